@@ -10,7 +10,7 @@ import { DOMAIN_ACTIVE, type Domain } from '../core/port/domain.ts';
 import { INSTALL_ACTIVE } from '../core/port/install.ts';
 import type { OwnedLink, SlotEnd } from '../core/port/link.ts';
 import type { Door, FullLink } from '../core/port/slot.ts';
-import { freeFrom, isWelcome, type Verdict } from '../core/slot.ts';
+import { freeFrom, isAdmitted, type Verdict } from '../core/slot.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { LINK_ARGUMENT, type LinkName, linkNamed } from './link-name.ts';
 import { refusal } from './refusal.ts';
@@ -157,7 +157,7 @@ async function why(
     provider_code: link.providerCode,
     hwid,
     domain_hash: domain.hash,
-    admitted: isWelcome(verdict),
+    admitted: isAdmitted(verdict),
     verdict,
     frees: frees ?? null,
     steps,

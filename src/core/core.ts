@@ -5,17 +5,17 @@ import type { PushGateway } from './port/registration.ts';
 import type { Store } from './port/store.ts';
 import type { Signals } from './signals.ts';
 
-/** The means that every rule of the product works with. */
+/** The means of all rules. */
 export interface Core {
   store: Store;
   signals: Signals;
-  /** The person or program on whose behalf the rules are asked, for the audit log. */
+  /** Returns the actor for the audit log. Throws if the caller has left. */
   actor: () => Actor;
-  /** Numbers that may change in flight: the rules read each when they need it. */
+  /** The operator's limits. A reload may change them: rules read each when they need it. */
   readonly limits: Readonly<Limits>;
-  /** Gateways to devices that are set up; who has an address at another is served by its inbox. */
+  /** Returns the configured gateways; devices with an address at another use their inbox alone. */
   gateways: () => readonly PushGateway[];
-  /** Public key by which browsers subscribe to Web Push, base64url; null: it is not set up. */
+  /** Returns the public key of Web Push, base64url; null: it is not configured. */
   pushKey: () => string | null;
 }
 
@@ -32,7 +32,7 @@ export interface Limits extends SendBounds, Reach {
   waitingPerDeviceMax: number;
 }
 
-/** The core on somebody else's behalf. */
+/** Returns the core with another actor. */
 export function actingAs(core: Core, actor: () => Actor): Core {
   return { ...core, actor };
 }

@@ -1,6 +1,6 @@
 /**
- * The header `X-Device-Info` of older apps: one text for the facts that have a header each today.
- * No public document has its form. Two forms are read; a text of any other form is ignored:
+ * The header `X-Device-Info` of older apps, which has all facts in one text. No public document
+ * defines its form: these two are read, others are ignored.
  *
  * | Form | Example |
  * |---|---|
@@ -12,10 +12,10 @@ import { readJsonObject } from './json-input.ts';
 import { isRefused } from './outcome.ts';
 import type { DeviceFacts } from './port/device.ts';
 
-/** A header beyond these bounds is ignored. */
+/** Bounds beyond which a header is ignored. */
 const BOUNDS = { bytesMax: 2_048, valuesMax: 64 };
 
-/** The facts of an older app; a fact that is missing is an empty text. */
+/** The facts of an older app; a missing fact is empty. */
 export type DeviceInfo = DeviceFacts & { hwid: string };
 
 const NO_FACTS: DeviceInfo = {

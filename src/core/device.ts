@@ -1,4 +1,4 @@
-/** Devices: the facts they report, the daily call by which they stay known, and their tokens. */
+/** Devices: the facts that they report, their daily call and their tokens. */
 
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
@@ -19,7 +19,7 @@ const FACT_LENGTH_MAX = 128;
  */
 export const TIES_MAX = 16;
 
-/** Makes facts fit to keep: tidy texts, the operating system under the name used for targets. */
+/** Cleans facts before they are stored; the operating system gets the name that targets use. */
 export function tidyFacts(reported: DeviceFacts): DeviceFacts {
   return {
     os: osName(tidyFact(reported.os, FACT_LENGTH_MAX)),
@@ -30,21 +30,21 @@ export function tidyFacts(reported: DeviceFacts): DeviceFacts {
   };
 }
 
-/** `ios` for iOS and iPadOS, `android` for Android, anything else as it came. */
+/** Returns `ios` for iOS and iPadOS, `android` for Android, else the name as reported. */
 export function osName(reported: string): string {
   if (/^(ios|ipados|iphone ?os)\b/i.test(reported)) return 'ios';
   if (/^android\b/i.test(reported)) return 'android';
   return reported;
 }
 
-/** The facts now known: a report wins, silence erases nothing. */
+/** Merges facts: reported ones replace known ones, empty ones erase nothing. */
 export function mergeFacts(known: DeviceFacts, reported: DeviceFacts): DeviceFacts {
   return mergeTexts(known, reported, reported.os || known.os);
 }
 
 /**
- * As {@link mergeFacts}, for a report without proof, as anybody who knows a HWID may make it. The
- * operating system decides which messages reach a device: once that is registered, it stays.
+ * Merges facts of an unproven report, which any caller with the HWID can send. It cannot change the
+ * operating system of a registered device, which decides on the messages that reach it.
  */
 export function mergeUnproven(known: DeviceAtProvider, reported: DeviceFacts): DeviceFacts {
   return mergeTexts(known, reported, known.isRegistered ? known.os : reported.os || known.os);
@@ -60,8 +60,8 @@ function mergeTexts(known: DeviceFacts, reported: DeviceFacts, os: string): Devi
   };
 }
 
-/** True when the report holds nothing new. */
-export function saysNothingNew(known: DeviceAtProvider, reported: DeviceFacts): boolean {
+/** Returns true if an unproven report would change no fact. */
+export function changesNoFact(known: DeviceAtProvider, reported: DeviceFacts): boolean {
   const merged = mergeUnproven(known, reported);
   return (
     merged.os === known.os &&
@@ -76,19 +76,18 @@ const HWID_REQUIRED = new Refused('hwid_required');
 const PROVIDER_NOT_FOUND = new Refused('provider_not_found');
 
 /**
- * The standing of a device with its provider: `extended` when it is linked, by a slot or by a
- * binding that is active, `basic` when it is only seen.
+ * The standing of a device with its provider: `extended` if it is attached by a slot or an active
+ * binding, else `basic`.
  */
 export const STANDINGS = ['basic', 'extended'] as const;
 type Standing = (typeof STANDINGS)[number];
 
 /**
- * A device's daily call to its provider (`GET /provider`). With the hash of an active binding it
- * is attached to the provider; without one it is only seen. A device that called today and has
- * nothing new to attach writes nothing, nor does one that never called before and that `admitsNew`
- * does not admit: the call needs no credentials, and the table of devices must not be anybody's.
- *
- * Refuses `hwid_required` and `provider_not_found`.
+ * Records a device's daily call to its provider (`GET /provider`). The hash of an active binding
+ * attaches the device. Writes nothing for a device that called today and attaches nothing new, nor
+ * for a new one that `admitsNew` rejects: the call needs no credentials, and strangers must not
+ * fill the table of devices. Returns the standing; refuses `hwid_required` and
+ * `provider_not_found`.
  */
 export function checkIn(
   core: Core,
@@ -123,11 +122,11 @@ function standingOf(isLinked: boolean): { standing: Standing } {
 /** A device that showed its token. */
 export interface AuthenticDevice extends TokenHolder {
   hwid: string;
-  /** The same through every renewal. Of one device several tokens may be good, in several hands. */
+  /** Stays the same through renewals. A device may have several valid tokens, of several users. */
   tokenId: number;
 }
 
-/** The device that a token belongs to, or null. */
+/** Finds the device of a token. Returns null if the token is malformed or unknown. */
 export async function authenticateDevice(
   core: Core,
   shownToken: string | null,
@@ -143,7 +142,7 @@ export async function authenticateDevice(
   return { ...device, tokenHash };
 }
 
-/** Notes that a device is there, once a day. If that fails, tomorrow is early enough. */
+/** Records a device's call, once a day. Ignores that it could not be saved. */
 export async function noteSeen(
   core: Core,
   { id, tokenId }: Pick<AuthenticDevice, 'id' | 'tokenId'>,

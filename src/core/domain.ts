@@ -1,4 +1,4 @@
-/** Bindings: the subscription domains of a provider, each known by its SHA-256. */
+/** Bindings: the subscription domains of a provider, each stored as its SHA-256. */
 
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
@@ -8,10 +8,10 @@ import { DOMAIN_ACTIVE } from './port/domain.ts';
 import type { Provider } from './port/provider.ts';
 
 /**
- * Binds a hash to a provider. A hash bound already is `domain_exists`, or `domain_activated` if it
- * was disabled and is active again with its old id; in both cases a given name replaces the old.
- * Refuses `domain_limit_reached` for a new one beyond `domainsPerProviderMax`, and
- * `domain_save_error` or `domain_activate_error` for what could not be saved.
+ * Binds a hash to a provider. Returns `domain_exists` for a bound hash, `domain_activated` for a
+ * disabled one, which keeps its id; a given name replaces the old one in both cases. Refuses
+ * `domain_limit_reached` for a new one beyond `domainsPerProviderMax`, `domain_save_error` and
+ * `domain_activate_error` if it could not be saved.
  */
 export async function addDomain(
   core: Core,
@@ -36,9 +36,8 @@ export async function addDomain(
 }
 
 /**
- * Disables a binding; it stays in the list. Deleting it twice succeeds. Refuses `domain_not_found`
- * for an id that is unknown or another provider's, `domain_delete_error` for what could not be
- * saved.
+ * Disables a binding, which stays in lists; also one that is disabled. Refuses `domain_not_found`
+ * if the provider has none with the id, `domain_delete_error` if it could not be saved.
  */
 export async function deleteDomain(
   core: Core,
@@ -51,9 +50,9 @@ export async function deleteDomain(
 }
 
 /**
- * Sees to it that the host of a panel in front of which Gatepost stands is bound to its provider.
- * `bound` if it is now, `active` or `disabled` as it was before: one that somebody disabled stays
- * so. Refuses `domain_limit_reached` and `domain_save_error` as {@link addDomain} does.
+ * Binds the host of a panel behind Gatepost to its provider. Returns `bound` for a new binding,
+ * `active` or `disabled` for an existing one, which stays unchanged. Refuses `domain_limit_reached`
+ * and `domain_save_error` as {@link addDomain} does.
  */
 export async function bindHost(
   core: Core,
@@ -64,14 +63,14 @@ export async function bindHost(
   'bound' | 'active' | 'disabled' | Refused<'domain_limit_reached' | 'domain_save_error'>
 > {
   const hash = hostHash(host);
-  // Nearly always it is there: no start of the server waits for a write then.
+  // Most bindings exist: then the start of the server waits for no write.
   const known = await core.store.findDomain(provider.id, hash);
   if (known !== null) return known.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
   const added = await bind(core, provider, hash, host, nowMs);
   return isRefused(added) ? added : 'bound';
 }
 
-/** Adds an active binding, if the hash has none yet. */
+/** Adds an active binding unless the hash has one. */
 async function bind(
   core: Core,
   provider: Provider,

@@ -1,9 +1,9 @@
-/** The door of a link: every device that asks for a slot comes through here, however it asks. */
+/** The door of a link: all ways by which devices ask for a slot. */
 
 import { actAt } from './audit/entry.ts';
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
-import { saysNothingNew, tidyFacts } from './device.ts';
+import { changesNoFact, tidyFacts } from './device.ts';
 import {
   readDomainHash,
   readHwid,
@@ -21,49 +21,48 @@ import type {
   AdmittedLink,
   Door,
   LinkName,
+  LinkRefusal,
   SlotKey,
-  TurnedAway,
 } from './port/slot.ts';
 import { isActive } from './provider.ts';
 import { subscriptionKeyHash } from './secret.ts';
-import { isWelcome, judge, type Verdict } from './slot.ts';
+import { isAdmitted, judge, type Verdict } from './slot.ts';
 
-/** A device's words at the door, as they came. */
+/** A device's unread parameters. */
 export interface DeviceCall {
-  /** Null: it names a subscription key, or nothing. */
+  /** Null: the call names a subscription key, or no link. */
   installCode: string | null;
   subscriptionKey?: string | null;
-  /** Narrows to links of the provider; null: a key is that of the one that has the domain too. */
+  /** Only links of this provider; null: a key needs a binding of the domain instead. */
   providerCode?: string | null;
   domainHash: string | null;
   hwid: string | null;
 }
 
-/** Refusals at the door, each made once: guesses are many. */
+/** The refusals at the door, made once each, as attackers cause many. */
 export const AT_DOOR = {
   hwid_required: new Refused('hwid_required'),
-  /** The answer for a key or code that no link has, and this very object. */
   link_not_found: new Refused('link_not_found'),
-  /** No code beside it stands for such a key: it would open what another provider's link guards. */
+  /** Does not fall back to the install code, which could open the link of another provider. */
   key_ambiguous: new Refused('link_not_found', { reason: 'key_ambiguous' }),
-  /** A code tells nothing about domains: the caller hears of no link. */
+  /** The answer must not reveal that the link exists. */
   link_domain_not_bound: new Refused('link_not_found', { reason: 'link_domain_not_bound' }),
   link_disabled: new Refused('link_disabled'),
   link_limit_reached: new Refused('link_limit_reached'),
 } satisfies Record<AdmitRefusal, Refused<string>>;
 
-/** Stand-ins for what a call lacks, where its link alone is looked for. */
+/** Placeholders for missing parameters when only the link is looked up. */
 export const ANY_HWID = '?';
 const NO_HASH = '0'.repeat(64);
 
 export type RefusedAtDoor = (typeof AT_DOOR)[AdmitRefusal];
 
 /**
- * Lets a device in on a link: takes a slot for a new HWID, refreshes the facts of a known one. The
- * cap holds because the store judges, counts and inserts in one atomic step.
+ * Admits a device on a link: takes a slot for a new HWID, refreshes the facts of a known one. The
+ * store judges, counts and inserts in one atomic step, so that the limit holds.
  *
- * Refuses `hwid_required`, `link_not_found` (also if the domain is not actively bound to the link's
- * provider), `link_disabled` (also to a HWID already on it), `link_limit_reached`.
+ * Refuses `hwid_required`, `link_not_found` (also without an active binding of the domain),
+ * `link_disabled` (also a HWID with a slot) and `link_limit_reached`.
  */
 export function admitDevice(
   core: Core,
@@ -77,15 +76,15 @@ export function admitDevice(
     if (typeof door === 'string') return AT_DOOR[door];
     const verdict = judge(door, nowMs);
     const { link, device } = door;
-    if (!isWelcome(verdict)) return turnAway(core, { says: verdict, link }, nowMs);
+    if (!isAdmitted(verdict)) return refuse(core, { says: verdict, link }, nowMs);
     const facts = tidyFacts(reported);
     const isToday = device !== null && sameUtcDay(device.lastSeenAtMs, nowMs);
-    if (isToday && saysNothingNew(device, facts)) return link;
+    if (isToday && changesNoFact(device, facts)) return link;
     return after(core.store.takeSlot(key, facts, nowMs), (taken) => answerOf(core, taken, nowMs));
   });
 }
 
-/** The same rule as {@link admitDevice}, with its grounds. Writes nothing. */
+/** Returns the verdict of the rule of {@link admitDevice} with its facts. Writes nothing. */
 export function verdictOn(
   core: Core,
   call: DeviceCall,
@@ -98,15 +97,15 @@ export function verdictOn(
   );
 }
 
-/** A link whose door is open to a device that has not gone in. */
+/** A link that would admit the device. */
 interface OpenLink extends AdmittedLink {
   /** False for a newcomer. */
   holdsSlot: boolean;
 }
 
 /**
- * The answer that {@link admitDevice} would give, for a caller who asks no further when it is a
- * refusal: that counts. Takes no slot.
+ * Returns the answer of {@link admitDevice} without taking a slot. Counts a refusal, after which
+ * the caller must not call that too.
  */
 export function judgeDevice(
   core: Core,
@@ -116,13 +115,13 @@ export function judgeDevice(
   return after(verdictOn(core, call, nowMs), (judged) => {
     if (isRefused(judged)) return countMisfit(core, call, judged, nowMs);
     const { verdict, door } = judged;
-    return isWelcome(verdict)
+    return isAdmitted(verdict)
       ? { ...door.link, holdsSlot: verdict === 'known' }
-      : turnAway(core, { says: verdict, link: door.link }, nowMs);
+      : refuse(core, { says: verdict, link: door.link }, nowMs);
   });
 }
 
-/** A first call with a subscription key that no link of the provider has. */
+/** A call with a subscription key for which the provider has no link. */
 interface NewKeyCall {
   subscriptionKey: string;
   providerCode: string;
@@ -131,9 +130,8 @@ interface NewKeyCall {
 }
 
 /**
- * Makes the link of a subscription key, with a random code, and lets the device in that came first:
- * both or neither. However many come at once, the key has one link; those behind the first are let
- * in as {@link admitDevice} does.
+ * Adds a link for a subscription key, with a random code, together with the slot of the device. If
+ * another call has added it, admits the device as {@link admitDevice} does.
  *
  * Refuses as that does, with `link_not_found` for a provider that is unknown or not active, and
  * with `install_code_limit_reached` for one at its cap of links.
@@ -158,7 +156,7 @@ export async function admitNewKey(
       tidyFacts(reported),
       actAt(core, nowMs),
     );
-    // Of 62^12 random codes one was taken: draw again.
+    // The random code is taken.
     if (added === 'install_code_exists') continue;
     return added === 'install_code_limit_reached'
       ? new Refused(added)
@@ -168,20 +166,20 @@ export async function admitNewKey(
 
 function answerOf<Link extends AdmittedLink>(
   core: Core,
-  taken: Link | TurnedAway | AdmitRefusal,
+  taken: Link | LinkRefusal | AdmitRefusal,
   nowMs: number,
 ): Link | RefusedAtDoor {
   if (typeof taken === 'string') return AT_DOOR[taken];
-  return 'says' in taken ? turnAway(core, taken, nowMs) : taken;
+  return 'says' in taken ? refuse(core, taken, nowMs) : taken;
 }
 
-/** Refuses at a link that is there, which counts. */
-function turnAway(core: Core, { says, link }: TurnedAway, nowMs: number): RefusedAtDoor {
+/** Counts and returns the refusal of a known link. */
+function refuse(core: Core, { says, link }: LinkRefusal, nowMs: number): RefusedAtDoor {
   core.store.countRefusal(link, says, nowMs);
   return AT_DOOR[says];
 }
 
-/** Counts the refusal of a call that nothing was looked up for, if its link is there. */
+/** Counts the refusal of a call without a look-up, if its link exists. */
 function countMisfit(
   core: Core,
   call: DeviceCall,
@@ -199,7 +197,7 @@ function countMisfit(
   });
 }
 
-/** The key of a look-up, or the refusal of the first part that cannot be anything's. */
+/** Reads the key of a look-up, or returns the refusal of the first malformed parameter. */
 function keyOf(call: DeviceCall): SlotKey | RefusedAtDoor {
   const hwid = readHwid(call.hwid);
   if (isRefused(hwid)) return AT_DOOR.hwid_required;
@@ -209,7 +207,7 @@ function keyOf(call: DeviceCall): SlotKey | RefusedAtDoor {
   return isRefused(domainHash) ? AT_DOOR.link_domain_not_bound : { ...name, domainHash, hwid };
 }
 
-/** The name of the link that a call is about; a misfit if it can be no link's. */
+/** Reads the name of the link, or returns a misfit. */
 function nameOf({ installCode, subscriptionKey, providerCode }: DeviceCall): LinkName | Misfit {
   const provider = providerCode == null ? null : readProviderCode(providerCode);
   if (isRefused(provider)) return provider;

@@ -1,6 +1,6 @@
 /**
- * Figures by UTC day and provider, and how they are gathered in memory: counting must cost a
- * request nothing that anybody could measure, and an ordinary commit no row.
+ * Figures by UTC day and provider. They are gathered in memory, so that counting costs a request no
+ * measurable time and most commits no row.
  */
 
 import { DAY_MS, utcDay } from './calendar.ts';
@@ -16,7 +16,7 @@ import {
 /** UTC days for which figures are kept, today included: two years. */
 export const FIGURE_DAYS = 731;
 
-/** Meaning of each, as a phrase behind "the number of". */
+/** Meanings as phrases after "the number of". */
 export const FIGURE_MEANINGS: Readonly<Record<Figure, string>> = {
   admitted: 'HWIDs that took a slot on a link',
   seen: 'different devices that called that day',
@@ -33,10 +33,10 @@ export const FIGURE_MEANINGS: Readonly<Record<Figure, string>> = {
   opened: 'messages that a device said were opened',
   executed: 'commands that a device said were executed',
   failed: 'messages that could not be delivered, or of which the device said that they failed',
-  expired: 'messages that nobody fetched in time, or before they were blocked',
+  expired: 'messages that were not fetched before they expired or were blocked',
 };
 
-/** The figure of a refusal at the door. */
+/** The figure that counts a refusal. */
 export const FIGURE_OF_REFUSAL: Readonly<Record<RefusalReason, Figure>> = {
   hwid_required: 'refused_hwid',
   link_domain_not_bound: 'refused_domain',
@@ -49,20 +49,20 @@ export interface DayFigures extends Figures {
   day: string;
 }
 
-/** The first and the last of `count` UTC days that end with today, as days since 1970. */
+/** Returns the first and the last of `count` UTC days up to today, as days since 1970. */
 export function lastDays(count: number, nowMs: number): { fromDay: number; toDay: number } {
   const toDay = utcDay(nowMs);
   return { fromDay: toDay - count + 1, toDay };
 }
 
-/** Figures of nothing. */
+/** Returns figures that are all 0. */
 export function noFigures(): Figures {
   return Object.fromEntries(FIGURES.map((figure) => [figure, 0])) as Figures;
 }
 
 /**
- * The figures of each UTC day from `fromDay` to `toDay`, both included, oldest first: of one
- * provider, or (null) of all together. Those on disk, which may be ten seconds old.
+ * Lists the figures of a provider (null: the sums of all) for each UTC day from `fromDay` to
+ * `toDay`, oldest first. Saved figures may be ten seconds old.
  */
 export async function listFigures(
   core: Core,
@@ -78,20 +78,20 @@ export async function listFigures(
   });
 }
 
-/** Sums of figures. */
+/** Sums figures up. */
 export function sumOf(rows: readonly Figures[]): Figures {
   const sum = noFigures();
   for (const row of rows) for (const figure of FIGURES) sum[figure] += row[figure];
   return sum;
 }
 
-/** Figures of a provider and a day that are not saved yet. */
+/** Unsaved figures of a provider and a day. */
 interface GatheredDay extends Figures {
   providerId: number;
   day: number;
 }
 
-/** Refusals of a link on a UTC day that are not saved yet. */
+/** Unsaved refusals of a link on a UTC day; time and reason are those of the last one. */
 export interface GatheredRefusals extends KnownLink {
   day: number;
   count: number;
@@ -99,32 +99,32 @@ export interface GatheredRefusals extends KnownLink {
   reason: RefusalReason;
 }
 
-/** Rows that are to be added to those that are saved. */
+/** Figures to add to the saved ones. */
 export interface FigureRows {
   days: GatheredDay[];
   refusals: GatheredRefusals[];
 }
 
-/** Links whose refusals are gathered at most; a refusal of one more counts for its day alone. */
+/** Most links with gathered refusals; a refusal of another link counts for its day alone. */
 export const GATHERED_LINKS_MAX = 10_000;
 
 /** More UTC days than there are since 1970. */
 const DAYS_MAX = 1_000_000;
 
 /**
- * Figures in memory. Callers decide how often it is added to, not how large it grows: it has a
- * record for each provider and day, and for {@link GATHERED_LINKS_MAX} links, all of them known.
+ * Unsaved figures. Its size is bounded by providers and days, and by {@link GATHERED_LINKS_MAX}
+ * known links, however often callers cause a count.
  */
 export class GatheredFigures {
   readonly #days = new Map<string, GatheredDay>();
-  /** The record that was added to last, which the next is nearly always for. */
+  /** The last changed record, which most counts concern. */
   #last: GatheredDay | null = null;
-  /** By link and day, in one number. */
+  /** By `keyOf`. */
   readonly #refusals = new Map<number, GatheredRefusals>();
-  /** Refusals of a link on a day that were taken out, as far as they are known. */
+  /** Known refusals of a link on a day that were taken out. */
   readonly #takenCounts = new Map<number, number>();
 
-  /** Number of rows that it would take to save all. */
+  /** Number of rows to save. */
   get rowCount(): number {
     return this.#days.size + this.#refusals.size;
   }
@@ -134,7 +134,7 @@ export class GatheredFigures {
     this.#dayOf(providerId, day)[figure] += by;
   }
 
-  /** Returns true if the refusals of the link on that day reach a number that is an event. */
+  /** Adds a refusal. Returns true if its number on that day is an event. */
   addRefusal({ installId, providerId }: KnownLink, reason: RefusalReason, atMs: number): boolean {
     this.add(providerId, FIGURE_OF_REFUSAL[reason], atMs, 1);
     const day = utcDay(atMs);
@@ -145,13 +145,13 @@ export class GatheredFigures {
     return numbersReached(count - 1, count).length > 0;
   }
 
-  /** Notes how many refusals of a link on a day are saved, those of all processes. */
+  /** Sets the number of saved refusals of a link on a day, of all processes. */
   noteSaved(link: Pick<GatheredRefusals, 'installId' | 'day'>, count: number): void {
     if (this.#takenCounts.size >= GATHERED_LINKS_MAX) this.#takenCounts.clear();
     this.#takenCounts.set(keyOf(link), count);
   }
 
-  /** Takes up to `countMax` rows out. */
+  /** Takes at most `countMax` rows out. */
   take(countMax: number): FigureRows {
     this.#last = null;
     const days = takeFrom(this.#days, countMax);
@@ -160,7 +160,7 @@ export class GatheredFigures {
     return { days, refusals };
   }
 
-  /** Adds rows that were taken out and could not be saved. */
+  /** Adds rows again that could not be saved. */
   putBack({ days, refusals }: FigureRows): void {
     for (const row of days) {
       const own = this.#dayOf(row.providerId, row.day);
@@ -205,17 +205,14 @@ function keyOf({ installId, day }: Pick<GatheredRefusals, 'installId' | 'day'>):
   return installId * DAYS_MAX + day;
 }
 
-/**
- * Numbers of refusals that are events, of those that a count reaches when it grows so: 1, 10, 100
- * and so on.
- */
+/** Returns the powers of ten, which are events, that a count reaches when it grows. */
 export function numbersReached(before: number, after: number): number[] {
   const reached: number[] = [];
   for (let number = 1; number <= after; number *= 10) if (number > before) reached.push(number);
   return reached;
 }
 
-/** Takes the first `countMax` values out of a map. */
+/** Takes at most `countMax` of the first values out of a map. */
 function takeFrom<K, V>(map: Map<K, V>, countMax: number): V[] {
   const taken: V[] = [];
   for (const [key, value] of map) {

@@ -1,7 +1,7 @@
 /**
- * Formats of values, each with its bounds, its words and its reader (specification, "Identifier
- * formats" and "Limits"). HTTP makes its schemas and details of them, the command line its
- * mistakes; a value from a file, from another server or from a device goes through the reader.
+ * Formats of values, each with its bounds, its rule as a text and its reader (specification,
+ * "Identifier formats" and "Limits"). HTTP makes its schemas and details of them, the command line
+ * its error messages; values from files, other servers and devices go through the readers.
  */
 
 import { FIGURE_DAYS } from './figures.ts';
@@ -13,11 +13,10 @@ import { PLANS } from './port/provider.ts';
 import { WHEN_FULL as WHEN_FULL_WORDS } from './port/slot.ts';
 import { tidyNote } from './text.ts';
 
-/** The form that a value must have. */
 export interface Format<T> {
-  /** The words behind "must be". */
+  /** The rule after "must be". */
   readonly rule: string;
-  /** The value, or a refusal that is made once and holds the rule. */
+  /** Returns the value, or a misfit with the rule. */
   readonly read: Reader<T>;
 }
 
@@ -26,7 +25,7 @@ export type Reader<T> = (value: unknown) => T | Misfit;
 export type TextFormat = ReturnType<typeof text>;
 export type WholeFormat = ReturnType<typeof whole>;
 
-/** `tidy` makes a text that somebody wrote fit to be read. */
+/** Makes a format of texts; `tidy` cleans a text before it is read. */
 function text(pattern: RegExp, rule: string, tidy?: (written: string) => string) {
   const misfit = malformed(`must be ${rule}`);
   const read: Reader<string> = (value) =>
@@ -34,7 +33,7 @@ function text(pattern: RegExp, rule: string, tidy?: (written: string) => string)
   return { pattern, rule, read, tidy };
 }
 
-/** A whole number, as a number or in digits. */
+/** Makes a format of whole numbers, as numbers or digits. */
 export function whole(
   minimum: number,
   maximum: number,
@@ -48,7 +47,7 @@ export function whole(
   return { minimum, maximum, rule, read };
 }
 
-/** One of a few; numbers may come as digits. */
+/** Makes a format of a few values; numbers may come as digits. */
 function choice<T extends string | number>(values: readonly T[]) {
   const rule = `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
   const misfit = malformed(`must be ${rule}`);
@@ -67,28 +66,28 @@ export const readAuthKey = AUTH_KEY.read;
 export const PLAN = choice(PLANS);
 export const readPlan = PLAN.read;
 
-/** A code by which a link is found: those that moved in may be shorter than new ones. */
+/** The code of a link; those of imported links may be shorter than new ones. */
 export const INSTALL_CODE = text(/^[A-Za-z0-9]{8,12}$/, '8 to 12 letters and digits');
 export const readInstallCode = INSTALL_CODE.read;
 
-/** A code that a new link may have. */
+/** The code of a new link. */
 export const NEW_INSTALL_CODE = text(/^[A-Za-z0-9]{12}$/, '12 letters and digits');
 
 export const SUBSCRIPTION_KEY_LENGTH_MAX = 256;
 
-/** One key has one form here, whichever of them a client writes and a panel compares by. */
+/** Normalises a key, of which client and panel may use different forms. */
 const inOneForm = (written: string) => written.normalize('NFKC');
 
 const SUBSCRIPTION_KEY_TEXT = text(
-  // No dot segment of a path, and no invisible character, which some servers leave out.
+  // Excludes dot segments of paths and invisible characters, which some servers drop.
   /^(?!\.{1,2}$)(?:(?!\p{DI})[\p{L}\p{M}\p{N}._~=@:+-]){1,256}$/u,
   `1 to ${SUBSCRIPTION_KEY_LENGTH_MAX} letters and digits of any script, . _ ~ = @ : + and -`,
   inOneForm,
 );
 
 /**
- * A key by which a panel knows a subscription, percent-decoded. Panels make base64url, short and
- * long ids, UUIDs, signed tokens with dots; operators choose names and addresses, in any script.
+ * A panel's key of a subscription, percent-decoded: base64url, an id, a UUID, a signed token with
+ * dots, or a name or e-mail address in any script.
  */
 export const SUBSCRIPTION_KEY = {
   ...SUBSCRIPTION_KEY_TEXT,
@@ -97,11 +96,10 @@ export const SUBSCRIPTION_KEY = {
 };
 export const readSubscriptionKey = SUBSCRIPTION_KEY.read;
 
-/** The cap of a link. */
 export const INSTALL_LIMIT = whole(1, 100);
 export const readInstallLimit = INSTALL_LIMIT.read;
 
-/** The parts of a policy, see core/slot.ts. */
+/** Parts of a policy: see core/slot.ts. */
 export const INACTIVE_DAYS = whole(0, 3650);
 export const WHEN_FULL = choice(WHEN_FULL_WORDS);
 export const COOL_DOWN_HOURS = whole(1, 720);
@@ -116,7 +114,7 @@ export const readDomainStatus = DOMAIN_STATUS.read;
 export const DOMAIN_HASH = text(/^[a-f0-9]{64}$/, '64 lower-case hexadecimal digits');
 export const readDomainHash = DOMAIN_HASH.read;
 
-/** Opaque: never parsed, never case-folded. */
+/** Opaque: never parsed, with its case. */
 export const HWID = text(
   /^[\x21-\x2b\x2d-\x7e]{1,128}$/,
   '1 to 128 visible ASCII characters without comma',
@@ -130,20 +128,20 @@ export const readDeviceToken = DEVICE_TOKEN.read;
 /** Code points of a line: specification, "Limits". */
 export const ONE_LINE_LENGTH_MAX = 255;
 
-/** Text without control characters, line or paragraph separators, or what is not UTF-8. */
+/** Excludes control characters, separators of lines and paragraphs, and malformed UTF-8. */
 const ONE_LINE_PATTERN = new RegExp(
   `^[^\\p{Cc}\\p{Cs}\\u2028\\u2029\\uFFFD]{0,${ONE_LINE_LENGTH_MAX}}$`,
   'u',
 );
 
-/** A name: of a binding, of a provider. */
+/** The name of a binding or a provider. */
 export const ONE_LINE = text(
   ONE_LINE_PATTERN,
   `one line of up to ${ONE_LINE_LENGTH_MAX} characters in UTF-8`,
 );
 export const readOneLine = ONE_LINE.read;
 
-/** A note is kept on one line, and may be written on several. */
+/** A note: stored as one line, may be written on several. */
 export const NOTE = text(
   ONE_LINE_PATTERN,
   `a text of up to ${ONE_LINE_LENGTH_MAX} characters in UTF-8`,
@@ -151,25 +149,25 @@ export const NOTE = text(
 );
 export const readNote = NOTE.read;
 
-/** The id of a record, as it is asked for: those of none are not found. */
+/** The id of a record in a request. */
 export const RECORD_ID = whole(0, 999_999_999_999_999, 'a whole number of 1 to 15 digits');
 export const readRecordId = RECORD_ID.read;
 
 export const PUSH_TYPE = choice(['force', 'optional'] as const);
 
-/** Days for which a notification waits for a device: specification, "Limits". */
+/** Days until a notification expires: specification, "Limits". */
 export const EXPIRE_DAYS = whole(1, 365);
 
-/** Number of UTC days of figures that are asked for. */
+/** Number of UTC days of figures in a request. */
 export const STATS_DAYS = whole(1, FIGURE_DAYS);
 
-/** A chat of Telegram, as its Bot API names it; the numbers of groups are negative. */
+/** A chat of Telegram as its Bot API names it; the numbers of groups are negative. */
 export const TELEGRAM_CHAT = text(
   /^(?:-?[1-9]\d{0,18}|@[A-Za-z][A-Za-z0-9_]{3,31})$/,
   'the number of a chat, or @ and its public name',
 );
 
-/** Hours for which the old secret of a webhook signs beside the new one. */
+/** Hours for which the old secret of a webhook signs too. */
 export const KEEP_OLD_HOURS = whole(0, 168);
 
 /** Most bytes of an encoded push payload: specification, "Limits". */

@@ -1,22 +1,19 @@
-/**
- * Host names, in the one form in which a binding knows them: lower case, ASCII, without port and
- * dot at the end (decision 4.4).
- */
+/** Host names in the form of bindings: lower case, ASCII, no port, no final dot (decision 4.4). */
 
-/** RFC 1123, and `_`, which names in use have although they should not. */
+/** A label of RFC 1123, and `_`, which existing names have too. */
 export const HOST_LABEL = '[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?';
 const HOST_NAME = new RegExp(`^(?=.{1,253}$)${HOST_LABEL}(?:\\.${HOST_LABEL})*$`);
-/** A text that may become a host name: no sign in it makes a URL of it read otherwise. */
+/** A text without characters that have a meaning in URLs. */
 const MAYBE_HOST = /^[A-Za-z0-9._\x80-\u{10ffff}-]{1,253}$/u;
-/** The end of an address, and of no host name that a URL parser has written. */
+/** The end of an IPv4 address, as no host name ends that a URL parser has normalised. */
 const ADDRESS = /\.\d+$/;
 const ASCII = /^[\x20-\x7e]*$/;
 const PORT_MAX = 65_535;
 
 /**
- * A host name or an IPv4 address with an optional port: ASCII as given, an international name in
- * its ASCII form (UTS 46). Null for anything else, such as a scheme, a path, a trailing dot, an
- * IPv6 address, or a name that a URL parser would read as another one.
+ * Reads a host name or an IPv4 address with an optional port: ASCII stays as given, international
+ * names get their ASCII form (UTS 46). Returns null for all others, such as a scheme, a path, a
+ * final dot, an IPv6 address, or a name that URL parsers change.
  */
 export function readHost(value: string): string | null {
   const [, host = '', port] = /^([^:]+)(?::([1-9][0-9]{0,4}))?$/.exec(value) ?? [];
@@ -24,26 +21,26 @@ export function readHost(value: string): string | null {
   const url = `http://${host}`;
   if (!URL.canParse(url)) return null;
   const { hostname } = new URL(url);
-  // Where the last label is a number, a URL parser takes the name for an IPv4 address.
+  // URL parsers read a name whose last label is a number as an IPv4 address.
   const isAsGiven = ASCII.test(host) ? hostname === host.toLowerCase() : !ADDRESS.test(hostname);
   if (!isAsGiven || !HOST_NAME.test(hostname)) return null;
   const name = ASCII.test(host) ? host : hostname;
   return port === undefined ? name : `${name}:${port}`;
 }
 
-/** The dot that makes a name a whole one, at its end or before the port. */
+/** The final dot of a name. */
 const LAST_DOT = /\.(?=$|:)/;
 
 /**
- * The host of a `Host` header or of a setting as a binding knows it, without its port. Null as for
- * {@link readHost}.
+ * Reads the host of a `Host` header or a setting in the form of bindings, without its port. Returns
+ * null as {@link readHost} does.
  */
 export function hostName(value: string): string | null {
   const host = readHost(value.replace(LAST_DOT, ''));
   return host === null ? null : host.replace(/:\d+$/, '').toLowerCase();
 }
 
-/** The hash by which the host {@link hostName} is bound. */
+/** Returns the domain hash of a name that {@link hostName} has read. */
 export function hostHash(name: string): string {
   return Bun.SHA256.hash(name, 'hex');
 }

@@ -1,4 +1,4 @@
-/** Limited install links ("install" on the wire): their codes, caps and slots. */
+/** Limited links ("install" on the wire): their codes, limits and slots. */
 
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
@@ -10,15 +10,15 @@ import type { OwnPolicy, Slot } from './port/slot.ts';
 import { randomCode, subscriptionKeyHash } from './secret.ts';
 
 interface InstallDraft extends Partial<OwnPolicy> {
-  /** Null: a random one. */
+  /** Null: a random code. */
   installCode: string | null;
   installLimit: number;
   note: string | null;
-  /** The key by which a panel knows the subscription, well formed. */
+  /** The panel's key of the subscription, well formed. */
   subscriptionKey?: string | null;
 }
 
-/** A draft as a store takes it, with a random code if it has none. */
+/** Makes the record of a new link, with a random code if the draft has none. */
 export function newInstall(
   core: Core,
   provider: Provider,
@@ -27,7 +27,7 @@ export function newInstall(
 ): NewInstall {
   const { installCode, installLimit, note, subscriptionKey = null } = draft;
   const { coolDownHours = null, inactiveDays = null, whenFull = null } = draft;
-  // Written out: a copy of another object takes longer than a look-up in the database.
+  // Written out: copying an object takes longer than a look-up in the database.
   return {
     installLimit,
     note,
@@ -45,8 +45,8 @@ export function newInstall(
 const KEY_IS_TAKEN = 'subscription_key is that of another link';
 
 /**
- * Creates an active link. Codes are unique over the whole appliance, because a device presents the
- * code alone; subscription keys are a provider's own. Refuses `install_code_exists` for either that
+ * Adds an active link. Codes are unique in the appliance, because devices present the code alone;
+ * subscription keys are unique for a provider. Refuses `install_code_exists` if the code or the key
  * is taken, and `install_code_limit_reached` for a provider at its cap of links.
  */
 export async function addInstall(
@@ -64,21 +64,20 @@ export async function addInstall(
   if (outcome === 'subscription_key_exists') {
     return new Refused('install_code_exists', { detail: KEY_IS_TAKEN });
   }
-  // Of 62^12 random codes one was taken: draw again.
-  const drawAgain = outcome === 'install_code_exists' && draft.installCode === null;
-  return drawAgain ? addInstall(core, provider, draft, nowMs) : new Refused(outcome);
+  const isRandomTaken = outcome === 'install_code_exists' && draft.installCode === null;
+  return isRandomTaken ? addInstall(core, provider, draft, nowMs) : new Refused(outcome);
 }
 
-/** A change by update-install; an absent field stays as it is. */
+/** A change of a link; absent fields stay unchanged. */
 export interface LinkChange extends Omit<InstallChange, 'subscriptionKeyHash'> {
-  /** Well formed; null: it gets none. */
+  /** Well formed; null: removes the key. */
   subscriptionKey?: string | null;
 }
 
 /**
- * Changes a link's fields together or not at all. Refuses `install_not_found` for an id that is
- * unknown or another provider's, `install_limit_below_count` for a limit below the HWIDs on it,
- * `install_save_error` for a subscription key of another link and for what could not be saved.
+ * Changes the fields of a link together. Refuses `install_not_found` if the provider has no link
+ * with the id, `install_limit_below_count` for a limit below its taken slots, and
+ * `install_save_error` for the subscription key of another link or if it could not be saved.
  */
 export async function updateInstall(
   core: Core,
@@ -104,7 +103,7 @@ export async function updateInstall(
   return fromStore(updated);
 }
 
-/** The provider's link with a subscription key, which is well formed; null: it has none. */
+/** Finds the provider's link with a well-formed subscription key; null: it has none. */
 export function findByKey(
   core: Core,
   provider: Provider,
@@ -114,8 +113,8 @@ export function findByKey(
 }
 
 /**
- * The HWIDs on a link, latest registration first, or the one HWID asked for. Refuses
- * `install_code_error` for a link that is unknown or another provider's.
+ * Lists the taken slots of a link, latest registration first, or the slot of one HWID. Refuses
+ * `install_code_error` if the provider has no such link.
  */
 export function listSlots(
   core: Core,
@@ -128,9 +127,9 @@ export function listSlots(
 }
 
 /**
- * Frees a HWID's slot and returns how many HWIDs the link holds now. A HWID that is not on the link
- * changes nothing and is no error, so that a retry does not fail. Refuses `install_code_error` as
- * {@link listSlots} does.
+ * Frees the slot of a HWID and returns the number of taken slots. A HWID without a slot changes
+ * nothing and is no refusal, so that a retry succeeds. Refuses `install_code_error` as {@link
+ * listSlots} does.
  */
 export async function freeSlot(
   core: Core,

@@ -1,31 +1,30 @@
 /**
- * JSON from outside. {@link readJsonObject} is the one reader of it: bodies, frames, files, answers
- * of other servers. The rest reads the loose JSON of the POST endpoints: clients that are built
- * around HTML forms send numbers and booleans as strings, and every field whether filled in or not.
+ * JSON from outside. {@link readJsonObject} reads all of it: bodies, frames, files and answers of
+ * other servers. The other functions read the loose JSON of POST endpoints, where clients send
+ * numbers and booleans as strings, and empty fields.
  */
 
 import { type Misfit, malformed, Refused } from './outcome.ts';
 
-/** Levels of arrays and objects within each other that any JSON from outside may have. */
+/** Most nested levels of arrays and objects. */
 export const JSON_NESTING_MAX = 32;
 
-/** The cost that JSON may have: beyond it nothing is decoded and nothing is built. */
+/** Bounds beyond which JSON is not decoded. */
 export interface JsonBounds {
   readonly bytesMax: number;
-  /** Values of arrays and members of objects, all together; keys cost more than their bytes say. */
+  /** Values of arrays and members of objects in all, as they cost more than their bytes. */
   readonly valuesMax: number;
 }
 
-/** Bounds of a request, with room for the largest configuration that apps take as a setting. */
+/** Bounds of a request: the largest configuration of an app fits as a setting. */
 export const REQUEST_BOUNDS: JsonBounds = { bytesMax: 256 * 1024, valuesMax: 10_000 };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The object in JSON from outside. Bounds are checked by one look at each byte: `JSON.parse`
- * takes a second for a hundred thousand brackets, and walking what it made takes longer. A text is
- * measured in UTF-8. `subject` begins the detail of a refusal, such as "the body": `over_bounds`,
- * before anything is decoded, or `malformed`.
+ * Reads a JSON object. Checks the bounds byte by byte before decoding, as `JSON.parse` takes a
+ * second for a hundred thousand brackets. Refuses `over_bounds` and `malformed`, with `subject`,
+ * such as "the body", at the start of the detail.
  */
 export function readJsonObject(
   json: Uint8Array | string,
@@ -42,12 +41,12 @@ export function readJsonObject(
     const value: unknown = JSON.parse(typeof json === 'string' ? json : utf8.decode(json));
     if (isRecord(value)) return value;
   } catch {
-    // Not UTF-8 or not JSON: refused below.
+    // Malformed UTF-8 or JSON is refused below.
   }
   return malformed(`${subject} must be a JSON object in UTF-8`);
 }
 
-/** The bound that a piece of JSON breaks, behind "must not"; null: none. */
+/** Returns the broken bound as a phrase after "must not"; null: none. */
 function boundBrokenBy(
   json: Uint8Array | string,
   { bytesMax, valuesMax }: JsonBounds,
@@ -67,13 +66,13 @@ const BRACE_BIT = 0x20;
 const OPENER = 0x7b;
 const CLOSER = 0x7d;
 
-/** Finds what is over its bound. The signs of JSON are ASCII; no byte of other characters is. */
+/** Measures nesting and values by the ASCII delimiters of JSON. */
 function measure(bytes: Uint8Array, valuesMax: number): 'fits' | 'deep' | 'many' {
   let depth = 0;
   let values = 0;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] as number;
-    // Most bytes are none of these signs, or blanks.
+    // Skips blanks.
     if (byte < QUOTE) continue;
     if (byte === QUOTE) {
       at = endOfString(bytes, at + 1);
@@ -89,38 +88,38 @@ function measure(bytes: Uint8Array, valuesMax: number): 'fits' | 'deep' | 'many'
   return 'fits';
 }
 
-/** The place of the quote that ends the string that begins at `at`. */
+/** Returns the index of the quote that ends the string from `at` on. */
 function endOfString(bytes: Uint8Array, at: number): number {
   let end = at;
   while (end < bytes.length && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
   return end;
 }
 
-/** Bytes of a text in UTF-8: bounds of what is kept or parsed are bytes. */
+/** Returns the length of a text in UTF-8, bytes. */
 export function byteLength(text: string): number {
   return Buffer.byteLength(text, 'utf8');
 }
 
 const DETAIL_NAME_LENGTH_MAX = 64;
 
-/** A key that a client chose, fit for a response header: visible ASCII, cut to 64 characters. */
+/** Cleans a client's key for a response header: visible ASCII, cut to 64 characters. */
 export function nameForDetail(key: string): string {
   return key.replace(/[^\x21-\x7e]/g, '').slice(0, DETAIL_NAME_LENGTH_MAX);
 }
 
-/** A JSON object, not an array. */
+/** Returns true for a JSON object that is no array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `null` and `""` count as a field that was not sent. */
+/** Returns true for a field that is missing, `null` or empty. */
 export function isAbsent(value: unknown): value is undefined | null | '' {
   return value === undefined || value === null || value === '';
 }
 
 /**
- * A whole number of at most 15 digits, as a JSON number or as plain decimal digits (no sign,
- * exponent, fraction, hex or blanks); null for anything else.
+ * Reads a whole number of at most 15 digits: a JSON number, or decimal digits alone. Returns null
+ * for all other values.
  */
 export function readInteger(value: unknown): number | null {
   if (typeof value === 'string') return /^[0-9]{1,15}$/.test(value) ? Number(value) : null;
@@ -129,10 +128,7 @@ export function readInteger(value: unknown): number | null {
     : null;
 }
 
-/**
- * A boolean as `true`, `"true"`, 1 or `"1"` (integers may come as digit strings), and likewise for
- * false; null for anything else.
- */
+/** Reads `true`, `"true"`, 1 or `"1"`, and likewise for false. Returns null for other values. */
 export function readBoolean(value: unknown): boolean | null {
   if (value === true || value === 'true' || value === 1 || value === '1') return true;
   if (value === false || value === 'false' || value === 0 || value === '0') return false;
@@ -140,14 +136,14 @@ export function readBoolean(value: unknown): boolean | null {
 }
 
 /**
- * True for a text that UTF-8 can carry. JSON can name half of a surrogate pair (`"\ud83d"`); such a
- * string has no UTF-8 form, and the device would get another text than was sent.
+ * Returns true for a text that UTF-8 can encode. JSON can contain half of a surrogate pair
+ * (`"\ud83d"`), which would reach the device as another text.
  */
 export function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed();
 }
 
-/** The items of a comma-separated list: blanks around commas and empty items are dropped. */
+/** Splits a comma-separated list; drops blanks around commas and empty items. */
 export function splitList(list: string): string[] {
   return list
     .split(',')

@@ -1,26 +1,25 @@
 /**
- * Templates such as `/sub/{key}`: they tell which part of a path is the key of a subscription. A
- * path is read once and strictly: what one server may take for another path is none, so nothing
- * gets by under a second spelling.
+ * Templates such as `/sub/{key}`, which select the subscription key of a path. Paths are read
+ * strictly: one that two servers could read differently is rejected, so that no second spelling
+ * evades the gate.
  */
 
 import { readSubscriptionKey } from './formats.ts';
 import { type Misfit, malformed } from './outcome.ts';
 
-/** A path as the segments between its slashes, decoded. One slash at its end changes nothing. */
+/** The decoded segments of a path; a final slash is ignored. */
 export type Path = readonly string[];
 
-/** A template. */
 export interface KeyPath {
-  /** The template as it was written. */
+  /** The template as written. */
   readonly text: string;
-  /** The segments in lower case; null: the key. */
+  /** The segments in lower case; null: the key's. */
   readonly segments: readonly (string | null)[];
 }
 
 const PATH_LENGTH_MAX = 4096;
 
-/** Codes of signs that need none, that end or divide something, or that begin a code. */
+/** Percent codes of characters that need none, that are delimiters, or that are `%`. */
 const ODD_CODE = [
   // Control characters.
   '[01][0-9a-f]|7f',
@@ -30,13 +29,13 @@ const ODD_CODE = [
   '2[35f]|3[bf]|5c',
 ].join('|');
 
-/** RFC 3986 section 3.3, without `;`, which some servers cut off with what is behind it. */
+/** RFC 3986 section 3.3, without `;`, where some servers cut a segment. */
 const SEGMENT = `(?:[\\w.~!$&'()*+,=:@-]|%(?!${ODD_CODE})[\\da-f]{2})+`;
 const PATH = new RegExp(`^(?:/(?!\\.\\.?(?:/|$))${SEGMENT})*/?$`, 'i');
 
 /**
- * Reads the path of a request, without its query. Null for one that is over 4096 characters, has
- * empty or dot segments, backslashes, `;`, or codes that no client has to write (`%2F`, `%61`).
+ * Reads the path of a request without its query. Returns null if it has over 4096 characters, empty
+ * or dot segments, backslashes, `;`, or codes that no client needs (`%2F`, `%61`).
  */
 export function readPath(path: string): Path | null {
   if (path.length > PATH_LENGTH_MAX || path[0] !== '/' || !PATH.test(path)) return null;
@@ -53,27 +52,27 @@ export function readPath(path: string): Path | null {
 
 const TEMPLATE_LENGTH_MAX = 256;
 
-/** Reads a template: a path of which one whole segment is `{key}`. */
+/** Reads a template: a path with one segment `{key}`. */
 export function readKeyPath(text: string): KeyPath | Misfit {
   if (text.length > TEMPLATE_LENGTH_MAX) return NO_TEMPLATE;
   const written = text.split('/');
   const keyAt = written.indexOf('{key}');
   const path = keyAt < 0 ? null : readPath(written.with(keyAt, 'key').join('/'));
-  // Index 0 is before the first slash. Braces elsewhere are in no path.
+  // Index 0 is before the first slash. Paths have no other braces.
   return path === null
     ? NO_TEMPLATE
     : { text, segments: path.map((part, at) => (at === keyAt - 1 ? null : part.toLowerCase())) };
 }
 
-/** A path that is no subscription's, or all paths under it. */
+/** A path, or all paths under it, that the proxy passes without a key. */
 export interface PassPath {
-  /** The segments as they are, in their case. */
+  /** The segments with their case. */
   readonly segments: readonly string[];
-  /** True for all paths under it, and not for itself. */
+  /** True: all paths under it, without itself. */
   readonly isFolder: boolean;
 }
 
-/** Reads a path that may pass: one path, or all under it when it ends in `/*`. */
+/** Reads a pass path; one that ends in `/*` is a folder. */
 export function readPassPath(text: string): PassPath | Misfit {
   const isFolder = text.endsWith('/*');
   const written = isFolder ? text.slice(0, -2) : text;
@@ -85,9 +84,9 @@ export function readPassPath(text: string): PassPath | Misfit {
 const NO_PASS_PATH = malformed('must be a path such as /favicon.ico, or such as /assets/*');
 
 /**
- * Tells whether a path is one of `passPaths`, in its case. A path that fits a template is one only
- * if the segment of its key is written out there: `/assets/*` passes beside `/{key}`, and `/sub/*`
- * not beside `/sub/{key}`.
+ * Returns true if one of `passPaths` has the path, with its case. A path that fits a template
+ * passes only if the pass path has the segment of the key: `/assets/*` passes beside `/{key}`, but
+ * `/sub/*` does not beside `/sub/{key}`.
  */
 export function mayPass(
   passPaths: readonly PassPath[],
@@ -106,9 +105,8 @@ export function mayPass(
 const NO_TEMPLATE = malformed('must be a path of which one segment is {key}, such as /sub/{key}');
 
 /**
- * The key in a path, by the first template that it fits: literal segments in any case, and any
- * further segments behind them. A misfit if what stands in its place can be no key; null if the
- * path fits no template.
+ * Reads the key of a path by the first template that fits: literal segments in any case, and any
+ * further segments after them. Returns a misfit if the segment is no key, null if no template fits.
  */
 export function keyIn(templates: readonly KeyPath[], path: Path): string | Misfit | null {
   const template = templates.find((one) => fits(one, path));

@@ -1,11 +1,11 @@
 /**
- * Three kinds of outcome are never mixed: a value that was asked for is returned as it is, a
- * refusal is a {@link Refused} that is returned beside it, a fault is thrown.
+ * The three kinds of outcome: functions return a value, return a refusal as a {@link Refused}, or
+ * throw a fault.
  */
 
 import { WriteFailed } from './port/store.ts';
 
-/** A reason for the operator alone: the caller hears no more than the refusal `says`. */
+/** A reason for the operator's log; the caller gets `says` alone. */
 export type Reason = 'link_domain_not_bound' | 'key_ambiguous';
 
 interface Particulars {
@@ -14,18 +14,18 @@ interface Particulars {
   fault?: unknown;
 }
 
-/** A refusal: nothing was done. */
+/** A refusal: nothing was changed. */
 export class Refused<const K extends string> {
-  /** Keeps the compiler from taking another object that says something for a refusal. */
+  /** Makes the type nominal. */
   declare protected readonly isOurs: true;
-  /** One sentence in ASCII that says more than `says`; never a credential. */
+  /** One sentence in ASCII for the caller, without credentials. */
   readonly detail: string | undefined;
   readonly reason: Reason | undefined;
-  /** The fault that is behind the refusal, for the log. */
+  /** The fault that caused the refusal, for the log. */
   readonly fault: unknown;
 
   constructor(
-    /** The key of the answer that the caller gets. */
+    /** The key of the caller's answer. */
     readonly says: K,
     { detail, reason, fault }: Particulars = {},
   ) {
@@ -35,20 +35,20 @@ export class Refused<const K extends string> {
   }
 }
 
-/** A refusal of a value from outside: `detail` names the field and the rule, never the value. */
+/** A refusal of a value: `detail` names the field and the rule, never the value. */
 export type Misfit<K extends string = 'malformed'> = Refused<K> & { readonly detail: string };
 
-/** Refuses a value from outside. `detail` must be ASCII without line breaks. */
+/** Makes the refusal of a value. `detail` must be ASCII without line breaks. */
 export function malformed(detail: string): Misfit {
   return new Refused('malformed', { detail }) as Misfit;
 }
 
-/** Tells a refusal from what was asked for. */
+/** Returns true for a refusal. */
 export function isRefused<T>(outcome: T): outcome is Extract<T, Refused<string>> {
   return outcome instanceof Refused;
 }
 
-/** The store's answer as the core gives it: a literal other than `ok` becomes a refusal. */
+/** Turns the store's answers into outcomes: a text other than `ok` becomes a refusal. */
 export function fromStore<T>(
   answer: T,
 ): Exclude<T, string> | Extract<T, 'ok'> | Refused<Exclude<Extract<T, string>, 'ok'>> {
@@ -57,7 +57,7 @@ export function fromStore<T>(
     : (answer as Exclude<T, string> | Extract<T, 'ok'>);
 }
 
-/** Waits for a storage step; if it could not be saved, that is the refusal `says`. */
+/** Waits for a step of the store. Returns the refusal `says` if it could not be saved. */
 export async function saving<T, K extends string>(
   says: K,
   step: Promise<T>,
@@ -70,7 +70,7 @@ export async function saving<T, K extends string>(
   }
 }
 
-/** The storage's own sentence, such as "database or disk is full": the innermost cause. */
+/** Returns the message of the innermost cause, such as "database or disk is full". */
 export function innermostReason(fault: unknown): string {
   if (!(fault instanceof Error)) return String(fault);
   return fault.cause instanceof Error ? innermostReason(fault.cause) : fault.message;

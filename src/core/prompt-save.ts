@@ -1,24 +1,24 @@
 /**
- * Saves figures at once when an event depends on them: `link.refused` tells of the 10th refusal
- * when it happens, and not when the next regular save finds thirteen.
+ * Saves figures at once when an event depends on them: `link.refused` of the 10th refusal comes
+ * with that refusal, and not with the next regular save.
  */
 
 import type { Maybe } from './port/maybe.ts';
 
 interface Saving {
-  /** Tells whether a webhook of the provider wants the event. */
+  /** Returns true if a webhook of the provider wants the event. */
   isWanted(providerId: number): Maybe<boolean>;
   save(): Promise<void>;
 }
 
-/** One save at a time; what is asked for meanwhile shares the next one. */
+/** Runs one save at a time; requests during a save share the next one. */
 export class PromptSave {
   readonly #asking = new Set<number>();
   #isSaving = false;
 
   constructor(private readonly saving: Saving) {}
 
-  /** Asks for a save on behalf of a provider. Never waits, never fails. */
+  /** Requests a save for a provider. Never waits, never throws. */
   ask(providerId: number): void {
     this.#asking.add(providerId);
     if (!this.#isSaving) void this.#run();
@@ -29,7 +29,7 @@ export class PromptSave {
     try {
       while (this.#asking.size > 0) if (await this.#isWanted()) await this.saving.save();
     } catch {
-      // The next regular save tries again, and reports what is wrong.
+      // The next regular save retries, and logs the fault.
       this.#asking.clear();
     }
     this.#isSaving = false;

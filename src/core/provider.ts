@@ -1,4 +1,4 @@
-/** Providers: credentials, subscriptions, plans, and who may do what. */
+/** Providers: their credentials, subscriptions and plans. */
 
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
@@ -15,32 +15,32 @@ export interface ProviderDraft extends Partial<OwnPolicy> {
   plan: Plan;
   activeUntilMs: number | null;
   installCountMax: number | null;
-  /** Chosen by the operator when a provider moves in with the credentials its bots already use. */
+  /** Given when a provider moves in with its present credentials; else random. */
   code?: string | undefined;
   authKey?: string | undefined;
 }
 
 export interface Credentials {
   code: string;
-  /** Shown once, never stored. */
+  /** Is shown once and never stored. */
   authKey: string;
 }
 
 const NO_HASH = new Uint8Array(32);
-/** Stand-ins that no provider can have, so that malformed credentials take the same steps. */
+/** Placeholders that no provider can have: malformed credentials take the same steps. */
 const NO_CODE = '????????';
 const NO_KEY = '????????????????????????????????';
 
-/** A provider who has shown a good key. */
+/** A provider with a valid key. */
 interface AuthenticProvider {
   provider: Provider;
-  /** SHA-256 of the key that was shown: after a rotation perhaps the previous one. */
+  /** SHA-256 of the given key, which may be the previous one after a rotation. */
   keyHash: Uint8Array;
 }
 
 /**
- * The provider whose credentials these are, or null. Missing, malformed, unknown and wrong
- * credentials take the same steps: one hash, one look-up, two constant-time comparisons.
+ * Finds the provider with these credentials; null: there is none. Missing, malformed, unknown and
+ * wrong credentials take the same steps: one hash, one look-up, two constant-time comparisons.
  */
 export function authenticate(
   core: Core,
@@ -53,32 +53,30 @@ export function authenticate(
   const wellFormed = !isRefused(code) && !isRefused(authKey);
   const keyHash = hashKey(wellFormed ? authKey : NO_KEY);
   return after(core.store.findProvider(wellFormed ? code : NO_CODE), (provider) => {
-    const isGood = isKeyOf(provider ?? NOBODY, keyHash, nowMs);
+    const isGood = isKeyOf(provider ?? NO_KEYS, keyHash, nowMs);
     return provider !== null && wellFormed && isGood ? { provider, keyHash } : null;
   });
 }
 
 type Keys = Pick<Provider, 'keyHash' | 'previousKeyHash' | 'previousKeyUntilMs'>;
-const NOBODY: Keys = { keyHash: NO_HASH, previousKeyHash: null, previousKeyUntilMs: null };
+const NO_KEYS: Keys = { keyHash: NO_HASH, previousKeyHash: null, previousKeyUntilMs: null };
 
-/** True for a provider's key and, until its time is over, for the one before. */
+/** Returns true for a provider's key, and for the previous one until its time is over. */
 export function isKeyOf(keys: Keys, keyHash: Uint8Array, nowMs: number): boolean {
   const isCurrent = sameHash(keyHash, keys.keyHash);
   const isPrevious = sameHash(keyHash, keys.previousKeyHash ?? NO_HASH);
   return isCurrent || (isPrevious && nowMs < (keys.previousKeyUntilMs ?? 0));
 }
 
-/** Active: not suspended, and its end date, if it has one, has not passed. */
+/** Returns true unless the subscription is suspended or has ended. */
 export function isActive(provider: Provider, nowMs: number): boolean {
   if (provider.suspendedAtMs !== null) return false;
   return provider.activeUntilMs === null || nowMs < provider.activeUntilMs;
 }
 
 /**
- * Creates a provider and returns its credentials, the key for the only time.
- *
- * Refuses `provider_code_exists` when the operator chose a code that is taken. The caller has
- * read a chosen code and key by {@link readProviderCode} and {@link readAuthKey}.
+ * Adds a provider and returns its credentials. A given code and key must be well formed. Refuses
+ * `provider_code_exists` if a given code is taken.
  */
 export async function addProvider(
   core: Core,
@@ -93,13 +91,12 @@ export async function addProvider(
     actAt(core, nowMs),
   );
   if (outcome === 'ok') return { code, authKey };
-  // Of 62^8 random codes one was taken: draw again.
   return draft.code === undefined ? addProvider(core, draft, nowMs) : new Refused(outcome);
 }
 
 /**
- * Gives a provider a new key, its own or a random one. The old key stays good for `keepOldMs`
- * milliseconds (0: it dies now); a key from an earlier rotation dies in any case.
+ * Gives a provider a new key. The old key stays valid for `keepOldMs` milliseconds; a key from an
+ * earlier rotation is revoked. Refuses `provider_not_found`.
  */
 export async function rotateKey(
   core: Core,
@@ -114,8 +111,8 @@ export async function rotateKey(
 }
 
 /**
- * Removes a provider with everything that is its own; devices stay known. Its keys die with the
- * first of many small steps, and doing it again finishes a removal that was interrupted.
+ * Removes a provider with all its records; devices stay. The first of many small steps revokes its
+ * keys, and another call completes an interrupted removal. Refuses `provider_not_found`.
  */
 export async function removeProvider(
   core: Core,
@@ -130,12 +127,12 @@ export async function removeProvider(
   }
 }
 
-/** Push notifications need an active subscription and the Enterprise plan. */
+/** Returns true if the plan is Enterprise and the subscription active. */
 export function mayNotify(provider: Provider, nowMs: number): boolean {
   return isActive(provider, nowMs) && provider.plan === 'enterprise';
 }
 
-/** Remote commands need an active subscription and the Pro or Enterprise plan. */
+/** Returns true if the plan is Pro or Enterprise and the subscription active. */
 export function mayCommand(provider: Provider, nowMs: number): boolean {
   return isActive(provider, nowMs) && provider.plan !== 'basic';
 }

@@ -1,67 +1,67 @@
 /**
- * Waiting inside this process: a worker for work, open streams and long polls for messages. Nothing
- * here is remembered: the store is the truth, a signal only says "look now", and one that is lost
- * costs a second and no message.
+ * Signals inside this process: to the workers for new work, to streams and long polls for messages.
+ * Listeners check the store, so that a lost signal costs a second and no message.
  */
 
 export class Signals {
   readonly #waiting = new Map<number, Set<() => void>>();
-  readonly #looking = new Map<number, Set<(id: number) => void>>();
+  readonly #acknowledging = new Map<number, Set<(id: number) => void>>();
   #onWork: (() => void) | null = null;
   #onOutbox: (() => void) | null = null;
 
-  /** The worker of this process; at most one. */
-  onWork(look: () => void): void {
-    this.#onWork = look;
+  /** Sets the listener for work; there is at most one. */
+  onWork(check: () => void): void {
+    this.#onWork = check;
   }
 
-  /** Tells the worker that there may be something to do. */
+  /** Signals that a worker may have work. */
   workAccepted(): void {
     this.#onWork?.();
   }
 
-  /** The worker of the outbox of this process; at most one. */
-  onOutbox(look: () => void): void {
-    this.#onOutbox = look;
+  /** Sets the listener for the outbox; there is at most one. */
+  onOutbox(check: () => void): void {
+    this.#onOutbox = check;
   }
 
-  /** Tells that worker that there may be something to hand over. */
+  /** Signals that the outbox may have due dispatches. */
   outboxFilled(): void {
     this.#onOutbox?.();
   }
 
-  /** Calls `look` whenever there may be messages for a device; returns how to stop that. */
-  onMessages(deviceId: number, look: () => void): () => void {
-    return addTo(this.#waiting, deviceId, look);
+  /** Calls `check` when a device may have messages, until the returned function is called. */
+  onMessages(deviceId: number, check: () => void): () => void {
+    return addTo(this.#waiting, deviceId, check);
   }
 
-  /** Calls `note` with each message that a device acknowledges; returns how to stop that. */
+  /** Calls `note` for each message that a device acknowledges; returns as `onMessages` does. */
   onAcknowledged(deviceId: number, note: (id: number) => void): () => void {
-    return addTo(this.#looking, deviceId, note);
+    return addTo(this.#acknowledging, deviceId, note);
   }
 
-  /** Tells the looks under way that a device acknowledged a message. */
+  /** Signals that a device acknowledged a message. */
   acknowledged(deviceId: number, id: number): void {
-    for (const note of this.#looking.get(deviceId) ?? []) note(id);
+    for (const note of this.#acknowledging.get(deviceId) ?? []) note(id);
   }
 
+  /** Signals that a device may have messages. */
   messagesFor(deviceId: number): void {
-    for (const look of this.#waiting.get(deviceId) ?? []) look();
+    for (const check of this.#waiting.get(deviceId) ?? []) check();
   }
 
-  /** Devices that somebody waits for here, of these or of all. */
+  /** Returns those of these devices, or of all, for which a stream or long poll waits. */
   awaited(deviceIds: readonly number[] | 'all'): number[] {
     if (deviceIds === 'all') return [...this.#waiting.keys()];
     return this.#waiting.size === 0 ? [] : deviceIds.filter((id) => this.#waiting.has(id));
   }
 }
 
-function addTo<T>(byDevice: Map<number, Set<T>>, deviceId: number, one: T): () => void {
+function addTo<T>(byDevice: Map<number, Set<T>>, deviceId: number, listener: T): () => void {
   const all = byDevice.get(deviceId) ?? new Set();
-  all.add(one);
+  all.add(listener);
   byDevice.set(deviceId, all);
   return () => {
-    all.delete(one);
+    all.delete(listener);
     if (all.size === 0 && byDevice.get(deviceId) === all) byDevice.delete(deviceId);
   };
 }

@@ -1,28 +1,26 @@
 /**
- * The life of slots. A newcomer is a new HWID at a link; of its policy each part is the link's own,
- * else its provider's, else the default.
+ * The life of slots. A newcomer is a HWID without a slot on the link, also one that lost its slot.
+ * Each part of the policy is the link's, else its provider's, else the default.
  *
- * | The link | The slot not seen for longest | A newcomer |
+ * | The link | The oldest slot, not seen for longest | A newcomer |
  * |---|---|---|
- * | has room | stays, however old | takes a slot |
- * | is full | was not seen for `inactiveDays` | takes its place: it was inactive |
- * | is full, `replace-oldest` | was seen, the last was replaced `coolDownHours` ago | replaces it |
+ * | has a free slot | | takes the free slot |
+ * | is full | was not seen for `inactiveDays` | takes the oldest slot: `inactive` |
+ * | is full, `replace-oldest`, past its cool-down | was seen | takes the oldest slot: `replaced` |
  * | is full | otherwise | is refused |
- *
- * Whose slot was freed is a newcomer as others are.
  */
 
 import { DAY_MS, HOUR_MS, lastMsOfDay } from './calendar.ts';
 import { INSTALL_ACTIVE, type InstallTerms } from './port/install.ts';
-import type { Door, FullLink, OwnPolicy, Policy, TurnedAway } from './port/slot.ts';
+import type { Door, FullLink, LinkRefusal, OwnPolicy, Policy } from './port/slot.ts';
 
-/** Policy of a link or provider that goes by the one above it. */
+/** A policy that overrides nothing. */
 export const NO_POLICY: OwnPolicy = { inactiveDays: null, whenFull: null, coolDownHours: null };
 export const NO_TERMS: InstallTerms = { ...NO_POLICY, subscriptionKeyHash: null };
 
 const DEFAULT_POLICY: Policy = { inactiveDays: 0, whenFull: 'refuse', coolDownHours: 24 };
 
-/** The policy that holds on a link of the provider. */
+/** Returns the effective policy of a link. */
 export function policyOf(link: OwnPolicy, provider: OwnPolicy): Policy {
   return {
     inactiveDays: link.inactiveDays ?? provider.inactiveDays ?? DEFAULT_POLICY.inactiveDays,
@@ -31,23 +29,23 @@ export function policyOf(link: OwnPolicy, provider: OwnPolicy): Policy {
   };
 }
 
-/** A device is let in: it has a slot, there is room, or another's slot is freed, and why. */
-export type Welcome = 'known' | 'room' | 'inactive' | 'replaced';
-export type Verdict = Welcome | TurnedAway['says'];
+/** Reasons to admit a device: it has a slot, a slot is free, or the oldest slot is freed. */
+export type Admission = 'known' | 'room' | 'inactive' | 'replaced';
+export type Verdict = Admission | LinkRefusal['says'];
 
-/** Tells an admission from a refusal. */
-export function isWelcome(verdict: Verdict): verdict is Welcome {
+/** Returns true unless the verdict is a refusal. */
+export function isAdmitted(verdict: Verdict): verdict is Admission {
   return (
     verdict === 'known' || verdict === 'room' || verdict === 'inactive' || verdict === 'replaced'
   );
 }
 
-/** True if the policy ever frees a slot. */
+/** Returns true if the policy can free a slot. */
 export function freesSlots({ inactiveDays, whenFull }: Policy): boolean {
   return inactiveDays > 0 || whenFull === 'replace-oldest';
 }
 
-/** The only rule of who is let in on a link. A HWID that holds a slot needs no room. */
+/** Decides whether a device is admitted on a link: the only such rule. */
 export function judge({ link, isBound, device, full }: Door, nowMs: number): Verdict {
   if (!isBound) return 'link_domain_not_bound';
   if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
@@ -56,14 +54,14 @@ export function judge({ link, isBound, device, full }: Door, nowMs: number): Ver
   return (full && freed(full, nowMs)) ?? 'link_limit_reached';
 }
 
-/** Reason for which the oldest slot of a full link is free for a newcomer; null: it is not. */
+/** Returns the reason to free the oldest slot of a full link; null: there is none. */
 function freed(full: FullLink, nowMs: number): 'inactive' | 'replaced' | null {
   const { inactiveMs, replacedMs } = freeFrom(full);
   if (inactiveMs !== null && nowMs >= inactiveMs) return 'inactive';
   return replacedMs !== null && nowMs >= replacedMs ? 'replaced' : null;
 }
 
-/** Instants from which the oldest slot is free, as inactive or to be replaced; null: never so. */
+/** Returns the times from which the oldest slot is inactive or replaceable; null: never. */
 export function freeFrom({ policy, oldest, replacedAtMs }: FullLink): {
   inactiveMs: number | null;
   replacedMs: number | null;

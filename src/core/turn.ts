@@ -1,4 +1,4 @@
-/** Lets everything else that is ready run first: how long work shares the one thread. */
+/** Resolves after all other ready work has run, so that long work shares the thread. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,6 +1,6 @@
 /**
- * Secrets that sign webhooks, as the Standard Webhooks specification writes them ("Signature
- * scheme"): `whsec_` for HMAC-SHA256, `whsk_` and its public half `whpk_` for Ed25519.
+ * Secrets of webhooks in the formats of the Standard Webhooks specification ("Signature scheme"):
+ * `whsec_` for HMAC-SHA256, `whsk_` for Ed25519 and `whpk_` for its public key.
  */
 
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
@@ -12,12 +12,12 @@ const SYMMETRIC = 'whsec_';
 const PRIVATE = 'whsk_';
 const PUBLIC = 'whpk_';
 
-/** Bytes of a secret for HMAC: the specification asks for 24 to 64. */
+/** Bytes of a secret of HMAC: the specification asks for 24 to 64. */
 const SYMMETRIC_BYTES = 32;
-/** Bytes of either half of an Ed25519 key. A private key is kept as both, one behind the other. */
+/** Bytes of a private or public key of Ed25519; a secret has both, the private one first. */
 const HALF_BYTES = 32;
 
-/** A fresh secret. */
+/** Makes a new secret. */
 export function newWebhookSecret(scheme: Scheme): string {
   if (scheme === 'v1') {
     const bytes = crypto.getRandomValues(new Uint8Array(SYMMETRIC_BYTES));
@@ -28,13 +28,13 @@ export function newWebhookSecret(scheme: Scheme): string {
   return PRIVATE + Buffer.concat(halves).toString('base64');
 }
 
-/** The half of a secret by which its receiver verifies: `whpk_…`, or the whole of a `whsec_`. */
+/** Returns the key with which receivers verify: `whpk_…`, or the whole `whsec_…`. */
 export function verifyingKey(secret: string): string {
   if (!secret.startsWith(PRIVATE)) return secret;
   return PUBLIC + bytesOf(secret, PRIVATE).subarray(HALF_BYTES).toString('base64');
 }
 
-/** A secret in the form in which it signs. */
+/** A secret in the form that signs. */
 export type SigningKey = { scheme: 'v1'; key: Uint8Array } | { scheme: 'v1a'; key: KeyObject };
 
 /** Reads a secret that {@link newWebhookSecret} made. */

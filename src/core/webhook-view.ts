@@ -1,19 +1,19 @@
-/** Webhooks as they are shown: without any secret, also not one within an address. */
+/** Webhooks as lists show them: without secrets, also those in URLs. */
 
 import type { EventKind } from './port/event.ts';
 import type { Webhook, WebhookTarget } from './port/webhook.ts';
 import { hashKey, keyFingerprint } from './secret.ts';
 import { verifyingKey } from './webhook-key.ts';
 
-/** Fields of the other kind of target are null. */
+/** A webhook without secrets; fields of the other kind of target are null. */
 export interface WebhookView {
   id: number;
   kind: 'webhook' | 'telegram';
-  /** Its origin, as the path may be a secret; with `urlFingerprint` it tells one from another. */
+  /** The origin, as the path may be a secret; `urlFingerprint` distinguishes paths. */
   url: string | null;
   urlFingerprint: string | null;
   signature: string | null;
-  /** The public half of an Ed25519 key. */
+  /** The public key of Ed25519. */
   publicKey: string | null;
   chat: string | null;
   /** The number of the bot, which begins its token. */
@@ -22,12 +22,13 @@ export interface WebhookView {
   /** Empty: all. */
   events: readonly EventKind[];
   secretFingerprint: string;
-  /** The end of the time in which the old secret signs too; null: there is none. */
+  /** Time until which the old secret signs too; null: it does not. */
   previousUntilMs: number | null;
   createdAtMs: number;
   disabled: Webhook['disabled'];
 }
 
+/** Makes the view of a webhook. */
 export function webhookView(webhook: Webhook, nowMs: number): WebhookView {
   const { id, target, events, secret, previous, createdAtMs, disabled } = webhook;
   const isUrl = target.kind === 'webhook';
@@ -49,15 +50,15 @@ export function webhookView(webhook: Webhook, nowMs: number): WebhookView {
   };
 }
 
-/** A fresh secret as its owner hears of it, this once; what is not to be shown is null. */
+/** A new secret as its owner gets it once. */
 export interface FreshSecret {
-  /** For HMAC-SHA256. */
+  /** Of HMAC-SHA256; else null. */
   secret: string | null;
-  /** For Ed25519, whose other half stays here. */
+  /** Of Ed25519, whose private key is never shown; else null. */
   publicKey: string | null;
 }
 
-/** The part of a fresh secret by which its receiver verifies; none of the token of a bot. */
+/** Returns the part of a new secret with which receivers verify; none of a bot's token. */
 export function freshSecret(target: WebhookTarget, secret: string): FreshSecret {
   if (target.kind !== 'webhook') return { secret: null, publicKey: null };
   return target.scheme === 'v1a'
@@ -65,7 +66,7 @@ export function freshSecret(target: WebhookTarget, secret: string): FreshSecret 
     : { secret, publicKey: null };
 }
 
-/** The origin of a URL, with a mark if there is more behind it. */
+/** Returns the origin of a URL, with a mark if it has a path or a query. */
 export function shownUrl(url: string): string {
   const { origin, pathname, search } = new URL(url);
   return pathname === '/' && search === '' ? `${origin}/` : `${origin}/…`;

@@ -1,7 +1,6 @@
 /**
- * Webhooks: whom a provider, or the operator, wants to be told of events, and the rules of changing
- * that. Secrets that sign are made here and shown once; the token of a Telegram bot comes from its
- * owner and is never shown.
+ * Manages the webhooks of providers and of the operator. Signing secrets are made here and returned
+ * once; the token of a Telegram bot comes from the owner and is never shown.
  */
 
 import { actAt } from './audit/entry.ts';
@@ -20,13 +19,12 @@ import {
 import { nextTurn } from './turn.ts';
 import { newWebhookSecret } from './webhook-key.ts';
 
-/** Null: the operator. */
+/** The provider's id; null: the operator. */
 export type OwnerId = number | null;
 
-/** A new webhook as its owner describes it. */
 export type WebhookDraft = WebhookTarget & {
   events: readonly EventKind[];
-  /** The token of the bot; null for a URL, whose secret is made here. */
+  /** The token of the bot; null: the target is a URL. */
   token: string | null;
 };
 
@@ -35,11 +33,10 @@ export interface WebhookEdit {
   chat?: string;
   locale?: (WebhookTarget & { kind: 'telegram' })['locale'];
   events?: readonly EventKind[];
-  /** False: nothing is sent any more, until it is enabled again. */
   isEnabled?: boolean;
 }
 
-/** Reads kinds of events between commas, or `all` that the owner may have: none in particular. */
+/** Reads comma-separated kinds of events that the owner may choose, or `all`: an empty list. */
 export function readEvents(text: string, ownerId: OwnerId): EventKind[] | Misfit {
   if (text === 'all') return [];
   const kinds: readonly EventKind[] = ownerId === null ? OPERATOR_EVENTS : PROVIDER_EVENTS;
@@ -50,8 +47,8 @@ export function readEvents(text: string, ownerId: OwnerId): EventKind[] | Misfit
 }
 
 /**
- * Adds a webhook. Returns its id and the secret, for the only time. Refuses `malformed` for a URL,
- * a chat or a token that cannot be one, `webhook_limit_reached` and `webhook_save_error`.
+ * Adds a webhook. Returns its id and its secret. Refuses `malformed` for a malformed URL, chat or
+ * token, `webhook_limit_reached` and `webhook_save_error`.
  */
 export async function addWebhook(
   core: Core,
@@ -75,7 +72,7 @@ export async function addWebhook(
   return isRefused(saved) ? saved : { id: saved.id, secret };
 }
 
-/** Finds a webhook of the owner's; of anybody's if there is none named. */
+/** Finds a webhook of an owner, or of any (undefined). Refuses `webhook_not_found`. */
 export async function findWebhook(
   core: Core,
   id: number,
@@ -84,7 +81,9 @@ export async function findWebhook(
   return (await core.store.findWebhook(id, ownerId)) ?? new Refused('webhook_not_found');
 }
 
-/** Changes a webhook. Refuses as {@link addWebhook} does, and what its kind of target lacks. */
+/**
+ * Changes a webhook. Refuses as {@link addWebhook} does, also fields of the other kind of target.
+ */
 export async function editWebhook(
   core: Core,
   webhook: Webhook,
@@ -117,7 +116,7 @@ export async function editWebhook(
   return edited;
 }
 
-/** Deletes events from the queue of a webhook that it does not want any more. */
+/** Deletes events of other kinds from the queue of a webhook. */
 async function dropUnwanted(core: Core, { id, events }: Webhook): Promise<void> {
   if (events.length === 0) return;
   for (let after = 0; ; await nextTurn()) {
@@ -127,7 +126,7 @@ async function dropUnwanted(core: Core, { id, events }: Webhook): Promise<void> 
   }
 }
 
-/** Follows a chat that has another id now, unless the webhook has another chat by now. */
+/** Saves the new id of a chat, unless the webhook has another chat meanwhile. */
 export async function moveChat(
   core: Core,
   { id, providerId, target: before }: Webhook,
@@ -142,8 +141,8 @@ export async function moveChat(
 }
 
 /**
- * Gives a webhook a new secret, made here, or the token of another bot. The old secret signs too
- * for `keepOldMs` (0: no longer). Returns the new one, for the only time.
+ * Gives a webhook a new secret, or the token of another bot, and returns it. The old secret signs
+ * too for `keepOldMs`. Refuses `malformed`, `webhook_not_found` and `webhook_save_error`.
  */
 export async function rotateWebhook(
   core: Core,
@@ -168,7 +167,7 @@ async function save(core: Core, { id, providerId }: Webhook, change: WebhookChan
   return fromStore(await saving('webhook_save_error', step));
 }
 
-/** Removes a webhook with all that waits for it. */
+/** Removes a webhook with its queue. Refuses `webhook_not_found` and `webhook_save_error`. */
 export async function removeWebhook(
   core: Core,
   { id, providerId }: Pick<Webhook, 'id' | 'providerId'>,
@@ -179,9 +178,8 @@ export async function removeWebhook(
 }
 
 /**
- * Tries a webhook out: one real call, at once, whether it is enabled or not. Nothing is kept of it;
- * neither does it count as an attempt. If it gets through, what waits for the webhook is tried at
- * once. A database that cannot write that down is no failure of the call.
+ * Sends a test event to a webhook, also to a disabled one. Saves nothing and counts no attempt. If
+ * it is accepted, the events that wait become due, unless the database cannot save that.
  */
 export async function tryWebhook(
   core: Core,
@@ -201,8 +199,8 @@ export async function tryWebhook(
 }
 
 /**
- * Puts kept events into the outbox again, one or all since a time, with the ids that they have had.
- * Returns how many, and whether it left some out, as so many wait already as may.
+ * Queues saved events again with their ids: one, or all since a time. Returns their number;
+ * `isFull`: it stopped because the queue is full.
  */
 export async function replayEvents(
   core: Core,
@@ -228,12 +226,12 @@ function readTarget(core: Core, ownerId: OwnerId, target: WebhookTarget): Webhoo
   const read =
     ownerId === null ? readOperatorUrl(target.url) : readPublicUrl(target.url, core.limits);
   if (isRefused(read)) return malformed(`url ${read.detail}`);
-  // A receiver never sees a fragment, so that two that differ in it are one.
+  // Receivers never get the fragment: URLs that differ only there are the same.
   if (read.hash !== '') return malformed('url has a fragment');
   return { ...target, url: read.href };
 }
 
-/** The number of the bot, and 35 random characters; more may come. */
+/** The number of the bot and 35 random characters; a range, as Telegram may change that. */
 const TELEGRAM_TOKEN = /^\d{5,20}:[A-Za-z0-9_-]{30,100}$/;
 
 function readToken(token: string | null): string | Misfit {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { mergeFacts, mergeUnproven, saysNothingNew, tidyFacts } from '../../src/core/device.ts';
+import { changesNoFact, mergeFacts, mergeUnproven, tidyFacts } from '../../src/core/device.ts';
 import { HWID } from '../../src/core/formats.ts';
 import type { DeviceFacts } from '../../src/core/port/device.ts';
 
@@ -70,10 +70,10 @@ describe('facts', () => {
 
   test('are news in any one field', () => {
     const here = { ...known, lastSeenAtMs: 0, isRegistered: false };
-    expect(saysNothingNew(here, known)).toBe(true);
-    expect(saysNothingNew(here, silence)).toBe(true);
+    expect(changesNoFact(here, known)).toBe(true);
+    expect(changesNoFact(here, silence)).toBe(true);
     for (const name of Object.keys(known)) {
-      expect(saysNothingNew(here, { ...silence, [name]: 'new' })).toBe(false);
+      expect(changesNoFact(here, { ...silence, [name]: 'new' })).toBe(false);
     }
   });
 
@@ -82,6 +82,6 @@ describe('facts', () => {
     const said = { ...silence, os: 'another', osVersion: 'new' };
     expect(mergeUnproven(here, said)).toEqual({ ...known, osVersion: 'new' });
     expect(mergeFacts(here, said)).toEqual({ ...known, os: 'another', osVersion: 'new' });
-    expect(saysNothingNew(here, { ...silence, os: 'another' })).toBe(true);
+    expect(changesNoFact(here, { ...silence, os: 'another' })).toBe(true);
   });
 });

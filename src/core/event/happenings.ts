@@ -1,7 +1,7 @@
 /**
- * Happenings: an event's share of a change, as functions of the records that it left. A store calls
- * them within the write, and only if a webhook wants to know. Data is flat and thin: who wants more
- * asks for it by the ids. It never holds a key, a token or the code of a link.
+ * Happenings: the contents of events, made of the changed records. A store calls these functions
+ * within the write, if a webhook wants the event. Data is flat and small: receivers ask for more by
+ * the ids. It never holds a key, a token or the code of a link.
  */
 
 import type { Deed } from '../audit/entry.ts';
@@ -15,7 +15,7 @@ import type { EndReason } from '../port/slot.ts';
 import { tidyFact } from '../text.ts';
 import type { Quota } from './quota.ts';
 
-/** Characters of a reason at most: an event stays far below 20 KB. */
+/** Most characters of a reason: an event stays far below 20 KB. */
 const REASON_LENGTH_MAX = 500;
 
 interface Link {
@@ -28,7 +28,7 @@ export function linkCreated({ id, installLimit }: Pick<Link, 'id' | 'installLimi
   return { kind: 'link.created', data: { install_id: id, install_limit: installLimit } };
 }
 
-/** A change of a link that left the entry `deed`. */
+/** `deed`: the audit entry of the change. */
 export function linkUpdated(link: Link & { status: number }, deed: Deed): Happening {
   const data = { ...linkFacts(link), status: link.status, changed: changedIn(deed) };
   return { kind: 'link.updated', data };
@@ -39,7 +39,7 @@ export function linkFull(link: Link): Happening {
   return { kind: 'link.full', data: linkFacts(link) };
 }
 
-/** The refusals of a UTC day at a link, with the `reason` of the last one. */
+/** `count`: the refusals of the link on the UTC day; `reason`: that of the last one. */
 export function linkRefused(
   linkId: number,
   reason: RefusalReason,
@@ -54,12 +54,11 @@ export function deviceAdmitted(link: Link, hwid: string): Happening {
   return { kind: 'device.admitted', data: { ...linkFacts(link), hwid } };
 }
 
-/** A slot that ended. */
 interface EndedSlot {
   link: Link;
   hwid: string;
   lastSeenAtMs: number;
-  /** The newcomer that got its place. */
+  /** The newcomer that took the slot; null: there was none. */
   newHwid: string | null;
 }
 
@@ -71,7 +70,7 @@ export const KIND_OF_END: Readonly<Record<EndReason, EventKind>> = {
   replaced: 'device.replaced',
 };
 
-/** The end of a slot; `link` is as it is without it. */
+/** `link`: the link without the slot. */
 export function slotEnded(
   { link, hwid, lastSeenAtMs, newHwid }: EndedSlot,
   why: EndReason,
@@ -82,7 +81,7 @@ export function slotEnded(
   return { kind, data: { install_id: link.id, hwid, new_hwid: newHwid, last_seen_at } };
 }
 
-/** A distribution that came to its end. */
+/** A distribution that has ended. */
 export interface EndedDistribution {
   id: number;
   status: number;
@@ -121,12 +120,12 @@ export function quotaReached(
   return { kind: 'quota.reached', data: { quota, percent, used, limit } };
 }
 
-/** For the provider itself; the operator hears of it as {@link providerKeyRotated}. */
+/** The provider's event; the operator's is {@link providerKeyRotated}. */
 export function keyRotated(previousKeyUntilMs: number): Happening {
   return { kind: 'key.rotated', data: { old_key_until: isoTime(previousKeyUntilMs) } };
 }
 
-/** A webhook that got no more, as it did not take what it was told. */
+/** A webhook was disabled, because it did not accept its events. */
 export function webhookDisabled(id: number, target: string, why: string): Happening {
   return { kind: 'webhook.disabled', data: { webhook_id: id, target, why: shortened(why) } };
 }
@@ -140,7 +139,7 @@ const KIND_OF_DEED: Readonly<Partial<Record<Deed['action'], EventKind>>> = {
   'provider.resume': 'provider.resumed',
 };
 
-/** A change of a provider that left the entry `deed`. */
+/** `deed`: the audit entry of the change. */
 export function providerChanged(
   { code, plan, activeUntilMs }: { code: string; plan: string; activeUntilMs: number | null },
   deed: Deed,
@@ -169,12 +168,12 @@ export function diskLow(freeBytes: number): Happening {
   return { kind: 'disk.low', data: { free_bytes: freeBytes } };
 }
 
-/** A gateway that was stopped, as our credentials are wrong. */
+/** A gateway was stopped, because it rejects our credentials. */
 export function gatewayStopped(gateway: DestinationKind, problem: string): Happening {
   return { kind: 'gateway.stopped', data: { gateway, problem: shortened(problem) } };
 }
 
-/** An end that comes, or came: of a subscription or a certificate. */
+/** A subscription or a certificate ends soon, or has ended. */
 export function ending(
   kind: 'subscription.ending' | 'certificate.ending',
   endsAtMs: number,

@@ -1,10 +1,10 @@
-/** Meanings of events, for the documents: what happened, and what their data says of it. */
+/** Meanings of events for the documents. */
 
 import type { EventKind, TEST_EVENT } from '../port/event.ts';
 
 interface Meaning {
   about: string;
-  /** Fields of its data, in their order. */
+  /** Fields of its data in their order. */
   fields: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Mean
   },
   'key.rotated': { about: 'the provider got a new key', fields: ['old_key_until'] },
   'webhook.disabled': {
-    about: 'another webhook of the same owner was disabled, as it did not take what it was told',
+    about: 'another webhook of the same owner was disabled, as it did not accept its events',
     fields: ['webhook_id', 'target', 'why'],
   },
   'backup.failed': { about: 'a scheduled backup was not made', fields: ['reason'] },
@@ -85,5 +85,5 @@ export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Mean
     about: 'a provider was removed, with all that was its own',
     fields: ['provider_code'],
   },
-  'webhook.test': { about: 'somebody tries the webhook out', fields: ['webhook_id'] },
+  'webhook.test': { about: 'the webhook is being tried out', fields: ['webhook_id'] },
 };

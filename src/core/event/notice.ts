@@ -1,7 +1,4 @@
-/**
- * Notices by the clock: of each the state of its subject, as a mark, and the event. A notice is
- * given once for each state.
- */
+/** Notices: events by the clock. Each state of a subject, named by a mark, gets one notice. */
 
 import { DAY_MS, utcDay } from '../calendar.ts';
 import type { Happening } from '../port/event.ts';
@@ -12,15 +9,15 @@ export interface Notice {
   happening: Happening;
 }
 
-/** Days before the end of a certificate; one of an authority is renewed before. */
+/** Days before the end of a certificate; those of ACME are renewed before. */
 const CERTIFICATE_DAYS = [14, 7, 3, 1];
 
-/** Room below which a disk is low: an alert for it begins there too. */
+/** Free space below which a disk is low, bytes; the alert has the same bound. */
 const DISK_LOW_BYTES = 1e9;
 
 /**
- * The notice about a subscription that ends; null: there is none yet. `days` are those before its
- * end at which its provider is told, in any order.
+ * Returns the notice about the end of a subscription; null: none is due. `days`: days before the
+ * end at which the provider gets one, in any order.
  */
 export function subscriptionNotice(
   activeUntilMs: number,
@@ -31,12 +28,12 @@ export function subscriptionNotice(
   return { mark: `${activeUntilMs} ended`, happening: subscriptionEnded(activeUntilMs) };
 }
 
-/** The notice about the certificate that is served; null: it holds for long. */
+/** Returns the notice about the end of the served certificate; null: none is due. */
 export function certificateNotice(expiresAtMs: number, nowMs: number): Notice | null {
   return endNotice('certificate.ending', expiresAtMs, CERTIFICATE_DAYS, nowMs);
 }
 
-/** The notice about the room that a disk has left, one a UTC day; null: there is enough. */
+/** Returns the notice about the free space of a disk, one a UTC day; null: there is enough. */
 export function diskNotice(freeBytes: number, nowMs: number): Notice | null {
   if (freeBytes >= DISK_LOW_BYTES) return null;
   return { mark: `low on ${utcDay(nowMs)}`, happening: diskLow(freeBytes) };

@@ -42,7 +42,7 @@ function backoffMs(nth: number, { firstMs, longestMs }: typeof PUSH_BACKOFF, ran
 
 /** Returns the asked wait within its bounds, ms; 0 if none was asked for. */
 export function heededMs(kind: 'push' | 'event', askedMs: number | null): number {
-  return Math.min(Math.max(askedMs ?? 0, 0), ASKED_MAX_MS[kind]);
+  return Math.min(askedMs ?? 0, ASKED_MAX_MS[kind]);
 }
 
 /**

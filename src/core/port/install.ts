@@ -4,7 +4,7 @@ import type { Act } from './audit.ts';
 import type { DeviceFacts } from './device.ts';
 import type { Maybe } from './maybe.ts';
 import type { Page } from './page.ts';
-import type { AdmittedLink, OwnPolicy, Slot, SlotKey, TurnedAway } from './slot.ts';
+import type { AdmittedLink, LinkRefusal, OwnPolicy, Slot, SlotKey } from './slot.ts';
 
 export const INSTALL_DISABLED = 5;
 export const INSTALL_ACTIVE = 10;
@@ -117,5 +117,5 @@ export interface InstallStore {
     key: SlotKey,
     facts: DeviceFacts,
     act: Act,
-  ): Promise<EnteredLink | TurnedAway | 'link_domain_not_bound' | Exclude<AddRefusal, KeyExists>>;
+  ): Promise<EnteredLink | LinkRefusal | 'link_domain_not_bound' | Exclude<AddRefusal, KeyExists>>;
 }

@@ -84,7 +84,7 @@ export type LinkName =
 export type SlotKey = LinkName & { domainHash: string; hwid: string };
 
 /** A refusal by a known link. */
-export interface TurnedAway {
+export interface LinkRefusal {
   says: Exclude<AdmitRefusal, 'hwid_required' | NoLink>;
   link: AdmittedLink;
 }
@@ -104,7 +104,7 @@ export interface SlotStore {
     key: SlotKey,
     facts: DeviceFacts,
     nowMs: number,
-  ): Promise<AdmittedLink | TurnedAway | NoLink>;
+  ): Promise<AdmittedLink | LinkRefusal | NoLink>;
   /**
    * Deletes some ends of slots before a time from the histories of links, oldest first. Returns
    * false if there were none.

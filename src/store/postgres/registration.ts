@@ -12,7 +12,7 @@ import {
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { NewRegistration, RegisterRefusal } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
-import { isWelcome, judge as judgeAtDoor, type Welcome } from '../../core/slot.ts';
+import { type Admission, isAdmitted, judge as judgeAtDoor } from '../../core/slot.ts';
 import type { Context } from './context.ts';
 import { type DoorHere, findDoorLocked } from './door.ts';
 import { TurnGroup } from './group.ts';
@@ -35,7 +35,7 @@ interface Evidence {
   /** Provider of the place that is claimed; null: nobody's. */
   providerId: number | null;
   /** The link that lets the device in, and how. */
-  entry: { door: DoorHere; welcome: Welcome } | null;
+  entry: { door: DoorHere; welcome: Admission } | null;
   domainId: number | null;
   /** A provider that the device named without showing anything. */
   namedId: number | null;
@@ -172,7 +172,7 @@ async function evidenceOf(
     const door = await findDoorLocked(w, { ...shown, hwid });
     if (typeof door === 'string') return 'link_not_found';
     const welcome = judgeAtDoor(door, nowMs);
-    if (!isWelcome(welcome)) return welcome;
+    if (!isAdmitted(welcome)) return welcome;
     return { ...nothing, providerId: door.link.providerId, entry: { door, welcome } };
   }
   if (shown.providerCode === null) return nothing;

@@ -3,8 +3,14 @@
 import { sql } from 'drizzle-orm';
 import * as happenings from '../../core/event/happenings.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
-import type { AdmittedLink, NoLink, SlotKey, SlotStore, TurnedAway } from '../../core/port/slot.ts';
-import { isWelcome, judge, type Welcome } from '../../core/slot.ts';
+import type {
+  AdmittedLink,
+  LinkRefusal,
+  NoLink,
+  SlotKey,
+  SlotStore,
+} from '../../core/port/slot.ts';
+import { type Admission, isAdmitted, judge } from '../../core/slot.ts';
 import { admitTogether } from './admission.ts';
 import type { Context } from './context.ts';
 import { waitFor } from './dialect.ts';
@@ -56,7 +62,7 @@ function tell(w: Write, link: AdmittedLink, deviceId: number, isLast: boolean, n
 export async function takeSlot(
   w: Write,
   { link, full }: DoorHere,
-  welcome: Welcome,
+  welcome: Admission,
   deviceId: number,
   nowMs: number,
 ): Promise<AdmittedLink> {
@@ -86,12 +92,12 @@ export async function enterLink(
   key: SlotKey,
   facts: DeviceFacts,
   nowMs: number,
-): Promise<AdmittedLink | TurnedAway | NoLink> {
+): Promise<AdmittedLink | LinkRefusal | NoLink> {
   const door = await findDoorLocked(w, key);
   if (typeof door === 'string') return door;
   const { link } = door;
   const verdict = judge(door, nowMs);
-  if (!isWelcome(verdict)) return { says: verdict, link };
+  if (!isAdmitted(verdict)) return { says: verdict, link };
   const deviceId = await keep.visit(w, key.hwid, link.providerId, facts, nowMs);
   return takeSlot(w, door, verdict, deviceId, nowMs);
 }

@@ -12,7 +12,7 @@ import {
 } from '../../core/message/registration-rule.ts';
 import type { NewRegistration, RegisterRefusal } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
-import { isWelcome, judge as judgeAtDoor, type Welcome } from '../../core/slot.ts';
+import { type Admission, isAdmitted, judge as judgeAtDoor } from '../../core/slot.ts';
 import type { Context } from './context.ts';
 import { type DoorHere, doorOf } from './door.ts';
 import { deviceKeeper } from './known-device.ts';
@@ -31,7 +31,7 @@ interface Evidence {
   /** Provider of the place that is claimed; null: nobody's. */
   providerId: number | null;
   /** The link that lets the device in, and how. */
-  entry: { door: DoorHere; welcome: Welcome } | null;
+  entry: { door: DoorHere; welcome: Admission } | null;
   domainId: number | null;
   firstSlot: Slot | null;
 }
@@ -128,7 +128,7 @@ export function registrationStore(context: Context): RegistrationStore {
       if (typeof door === 'string') return 'link_not_found';
       const { installId, providerId } = door.link;
       const welcome = judgeAtDoor(door, nowMs);
-      if (!isWelcome(welcome)) return welcome;
+      if (!isAdmitted(welcome)) return welcome;
       const firstSlot = on.firstSlot.get({ deviceId, providerId });
       const entry = { door, welcome };
       return { shown: installId, providerId, entry, domainId: null, firstSlot };

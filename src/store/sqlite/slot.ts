@@ -3,8 +3,14 @@
 import { sql } from 'drizzle-orm';
 import * as happenings from '../../core/event/happenings.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
-import type { AdmittedLink, NoLink, SlotKey, SlotStore, TurnedAway } from '../../core/port/slot.ts';
-import { isWelcome, judge, type Welcome } from '../../core/slot.ts';
+import type {
+  AdmittedLink,
+  LinkRefusal,
+  NoLink,
+  SlotKey,
+  SlotStore,
+} from '../../core/port/slot.ts';
+import { type Admission, isAdmitted, judge } from '../../core/slot.ts';
 import type { Context } from './context.ts';
 import { type DoorHere, doorOf } from './door.ts';
 import { rowStatements } from './install-rows.ts';
@@ -41,7 +47,7 @@ export function slotTaker(context: Context) {
   /** Takes the slot that a device is welcome to, or notes that it was seen on its own. */
   function take(
     { link, full }: DoorHere,
-    welcome: Welcome,
+    welcome: Admission,
     deviceId: number,
     nowMs: number,
   ): AdmittedLink {
@@ -70,12 +76,12 @@ export function slotTaker(context: Context) {
     key: SlotKey,
     facts: DeviceFacts,
     nowMs: number,
-  ): AdmittedLink | TurnedAway | NoLink {
+  ): AdmittedLink | LinkRefusal | NoLink {
     const door = findDoor(key);
     if (typeof door === 'string') return door;
     const { link } = door;
     const verdict = judge(door, nowMs);
-    if (!isWelcome(verdict)) return { says: verdict, link };
+    if (!isAdmitted(verdict)) return { says: verdict, link };
     return take(door, verdict, keep.visit(key.hwid, link.providerId, facts, nowMs), nowMs);
   }
 

@@ -41,7 +41,7 @@ test('each of its days has a mark of its own, and so has each end', () => {
   expect(new Set([...marks, later]).size).toBe(5);
 });
 
-test('its end is told from the first instant at which it is over, also without days', () => {
+test('its end has a notice from its first moment on, also without days', () => {
   expect(subscriptionNotice(END_MS, [], END_MS - 1)).toBeNull();
   expect(subscriptionNotice(END_MS, [], END_MS)?.happening).toEqual({
     kind: 'subscription.ended',

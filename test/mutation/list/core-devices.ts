@@ -112,7 +112,7 @@ export const coreDevices: readonly MutatedFile[] = [
         "if (reason === 'link_not_found' || reason === 'key_ambiguous' || ",
         "if (reason !== '' || ",
       ],
-      ['if (isToday && saysNothingNew(device, facts)) return link;', ''],
+      ['if (isToday && changesNoFact(device, facts)) return link;', ''],
       ['if (provider === null || !isActive(provider, nowMs))', 'if (provider === null)'],
       ["if (added === 'install_code_exists') continue;", ''],
     ],

@@ -62,7 +62,7 @@ export const outbox: readonly MutatedFile[] = [
       ['10 * MINUTE_MS', '20 * MINUTE_MS'],
       ['push: HOUR_MS, ', 'push: 2 * HOUR_MS, '],
       ['event: 24 * HOUR_MS', 'event: 48 * HOUR_MS'],
-      ['Math.max(askedMs ?? 0, 0)', '(askedMs ?? 0)'],
+      ['Math.max(heededMs(', 'Math.min(heededMs('],
       ['30 * MINUTE_MS, ', ''],
     ],
   },

@@ -4,7 +4,7 @@ import type { DeviceFacts } from '../../../src/core/port/device.ts';
 import type { NewInstall } from '../../../src/core/port/install.ts';
 import type { Page } from '../../../src/core/port/page.ts';
 import type { NewProvider, Provider } from '../../../src/core/port/provider.ts';
-import type { AdmittedLink, TurnedAway } from '../../../src/core/port/slot.ts';
+import type { AdmittedLink, LinkRefusal } from '../../../src/core/port/slot.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import { NO_TERMS } from '../../../src/core/slot.ts';
@@ -133,6 +133,6 @@ export async function knock(
 }
 
 /** The word that is said to a device that is turned away; else the link that let it in. */
-export function heard<T extends string>(taken: AdmittedLink | TurnedAway | T) {
+export function heard<T extends string>(taken: AdmittedLink | LinkRefusal | T) {
   return typeof taken === 'object' && 'says' in taken ? taken.says : taken;
 }
