@@ -1,6 +1,6 @@
 /**
- * Answers of receivers of webhooks: Standard Webhooks, "Delivery success and failure". 2xx alone
- * succeeds, 410 ends, all else is tried again.
+ * Answers of receivers of webhooks: Standard Webhooks, "Delivery success and failure". 2xx alone is
+ * a success, 410 disables the webhook, every other answer is followed by a retry.
  */
 
 import type { Verdict } from '../core/outbox/carrier.ts';
@@ -10,61 +10,58 @@ interface AnswerRow {
   /** Statuses, both included. */
   from: number;
   to: number;
-  /** `wait`: tried again as others, if it does not say when. */
+  /** `wait` without a `Retry-After` is `retry`. */
   verdict: 'accepted' | 'retry' | 'wait' | 'dead';
-  /** The meaning of the answer, and the mend if there is one. */
+  /** The meaning of the answer, and the remedy if there is one. */
   about: string;
 }
 
-/** One row for each kind of answer; the first that fits counts. */
+const row = (
+  from: number,
+  to: number,
+  verdict: AnswerRow['verdict'],
+  about: string,
+): AnswerRow => ({ from, to, verdict, about });
+
+const REDIRECT = 'a redirect, which is not followed: set the URL to which it leads';
+
+/** The first row that fits applies. */
 export const WEBHOOK_ANSWERS: readonly AnswerRow[] = [
-  { from: 200, to: 299, verdict: 'accepted', about: 'the event has arrived' },
-  {
-    from: 300,
-    to: 399,
-    verdict: 'retry',
-    about: 'a redirect, which is not followed: set the URL to which it leads',
-  },
-  { from: 401, to: 401, verdict: 'retry', about: 'it asks for a login beside the signature' },
-  { from: 403, to: 403, verdict: 'retry', about: 'it refuses the call' },
-  { from: 404, to: 404, verdict: 'retry', about: 'there is nothing at this URL' },
-  { from: 405, to: 405, verdict: 'retry', about: 'it takes no POST at this URL' },
-  { from: 410, to: 410, verdict: 'dead', about: 'it wants no more events' },
-  { from: 413, to: 413, verdict: 'retry', about: 'the event is too large for it' },
-  { from: 415, to: 415, verdict: 'retry', about: 'it takes no JSON' },
-  { from: 429, to: 429, verdict: 'wait', about: 'it wants fewer calls' },
-  { from: 400, to: 499, verdict: 'retry', about: 'it does not understand the call' },
-  {
-    from: 502,
-    to: 504,
-    verdict: 'retry',
-    about: 'it is overloaded, or does not run behind its proxy',
-  },
-  { from: 500, to: 599, verdict: 'retry', about: 'it has a fault of its own' },
+  row(200, 299, 'accepted', 'the event has arrived'),
+  row(300, 399, 'retry', REDIRECT),
+  row(401, 401, 'retry', 'it asks for a login beside the signature'),
+  row(403, 403, 'retry', 'it refuses the call'),
+  row(404, 404, 'retry', 'there is nothing at this URL'),
+  row(405, 405, 'retry', 'it takes no POST at this URL'),
+  row(410, 410, 'dead', 'it wants no more events'),
+  row(413, 413, 'retry', 'the event is too large for it'),
+  row(415, 415, 'retry', 'it takes no JSON'),
+  row(429, 429, 'wait', 'it wants fewer calls'),
+  row(400, 499, 'retry', 'it does not understand the call'),
+  row(502, 504, 'retry', 'it is overloaded, or does not run behind its proxy'),
+  row(500, 599, 'retry', 'it has a fault of its own'),
 ];
 
-/** The verdict on an answer of a receiver, or on the lack of one. */
+/** Returns the verdict on a call of a receiver. */
 export function judgeAnswer(answer: OutgoingAnswer | OutgoingFailure): Verdict {
-  if (answer instanceof OutgoingFailure) return unanswered(answer);
+  if (answer instanceof OutgoingFailure) return verdictOfFailure(answer);
   const { status, retryAfterMs } = answer;
-  const row = WEBHOOK_ANSWERS.find(({ from, to }) => status >= from && status <= to);
-  const problem = `the receiver answered ${status}: ${row?.about ?? 'that is no answer of HTTP'}`;
-  if (row?.verdict === 'accepted') return { verdict: 'accepted' };
-  if (row?.verdict === 'dead') return { verdict: 'dead', problem };
-  return row?.verdict === 'wait' ? tooMuch(retryAfterMs, problem) : retry(retryAfterMs, problem);
+  const found = WEBHOOK_ANSWERS.find(({ from, to }) => status >= from && status <= to);
+  const problem = `the receiver answered ${status}: ${found?.about ?? 'that is no answer of HTTP'}`;
+  if (found?.verdict === 'accepted') return { verdict: 'accepted' };
+  if (found?.verdict === 'dead') return { verdict: 'dead', problem };
+  if (found?.verdict === 'wait') return verdictOfExcess(retryAfterMs, problem);
+  return { verdict: 'retry', afterMs: retryAfterMs, problem };
 }
 
-const retry = (afterMs: number | null, problem: string): Verdict => ({
-  ...{ verdict: 'retry', afterMs, problem },
-});
-
-/** The verdict on an answer of 429: no attempt, if it says when to come again. */
-export function tooMuch(afterMs: number | null, problem: string): Verdict {
-  return afterMs === null ? retry(null, problem) : { verdict: 'wait', afterMs, problem };
+/** Returns the verdict on an answer of 429: no attempt, if it names the time of the next. */
+export function verdictOfExcess(afterMs: number | null, problem: string): Verdict {
+  if (afterMs === null) return { verdict: 'retry', afterMs, problem };
+  return { verdict: 'wait', afterMs, problem };
 }
 
-/** A call without an answer is tried again, whatever kept it. */
-export function unanswered({ kind, problem }: OutgoingFailure): Verdict {
+/** Returns the verdict on a call without an answer. */
+export function verdictOfFailure({ kind, problem }: OutgoingFailure): Verdict {
   if (kind === 'busy') return { verdict: 'busy', problem };
   return { verdict: 'retry', afterMs: null, problem };
 }

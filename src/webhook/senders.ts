@@ -1,11 +1,11 @@
-/** Those who tell webhooks of events, by the kind of target. */
+/** The senders of events, by the kind of target. */
 
 import type { EventSenders } from '../core/outbox/carrier.ts';
 import type { Outgoing } from '../outgoing/outgoing.ts';
 import { StandardSender } from './standard.ts';
 import { TelegramSender, type TelegramSettings } from './telegram/sender.ts';
 
-/** The settings are read at each call, so that a change holds at once. */
+/** Makes the senders. The settings are read at each call, so that a change applies at once. */
 export function makeEventSenders(
   settings: TelegramSettings,
   outgoing: Pick<Outgoing, 'send'>,

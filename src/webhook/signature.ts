@@ -5,22 +5,22 @@ import { type StoredEvent, TEST_EVENT } from '../core/port/event.ts';
 import type { Webhook } from '../core/port/webhook.ts';
 import { signingKey } from '../core/webhook-key.ts';
 
-/** The body of an event: the same bytes in each attempt and each replay. */
+/** Returns the body of an event: the same bytes in each attempt and each replay. */
 export function bodyOf({ kind, atMs, data }: StoredEvent): string {
   return JSON.stringify({ type: kind, timestamp: new Date(atMs).toISOString(), data });
 }
 
 /**
- * The name of an event at its receiver, who drops by it what comes twice; it has no full stop. It
- * holds the time as well: after a restore another event gets a number that was sent already.
+ * Returns the id by which a receiver recognises duplicates of an event; it has no full stop. The
+ * time in it tells apart events that get the same number after a restore of a backup.
  */
 export function messageId({ id, kind, atMs }: StoredEvent): string {
   return kind === TEST_EVENT ? `evt_test_${atMs}` : `evt_${id}_${atMs.toString(36)}`;
 }
 
 /**
- * The headers of one attempt at `nowMs`. The secret of before the last rotation signs too while its
- * time lasts, so that the receiver may change to the new one whenever it suits.
+ * Returns the headers of one attempt at `nowMs`. The secret from before the last rotation signs too
+ * until its time is over, so that the receiver can switch at any moment.
  */
 export function signedHeaders(
   { secret, previous }: Pick<Webhook, 'secret' | 'previous'>,

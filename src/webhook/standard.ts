@@ -1,4 +1,4 @@
-/** Tells webhooks by the Standard Webhooks specification. */
+/** Sends events to webhooks by the Standard Webhooks specification. */
 
 import type { EventSender, Verdict } from '../core/outbox/carrier.ts';
 import type { StoredEvent } from '../core/port/event.ts';
@@ -8,12 +8,12 @@ import { VERSION } from '../version.ts';
 import { judgeAnswer } from './answers.ts';
 import { bodyOf, messageId, signedHeaders } from './signature.ts';
 
-/** Standard Webhooks, "Request timeouts": 15 to 30 s. */
+/** Standard Webhooks recommends 15 to 30 s ("Request timeouts"). */
 export const DELIVERY_TIMEOUT_MS = 15_000;
-/** Calls to one origin that are under way at a time. */
+/** Most calls to one origin at a time. */
 const ORIGIN_CONCURRENCY = 4;
 
-/** The status says it all, but what is read to its end leaves the connection to the next call. */
+/** The status suffices; but a body that is read to its end frees the connection. */
 const ANSWER_BYTES_MAX = 16_384;
 
 export class StandardSender implements EventSender {

@@ -24,6 +24,7 @@ export const CLEAN: readonly string[] = [
   'test/core/audit/',
   'test/core/event/',
   'test/core/outbox/',
+  'src/webhook/',
 ];
 
 /** Compared without regard to case, in comments, texts and names alike. */

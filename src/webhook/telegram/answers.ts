@@ -1,106 +1,87 @@
 /**
- * Answers of the Telegram Bot API ("Making requests"): `ok`, else an `error_code`, a `description`
- * for people, and sometimes `parameters`.
+ * Answers of the Telegram Bot API ("Making requests"): `ok`, or an `error_code`, a `description` in
+ * English, and for some errors `parameters`.
  */
 
 import { isRecord, readJsonObject } from '../../core/json-input.ts';
 import type { Verdict } from '../../core/outbox/carrier.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { type OutgoingAnswer, OutgoingFailure } from '../../outgoing/call.ts';
-import { tooMuch, unanswered } from '../answers.ts';
+import { verdictOfExcess, verdictOfFailure } from '../answers.ts';
 
 interface ErrorRow {
   code: number;
-  /** Part of the description, for codes that stand for many things. */
-  description?: RegExp;
+  /** Part of the description, for codes of several errors; null: any. */
+  description: RegExp | null;
   verdict: Exclude<Verdict['verdict'], 'accepted' | 'busy'>;
-  /** The meaning of the error, and the mend if there is one. */
+  /** The meaning of the error, and the remedy if there is one. */
   about: string;
 }
 
-/** One row for each kind of error; the first that fits counts. */
+const row = (
+  code: number,
+  description: RegExp | null,
+  verdict: ErrorRow['verdict'],
+  about: string,
+): ErrorRow => ({ code, description, verdict, about });
+
+const NO_SUCH_CHAT = /chat not found|user not found|peer_id_invalid|chat_id is empty|deactivated/i;
+const NO_RIGHTS = /not enough rights|chat_write_forbidden|need administrator rights/i;
+const MOVED = 'the group became a supergroup, which has another id';
+
+/** The first row that fits applies. */
 export const TELEGRAM_ERRORS: readonly ErrorRow[] = [
-  { code: 401, verdict: 'credentials', about: 'the token of the bot is wrong, or was revoked' },
-  // The path holds the token: what is no token leads nowhere.
-  { code: 404, verdict: 'credentials', about: 'the token of the bot is wrong' },
-  {
-    code: 403,
-    description: /blocked by the user/i,
-    verdict: 'dead',
-    about: 'the user has blocked the bot',
-  },
-  {
-    code: 403,
-    description: /initiate conversation/i,
-    verdict: 'dead',
-    about: 'the user has to write to the bot first',
-  },
-  {
-    code: 403,
-    description: /kicked|not a member/i,
-    verdict: 'dead',
-    about: 'the bot is no member of the chat',
-  },
-  { code: 403, verdict: 'dead', about: 'the bot may not write to the chat' },
-  {
-    code: 400,
-    description: /upgraded to a supergroup/i,
-    verdict: 'dead',
-    about: 'the group became a supergroup, which has another id',
-  },
-  {
-    code: 400,
-    description: /chat not found|user not found|peer_id_invalid|chat_id is empty|deactivated/i,
-    verdict: 'dead',
-    about: 'there is no such chat, or the bot never was in it',
-  },
-  {
-    code: 400,
-    description: /not enough rights|chat_write_forbidden|need administrator rights/i,
-    verdict: 'dead',
-    about: 'the bot may not write to the chat',
-  },
-  { code: 400, verdict: 'failed', about: 'Telegram does not take this text' },
-  { code: 429, verdict: 'wait', about: 'Telegram wants fewer messages' },
+  row(401, null, 'credentials', 'the token of the bot is wrong, or was revoked'),
+  // The token is in the path: a malformed one leads to no page.
+  row(404, null, 'credentials', 'the token of the bot is wrong'),
+  row(403, /blocked by the user/i, 'dead', 'the user has blocked the bot'),
+  row(403, /initiate conversation/i, 'dead', 'the user has to write to the bot first'),
+  row(403, /kicked|not a member/i, 'dead', 'the bot is no member of the chat'),
+  row(403, null, 'dead', 'the bot may not write to the chat'),
+  row(400, /upgraded to a supergroup/i, 'dead', MOVED),
+  row(400, NO_SUCH_CHAT, 'dead', 'there is no such chat, or the bot never was in it'),
+  row(400, NO_RIGHTS, 'dead', 'the bot may not write to the chat'),
+  row(400, null, 'failed', 'Telegram does not take this text'),
+  row(429, null, 'wait', 'Telegram wants fewer messages'),
 ];
 
-/** An answer repeats the message, of which its beginning would not do: it is read as JSON. */
+/** Bounds of an answer, which repeats the message: its beginning alone would be no JSON. */
 export const ANSWER_BOUNDS = { bytesMax: 65_536, valuesMax: 1000 } as const;
 
 interface TelegramError {
   code: number;
   description: string;
   retryAfterMs: number | null;
-  /** The id of the chat from now on. */
+  /** The new id of the chat. */
   movedTo: number | null;
 }
 
-/** The verdict on an answer to `sendMessage`, or on the lack of one. */
+/** Returns the verdict on a call of `sendMessage`. */
 export function judgeTelegram(answer: OutgoingAnswer | OutgoingFailure): Verdict {
-  if (answer instanceof OutgoingFailure) return unanswered(answer);
+  if (answer instanceof OutgoingFailure) return verdictOfFailure(answer);
   const body = readBody(answer);
   if (body === 'ok') return { verdict: 'accepted' };
   if (body === null) {
     const problem = `the endpoint of Telegram answered ${answer.status}, and not as the Bot API does`;
     return { verdict: 'retry', afterMs: answer.retryAfterMs, problem };
   }
-  const row = TELEGRAM_ERRORS.find(
+  const found = TELEGRAM_ERRORS.find(
     ({ code, description }) =>
-      code === body.code && (description === undefined || description.test(body.description)),
+      code === body.code && (description === null || description.test(body.description)),
   );
   const moved = body.movedTo === null ? '' : `: ${body.movedTo}`;
   const about =
-    row?.about ?? (body.code >= 500 ? 'it has a fault of its own' : 'it did not say why');
+    found?.about ?? (body.code >= 500 ? 'it has a fault of its own' : 'it did not say why');
   const problem = `Telegram answered ${body.code}: ${about}${moved}`;
-  const verdict = row?.verdict ?? 'retry';
+  const verdict = found?.verdict ?? 'retry';
   if (body.movedTo !== null) return { verdict: 'dead', problem, movedTo: `${body.movedTo}` };
-  if (verdict === 'wait') return tooMuch(body.retryAfterMs, problem);
+  if (verdict === 'wait') return verdictOfExcess(body.retryAfterMs, problem);
   return verdict === 'retry'
     ? { verdict, afterMs: body.retryAfterMs, problem }
     : { verdict, problem };
 }
 
-/** Null: whoever answered is not Telegram. */
+/** Reads an answer; null: it is none of the Bot API. */
 function readBody({ status, text, retryAfterMs }: OutgoingAnswer): 'ok' | TelegramError | null {
   const body = readJsonObject(text, ANSWER_BOUNDS, 'the answer');
   if (isRefused(body)) return null;

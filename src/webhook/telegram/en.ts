@@ -1,12 +1,17 @@
-import type { Words } from './words.ts';
+/** The words of Telegram messages in English; other languages have the same keys. */
 
-export const EN: Words = {
+import type { EventKind, TEST_EVENT } from '../../core/port/event.ts';
+import type { RefusalReason } from '../../core/port/figure.ts';
+
+export const EN = {
+  /** The language tag for numbers and times. */
   tag: 'en',
   isRightToLeft: false,
+  /** Between a label and its value, between members of a list, before the id of a record. */
   colon: ': ',
   separator: ', ',
   numberSign: '#',
-  unitDisplay: 'short',
+  unitDisplay: 'short' as 'short' | 'long',
   of: '$1 of $2',
   share: ' ($1)',
   titles: {
@@ -39,7 +44,7 @@ export const EN: Words = {
     'provider.resumed': 'Provider resumed',
     'provider.key-rotated': 'API key of a provider changed',
     'provider.removed': 'Provider removed',
-  },
+  } satisfies Record<EventKind | typeof TEST_EVENT | 'quota.near', string>,
   labels: {
     provider: 'Provider',
     link: 'Link',
@@ -97,6 +102,9 @@ export const EN: Words = {
     active_until: 'end of the subscription',
     max_links: 'link limit',
     name: 'name',
-  },
+  } satisfies Record<RefusalReason, string> & Record<string, string>,
+  /** Below the title of a test event. */
   welcome: 'Events will be reported in this chat.',
 };
+
+export type Words = typeof EN;

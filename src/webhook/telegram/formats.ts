@@ -1,10 +1,10 @@
-/** Numbers, sizes and times as a language writes them. */
+/** Writes numbers, sizes and times in a language. */
 
-import type { Words } from './words.ts';
+import type { Words } from './en.ts';
 
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 
-/** The formatters of one language. To make one takes half a millisecond, to use it nearly none. */
+/** The formatters of one language. Constructing them takes half a millisecond: keep them. */
 export class Formats {
   readonly #number: Intl.NumberFormat;
   readonly #percent: Intl.NumberFormat;
@@ -39,14 +39,14 @@ export class Formats {
     return this.#days.format(value);
   }
 
-  /** In units of a thousand each. */
+  /** Writes a size in decimal units. */
   bytes(value: number): string {
     const power = Math.floor(Math.log10(Math.max(value, 1)) / 3);
     const at = Math.min(power, UNITS.length - 1);
     return this.#sizes[at]?.format(value / 1000 ** at) ?? '';
   }
 
-  /** In UTC, without saying so. */
+  /** Writes a time of UTC, without the name of the zone. */
   instant(epochMs: number): string {
     return this.#instant.format(epochMs);
   }

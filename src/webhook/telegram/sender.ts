@@ -1,4 +1,4 @@
-/** Tells chats of Telegram by `sendMessage` of the Bot API. */
+/** Sends events to Telegram chats by `sendMessage` of the Bot API. */
 
 import type { EventSender, Verdict } from '../../core/outbox/carrier.ts';
 import type { StoredEvent } from '../../core/port/event.ts';
@@ -8,7 +8,7 @@ import { DELIVERY_TIMEOUT_MS } from '../standard.ts';
 import { ANSWER_BOUNDS, judgeTelegram } from './answers.ts';
 import { telegramText } from './text.ts';
 
-/** Calls to Telegram that are under way at a time, for all bots together. */
+/** Most calls to Telegram at a time, for all bots together. */
 const ORIGIN_CONCURRENCY = 16;
 
 export interface TelegramSettings {
@@ -16,7 +16,7 @@ export interface TelegramSettings {
 }
 
 export class TelegramSender implements EventSender {
-  /** A chat takes one message a second, and they should come in order. */
+  /** A chat accepts one message a second, and should get them in order. */
   readonly concurrency = 1;
   readonly spacingMs = 1_000;
 
@@ -41,7 +41,7 @@ export class TelegramSender implements EventSender {
     const answer = await this.outgoing.send(
       {
         method: 'POST',
-        // The token is in the path: no problem says more of an address than its host.
+        // The token is in the path; problems name no more of a URL than its host.
         url: `${this.settings.telegramEndpoint}/bot${secret}/sendMessage`,
         trust: 'operator',
         turn: `webhook ${id}`,

@@ -27,16 +27,16 @@ export const webhooks: readonly MutatedFile[] = [
     file: 'src/webhook/answers.ts',
     tests: ['test/webhook/answers.test.ts'],
     changes: [
-      ['{ from: 200, to: 299', '{ from: 200, to: 399'],
-      ["from: 410, to: 410, verdict: 'dead'", "from: 410, to: 410, verdict: 'retry'"],
-      ['tooMuch(retryAfterMs, problem) :', 'tooMuch(null, problem) :'],
+      ['row(200, 299', 'row(200, 399'],
+      ["row(410, 410, 'dead'", "row(410, 410, 'retry'"],
+      ['verdictOfExcess(retryAfterMs, problem)', 'verdictOfExcess(null, problem)'],
     ],
   },
   {
     file: 'src/webhook/telegram/answers.ts',
     tests: ['test/webhook/answers.test.ts'],
     changes: [
-      ["{ code: 401, verdict: 'credentials'", "{ code: 401, verdict: 'retry'"],
+      ["row(401, null, 'credentials'", "row(401, null, 'retry'"],
       ['seconds * 1000', 'seconds'],
       ['seconds === null || seconds < 0', 'seconds === null'],
       ["status >= 200 && status <= 299 ? 'ok' : null", "'ok'"],
@@ -57,7 +57,27 @@ export const webhooks: readonly MutatedFile[] = [
   {
     file: 'src/webhook/standard.ts',
     tests: ['test/webhook/senders.test.ts'],
-    changes: [['...(providerId === null', '...(true']],
+    changes: [
+      ['...(providerId === null', '...(true'],
+      ['...signedHeaders(webhook, messageId(event), body, nowMs),', ''],
+    ],
+  },
+  {
+    file: 'src/webhook/telegram/sender.ts',
+    tests: ['test/webhook/senders.test.ts'],
+    changes: [
+      ["      parse_mode: 'HTML',\n", ''],
+      ['link_preview_options: { is_disabled: true }', 'link_preview_options: {}'],
+    ],
+  },
+  {
+    file: 'src/webhook/telegram/formats.ts',
+    tests: ['test/webhook/telegram-text.test.ts'],
+    changes: [
+      ['this.#percent.format(value / 100)', 'this.#percent.format(value)'],
+      ["timeZone: 'UTC'", "timeZone: 'Asia/Tehran'"],
+      ['Math.log10(Math.max(value, 1)) / 3', 'Math.log10(Math.max(value, 1)) / 4'],
+    ],
   },
   {
     file: 'src/core/webhook.ts',
