@@ -239,6 +239,15 @@ describe('rotate', () => {
     expect(await until()).toBeNull();
   });
 
+  test('the old secret of an Ed25519 webhook signs for a day too', async () => {
+    const words = ['--provider', CODE, '--url', URL, '--signature', 'v1a'];
+    await json('add', ...words);
+    await json('rotate', '1');
+    expect(await json('list', '--provider', CODE)).toMatchObject([
+      { old_secret_until: '2026-11-21T12:00:00Z' },
+    ]);
+  });
+
   test('a chat gets the token of another bot', async () => {
     await aChat();
     expect(await refused('rotate', '1')).toStartWith('the token must be that of a Telegram bot');

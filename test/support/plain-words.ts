@@ -21,10 +21,10 @@ export const CLEAN: readonly string[] = [
   'src/jobs/',
   'src/monitor/',
   'src/tls/',
+  'src/webhook/',
   'test/core/audit/',
   'test/core/event/',
   'test/core/outbox/',
-  'src/webhook/',
 ];
 
 /** Compared without regard to case, in comments, texts and names alike. */

@@ -41,6 +41,8 @@ describe('a receiver of webhooks', () => {
 
   test('may say when it wants to be asked again', () => {
     expect(judgeAnswer(answer(503, '', 7_000))).toMatchObject({ verdict: 'retry', afterMs: 7_000 });
+    expect(judgeAnswer(answer(429, '', 7_000))).toMatchObject({ verdict: 'wait', afterMs: 7_000 });
+    expect(judgeAnswer(answer(429))).toMatchObject({ verdict: 'retry', afterMs: null });
   });
 
   test('that gives no answer is asked again', () => {

@@ -89,6 +89,10 @@ export const webhooks: readonly MutatedFile[] = [
         '[...OPERATOR_EVENTS, ...PROVIDER_EVENTS]',
       ],
       ["if (read.hash !== '')", 'if (false)'],
+      [
+        "target.kind === 'webhook' && keepOldMs > 0",
+        "target.kind === 'webhook' && target.scheme === 'v1' && keepOldMs > 0",
+      ],
     ],
   },
   {
