@@ -73,8 +73,9 @@ describe('an answer', () => {
     const first = ask('a', 60);
     const second = ask('a', 50);
     first.got?.resize(10);
-    await until('the second has its place', () => Boolean(second.got));
+    // At once, not at the next check.
     expect(room.unreadBytes).toBe(60);
+    await until('the second has its place', () => Boolean(second.got));
   });
 
   test('waits behind those of its caller that came before, even if it is small', async () => {

@@ -184,6 +184,7 @@ describe('messages', () => {
     const outcome = (name: string) => value('gatepost_deliveries_total', { outcome: name });
 
     const id = await notify(app, own, 'hello', { os: ['android'] });
+    await expect(notify(app, own, 'too soon', { os: ['android'] })).rejects.toThrow();
     app.clock.advance(7_000);
     expect([await queued('due'), await queued('scheduled')]).toEqual([1, 0]);
     expect(await value('gatepost_queue_oldest_due_seconds')).toBe(7);

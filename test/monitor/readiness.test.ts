@@ -57,6 +57,9 @@ describe('readiness', () => {
     write = () => Promise.reject(DISK_FULL);
     const full = { reason: 'database_not_writable', detail: 'database or disk is full' } as const;
     expect(await readiness.problem()).toEqual(full);
+    clock.advance(1_000);
+    expect(await readiness.problem()).toEqual(full);
+    expect(writes).toBe(2);
     clock.advance(999);
     write = async () => 'ok';
     expect(await readiness.problem()).toEqual(full);

@@ -28,13 +28,9 @@ const WITHOUT = [
   'src/backup',
   'src/config/settings',
   'src/disk',
-  'src/http/answer',
-  'src/http/document',
-  'src/monitor',
   'src/store',
   'src/store/move',
   'src/store/postgres/set',
-  'src/tls',
 ];
 
 test('each folder of src has a mutation', () => {

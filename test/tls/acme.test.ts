@@ -213,6 +213,15 @@ test('a hook that fails is named with what it said', async () => {
   expect(logLines.join('')).toContain('present exited with 3: no such zone');
 });
 
+test('a hook that fails leaves no process behind', async () => {
+  const folder = freshFolder();
+  cleanUps.push(() => rmSync(folder, { recursive: true, force: true }));
+  const prover = makeDnsProver(hookIn(folder, 'sleep 300 & echo "no such zone" >&2; exit 3'));
+  // The process holds the stderr of the hook, whose end the failure waits for.
+  const failure = prover.present('example.com', 'token', 'proof').catch(String);
+  expect(await failure).toContain('present exited with 3: no such zone');
+});
+
 test('a stop ends a hook with what it started, and runs none afterwards', async () => {
   const folder = freshFolder();
   cleanUps.push(() => rmSync(folder, { recursive: true, force: true }));

@@ -102,6 +102,15 @@ test('files that change are taken up; the same ones are not', async () => {
   expect(logLines.filter((line) => line.includes('certificate_changed'))).toHaveLength(1);
 });
 
+test('the same certificate with another chain is another one to serve', async () => {
+  const folder = await folderWith('first');
+  const { keeper, served } = keeperOf(folder);
+  const { cert, key } = keeper.current;
+  writePair(folder, { cert: `${cert}${(await selfSigned('authority')).cert}`, key });
+  await keeper.check();
+  expect(served.map(({ cert: chain }) => chain.match(/BEGIN CERTIFICATE/g)?.length)).toEqual([2]);
+});
+
 test('a change that comes with the stop is served by nobody', async () => {
   const folder = await folderWith('first');
   const { keeper, served } = keeperOf(folder);

@@ -58,7 +58,7 @@ const GATHER_MS = 20;
  * The time for which a client may read nothing, ms. Long, since on a slow line the kernel takes
  * long to send a large part of its buffer, and asks for more only then.
  */
-export const UNREAD_MAX_MS = 120_000;
+const UNREAD_MAX_MS = 120_000;
 /** The failure of a kept connection that the upstream had closed. */
 export const STALE = Symbol('stale');
 

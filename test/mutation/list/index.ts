@@ -14,6 +14,7 @@ import { known } from './known.ts';
 import { nounMessages } from './noun-messages.ts';
 import { outbox } from './outbox.ts';
 import { outgoing } from './outgoing.ts';
+import { rim } from './rim.ts';
 import { storeDevices } from './store-devices.ts';
 import { storeMessages } from './store-messages.ts';
 import { storeReads } from './store-reads.ts';
@@ -41,6 +42,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...http,
   ...outbox,
   ...outgoing,
+  ...rim,
   ...gateways,
   ...webhooks,
 ];

@@ -1,0 +1,258 @@
+import type { MutatedFile } from '../mutation.ts';
+
+/** The wire's bounds and answers, TLS, the clients, the doctor and the monitor. */
+export const rim: readonly MutatedFile[] = [
+  {
+    file: 'src/http/access.ts',
+    tests: ['test/http/order.test.ts', 'test/http/coverage'],
+    changes: [
+      [`if (!isActive(provider, nowMs)) return 'subscription_required';`, ''],
+      ['return mayPass(provider, nowMs) ? null : planRefusal;', 'return null;'],
+      [`if (device === null) return 'device_token_error';`, ''],
+    ],
+  },
+  {
+    file: 'src/http/interpreter.ts',
+    tests: ['test/http/credentials.test.ts', 'test/http/messaging-token.test.ts'],
+    changes: [
+      ['GUESSES.has(says) && device === undefined', 'false'],
+      ['GUESSES.has(says) && device === undefined', 'device === undefined'],
+    ],
+  },
+  {
+    file: 'src/http/traffic.ts',
+    tests: ['test/http/request-log.test.ts', 'test/monitor/metrics.test.ts'],
+    changes: [
+      ['METHODS.has(request.method) ? request.method : OTHER', 'request.method'],
+      ['if (answered.tookMs !== null) tally', 'tally'],
+    ],
+  },
+  {
+    file: 'src/http/answer/large.ts',
+    tests: ['test/http/list.test.ts', 'test/http/unread.test.ts'],
+    changes: [
+      ['if (place === null) return null;', 'if (place === null) return { body: { data } };'],
+      ['place.leave();', ''],
+      ['data.length < pageCount || data.length === countMax', 'data.length < pageCount'],
+      ['place.resize(payload.size);', ''],
+    ],
+  },
+  {
+    file: 'src/http/answer/list-text.ts',
+    tests: ['test/http/list.test.ts', 'test/http/unread.test.ts'],
+    changes: [
+      ['rows.length === pageCount && count < countMax', 'rows.length === pageCount'],
+      ['Math.min(pageCount, countMax - count)', 'pageCount'],
+      ['    await turn();\n', ''],
+    ],
+  },
+  {
+    file: 'src/http/answer/respond.ts',
+    tests: ['test/http/respond.test.ts', 'test/http/slow.test.ts', 'test/http/coverage'],
+    changes: [
+      [`...(isLast && { connection: 'close' }),`, ''],
+      [`...(requestId && { 'x-request-id': requestId }),`, ''],
+      [', ...messages[says].headers }', ' }'],
+    ],
+  },
+  {
+    file: 'src/http/answer/message-view.ts',
+    tests: ['test/http/list.test.ts'],
+    changes: [['sort(([, a], [, b]) => b - a)', 'sort(([, a], [, b]) => a - b)']],
+  },
+  {
+    file: 'src/http/bound/room.ts',
+    tests: ['test/http/room.test.ts'],
+    changes: [
+      [' || own + bytes > bytesPerCallerMax;', ';'],
+      ['if (!this.#waiting.has(caller)) {', '{'],
+      ['if (waiter.isTaken()) this.#dismiss(waiter);\n      else ', ''],
+      ['[...waiting].length >= perSender.waitingMax', 'false'],
+      ['if (this.#waiting.size > 0) this.#admit();', ''],
+    ],
+  },
+  {
+    file: 'src/http/bound/polls.ts',
+    tests: ['test/http/polls.test.ts'],
+    changes: [
+      ['if (this.#all.size > this.countMax) this.#endOldest(this.#all);', ''],
+      ['parked.delete(oldest);', ''],
+    ],
+  },
+  {
+    file: 'src/http/bound/auth-failures.ts',
+    tests: ['test/http/auth-failures.test.ts'],
+    changes: [
+      ['<= authFailuresPerMinuteMax', '< authFailuresPerMinuteMax'],
+      ['if (answers > 0) ', ''],
+    ],
+  },
+  {
+    file: 'src/http/bound/turns.ts',
+    tests: ['test/http/turns.test.ts'],
+    changes: [['this.#waiting.add(caller, begin);', `this.#waiting.add('', begin);`]],
+  },
+  {
+    file: 'src/http/document/openapi.ts',
+    tests: ['test/http/document.test.ts', 'test/http/openapi.test.ts'],
+    changes: [
+      ['if (olderPath) paths[olderPath]', 'if (!olderPath) paths[path]'],
+      ['isNeeded(endpoint, param), book', 'param.isRequired, book'],
+      [`if (endpoint.method === 'POST') misfits.push('the body does not fit');`, ''],
+    ],
+  },
+  {
+    file: 'src/http/document/html.ts',
+    tests: ['test/http/document.test.ts'],
+    changes: [['replace(/[&<>"\']/g', "replace(/[&<>']/g"]],
+  },
+  {
+    file: 'src/http/document/json-schema.ts',
+    tests: ['test/http/document.test.ts'],
+    changes: [['else if (known !== schema) throw', 'else if (known === null) throw']],
+  },
+  {
+    file: 'src/http/document/published.ts',
+    tests: ['test/http/docs-page.test.ts'],
+    changes: [
+      ['if (isKnown(requestHeaders', 'if (!isKnown(requestHeaders'],
+      [`if (isGzipped) headers['content-encoding'] = 'gzip';`, ''],
+    ],
+  },
+  {
+    file: 'src/http/request/query.ts',
+    tests: ['test/http/query.test.ts'],
+    changes: [
+      ['if (known) known[1] = REPEATED;', 'if (known) known[1] = textOf(url.slice(at));'],
+      [' && count < PARAM_COUNT_MAX', ''],
+    ],
+  },
+  {
+    file: 'src/http/request/address.ts',
+    tests: ['test/http/address.test.ts'],
+    changes: [
+      [` || hop.includes('%')) break;`, ') break;'],
+      ['groups.slice(0, 4)', 'groups.slice(0, 5)'],
+    ],
+  },
+  {
+    file: 'src/http/stream/device-stream.ts',
+    tests: ['test/http/stream.test.ts', 'test/http/stream-life.test.ts'],
+    changes: [
+      ['if (nowMs - this.#seenAtMs < DAY_MS) return;', ''],
+      ['if (items > ACK_COUNT_MAX) break;', ''],
+    ],
+  },
+  {
+    file: 'src/http/upstream/exchange.ts',
+    tests: ['test/http/upstream/unread.test.ts'],
+    changes: [
+      ['UNREAD_MAX_MS = 120_000', 'UNREAD_MAX_MS = 60_000'],
+      ['setTimeout(this.#leave, UNREAD_MAX_MS)', 'setTimeout(this.#leave, 10 * UNREAD_MAX_MS)'],
+    ],
+  },
+  {
+    file: 'src/tls/keeper.ts',
+    tests: ['test/tls/keeper.test.ts'],
+    changes: [
+      ['if (this.#isStopped) return;', ''],
+      ['if (error.message !== this.#refusal) {', '{'],
+      ['|| nowMs - this.#warnedMs < WARN_INTERVAL_MS', ''],
+      [' || found.cert !== this.current.cert', ''],
+    ],
+  },
+  {
+    file: 'src/tls/acme.ts',
+    tests: ['test/tls/acme.test.ts'],
+    changes: [
+      ['FIRST_PAUSE_MS * 2 ** (failures - 1)', 'FIRST_PAUSE_MS'],
+      ['const LEFT = 1 / 3;', 'const LEFT = 1 / 2;'],
+      ['nextTryMs = clock.nowMs() + pauseMs;', ''],
+      ['rmSync(draft, { force: true });', ''],
+    ],
+  },
+  {
+    file: 'src/tls/hook.ts',
+    tests: ['test/tls/acme.test.ts'],
+    changes: [
+      [`  endGroup(child.pid, 'SIGKILL');\n  const`, '  const'],
+      ['env: HOOK_ENV,', ''],
+    ],
+  },
+  {
+    file: 'src/tls/challenge.ts',
+    tests: ['test/tls/acme.test.ts'],
+    changes: [
+      [`if (NOT_REDIRECTED.test(url.pathname)) return plain(403, 'Use HTTPS');`, ''],
+      [`if (!domains.includes(url.hostname)) return plain(404, 'Not found');`, ''],
+    ],
+  },
+  {
+    file: 'src/client/device-client.ts',
+    tests: ['test/client/device-client.test.ts'],
+    changes: [
+      [`if (code === CLOSE_REPLACED) this.#end('replaced');`, ''],
+      [`if (this.#hasRenewed) this.#refused('another device registers this HWID');`, ''],
+      ['if (before !== undefined) return { state: before };', ''],
+      ['handling = handling\n          .then(', 'handling = Promise.resolve()\n          .then('],
+      ['if (answer?.msg === TOKEN_ERROR) await', 'if (false) await'],
+    ],
+  },
+  {
+    file: 'src/client/provider-client.ts',
+    tests: ['test/client/provider-client.test.ts'],
+    changes: [
+      [`redirect: 'manual',`, ''],
+      ['if (size > bytesMax) {', 'if (false) {'],
+      [`replaceAll(this.options.authKey, '***')`, `replaceAll('***', '')`],
+      ['--faultsLeft === 0', '--faultsLeft < 0'],
+    ],
+  },
+  {
+    file: 'src/doctor/machine.ts',
+    tests: ['test/doctor/doctor.test.ts'],
+    changes: [
+      ['nowMs + DRIFT_MAX_MS', 'nowMs + 3_600_000'],
+      ['streamCountMax + OTHER_DESCRIPTORS', 'streamCountMax'],
+      ['if (nowMs < EARLIEST_MS) {', 'if (false) {'],
+    ],
+  },
+  {
+    file: 'src/doctor/backups.ts',
+    tests: ['test/doctor/doctor.test.ts'],
+    changes: [['second.getTime() + HOUR_MS < nowMs', 'second.getTime() + 90 * HOUR_MS < nowMs']],
+  },
+  {
+    file: 'src/doctor/gateway.ts',
+    tests: ['test/doctor/gateway.test.ts'],
+    changes: [['if (!existsSync(path) && hasSubscriptions) {', 'if (false) {']],
+  },
+  {
+    file: 'src/monitor/readiness.ts',
+    tests: ['test/monitor/readiness.test.ts'],
+    changes: [
+      ['const PATIENCE_MS = 3_000;', 'const PATIENCE_MS = 30_000;'],
+      [`if (this.#phase === 'stopping') return STOPPING;`, ''],
+      ['before?.problem === null ? GOOD_MS : BAD_MS', 'GOOD_MS'],
+      ['if (problem !== null && wasGood)', 'if (problem !== null)'],
+    ],
+  },
+  {
+    file: 'src/monitor/metric-row.ts',
+    tests: ['test/monitor/metrics.test.ts'],
+    changes: [
+      ['    count += ofBucket;\n', '    count = ofBucket;\n'],
+      ['value === null || value === undefined ? []', 'value === undefined ? []'],
+    ],
+  },
+  {
+    file: 'src/monitor/tallies.ts',
+    tests: ['test/monitor/metrics.test.ts'],
+    changes: [[`if (typeof added !== 'string') distributions`, 'distributions']],
+  },
+  {
+    file: 'src/monitor/server.ts',
+    tests: ['test/monitor/server.test.ts'],
+    changes: [['if (isChosen) throw', 'if (false) throw']],
+  },
+];
