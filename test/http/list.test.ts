@@ -22,7 +22,10 @@ function listOf(count: number, countMax: number, more: Partial<RowList> = {}) {
     read: (last, size) => {
       reads.push(size);
       const from = last === null ? 0 : (last as { n: number }).n + 1;
-      return Array.from({ length: Math.min(size, count - from) }, (_, at): Row => ({ n: from + at }));
+      return Array.from(
+        { length: Math.min(size, count - from) },
+        (_, at): Row => ({ n: from + at }),
+      );
     },
     ...more,
   };
