@@ -29,7 +29,7 @@ export function table(head: string[], rows: string[][]): string {
 /** Rows of the keys that the tables of a setting have. */
 function keyRows(keys: TableKeys): string[][] {
   const standard = (text: string | null) =>
-    text === null ? '*(must be given)*' : text === '' ? '*(none)*' : code(text);
+    text === null ? '*(required)*' : text === '' ? '*(none)*' : code(text);
   return Object.values(keys).map((row) => [
     code(row.key),
     standard(row.default),

@@ -1,4 +1,4 @@
-/** The composition root: the parts of the program, put together in one place. */
+/** The composition root: puts the parts of the program together. */
 
 import { addScheduledBackup, backupByChild, clearUp, newestScheduled } from './backup/shelf.ts';
 import { systemClock } from './clock.ts';
@@ -40,10 +40,10 @@ import { COMMIT, VERSION } from './version.ts';
 import { makeEventSenders } from './webhook/senders.ts';
 import { forgetMonitor, identityOf, noteMonitor } from './whereabouts.ts';
 
-/** Time for which open connections are still answered after the order to stop, ms. */
+/** Time for open connections to finish after the order to stop, ms. */
 const LAST_CALL_MS = 100;
 
-/** The way out of this process, by the settings as they are at each call. */
+/** Opens outgoing connections; each call reads the current settings. */
 export function openOutgoing(settings: Config): Outgoing {
   return new Outgoing({
     settings,
@@ -52,7 +52,7 @@ export function openOutgoing(settings: Config): Outgoing {
   });
 }
 
-/** Opens one gateway, to try it. Throws `OperatorError` if it is not set up, or cannot be. */
+/** Opens a gateway for a test. Throws `OperatorError` if its settings are missing or invalid. */
 export async function openGateway(config: Config, name: PushGateway) {
   const outgoing = openOutgoing(config);
   const gateway = makeGateways(config, { outgoing, clock: systemClock }).all[name];
@@ -64,7 +64,7 @@ export async function openGateway(config: Config, name: PushGateway) {
   return Object.assign(send, { close: () => outgoing.close() });
 }
 
-/** Opens the senders of events for a command that tries out a webhook. */
+/** Opens the senders of events for the test of a webhook. */
 export function openEventSenders(settings: Config): { eventSenders: EventSenders; close(): void } {
   const outgoing = openOutgoing(settings);
   return { eventSenders: makeEventSenders(settings, outgoing), close: () => outgoing.close() };
@@ -79,27 +79,27 @@ export interface App {
   /** History of the scheduled backups. */
   backups: Readonly<BackupHistory>;
   /**
-   * Takes up settings that may change in flight; returns those, and those that need a restart.
-   * Throws `OperatorError`, and changes nothing, if a file that they name is not what it should be.
+   * Applies the settings that need no restart; returns the changed ones. Throws `OperatorError` and
+   * changes nothing if a file that they name is invalid.
    */
   reload(next: LoadedConfig): Change;
-  /** Time at which the served certificate ends, UTC ms; null: plain HTTP. */
+  /** Returns the end of the certificate, UTC ms; null: plain HTTP. */
   certificateExpiresAtMs(): number | null;
   /**
-   * Goes on serving for `server.drain_seconds`, no longer ready, so that load balancers send what
-   * comes to others. Settles early when `signal` comes.
+   * Keeps serving for `server.drain_seconds`, but not ready, so that load balancers use other
+   * nodes. `signal` ends it early.
    */
   drain(signal: AbortSignal): Promise<void>;
-  /** Finishes the work under way, then closes. */
+  /** Finishes running work, then closes. */
   close(): Promise<void>;
 }
 
 /**
- * Starts everything that `gatepost serve` runs. Throws `OperatorError` when it cannot, or when
- * `signal` came before it could; the parts that run by then are stopped.
+ * Starts the parts of `gatepost serve`. Throws `OperatorError` if one fails or `signal` comes
+ * first, after stopping the running parts.
  */
 export async function startApp(loaded: LoadedConfig, signal: AbortSignal): Promise<App> {
-  // One object for everybody, read at each use: a reload changes it in place.
+  // One object for all parts, read at each use: a reload changes it in place.
   const settings: Config = { ...loaded.config };
   const tallies = new Tallies();
   const outgoing = openOutgoing(settings);
@@ -134,9 +134,9 @@ interface Beginning {
   outages: Outages;
   core: Core;
   log: Log;
-  /** Parts that run, each added as soon as it does: they are stopped side by side. */
+  /** Running parts; they stop at the same time. */
   parts: Part[];
-  /** Parts that are stopped after those. */
+  /** Parts that stop after those, in order. */
   last: Part[];
   stop(): Promise<void>;
   signal: AbortSignal;
@@ -171,7 +171,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   const tls = await startTls(settings, clock, log, signal);
   if (tls) parts.push({ name: 'certificate', stop: tls.stop });
   const monitor = openMonitor(loaded, { readiness, metrics, log });
-  // Last, so that it tells what happens until then.
+  // Last, so that it serves until then.
   if (monitor) last.push({ name: 'monitor', stop: monitor.stop });
   const stopWatching = watchEventLoop(clock, tallies.loopLagSeconds);
   last.push({ name: 'event loop', stop: async () => stopWatching() });
@@ -186,11 +186,11 @@ async function startParts(beginning: Beginning): Promise<App> {
   const listenOptions = { host, port, tls: tls?.first ?? null };
   await bindUpstreams(core, settings.gateUpstreams, clock, log);
   const server = await startServer({ core, clock, log, settings, eventSenders, ...listenOptions });
-  // Before all others: its requests make work for them.
+  // Before all others: its requests create work for them.
   parts.unshift({ name: 'server', stop: () => server.stop(LAST_CALL_MS) });
   listening = server;
   tls?.begin(server.replaceCertificate);
-  // A node that cannot say so any more is forgotten after a while.
+  // The database forgets a node that cannot remove itself after a while.
   const leave = () => core.store.removeNode().catch(() => undefined);
   const node = { name: nodeNameOf(settings), address: server.url, version: VERSION, startedAtMs };
   const jobs = startJobs({ core, clock, log, worker, outbox, tls, settings, node });
@@ -253,7 +253,7 @@ function scheduleBackups(core: Core, settings: Config, log: Log): BackupJob {
   });
 }
 
-/** The monitor's listener, unless it is off. */
+/** Opens the monitor; null: it is off. */
 function openMonitor(
   { config, sources }: LoadedConfig,
   parts: Pick<MonitorOptions, 'readiness' | 'metrics' | 'log'>,
@@ -267,7 +267,7 @@ function openMonitor(
   try {
     noteMonitor(dataDir, url);
   } catch (fault) {
-    // On a full disk: askers have the usual address left.
+    // On a full disk: `gatepost ready` then uses the configured address.
     parts.log.warn('monitor_not_noted', { reason: reasonOf(fault) });
   }
   return {
@@ -279,7 +279,7 @@ function openMonitor(
   };
 }
 
-/** The words that start this program again: the executable alone, or Bun with its source. */
+/** Returns the command line of this program: the executable, or Bun with its source. */
 function ownCommand(): string[] {
   const isCompiled = Bun.main.startsWith('/$bunfs/');
   return isCompiled ? [process.execPath] : [process.execPath, Bun.main];

@@ -2,9 +2,9 @@
 export interface Clock {
   /** UTC, milliseconds since the Unix epoch. */
   nowMs(): number;
-  /** Milliseconds since some moment, for durations: it is never set back. */
+  /** Milliseconds of a clock that is never set back, for durations. */
   steadyMs(): number;
-  /** Settles after `ms` milliseconds, holding nothing but a timer. */
+  /** Waits for `ms` milliseconds. */
   sleep(ms: number): Promise<void>;
 }
 

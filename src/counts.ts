@@ -1,13 +1,10 @@
-/**
- * Counts that the parts of the process keep for the monitor: plain numbers, so that counting costs
- * nanoseconds and the monitor alone knows how they are shown.
- */
+/** Counts for the monitor: plain numbers, so that counting costs nanoseconds. */
 
-/** Counts of a few things by their names, since the start. */
+/** Counts by name, since the start. */
 export class Counts {
   readonly #counts = new Map<string, number>();
 
-  /** Begins each of `names` with 0: an alert on a rise then sees the first one. */
+  /** Begins each of `names` with 0, so that an alert on an increase sees the first one. */
   constructor(names: readonly string[] = []) {
     for (const name of names) this.#counts.set(name, 0);
   }
@@ -29,9 +26,9 @@ export class Counts {
   }
 }
 
-/** Distribution of values: counts of those at most as large as each of some bounds. */
+/** A distribution of values. */
 export class Histogram {
-  /** Counts of the values up to each bound and above the one before; the last is of the rest. */
+  /** Counts of the values up to each bound and above the previous one; last, the rest. */
   readonly counts: number[];
   sum = 0;
 

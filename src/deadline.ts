@@ -1,12 +1,13 @@
-/** The ends of steps: the time is over, or the caller gave up. */
+/** Deadlines of steps and calls. */
 
+/** The end of a step: its time is over, or the caller aborted. */
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #timer: ReturnType<typeof setTimeout>;
   readonly #endsAtMs: number;
   #isOver = false;
 
-  /** `nowMs` tells the steady time. */
+  /** `nowMs` returns the steady time; `outer` is the signal of the caller. */
   constructor(
     ms: number,
     private readonly outer: AbortSignal,
@@ -21,22 +22,22 @@ export class Deadline {
     else outer.addEventListener('abort', this.#stop);
   }
 
-  /** Aborted when the step is to end. */
+  /** Aborts the step. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Tells whether it was the time that ended it. */
+  /** Returns whether the time is over. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** The time that is left, ms. */
+  /** Returns the remaining time, ms. */
   leftMs(): number {
     return this.#endsAtMs - this.nowMs();
   }
 
-  /** Has no more to end. */
+  /** Clears the timer: the step has ended. */
   end(): void {
     clearTimeout(this.#timer);
     this.outer.removeEventListener('abort', this.#stop);
@@ -45,10 +46,10 @@ export class Deadline {
   #stop = (): void => this.#controller.abort();
 }
 
-/** Waits for `step` until the signal is aborted; null: it was. */
-export async function unless<T>(signal: AbortSignal, step: Promise<T>): Promise<T | null> {
+/** Waits for `step`; null: the signal aborted first. */
+export async function unlessAborted<T>(signal: AbortSignal, step: Promise<T>): Promise<T | null> {
   if (signal.aborted) {
-    // Nobody waits for it, so that its failure would end the process.
+    // No caller waits for it: an unhandled rejection would end the process.
     step.catch(() => {});
     return null;
   }
@@ -64,11 +65,11 @@ export async function unless<T>(signal: AbortSignal, step: Promise<T>): Promise<
   }
 }
 
-/** A call among many, with the time that it has in all, whatever it waits for. */
+/** The remaining time of a call. */
 export interface Countdown {
-  /** The time that is left, ms. */
+  /** Returns the remaining time, ms. */
   leftMs(): number;
-  /** Aborted when the time is over. */
+  /** Aborts when the time is over. */
   readonly signal: AbortSignal;
 }
 
@@ -86,7 +87,7 @@ class Running implements Countdown {
     return this.endsAtMs - this.nowMs();
   }
 
-  /** Made when it is asked for: few calls wait. */
+  /** Made at its first use: few calls wait. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.isOver) this.#controller.abort();
@@ -99,13 +100,13 @@ class Running implements Countdown {
   }
 }
 
-/** Deadlines of one length on one timer, for calls that come by the thousand. */
+/** Deadlines of equal length on one timer, for thousands of calls. */
 export class Deadlines {
-  /** In the order in which they end, as each has the same time. */
+  /** In the order of their ends. */
   readonly #running = new Set<Running>();
   #timer: ReturnType<typeof setTimeout> | null = null;
 
-  /** `onPassed` is called when some have passed, and returns the fault of them all. */
+  /** `onPassed` is called when deadlines pass, and returns the fault of their calls. */
   constructor(
     private readonly timeMs: number,
     private readonly nowMs: () => number,
@@ -113,14 +114,14 @@ export class Deadlines {
   ) {}
 
   /**
-   * Settles as the promise of `work` does. Rejects with the fault of `onPassed` once the time is
-   * over; `work` is told so by its countdown, and its own outcome is dropped.
+   * Runs `work` and settles as it does, or rejects with the fault of `onPassed` when the time is
+   * over. Its countdown then aborts, and its outcome is ignored.
    */
   within<T>(work: (countdown: Countdown) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const running = new Running(this.nowMs() + this.timeMs, reject, this.nowMs);
       this.#running.add(running);
-      this.#timer ??= setTimeout(this.#look, this.timeMs);
+      this.#timer ??= setTimeout(this.#check, this.timeMs);
       work(running).then(
         (value) => {
           this.#running.delete(running);
@@ -134,13 +135,13 @@ export class Deadlines {
     });
   }
 
-  /** Ends the timer: no call is under way any more. */
+  /** Clears the timer: no call is running. */
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
   }
 
-  #look = (): void => {
+  #check = (): void => {
     this.#timer = null;
     const nowMs = this.nowMs();
     const over: Running[] = [];
@@ -152,7 +153,7 @@ export class Deadlines {
       nextMs = null;
     }
     for (const running of over) this.#running.delete(running);
-    if (nextMs !== null) this.#timer = setTimeout(this.#look, nextMs - nowMs + 1);
+    if (nextMs !== null) this.#timer = setTimeout(this.#check, nextMs - nowMs + 1);
     if (over.length === 0) return;
     const fault = this.onPassed();
     for (const running of over) {

@@ -4,13 +4,13 @@ export interface Finding {
   /** Subject of the check, in a word or two. */
   check: string;
   level: 'ok' | 'warning' | 'problem';
-  /** Observation, in a sentence. */
+  /** The finding, a sentence. */
   what: string;
-  /** Advice; null where nothing is to be done. */
+  /** The remedy; null: none needed. */
   todo: string | null;
 }
 
-/** Makes the findings of one check. */
+/** Returns functions that make the findings of a check. */
 export function about(check: string) {
   return {
     ok: (what: string): Finding => ({ check, level: 'ok', what, todo: null }),

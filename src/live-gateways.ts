@@ -1,4 +1,4 @@
-/** The gateways of this process, and the worker of the outbox that hands over to them. */
+/** The gateways of this process, and the worker of the outbox that sends through them. */
 
 import type { Clock } from './clock.ts';
 import type { Config } from './config/settings/index.ts';
@@ -12,27 +12,25 @@ import type { Tallies } from './monitor/tallies.ts';
 import type { Outgoing } from './outgoing/outgoing.ts';
 
 interface LiveGatewayParts {
-  /** One object, which a reload changes in place. */
   settings: Config;
   outgoing: Outgoing;
   clock: Clock;
 }
 
-/** The gateways that are set up, which a reload may replace. */
+/** The configured gateways; a reload may replace them. */
 export class LiveGateways {
   #gateways: GatewaySet = NO_GATEWAYS;
 
   constructor(private readonly parts: LiveGatewayParts) {}
 
-  /** Names of the gateways that are set up. */
+  /** Returns the names of the configured gateways. */
   names = (): readonly PushGateway[] => Object.keys(this.#gateways.all) as PushGateway[];
 
   pushKey = (): string | null => this.#gateways.pushKey;
 
   /**
-   * Makes the gateways that these settings name, and says how to put them in place, which returns
-   * the names of those that are new or others now. Throws `OperatorError`, and changes nothing, if
-   * one of them cannot be made.
+   * Makes the gateways of these settings. Returns a function that installs them and returns the
+   * names of new and changed ones. Throws `OperatorError` and changes nothing if one is invalid.
    */
   prepare(settings: Config, log: Log): () => string[] {
     const { outgoing, clock } = this.parts;
@@ -46,7 +44,7 @@ export class LiveGateways {
     };
   }
 
-  /** The worker; `resume` begins its work. */
+  /** Makes the worker; `resume` starts it. */
   worker(core: Core, eventSenders: EventSenders, log: Log, { onAttempt }: Tallies): Outbox {
     const { settings, clock } = this.parts;
     const gateways = () => this.#gateways.all;

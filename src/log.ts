@@ -1,10 +1,10 @@
-/** The log: a line per event on stderr, never a credential, a device token or a query string. */
+/** The log: a line per event on stderr, without credentials, device tokens and query strings. */
 
 export type Fields = Readonly<Record<string, string | number | boolean | null>>;
 export type LogFormat = 'human' | 'json';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** Settings that are read for each line, so that a change holds at once. */
+/** Settings, read for each line, so that a change takes effect at once. */
 interface LogSettings {
   readonly logFormat: LogFormat;
   /** Lowest level that is written. */
@@ -20,10 +20,7 @@ export interface Log {
 
 const WEIGHTS: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
-/**
- * Makes a log by `settings`; `write` gets whole lines, `nowMs` stamps them. `onEvent` hears of
- * every event, also of those that are not written.
- */
+/** Makes a log. `write` receives whole lines, `onEvent` every event, also below the log level. */
 export function makeLog(
   settings: LogSettings,
   nowMs: () => number,
@@ -51,12 +48,12 @@ function humanFields(fields: Fields): string {
     .join('');
 }
 
-/** Quotes a value as JSON where need be: a line break in it then forges no second log line. */
+/** Quotes a value as JSON if needed, so that a line break in it forges no log line. */
 function quoteIfNeeded(text: string): string {
   return /^[\w.:/@+-]+$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** A fault with its causes, for the log. */
+/** Formats a fault with its causes. */
 export function reasonOf(fault: unknown): string {
   if (!(fault instanceof Error)) return String(fault);
   const trace = fault.stack || `${fault.name}: ${fault.message}`;

@@ -13,10 +13,10 @@ import { moveOf, openCore, storeKindOf } from './open-core.ts';
 import { Output } from './output.ts';
 import { serviceManager } from './systemd.ts';
 
-// All files that the program makes (the database, its backups) are the operator's alone.
+// Only the owner may read the files of the program.
 process.umask(0o077);
 
-// Tools for logs and processes send these to any server; unheard, they would end it.
+// Tools for logs and processes send these; without a handler they would end the process.
 for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {});
 
 const output = new Output(process.stdout);
@@ -54,7 +54,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   isProgressDrawn: Boolean(process.stderr.isTTY),
   columns: process.stdout.isTTY ? process.stdout.columns || 80 : null,
 });
-// A pipe takes 64 KiB at a time: an exit must not cut off the rest, which its reader has to fetch.
+// A pipe takes 64 KiB at a time: the exit must wait for its reader.
 const problem = await output.finish();
 if (problem !== null) {
   const failure = { code: 'failed', message: `cannot write the output: ${problem}` } as const;

@@ -1,4 +1,4 @@
-/** Opens the product on its data: in a file of this machine, or on PostgreSQL. */
+/** Opens the core on its data: a file on this machine, or PostgreSQL. */
 
 import { hostname } from 'node:os';
 import { databaseConflicts } from './config/conflicts.ts';
@@ -15,26 +15,26 @@ import type { LiveGateways } from './live-gateways.ts';
 import { Tallies } from './monitor/tallies.ts';
 import { messageOf, OperatorError, UsageError } from './operator-error.ts';
 import { readAuthorities } from './outgoing/authorities.ts';
-import { makeOwnFolder, readSecretFile, refuseOpenData } from './permissions.ts';
+import { firstLineOfSecret, makeOwnFolder, refuseOpenData } from './permissions.ts';
 import type { StoreKind, StoreOptions } from './store/kind.ts';
 import type { Move } from './store/move/job.ts';
 import type { DatabaseOptions } from './store/postgres/database-options.ts';
 import { postgresKind } from './store/postgres/kind.ts';
 import { SQLITE } from './store/sqlite/kind.ts';
 
-/** The kind of store that holds the data: no other file chooses one. */
+/** Returns the kind of store; no other file chooses it. */
 export function storeKindOf(config: Config): StoreKind {
   const { databaseUrl: url } = config;
   return url === null ? SQLITE : postgresKind(() => placeOf(config, url));
 }
 
-/** The way to a PostgreSQL database. Throws `OperatorError` if a file that it needs is wrong. */
+/** Returns the address of a PostgreSQL database. Throws `OperatorError` for an invalid file. */
 export function placeOf(config: Config, url: NonNullable<Config['databaseUrl']>): DatabaseOptions {
   const { host, port, socket, user, database } = url;
   const { databaseCaFile, databaseInsecure, databasePasswordFile: passwordFile } = config;
   const isTls =
     url.wantsTls ?? (databaseCaFile !== '' || !(isOnThisMachine(url) || databaseInsecure));
-  const password = () => (passwordFile === '' ? url.password : firstLineOf(passwordFile));
+  const password = () => (passwordFile === '' ? url.password : passwordIn(passwordFile));
   password();
   return {
     ...{ host, port, socket, user, database, password },
@@ -52,15 +52,15 @@ export function placeOf(config: Config, url: NonNullable<Config['databaseUrl']>)
 }
 
 /**
- * The move of all data to the PostgreSQL database of a URL, which the other settings of
- * `[database]` reach, or (`sqlite`) from there into the data directory. Throws `OperatorError` if
- * it makes no sense.
+ * Returns the move of all data to the PostgreSQL database of a URL, by the other settings of
+ * `[database]`, or (`sqlite`) from there into the data directory. Throws `OperatorError` if the
+ * data is already there.
  */
 export function moveOf(config: Config, place: string): Move {
   const { dataDir, databaseUrl } = config;
   if (place === 'sqlite') {
     if (databaseUrl === null) {
-      throw new OperatorError(`the data lie in ${dataDir} already: database.url is not set`);
+      throw new OperatorError(`the data is in ${dataDir} already: database.url is not set`);
     }
     const from = placeOf(config, databaseUrl);
     // Only now: see postgres/kind.ts.
@@ -69,7 +69,7 @@ export function moveOf(config: Config, place: string): Move {
   }
   if (databaseUrl !== null) {
     throw new OperatorError(
-      'the data lie in PostgreSQL already: take out database.url if they lie in the data directory',
+      'the data is in PostgreSQL already: remove database.url if it is in the data directory',
     );
   }
   const to = urlOf(place);
@@ -90,25 +90,25 @@ function urlOf(text: string): DatabaseUrl {
   throw new UsageError('--to is the URL of a database, or sqlite');
 }
 
-/** The name of this node among those that share a database. */
+/** Returns the name of this node among those of a database. */
 export function nodeNameOf({ databaseNode }: Config): string {
   return databaseNode || hostname().slice(0, 63);
 }
 
-function firstLineOf(file: string): string {
-  const read = readSecretFile(file);
-  if ('problem' in read) throw new OperatorError(`database.password_file: ${read.problem}`);
-  const [line = ''] = read.text.split(/\r?\n/);
-  if (line !== '') return line;
-  throw new OperatorError(`database.password_file: the first line of ${file} is empty`);
+function passwordIn(file: string): string {
+  try {
+    return firstLineOfSecret(file);
+  } catch (error) {
+    throw new OperatorError(`database.password_file: ${messageOf(error)}`);
+  }
 }
 
-/** Who hears of the store's outages, and for how long it is waited for at the start. */
+/** Observers of outages, and the wait for the database at the start. */
 export type OutageObservers = Pick<StoreOptions, 'onAway' | 'onBack' | 'waiting'>;
 
 /**
- * Opens the product. An old database is migrated by the server alone. Throws `OperatorError` when
- * the data cannot be opened, or others may read it.
+ * Opens the core; only the server migrates an old database. Throws `OperatorError` if the data
+ * cannot be opened or other users may read it.
  */
 export async function openCore(
   config: Config,
@@ -120,7 +120,7 @@ export async function openCore(
 ): Promise<Core> {
   const { dataDir, commitBatchMax } = config;
   refuseOpenData(dataDir, create);
-  // The store makes it if the data is there: what else a server keeps is the node's own.
+  // A store on PostgreSQL does not make it; the node keeps other files there.
   if (config.databaseUrl !== null && migrates) makeOwnFolder(dataDir);
   const { onCommit, onFigure, onDistributionEnd, onStatement, onRetry, onSignal } = tallies;
   const signals = new Signals();
@@ -135,7 +135,7 @@ export async function openCore(
     store: tallies.counting(store),
     signals,
     actor: () => SYSTEM,
-    // Not a copy: the settings may change in flight.
+    // Not a copy: a reload changes the settings.
     limits: config,
     gateways: gateways.names,
     pushKey: gateways.pushKey,

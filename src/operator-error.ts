@@ -1,39 +1,40 @@
-/** The codes of errors, for scripts: each with its meaning, as docs/operating.md has it. */
+/** The codes of errors, for scripts, with their meanings for docs/operating.md. */
 export const ERROR_CODES = {
-  usage: 'The command line cannot be meant; exit code 2.',
-  config_invalid: 'A setting or the configuration file has mistakes.',
+  usage: 'The command line is invalid; exit code 2.',
+  config_invalid: 'A setting or the configuration file is invalid.',
   database_missing: 'The data directory or its database does not exist.',
-  database_older: 'The database waits for `gatepost serve` of this version to migrate it.',
+  database_older: 'The database is older; `gatepost serve` of this version migrates it.',
   database_newer: 'The database or the backup is of a newer Gatepost.',
-  database_moved: 'The data moved elsewhere, or have not all arrived; the message says what to do.',
+  database_moved:
+    'The data moved elsewhere, or its move is incomplete; the message says what to do.',
   database_damaged: 'The database is damaged.',
-  locked: 'Another process holds the database: a restore, or what a restore must wait for.',
+  locked: 'Another process has locked the database: a restore, or one that a restore waits for.',
   disk_full: 'No space is left on a disk.',
   not_saved: 'The database could not save the change.',
-  interrupted: 'A signal ended the command; run again, it goes on or begins anew.',
+  interrupted: 'A signal ended the command; running it again continues or restarts it.',
   provider_not_found: 'No provider has this code.',
   provider_code_exists: 'The code of a new provider is taken.',
-  other_key: 'The provider that moves in is here already, with another key.',
+  other_key: 'The provider to import exists with another key.',
   link_not_found: 'No link has this code or subscription key.',
-  link_limit_below_count: 'More HWIDs are on the link than the new limit.',
+  link_limit_below_count: 'The link has more HWIDs than the new limit.',
   subscription_key_exists: 'Another link of the provider has the subscription key.',
   device_not_found: 'No device has this HWID.',
   distribution_not_found: 'No distribution has this id.',
   distribution_ended: 'The distribution has ended and cannot be blocked.',
   webhook_not_found: 'No webhook has this id.',
-  webhook_limit_reached: 'The provider, or the operator, has as many webhooks as it may have.',
-  file_exists: 'The file to be made exists.',
-  backup_damaged: 'The backup is damaged, or the file is none.',
-  source_unusable: 'The server that a provider moves in from refuses or fails.',
-  audit_not_verified: 'The audit log is not what was written.',
-  test_failed: 'The call that was tried out did not get through; the message says why.',
-  fault: 'A mistake of Gatepost itself; the message is its stack.',
+  webhook_limit_reached: 'The provider, or the operator, has reached its limit of webhooks.',
+  file_exists: 'The file to create exists.',
+  backup_damaged: 'The backup is damaged, or the file is no backup.',
+  source_unusable: 'The server to import from refuses or fails.',
+  audit_not_verified: 'The audit log was changed or is damaged.',
+  test_failed: 'The test message or event was not accepted; the message says why.',
+  fault: 'An internal fault of Gatepost; the message is its stack.',
   failed: 'Anything else: the message says what.',
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** A mistake that the operator can mend: one plain sentence, without a stack, exit code 1. */
+/** An error that the operator can fix: a sentence without a stack, exit code 1. */
 export class OperatorError extends Error {
   override readonly name: string = 'OperatorError';
 
@@ -45,7 +46,7 @@ export class OperatorError extends Error {
   }
 }
 
-/** A command line that makes no sense: exit code 2, with a hint where the help is. */
+/** An invalid command line: exit code 2, with a hint to the help. */
 export class UsageError extends OperatorError {
   override readonly name = 'UsageError';
 
@@ -54,7 +55,7 @@ export class UsageError extends OperatorError {
   }
 }
 
-/** The message of a fault, for a sentence to the operator. */
+/** Returns the message of a fault. */
 export function messageOf(fault: unknown): string {
   return fault instanceof Error ? fault.message : String(fault);
 }

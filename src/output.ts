@@ -1,6 +1,6 @@
-/** Standard output: its reader may be slow or gone, or a disk that is full. */
+/** Standard output, whose reader may be slow or gone, or a full disk. */
 
-/** Writes in order. A reader who has seen enough and left (`| head`) is no error; all else is. */
+/** Writes in order. A reader that has gone (`| head`) is no error. */
 export class Output {
   readonly #stream: NodeJS.WritableStream;
   #last: Promise<boolean> = Promise.resolve(true);
@@ -8,11 +8,11 @@ export class Output {
 
   constructor(stream: NodeJS.WritableStream) {
     this.#stream = stream;
-    // A fault reaches the writer by its callback; an event unheard would end the program.
+    // The callback receives the fault; an unhandled event would end the program.
     stream.on('error', () => {});
   }
 
-  /** Writes text; settles when it has been taken. False: nobody takes any more. */
+  /** Writes text. False: the reader has gone. */
   readonly write = (text: string): Promise<boolean> => {
     this.#last = new Promise((resolve) => {
       this.#stream.write(text, (error?: NodeJS.ErrnoException | null) => {
@@ -23,7 +23,7 @@ export class Output {
     return this.#last;
   };
 
-  /** Waits for all writes; returns the reason if one of them failed, or null. */
+  /** Waits for all writes. Returns the error of the first one that failed, or null. */
   async finish(): Promise<string | null> {
     await this.#last;
     return this.#problem;

@@ -1,6 +1,6 @@
 /**
- * Permissions of secret files, and their owners. Findings are sentences with the command that mends
- * them: a start refuses on those that are refused, and `gatepost doctor` shows all.
+ * Permissions and owners of secret files. A finding is a sentence with the command that fixes it:
+ * `gatepost doctor` shows all, and a refused one stops the start.
  */
 
 import {
@@ -21,57 +21,51 @@ import { OperatorError } from './operator-error.ts';
 
 export interface Finding {
   path: string;
-  /** One plain sentence: the file, its mode, the command that mends it. */
+  /** A sentence: the file, its mode, the command that fixes it. */
   problem: string;
-  /** Tells whether a start refuses on it; false: worth a line, no reason to stop. */
+  /** Whether it stops the start. */
   isRefused: boolean;
 }
 
-/** Bits of a mode. */
 const WORLD_ANY = 0o007;
 const GROUP_ANY = 0o070;
 const GROUP_WRITE = 0o020;
 
-/** The database and what belongs to it, and the key that subscriptions to pushes are bound to. */
+/** The files of the database, and the key of Web Push. */
 const OWN_FILES =
   /^(?:gatepost(?:\.lock|(?:-replaced-\w+(?:-\d+)?)?\.db(?:-wal|-shm)?)|vapid\.key)$/;
-/** Folders for the program's own use; nothing in them is for others. */
+/** Folders whose files are all secret. */
 const SECRET_FOLDERS = ['acme', 'backups'];
 
 /**
- * Looks at a file with a secret that the operator made, such as a key or a configuration file that
- * holds one. Group-readable is fine: that is how a service reads a file of root's. A file that is
- * not there has no findings.
+ * Checks a secret file of the operator, such as a key or a configuration. Its group may read it, as
+ * a service reads a file of root. A missing file has no findings.
  */
 export function checkSecretFile(path: string): Finding[] {
   const stats = statOf(path);
   if (stats === null) return [];
-  const kind = stats.isDirectory() ? 'the folder' : 'the file';
-  if (stats.mode & WORLD_ANY) {
-    return [refused(path, stats, `${kind} ${path} holds secrets and`, 'everybody', '600')];
-  }
+  const subject = `${stats.isDirectory() ? 'the folder' : 'the file'} ${path} holds secrets and`;
+  if (stats.mode & WORLD_ANY) return [refused(path, stats, subject, 'all users', '600')];
   if (stats.mode & GROUP_WRITE) {
-    return [
-      refused(path, stats, `${kind} ${path} holds secrets and`, 'its group (to write)', '640'),
-    ];
+    return [refused(path, stats, subject, 'its group (to write)', '640')];
   }
   return foreignOwner(path, stats);
 }
 
-/** Size that no secret has: a file named by mistake is not read to its end. */
+/** The largest secret, bytes; a larger file was named by mistake. */
 const SECRET_BYTES_MAX = 4096;
 const STDIN = 0;
 
 /**
- * Reads the text of a file with a secret, or of standard input if `path` is `-`; or returns the
- * reason, one sentence, why it cannot. A file that others may read is refused.
+ * Reads a secret from a file, or from standard input if `path` is `-`. Returns a sentence with the
+ * problem if it cannot, or if other users may read the file.
  */
 export function readSecretFile(path: string): { text: string } | { problem: string } {
   const isInput = path === '-';
   const stats = isInput ? null : statOf(path);
-  // No advice to close a folder or a device to others that was named by mistake.
+  // Before the check of modes, whose advice would change a folder or device named by mistake.
   if (stats !== null && !stats.isFile() && !stats.isFIFO()) {
-    return { problem: `${path} is no file that could hold a secret` };
+    return { problem: `${path} is not a regular file or a pipe` };
   }
   const open = isInput ? undefined : checkSecretFile(path).find(({ isRefused }) => isRefused);
   if (open !== undefined) return { problem: open.problem };
@@ -85,7 +79,7 @@ export function readSecretFile(path: string): { text: string } | { problem: stri
       if (count === 0) return { text: bytes.toString('utf8', 0, length) };
       length += count;
     }
-    return { problem: `${path} holds no secret: it is larger than ${SECRET_BYTES_MAX} bytes` };
+    return { problem: `${path} is no secret: it is larger than ${SECRET_BYTES_MAX} bytes` };
   } catch (error) {
     return { problem: `cannot read ${path}: ${(error as Error).message}` };
   } finally {
@@ -93,9 +87,23 @@ export function readSecretFile(path: string): { text: string } | { problem: stri
   }
 }
 
+/** Returns the text of a secret file. Throws {@link OperatorError} with the problem. */
+export function secretIn(path: string): string {
+  const read = readSecretFile(path);
+  if ('problem' in read) throw new OperatorError(read.problem);
+  return read.text;
+}
+
+/** Returns the first line of a secret file. Throws {@link OperatorError}, also if it is empty. */
+export function firstLineOfSecret(path: string): string {
+  const [line = ''] = secretIn(path).split(/\r?\n/);
+  if (line === '') throw new OperatorError(`the first line of ${path} is empty`);
+  return line;
+}
+
 /**
- * Looks at the data directory and at Gatepost's own files in it. The group has no business there:
- * files 0600, folders 0700. A directory that is not there has no findings.
+ * Checks the data directory and Gatepost's own files in it: files 0600, folders 0700, not for the
+ * group. A missing directory has no findings.
  */
 export function checkDataDirectory(dataDir: string): Finding[] {
   const stats = statOf(dataDir);
@@ -114,9 +122,8 @@ export function checkDataDirectory(dataDir: string): Finding[] {
 }
 
 /**
- * Refuses data that others could read or change, by {@link OperatorError}: every command that opens
- * the data begins with this. With `create`, a directory in which nothing lies yet is closed
- * instead.
+ * Throws {@link OperatorError} if other users could read or change the data: every command that
+ * opens it begins with this. `create` first closes an empty directory.
  */
 export function refuseOpenData(dataDir: string, create = false): void {
   if (create) closeFreshDirectory(dataDir);
@@ -125,8 +132,8 @@ export function refuseOpenData(dataDir: string, create = false): void {
 }
 
 /**
- * Makes an empty file for its owner alone: the owner of its folder. One that is there stays as it
- * is, and so does the target of a symbolic link of that name.
+ * Makes an empty file, mode 0600, for the owner of its folder. Leaves an existing file, and the
+ * target of a symbolic link, unchanged.
  */
 export function makeOwnFile(path: string): void {
   let fd: number;
@@ -137,17 +144,14 @@ export function makeOwnFile(path: string): void {
     throw error;
   }
   try {
-    const owner = ownerToBe(path);
+    const owner = newOwner(path);
     if (owner) fchownSync(fd, owner.uid, owner.gid);
   } finally {
     closeSync(fd);
   }
 }
 
-/**
- * Makes a folder for its owner alone: the owner of the folder above, which must be there. One that
- * is there itself stays as it is.
- */
+/** Makes a folder, mode 0700, for the owner of its parent. Leaves an existing one unchanged. */
 export function makeOwnFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
@@ -159,36 +163,30 @@ export function makeOwnFolder(path: string): void {
 }
 
 /**
- * Gives a file that root made in a directory of the appliance's user to that user, who must be able
- * to use it. Does nothing for other users, who can make only files of their own. A symbolic link is
- * given itself, never its target.
+ * Gives a file that root made to the owner of its folder, the user of the service. Does nothing for
+ * other users. Changes the owner of a symbolic link, never that of its target.
  */
 export function giveToOwnerOfFolder(path: string): void {
-  const owner = ownerToBe(path);
+  const owner = newOwner(path);
   if (owner) lchownSync(path, owner.uid, owner.gid);
 }
 
-/** The user who gets a new file; null: its maker keeps it. */
-function ownerToBe(path: string): { uid: number; gid: number } | null {
+/** Returns the owner of a new file; null: its maker. */
+function newOwner(path: string): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const { uid, gid } = statSync(dirname(path));
   return uid === 0 ? null : { uid, gid };
 }
 
-/** A folder that every new disk has. */
-const OF_THE_DISK = 'lost+found';
-
-/**
- * Tells whether this is the user's own directory with nothing in it yet: however open it is, nobody
- * has read or changed anything.
- */
+/** Returns whether this is an empty directory of this user: then there was nothing to read. */
 export function isFreshDirectory(dataDir: string): boolean {
   const stats = statOf(dataDir);
   if (!stats?.isDirectory() || stats.uid !== process.getuid?.()) return false;
-  return readdirSync(dataDir).every((name) => name === OF_THE_DISK);
+  // Each new disk has this folder.
+  return readdirSync(dataDir).every((name) => name === 'lost+found');
 }
 
-/** Closes a fresh directory to everybody else; does nothing to any other. */
+/** Closes a fresh directory to other users; does nothing to any other. */
 export function closeFreshDirectory(dataDir: string): void {
   if (isFreshDirectory(dataDir)) chmodSync(dataDir, 0o700);
 }
@@ -197,35 +195,35 @@ function checkOwn(path: string, name?: string): Finding[] {
   const stats = statOf(path);
   if (stats === null) return [];
   const subject = name ?? `${stats.isDirectory() ? 'the folder' : 'the file'} ${path}`;
-  const mend = stats.isDirectory() ? '700' : '600';
-  if (stats.mode & WORLD_ANY) return [refused(path, stats, subject, 'everybody', mend)];
+  const mode = stats.isDirectory() ? '700' : '600';
+  if (stats.mode & WORLD_ANY) return [refused(path, stats, subject, 'all users', mode)];
   if (stats.mode & GROUP_WRITE) {
-    return [refused(path, stats, subject, 'its group (to write)', mend)];
+    return [refused(path, stats, subject, 'its group (to write)', mode)];
   }
   if (stats.mode & GROUP_ANY) {
-    return [{ ...refused(path, stats, subject, 'its group', mend), isRefused: false }];
+    return [{ ...refused(path, stats, subject, 'its group', mode), isRefused: false }];
   }
   return [];
 }
 
-function refused(path: string, stats: Stats, subject: string, whom: string, mend: string): Finding {
+function refused(path: string, stats: Stats, subject: string, to: string, wanted: string): Finding {
   const mode = (stats.mode & 0o7777).toString(8).padStart(4, '0');
   return {
     path,
-    problem: `${subject} has mode ${mode}, open to ${whom}: run 'chmod ${mend} ${path}'`,
+    problem: `${subject} has mode ${mode}, open to ${to}: run 'chmod ${wanted} ${path}'`,
     isRefused: true,
   };
 }
 
-/** Finds an owner who is another user: owners can open files to others. Root may use anybody's. */
+/** Finds another owner, who could open the file to others. Root may use the files of all users. */
 function foreignOwner(path: string, stats: Stats): Finding[] {
   const uid = process.getuid?.() ?? 0;
   if (uid === 0 || stats.uid === uid || stats.uid === 0) return [];
-  const problem = `${path} belongs to user ${stats.uid}, not to user ${uid} who runs Gatepost: run 'chown ${uid} ${path}'`;
+  const problem = `${path} belongs to user ${stats.uid}, not to user ${uid} that runs Gatepost: run 'chown ${uid} ${path}'`;
   return [{ path, problem, isRefused: true }];
 }
 
-/** Facts of a file, also behind a symbolic link; null when it is not there or cannot be seen. */
+/** Returns the facts of a file, following symbolic links; null: missing or inaccessible. */
 function statOf(path: string): Stats | null {
   try {
     return statSync(path, { throwIfNoEntry: false }) ?? null;
@@ -236,7 +234,7 @@ function statOf(path: string): Stats | null {
 
 function namesIn(folder: string): string[] {
   try {
-    // A link in a folder of ours leads to files that are not ours to judge.
+    // The targets of links are not Gatepost's own files.
     return readdirSync(folder).filter((name) => !lstatSync(join(folder, name)).isSymbolicLink());
   } catch {
     return [];

@@ -1,50 +1,48 @@
 /**
- * The one fair queue: parties (a provider, a client address, the operator, the jobs) take turns,
- * and each has its own order. Wherever callers wait for something scarce, they wait here.
+ * The fair queue for every scarce resource: parties (a provider, a client address, the operator,
+ * the jobs) take turns, and the items of a party keep their order.
  *
- * - A party waits with a bounded number, and all parties together too. When all of that is taken, a
- *   newcomer pushes out the last of the party that waits with most, unless it would then wait with
- *   as many itself: it is refused.
- * - Of the places that {@link Places} hands out, one is never the same party's: whatever a party
- *   does, another one waits for a single place, not for all of them.
+ * - The items of a party, and of all parties, are bounded. A new item in a full queue pushes out
+ *   the last item of the party with most items, or is refused if its own party would have as many.
+ * - A party never takes all of {@link Places}: another party waits for a single place.
  */
 
-/** Bounds of a queue. A function gives them, so that a change of settings holds at once. */
+/** Bounds of a queue; a function returns them, so that changed settings take effect at once. */
 export interface WaitingBounds {
-  /** Items that may wait. */
+  /** The most items that wait. */
   waitingMax: number;
-  /** Items of one party that may wait. Default: half of all, rounded up. */
+  /** The most items of a party that wait. Default: half of all, rounded up. */
   waitingPerPartyMax?: number;
 }
 
-/** Items that wait, in turns by party. */
+/** Waiting items, in turns by party. */
 export class PartyQueue<Item> {
-  /** Parties that wait, the one whose turn it is first; the items of each in their order. */
+  /** The items of each party; the party with the next turn is first. */
   readonly #waiting = new Map<string, Set<Item>>();
-  /** The same parties by the number of their items: the last entry is of those that have most. */
+  /** The same parties by their number of items; last, those with most. */
   readonly #byCount: Set<string>[] = [];
   #size = 0;
 
   constructor(private readonly bounds: () => WaitingBounds) {}
 
-  /** The number of items that wait. */
+  /** The number of waiting items. */
   get size(): number {
     return this.#size;
   }
 
-  /** The items that wait, party by party. */
+  /** Yields the waiting items, party by party. */
   *items(): Generator<Item> {
     for (const items of this.#waiting.values()) yield* items;
   }
 
-  /** Tells whether items of a party wait. */
+  /** Returns whether items of a party wait. */
   has(party: string): boolean {
     return this.#waiting.has(party);
   }
 
   /**
-   * Adds an item behind the others of its party. Returns the item for which there is no room: null
-   * if there is room for all, `item` itself if it is refused, else the one that it pushed out.
+   * Adds an item after the others of its party. Returns null, `item` itself if it is refused, or
+   * the item that it pushed out.
    */
   add(party: string, item: Item): Item | null {
     const { waitingMax, waitingPerPartyMax = Math.ceil(waitingMax / 2) } = this.bounds();
@@ -62,8 +60,8 @@ export class PartyQueue<Item> {
   }
 
   /**
-   * Takes the first item of the party whose turn it is, of those that `mayGo`; the party then has
-   * its next turn behind the others. Null: none waits that may go.
+   * Takes the first item of the next party for which `mayGo` is true; the party's next turn is
+   * after the others. Null: no item may go.
    */
   take(
     mayGo: (party: string, item: Item) => boolean = () => true,
@@ -79,7 +77,7 @@ export class PartyQueue<Item> {
     return null;
   }
 
-  /** Removes an item. Returns false if it does not wait. */
+  /** Removes an item. Returns false if it is not in the queue. */
   remove(party: string, item: Item): boolean {
     const items = this.#waiting.get(party);
     if (items === undefined || !items.delete(item)) return false;
@@ -88,7 +86,7 @@ export class PartyQueue<Item> {
     return true;
   }
 
-  /** Removes the last item of the party that waits with most. Null: none waits. */
+  /** Removes the last item of the party with most items. Null: the queue is empty. */
   #removeLast(): Item | null {
     const [party = ''] = this.#byCount.at(-1) ?? [];
     const items = [...(this.#waiting.get(party) ?? [])];
@@ -98,7 +96,7 @@ export class PartyQueue<Item> {
     return last;
   }
 
-  /** Notes that a party has another number of items: one more or one fewer. */
+  /** Updates the number of items of a party, by one. */
   #count(party: string, from: number, to: number): void {
     this.#size += to - from;
     this.#byCount[from - 1]?.delete(party);
@@ -110,25 +108,25 @@ export class PartyQueue<Item> {
   }
 }
 
-/** Bounds of places and of the queue before them. */
+/** Bounds of places and of their queue. */
 export interface PlaceBounds extends WaitingBounds {
-  /** Places that may be taken at a time. */
+  /** The most places that are taken. */
   placesMax: number;
-  /** Places that one party may take. Default and most: all but one, and one at least. */
+  /** The most places of a party. Default and maximum: all but one, but at least one. */
   placesPerPartyMax?: number;
 }
 
-/** Gives a place back. A second call does nothing. */
+/** Releases a place. A second call does nothing. */
 export type Leave = () => void;
 
-/** The reason why there is no place: too many wait, or the wait was ended. */
+/** The queue is full, or the wait was aborted. */
 export type NoPlace = 'queue_full' | 'wait_ended';
 
 interface Waiter {
   settle(outcome: Leave | NoPlace): void;
 }
 
-/** Places that a bounded number of callers may have at a time; the others wait in turns. */
+/** A bounded number of places for callers; other callers wait in turns. */
 export class Places {
   #takenCount = 0;
   readonly #takenBy = new Map<string, number>();
@@ -138,25 +136,25 @@ export class Places {
     this.#queue = new PartyQueue(bounds);
   }
 
-  /** The number of callers that wait. */
+  /** The number of waiting callers. */
   get waitingCount(): number {
     return this.#queue.size;
   }
 
-  /** The number of places that are taken. */
+  /** The number of taken places. */
   get takenCount(): number {
     return this.#takenCount;
   }
 
-  /** Takes a place if one is free for the party. Null: none is. */
+  /** Takes a place. Null: none is free for the party. */
   takeAtOnce(party: string): Leave | null {
     return this.#isFree(party) ? this.#hold(party) : null;
   }
 
   /**
-   * Takes a place, as soon as one is free and it is the party's turn. Resolves with `queue_full` if
-   * too many wait, at once or when others push it out, and with `wait_ended` once `signal` is
-   * aborted. Never rejects.
+   * Waits for a place and the turn of the party. Resolves with `queue_full` if the queue has no
+   * room or a later caller pushes this one out, and with `wait_ended` if `signal` aborts. Never
+   * rejects.
    */
   take(party: string, signal: AbortSignal): Promise<Leave | NoPlace> {
     if (signal.aborted) return Promise.resolve('wait_ended');
@@ -195,7 +193,7 @@ export class Places {
     };
   }
 
-  /** Gives what is free to those whose turn it is: more than one after a bound was raised. */
+  /** Hands free places to the queue; more than one after a bound was raised. */
   #handOn(): void {
     for (;;) {
       const next = this.#queue.take((party) => this.#isFree(party));

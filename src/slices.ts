@@ -1,29 +1,26 @@
 /**
- * Bounds of answers that come from outside. `node:http` parses in one go what a read of a socket
- * brought, up to half a megabyte, and nothing stops it: an answer in pieces of one byte took 60 to
- * 250 ms of the event loop, a flood of 1xx 20 to 70 ms; with these bounds it is 1 to 3 ms.
+ * Bounds of answers from other servers. `node:http` parses all bytes of a socket's read, up to half
+ * a megabyte, in one go: an answer in chunks of one byte blocked the event loop for 60 to 250 ms, a
+ * flood of 1xx for 20 to 70 ms; with these bounds it is 1 to 3 ms.
  */
 
 import type http from 'node:http';
 import type { Socket } from 'node:net';
 
 interface SliceBounds {
-  /** Bytes that the parser gets in one go. */
+  /** The most bytes that are parsed in one go. */
   sliceBytesMax: number;
-  /** Is called before each slice with the number of its bytes, framing and 1xx included. */
+  /** Receives the bytes of each slice before it is parsed, framing and 1xx included. */
   onBytes(count: number): void;
 }
 
-/** The bounds of the request that a connection serves. */
+/** The bounds of the current request of a connection. */
 const boundsOf = new WeakMap<Socket, SliceBounds>();
 
-/**
- * Hands the parser of a request's answer slices of what a read brought, and none after the
- * connection was destroyed.
- */
+/** Parses the answer of a request in slices, and none after the connection was destroyed. */
 export function readInSlices(request: http.ClientRequest, bounds: SliceBounds): void {
   request.once('socket', (socket) => {
-    // A connection that was kept open is sliced already.
+    // A reused connection is sliced already.
     if (!boundsOf.has(socket)) slice(socket);
     boundsOf.set(socket, bounds);
   });
@@ -49,13 +46,13 @@ function slice(socket: Socket): void {
 }
 
 interface PieceBounds {
-  /** Pieces of which an answer may consist, however small they are. */
+  /** Pieces of any size that are allowed. */
   piecesFree: number;
-  /** Bytes that the others have on average. */
+  /** The smallest average of further pieces. */
   pieceBytesMin: number;
 }
 
-/** Tells whether an answer comes in too small pieces: each costs a turn through JavaScript. */
+/** Returns whether an answer has too many small pieces, each of which costs a callback. */
 export function isTooFine(
   pieces: number,
   bytes: number,
@@ -64,10 +61,10 @@ export function isTooFine(
   return pieces > piecesFree + bytes / pieceBytesMin;
 }
 
-/** Answers of 1xx that may come before the true one. */
+/** The most answers of 1xx before the final one. */
 const INTERIM_COUNT_MAX = 16;
 
-/** Calls `onFlood` when more answers of 1xx come than any server has a use for. */
+/** Calls `onFlood` when a server sends more answers of 1xx. */
 export function boundInterims(request: http.ClientRequest, onFlood: () => void): void {
   let count = 0;
   const pass = () => {

@@ -1,24 +1,21 @@
-/**
- * The end of a running appliance: in order and in time, also if one of its parts fails or hangs.
- */
+/** Stops the parts of the server in order and in time, also if one of them fails or hangs. */
 
 import { type Log, reasonOf } from './log.ts';
 
 export interface Part {
   name: string;
-  /** Takes nothing new from the moment of the call; settles when the work under way has ended. */
+  /** Accepts no new work; settles when the running work has ended. */
   stop(): Promise<void>;
 }
 
-/** Time that the parts have for the work under way, ms. */
+/** Time for running work, ms. */
 export const PATIENCE_MS = 5_000;
-/** Time that the answers about last writes have to reach their callers, ms. */
+/** Time for the answers of the last writes, ms. */
 const LAST_ANSWERS_MS = 500;
 
 /**
- * Stops `parts` side by side, then `last` one after the other, whatever became of them: the store
- * is closed in any case. Takes at most `patienceMs` and a little; late parts and failures are
- * logged. Never throws.
+ * Stops `parts` at the same time, for up to `patienceMs`, then `last` in order: the store is closed
+ * in any case. Logs late parts and failures. Never throws.
  */
 export async function stopInOrder(
   parts: readonly Part[],
@@ -39,7 +36,7 @@ export async function stopInOrder(
   await within(patienceMs, ended);
   if (late.size > 0) log.warn('stop_late', { parts: [...late].join(',') });
   for (const part of last) await end(part);
-  // Callers who waited for another process's lock were refused just now: their answers go out.
+  // Callers that waited for a lock of another process were just refused: send their answers.
   if (late.size > 0) await within(LAST_ANSWERS_MS, ended);
 }
 

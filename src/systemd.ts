@@ -1,35 +1,35 @@
 /**
- * Messages to the service manager (sd_notify(3)): this process still starts, is ready, reads its
- * settings again, stops, is alive. Bun has no unix datagram sockets, so libc is called.
+ * Notifications to the service manager (sd_notify(3)): starting, ready, reloading, stopping, alive.
+ * Bun has no unix datagram sockets, so it calls libc.
  */
 
 import { dlopen } from 'bun:ffi';
 import { OperatorError } from './operator-error.ts';
 
 export interface ServiceManager {
-  /** Starting; one that waits, as for a first certificate, has not failed while the loop turns. */
+  /** Starting; extends the timeout while it waits, as for a first certificate. */
   starting(): void;
-  /** Ready for requests; people are shown `status`. Pings the watchdog from now on. */
+  /** Ready, with a `status` to show. Pings the watchdog from now on. */
   ready(status: string): void;
-  /** Reading the settings again; call `ready` when that is done. */
+  /** Reloading the settings; `ready` ends it. */
   reloading(): void;
-  /** Stopping; the watchdog is pinged until the process ends. */
+  /** Stopping; still pings the watchdog. */
   stopping(): void;
-  /** Ends the pings, so that a test or an embedding process can end. */
+  /** Ends the pings, for tests. */
   close(): void;
 }
 
-/** Variables that the manager puts into the environment of its services. */
+/** Variables that the manager sets for its services. */
 export interface ServiceEnvironment {
   /** `NOTIFY_SOCKET`: a path, or `@` and an abstract name. */
   notifySocket: string | undefined;
-  /** `WATCHDOG_USEC`: the time for which the process may be silent, microseconds. */
+  /** `WATCHDOG_USEC`: the longest time between pings, microseconds. */
   watchdogUsec: string | undefined;
   /** `WATCHDOG_PID`: the process that the watchdog is for. */
   watchdogPid: string | undefined;
 }
 
-/** Interval at which a start that takes long says so, and the time that this gives it, ms. */
+/** Interval at which a long start extends its timeout, and the new timeout, ms. */
 const START_PING_MS = 60_000;
 const START_MORE_MS = 180_000;
 
@@ -42,8 +42,8 @@ const NO_MANAGER: ServiceManager = {
 };
 
 /**
- * The manager that started this process, or one that does nothing if none did. A watchdog is pinged
- * by a timer, three times in its period: a hung event loop is silent and gets restarted.
+ * Returns the manager that started this process, or one that does nothing. A timer pings the
+ * watchdog three times in its period: it restarts a process whose event loop hangs.
  */
 export function serviceManager(
   environment: ServiceEnvironment,
@@ -74,14 +74,14 @@ export function serviceManager(
   };
 }
 
-/** The period of the watchdog, or null if it does not watch this process. */
+/** Returns the period of the watchdog, or null if it does not watch this process. */
 function watchdogPeriodMs({ watchdogUsec, watchdogPid }: ServiceEnvironment): number | null {
   if (watchdogUsec === undefined || !/^[1-9]\d{0,14}$/.test(watchdogUsec)) return null;
   if (watchdogPid && watchdogPid !== String(process.pid)) return null;
   return Number(watchdogUsec) / 1000;
 }
 
-/** One line of a text: a line break would begin another assignment. */
+/** Replaces line breaks, which would begin another assignment. */
 function oneLine(text: string): string {
   return text.replace(/[\r\n]+/g, ' ');
 }
@@ -96,9 +96,8 @@ const MSG_NOSIGNAL = 0x4000;
 const PATH_BYTES_MAX = 108;
 
 /**
- * Sends texts as datagrams to a unix socket. A text that cannot be sent is dropped: a manager that
- * does not listen must not stop the service. Throws {@link OperatorError} for an address that is
- * none.
+ * Returns a sender of datagrams to a unix socket. Drops a text that cannot be sent: the manager
+ * must not stop the service. Throws {@link OperatorError} for an invalid address.
  */
 function datagramSender(socket: string): (text: string) => void {
   const path = Buffer.from(socket);
@@ -116,7 +115,7 @@ function datagramSender(socket: string): (text: string) => void {
     socket: { args: ['i32', 'i32', 'i32'], returns: 'i32' },
     sendto: { args: ['i32', 'ptr', 'u64', 'i32', 'ptr', 'u32'], returns: 'i64' },
   });
-  // One for the life of the process, not blocking: a manager that is slow holds up nobody.
+  // Not blocking, so that a slow manager does not stop the event loop.
   const descriptor = libc.socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   return (text) => {
     const bytes = Buffer.from(text);

@@ -1,6 +1,6 @@
 /**
- * The address at which the server of a data directory can be asked how it is, and the proof that it
- * is that one: the usual address may be another's.
+ * The address of the monitor of a data directory's server, and the proof of its identity: another
+ * server may use the configured address.
  */
 
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -9,12 +9,12 @@ import { giveToOwnerOfFolder } from './permissions.ts';
 
 /** The header in which the monitor names its data directory. */
 export const IDENTITY_HEADER = 'x-gatepost-data';
-/** File that holds the monitor's address while a server runs. */
+/** File with the address of the monitor of a running server. */
 const MONITOR_FILE = 'gatepost.monitor';
 
 /**
- * A name that tells this data directory from all others of the machine, by whatever path; null: it
- * is not there. A copy of it is another one.
+ * Returns an identifier of this data directory on this machine, the same for every path, another
+ * for a copy; null: it does not exist.
  */
 export function identityOf(dataDir: string): string | null {
   const stats = statSync(dataDir, { bigint: true, throwIfNoEntry: false });
@@ -23,12 +23,12 @@ export function identityOf(dataDir: string): string | null {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** A host in the form that URLs need: an IPv6 address in brackets. */
+/** Returns a host for a URL: an IPv6 address in brackets. */
 export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Notes the monitor's address for {@link notedMonitor}. The last of several servers is noted. */
+/** Writes the address of the monitor for {@link notedMonitor}; the last of several servers wins. */
 export function noteMonitor(dataDir: string, url: string): void {
   const path = join(dataDir, MONITOR_FILE);
   const draft = `${path}.new`;
@@ -37,12 +37,12 @@ export function noteMonitor(dataDir: string, url: string): void {
   renameSync(draft, path);
 }
 
-/** Takes the note back, if it is still this one. */
+/** Deletes the noted address if it is still this one. */
 export function forgetMonitor(dataDir: string, url: string): void {
   if (notedMonitor(dataDir) === url) rmSync(join(dataDir, MONITOR_FILE), { force: true });
 }
 
-/** The noted address; it may be that of a server that was killed. Null: none is noted. */
+/** Returns the noted address, perhaps of a killed server; null: none. */
 export function notedMonitor(dataDir: string): string | null {
   try {
     const url = readFileSync(join(dataDir, MONITOR_FILE), 'utf8').trim();

@@ -49,13 +49,13 @@ test.each([0o600, 0o400, 0o640, 0o440])('a secret file with mode %o is fine', (m
 });
 
 test.each([
-  [0o644, 'everybody', 'chmod 600'],
-  [0o604, 'everybody', 'chmod 600'],
-  [0o602, 'everybody', 'chmod 600'],
+  [0o644, 'all users', 'chmod 600'],
+  [0o604, 'all users', 'chmod 600'],
+  [0o602, 'all users', 'chmod 600'],
   [0o660, 'its group (to write)', 'chmod 640'],
-])('a secret file with mode %o is refused', (mode, whom, mend) => {
+])('a secret file with mode %o is refused', (mode, users, command) => {
   const path = file(join(folder(), 'key.pem'), mode);
-  const problem = `the file ${path} holds secrets and has mode 0${mode.toString(8)}, open to ${whom}: run '${mend} ${path}'`;
+  const problem = `the file ${path} holds secrets and has mode 0${mode.toString(8)}, open to ${users}: run '${command} ${path}'`;
   expect(checkSecretFile(path)).toEqual([{ path, problem, isRefused: true }]);
 });
 
@@ -193,17 +193,17 @@ describe('a file with a secret', () => {
     expect(readSecretFile(secret('line\nand more\n', 0o600))).toEqual({ text: 'line\nand more\n' });
     const open = secret('line', 0o604);
     expect(readSecretFile(open)).toEqual({
-      problem: `the file ${open} holds secrets and has mode 0604, open to everybody: run 'chmod 600 ${open}'`,
+      problem: `the file ${open} holds secrets and has mode 0604, open to all users: run 'chmod 600 ${open}'`,
     });
   });
 
   test('is not a large one, a folder or a device, which is not told to be closed', () => {
     const large = secret('x'.repeat(4097), 0o600);
     expect(readSecretFile(large)).toEqual({
-      problem: `${large} holds no secret: it is larger than 4096 bytes`,
+      problem: `${large} is no secret: it is larger than 4096 bytes`,
     });
     for (const path of ['/tmp', '/dev/zero']) {
-      const problem = `${path} is no file that could hold a secret`;
+      const problem = `${path} is not a regular file or a pipe`;
       expect(readSecretFile(path)).toEqual({ problem });
     }
     expect(readSecretFile(`${large}.none`)).toEqual({

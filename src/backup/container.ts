@@ -1,8 +1,8 @@
 /**
- * The format of backup files. In order: a line that names the format, a line of JSON (the
- * manifest), the database as one zstd stream, and the SHA-256 of all that in hexadecimal digits on
- * a line of its own. With a passphrase, all of this lies inside of an age file, which the `age`
- * tool opens. Everything is streamed: memory does not grow with the database.
+ * The format of backup files: a line with the format, a line of JSON (the manifest), the database
+ * as one zstd stream, and a line with the SHA-256 of all that in hexadecimal digits. With a
+ * passphrase, this is the content of an age file, which the `age` tool opens. Everything is
+ * streamed.
  */
 
 import { createHash } from 'node:crypto';
@@ -21,26 +21,23 @@ import { AGE_MAGIC, checkHeader, decrypted, encrypted } from './encryption.ts';
 export const FORMAT = 1;
 const MAGIC_NAME = 'gatepost-backup';
 const MAGIC = `${MAGIC_NAME} ${FORMAT}\n`;
-/** Length of the last line: 64 digits and a line break. */
+/** The last line: 64 digits and a line break. */
 const TRAILER_BYTES = 65;
-/** Bound of first line and manifest; a manifest has one number for each table. */
+/** Bound of first line and manifest, which has a number for each table. */
 const HEAD_BYTES_MAX = 64 * 1024;
 const MANIFEST_BOUNDS = { bytesMax: HEAD_BYTES_MAX, valuesMax: 1_000 };
-/**
- * The memory that compressed bytes may point back over, as a power of two. A backup of ours needs
- * 2 MiB; a forged file could ask for as much as it likes.
- */
+/** The largest zstd window, as a power of two. Backups need 2 MiB; a forged file could name any. */
 const WINDOW_LOG_MAX = 23;
 const READ_BYTES = 64 * 1024;
 
-/** The description that a backup has of itself. */
+/** The description of a backup. */
 export interface Manifest {
   format: number;
-  /** Version of the program that wrote it. */
+  /** Version that wrote it. */
   gatepost: string;
-  /** Schema of the database; a program of at least this schema can use it. */
+  /** Schema of the database; a program needs at least this one. */
   schema: number;
-  /** Moment of the snapshot: everything acknowledged before is in it. UTC, ms. */
+  /** Time of the snapshot, which has every write acknowledged before. UTC, ms. */
   created_at_ms: number;
   /** Size of the database, uncompressed. */
   database_bytes: number;
@@ -51,7 +48,7 @@ export interface Manifest {
 type Bytes = AsyncIterable<Uint8Array>;
 type Pieces = AsyncGenerator<Uint8Array, void>;
 
-/** A file whose bytes are not those that were written. */
+/** A damaged file. */
 export class DamagedBackup extends OperatorError {
   constructor(message: string) {
     super(message, 'backup_damaged');
@@ -60,7 +57,7 @@ export class DamagedBackup extends OperatorError {
 
 /**
  * Writes the bytes of a database, `source`, and its manifest to the new file `target`, encrypted
- * unless `passphrase` is null. Settles when all of it is on disk. Throws the fault of a disk.
+ * unless `passphrase` is null. Settles after the sync. Throws the fault of the disk.
  */
 export async function writeContainer(
   target: string,
@@ -86,7 +83,7 @@ async function* container(manifest: Manifest, source: Bytes): Pieces {
   yield head;
   const zstd = createZstdCompress();
   const fed = pipeline(source, zstd);
-  // Its failure also ends the loop below, which throws it.
+  // A failure also ends the loop below, which throws it.
   fed.catch(() => undefined);
   for await (const chunk of zstd as AsyncIterable<Uint8Array>) {
     hash.update(chunk);
@@ -97,10 +94,9 @@ async function* container(manifest: Manifest, source: Bytes): Pieces {
 }
 
 /**
- * Reads a backup to its end and checks every byte of it. `begin` hears the manifest and returns the
- * function that takes the database, piece by piece and never more than the manifest promises. The
- * end is not known to be good by then: the pieces are worthless when this throws. Throws
- * {@link DamagedBackup}, or `OperatorError` when the passphrase is missing or wrong.
+ * Reads and verifies a backup. `begin` receives the manifest and returns the function that writes
+ * the chunks of the database, never more than the manifest says; the chunks are worthless if this
+ * throws. Throws {@link DamagedBackup}, or `OperatorError` if the passphrase is missing or wrong.
  */
 export async function readContainer(
   file: string,
@@ -109,10 +105,10 @@ export async function readContainer(
 ): Promise<Manifest> {
   const isEncrypted = (await kindOf(file)) === 'encrypted';
   if (isEncrypted && passphrase === null) {
-    throw new OperatorError(`${file} is encrypted: give its passphrase with --passphrase-file`);
+    throw new OperatorError(`${file} is encrypted: name its passphrase by --passphrase-file`);
   }
   if (isEncrypted && !(await checkHeader(file))) {
-    throw new DamagedBackup(`${file} is damaged (it has not the header of a passphrase)`);
+    throw new DamagedBackup(`${file} is damaged (its header names no passphrase)`);
   }
   const raw = createReadStream(file, { highWaterMark: READ_BYTES });
   const own = new OwnFault();
@@ -132,7 +128,7 @@ export async function readContainer(
   }
 }
 
-/** Tells the faults of the taker, such as a full disk, from those of the file. */
+/** Separates faults of the writer, such as a full disk, from those of the file. */
 class OwnFault {
   fault: { cause: unknown } | null = null;
 
@@ -146,11 +142,11 @@ class OwnFault {
   }
 }
 
-/** The kind of a backup by its first bytes. Throws `OperatorError` when it is none of ours. */
+/** Returns the kind of a backup by its first bytes. Throws `OperatorError` if it is no backup. */
 export async function kindOf(file: string): Promise<'plain' | 'encrypted'> {
   let start: string;
   try {
-    // Reading from a pipe would wait for its writer.
+    // A read from a pipe would wait for its writer.
     if (!statSync(file).isFile()) throw new Error('it is not a regular file');
     const bytes = await Bun.file(file).slice(0, 64).arrayBuffer();
     start = Buffer.from(bytes).toString('latin1');
@@ -191,15 +187,15 @@ async function readPlain(
       await write(chunk);
     }
   });
-  if (body.trailer !== `${hash.digest('hex')}\n`) throw new Error('its checksum does not fit');
+  if (body.trailer !== `${hash.digest('hex')}\n`) throw new Error('its checksum is wrong');
   if (databaseBytes !== manifest.value.database_bytes) throw new Error('it is too short');
   if (databaseHash.digest('hex') !== manifest.value.database_sha256) {
-    throw new Error('the checksum of the database does not fit');
+    throw new Error('the checksum of the database is wrong');
   }
   return manifest.value;
 }
 
-/** Reads the first two lines; returns them and everything behind them. */
+/** Reads the first two lines; returns them and the rest. */
 async function readHead(chunks: AsyncIterator<Uint8Array>) {
   let seen = Buffer.alloc(0);
   for (;;) {
@@ -210,7 +206,7 @@ async function readHead(chunks: AsyncIterator<Uint8Array>) {
     }
     if (seen.length > HEAD_BYTES_MAX) throw new Error('it has no manifest');
     const { value, done } = await chunks.next();
-    if (done) throw new Error('it ends too early');
+    if (done) throw new Error('it is truncated');
     seen = Buffer.concat([seen, value]);
   }
   async function* rest(first: Uint8Array): Pieces {
@@ -229,7 +225,7 @@ function parseHead(head: Buffer): Manifest {
   }
   const read = readJsonObject(head.subarray(MAGIC.length), MANIFEST_BOUNDS, 'its manifest');
   if (isRefused(read)) throw new Error(read.detail);
-  if (!isManifest(read)) throw new Error('its manifest is not one');
+  if (!isManifest(read)) throw new Error('its manifest is invalid');
   return read;
 }
 
@@ -237,7 +233,7 @@ const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value)
 const isLike = (value: unknown, pattern: RegExp) =>
   typeof value === 'string' && pattern.test(value);
 
-/** Checks the type and the bounds of every value: all of them are fit to be shown. */
+/** Checks type and bounds of every value, so that all can be printed. */
 function isManifest(value: object): value is Manifest {
   const manifest: Partial<Record<keyof Manifest, unknown>> = value;
   const { rows } = manifest;
@@ -254,7 +250,7 @@ function isManifest(value: object): value is Manifest {
   );
 }
 
-/** Passes on everything but the last line, which only the end makes known. */
+/** Yields everything but the last line, which is known only at the end. */
 class Body {
   trailer = '';
 

@@ -1,4 +1,4 @@
-/** The making of a backup: copy, check, pack, read back, and only then give it its name. */
+/** Makes a backup: copies, checks, packs, reads back, and then gives the file its name. */
 
 import { createHash } from 'node:crypto';
 import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs';
@@ -13,15 +13,14 @@ import { FORMAT, kindOf, type Manifest, readContainer, writeContainer } from './
 
 export interface BackupOrder {
   dataDir: string;
-  /** File to make. */
   file: string;
-  /** Passphrase to encrypt with; null: not encrypted. */
+  /** Null: not encrypted. */
   passphrase: string | null;
-  /** Permission to replace `file` if it is a backup already. */
+  /** Replaces `file` if it is a backup. */
   replaces: boolean;
-  /** Moment that the manifest gives, UTC ms. */
+  /** Time in the manifest, UTC ms. */
   nowMs: number;
-  /** Interruption: the making then gives up and leaves nothing behind. */
+  /** Aborts; no file is left. */
   signal?: AbortSignal;
 }
 
@@ -33,9 +32,9 @@ interface BackupResult {
 }
 
 /**
- * Makes one backup beside running servers. The file gets its name only after it has been read back
- * and compared; when anything fails, nothing is left and an older file of that name is as it was.
- * Throws `OperatorError`. Blocks while it copies, so it belongs in a process of its own.
+ * Makes a backup; servers may run. The file gets its name after it was read back and compared. A
+ * failure leaves no file, and an older one unchanged. Throws `OperatorError`. Blocks the process
+ * while it copies.
  */
 export async function makeBackup(
   database: DatabaseFile,
@@ -50,7 +49,9 @@ export async function makeBackup(
     removeLeftovers(order.dataDir, () => false);
     removeLeftovers(dirname(file), (target) => target === basename(file));
     snapshot = database.takeSnapshot(order.dataDir);
-    await turnOfTheLoop(order.signal);
+    // Lets pending signals in: the copy blocked.
+    await new Promise((done) => setImmediate(done));
+    order.signal?.throwIfAborted();
     const manifest = await describe(snapshot, order);
     scratch = new Scratch(dirname(file));
     const packed = scratch.file('part');
@@ -78,21 +79,15 @@ async function checkTarget(file: string, { dataDir, replaces }: BackupOrder): Pr
   }
   const isOfData = existsSync(dataDir) && realpathSync(folder) === realpathSync(dataDir);
   if (isOfData && basename(file).startsWith('gatepost.')) {
-    throw new OperatorError(`${file} would be one of the appliance's own files: choose another`);
+    throw new OperatorError(`${file} is a name of Gatepost's own files: choose another`);
   }
   const present = statSync(file, { throwIfNoEntry: false });
   if (present === undefined) return;
-  if (!present.isFile()) throw new OperatorError(`${file} is not a file: name one to be made`);
-  if (!replaces)
-    throw new OperatorError(`${file} exists: choose another name, or --force`, 'file_exists');
-  // A file of another kind is never replaced.
+  if (!present.isFile())
+    throw new OperatorError(`${file} is not a regular file: choose another name`);
+  if (!replaces) throw nameTaken(file);
+  // Throws for a file that is no backup.
   await kindOf(file);
-}
-
-/** Lets signals in that came while the copy blocked. Throws when one was an interruption. */
-async function turnOfTheLoop(signal: AbortSignal | undefined): Promise<void> {
-  await new Promise((done) => setImmediate(done));
-  signal?.throwIfAborted();
 }
 
 async function describe(
@@ -112,26 +107,24 @@ async function describe(
   };
 }
 
-async function compare(packed: string, passphrase: string | null, meant: Manifest): Promise<void> {
+function nameTaken(file: string): OperatorError {
+  return new OperatorError(`${file} exists: choose another name, or --force`, 'file_exists');
+}
+
+async function compare(packed: string, passphrase: string | null, made: Manifest): Promise<void> {
   const found = await readContainer(packed, passphrase, () => () => undefined);
-  if (!Bun.deepEquals(found, meant)) {
-    throw new OperatorError('what was written could not be read back: is the disk good?');
+  if (!Bun.deepEquals(found, made)) {
+    throw new OperatorError('the backup could not be read back: check the disk');
   }
 }
 
-/** Takes the name only if it is free, unless an older backup may be replaced. */
+/** Gives the file its name, which must be free unless `replaces`. */
 function giveName(packed: string, file: string, replaces: boolean): void {
-  if (replaces) {
-    renameSync(packed, file);
-  } else {
-    try {
-      linkSync(packed, file);
-    } catch (error) {
-      if (existsSync(file)) {
-        throw new OperatorError(`${file} exists: choose another name, or --force`, 'file_exists');
-      }
-      throw error;
-    }
+  try {
+    if (replaces) renameSync(packed, file);
+    else linkSync(packed, file);
+  } catch (error) {
+    throw !replaces && existsSync(file) ? nameTaken(file) : error;
   }
   syncFolder(dirname(file));
 }

@@ -1,11 +1,11 @@
-/** The priority of backups: they give way where the processor or memory is short. */
+/** The low priority of backups. */
 
 import { writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 
 /**
- * Gives a process, this one unless another is named, the processor time that others leave over, and
- * makes it the first to go when memory is short, before a server beside it.
+ * Lowers the priority of a process, by default this one, and makes it the first that the system
+ * kills when memory is short, before a server beside it.
  */
 export function yieldToOthers(pid?: number): void {
   for (const step of [
@@ -15,7 +15,7 @@ export function yieldToOthers(pid?: number): void {
     try {
       step();
     } catch {
-      // The packaged unit, for one, does not allow it; the backup matters more.
+      // The packaged unit does not allow it, and the backup matters more.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The restoring of a backup: everything is checked before anything is replaced. */
+/** Restores a backup: checks everything before it replaces the database. */
 
 import { tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
@@ -10,33 +10,31 @@ import { refuseOpenData } from '../permissions.ts';
 import type { Arrival, DatabaseFile, Replacement } from '../store/kind.ts';
 import { DamagedBackup, kindOf, type Manifest, readContainer } from './container.ts';
 
-/** A backup that is read, and the data directory that it is for. */
 export interface VerifyOrder {
   dataDir: string;
   file: string;
-  /** Passphrase to decrypt with; null: none is known. */
+  /** Null: none is known. */
   passphrase: string | null;
 }
 
 export interface RestoreOrder extends VerifyOrder {
-  /** Permission to replace a database that holds rows which the backup lacks; never one in use. */
+  /** Replaces a database that has rows which the backup lacks; never one in use. */
   isForced: boolean;
-  /** Name of the operator in the audit log of the restored database. */
+  /** Actor in the audit log of the restored database. */
   actor: Actor;
   nowMs: number;
 }
 
 interface RestoreResult {
   manifest: Manifest;
-  /** Path of the database that was replaced; null: there was none. */
+  /** Path of the old database; null: there was none. */
   replacedFile: string | null;
 }
 
 /**
- * Reads a backup to its end and checks it: checksums, structure, references, schema, row counts.
- * The unpacked file lies in the data directory, or, if that has no room for it, beside the backup
- * or among the system's temporary files, and never has a name: nothing is left however this ends.
- * Throws `OperatorError` with the first thing that is wrong.
+ * Verifies a backup: checksums, structure, references, schema, row counts. Unpacks into an unnamed
+ * file in the data directory, or where there is room: beside the backup or in the directory for
+ * temporary files. Throws `OperatorError` with the first problem.
  */
 export async function verifyBackup(database: DatabaseFile, order: VerifyOrder): Promise<Manifest> {
   const { dataDir, file } = order;
@@ -55,9 +53,9 @@ export async function verifyBackup(database: DatabaseFile, order: VerifyOrder): 
 }
 
 /**
- * Puts the database of a backup in the place of the one in `dataDir`, after checking all of it.
- * Throws `OperatorError` and leaves everything as it was, when the backup is damaged or newer than
- * the program, the database is in use, or it holds rows which the backup lacks.
+ * Replaces the database in `dataDir` by that of a backup, after verifying it. Throws
+ * `OperatorError` and changes nothing if the backup is damaged or newer than the program, or if the
+ * database is in use or has rows which the backup lacks.
  */
 export async function restoreBackup(
   database: DatabaseFile,
@@ -73,7 +71,7 @@ export async function restoreBackup(
     const loss = isForced ? null : replacement.loss();
     if (loss !== null) {
       throw new OperatorError(
-        `the database in ${dataDir} would be replaced, and ${loss}; --force does it and keeps the old one under another name`,
+        `the database in ${dataDir} would be replaced, and ${loss}; --force replaces it and keeps it under another name`,
       );
     }
     const act = { actor, atMs: nowMs };
@@ -93,7 +91,7 @@ function holdPlace(database: DatabaseFile, dataDir: string): Replacement {
   }
 }
 
-/** Unpacks a backup into `arrival`, and compares it with the manifest. */
+/** Unpacks a backup into `arrival` and compares it with the manifest. */
 async function unpack(
   database: DatabaseFile,
   { file, passphrase }: VerifyOrder,
@@ -112,7 +110,7 @@ async function unpack(
   return manifest;
 }
 
-/** Throws `OperatorError` that names the first difference. */
+/** Throws `OperatorError` with the first difference. */
 async function compare(arrival: Arrival, manifest: Manifest): Promise<void> {
   const { schema, rows } = await arrival.contents();
   if (schema !== manifest.schema) throw new OperatorError(`the schema is ${schema}`);

@@ -1,4 +1,4 @@
-/** The folder of the scheduled backups: it gets the next one, and loses the oldest. */
+/** The folder of scheduled backups: adds new ones and deletes the oldest. */
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { makeOwnFolder } from '../permissions.ts';
 import { type PassphraseSettings, readPassphrase, STANDARD_INPUT } from './passphrase.ts';
 import { yieldToOthers } from './priority.ts';
 
-/** Settings that are read for each backup, so that a change holds at once. */
+/** Settings, read for each backup, so that a change takes effect at once. */
 interface ShelfSettings extends PassphraseSettings {
   readonly dataDir: string;
   readonly backupDirectory: string;
@@ -21,21 +21,21 @@ interface ShelfSettings extends PassphraseSettings {
 interface MadeBackup {
   file: string;
   bytes: number;
-  /** Names of the backups that were deleted for it. */
+  /** Names of the deleted backups. */
   removed: string[];
 }
 
-/** Names that are ours to delete, and no others. */
+/** Names of scheduled backups; no other file is deleted. */
 const OWN_NAME = /^gatepost-(\d{8}T\d{6}Z)\.backup$/;
 const LOCK_FILE = '.gatepost-backup.lock';
-/** Age up to which a backup is another server's for the same ring, ms. */
-const SAME_RING_MS = 50_000;
+/** Age up to which another server made a backup for the same time of the schedule, ms. */
+const SAME_TIME_MS = 50_000;
 
 export function backupFolder(settings: Pick<ShelfSettings, 'dataDir' | 'backupDirectory'>): string {
   return settings.backupDirectory || join(settings.dataDir, 'backups');
 }
 
-/** Names of the scheduled backups in a folder, the newest first. */
+/** Lists the names of the scheduled backups in a folder, the newest first. */
 export function scheduledBackups(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -44,14 +44,14 @@ export function scheduledBackups(folder: string): string[] {
     .reverse();
 }
 
-/** The moment in the name of a scheduled backup, UTC ms. */
+/** Returns the time in the name of a scheduled backup, UTC ms. */
 export function momentOf(name: string): number {
   const digits = OWN_NAME.exec(name)?.[1] ?? '';
   const iso = digits.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z');
   return Date.parse(iso);
 }
 
-/** The newest scheduled backup in its folder, whichever process made it; null: there is none. */
+/** Returns the newest scheduled backup of any process; null: there is none. */
 export function newestScheduled(settings: Pick<ShelfSettings, 'dataDir' | 'backupDirectory'>) {
   const folder = backupFolder(settings);
   const [name] = scheduledBackups(folder);
@@ -60,7 +60,7 @@ export function newestScheduled(settings: Pick<ShelfSettings, 'dataDir' | 'backu
   return { file, atMs: momentOf(name), bytes: statSync(file).size };
 }
 
-/** Runs `gatepost backup` in a process of its own, which `signal` stops. */
+/** Runs `gatepost backup` in another process, which `signal` stops. */
 export type RunBackup = (
   file: string,
   dataDir: string,
@@ -69,9 +69,8 @@ export type RunBackup = (
 ) => Promise<{ bytes: number }>;
 
 /**
- * Makes the backup of this moment and deletes the oldest beyond `backupKeep`; the new one always
- * stays. Null: another process makes it or has just made it. When it fails nothing is deleted.
- * Throws `OperatorError`.
+ * Makes a backup and then deletes the oldest beyond `backupKeep`, never the new one. Null: another
+ * process is making or has just made it. Throws `OperatorError` and deletes nothing if it fails.
  */
 export async function addScheduledBackup(
   settings: ShelfSettings,
@@ -84,7 +83,7 @@ export async function addScheduledBackup(
   if (release === null) return null;
   try {
     const [newest] = scheduledBackups(folder);
-    if (newest !== undefined && Math.abs(nowMs - momentOf(newest)) < SAME_RING_MS) return null;
+    if (newest !== undefined && Math.abs(nowMs - momentOf(newest)) < SAME_TIME_MS) return null;
     removeLeftovers(folder, isOwnName);
     const name = `gatepost-${timeInName(nowMs)}.backup`;
     const passphrase = readPassphrase(undefined, settings);
@@ -106,7 +105,7 @@ function openShelf(folder: string): (() => void) | null {
 
 const isOwnName = (name: string) => OWN_NAME.test(name);
 
-/** Removes the leftovers of killed backups and restores; for the start of a server. */
+/** Deletes the leftovers of killed backups and restores. */
 export function clearUp(settings: Pick<ShelfSettings, 'dataDir' | 'backupDirectory'>): void {
   removeLeftovers(settings.dataDir, () => false);
   removeLeftovers(backupFolder(settings), isOwnName);
@@ -119,16 +118,16 @@ function rotate(folder: string, made: string, keep: number): string[] {
   return removed;
 }
 
-/** Time from the order to stop until a backup is killed, ms. */
+/** Time from SIGTERM until a backup is killed, ms. */
 const STOP_GRACE_MS = 3_000;
 
 const MEMORY_NEEDED = 'a backup takes about 110 MiB, and 150 MiB with a passphrase';
 
-/** Runs backups by starting this program again: `program` has the words of its command line. */
+/** Runs backups by starting this program again: `program` is the start of its command line. */
 export function backupByChild(program: readonly string[], stopGraceMs = STOP_GRACE_MS): RunBackup {
   return async (file, dataDir, passphrase, signal) => {
     const words = ['backup', file, '--data', dataDir, '--config', 'none', '--json'];
-    // The passphrase goes where no list of processes and no environment shows it.
+    // By stdin: process lists show arguments and environments.
     const secret = passphrase === null ? [] : ['--passphrase-file', STANDARD_INPUT];
     const child = Bun.spawn([...program, ...words, ...secret], {
       stdin: passphrase === null ? 'ignore' : Buffer.from(`${passphrase}\n`),
@@ -136,11 +135,11 @@ export function backupByChild(program: readonly string[], stopGraceMs = STOP_GRA
       stderr: 'pipe',
     });
     let force: ReturnType<typeof setTimeout> | undefined;
-    // The command does so itself, but its beginning counts as well.
+    // The command does the same, but later.
     yieldToOthers(child.pid);
     const stop = () => {
       child.kill('SIGTERM');
-      // While it copies it hears nothing, and a large copy takes longer than a stop may.
+      // It handles no signal while it copies, which may take longer than the stop.
       force = setTimeout(() => child.kill('SIGKILL'), stopGraceMs);
     };
     signal.addEventListener('abort', stop);
@@ -155,7 +154,7 @@ export function backupByChild(program: readonly string[], stopGraceMs = STOP_GRA
       if (child.exitCode === 0) return JSON.parse(printed) as { bytes: number };
       throw new OperatorError(
         child.signalCode === 'SIGKILL'
-          ? `the process that made it was killed, as the system does when memory is short: ${MEMORY_NEEDED}`
+          ? `the process that made it was killed, perhaps because memory is short: ${MEMORY_NEEDED}`
           : complaint.trim().replace(/^gatepost: /, '') ||
               `the process that made it ended with ${child.signalCode ?? child.exitCode}`,
       );

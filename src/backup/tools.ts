@@ -1,4 +1,4 @@
-/** The tools for backups that commands are handed, for one kind of store. */
+/** The tools for backups of one kind of store. */
 
 import { OperatorError } from '../operator-error.ts';
 import type { DatabaseFile, StoreKind } from '../store/kind.ts';
@@ -9,10 +9,10 @@ import { yieldToOthers } from './priority.ts';
 import { type RestoreOrder, restoreBackup, type VerifyOrder, verifyBackup } from './restore.ts';
 
 const NO_FILE =
-  "the database is not a file of this machine: use the tools of PostgreSQL, 'pg_dump -Fc' and " +
+  "the database is not a file on this machine: use the tools of PostgreSQL, 'pg_dump -Fc' and " +
   "'pg_restore --clean --if-exists'; see docs/several-nodes.md";
 
-/** Makes the tools. Throws `OperatorError` if the store's database is not a file. */
+/** Makes the tools. Throws `OperatorError` if the database of the store is not a file. */
 export function backupTools({ file }: StoreKind) {
   if (file === null) throw new OperatorError(NO_FILE);
   const database: DatabaseFile = file;

@@ -1,4 +1,4 @@
-/** `gatepost audit …`: who did what to what, when, and from where. */
+/** `gatepost audit …`: the log of changes, with their actors and origins. */
 
 import type { Command } from 'commander';
 import {
@@ -32,6 +32,7 @@ import {
   instantValue,
   outputFileValue,
   providerCodeValue,
+  SINCE_HELP,
 } from './values.ts';
 
 interface ListOptions extends CommonOptions, LimitOptions {
@@ -42,12 +43,12 @@ interface ListOptions extends CommonOptions, LimitOptions {
   until?: (nowMs: number) => number;
 }
 
-function who({ who: kind, name, key }: AuditEntry): string {
+function actorOf({ who: kind, name, key }: AuditEntry): string {
   return `${kind} ${name}${key === undefined ? '' : ` (key ${key})`}`;
 }
 
-/** The facts of a deed and its changes: `id=3 status=10->5`. */
-function what({ object, change = {} }: AuditEntry): string {
+/** Returns the object of an entry and its changes: `id=3 status=10->5`. */
+function changesOf({ object, change = {} }: AuditEntry): string {
   const facts = Object.entries(object)
     .filter(([, fact]) => fact !== null)
     .map(([name, fact]) => `${name}=${fact}`);
@@ -62,11 +63,11 @@ function what({ object, change = {} }: AuditEntry): string {
 const COLUMNS: Columns<NumberedEntry> = {
   NUMBER: 'number',
   AT: 'at',
-  WHO: who,
+  WHO: actorOf,
   FROM: 'from',
   ACTION: 'action',
   PROVIDER: (entry) => providerOf(entry) ?? '-',
-  WHAT: what,
+  WHAT: changesOf,
 };
 
 async function list(context: CliContext, options: ListOptions): Promise<void> {
@@ -79,7 +80,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     untilMs: options.until?.(nowMs) ?? null,
   };
   const countMax = countMaxOf(options);
-  // One more tells that there are more: counting all would look at the whole log.
+  // One more than shown, to learn whether there are more: a count would read the whole log.
   const found = await withCore(context, options, (core) =>
     listAudit(core, { ...filter, countMax: countMax + 1 }).catch(refuseDamaged),
   );
@@ -90,7 +91,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
 function refuseDamaged(error: unknown): never {
   if (!(error instanceof SyntaxError)) throw error;
   throw new OperatorError(
-    "a row of the audit log holds no entries: 'gatepost audit verify' says which",
+    "a row of the audit log is damaged: 'gatepost audit verify' names it",
     'audit_not_verified',
   );
 }
@@ -102,11 +103,12 @@ interface VerifyOptions extends CommonOptions {
 async function verify(context: CliContext, options: VerifyOptions): Promise<void> {
   const { auditDays, auditEntriesMax } = context.loadConfig(flagsOf(options)).config;
   const { expect: expected = [] } = options;
-  const measure = { expected, auditDays, auditEntriesMax, nowMs: context.nowMs() };
-  const verdict = await withCore(context, options, (core) => verifyAudit(core, measure));
+  const bounds = { expected, auditDays, auditEntriesMax, nowMs: context.nowMs() };
+  const verdict = await withCore(context, options, (core) => verifyAudit(core, bounds));
   const { count, prunedCount, from, to, head, problem } = verdict;
-  if (problem !== null)
+  if (problem !== null) {
     throw new OperatorError(`the audit log does not verify: ${problem}`, 'audit_not_verified');
+  }
   const json = { entries: count, pruned: prunedCount, from, to, head };
   print(context, options, json, sheet(json));
 }
@@ -117,7 +119,7 @@ async function head(context: CliContext, options: CommonOptions): Promise<void> 
   print(context, options, { head: text }, text ?? 'no entry');
 }
 
-async function exportLinks(
+async function exportLog(
   context: CliContext,
   file: string | undefined,
   options: CommonOptions,
@@ -133,48 +135,42 @@ async function exportLinks(
     });
   const head = await withCore(context, options, run);
   if (file === undefined) return;
-  print(context, options, { file, head }, `${file} holds the log up to ${head ?? 'no entry'}`);
+  print(context, options, { file, head }, `${file} contains the log up to ${head ?? 'no entry'}`);
 }
 
 export function addAuditCommands(program: Command, context: CliContext): void {
-  const audit = program
-    .command('audit')
-    .description('see who did what, and that nobody changed the record of it');
+  const audit = program.command('audit').description('show and verify the log of changes');
 
   const listing = audit
     .command('list')
-    .description('list what was done, the newest first')
-    .option('--provider <code>', 'only by this provider, or to what is its own', providerCodeValue)
-    .option('--action <action>', 'only this, such as install.update', actionValue)
-    .option('--hwid <hwid>', 'only what was done to this HWID', hwidValue)
-    .option(
-      '--since <time>',
-      'from then on: a date or time in UTC, or 24h for so long',
-      instantValue,
-    )
-    .option('--until <time>', 'before then', instantValue);
+    .description('list changes, the newest first')
+    .option('--provider <code>', 'only by this provider, or of its data', providerCodeValue)
+    .option('--action <action>', 'only this action, such as install.update', actionValue)
+    .option('--hwid <hwid>', 'only changes of this HWID', hwidValue)
+    .option('--since <time>', SINCE_HELP, instantValue)
+    .option('--until <time>', 'before this time', instantValue);
   addLimit(listing).action((options: ListOptions) => list(context, options));
 
   audit
     .command('verify')
-    .description('recompute the chain of hashes; exit 1 naming the first row that was changed')
+    .description('recompute the chain of hashes; exit code 1 names the first changed row')
     .option(
       '--expect <head>',
-      'a head noted earlier, which must be in the chain; may be given more than once',
+      'a head noted earlier, which the chain must contain; may be repeated',
       (text, heads: string[] | undefined) => [...(heads ?? []), auditHeadValue(text)],
     )
     .action((options: VerifyOptions) => verify(context, options));
 
   audit
     .command('head')
-    .description('print the head of the log, to be noted elsewhere for verify --expect')
+    .description('print the head of the log, to store elsewhere for verify --expect')
     .action((options: CommonOptions) => head(context, options));
 
   audit
     .command('export')
     .description('write the whole log with its hashes as JSON Lines')
-    .argument('[file]', 'a new file; - or none: stdout', outputFileValue)
+    .argument('[file]', 'a new file; stdout if omitted or -', outputFileValue)
     .action((file: string | undefined, options: CommonOptions) =>
-      exportLinks(context, file, options),
+      exportLog(context, file, options),
     );
 }

@@ -2,7 +2,6 @@
 
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Manifest } from '../backup/container.ts';
-import type { Config } from '../config/settings/index.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';
 import { askNewPassphrase, askPassphrase } from './passphrase.ts';
@@ -25,7 +24,13 @@ interface RestoreOptions extends CommonOptions {
 async function backup(context: CliContext, file: string, options: BackupOptions): Promise<void> {
   const { config } = context.loadConfig(flagsOf(options));
   const tools = context.backup(config);
-  const passphrase = await passphraseFor(context, options, config);
+  let passphrase = tools.readPassphrase(options.passphraseFile, config);
+  if (passphrase === null && options.encrypt) {
+    if (!context.isTerminal) {
+      throw new OperatorError('there is no passphrase: name a file with --passphrase-file');
+    }
+    passphrase = await askNewPassphrase();
+  }
   tools.yieldToOthers();
   const made = await untilInterrupted((signal) =>
     tools.makeBackup({
@@ -47,19 +52,6 @@ async function backup(context: CliContext, file: string, options: BackupOptions)
   print(context, options, facts, sheet({ ...heading, ...manifestSheet(manifest) }));
 }
 
-async function passphraseFor(
-  context: CliContext,
-  { passphraseFile, encrypt }: BackupOptions,
-  config: Config,
-): Promise<string | null> {
-  const given = context.backup(config).readPassphrase(passphraseFile, config);
-  if (given !== null || !encrypt) return given;
-  if (!context.isTerminal) {
-    throw new OperatorError('there is no passphrase: name a file with --passphrase-file');
-  }
-  return askNewPassphrase();
-}
-
 async function restore(context: CliContext, file: string, options: RestoreOptions): Promise<void> {
   const { config } = context.loadConfig(flagsOf(options));
   const tools = context.backup(config);
@@ -69,11 +61,7 @@ async function restore(context: CliContext, file: string, options: RestoreOption
     passphrase = await askPassphrase('Passphrase');
   }
   if (options.verify) {
-    const manifest = await tools.verifyBackup({
-      dataDir: config.dataDir,
-      file,
-      passphrase,
-    });
+    const manifest = await tools.verifyBackup({ dataDir: config.dataDir, file, passphrase });
     const text = `${file} is good\n${sheet(manifestSheet(manifest))}`;
     print(context, options, { file, ...manifestJson(manifest) }, text);
     return;
@@ -87,7 +75,7 @@ async function restore(context: CliContext, file: string, options: RestoreOption
     nowMs: context.nowMs(),
   });
   const facts = { file, data: config.dataDir, kept: replacedFile, ...manifestJson(manifest) };
-  const replaced = replacedFile ?? 'nothing was there';
+  const replaced = replacedFile ?? 'nothing';
   const rows = sheet({ ...manifestSheet(manifest), replaced });
   print(context, options, facts, `${file} was restored into ${config.dataDir}\n${rows}`);
 }
@@ -106,19 +94,18 @@ function manifestSheet(manifest: Manifest) {
   };
 }
 
-/** A backup is read back before it bears its name, and looked at before it is read. */
 function backupFileValue(text: string): string {
   if (text !== '-') return fileValue(text);
   throw new InvalidArgumentError(
-    'a backup needs a file, as it is read more than once: - cannot be standard output or input',
+    'a backup needs a file, because it is read more than once: - is not allowed',
   );
 }
 
 export function addBackupCommands(program: Command, context: CliContext): void {
   program
     .command('backup')
-    .description('write a checked copy of the database to one file, beside a running server')
-    .argument('<file>', 'to be made; not -', backupFileValue)
+    .description('write a verified copy of the database to a file; a server may run')
+    .argument('<file>', 'a new file; not -', backupFileValue)
     .option('--force', 'replace the file if it is a backup')
     .option('--encrypt', 'ask for a passphrase if none is set')
     .option('--passphrase-file <file>', 'encrypt with the first line of this file; - is stdin')
@@ -126,10 +113,10 @@ export function addBackupCommands(program: Command, context: CliContext): void {
 
   program
     .command('restore')
-    .description('check a backup and put its database in place; the one there is kept')
-    .argument('<file>', 'to be read; not -', backupFileValue)
-    .option('--verify', 'only check it and print what is in it')
-    .option('--force', 'also when the present database holds what the backup does not')
-    .option('--passphrase-file <file>', 'whose first line decrypts it; - is stdin')
+    .description('verify a backup and replace the database by it; the old one is kept')
+    .argument('<file>', 'the backup; not -', backupFileValue)
+    .option('--verify', 'only verify the backup and print its contents')
+    .option('--force', 'replace a database that has rows which the backup lacks')
+    .option('--passphrase-file <file>', 'decrypt with the first line of this file; - is stdin')
     .action((file: string, options: RestoreOptions) => restore(context, file, options));
 }

@@ -1,4 +1,4 @@
-/** `gatepost config`: the effective settings, and where each comes from. */
+/** `gatepost config`: the effective settings and their origins. */
 
 import type { Command } from 'commander';
 import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';
@@ -15,15 +15,14 @@ function showConfig(context: CliContext, options: ConfigOptions): void {
   }
   const loaded = context.loadConfig(flagsOf(options));
   const settings = context.shownSettings(loaded);
-  const file = loaded.file ?? 'none was found';
-  const text = `Configuration file: ${file}\n\n${table(settings, { KEY: 'key', VALUE: 'value', FROM: 'origin' })}`;
+  const text = `Configuration file: ${loaded.file ?? 'none'}\n\n${table(settings, { KEY: 'key', VALUE: 'value', FROM: 'origin' })}`;
   print(context, options, { file: loaded.file, settings }, text);
 }
 
 export function addConfigCommand(program: Command, context: CliContext): void {
   program
     .command('config')
-    .description('print the effective settings and where each comes from; secrets are masked')
-    .option('--example', 'print a commented file with every setting instead')
+    .description('print the effective settings and their origins; secrets are masked')
+    .option('--example', 'print a commented example file with every setting')
     .action((options: ConfigOptions) => showConfig(context, options));
 }

@@ -1,13 +1,13 @@
-/** Questions before something is lost for good. */
+/** Questions before data is lost. */
 
 import { createInterface } from 'node:readline';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import type { CliContext } from './context.ts';
-import { visible } from './visible.ts';
+import { visible } from './table.ts';
 
 /**
- * Returns when the operator wants `deed`, by `--yes` or an answer on the terminal. `deed` names the
- * loss and its size. Throws {@link UsageError} if nobody can be asked.
+ * Returns when the operator agrees to `deed`, by `--yes` or by an answer on the terminal. `deed`
+ * names the loss and its size. Throws {@link UsageError} without a terminal.
  */
 export async function confirm(
   context: CliContext,
@@ -24,13 +24,13 @@ export async function confirm(
   if (!/^y(es)?$/i.test(answer?.trim() ?? '')) throw new OperatorError('nothing was changed');
 }
 
-/** One line from the terminal; null: interrupted, or the input has ended. */
+/** Reads a line from the terminal; null: interrupted, or the input has ended. */
 export function askTerminal(question: string): Promise<string | null> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   return new Promise((resolve) => {
     let typed: string | null = null;
     terminal.once('close', () => {
-      // Ctrl-C and Ctrl-D leave the cursor behind the question.
+      // Ctrl-C and Ctrl-D leave the cursor after the question.
       if (typed === null) process.stderr.write('\n');
       resolve(typed);
     });
@@ -41,7 +41,7 @@ export function askTerminal(question: string): Promise<string | null> {
   });
 }
 
-/** `1 link`, `2 links`. */
+/** Returns `1 link`, `2 links`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

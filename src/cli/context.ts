@@ -1,4 +1,4 @@
-/** The product as commands see it, and their way to speak. */
+/** The program as commands use it, and their output. */
 
 import type { App } from '../app.ts';
 import type { BackupTools } from '../backup/tools.ts';
@@ -26,57 +26,55 @@ export interface CliContext {
   startApp(loaded: LoadedConfig, signal: AbortSignal): Promise<App>;
   /** Sends events to webhooks. */
   openEventSenders(config: Config): { eventSenders: EventSenders; close(): void };
-  /** The manager that started the program and wants to hear how it is. */
+  /** The manager that started the program and receives its state. */
   serviceManager(): ServiceManager;
   /** The actor of the audit log. */
   operator: () => Actor;
   /** Throws `OperatorError` if the database is no file. */
   backup(config: Config): BackupTools;
   /**
-   * The move of all data into the PostgreSQL database of a URL, or (`sqlite`) from there into the
-   * data directory. Throws `OperatorError` if it makes no sense.
+   * Returns the move of all data into the PostgreSQL database of a URL, or (`sqlite`) from there
+   * into the data directory. Throws `OperatorError` if the data is already there.
    */
   moveOf(config: Config, to: string): Move;
-  /** Opens a way to devices, to try it. Throws `OperatorError` if it is not set up. */
+  /** Opens a gateway for a test. Throws `OperatorError` if it is not set up. */
   openGateway(config: Config, gateway: PushGateway): Promise<OpenGateway>;
-  /** Looks at data, machine and settings. */
+  /** Checks data, machine and settings. */
   examine(loaded: LoadedConfig): Promise<Finding[]>;
-  /**
-   * Prints; never rejects. It settles when the text has been taken; false: nobody takes any more.
-   */
+  /** Prints; never rejects. Settles when the text is written; false: the reader has gone. */
   stdout(text: string): Promise<boolean>;
   stderr(text: string): void;
-  /** Somebody is there to answer a question. */
+  /** An operator can answer questions. */
   isTerminal: boolean;
   /** The answer from the terminal; null: interrupted, or there is none. */
   ask(question: string): Promise<string | null>;
-  /** A line on stderr may be drawn over and over. */
+  /** Stderr is a terminal, so a line can be redrawn. */
   isProgressDrawn: boolean;
-  /** Columns of the terminal that stdout is; null: it is none. */
+  /** Columns of the terminal on stdout; null: it is no terminal. */
   columns: number | null;
 }
 
-/** A gateway that is open: hands a message over once. */
+/** An open gateway: sends a message once. */
 export interface OpenGateway {
   (address: PushAddress, content: PushContent): Promise<Verdict>;
   close(): void;
 }
 
-/** Options that every command takes. */
+/** Options of every command. */
 export interface CommonOptions {
   data?: string;
   config?: string;
   json?: boolean;
 }
 
-/** The flags among the options that every command takes. */
+/** Returns the options that are flags of the configuration. */
 export function flagsOf({ data, config }: CommonOptions): Flags {
   return { dataDir: data, configFile: config };
 }
 
 /**
- * Opens the data, uses it, closes it. A missing database is made only for `create`, by commands
- * that an operator may well run before the first start.
+ * Opens the data, uses it, closes it. `create` makes a missing database: for commands that an
+ * operator may run before the first start.
  */
 export async function withCore<T>(
   context: CliContext,
@@ -92,7 +90,7 @@ export async function withCore<T>(
   }
 }
 
-/** Prints a result: as JSON if it was asked for, else as text for people. */
+/** Prints a result: as JSON with `--json`, else as text. */
 export function print(
   context: CliContext,
   options: CommonOptions,
@@ -102,7 +100,7 @@ export function print(
   context.stdout(`${options.json ? JSON.stringify(json) : text.trimEnd()}\n`);
 }
 
-/** Prints records: all of them as JSON if it was asked for, else `columns` of them. */
+/** Prints records: whole with `--json`, else their `columns`. */
 export function printTable<T>(
   context: CliContext,
   options: CommonOptions,

@@ -1,4 +1,4 @@
-/** `gatepost device …`: the devices that the appliance knows. */
+/** `gatepost device …`: the known devices. */
 
 import type { Command } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
@@ -12,7 +12,13 @@ import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { granted, refusal } from './refusal.ts';
 import { addSimulateCommand } from './simulate.ts';
 import { sheet, table } from './table.ts';
-import { hwidValue, installCodeValue, providerCodeValue, showTime } from './values.ts';
+import {
+  hwidValue,
+  installCodeValue,
+  providerCodeValue,
+  showTime,
+  showTimeOrNull,
+} from './values.ts';
 
 interface ListOptions extends CommonOptions, LimitOptions {
   provider?: string;
@@ -59,7 +65,7 @@ function detailView({ device, installs, domains, seenBy, tokens }: DeviceDetail)
     registrations: tokens.map(({ locale, gateway, dropped }) => ({
       locale,
       push: gateway,
-      push_dropped_at: dropped === null ? null : showTime(dropped.atMs),
+      push_dropped_at: showTimeOrNull(dropped?.atMs ?? null),
       push_dropped_why: dropped?.why ?? null,
     })),
   };
@@ -107,13 +113,13 @@ async function show(context: CliContext, hwid: string, options: CommonOptions): 
     }),
     table(seenBy, { 'SEEN BY': 'provider_code', LAST: 'last_seen_at' }),
     table(registrations, {
-      'PUSHED BY': ({ push }) => push ?? 'nobody',
+      'PUSHED BY': ({ push }) => push ?? 'none',
       LOCALE: ({ locale }) => locale ?? '',
       'DROPPED AT': ({ push_dropped_at: at }) => at ?? '',
       WHY: ({ push_dropped_why: why }) => why ?? '',
     }),
   ];
-  if (links.length === 0) parts[1] = 'On no link.';
+  if (links.length === 0) parts[1] = 'It is on no link.';
   const isFilled = [true, true, domains.length > 0, seenBy.length > 0, registrations.length > 0];
   const text = parts.filter((_, n) => isFilled[n]).join('\n\n');
   print(context, options, detailView(found), text);
@@ -138,27 +144,25 @@ function deedOf({ device, installs, domains }: DeviceDetail): string {
 }
 
 export function addDeviceCommands(program: Command, context: CliContext): void {
-  const device = program
-    .command('device')
-    .description('look at the devices, forget one, simulate some');
+  const device = program.command('device').description('show, forget and simulate devices');
 
   const listing = device
     .command('list')
-    .description('list devices, the latest seen first')
-    .option('--provider <code>', 'only those on its links or seen by it', providerCodeValue)
-    .option('--link <code>', 'only those on this limited link', installCodeValue)
-    .option('--os <name>', 'only those with this operating system, such as ios or Windows');
+    .description('list devices, the last seen first')
+    .option('--provider <code>', 'only on its links or seen by it', providerCodeValue)
+    .option('--link <code>', 'only on this limited link', installCodeValue)
+    .option('--os <name>', 'only with this operating system, such as ios or Windows');
   addLimit(listing).action((options: ListOptions) => list(context, options));
 
   device
     .command('show')
-    .description('show a device and everything it belongs to')
+    .description('show a device with its links, domains and registrations')
     .argument('<hwid>', '', hwidValue)
     .action((hwid: string, options: CommonOptions) => show(context, hwid, options));
 
   device
     .command('forget')
-    .description('remove a device from everywhere; its slots are free again')
+    .description('delete a device with its messages, and free its slots')
     .argument('<hwid>', '', hwidValue)
     .option('--yes', 'do not ask')
     .action((hwid: string, options: ForgetOptions) => forget(context, hwid, options));

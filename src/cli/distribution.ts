@@ -1,4 +1,4 @@
-/** `gatepost distribution …`: notifications and commands, and their fate. */
+/** `gatepost distribution …`: notifications and commands, and their delivery. */
 
 import type { Command } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
@@ -20,9 +20,8 @@ import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { granted, refusal } from './refusal.ts';
-import { sheet, table } from './table.ts';
-import { distributionIdValue, providerCodeValue, showTime } from './values.ts';
-import { visible } from './visible.ts';
+import { sheet, table, visible } from './table.ts';
+import { distributionIdValue, providerCodeValue, showTime, showTimeOrNull } from './values.ts';
 
 interface ListOptions extends CommonOptions, LimitOptions {
   provider?: string;
@@ -31,7 +30,6 @@ interface ListOptions extends CommonOptions, LimitOptions {
 type ShowOptions = CommonOptions & LimitOptions;
 
 const typeName = (type: number) => (type === PUSH ? 'push' : 'command');
-const time = (epochMs: number | null) => (epochMs === null ? null : showTime(epochMs));
 
 function view(distribution: DistributionDetail) {
   return {
@@ -45,12 +43,12 @@ function view(distribution: DistributionDetail) {
     created_at: showTime(distribution.createdAtMs),
     due_at: showTime(distribution.dueAtMs),
     expires_at: showTime(distribution.expiresAtMs),
-    began_at: time(distribution.beganAtMs),
-    finished_at: time(distribution.finishedAtMs),
+    began_at: showTimeOrNull(distribution.beganAtMs),
+    finished_at: showTimeOrNull(distribution.finishedAtMs),
     recipients: distribution.recipientCount,
     sent: distribution.sentCount,
     failed: distribution.failedCount,
-    at_gateways_since: time(distribution.handedOverAtMs),
+    at_gateways_since: showTimeOrNull(distribution.handedOverAtMs),
   };
 }
 
@@ -73,11 +71,11 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
   noteRest(context, found.length, count, 'distributions');
 }
 
-/** Bounds of a shown message. It is longer only with many languages; JSON has all of it. */
+/** Bounds of a shown message; `--json` has all of it. */
 const SHOWN_LINES_MAX = 40;
 const SHOWN_LENGTH_MAX = 200;
 
-/** The message for people: indented, bounded, and nothing in it that a terminal would obey. */
+/** Returns the message as text: indented, bounded, without control characters. */
 function messageText(payload: unknown): string {
   if (payload === null) return 'The message was deleted with its ledger.';
   const lines = JSON.stringify(payload, null, 2).split('\n');
@@ -91,18 +89,18 @@ function messageText(payload: unknown): string {
   return ['Message', ...shown].join('\n');
 }
 
-/** One sentence for a ledger in which everybody who is in it received the message. */
-function nobodyMissing(distribution: DistributionDetail, totals: LedgerTotals) {
+/** Returns a sentence for a ledger without missing recipients. */
+function nothingMissing(distribution: DistributionDetail, totals: LedgerTotals) {
   const { status, recipientCount, handedOverAtMs } = distribution;
   const name = STATUS_NAMES[status] ?? status;
-  if (status === BLOCKED || status === CANCELLED) return `${name}: nobody gets it from now on.`;
+  if (status === BLOCKED || status === CANCELLED) return `${name}: no further device gets it.`;
   if (handedOverAtMs !== null && !isTerminal(status))
-    return 'Every inbox has it; gateways do not yet.';
+    return 'Every inbox has it; pushes are pending.';
   if (!isTerminal(status)) return `Not delivered yet: it is ${name}.`;
   if (recipientCount === 0) return 'It had no recipients.';
   return totals.received >= recipientCount
-    ? 'Everybody received it.'
-    : `${totals.received} of ${recipientCount} received it; the others were forgotten since.`;
+    ? 'All recipients received it.'
+    : `${totals.received} of ${recipientCount} received it; the others were deleted since.`;
 }
 
 function missingView(row: LedgerRow) {
@@ -118,7 +116,7 @@ function missingView(row: LedgerRow) {
 
 type Missing = ReturnType<typeof missingView>;
 
-/** The ledger for people; nothing of gateways where none was asked. */
+/** Returns the ledger as text; without gateways if it has no pushes. */
 function ledgerText(distribution: DistributionDetail, totals: LedgerTotals, rows: LedgerRow[]) {
   if (distribution.isPruned) return 'The ledger of this distribution was pruned.';
   const { atGateway, ...inboxes } = totals;
@@ -137,7 +135,7 @@ function ledgerText(distribution: DistributionDetail, totals: LedgerTotals, rows
     indented(inboxes),
     '',
     ...(isPushed ? ['At gateways', indented({ ...atGateway }), ''] : []),
-    rows.length === 0 ? nobodyMissing(distribution, totals) : missing,
+    rows.length === 0 ? nothingMissing(distribution, totals) : missing,
   ].join('\n');
 }
 
@@ -176,25 +174,25 @@ async function block(context: CliContext, id: number, options: CommonOptions): P
 export function addDistributionCommands(program: Command, context: CliContext): void {
   const distribution = program
     .command('distribution')
-    .description('look at notifications and commands, block one');
+    .description('show and block notifications and commands');
 
   const listing = distribution
     .command('list')
     .description('list distributions, the newest first')
-    .option('--provider <code>', 'only those of this provider', providerCodeValue);
+    .option('--provider <code>', 'only of this provider', providerCodeValue);
   addLimit(listing).action((options: ListOptions) => list(context, options));
 
   const showing = distribution
     .command('show')
-    .description('show a distribution, its message and ledger, and who has not received it')
+    .description('show a distribution with its message, its ledger and its missing recipients')
     .argument('<id>', '', distributionIdValue);
-  addLimit(showing, 'name at most so many who have not received it').action(
+  addLimit(showing, 'list at most so many missing recipients').action(
     (id: number, options: ShowOptions) => show(context, id, options),
   );
 
   distribution
     .command('block')
-    .description('stop a distribution that has not ended: no device gets it any more')
+    .description('stop a running distribution: no further device gets it')
     .argument('<id>', '', distributionIdValue)
     .action((id: number, options: CommonOptions) => block(context, id, options));
 }

@@ -1,4 +1,4 @@
-/** `gatepost doctor`: problems of this installation, and their remedies. */
+/** `gatepost doctor`: problems of this installation and their remedies. */
 
 import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
@@ -16,7 +16,7 @@ async function doctor(context: CliContext, options: CommonOptions): Promise<void
   if (problems > 0) throw new OperatorError(problems === 1 ? '1 problem' : `${problems} problems`);
 }
 
-/** Loads the configuration. Mistakes are a finding; the rest is looked at without its file. */
+/** Loads the configuration. Errors become a finding; the checks then go on without the file. */
 function load(
   context: CliContext,
   options: CommonOptions,
@@ -26,13 +26,13 @@ function load(
     return context.loadConfig(flagsOf(options));
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    const todo = "mend it; 'gatepost config --example' prints every setting";
+    const todo = "fix it; 'gatepost config --example' prints every setting";
     findings.push({ check: 'configuration', level: 'problem', what: error.message, todo });
   }
   try {
     return context.loadConfig({ ...flagsOf(options), configFile: 'none' });
   } catch {
-    // The mistakes are in the environment: the finding above has them.
+    // The errors are in the environment: the finding above has them.
     return null;
   }
 }
@@ -47,6 +47,6 @@ function asText({ check, level, what, todo }: Finding): string {
 export function addDoctorCommand(program: Command, context: CliContext): void {
   program
     .command('doctor')
-    .description('look for what is wrong here and say what to do; exit code 1 for a problem')
+    .description('check this installation and name remedies; exit code 1 for a problem')
     .action((options: CommonOptions) => doctor(context, options));
 }

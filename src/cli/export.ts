@@ -9,10 +9,10 @@ import { refusal } from './refusal.ts';
 import { type Write, writeTo } from './sink.ts';
 import { outputFileValue, providerCodeValue } from './values.ts';
 
-/** The text written at a time, UTF-16 units. */
+/** Length of a piece that is written at a time, UTF-16 units. */
 const WRITE_LENGTH = 256 * 1024;
 
-/** Writes all that is the provider's, and counts it. Null: nobody wants the rest. */
+/** Writes and counts the data of a provider; null: the reader has gone. Throws if it is unknown. */
 async function writeAll(
   core: Core,
   code: string,
@@ -55,7 +55,7 @@ async function exportProvider(
     if (counts === null) return;
     const { installs, slots, domains } = counts;
     const text = `${code}: ${installs} links, ${slots} HWIDs, ${domains} domains`;
-    // Without a file, stdout belongs to the records.
+    // Without a file the records are on stdout.
     if (path === undefined) return context.stderr(`${text}\n`);
     const json = { provider_code: code, file: path, installs, hwids: slots, domains };
     print(context, options, json, `${text}, in ${path}`);
@@ -67,7 +67,7 @@ export function addExportCommand(program: Command, context: CliContext): void {
     .command('export')
     .description('write a provider with its links, HWIDs and domains as JSON Lines')
     .argument('<code>', 'the provider', providerCodeValue)
-    .argument('[file]', 'a new file; - or none: stdout', outputFileValue)
+    .argument('[file]', 'a new file; stdout if omitted or -', outputFileValue)
     .action((code: string, path: string | undefined, options: CommonOptions) =>
       exportProvider(context, code, path, options),
     );

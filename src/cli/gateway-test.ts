@@ -1,4 +1,4 @@
-/** `gatepost gateway test`: one real message to a device, and what its gateway says of it. */
+/** `gatepost gateway test`: sends a real message to a device and explains the answer. */
 
 import { Argument, type Command } from 'commander';
 import type { Verdict } from '../core/outbox/carrier.ts';
@@ -7,8 +7,8 @@ import { PUSH_GATEWAYS, type PushAddress, type PushGateway } from '../core/port/
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf, print, withCore } from './context.ts';
 import { refusal } from './refusal.ts';
+import { visible } from './table.ts';
 import { hwidValue, showTime } from './values.ts';
-import { visible } from './visible.ts';
 
 interface TestOptions extends CommonOptions {
   hwid: string;
@@ -20,12 +20,12 @@ const NAMES: Readonly<Record<PushGateway, string>> = {
   webpush: 'The push service',
 };
 
-/** Time for which the message is worth anything, ms. */
+/** Time until the message expires, ms. */
 const TEST_LIFE_MS = 600_000;
-/** A signature or an access token that is not taken any more is made anew once. */
+/** The second attempt has a new signature or access token. */
 const ATTEMPTS_MAX = 2;
 
-/** The message; no distribution has the id 0, so nothing lies in the inbox. */
+/** Returns the message; no distribution has the id 0, so the inbox stays empty. */
 function testContent(nowMs: number): PushContent {
   return {
     id: 0,
@@ -83,37 +83,35 @@ function withoutAddress(
   dropped: readonly { atMs: number; why: string }[],
 ): string {
   const others = [...new Set(found.map(({ push }) => push.gateway))];
-  const has =
-    others.length === 0 ? 'the app registered none' : `the app registered at ${others.join(', ')}`;
+  const has = `the app registered ${others.length === 0 ? 'none' : `at ${others.join(', ')}`}`;
   const last = dropped.toSorted((a, b) => b.atMs - a.atMs)[0];
   const was =
     last === undefined ? '' : `; one was dropped at ${showTime(last.atMs)}: ${visible(last.why)}`;
   return `device '${hwid}' has no address at ${gateway}: ${has}${was}`;
 }
 
-/** The meaning of an answer for the operator, who has to do something about it. */
+/** Returns the meaning of an answer for the operator. */
 function explained(gateway: PushGateway, given: Exclude<Verdict, { verdict: 'accepted' }>): string {
   const { problem } = given;
   switch (given.verdict) {
     case 'credentials':
-      return `${gateway} does not work, and all its pushes wait: ${problem}. Mend it, then run 'systemctl reload gatepost'`;
+      return `${gateway} does not work, and all its pushes wait: ${problem}. Fix it, then run 'systemctl reload gatepost'`;
     case 'dead':
-      return `the address of this device is dead, and is dropped with the next push: ${problem}. The app gets another one when it registers again`;
+      return `the address of this device is dead and will be dropped with the next push: ${problem}. The app gets another one when it registers again`;
     case 'failed':
-      return `this message does not get through: ${problem}`;
+      return `the gateway rejects this message: ${problem}`;
     case 'wait':
     case 'busy':
     case 'retry':
-      return `not accepted for now: ${problem}. A push is tried again by itself`;
+      return `not accepted for now: ${problem}. A push would be retried`;
   }
 }
 
-/** Adds the command to its group. */
 export function addGatewayTestCommand(group: Command, context: CliContext): void {
   group
     .command('test')
-    .description('send a real message to a device, and explain the answer of its gateway')
+    .description('send a real message to a device and explain the answer of its gateway')
     .addArgument(new Argument('<gateway>', 'its gateway').choices(PUSH_GATEWAYS))
-    .requiredOption('--hwid <hwid>', 'the device, whose app has registered a push token', hwidValue)
+    .requiredOption('--hwid <hwid>', 'a device whose app registered a push token', hwidValue)
     .action((gateway: PushGateway, options: TestOptions) => test(context, gateway, options));
 }

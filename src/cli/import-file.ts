@@ -1,4 +1,4 @@
-/** Reads a file of `gatepost export`: all of it is looked at before anything is stored. */
+/** Imports a file of `gatepost export`: reads all of it before anything is stored. */
 
 import {
   type ExportCounts,
@@ -13,10 +13,10 @@ import { nextTurn } from '../core/turn.ts';
 import { OperatorError } from '../operator-error.ts';
 import { linesOf } from './lines.ts';
 
-/** The rows held at a time; the mover divides them among commits. */
+/** The most rows in memory; the mover divides them among commits. */
 const ROWS_MAX = 500;
 
-/** The lines in order. Throws {@link OperatorError} with the number of one that does not fit. */
+/** Yields the lines in order. Throws {@link OperatorError} with the number of an invalid one. */
 async function* read(path: string): AsyncGenerator<ExportLine> {
   let number = 0;
   let isOver = false;
@@ -26,13 +26,13 @@ async function* read(path: string): AsyncGenerator<ExportLine> {
     const wrong = (what: string) => new OperatorError(`${path}: line ${number}: ${what}`);
     if (isRefused(line)) throw wrong(line.detail);
     if ((line.kind === 'provider') !== (number === 1)) {
-      throw wrong('a file begins with its provider, and holds one');
+      throw wrong('a file has one provider, in its first line');
     }
-    if (isOver) throw wrong('comes after the end');
+    if (isOver) throw wrong('it follows the end');
     if (line.kind === 'end') isOver = true;
     yield line;
   }
-  if (!isOver) throw new OperatorError(`${path} is cut off after line ${number}: it has no end`);
+  if (!isOver) throw new OperatorError(`${path} is truncated after line ${number}: it has no end`);
 }
 
 /** The contents of a file: the newcomer, its counts, and its highest ids. */
@@ -42,7 +42,7 @@ export interface Contents {
   highest: { installId: number; domainId: number };
 }
 
-/** Looks through the whole file. Throws {@link OperatorError} when it is stopped before the end. */
+/** Reads the whole file. Throws {@link OperatorError} when it is stopped before the end. */
 export async function readContents(path: string, isStopped: () => boolean): Promise<Contents> {
   const found: ExportCounts = { installs: 0, slots: 0, domains: 0 };
   const highest = { installId: 0, domainId: 0 };
@@ -65,7 +65,7 @@ export async function readContents(path: string, isStopped: () => boolean): Prom
   if (newcomer === null || counts === null) throw new OperatorError(`${path} has no provider`);
   if (!Bun.deepEquals(found, counts)) {
     throw new OperatorError(
-      `${path} holds ${inWords(found)}, but its last line says ${inWords(counts)}`,
+      `${path} has ${inWords(found)}, but its last line says ${inWords(counts)}`,
     );
   }
   return { newcomer, counts, highest };
@@ -75,7 +75,7 @@ function inWords({ installs, slots, domains }: ExportCounts): string {
   return `${installs} links, ${slots} HWIDs and ${domains} domains`;
 }
 
-/** Stores all that the file holds. Present records stay; broken off, it can begin again. */
+/** Stores the records of the file; existing ones stay. After an interruption it can run again. */
 export async function storeFile(
   path: string,
   mover: Mover,

@@ -1,4 +1,4 @@
-/** The origin of a provider, looked at before anything is made here. */
+/** The origin of an import, checked before anything is stored. */
 
 import { ProviderClient } from '../client/provider-client.ts';
 import { importFromSource, type Mover, type Newcomer } from '../core/moving/import.ts';
@@ -23,41 +23,41 @@ export interface ImportOptions extends CommonOptions, KeyOptions, Terms {
   update?: boolean;
 }
 
-/** An import under way. */
+/** A running import. */
 export interface ImportRun {
   context: CliContext;
   progress: Progress;
   options: ImportOptions;
-  /** Ends the import in an orderly way. */
+  /** Ends the import after the current step. */
   signal: AbortSignal;
 }
 
-type Look = (run: ImportRun) => Promise<Origin>;
+type Check = (run: ImportRun) => Promise<Origin>;
 
-/** The time of the other server for one answer, ms. */
+/** The longest wait for an answer, ms. */
 const TIMEOUT_MS = 30_000;
-/** The most calls under way at a time; the rate bounds them too. */
+/** The most calls at a time; the rate bounds them too. */
 const CALLS_MAX = 8;
-/** The shortest pause worth a line, ms. */
-const TELL_PAUSE_MS = 2_000;
+/** The shortest pause that is reported, ms. */
+const REPORTED_PAUSE_MS = 2_000;
 
-/** An origin that was looked at and can be used. */
+/** An origin that passed its checks. */
 export interface Origin {
   newcomer: Newcomer;
   /** The number of links; 0: unknown. */
   linkCount: number;
-  /** Brings everything over, or as much as it can until it is stopped. */
+  /** Imports everything, or until it is stopped. */
   bring(mover: Mover, onStep: () => void): Promise<void>;
 }
 
-/** Another server of the API, and the credentials there. */
+/** Another server of the API with the credentials there. */
 interface ServerAddress {
   from: string;
   code: string;
   authKey: string;
 }
 
-/** The server in the options. Reads the key, perhaps from stdin. */
+/** Returns the server in the options. Reads the key, perhaps from stdin. */
 export function addressOf(context: CliContext, options: ImportOptions): ServerAddress {
   const { code, from } = options;
   if (code === undefined || from === undefined) throw new UsageError('--code is needed');
@@ -69,9 +69,9 @@ export function addressOf(context: CliContext, options: ImportOptions): ServerAd
   return { from, code, authKey };
 }
 
-/** Looks at another server of the API. Throws CallFailed if it cannot be used with this key. */
-export const lookAtServer =
-  ({ from, code, authKey }: ServerAddress): Look =>
+/** Checks another server of the API. Throws CallFailed if it refuses the key. */
+export const checkServer =
+  ({ from, code, authKey }: ServerAddress): Check =>
   async ({ context, progress, options, signal }) => {
     const client = new ProviderClient({
       url: from,
@@ -84,11 +84,11 @@ export const lookAtServer =
       sleep: context.sleep,
       signal,
       onPause: (why, pauseMs) => {
-        if (pauseMs < TELL_PAUSE_MS) return;
-        progress.note(`${why}: trying again in ${Math.round(pauseMs / 1000)} s`);
+        if (pauseMs < REPORTED_PAUSE_MS) return;
+        progress.note(`${why}: retry in ${Math.round(pauseMs / 1000)} s`);
       },
     });
-    // A wrong key must not become a provider's key here.
+    // A wrong key must not become the key of a provider here.
     await client.list('/api/list-domain', {});
     return {
       newcomer: {
@@ -114,9 +114,9 @@ export const lookAtServer =
     };
   };
 
-/** Reads a file that `export` wrote to its end. */
-export const lookAtFile =
-  (path: string): Look =>
+/** Checks a file of `gatepost export` to its end. */
+export const checkFile =
+  (path: string): Check =>
   async ({ options, signal }) => {
     const isStopped = () => signal.aborted;
     const { newcomer, counts, highest } = await readContents(path, isStopped);

@@ -1,4 +1,4 @@
-/** The end of an import in print: the arrivals, the rest, and the next steps. */
+/** The summary of an import: the records that came, the others, and the next steps. */
 
 import type { Tally } from '../core/moving/tally.ts';
 import type { Plan } from '../core/port/provider.ts';
@@ -10,7 +10,7 @@ interface Summary {
   /** The plan here. */
   plan: Plan;
   tally: Tally;
-  /** False: it was interrupted or failed, and goes on when run again. */
+  /** False: it was interrupted or failed; running it again continues. */
   isComplete: boolean;
   /** The source is another server; otherwise a file. */
   isFromServer: boolean;
@@ -61,61 +61,54 @@ export function summaryText(summary: Summary): string {
       'DIFFERENT HERE': 'different',
     }),
     ...missing(summary),
-    ...(tally.problems.length > 0 ? ['', 'The first of what went otherwise:'] : []),
+    ...(tally.problems.length > 0 ? ['', 'The first problems:'] : []),
     ...tally.problems.map((problem) => `  ${problem}`),
     ...nextSteps(summary),
   ];
   return parts.join('\n');
 }
 
-/** Lines for the records that did not come, or not as they were. */
+/** Returns lines for the records that did not come, or came changed. */
 function missing({ tally, isFromServer, isComplete }: Summary): string[] {
   const counts: [number, string][] = [
-    [tally.codesTaken, 'links left out: their codes are another provider’s here'],
-    [tally.overCap, 'links left out: beyond the provider’s cap (provider set --max-links)'],
-    [
-      tally.domainsOverCap,
-      'domains left out: beyond the cap (the setting limits.domains_per_provider_max)',
-    ],
-    [tally.slots.withoutRoom, 'HWIDs left out: their links are full here'],
-    [tally.vanished, 'links vanished from the source meanwhile'],
-    [tally.refused, 'links left out: the source did not tell their HWIDs'],
-    [tally.unusable, 'records left out: not as the API specifies them'],
-    [tally.mended, 'records made fit: texts of one line, not too long; no time to come'],
+    [tally.codesTaken, 'links omitted: another provider has their codes here'],
+    [tally.overCap, 'links omitted: over the cap of the provider (provider set --max-links)'],
+    [tally.domainsOverCap, 'domains omitted: over the cap (limits.domains_per_provider_max)'],
+    [tally.slots.withoutRoom, 'HWIDs omitted: their links are full here'],
+    [tally.vanished, 'links omitted: removed from the source during the import'],
+    [tally.refused, 'links omitted: the source refused to list their HWIDs'],
+    [tally.unusable, 'records omitted: they do not follow the specification of the API'],
+    [tally.mended, 'records corrected: long or multi-line texts, times in the future'],
     [tally.newIds, 'links or domains with another id than at the source'],
   ];
   const lines = counts.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`);
   const { linksEndAtId, domainsEndAtId, distributionsWaiting: waiting } = tally;
   if (linksEndAtId !== null) {
     lines.push(
-      `The source lists only its newest links, down to id ${linksEndAtId}. Older ones can be asked`,
-      `for one by one: --ids FROM-TO, such as --ids 1-${linksEndAtId - 1}`,
+      `The source lists only its newest links, down to id ${linksEndAtId}. Fetch older ones one by`,
+      `one: --ids FROM-TO, such as --ids 1-${linksEndAtId - 1}`,
     );
   }
   if (domainsEndAtId !== null) {
     lines.push(`The source lists only its newest domains, down to id ${domainsEndAtId}.`);
   }
   if (isFromServer && isComplete && waiting === null) {
-    lines.push('The source did not tell whether notifications or commands wait there.');
+    lines.push('The source did not say whether notifications or commands are pending there.');
   }
   if (waiting !== null && waiting > 0) {
     lines.push(
-      `${waiting} notifications or commands still wait at the source. The API does not tell what they`,
-      'say: let them run out there, or cancel them there and send them again here.',
+      `${waiting} notifications or commands are pending at the source. The API does not return their`,
+      'contents: let them expire there, or cancel them there and send them again here.',
     );
   }
   return lines.length > 0 ? ['', ...lines] : [];
 }
 
 function nextSteps({ providerCode, plan, isComplete, isFromServer }: Summary): string[] {
-  if (!isComplete) return ['', 'Not all is here yet: run the same command again to go on.'];
-  const step = `Next: point the base address of the bots and apps of ${providerCode} to this server.`;
+  if (!isComplete) return ['', 'The import is incomplete: run the same command to continue.'];
+  const step = `Next: point the base URL of the bots and apps of ${providerCode} to this server.`;
   if (!isFromServer) return ['', step];
-  const untold = 'The API tells neither plan nor last day: see';
-  return [
-    '',
-    step,
-    `${untold} provider show ${providerCode}, and provider set.`,
-    `Its plan here is ${planNote(plan)}.`,
-  ];
+  const unknown = 'The API returns neither plan nor last day: see';
+  const show = `${unknown} provider show ${providerCode}, and provider set.`;
+  return ['', step, show, `Its plan here is ${planNote(plan)}.`];
 }

@@ -1,4 +1,4 @@
-/** `gatepost import`: a provider moves in, from another server of the API or from a file. */
+/** `gatepost import`: imports a provider from another server of the API or from a file. */
 
 import { type Command, Option } from 'commander';
 import { CallFailed } from '../client/provider-client.ts';
@@ -12,10 +12,10 @@ import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import {
   addressOf,
+  checkFile,
+  checkServer,
   type ImportOptions,
   type ImportRun,
-  lookAtFile,
-  lookAtServer,
   type Origin,
 } from './import-origin.ts';
 import { summaryJson, summaryText } from './import-summary.ts';
@@ -40,49 +40,46 @@ async function importProvider(
   options: ImportOptions,
   command: Command,
 ): Promise<void> {
-  refuseMisfits(path, options, command);
+  refuseConflicts(path, options, command);
   const progress = new Progress(context, 'links');
-  // Before signals are heard: Ctrl-C must end a wait for a key that does not come.
-  const look = path === undefined ? lookAtServer(addressOf(context, options)) : lookAtFile(path);
+  // Before the handlers of signals: Ctrl-C must end the wait for a key on stdin.
+  const check = path === undefined ? checkServer(addressOf(context, options)) : checkFile(path);
   await untilInterrupted(async (signal) => {
     const run = { context, progress, options, signal };
     try {
-      // A mistyped address or a file that is cut off must not make a database first.
-      const origin = await look(run);
+      // First the check: a mistyped URL or a truncated file must not create a database.
+      const origin = await check(run);
       await withCore(context, options, (core) => bringOver(run, core, origin), true);
     } catch (error) {
       if (!signal.aborted) throw explain(error);
-      throw new OperatorError('interrupted: run the same command to go on', 'interrupted');
+      throw new OperatorError('interrupted: run the same command to continue', 'interrupted');
     } finally {
       progress.clear();
     }
   });
 }
 
-/** Options without a use for files: silently ignored, they would be believed to count. */
+/** Options that a file has no use for; ignoring them would hide a mistake. */
 const FROM_SERVER_ALONE = [
-  '--key',
-  '--key-file',
-  '--plan',
-  '--expires',
-  '--max-links',
-  '--rate',
-  '--zone',
-  '--ids',
-  '--recheck',
+  ...['--key', '--key-file', '--plan', '--expires', '--max-links'],
+  ...['--rate', '--zone', '--ids', '--recheck'],
 ];
 
-function refuseMisfits(path: string | undefined, { from }: ImportOptions, command: Command): void {
+function refuseConflicts(
+  path: string | undefined,
+  { from }: ImportOptions,
+  command: Command,
+): void {
   if ((path === undefined) === (from === undefined)) {
     throw new UsageError('give a file or --from URL, one of them');
   }
   if (path === undefined) return;
-  const misfit = command.options.find(
+  const conflict = command.options.find(
     (option) =>
       FROM_SERVER_ALONE.includes(option.long ?? '') &&
       command.getOptionValueSource(option.attributeName()) === 'cli',
   );
-  if (misfit) throw new UsageError(`${misfit.long} goes with --from: a file is taken as it is`);
+  if (conflict) throw new UsageError(`${conflict.long} needs --from: it has no effect on a file`);
 }
 
 async function bringOver(
@@ -104,13 +101,12 @@ async function bringOver(
   print(context, options, summaryJson(summary), summaryText(summary));
   if (!isComplete) {
     throw (
-      fault ??
-      new OperatorError(`the source did not tell ${tally.refused} links`, 'source_unusable')
+      fault ?? new OperatorError(`the source refused ${tally.refused} links`, 'source_unusable')
     );
   }
 }
 
-/** The sentence for a fault that an operator can mend; any other fault as it is. */
+/** Returns the operator's sentence for a known fault; any other fault unchanged. */
 function explain(error: unknown): unknown {
   if (error instanceof CallFailed || error instanceof SourceUnusable) {
     return new OperatorError(error.message, 'source_unusable');
@@ -125,7 +121,7 @@ function explain(error: unknown): unknown {
   return error;
 }
 
-/** Finds or makes the provider; prints a new key at once, as the work may be interrupted. */
+/** Finds or adds the provider; prints a new key at once, as the import may be interrupted. */
 async function welcome(
   { context, progress, options }: ImportRun,
   core: Core,
@@ -138,7 +134,7 @@ async function welcome(
   if (newKey !== null) {
     printCredentials(context, options, { code, authKey: newKey });
   } else if (options.newKey) {
-    progress.note(`provider ${code} is here already and keeps its key (see provider rotate-key)`);
+    progress.note(`provider ${code} exists and keeps its key (see provider rotate-key)`);
   }
   return new Mover(core, provider, tally, options.update ?? false, context.nowMs);
 }
@@ -146,26 +142,26 @@ async function welcome(
 export function addImportCommands(program: Command, context: CliContext): void {
   program
     .command('import')
-    .description('bring a provider over, from another server of this API or from an export')
-    .argument('[file]', 'a file that export wrote', fileValue)
-    .option('--from <url>', 'base address of the server that it comes from', baseUrlValue)
+    .description('import a provider from another server of this API or from an export')
+    .argument('[file]', 'a file of gatepost export', fileValue)
+    .option('--from <url>', 'base URL of the other server', baseUrlValue)
     .option('--code <code>', 'the provider; with a file: another code for it', providerCodeValue)
     .option('--key <key>', 'its key there, which becomes its key here', authKeyValue)
     .option(...KEY_FILE)
-    .option('--new-key', 'give it a new key here and print it, for the only time')
+    .option('--new-key', 'create a new key here and print it once')
     .option(...NAME)
     .option(...PLAN, 'basic')
     .option(...EXPIRES, 'never')
     .option(...MAX_LINKS, 'default')
-    .option('--rate <number>', 'calls a second to the other server, at most', callsValue, 20)
+    .option('--rate <number>', 'most calls a second to the other server', callsValue, 20)
     .addOption(
-      new Option('--zone <offset>', 'the zone of the times in its answers')
+      new Option('--zone <offset>', 'time zone of its answers')
         .argParser(zoneValue)
         .default(zoneValue('+03:00'), '+03:00'),
     )
-    .option('--ids <from-to>', 'also ask for the links with these ids, one by one', idRangeValue)
-    .option('--recheck', 'ask for the HWIDs of links also where their number is the same here')
-    .option('--update', 'take notes, names, limits and states of what is here already')
+    .option('--ids <from-to>', 'also fetch the links with these ids, one by one', idRangeValue)
+    .option('--recheck', 'fetch the HWIDs of a link also if their number is the same here')
+    .option('--update', 'overwrite notes, names, limits and states of existing records')
     .action((path: string | undefined, options: ImportOptions, command: Command) =>
       importProvider(context, path, options, command),
     );

@@ -1,10 +1,10 @@
-/** Keys: where one comes from that was chosen or is used elsewhere, and how a new one is shown. */
+/** Keys of providers: reading a given one, printing a new one. */
 
 import { AUTH_KEY } from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { Credentials } from '../core/provider.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
-import { readSecretFile } from '../permissions.ts';
+import { secretIn } from '../permissions.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { sheet } from './table.ts';
 import { fileValue } from './values.ts';
@@ -16,31 +16,29 @@ export interface KeyOptions {
 
 export const KEY_FILE = [
   '--key-file <file>',
-  'the key from a file, - for stdin: not seen in process lists',
+  'read the key from a file, - for stdin: process lists do not show it',
   fileValue,
 ] as const;
 
-/** The key of the options; undefined without one. */
+/** Returns the key of the options; undefined without one. */
 export function readKey(context: CliContext, { key, keyFile }: KeyOptions): string | undefined {
   if (key !== undefined && keyFile !== undefined) {
     throw new UsageError('give --key or --key-file, one of them');
   }
   if (key !== undefined) {
     context.stderr(
-      'gatepost: a key after --key is seen in the list of processes and in the shell’s history: --key-file is safer\n',
+      'gatepost: the process list and the history of the shell show a key after --key: --key-file is safer\n',
     );
   }
   if (keyFile === undefined) return key;
-  const read = readSecretFile(keyFile);
-  if ('problem' in read) throw new OperatorError(read.problem);
-  const text = read.text.trim();
+  const text = secretIn(keyFile).trim();
   if (isRefused(AUTH_KEY.read(text))) {
-    throw new OperatorError(`${keyFile} does not hold a key: ${AUTH_KEY.rule}`);
+    throw new OperatorError(`${keyFile} has no valid key: ${AUTH_KEY.rule}`);
   }
   return text;
 }
 
-/** Prints a new key, for the only time, with `more` lines for people. */
+/** Prints a new key, once, with `more` lines as text. */
 export function printCredentials(
   context: CliContext,
   options: CommonOptions,
@@ -48,6 +46,6 @@ export function printCredentials(
   ...more: readonly string[]
 ): void {
   const json = { provider_code: code, auth_key: authKey };
-  const note = 'The key is shown this once: only its SHA-256 is stored.';
+  const note = 'The key is shown only once: only its SHA-256 is stored.';
   print(context, options, json, [sheet(json), note, ...more].join('\n'));
 }

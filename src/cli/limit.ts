@@ -1,4 +1,4 @@
-/** Lists with a limit, and the note that there is more. */
+/** Lists with a limit. */
 
 import { type Command, Option } from 'commander';
 import type { CliContext } from './context.ts';
@@ -9,25 +9,19 @@ export interface LimitOptions {
   all?: boolean;
 }
 
-/** The default of `--limit`. */
-const LIMIT = 50;
-
-/** Adds `--limit`, described by `about`, and `--all`. */
+/** Adds `--limit`, with `about` as its help, and `--all`. */
 export function addLimit(command: Command, about = 'at most so many'): Command {
   return command
-    .option('--limit <number>', about, countValue, LIMIT)
+    .option('--limit <number>', about, countValue, 50)
     .addOption(new Option('--all', 'without a limit').conflicts('limit'));
 }
 
-/** The most rows to show. */
+/** Returns the most rows to show. */
 export function countMaxOf({ limit, all }: LimitOptions): number {
   return all ? Number.MAX_SAFE_INTEGER : limit;
 }
 
-/**
- * Notes on stderr, where no program takes it for a record, that the list of `nouns` goes on.
- * `total` null: nobody counted, but there are more.
- */
+/** Notes on stderr that the list of `nouns` is longer. `total` null: by an unknown number. */
 export function noteRest(
   context: CliContext,
   shown: number,

@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { OperatorError } from '../operator-error.ts';
 
 /**
- * The lines of a UTF-8 file in order, none longer than `lengthMax` UTF-16 units, without holding
- * the file in memory. Throws {@link OperatorError}, also for a pipe: the file is read twice.
+ * Yields the lines of a UTF-8 file, none longer than `lengthMax` UTF-16 units, without loading the
+ * file into memory. Throws {@link OperatorError}, also for a pipe, as the file is read twice.
  */
 export async function* linesOf(path: string, lengthMax: number): AsyncGenerator<string> {
   refuseOthers(path);
@@ -19,14 +19,14 @@ export async function* linesOf(path: string, lengthMax: number): AsyncGenerator<
         yield line;
       }
       if (rest.length > lengthMax) {
-        throw new OperatorError(`${path}: line ${number + 1} has no end`);
+        throw new OperatorError(`${path}: line ${number + 1} is too long`);
       }
     }
     rest += decoder.decode();
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     if (error instanceof TypeError) {
-      throw new OperatorError(`${path}: not UTF-8, in line ${number + 1} or soon after`);
+      throw new OperatorError(`${path}: invalid UTF-8 in or after line ${number + 1}`);
     }
     throw unreadable(path, error);
   }
@@ -41,7 +41,7 @@ function refuseOthers(path: string): void {
     throw unreadable(path, error);
   }
   if (!isFile) {
-    throw new OperatorError(`${path} is no regular file, and it is read twice: save it as one`);
+    throw new OperatorError(`${path} must be a regular file, because it is read twice`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** A limited link as commands name it: by its code, or by a subscription key that it has. */
+/** A limited link as an argument: its code, or its subscription key. */
 
 import { InvalidArgumentError } from 'commander';
 import type { Core } from '../core/core.ts';
@@ -11,10 +11,9 @@ import { refusal } from './refusal.ts';
 
 export type LinkName = { installCode: string } | { subscriptionKey: string };
 
-/** The argument that names a link, with what help says of it. */
 export const LINK_ARGUMENT = [
   '<code>',
-  'the code of a link, or key: and its subscription key',
+  'the code of a link, or key: with its subscription key',
   linkNameValue,
 ] as const;
 
@@ -24,15 +23,15 @@ function linkNameValue(text: string): LinkName {
   const installCode = readInstallCode(text);
   if (!isRefused(installCode)) return { installCode };
   throw new InvalidArgumentError(
-    `the code of a link is ${INSTALL_CODE.rule}; key: stands before a subscription key`,
+    `the code of a link is ${INSTALL_CODE.rule}; a subscription key has key: before it`,
   );
 }
 
 /**
- * The link of a name. Throws `link_not_found` as {@link OperatorError}, and which links there are
- * when several providers have one with the key. No message holds a key.
+ * Finds a link. Throws {@link OperatorError}: `link_not_found`, or the codes of the links if
+ * several providers have one with the key. No message contains a key.
  */
-export async function linkNamed({ store }: Core, name: LinkName): Promise<OwnedLink> {
+export async function findLink({ store }: Core, name: LinkName): Promise<OwnedLink> {
   if ('installCode' in name) {
     const found = await store.findLink(name.installCode);
     if (found === null) throw refusal('link_not_found', name.installCode);

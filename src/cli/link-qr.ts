@@ -1,4 +1,4 @@
-/** `gatepost link qr`: the final link of a limited link, to be scanned off the terminal. */
+/** `gatepost link qr`: the final link of a limited link as a QR code. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { renderUnicodeCompact } from 'uqr';
@@ -12,7 +12,7 @@ import type { OwnedLink } from '../core/port/link.ts';
 import { UsageError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { APPS, type App, finalLink } from './final-link.ts';
-import { LINK_ARGUMENT, type LinkName, linkNamed } from './link-name.ts';
+import { findLink, LINK_ARGUMENT, type LinkName } from './link-name.ts';
 
 interface QrOptions extends CommonOptions {
   url: string;
@@ -20,10 +20,9 @@ interface QrOptions extends CommonOptions {
   app: App;
 }
 
-/** The URL of a subscription, to which the code of a link is added. */
 function subscriptionUrlValue(text: string): string {
   const url = URL.parse(text);
-  // A mistake does not repeat it: there may be a key in it.
+  // The messages do not repeat the URL, which may hold a key.
   if (!/^https?:\/\//i.test(text) || url === null) {
     throw new InvalidArgumentError('the URL of a subscription begins with http:// or https://');
   }
@@ -31,12 +30,11 @@ function subscriptionUrlValue(text: string): string {
     throw new InvalidArgumentError('the URL of a subscription has no user and no fragment');
   }
   if ([...url.searchParams.keys()].some((name) => name.toLowerCase() === 'installid')) {
-    throw new InvalidArgumentError('the URL of a subscription has no installid: it is added');
+    throw new InvalidArgumentError('the URL of a subscription has no installid: qr adds it');
   }
   return url.href;
 }
 
-/** The title of a subscription. */
 function titleValue(text: string): string {
   if (text.trim() === '' || isRefused(readOneLine(text))) {
     throw new InvalidArgumentError(`a title is one line of 1 to ${ONE_LINE_LENGTH_MAX} characters`);
@@ -44,14 +42,14 @@ function titleValue(text: string): string {
   return text;
 }
 
-/** Bytes of the longest link that a camera still reads off a terminal: 105 modules a side. */
+/** Bytes of the longest link that a camera can scan from a terminal: 105 modules a side. */
 const LINK_BYTES_MAX = 1_000;
 
-/** White on black whatever the terminal's colours are: not every camera reads a negative. */
+/** White on black in every terminal: not every camera reads a negative. */
 const COLOURS = '\u001b[97;40m';
 const COLOURS_END = '\u001b[0m';
 
-/** The code, two modules of its height in each line, with the margin that the standard asks for. */
+/** Returns the lines of the QR code, two modules high each, with the margin of the standard. */
 function drawing(text: string): string[] {
   return renderUnicodeCompact(text, { ecc: 'L', boostEcc: true, border: 4 }).split('\n');
 }
@@ -59,12 +57,12 @@ function drawing(text: string): string[] {
 async function qr(context: CliContext, name: LinkName, options: QrOptions): Promise<void> {
   const { url, title = null, app } = options;
   const { code, notes } = await withCore(context, options, async (core) => {
-    const found = await linkNamed(core, name);
+    const found = await findLink(core, name);
     return { code: found.installCode, notes: await notesOn(core, found, new URL(url).hostname) };
   });
   const link = finalLink(app, { url, title, installCode: code });
   if (Buffer.byteLength(link) > LINK_BYTES_MAX) {
-    throw new UsageError(`the link is longer than ${LINK_BYTES_MAX} bytes: take a shorter --title`);
+    throw new UsageError(`the link is longer than ${LINK_BYTES_MAX} bytes: use a shorter --title`);
   }
   for (const note of notes) context.stderr(`${note}\n`);
   const lines = drawing(link);
@@ -72,7 +70,7 @@ async function qr(context: CliContext, name: LinkName, options: QrOptions): Prom
   print(context, options, facts, `${shown(context, lines)}${link}`);
 }
 
-/** Reasons for which nobody who has the final link would be let in. */
+/** Returns reasons why every device with the final link is refused. */
 async function notesOn(core: Core, link: OwnedLink, host: string): Promise<string[]> {
   const { providerId, providerCode, installCode } = link;
   const binding = await core.store.findDomain(providerId, hostHash(hostName(host) ?? host));
@@ -83,7 +81,7 @@ async function notesOn(core: Core, link: OwnedLink, host: string): Promise<strin
   ];
 }
 
-/** The lines as this terminal can show them; nothing, and a hint, if it is too narrow. */
+/** Returns the lines for this terminal; the empty text, and a hint, if it is too narrow. */
 function shown({ columns, stderr }: CliContext, lines: readonly string[]): string {
   if (columns === null) return `${lines.join('\n')}\n`;
   const width = lines[0]?.length ?? 0;
@@ -99,10 +97,10 @@ export function addQrCommand(link: Command, context: CliContext): void {
     .command('qr')
     .description('draw the QR code of a subscription on a limited link, and print the link')
     .argument(...LINK_ARGUMENT)
-    .requiredOption('--url <url>', 'where the subscription is fetched', subscriptionUrlValue)
-    .option('--title <title>', 'the name that apps show; without it the host', titleValue)
+    .requiredOption('--url <url>', 'the URL of the subscription', subscriptionUrlValue)
+    .option('--title <title>', 'the name that apps show; the host if omitted', titleValue)
     .addOption(
-      new Option('--app <form>', 'the form of the link: plain, query, or that of an app')
+      new Option('--app <form>', 'the form of the link: plain, query, or of an app')
         .choices(APPS)
         .default('plain'),
     )

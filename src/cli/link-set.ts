@@ -1,4 +1,4 @@
-/** `gatepost link set`: changes a limited link on behalf of its provider. */
+/** `gatepost link set`: changes a limited link. */
 
 import { type Command, Option } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
@@ -6,14 +6,14 @@ import { INSTALL_ACTIVE, INSTALL_DISABLED, type InstallChange } from '../core/po
 import { subscriptionKeyHash } from '../core/secret.ts';
 import { UsageError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
-import { LINK_ARGUMENT, type LinkName, linkNamed } from './link-name.ts';
+import { findLink, LINK_ARGUMENT, type LinkName } from './link-name.ts';
 import { addPolicy, givenPolicy, type PolicyOptions } from './policy.ts';
 import { refusal } from './refusal.ts';
 import { installLimitValue, noteValue, subscriptionKeyValue } from './values.ts';
 
 const STATUSES = { active: INSTALL_ACTIVE, disabled: INSTALL_DISABLED } as const;
 
-/** The store's refusals as the command line names them. */
+/** Refusals of the store by their names on the command line. */
 const REFUSALS = {
   install_not_found: 'link_not_found',
   install_limit_below_count: 'link_limit_below_count',
@@ -46,7 +46,7 @@ async function set(context: CliContext, name: LinkName, options: SetOptions): Pr
     throw new UsageError('nothing to set: give --limit, --note or another option that changes it');
   }
   const code = await withCore(context, options, async (core) => {
-    const { installCode, providerId, id } = await linkNamed(core, name);
+    const { installCode, providerId, id } = await findLink(core, name);
     const act = actAt(core, context.nowMs());
     const changed = await core.store.updateInstall(providerId, id, wanted, act);
     if (typeof changed === 'string') throw refusal(REFUSALS[changed], installCode);
@@ -58,14 +58,16 @@ async function set(context: CliContext, name: LinkName, options: SetOptions): Pr
 export function addSetCommand(link: Command, context: CliContext): void {
   const setting = link
     .command('set')
-    .description('change a link; what is not given stays')
+    .description('change a link; omitted options change nothing')
     .argument(...LINK_ARGUMENT)
-    .option('--limit <number>', 'how many HWIDs it may hold', installLimitValue)
-    .option('--note <text>', 'a note; an empty one takes it away', noteValue)
+    .option('--limit <number>', 'the most HWIDs on it', installLimitValue)
+    .option('--note <text>', 'a note; an empty text removes it', noteValue)
     .addOption(
-      new Option('--status <status>', 'whether it lets anybody in').choices(Object.keys(STATUSES)),
+      new Option('--status <status>', 'disabled refuses all devices').choices(
+        Object.keys(STATUSES),
+      ),
     )
-    .option('--key <key>', 'the key by which a panel knows the subscription', subscriptionKeyValue)
-    .option('--no-key', 'take the subscription key away');
+    .option('--key <key>', 'the subscription key of the panel', subscriptionKeyValue)
+    .option('--no-key', 'remove the subscription key');
   addPolicy(setting).action((name: LinkName, options: SetOptions) => set(context, name, options));
 }

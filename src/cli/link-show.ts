@@ -1,4 +1,4 @@
-/** `gatepost link show`: a limited link with its story. */
+/** `gatepost link show`: a limited link with its slots, present and past. */
 
 import type { Command } from 'commander';
 import { INSTALL_ACTIVE } from '../core/port/install.ts';
@@ -7,14 +7,14 @@ import type { Provider } from '../core/port/provider.ts';
 import type { Slot } from '../core/port/slot.ts';
 import { policyOf } from '../core/slot.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
-import { LINK_ARGUMENT, type LinkName, linkNamed } from './link-name.ts';
+import { findLink, LINK_ARGUMENT, type LinkName } from './link-name.ts';
 import { policySheet, policyView } from './policy.ts';
 import { refusal } from './refusal.ts';
 import { REASON_WORDS } from './stats.ts';
 import { sheet, table } from './table.ts';
-import { showTime } from './values.ts';
+import { showTime, showTimeOrNull } from './values.ts';
 
-/** A link as JSON, in the words of the API. */
+/** Returns a link as JSON, with the names of the API. */
 export function linkView(link: OwnedLink) {
   return {
     install_code: link.installCode,
@@ -68,12 +68,12 @@ function detailView({ link, provider, slots, story }: ShownLink) {
 
 async function show(context: CliContext, name: LinkName, options: CommonOptions): Promise<void> {
   const shown = await withCore(context, options, async (core): Promise<ShownLink> => {
-    const link = await linkNamed(core, name);
+    const link = await findLink(core, name);
     const { id: installId, providerId, providerCode } = link;
     const provider = await core.store.findProvider(providerCode);
     const selector = { installCode: null, installId };
     const slots = await core.store.listSlots(providerId, selector, null, link.installLimit);
-    // Its provider was removed between two looks.
+    // The provider was removed between two reads.
     if (provider === null || typeof slots === 'string') {
       throw refusal('link_not_found', link.installCode);
     }
@@ -82,7 +82,7 @@ async function show(context: CliContext, name: LinkName, options: CommonOptions)
   print(context, options, detailView(shown), text(shown));
 }
 
-/** The link for people: its facts, then who is on it, then who was. */
+/** Returns the link as text: its facts, its slots, and the slots that ended. */
 function text(shown: ShownLink): string {
   const { link, provider } = shown;
   const { slots, ended_slots: ends, refusals, ...facts } = detailView(shown);
@@ -120,12 +120,10 @@ function text(shown: ShownLink): string {
   return parts.join('\n\n');
 }
 
-const showTimeOrNull = (epochMs: number | null) => (epochMs === null ? null : showTime(epochMs));
-
 export function addShowCommand(link: Command, context: CliContext): void {
   link
     .command('show')
-    .description('show a link: its policy, the HWIDs on it, and those of the last 90 days')
+    .description('show a link with its policy and its HWIDs, also those of the last 90 days')
     .argument(...LINK_ARGUMENT)
     .action((name: LinkName, options: CommonOptions) => show(context, name, options));
 }

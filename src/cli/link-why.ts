@@ -1,6 +1,6 @@
 /**
- * `gatepost link why`: whether a HWID would be let in on a limited link now, and on what grounds.
- * It asks the rule that devices are judged by, and changes nothing.
+ * `gatepost link why`: whether a limited link would admit a HWID now, and why. Asks the rule that
+ * admits devices, and changes nothing.
  */
 
 import type { Command } from 'commander';
@@ -12,7 +12,7 @@ import type { OwnedLink, SlotEnd } from '../core/port/link.ts';
 import type { Door, FullLink } from '../core/port/slot.ts';
 import { freeFrom, isAdmitted, type Verdict } from '../core/slot.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
-import { LINK_ARGUMENT, type LinkName, linkNamed } from './link-name.ts';
+import { findLink, LINK_ARGUMENT, type LinkName } from './link-name.ts';
 import { refusal } from './refusal.ts';
 import { table } from './table.ts';
 import { type DomainName, domainValue, hwidValue, showTime } from './values.ts';
@@ -21,7 +21,7 @@ interface WhyOptions extends CommonOptions {
   domain: DomainName;
 }
 
-/** The grounds of a verdict. */
+/** The facts that decide. */
 interface Case {
   hwid: string;
   link: OwnedLink;
@@ -35,7 +35,7 @@ interface Case {
   nowMs: number;
 }
 
-/** A thing that is looked at; `ok` null: it neither lets in nor keeps out. */
+/** A check; `ok` null: it does not decide. */
 interface Step {
   step: string;
   ok: boolean | null;
@@ -47,7 +47,7 @@ function domainStep({ domain, binding, link }: Case): Step {
   const state = binding?.status === DOMAIN_ACTIVE ? 'an active' : 'a disabled';
   const text =
     binding === null
-      ? `${name} is no binding of ${link.providerCode}`
+      ? `${link.providerCode} has no binding of ${name}`
       : `${name} is ${state} binding of ${link.providerCode}, '${binding.domainName}'`;
   return { step: 'domain', ok: binding?.status === DOMAIN_ACTIVE, text };
 }
@@ -66,7 +66,7 @@ function hwidStep({ door, ends: [last] }: Case): Step {
 }
 
 const ENDS: Readonly<Record<SlotEnd['why'], string>> = {
-  deleted: 'taken off',
+  deleted: 'removed',
   inactive: 'freed, as it was inactive,',
   replaced: 'replaced',
   forgotten: 'forgotten',
@@ -83,20 +83,20 @@ function roomStep({ door }: Case): Step {
   return { step: 'room', ok: deviceCount < installLimit, text };
 }
 
-/** The two ways in which the oldest slot of a full link may be freed; null: its policy has none. */
+/** Returns the two ways to free the oldest slot of a full link. */
 function freeingSteps(full: FullLink | null, nowMs: number): Step[] {
   const { inactiveMs = null, replacedMs = null } = full === null ? {} : freeFrom(full);
   const isPast = (fromMs: number | null) => fromMs !== null && fromMs <= nowMs;
   const owner = full && `${full.oldest.hwid}, last seen ${showTime(full.oldest.lastSeenAtMs)}`;
   const inactive =
     inactiveMs === null
-      ? 'slots are never freed for being inactive'
-      : `slots are free after ${full?.policy.inactiveDays} days unseen: that of ${owner}, ` +
+      ? 'inactive slots are never freed'
+      : `slots are freed after ${full?.policy.inactiveDays} days unseen: that of ${owner}, ` +
         `from ${showTime(inactiveMs)}`;
   const replaced =
     replacedMs === null
-      ? 'a full link refuses'
-      : `a newcomer replaces ${owner}, once in ${full?.policy.coolDownHours} hours: ` +
+      ? 'a full link refuses new devices'
+      : `a new device replaces ${owner}, once in ${full?.policy.coolDownHours} hours: ` +
         (isPast(replacedMs) ? 'now' : `not before ${showTime(replacedMs)}`);
   return [
     { step: 'inactive', ok: isPast(inactiveMs), text: inactive },
@@ -104,22 +104,22 @@ function freeingSteps(full: FullLink | null, nowMs: number): Step[] {
   ];
 }
 
-function stepsOf(grounds: Case): Step[] {
-  const { door, nowMs } = grounds;
-  const steps = [domainStep(grounds), linkStep(grounds), hwidStep(grounds)];
+function stepsOf(facts: Case): Step[] {
+  const { door, nowMs } = facts;
+  const steps = [domainStep(facts), linkStep(facts), hwidStep(facts)];
   if (door.device !== null) return steps;
-  const room = roomStep(grounds);
+  const room = roomStep(facts);
   return [...steps, room, ...(room.ok ? [] : freeingSteps(door.full, nowMs))];
 }
 
-/** The verdict for people. */
+/** Returns the verdict as a sentence. */
 function sentence({ verdict, door, hwid }: Case): string {
   const oldest = door.full?.oldest.hwid ?? '';
   const words: Readonly<Record<Verdict, string>> = {
-    known: 'let in: it holds a slot',
-    room: 'let in: a slot is free',
-    inactive: `let in: the slot of ${oldest} would be freed, as it is inactive`,
-    replaced: `let in: it would replace ${oldest}`,
+    known: 'admitted: it holds a slot',
+    room: 'admitted: a slot is free',
+    inactive: `admitted: the inactive slot of ${oldest} would be freed`,
+    replaced: `admitted: it would replace ${oldest}`,
     link_domain_not_bound: 'refused: the provider has no active binding of the domain',
     link_disabled: 'refused: the link is disabled',
     link_limit_reached: 'refused: the link is full',
@@ -135,12 +135,12 @@ async function why(
 ): Promise<void> {
   const { domain } = options;
   const nowMs = context.nowMs();
-  const grounds = await withCore(context, options, async (core): Promise<Case> => {
-    const link = await linkNamed(core, name);
+  const found = await withCore(context, options, async (core): Promise<Case> => {
+    const link = await findLink(core, name);
     const { installCode, providerId } = link;
     const call = { installCode, domainHash: domain.hash, hwid };
     const judged = await verdictOn(core, call, nowMs);
-    // It was removed between two looks: nothing else of the call can be refused.
+    // The link was removed between two reads: no other refusal is possible.
     if (isRefused(judged)) throw refusal('link_not_found', installCode);
     const binding = await core.store.findDomain(providerId, domain.hash);
     const { ends } = await core.store.readLinkStory(link.id);
@@ -149,8 +149,8 @@ async function why(
       ends: ends.filter((end) => end.hwid === hwid),
     };
   });
-  const steps = stepsOf(grounds);
-  const { link, verdict, door } = grounds;
+  const steps = stepsOf(found);
+  const { link, verdict, door } = found;
   const frees = verdict === 'inactive' || verdict === 'replaced' ? door.full?.oldest.hwid : null;
   const facts = {
     install_code: link.installCode,
@@ -164,16 +164,16 @@ async function why(
   };
   const marks = { true: 'yes', false: 'no', null: '-' };
   const columns = { ABOUT: 'step', OK: ({ ok }: Step) => marks[`${ok}`], FOUND: 'text' } as const;
-  print(context, options, facts, `${table(steps, columns)}\n\n${sentence(grounds)}`);
+  print(context, options, facts, `${table(steps, columns)}\n\n${sentence(found)}`);
 }
 
 export function addWhyCommand(link: Command, context: CliContext): void {
   link
     .command('why')
-    .description('explain whether a HWID would be let in now; nothing is changed')
+    .description('explain whether a link would admit a HWID now; changes nothing')
     .argument(...LINK_ARGUMENT)
-    .argument('<hwid>', 'what the app tells of its device', hwidValue)
-    .requiredOption('--domain <host>', 'where it comes from: a host, or its hash', domainValue)
+    .argument('<hwid>', 'the HWID that the app sends', hwidValue)
+    .requiredOption('--domain <host>', 'the domain of the app: a host, or its hash', domainValue)
     .action((name: LinkName, hwid: string, options: WhyOptions) =>
       why(context, name, hwid, options),
     );

@@ -49,14 +49,14 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
 export function addLinkCommands(program: Command, context: CliContext): void {
   const link = program
     .command('link')
-    .description('look at the limited links of all providers, and change them');
+    .description('show and change the limited links of all providers');
 
   const listing = link
     .command('list')
     .description('list links, the newest first')
-    .option('--provider <code>', 'only those of this provider', providerCodeValue)
-    .option('--full', 'only those on which no slot is free')
-    .option('--disabled', 'only those that let nobody in');
+    .option('--provider <code>', 'only of this provider', providerCodeValue)
+    .option('--full', 'only links without a free slot')
+    .option('--disabled', 'only disabled links');
   addLimit(listing).action((options: ListOptions) => list(context, options));
 
   addShowCommand(link, context);

@@ -1,4 +1,4 @@
-/** `gatepost move-database`: all data from the file into PostgreSQL, and back again. */
+/** `gatepost move-database`: moves all data from the file into PostgreSQL, or back. */
 
 import type { Command } from 'commander';
 import type { MoveReport } from '../store/move/job.ts';
@@ -13,13 +13,13 @@ interface MoveOptions extends CommonOptions {
   force?: boolean;
 }
 
-/** The word for the data directory. */
+/** The target that is the data directory. */
 const BACK = 'sqlite';
 
 const STEPS: Readonly<Record<string, string>> = {
-  indexes: 'the rows are there; making indexes',
-  checks: 'comparing both sides',
-  marking: 'all is there; the old place is marked as left',
+  indexes: 'the rows are copied; creating indexes',
+  checks: 'comparing both databases',
+  marking: 'all data is copied; marking the old database as moved',
 };
 
 async function moveDatabase(context: CliContext, options: MoveOptions): Promise<void> {
@@ -65,14 +65,14 @@ function printReport(
   const heading = isCheck
     ? 'all data can move'
     : wasFinished
-      ? 'all data had moved; the new place is at work now'
+      ? 'all data had moved already; the new database is in use'
       : 'all data moved';
   const next = isBack
-    ? 'take out database.url and start the server'
+    ? 'remove database.url and start the server'
     : 'set database.url and start the server';
   const text = sheet({
     rows: filled.map(([table, count]) => `${table} ${count}`).join(', '),
-    audit: problem === null ? `holds up to ${head ?? 'its beginning'}` : `as before: ${problem}`,
+    audit: problem === null ? `verified up to ${head ?? 'its beginning'}` : `as before: ${problem}`,
     ...(kept === null ? {} : { kept }),
     ...(isCheck ? {} : { next }),
   });
@@ -82,12 +82,12 @@ function printReport(
 export function addMoveCommand(program: Command, context: CliContext): void {
   program
     .command('move-database')
-    .description('move all data into PostgreSQL or back into the data directory, with no server up')
+    .description('move all data into PostgreSQL, or back; no server may run')
     .requiredOption(
       '--to <url>',
-      'postgres://USER@HOST/DATABASE; sqlite: from there into the data directory',
+      'postgres://USER@HOST/DATABASE; sqlite: back into the data directory',
     )
-    .option('--check', 'only look whether it can be done; beside a server too')
-    .option('--force', 'also over what an earlier move left behind in that PostgreSQL')
+    .option('--check', 'only check whether the data can move; a server may run')
+    .option('--force', 'overwrite the data that an earlier move left in that PostgreSQL')
     .action((options: MoveOptions) => moveDatabase(context, options));
 }

@@ -6,14 +6,13 @@ import { type CliContext, type CommonOptions, print, withCore } from './context.
 import { table } from './table.ts';
 import { showTime } from './values.ts';
 
-/** Silence after which a node counts as away: it writes each 5 s, ms. */
+/** Age of the last sign of a node from which it is silent; it writes one each 5 s, ms. */
 const SILENT_MS = 15_000;
 
 async function list(context: CliContext, options: CommonOptions): Promise<void> {
   const nodes = await withCore(context, options, ({ store }) => store.listNodes());
   if (nodes === null) {
-    const text =
-      "The database is a file of this machine, which has one node: see 'gatepost ready'.";
+    const text = "The database is a file on this machine, with one node: see 'gatepost ready'.";
     print(context, options, [], text);
     return;
   }
@@ -42,9 +41,9 @@ function view(node: NodeRecord) {
 }
 
 export function addNodeCommands(program: Command, context: CliContext): void {
-  const node = program.command('node').description('look at the nodes of one PostgreSQL database');
+  const node = program.command('node').description('show the nodes of one PostgreSQL database');
   node
     .command('list')
-    .description('list the nodes: which serve, where, by which version, and how their clocks go')
+    .description('list the nodes with their addresses, versions and clocks')
     .action((options: CommonOptions) => list(context, options));
 }

@@ -1,4 +1,4 @@
-/** `gatepost openapi`: the API for programs that read it. */
+/** `gatepost openapi`: the OpenAPI document. */
 
 import { type Command, Option } from 'commander';
 import type { CliContext, CommonOptions } from './context.ts';
@@ -18,7 +18,7 @@ function printDocument(context: CliContext, { json, yaml }: OpenApiOptions): voi
 export function addOpenApiCommand(program: Command, context: CliContext): void {
   program
     .command('openapi')
-    .description('print the OpenAPI document of the HTTP API; a server has it at /openapi.json')
+    .description('print the OpenAPI document of the HTTP API, as at /openapi.json')
     .addOption(new Option('--yaml', 'print YAML instead of JSON').conflicts('json'))
     .action((options: OpenApiOptions) => printDocument(context, options));
 }

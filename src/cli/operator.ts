@@ -1,4 +1,4 @@
-/** The operator behind a command, as far as the machine tells, for the audit log. */
+/** The operator of a command, for the audit log. */
 
 import { readFileSync } from 'node:fs';
 import type { Actor } from '../core/port/audit.ts';
@@ -7,9 +7,8 @@ import { tidyFact } from '../core/text.ts';
 const NAME_LENGTH_MAX = 64;
 
 /**
- * The operator by the system's name for the process and, after sudo, the name before; the origin is
- * the address of an SSH session, else `local`. The variables can be forged, by somebody who can
- * write the database as well.
+ * Returns the user of the process, with the user before sudo. The origin is the address of an SSH
+ * session, else `local`. The variables can be forged, but only by users who can write the database.
  */
 export function operatorActor(env: Readonly<Record<string, string | undefined>>): Actor {
   const name = tidyFact(userName(), NAME_LENGTH_MAX);
@@ -23,8 +22,8 @@ export function operatorActor(env: Readonly<Record<string, string | undefined>>)
 }
 
 /**
- * The name in the system's list of users, else the number; os.userInfo() would take the name from
- * the environment, which may say anything.
+ * Returns the name in the list of users, else the number; os.userInfo() would take the name from
+ * the environment.
  */
 function userName(): string {
   const uid = process.getuid?.();

@@ -1,4 +1,4 @@
-/** Passphrases typed on the terminal, which does not show them. */
+/** Passphrases typed on the terminal, without echo. */
 
 import { OperatorError } from '../operator-error.ts';
 
@@ -7,7 +7,7 @@ const INTERRUPT = '\u0003';
 const END = '\u0004';
 const BACKSPACE = /[\u0008\u007f]/;
 
-/** Asks for a passphrase. Throws {@link OperatorError} when it was interrupted or left empty. */
+/** Asks for a passphrase. Throws {@link OperatorError} if it is interrupted or empty. */
 export async function askPassphrase(question: string): Promise<string> {
   const typed = await readHidden(question);
   process.stderr.write('\n');
@@ -15,6 +15,7 @@ export async function askPassphrase(question: string): Promise<string> {
   return typed;
 }
 
+/** Asks for a passphrase twice. Throws {@link OperatorError} if they differ. */
 export async function askNewPassphrase(): Promise<string> {
   const first = await askPassphrase('Passphrase');
   if ((await askPassphrase('Once more')) !== first) {
@@ -23,10 +24,10 @@ export async function askNewPassphrase(): Promise<string> {
   return first;
 }
 
-/** The text typed until Enter; null: interrupted. */
+/** Reads the text up to Enter; null: interrupted. */
 function readHidden(question: string): Promise<string | null> {
   const { stdin } = process;
-  // Before asking: what is typed at once must not be shown either.
+  // Before the question, so that no key is echoed.
   stdin.setRawMode(true);
   process.stderr.write(`${question}: `);
   stdin.setEncoding('utf8');

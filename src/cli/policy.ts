@@ -1,4 +1,4 @@
-/** The life of slots as options of several commands, and as they show it: see core/slot.ts. */
+/** The policy of slots (core/slot.ts) as options of commands and in their output. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { COOL_DOWN_HOURS, INACTIVE_DAYS, type WholeFormat } from '../core/formats.ts';
@@ -8,7 +8,7 @@ import { policyOf } from '../core/slot.ts';
 
 type PolicyOf<T> = { [Field in keyof Policy]: Policy[Field] | T };
 
-/** An option that is not given stays as it is; `default` takes away what is one's own. */
+/** An omitted option changes nothing; `default` removes the own value. */
 export type PolicyOptions = Partial<PolicyOf<'default'>>;
 
 function wholeOrDefault(name: string, { read, rule }: WholeFormat) {
@@ -25,23 +25,23 @@ export function addPolicy(command: Command): Command {
   return command
     .option(
       '--inactive-days <days>',
-      'days unseen after which a slot is free for a newcomer, 0 for never, or default',
+      'days unseen after which a slot is freed for a new device, 0 for never, or default',
       wholeOrDefault('inactive days', INACTIVE_DAYS),
     )
     .addOption(
-      new Option('--when-full <way>', 'what a newcomer to a full link meets').choices([
+      new Option('--when-full <way>', 'the answer to a new device on a full link').choices([
         ...WHEN_FULL,
         'default',
       ]),
     )
     .option(
       '--cool-down-hours <hours>',
-      'hours from one replacement to the next, or default',
+      'hours between two replacements, or default',
       wholeOrDefault('cool-down hours', COOL_DOWN_HOURS),
     );
 }
 
-/** The parts of a policy that options give. */
+/** Returns the parts of a policy that the options set. */
 export function givenPolicy(options: PolicyOptions): Partial<OwnPolicy> {
   const { inactiveDays, whenFull, coolDownHours } = options;
   return {
@@ -53,14 +53,14 @@ export function givenPolicy(options: PolicyOptions): Partial<OwnPolicy> {
 
 const orNull = <T>(value: T | 'default'): T | null => (value === 'default' ? null : value);
 
-/** A policy as JSON. */
+/** Returns a policy as JSON. */
 export function policyView<T>({ inactiveDays, whenFull, coolDownHours }: PolicyOf<T>) {
   return { inactive_days: inactiveDays, when_full: whenFull, cool_down_hours: coolDownHours };
 }
 
 /**
- * The policy that holds on `own`, for people, with where each part is from: of a provider, or of a
- * link whose provider has `above`.
+ * Returns the effective policy as text, with the origin of each part: of a provider, or of a link
+ * whose provider has `above`.
  */
 export function policySheet(own: OwnPolicy, above: OwnPolicy): Record<string, string> {
   const source = (field: keyof Policy) => {

@@ -27,10 +27,10 @@ export const EXIT_OK = 0;
 export const EXIT_ERROR = 1;
 const EXIT_USAGE = 2;
 
-/** What help says of an option: commander's words do not say that it must be given. */
+/** Returns the help of an option; commander's does not say that it is required. */
 function optionDescription(this: Help, option: Option): string {
   const about = Help.prototype.optionDescription.call(this, option);
-  return option.mandatory ? `${about} (must be given)` : about;
+  return option.mandatory ? `${about} (required)` : about;
 }
 
 /** Builds every command with its options; the manual page is generated from them. */
@@ -92,18 +92,18 @@ export function buildProgram(context: CliContext): Command {
   return program;
 }
 
-/** The commands that do something: no groups. */
+/** Returns the commands that are no groups. */
 function leaves(command: Command): Command[] {
   if (command.commands.length === 0) return [command];
   return command.commands.flatMap(leaves);
 }
 
-/** Tells whether a command line asks for JSON, also one with mistakes. */
+/** Returns whether a command line asks for JSON; it may be invalid. */
 export function wantsJson(argv: readonly string[]): boolean {
   return argv.includes('--json');
 }
 
-/** Runs one command line. Returns the exit code; a failure has been printed on stderr. */
+/** Runs a command line. Returns the exit code; prints a failure on stderr. */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   try {
     await buildProgram(context).parseAsync([...argv], { from: 'user' });
@@ -111,7 +111,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT_OK;
     const failure = failureOf(error);
-    // A group of commands alone is answered with its help, which has been printed.
+    // A group without a command prints its help.
     const isHelp = error instanceof CommanderError && error.code === 'commander.help';
     if (!isHelp) context.stderr(failureText(failure, wantsJson(argv)));
     return failure.code === 'usage' ? EXIT_USAGE : EXIT_ERROR;

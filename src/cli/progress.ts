@@ -1,11 +1,11 @@
 import type { CliContext } from './context.ts';
 
-/** The pauses between two drawings on a terminal, and between two lines in a log, ms. */
+/** The pauses between two drawings on a terminal and between two lines in a log, ms. */
 const DRAW_MS = 100;
 const LINE_MS = 5_000;
 const BAR_WIDTH = 24;
 
-/** The progress of long work on stderr: one line drawn over, or a line now and then in a log. */
+/** The progress of long work on stderr: a line that is redrawn, or a line each 5 s in a log. */
 export class Progress {
   readonly #context: CliContext;
   readonly #unit: string;
@@ -20,7 +20,7 @@ export class Progress {
     this.#shownMs = this.#beganMs;
   }
 
-  /** Shows the state of the work if it is time to; `total` 0: unknown yet. */
+  /** Shows the progress if the pause is over; `total` 0: unknown. */
   show(done: number, total: number): void {
     const { isProgressDrawn, nowMs, stderr } = this.#context;
     const now = nowMs();
@@ -39,13 +39,13 @@ export class Progress {
     }
   }
 
-  /** Prints a line in between. */
+  /** Prints a line above the progress. */
   note(text: string): void {
     this.clear();
     this.#context.stderr(`${text}\n`);
   }
 
-  /** Takes the drawn line away. */
+  /** Removes the drawn line. */
   clear(): void {
     if (this.#isDrawn) this.#context.stderr('\r\x1b[K');
     this.#isDrawn = false;

@@ -1,4 +1,4 @@
-/** `gatepost provider …`: the operator's customers. */
+/** `gatepost provider …`: the providers and their credentials. */
 
 import type { Command } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
@@ -34,8 +34,9 @@ interface RemoveOptions extends CommonOptions {
   yes?: boolean;
 }
 
-/** A provider as JSON: everything but its keys. */
+/** Returns a provider as JSON, without its keys. */
 function view(provider: Provider, nowMs: number) {
+  const isOldKeyValid = (provider.previousKeyUntilMs ?? 0) > nowMs;
   return {
     provider_code: provider.code,
     name: provider.name,
@@ -47,10 +48,7 @@ function view(provider: Provider, nowMs: number) {
     max_links: provider.installCountMax,
     ...policyView(provider),
     created_at: showTime(provider.createdAtMs),
-    old_key_until:
-      provider.previousKeyUntilMs !== null && provider.previousKeyUntilMs > nowMs
-        ? showTime(provider.previousKeyUntilMs)
-        : null,
+    old_key_until: isOldKeyValid ? showTime(provider.previousKeyUntilMs ?? 0) : null,
   };
 }
 
@@ -78,19 +76,11 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
 async function list(context: CliContext, options: CommonOptions): Promise<void> {
   const providers = await withCore(context, options, (core) => core.store.listProviders());
   const nowMs = context.nowMs();
-  printTable(
-    context,
-    options,
-    providers.map((provider) => view(provider, nowMs)),
-    {
-      CODE: 'provider_code',
-      NAME: 'name',
-      PLAN: 'plan',
-      STATE: state,
-      EXPIRES: 'expires',
-      LINKS: 'links',
-    },
-  );
+  const rows = providers.map((provider) => view(provider, nowMs));
+  printTable(context, options, rows, {
+    ...{ CODE: 'provider_code', NAME: 'name', PLAN: 'plan', STATE: state },
+    ...{ EXPIRES: 'expires', LINKS: 'links' },
+  });
 }
 
 async function show(context: CliContext, code: string, options: CommonOptions): Promise<void> {
@@ -180,11 +170,11 @@ export function addProviderCommands(program: Command, context: CliContext): void
 
   const adding = provider
     .command('add')
-    .description('create a provider and print its credentials, the key for the only time')
+    .description('create a provider and print its credentials; the key is shown only once')
     .requiredOption(...NAME)
     .option(...PLAN, 'basic')
     .option(...EXPIRES, 'never')
-    .option('--code <code>', 'a provider code of your choice', providerCodeValue)
+    .option('--code <code>', 'a code of your choice', providerCodeValue)
     .option('--key <key>', 'a key of your choice', authKeyValue)
     .option(...KEY_FILE)
     .option(...MAX_LINKS, 'default');
@@ -203,7 +193,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
 
   const setting = provider
     .command('set')
-    .description('change a provider; what is not given stays')
+    .description('change a provider; omitted options change nothing')
     .argument('<code>', '', providerCodeValue)
     .option(...NAME)
     .option(...PLAN)
@@ -213,7 +203,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
 
   provider
     .command('suspend')
-    .description('stop a subscription until it is resumed')
+    .description('suspend a subscription until it is resumed')
     .argument('<code>', '', providerCodeValue)
     .action((code: string, options: CommonOptions) =>
       change(context, code, options, { suspendedAtMs: context.nowMs() }, 'suspended'),
@@ -229,16 +219,16 @@ export function addProviderCommands(program: Command, context: CliContext): void
 
   provider
     .command('rotate-key')
-    .description('give a provider a new key and print it, for the only time')
+    .description('create a new key for a provider and print it once')
     .argument('<code>', '', providerCodeValue)
-    .option('--keep-old <time>', 'how long the old key stays good, such as 24h', durationValue, 0)
+    .option('--keep-old <time>', 'how long the old key stays valid, such as 24h', durationValue, 0)
     .option('--key <key>', 'a key of your choice', authKeyValue)
     .option(...KEY_FILE)
     .action((code: string, options: RotateOptions) => rotate(context, code, options));
 
   provider
     .command('remove')
-    .description('remove a provider and all that is its own; devices stay known')
+    .description('delete a provider with all its data; devices stay known')
     .argument('<code>', '', providerCodeValue)
     .option('--yes', 'do not ask')
     .action((code: string, options: RemoveOptions) => remove(context, code, options));

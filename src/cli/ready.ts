@@ -1,24 +1,25 @@
-/** `gatepost ready`: for health checks of containers that hold no other program to ask with. */
+/** `gatepost ready`: the health check for containers without other programs. */
 
 import type { Command } from 'commander';
 import { OperatorError } from '../operator-error.ts';
 import { hostInUrl, IDENTITY_HEADER, identityOf, notedMonitor } from '../whereabouts.ts';
 import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';
 
-/** The time of the monitor for its answer, ms. */
+/** The longest wait for the monitor, ms. */
 const ANSWER_MAX_MS = 3_000;
 const ANY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 async function ready(context: CliContext, options: CommonOptions): Promise<void> {
   const { dataDir, monitorHost, monitorPort } = context.loadConfig(flagsOf(options)).config;
   const identity = identityOf(dataDir);
-  if (identity === null)
-    throw new OperatorError(`not ready: there is no ${dataDir}`, 'database_missing');
-  // The noted one first: it is where this directory's server said that it listens.
+  if (identity === null) {
+    throw new OperatorError(`not ready: ${dataDir} does not exist`, 'database_missing');
+  }
+  // First the address that the server of this directory noted.
   const urls = new Set([notedMonitor(dataDir), addressOf(monitorHost, monitorPort)]);
   urls.delete(null);
   if (urls.size === 0) {
-    throw new OperatorError('the monitor is off (monitor.port), so nobody can be asked');
+    throw new OperatorError('the monitor is off (monitor.port), so readiness is unknown');
   }
   const refusals: string[] = [];
   for (const url of urls) {
@@ -33,7 +34,7 @@ async function ready(context: CliContext, options: CommonOptions): Promise<void>
   throw new OperatorError(`not ready: no server runs on ${dataDir}: ${refusals.join('; ')}`);
 }
 
-/** The configured address; null: off, or any free port, which is noted when it has been found. */
+/** Returns the configured address; null: the monitor is off, or its port is chosen at the start. */
 function addressOf(monitorHost: string, port: number | null): string | null {
   if (port === null || port === 0) return null;
   const host = ANY_ADDRESS[monitorHost] ?? monitorHost;
@@ -51,19 +52,19 @@ async function ask(url: string, identity: string): Promise<Answer> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MAX_MS) });
     if (answer.headers.get(IDENTITY_HEADER) !== identity) {
-      const sentence = `somebody else answers at ${url}, or an older version`;
+      const sentence = `another server answers at ${url}, or an older version`;
       return { isOurs: false, isReady: false, sentence };
     }
     const sentence = (await answer.text()).trim().slice(0, 1000);
     return { isOurs: true, isReady: answer.ok, sentence };
   } catch {
-    return { isOurs: false, isReady: false, sentence: `nothing answers at ${url}` };
+    return { isOurs: false, isReady: false, sentence: `no answer from ${url}` };
   }
 }
 
 export function addReadyCommand(program: Command, context: CliContext): void {
   program
     .command('ready')
-    .description("ask this data directory's server whether it is ready; exit code 1 if not")
+    .description('ask the server of the data directory whether it is ready; exit code 1 if not')
     .action((options: CommonOptions) => ready(context, options));
 }

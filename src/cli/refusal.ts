@@ -1,19 +1,19 @@
-/** Refusals of the core as an operator reads them, and every failure as it is printed. */
+/** Refusals of the core as sentences, and the output of failures. */
 
 import { CommanderError } from 'commander';
 import { innermostReason, isRefused, type Refused } from '../core/outcome.ts';
 import { WriteFailed } from '../core/port/store.ts';
 import { type ErrorCode, OperatorError } from '../operator-error.ts';
 
-/** The sentence of each refusal, given whose code, HWID or id was refused. */
+/** The sentence of each refusal, for the code, HWID or id that was refused. */
 const SENTENCES = {
   provider_not_found: (code) => `there is no provider '${code}': see 'gatepost provider list'`,
   provider_code_exists: (code) => `provider code '${code}' is taken`,
   other_key: (code) =>
-    `provider ${code} is here already, with another key; if it is the same provider, --new-key goes on and leaves the key here as it is`,
+    `provider ${code} exists with another key; if it is the same provider, --new-key continues and keeps the key here`,
   link_not_found: (code) => `there is no link '${code}': see 'gatepost link list'`,
   link_limit_below_count: (code) =>
-    `more HWIDs are on link '${code}' than that: see 'gatepost link show ${code}'`,
+    `link '${code}' has more HWIDs than that: see 'gatepost link show ${code}'`,
   subscription_key_exists: (code) =>
     `another link of the provider of '${code}' has this subscription key`,
   device_not_found: (hwid) => `there is no device '${hwid}': see 'gatepost device list'`,
@@ -21,17 +21,17 @@ const SENTENCES = {
     `there is no distribution ${id}: see 'gatepost distribution list'`,
   webhook_not_found: (id) => `there is no webhook ${id}: see 'gatepost webhook list'`,
   webhook_limit_reached: (owner) =>
-    `${owner} has as many webhooks as the setting webhook.per_owner_max allows`,
+    `${owner} has reached the limit of webhooks (the setting webhook.per_owner_max)`,
 } as const satisfies Partial<Record<ErrorCode, (subject: string | number) => string>>;
 
 type Refusal = keyof typeof SENTENCES;
 
-/** The error of a refusal. */
+/** Makes the error of a refusal. */
 export function refusal(says: Refusal, subject: string | number): OperatorError {
   return new OperatorError(SENTENCES[says](subject), says);
 }
 
-/** The value that the core gave. Throws the sentence of a refusal as {@link OperatorError}. */
+/** Returns the value of the core. Throws {@link OperatorError} for a refusal. */
 export function granted<T, K extends Refusal>(
   outcome: T | Refused<K>,
   subject: string | number,
@@ -45,23 +45,26 @@ interface Failure {
   message: string;
 }
 
-/** The code and the sentence of all that commands throw: a mistake of ours has its stack. */
+/** Returns code and message of anything that commands throw: a stack for a fault of Gatepost. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof OperatorError) return error;
-  if (error instanceof CommanderError) return { code: 'usage', message: plainMistake(error) };
+  if (error instanceof CommanderError) return { code: 'usage', message: plainMessage(error) };
   if (error instanceof WriteFailed) {
-    return { code: 'not_saved', message: `it could not be saved: ${innermostReason(error)}` };
+    return {
+      code: 'not_saved',
+      message: `the change could not be saved: ${innermostReason(error)}`,
+    };
   }
   const stack = error instanceof Error ? error.stack : undefined;
   return { code: 'fault', message: stack ?? String(error) };
 }
 
-/** The commander's words for a value that is none of the choices. */
+/** Commander's message for a value outside of the choices. */
 const NO_CHOICE =
   /^error: (?:option '([^' ]+)|command-argument .* '([\w-]+)'\.).*Allowed choices are (.*)\.$/s;
 
-/** The commander's sentence, without what our own sentences already say. */
-function plainMistake({ message }: CommanderError): string {
+/** Returns commander's message, without the parts that the readers' messages repeat. */
+function plainMessage({ message }: CommanderError): string {
   return message
     .replace(NO_CHOICE, (_, option = '', argument = '', choices) => {
       return `${option}${argument} is one of ${choices}`;
@@ -72,7 +75,7 @@ function plainMistake({ message }: CommanderError): string {
 
 const HELP_HINT = "(see 'gatepost help', or --help after a command)";
 
-/** A failure for stderr: one line of JSON, or text with a hint at a mistake of usage. */
+/** Returns a failure for stderr: a line of JSON, or text, with a hint for a mistake of usage. */
 export function failureText({ code, message }: Failure, isJson: boolean): string {
   if (isJson) return `${JSON.stringify({ error: { code, message } })}\n`;
   return `gatepost: ${message}\n${code === 'usage' ? `${HELP_HINT}\n` : ''}`;

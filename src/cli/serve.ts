@@ -1,4 +1,4 @@
-/** `gatepost serve`: the appliance itself. */
+/** `gatepost serve`: runs the server. */
 
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
@@ -14,23 +14,23 @@ interface ServeOptions extends CommonOptions {
   firstProvider?: boolean;
 }
 
-/** The time for an orderly stop, after `server.drain_seconds`; then the rest is abandoned, ms. */
+/** The longest stop, after `server.drain_seconds`, ms; the rest is then aborted. */
 const STOP_MAX_MS = 8_000;
 
 async function serve(context: CliContext, options: ServeOptions): Promise<void> {
   const flags = { ...flagsOf(options), host: options.host, port: options.port };
-  let askedEarly = false;
-  let hangUp = () => {
-    askedEarly = true;
+  let isReloadPending = false;
+  let onHangUp = () => {
+    isReloadPending = true;
   };
-  // From the beginning: unheard, the signal would end the process, perhaps in a migration.
-  process.on('SIGHUP', () => hangUp());
+  // From the beginning: without a handler the signal would end the process, perhaps in a migration.
+  process.on('SIGHUP', () => onHangUp());
   const loaded = context.loadConfig(flags);
   const manager = context.serviceManager();
   manager.starting();
   const stopping = new AbortController();
   const starting = context.startApp(loaded, stopping.signal);
-  // Only now: a migration of a file, which the call has done by now, may be cut off at any moment.
+  // Only now: until the migration of a file is done, which is by now, a signal ends the process.
   const signal = nextSignal().then(() => stopping.abort());
   const app = await unlessStopped(starting, stopping.signal);
   if (app === null) {
@@ -38,20 +38,20 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
     return;
   }
   const listening = `listening on ${app.url}`;
-  hangUp = () => {
+  onHangUp = () => {
     manager.reloading();
     reload(app, () => context.loadConfig(flags));
     manager.ready(listening);
   };
   manager.ready(listening);
-  if (askedEarly) hangUp();
+  if (isReloadPending) onHangUp();
   if (options.json) {
     const { url, monitorUrl } = app;
     const started = { message: `listening on ${url}`, url, monitor_url: monitorUrl };
     context.stdout(`${JSON.stringify(started)}\n`);
   } else {
     const monitor = app.monitorUrl ? `probes and metrics are at ${app.monitorUrl}\n` : '';
-    // In one piece: a reader of the first line has the second.
+    // In one write: a reader of the first line then has the second.
     context.stdout(`gatepost is ${listening}\n${monitor}`);
   }
   if (options.firstProvider) context.stdout(await welcome(app, context.operator, context.nowMs()));
@@ -62,7 +62,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   await Promise.race([app.close(), context.sleep(STOP_MAX_MS)]);
 }
 
-/** Loads the configuration again. One with mistakes changes nothing. */
+/** Loads the configuration again. An invalid one changes nothing. */
 function reload(app: App, load: () => LoadedConfig): void {
   try {
     const { live, waiting } = app.reload(load());
@@ -74,7 +74,7 @@ function reload(app: App, load: () => LoadedConfig): void {
   }
 }
 
-/** The app; null: a signal came before it could start, while it waited for a certificate. */
+/** Returns the app; null: a signal came while it waited for a certificate or the database. */
 async function unlessStopped(starting: Promise<App>, signal: AbortSignal): Promise<App | null> {
   try {
     return await starting;
@@ -87,12 +87,9 @@ async function unlessStopped(starting: Promise<App>, signal: AbortSignal): Promi
 export function addServeCommand(program: Command, context: CliContext): void {
   program
     .command('serve')
-    .description('run the appliance until SIGTERM or SIGINT')
+    .description('run the server until SIGTERM or SIGINT')
     .option('--host <address>', 'address to listen on (GATEPOST_HOST, default 127.0.0.1)')
     .option('--port <number>', 'port to listen on, 0 picks one (GATEPOST_PORT, default 8080)')
-    .option(
-      '--first-provider',
-      'create a provider if there is none, and print lines to try it with',
-    )
+    .option('--first-provider', 'create a provider if there is none, and print example calls')
     .action((options: ServeOptions) => serve(context, options));
 }

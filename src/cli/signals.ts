@@ -1,15 +1,15 @@
-/** SIGTERM and SIGINT, by which commands that take long are ended. */
+/** SIGTERM and SIGINT, which end long commands. */
 
 const NAMES = ['SIGTERM', 'SIGINT'] as const;
 
-/** Settles with the next of them. */
+/** Waits for the next of them. */
 export function nextSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const name of NAMES) process.once(name, () => resolve());
   });
 }
 
-/** Runs `work` with an abort signal for its orderly end: nothing half-made may stay. */
+/** Runs `work`; the signals abort it, so that it can clean up. */
 export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort();

@@ -1,4 +1,4 @@
-/** `gatepost device simulate`: devices that behave as the reference client does. */
+/** `gatepost device simulate`: runs devices by the reference client. */
 
 import type { Command } from 'commander';
 import { DeviceClient, type DeviceMessage } from '../client/device-client.ts';
@@ -26,7 +26,7 @@ interface SimulateOptions extends CommonOptions {
   duration?: number;
 }
 
-/** The most devices that connect at a time: not all of them meet the server at once. */
+/** The most devices that connect at a time. */
 const STARTING_MAX = 100;
 /** The pause between two lines of figures, ms. */
 const FIGURES_INTERVAL_MS = 1_000;
@@ -51,7 +51,7 @@ function registrationOf(options: SimulateOptions, hwid: string) {
   };
 }
 
-/** A keeper for the time of the simulation, which registers its HWIDs anew each time. */
+/** Keeps a token in memory: each simulation registers its HWIDs again. */
 function memoryTokens() {
   let token: string | null = null;
   return {
@@ -62,17 +62,17 @@ function memoryTokens() {
   };
 }
 
-function refuseHalves({ link, provider, domainHash }: SimulateOptions): void {
+function refuseConflicts({ link, provider, domainHash }: SimulateOptions): void {
   const owner = link ?? provider;
   if ((owner === undefined) !== (domainHash === undefined)) {
-    throw new UsageError('--link or --provider goes together with --domain-hash');
+    throw new UsageError('--domain-hash is required with --link or --provider, and only then');
   }
 }
 
 async function simulate(context: CliContext, options: SimulateOptions): Promise<void> {
-  refuseHalves(options);
+  refuseConflicts(options);
   const figures: Figures = { open: 0, refused: 0, messages: 0, lastRefusal: '' };
-  const say = (event: Record<string, unknown>, text: string) =>
+  const output = (event: Record<string, unknown>, text: string) =>
     context.stdout(`${options.json ? JSON.stringify(event) : text}\n`);
   let starting = 0;
   const waiting: (() => void)[] = [];
@@ -96,7 +96,10 @@ async function simulate(context: CliContext, options: SimulateOptions): Promise<
       onMessage(message) {
         figures.messages += 1;
         if (options.count <= PRINT_EACH_MAX) {
-          say({ hwid, message }, `${hwid} got ${message.id}: ${JSON.stringify(message.payload)}`);
+          output(
+            { hwid, message },
+            `${hwid} got ${message.id}: ${JSON.stringify(message.payload)}`,
+          );
         }
         return stateFor(message);
       },
@@ -118,7 +121,7 @@ async function simulate(context: CliContext, options: SimulateOptions): Promise<
     const { lastRefusal, ...counts } = figures;
     const refusal = lastRefusal === '' ? '' : ` (${lastRefusal})`;
     const text = `open ${figures.open}/${options.count}  messages ${figures.messages}  refused ${figures.refused}${refusal}`;
-    if (text !== last) say({ ...counts, last_refusal: lastRefusal || null }, text);
+    if (text !== last) output({ ...counts, last_refusal: lastRefusal || null }, text);
     last = text;
   };
   const ticker = setInterval(report, FIGURES_INTERVAL_MS);
@@ -153,22 +156,13 @@ export function addSimulateCommand(device: Command, context: CliContext): void {
   device
     .command('simulate')
     .description('run devices against a server until SIGINT, with live figures')
-    .option('--url <url>', 'base address of the server', baseUrlValue, 'http://127.0.0.1:8080')
+    .option('--url <url>', 'base URL of the server', baseUrlValue, 'http://127.0.0.1:8080')
     .option('--count <number>', 'how many devices', countValue, 1)
     .option('--os <name>', 'their operating system', 'android')
-    .option(
-      '--prefix <text>',
-      'their HWIDs are this, a hyphen and a number',
-      hwidPrefixValue,
-      'simulated',
-    )
-    .option(
-      '--provider <code>',
-      'link them to this provider, with --domain-hash',
-      providerCodeValue,
-    )
+    .option('--prefix <text>', 'the start of HWIDs, before -NUMBER', hwidPrefixValue, 'simulated')
+    .option('--provider <code>', 'register at this provider, with --domain-hash', providerCodeValue)
     .option('--domain-hash <hash>', 'SHA-256 of a bound domain', domainHashValue)
     .option('--link <code>', 'put them on this limited link, with --domain-hash', installCodeValue)
-    .option('--duration <seconds>', 'stop by itself', secondsValue)
+    .option('--duration <seconds>', 'stop after this time', secondsValue)
     .action((options: SimulateOptions) => simulate(context, options));
 }

@@ -4,13 +4,12 @@ import { open, rm } from 'node:fs/promises';
 import { OperatorError } from '../operator-error.ts';
 import type { CliContext } from './context.ts';
 
-/** Settles when the text has been taken. False: nobody takes any more, so leave the rest out. */
+/** Settles when the text is written. False: the reader has gone, so omit the rest. */
 export type Write = (text: string) => Promise<boolean>;
 
 /**
- * Lets `use` write to a new file that is its owner's alone, or, without a path, to standard output.
- * A file that exists is not touched: it may be the only copy. After a fault nothing half done is
- * left. Throws {@link OperatorError} for a file that cannot be written.
+ * Runs `use` with a writer to a new file (mode 0600), or to standard output without a path. Removes
+ * the file after a fault. Throws {@link OperatorError} if the file exists or cannot be written.
  */
 export async function writeTo<T>(
   context: CliContext,
@@ -36,7 +35,6 @@ export async function writeTo<T>(
 
 function refuse(path: string, error: unknown): never {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'EEXIST')
-    throw new OperatorError(`${path} exists: name another file`, 'file_exists');
+  if (code === 'EEXIST') throw new OperatorError(`${path} exists: name another`, 'file_exists');
   throw new OperatorError(`cannot write ${path}: ${message}`);
 }

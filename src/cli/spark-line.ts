@@ -1,18 +1,18 @@
-/** Numbers by time as a line of small bars, for a terminal. */
+/** Numbers as a line of small bars, for a terminal. */
 
 const BARS = ' ▁▂▃▄▅▆▇█';
-/** The fewest bars that a line has, on however narrow a terminal. */
+/** The fewest bars of a line, also on a narrow terminal. */
 const BARS_MIN = 10;
-/** Room for the words beside them: ` |`, `| at most 123456789 in 99 days`. */
+/** Columns of the text beside them: ` |`, `| at most 123456789 in 99 days`. */
 const TEXT_WIDTH = 32;
 
 interface Row {
   name: string;
-  /** Numbers in the order of time, as many in each row. */
+  /** Numbers in the order of time, the same count in each row. */
   values: readonly number[];
 }
 
-/** A line for each row, with its largest value; no wider than `columns` if that can be. */
+/** Returns a line for each row, with its largest value; in `columns` if it fits. */
 export function sparkLines(rows: readonly Row[], columns: number): string {
   const nameWidth = Math.max(...rows.map(({ name }) => name.length));
   const count = rows[0]?.values.length ?? 0;
@@ -29,7 +29,7 @@ export function sparkLines(rows: readonly Row[], columns: number): string {
     .join('\n');
 }
 
-/** Sums of so many neighbours, the last ones together: the newest bar is never of fewer. */
+/** Sums groups of `share` neighbours from the end, so that the newest bar is complete. */
 function groups(values: readonly number[], share: number): number[] {
   const sums: number[] = [];
   for (let end = values.length; end > 0; end -= share) {

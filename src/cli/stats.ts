@@ -1,4 +1,4 @@
-/** `gatepost stats`: figures by UTC day, as tables, on a terminal also as a small chart. */
+/** `gatepost stats`: figures by UTC day, as tables, on a terminal also as a chart. */
 
 import type { Command } from 'commander';
 import { type DayFigures, FIGURE_DAYS, lastDays, listFigures, sumOf } from '../core/figures.ts';
@@ -13,7 +13,7 @@ interface StatsOptions extends CommonOptions {
   days: number;
 }
 
-/** Links shown that refused most. */
+/** The most links with refusals that are shown. */
 const LINKS_SHOWN = 10;
 
 export const REASON_WORDS: Readonly<Record<RefusalReason, string>> = {
@@ -53,17 +53,16 @@ const OF_PROVIDER: Columns<Figures & { provider_code: string }> = {
   ...{ FREED: 'freed', LINKS: 'links', SENDS: 'sends', DELIVERED: 'delivered', EXPIRED: 'expired' },
 };
 
-/** Findings of the command. */
 interface Stats {
   days: DayFigures[];
   total: Figures;
-  /** The share of each provider, of all of them. */
+  /** The sums of each provider; none for one provider. */
   providers: (Figures & { provider_code: string })[];
-  /** Links of the one provider that refused most. */
+  /** The links of the one provider that refused most. */
   refusals: LinkRefusals[];
 }
 
-async function look(context: CliContext, code: string | undefined, options: StatsOptions) {
+async function readStats(context: CliContext, code: string | undefined, options: StatsOptions) {
   const { fromDay, toDay } = lastDays(options.days, context.nowMs());
   return withCore(context, options, async (core): Promise<Stats> => {
     const { store } = core;
@@ -82,7 +81,7 @@ async function look(context: CliContext, code: string | undefined, options: Stat
   });
 }
 
-/** The days on which some of these figures are not 0, and their sum; null: there are none. */
+/** Returns the days with figures other than 0, and their sum; null: there are none. */
 function tableOf(title: string, columns: Readonly<Record<string, keyof Figures>>, stats: Stats) {
   const happened = stats.days.filter((day) => Object.values(columns).some((name) => day[name] > 0));
   if (happened.length === 0) return null;
@@ -99,7 +98,7 @@ function refusalTable(refusals: readonly LinkRefusals[]): string | null {
     why: REASON_WORDS[link.reason],
   }));
   const columns = { LINK: 'code', REFUSED: 'count', 'LAST TIME': 'at', WHY: 'why' } as const;
-  return `Links that refused most, since they were made\n${table(rows, columns)}`;
+  return `Links with most refusals\n${table(rows, columns)}`;
 }
 
 function chart({ days }: Stats, columns: number): string | null {
@@ -134,7 +133,7 @@ async function show(
   code: string | undefined,
   options: StatsOptions,
 ): Promise<void> {
-  const stats = await look(context, code, options);
+  const stats = await readStats(context, code, options);
   const { days, total, providers } = stats;
   const refusals = stats.refusals.map((link) => ({
     install_code: link.installCode,

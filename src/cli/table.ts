@@ -1,15 +1,21 @@
-/** Text for people in columns; signs in it that a terminal would obey are made visible. */
+/** Text in columns. Control characters in it become visible. */
 
-import { visible } from './visible.ts';
+/** Control characters, line and paragraph separators, marks that change the direction of text. */
+const UNSEEN = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Escapes invisible characters, so that foreign text cannot control the terminal: `\u001b`. */
+export function visible(text: string): string {
+  return text.replace(UNSEEN, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
 
 type Cell = string | number;
 
-/** Columns by their headings: a field of the records, or what is made of one. */
+/** Columns by their headings: a field of the records, or a function of them. */
 export type Columns<T> = Readonly<
   Record<string, { [K in keyof T]: T[K] extends Cell ? K : never }[keyof T] | ((row: T) => Cell)>
 >;
 
-/** Aligned columns, a line for each record. Numbers go to the right. */
+/** Returns aligned columns, a line for each record; numbers are right-aligned. */
 export function table<T>(records: readonly T[], columns: Columns<T>): string {
   const headings = Object.keys(columns);
   const sources = records.map((record) =>
@@ -32,7 +38,7 @@ export function table<T>(records: readonly T[], columns: Columns<T>): string {
   return [line(headings), ...cells.map((row, n) => line(row, sources[n]))].join('\n');
 }
 
-/** A name and a value on each line, the values aligned; `-` stands for null. */
+/** Returns a line with name and value for each fact; `-` stands for null. */
 export function sheet(facts: Readonly<Record<string, Cell | boolean | null>>): string {
   const widest = Math.max(...Object.keys(facts).map((name) => name.length));
   return Object.entries(facts)
@@ -40,7 +46,7 @@ export function sheet(facts: Readonly<Record<string, Cell | boolean | null>>): s
     .join('\n');
 }
 
-/** The columns of a text on a terminal: wide letters take two. */
+/** Returns the columns of a text on a terminal: wide letters take two. */
 function width(text: string): number {
   return Bun.stringWidth(text);
 }

@@ -1,4 +1,4 @@
-/** The terms on which a provider is here, as options of several commands. */
+/** Plan, end and cap of a provider as options of commands. */
 
 import type { Plan } from '../core/port/provider.ts';
 import { expiresValue, maxLinksValue, nameValue, planValue } from './values.ts';
@@ -9,7 +9,7 @@ export interface Terms {
   maxLinks: number | 'default';
 }
 
-export const NAME = ['--name <name>', 'what you call the provider', nameValue] as const;
+export const NAME = ['--name <name>', 'the name of the provider', nameValue] as const;
 export const PLAN = ['--plan <plan>', 'basic, pro or enterprise', planValue] as const;
 export const EXPIRES = [
   '--expires <date>',
@@ -22,19 +22,19 @@ export const MAX_LINKS = [
   maxLinksValue,
 ] as const;
 
-/** A number, or null for the word that stands for none. */
+/** Returns a number, or null for a word. */
 export function orNull(value: number | 'never' | 'default'): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-/** The rights of each plan: its name does not tell them. */
+/** The rights of each plan. */
 const RIGHTS: Readonly<Record<Plan, string>> = {
   basic: 'links and domains; it sends neither commands (pro) nor notifications (enterprise)',
   pro: 'links, domains and commands; it sends no notifications (enterprise)',
   enterprise: 'links, domains, commands and notifications',
 };
 
-/** A plan with its rights: `basic: links and domains; …`. */
+/** Returns a plan with its rights: `basic: links and domains; …`. */
 export function planNote(plan: Plan): string {
   return `${plan}: ${RIGHTS[plan]}`;
 }

@@ -1,4 +1,4 @@
-/** Values on the command line: their readers, and their forms for people. */
+/** Values of the command line: their readers and their output. */
 
 import { InvalidArgumentError } from 'commander';
 import { ACTIONS, type Action } from '../core/audit/entry.ts';
@@ -33,7 +33,10 @@ import { readEvents } from '../core/webhook.ts';
 
 const mistake = (text: string) => new InvalidArgumentError(text);
 
-/** The reader of an argument that has a format of the product. */
+/** The help of `--since`. */
+export const SINCE_HELP = 'from this time on: a date or time in UTC, or 24h for the last day';
+
+/** Makes the reader of an argument with a format of the core. */
 function argument<T>(name: string, { read, rule }: Format<T>): (text: string) => T {
   return (text) => {
     const value = read(text);
@@ -49,8 +52,8 @@ export function planValue(text: string): Plan {
 }
 
 /**
- * The end of a subscription, ms: the first instant after its last day (UTC+3); or `never`, as
- * commander would turn null into an empty text.
+ * Reads the end of a subscription, ms: the first instant after its last day (UTC+3); or `never`,
+ * because commander turns null into an empty text.
  */
 export function expiresValue(text: string): number | 'never' {
   if (text === 'never') return text;
@@ -63,7 +66,7 @@ export function maxLinksValue(text: string): number | 'default' {
   return text === 'default' ? text : linksValue(text);
 }
 
-/** The reader of a number that `pattern` describes and `meaning` names. */
+/** Makes the reader of a number with the form of `pattern`; `meaning` is for the message. */
 function numberValue(pattern: RegExp, meaning: string): (text: string) => number {
   return (text) => {
     if (!pattern.test(text)) throw mistake(`'${text}' is not a number ${meaning}`);
@@ -99,7 +102,7 @@ export const hwidValue = argument('a HWID', HWID);
 
 export const daysValue = argument('a number of days', STATS_DAYS);
 
-/** A beginning of HWIDs that leaves room for a hyphen and a number. */
+/** Reads the start of HWIDs, which leaves room for a hyphen and a number. */
 export function hwidPrefixValue(text: string): string {
   if (text.length > 100 || isRefused(readHwid(text))) {
     throw mistake('HWIDs begin with 1 to 100 visible ASCII characters without comma');
@@ -107,9 +110,9 @@ export function hwidPrefixValue(text: string): string {
   return text;
 }
 
-/** A host name as a binding knows it, or the hash of one. */
+/** A host name in the form of a binding, or its hash. */
 export interface DomainName {
-  /** Null: the hash alone was given. */
+  /** Null: only the hash is known. */
   host: string | null;
   hash: string;
 }
@@ -129,7 +132,6 @@ export function distributionIdValue(text: string): number {
   return id;
 }
 
-/** A URL that somebody may have us call; the core decides who may call what. */
 export function calledUrlValue(text: string): string {
   const url = readOperatorUrl(text);
   if (isRefused(url)) throw mistake(`a URL ${url.detail}`);
@@ -138,12 +140,12 @@ export function calledUrlValue(text: string): string {
 
 export const telegramChatValue = argument('a Telegram chat', TELEGRAM_CHAT);
 
-/** Kinds of events between commas, whosoever's. */
+/** Reads kinds of events between commas, of providers or of the operator. */
 export function eventsValue(text: string): string {
   const outcomes = [readEvents(text, null), readEvents(text, 0)];
   if (outcomes.every((outcome) => isRefused(outcome))) {
     const kinds = new Set([...PROVIDER_EVENTS, ...OPERATOR_EVENTS]);
-    throw mistake(`events are all, or of one owner: ${[...kinds].join(', ')}`);
+    throw mistake(`events are all, or kinds of one owner: ${[...kinds].join(', ')}`);
   }
   return text;
 }
@@ -152,7 +154,6 @@ export const webhookIdValue = argument('the id of a webhook', RECORD_ID);
 
 export const eventIdValue = argument('the number of an event', RECORD_ID);
 
-/** An action of the audit log. */
 export function actionValue(text: string): Action {
   const actions = Object.keys(ACTIONS) as Action[];
   const action = actions.find((candidate) => candidate === text);
@@ -160,7 +161,7 @@ export function actionValue(text: string): Action {
   return action;
 }
 
-/** A point of the audit log's chain, as `audit verify` prints it. */
+/** Reads a head of the audit log, as `audit verify` prints it. */
 export function auditHeadValue(text: string): string {
   if (!/^[1-9]\d{0,14}:[0-9a-f]{64}$/.test(text)) {
     throw mistake(`'${text}' is not a head of the audit log: NUMBER:HASH`);
@@ -168,18 +169,17 @@ export function auditHeadValue(text: string): string {
   return text;
 }
 
-/** The base address of an API: a path is kept, without its last slash. */
+/** Reads the base URL of an API: keeps a path, without its last slash. */
 export function baseUrlValue(text: string): string {
   const url = URL.parse(text);
-  if (!/^https?:\/\//i.test(text) || url === null)
-    throw mistake(`'${text}' is not an http address`);
+  if (!/^https?:\/\//i.test(text) || url === null) throw mistake(`'${text}' is not an http URL`);
   if (url.username || url.password || url.search || url.hash) {
-    throw mistake('a base address has no user, query or fragment; a key goes into --key-file');
+    throw mistake('a base URL has no user, query or fragment; a key belongs in --key-file');
   }
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-/** An offset from UTC such as `+03:00`, in minutes. */
+/** Reads an offset from UTC such as `+03:00`, in minutes. */
 export function zoneValue(text: string): number {
   const parts = /^([+-])(0\d|1[0-4]):([0-5]\d)$/.exec(text);
   if (!parts) throw mistake(`'${text}' is not an offset from UTC such as +03:00`);
@@ -187,7 +187,7 @@ export function zoneValue(text: string): number {
   return parts[1] === '-' ? -minutes : minutes;
 }
 
-/** A range of ids such as `1-5000`. */
+/** Reads a range of ids such as `1-5000`. */
 export function idRangeValue(text: string): { from: number; to: number } {
   const parts = /^(\d{1,15})-(\d{1,15})$/.exec(text);
   const from = Number(parts?.[1]);
@@ -203,7 +203,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** A duration such as `24h`, in ms. */
+/** Reads a duration such as `24h`, in ms. */
 export function durationValue(text: string): number {
   const parts = /^(\d{1,6})([smhd])$/.exec(text);
   const unitMs = UNIT_MS[parts?.[2] ?? ''];
@@ -213,15 +213,15 @@ export function durationValue(text: string): number {
   return Number(parts[1]) * unitMs;
 }
 
-/** Tells whether a day exists: JavaScript takes 30 February for 2 March. */
+/** Returns whether a day exists: JavaScript reads 30 February as 2 March. */
 function isDate(text: string): boolean {
   const date = new Date(`${text}T00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
 /**
- * An instant as a function of now, ms: `24h` ago, a date (its beginning in UTC), or a time in UTC
- * unless it says another zone.
+ * Reads an instant as a function of now, ms: `24h` ago, a date (its start in UTC), or a time, in
+ * UTC if it names no zone.
  */
 export function instantValue(text: string): (nowMs: number) => number {
   if (/^\d+[smhd]$/.test(text)) {
@@ -234,36 +234,43 @@ export function instantValue(text: string): (nowMs: number) => number {
   const epochMs = Date.parse(`${date}T${time}${zone}`);
   const isReal = date !== undefined && isDate(date);
   if (Number.isNaN(epochMs) || !isReal) {
-    throw mistake(`'${text}' is not a time: 2026-11-20, 2026-11-20T12:00, or 24h for so long ago`);
+    throw mistake(
+      `'${text}' is not a time such as 2026-11-20, 2026-11-20T12:00, or 24h for a day ago`,
+    );
   }
   return () => epochMs;
 }
 
-/** The last day of a subscription, or `never`. */
+/** Returns the last day of a subscription, or `never`. */
 export function showExpires(activeUntilMs: number | null): string {
   return activeUntilMs === null ? 'never' : dateEndingAt(activeUntilMs);
 }
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
-/** A size for people: `0.9 MiB`, `312 bytes`. */
+/** Returns a size as text: `0.9 MiB`, `312 bytes`. */
 export function showBytes(bytes: number): string {
   const power = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), UNITS.length - 1);
   return power === 0 ? `${bytes} bytes` : `${(bytes / 1024 ** power).toFixed(1)} ${UNITS[power]}`;
 }
 
-/** An instant for people and for machines alike: ISO 8601 in UTC, to the second. */
+/** Returns an instant as ISO 8601 in UTC, to the second. */
 export function showTime(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
 }
 
-/** The name of a file. An empty one is a mistake of usage. */
+/** Returns an instant as {@link showTime}, or null. */
+export function showTimeOrNull(epochMs: number | null): string | null {
+  return epochMs === null ? null : showTime(epochMs);
+}
+
+/** Reads the name of a file, which is not empty. */
 export function fileValue(text: string): string {
   if (text === '') throw mistake('the name of a file is not empty');
   return text;
 }
 
-/** A file to write; undefined, as when none is named: standard output. */
+/** Reads the name of a file to write; undefined, as without a name: standard output. */
 export function outputFileValue(text: string): string | undefined {
   return text === '-' ? undefined : fileValue(text);
 }

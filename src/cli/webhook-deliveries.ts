@@ -1,4 +1,4 @@
-/** `gatepost webhook deliveries`, `replay`: what became of events, and telling them again. */
+/** `gatepost webhook deliveries` and `replay`: the deliveries of events, and their repetition. */
 
 import { type Command, Option } from 'commander';
 import { DELIVERY_STATES, type Delivery } from '../core/port/webhook.ts';
@@ -8,7 +8,7 @@ import { counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { granted } from './refusal.ts';
-import { eventIdValue, instantValue, showTime, webhookIdValue } from './values.ts';
+import { eventIdValue, instantValue, SINCE_HELP, showTime, webhookIdValue } from './values.ts';
 
 interface ListOptions extends CommonOptions, LimitOptions {
   state?: Delivery['state'];
@@ -26,7 +26,7 @@ function view(delivery: Delivery) {
     happened_at: showTime(delivery.atMs),
     state: delivery.state,
     attempts: delivery.attemptCount,
-    // What waits for its first attempt is due since ever.
+    // An event before its first attempt has no later time.
     state_at: showTime(Math.max(delivery.stateAtMs, delivery.atMs)),
     problem: delivery.problem,
   };
@@ -36,7 +36,7 @@ async function list(context: CliContext, id: number, options: ListOptions): Prom
   const countMax = countMaxOf(options);
   const found = await withCore(context, options, async (core) => {
     granted(await findWebhook(core, id), id);
-    // One more tells that there are more.
+    // One more than shown, to learn whether there are more.
     return core.store.listDeliveries(id, options.state ?? null, null, countMax + 1);
   });
   printTable(context, options, found.slice(0, countMax).map(view), {
@@ -64,31 +64,27 @@ async function replay(context: CliContext, id: number, options: ReplayOptions): 
   });
   if (eventId !== undefined && count === 0 && !isFull) {
     throw new OperatorError(
-      `webhook ${id} has no event ${eventId} to send again: it waits already, or is not kept, or is of another owner`,
+      `webhook ${id} has no event ${eventId} to replay: it is pending, deleted, or of another owner`,
     );
   }
-  const left = isFull ? '; the rest was left out, as so many wait already as may' : '';
-  const text = `${counted(count, 'event')} will be sent to webhook ${id} again${left}`;
+  const rest = isFull ? '; the rest was omitted, because its queue is full' : '';
+  const text = `${counted(count, 'event')} will be sent to webhook ${id} again${rest}`;
   print(context, options, { id, count, is_full: isFull }, text);
 }
 
 export function addDeliveryCommands(webhook: Command, context: CliContext): void {
   const listing = webhook
     .command('deliveries')
-    .description('list what waits, was delivered or given up, the newest event first')
+    .description('list pending, delivered and failed events, the newest first')
     .argument('<id>', '', webhookIdValue)
-    .addOption(new Option('--state <state>', 'only those in this state').choices(DELIVERY_STATES));
+    .addOption(new Option('--state <state>', 'only in this state').choices(DELIVERY_STATES));
   addLimit(listing).action((id: number, options: ListOptions) => list(context, id, options));
 
   webhook
     .command('replay')
-    .description('send events that are kept again, with the ids that they have had')
+    .description('send kept events again, with the same ids')
     .argument('<id>', '', webhookIdValue)
-    .option('--event <number>', 'this event', eventIdValue)
-    .option(
-      '--since <time>',
-      'all from then on: a date or time in UTC, or 24h for so long',
-      instantValue,
-    )
+    .option('--event <number>', 'only this event', eventIdValue)
+    .option('--since <time>', SINCE_HELP, instantValue)
     .action((id: number, options: ReplayOptions) => replay(context, id, options));
 }

@@ -1,4 +1,4 @@
-/** `gatepost webhook test`: one real call, and what came of it in plain words. */
+/** `gatepost webhook test`: sends a real event and explains the answer. */
 
 import type { Command } from 'commander';
 import type { Verdict } from '../core/outbox/carrier.ts';
@@ -8,12 +8,12 @@ import { type CliContext, type CommonOptions, flagsOf, print, withCore } from '.
 import { granted } from './refusal.ts';
 import { webhookIdValue } from './values.ts';
 
-/** What would become of an event that met such an answer. */
+/** The consequence of such an answer for an event. */
 const CONSEQUENCES: Readonly<Record<Exclude<Verdict['verdict'], 'accepted'>, string>> = {
-  retry: 'An event would be tried again, 10 times over about three days.',
-  wait: 'An event would wait as long as that, and then be sent.',
+  retry: 'An event would be retried, 10 times over about three days.',
+  wait: 'An event would wait for that time and then be sent.',
   busy: 'An event would wait for its turn.',
-  failed: 'An event would be given up.',
+  failed: 'An event would fail.',
   dead: 'An event would disable the webhook.',
   credentials: 'An event would disable the webhook.',
 };
@@ -30,26 +30,26 @@ async function attempt(context: CliContext, id: number, options: CommonOptions):
   });
   if (verdict.verdict !== 'accepted') {
     const { problem } = verdict;
-    const sentence = `webhook ${id} did not take the test event: ${problem}.`;
-    const disabled = webhook.disabled === null ? '' : ' It is disabled, and gets none.';
+    const sentence = `webhook ${id} did not accept the test event: ${problem}.`;
+    const disabled = webhook.disabled === null ? '' : ' It is disabled and gets no events.';
     throw new OperatorError(
       `${sentence} ${CONSEQUENCES[verdict.verdict]}${disabled}`.replace(/\.$/, ''),
       'test_failed',
     );
   }
-  const whom = webhook.target.kind === 'webhook' ? 'the receiver' : 'the chat';
+  const receiver = webhook.target.kind === 'webhook' ? 'the receiver' : 'the chat';
   const note =
     webhook.disabled === null
       ? ''
-      : `\nIt is disabled (${webhook.disabled.why}): --enable ends that.`;
-  const text = `webhook ${id} works: ${whom} took the test event${note}`;
+      : `\nIt is disabled (${webhook.disabled.why}): 'webhook set --enable' enables it.`;
+  const text = `webhook ${id} works: ${receiver} accepted the test event${note}`;
   print(context, options, { id, done: 'delivered' }, text);
 }
 
 export function addTryCommand(webhook: Command, context: CliContext): void {
   webhook
     .command('test')
-    .description('send one event now, and say what came of it')
+    .description('send a test event now and explain the answer')
     .argument('<id>', '', webhookIdValue)
     .action((id: number, options: CommonOptions) => attempt(context, id, options));
 }

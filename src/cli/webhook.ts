@@ -1,4 +1,4 @@
-/** `gatepost webhook …`: whom the operator and the providers want to be told of events. */
+/** `gatepost webhook …`: the webhooks and Telegram chats that receive events. */
 
 import { type Command, Option } from 'commander';
 import type { Core } from '../core/core.ts';
@@ -15,8 +15,8 @@ import {
   type WebhookDraft,
 } from '../core/webhook.ts';
 import { freshSecret, shownUrl, webhookView } from '../core/webhook-view.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
-import { readSecretFile } from '../permissions.ts';
+import { UsageError } from '../operator-error.ts';
+import { secretIn } from '../permissions.ts';
 import { confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { refusal } from './refusal.ts';
@@ -61,7 +61,7 @@ interface RotateOptions extends CommonOptions {
   tokenFile?: string;
 }
 
-/** The value that the core gave. Throws a refusal in the words of the command line. */
+/** Returns the value of the core. Throws {@link OperatorError} for a refusal. */
 function accepted<T>(outcome: T, subject: string | number): Exclude<T, Refused<string>> {
   if (!isRefused(outcome)) return outcome as Exclude<T, Refused<string>>;
   const { says, detail, fault } = outcome as Refused<string>;
@@ -70,20 +70,12 @@ function accepted<T>(outcome: T, subject: string | number): Exclude<T, Refused<s
   throw refusal(says as 'webhook_not_found' | 'webhook_limit_reached', subject);
 }
 
-/** Null without a code: the operator. */
+/** Returns the owner by its code; null, the operator, without one. Throws `provider_not_found`. */
 async function ownerOf({ store }: Core, code: string | undefined): Promise<OwnerId> {
   if (code === undefined) return null;
   const provider = await store.findProvider(code);
   if (provider === null) throw refusal('provider_not_found', code);
   return provider.id;
-}
-
-/** The token in a file; null: none is named. */
-function readToken(path: string | undefined): string | null {
-  if (path === undefined) return null;
-  const read = readSecretFile(path);
-  if ('problem' in read) throw new OperatorError(read.problem);
-  return read.text.trim();
 }
 
 function draftOf(options: AddOptions): WebhookDraft {
@@ -103,14 +95,14 @@ function draftOf(options: AddOptions): WebhookDraft {
     chat: telegram ?? '',
     locale: locale ?? 'en',
     events: [],
-    token: readToken(tokenFile),
+    token: secretIn(tokenFile).trim(),
   };
 }
 
-const SHOWN_ONCE = 'The secret is shown this once. It goes to the receiver, who verifies by it.';
-const PUBLIC_KEY = 'The receiver verifies by the public key; its other half stays here.';
+const SHOWN_ONCE = 'The secret is shown only once. The receiver needs it to verify events.';
+const PUBLIC_KEY = 'The receiver needs the public key to verify events.';
 
-/** Prints a fresh secret, for the only time, if there is one to be shown. */
+/** Prints a new secret or public key, once. */
 function printSecret(
   context: CliContext,
   options: CommonOptions,
@@ -118,7 +110,7 @@ function printSecret(
   given: string,
 ): void {
   const { secret, publicKey } = freshSecret(target, given);
-  const lines = [`'gatepost webhook test ${id}' tries it out.`];
+  const lines = [`'gatepost webhook test ${id}' tests it.`];
   if (publicKey !== null) lines.unshift(sheet({ id, public_key: publicKey }), PUBLIC_KEY);
   else if (secret !== null) lines.unshift(sheet({ id, secret }), SHOWN_ONCE);
   else lines.unshift(sheet({ id }));
@@ -204,17 +196,18 @@ async function set(context: CliContext, id: number, options: SetOptions): Promis
 }
 
 async function rotate(context: CliContext, id: number, options: RotateOptions): Promise<void> {
-  const wanted = { token: readToken(options.tokenFile), keepOldMs: options.keepOld };
+  const { tokenFile, keepOld: keepOldMs } = options;
+  const wanted = { token: tokenFile === undefined ? null : secretIn(tokenFile).trim(), keepOldMs };
   const { webhook, secret } = await withCore(context, options, async (core) => {
     const found = accepted(await findWebhook(core, id), id);
     const rotated = await rotateWebhook(core, found, wanted, context.nowMs());
     return { webhook: found, ...accepted(rotated, id) };
   });
   printSecret(context, options, webhook, secret);
-  // Not among what a program reads.
-  if (webhook.target.kind === 'webhook' && options.keepOld > 0 && !options.json) {
-    const until = showTime(context.nowMs() + options.keepOld);
-    context.stderr(`the old secret signs too until ${until}: until then the receiver can change\n`);
+  // With --json, programs read the rest.
+  if (webhook.target.kind === 'webhook' && keepOldMs > 0 && !options.json) {
+    const until = showTime(context.nowMs() + keepOldMs);
+    context.stderr(`the old secret also signs until ${until}: change the receiver before\n`);
   }
 }
 
@@ -227,7 +220,7 @@ async function remove(context: CliContext, id: number, options: RemoveOptions): 
     const webhook = accepted(await findWebhook(core, id), id);
     const { target } = webhook;
     const to = target.kind === 'webhook' ? shownUrl(target.url) : `chat ${target.chat}`;
-    await confirm(context, options, `Remove webhook ${id} to ${to} with all that waits for it`);
+    await confirm(context, options, `Remove webhook ${id} to ${to} with its pending events`);
     return accepted(await removeWebhook(core, webhook, context.nowMs()), id);
   });
   print(context, options, { id, done: 'removed' }, `webhook ${id} removed`);
@@ -242,39 +235,32 @@ const TOKEN_FILE = [
 const locale = (about: string) => new Option('--locale <language>', about).choices(WEBHOOK_LOCALES);
 
 export function addWebhookCommands(program: Command, context: CliContext): void {
-  const webhook = program
-    .command('webhook')
-    .description('tell bots and Telegram chats what happens');
+  const webhook = program.command('webhook').description('send events to bots and Telegram chats');
 
   webhook
     .command('add')
-    .description("add a webhook or a Telegram chat, the operator's own or a provider's")
-    .option(
-      '--url <url>',
-      'where events are sent by the Standard Webhooks specification',
-      calledUrlValue,
-    )
+    .description('add a webhook or a Telegram chat, of the operator or of a provider')
+    .option('--url <url>', 'the receiver, by the Standard Webhooks specification', calledUrlValue)
     .option(
       '--telegram <chat>',
       'the number of a chat, or @ and its public name',
       telegramChatValue,
     )
     .option(...TOKEN_FILE)
-    .option('--provider <code>', 'for this provider', providerCodeValue)
+    .option('--provider <code>', 'the owner; the operator if omitted', providerCodeValue)
     .option(...EVENTS, 'all')
     .addOption(
-      new Option(
-        '--signature <scheme>',
-        'v1 is HMAC-SHA256, used when it is omitted; v1a Ed25519',
-      ).choices(SIGNATURE_SCHEMES),
+      new Option('--signature <scheme>', 'v1 is HMAC-SHA256, the default; v1a is Ed25519').choices(
+        SIGNATURE_SCHEMES,
+      ),
     )
-    .addOption(locale('the language of the texts in a chat; en when omitted'))
+    .addOption(locale('the language of the texts in a chat; en if omitted'))
     .action((options: AddOptions) => add(context, options));
 
   webhook
     .command('list')
-    .description("list the operator's own webhooks, or a provider's")
-    .option('--provider <code>', 'of this provider', providerCodeValue)
+    .description('list the webhooks of the operator, or of a provider')
+    .option('--provider <code>', 'the owner; the operator if omitted', providerCodeValue)
     .action((options: OwnerOptions) => list(context, options));
 
   webhook
@@ -285,16 +271,16 @@ export function addWebhookCommands(program: Command, context: CliContext): void 
     .option('--telegram <chat>', 'another chat of the same bot', telegramChatValue)
     .addOption(locale('another language of the texts in a chat'))
     .option(...EVENTS)
-    .option('--enable', 'let what waits be tried at once')
-    .addOption(new Option('--disable', 'send nothing, note no events').conflicts('enable'))
+    .option('--enable', 'enable it and retry pending events at once')
+    .addOption(new Option('--disable', 'send and store no events').conflicts('enable'))
     .action((id: number, options: SetOptions) => set(context, id, options));
 
   webhook
     .command('rotate')
-    .description('make a new secret, or take the token of another bot')
+    .description('create a new secret, or set the token of another bot')
     .argument('<id>', '', webhookIdValue)
     .addOption(
-      new Option('--keep-old <time>', 'how long the old secret of a URL signs too; 0s: not at all')
+      new Option('--keep-old <time>', 'how long the old secret of a URL also signs; 0s: not at all')
         .argParser(durationValue)
         .default(86_400_000, '24h'),
     )
@@ -306,7 +292,7 @@ export function addWebhookCommands(program: Command, context: CliContext): void 
 
   webhook
     .command('remove')
-    .description('remove a webhook with all that waits for it')
+    .description('delete a webhook with its pending events')
     .argument('<id>', '', webhookIdValue)
     .option('--yes', 'do not ask')
     .action((id: number, options: RemoveOptions) => remove(context, id, options));

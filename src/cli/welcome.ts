@@ -1,4 +1,4 @@
-/** The print of a first start: credentials, and lines to paste that work as they stand. */
+/** The output of a first start: credentials, and example calls to paste. */
 
 import type { App } from '../app.ts';
 import { actingAs } from '../core/core.ts';
@@ -10,10 +10,7 @@ import { randomCode } from '../core/secret.ts';
 /** SHA-256 of `example.com`. */
 const EXAMPLE_DOMAIN_HASH = 'a379a6f6eeafb9a55e378c118034e2751e682fab9f2d30ab13d2125586ce1947';
 
-/**
- * Creates a first provider on an appliance that has none. Returns the text to print: the new
- * credentials, else the way to some.
- */
+/** Creates a first provider if there is none. Returns the text with its credentials to print. */
 export async function welcome(app: App, operator: () => Actor, nowMs: number): Promise<string> {
   const providers = await app.core.store.listProviders();
   const [first] = providers;
@@ -32,19 +29,19 @@ For a new key: gatepost provider rotate-key ${first.code}
     `curl '${app.url}${path}?provider_code=${added.code}&auth_key=${added.authKey}${rest}'`;
   const code = randomCode(12);
   return `
-A first provider was created. Its key is shown this once: only its SHA-256 is stored.
+A first provider was created. Its key is shown only once: only its SHA-256 is stored.
 
   provider_code  ${added.code}
   auth_key       ${added.authKey}
 
-Bind the domain example.com, add a link for two devices, let a device in, list it:
+Bind the domain example.com, add a link for two devices, admit a device, list it:
 
 ${api('/api/add-domain', `&domain_hash=${EXAMPLE_DOMAIN_HASH}&domain_name=example.com`)}
 ${api('/api/add-install', `&install_limit=2&install_code=${code}&note=first`)}
 curl -H 'x-hwid: my-first-phone' -H 'x-device-os: Android' -H 'x-device-model: Pixel 9' '${app.url}/install?id=${EXAMPLE_DOMAIN_HASH}&installid=${code}'
 ${api('/api/list-hwid', `&install_code=${code}`)}
 
-All that the API takes and answers: ${app.url}/docs
+The documentation of the API: ${app.url}/docs
 Ctrl-C stops the server.
 `;
 }

@@ -1,10 +1,10 @@
-/** The sentences for disks that are full, broken, read-only or forbidden. */
+/** Sentences for disks that are full, broken, read-only or inaccessible. */
 
 import { accessSync, constants } from 'node:fs';
 import { OperatorError } from '../operator-error.ts';
 import { freeBytes } from './room.ts';
 
-/** Tells whether this is on a disk that takes no writes: the system turns faulty ones into such. */
+/** Returns whether a path is on a read-only disk, which the system makes of faulty ones. */
 export function isReadOnly(path: string): boolean {
   try {
     accessSync(path, constants.W_OK);
@@ -14,12 +14,11 @@ export function isReadOnly(path: string): boolean {
   }
 }
 
-/** Room that SQLite needs for the files beside a database, bytes. */
+/** Space that SQLite needs for the files beside a database, bytes. */
 const FULL_BYTES = 1024 ** 2;
 
 /**
- * The operator's sentence for a full, broken or forbidden disk among those of `folders`; any other
- * fault is returned as it is.
+ * Returns the operator's sentence for a fault of the disks of `folders`; other faults unchanged.
  */
 export function asDiskFault(fault: unknown, ...folders: string[]): unknown {
   if (!(fault instanceof Error) || fault instanceof OperatorError) return fault;
@@ -32,10 +31,10 @@ export function asDiskFault(fault: unknown, ...folders: string[]): unknown {
   );
 }
 
-/** The sentence for a fault that a full disk among those of `folders` explains, else null. */
+/** Returns the sentence for a fault from a full disk of `folders`, else null. */
 export function fullDisk(fault: unknown, ...folders: string[]): OperatorError | null {
   const code = codeOf(fault);
-  // SQLite calls it an I/O error when it cannot make its shared memory.
+  // SQLite reports an I/O error if it cannot create its shared memory.
   if (!/^(ENOSPC|EDQUOT|SQLITE_(FULL|IOERR|CANTOPEN).*)$/.test(code)) return null;
   const isCertain = /^(ENOSPC|EDQUOT|SQLITE_FULL)$/.test(code);
   const where = folders.find(isFull) ?? (isCertain ? folders.join(' or ') : null);

@@ -1,28 +1,28 @@
 /**
- * Locks between processes, as empty files that SQLite locks: the system drops them however a
- * process ends, and Bun has no call of its own for that.
+ * Locks between processes: empty files that SQLite locks, because Bun has no call for that. The
+ * system releases them when a process ends.
  */
 
 import { Database, SQLiteError } from 'bun:sqlite';
 import { makeOwnFile } from '../permissions.ts';
 
 /**
- * Takes a lock; the function returned lets it go. Any number can hold it as `shared` at a time, one
- * alone as `exclusive`. Null: somebody else held it for `waitMaxMs`, in which this blocks. The file
- * is made if need be and stays.
+ * Takes a lock, `shared` by any number or `exclusive` by one; returns the function that releases
+ * it. Blocks for up to `waitMaxMs`; null: another process still holds it. Makes the file, which
+ * stays.
  */
 export function takeLock(
   file: string,
   kind: 'shared' | 'exclusive',
   waitMaxMs: number,
 ): (() => void) | null {
-  // SQLite would make one that everybody may read.
+  // SQLite would make one that all users may read.
   makeOwnFile(file);
   const db = new Database(file, { readwrite: true, strict: true });
   try {
     db.run(`PRAGMA busy_timeout = ${waitMaxMs}`);
     if (kind === 'exclusive') {
-      // Nothing is written: a journal would lie beside the file, and stay after a kill.
+      // Without a journal file, which would stay after a kill.
       db.run('PRAGMA journal_mode = MEMORY');
       db.run('BEGIN EXCLUSIVE');
     } else {
@@ -37,7 +37,7 @@ export function takeLock(
   }
   return () => {
     try {
-      // Closing alone leaves the lock to statements that have not been collected yet.
+      // After close() alone, statements that wait for garbage collection keep the lock.
       db.run('ROLLBACK');
     } finally {
       db.close();
@@ -45,7 +45,7 @@ export function takeLock(
   };
 }
 
-/** Tells whether SQLite failed because somebody else holds a lock. */
+/** Returns whether SQLite failed because another connection holds a lock. */
 export function isBusy(error: unknown): boolean {
   return error instanceof SQLiteError && /^SQLITE_BUSY/.test(error.code ?? '');
 }

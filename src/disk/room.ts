@@ -1,23 +1,23 @@
-/** Room on disks: unpacking never takes the room that a server beside it needs. */
+/** Space on disks: unpacking leaves the space that a server needs. */
 
 import { statfsSync } from 'node:fs';
 import { OperatorError } from '../operator-error.ts';
 
-/** Room that stays free for others who write there, bytes. */
+/** Space that stays free for other writers, bytes. */
 export const SPARE_BYTES = 4 * 1024 ** 2;
-/** Bytes that are written between two looks at the disk. */
-const LOOK_BYTES = 16 * 1024 ** 2;
+/** Bytes that are written between two checks of the disk. */
+const CHECK_BYTES = 16 * 1024 ** 2;
 
-/** Whole MiB of so many bytes, rounded up. */
+/** Converts bytes to MiB, rounded up. */
 export const mib = (bytes: number) => Math.ceil(bytes / 1024 ** 2);
 
-/** Room on the disk of `folder` that is free for a program without rights, bytes. */
+/** Returns the space on the disk of `folder` for a program without privileges, bytes. */
 export function freeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;
 }
 
-/** Tells whether the disk of `folder` has room for so much; false also when it cannot be asked. */
+/** Returns whether the disk of `folder` has room for `bytes`; false also if that is unknown. */
 export function hasRoom(folder: string, bytes: number): boolean {
   try {
     return freeBytes(folder) >= bytes + SPARE_BYTES;
@@ -26,7 +26,7 @@ export function hasRoom(folder: string, bytes: number): boolean {
   }
 }
 
-/** The refusal of so many bytes, which none of `folders` has room for. */
+/** Makes the error for `bytes` that no disk of `folders` has room for. */
 export function noRoom(bytes: number, ...folders: string[]): OperatorError {
   const where = folders.join(' or ');
   return new OperatorError(
@@ -35,10 +35,10 @@ export function noRoom(bytes: number, ...folders: string[]): OperatorError {
   );
 }
 
-/** Watches the disk while a file of so many bytes is written there. */
+/** Watches the disk while a file of `bytes` is written there. */
 export class RoomWatch {
   #leftBytes: number;
-  #unseenBytes = 0;
+  #uncheckedBytes = 0;
 
   constructor(
     readonly folder: string,
@@ -47,12 +47,12 @@ export class RoomWatch {
     this.#leftBytes = bytes;
   }
 
-  /** Throws `OperatorError` when others have taken the room that is still needed. */
+  /** Counts written bytes. Throws `OperatorError` if the disk has no more room for the rest. */
   wrote(bytes: number): void {
     this.#leftBytes -= bytes;
-    this.#unseenBytes += bytes;
-    if (this.#unseenBytes < LOOK_BYTES) return;
-    this.#unseenBytes = 0;
+    this.#uncheckedBytes += bytes;
+    if (this.#uncheckedBytes < CHECK_BYTES) return;
+    this.#uncheckedBytes = 0;
     if (!hasRoom(this.folder, this.#leftBytes)) throw noRoom(this.#leftBytes, this.folder);
   }
 }

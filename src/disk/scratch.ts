@@ -1,6 +1,6 @@
 /**
- * Files in the making. Their maker holds a lock for as long as it lives, which the system lets go
- * however it ends: so the leftovers of a killed one differ from files that are being worked on.
+ * Temporary files. Their process holds a lock, which the system releases when it ends: so leftovers
+ * of a killed process differ from files in use.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -8,29 +8,29 @@ import { closeSync, existsSync, fsyncSync, openSync, readdirSync, rmSync } from 
 import { join, resolve } from 'node:path';
 import { takeLock } from './lock.ts';
 
-/** The use of a file in the making: a copy of the database, a backup, a database again. */
+/** A copy of the database, a backup, or a database from a backup. */
 type Kind = 'copy' | 'part' | 'unpacked';
 
 const NAME = /^(\.gatepost-[0-9a-f]{12})\.(?:lock|copy|part|unpacked)(?:-journal|-wal|-shm)?$/;
-/** Names that version 0.2.0 gave, with that of the backup; it made them without a lock. */
+/** Names of version 0.2.0, with that of the backup; it used no lock. */
 const OLD_NAME = /^\.(.+)\.[0-9a-f]{12}\.(?:copy|part)(?:-journal)?$/;
-/** Longest wait for a lock that somebody else looks at, ms. */
+/** Longest wait for a lock that another process is checking, ms. */
 const LOCK_WAIT_MS = 5_000;
 
-/** A place for files in the making in a folder. */
+/** Temporary files of this process in a folder. */
 export class Scratch {
   readonly #folder: string;
   readonly #stem: string;
   readonly #release: () => void;
 
-  /** Throws when the folder takes no files. */
+  /** Throws if the folder is not writable. */
   constructor(folder: string) {
     this.#folder = resolve(folder);
     for (;;) {
       const stem = `.gatepost-${randomBytes(6).toString('hex')}`;
       const lock = join(this.#folder, `${stem}.lock`);
       const release = takeLock(lock, 'exclusive', LOCK_WAIT_MS);
-      // Somebody clearing up saw it before it was locked, and has removed it.
+      // Another process may have removed the file before it was locked.
       if (release !== null && existsSync(lock)) {
         this.#stem = stem;
         this.#release = release;
@@ -40,12 +40,12 @@ export class Scratch {
     }
   }
 
-  /** Path of a file that is about to be made. */
+  /** Returns the path of a file to make. */
   file(kind: Kind): string {
     return join(this.#folder, `${this.#stem}.${kind}`);
   }
 
-  /** Removes all of them, but for those that have got another name by then. */
+  /** Deletes all of them, except renamed ones. */
   drop(): void {
     removeAll(this.#folder, this.#stem);
     this.#release();
@@ -53,19 +53,18 @@ export class Scratch {
 }
 
 /**
- * Removes the leftovers of killed processes from a folder; `isTarget` names the backups of which it
- * takes leftovers of version 0.2.0 too. A file that cannot be removed stays: callers have other
- * work to do.
+ * Deletes the leftovers of killed processes in a folder, also those of version 0.2.0 for backups
+ * that are `isTarget`. Ignores files that cannot be deleted.
  */
 export function removeLeftovers(folder: string, isTarget: (name: string) => boolean): void {
   const names = filesIn(folder);
   const old = names.filter((name) => isTarget(OLD_NAME.exec(name)?.[1] ?? ''));
-  for (const name of old) asFarAsPossible(() => rmSync(join(folder, name), { force: true }));
+  for (const name of old) attempt(() => rmSync(join(folder, name), { force: true }));
   const stems = new Set(names.flatMap((name) => NAME.exec(name)?.[1] ?? []));
-  for (const stem of stems) asFarAsPossible(() => removeUnlessHeld(folder, stem));
+  for (const stem of stems) attempt(() => removeUnlessHeld(folder, stem));
 }
 
-/** Names of regular files: a link may lead to a file of somebody else's. */
+/** Lists regular files: a link may lead to a file of another user. */
 function filesIn(folder: string): string[] {
   try {
     const all = readdirSync(folder, { withFileTypes: true });
@@ -75,12 +74,12 @@ function filesIn(folder: string): string[] {
   }
 }
 
-/** Runs `work`, which may fail: a disk may be read-only, a file somebody else's. */
-function asFarAsPossible(work: () => void): void {
+/** Runs `work` and ignores a fault: a disk may be read-only, a file of another user. */
+function attempt(work: () => void): void {
   try {
     work();
   } catch {
-    // The next one to come along may be able to.
+    // A later attempt may succeed.
   }
 }
 
@@ -96,7 +95,9 @@ function removeUnlessHeld(folder: string, stem: string): void {
   }
 }
 
-/** Removes the files of one maker, the lock last: without it the others would seem left. */
+/**
+ * Deletes the files of a process, the lock last: without it the others would look like leftovers.
+ */
 function removeAll(folder: string, stem: string): void {
   const names = filesIn(folder).filter((name) => NAME.exec(name)?.[1] === stem);
   const isLock = (name: string) => Number(name === `${stem}.lock`);
@@ -105,7 +106,7 @@ function removeAll(folder: string, stem: string): void {
   }
 }
 
-/** Puts a folder on disk: only then has a renamed file its name for good. */
+/** Syncs a folder to disk, which makes renames in it durable. */
 export function syncFolder(folder: string): void {
   const fd = openSync(folder, 'r');
   try {

@@ -3,7 +3,7 @@
 import type http from 'node:http';
 import type { Clock } from '../clock.ts';
 import { addressOf } from '../core/outbox/address.ts';
-import { type Deadline, unless } from '../deadline.ts';
+import { type Deadline, unlessAborted } from '../deadline.ts';
 import { type Leave, Places } from '../queue.ts';
 import { agentFor } from './http1.ts';
 import type { Resolve } from './resolve.ts';
@@ -75,7 +75,7 @@ export class Origin {
       const waitMs = this.#paceMs(rate);
       if (waitMs === 0) return leave;
       if (waitMs > deadline.leftMs()) break;
-      await unless(deadline.signal, this.clock.sleep(waitMs));
+      await unlessAborted(deadline.signal, this.clock.sleep(waitMs));
       if (deadline.signal.aborted) break;
     }
     leave();

@@ -6,7 +6,7 @@
 import type { Clock } from '../clock.ts';
 import { isCallable, readOperatorUrl, readPublicUrl } from '../core/outbox/address.ts';
 import type { Reach } from '../core/port/reach.ts';
-import { Deadline, unless } from '../deadline.ts';
+import { Deadline, unlessAborted } from '../deadline.ts';
 import type { Leave } from '../queue.ts';
 import type { OutgoingAnswer, OutgoingCall, OutgoingFailure } from './call.ts';
 import { failure, failureOf, isDistrusted, isStale, isUnreachable, Trouble } from './failure.ts';
@@ -121,7 +121,7 @@ export class Outgoing {
     }
     let addresses: readonly string[] | null;
     try {
-      addresses = await unless(signal, origin.addresses());
+      addresses = await unlessAborted(signal, origin.addresses());
     } catch {
       addresses = [];
     }

@@ -177,11 +177,11 @@ describe('more than there is room for', () => {
       `age-encryption.org/v1\n-> scrypt ${'A'.repeat(22)} ${factor}\n${'A'.repeat(43)}\n--- ${'A'.repeat(43)}\n`;
     for (const factor of [19, 20, 99]) {
       writeFileSync(file, header(factor));
-      await expectRefusal(file, `with work factor ${factor}: no more than 18`, 'x');
+      await expectRefusal(file, `has work factor ${factor}: the limit is 18`, 'x');
     }
     // A header without an end, which a reader of lines would follow to the end of the file.
     writeFileSync(file, `age-encryption.org/v1\n-> scrypt ${'A'.repeat(100_000)}`);
-    await expectRefusal(file, 'it has not the header of a passphrase', 'x');
+    await expectRefusal(file, 'its header names no passphrase', 'x');
   });
 
   test.each([
@@ -194,7 +194,7 @@ describe('more than there is room for', () => {
     ['rows in a list', { rows: [] }],
   ])('a manifest with %s is none', async (_, more) => {
     const file = await forged(backed, { more: more as Partial<Manifest> });
-    await expectRefusal(file, 'its manifest is not one');
+    await expectRefusal(file, 'its manifest is invalid');
   });
 
   test('a manifest that nests, or that does not end, costs nothing', async () => {

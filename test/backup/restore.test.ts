@@ -116,7 +116,7 @@ test('neither a backup nor a restore touches data that others may read', async (
   const make = { dataDir, passphrase: null, replaces: false, nowMs: NOW_MS };
   const file = join(folder, 'two.backup');
   for (const attempt of [() => restore({ isForced: true }), () => makeBackup({ ...make, file })]) {
-    expect(await refusal(attempt)).toContain(`open to everybody: run 'chmod 700 ${dataDir}'`);
+    expect(await refusal(attempt)).toContain(`open to all users: run 'chmod 700 ${dataDir}'`);
   }
 });
 
@@ -127,14 +127,16 @@ test('what is no file is neither replaced, waited for nor read', async () => {
   const make = { dataDir, passphrase: null, nowMs: NOW_MS };
   for (const file of [pipe, folder, '/dev/null']) {
     for (const replaces of [false, true]) {
-      expect(await refusal(() => makeBackup({ ...make, file, replaces }))).toContain('not a file');
+      expect(await refusal(() => makeBackup({ ...make, file, replaces }))).toContain(
+        'not a regular file',
+      );
     }
     expect(await refusal(() => restore({ file }))).toContain('not a regular file');
   }
   symlinkSync(dataDir, join(folder, 'link'));
   const own = join(folder, 'link', 'gatepost.db-wal');
   const sentence = await refusal(() => makeBackup({ ...make, file: own, replaces: false }));
-  expect(sentence).toContain("appliance's own");
+  expect(sentence).toContain("Gatepost's own");
 });
 
 test('a name that no disk takes is a sentence', async () => {
@@ -340,7 +342,7 @@ test('an existing file is replaced only if it is told and is a backup', async ()
     makeBackup({ ...order, file: target, replaces });
   expect(await refusal(make(file, false))).toContain('exists');
   expect(await refusal(make(note, true))).toContain('not a Gatepost backup');
-  expect(await refusal(make(database, true))).toContain("appliance's own");
+  expect(await refusal(make(database, true))).toContain("Gatepost's own");
   expect(await refusal(make(join(folder, 'none', 'x'), false))).toContain('does not exist');
   await make(file, true)();
   expect(
@@ -385,7 +387,7 @@ test('a backup of an encrypted kind says what is wrong with the passphrase', asy
     );
     await expect(
       verifyBackup({ dataDir: backed.dataDir, file, passphrase: 'wrong' }),
-    ).rejects.toThrow('the passphrase does not fit');
+    ).rejects.toThrow('the passphrase is wrong');
     expect(
       (await verifyBackup({ dataDir: backed.dataDir, file, passphrase: 'right' })).rows['provider'],
     ).toBe(2);

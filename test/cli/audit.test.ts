@@ -178,7 +178,7 @@ describe('verify and export', () => {
   test('a file that is there already is not touched', async () => {
     const { code, stderr } = await gatepost('audit', 'export', file);
     expect(code).toBe(1);
-    expect(stderr).toBe(`gatepost: ${file} exists: name another file\n`);
+    expect(stderr).toBe(`gatepost: ${file} exists: name another\n`);
   });
 
   test('a block that was changed: exit 1 and its number', async () => {
@@ -212,7 +212,7 @@ describe('verify and export', () => {
       db.close();
       const listed = await gatepost('audit', 'list', '--limit', '1000');
       expect(listed).toMatchObject({ code: 1, stdout: '' });
-      expect(listed.stderr).toContain("'gatepost audit verify' says which\n");
+      expect(listed.stderr).toContain("'gatepost audit verify' names it\n");
     }
     const back = openBeside(dataDir);
     back.run('UPDATE audit SET entries = ? WHERE last_number = 2', [original]);

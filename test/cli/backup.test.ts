@@ -61,7 +61,7 @@ test('a passphrase comes from a file or a setting, and is nowhere to be read', a
   writeFileSync(passphraseFile, `${secret}\nand a second line\n`);
   chmodSync(passphraseFile, 0o644);
   const words = ['backup', file, '--data', dataDir, '--passphrase-file', passphraseFile];
-  expect((await run(words)).stderr).toContain('open to everybody');
+  expect((await run(words)).stderr).toContain('open to all users');
   chmodSync(passphraseFile, 0o600);
   const made = await run(words);
   expect(made).toMatchObject({ code: 0 });
@@ -83,7 +83,9 @@ test.each(['backup', 'restore', 'restore --verify'])(
       cwd,
     });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toStartWith('gatepost: a backup needs a file, as it is read more than once: -');
+    expect(stderr).toStartWith(
+      'gatepost: a backup needs a file, because it is read more than once: -',
+    );
     expect(readdirSync(cwd)).toEqual([]);
   },
 );

@@ -198,8 +198,8 @@ describe('help and mistakes', () => {
     for (const flag of ['--name', '--plan', '--expires', '--code', '--key', '--data', '--json']) {
       expect(add.stdout).toContain(flag);
     }
-    expect(add.stdout).toContain('what you call the provider (must be given)\n');
-    expect(add.stdout.match(/must be given/g)).toHaveLength(1);
+    expect(add.stdout).toContain('the name of the provider (required)\n');
+    expect(add.stdout.match(/\(required\)/g)).toHaveLength(1);
   });
 
   for (const [words, part] of [

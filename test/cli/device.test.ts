@@ -127,7 +127,7 @@ test('show tells everything that a device belongs to', async () => {
   const text = (await device('show', 'tablet-1')).stdout;
   expect(text).toMatch(/^hwid +tablet-1$/m);
   expect(text).toMatch(/^LinkLinkLin1 +\w{8} +\d\S+ +\d\S+$/m);
-  expect((await device('show', 'seen-only')).stdout).toContain('On no link.');
+  expect((await device('show', 'seen-only')).stdout).toContain('It is on no link.');
 });
 
 test('forget frees the slot on the running server', async () => {

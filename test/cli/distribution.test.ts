@@ -72,18 +72,18 @@ const SAYS: [string, Seed, string][] = [
     { status: 40, recipients: 2, ledger: [true] },
     'Not delivered yet: it is Sending.',
   ],
-  ['cancelled', { status: 130 }, 'Cancelled: nobody gets it from now on.'],
+  ['cancelled', { status: 130 }, 'Cancelled: no further device gets it.'],
   [
     'blocked',
     { status: 140, recipients: 1, ledger: [true] },
-    'Blocked: nobody gets it from now on.',
+    'Blocked: no further device gets it.',
   ],
   ['sent to nobody', {}, 'It had no recipients.'],
-  ['received by all', { recipients: 2, ledger: [true, true] }, 'Everybody received it.'],
+  ['received by all', { recipients: 2, ledger: [true, true] }, 'All recipients received it.'],
   [
     'sent to one who was forgotten',
     { recipients: 2, ledger: [true] },
-    '1 of 2 received it; the others were forgotten since.',
+    '1 of 2 received it; the others were deleted since.',
   ],
 ];
 

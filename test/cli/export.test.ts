@@ -228,7 +228,7 @@ describe('refused', () => {
     writeFileSync(file, 'precious');
     expect(await exportIt()).toMatchObject({
       code: 1,
-      stderr: `gatepost: ${file} exists: name another file\n`,
+      stderr: `gatepost: ${file} exists: name another\n`,
     });
     expect(readFileSync(file, 'utf8')).toBe('precious');
     const { code, stderr } = await from.run('export', 'Nobody00', `${file}.2`);
@@ -241,14 +241,14 @@ describe('refused', () => {
     await to.run('provider', 'add', '--name', 'other', '--code', 'Provide1');
     const { code, stderr } = await to.run('import', file);
     expect(code).toBe(1);
-    expect(stderr).toContain('is here already, with another key');
+    expect(stderr).toContain('exists with another key');
   });
 
   const damage: [string, (lines: string[]) => string[], RegExp][] = [
     [
       'cut off between lines',
       (lines) => lines.slice(0, -1),
-      /is cut off after line 4: it has no end/,
+      /is truncated after line 4: it has no end/,
     ],
     [
       'cut off in a line',
@@ -258,14 +258,14 @@ describe('refused', () => {
     [
       'a line missing',
       (lines) => lines.toSpliced(2, 1),
-      /holds 1 links, 0 HWIDs and 1 domains, but its last line says 2/,
+      /has 1 links, 0 HWIDs and 1 domains, but its last line says 2/,
     ],
-    ['no first line', (lines) => lines.slice(1), /: line 1: a file begins with its provider/],
-    ['two first lines', (lines) => [lines[0] ?? '', ...lines], /: line 2: a file begins with its/],
+    ['no first line', (lines) => lines.slice(1), /: line 1: a file has one provider/],
+    ['two first lines', (lines) => [lines[0] ?? '', ...lines], /: line 2: a file has one provider/],
     [
       'something after the end',
       (lines) => [...lines, lines[1] ?? ''],
-      /: line 6: comes after the end/,
+      /: line 6: it follows the end/,
     ],
     [
       'a wrong value',
@@ -299,13 +299,13 @@ describe('refused', () => {
       /: line 1: created_at_ms must be a whole number from 0 to 253402300799999/,
     ],
     ['brackets', () => ['['.repeat(10_000)], /: line 1: it must not nest deeper than 32 levels/],
-    ['brackets without end', () => ['['.repeat(10_000_000)], /: line 1 has no end/],
+    ['brackets without end', () => ['['.repeat(10_000_000)], /: line 1 is too long/],
     [
       'more values than a line has',
       () => [`{"gatepost_export":[${'0,'.repeat(3_000)}0]}`],
       /: line 1: it must not hold more than 2000 values/,
     ],
-    ['nothing', () => [], /is cut off after line 0/],
+    ['nothing', () => [], /is truncated after line 0/],
   ];
   test.each(damage)('%s, before anything is stored', async (_, change, sentence) => {
     await exportIt();
@@ -328,7 +328,7 @@ describe('refused', () => {
     expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0);
     for (const path of [pipe, tmpdir(), '-']) {
       const { code, stderr } = await to.run('import', path);
-      const sentence = `${path} is no regular file, and it is read twice: save it as one`;
+      const sentence = `${path} must be a regular file, because it is read twice`;
       expect({ code, stderr }).toEqual({ code: 1, stderr: `gatepost: ${sentence}\n` });
     }
     expect(existsSync(to.dataDir)).toBe(false);
@@ -337,7 +337,7 @@ describe('refused', () => {
   test('bytes that are no text, and a file that is not there', async () => {
     writeFileSync(file, new Uint8Array([123, 255, 254, 10]));
     expect((await to.run('import', file)).stderr).toBe(
-      `gatepost: ${file}: not UTF-8, in line 1 or soon after\n`,
+      `gatepost: ${file}: invalid UTF-8 in or after line 1\n`,
     );
     const { code, stderr } = await to.run('import', `${file}.none`);
     expect(code).toBe(1);

@@ -108,14 +108,14 @@ test('for machines', async () => {
 test('a service account that Google does not know', async () => {
   writeConfig({ fcmServiceAccount: servers.fcm.wrongServiceAccountFile });
   expect(await failureOf('fcm', '--hwid', 'phone')).toBe(
-    `test_failed: fcm does not work, and all its pushes wait: Google gives out no access token for the service account (400 invalid_grant: Invalid JWT Signature.): its key may be revoked, or the clock of this machine wrong. Mend it, then run 'systemctl reload gatepost'`,
+    `test_failed: fcm does not work, and all its pushes wait: Google gives out no access token for the service account (400 invalid_grant: Invalid JWT Signature.): its key may be revoked, or the clock of this machine wrong. Fix it, then run 'systemctl reload gatepost'`,
   );
 });
 
 test('an app that was removed', async () => {
   await servers.behave('apns', { always: { kind: 'refuse', name: 'Unregistered' } });
   expect(await failureOf('apns', '--hwid', 'tablet')).toBe(
-    'test_failed: the address of this device is dead, and is dropped with the next push: the app was removed from the device, or has a new token (410 Unregistered). The app gets another one when it registers again',
+    'test_failed: the address of this device is dead and will be dropped with the next push: the app was removed from the device, or has a new token (410 Unregistered). The app gets another one when it registers again',
   );
 });
 

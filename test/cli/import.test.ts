@@ -176,7 +176,9 @@ describe('what cannot be had', () => {
     source.distributions = statuses.map((status, id) => ({ id, status }));
     const { summary } = await bring();
     expect(summary.distributions_waiting).toBe(4);
-    expect((await line.run(...words())).stdout).toContain('4 notifications or commands still wait');
+    expect((await line.run(...words())).stdout).toContain(
+      '4 notifications or commands are pending',
+    );
   });
 
   test('a source that refuses to tell what waits there is no harm', async () => {
@@ -223,7 +225,7 @@ describe('broken off', () => {
     const { code, stdout, stderr } = await line.run(...words('--json'));
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: failureLine('source_unusable', 'the source did not tell 1 links'),
+      stderr: failureLine('source_unusable', 'the source refused 1 links'),
     });
     const { complete, links, problems } = JSON.parse(stdout);
     expect({ complete, ...links }).toMatchObject({ complete: false, added: 2, refused: 1 });
@@ -245,7 +247,7 @@ describe('broken off', () => {
     expect(stderr).toEndWith(
       failureLine('source_unusable', 'the source answers HTTP 503 (/api/list-hwid, 8 attempts)'),
     );
-    expect(stderr).toContain('trying again in');
+    expect(stderr).toContain('retry in');
     source.meddle = () => undefined;
     expect((await bring()).summary.links).toMatchObject({ added: 70, present: 50 });
   });
@@ -281,7 +283,7 @@ describe('the provider', () => {
     const refused = await bring();
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(
-      /"other_key","message":"provider Source01 is here already, with another key/,
+      /"other_key","message":"provider Source01 exists with another key/,
     );
     const { code, stdout, stderr } = await bring('--new-key');
     expect(code).toBe(0);
@@ -319,7 +321,7 @@ describe('the provider', () => {
     expect((await line.run(...from)).code).toBe(0);
     const other = line.secretFile('not a key');
     const { stderr } = await line.run(...from.with(-1, other));
-    expect(stderr).toBe(`gatepost: ${other} does not hold a key: 32 letters, digits, - and _\n`);
+    expect(stderr).toBe(`gatepost: ${other} has no valid key: 32 letters, digits, - and _\n`);
   });
 
   test('a wrong command line exits with 2', async () => {

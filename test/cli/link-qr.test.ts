@@ -128,7 +128,7 @@ test.each([
   [['--url', 'ftp://example.com/sub'], 'begins with http:// or https://'],
   [['--url', 'https://user@example.com/sub'], 'has no user and no fragment'],
   [['--url', `${URL_}#title`], 'has no user and no fragment'],
-  [['--url', `${URL_}?InstallID=x`], 'has no installid: it is added'],
+  [['--url', `${URL_}?InstallID=x`], 'has no installid: qr adds it'],
   [['--url', URL_, '--title', 'я'.repeat(255)], 'longer than 1000 bytes'],
   [['--url', URL_, '--app', 'nobody'], '--app is one of plain, query, happ'],
 ])('%j is a mistake of usage', async (words, part) => {

@@ -79,14 +79,14 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     given: () => come('first'),
     verdict: 'room',
     steps: { domain: true, link: true, hwid: null, room: true },
-    says: 'new would be let in: a slot is free',
+    says: 'new would be admitted: a slot is free',
   },
   'a HWID that is on it': {
     given: full,
     hwid: 'first',
     verdict: 'known',
     steps: { domain: true, link: true, hwid: true },
-    says: 'first would be let in: it holds a slot',
+    says: 'first would be admitted: it holds a slot',
   },
   'a link that is full': {
     given: full,
@@ -118,7 +118,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     verdict: 'inactive',
     frees: 'first',
     steps: { ...FULL_STEPS, inactive: true, replacement: false },
-    says: 'new would be let in: the slot of first would be freed, as it is inactive',
+    says: 'new would be admitted: the inactive slot of first would be freed',
   },
   'a slot that is not inactive yet': {
     given: async () => {
@@ -137,7 +137,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     verdict: 'replaced',
     frees: 'first',
     steps: { ...FULL_STEPS, inactive: false, replacement: true },
-    says: 'new would be let in: it would replace first',
+    says: 'new would be admitted: it would replace first',
   },
   'a link that cools down': {
     given: async () => {
@@ -191,14 +191,14 @@ test('says until when the cool-down lasts, whom it protects, and who was replace
   );
   expect(found(await why('new'), 'hwid')).toBe('it holds no slot');
   expect(found(await why('new'), 'replacement')).toBe(
-    'a newcomer replaces second, last seen 2026-11-20T03:00:00Z, once in 6 hours: not before 2026-11-20T13:00:00Z',
+    'a new device replaces second, last seen 2026-11-20T03:00:00Z, once in 6 hours: not before 2026-11-20T13:00:00Z',
   );
 });
 
 test('says from when a slot is free as inactive', async () => {
   await SITUATIONS['a slot that is not inactive yet']?.given();
   const text = found(await why('new'), 'inactive');
-  expect(text).toStartWith('slots are free after 30 days unseen: that of first, last seen ');
+  expect(text).toStartWith('slots are freed after 30 days unseen: that of first, last seen ');
   // At the end of the day on which it was seen, so as not to take it too early.
   expect(text).toEndWith(', from 2026-11-21T23:59:59Z');
 });
@@ -208,7 +208,7 @@ test('says that a HWID was taken off, and by whom', async () => {
   const selector = { installCode: CODE, installId: null };
   await core.store.freeSlot(door.providerId, selector, 'first', ACT);
   expect(found(await why('first'), 'hwid')).toMatch(
-    /^it holds no slot: it was taken off at 2026-11-20T12:00:00Z by tester$/,
+    /^it holds no slot: it was removed at 2026-11-20T12:00:00Z by tester$/,
   );
 });
 
@@ -229,7 +229,7 @@ test('a domain that was never bound, and what cannot be one', async () => {
       .stdout,
   );
   expect(answer).toMatchObject({ verdict: 'link_domain_not_bound', admitted: false });
-  expect(found(answer, 'domain')).toBe('other.example.com is no binding of Provide1');
+  expect(found(answer, 'domain')).toBe('Provide1 has no binding of other.example.com');
   const url = await line.run('link', 'why', CODE, 'new', '--domain', 'https://example.com/');
   expect(url.code).toBe(2);
   expect(url.stderr).toContain('a domain is a host name without scheme and path, or its hash');

@@ -17,7 +17,7 @@ describe('with a file', () => {
   afterEach(() => line.close());
 
   test('there is one node', async () => {
-    expect((await line.run('node', 'list')).stdout).toContain('which has one node');
+    expect((await line.run('node', 'list')).stdout).toContain('with one node');
     expect((await line.run('node', 'list', '--json')).stdout).toBe('[]\n');
   });
 });

@@ -91,7 +91,7 @@ test('distribution show of what waits for gateways alone, when nobody is missing
   await store.acknowledge(a, [{ id, state: 'received', detail: null }], NOW_MS);
   await store.forgetDevice('b', ACT);
   const text = await shown('distribution', 'show', String(id));
-  expect(text.trimEnd().split('\n').at(-1)).toBe('Every inbox has it; gateways do not yet.');
+  expect(text.trimEnd().split('\n').at(-1)).toBe('Every inbox has it; pushes are pending.');
 });
 
 test('device show says who pushes to it, or why nobody does any more, and no address', async () => {
@@ -118,7 +118,7 @@ test('device show says who pushes to it, or why nobody does any more, and no add
     { failureCount: 0, failingSinceMs: null, retryAtMs: 0, stoppedAtMs: null, problem: null },
     null,
   );
-  expect(await show()).toMatch(/^nobody +fa +2\S+Z +UNREGISTERED$/m);
+  expect(await show()).toMatch(/^none +fa +2\S+Z +UNREGISTERED$/m);
   expect(await show()).not.toContain('secret');
   expect(JSON.parse(await shown('device', 'show', 'a', '--json')).registrations).toEqual([
     {

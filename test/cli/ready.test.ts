@@ -72,7 +72,7 @@ test('somebody else on the usual port: exit 1, whatever it says', async () => {
     expect(code).toBe(1);
     expect(stderr).toBe(
       `gatepost: not ready: no server runs on ${dataDir}: ` +
-        `somebody else answers at http://127.0.0.1:${port}/readyz, or an older version\n`,
+        `another server answers at http://127.0.0.1:${port}/readyz, or an older version\n`,
     );
   }
 });
@@ -88,7 +88,7 @@ test('a server whose usual port was taken is found where it said that it listens
 
 test('what a server noted that was killed leads nobody astray', async () => {
   noteMonitor(dataDir, `http://127.0.0.1:${monitorOf(null, isReady).port}`);
-  expect((await ready('off')).stderr).toContain('somebody else answers');
+  expect((await ready('off')).stderr).toContain('another server answers');
   expect(await ready(monitorOf(dataDir, isReady).port ?? 0)).toEqual(READY);
   writeFileSync(join(dataDir, 'gatepost.monitor'), 'file:///etc/passwd\n');
   expect(notedMonitor(dataDir)).toBeNull();
@@ -98,7 +98,7 @@ test('nobody there, a monitor that is off, or no such directory: exit 1', async 
   const gone = monitorOf(dataDir, isReady);
   const { port } = gone;
   await gone.stop(true);
-  const nobody = `nothing answers at http://127.0.0.1:${port}/readyz`;
+  const nobody = `no answer from http://127.0.0.1:${port}/readyz`;
   expect(await ready(port ?? 0)).toEqual({
     code: 1,
     stdout: '',
@@ -106,7 +106,7 @@ test('nobody there, a monitor that is off, or no such directory: exit 1', async 
   });
   expect((await ready('off')).stderr).toContain('the monitor is off (monitor.port)');
   dataDir = join(dataDir, 'none');
-  expect((await ready('off')).stderr).toBe(`gatepost: not ready: there is no ${dataDir}\n`);
+  expect((await ready('off')).stderr).toBe(`gatepost: not ready: ${dataDir} does not exist\n`);
 });
 
 test('a note is taken back by the one whose it is, and leaves nothing', () => {

@@ -83,8 +83,8 @@ describe('add', () => {
     const shown = await hook('add', '--url', 'http://127.0.0.1:8000/hook');
     expect(shown.replace(/whsec_[A-Za-z0-9+/]{43}=/, 'SECRET')).toBe(
       'id      1\nsecret  SECRET\n' +
-        'The secret is shown this once. It goes to the receiver, who verifies by it.\n' +
-        "'gatepost webhook test 1' tries it out.\n",
+        'The secret is shown only once. The receiver needs it to verify events.\n' +
+        "'gatepost webhook test 1' tests it.\n",
     );
     expect(await deeds()).toEqual(['webhook.add {"id":1,"kind":"webhook","events":"all"}']);
   });
@@ -102,7 +102,7 @@ describe('add', () => {
   });
 
   test('a Telegram chat, whose token nobody sees again', async () => {
-    expect(await aChat()).toBe("id  1\n'gatepost webhook test 1' tries it out.\n");
+    expect(await aChat()).toBe("id  1\n'gatepost webhook test 1' tests it.\n");
     const listed = (await hook('list')) + (await hook('list', '--json'));
     expect(listed).not.toContain('s3cret');
   });
@@ -230,7 +230,7 @@ describe('rotate', () => {
       '  enabled, the old secret signs until 2026-11-21T12:00:00Z\n',
     );
     expect((await line.run('webhook', 'rotate', '1')).stderr).toBe(
-      'the old secret signs too until 2026-11-21T12:00:00Z: until then the receiver can change\n',
+      'the old secret also signs until 2026-11-21T12:00:00Z: change the receiver before\n',
     );
     const second = await json('rotate', '1', '--keep-old', '1h');
     expect(second.secret).not.toBe(first.secret);
@@ -259,7 +259,7 @@ describe('rotate', () => {
 describe('test', () => {
   test('that works', async () => {
     await aWebhook();
-    expect(await hook('test', '1')).toBe('webhook 1 works: the receiver took the test event\n');
+    expect(await hook('test', '1')).toBe('webhook 1 works: the receiver accepted the test event\n');
     expect(told).toMatchObject([{ id: 1, target: { url: URL } }]);
     expect(await json('test', '1')).toEqual({ id: 1, done: 'delivered' });
   });
@@ -268,7 +268,7 @@ describe('test', () => {
     await aWebhook();
     verdict = { verdict: 'retry', afterMs: null, problem: 'the receiver answered 500: it fell' };
     const sentence =
-      'webhook 1 did not take the test event: the receiver answered 500: it fell. An event would be tried again, 10 times over about three days';
+      'webhook 1 did not accept the test event: the receiver answered 500: it fell. An event would be retried, 10 times over about three days';
     expect(await refused('test', '1')).toBe(sentence);
     expect((await line.run('webhook', 'test', '1', '--json')).stderr).toBe(
       failureLine('test_failed', sentence),
@@ -279,12 +279,12 @@ describe('test', () => {
     await aChat();
     await hook('set', '1', '--disable');
     expect(await hook('test', '1')).toBe(
-      'webhook 1 works: the chat took the test event\n' +
-        'It is disabled (its owner disabled it): --enable ends that.\n',
+      'webhook 1 works: the chat accepted the test event\n' +
+        "It is disabled (its owner disabled it): 'webhook set --enable' enables it.\n",
     );
     verdict = { verdict: 'dead', problem: 'the user has blocked the bot' };
     expect(await refused('test', '1')).toBe(
-      'webhook 1 did not take the test event: the user has blocked the bot. An event would disable the webhook. It is disabled, and gets none',
+      'webhook 1 did not accept the test event: the user has blocked the bot. An event would disable the webhook. It is disabled and gets no events',
     );
   });
 });
@@ -314,10 +314,10 @@ describe('deliveries and replay', () => {
     expect(await json('replay', '2', '--event', '2')).toEqual({ id: 2, count: 1, is_full: false });
     expect(await json('replay', '2', '--since', '2026-01-01')).toMatchObject({ count: 2 });
     expect(await json('deliveries', '2')).toHaveLength(3);
-    const why = 'it waits already, or is not kept, or is of another owner';
+    const why = 'it is pending, deleted, or of another owner';
     for (const event of ['2', '999']) {
       expect(await refused('replay', '2', '--event', event)).toBe(
-        `webhook 2 has no event ${event} to send again: ${why}`,
+        `webhook 2 has no event ${event} to replay: ${why}`,
       );
     }
   });
@@ -336,7 +336,7 @@ describe('remove', () => {
   test('asks first, and says what is lost', async () => {
     await aWebhook();
     expect(await refused('remove', '1')).toBe(
-      'Remove webhook 1 to https://bot.example.com/… with all that waits for it: this cannot be undone, so without a terminal it needs --yes',
+      'Remove webhook 1 to https://bot.example.com/… with its pending events: this cannot be undone, so without a terminal it needs --yes',
     );
     expect(await hook('remove', '1', '--yes')).toBe('webhook 1 removed\n');
     expect(await json('list', '--provider', CODE)).toEqual([]);

@@ -74,7 +74,7 @@ describe('the certificate of the operator\u2019s files', () => {
     writeSecret(files.key, (await selfSigned('other')).key);
     expect(await told(env)).toContain('is not that of');
     chmodSync(files.key, 0o644);
-    expect(await told(env)).toContain('open to everybody');
+    expect(await told(env)).toContain('open to all users');
     rmSync(files.key);
     expect(await told(env)).toContain('ENOENT');
   });

@@ -88,7 +88,7 @@ describe('the data directory', () => {
   test('that others may read', async () => {
     chmodSync(dataDir, 0o755);
     expect(await problems()).toEqual([
-      `data directory: the data directory ${dataDir} has mode 0755, open to everybody`,
+      `data directory: the data directory ${dataDir} has mode 0755, open to all users`,
     ]);
   });
 

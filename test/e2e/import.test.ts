@@ -281,7 +281,7 @@ test('SIGINT ends it in order, and the summary says how far it came', async () =
   ]);
   expect(child.exitCode).toBe(1);
   expect(stderr).toEndWith(
-    failureLine('interrupted', 'interrupted: run the same command to go on'),
+    failureLine('interrupted', 'interrupted: run the same command to continue'),
   );
   expect(JSON.parse(stdout)).toMatchObject({ complete: false, links: { listed: 60, added: 50 } });
   expect(stdout + stderr).not.toContain(own.authKey);

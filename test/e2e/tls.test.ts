@@ -116,7 +116,7 @@ test('every command refuses a data directory that everybody can look into', asyn
     const { code, stderr } = await run([...words, '--data', dataDir]);
     expect({ words, code }).toEqual({ words, code: 1 });
     expect(stderr).toBe(
-      `gatepost: the data directory ${dataDir} has mode 0755, open to everybody: run 'chmod 700 ${dataDir}'\n`,
+      `gatepost: the data directory ${dataDir} has mode 0755, open to all users: run 'chmod 700 ${dataDir}'\n`,
     );
   }
   expect(existsSync(join(dataDir, 'gatepost.db'))).toBe(false);

@@ -159,7 +159,7 @@ describe('a mistake is one sentence', () => {
     const path = file('account.json', JSON.stringify(ACCOUNT));
     chmodSync(path, 0o644);
     expect(reasonAgainst({ fcmServiceAccount: path })).toBe(
-      `gateway.fcm.service_account: the file DIR/account.json holds secrets and has mode 0644, open to everybody: run 'chmod 600 DIR/account.json'`,
+      `gateway.fcm.service_account: the file DIR/account.json holds secrets and has mode 0644, open to all users: run 'chmod 600 DIR/account.json'`,
     );
   });
 

@@ -73,7 +73,7 @@ describe('the manual page', () => {
 
   test('what an option may be, and whether it must be given', () => {
     const section = sections.find((text) => text.startsWith('link qr"')) ?? '';
-    expect(section).toContain('\nWhere the subscription is fetched (must be given).\n');
+    expect(section).toContain('\nThe URL of the subscription (required).\n');
     expect(section).toContain('(choices: "plain", "query", "happ", ');
     expect(section).toContain('default: "plain").\n');
   });

@@ -86,7 +86,7 @@ test('what no client would take is refused with one sentence', async () => {
   rmSync(files.certificate);
   expect(read()).toThrow(/cannot read .*certificate\.pem: ENOENT/);
   chmodSync(files.key, 0o644);
-  expect(read()).toThrow(/key\.pem holds secrets and has mode 0644, open to everybody: run 'chmod/);
+  expect(read()).toThrow(/key\.pem holds secrets and has mode 0644, open to all users: run 'chmod/);
 });
 
 test('files that change are taken up; the same ones are not', async () => {

@@ -7,7 +7,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
     changes: [
       ["url.includes('?') ? '&' : '?'", "url.includes('?') ? '?' : '&'"],
       ['encodeURIComponent(title ?? new URL(url).hostname)', 'title ?? new URL(url).hostname'],
-      ["happ: behind('happ://add/', inFragment)", "happ: behind('happ://add/', inQuery)"],
+      ["happ: after('happ://add/', inFragment)", "happ: after('happ://add/', inQuery)"],
     ],
   },
   {
