@@ -1,7 +1,7 @@
 /** The access token of a gateway: one for all calls, until it expires or is rejected. */
 
 import type { Verdict } from '../core/outbox/carrier.ts';
-import { unless } from '../deadline.ts';
+import { unlessAborted } from '../deadline.ts';
 import { messageOf } from '../operator-error.ts';
 import type { UsedToken } from './answer.ts';
 
@@ -42,7 +42,7 @@ export class TokenKeeper {
     this.#request ??= this.#make(nowMs).finally(() => {
       this.#request = null;
     });
-    return (await unless(signal, this.#request)) ?? ABORTED;
+    return (await unlessAborted(signal, this.#request)) ?? ABORTED;
   }
 
   /** Returns the token as a call uses it. */
