@@ -17,6 +17,7 @@ import { outgoing } from './outgoing.ts';
 import { rim } from './rim.ts';
 import { storeDevices } from './store-devices.ts';
 import { storeMessages } from './store-messages.ts';
+import { storePostgres } from './store-postgres.ts';
 import { storeReads } from './store-reads.ts';
 import { storeWrites } from './store-writes.ts';
 import { upstream } from './upstream.ts';
@@ -30,6 +31,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...coreRules,
   ...coreWords,
   ...storeReads,
+  ...storePostgres,
   ...storeWrites,
   ...coreDevices,
   ...coreLinks,

@@ -1,0 +1,110 @@
+import type { MutatedFile } from '../mutation.ts';
+
+/** PostgreSQL below the nouns: connections, writes, groups, signals, migrations. */
+export const storePostgres: readonly MutatedFile[] = [
+  {
+    file: 'src/store/postgres/write.ts',
+    tests: ['test/store/postgres-database.test.ts', 'test/store/postgres-trails.test.ts'],
+    changes: [
+      ['isConflict(fault) || (fault', '(fault'],
+      [' || (fault instanceof StoreAway && isLost(fault.cause));', ';'],
+      ['attempt < ATTEMPTS_MAX && call.leftMs() > 0', 'call.leftMs() > 0'],
+      ['if (fault instanceof Refusal) return fault.value as T;', ''],
+      ['        await own.seal();\n', ''],
+    ],
+  },
+  {
+    file: 'src/store/postgres/group.ts',
+    tests: [
+      'test/store/postgres-fairness.test.ts',
+      'test/store/postgres-database.test.ts',
+      'test/store/postgres-outage.test.ts',
+    ],
+    changes: [
+      ['if (next.item.countdown.leftMs() <= 0) continue;', ''],
+      ['waitingMax: WAITING_MAX', 'waitingMax: 2 * WAITING_MAX'],
+      ['if (answers.length !== calls.length) {', 'if (false) {'],
+      ['calls.length === 1 || isStorageFault(fault)', 'true'],
+      ['if (this.#waiting.size > 0) this.#schedule();', ''],
+    ],
+  },
+  {
+    file: 'src/store/postgres/sealer.ts',
+    tests: ['test/store/postgres-trails.test.ts'],
+    changes: [
+      ['      this.raise();\n', ''],
+      ['if (whole.length === 0) return true;', ''],
+      ['await lockChain(runner);', ''],
+      ['ORDER BY audit_pending.xact, id LIMIT', 'ORDER BY id LIMIT'],
+    ],
+  },
+  {
+    file: 'src/store/postgres/fault.ts',
+    tests: ['test/store/postgres-database.test.ts', 'test/store/postgres-outage.test.ts'],
+    changes: [
+      ['/^(40001|40P01)$/', '/^(40001)$/'],
+      ['/^(08|57P0)/', '/^(08)/'],
+      ["=== '25006'", "=== '25007'"],
+    ],
+  },
+  {
+    file: 'src/store/postgres/migrate.ts',
+    tests: ['test/store/postgres-migrate.test.ts', 'test/store/postgres-opening.test.ts'],
+    changes: [
+      ['version > SCHEMA_VERSION && readableFrom <= SCHEMA_VERSION', 'version > SCHEMA_VERSION'],
+      ["await ask('SELECT FROM gatepost_schema FOR UPDATE');", ''],
+      ['if (state !== null && !moves) refuseMoved(state);', ''],
+      ['MIGRATIONS.slice(state.version)', 'MIGRATIONS.slice(0)'],
+      ['if (state !== null && !migrates) {', 'if (false) {'],
+    ],
+  },
+  {
+    file: 'src/store/postgres/watch.ts',
+    tests: ['test/store/postgres-opening.test.ts', 'test/store/contract/node.test.ts'],
+    store: 'postgres',
+    changes: [
+      ['if (this.#quietChecks >= DEAF_CHECKS) this.#listener.close();', ''],
+      ['if (isMoved) this.#report([]);', ''],
+      ['if (deviceIds !== null) this.#report(deviceIds);', ''],
+      ["        this.#report('all');\n      },", '      },'],
+    ],
+  },
+  {
+    file: 'src/store/postgres/signals.ts',
+    tests: ['test/store/contract/node.test.ts', 'test/store/postgres-opening.test.ts'],
+    store: 'postgres',
+    changes: [
+      ['if (sender === this.#sender) return null;', ''],
+      ['n += DEVICES_MAX', 'n += 2 * DEVICES_MAX'],
+    ],
+  },
+  {
+    file: 'src/store/postgres/database.ts',
+    tests: ['test/store/postgres-database.test.ts', 'test/store/postgres-outage.test.ts'],
+    changes: [
+      ["if (isOver) return Promise.reject(new Error('the transaction is over'));", ''],
+      ['if (!isCommitting || !isUnanswered) throw met;', 'throw met;'],
+      [
+        'if (isOver || !(isConflict(fault) || mayRepeat(fault)))',
+        'if (isOver || !isConflict(fault))',
+      ],
+    ],
+  },
+  {
+    file: 'src/store/postgres/dialect.ts',
+    tests: ['test/store/contract/audit.test.ts', 'test/store/contract/event.test.ts'],
+    store: 'postgres',
+    changes: [
+      ['next = running.next(result);', 'next = running.next(undefined);'],
+      ['SELECT n - 1 AS n', 'SELECT n AS n'],
+    ],
+  },
+  {
+    file: 'src/store/postgres/ban.ts',
+    tests: ['test/store/postgres-opening.test.ts', 'test/store/postgres-outage.test.ts'],
+    changes: [
+      ['found.readableFrom > SCHEMA_VERSION', 'found.readableFrom >= 1_000'],
+      ["found.isMoved ? 'database_moved' : null", 'null'],
+    ],
+  },
+];
