@@ -1,6 +1,6 @@
 /**
- * What forbids this program to use a database that it has open: a newer program has changed it so
- * that this one may not understand it any more, or its data are at work elsewhere.
+ * Reasons for which this program must not use a database that it has open: a newer program has
+ * migrated it, or its data were moved.
  */
 
 import { sql } from 'drizzle-orm';
@@ -9,7 +9,7 @@ import { SCHEMA_VERSION } from './migrate.ts';
 import { prepare, type Runner } from './statement.ts';
 
 interface Marks {
-  /** The oldest schema whose programs can work with it. */
+  /** The oldest schema whose programs can use it. */
   readableFrom: number;
   isMoved: boolean;
 }
@@ -19,7 +19,7 @@ export const MARKS = sql.raw('readable_from AS "readableFrom", move IS NOT NULL 
 
 const marks = prepare<Marks>(sql`SELECT ${MARKS} FROM gatepost_schema`);
 
-/** Null: nothing forbids it. */
+/** Returns the reason; null: none. */
 export function banOf(found: Marks | null): Ban | null {
   if (found === null || found.readableFrom > SCHEMA_VERSION) return 'schema_newer';
   return found.isMoved ? 'database_moved' : null;

@@ -1,22 +1,22 @@
-/** The way to the database, as the operator configured it, and as Bun.SQL takes it. */
+/** The connection to the database, as the operator configured it, and as options of Bun.SQL. */
 
 import type { SQL } from 'bun';
 import type { Unfitness } from '../../core/port/health.ts';
 import type { StoreOptions } from '../kind.ts';
 import type { Runner } from './statement.ts';
 
-/** Longest wait for a lock of somebody else, and for a transaction that goes on, ms. */
+/** Longest wait for a lock, and for the next statement of a transaction, ms. */
 const LOCK_WAIT_MS = 5_000;
-/** Longest wait for a connection to be made, s. */
+/** Longest wait for a new connection, s. */
 const CONNECT_SECONDS = 3;
 
-/** Reasons in the database itself why this program must leave it alone. */
+/** Reasons in the database itself for which this program must not use it. */
 export type Ban = Extract<Unfitness, 'schema_newer' | 'database_moved'>;
 
 export interface DatabaseTls {
   /** Authorities in PEM; null: the public ones. */
   ca: string | null;
-  /** Whether the server must have the name that it is called by. */
+  /** True: the certificate must be for the configured host. */
   isNameChecked: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface DatabaseOptions {
   socket: string | null;
   user: string;
   database: string;
-  /** Asked for each new connection; null: none is needed. */
+  /** Called for each new connection; null: none is needed. */
   password: () => string | null;
   /** Null: without TLS. */
   tls: DatabaseTls | null;
@@ -35,28 +35,25 @@ export interface DatabaseOptions {
   connections: number;
   /** Longest time of one statement, ms. */
   statementMs: number;
-  /** True: a pooler in transaction mode is between, so nothing lasts beyond a transaction. */
+  /** True: a pooler in transaction mode is in between, so no session lasts. */
   isPooled: boolean;
   /** False: without the fast paths of set/, which tests switch off. */
   set?: boolean;
   /** Name of this node. */
   node: string;
-  /** Hears once of each outage, and of its end: how long it was, and how many calls it refused. */
+  /** Called once at the start of each outage, and at its end with its time and refused calls. */
   onAway?: ((problem: string) => void) | undefined;
   onBack?: ((awayMs: number, refusedCount: number) => void) | undefined;
-  /** Looks for a reason to refuse all calls, once an outage seems over. */
+  /** Checks for a ban once an outage seems over. */
   findBan?: ((on: Runner) => Promise<Ban | null>) | undefined;
   onStatement?: StoreOptions['onStatement'] | undefined;
   onRetry?: StoreOptions['onRetry'] | undefined;
 }
 
-/** Half of the connections are for transactions: nothing that is one statement waits for them. */
+/** Returns the connections for transactions: half of all. Single statements have the others. */
 export const transactionsOf = ({ connections }: DatabaseOptions) => Math.floor(connections / 2);
 
-/**
- * Options of a pool of Bun.SQL. All that may be said is said: what is missing is taken from
- * PGDATABASE and its like.
- */
+/** Returns options of a pool. All are given: Bun would take missing ones from PGDATABASE and such. */
 export function poolOptions(options: DatabaseOptions, max: number): SQL.PostgresOrMySQLOptions {
   const { host, port, socket, user, database, password, tls } = options;
   const { statementMs, isPooled, node } = options;
@@ -66,10 +63,10 @@ export function poolOptions(options: DatabaseOptions, max: number): SQL.Postgres
     lock_timeout: String(Math.min(LOCK_WAIT_MS, statementMs)),
     idle_in_transaction_session_timeout: String(LOCK_WAIT_MS),
     TimeZone: 'UTC',
-    // Groups differ in length, so a plan for each would be made anew at each run …
+    // Groups differ in length, so each run would make a new plan …
     plan_cache_mode: 'force_generic_plan',
     jit: 'off',
-    // … and one that is made while a table has one page is kept when it has a million rows.
+    // … and a plan from when a table had one page is kept when it has a million rows.
     enable_seqscan: 'off',
   };
   return {
@@ -83,7 +80,7 @@ export function poolOptions(options: DatabaseOptions, max: number): SQL.Postgres
     idleTimeout: 0,
     maxLifetime: 0,
     connectionTimeout: CONNECT_SECONDS,
-    // A pooler in transaction mode refuses what it does not know.
+    // A pooler in transaction mode refuses unknown settings.
     connection: isPooled ? { application_name: settings.application_name } : settings,
     tls: tls !== null && tlsOptions(tls),
   };
@@ -91,7 +88,7 @@ export function poolOptions(options: DatabaseOptions, max: number): SQL.Postgres
 
 function tlsOptions({ ca, isNameChecked }: DatabaseTls): SQL.TLSOptions {
   return {
-    // Said, as a variable of the environment could turn the check off.
+    // Given, because a variable of the environment could turn the check off.
     rejectUnauthorized: true,
     ...(ca === null ? {} : { ca }),
     ...(isNameChecked ? {} : { checkServerIdentity: () => undefined }),

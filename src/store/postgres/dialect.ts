@@ -4,7 +4,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { Dialect, Prepared, Statements, Step, Values } from '../backend.ts';
 import { type Bound, prepare, type Runner, type Statement, value } from './statement.ts';
 
-/** What a step on PostgreSQL yields, and is resumed with the result of. */
+/** A step on PostgreSQL yields this and is resumed with its result. */
 type Wait = (on: Runner) => Promise<unknown>;
 
 /** Makes a step of something that runs on the connection of the step. */

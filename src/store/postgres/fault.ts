@@ -1,25 +1,22 @@
-/**
- * Faults of PostgreSQL and of the way to it, by SQLSTATE (appendix A of its manual) and by the
- * codes of Bun.SQL.
- */
+/** Faults of PostgreSQL by SQLSTATE (appendix A of its manual), of connections by Bun's codes. */
 
 import { SQL } from 'bun';
 import { StoreAway, WriteFailed } from '../../core/port/store.ts';
 import { OperatorError } from '../../operator-error.ts';
 
-/** SQLSTATE of a fault; empty: it has none, as it is of the connection or none of PostgreSQL's. */
+/** Returns the SQLSTATE of a fault; empty: it has none. */
 export function sqlStateOf(fault: unknown): string {
   return fault instanceof SQL.PostgresError ? String(fault.errno ?? '') : '';
 }
 
-/** Name of the constraint that a fault is about; empty: none. */
+/** Returns the name of the constraint that was broken; empty: none. */
 export function constraintOf(fault: unknown): string {
   return fault instanceof SQL.PostgresError ? (fault.constraint ?? '') : '';
 }
 
 /**
- * True if the connection is gone: nothing that was not committed is kept, and the outcome of a
- * COMMIT under way is unknown.
+ * Returns true if the connection is lost: what was not committed is rolled back, and the outcome of
+ * a COMMIT in flight is unknown.
  */
 export function isLost(fault: unknown): boolean {
   if (!(fault instanceof SQL.PostgresError)) return false;
@@ -27,30 +24,30 @@ export function isLost(fault: unknown): boolean {
   return /^ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME|TLS)/.test(fault.code);
 }
 
-/** True if the server takes no writes: it is a standby by now, or set so. */
+/** Returns true if the server takes no writes: it is a standby, or set so. */
 export function isReadOnly(fault: unknown): boolean {
   return sqlStateOf(fault) === '25006';
 }
 
-/** True if the server has no room on a disk, no memory, or a disk that fails. */
+/** Returns true if the server has no room on a disk, no memory, or a disk that fails. */
 export function isOutOfMeans(fault: unknown): boolean {
   return /^(53(?!300)|58)/.test(sqlStateOf(fault));
 }
 
-/** True if somebody ended this connection: others may go on. */
+/** Returns true if an administrator ended this connection; others may still work. */
 export function isTerminated(fault: unknown): boolean {
   return sqlStateOf(fault) === '57P01';
 }
 
-/** True if the server's certificate is not to be believed, as Node's codes of TLS say. */
+/** Returns true if the server's certificate is not trusted, by Node's codes of TLS. */
 export function isUntrusted(fault: unknown): boolean {
   const code = fault instanceof Error && 'code' in fault ? String(fault.code) : '';
   return /CERT|^UNABLE_TO_|^ERR_TLS_/.test(code);
 }
 
 /**
- * True if there was no connection to be had, so that the statement cannot have begun: repeating it
- * is safe, even if it writes. 08004, 28 and 3D: the server lets this role or program in no more.
+ * Returns true if no connection could be opened, so that the statement did not begin: repeating it
+ * is safe, even if it writes. 08004, 28 and 3D: the server refuses this role or program.
  */
 export function isRefusedBefore(fault: unknown): boolean {
   // The password's file is read for each connection.
@@ -60,33 +57,33 @@ export function isRefusedBefore(fault: unknown): boolean {
   return /^ERR_POSTGRES_(AUTHENTICATION|SASL|TLS|UNSUPPORTED_AUTH)/.test(fault.code);
 }
 
-/** True if the server has no connection left. */
+/** Returns true if the server has no connection left. */
 export function isCrowded(fault: unknown): boolean {
   return sqlStateOf(fault) === '53300';
 }
 
-/** True if there was no connection as no server answers, or not yet. */
+/** Returns true if no server answers, or not yet. */
 export function isUnanswered(fault: unknown): boolean {
   if (!(fault instanceof SQL.PostgresError)) return false;
   return sqlStateOf(fault) === '57P03' || /REFUSED|CONNECTION_TIMEOUT/.test(fault.code);
 }
 
-/** True if a transaction that failed so has only to be done again: a deadlock, or a conflict. */
+/** Returns true if a repeated transaction may succeed: after a deadlock, or a conflict. */
 export function isConflict(fault: unknown): boolean {
   return /^(40001|40P01)$/.test(sqlStateOf(fault));
 }
 
-/** True if a constraint was broken: the statement was taken back as a whole. */
+/** Returns true if a constraint was broken: the whole statement was rolled back. */
 export function isBroken(fault: unknown): boolean {
   return sqlStateOf(fault).startsWith('23');
 }
 
-/** Why something is done again, for the metrics. */
+/** Returns the reason of a retry, for the metrics. */
 export function retryReason(fault: unknown): string {
   return isConflict(fault) ? sqlStateOf(fault) : 'connection';
 }
 
-/** The storage gave way, as opposed to a mistake of ours such as a broken constraint. */
+/** Returns true for a fault of the storage, as opposed to a broken constraint. */
 export function isStorageFault(fault: unknown): boolean {
   if (fault instanceof StoreAway || fault instanceof WriteFailed) return true;
   if (isLost(fault) || isConflict(fault) || isRefusedBefore(fault)) return true;

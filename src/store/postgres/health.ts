@@ -1,4 +1,4 @@
-/** Health of the store: asked by a monitor, not by a request. */
+/** Health of the store, for monitors. */
 
 import { sql } from 'drizzle-orm';
 import type { HealthStore, QueueFacts, ServerFacts, Unfitness } from '../../core/port/health.ts';
@@ -9,7 +9,7 @@ import type { Context } from './context.ts';
 import type { Self } from './node.ts';
 import { prepare, value } from './statement.ts';
 
-/** Difference of clocks by which leases are still told apart, ms. */
+/** Difference of clocks up to which leases are safe, ms. */
 const CLOCK_OFF_MS = 2_000;
 /** Silence after which a node counts as away: each writes every 5 s, ms. */
 const SILENT_MS = 15_000;
@@ -60,7 +60,7 @@ export function healthStore({ db, storeNowMs }: Context, self: Self): HealthStor
     checkWritable: async () => {
       try {
         const found = await touch();
-        // Other calls may meet what one small write does not.
+        // Other calls may have met what one small write does not.
         if (db.outage === null) return found;
       } catch (fault) {
         if (!isAway(fault)) throw fault;
@@ -71,7 +71,7 @@ export function healthStore({ db, storeNowMs }: Context, self: Self): HealthStor
       return reason;
     },
 
-    // The log and the disk are the server's, which has a monitor of its own.
+    // The server has its own monitor for log and disk.
     readStorageFacts: async () => ({
       bytes: (await on.bytes.get(db))?.bytes ?? null,
       freeBytes: null,

@@ -3,10 +3,10 @@
 import type { StoreKind } from '../kind.ts';
 import type { DatabaseOptions } from './database-options.ts';
 
-/** `place` says where it is, when it is needed; it may throw `OperatorError`. */
+/** Makes the kind. `place` is called when a connection is needed; may throw `OperatorError`. */
 export function postgresKind(place: () => DatabaseOptions): StoreKind {
   return {
-    // Only now: who keeps a file is not to wait for the parts that speak to a server.
+    // Imported late: an appliance on SQLite need not load these parts.
     open: async (options) => (await import('./store.ts')).openPostgresStore(options, place()),
     survey: async (_, hosts) => (await import('./survey.ts')).surveyPostgres(place(), hosts),
     file: null,

@@ -1,4 +1,4 @@
-/** Processes that serve this database: each writes now and then that it does. */
+/** Nodes: processes that serve this database. Each writes a sign of life now and then. */
 
 import { sql } from 'drizzle-orm';
 import type { NodeRecord, NodeStore } from '../../core/port/node.ts';
@@ -7,9 +7,9 @@ import type { DatabaseClock } from './database-clock.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
 import { prepare, value } from './statement.ts';
 
-/** Silence after which one that has the same name and address is taken for its successor, ms. */
+/** Silence after which a node with the same name and address replaces one, ms. */
 const SUCCEEDED_MS = 15_000;
-/** Silence after which one is forgotten, ms. */
+/** Silence after which a node is deleted, ms. */
 const FORGOTTEN_MS = 3_600_000;
 
 const FACTS = sql.raw('name, address, version, schema, started_at_ms, seen_at_ms, clock_offset_ms');
@@ -54,7 +54,7 @@ export function nodeStore({ db, sealer, storeNowMs }: Context, self: Self): Node
       const isThere = id !== 0 && (await on.note.run(db.writing, { ...row, id })) > 0;
       // Others forget one that could not write for long.
       if (!isThere) self.nodeId = await on.add.insert(db.writing, row);
-      // What a node left that ended before it sealed it.
+      // For entries of a node that ended before it sealed them.
       sealer.raise();
     },
 

@@ -4,10 +4,10 @@ import { SQL } from 'bun';
 import { type DatabaseOptions, poolOptions, transactionsOf } from './database-options.ts';
 import type { Answer, Bound } from './statement.ts';
 
-/** A connection that is somebody's alone until it is released. */
+/** A connection for one transaction, until it is released. */
 export type Connection = Awaited<ReturnType<SQL['reserve']>>;
 
-/** Pools of connections: one for statements by themselves, one for transactions. */
+/** Pools of connections: one for single statements, one for transactions. */
 export class Pools {
   plain: SQL;
   transacting: SQL;
@@ -19,7 +19,7 @@ export class Pools {
     this.transacting = this.#openTransacting();
   }
 
-  /** Lets go of all connections, with what is under way on them, for new ones. */
+  /** Replaces all connections; what is in flight on them fails. */
   renew(): void {
     const old = [this.plain, this.transacting];
     this.plain = this.#openPlain();
@@ -27,7 +27,7 @@ export class Pools {
     for (const pool of old) pool.close({ timeout: 0 }).catch(() => undefined);
   }
 
-  /** Opens a connection that is none of the pools'. `onLost` is called when it goes. */
+  /** Opens a connection outside the pools. `onLost` is called when it is lost. */
   openBeside(onLost: () => void): SQL {
     return new SQL({ ...poolOptions(this.#options, 1), onclose: onLost });
   }
@@ -46,7 +46,7 @@ export class Pools {
   }
 }
 
-/** Numbers are numbers: ids and times are below 2^53. */
+/** Turns bigints into numbers: ids and times are below 2^53. */
 function withNumbers(row: Record<string, unknown>): unknown {
   for (const name in row) {
     const value = row[name];
@@ -55,7 +55,7 @@ function withNumbers(row: Record<string, unknown>): unknown {
   return row;
 }
 
-/** The answer to a statement that was sent. */
+/** Waits for the answer to a statement that was sent. */
 export async function answerOf<Row>(query: Promise<unknown>): Promise<Answer<Row>> {
   const rows = (await query) as unknown[] & { count: number };
   const { count } = rows;
@@ -63,7 +63,7 @@ export async function answerOf<Row>(query: Promise<unknown>): Promise<Answer<Row
   return { rows: Array.from(rows, (row) => withNumbers(row as never)) as Row[], count };
 }
 
-/** A statement of the driver, sent without waiting for the ones before it. */
+/** Sends a statement without waiting for those before it. */
 export function sendOn(on: Pick<SQL, 'unsafe'>, text: string, params: readonly Bound[] = []) {
   return on.unsafe(text, params as Bound[]).execute() as unknown as Promise<unknown>;
 }

@@ -1,7 +1,8 @@
 /**
- * Links the entries that wait in `audit_pending` into the chain: those of one commit as one block,
- * under the lock of the row of `audit_head`, whichever node wrote them. Before anybody reads the
- * log, all that was committed is sealed, so nobody sees that it is done later.
+ * Puts entries into the chain of the audit log. A chain that every commit wrote to would make all
+ * commits wait for each other: so entries wait in `audit_pending` from their commit on, and any node
+ * seals them later, those of one commit as one block, under the lock of `audit_head`. A read of the
+ * log seals first, so that it shows all that was committed.
  */
 
 import { sql } from 'drizzle-orm';
@@ -12,10 +13,10 @@ import type { Step } from '../backend.ts';
 import { waitFor } from './dialect.ts';
 import { prepare, type Runner, value } from './statement.ts';
 
-/** Time after which what was written is sealed, though nobody reads it, ms. */
+/** Time from a commit until its entries are sealed, if no read does so before, ms. */
 const SEAL_AFTER_MS = 1_000;
 
-/** Entries that a step seals; a commit that alone has more is one step. */
+/** Entries that a step seals; one commit is one step, however many it has. */
 const STEP_COUNT = 2_000;
 
 interface Pending extends EntryText {
@@ -28,7 +29,7 @@ const COLUMNS = sql.raw('xact::text AS xact, id, at_ms AS "atMs", entry AS text'
 
 /** The end of the chain. */
 const chain = {
-  /** Whoever writes to the log, or cuts it, waits here for the others. */
+  /** Taken by all that write to the chain or prune it. */
   lock: prepare<{ id: number }>(sql`SELECT id FROM audit_head FOR UPDATE`),
   newest: prepare<Pick<AuditBlock, 'number' | 'hash'>>(sql`
       SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`),
@@ -47,14 +48,14 @@ const pending = {
       FROM unnest(${value('times')}::bigint[], ${value('entries')}::text[])
         WITH ORDINALITY AS x(at_ms, entry, n)
       ORDER BY x.n`),
-  /** In the order of the index: what was sealed lies about in the table until it is vacuumed. */
+  /** In the order of the index: sealed rows stay in the table until a vacuum. */
   isThere: prepare<{ id: number }>(sql`SELECT id FROM audit_pending ORDER BY xact, id LIMIT 1`),
   oldest: prepare<Pending>(sql`
       SELECT ${COLUMNS} FROM audit_pending ORDER BY audit_pending.xact, id LIMIT ${STEP_COUNT}`),
   ofXact: prepare<Pending>(sql`
       SELECT ${COLUMNS} FROM audit_pending WHERE audit_pending.xact = ${value('xact')}::text::xid8
       ORDER BY id`),
-  /** Of commits that were read whole: nothing is added to them any more. */
+  /** Deletes the entries of commits that were sealed. */
   drop: prepare(sql`
       DELETE FROM audit_pending
       WHERE xact = ANY(ARRAY(SELECT x::xid8 FROM unnest(${value('xacts')}::text[]) x))`),
@@ -98,14 +99,14 @@ export class Sealer {
     this.#timer.unref();
   }
 
-  /** Seals all that was committed before. Where nothing waits it is one look. */
+  /** Seals all that was committed before. Without anything it is one read. */
   async seal(): Promise<void> {
     while ((await pending.isThere.get(this.#db)) !== null) {
       if (await this.#transact(sealStep)) return;
     }
   }
 
-  /** Seals what is left, if that can be done: else another node does. */
+  /** Seals what is left; if that fails, another node does. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#timer === null) return;
@@ -118,14 +119,14 @@ export class Sealer {
       await this.seal();
       this.#timer = null;
     } catch {
-      // It waits in the database, for the next second or for whoever reads the log.
+      // Retried in a second, or by the next read of the log.
       this.#timer = null;
       this.raise();
     }
   }
 }
 
-/** Seals some commits, the oldest first. True: nothing more waited. */
+/** Seals some commits, the oldest first. Returns true if no more are left. */
 async function sealStep(runner: Runner): Promise<boolean> {
   await lockChain(runner);
   const found = await pending.oldest.all(runner);
@@ -150,14 +151,14 @@ async function sealStep(runner: Runner): Promise<boolean> {
   return isAll;
 }
 
-/** Those of which no entry was left off; of a commit that is larger than a step all entries. */
+/** Returns the entries of commits that are complete; of a larger commit all entries. */
 async function wholeCommits(runner: Runner, found: readonly Pending[]): Promise<Pending[]> {
   const last = found.at(-1)?.xact ?? '';
   const whole = found.filter(({ xact }) => xact !== last);
   return whole.length > 0 ? whole : pending.ofXact.all(runner, { xact: last });
 }
 
-/** Entries that are sorted by commit, in a list for each. */
+/** Splits sorted entries by commit. */
 function byCommit(entries: readonly Pending[]): Pending[][] {
   const commits: Pending[][] = [];
   for (const entry of entries) {

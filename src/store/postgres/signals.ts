@@ -1,4 +1,4 @@
-/** What nodes tell each other by NOTIFY. Commits that notify wait for each other. */
+/** Signals between nodes, by NOTIFY. Commits that notify wait for each other. */
 
 import { sql } from 'drizzle-orm';
 import { prepare, type Runner, value } from './statement.ts';
@@ -6,20 +6,20 @@ import { prepare, type Runner, value } from './statement.ts';
 /** Channel that nodes listen on. A payload is the sender and ids of devices. */
 export const CHANNEL = 'gatepost';
 
-/** What is told in place of a payload when a schema was changed. */
+/** The payload after a migration. */
 export const SCHEMA_CHANGED = 'schema';
 
-/** Devices in one payload, which may have 8,000 bytes. */
+/** Most devices in one payload, which may have 8,000 bytes. */
 const DEVICES_MAX = 450;
 
 const notify = prepare(sql`
     SELECT pg_notify(${CHANNEL}, payload) FROM unnest(${value('payloads')}::text[]) payload`);
 
 export class Signals {
-  /** Tells payloads of this store from those of others. */
+  /** Marks payloads of this store. */
   readonly #sender = crypto.randomUUID();
 
-  /** Tells other nodes, with the commit, to look for these devices. */
+  /** Signals these devices to other nodes, with the commit. */
   async notify(on: Runner, deviceIds: readonly number[]): Promise<void> {
     const payloads: string[] = [];
     for (let n = 0; n < deviceIds.length; n += DEVICES_MAX) {
@@ -28,12 +28,12 @@ export class Signals {
     if (payloads.length > 0) await notify.run(on, { payloads });
   }
 
-  /** Sends what this store hears itself, if it hears anything. */
+  /** Sends a payload to this store itself, to see whether it still listens. */
   async ping(on: Runner): Promise<void> {
     await notify.run(on, { payloads: [`${this.#sender} `] });
   }
 
-  /** The devices of a payload; null: it is of this store. */
+  /** Returns the devices of a payload; null: this store sent it. */
   devicesOf(payload: string): number[] | null {
     const [sender, ids = ''] = payload.split(' ');
     if (sender === this.#sender) return null;

@@ -1,6 +1,6 @@
 /**
- * Statements as templates of SQL, written once: drizzle writes their text, Bun.SQL runs it. They
- * belong to no connection; the runner that each call names says where and in which transaction.
+ * Statements as templates of SQL: drizzle writes their text, Bun.SQL runs it. They belong to no
+ * connection: each call names the runner, a pool or a transaction.
  */
 
 import { Placeholder, type SQL, sql } from 'drizzle-orm';

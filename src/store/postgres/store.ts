@@ -89,7 +89,7 @@ export async function openPostgresStore(
     onBehalfOf,
     close: async () => {
       watching.close();
-      // Nobody hears of it any more: figures that are lost are no reason to stay.
+      // Lost figures are no reason to keep the process.
       await nouns.saveFigures().catch(() => undefined);
       await context.sealer.close();
       await db.close();

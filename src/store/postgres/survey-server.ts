@@ -1,4 +1,4 @@
-/** The check of a PostgreSQL server: whether it keeps what it says, and how it is reached. */
+/** The doctor's check of a PostgreSQL server: durability, connections, clock, backups. */
 
 import type { SQL } from 'bun';
 import type { Clock } from '../../clock.ts';
@@ -7,12 +7,12 @@ import type { DatabaseOptions } from './database-options.ts';
 import { MAJOR_MIN } from './migrate.ts';
 
 const say = about('postgresql');
-/** Difference of clocks that is told of, and that at which a node is not ready any more, ms. */
+/** Differences of clocks: for a warning, and at which a node is not ready, ms. */
 const CLOCK_WARN_MS = 500;
 const CLOCK_OFF_MS = 2_000;
-/** Connections that a node has besides its pools: one that listens, and one for an export. */
+/** Connections of a node besides its pools: one for LISTEN, one for an export. */
 const BESIDES_COUNT = 2;
-/** Connections to be left for the command line and for people. */
+/** Connections left for the command line and for people. */
 const SPARE_COUNT = 10;
 
 interface Server {
@@ -83,7 +83,7 @@ async function clockOffset(sql: SQL, clock: Clock): Promise<number> {
   return Math.round((row?.nowMs ?? beforeMs) - (beforeMs + clock.nowMs()) / 2);
 }
 
-/** Looks at the server. `nodeCount`: processes that serve the database now. */
+/** Checks the server. `nodeCount`: nodes that serve now. */
 export async function surveyServer(
   sql: SQL,
   place: DatabaseOptions,
@@ -185,7 +185,7 @@ function connectionFindings(server: Server, place: DatabaseOptions, nodeCount: n
   return [say.warning(what, 'raise max_connections, or lower database.connections')];
 }
 
-/** Behind a pooler a node cannot say how long its statements may take: the role has to. */
+/** Behind a pooler a node cannot set timeouts: the role must have them. */
 function poolerFindings(
   server: Server,
   { isPooled, user, statementMs }: DatabaseOptions,

@@ -1,4 +1,4 @@
-/** The check of a database on PostgreSQL: whether it can be reached, and is as it should be. */
+/** The doctor's check of a database on PostgreSQL. */
 
 import { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
@@ -28,7 +28,7 @@ const NOTHING: Contents = {
   bytes: 0,
 };
 
-/** Looks at a database for a diagnosis: everything is read, nothing is changed. */
+/** Reads a database for a diagnosis, and changes nothing. */
 export async function surveyPostgres(
   place: DatabaseOptions,
   asked: readonly HostOfProvider[],
@@ -59,7 +59,8 @@ export async function surveyPostgres(
     const size = `schema ${state.version}, ${Math.round(contents.bytes / MIB)} MiB`;
     return { findings: [say.ok(`it has ${size}`), ...findings], ...contents };
   } catch (error) {
-    const todo = 'see that PostgreSQL runs, that database.url leads to it, and that it lets us in';
+    const todo =
+      'check that PostgreSQL runs, that database.url is right, and that the role may log in';
     return { findings: [say.problem(`it cannot be asked: ${messageOf(error)}`, todo)], ...NOTHING };
   } finally {
     await sql.close({ timeout: 0 });
@@ -110,7 +111,7 @@ interface Counted {
   sequence: string;
 }
 
-/** Finds sequences that would give out an id that is there: as after rows were put in by hand. */
+/** Finds sequences whose next id is taken, as after rows were added by hand. */
 async function sequenceFindings(sql: SQL): Promise<Finding[]> {
   const tables = (await sql`
     SELECT c.relname AS name, a.attname AS column,
@@ -120,7 +121,7 @@ async function sequenceFindings(sql: SQL): Promise<Finding[]> {
       AND c.relkind = 'r'`) as Counted[];
   const findings: Finding[] = [];
   for (const { name, column, sequence } of tables) {
-    // In this order: rows that are added meanwhile raise the sequence that is read after them.
+    // In this order: rows that are added meanwhile raise the sequence, which is read later.
     const [rows] = (await sql`
       SELECT coalesce(max(${sql(column)}), 0)::float8 AS max FROM ${sql(name)}`) as {
       max: number;
@@ -133,14 +134,14 @@ async function sequenceFindings(sql: SQL): Promise<Finding[]> {
     const last = given?.last ?? 0;
     if (max <= last) continue;
     const what = `the next id of ${name} is taken: the sequence is at ${last}, the rows at ${max}`;
-    // Whenever it is followed it goes forward: a sequence that is set back gives ids twice.
+    // Only ever forward: a sequence that is set back would give ids twice.
     const todo = `SELECT max(nextval('${sequence}')) FROM generate_series(1, ${max - last})`;
     findings.push(say.problem(what, todo));
   }
   return findings;
 }
 
-/** Finds entries of the audit log that nobody puts into the chain. */
+/** Finds entries of the audit log that no node seals. */
 async function sealFindings(sql: SQL): Promise<Finding[]> {
   const [row] = (await sql`
     SELECT (extract(epoch FROM clock_timestamp()) * 1000 - min(at_ms))::float8 AS "ageMs"

@@ -1,11 +1,11 @@
 /**
- * Writes: short transactions at READ COMMITTED, done again when they conflict with others or lose
+ * Writes: short transactions at READ COMMITTED, repeated when they conflict with others or lose
  * their connection before the commit.
  *
- * One order of locks holds in every transaction and every group, so that none waits for another in
- * a circle: providers by id, links by id, devices by HWID or id, what devices have at providers,
- * tokens, distributions, recipients, destinations, the outbox, webhooks. A statement sees what was
- * committed before it began: whoever depends on a row locks it first, and looks afterwards.
+ * All transactions and groups take locks in one order, so that there is no deadlock: providers by
+ * id, links by id, devices by HWID or id, rows of devices at providers, tokens, distributions,
+ * recipients, destinations, the outbox, webhooks. A statement sees commits from before it began: a
+ * write that depends on a row locks it first and reads it by a later statement.
  */
 
 import { systemClock } from '../../clock.ts';
@@ -30,18 +30,18 @@ import type { Answer, Bound, Runner } from './statement.ts';
 
 /** Attempts at one write. */
 const ATTEMPTS_MAX = 8;
-/** Longest pause before the second attempt, ms; before each further one it is longer by as much. */
+/** Longest pause before the second attempt, ms; each further one adds as much. */
 const PAUSE_MS = 5;
 
 /** The parts that writes are made of. */
 export interface WriteParts {
-  /** Reads, and (`db.writing`) statements that write by themselves. */
+  /** Reads, and (`db.writing`) writes of one statement. */
   db: Database;
-  /** Counts what was saved. */
+  /** The figures of this process. */
   figures: FigureCounter;
-  /** Links what was noted in the audit log. */
+  /** Puts entries into the chain of the audit log. */
   sealer: Sealer;
-  /** Tells other nodes. */
+  /** Signals to other nodes. */
   signals: Signals;
   observers: Omit<StoreOptions, 'dataDir' | 'create' | 'commitBatchMax'>;
   /** Longest time of one statement, ms. */
@@ -122,8 +122,8 @@ export class Write implements Runner {
 
 /**
  * Runs `work` as one atomic write. It may run again, so it changes nothing but through the
- * {@link Write}. Throws {@link WriteFailed} when it could not be saved, or nobody knows, else what
- * `work` threw.
+ * {@link Write}. Throws {@link WriteFailed} if it was not saved or the outcome is unknown, else the
+ * fault of `work`.
  */
 export async function write<T>(parts: WriteParts, work: (w: Write) => Promise<T>): Promise<T> {
   try {
@@ -173,7 +173,7 @@ async function repeating<T>(
   }
 }
 
-/** True if nothing was committed, and another attempt may succeed. */
+/** Returns true if nothing was committed and another attempt may succeed. */
 const isRepeatable = (fault: unknown) =>
   isConflict(fault) || (fault instanceof StoreAway && isLost(fault.cause));
 
@@ -182,6 +182,6 @@ function wordsOf(fault: unknown): string {
   return fault instanceof StoreAway ? 'the database is away' : 'the transaction failed';
 }
 
-/** Waits for a moment at random: those who met once are not to meet again. */
+/** Waits for a random time, so that two writes do not conflict again. */
 const pause = (attempt: number) =>
   new Promise<void>((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * attempt));
