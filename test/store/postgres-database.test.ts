@@ -209,6 +209,31 @@ describePostgres('the way to PostgreSQL', () => {
     proxy.stop(true);
   });
 
+  test('a write whose connection is lost before the commit is repeated', async () => {
+    const db = open();
+    let attempts = 0;
+    await saving(db, async (w) => {
+      attempts += 1;
+      await on.add.run(w, { id: 71, n: attempts });
+      if (attempts === 1) await w.ask('SELECT pg_terminate_backend(pg_backend_pid())', []);
+    });
+    expect(attempts).toBe(2);
+    expect(await on.of.get(db, { id: 71 })).toMatchObject({ n: 2 });
+  });
+
+  test('a write that conflicts each time ends after eight attempts', async () => {
+    const db = open();
+    let attempts = 0;
+    const [saved] = await Promise.allSettled([
+      saving(db, async (w) => {
+        attempts += 1;
+        await w.ask(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$`, []);
+      }),
+    ]);
+    expect(saved).toMatchObject({ status: 'rejected', reason: { name: 'WriteFailed' } });
+    expect(attempts).toBe(8);
+  });
+
   test('a refusal takes back what it wrote', async () => {
     const db = open();
     const answer = await saving<string>(db, async (w) => {

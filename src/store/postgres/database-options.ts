@@ -53,7 +53,7 @@ export interface DatabaseOptions {
 /** Returns the connections for transactions: half of all. Single statements have the others. */
 export const transactionsOf = ({ connections }: DatabaseOptions) => Math.floor(connections / 2);
 
-/** Returns options of a pool. All are given: Bun would take missing ones from PGDATABASE and such. */
+/** Returns options of a pool. All are given: Bun takes missing ones from PGDATABASE and such. */
 export function poolOptions(options: DatabaseOptions, max: number): SQL.PostgresOrMySQLOptions {
   const { host, port, socket, user, database, password, tls } = options;
   const { statementMs, isPooled, node } = options;

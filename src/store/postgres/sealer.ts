@@ -1,8 +1,8 @@
 /**
- * Puts entries into the chain of the audit log. A chain that every commit wrote to would make all
- * commits wait for each other: so entries wait in `audit_pending` from their commit on, and any node
- * seals them later, those of one commit as one block, under the lock of `audit_head`. A read of the
- * log seals first, so that it shows all that was committed.
+ * Puts entries into the chain of the audit log. If every commit wrote to the chain, all commits
+ * would wait for each other: so a commit adds its entries to `audit_pending`, and any node seals
+ * them later, those of one commit as one block, under the lock of `audit_head`. A read of the log
+ * seals first, so that it shows all that was committed.
  */
 
 import { sql } from 'drizzle-orm';

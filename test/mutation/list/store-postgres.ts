@@ -16,9 +16,9 @@ export const storePostgres: readonly MutatedFile[] = [
   {
     file: 'src/store/postgres/group.ts',
     tests: [
+      'test/store/turn-group.test.ts',
       'test/store/postgres-fairness.test.ts',
       'test/store/postgres-database.test.ts',
-      'test/store/postgres-outage.test.ts',
     ],
     changes: [
       ['if (next.item.countdown.leftMs() <= 0) continue;', ''],
@@ -32,10 +32,8 @@ export const storePostgres: readonly MutatedFile[] = [
     file: 'src/store/postgres/sealer.ts',
     tests: ['test/store/postgres-trails.test.ts'],
     changes: [
-      ['      this.raise();\n', ''],
-      ['if (whole.length === 0) return true;', ''],
+      ["WHERE audit_pending.xact = ${value('xact')}::text::xid8", ''],
       ['await lockChain(runner);', ''],
-      ['ORDER BY audit_pending.xact, id LIMIT', 'ORDER BY id LIMIT'],
     ],
   },
   {

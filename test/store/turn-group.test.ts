@@ -1,0 +1,63 @@
+/** Groups of calls: deadlines, bounds and faults, without a database. */
+
+import { afterEach, expect, test } from 'bun:test';
+import { StoreBusy } from '../../src/core/port/store.ts';
+import { TOO_MANY, TurnGroup } from '../../src/store/postgres/group.ts';
+
+/** Calls of one party that wait: half of those of all parties. */
+const WAITING_OF_PARTY = 4_000;
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+/** A group of one call a run; its runs end when `release` is called. */
+function heldGroup(callMs: number) {
+  const held = Promise.withResolvers<void>();
+  const ran: number[] = [];
+  const group = new TurnGroup<number, number>(
+    { callMs, onClose: (end) => ends.push(end) },
+    {
+      itemsMax: 1,
+      inFlightMax: 1,
+      run: async (items) => {
+        ran.push(...items);
+        await held.promise;
+        return items;
+      },
+    },
+  );
+  return { group, ran, release: () => held.resolve() };
+}
+
+test('a call whose deadline passed while it waited is not run later', async () => {
+  const { group, ran, release } = heldGroup(50);
+  const first = group.ask(1).catch((fault: unknown) => fault);
+  const second = group.ask(2).catch((fault: unknown) => fault);
+  expect(await second).toBeInstanceOf(StoreBusy);
+  release();
+  await first;
+  const third = heldGroup(5_000);
+  third.release();
+  expect(await third.group.ask(3)).toBe(3);
+  expect(ran).toEqual([1]);
+});
+
+test('a party has a bounded number of calls that wait', async () => {
+  const { group, release } = heldGroup(60_000);
+  const asked = Array.from({ length: WAITING_OF_PARTY }, (_, n) => group.ask(n));
+  const more = group.ask(-1).catch((fault: unknown) => fault);
+  expect(await more).toMatchObject({ name: 'StoreBusy', message: TOO_MANY });
+  release();
+  expect(await Promise.all(asked)).toHaveLength(WAITING_OF_PARTY);
+});
+
+test('a run that leaves a call without an answer is a fault', async () => {
+  const group = new TurnGroup<number, number>(
+    { callMs: 5_000, onClose: (end) => ends.push(end) },
+    { itemsMax: 1, run: async () => [] },
+  );
+  const [call] = await Promise.allSettled([group.ask(1)]);
+  expect(call).toMatchObject({ status: 'rejected' });
+});
