@@ -2,7 +2,7 @@
 
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
-import { deliverStep, tell } from '../core/message/deliver.ts';
+import { deliverStep, wakeDevices } from '../core/message/deliver.ts';
 import { isAway } from '../core/port/store.ts';
 import { nextTurn } from '../core/turn.ts';
 import { type Log, reasonOf } from '../log.ts';
@@ -45,7 +45,7 @@ export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
   /** Wakes the polls and streams of devices; after a fault the next tick wakes all of them. */
   async function signalDevices(deviceIds: readonly number[] | 'all'): Promise<void> {
     try {
-      await tell(core, deviceIds);
+      await wakeDevices(core, deviceIds);
     } catch (fault) {
       mustSignalAll = true;
       onFault(fault);

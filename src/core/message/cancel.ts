@@ -1,18 +1,16 @@
-/** Cancelling: which notifications and commands a provider may take back, and until when. */
-
 import { actAt } from '../audit/entry.ts';
 import type { Core } from '../core.ts';
 import { fromStore, Refused, saving } from '../outcome.ts';
 import type { Provider } from '../port/provider.ts';
 import { CANCELLED, isTerminal, statusesBefore } from './status.ts';
 
-/** The shortest time between a cancel and the planned delivery, ms (specification, "Limits"). */
+/** Least time between a cancellation and the planned delivery, ms (specification, "Limits"). */
 export const CANCEL_CUTOFF_MS = 10 * 60_000;
 
 /**
- * Cancels a distribution: after `ok` no device ever gets it. Refuses `notification_not_found` for
- * an id that is unknown or another provider's, `cancel_failed` when it has ended already,
- * `cancel_too_late` when it was not scheduled or is due in less than {@link CANCEL_CUTOFF_MS}.
+ * Cancels a scheduled distribution: after `ok` no device ever gets it. Refuses
+ * `notification_not_found` if the provider has none with the id, `cancel_failed` if it has ended,
+ * `cancel_too_late` if it is not scheduled or due in less than {@link CANCEL_CUTOFF_MS}.
  */
 export async function cancelDistribution(
   core: Core,

@@ -1,4 +1,4 @@
-/** Remote commands: what each action takes, and what a device gets. */
+/** Remote commands: the fields of each action, and the payload for devices. */
 
 import { readHost } from '../host-name.ts';
 import { isAbsent, isText } from '../json-input.ts';
@@ -15,7 +15,7 @@ export const ACTION_TYPES = [
 ] as const;
 type ActionType = (typeof ACTION_TYPES)[number];
 
-/** The message that a device gets. */
+/** The payload that a device gets. */
 export type CommandPayload =
   /** `input-data` is base64 of the UTF-8 text. */
   | { action_type: 'import-data'; 'input-data': string }
@@ -24,23 +24,21 @@ export type CommandPayload =
   | { action_type: 'sub-change'; change_type: 'domain' | 'url'; change_value: string };
 
 type Body = Readonly<Record<string, unknown>>;
-/** `leftOut` is a sentence about settings that cannot be passed on. */
+/** `leftOut`: a sentence about settings that were left out. */
 type Composed =
   | { payload: CommandPayload; leftOut?: string }
   | Refused<'import_data_empty' | 'settings_empty' | 'malformed'>;
 
-/** Reads `action_type`, which the specification's table has before targets and schedule. */
+/** Reads `action_type`. */
 export function readActionType(body: Body): ActionType | Misfit {
   const action = ACTION_TYPES.find((known) => known === body['action_type']);
   return action ?? malformed(`action_type must be one of ${ACTION_TYPES.join(', ')}`);
 }
 
 /**
- * Composes the payload of a command from the request's body. Fields that the action does not need
- * are not looked at; `readCommand` of core/message/order.ts reads targets and schedule.
- *
- * Refuses `import_data_empty` (missing or blank) and `settings_empty` (see `readSettings`);
- * anything else that is wrong is `malformed`.
+ * Composes the payload of a command from the body of a request. Ignores fields that the action does
+ * not need; `readCommand` of core/message/order.ts reads targets and schedule. Refuses
+ * `import_data_empty` (missing or blank), `settings_empty` (see `readSettings`) and `malformed`.
  */
 export function composeCommand(body: Body): Composed {
   const action = readActionType(body);

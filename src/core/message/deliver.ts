@@ -1,11 +1,11 @@
 /**
- * The worker that delivers what providers' sends were accepted as. Plain functions of the core and
- * a time: something else rings. Each step is one guarded write, so a kill between any two of them
- * loses nothing, and a step is small, so that it does not hold up the API.
+ * The steps of the worker that delivers distributions; src/jobs/deliver.ts repeats them. Each step
+ * is one guarded write, so that a kill between two steps loses nothing, and small, so that it does
+ * not delay the API.
  *
- * A worker holds a distribution by a lease; another one takes over when the lease ends. Of each
- * provider's due distributions only the first is in hand, so a device gets them in order, and the
- * providers take turns, so that a large send does not hold up a small one of somebody else.
+ * A worker holds a distribution by a lease. Only the first due distribution of a provider is in
+ * delivery, so that devices get them in order; providers take turns, so that a large send does not
+ * delay the small ones of others.
  */
 
 import type { Core } from '../core.ts';
@@ -20,16 +20,15 @@ import { mayCommand, mayNotify } from '../provider.ts';
 import { nextTurn } from '../turn.ts';
 import { BLOCKED, CHECKING, CREATED, endOf, LOAD, LOAD_FROM, PENDING, SENDING } from './status.ts';
 
-/** Time for which a worker that says nothing keeps what it holds, ms. */
+/** Length of a lease that is not renewed, ms. */
 export const LEASE_MS = 5_000;
-/** Waiting devices that are told of a message in one turn of the event loop. */
+/** Devices to wake in one turn of the event loop. */
 const WAKE_BATCH = 200;
 
 /**
- * Delivers some small sends by HWID, and takes every other piece of work one step further: a step
- * for each send by HWID would cost some seven commits in a row, and sends by HWID alone would hold
- * up the rest. Returns false when there was no work, so that the caller repeats it until then. With
- * `signal` the large ones that are not begun are left.
+ * Delivers some small sends by HWID as a whole, which saves some seven commits each, and takes each
+ * other claimed distribution one step further. Returns false if there was no work. Skips bulky
+ * steps once `signal` aborts.
  */
 export async function deliverStep(
   core: Core,
@@ -42,20 +41,20 @@ export async function deliverStep(
   const claimed = await core.store.claimWork(worker);
   const run = (work: ClaimedDistribution) => step(core, work, { id: work.id, ...worker });
   const small = Promise.allSettled(claimed.filter(({ isBulky }) => !isBulky).map(run));
-  // One after the other: together they would be one long commit, and nobody else got a turn.
+  // One after the other: together they would be one long commit, which delays all others.
   const results: PromiseSettledResult<void>[] = [];
   for (const work of claimed.filter(({ isBulky }) => isBulky)) {
     if (signal?.aborted) break;
     results.push(...(await Promise.allSettled([run(work)])));
   }
   results.push(...(await small));
-  // One that fails holds up no other.
+  // A fault of one step is thrown after all others.
   if (named.status === 'rejected') throw named.reason;
   for (const result of results) if (result.status === 'rejected') throw result.reason;
   return named.value || claimed.length > 0;
 }
 
-/** Delivers small sends by HWID; says whether there were any. */
+/** Delivers small sends by HWID. Returns true if there were any. */
 async function deliverNamed(core: Core, worker: Omit<Lease, 'id'>): Promise<boolean> {
   const { ledgerRowsMax, waitingPerDeviceMax: waitingMax } = core.limits;
   const rules: DeliveryRules = {
@@ -63,7 +62,7 @@ async function deliverNamed(core: Core, worker: Omit<Lease, 'id'>): Promise<bool
     ...{ ledgerRowsMax, waitingMax, gateways: core.gateways() },
   };
   const { count, deviceIds } = await core.store.deliverNamed(worker, rules);
-  await tell(core, deviceIds);
+  await wakeDevices(core, deviceIds);
   return count > 0;
 }
 
@@ -98,7 +97,7 @@ async function nextAfterChecking(
   return afterChecking(provider, work, core.limits.ledgerRowsMax, nowMs);
 }
 
-/** Access is looked at again when the time has come, not only when the call was accepted. */
+/** Returns the status after 20 Checking: the provider's plan and subscription count at delivery. */
 function afterChecking(
   provider: Provider | null,
   work: Pick<ClaimedDistribution, 'notificationType' | 'ledgerCount'> & { isDue?: boolean },
@@ -108,7 +107,7 @@ function afterChecking(
   const may = work.notificationType === PUSH ? mayNotify : mayCommand;
   if (provider === null || !may(provider, nowMs)) return BLOCKED;
   if (work.isDue === false) return PENDING;
-  // Only here: while one is written, no other one of the provider is.
+  // Not while loading: then it is the only one of the provider that adds rows.
   return work.ledgerCount < ledgerRowsMax ? LOAD : BLOCKED;
 }
 
@@ -116,15 +115,15 @@ async function send(core: Core, lease: Lease): Promise<void> {
   const { waitingPerDeviceMax } = core.limits;
   const sent = await core.store.sendRecipients(lease, waitingPerDeviceMax, core.gateways());
   if (sent === null) return;
-  await tell(core, sent.deviceIds);
-  // From there on gateways move it, not a worker: nothing of the provider waits for them.
+  await wakeDevices(core, sent.deviceIds);
+  // Gateways end it from here on, outside of the provider's lane.
   if (sent.outcome === null || sent.outcome.isHandedOver) return;
   const { sentCount, failedCount } = sent.outcome;
   await core.store.moveDistribution(lease, SENDING, endOf(sentCount, failedCount));
 }
 
-/** Wakes everybody here who waits for messages of these devices, or of any. */
-export async function tell(core: Core, deviceIds: readonly number[] | 'all'): Promise<void> {
+/** Wakes the streams and long polls of these devices, or of all. */
+export async function wakeDevices(core: Core, deviceIds: readonly number[] | 'all'): Promise<void> {
   const awaited = core.signals.awaited(deviceIds);
   for (let i = 0; i < awaited.length; i += WAKE_BATCH) {
     if (i > 0) await nextTurn();

@@ -1,4 +1,4 @@
-/** Reads what devices send in JSON: registrations and acknowledgements. */
+/** Reads the JSON of devices: registrations and acknowledgements. */
 
 import { readHwid } from '../formats.ts';
 import { isAbsent, isRecord, isText, readInteger } from '../json-input.ts';
@@ -11,10 +11,10 @@ import { readPush } from './push-address.ts';
 import type { Registration } from './registration.ts';
 
 const ACK_DETAIL_LENGTH_MAX = 255;
-/** BCP 47: letters and digits in groups. */
+/** A language tag of BCP 47. */
 export const LOCALE = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,4}$/;
 
-/** Fields of a registration that are plain text, behind its HWID. */
+/** Fields of a registration that are plain text, without its HWID. */
 const TEXT_FIELDS = [
   'os',
   'device_name',
@@ -27,11 +27,9 @@ const TEXT_FIELDS = [
 ] as const;
 
 /**
- * Reads the body of `POST /device/register`. The formats of codes are judged with what they name;
- * `reach` says which push services may be called.
- *
- * Refuses `hwid_required` for a HWID that is missing or does not fit, whatever is wrong behind it;
- * anything else is `malformed`.
+ * Reads the body of `POST /device/register`, without the formats of codes. `reach` decides which
+ * push services may be called. Refuses `hwid_required` for a missing or malformed HWID before all
+ * other misfits, and `malformed`.
  */
 export function readRegistration(
   body: Readonly<Record<string, unknown>>,
@@ -68,7 +66,7 @@ export function readRegistration(
   };
 }
 
-/** Reads the `items` of an acknowledgement, by call or stream: all, or `malformed` if one is. */
+/** Reads the `items` of an acknowledgement. Refuses `malformed` if one is. */
 export function readAckItems(value: unknown): AckItem[] | Misfit {
   if (!Array.isArray(value) || value.length === 0 || value.length > ACK_COUNT_MAX) {
     return malformed(`items must be a list of 1 to ${ACK_COUNT_MAX} acknowledgements`);

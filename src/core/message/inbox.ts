@@ -1,22 +1,22 @@
-/** The inbox of a registered device: its messages, at once or when they come. */
+/** The inbox of a registered device. */
 
 import type { Core } from '../core.ts';
 import { Refused } from '../outcome.ts';
 import type { AckItem, Message, TokenHolder } from '../port/inbox.ts';
 
 /**
- * The most messages in one answer, and the bytes of payload after which no further one is added:
- * data to import may be hundreds of kilobytes.
+ * Most messages in one answer, and bytes of payload after which no more are added: one message may
+ * have hundreds of kilobytes.
  */
 export const INBOX_LIMITS = { countMax: 100, bytesMax: 256 * 1024 };
-/** The most acknowledgements in one call. */
+/** Most acknowledgements in one call. */
 export const ACK_COUNT_MAX = 100;
 
 /**
- * Returns the messages that wait for a device, oldest first, up to {@link INBOX_LIMITS}. With none
- * there it waits for up to `waitMs`, or until `signal` is aborted. Messages are looked for as of
- * `nowMs`, when the wait began: what comes meanwhile lives for a day at least. Refuses
- * `device_token_error` if the token died meanwhile.
+ * Returns the waiting messages of a device, oldest first, up to {@link INBOX_LIMITS}. If there are
+ * none, waits for one up to `waitMs`, or until `signal` aborts. Messages expire by `nowMs`, the
+ * start of the wait, as new ones live for a day at least. Refuses `device_token_error` if the token
+ * was revoked meanwhile.
  */
 export async function fetchInbox(
   core: Core,
@@ -28,9 +28,9 @@ export async function fetchInbox(
   const bell = listen(core, device.id, waitMs, signal);
   try {
     for (;;) {
-      // Armed before the look: what arrives in between is not missed.
+      // Listens before it reads, so that no message is missed in between.
       const rung = bell.next();
-      const { messages } = await lookIntoInbox(core, device, nowMs);
+      const { messages } = await readInbox(core, device, nowMs);
       if (messages.length > 0) return messages;
       if ((await core.store.findDeviceByToken(device.tokenHash)) === null) {
         return new Refused('device_token_error');
@@ -44,30 +44,30 @@ export async function fetchInbox(
 }
 
 /**
- * Returns what waits for a device, oldest first, up to {@link INBOX_LIMITS}, without the messages
- * that it acknowledged to this process during the look: the store read them before that.
+ * Returns the waiting messages of a device, oldest first, up to {@link INBOX_LIMITS}, without those
+ * that it acknowledged to this process while the store was reading.
  */
-export async function lookIntoInbox(
+export async function readInbox(
   core: Core,
   device: TokenHolder,
   nowMs: number,
 ): Promise<{ messages: Message[]; isCut: boolean }> {
   const acknowledged = new Set<number>();
-  const stopNoting = core.signals.onAcknowledged(device.id, (id) => acknowledged.add(id));
+  const stopListening = core.signals.onAcknowledged(device.id, (id) => acknowledged.add(id));
   try {
     for (;;) {
       acknowledged.clear();
       const { messages, isCut } = await core.store.listInbox(device, nowMs, INBOX_LIMITS);
       const left = messages.filter(({ id }) => !acknowledged.has(id));
-      // Behind those that are all acknowledged there are more.
+      // All of them are acknowledged, and more follow.
       if (left.length > 0 || !isCut) return { messages: left, isCut };
     }
   } finally {
-    stopNoting();
+    stopListening();
   }
 }
 
-/** Notes what a device says of its messages; what its token may not have is passed over. */
+/** Records acknowledgements of a device; skips messages that its token cannot read. */
 export async function acknowledge(
   core: Core,
   device: TokenHolder,
@@ -78,7 +78,7 @@ export async function acknowledge(
   for (const { id } of changed) core.signals.acknowledged(device.id, id);
 }
 
-/** Rings when messages may be there, and once more when the time is over or the caller gone. */
+/** Listens for messages until the time is over or the caller has left, which rings too. */
 function listen(core: Core, deviceId: number, waitMs: number, signal: AbortSignal) {
   let isOver = waitMs === 0 || signal.aborted;
   let ring: () => void = () => {};

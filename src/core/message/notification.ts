@@ -1,4 +1,4 @@
-/** Push notifications: the form that providers send, what of it devices get, and its size. */
+/** Push notifications: the form of providers, the payload for devices, and its size. */
 
 import { EXPIRE_DAYS, type Format, PUSH_ENCODED_MAX, PUSH_TYPE } from '../formats.ts';
 import { byteLength, isAbsent, isRecord, isText, nameForDetail } from '../json-input.ts';
@@ -6,17 +6,17 @@ import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
 import { HtmlBudget, sanitizeBody, showsAnything } from './html.ts';
 import { isUrlToOpen, isWebUrl } from './url.ts';
 
-/** Bytes of the other texts of a form, together: {@link PUSH_ENCODED_MAX} before base64. */
+/** Most bytes of the other texts of a form: {@link PUSH_ENCODED_MAX} before base64. */
 const TEXT_BYTES_MAX = 3072;
 
-/** One language of a notification. On the wire, unlike at the top level, the link has hyphens. */
+/** One language of a notification. The link has hyphens here, unlike at the top level. */
 interface LocalePayload {
   title?: string;
   body?: string;
   'link-for-open'?: string;
 }
 
-/** The message that a device gets: the filtered form without schedule and without absent fields. */
+/** The payload for devices: the filtered form without its schedule and absent fields. */
 export interface NotificationPayload {
   title?: string;
   /** Filtered HTML. */
@@ -31,17 +31,14 @@ export interface NotificationPayload {
 /** A language of 2 to 8 letters and perhaps a region or script: `RU`, `pt-BR`, `zh_Hans`. */
 export const LOCALE_KEY = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{2,8})?$/;
 
-/** Locales of one notification; each is filtered for itself. */
+/** Most locales of one notification. */
 export const LOCALE_COUNT_MAX = 64;
 
 /**
- * Composes the payload of a notification from its `PushNotificationForm`; `readNotification` of
- * core/message/order.ts reads the schedule in it. Fields are checked in the order of the
- * specification's table.
- *
- * Refuses `message_too_large` when the encoded payload is over {@link PUSH_ENCODED_MAX} bytes or
- * the HTML is out of all proportion to that; anything else that is wrong is `malformed`, such as a
- * string with half a surrogate pair.
+ * Composes the payload of a notification from its `PushNotificationForm`, field by field in the
+ * order of the specification; `readNotification` of core/message/order.ts reads the schedule.
+ * Refuses `malformed`, and `message_too_large` if the encoded payload is over {@link
+ * PUSH_ENCODED_MAX} bytes or the HTML is over its bounds.
  */
 export function composeNotification(
   form: unknown,
@@ -73,24 +70,24 @@ const URL_TO_OPEN: TextRule = {
 };
 const IMAGE: TextRule = { fits: isWebUrl, rule: 'must be an absolute http or https URL' };
 
-/** Reads the fields of one form; remembers the first that does not fit. */
+/** Reads the fields of one form, and keeps the first misfit. */
 class FormReader {
   misfit: Misfit | null = null;
   readonly #html = new HtmlBudget();
   #textBytes = 0;
 
-  /** True when the rest is not worth reading. */
+  /** True: the form is too large, so that its other fields need not be read. */
   get isTooLarge(): boolean {
     return this.#textBytes > TEXT_BYTES_MAX || this.#html.isOver;
   }
 
-  /** Notes that a field breaks a rule. The `instead` that it returns goes nowhere. */
+  /** Keeps the misfit of a field. Returns `instead`, which is never used. */
   refuse<T>(field: string, rule: string, instead: T): T {
     this.misfit ??= malformed(`${field} ${rule}`);
     return instead;
   }
 
-  /** The field under its name, or nothing if it is absent. */
+  /** Reads a text; returns no field if it is absent. */
   text<N extends string>(
     from: Record<string, unknown>,
     name: N,
@@ -107,10 +104,7 @@ class FormReader {
       : this.refuse(field, rule, {});
   }
 
-  /**
-   * The URL to open under the `name` that the specification has in this place. Clients write the
-   * `other` name too, which counts where the specification's is absent.
-   */
+  /** Reads a URL to open, by its `name` or by the `other` name that clients use too. */
   urlToOpen<N extends string>(
     from: Record<string, unknown>,
     name: N,
@@ -122,7 +116,7 @@ class FormReader {
     return (url === undefined ? {} : { [name]: url }) as { [K in N]?: string };
   }
 
-  /** The filtered HTML, or null if the field is absent. */
+  /** Reads and filters HTML; null: the field is absent. */
   html(from: Record<string, unknown>, name: string, field: string): string | null {
     const value = from[name];
     if (isAbsent(value)) return null;
@@ -133,7 +127,7 @@ class FormReader {
     return this.refuse(field, 'is empty after the HTML filter has removed what is not allowed', '');
   }
 
-  /** Locales that say something. Clients written in PHP send an empty map as `[]`. */
+  /** Reads the locales that are not empty. Clients in PHP send an empty map as `[]`. */
   locales(value: unknown): { locales?: Record<string, LocalePayload> } {
     if (isAbsent(value) || (Array.isArray(value) && value.length === 0)) return {};
     if (!isRecord(value)) {
@@ -169,7 +163,7 @@ class FormReader {
     };
   }
 
-  /** A field that must be there, as its format has it. */
+  /** Reads a required field by its format. */
   needed<T>(from: Record<string, unknown>, field: string, { read, rule }: Format<T>): T {
     const value = read(from[field]);
     if (isRefused(value)) this.refuse(field, `is required and must be ${rule}`, null);
@@ -179,12 +173,12 @@ class FormReader {
 
 const NOT_TEXT = 'must be a string of whole Unicode characters';
 
-/** Base64 of the payload as compact UTF-8 JSON: what the size rule measures. */
+/** Encodes a payload for the size rule: base64 of compact JSON. */
 export function encodePayload(payload: NotificationPayload): string {
   return Buffer.from(JSON.stringify(payload), 'utf8').toString('base64');
 }
 
-/** True if an encoded payload is over {@link PUSH_ENCODED_MAX} bytes. */
+/** Returns true if an encoded payload is over {@link PUSH_ENCODED_MAX} bytes. */
 export function isTooLarge(encoded: string): boolean {
   return encoded.length > PUSH_ENCODED_MAX;
 }

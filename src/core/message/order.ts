@@ -1,7 +1,4 @@
-/**
- * Orders: sends as providers ask for them, read whole and without I/O. Fields are checked in the
- * order of the specification's tables.
- */
+/** Orders: the sends of providers, read in the order of the specification's tables. */
 
 import { isRecord } from '../json-input.ts';
 import { isRefused, type Refused } from '../outcome.ts';
@@ -35,8 +32,8 @@ export function readNotification(
 }
 
 /**
- * Reads the body of `POST /remote/command`: action, targets, schedule, content. `leftOut` is a
- * sentence about settings that cannot be passed on.
+ * Reads the body of `POST /remote/command`: action, targets, schedule, content. `leftOut`: a
+ * sentence about settings that were left out.
  */
 export function readCommand(
   body: Body,

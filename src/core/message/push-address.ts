@@ -1,4 +1,4 @@
-/** Addresses at which devices get pushes: read from registrations, and checked before they stay. */
+/** Push addresses of devices: read and checked before they are stored. */
 
 import { ECDH } from 'node:crypto';
 import { byteLength, isAbsent, isRecord, isText } from '../json-input.ts';
@@ -7,20 +7,20 @@ import { isRefused, type Misfit, malformed } from '../outcome.ts';
 import type { Reach } from '../port/reach.ts';
 import { PUSH_GATEWAYS, type PushAddress, type PushSubscription } from '../port/registration.ts';
 
-/** The texts of a push token, all together. */
+/** Most bytes of the texts of a push token together. */
 export const PUSH_TOKEN_BYTES_MAX = 4096;
 
-/** Apple says nothing of the length; a token is a part of the address that is called. */
+/** A token of APNs, which becomes a part of a URL; Apple does not define its length. */
 export const APNS_TOKEN = /^(?:[0-9A-Fa-f]{2}){1,256}$/;
 
-/** Tells whether a text can be a token of APNs. */
+/** Returns true if a text can be a token of APNs. */
 export function isApnsToken(text: string): boolean {
   return APNS_TOKEN.test(text);
 }
 
 /**
- * Reads `push` of a registration; null: there is none. Refuses what no gateway could ever use, and
- * addresses of push services that `reach` says must not be called.
+ * Reads `push` of a registration; null: it is absent. Returns a misfit for an address that its
+ * gateway cannot use, or that `reach` forbids to call.
  */
 export function readPush(value: unknown, reach: Reach): PushAddress | Misfit | null {
   if (isAbsent(value)) return null;
@@ -43,7 +43,7 @@ export function readPush(value: unknown, reach: Reach): PushAddress | Misfit | n
 
 const TOO_LONG = `push.token must not be longer than ${PUSH_TOKEN_BYTES_MAX} bytes`;
 
-/** The parts of the standard subscription object (W3C Push API); others are not kept. */
+/** Reads the subscription object of the W3C Push API; drops other members. */
 function readSubscription(value: unknown, reach: Reach): PushSubscription | Misfit {
   const endpoint = isRecord(value) ? value['endpoint'] : null;
   if (!isRecord(value) || !isText(endpoint) || endpoint === '') {
@@ -62,7 +62,7 @@ function readSubscription(value: unknown, reach: Reach): PushSubscription | Misf
     );
   }
   return {
-    // As it came: a push service may tell two spellings apart.
+    // Unchanged: a push service may distinguish spellings.
     endpoint,
     ...(Number.isFinite(expirationTime) && { expirationTime: expirationTime as number }),
     keys: {
@@ -80,12 +80,12 @@ export interface ReceiverKeys {
   auth: Buffer;
 }
 
-/** Reads the keys of a subscription; null: nothing can be encrypted for them. */
+/** Reads the keys of a subscription. Returns null if they cannot encrypt. */
 export function readKeys(p256dh: unknown, auth: unknown): ReceiverKeys | null {
   const [publicKey, secret] = [readBase64(p256dh), readBase64(auth)];
   if (publicKey?.length !== 65 || secret?.length !== 16 || publicKey[0] !== 4) return null;
   try {
-    // Throws for what is no point of the curve.
+    // Throws unless it is a point of the curve.
     ECDH.convertKey(publicKey, 'prime256v1');
     return { publicKey, auth: secret };
   } catch {
@@ -93,7 +93,7 @@ export function readKeys(p256dh: unknown, auth: unknown): ReceiverKeys | null {
   }
 }
 
-/** Browsers write base64url, libraries also base64; null: it is neither. */
+/** Reads base64url or base64. Returns null for other texts. */
 function readBase64(value: unknown): Buffer | null {
   if (typeof value !== 'string' || !/^[\w+/-]{1,100}={0,2}$/.test(value)) return null;
   return Buffer.from(value, 'base64');

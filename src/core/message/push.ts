@@ -1,21 +1,21 @@
-/** Pushes: what of a message travels through a gateway, the same for all of them. */
+/** Pushes: the content of a message for gateways. */
 
 import { PUSH } from '../port/distribution.ts';
 import type { PushContent, PushMessage } from '../port/outbox.ts';
 import { plainText } from './html.ts';
 import type { NotificationPayload } from './notification.ts';
 
-/** The operator's decisions about what travels. */
+/** The operator's settings of contents. */
 export interface PushSettings {
-  /** Lets the whole message travel, import data and settings too. */
+  /** True: gateways carry the whole message, also import data and settings. */
   readonly gatewayCarryMessages: boolean;
-  /** The zone of the times in it: minutes east of UTC. */
+  /** The zone of its times: minutes east of UTC. */
   readonly outputOffsetMinutes: number;
 }
 
 /**
- * Renders a message for gateways: of a notification its texts in the language of `locale` (null:
- * the device named none), of a command nothing but that there is one.
+ * Renders a message for gateways: the texts of a notification in the language of `locale` (null:
+ * unknown); of a command no content.
  */
 export function renderPush(
   message: PushMessage,
@@ -36,7 +36,7 @@ export function renderPush(
     ...common,
     kind: 'notification',
     title,
-    // A picture alone; no platform shows a notification without a text.
+    // Platforms show no picture without a text.
     body: plainText(own?.body ?? payload.body) || (title === null ? '\u2026' : null),
     link: own?.['link-for-open'] ?? payload.link_for_open ?? null,
     image: payload.background_image ?? null,
@@ -45,8 +45,8 @@ export function renderPush(
 }
 
 /**
- * The texts for a language tag: under the very tag, else its language alone, else the first tag of
- * its language; undefined for none. Case does not count, and `_` is as good as `-`.
+ * Returns the texts of a language tag: of the same tag, else of its language, else of the first tag
+ * of its language; undefined: there are none. Ignores case; `_` equals `-`.
  */
 function localeOf<T>(locales: Readonly<Record<string, T>>, locale: string | null): T | undefined {
   if (locale === null) return undefined;
@@ -63,7 +63,7 @@ function localeOf<T>(locales: Readonly<Record<string, T>>, locale: string | null
 const tidyTag = (tag: string) => tag.toLowerCase().replaceAll('_', '-');
 const languageOf = (tag: string) => tag.split('-')[0];
 
-/** The message as `GET /device/inbox` answers it. */
+/** Formats the message as `GET /device/inbox` does. */
 function inboxJson(message: PushMessage, { outputOffsetMinutes }: PushSettings): string {
   const wireTime = (atMs: number) =>
     new Date(atMs + outputOffsetMinutes * 60_000).toISOString().slice(0, 19).replace('T', ' ');

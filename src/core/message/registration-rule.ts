@@ -1,70 +1,72 @@
-/** The rule of registration: what evidence claims, and what becomes of the place that it claims. */
+/**
+ * The rule of registration. A place is an inbox that a token can hold: of a HWID at a provider, or
+ * the HWID's unattached place, which gets the messages of providers to which the device is not
+ * attached. The evidence of a registration makes a claim to one place.
+ */
 
 import { DAY_MS, lastMsOfDay } from '../calendar.ts';
 
 /**
- * Days without a sight of its token after which a place may move to another link: longer than most
- * phones lie in a drawer, and short enough that a user who lost link and token gets in again.
+ * Days without a call by its token after which another link can claim a place: longer than most
+ * phones stay unused, and short enough for a user who lost link and token.
  */
 export const TOKEN_IDLE_DAYS = 30;
 
 /**
- * The claim that follows from the evidence. `link`: a link that speaks for the place, see
- * {@link claimOf}. `later`: another link, or a binding while the HWID is on a link.
+ * The claim of the evidence. `link`: a link that may claim the place, see {@link claimOf}. `later`:
+ * another link, or a binding while the HWID has a slot. `nothing`: no evidence.
  */
 export type Claim = 'link' | 'binding' | 'later' | 'nothing';
 
-/** The holder of the place that is claimed. */
-export type Holder = 'nobody' | 'token_shown' | 'other_token';
+/** The holder of the claimed place; `free`: it has none. */
+export type Holder = 'free' | 'token_shown' | 'other_token';
 
 export type Verdict =
-  /** The place opens what was addressed to the device since it is on the link. */
+  /** The place opens the messages since the device took its slot on the link. */
   | 'granted_since_slot'
-  /** The place opens what is addressed to the device from now on. */
+  /** The place opens the messages from now on. */
   | 'granted'
   | 'kept'
-  /** The place is kept, and from now on as firmly as with the link shown at first. */
+  /** The place is kept, as if the link had claimed it first. */
   | 'kept_by_link'
-  /** Granted to the place's own link since the slot, to another one from now on, or refused. */
+  /** Granted to the place's own link since its slot, to another one from now on, or refused. */
   | 'contested'
   | 'refused';
 
 /**
- * The whole rule. A registration is for a place: a HWID at a provider, or (with nothing shown) the
- * HWID's place of nobody, where messages lie of providers that have not attached the device.
- * Nothing but a claim to a place changes it, so no provider's affairs change another's, and no slot
- * that ends changes any.
+ * The rule. Only a claim to a place changes it: neither events at another provider nor the end of a
+ * slot do.
  */
 export const REGISTRATION_RULE: Readonly<Record<Claim, Readonly<Record<Holder, Verdict>>>> = {
-  link: { nobody: 'granted_since_slot', token_shown: 'kept_by_link', other_token: 'contested' },
-  binding: { nobody: 'granted', token_shown: 'kept', other_token: 'refused' },
-  later: { nobody: 'refused', token_shown: 'kept', other_token: 'refused' },
-  nothing: { nobody: 'granted', token_shown: 'kept', other_token: 'refused' },
+  link: { free: 'granted_since_slot', token_shown: 'kept_by_link', other_token: 'contested' },
+  binding: { free: 'granted', token_shown: 'kept', other_token: 'refused' },
+  later: { free: 'refused', token_shown: 'kept', other_token: 'refused' },
+  nothing: { free: 'granted', token_shown: 'kept', other_token: 'refused' },
 };
 
 /** A device's slot at a provider. */
 export interface Slot {
   id: number;
   installId: number;
-  /** The newest ledger row when it was taken: what came later is for its link to claim. */
+  /** The newest ledger row when it was taken: its link can claim later ones. */
   afterRecipientId: number;
 }
 
-/** A registration. */
+/** A place with the registration that holds it. */
 export interface Place {
-  /** The token that holds it; null: it is free. */
+  /** The token that holds it; null: the place is free. */
   tokenId: number | null;
-  /** Time at which that token was last shown; a UTC day notes it once. */
+  /** Time at which that token was last shown, to a UTC day. */
   tokenSeenAtMs: number;
-  /** A link was shown for it. */
+  /** True: a link was shown for it. */
   isByLink: boolean;
-  /** The link by which it was claimed; null: by none, or by an earlier version. */
+  /** The link that claimed it; null: none did, or an earlier version did not record it. */
   installId: number | null;
-  /** The device has a slot on that link. */
+  /** True: the device has a slot on that link. */
   isOnLink: boolean;
-  /** The newest ledger row when it began: it opens later ones. */
+  /** The newest ledger row at its start: it opens later ones. */
   afterRecipientId: number;
-  /** The newest slot when it began: later slots are younger. */
+  /** The newest slot at its start: later slots are younger. */
   afterSlotId: number;
 }
 
@@ -80,25 +82,25 @@ export const FREE_PLACE: Place = {
 
 /** A claim to a place. */
 export interface Claiming {
-  /** The id of a good link, or what else is shown. */
+  /** The id of a link that admits the device, or other evidence. */
   shown: number | 'binding' | 'nothing';
   place: Place;
-  /** The device's first slot at the provider, before one is taken for the link shown. */
+  /** The device's first slot at the provider, before it takes one on the shown link. */
   firstSlot: Slot | null;
-  /** A token of the same device that is shown beside it. */
+  /** The device's token that is shown too; null: none. */
   shownTokenId: number | null;
   nowMs: number;
 }
 
-/** True if the token of the place was not seen for {@link TOKEN_IDLE_DAYS}, so it may move. */
+/** Returns true if the token of a place was not shown for {@link TOKEN_IDLE_DAYS}. */
 function isIdle({ tokenSeenAtMs }: Place, nowMs: number): boolean {
   return nowMs > lastMsOfDay(tokenSeenAtMs) + TOKEN_IDLE_DAYS * DAY_MS;
 }
 
 /**
- * Says what is claimed. The link by which a place was claimed speaks for it, whatever became of the
- * slot. The link of the device's first slot speaks for a place that is free, for one that no link
- * claimed, and for one whose token is idle. A slot on a disabled link is as old as it was.
+ * Returns the claim. The link that claimed a place may claim it again, also after its slot has
+ * ended. The link of the device's first slot, also a disabled link, may claim a place that is free,
+ * that no link claimed, or whose token is idle.
  */
 function claimOf({ shown, place, firstSlot, shownTokenId, nowMs }: Claiming): Claim {
   if (shown === 'nothing') return 'nothing';
@@ -110,26 +112,26 @@ function claimOf({ shown, place, firstSlot, shownTokenId, nowMs }: Claiming): Cl
   return firstSlot === null || firstSlot.installId === shown ? 'link' : 'later';
 }
 
-/** Applies {@link REGISTRATION_RULE} to a place. */
+/** Applies {@link REGISTRATION_RULE} to a claim. */
 export function judge(claiming: Claiming): Exclude<Verdict, 'contested'> {
   const { shown, place, firstSlot, shownTokenId, nowMs } = claiming;
   const { tokenId, installId, isByLink, afterSlotId } = place;
   const claim = claimOf(claiming);
-  // With nothing shown, a token speaks for all the places that it holds.
+  // Without evidence, a token keeps all of its places.
   const isOwn = shownTokenId !== null && (tokenId === shownTokenId || claim === 'nothing');
-  const holder: Holder = isOwn ? 'token_shown' : tokenId === null ? 'nobody' : 'other_token';
+  const holder: Holder = isOwn ? 'token_shown' : tokenId === null ? 'free' : 'other_token';
   const verdict = REGISTRATION_RULE[claim][holder];
   if (verdict !== 'contested') return verdict;
   if (installId !== null) return installId === shown ? 'granted_since_slot' : 'granted';
-  // Claimed before links were remembered, or by a binding.
+  // A binding claimed it, or a version that did not record links.
   const isYoungerThanSlot = firstSlot !== null && firstSlot.id <= afterSlotId;
   if (isByLink || isYoungerThanSlot) return 'granted_since_slot';
   return isIdle(place, nowMs) ? 'granted' : 'refused';
 }
 
 /**
- * The place of a token after a verdict that is no refusal; `before` itself if it stays as it is.
- * `slot` is the device's on the link shown, which may just have been taken; null: no link was.
+ * Returns the place after a verdict that is no refusal; `before` itself if it does not change.
+ * `slot`: the device's slot on the shown link, perhaps a new one; null: no link was shown.
  */
 export function placeAfter(
   verdict: Exclude<Verdict, 'contested' | 'refused'>,
@@ -143,7 +145,7 @@ export function placeAfter(
     ...{ afterSlotId: newest.slotId, tokenSeenAtMs: before.tokenSeenAtMs, isOnLink: slot !== null },
   };
   const { afterRecipientId: mark, installId } = before;
-  // A place that is kept opens what it opened. Who left the link of the claim has another one now.
+  // A kept place opens the same messages; a device that left the claiming link has another one.
   if (verdict === 'kept') {
     return slot === null || before.isOnLink ? before : { ...before, ...by };
   }
@@ -152,7 +154,7 @@ export function placeAfter(
   if (verdict === 'kept_by_link') {
     return { ...by, afterRecipientId: installId === null ? Math.min(mark, sinceSlot) : mark };
   }
-  // The link of the claim opens nothing from before the claim.
+  // The claiming link opens no messages from before the claim.
   const isClaimed = before.tokenId !== null && installId !== null;
   return { ...by, afterRecipientId: isClaimed ? Math.max(mark, sinceSlot) : sinceSlot };
 }

@@ -1,4 +1,4 @@
-/** Registration for messages: who may have a HWID's messages, and the token that opens them. */
+/** Registration for messages: the token that opens a device's inboxes. */
 
 import type { Core } from '../core.ts';
 import { tidyFacts } from '../device.ts';
@@ -17,7 +17,7 @@ export interface Registration {
   installCode: string | null;
   domainHash: string | null;
   providerCode: string | null;
-  /** The token that the device holds already, if it sent one. */
+  /** The present token of the device; null: it shows none. */
   token: string | null;
 }
 
@@ -28,21 +28,19 @@ const REFUSALS = {
   registration_refused: new Refused('registration_refused'),
 } satisfies Record<RegisterRefusal, Refused<string>>;
 
-/** Refusals of `GET /install`, and those of registrations alone. */
 type RegistrationRefused = (typeof REFUSALS)[RegisterRefusal];
 
 /**
- * Registers a device for messages and returns its token, for the only time. The token that was
- * shown dies, and the new one has all its places; if none was shown, the new one has the place that
- * it claims, and another token loses no more than that. A token without a place is dead.
+ * Registers a device for messages by REGISTRATION_RULE of registration-rule.ts, and returns its new
+ * token. The new token replaces a shown one in all of its places; else it gets the claimed place
+ * alone, which another token may lose. A token without a place is revoked. Evidence attaches the
+ * device.
  *
- * A registration also takes the HWID's place of nobody if that is free. The token keeps that for as
- * long as it has a place at a provider; one that was registered with nothing shown keeps it anyway.
- * REGISTRATION_RULE in registration-rule.ts says who may have what. Evidence that is shown attaches
- * the device.
+ * The token also gets the HWID's unattached place if that is free, for as long as the token has a
+ * place at a provider; a token that was registered without evidence keeps it anyway.
  *
- * Refuses as `admitDevice` does, with `provider_not_found` and `domain_not_bound` for a binding
- * that is not there, and with `registration_refused` by the rule. A refusal changes nothing.
+ * Refuses as `admitDevice` does, `provider_not_found` and `domain_not_bound` for a missing binding,
+ * and `registration_refused` by the rule. A refusal changes nothing.
  */
 export async function registerDevice(
   core: Core,
@@ -64,7 +62,7 @@ export async function registerDevice(
     nowMs,
   });
   if (typeof registered === 'string') return REFUSALS[registered];
-  // A stream with a token that lost something has to find out.
+  // Streams whose token was revoked must end.
   core.signals.messagesFor(registered.deviceId);
   return { deviceId: registered.deviceId, token };
 }

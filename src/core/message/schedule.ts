@@ -10,16 +10,14 @@ export const DAYS_AHEAD_MAX = 365;
 export const TIME_OF_DAY = /^([01]\d|2[0-3]):([0-5]\d)$/;
 
 export interface Schedule {
-  /** Start of the minute to deliver in, UTC epoch milliseconds; null: as soon as possible. */
+  /** Start of the minute of delivery, UTC ms; null: at once. */
   dueAtMs: number | null;
 }
 
 /**
- * Reads a schedule. Neither field: as soon as possible. The minute that is running now also means
- * as soon as possible, because its beginning has passed and the provider means "now".
- *
- * Refuses as `malformed` one field without the other, a day or time that does not exist, a time in
- * the past, and one more than 365 days (of 24 hours, there is no summer time in UTC+3) ahead.
+ * Reads a schedule. No fields, or the present minute, mean at once. Refuses `malformed`: one field
+ * without the other, a day or time that does not exist, a time in the past or more than 365 days
+ * ahead.
  */
 export function readSchedule(
   { send_date: sendDate, send_time: sendTime }: Readonly<Record<string, unknown>>,
@@ -48,7 +46,7 @@ export function readSchedule(
   return { dueAtMs };
 }
 
-/** Milliseconds since midnight of `00:00` to `23:59`, or null. */
+/** Reads a time of day as ms since midnight. Returns null if there is no such time. */
 function readTimeOfDay(time: string): number | null {
   const parts = TIME_OF_DAY.exec(time);
   return parts && (Number(parts[1]) * 60 + Number(parts[2])) * MINUTE_MS;

@@ -1,4 +1,4 @@
-/** The bounds of a provider's sends: whether one more is within them, and how it is counted. */
+/** The bounds of a provider's sends. */
 
 import type {
   BoundReached,
@@ -9,9 +9,9 @@ import type {
 } from '../port/distribution.ts';
 
 /**
- * The counts with a send that nothing refuses. Sends of a time are counted around it: a
- * clock that is set back holds nobody up for longer, and a call that was held back, which comes
- * with an earlier time, begins no other window.
+ * Counts a send, or returns the refusal of the first bound that it exceeds. A window extends into
+ * the past too: neither a clock that was set back nor a late call with an earlier time starts or
+ * prolongs one.
  */
 export function countSend(
   usage: SendUsage,
@@ -41,7 +41,7 @@ export function countSend(
   };
 }
 
-/** Bytes that a send counts as until it is forgotten. */
+/** Returns the bytes that a send counts until its ledger is pruned. */
 export function keptBytesOf(
   { payload, targetHwid }: Pick<NewDistribution, 'payload' | 'targetHwid'>,
   { bytesEach }: DistributionGuards['bounds'],

@@ -1,4 +1,4 @@
-/** Sending: a push notification or a remote command is accepted; deliver.ts delivers it. */
+/** Accepts push notifications and remote commands; deliver.ts delivers them. */
 
 import { actAt } from '../audit/entry.ts';
 import { DAY_MS } from '../calendar.ts';
@@ -20,29 +20,28 @@ import type { CommandPayload } from './command.ts';
 import type { NotificationPayload } from './notification.ts';
 import type { Order } from './order.ts';
 
-/** The time between two general notifications of a provider, ms (specification, "Limits"). */
+/** Least time between two general notifications of a provider, ms (specification, "Limits"). */
 export const GENERAL_INTERVAL_MS = 5 * 60_000;
-/** Days for which a command waits for a device. */
+/** Days until a command expires. */
 const COMMAND_EXPIRE_DAYS = 30;
-/** The time over which sends are counted, ms. */
+/** Length of the window of sends, ms. */
 export const SENDS_WINDOW_MS = 60_000;
 /**
- * The share of a distribution in its provider's kept bytes beside payload and HWIDs: its row and
- * the indexes (docs/limits.md). The triggers of migration 0005 count the same.
+ * Kept bytes of a distribution beside payload and HWIDs: its row and indexes (docs/limits.md). The
+ * triggers of migration 0005 count the same.
  */
 export const KEPT_BYTES_EACH = 200;
-/** The time over which the quota of commands to unbound HWIDs is counted, ms. */
+/** Length of the window of the quota of unbound commands, ms. */
 const UNBOUND_QUOTA_MS = DAY_MS;
 
 type Kind = 'notification' | 'command';
-/** Refusals of a send that are named after its kind. */
+/** Refusals of a send by its bounds, with the kind as a prefix. */
 type Bounded<K extends Kind> = `${K}_${BoundReached | 'save_error'}`;
 
 /**
- * Accepts a push notification; delivery is the worker's. Refuses `device_not_found` (a HWID that is
- * not one of the provider's devices; nothing is sent to anybody), `no_devices_found`,
- * `general_too_soon` (less than {@link GENERAL_INTERVAL_MS} after the last one without HWIDs), and
- * what passes a bound of the provider: see `SendBounds`.
+ * Accepts a push notification. Refuses `device_not_found` if a HWID is not attached to the
+ * provider, `no_devices_found` if no device has the operating system, `general_too_soon` less than
+ * {@link GENERAL_INTERVAL_MS} after the last one without HWIDs, and sends beyond `SendBounds`.
  */
 export async function sendNotification(
   core: Core,
@@ -75,10 +74,9 @@ export async function sendNotification(
 }
 
 /**
- * Accepts a remote command; delivery is the worker's. Refuses `device_not_found` (a HWID that
- * nobody knows), `unbound_not_allowed` (an action other than `import-data` to a device that is not
- * attached to the provider), `unbound_quota_exceeded`, and what passes a bound of the provider: see
- * `SendBounds`.
+ * Accepts a remote command. Refuses `device_not_found` for an unknown HWID, `unbound_not_allowed`
+ * for an action other than `import-data` to a device that is not attached to the provider,
+ * `unbound_quota_exceeded`, and sends beyond `SendBounds`.
  */
 export async function sendCommand(
   core: Core,
@@ -92,7 +90,7 @@ export async function sendCommand(
     >
 > {
   const { targets } = order;
-  // That is how a new customer gets a first subscription.
+  // New customers get their first subscription by it.
   const reachesUnbound = order.payload.action_type === 'import-data';
   let unboundCount = 0;
   if ('hwids' in targets) {
@@ -117,7 +115,6 @@ export async function sendCommand(
   return add(core, 'command', 'unbound_quota_exceeded', draft, guards);
 }
 
-/** The part of a distribution that every order fills alike. */
 function draftOf(
   provider: Provider,
   { payload, targets, dueAtMs }: Order<unknown>,
@@ -141,10 +138,7 @@ const BOUNDS_REACHED: readonly string[] = [
   'ledger_full',
 ] satisfies BoundReached[];
 
-/**
- * Adds a distribution and tells the worker of it. Refuses by the one guard that is set for its
- * kind, or by a bound, which is named after the kind.
- */
+/** Adds a distribution and wakes the worker. Refuses by the guard of its kind or by a bound. */
 async function add<K extends Kind, G extends 'general_too_soon' | 'unbound_quota_exceeded'>(
   core: Core,
   kind: K,
@@ -165,11 +159,11 @@ async function add<K extends Kind, G extends 'general_too_soon' | 'unbound_quota
     return added;
   }
   if (BOUNDS_REACHED.includes(added)) return new Refused(`${kind}_${added as BoundReached}`);
-  if (added !== guard) throw new Error(`the store refused with ${added}, which nobody asked`);
+  if (added !== guard) throw new Error(`the store refused with ${added}, which no guard allows`);
   return new Refused(guard);
 }
 
-/** Looks in steps, so that a provider with many links does not hold up the others. */
+/** Searches in steps, so that a provider with many links does not delay others. */
 async function hasDeviceOf(core: Core, provider: Provider, os: readonly string[]) {
   for (let at: TargetCursor | null = null; ; await nextTurn()) {
     const step: TargetStep = await core.store.scanTargets(provider.id, os, at);

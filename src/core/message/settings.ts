@@ -1,4 +1,4 @@
-/** The settings that the command `set-settings` may carry: specification, "Known settings keys". */
+/** The settings of the command `set-settings`: specification, "Known settings keys". */
 
 import {
   isRecord,
@@ -11,9 +11,15 @@ import {
 import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
 
 /**
- * The values of a key beside `""`, which resets it. `boolean`: true or false, also as a number or a
- * word. `choice`: one of a few strings. `range`: a whole number, or two as `a-b`. `text`: any
- * string. `header`: a string that apps put into an HTTP header.
+ * The values of a key; `""` resets every key.
+ *
+ * | Kind | Values |
+ * |---|---|
+ * | `boolean` | true or false, also as a number or a word |
+ * | `choice` | one of a few strings |
+ * | `range` | a whole number, or two as `a-b` |
+ * | `text` | any string |
+ * | `header` | a string that apps put into an HTTP header |
  */
 export type SettingKey =
   | { readonly key: string; readonly kind: 'boolean' | 'range' | 'text' | 'header' }
@@ -25,7 +31,7 @@ const text = (key: string): SettingKey => ({ key, kind: 'text' });
 const header = (key: string): SettingKey => ({ key, kind: 'header' });
 const choice = (key: string, ...values: string[]): SettingKey => ({ key, kind: 'choice', values });
 
-/** Every documented key, in the order of the specification. docs/settings.md is made of it. */
+/** The documented keys in the order of the specification; docs/settings.md is made of them. */
 export const SETTING_KEYS: readonly SettingKey[] = [
   boolean('fragmentation-enable'),
   choice('fragmentation-packets', 'tlshello', '1-2', '1-3', '1-5'),
@@ -54,22 +60,22 @@ export const SETTING_KEYS: readonly SettingKey[] = [
 
 const KNOWN: ReadonlyMap<string, SettingKey> = new Map(SETTING_KEYS.map((row) => [row.key, row]));
 
-/** Keys that are not in the table: what an app of the provider's own understands. */
+/** Keys outside of the table, for a provider's own app. */
 export const CUSTOM_SETTING_KEY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** Keys of one command. */
+/** Most keys of one command. */
 export const SETTING_COUNT_MAX = 256;
 
-/** Texts that stand for true and false, in any case of letters. */
+/** Words for true and false, in any case. */
 const BOOLEAN_WORDS = ['true', 'false', '1', '0', 'on', 'off', 'yes', 'no'];
 
-/** Digits of a whole number, or of two ends of a range, with blanks around them. */
+/** A whole number or a range, with blanks around numbers. */
 const RANGE = /^ *([0-9]{1,15}) *(?:- *([0-9]{1,15}) *)?$/;
 
-/** Signs that end a header, or that no header may have. */
+/** Characters that HTTP headers cannot have. */
 const NOT_IN_HEADER = /[\r\n\0]/;
 
-/** The rule of each kind behind "must be", and its check. */
+/** The rule of each kind, after "must be", and its check. */
 const KINDS: Readonly<
   Record<Exclude<SettingKey['kind'], 'choice'>, { rule: string; fits(value: unknown): boolean }>
 > = {
@@ -82,7 +88,7 @@ const KINDS: Readonly<
   },
 };
 
-/** The rule of a key's values, for details and documents: "NAME must be …". */
+/** Returns the rule of a key, after "NAME must be", for details and documents. */
 export function settingRule(setting: SettingKey): string {
   return setting.kind === 'choice'
     ? `one of ${setting.values.join(', ')}`
@@ -92,14 +98,12 @@ export function settingRule(setting: SettingKey): string {
 export type Settings = Record<string, unknown>;
 
 /**
- * Reads `settings`: an object, or a string that holds one as JSON (the specification asks for
- * "valid JSON", and clients with forms send it so). Values are returned as they came. A documented
- * key takes its documented values and `""`; any other key takes any JSON value.
+ * Reads `settings`: an object, or a string with one as JSON. Returns values unchanged. A documented
+ * key takes its documented values and `""`, other keys take any JSON value.
  *
- * Refuses `settings_empty` when it is missing, not an object, not valid JSON, or holds no key, and
- * as `malformed` a bad value of a documented key. A custom key that cannot be passed on is left
- * out, and `leftOut` names it: the rest of the set is worth more. With nothing left, it is
- * `malformed`.
+ * Refuses `settings_empty` for no object, malformed JSON or no keys, and `malformed` for a wrong
+ * value of a documented key. Leaves out other keys that devices cannot read, with a sentence in
+ * `leftOut`; refuses `malformed` if no key remains.
  */
 export function readSettings(
   settings: unknown,
@@ -141,9 +145,8 @@ function brokenCustomRule(key: string, value: unknown): string | null {
 }
 
 /**
- * True if JSON can carry the value to the device. JSON.parse reads `1e999` as infinity and
- * `"\ud83d"` as half a character; readers in other languages refuse those with all around them.
- * The recursion is as deep as the common reader lets JSON nest.
+ * Returns true if every JSON reader accepts the value. JSON.parse reads `1e999` as infinity and
+ * `"\ud83d"` as half a character, for which other readers reject the whole message.
  */
 function canBeWritten(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();
@@ -166,7 +169,7 @@ function isBoolean(value: unknown): boolean {
   return BOOLEAN_WORDS.includes(word);
 }
 
-/** A whole number or `a-b` with a not above b. */
+/** Returns true for a whole number, or `a-b` with a <= b. */
 function isRange(value: unknown): boolean {
   if (typeof value === 'number') return readInteger(value) !== null;
   const [, from, to] = (typeof value === 'string' && RANGE.exec(value)) || [];

@@ -1,4 +1,4 @@
-/** States of distributions: the law of which may follow which. */
+/** The statuses of distributions and their transitions. */
 
 import { COMMAND, type DistributionType, PUSH } from '../port/distribution.ts';
 
@@ -36,8 +36,8 @@ export const STATUS_NAMES: Readonly<Record<number, string>> = {
 };
 
 /**
- * The only law: which status may follow which. Migration 0002 says the same to the database, and
- * docs/state-machine.md to people; tests compare the three.
+ * The allowed transitions. Triggers of the schema and docs/state-machine.md repeat them; tests
+ * compare the three.
  */
 export const TRANSITIONS: Readonly<Record<number, readonly number[]>> = {
   [CREATED]: [CHECKING, CANCELLED, BLOCKED],
@@ -53,19 +53,19 @@ export const TRANSITIONS: Readonly<Record<number, readonly number[]>> = {
   [BLOCKED]: [],
 };
 
-/** The statuses from which `to` can be reached in one step. */
+/** Returns the statuses from which `to` follows. */
 export function statusesBefore(to: number): number[] {
   return Object.keys(TRANSITIONS)
     .map(Number)
     .filter((from) => TRANSITIONS[from]?.includes(to));
 }
 
-/** True for a status in which a distribution waits for its turn: no recipient is written yet. */
+/** Returns true for a status before delivery: no recipient is written. */
 export function mayBegin(status: number): boolean {
   return status === CREATED || status === CHECKING || status === PENDING;
 }
 
-/** The status with which a distribution ends that nothing cut off. */
+/** Returns the final status of a distribution that was neither cancelled nor blocked. */
 export function endOf(sentCount: number, failedCount: number): number {
   if (sentCount === 0) return FAILED;
   return failedCount > 0 ? SENT_WITH_ERRORS : SENT;

@@ -1,29 +1,28 @@
-/** The targets of a distribution: devices by HWID, or all of a provider's by operating system. */
+/** The targets of a distribution: HWIDs, or operating systems of attached devices. */
 
 import { readHwid } from '../formats.ts';
 import { isAbsent, readBoolean, splitList } from '../json-input.ts';
 import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
 
-/** The operating systems that can be targeted, in the order in which they are listed. */
+/** The operating systems that can be targeted, in the order of lists. */
 export const TARGET_OS = ['ios', 'android'] as const;
 type TargetOs = (typeof TARGET_OS)[number];
 
-/** Either list has at least one item, and each item once. */
+/** Either list has at least one item and no duplicates. */
 export type Targets = { hwids: string[] } | { os: TargetOs[] };
 
 /** Most HWIDs of one distribution: specification, "Limits". */
 export const TARGET_HWID_COUNT_MAX = 5;
-/** Room for them, for blanks, and for some that are there twice. */
+/** Room for these, blanks and some duplicates. */
 const HWID_LIST_LENGTH_MAX = 4096;
-/** Room for operating systems, likewise. */
+/** Room for operating systems and some duplicates. */
 const OS_COUNT_MAX = 64;
 const OS_LIST_LENGTH_MAX = 1024;
 
 /**
- * Reads whom a notification is for: `hwid` if it is given, else `os`.
- *
- * Refuses `device_not_found` for what cannot be anybody's HWID, `no_devices_found` with neither
- * field; more than five HWIDs or another operating system is `malformed`.
+ * Reads the targets of a notification: `hwid` if it is given, else `os`. Refuses `device_not_found`
+ * for a malformed HWID, `no_devices_found` with neither field, and `malformed` for more than five
+ * HWIDs or another operating system.
  */
 export function readNotificationTargets(
   body: Readonly<Record<string, unknown>>,
@@ -33,13 +32,13 @@ export function readNotificationTargets(
 }
 
 /**
- * Reads whom a command is for, by `specific_device_toggle` (`specific-device-toggle` is the same
- * field): on takes `hwid`, off takes `os`, and the other one is not looked at. A missing toggle is
- * on when `hwid` is given and off when not.
+ * Reads the targets of a command by `specific_device_toggle` (or `specific-device-toggle`): on
+ * takes `hwid`, off takes `os`, and the other field is ignored. A missing toggle is on if `hwid` is
+ * given.
  *
- * Refuses `target_hwid_required` and `target_os_required` when what the toggle asks for is missing,
- * `device_not_found` for what cannot be anybody's HWID; another toggle, more than five HWIDs or
- * another operating system is `malformed`.
+ * Refuses `target_hwid_required` and `target_os_required` if that field is missing,
+ * `device_not_found` for a malformed HWID, and `malformed` for another toggle, more than five HWIDs
+ * or another operating system.
  */
 export function readCommandTargets(
   body: Readonly<Record<string, unknown>>,
@@ -55,7 +54,7 @@ export function readCommandTargets(
     : (readOs(body['os']) ?? new Refused('target_os_required'));
 }
 
-/** The HWIDs in a comma-separated string, each once; null if there is none. */
+/** Reads the HWIDs of a comma-separated string without duplicates; null: there are none. */
 function readHwids(
   value: unknown,
 ): { hwids: string[] } | Refused<'device_not_found'> | Misfit | null {
@@ -74,9 +73,7 @@ function readHwids(
     : { hwids };
 }
 
-/**
- * The operating systems in an array or a comma-separated string, each once; null if there is none.
- */
+/** Reads the operating systems of an array or a comma-separated string; null: there are none. */
 function readOs(value: unknown): { os: TargetOs[] } | Misfit | null {
   if (isAbsent(value)) return null;
   const rule = malformed(`os must be an array of ${TARGET_OS.join(' and ')}`);

@@ -10,12 +10,7 @@ import type { Core } from '../../core/core.ts';
 import { type AuthenticDevice, noteSeen } from '../../core/device.ts';
 import { byteLength, readJsonObject } from '../../core/json-input.ts';
 import { readAckItems } from '../../core/message/device-input.ts';
-import {
-  ACK_COUNT_MAX,
-  acknowledge,
-  INBOX_LIMITS,
-  lookIntoInbox,
-} from '../../core/message/inbox.ts';
+import { ACK_COUNT_MAX, acknowledge, INBOX_LIMITS, readInbox } from '../../core/message/inbox.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
 import type { AckItem } from '../../core/port/inbox.ts';
 import type { Log } from '../../log.ts';
@@ -216,7 +211,7 @@ export class DeviceStream {
   async #readOnce(): Promise<void> {
     const { core, clock, settings, turns } = this.deps;
     await turns.next(nameOf({ device: this.device }));
-    const { messages, isCut } = await lookIntoInbox(core, this.device, clock.nowMs());
+    const { messages, isCut } = await readInbox(core, this.device, clock.nowMs());
     // The inbox of an expired token is empty.
     if (
       messages.length === 0 &&

@@ -18,10 +18,10 @@ const CLAIMS: Readonly<Record<Claim, string>> = {
   link: 'a link that speaks for the place',
   binding: 'a binding of the provider, the HWID on none of its links',
   later: 'another link of the provider, or a binding while the HWID is on a link of it',
-  nothing: 'nothing: the place of nobody',
+  nothing: 'nothing: the unattached place',
 };
 const HOLDERS: Readonly<Record<Holder, string>> = {
-  nobody: 'The place is free',
+  free: 'The place is free',
   token_shown: 'The token shown holds it',
   other_token: 'Another token holds it',
 };
@@ -68,7 +68,7 @@ test('after so many days without its token, the link of the first slot gets what
   expect([asked(1, idle, LAST_MS), asked(1, idle, LAST_MS + 1)]).toEqual(['refused', 'granted']);
   expect(asked(3, idle, LAST_MS + 1)).toBe('refused');
   expect(asked(2, idle, LAST_MS + 1)).toBe('granted_since_slot');
-  // Who shows the token is not idle.
+  // A token that is shown is not idle.
   expect(asked(1, idle, LAST_MS + 1, 1)).toBe('kept');
   const newest = { recipientId: 50, slotId: 9 };
   const moved = placeAfter('granted', idle, 4, SLOT, newest);

@@ -138,7 +138,7 @@ export const coreRules: readonly MutatedFile[] = [
       'test/core/message/deliver-keep.test.ts',
     ],
     changes: [
-      ['await tell(core, sent.deviceIds);', ''],
+      ['await wakeDevices(core, sent.deviceIds);', ''],
       ["if (named.status === 'rejected') throw named.reason;", ''],
     ],
   },
