@@ -1,6 +1,6 @@
 /**
- * What a blackhole costs the others: FCM and one webhook take every call and never answer, while
- * APNs, another webhook and the API go on. In turns with the same load while all are well, each on
+ * The cost of a blackhole for others: FCM and one webhook accept every call and never answer, while
+ * APNs, another webhook and the API work. In turns with the same load while all answer, each on
  * a fresh copy of the same data, and compared pair by pair. Prints a table; ends with 1 if the p99
  * of the API or of a delivery is more than 1.2 times what it is while all are well.
  *
@@ -101,7 +101,7 @@ async function runPhase(appliance: Appliance, isBlack: boolean, n: number): Prom
     }
   });
   const addLink = p99(await links);
-  // The last ones are still on their way.
+  // The last deliveries are still in flight.
   await Bun.sleep(3_000);
   const { samples, failed } = await endLoad();
   await server.stop();

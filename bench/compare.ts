@@ -131,7 +131,7 @@ async function measured(of: Case): Promise<[before: Measurement, after: Measurem
     const turn = (server: Server) => load(server, { ...common, seconds, verify: false });
     const pairs: [Measurement, Measurement][] = [];
     for (let round = 0; round < rounds; round++) {
-      // Whoever comes second finds another machine than whoever comes first: they change places.
+      // The state of the machine changes between runs: the executables change places.
       if (round % 2 === 0) {
         const first = await turn(old);
         pairs.push([first, await turn(now)]);

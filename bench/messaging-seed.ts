@@ -1,4 +1,4 @@
-/** Makes a database with many devices in seconds: the product makes the schema, SQLite the rows. */
+/** Makes a database with many devices in seconds: Gatepost makes the schema, SQLite the rows. */
 
 import { Database } from 'bun:sqlite';
 import { closeSync, fsyncSync, openSync } from 'node:fs';
@@ -23,7 +23,7 @@ export function seedDevices(dataDir: string, shape: Shape, nowMs: number): void 
   const file = join(dataDir, 'gatepost.db');
   const db = new Database(file, { strict: true });
   try {
-    // Nobody needs this file if the machine stops now.
+    // The file may be lost if the machine stops now.
     db.run('PRAGMA synchronous = OFF');
     addProviders(db, providerCount, nowMs);
     const linkCount = Math.ceil(deviceCount / 2 / DEVICES_PER_LINK);

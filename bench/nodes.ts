@@ -47,7 +47,7 @@ const CREDENTIALS = { provider_code: 'BENCH001', auth_key: 'bench-key-of-exactly
 const QUERY = new URLSearchParams(CREDENTIALS);
 const HASH = 'a'.repeat(64);
 
-/** Who hears of each message, with the moment; replaced by each measurement. */
+/** Receives each message; every measurement replaces it. */
 let onMessage: (node: number, id: number) => void = () => {};
 let openCount = 0;
 
@@ -160,7 +160,7 @@ for (const name of ['node1', 'node2']) {
 }
 const urls = nodes.map(({ url }) => url);
 const [first] = nodes;
-if (first === undefined) throw new Error('nobody serves');
+if (first === undefined) throw new Error('no node serves');
 await ask(first.url, `/api/add-domain?${QUERY}&domain_hash=${HASH}`);
 
 for (const node of [0, 1]) {

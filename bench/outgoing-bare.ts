@@ -100,7 +100,7 @@ async function work(): Promise<void> {
   while (left.length + underWay > 0) {
     const n = left.pop();
     if (n === undefined) {
-      // Somebody else's may yet come back.
+      // Another loop may put a failed one back.
       await Bun.sleep(1);
       continue;
     }

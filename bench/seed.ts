@@ -23,7 +23,7 @@ export function seed(executable: string, dataDir: string, shape: Shape, nowMs: n
   addFirstProvider(executable, dataDir);
   const db = new Database(join(dataDir, 'gatepost.db'), { strict: true });
   try {
-    // Nobody needs this file if the machine stops now.
+    // The file may be lost if the machine stops now.
     for (const pragma of ['journal_mode = OFF', 'synchronous = OFF', 'cache_size = -262144']) {
       db.run(`PRAGMA ${pragma}`);
     }

@@ -86,7 +86,7 @@ export class Load {
     return answer;
   }
 
-  /** Links that nobody looks at again. */
+  /** Adds links that no caller reads. */
   async fill(provider: Soak['providers'][number]): Promise<void> {
     const lane = async () => {
       for (let n = 0; n < FILL_LINKS / FILL_LANES; n++) {
@@ -199,7 +199,7 @@ export class Load {
 
   /** A device that shows its token gets another one, and the old one dies. */
   async #register(hwid: string, isAgain = false): Promise<void> {
-    // Whoever holds a stream or polls would lose it: only some are asked again.
+    // A registration ends the device's stream or poll: only some devices repeat it.
     if (isAgain && !/[05]$/.test(hwid)) return;
     const code = this.soak.providers[0]?.code ?? '';
     const body = { hwid, os: 'android', provider_code: code, domain_hash: HASH };
@@ -242,7 +242,7 @@ export class Load {
   async #mistake(): Promise<void> {
     const provider = { code: this.soak.providers[0]?.code ?? '', key: 'x'.repeat(32) };
     await this.ask('/api/list-install', ['Auth error'], { provider });
-    const headers = { authorization: 'Bearer nobody' };
+    const headers = { authorization: 'Bearer unknown' };
     await this.ask('/device/inbox', ['Device token error'], { headers });
     await this.ask('/api/no-such-thing', ['Unknown error']);
     await this.ask('/api/list-install', ['Unknown error'], { body: { broken: true } });

@@ -154,7 +154,7 @@ async function run({ servers, postgres: database }: Contestant, wanted: Load): P
   const spentS = (database?.cpuSeconds() ?? 0) - beforeS;
   const total = parts.reduce((sum, part) => sum + part.requestsPerSecond, 0);
   const [first] = parts;
-  if (first === undefined) throw new Error('nobody serves');
+  if (first === undefined) throw new Error('no node serves');
   const mean = (of: (part: Measurement) => number) =>
     parts.reduce((sum, part) => sum + of(part) * part.requestsPerSecond, 0) / total;
   return {

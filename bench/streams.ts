@@ -168,7 +168,7 @@ const before = server.memory().anonymousKib;
 const connectMs = performance.now();
 await connectAll(server.url);
 console.log(`${openCount} streams open after ${Math.round(performance.now() - connectMs)} ms`);
-// Two rounds of pings: whoever is cut off wrongly is missed by now.
+// Two rounds of pings: by now a stream that was closed by mistake is counted.
 await Bun.sleep(20_000);
 if (openCount < streamCount) throw new Error(`${streamCount - openCount} streams were cut off`);
 const after = server.memory().anonymousKib;

@@ -51,7 +51,7 @@ export function floods(place: FloodPlace): WorstFlood[] {
     stream('one acknowledgement again and again', () => ack(1)),
     {
       endpoint: '/api/list-install',
-      what: `${UNREAD_CONNECTIONS} lists that nobody reads`,
+      what: `${UNREAD_CONNECTIONS} lists that are not read`,
       send: () => askWithoutReading(place),
     },
     command('10 MB of [', ['import', nested, '--new-key']),

@@ -173,7 +173,7 @@ function addBodiesOfDevices(all: Collection): void {
 function addNotifications(all: Collection): void {
   const form = (fields: Record<string, unknown>) => ({
     PushNotificationForm: { type_push: 'force', expire_days: 1, ...fields },
-    hwid: 'nobody',
+    hwid: 'unknown',
   });
   const notify = (what: string, fields: Record<string, unknown>) =>
     all.post('/remote/notification', what, form({ body: 'x', ...fields }));
@@ -207,7 +207,7 @@ function addCommands(all: Collection): void {
   const command = (what: string, fields: Record<string, unknown>) =>
     all.post('/remote/command', what, {
       action_type: 'update-subscription',
-      hwid: 'nobody',
+      hwid: 'unknown',
       ...fields,
     });
   const settings = Object.fromEntries(countdown(19_000).map((n) => [`k${n}`, n]));

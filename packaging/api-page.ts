@@ -1,11 +1,11 @@
-/** The endpoints of docs/api.md, made from the OpenAPI document; people wrote what is around. */
+/** The endpoints of docs/api.md, generated from the OpenAPI document; the other text is not. */
 
 import { wrapped } from '../src/config/render.ts';
 import type { JsonSchema } from '../src/http/document/json-schema.ts';
 import { type OpenApiOperation, openApiDocument } from '../src/http/document/openapi.ts';
 import { table } from './tables.ts';
 
-/** The width of paragraphs, as of those that people wrote. */
+/** The width of paragraphs, as of the text around them. */
 const COLUMNS = 120;
 const BEGIN = '<!-- made by `make generate` -->';
 const END = '<!-- written by hand -->';
@@ -94,7 +94,7 @@ function fieldRows(schema: JsonSchema, prefix = ''): string[][] {
 const propertiesOf = (schema: JsonSchema) =>
   (schema['properties'] ?? {}) as Record<string, JsonSchema>;
 
-/** How the kinds of a body are told apart. */
+/** Returns the name of a kind of body, which its `action_type` determines. */
 const titleOf = (kind: JsonSchema) => `\`${propertiesOf(kind)['action_type']?.['const']}\``;
 
 function ruleOf(name: string, field: JsonSchema, kinds: JsonSchema[]): string {

@@ -1,4 +1,4 @@
-/** Writes the copyright file of the package to stdout: our licence and those of all parts. */
+/** Writes the copyright file of the package to stdout: the licences of all parts. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * Writes what is made from the tables of the program: the example file, the endpoints of
- * docs/api.md, and tables of the documents.
- */
+/** Generates the example file, the endpoints of docs/api.md, and the tables of the documents. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

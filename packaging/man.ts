@@ -1,13 +1,13 @@
 /**
- * Writes the manual page gatepost(1) to stdout, from the command line and the table of settings as
- * they are: what they gain, it gains. Usage: man.ts VERSION DATE
+ * Writes the manual page gatepost(1) to stdout, from the command line and the table of settings.
+ * Usage: man.ts VERSION DATE
  */
 
 import { buildProgram } from '../src/cli/program.ts';
 import { settingRows } from '../src/config/settings/index.ts';
 import { type CommandFacts, commandTree } from './command-tree.ts';
 
-/** A text as roff shows it unchanged: no escapes, hyphens that can be copied, no requests. */
+/** Escapes a text for roff: no escapes, hyphens that can be copied, no requests. */
 function plain(text: string): string {
   return text
     .replaceAll('\\', '\\e')
@@ -19,7 +19,7 @@ function plain(text: string): string {
     .replace(/^\./gm, '\\&.');
 }
 
-/** A list entry: a term, and below it what it means. */
+/** Returns a list entry: a term, and its meaning below. */
 function entry(term: string, about: string): string {
   return `.TP\n\\fB${plain(term)}\\fR\n${plain(about) || '\\&'}`;
 }
@@ -63,21 +63,21 @@ const EXAMPLES: readonly (readonly [about: string, line: string])[] = [
     'sudo -u gatepost gatepost provider add --name "Example bot" --plan pro',
   ],
   [
-    'Bring a provider over; the key file must be readable by you alone:',
+    'Import a provider; only you may be able to read the key file:',
     'gatepost import --from https://api.example.com --code EXAMPLE1 --key-file key --plan pro',
   ],
   [
     'Make a backup, and check it:',
     'gatepost backup one.backup && gatepost restore --verify one.backup',
   ],
-  ['Look for what is wrong:', 'sudo -u gatepost gatepost doctor'],
+  ['Check the installation:', 'sudo -u gatepost gatepost doctor'],
 ];
 
 function example([about, line]: (typeof EXAMPLES)[number]): string {
   return `.PP\n${plain(about)}\n.PP\n.EX\n    ${plain(line)}\n.EE`;
 }
 
-/** The whole page. `date` is the day of the release, YYYY-MM-DD. */
+/** Returns the whole page. `date` is the day of the release, YYYY-MM-DD. */
 export function manualPage(version: string, date: string): string {
   // Nothing is run: only the names and descriptions are read.
   const program = buildProgram({} as Parameters<typeof buildProgram>[0]);
@@ -100,7 +100,7 @@ or, with
 .B database.url
 in the configuration, over a PostgreSQL database that several nodes may share.
 The other commands work on the same data, also beside a running server;
-what they change holds for the next request.
+their changes take effect with the next request.
 Run them as the user of the service.
 .SH OPTIONS
 ${(root?.options ?? []).map(({ flags, help }) => entry(flags, sentence(help))).join('\n')}
@@ -110,7 +110,7 @@ ${tree.slice(1).map(commandSection).join('\n')}
 ${EXAMPLES.map(example).join('\n')}
 .SH ENVIRONMENT
 Each setting has a variable and, in brackets, a key in the configuration file.
-Flags go before variables, variables before the file. An empty variable counts as absent.
+Flags override variables, variables the file. An empty variable counts as absent.
 ${entry('GATEPOST_CONFIG', 'The configuration file, as --config.')}
 ${settingEntries()}
 .SH FILES
@@ -118,13 +118,13 @@ ${entry('/etc/gatepost/gatepost.toml', 'The settings of the packaged service.')}
 ${entry('/var/lib/gatepost', 'The data directory of the packaged service.')}
 ${entry('gatepost.db', 'In the data directory: everything there is, a SQLite database, unless database.url names one of PostgreSQL. While the program runs, gatepost.db-wal and gatepost.db-shm belong to it.')}
 .SH SIGNALS
-${entry('SIGTERM, SIGINT', 'Finish what runs, then end.')}
-${entry('SIGHUP', 'Read the configuration again; the log says what takes effect and what waits for a restart.')}
+${entry('SIGTERM, SIGINT', 'Finish running work, then end.')}
+${entry('SIGHUP', 'Reload the configuration; the log says which changes take effect and which need a restart.')}
 ${entry('SIGUSR1, SIGUSR2', 'Have no effect.')}
 .SH "EXIT STATUS"
-${entry('0', 'It was done.')}
-${entry('1', 'It could not be done; one sentence on the standard error says why.')}
-${entry('2', 'The command line is wrong.')}
+${entry('0', 'Success.')}
+${entry('1', 'Failure; a sentence on the standard error says why.')}
+${entry('2', 'The command line is invalid.')}
 .SH "SEE ALSO"
 .BR systemctl (1),
 .BR journalctl (1)

@@ -1,4 +1,4 @@
-/** What is in the executable: the packages that the bundler took code from, and Bun itself. */
+/** The parts of the executable: the packages with code in it, and Bun. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -82,7 +82,7 @@ const addLink = statement(
 
 const app = express();
 app.disable('x-powered-by');
-// Nobody keeps an answer, so nobody asks whether it changed.
+// Answers are not cached, so no client asks whether they changed.
 app.disable('etag');
 app.use((_, response, next) => {
   response.set(NO_STORE);

@@ -141,7 +141,7 @@ for (let n = 0; n < count; ) {
   for (; n < count; n += 1) {
     const dueMs = startMs + (n * 1000) / perSecond;
     if (dueMs > nowMs) break;
-    // The one that has been idle for longest: servers close what nobody uses for some seconds.
+    // The longest idle connection: servers close connections that are idle for some seconds.
     const caller = idle.shift();
     if (caller) send(caller, dueMs);
     else waiting.push(dueMs);

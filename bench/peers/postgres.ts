@@ -59,7 +59,7 @@ export async function startPostgres(
     ? ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups']
     : [];
   if (owner) {
-    // Whoever runs it must reach its folder, and no more.
+    // Its user must reach its folder, and no more.
     chmodSync(join(folder, '..'), 0o711);
     chownSync(folder, owner.uid, owner.gid);
   }

@@ -11,7 +11,7 @@ export const UNKNOWN_ERROR = { rc: 0, msg: 'Unknown error' };
 export const CODE_EXISTS = { rc: 2, msg: 'Install code exists' };
 export const NOT_FOUND = { rc: 0, msg: 'Install not found' };
 
-/** An answer of an API is nobody's to keep. */
+/** Answers of an API are not cached. */
 export const NO_STORE = { 'cache-control': 'no-store' };
 
 const DIGITS = /^[0-9]{1,15}$/;
