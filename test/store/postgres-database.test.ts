@@ -221,6 +221,32 @@ describePostgres('the way to PostgreSQL', () => {
     expect(await on.of.get(db, { id: 71 })).toMatchObject({ n: 2 });
   });
 
+  test('a write whose connection is lost during the commit is not repeated', async () => {
+    const db = open();
+    await db.ask('CREATE TABLE fatal (id bigint)', []);
+    await db.ask(
+      `CREATE FUNCTION end_backend() RETURNS trigger LANGUAGE plpgsql AS $$
+       BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$`,
+      [],
+    );
+    await db.ask(
+      `CREATE CONSTRAINT TRIGGER fatal AFTER INSERT ON fatal DEFERRABLE INITIALLY DEFERRED
+       FOR EACH ROW EXECUTE FUNCTION end_backend()`,
+      [],
+    );
+    let attempts = 0;
+    const [saved] = await Promise.allSettled([
+      saving(db, async (w) => {
+        attempts += 1;
+        await w.ask('INSERT INTO fatal VALUES (1)', []);
+      }),
+    ]);
+    expect(saved).toMatchObject({ status: 'rejected', reason: { name: 'WriteFailed' } });
+    expect(attempts).toBe(1);
+    await db.ask('DROP TABLE fatal', []);
+    await db.ask('DROP FUNCTION end_backend', []);
+  });
+
   test('a write that conflicts each time ends after eight attempts', async () => {
     const db = open();
     let attempts = 0;

@@ -47,10 +47,9 @@ export const storePostgres: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/postgres/migrate.ts',
-    tests: ['test/store/postgres-migrate.test.ts', 'test/store/postgres-opening.test.ts'],
+    tests: ['test/store/postgres-migrate.test.ts', 'test/store/move.test.ts'],
     changes: [
       ['version > SCHEMA_VERSION && readableFrom <= SCHEMA_VERSION', 'version > SCHEMA_VERSION'],
-      ["await ask('SELECT FROM gatepost_schema FOR UPDATE');", ''],
       ['if (state !== null && !moves) refuseMoved(state);', ''],
       ['MIGRATIONS.slice(state.version)', 'MIGRATIONS.slice(0)'],
       ['if (state !== null && !migrates) {', 'if (false) {'],
@@ -58,8 +57,7 @@ export const storePostgres: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/postgres/watch.ts',
-    tests: ['test/store/postgres-opening.test.ts', 'test/store/contract/node.test.ts'],
-    store: 'postgres',
+    tests: ['test/store/postgres-listening.test.ts', 'test/store/postgres-messages.test.ts'],
     changes: [
       ['if (this.#quietChecks >= DEAF_CHECKS) this.#listener.close();', ''],
       ['if (isMoved) this.#report([]);', ''],
@@ -69,19 +67,18 @@ export const storePostgres: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/postgres/signals.ts',
-    tests: ['test/store/contract/node.test.ts', 'test/store/postgres-opening.test.ts'],
-    store: 'postgres',
+    tests: ['test/store/postgres-messages.test.ts'],
     changes: [
       ['if (sender === this.#sender) return null;', ''],
-      ['n += DEVICES_MAX', 'n += 2 * DEVICES_MAX'],
+      ["ids.split(',').filter(Boolean)", "ids.split(',')"],
     ],
   },
   {
     file: 'src/store/postgres/database.ts',
     tests: ['test/store/postgres-database.test.ts', 'test/store/postgres-outage.test.ts'],
     changes: [
-      ["if (isOver) return Promise.reject(new Error('the transaction is over'));", ''],
       ['if (!isCommitting || !isUnanswered) throw met;', 'throw met;'],
+      ["if (isOver) return Promise.reject(new Error('the transaction is over'));", ''],
       [
         'if (isOver || !(isConflict(fault) || mayRepeat(fault)))',
         'if (isOver || !isConflict(fault))',
@@ -92,10 +89,7 @@ export const storePostgres: readonly MutatedFile[] = [
     file: 'src/store/postgres/dialect.ts',
     tests: ['test/store/contract/audit.test.ts', 'test/store/contract/event.test.ts'],
     store: 'postgres',
-    changes: [
-      ['next = running.next(result);', 'next = running.next(undefined);'],
-      ['SELECT n - 1 AS n', 'SELECT n AS n'],
-    ],
+    changes: [['next = running.next(result);', 'next = running.next(undefined);']],
   },
   {
     file: 'src/store/postgres/ban.ts',
