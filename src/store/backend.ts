@@ -131,6 +131,11 @@ export interface Statements extends Dialect {
    * SQLite, whose writes run one after the other.
    */
   lockProvider(providerId: number): Step<void>;
+  /**
+   * Reads, then locks what the result depends on, and repeats both until `lock` returns true: all
+   * of it was locked before. SQLite reads once.
+   */
+  readLocked<T>(read: () => Step<T>, lock: (result: T) => Step<boolean>): Step<T>;
   /** Lets no other write seal or prune the audit log, nor change webhooks of the operator. */
   lockAuditLog(): Step<void>;
   /** Runs steps that do not depend on each other; PostgreSQL runs them without waiting between. */

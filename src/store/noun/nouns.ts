@@ -10,8 +10,10 @@ import { eventNoun } from './event.ts';
 import type { EventStatements } from './event-notes.ts';
 import { figureNoun } from './figure.ts';
 import type { FigureCounter } from './figure-counter.ts';
+import { installNoun } from './install.ts';
 import { linkNoun } from './link.ts';
 import { providerNoun } from './provider.ts';
+import { slotNoun } from './slot.ts';
 import { targetNoun } from './targets.ts';
 import { webhookNoun } from './webhook.ts';
 
@@ -27,7 +29,9 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
   return {
     ...providerNoun(backend),
     ...targetNoun(backend),
+    ...installNoun(backend),
     ...linkNoun(backend),
+    ...slotNoun(backend),
     ...domainNoun(backend),
     ...distributionNoun(backend),
     ...eventNoun(backend, events),

@@ -115,9 +115,11 @@ export function slotEndSteps(backend: Statements) {
      * depends on the slots reads them afterwards.
      */
     *lockSlots(slots: readonly SlotRow[]): Step<void> {
-      yield* on.lockProviders.run({ ids: slots.map(({ providerId }) => providerId) });
-      yield* on.lockLinks.run({ ids: slots.map(({ installId }) => installId) });
-      yield* on.lockDevices.run({ slotIds: slots.map(({ slotId }) => slotId) });
+      yield* backend.together([
+        () => on.lockProviders.run({ ids: slots.map(({ providerId }) => providerId) }),
+        () => on.lockLinks.run({ ids: slots.map(({ installId }) => installId) }),
+        () => on.lockDevices.run({ slotIds: slots.map(({ slotId }) => slotId) }),
+      ]);
     },
 
     /** Ends a slot, unless it has ended. The write has locked the rows that this changes. */

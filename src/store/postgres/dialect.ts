@@ -76,6 +76,12 @@ export const STATEMENTS: Statements = {
   lockOnly: (query) => preparedOf(prepare(query)),
   lockProvider: (providerId) =>
     waitFor((on) => lockProvider.run(on, { providerId }).then(() => undefined)),
+  *readLocked(read, lock) {
+    for (;;) {
+      const result = yield* read();
+      if (yield* lock(result)) return result;
+    }
+  },
   *lockAuditLog() {
     const head = yield* waitFor((on) => lockAuditHead.get(on));
     if (head === null) throw new Error('audit_head has lost its row');

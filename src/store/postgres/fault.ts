@@ -68,9 +68,13 @@ export function isUnanswered(fault: unknown): boolean {
   return sqlStateOf(fault) === '57P03' || /REFUSED|CONNECTION_TIMEOUT/.test(fault.code);
 }
 
-/** Returns true if a repeated transaction may succeed: after a deadlock, or a conflict. */
+/**
+ * Returns true if a repeated transaction may succeed: after a deadlock, a conflict, or when another
+ * write took the id of a record or the code of a link at the same moment.
+ */
 export function isConflict(fault: unknown): boolean {
-  return /^(40001|40P01)$/.test(sqlStateOf(fault));
+  if (/^(40001|40P01)$/.test(sqlStateOf(fault))) return true;
+  return /^(install_pkey|domain_pkey|install_install_code_unique)$/.test(constraintOf(fault));
 }
 
 /** Returns true if a constraint was broken: the whole statement was rolled back. */
@@ -78,9 +82,10 @@ export function isBroken(fault: unknown): boolean {
   return sqlStateOf(fault).startsWith('23');
 }
 
-/** Returns the reason of a retry, for the metrics. */
+/** Returns the reason of a retry for the metrics: a SQLSTATE, or `connection`. */
 export function retryReason(fault: unknown): string {
-  return isConflict(fault) ? sqlStateOf(fault) : 'connection';
+  if (sqlStateOf(fault) === '40P01') return '40P01';
+  return isConflict(fault) ? '40001' : 'connection';
 }
 
 /** Returns true for a fault of the storage, as opposed to a broken constraint. */

@@ -217,7 +217,7 @@ async function link(
   deviceId: number,
   standing: Standing,
   { providerId, entry, domainId, namedId }: Evidence,
-  { facts, nowMs }: NewRegistration,
+  { facts, hwid, nowMs }: NewRegistration,
 ): Promise<void> {
   const { at, heldId } = standing;
   const seenBeforeMs = at?.lastSeenAtMs ?? null;
@@ -232,7 +232,7 @@ async function link(
   const merged = at === null ? facts : mergeFacts(at, facts);
   const isCheckIn = entry === null;
   await keep.setAt(w, deviceId, providerId, merged, { seenBeforeMs, nowMs, isCheckIn });
-  if (entry !== null) await takeSlot(w, entry.door, entry.welcome, deviceId, nowMs);
+  if (entry !== null) await takeSlot(w, entry.door, entry.welcome, { deviceId, hwid }, nowMs);
   if (domainId !== null) await keep.tie(w, deviceId, providerId, domainId, nowMs);
 }
 

@@ -18,7 +18,6 @@ import { exportStore } from './export.ts';
 import { healthStore } from './health.ts';
 import { importStore } from './import.ts';
 import { inboxStore } from './inbox.ts';
-import { installStore } from './install.ts';
 import { keepingStore } from './keeping.ts';
 import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
@@ -33,9 +32,10 @@ import { registrationStore } from './registration.ts';
 import { removalStore } from './removal.ts';
 import { Sealer } from './sealer.ts';
 import { acceptanceInGroups } from './set/acceptance.ts';
+import { addLinksTogether } from './set/addition.ts';
+import { admitTogether } from './set/admission.ts';
 import { lookUps } from './set/look-ups.ts';
 import { Signals } from './signals.ts';
-import { slotStore } from './slot.ts';
 import { Watching } from './watch.ts';
 import { NOTES, write } from './write.ts';
 
@@ -82,7 +82,7 @@ export async function openPostgresStore(
   const store: Partial<Store> = {
     ...nouns,
     ...unconvertedOf(context, backend),
-    ...(database.set === false ? {} : fastPathsOf(context)),
+    ...(database.set === false ? {} : fastPathsOf(context, nouns)),
     ...healthStore(context, self),
     ...nodeStore(context, self),
     watch: watching.watch,
@@ -101,8 +101,6 @@ export async function openPostgresStore(
 function unconvertedOf(context: Context, backend: Backend): Partial<Store> {
   return {
     ...removalStore(context),
-    ...installStore(context),
-    ...slotStore(context),
     ...deviceStore(context),
     ...inboxStore(context),
     ...registrationStore(context),
@@ -119,9 +117,11 @@ function unconvertedOf(context: Context, backend: Backend): Partial<Store> {
 }
 
 /** Calls of many callers at once in one statement. Without them the nouns do the same. */
-function fastPathsOf(context: Context): Partial<Store> {
+function fastPathsOf(context: Context, nouns: ReturnType<typeof nounsOf>): Partial<Store> {
   return {
-    ...lookUps(context),
+    ...lookUps(context, nouns),
+    ...addLinksTogether(context, nouns),
+    ...admitTogether(context, nouns),
     ...acceptanceInGroups(context),
   };
 }

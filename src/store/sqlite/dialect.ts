@@ -67,7 +67,7 @@ export const DIALECT: Dialect = {
   idOrNext: (name) => sql`${value(name)}`,
   greatest: (a, b) => sql`max(${a}, ${b})`,
   least: (a, b) => sql`min(${a}, ${b})`,
-  bytes: (name) => sql`unhex(${value(name)})`,
+  bytes: (name) => sql`unhex(${once(name)})`,
   hex: (column) => sql.raw(`lower(nullif(hex(${column}), ''))`),
 };
 
@@ -77,6 +77,7 @@ export function sqliteStatements(db: Connection): Statements {
     prepare: <Row>(query: SQL) => preparedOn(db.prepare<Row>(query)),
     lockOnly: () => NO_LOCK,
     lockProvider: () => NOTHING,
+    readLocked: (read) => read(),
     lockAuditLog: () => NOTHING,
     together: (steps) => new Done(steps.map((step) => runNow(step())) as never),
   };

@@ -173,7 +173,7 @@ export function registrationStore(context: Context): RegistrationStore {
       return;
     }
     keep.seeAt(deviceId, providerId, facts, nowMs, mergeFacts);
-    if (entry !== null) take(entry.door, entry.welcome, deviceId, nowMs);
+    if (entry !== null) take(entry.door, entry.welcome, { deviceId, hwid: wanted.hwid }, nowMs);
     else keep.checkIn(deviceId, providerId, nowMs);
     if (domainId !== null) keep.tie(deviceId, providerId, domainId, nowMs);
   }

@@ -21,7 +21,6 @@ import { LOCK_FILE, openDatabase } from './file/open.ts';
 import { healthStore } from './health.ts';
 import { importStore } from './import.ts';
 import { inboxStore } from './inbox.ts';
-import { installStore } from './install.ts';
 import { keepingStore } from './keeping.ts';
 import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
@@ -32,7 +31,6 @@ import { outboxStore } from './outbox.ts';
 import { recipientStore } from './recipient.ts';
 import { registrationStore } from './registration.ts';
 import { removalStore } from './removal.ts';
-import { slotStore } from './slot.ts';
 import { WalIndex } from './wal-index.ts';
 import { watchStore } from './watch.ts';
 import { GroupWriter } from './writer.ts';
@@ -75,8 +73,6 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...nouns,
     findProvider: (code) => knownProviders.get(code),
     ...removalStore(context),
-    ...installStore(context),
-    ...slotStore(context),
     ...deviceStore(context),
     ...laneStore(context),
     ...recipientStore(context),

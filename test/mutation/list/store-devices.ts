@@ -47,30 +47,35 @@ export const storeDevices: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/door.ts',
+    file: 'src/store/noun/door.ts',
     tests: ['test/core/slot-model.test.ts', 'test/store/contract/link.test.ts'],
     changes: [
-      ['WHERE s.install_id = i.id\n              AND s.device_id =', 'WHERE s.device_id ='],
+      ['ON s.install_id = i.id\n      AND s.device_id =', 'ON s.device_id ='],
       ['if (slotSeenAtMs === null) return null;', ''],
       ['IS NULL OR i.provider_id =', 'IS NULL OR i.provider_id <>'],
-      ['bound.length > 0 ? bound : on.byKey.all({ ...key })', 'bound'],
-      ["other === undefined ? found : 'key_ambiguous'", 'found'],
-      ["found : 'key_ambiguous'", 'found : null'],
+      ['bound.length > 0 ? bound : yield* on.byKey.all({ ...key })', 'bound'],
+      ["if (other !== undefined) return 'key_ambiguous';", ''],
+      [
+        "if (row === undefined) return 'link_not_found';",
+        "if (row === undefined) return 'key_ambiguous';",
+      ],
       ['const isFull = device === null && ', 'const isFull = '],
       ['ORDER BY "lastSeenAtMs", s.registered_at_ms', 'ORDER BY "lastSeenAtMs"'],
     ],
   },
   {
-    file: 'src/store/sqlite/slot.ts',
+    file: 'src/store/noun/slot.ts',
     tests: [
       'test/core/slot-model.test.ts',
       'test/store/slot-story.test.ts',
       'test/store/contract/link.test.ts',
     ],
     changes: [
-      ['rows.seeSlot.run({ installId, deviceId, nowMs });', ''],
-      ["if (welcome === 'replaced') replaced.run({ installId, nowMs });", ''],
-      ["WHERE ended_at_ms < ${value('endedBeforeMs')} AND", 'WHERE'],
+      ['yield* rows.seeSlot.run({ installId, deviceId, nowMs });', ''],
+      ["if (admission === 'replaced') yield* replaced.run({ installId, nowMs });", ''],
+      ["WHERE ended_at_ms < ${value('endedBeforeMs')}\n        AND", 'WHERE'],
+      ['if (!isFreed && deviceCount === installLimit)', 'if (deviceCount === installLimit)'],
+      ['(isFreed ? 0 : 1)', '1'],
     ],
   },
   {
@@ -91,11 +96,14 @@ export const storeDevices: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/install.ts',
+    file: 'src/store/noun/install.ts',
     tests: ['test/store/contract/link.test.ts', 'test/http/coverage'],
     changes: [
-      ['if (id === null) return on.list.all({ providerId, beforeId: bound, countMax });', ''],
-      ['audit.note(act, deeds.freeSlot(link.id, hwid), providerId);', ''],
+      ['if (id !== null) return id < bound ?', 'if (id !== null) return id > bound ?'],
+      ['notes.audit(act, deeds.freeSlot(installId, hwid), providerId);', ''],
+      ['if (room.installCount >= limit) return', 'if (room.installCount > limit) return'],
+      ["if (room.takenBy !== null) return 'install_code_exists';", ''],
+      ['installId === null || found?.id === installId ? found : null', 'found'],
     ],
   },
   {

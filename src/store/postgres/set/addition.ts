@@ -1,16 +1,18 @@
 /**
- * New links of a turn, added together by one statement: the plain ones, of which the guards in the
- * statement say that nothing is in the way. Of all others the transaction of install.ts decides.
+ * Adds the links of many calls by one statement, each if no guard of the statement objects: its
+ * code and key are free, its provider has room for it and no webhook. noun/install.ts adds the
+ * others.
  */
 
 import { sql } from 'drizzle-orm';
-import * as deeds from '../../core/audit/deeds.ts';
-import { entryText } from '../../core/audit/entry.ts';
-import type { Act } from '../../core/port/audit.ts';
-import { INSTALL_ACTIVE, type NewInstall } from '../../core/port/install.ts';
-import type { Context } from './context.ts';
-import { TurnGroup } from './group.ts';
-import { prepare, value } from './statement.ts';
+import * as deeds from '../../../core/audit/deeds.ts';
+import { entryText } from '../../../core/audit/entry.ts';
+import type { Act } from '../../../core/port/audit.ts';
+import { INSTALL_ACTIVE, type NewInstall } from '../../../core/port/install.ts';
+import type { Store } from '../../../core/port/store.ts';
+import type { Context } from '../context.ts';
+import { TurnGroup } from '../group.ts';
+import { prepare, value } from '../statement.ts';
 
 interface Addition {
   draft: NewInstall;
@@ -18,8 +20,8 @@ interface Addition {
 }
 
 /**
- * The providers are locked, so their counts are true. A code or key that somebody has is left out
- * by its index; codes are taken in their order, so that two statements never wait in a circle.
+ * The providers are locked, so their counts are exact. The unique indexes leave out codes and keys
+ * that are taken; links are inserted by code, so that no two statements wait for each other.
  */
 const ADD = prepare<{ n: number; id: number }>(sql`
   WITH wanted AS MATERIALIZED (
@@ -50,25 +52,25 @@ const ADD = prepare<{ n: number; id: number }>(sql`
       decode(subscription_key, 'hex'), inactive_days, when_full, cool_down_hours
     FROM fitting ORDER BY code
     ON CONFLICT DO NOTHING RETURNING id
-  ), told AS (
+  ), audited AS (
     INSERT INTO audit_pending (at_ms, entry)
     SELECT at_ms, head || coalesce(owner_code || middle, '') || id || tail FROM fitting
     WHERE id = ANY(ARRAY(SELECT id FROM added)) ORDER BY n
   )
   SELECT n, id FROM fitting WHERE id = ANY(ARRAY(SELECT id FROM added))`);
 
-/** Stand for an id, and a provider's code, that only the statement knows. No link has them. */
+/** Placeholders for an id and a provider's code that only the statement knows. */
 const NO_ID = -1;
 const NO_CODE = '?';
 
-/** The entry about a new link, around its id, and around the provider's code if it says that. */
+/** Returns the audit entry of a new link in parts: around its id and around the provider's code. */
 function entryAround({ draft, act }: Addition): {
   head: string;
   middle: string | null;
   tail: string;
 } {
   const deed = deeds.addInstall(NO_ID, draft);
-  // No text within has a quote that is not escaped: these stand in one place.
+  // Quotes in texts are escaped, so that each placeholder occurs once.
   const { text } = entryText(act, { ...deed, provider: NO_CODE });
   const [before = '', tail = ''] = text.split(`{"id":${NO_ID}`);
   const [head = '', behind] = before.split(`"provider":"${NO_CODE}"`);
@@ -76,16 +78,22 @@ function entryAround({ draft, act }: Addition): {
   return { head: `${head}"provider":"`, middle: `"${behind}{"id":`, tail };
 }
 
-/** Returns the function that adds a link with others. Null: not plain, nothing was done. */
-export function addTogether(context: Context) {
+export function addLinksTogether(
+  context: Context,
+  noun: Pick<Store, 'addInstall'>,
+): Pick<Store, 'addInstall'> {
   const group = new TurnGroup<Addition, { id: number } | null>(context.db, {
     isWrite: true,
     run: (items) => addAll(context, items),
     itemsMax: 64,
   });
-  return (draft: NewInstall, act: Act) => group.ask({ draft, act });
+  return {
+    addInstall: async (draft, act) =>
+      (await group.ask({ draft, act })) ?? noun.addInstall(draft, act),
+  };
 }
 
+/** Adds links; null for each that the statement leaves out. */
 async function addAll(
   { db, figures, sealer }: Context,
   items: readonly Addition[],

@@ -1,42 +1,45 @@
 /**
- * Devices of a turn that take slots, let in together by one statement: the plain ones, of which the
- * guards in the statement say that nothing is in the way. Of all others, refusals too, the
- * transaction of slot.ts decides.
+ * Admits the devices of many calls by one statement, each if no guard of the statement objects: its
+ * link is bound and active, has a slot for it and no webhook. The guards restate `judge` of
+ * core/slot.ts; test/store/set-rules.test.ts compares both. noun/slot.ts does the rest, refusals
+ * too.
  */
 
 import { sql } from 'drizzle-orm';
-import type { DeviceFacts } from '../../core/port/device.ts';
-import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
-import { INSTALL_ACTIVE } from '../../core/port/install.ts';
-import type { AdmittedLink, SlotKey } from '../../core/port/slot.ts';
-import type { Context } from './context.ts';
-import { isBroken } from './fault.ts';
-import { TurnGroup } from './group.ts';
-import { countSeen, FACT_COLUMNS, mergedUnproven } from './known-device.ts';
-import { prepare, value } from './statement.ts';
+import type { DeviceFacts } from '../../../core/port/device.ts';
+import { DOMAIN_ACTIVE } from '../../../core/port/domain.ts';
+import { INSTALL_ACTIVE } from '../../../core/port/install.ts';
+import type { AdmittedLink, SlotKey } from '../../../core/port/slot.ts';
+import type { Store } from '../../../core/port/store.ts';
+import type { Context } from '../context.ts';
+import { isBroken } from '../fault.ts';
+import { TurnGroup } from '../group.ts';
+import { countSeen, FACT_COLUMNS, mergedUnproven } from '../known-device.ts';
+import { prepare, value } from '../statement.ts';
 
-interface Knock {
+/** A device that asks for a slot. */
+interface Entry {
   key: SlotKey;
   facts: DeviceFacts;
   nowMs: number;
 }
 
 interface AdmittedRow extends AdmittedLink {
-  /** Which of those who knocked, from 1. */
+  /** Number of the device in the statement, from 1. */
   n: number;
-  /** False: it had its slot already. */
+  /** False: it had the slot before. */
   isNew: boolean;
-  /** When the device was seen at the provider before; null: never. */
+  /** Time at which its provider saw the device before; null: never. */
   seenBeforeMs: number | null;
 }
 
 /**
- * Links are locked, by id, then the devices that are known, by HWID: those rows are as they are,
- * all others as they were before the statement waited. A slot or device that another write put
- * there meanwhile breaks its index, which takes the whole statement back; a slot that is gone is
- * not seen. What belongs to a link is looked up row by row: joins would be planned for tables as
- * large as they happened to be. The counts of a newcomer are said as triggers would make them, so
- * that its rows are written once.
+ * Links are locked by id, then the known devices by HWID: the statement reads those rows as they
+ * are, and all others as they were before it waited. A slot or device that another write adds
+ * meanwhile breaks its unique index, which rolls the statement back; a slot that is gone is not
+ * seen. Rows of a link are looked up one by one, because joins would be planned for tables as large
+ * as they were when they were analyzed. A new device gets the counts that triggers would give it,
+ * so that its rows are written once.
  */
 const ADMIT = prepare<AdmittedRow>(sql`
   WITH wanted AS MATERIALIZED (
@@ -102,7 +105,7 @@ const ADMIT = prepare<AdmittedRow>(sql`
     SELECT link_id, visitor_id, provider_id, now_ms, now_ms,
       (SELECT coalesce(max(id), 0) FROM recipient)
     FROM admitted WHERE slot_id IS NULL ORDER BY n
-  ), told AS (
+  ), placed AS (
     INSERT INTO device_provider AS p (device_id, provider_id, ${FACT_COLUMNS}, last_seen_at_ms,
       slot_count)
     SELECT visitor_id, provider_id, ${FACT_COLUMNS}, now_ms,
@@ -119,55 +122,62 @@ const ADMIT = prepare<AdmittedRow>(sql`
      WHERE p.device_id = a.device_id AND p.provider_id = a.provider_id) AS "seenBeforeMs"
   FROM admitted a`);
 
-/** Returns the function that lets a device in with others. Null: not plain, nothing was done. */
-export function admitTogether(context: Context) {
-  /** HWIDs that a statement is about: their next calls would break it. */
+export function admitTogether(
+  context: Context,
+  noun: Pick<Store, 'takeSlot'>,
+): Pick<Store, 'takeSlot'> {
+  /** HWIDs in a statement under way: another call of one of them would break it. */
   const underWay = new Set<string>();
-  const group = new TurnGroup<Knock, AdmittedLink | null>(context.db, {
+  const group = new TurnGroup<Entry, AdmittedLink | null>(context.db, {
     isWrite: true,
-    run: (knocks) => admitFirst(context, knocks, underWay),
+    run: (entries) => admitFirst(context, entries, underWay),
     itemsMax: 64,
   });
-  return (key: SlotKey, facts: DeviceFacts, nowMs: number): Promise<AdmittedLink | null> | null =>
-    // A key alone may be several providers'.
-    'installCode' in key || key.providerCode !== null ? group.ask({ key, facts, nowMs }) : null;
+  return {
+    takeSlot: async (key, facts, nowMs) => {
+      // A key without a provider may name links of several.
+      const isPlain = 'installCode' in key || key.providerCode !== null;
+      const admitted = isPlain ? await group.ask({ key, facts, nowMs }) : null;
+      return admitted ?? noun.takeSlot(key, facts, nowMs);
+    },
+  };
 }
 
-/** Admits those whose HWID is not under way already. */
+/** Admits the devices whose HWID is not under way; null for each that is not admitted. */
 async function admitFirst(
   context: Context,
-  knocks: readonly Knock[],
+  entries: readonly Entry[],
   underWay: Set<string>,
 ): Promise<(AdmittedLink | null)[]> {
-  const answers = knocks.map((): AdmittedLink | null => null);
-  const first: { knock: Knock; at: number }[] = [];
-  for (const [at, knock] of knocks.entries()) {
-    const { hwid } = knock.key;
+  const answers = entries.map((): AdmittedLink | null => null);
+  const first: { entry: Entry; at: number }[] = [];
+  for (const [at, entry] of entries.entries()) {
+    const { hwid } = entry.key;
     if (underWay.has(hwid)) continue;
     underWay.add(hwid);
-    first.push({ knock, at });
+    first.push({ entry, at });
   }
   try {
     const rows = await admitAll(
       context,
-      first.map(({ knock }) => knock),
+      first.map(({ entry }) => entry),
     );
     for (const { n, isNew, seenBeforeMs, ...link } of rows) {
-      const { knock, at } = first[n - 1] as { knock: Knock; at: number };
+      const { entry, at } = first[n - 1] as { entry: Entry; at: number };
       answers[at] = link;
-      countSeen(context, link.providerId, seenBeforeMs, knock.nowMs);
-      if (isNew) context.figures.note(link.providerId, 'admitted', knock.nowMs);
+      countSeen(context, link.providerId, seenBeforeMs, entry.nowMs);
+      if (isNew) context.figures.note(link.providerId, 'admitted', entry.nowMs);
     }
     return answers;
   } finally {
-    for (const { knock } of first) underWay.delete(knock.key.hwid);
+    for (const { entry } of first) underWay.delete(entry.key.hwid);
   }
 }
 
-async function admitAll({ db }: Context, knocks: readonly Knock[]): Promise<AdmittedRow[]> {
-  if (knocks.length === 0) return [];
-  const keys = knocks.map(({ key }) => key);
-  const facts = knocks.map((knock) => knock.facts);
+async function admitAll({ db }: Context, entries: readonly Entry[]): Promise<AdmittedRow[]> {
+  if (entries.length === 0) return [];
+  const keys = entries.map(({ key }) => key);
+  const facts = entries.map((entry) => entry.facts);
   try {
     return await ADMIT.all(db.writing, {
       codes: keys.map((key) => ('installCode' in key ? key.installCode : null)),
@@ -180,10 +190,10 @@ async function admitAll({ db }: Context, knocks: readonly Knock[]): Promise<Admi
       deviceNames: facts.map(({ deviceName }) => deviceName),
       appVersions: facts.map(({ appVersion }) => appVersion),
       userAgents: facts.map(({ userAgent }) => userAgent),
-      times: knocks.map(({ nowMs }) => nowMs),
+      times: entries.map(({ nowMs }) => nowMs),
     });
   } catch (fault) {
-    // Another node was quicker with one of the HWIDs: each is looked at by itself.
+    // Another node added one of the slots or devices first: the noun admits them one by one.
     if (isBroken(fault)) return [];
     throw fault;
   }

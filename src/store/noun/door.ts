@@ -1,0 +1,184 @@
+/** The door of a link: all that the rule asks about a device there. */
+
+import { type SQL, sql } from 'drizzle-orm';
+import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
+import type {
+  AdmittedLink,
+  Door,
+  FullLink,
+  NoLink,
+  OldestSlot,
+  OwnPolicy,
+  SlotKey,
+} from '../../core/port/slot.ts';
+import { freesSlots, policyOf } from '../../core/slot.ts';
+import { type Dialect, type Statements, type Step, value } from '../backend.ts';
+import {
+  AT_PROVIDER_COLUMNS,
+  atProvider,
+  type RowAtProvider,
+  SEEN_AS_ONE,
+  slotSeen,
+} from './look-ups.ts';
+
+export interface DoorRow extends Omit<RowAtProvider, 'lastSeenAtMs'>, AdmittedLink {
+  /** Status of the provider's binding of the hash; null: there is none. */
+  domainStatus: number | null;
+  /** Null: the device has no slot on the link, and the columns about it are null too. */
+  slotSeenAtMs: number | null;
+}
+
+/** A door as the core knows it, with the id of the slot that may be freed. */
+export interface DoorHere extends Door {
+  full: (FullLink & { oldest: OldestSlot & { slotId: number } }) | null;
+}
+
+interface PolicyRow extends OwnPolicy {
+  providerInactiveDays: number | null;
+  providerWhenFull: OwnPolicy['whenFull'];
+  providerCoolDownHours: number | null;
+  replacedAtMs: number | null;
+}
+
+/** Selects the doors of links `i` for a device and a domain. */
+export const selectDoor = (dialect: Dialect, { hwid, hash }: { hwid: SQL; hash: SQL }) => sql`
+  SELECT i.id AS "installId", i.provider_id AS "providerId", i.status AS status,
+    i.install_limit AS "installLimit", i.device_count AS "deviceCount",
+    (SELECT o.code FROM provider o WHERE o.id = i.provider_id) AS "providerCode",
+    (SELECT b.status FROM domain b
+     WHERE b.provider_id = i.provider_id AND b.domain_hash = ${hash}) AS "domainStatus",
+    CASE WHEN ${SEEN_AS_ONE} THEN p.last_seen_at_ms ELSE ${slotSeen(dialect)} END
+      AS "slotSeenAtMs", ${AT_PROVIDER_COLUMNS}
+  FROM install i
+    LEFT JOIN install_device s ON s.install_id = i.id
+      AND s.device_id = (SELECT d.id FROM device d WHERE d.hwid = ${hwid})
+    LEFT JOIN device_provider p ON p.device_id = s.device_id AND p.provider_id = i.provider_id`;
+
+function statements(backend: Statements) {
+  const { join, once } = backend;
+  const door = selectDoor(backend, { hwid: once('hwid'), hash: once('domainHash') });
+  const hasKey = sql`i.subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}
+    AND (CAST(${once('providerCode')} AS text) IS NULL OR i.provider_id =
+      (SELECT o.id FROM provider o WHERE o.code = ${once('providerCode')}))`;
+  return {
+    byCode: backend.prepare<DoorRow>(sql`
+        ${door} WHERE i.install_code = ${once('installCode')}`),
+    /** Up to two links with the key. */
+    byKey: backend.prepare<DoorRow>(sql`${door} WHERE ${hasKey} LIMIT 2`),
+    /** A statement of its own, so that SQLite sorts nothing: nearly all links are bound. */
+    byKeyBound: backend.prepare<DoorRow>(sql`
+        ${door} WHERE ${hasKey} AND EXISTS (SELECT 1 FROM domain b
+          WHERE b.provider_id = i.provider_id AND b.domain_hash = ${once('domainHash')}
+            AND b.status = ${DOMAIN_ACTIVE}) LIMIT 2`),
+    policy: backend.prepare<PolicyRow>(sql`
+        SELECT i.inactive_days AS "inactiveDays", i.when_full AS "whenFull",
+          i.cool_down_hours AS "coolDownHours", o.inactive_days AS "providerInactiveDays",
+          o.when_full AS "providerWhenFull", o.cool_down_hours AS "providerCoolDownHours",
+          i.replaced_at_ms AS "replacedAtMs"
+        FROM install i ${join} provider o ON o.id = i.provider_id
+        WHERE i.id = ${once('installId')}`),
+    oldest: backend.prepare<OldestSlot & { slotId: number }>(sql`
+        SELECT s.id AS "slotId", d.hwid AS hwid, s.registered_at_ms AS "registeredAtMs",
+          ${slotSeen(backend)} AS "lastSeenAtMs"
+        FROM install_device s ${join} device d ON d.id = s.device_id
+          ${join} device_provider p
+            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+        WHERE s.install_id = ${once('installId')}
+        ORDER BY "lastSeenAtMs", s.registered_at_ms, s.id LIMIT 1`),
+    lockLink: backend.lockOnly(sql`
+        SELECT id FROM install WHERE id = ${value('installId')} ${backend.locked}`),
+    lockDevices: backend.lockOnly(sql`
+        SELECT id FROM device WHERE hwid ${backend.among('hwids', 'text')}
+        ORDER BY hwid ${backend.locked}`),
+  };
+}
+
+/** Returns the steps that find the door at which a device asks for a slot. */
+export function doorSteps(backend: Statements) {
+  const on = statements(backend);
+
+  function* rowsOf(key: SlotKey): Step<DoorRow[]> {
+    if ('installCode' in key) {
+      const { domainHash, hwid, installCode, providerCode = null } = key;
+      const found = yield* on.byCode.all({ domainHash, hwid, installCode });
+      return found.filter((row) => providerCode === null || row.providerCode === providerCode);
+    }
+    const bound = yield* on.byKeyBound.all({ ...key });
+    return bound.length > 0 ? bound : yield* on.byKey.all({ ...key });
+  }
+
+  /** Reads the policy that holds on a link. Returns null if it never frees a slot. */
+  function* freeingPolicy(installId: number): Step<Omit<FullLink, 'oldest'> | null> {
+    const row = yield* on.policy.get({ installId });
+    if (row === null) return null;
+    const policy = policyOf(row, {
+      inactiveDays: row.providerInactiveDays,
+      whenFull: row.providerWhenFull,
+      coolDownHours: row.providerCoolDownHours,
+    });
+    return freesSlots(policy) ? { policy, replacedAtMs: row.replacedAtMs } : null;
+  }
+
+  /** Makes a door of the links that were found; several are ambiguous. */
+  function* doorOf([row, other]: readonly DoorRow[]): Step<DoorHere | NoLink> {
+    if (row === undefined) return 'link_not_found';
+    if (other !== undefined) return 'key_ambiguous';
+    const { installId, providerId, providerCode, status, installLimit, deviceCount } = row;
+    const link = { installId, providerId, providerCode, status, installLimit, deviceCount };
+    const device = deviceIn(row);
+    const isFull = device === null && deviceCount >= installLimit;
+    const freeing = isFull ? yield* freeingPolicy(installId) : null;
+    const oldest = freeing && (yield* on.oldest.get({ installId }));
+    const full = freeing && oldest && { ...freeing, oldest };
+    return { link, isBound: row.domainStatus === DOMAIN_ACTIVE, device, full };
+  }
+
+  function* findDoor(key: SlotKey): Step<DoorHere | NoLink> {
+    return yield* doorOf(yield* rowsOf(key));
+  }
+
+  return {
+    doorOf,
+    findDoor,
+
+    /**
+     * Finds the door as it stays until the write ends: rows that a new slot there changes are
+     * locked in the order of locks, and read afterwards.
+     */
+    findDoorLocked(key: SlotKey): Step<DoorHere | NoLink> {
+      const links = new Set<number>();
+      const providers = new Set<number>();
+      const hwids = new Set<string>();
+      return backend.readLocked(
+        () => findDoor(key),
+        function* (door) {
+          if (typeof door === 'string') return true;
+          const { installId, providerId } = door.link;
+          const oldest = door.full?.oldest.hwid ?? key.hwid;
+          const mayFree = (yield* freeingPolicy(installId)) !== null;
+          const isFreer = mayFree && !providers.has(providerId);
+          const hasDevices = door.full === null || hwids.has(oldest);
+          if (links.has(installId) && !isFreer && hasDevices) return true;
+          // An end of a slot is counted at its provider.
+          if (isFreer) yield* backend.lockProvider(providerId);
+          if (mayFree) providers.add(providerId);
+          if (!links.has(installId)) yield* on.lockLink.run({ installId });
+          links.add(installId);
+          if (door.full !== null) yield* on.lockDevices.run({ hwids: [key.hwid, oldest] });
+          if (door.full !== null) hwids.add(oldest);
+          return false;
+        },
+      );
+    },
+  };
+}
+
+function deviceIn({ slotSeenAtMs, ...row }: DoorRow): Door['device'] {
+  if (slotSeenAtMs === null) return null;
+  const { os, osVersion, deviceName, appVersion, userAgent, isRegistered } = row;
+  const lastSeenAtMs = slotSeenAtMs;
+  return atProvider({
+    ...{ os, osVersion, deviceName, appVersion, userAgent },
+    ...{ lastSeenAtMs, isRegistered },
+  });
+}

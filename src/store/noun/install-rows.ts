@@ -1,0 +1,58 @@
+/**
+ * Rows of links and slots, as steps of writes. A link never holds more devices than its limit, even
+ * if the program is wrong: triggers keep `device_count` the number of slots, and the CHECK
+ * `install_never_over_full` rejects more than the limit. Writes count under the lock of the link,
+ * so that one device too many is refused and breaks no constraint.
+ */
+
+import { type SQL, sql } from 'drizzle-orm';
+import { type Dialect, type Statements, value } from '../backend.ts';
+import { POLICY_COLUMNS, SET_POLICY } from './policy.ts';
+
+/** The terms of a link. */
+export const termsColumns = ({ hex }: Dialect): SQL => sql`
+  ${hex('subscription_key_hash')} AS "subscriptionKeyHash", ${sql.raw(POLICY_COLUMNS)}`;
+
+/** The fields of a link that change. */
+export const setLink = ({ bytes }: Dialect): SQL => sql`
+  install_limit = ${value('installLimit')}, note = ${value('note')}, status = ${value('status')},
+  subscription_key_hash = ${bytes('subscriptionKeyHash')}, ${SET_POLICY}`;
+
+/** Returns statements that add links and slots, for new links and for links that move in. */
+export function linkStatements(backend: Statements) {
+  const hasKey = sql`subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}`;
+  const isSlot = sql`
+    install_id = ${value('installId')} AND device_id = ${value('deviceId')}`;
+  return {
+    /** Number of a provider's links, by the count that triggers keep; locks the provider. */
+    countOf: backend.prepare<{ installCount: number }>(sql`
+        SELECT install_count AS "installCount" FROM provider WHERE id = ${value('providerId')}
+        ${backend.locked}`),
+    add: backend.prepare(sql`
+        INSERT INTO install (id, provider_id, install_code, install_limit, status, note,
+          created_at_ms, subscription_key_hash, inactive_days, when_full, cool_down_hours)
+        VALUES (${backend.idOrNext('id', 'install')}, ${value('providerId')},
+          ${value('installCode')}, ${value('installLimit')}, ${value('status')}, ${value('note')},
+          ${value('createdAtMs')}, ${backend.bytes('subscriptionKeyHash')},
+          ${value('inactiveDays')}, ${value('whenFull')}, ${value('coolDownHours')})
+        ${backend.returningId}`),
+    /** Another link of the provider that has the subscription key; without a key, none. */
+    otherWithKey: backend.prepare<{ id: number }>(sql`
+        SELECT id FROM install
+        WHERE ${hasKey} AND provider_id = ${value('providerId')}
+          AND id IS DISTINCT FROM ${value('id')}`),
+    holdsSlot: backend.prepare<{ id: number }>(sql`SELECT id FROM install_device WHERE ${isSlot}`),
+    seeSlot: backend.prepare(sql`
+        UPDATE install_device SET last_seen_at_ms = ${value('nowMs')} WHERE ${isSlot}`),
+    /**
+     * A registration by this slot opens messages that come from now on. A SELECT of the link's
+     * provider would go through a temporary table on SQLite, as the insert has triggers.
+     */
+    takeSlot: backend.prepare(sql`
+        INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
+          last_seen_at_ms, after_recipient_id)
+        VALUES (${value('installId')}, ${value('deviceId')}, ${value('providerId')},
+          ${value('registeredAtMs')}, ${value('lastSeenAtMs')},
+          (SELECT coalesce(max(id), 0) FROM recipient))`),
+  };
+}

@@ -1,0 +1,198 @@
+/** Limited links and their slots, for the provider that owns them. */
+
+import { sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
+import * as happenings from '../../core/event/happenings.ts';
+import type { Act } from '../../core/port/audit.ts';
+import {
+  type AddRefusal,
+  INSTALL_ACTIVE,
+  type Install,
+  type InstallSelector,
+  type InstallStore,
+  type InstallTerms,
+  type NewInstall,
+} from '../../core/port/install.ts';
+import type { Slot } from '../../core/port/slot.ts';
+import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import { linkStatements, setLink, termsColumns } from './install-rows.ts';
+import { lookUpStatements, slotSeen } from './look-ups.ts';
+import { slotSteps } from './slot.ts';
+import { slotEndSteps } from './slot-end.ts';
+
+export const INSTALL_COLUMNS = sql.raw(`
+  id, install_code AS "installCode", install_limit AS "installLimit",
+  device_count AS "deviceCount", status, note, created_at_ms AS "createdAtMs"`);
+
+function statements(backend: Backend) {
+  const { once } = backend;
+  const ofProvider = sql`provider_id = ${value('providerId')}`;
+  const byId = sql`WHERE id = ${value('id')} AND ${ofProvider}`;
+  const select = sql`SELECT ${INSTALL_COLUMNS} FROM install`;
+  return {
+    /** Number of a provider's links, which is locked, and the link that has a code. */
+    room: backend.prepare<{ installCount: number; takenBy: number | null }>(sql`
+        SELECT install_count AS "installCount",
+          (SELECT id FROM install WHERE install_code = ${value('installCode')}) AS "takenBy"
+        FROM provider WHERE id = ${value('providerId')} ${backend.locked}`),
+    change: backend.prepare(sql`
+        UPDATE install SET ${setLink(backend)}
+        ${byId} AND device_count <= ${value('installLimit')}`),
+    find: backend.prepare<Install>(sql`${select} ${byId}`),
+    lock: backend.prepare<Install & InstallTerms>(sql`
+        SELECT ${INSTALL_COLUMNS}, ${termsColumns(backend)} FROM install ${byId}
+        ${backend.locked}`),
+    findByCode: backend.prepare<Install>(sql`
+        ${select} WHERE install_code = ${value('installCode')} AND ${ofProvider}`),
+    findByKey: backend.prepare<Install>(sql`
+        ${select} WHERE subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}
+          AND ${ofProvider}`),
+    list: backend.prepare<Install>(sql`
+        ${select} WHERE provider_id = ${once('providerId')} AND id < ${once('beforeId')}
+        ORDER BY id DESC LIMIT ${once('countMax')}`),
+  };
+}
+
+/** Statements about the slots of a link, with the names that its provider knows of the devices. */
+function slotStatements(backend: Backend) {
+  const { join, once } = backend;
+  const ofLink = sql`
+    SELECT d.hwid AS hwid, p.device_name AS "deviceName", s.registered_at_ms AS "registeredAtMs",
+      ${slotSeen(backend)} AS "lastSeenAtMs"
+    FROM install_device s ${join} device d ON d.id = s.device_id
+      ${join} device_provider p ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+    WHERE s.install_id = ${once('installId')}`;
+  const byHwid = sql`(SELECT id FROM device WHERE hwid = ${value('hwid')})`;
+  return {
+    listSlots: backend.prepare<Slot>(sql`
+        ${ofLink} ORDER BY s.id DESC LIMIT ${once('countMax')}`),
+    findSlotByHwid: backend.prepare<Slot>(sql`${ofLink} AND s.device_id = ${byHwid}`),
+    slotOf: backend.prepare<{ slotId: number }>(sql`
+        SELECT id AS "slotId" FROM install_device
+        WHERE install_id = ${value('installId')} AND device_id = ${byHwid}`),
+  };
+}
+
+type On = ReturnType<typeof statements> & ReturnType<typeof linkStatements>;
+
+/** Links that are added, alone or with the slot of a first device. */
+function addition(
+  backend: Backend,
+  on: On,
+): Pick<InstallStore, 'addInstall' | 'addInstallWithSlot'> {
+  const { activeDomain } = lookUpStatements(backend);
+  const { enterLink } = slotSteps(backend);
+
+  function* add(notes: Notes, draft: NewInstall, act: Act): Step<{ id: number } | AddRefusal> {
+    const { providerId, installLimit, installCountMax: limit } = draft;
+    const row = { ...draft, id: null, status: INSTALL_ACTIVE };
+    const room = yield* on.room.get(row);
+    if (room === null) throw new Error(`provider ${providerId} was removed meanwhile`);
+    if (room.takenBy !== null) return 'install_code_exists';
+    // Most links have no key.
+    const hasKey = draft.subscriptionKeyHash !== null;
+    if (hasKey && (yield* on.otherWithKey.get(row)) !== null) return 'subscription_key_exists';
+    if (room.installCount >= limit) return 'install_code_limit_reached';
+    const id = yield* on.add.insert(row);
+    notes.audit(act, deeds.addInstall(id, draft), providerId);
+    notes.figure(providerId, 'links', act.atMs);
+    notes.event(providerId, act.atMs, () => happenings.linkCreated({ id, installLimit }));
+    notes.quota(providerId, 'links', { used: room.installCount + 1, limit }, act.atMs);
+    return { id };
+  }
+
+  return {
+    addInstall: (draft, act) => backend.write((notes) => add(notes, draft, act)),
+
+    addInstallWithSlot: (draft, key, facts, act) =>
+      backend.write(function* (notes) {
+        const { providerId } = draft;
+        yield* backend.lockProvider(providerId);
+        const entered = yield* enterLink(notes, key, facts, act.atMs);
+        if (typeof entered !== 'string') return entered;
+        const { domainHash } = key;
+        if ((yield* activeDomain.get({ providerId, domainHash })) === null) {
+          return 'link_domain_not_bound';
+        }
+        const added = yield* add(notes, draft, act);
+        if (added === 'install_code_exists' || added === 'install_code_limit_reached') return added;
+        const first =
+          typeof added === 'string' ? added : yield* enterLink(notes, key, facts, act.atMs);
+        if (typeof first === 'string') {
+          throw new Error('the key at the door is not that of the link');
+        }
+        return 'says' in first ? first : { ...first, isNew: true };
+      }),
+  };
+}
+
+export function installNoun(backend: Backend): InstallStore {
+  const on = { ...statements(backend), ...slotStatements(backend), ...linkStatements(backend) };
+  const { lockSlots, endSlot } = slotEndSteps(backend);
+
+  /** Finds the provider's link; by code and id only if both name the same. */
+  function* select(providerId: number, selector: InstallSelector): Step<Install | null> {
+    const { installCode, installId } = selector;
+    if (installCode === null) return yield* on.find.get({ providerId, id: installId });
+    const found = yield* on.findByCode.get({ providerId, installCode });
+    return installId === null || found?.id === installId ? found : null;
+  }
+
+  return {
+    ...addition(backend, on),
+
+    updateInstall: (providerId, id, wanted, act) =>
+      backend.write(function* (notes) {
+        yield* backend.lockProvider(providerId);
+        const known = yield* on.lock.get({ providerId, id });
+        if (known === null) return 'install_not_found';
+        const after = { ...known, ...wanted, providerId };
+        const hasKey = after.subscriptionKeyHash !== null;
+        if (hasKey && (yield* on.otherWithKey.get(after)) !== null) {
+          return 'subscription_key_exists';
+        }
+        if ((yield* on.change.run(after)) === 0) return 'install_limit_below_count';
+        const deed = deeds.updateInstall(known, after);
+        notes.audit(act, deed, providerId);
+        if (deed !== null) {
+          notes.event(providerId, act.atMs, () => happenings.linkUpdated(after, deed));
+        }
+        return { says: 'ok', installCode: known.installCode };
+      }),
+
+    listInstalls: (providerId, { id, beforeId, countMax }) => {
+      const bound = beforeId ?? Number.MAX_SAFE_INTEGER;
+      if (id !== null) return id < bound ? backend.read(() => on.find.all({ providerId, id })) : [];
+      return backend.read(() => on.list.all({ providerId, beforeId: bound, countMax }));
+    },
+
+    findInstallByKey: (providerId, subscriptionKeyHash) =>
+      backend.read(() => on.findByKey.get({ providerId, subscriptionKeyHash })),
+
+    listSlots: (providerId, selector, hwid, countMax) =>
+      backend.read(function* () {
+        const link = yield* select(providerId, selector);
+        if (link === null) return 'install_code_error';
+        return hwid === null
+          ? yield* on.listSlots.all({ installId: link.id, countMax })
+          : yield* on.findSlotByHwid.all({ installId: link.id, hwid });
+      }),
+
+    freeSlot: (providerId, selector, hwid, act) =>
+      backend.write(function* (notes) {
+        yield* backend.lockProvider(providerId);
+        const found = yield* select(providerId, selector);
+        const link = found && (yield* on.lock.get({ providerId, id: found.id }));
+        if (link === null) return 'install_code_error';
+        const installId = link.id;
+        const slot = yield* on.slotOf.get({ installId, hwid });
+        if (slot === null) return { deviceCount: link.deviceCount };
+        const row = { ...slot, installId, providerId };
+        yield* lockSlots([row]);
+        const why = { why: 'deleted', actor: act.actor.name, forDeviceId: null } as const;
+        yield* endSlot(notes, row, { ...why, nowMs: act.atMs });
+        notes.audit(act, deeds.freeSlot(installId, hwid), providerId);
+        return { deviceCount: link.deviceCount - 1 };
+      }),
+  };
+}

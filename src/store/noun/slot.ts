@@ -1,0 +1,120 @@
+/** Slots: taken, seen, freed for a newcomer, and their ends forgotten. */
+
+import { sql } from 'drizzle-orm';
+import * as happenings from '../../core/event/happenings.ts';
+import type { DeviceFacts } from '../../core/port/device.ts';
+import type {
+  AdmittedLink,
+  LinkRefusal,
+  NoLink,
+  SlotKey,
+  SlotStore,
+} from '../../core/port/slot.ts';
+import { type Admission, isAdmitted, judge } from '../../core/slot.ts';
+import { type Backend, type Notes, type Statements, type Step, value } from '../backend.ts';
+import { type DoorHere, doorSteps } from './door.ts';
+import { linkStatements } from './install-rows.ts';
+import { knownDeviceSteps } from './known-device.ts';
+import { slotEndSteps } from './slot-end.ts';
+
+/** Ends that a step deletes. */
+const FORGET_STEP = 1_000;
+
+/** Returns the steps of writes by which a device takes a slot. */
+export function slotSteps(backend: Statements) {
+  const rows = linkStatements(backend);
+  const keep = knownDeviceSteps(backend);
+  const { findDoorLocked } = doorSteps(backend);
+  const { endSlot } = slotEndSteps(backend);
+  const replaced = backend.prepare(sql`
+      UPDATE install SET replaced_at_ms = ${value('nowMs')} WHERE id = ${value('installId')}`);
+
+  /**
+   * Takes the slot that a device was admitted to, or records that its own slot was seen. The write
+   * found the door locked, and saw the device.
+   */
+  function* takeSlot(
+    notes: Notes,
+    { link, full }: DoorHere,
+    admission: Admission,
+    { deviceId, hwid }: { deviceId: number; hwid: string },
+    nowMs: number,
+  ): Step<AdmittedLink> {
+    const { installId, providerId, installLimit } = link;
+    if (admission === 'known') {
+      yield* rows.seeSlot.run({ installId, deviceId, nowMs });
+      return link;
+    }
+    const isFreed = admission !== 'room' && full !== null;
+    if (isFreed) {
+      const { slotId } = full.oldest;
+      const why = { why: admission, actor: 'device', forDeviceId: deviceId, nowMs } as const;
+      yield* endSlot(notes, { slotId, installId, providerId }, why);
+      if (admission === 'replaced') yield* replaced.run({ installId, nowMs });
+    }
+    const times = { registeredAtMs: nowMs, lastSeenAtMs: nowMs };
+    yield* rows.takeSlot.run({ installId, deviceId, providerId, ...times });
+    notes.figure(providerId, 'admitted', nowMs);
+    const deviceCount = link.deviceCount + (isFreed ? 0 : 1);
+    const facts = { id: installId, installLimit, deviceCount };
+    notes.event(providerId, nowMs, () => happenings.deviceAdmitted(facts, hwid));
+    if (!isFreed && deviceCount === installLimit) {
+      notes.event(providerId, nowMs, () => happenings.linkFull(facts));
+    }
+    return { ...link, deviceCount };
+  }
+
+  return {
+    takeSlot,
+
+    /** Admits or refuses a device by the rule. */
+    *enterLink(
+      notes: Notes,
+      key: SlotKey,
+      facts: DeviceFacts,
+      nowMs: number,
+    ): Step<AdmittedLink | LinkRefusal | NoLink> {
+      const door = yield* findDoorLocked(key);
+      if (typeof door === 'string') return door;
+      const { link } = door;
+      const { hwid } = key;
+      const verdict = judge(door, nowMs);
+      if (!isAdmitted(verdict)) return { says: verdict, link };
+      const deviceId = yield* keep.visit(notes, hwid, link.providerId, facts, nowMs);
+      return yield* takeSlot(notes, door, verdict, { deviceId, hwid }, nowMs);
+    },
+  };
+}
+
+export function slotNoun(backend: Backend): SlotStore {
+  const { findDoor } = doorSteps(backend);
+  const { enterLink } = slotSteps(backend);
+  const first = sql`FROM slot_end ORDER BY id LIMIT`;
+  // Ids grow with time, or nearly: an end after one that is kept waits for that one.
+  const oldest = backend.prepare<{ endedAtMs: number }>(
+    sql`SELECT ended_at_ms AS "endedAtMs" ${first} 1`,
+  );
+  /** Providers count the ends of their slots. */
+  const lockProviders = backend.lockOnly(sql`
+      SELECT id FROM provider WHERE id IN (
+        SELECT x.provider_id FROM (SELECT provider_id ${first} ${FORGET_STEP}) x)
+      ORDER BY id ${backend.locked}`);
+  const forget = backend.prepare(sql`
+      DELETE FROM slot_end WHERE ended_at_ms < ${value('endedBeforeMs')}
+        AND id IN (SELECT x.id FROM (SELECT id ${first} ${FORGET_STEP}) x)`);
+
+  return {
+    findSlot: (key) => backend.read(() => findDoor(key)),
+
+    takeSlot: (key, facts, nowMs) => backend.write((notes) => enterLink(notes, key, facts, nowMs)),
+
+    forgetSlotEnds: async (endedBeforeMs) => {
+      const end = await backend.read(() => oldest.get());
+      if (end === null || end.endedAtMs >= endedBeforeMs) return false;
+      return backend.write(function* () {
+        yield* lockProviders.run();
+        return (yield* forget.run({ endedBeforeMs })) > 0;
+      });
+    },
+  };
+}
