@@ -28,6 +28,7 @@ export const CLEAN: readonly string[] = [
   'src/client/',
   'src/clock.ts',
   'src/config/',
+  'src/core/',
   'src/core/audit/',
   'src/core/core.ts',
   'src/core/door.ts',

@@ -1,7 +1,7 @@
 /**
- * A provider as JSON Lines: a first line about the provider, a line for each binding and each link
- * with its HWIDs, and a last line that counts them, so that a file that was cut off is noticed.
- * Times are UTC epoch milliseconds: exactly what is stored.
+ * The export of a provider as JSON Lines: a line about the provider, a line for each binding and
+ * each link with its HWIDs, and a last line with their counts, which detects files that were cut
+ * off. Times are UTC epoch milliseconds.
  */
 
 import { TIME_MAX_MS } from '../calendar.ts';
@@ -25,7 +25,6 @@ import {
 } from '../formats.ts';
 import { isRecord, isText, type JsonBounds, readJsonObject } from '../json-input.ts';
 import { isRefused, type Misfit } from '../outcome.ts';
-import type { DeviceFacts } from '../port/device.ts';
 import type { InstallTerms } from '../port/install.ts';
 import type {
   ExportRecord,
@@ -34,15 +33,23 @@ import type {
   ImportedSlot,
 } from '../port/moving.ts';
 import type { Provider } from '../port/provider.ts';
-import type { OwnPolicy } from '../port/slot.ts';
-import { FieldFault, type Fields, fit, MISFIT, readFields, within } from './fields.ts';
+import {
+  FieldFault,
+  type Fields,
+  fit,
+  MISFIT,
+  readFields,
+  recordReader,
+  wireName,
+  within,
+} from './fields.ts';
 import type { Newcomer } from './import.ts';
 import { keptId } from './source-record.ts';
 
-/** A link with 100 HWIDs of which everything is known takes some 200 KB. */
+/** Bounds of a line: a link with 100 HWIDs and all facts takes some 200 KB. */
 export const LINE_BOUNDS: JsonBounds = { bytesMax: 1024 ** 2, valuesMax: 2_000 };
 
-/** A reader refuses files of a higher number. */
+/** Format of the file; readers refuse higher numbers. */
 const EXPORT_VERSION = 1;
 
 export interface ExportCounts {
@@ -57,9 +64,12 @@ export type ExportLine =
   | { kind: 'install'; install: ImportedInstall }
   | { kind: 'end'; counts: ExportCounts };
 
-/** One line, without its line feed. */
+/** Formats a record as a line without its line feed. */
 export function writeRecord(record: ExportRecord): string {
-  if (record.kind === 'provider') return JSON.stringify(providerFields(record.provider));
+  if (record.kind === 'provider') {
+    const provider = providerFields(record.provider);
+    return JSON.stringify({ gatepost_export: EXPORT_VERSION, provider });
+  }
   if (record.kind === 'install') {
     const { slots, terms, ...facts } = record.install;
     const fields = { ...wireFields(facts), ...wireFields(terms ?? {}) };
@@ -68,40 +78,24 @@ export function writeRecord(record: ExportRecord): string {
   return JSON.stringify({ domain: wireFields(record.domain) });
 }
 
+/** Formats the last line. */
 export function writeEnd({ installs, slots, domains }: ExportCounts): string {
   return JSON.stringify({ end: { installs, hwids: slots, domains } });
 }
 
 function providerFields(provider: Provider): Fields {
-  return {
-    gatepost_export: EXPORT_VERSION,
-    provider: {
-      code: provider.code,
-      name: provider.name,
-      plan: provider.plan,
-      key_sha256: Buffer.from(provider.keyHash).toString('hex'),
-      active_until_ms: provider.activeUntilMs,
-      suspended_at_ms: provider.suspendedAtMs,
-      install_count_max: provider.installCountMax,
-      created_at_ms: provider.createdAtMs,
-      inactive_days: provider.inactiveDays,
-      when_full: provider.whenFull,
-      cool_down_hours: provider.coolDownHours,
-    },
-  };
+  const { code, name, plan, keyHash, activeUntilMs, suspendedAtMs } = provider;
+  const { installCountMax, createdAtMs, inactiveDays, whenFull, coolDownHours } = provider;
+  return wireFields({
+    ...{ code, name, plan, keySha256: Buffer.from(keyHash).toString('hex'), activeUntilMs },
+    ...{ suspendedAtMs, installCountMax, createdAtMs, inactiveDays, whenFull, coolDownHours },
+  });
 }
 
-/** `installCode` as `install_code`. */
-function wireFields(record: object): Fields {
-  return Object.fromEntries(
-    Object.entries(record).map(([name, value]) => [
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value,
-    ]),
-  );
-}
+const wireFields = (record: object): Fields =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [wireName(name), value]));
 
-/** Reads a line back. One that does not fit is refused: a file is taken whole or not at all. */
+/** Reads a line. Refuses `over_bounds` and `malformed`, which rejects the whole file. */
 export function readLine(text: string): ExportLine | Misfit<'over_bounds' | 'malformed'> {
   const line = readJsonObject(text, LINE_BOUNDS, 'it');
   if (isRefused(line)) return line;
@@ -115,7 +109,7 @@ export function readLine(text: string): ExportLine | Misfit<'over_bounds' | 'mal
   });
 }
 
-/** Numbers that are no digits in a text. */
+/** Restricts a reader to numbers, without digits in texts. */
 const numeric =
   (read: Reader<number>): Reader<number> =>
   (value) =>
@@ -131,12 +125,29 @@ const orNull =
   <T>(read: Reader<T>): Reader<T | null> =>
   (value) =>
     value === null ? null : read(value);
-/** A field that files of older versions do not have. */
+/** Accepts a missing field too, as in files of older versions. */
 const orAbsent =
   <T>(read: Reader<T>): Reader<T | null> =>
   (value) =>
     value === undefined || value === null ? null : read(value);
 const anyText: Reader<string> = (value) => (isText(value) ? value : MISFIT);
+
+const POLICY = {
+  inactiveDays: orAbsent(numeric(INACTIVE_DAYS.read)),
+  whenFull: orAbsent(WHEN_FULL.read),
+  coolDownHours: orAbsent(numeric(COOL_DOWN_HOURS.read)),
+};
+
+const readProviderFields = recordReader<Omit<Newcomer, 'keyHash'>>({
+  code: readProviderCode,
+  name: readOneLine,
+  plan: readPlan,
+  activeUntilMs: orNull(time),
+  suspendedAtMs: orNull(time),
+  installCountMax: orNull(count),
+  createdAtMs: time,
+  ...POLICY,
+});
 
 function readProvider(line: Fields): Newcomer {
   const version = fit(line, 'gatepost_export', ordinal);
@@ -146,95 +157,73 @@ function readProvider(line: Fields): Newcomer {
     );
   }
   const fields = within(line, 'provider');
-  const keyHash = fit(fields, 'key_sha256', readDomainHash);
-  return {
-    code: fit(fields, 'code', readProviderCode),
-    name: fit(fields, 'name', readOneLine),
-    plan: fit(fields, 'plan', readPlan),
-    keyHash: Buffer.from(keyHash, 'hex'),
-    activeUntilMs: fit(fields, 'active_until_ms', orNull(time)),
-    suspendedAtMs: fit(fields, 'suspended_at_ms', orNull(time)),
-    installCountMax: fit(fields, 'install_count_max', orNull(count)),
-    createdAtMs: fit(fields, 'created_at_ms', time),
-    ...readPolicy(fields),
-  };
+  const keyHash = Buffer.from(fit(fields, 'key_sha256', readDomainHash), 'hex');
+  return { keyHash, ...readProviderFields(fields) };
 }
 
-function readPolicy(fields: Fields): OwnPolicy {
-  return {
-    inactiveDays: fit(fields, 'inactive_days', orAbsent(numeric(INACTIVE_DAYS.read))),
-    whenFull: fit(fields, 'when_full', orAbsent(WHEN_FULL.read)),
-    coolDownHours: fit(fields, 'cool_down_hours', orAbsent(numeric(COOL_DOWN_HOURS.read))),
-  };
-}
+const readDomain = recordReader<ImportedDomain>({
+  id: orNull(id),
+  domainHash: readDomainHash,
+  domainName: readOneLine,
+  status: numeric(readDomainStatus),
+  createdAtMs: time,
+});
 
-function readReplaced(fields: Fields): { replacedAtMs?: number } {
-  const replacedAtMs = fit(fields, 'replaced_at_ms', orAbsent(time));
-  return replacedAtMs === null ? {} : { replacedAtMs };
-}
+const readLink = recordReader<Omit<ImportedInstall, 'terms' | 'replacedAtMs' | 'slots'>>({
+  id: orNull(id),
+  installCode: readInstallCode,
+  installLimit: numeric(readInstallLimit),
+  status: numeric(readInstallStatus),
+  note: orNull(readNote),
+  createdAtMs: time,
+});
 
-/** The terms of a link; files of older versions have none. */
-function readTerms(fields: Fields): { terms?: InstallTerms } {
-  if (fields['subscription_key_hash'] === undefined) return {};
-  const subscriptionKeyHash = fit(fields, 'subscription_key_hash', orNull(readDomainHash));
-  return { terms: { subscriptionKeyHash, ...readPolicy(fields) } };
-}
-
-function readDomain(fields: Fields): ImportedDomain {
-  return {
-    id: fit(fields, 'id', orNull(id)),
-    domainHash: fit(fields, 'domain_hash', readDomainHash),
-    domainName: fit(fields, 'domain_name', readOneLine),
-    status: fit(fields, 'status', numeric(readDomainStatus)),
-    createdAtMs: fit(fields, 'created_at_ms', time),
-  };
-}
+const readTerms = recordReader<InstallTerms>({
+  subscriptionKeyHash: orNull(readDomainHash),
+  ...POLICY,
+});
 
 function readInstall(fields: Fields): ImportedInstall {
   const hwids = fields['hwids'];
   if (!Array.isArray(hwids)) throw new FieldFault('hwids is not a list');
-  const installLimit = fit(fields, 'install_limit', numeric(readInstallLimit));
-  if (hwids.length > installLimit) throw new FieldFault('hwids has more than install_limit');
+  const link = readLink(fields);
+  if (hwids.length > link.installLimit) throw new FieldFault('hwids has more than install_limit');
+  const replacedAtMs = fit(fields, 'replaced_at_ms', orAbsent(time));
   return {
-    id: fit(fields, 'id', orNull(id)),
-    installCode: fit(fields, 'install_code', readInstallCode),
-    installLimit,
-    status: fit(fields, 'status', numeric(readInstallStatus)),
-    note: fit(fields, 'note', orNull(readNote)),
-    createdAtMs: fit(fields, 'created_at_ms', time),
-    ...readTerms(fields),
-    ...readReplaced(fields),
+    ...link,
+    // Files of older versions have no terms.
+    ...(fields['subscription_key_hash'] !== undefined && { terms: readTerms(fields) }),
+    ...(replacedAtMs !== null && { replacedAtMs }),
     slots: hwids.map(readSlot),
   };
 }
 
+const readSlotFields = recordReader<Omit<ImportedSlot, 'slotSeenAtMs'>>({
+  hwid: readHwid,
+  registeredAtMs: time,
+  os: anyText,
+  osVersion: anyText,
+  deviceName: anyText,
+  appVersion: anyText,
+  userAgent: anyText,
+  firstSeenAtMs: time,
+  lastSeenAtMs: time,
+});
+
 function readSlot(fields: unknown): ImportedSlot {
   if (!isRecord(fields)) throw new FieldFault('one of the hwids is not an object');
-  const lastSeenAtMs = fit(fields, 'last_seen_at_ms', time);
-  return {
-    hwid: fit(fields, 'hwid', readHwid),
-    registeredAtMs: fit(fields, 'registered_at_ms', time),
-    ...readFacts(fields),
-    firstSeenAtMs: fit(fields, 'first_seen_at_ms', time),
-    lastSeenAtMs,
-    slotSeenAtMs: fit(fields, 'slot_seen_at_ms', orAbsent(time)) ?? lastSeenAtMs,
-  };
+  const slot = readSlotFields(fields);
+  const slotSeenAtMs = fit(fields, 'slot_seen_at_ms', orAbsent(time)) ?? slot.lastSeenAtMs;
+  return { ...slot, ...tidyFacts(slot), slotSeenAtMs };
 }
 
-function readFacts(fields: Fields): DeviceFacts {
-  return tidyFacts({
-    os: fit(fields, 'os', anyText),
-    osVersion: fit(fields, 'os_version', anyText),
-    deviceName: fit(fields, 'device_name', anyText),
-    appVersion: fit(fields, 'app_version', anyText),
-    userAgent: fit(fields, 'user_agent', anyText),
-  });
-}
+const readEnd = recordReader<{ installs: number; hwids: number; domains: number }>({
+  installs: count,
+  hwids: count,
+  domains: count,
+});
 
 function readCounts(fields: Fields): ExportCounts {
-  return {
-    installs: fit(fields, 'installs', count),
-    slots: fit(fields, 'hwids', count),
-    domains: fit(fields, 'domains', count),
-  };
+  const { hwids: slots, ...counts } = readEnd(fields);
+  return { ...counts, slots };
 }

@@ -1,4 +1,4 @@
-/** Fields of a record from a file or from another server: the first that does not fit ends it. */
+/** Reads the fields of records from files and other servers; the first misfit rejects a record. */
 
 import type { Reader } from '../formats.ts';
 import { isRecord } from '../json-input.ts';
@@ -6,10 +6,10 @@ import { isRefused, type Misfit, malformed } from '../outcome.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A record that does not fit; the message names the field. */
+/** The fault of a record with a misfit; the message names the field. */
 export class FieldFault extends Error {}
 
-/** The record that `read` puts together, or as a refusal the field that does not fit. */
+/** Calls `read`, and turns its {@link FieldFault} into a misfit. */
 export function readFields<T>(read: () => T, subject = ''): T | Misfit {
   try {
     return read();
@@ -19,19 +19,32 @@ export function readFields<T>(read: () => T, subject = ''): T | Misfit {
   }
 }
 
-/** The value of a field; a {@link FieldFault} if it does not fit. */
+/** Reads a field. Throws {@link FieldFault} for a misfit. */
 export function fit<T>(fields: Fields, name: string, read: Reader<T>): T {
   const value = read(fields[name]);
   if (isRefused(value)) throw new FieldFault(`${name} ${value.detail}`);
   return value as T;
 }
 
-/** The object in a field. */
+/** Returns the name of a field in files: `install_code` for `installCode`. */
+export const wireName = (name: string) =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Makes the reader of a record from readers of its fields, in the order of checking. */
+export function recordReader<T>(readers: { [Name in keyof T]-?: Reader<T[Name]> }) {
+  const list = Object.entries(readers).map(
+    ([name, read]) => [name, wireName(name), read as Reader<unknown>] as const,
+  );
+  return (fields: Fields): T =>
+    Object.fromEntries(list.map(([name, wire, read]) => [name, fit(fields, wire, read)])) as T;
+}
+
+/** Returns the object in a field. Throws {@link FieldFault} if it is none. */
 export function within(fields: Fields, name: string): Fields {
   const value = fields[name];
   if (!isRecord(value)) throw new FieldFault(`${name} is not an object`);
   return value;
 }
 
-/** The refusal of a value that has no format of its own. */
+/** The misfit of a value without a format of its own. */
 export const MISFIT = malformed('is not as specified');

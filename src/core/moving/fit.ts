@@ -1,12 +1,12 @@
-/** Links that move in, made fit: in groups that a store takes quickly, without times to come. */
+/** Prepares imported links: groups them for commits, and removes times in the future. */
 
 import { DAY_MS } from '../calendar.ts';
 import type { ImportedInstall } from '../port/moving.ts';
 
-/** Rows that share a commit, beside which nobody else can write. */
+/** Most rows of one commit, which delays all other writes. */
 const ROWS_MAX = 200;
 
-/** Links in groups of no more rows than {@link ROWS_MAX}, or of one link. */
+/** Groups links by at most {@link ROWS_MAX} rows; a larger link is a group alone. */
 export function* byRows(installs: readonly ImportedInstall[]): Generator<ImportedInstall[]> {
   let group: ImportedInstall[] = [];
   let rows = 0;
@@ -24,14 +24,14 @@ export function* byRows(installs: readonly ImportedInstall[]): Generator<Importe
 }
 
 /**
- * The time, or now if it is to come: a device last seen in the year 9999 would be kept till
- * then. A day is let pass, as another machine's clock may be ahead.
+ * Returns a time, or now if it is more than a day ahead: a device last seen in the year 9999 would
+ * be kept until then, and the clock of another machine may be ahead.
  */
 export function past(atMs: number, nowMs: number): number {
   return atMs > nowMs + DAY_MS ? nowMs : atMs;
 }
 
-/** The link without times to come; itself if it has none. */
+/** Returns the link without times in the future; itself if it has none. */
 export function pastInstall(install: ImportedInstall, nowMs: number): ImportedInstall {
   const { createdAtMs, replacedAtMs, slots } = install;
   const times = [

@@ -1,6 +1,6 @@
 /**
- * Moving a provider in, from another server of the same API or from a file. Records that are here
- * stay, unless asked otherwise: so it can be broken off anywhere and begun again.
+ * Imports a provider from another server of the same API, or from a file. Existing records stay
+ * unchanged unless `updates` is set, so that an interrupted import can be repeated.
  */
 
 import { actAt } from '../audit/entry.ts';
@@ -18,29 +18,29 @@ import type { SourceInstall } from './source-record.ts';
 import type { Tally } from './tally.ts';
 
 export interface ImportOptions extends SourceOptions {
-  /** True to ask for the HWIDs of links whose count is the same here. */
+  /** True: asks for the HWIDs of links with an equal count here too. */
   rechecks: boolean;
-  /** Ids that are also asked for one by one. */
+  /** Ids of links to ask for one by one too; null: none. */
   ids: { from: number; to: number } | null;
-  /** The most calls under way at a time. */
+  /** Most calls in flight. */
   callsMax: number;
-  /** Called after each step. */
+  /** Is called after each step. */
   onStep(): void;
 }
 
-/** Links that are read at a time. */
+/** Links to read at a time. */
 const PAGE = 5000;
-/** Links that are asked for, then stored together: what a kill can cost. */
+/** Links to ask for and store together: a kill loses at most these. */
 const CHUNK = 50;
 
 type Rules = { installCountMax: number; domainCountMax: number; updates: boolean };
 
-/** The provider that moves in, as it is to be here. */
+/** An imported provider. */
 export interface Newcomer extends Partial<OwnPolicy> {
   code: string;
   name: string;
   plan: Plan;
-  /** SHA-256 of the key that its bots use. */
+  /** SHA-256 of its present key. */
   keyHash: Uint8Array;
   activeUntilMs: number | null;
   suspendedAtMs: number | null;
@@ -49,9 +49,9 @@ export interface Newcomer extends Partial<OwnPolicy> {
 }
 
 /**
- * The provider here: made with its key or, with `hasNewKey`, a random one, which is returned for
- * the only time. One that is here already is gone on with and stays as it is; without `hasNewKey`
- * that is refused with `other_key` if the key is not good here, as it may be another's code.
+ * Adds an imported provider with its key, or with a random one (`hasNewKey`), which it returns. An
+ * existing provider is reused unchanged. Refuses `other_key` if that has another key, as its code
+ * may belong to another provider; `hasNewKey` skips this check.
  */
 export async function settle(
   core: Core,
@@ -76,7 +76,7 @@ export async function settle(
   return { provider, newKey };
 }
 
-/** Stores links and bindings of a provider, and counts what became of them. */
+/** Stores imported links and bindings of a provider, and counts the outcomes. */
 export class Mover {
   readonly #rules: Rules;
 
@@ -84,7 +84,7 @@ export class Mover {
     readonly core: Core,
     readonly provider: Provider,
     readonly tally: Tally,
-    /** True to give records that are here the note, name, limit and status of the import. */
+    /** True: existing records take note, name, limit and status of the import. */
     updates: boolean,
     readonly nowMs: () => number,
   ) {
@@ -92,12 +92,12 @@ export class Mover {
     this.#rules = { installCountMax, domainCountMax: core.limits.domainsPerProviderMax, updates };
   }
 
-  /** The most links that the provider may have. */
+  /** Most links of the provider. */
   get installCountMax(): number {
     return this.#rules.installCountMax;
   }
 
-  /** Stores links in the given order, some rows to a commit: others write in between. */
+  /** Stores links in their order, some rows a commit, so that others can write in between. */
   async installs(installs: readonly ImportedInstall[]): Promise<void> {
     for (const some of byRows(installs)) await this.#store(some.map((one) => this.#past(one)));
   }
@@ -120,7 +120,7 @@ export class Mover {
       this.tally.linksDone += 1;
       if (result === 'install_code_exists') {
         this.tally.codesTaken += 1;
-        this.tally.problem(`link ${installCode}: the code is another provider's here`);
+        this.tally.problem(`link ${installCode}: another provider has the code`);
         return;
       }
       if (result === 'install_code_limit_reached') {
@@ -137,11 +137,12 @@ export class Mover {
       }
       if (result.was === 'added' && result.id !== id) this.tally.newIds += 1;
       if (result.was === 'different') {
-        this.tally.problem(`link ${installCode}: limit, status or note are others here and stay`);
+        this.tally.problem(`link ${installCode}: limit, status or note differ here and stay`);
       }
     });
   }
 
+  /** Stores bindings in one commit. */
   async domains(listed: readonly ImportedDomain[]): Promise<void> {
     const { store } = this.core;
     const nowMs = this.nowMs();
@@ -167,16 +168,16 @@ export class Mover {
       this.tally.domains[was] += 1;
       if (was === 'added' && id !== domain.id) this.tally.newIds += 1;
       if (was === 'different') {
-        this.tally.problem(`domain ${hash}: name or status are others here and stay`);
+        this.tally.problem(`domain ${hash}: name or status differ here and stay`);
       }
     });
   }
 }
 
 /**
- * Brings a provider's bindings, links and HWIDs over. Faults of `ask` pass through; what was stored
- * before stays. Bindings come first, then links, oldest first, so that lists here are in the same
- * order, also where an id had to change.
+ * Imports the bindings of a provider, then its links with their HWIDs, oldest first, so that lists
+ * keep their order although ids may change. Throws the faults of `ask`; records that were stored
+ * before stay.
  */
 export async function importFromSource(
   mover: Mover,
@@ -202,7 +203,7 @@ export async function importFromSource(
   if (!options.isStopped()) tally.distributionsWaiting = await source.distributionsWaiting();
 }
 
-/** Links with ids in a range, asked for one by one, the latest first. */
+/** Imports links with ids in a range, one by one, the highest first. */
 async function bringSingly(
   mover: Mover,
   source: Source,
@@ -246,7 +247,7 @@ async function bringLinks(
       tally.links.present += 1;
       tally.linksDone += 1;
     }
-    // HWIDs that were not asked for because their number is the same here.
+    // Their HWIDs are present: the number is equal, so that they were not read.
     const known = here.get(installs[n]?.installCode ?? '');
     if (got === 'same' || (typeof got === 'object' && got.slots.length === 0)) {
       tally.slots.present += known?.deviceCount ?? 0;
@@ -260,7 +261,7 @@ function isSame(known: Install, { installLimit, status, note }: SourceInstall): 
   return known.installLimit === installLimit && known.status === status && known.note === note;
 }
 
-/** The provider's links that are here, by their code. */
+/** Lists the provider's existing links by code. */
 async function linksHere({ core, provider }: Mover): Promise<Map<string, Install>> {
   const here = new Map<string, Install>();
   for (let beforeId: number | null = null; ; ) {
@@ -284,7 +285,7 @@ function* chunksOf<T>(items: readonly T[]): Generator<T[]> {
   for (let at = 0; at < items.length; at += CHUNK) yield items.slice(at, at + CHUNK);
 }
 
-/** Maps in order, with at most `callsMax` under way at a time. */
+/** Maps in order with at most `callsMax` calls in flight. */
 async function mapSome<T, R>(
   items: readonly T[],
   callsMax: number,

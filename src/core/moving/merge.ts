@@ -1,15 +1,15 @@
-/** Records that move in beside those that are here already. */
+/** Merges imported records with existing ones. */
 
 import type { Install } from '../port/install.ts';
 import type { ImportedAs } from '../port/moving.ts';
 
-/** A record as it is here after the import, and what became of it: see {@link ImportedAs}. */
+/** A record after the import and its outcome: see {@link ImportedAs}. */
 interface Merged<Row> {
   was: Exclude<ImportedAs, 'added'>;
   after: Row;
 }
 
-/** Merges a record that is here with one that is wanted, which counts only with `updates`. */
+/** Merges an existing record with imported fields, which change it only with `updates`. */
 export function merge<Row extends object>(
   known: Row,
   wanted: Partial<Row>,
@@ -21,7 +21,7 @@ export function merge<Row extends object>(
   return { was: 'updated', after: { ...known, ...wanted } };
 }
 
-/** The same for a link; its limit is never below its HWIDs. */
+/** Merges a link as `merge` does; its limit stays at or above its taken slots. */
 export function mergeInstall<Row extends Pick<Install, 'installLimit' | 'deviceCount'>>(
   known: Row,
   wanted: Partial<Row>,

@@ -1,4 +1,4 @@
-/** Records of the provider API, read back: the specification's formats, or why one does not fit. */
+/** Reads records of the provider API of another server. */
 
 import { readWireTime } from '../calendar.ts';
 import { tidyFacts } from '../device.ts';
@@ -20,21 +20,19 @@ import type { ImportedDomain, ImportedInstall, ImportedSlot } from '../port/movi
 import { tidyFact } from '../text.ts';
 import { type Fields, fit, MISFIT, readFields } from './fields.ts';
 
-/** A record, or why it is none. `isMended`: a text in it was made fit to be kept. */
+/** A record or its misfit. `isMended`: a text in it was cleaned. */
 export type Read<T> = { record: T; isMended: boolean } | Misfit;
 
-/** A link as the list has it, without its HWIDs. */
+/** A link of a list, without its HWIDs. */
 export interface SourceInstall extends Omit<ImportedInstall, 'slots'> {
   sourceId: number;
   installCount: number;
 }
 
-/**
- * Above this, an id is not kept: those that the store gives later are higher, and clients may hold
- * ids in 32 bits.
- */
+/** The largest id that is kept: new ids are larger, and clients may have 32 bits for them. */
 const KEPT_ID_MAX = 1_000_000_000;
 
+/** Reads a record of `list-install`. */
 export function readInstallRecord(row: unknown, offsetMinutes: number): Read<SourceInstall> {
   return readRecord(row, 'list-install', 'link', (fields, sourceId) => {
     const record = {
@@ -51,6 +49,7 @@ export function readInstallRecord(row: unknown, offsetMinutes: number): Read<Sou
   });
 }
 
+/** Reads a record of `list-domain`. */
 export function readDomainRecord(row: unknown, offsetMinutes: number): Read<ImportedDomain> {
   return readRecord(row, 'list-domain', 'domain', (fields, id) => {
     const domainHash = fit(fields, 'domain_hash', readDomainHash);
@@ -65,7 +64,7 @@ export function readDomainRecord(row: unknown, offsetMinutes: number): Read<Impo
   });
 }
 
-/** The API tells a device's name and nothing else of it. */
+/** Reads a record of `list-hwid`, which has no other fact of a device than its name. */
 export function readSlotRecord(row: unknown, offsetMinutes: number): Read<ImportedSlot> {
   if (!isRecord(row)) return malformed('list-hwid has a record that is not an object');
   const hwid = readHwid(row['hwid']);
@@ -104,7 +103,7 @@ const readOptionalText: Reader<string> = (value) => {
   return typeof value === 'string' ? value : MISFIT;
 };
 
-/** A text, made fit to be kept on one line. */
+/** Reads a text as one line. */
 function readLine(fields: Fields, name: string): { line: string; isMended: boolean } {
   const text = fit(fields, name, readOptionalText);
   const asIs = readOneLine(text);
@@ -112,7 +111,7 @@ function readLine(fields: Fields, name: string): { line: string; isMended: boole
   return { line, isMended: line !== text };
 }
 
-/** The id, if it may be kept. */
+/** Returns the id, or null if it is too large to be kept. */
 export function keptId(id: number): number | null {
   return id <= KEPT_ID_MAX ? id : null;
 }

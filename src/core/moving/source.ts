@@ -1,7 +1,4 @@
-/**
- * Another server of this API, as an import sees it. It is a foreign one: whatever it answers is
- * looked at record by record before it is used.
- */
+/** Another server of this API as the source of an import, whose answers are checked by record. */
 
 import { INSTALL_LIMIT } from '../formats.ts';
 import { isRecord, readInteger } from '../json-input.ts';
@@ -16,32 +13,32 @@ import {
 } from './source-record.ts';
 import type { Tally } from './tally.ts';
 
-/** Asks the other server for a list: its `data`, or the text with which it refuses. */
+/** Asks the source for a list. Returns its `data`, or the text of its refusal. */
 export type AskSource = (
   path: string,
   query: Readonly<Record<string, string | number>>,
 ) => Promise<unknown[] | { refusal: string }>;
 
-/** The source cannot be used as it is; the message is for the operator. */
+/** The fault of a source that cannot be imported; the message is for the operator. */
 export class SourceUnusable extends Error {
   override readonly name = 'SourceUnusable';
 }
 
 export interface SourceOptions {
-  /** The zone of the other server's times, minutes east of UTC. */
+  /** The zone of its times: minutes east of UTC. */
   offsetMinutes: number;
-  /** The caller has heard enough: what has been listed so far is returned. */
+  /** Returns true to end a list early. */
   isStopped(): boolean;
 }
 
-/** The most records that a list of the contract returns. */
+/** Most records of a list in the specification. */
 const LIST_COUNT_MAX = 5000;
-/** More bindings than any provider has: a foreign list must end somewhere. */
+/** Most bindings to read, so that a list without end ends. */
 const DOMAINS_MAX = 100_000;
-/** States of a distribution that is not over (specification, "States and transitions"). */
+/** Statuses of unfinished distributions (specification, "States and transitions"). */
 const UNFINISHED = new Set([5, 6, 10, 20, 30, 40]);
 
-/** The lists of the other server, read into records of ours. */
+/** Reads the lists of a source. */
 export class Source {
   constructor(
     readonly ask: AskSource,
@@ -49,6 +46,7 @@ export class Source {
     readonly options: SourceOptions,
   ) {}
 
+  /** Reads all bindings, oldest first. */
   async domains(): Promise<ImportedDomain[]> {
     const { offsetMinutes } = this.options;
     const read = (row: unknown) => readDomainRecord(row, offsetMinutes);
@@ -57,6 +55,7 @@ export class Source {
     return this.#usable(records);
   }
 
+  /** Reads all links, oldest first. */
   async installs(countMax: number): Promise<SourceInstall[]> {
     const { offsetMinutes } = this.options;
     const read = (row: unknown) => readInstallRecord(row, offsetMinutes);
@@ -65,7 +64,7 @@ export class Source {
     return this.#usable(records);
   }
 
-  /** The link with an id; none if it is not the provider's. */
+  /** Reads the link with an id; none if the provider has no such link. */
   async install(id: number): Promise<SourceInstall[]> {
     const rows = await this.ask('/api/list-install', { id });
     if (!Array.isArray(rows)) return [];
@@ -76,7 +75,9 @@ export class Source {
       .slice(0, 1);
   }
 
-  /** The HWIDs of a link, earliest first; or the source has no such link any more, or no answer. */
+  /**
+   * Reads the HWIDs of a link, earliest first. `vanished`: the source has no such link any more.
+   */
   async slots(installCode: string): Promise<ImportedSlot[] | 'vanished' | 'refused'> {
     const rows = await this.ask('/api/list-hwid', { install_code: installCode });
     if (!Array.isArray(rows)) {
@@ -87,7 +88,7 @@ export class Source {
     const { offsetMinutes } = this.options;
     const records = rows.reverse().map((row) => readSlotRecord(row, offsetMinutes));
     const slots = this.#usable(records);
-    // No link has room for more, whatever the source says.
+    // No link can have more.
     const fitting = slots.slice(0, INSTALL_LIMIT.maximum);
     if (fitting.length < slots.length) {
       this.tally.slots.withoutRoom += slots.length - fitting.length;
@@ -96,6 +97,7 @@ export class Source {
     return fitting;
   }
 
+  /** Counts the unfinished distributions; null: the source refuses the list. */
   async distributionsWaiting(): Promise<number | null> {
     const rows = await this.ask('/remote/list', {});
     if (!Array.isArray(rows)) return null;
@@ -103,9 +105,9 @@ export class Source {
   }
 
   /**
-   * A whole list, oldest first. `before_id` continues a full page further back; a server that does
-   * not know it answers with the same page again, and then the list ends there. Each call brings a
-   * full page of lower ids or is the last, so that no list of theirs is without end.
+   * Reads a whole list, oldest first, page by page with `before_id`. `endsAtId`: the source ignores
+   * `before_id`, so that the list ends at this id. Each page but the last is full and has lower
+   * ids, so that the list ends.
    */
   async #all<T>(
     path: string,

@@ -1,36 +1,37 @@
-/** The figures of an import's summary. */
+/** The summary of an import. */
 
 const PROBLEMS_MAX = 20;
 
-/** Counts of what became of everything, up to date while an import runs. */
+/** Counts the outcomes of an import while it runs. */
 export class Tally {
-  /** Links known of so far, and how many of them have been dealt with. */
+  /** Links that were listed, and those that were processed. */
   linksListed = 0;
   linksDone = 0;
   links = { added: 0, present: 0, different: 0, updated: 0 };
   domains = { added: 0, present: 0, different: 0, updated: 0 };
   slots = { added: 0, present: 0, withoutRoom: 0 };
-  /** Links whose code is another provider's here, beyond the cap, or gone from the source. */
+  /** Links whose code another provider has, beyond the cap, or gone from the source. */
   codesTaken = 0;
   overCap = 0;
   vanished = 0;
   /** Bindings beyond the cap. */
   domainsOverCap = 0;
-  /** Links whose HWIDs the source did not tell: another attempt may bring them. */
+  /** Links whose HWIDs the source refused to list: another import may get them. */
   refused = 0;
-  /** Records that cannot be kept as they are, and ones whose texts or times were made fit. */
+  /** Malformed records, and records whose texts or times were cleaned. */
   unusable = 0;
   mended = 0;
   /** Links and bindings that could not keep their id. */
   newIds = 0;
-  /** The lowest ids that the source listed when it lists no further back; null: it listed all. */
+  /** The lowest listed id if the source lists no older ones; null: it listed all. */
   linksEndAtId: number | null = null;
   domainsEndAtId: number | null = null;
-  /** Distributions that wait or are in delivery at the source; null: not asked or not told. */
+  /** Unfinished distributions of the source; null: not asked or refused. */
   distributionsWaiting: number | null = null;
-  /** The first of what went wrong, in words. */
+  /** The first problems as sentences. */
   readonly problems: string[] = [];
 
+  /** Adds a problem. */
   problem(text: string): void {
     if (this.problems.length < PROBLEMS_MAX) this.problems.push(text);
   }
