@@ -123,6 +123,12 @@ export interface Dialect {
 
 /** What steps are made of. */
 export interface Statements extends Dialect {
+  /**
+   * The most rows of one step of a long write, and the time after which a write takes no further
+   * work, ms: on SQLite the process answers nothing meanwhile.
+   */
+  readonly stepCountMax: number;
+  readonly stepMs: number;
   prepare<Row>(query: SQL): Prepared<Row>;
   /** Prepares a statement that only locks: SQLite has no need of it and runs nothing. */
   lockOnly(query: SQL): Prepared<unknown>;

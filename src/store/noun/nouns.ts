@@ -11,8 +11,13 @@ import type { EventStatements } from './event-notes.ts';
 import { figureNoun } from './figure.ts';
 import type { FigureCounter } from './figure-counter.ts';
 import { installNoun } from './install.ts';
+import { laneNoun } from './lane.ts';
+import { ledgerNoun } from './ledger.ts';
 import { linkNoun } from './link.ts';
+import { namedNoun } from './named.ts';
+import { outboxNoun } from './outbox.ts';
 import { providerNoun } from './provider.ts';
+import { recipientNoun } from './recipient.ts';
 import { slotNoun } from './slot.ts';
 import { targetNoun } from './targets.ts';
 import { webhookNoun } from './webhook.ts';
@@ -34,6 +39,11 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...slotNoun(backend),
     ...domainNoun(backend),
     ...distributionNoun(backend),
+    ...laneNoun(backend),
+    ...recipientNoun(backend),
+    ...namedNoun(backend),
+    ...ledgerNoun(backend),
+    ...outboxNoun(backend),
     ...eventNoun(backend, events),
     ...auditNoun(backend, seal),
     ...webhookNoun(backend),

@@ -7,9 +7,10 @@ import { sql } from 'drizzle-orm';
 import type { Figure } from '../../core/port/figure.ts';
 import type { AckItem, TokenHolder } from '../../core/port/inbox.ts';
 import type { Store } from '../../core/port/store.ts';
+import { pushSteps } from '../noun/push-steps.ts';
 import type { Context } from './context.ts';
+import { runOn, STATEMENTS } from './dialect.ts';
 import { TurnGroup } from './group.ts';
-import * as pushes from './push-steps.ts';
 import { inRounds } from './rounds.ts';
 import { prepare, type Runner, value } from './statement.ts';
 
@@ -181,6 +182,8 @@ function changesOf({ items, nowMs }: Call, news: readonly News[], figures: Count
   });
 }
 
+const pushes = pushSteps(STATEMENTS);
+
 /** Returns the method of the store. */
 export function acknowledger(context: Context): Store['acknowledge'] {
   const { db } = context;
@@ -209,16 +212,10 @@ export function acknowledger(context: Context): Store['acknowledge'] {
   function acknowledgePushed(call: Call): Promise<AckItem[]> {
     const { holder, nowMs } = call;
     return context.write(async (w) => {
-      await pushes.hold(
-        w,
-        call.items.map(({ id }) => ({ distributionId: id })),
-      );
+      await runOn(w, pushes.lock(call.items.map(({ id }) => id)));
       const [news = []] = await say(w, [call], true);
       const atGateways = news.filter(({ isAtGateway }) => isAtGateway).map(({ id }) => id);
-      const waiting = await pushes.waitingFor(w, holder.id, atGateways);
-      const tally: pushes.PushTally = new Map();
-      await pushes.leave(w, waiting.map(pushes.reached), tally, nowMs);
-      await pushes.close(w, tally, nowMs);
+      await runOn(w, pushes.reach(w.notes, holder.id, atGateways, nowMs));
       return changesOf(call, news, w.figures);
     });
   }

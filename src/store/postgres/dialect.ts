@@ -72,6 +72,8 @@ const lockAuditHead = prepare(sql`SELECT id FROM audit_head FOR UPDATE`);
 
 export const STATEMENTS: Statements = {
   ...DIALECT,
+  stepCountMax: 20_000,
+  stepMs: 40,
   prepare: <Row>(query: SQL) => preparedOf(prepare<Row>(query)),
   lockOnly: (query) => preparedOf(prepare(query)),
   lockProvider: (providerId) =>

@@ -13,12 +13,13 @@ import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { NewRegistration, RegisterRefusal } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
 import { type Admission, isAdmitted, judge as judgeAtDoor } from '../../core/slot.ts';
+import { pushSteps } from '../noun/push-steps.ts';
 import type { Context } from './context.ts';
+import { runOn, STATEMENTS } from './dialect.ts';
 import { type DoorHere, findDoorLocked } from './door.ts';
 import { TurnGroup } from './group.ts';
 import { keep } from './known-device.ts';
 import { ALL_SEEN, lookups } from './lookups.ts';
-import { follow } from './push-steps.ts';
 import { takeSlot } from './slot.ts';
 import { prepare, value } from './statement.ts';
 import type { Write } from './write.ts';
@@ -126,6 +127,8 @@ const slotOf = (row: SlotRow): Slot | null =>
         installId: row.slotInstallId,
         afterRecipientId: row.slotAfterRecipientId,
       };
+
+const pushes = pushSteps(STATEMENTS);
 
 const tokens = {
   find: prepare<TokenRow>(sql`
@@ -262,7 +265,7 @@ async function register(w: Write, wanted: NewRegistration) {
   }
   // Last: the token that lost its place may have held this one along with it.
   await tokens.takeNobodys.run(w, { id: tokenId, standsAlone: isNothing ? 1 : 0 });
-  await follow(w, deviceId, nowMs);
+  await runOn(w, pushes.follow(w.notes, deviceId, nowMs));
   // Streams of a token that is replaced are to end, wherever they are.
   if (heldId !== null || place.tokenId !== null) w.notify([deviceId]);
   return { deviceId };

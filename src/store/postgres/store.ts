@@ -19,15 +19,10 @@ import { healthStore } from './health.ts';
 import { importStore } from './import.ts';
 import { inboxStore } from './inbox.ts';
 import { keepingStore } from './keeping.ts';
-import { laneStore } from './lane.ts';
-import { ledgerStore } from './ledger.ts';
 import { migrate, withConnection } from './migrate.ts';
-import { namedStore } from './named.ts';
 import { nodeStore, type Self } from './node.ts';
 import { openPatiently } from './opening.ts';
-import { outboxStore } from './outbox.ts';
 import { onBehalfOf } from './party.ts';
-import { recipientStore } from './recipient.ts';
 import { registrationStore } from './registration.ts';
 import { removalStore } from './removal.ts';
 import { Sealer } from './sealer.ts';
@@ -105,11 +100,6 @@ function unconvertedOf(context: Context, backend: Backend): Partial<Store> {
     ...inboxStore(context),
     ...registrationStore(context),
     ...keepingStore(context),
-    ...laneStore(context),
-    ...recipientStore(context),
-    ...namedStore(context),
-    ...ledgerStore(context),
-    ...outboxStore(context),
     ...importStore(context, backend),
     ...exportStore(context),
     ...countStore(context),

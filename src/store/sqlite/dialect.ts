@@ -74,6 +74,8 @@ export const DIALECT: Dialect = {
 export function sqliteStatements(db: Connection): Statements {
   return {
     ...DIALECT,
+    stepCountMax: 1_000,
+    stepMs: 3,
     prepare: <Row>(query: SQL) => preparedOn(db.prepare<Row>(query)),
     lockOnly: () => NO_LOCK,
     lockProvider: () => NOTHING,

@@ -12,11 +12,11 @@ import { BLOCKED } from '../../core/message/status.ts';
 import type { AckItem, AckState, Message, TokenHolder } from '../../core/port/inbox.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
+import { pushSteps } from '../noun/push-steps.ts';
 import { linkedRow } from '../noun/targets.ts';
 import { literal } from '../status.ts';
 import type { Context } from './context.ts';
-import { DIALECT } from './dialect.ts';
-import { type PushTally, pushSteps } from './push-steps.ts';
+import { DIALECT, runNow, sqliteStatements } from './dialect.ts';
 import { once, value } from './statement.ts';
 
 type InboxStore = Pick<Store, 'listInbox' | 'acknowledge'>;
@@ -123,7 +123,7 @@ function acknowledgeStatements({ db }: Context) {
 export function inboxStore(context: Context): InboxStore {
   const { writer, figures } = context;
   const on = { ...lookStatements(context), ...acknowledgeStatements(context) };
-  const pushes = pushSteps(context);
+  const pushes = pushSteps(sqliteStatements(context.db));
 
   /** Places of a token; providers that address the device as unbound have one each. */
   function placesOf(token: Token, deviceId: number): Place[] {
@@ -141,11 +141,7 @@ export function inboxStore(context: Context): InboxStore {
 
   /** Who has fetched a message needs no push any more, however long its gateway is stopped. */
   function noPushNeeded(distributionId: number, deviceId: number, nowMs: number): void {
-    const push = pushes.pushOf(distributionId, deviceId);
-    if (push === null) return;
-    const tally: PushTally = new Map();
-    pushes.reach(push, tally, nowMs);
-    pushes.close(tally, nowMs);
+    runNow(pushes.reach(context.notes, deviceId, [distributionId], nowMs));
   }
 
   /** Notes what a device says of a message. False: it is nothing new. */

@@ -13,11 +13,12 @@ import {
 import type { NewRegistration, RegisterRefusal } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
 import { type Admission, isAdmitted, judge as judgeAtDoor } from '../../core/slot.ts';
+import { pushSteps } from '../noun/push-steps.ts';
 import type { Context } from './context.ts';
+import { runNow, sqliteStatements } from './dialect.ts';
 import { type DoorHere, doorOf } from './door.ts';
 import { deviceKeeper } from './known-device.ts';
 import { ALL_SEEN, lookups } from './lookups.ts';
-import { pushSteps } from './push-steps.ts';
 import { slotTaker } from './slot.ts';
 import { value } from './statement.ts';
 
@@ -116,7 +117,7 @@ export function registrationStore(context: Context): RegistrationStore {
   const keep = deviceKeeper(context);
   const findDoor = doorOf(context);
   const { take } = slotTaker(context);
-  const pushes = pushSteps(context);
+  const pushes = pushSteps(sqliteStatements(context.db));
 
   /** The evidence that is shown, or its refusal; an unknown device has the id 0. */
   function evidenceOf(
@@ -209,7 +210,7 @@ export function registrationStore(context: Context): RegistrationStore {
         }
         // Last: the token that lost its place may have held this one along with it.
         tokens.takeNobodys.run({ id: tokenId, standsAlone: providerId === null ? 1 : 0 });
-        pushes.follow(deviceId, nowMs);
+        runNow(pushes.follow(context.notes, deviceId, nowMs));
         return { deviceId };
       }),
 

@@ -22,13 +22,8 @@ import { healthStore } from './health.ts';
 import { importStore } from './import.ts';
 import { inboxStore } from './inbox.ts';
 import { keepingStore } from './keeping.ts';
-import { laneStore } from './lane.ts';
-import { ledgerStore } from './ledger.ts';
 import { lockRequestsBy } from './lock-request.ts';
-import { namedStore } from './named.ts';
 import { nodeStore, Processes } from './node.ts';
-import { outboxStore } from './outbox.ts';
-import { recipientStore } from './recipient.ts';
 import { registrationStore } from './registration.ts';
 import { removalStore } from './removal.ts';
 import { WalIndex } from './wal-index.ts';
@@ -74,17 +69,12 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     findProvider: (code) => knownProviders.get(code),
     ...removalStore(context),
     ...deviceStore(context),
-    ...laneStore(context),
-    ...recipientStore(context),
-    ...namedStore(context),
-    ...ledgerStore(context),
     ...registrationStore(context),
     ...inboxStore(context),
     ...keepingStore(context),
     ...healthStore(context, dataDir),
     ...importStore(context, backend),
     ...countStore(context),
-    ...outboxStore(context),
     ...exportStore(dataDir),
     ...watchStore(context, processes),
     ...nodeStore(processes),

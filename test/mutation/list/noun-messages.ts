@@ -60,4 +60,140 @@ export const nounMessages: readonly MutatedFile[] = [
       ['ORDER BY device_id LIMIT ${statements', 'ORDER BY device_id DESC LIMIT ${statements'],
     ],
   },
+  {
+    file: 'src/store/noun/lane-order.ts',
+    tests: ['test/store/contract/distribution.test.ts', 'test/core/message/lane-model.test.ts'],
+    changes: [
+      ["AND due_at_ms <= ${once('dueByMs')} AND due_at_ms <=", 'AND due_at_ms <='],
+      [
+        '${IN_LANE} AND ${unscheduled()} ORDER BY id LIMIT 1)`;',
+        '${IN_LANE} AND ${unscheduled()} ORDER BY due_at_ms, id LIMIT 1)`;',
+      ],
+      ['(${free} AND ${isBeforeScheduled(backend)})', '(${free})'],
+      ['WHERE ${free}`),', '`),'],
+      ['OR x.status IN ${IN_DELIVERY} THEN 0', 'THEN 0'],
+    ],
+  },
+  {
+    file: 'src/store/noun/lane.ts',
+    tests: ['test/store/contract/distribution.test.ts', 'test/core/message/lane-model.test.ts'],
+    changes: [
+      ['THEN 0 ELSE cursor_id END,', 'THEN cursor_id ELSE cursor_id END,'],
+      ['.sort((a, b) => servedAt(a) - servedAt(b));', ''],
+      ['const clockMs = backend.storeNowMs();', 'const clockMs = lease.nowMs;'],
+      ['.slice(0, BULKY_COUNT_MAX);', ';'],
+      ['if (isTerminal(to)) ', ''],
+    ],
+  },
+  {
+    file: 'src/store/noun/named.ts',
+    tests: ['test/store/contract/distribution.test.ts'],
+    changes: [
+      ['work.readyAtMs <= dueByMs && mayBegin(work.status)', 'mayBegin(work.status)'],
+      ['if (next === LOAD) added += hwidsOf(work).length;', ''],
+      ['for (const hwid of hwidsOf(work)) hwids.add(hwid);', ''],
+      ['filter((id) => loading.has(id))', 'filter(() => true)'],
+      ['lastLane = served[n] as number;', ''],
+    ],
+  },
+  {
+    file: 'src/store/noun/recipient.ts',
+    tests: ['test/store/contract/recipient.test.ts', 'test/store/contract/delivery.test.ts'],
+    changes: [
+      [
+        "recipient_count = recipient_count + ${value('added')},",
+        "recipient_count = recipient_count - ${value('added')},",
+      ],
+      ['cursorId === 0 ? yield* loadNamed', 'cursorId >= 0 ? yield* loadNamed'],
+      ['+ hwids.length - found;', ';'],
+      ['CASE WHEN d.is_served THEN 1 ELSE 3 END', '1'],
+    ],
+  },
+  {
+    file: 'src/store/noun/recipient.ts',
+    tests: ['test/store/contract/recipient.test.ts'],
+    store: 'postgres',
+    changes: [
+      [
+        "AND cursor_source = ${value('fromSource')}\n          AND cursor_id = ${value('fromId')}",
+        '',
+      ],
+    ],
+  },
+  {
+    file: 'src/store/noun/recipient-serving.ts',
+    tests: ['test/store/contract/recipient.test.ts', 'test/store/contract/delivery.test.ts'],
+    changes: [
+      ['count < stepMax && rows < SERVE_ROWS;', 'count < stepMax || rows < SERVE_ROWS;'],
+      ['const send = queued > 0 ? on.sendAndPush : on.send;', 'const send = on.send;'],
+      ['recipient_count - sent_count - push_waiting_count\n', 'recipient_count - sent_count\n'],
+      [
+        "handed_over_at_ms = ${value('nowMs')}, lease_owner = NULL,",
+        "handed_over_at_ms = ${value('nowMs')},",
+      ],
+      ['FILTER (WHERE waiting < ', 'FILTER (WHERE waiting <= '],
+    ],
+  },
+  {
+    file: 'src/store/noun/push-queue.ts',
+    tests: ['test/store/contract/delivery.test.ts', 'test/core/message/push-model.test.ts'],
+    changes: [
+      ['AND p.after_recipient_id < r.id', ''],
+      ['n.nobody_after_distribution_id < r.distribution_id', 'n.nobody_after_distribution_id > 0'],
+      ["failureCount: kind === 'webpush' ? UNPROVEN_COUNT : 0", 'failureCount: 0'],
+      [
+        'Number(isService(b)) - Number(isService(a))',
+        'Number(isService(a)) - Number(isService(b))',
+      ],
+      ['sql`${KNOWN_SERVICES_MAX} - count(*)`', 'sql`${KNOWN_SERVICES_MAX}`'],
+    ],
+  },
+  {
+    file: 'src/store/noun/push-steps.ts',
+    tests: ['test/store/contract/delivery.test.ts', 'test/core/message/push-model.test.ts'],
+    changes: [
+      ['else if (destinationId !== push.destinationId) {', 'else {'],
+      ['if (left.waitingCount === 0)', 'if (left.waitingCount >= 0)'],
+      ['() => on.remove.run({ ids: ends.map(({ push }) => push.id) }),', ''],
+      ['=> pushState === FAILED).length', '=> pushState !== ACCEPTED).length'],
+      ['AND r.is_waiting = 1 AND r.push_state = ${WAITS}', 'AND r.push_state = ${WAITS}'],
+    ],
+  },
+  {
+    file: 'src/store/noun/ledger.ts',
+    tests: ['test/store/contract/inbox.test.ts', 'test/store/contract/audit.test.ts'],
+    changes: [
+      [
+        "AND device_id <= ${value('toId')} AND (state = 1 OR is_waiting = 1)",
+        "AND device_id <= ${value('toId')} AND state = 1",
+      ],
+      ['expiredAtMs: isDone ? nowMs : null', 'expiredAtMs: nowMs'],
+      ['if (waitingCount > 0) yield*', 'if (waitingCount < 0) yield*'],
+      ['coalesce(r.push_problem, o.problem, t.problem)', 'r.push_problem'],
+      ['AND received_at_ms IS NULL\n', '\n'],
+    ],
+  },
+  {
+    file: 'src/store/noun/outbox.ts',
+    tests: ['test/store/contract/outbox.test.ts'],
+    changes: [
+      ['(${STOPPED_UNTIL} <= ', '(0 <= '],
+      ['return found.slice(0, countMax)', 'return found'],
+      ['Math.min(failingMax, countMax)', 'countMax'],
+      ['const not = [...except, ...lost];', 'const not = [...lost];'],
+      ['AND (failure_count > 0\n      OR', 'AND (false\n      OR'],
+    ],
+  },
+  {
+    file: 'src/store/noun/settlement.ts',
+    tests: ['test/store/contract/outbox.test.ts', 'test/store/contract/delivery.test.ts'],
+    changes: [
+      ['AND t.push = u.push', ''],
+      ['if (leaseOwner !== owner) return false;', ''],
+      ['o.attempt_count + u.counted,', 'o.attempt_count + 1,'],
+      ['nextAtMs: Math.min(nextAtMs, latestMs),', 'nextAtMs,'],
+      ['rows.delete(settlement.id);', ''],
+      ['if (isDone) yield* pushes.end', 'yield* pushes.end'],
+    ],
+  },
 ];

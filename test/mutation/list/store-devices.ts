@@ -107,26 +107,6 @@ export const storeDevices: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/lane.ts',
-    tests: ['test/store/contract/distribution.test.ts', 'test/core/message/lane-model.test.ts'],
-    changes: [
-      [
-        "coalesce(min(${value('nowMs')}, ${oldestSent(",
-        "coalesce(max(${value('nowMs')}, ${oldestSent(",
-      ],
-      [
-        '${IN_LANE} AND ${unscheduled()} ORDER BY id LIMIT 1)`;',
-        '${IN_LANE} AND ${unscheduled()} ORDER BY due_at_ms, id LIMIT 1)`;',
-      ],
-      [
-        "cursor_id = iif(${value('to')} >= ${literal(SENDING)}, 0, cursor_id),",
-        "cursor_id = iif(${value('to')} > ${literal(SENDING)}, 0, cursor_id),",
-      ],
-      ['.sort((a, b) => servedAt(a) - servedAt(b));', ''],
-      ['clockMs: clock.nowMs() }', 'clockMs: lease.nowMs }'],
-    ],
-  },
-  {
     file: 'src/store/sqlite/file/copy.ts',
     tests: ['test/backup/restore.test.ts', 'test/backup/room.test.ts'],
     changes: [

@@ -34,21 +34,6 @@ export const storeMessages: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/postgres/named.ts',
-    tests: ['test/store/contract/distribution.test.ts'],
-    store: 'postgres',
-    changes: [
-      ['if (next === LOAD) added += hwidsOf(work).length;', ''],
-      ['for (const hwid of hwidsOf(work)) hwids.add(hwid);', ''],
-    ],
-  },
-  {
-    file: 'src/store/postgres/lane.ts',
-    tests: ['test/store/contract/distribution.test.ts'],
-    store: 'postgres',
-    changes: [['${FREE} AND ${IS_BEFORE_SCHEDULED} AS "isNext"', '${FREE} AS "isNext"']],
-  },
-  {
     file: 'src/store/sqlite/watch.ts',
     tests: ['test/store/contract/node.test.ts'],
     changes: [
@@ -72,51 +57,6 @@ export const storeMessages: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/named.ts',
-    tests: ['test/store/contract/distribution.test.ts'],
-    changes: [
-      ['work.readyAtMs <= nowMs && mayBegin(work.status)', 'mayBegin(work.status)'],
-      ['queue.push(lane);', 'queue.unshift(lane);'],
-      ['if (!lanes.move(lease, CHECKING, next) || next !== LOAD) return;', ''],
-    ],
-  },
-  {
-    file: 'src/store/sqlite/recipient.ts',
-    tests: ['test/store/contract/recipient.test.ts'],
-    changes: [
-      [
-        "recipient_count = recipient_count + ${value('added')},",
-        "recipient_count = recipient_count - ${value('added')},",
-      ],
-      [
-        'for (let count = 0, rows = 0; count < countMax && rows < SERVE_ROWS; ) {',
-        'for (let count = 0, rows = 0; count < countMax || rows < SERVE_ROWS; ) {',
-      ],
-      ['on.loaded.run({ ...held(lease, clock), source, cursorId: NAMED_LOADED, ...counts });', ''],
-      ['const send = queued > 0 ? on.sendAndPush : on.send;', 'const send = on.send;'],
-      ['recipient_count - sent_count - push_waiting_count\n', 'recipient_count - sent_count\n'],
-      [
-        "handed_over_at_ms = ${value('nowMs')}, lease_owner = NULL,",
-        "handed_over_at_ms = ${value('nowMs')},",
-      ],
-    ],
-  },
-  {
-    file: 'src/store/sqlite/push-steps.ts',
-    tests: ['test/store/contract/recipient.test.ts', 'test/core/message/push-model.test.ts'],
-    changes: [
-      ['AND p.after_recipient_id < r.id', ''],
-      ['n.nobody_after_distribution_id < r.distribution_id', 'n.nobody_after_distribution_id > 0'],
-      ['else if (id !== push.destinationId) {', 'else {'],
-      ['if (left.waitingCount === 0)', 'if (left.waitingCount >= 0)'],
-      ['      on.removeRun.run({ ...run });', ''],
-      [
-        "const failureCount = key.kind === 'webpush' ? UNPROVEN_COUNT : 0;",
-        'const failureCount = 0;',
-      ],
-    ],
-  },
-  {
     file: 'src/core/outbox/dispatch.ts',
     tests: ['test/store/contract/outbox.test.ts'],
     changes: [
@@ -130,23 +70,6 @@ export const storeMessages: readonly MutatedFile[] = [
         'const isHere = key !== null;',
       ],
       ["if (isBlocked) moot = 'blocked';", ''],
-    ],
-  },
-  {
-    file: 'src/store/sqlite/outbox.ts',
-    tests: ['test/store/contract/outbox.test.ts'],
-    changes: [
-      ['(${STOPPED_UNTIL} <= ', '(0 <= '],
-      ['return found.slice(0, countMax)', 'return found'],
-    ],
-  },
-  {
-    file: 'src/store/sqlite/outbox-settlement.ts',
-    tests: ['test/store/contract/outbox.test.ts'],
-    changes: [
-      ["AND push = ${value('push')}", ''],
-      ['if (destination.leaseOwner !== owner) return false;', ''],
-      ["attempt_count + ${value('counted')},", 'attempt_count + 1,'],
     ],
   },
 ];

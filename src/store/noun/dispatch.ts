@@ -1,0 +1,84 @@
+/** The due dispatches of a destination, and the messages of pushes. */
+
+import { sql } from 'drizzle-orm';
+import { BLOCKED } from '../../core/message/status.ts';
+import {
+  dueRanges,
+  type EventRow,
+  eventDispatch,
+  type PushRow,
+  pushDispatch,
+} from '../../core/outbox/dispatch.ts';
+import type {
+  DestinationKind,
+  Dispatch,
+  OutboxStore,
+  PushMessage,
+} from '../../core/port/outbox.ts';
+import { type Backend, value } from '../backend.ts';
+import { reader } from './push-queue.ts';
+
+type DispatchNoun = Pick<OutboxStore, 'listDispatches' | 'findPushMessage'>;
+
+const DISPATCH = sql.raw(`o.id AS id, o.next_at_ms AS "nextAtMs",
+  o.queued_at_ms AS "queuedAtMs", o.attempt_count AS "attemptCount"`);
+
+function statements(backend: Backend) {
+  const { prepare, once, join, fence } = backend;
+  const behind = sql`o.destination_id = ${once('destinationId')}
+    AND (o.next_at_ms, o.id) > (${once('afterMs')}, ${once('afterId')})
+    AND o.next_at_ms <= ${once('toMs')}
+    ORDER BY o.next_at_ms, o.id LIMIT ${once('countMax')}`;
+  return {
+    destination: prepare<{ kind: DestinationKind; origin: string }>(sql`
+        SELECT kind, origin FROM destination WHERE id = ${value('id')}`),
+    pushes: prepare<Omit<PushRow, 'isBlocked'> & { status: number }>(sql`
+        SELECT q.id AS id, q."nextAtMs", q."queuedAtMs", q."attemptCount", q."distributionId",
+          q."deviceId", x.status AS status, x.expires_at_ms AS "expiresAtMs", t.id AS "tokenId",
+          t.push AS push, t.push_at_ms AS "pushAtMs", t.locale AS locale
+        FROM (SELECT ${DISPATCH}, r.distribution_id AS "distributionId",
+                r.device_id AS "deviceId", ${reader(backend)} AS reader
+              FROM outbox o ${join} recipient r ON r.id = o.recipient_id
+              WHERE ${behind} ${fence}) q
+          ${join} distribution x ON x.id = q."distributionId"
+          LEFT JOIN device_token t ON t.id = q.reader
+        ORDER BY q."nextAtMs", q.id`),
+    events: prepare<EventRow>(sql`
+        SELECT ${DISPATCH}, e.id AS "eventId", e.kind AS "eventKind",
+          e.provider_id AS "providerId", e.at_ms AS "atMs", e.data AS data
+        FROM outbox o ${join} event e ON e.id = o.event_id
+        WHERE ${behind}`),
+    message: prepare<Omit<PushMessage, 'payload'> & { payload: string }>(sql`
+        SELECT id, notification_type AS "notificationType", created_at_ms AS "createdAtMs",
+          expires_at_ms AS "expiresAtMs", payload
+        FROM distribution WHERE id = ${value('id')}`),
+  };
+}
+
+export function dispatchNoun(backend: Backend): DispatchNoun {
+  const on = statements(backend);
+  return {
+    listDispatches: async (destinationId, nowMs, countMax, after) =>
+      backend.read(function* () {
+        const to = yield* on.destination.get({ id: destinationId });
+        if (to === null) return [];
+        const isGateway = to.kind !== 'webhook' && to.kind !== 'telegram';
+        const found: Dispatch[] = [];
+        for (const range of dueRanges(to.kind, nowMs, after)) {
+          const wanted = { destinationId, ...range, countMax: countMax - found.length };
+          if (wanted.countMax === 0) break;
+          if (isGateway) {
+            for (const { status, ...row } of yield* on.pushes.all(wanted)) {
+              found.push(pushDispatch({ ...row, isBlocked: status === BLOCKED }, to, nowMs));
+            }
+          } else found.push(...(yield* on.events.all(wanted)).map(eventDispatch));
+        }
+        return found;
+      }),
+
+    findPushMessage: async (id) => {
+      const found = await backend.read(() => on.message.get({ id }));
+      return found && { ...found, payload: JSON.parse(found.payload) };
+    },
+  };
+}

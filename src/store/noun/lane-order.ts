@@ -1,0 +1,136 @@
+/** The order of lanes, as SQL: which distribution of a provider is the first. */
+
+import { type SQL, sql } from 'drizzle-orm';
+import { CHECKING, CREATED } from '../../core/message/status.ts';
+import type { ClaimedDistribution } from '../../core/port/distribution.ts';
+import type { Backend, Dialect } from '../backend.ts';
+import { FINAL, HAS_TURN, IN_DELIVERY, IN_LANE, literal, unscheduled } from '../status.ts';
+
+/** Distributions that a worker takes a step further at a time. */
+export const CLAIM_COUNT_MAX = 32;
+
+/** A lease that ends later than any lease can is from before the clock was set back, and void. */
+const isFree = ({ once }: Dialect) => sql`(x.lease_owner IS NULL
+  OR x.lease_owner = ${once('owner')} OR x.lease_until_ms <= ${once('clockMs')}
+  OR x.lease_until_ms > ${once('untilMs')})`;
+
+/** Time from which a row goes; 0: unscheduled, or begun, even if a clock was set back since. */
+const READY_AT = sql`
+  CASE WHEN ${unscheduled('x')} OR x.status IN ${IN_DELIVERY} THEN 0 ELSE x.due_at_ms END`;
+
+/** Providers with something that has not ended, found by skipping along the index. */
+const LANES = sql`
+  WITH RECURSIVE lane (provider_id) AS (
+    SELECT min(provider_id) FROM distribution WHERE ${IN_LANE}
+    UNION ALL
+    SELECT (SELECT min(provider_id) FROM distribution
+            WHERE ${IN_LANE} AND provider_id > lane.provider_id)
+    FROM lane WHERE lane.provider_id IS NOT NULL)`;
+
+/** A column of the unscheduled send in a provider's lane that the database took in first. */
+const oldestSent = (column: string, providerId: SQL) => sql`
+  (SELECT ${sql.raw(column)} FROM distribution
+   WHERE provider_id = ${providerId} AND ${IN_LANE} AND ${unscheduled()} ORDER BY id LIMIT 1)`;
+
+/**
+ * The first of a provider's lane among what can be delivered now; null if all wait for their time.
+ * That is, in this order: the one in delivery; what was scheduled for a time by now, before the
+ * oldest unscheduled one was sent; that oldest one. Unscheduled sends go in the order of their ids,
+ * which the database gives: the clocks of two machines differ, and one is set back.
+ */
+const firstOfLane = ({ once }: Dialect, providerId: SQL) => sql`coalesce(
+  (SELECT id FROM distribution WHERE provider_id = ${providerId} AND ${HAS_TURN} LIMIT 1),
+  (SELECT id FROM distribution
+   WHERE provider_id = ${providerId} AND ${IN_LANE} AND NOT ${unscheduled()}
+     AND due_at_ms <= ${once('dueByMs')} AND due_at_ms <=
+       coalesce(${oldestSent('due_at_ms', providerId)}, CAST(${once('dueByMs')} AS bigint))
+   ORDER BY due_at_ms, id LIMIT 1),
+  ${oldestSent('id', providerId)})`;
+
+/** Time at which each lane has something to do; 0: at once. */
+const READY_LANES = sql`${LANES}
+  SELECT CASE WHEN
+    EXISTS (SELECT 1 FROM distribution
+            WHERE provider_id = lane.provider_id AND ${HAS_TURN})
+    OR EXISTS (SELECT 1 FROM distribution
+               WHERE provider_id = lane.provider_id AND ${IN_LANE} AND ${unscheduled()}) THEN 0
+    ELSE (SELECT min(due_at_ms) FROM distribution
+          WHERE provider_id = lane.provider_id AND ${IN_LANE}) END AS ready_at_ms
+  FROM lane WHERE provider_id IS NOT NULL`;
+
+/** An unscheduled send of a lane, `x`, that nothing scheduled goes before. */
+const isBeforeScheduled = ({ once }: Dialect) => sql`NOT EXISTS (
+  SELECT 1 FROM distribution s
+  WHERE s.provider_id = x.provider_id AND s.status < ${FINAL} AND s.handed_over_at_ms IS NULL
+    AND NOT ${unscheduled('s')}
+    AND s.due_at_ms <= ${once('dueByMs')} AND s.due_at_ms <= x.due_at_ms)`;
+
+const flag = (condition: SQL) => sql`CAST(${condition} AS integer)`;
+
+const CANDIDATE = sql`x.id AS id, x.provider_id AS "providerId", x.status AS status,
+  p.code AS "providerCode", x.notification_type AS "notificationType",
+  p.ledger_count AS "ledgerCount", ${READY_AT} AS "readyAtMs", x.target_hwid AS "targetHwid",
+  ${flag(sql`x.target_os IS NULL`)} AS "isNamed",
+  ${flag(unscheduled('x'))} AS "isUnscheduled",
+  ${flag(sql`(x.target_os IS NOT NULL AND x.status IN ${IN_DELIVERY})`)} AS "isBulky",
+  x.lease_owner AS "heldBy", x.lease_until_ms AS "heldUntilMs"`;
+
+export interface Candidate {
+  id: number;
+  providerId: number;
+  status: number;
+  providerCode: string;
+  notificationType: ClaimedDistribution['notificationType'];
+  ledgerCount: number;
+  readyAtMs: number;
+  targetHwid: string;
+  isNamed: number;
+  isUnscheduled: number;
+  isBulky: number;
+  heldBy: string | null;
+  heldUntilMs: number | null;
+}
+
+/** Statements that read lanes. */
+export function laneOrder(backend: Backend) {
+  const { prepare, join, once, among } = backend;
+  const free = isFree(backend);
+  const ofProvider = sql`p ON p.id = x.provider_id`;
+  return {
+    lanes: prepare<Candidate>(sql`
+        SELECT ${CANDIDATE}
+        FROM (${LANES}
+          SELECT ${firstOfLane(backend, sql`lane.provider_id`)} AS id FROM lane
+          WHERE provider_id IS NOT NULL) f
+          ${join} distribution x ON x.id = f.id ${join} provider ${ofProvider}
+        WHERE ${free}`),
+    first: prepare<Candidate>(sql`
+        SELECT ${CANDIDATE} FROM distribution x ${join} provider ${ofProvider}
+        WHERE x.id = ${firstOfLane(backend, once('providerId'))} AND ${free}`),
+    /** The unscheduled ones behind one, in their order; "isNext": nothing goes between. */
+    behind: prepare<Candidate & { isNext: number }>(sql`
+        SELECT ${CANDIDATE}, ${flag(sql`(${free} AND ${isBeforeScheduled(backend)})`)} AS "isNext"
+        FROM (SELECT * FROM distribution
+              WHERE provider_id = ${once('providerId')} AND ${IN_LANE} AND ${unscheduled()}
+                AND id > ${once('afterId')} ORDER BY id LIMIT ${once('countMax')}) x
+          ${join} provider ${ofProvider}
+        ORDER BY x.id`),
+    /** New ones that wait for their time, and those whose worker died while it checked them. */
+    unchecked: prepare<Candidate & { isFree: number }>(sql`
+        SELECT ${CANDIDATE}, ${flag(free)} AS "isFree"
+        FROM distribution x ${join} provider ${ofProvider}
+        WHERE x.status IN (${literal(CREATED)}, ${literal(CHECKING)})
+          AND x.due_at_ms > ${once('dueByMs')} AND NOT ${unscheduled('x')}
+        ORDER BY x.due_at_ms, x.id LIMIT ${CLAIM_COUNT_MAX}`),
+    /** Leaves those out that another worker has claimed since, or is about to claim. */
+    lock: prepare<Candidate>(sql`
+        SELECT ${CANDIDATE}
+        FROM (SELECT * FROM distribution x WHERE x.id ${among('ids')} AND ${free} AND ${IN_LANE}
+              ORDER BY x.id ${backend.lockedUnlessBusy}) x ${join} provider ${ofProvider}`),
+    nextReady: prepare<{ readyAtMs: number | null }>(sql`
+        SELECT CASE WHEN
+          EXISTS (SELECT 1 FROM distribution
+                  WHERE status IN (${literal(CREATED)}, ${literal(CHECKING)}))
+          THEN 0 ELSE (SELECT min(ready_at_ms) FROM (${READY_LANES}) l) END AS "readyAtMs"`),
+  };
+}

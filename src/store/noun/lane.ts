@@ -1,0 +1,190 @@
+/**
+ * Lanes: the distributions of each provider go one after the other, those of different providers
+ * side by side. Workers claim the first of each lane by a lease, which every step renews. A step
+ * names the owner of the lease, so that a worker that has lost it changes nothing.
+ */
+
+import { sql } from 'drizzle-orm';
+import { isTerminal, LOAD, PENDING, SENDING } from '../../core/message/status.ts';
+import type { ClaimedDistribution, Lease } from '../../core/port/distribution.ts';
+import type { Store } from '../../core/port/store.ts';
+import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import { FINAL, IN_DELIVERY, IN_LANE, literal } from '../status.ts';
+import { distributionEnds } from './distribution-end.ts';
+import { type Candidate, CLAIM_COUNT_MAX, laneOrder } from './lane-order.ts';
+
+type LaneNoun = Pick<Store, 'claimWork' | 'findNextDueMs' | 'moveDistribution' | 'releaseWork'>;
+
+/** Bulky ones among them: the others wait while these take their steps. */
+const BULKY_COUNT_MAX = 4;
+
+/** Condition: the row is the worker's. */
+export const HELD = sql`id = ${value('id')} AND lease_owner = ${value('owner')}`;
+
+/**
+ * A lease, or the one that is asked for, by the store's clock: the time, the end of the lease, and
+ * the time by which scheduled distributions are due.
+ */
+export type Hold<L = Omit<Lease, 'id'>> = L & { clockMs: number; untilMs: number; dueByMs: number };
+
+export function held<L extends Omit<Lease, 'id'>>(backend: Backend, lease: L): Hold<L> {
+  const clockMs = backend.storeNowMs();
+  const dueByMs = backend.storeMs(lease.nowMs);
+  return { ...lease, clockMs, untilMs: clockMs + lease.leaseMs, dueByMs };
+}
+
+function moveStatements({ prepare, lockOnly, locked, among }: Backend) {
+  return {
+    hold: prepare(sql`
+        UPDATE distribution SET lease_owner = ${value('owner')},
+          lease_until_ms = ${value('untilMs')}
+        WHERE id ${among('ids')}`),
+    /** Of a provider one begins at a time: whether another has its turn stays true until then. */
+    lockLane: lockOnly(sql`
+        SELECT id FROM provider
+        WHERE id = (SELECT provider_id FROM distribution WHERE id = ${value('id')}) ${locked}`),
+    /** Another one in delivery goes first: the clock may have been set since this was claimed. */
+    move: prepare<{ id: number }>(sql`
+        UPDATE distribution
+        SET status = ${value('to')},
+          began_at_ms = CASE WHEN ${value('to')} = ${literal(LOAD)}
+            THEN coalesce(began_at_ms, ${value('nowMs')}) ELSE began_at_ms END,
+          finished_at_ms = CASE WHEN ${value('to')} >= ${FINAL}
+            THEN ${value('nowMs')} ELSE finished_at_ms END,
+          cursor_id = CASE WHEN ${value('to')} >= ${literal(SENDING)} THEN 0 ELSE cursor_id END,
+          lease_owner = CASE WHEN ${value('to')} = ${literal(PENDING)} OR ${value('to')} >= ${FINAL}
+            THEN NULL ELSE lease_owner END,
+          lease_until_ms = ${value('untilMs')}
+        WHERE id ${among('ids')} AND lease_owner = ${value('owner')} AND status = ${value('from')}
+          AND (${value('to')} <> ${literal(LOAD)} OR NOT EXISTS (
+            SELECT 1 FROM distribution other
+            WHERE other.provider_id = distribution.provider_id
+              AND other.status IN ${IN_DELIVERY} AND other.handed_over_at_ms IS NULL))
+        RETURNING id`),
+    release: prepare(sql`
+        UPDATE distribution SET lease_owner = NULL
+        WHERE ${IN_LANE} AND lease_owner = ${value('owner')}`),
+  };
+}
+
+/** Steps of lanes. */
+export function laneSteps(backend: Backend) {
+  const on = { ...laneOrder(backend), ...moveStatements(backend) };
+  const noteEnds = distributionEnds(backend);
+
+  return {
+    on,
+
+    /** Lists the first of each lane that no other worker has claimed. */
+    firstOfEach: (hold: Hold): Step<Candidate[]> => on.lanes.all({ ...hold }),
+
+    /**
+     * Lists the first of one lane, and behind an unscheduled one those that follow it, in order.
+     * Returns none if the lane is empty or another worker has claimed its first.
+     */
+    *frontOf(providerId: number, countMax: number, hold: Hold): Step<Candidate[]> {
+      const first = yield* on.first.get({ ...hold, providerId });
+      if (first === null) return [];
+      if (first.isUnscheduled === 0 || countMax === 1) return [first];
+      const more = { providerId, afterId: first.id, countMax: countMax - 1 };
+      const behind = yield* on.behind.all({ ...hold, ...more });
+      const end = behind.findIndex(({ isNext }) => isNext === 0);
+      return [first, ...(end === -1 ? behind : behind.slice(0, end))];
+    },
+
+    /** Claims some. Returns those, by id, that no other worker has claimed since. */
+    *claim(ids: readonly number[], hold: Hold): Step<Map<number, Candidate>> {
+      const free = yield* on.lock.all({ ...hold, ids });
+      const claimed = new Map(free.map((work) => [work.id, work]));
+      if (claimed.size > 0) yield* on.hold.run({ ...hold, ids: [...claimed.keys()] });
+      return claimed;
+    },
+
+    /**
+     * Moves those that the worker holds; a write that moves several takes all of them through all
+     * statuses. Returns those that were moved: a lease was lost, or another one of the lane has its
+     * turn. A write that moves to 5 Load has locked the lane.
+     */
+    *move(
+      notes: Notes,
+      hold: Hold,
+      ids: readonly number[],
+      { from, to }: { from: number; to: number },
+    ): Step<number[]> {
+      const moved = (yield* on.move.all({ ...hold, ids, from, to })).map(({ id }) => id);
+      if (isTerminal(to)) yield* noteEnds(notes, moved, hold.nowMs);
+      return moved;
+    },
+  };
+}
+
+/**
+ * Sorts the one served longest ago first, so that no lane starves another. A lease from before the
+ * clock was set back does not say when that was.
+ */
+function inTurn(due: readonly Candidate[], { untilMs }: Hold): Candidate[] {
+  const servedAt = ({ heldUntilMs }: Candidate) =>
+    heldUntilMs === null || heldUntilMs > untilMs ? 0 : heldUntilMs;
+  return [...due].sort((a, b) => servedAt(a) - servedAt(b));
+}
+
+/** True for a lease of its own that lasts a while yet: the next step renews it. */
+function isHeld(work: Candidate, { owner, clockMs, leaseMs }: Hold): boolean {
+  const leftMs = (work.heldUntilMs ?? 0) - clockMs;
+  return work.heldBy === owner && leftMs > leaseMs / 2 && leftMs <= leaseMs;
+}
+
+export function laneNoun(backend: Backend): LaneNoun {
+  const { on, ...steps } = laneSteps(backend);
+
+  function* claimable(hold: Hold): Step<Candidate[]> {
+    const [lanes, unchecked] = yield* backend.together([
+      () => steps.firstOfEach(hold),
+      () => on.unchecked.all({ ...hold }),
+    ]);
+    const due = inTurn(lanes, hold);
+    const bulky = due.filter(({ isBulky }) => isBulky === 1).slice(0, BULKY_COUNT_MAX);
+    const free = unchecked.filter(({ isFree }) => isFree === 1);
+    const small = [...due.filter(({ isBulky }) => isBulky === 0), ...free];
+    return [...small.slice(0, CLAIM_COUNT_MAX - bulky.length), ...bulky];
+  }
+
+  return {
+    claimWork: async (lease) => {
+      const hold = held(backend, lease);
+      const claimed = (work: Candidate): ClaimedDistribution => ({
+        id: work.id,
+        providerCode: work.providerCode,
+        notificationType: work.notificationType,
+        status: work.status,
+        ledgerCount: work.ledgerCount,
+        isDue: work.readyAtMs <= hold.dueByMs,
+        isBulky: work.isBulky === 1,
+        isTakenOver: work.heldBy !== lease.owner,
+      });
+      // Reads first: an idle worker does not write.
+      const found = await backend.read(() => claimable(hold));
+      if (found.every((work) => isHeld(work, hold))) return found.map(claimed);
+      const ids = found.map(({ id }) => id);
+      const got = await backend.write(() => steps.claim(ids, held(backend, lease)));
+      return ids.flatMap((id) => got.get(id) ?? []).map(claimed);
+    },
+
+    findNextDueMs: async () => {
+      const readyAtMs = (await backend.read(() => on.nextReady.get()))?.readyAtMs ?? null;
+      // The worker asks its own clock whether that time has come.
+      return readyAtMs && readyAtMs - backend.storeMs(0);
+    },
+
+    moveDistribution: (lease, from, to) =>
+      backend.write(function* (notes) {
+        const { id } = lease;
+        if (to === LOAD) yield* on.lockLane.run({ id });
+        return (yield* steps.move(notes, held(backend, lease), [id], { from, to })).length > 0;
+      }),
+
+    releaseWork: async (owner) => {
+      await backend.change(() => on.release.run({ owner }));
+    },
+  };
+}

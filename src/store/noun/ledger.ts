@@ -1,0 +1,147 @@
+/** The ledger afterwards: recipients expire, and the operator reads it. */
+
+import { sql } from 'drizzle-orm';
+import { WHY_BLOCKED } from '../../core/message/push-failure.ts';
+import { BLOCKED } from '../../core/message/status.ts';
+import type { LedgerRow, LedgerTotals, PushState } from '../../core/port/distribution.ts';
+import type { Store } from '../../core/port/store.ts';
+import { type Backend, type Statements, type Step, value } from '../backend.ts';
+import { FINAL, literal } from '../status.ts';
+import { type DetailRow, detailOf, selectDetails } from './distribution.ts';
+import type { Run } from './push-queue.ts';
+import { pushSteps } from './push-steps.ts';
+import { recipientRuns, StepSize } from './recipient-steps.ts';
+
+type LedgerNoun = Pick<Store, 'expireRecipients' | 'findDistribution'>;
+
+type TotalsRow = Omit<LedgerTotals, 'atGateway'> &
+  Record<'pushQueued' | 'pushAccepted' | 'pushFailed', number>;
+
+type MissingRow = Omit<LedgerRow, 'push'> & {
+  pushState: PushState | null;
+  pushProblem: string | null;
+};
+
+interface ToExpire {
+  providerId: number;
+  cursorId: number;
+  /** Waiting pushes; only a blocked distribution has some. */
+  waitingCount: number;
+}
+
+const IS_BLOCKED = sql`status = ${literal(BLOCKED)} AND expired_at_ms IS NULL`;
+const IS_LATE = sql`expired_at_ms IS NULL AND expires_at_ms <= ${value('nowMs')}
+  AND status >= ${FINAL}`;
+
+function ledgerStatements(backend: Backend) {
+  return {
+    /** Blocked messages leave the inboxes at once, whenever they would expire. */
+    toExpire: backend.prepare<{ id: number | null }>(sql`
+        SELECT coalesce(
+          (SELECT id FROM distribution WHERE ${IS_BLOCKED} ORDER BY id LIMIT 1),
+          (SELECT id FROM distribution WHERE ${IS_LATE}
+           ORDER BY expires_at_ms, id LIMIT 1)) AS id`),
+    lock: backend.prepare<ToExpire>(sql`
+        SELECT provider_id AS "providerId", cursor_id AS "cursorId",
+          push_waiting_count AS "waitingCount"
+        FROM distribution WHERE id = ${value('id')} AND (${IS_BLOCKED} OR ${IS_LATE})
+        ${backend.locked}`),
+    moved: backend.prepare(sql`
+        UPDATE distribution SET cursor_id = ${value('cursorId')},
+          expired_at_ms = ${value('expiredAtMs')} WHERE id = ${value('id')}`),
+    detail: backend.prepare<DetailRow>(sql`${selectDetails(backend)} WHERE x.id = ${value('id')}`),
+    totals: backend.prepare<TotalsRow>(sql`
+        SELECT count(*) FILTER (WHERE state = 1) AS queued,
+          count(*) FILTER (WHERE state = 2) AS sent, count(*) FILTER (WHERE state = 3) AS failed,
+          count(*) FILTER (WHERE state = 4) AS expired, count(received_at_ms) AS received,
+          count(opened_at_ms) AS opened, count(executed_at_ms) AS executed,
+          count(refused_at_ms) AS refused,
+          count(*) FILTER (WHERE push_state = 1) AS "pushQueued",
+          count(*) FILTER (WHERE push_state = 2) AS "pushAccepted",
+          count(*) FILTER (WHERE push_state = 3) AS "pushFailed"
+        FROM recipient WHERE distribution_id = ${value('id')}`),
+    missing: backend.prepare<MissingRow>(sql`
+        SELECT d.hwid AS hwid,
+          CASE state WHEN 1 THEN 'queued' WHEN 2 THEN 'sent' WHEN 3 THEN 'failed' ELSE 'expired' END
+            AS state, r.queued_at_ms AS "queuedAtMs", sent_at_ms AS "sentAtMs",
+          failed_at_ms AS "failedAtMs", expired_at_ms AS "expiredAtMs",
+          received_at_ms AS "receivedAtMs", opened_at_ms AS "openedAtMs",
+          executed_at_ms AS "executedAtMs", refused_at_ms AS "refusedAtMs", detail,
+          CASE push_state WHEN 1 THEN 'queued' WHEN 2 THEN 'accepted' WHEN 3 THEN 'failed' END
+            AS "pushState", coalesce(r.push_problem, o.problem, t.problem) AS "pushProblem"
+        FROM recipient r ${backend.join} device d ON d.id = r.device_id
+          LEFT JOIN outbox o ON o.recipient_id = r.id
+          LEFT JOIN destination t ON t.id = o.destination_id
+        WHERE distribution_id = ${value('id')} AND received_at_ms IS NULL
+        ORDER BY r.device_id LIMIT ${value('countMax')}`),
+  };
+}
+
+/**
+ * Returns the step that marks the next recipients expired, as part of a write that has locked their
+ * distribution.
+ */
+export function recipientExpiry(statements: Statements) {
+  const nextRun = recipientRuns(statements);
+  const expire = statements.prepare(sql`
+      UPDATE recipient SET state = 4, is_waiting = 0, expired_at_ms = ${value('nowMs')}
+      WHERE distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
+        AND device_id <= ${value('toId')} AND (state = 1 OR is_waiting = 1)`);
+  return function* (
+    from: { id: number; cursorId: number; countMax: number },
+    nowMs: number,
+  ): Step<{ run: Run; expiredCount: number; isDone: boolean }> {
+    const { run, isDone } = yield* nextRun(from.id, from.cursorId, from.countMax);
+    return { run, expiredCount: yield* expire.run({ ...run, nowMs }), isDone };
+  };
+}
+
+export function ledgerNoun(backend: Backend): LedgerNoun {
+  const on = ledgerStatements(backend);
+  const expireNext = recipientExpiry(backend);
+  const pushes = pushSteps(backend);
+  const size = new StepSize(backend);
+
+  return {
+    expireRecipients: async (nowMs) => {
+      const id = (await backend.read(() => on.toExpire.get({ nowMs })))?.id ?? null;
+      if (id === null) return null;
+      const expire = () =>
+        backend.write(function* (notes) {
+          const found = yield* on.lock.get({ id, nowMs });
+          // Another process was quicker: there may be others.
+          if (found === null) return 0;
+          const { providerId, cursorId, waitingCount } = found;
+          const countMax = size.countBehind(cursorId);
+          const { run, expiredCount, isDone } = yield* expireNext(
+            { id, cursorId, countMax },
+            nowMs,
+          );
+          if (waitingCount > 0) yield* pushes.failRun(notes, run, WHY_BLOCKED, nowMs);
+          yield* on.moved.run({ id, cursorId: run.toId, expiredAtMs: isDone ? nowMs : null });
+          notes.figure(providerId, 'expired', nowMs, expiredCount);
+          return expiredCount;
+        });
+      return size.timed(expire);
+    },
+
+    findDistribution: async (id, countMax) =>
+      backend.read(function* () {
+        const [found, totals, missing] = yield* backend.together([
+          () => on.detail.get({ id }),
+          () => on.totals.get({ id }),
+          () => on.missing.all({ id, countMax }),
+        ]);
+        if (found === null || totals === null) return null;
+        const { pushQueued: queued, pushAccepted: accepted, pushFailed: failed, ...inbox } = totals;
+        return {
+          distribution: detailOf(found),
+          totals: { ...inbox, atGateway: { queued, accepted, failed } },
+          missing: missing.map(({ pushState, pushProblem, ...row }) => ({
+            ...row,
+            push: pushState && { state: pushState, problem: pushProblem },
+          })),
+        };
+      }),
+  };
+}

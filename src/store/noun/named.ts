@@ -1,0 +1,192 @@
+/**
+ * Sends by HWID: at most five recipients each, so that several of a lane go through all their
+ * statuses in one write. Those that follow each other and have no device in common take each status
+ * together. Each status is still a guarded statement of its own.
+ */
+
+import { sql } from 'drizzle-orm';
+import { systemClock } from '../../clock.ts';
+import { CHECKING, endOf, LOAD, mayBegin, SENDING } from '../../core/message/status.ts';
+import type { DeliveryRules, Lease, NamedDeliveries } from '../../core/port/distribution.ts';
+import type { Provider } from '../../core/port/provider.ts';
+import type { Store } from '../../core/port/store.ts';
+import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import { type Hold, held, laneSteps } from './lane.ts';
+import type { Candidate } from './lane-order.ts';
+import { PROVIDER_COLUMNS } from './provider.ts';
+import { recipientLoading } from './recipient.ts';
+import { recipientServing } from './recipient-serving.ts';
+
+/** Lanes at a time, each with a write of its own. */
+const LANES_MAX = 4;
+/** Sends of one write. */
+const COUNT_MAX = 16;
+/** Recipients of a step: more than a send can name. */
+const RECIPIENTS_MAX = 50;
+
+/** A send by HWID that is due and was not begun. */
+function isOurs(work: Candidate, { dueByMs }: Hold): boolean {
+  return work.isNamed === 1 && work.readyAtMs <= dueByMs && mayBegin(work.status);
+}
+
+const hwidsOf = ({ targetHwid }: Candidate) => targetHwid.split(',');
+const idsOf = (works: readonly Candidate[]) => works.map(({ id }) => id);
+
+/**
+ * Takes the first of a lane that are ours and have no device in common: what is there for a device
+ * already counts for the next message to it.
+ */
+function takeBatch(works: readonly Candidate[], hold: Hold): Candidate[] {
+  const hwids = new Set<string>();
+  const isOther = (work: Candidate) =>
+    !isOurs(work, hold) || hwidsOf(work).some((hwid) => hwids.has(hwid));
+  const batch: Candidate[] = [];
+  for (const work of works) {
+    if (isOther(work)) break;
+    batch.push(work);
+    for (const hwid of hwidsOf(work)) hwids.add(hwid);
+  }
+  return batch;
+}
+
+interface Order {
+  owner: Provider;
+  lease: Omit<Lease, 'id'>;
+  rules: DeliveryRules;
+}
+
+/** Groups a batch by the status that follows 20 Checking. */
+function nextStatuses(batch: readonly Candidate[], { owner, rules }: Order) {
+  let added = 0;
+  return Map.groupBy(batch, (work) => {
+    const next = rules.afterChecking(owner, { ...work, ledgerCount: work.ledgerCount + added });
+    if (next === LOAD) added += hwidsOf(work).length;
+    return next;
+  });
+}
+
+const nothing = (): NamedDeliveries => ({ count: 0, deviceIds: [], failedCount: 0 });
+
+/** Returns the step that takes sends as far as they go; false: another worker has claimed one. */
+function namedDelivery(backend: Backend) {
+  const lanes = laneSteps(backend);
+  const load = recipientLoading(backend);
+  const send = recipientServing(backend);
+  const countBehind = () => RECIPIENTS_MAX;
+
+  /** Writes the recipients of sends in 5 Load, and serves them. */
+  function* serve(
+    notes: Notes,
+    ids: readonly number[],
+    { lease, rules }: Order,
+    done: NamedDeliveries,
+  ): Step<void> {
+    const hold = held(backend, lease);
+    const steps = ids.map((id) => ({ ...lease, id }));
+    yield* backend.together(
+      steps.map((step) => () => load(notes, step, rules.ledgerRowsMax, countBehind)),
+    );
+    const [, served] = yield* backend.together([
+      () => lanes.move(notes, hold, ids, { from: LOAD, to: SENDING }),
+      () => backend.together(steps.map((step) => () => send(notes, step, rules, countBehind))),
+    ]);
+    const ends = new Map<number, number[]>();
+    for (const [n, sent] of served.entries()) {
+      done.deviceIds.push(...(sent?.deviceIds ?? []));
+      done.failedCount += sent?.outcome?.failedCount ?? 0;
+      if (!sent?.outcome || sent.outcome.isHandedOver) continue;
+      const end = endOf(sent.outcome.sentCount, sent.outcome.failedCount);
+      ends.set(end, [...(ends.get(end) ?? []), ids[n] as number]);
+    }
+    for (const [to, ended] of ends) yield* lanes.move(notes, hold, ended, { from: SENDING, to });
+  }
+
+  return function* deliver(
+    notes: Notes,
+    all: readonly Candidate[],
+    order: Order,
+    done: NamedDeliveries,
+  ): Step<boolean> {
+    const hold = held(backend, order.lease);
+    const claimed = yield* lanes.claim(idsOf(all), hold);
+    const lost = all.findIndex(({ id }) => !claimed.has(id));
+    const batch = lost === -1 ? all : all.slice(0, lost);
+    done.count += batch.length;
+    const nexts = nextStatuses(batch, order);
+    const begun = Map.groupBy(batch, ({ status }) => status);
+    begun.delete(CHECKING);
+    const moving = (some: readonly Candidate[], from: number, to: number) => () =>
+      lanes.move(notes, hold, idsOf(some), { from, to });
+    const moved = yield* backend.together([
+      ...[...begun].map(([from, some]) => moving(some, from, CHECKING)),
+      ...[...nexts].map(([to, some]) => moving(some, CHECKING, to)),
+    ]);
+    const loading = new Set(moved[begun.size + [...nexts.keys()].indexOf(LOAD)]);
+    const served = nexts.has(LOAD) ? idsOf(batch).filter((id) => loading.has(id)) : [];
+    if (served.length > 0) yield* serve(notes, served, order, done);
+    return lost === -1;
+  };
+}
+
+export function namedNoun(backend: Backend): Pick<Store, 'deliverNamed'> {
+  const lanes = laneSteps(backend);
+  const deliver = namedDelivery(backend);
+  /** Locks the lane: of a provider one send after the other begins. */
+  const lockLane = backend.prepare<Provider>(sql`
+      SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id = ${value('id')} ${backend.locked}`);
+  /** The lane that was served last: those behind it come first. */
+  let lastLane = 0;
+
+  /** Delivers what is first in a lane, one after the other, as long as it is by HWID. */
+  function deliverLane(
+    id: number,
+    lease: Omit<Lease, 'id'>,
+    rules: DeliveryRules,
+    hasTime: () => boolean,
+  ): Promise<NamedDeliveries> {
+    return backend.write(function* (notes) {
+      const done = nothing();
+      if (!hasTime()) return done;
+      const owner = yield* lockLane.get({ id });
+      while (owner !== null && done.count < COUNT_MAX) {
+        const hold = held(backend, lease);
+        const batch = takeBatch(yield* lanes.frontOf(id, COUNT_MAX - done.count, hold), hold);
+        if (batch.length === 0) break;
+        if (!(yield* deliver(notes, batch, { owner, lease, rules }, done))) break;
+        if (!hasTime()) break;
+      }
+      return done;
+    });
+  }
+
+  return {
+    deliverNamed: async (lease, rules) => {
+      const hold = held(backend, lease);
+      // Reads first: an idle worker does not write.
+      const first = await backend.read(() => lanes.firstOfEach(hold));
+      const ids = first.filter((work) => isOurs(work, hold)).map(({ providerId }) => providerId);
+      const inTurn = [...ids.filter((id) => id > lastLane), ...ids.filter((id) => id <= lastLane)];
+      const served = inTurn.slice(0, LANES_MAX);
+      let beganMs: number | null = null;
+      const hasTime = () => {
+        beganMs ??= systemClock.steadyMs();
+        return systemClock.steadyMs() - beganMs <= backend.stepMs;
+      };
+      const results = await Promise.allSettled(
+        served.map((id) => deliverLane(id, lease, rules, hasTime)),
+      );
+      const all = nothing();
+      for (const [n, result] of results.entries()) {
+        if (result.status === 'rejected' || result.value.count === 0) continue;
+        lastLane = served[n] as number;
+        all.count += result.value.count;
+        all.deviceIds.push(...result.value.deviceIds);
+        all.failedCount += result.value.failedCount;
+      }
+      // A lane that fails beside others is tried again, and then fails alone.
+      const fault = results.find((result) => result.status === 'rejected');
+      if (fault !== undefined && all.count === 0) throw fault.reason;
+      return all;
+    },
+  };
+}

@@ -1,0 +1,241 @@
+/**
+ * Pushes as parts of writes: taken out of the outbox once a gateway has answered for good, or when
+ * they are needed no more. The counts of the distribution change in the same commit, and it ends
+ * with its last push. A write locks the distribution of a push before it takes the push out.
+ */
+
+import { sql } from 'drizzle-orm';
+import { type PushStanding, whyPushFailed, withProblem } from '../../core/message/push-failure.ts';
+import { endOf } from '../../core/message/status.ts';
+import { destinationOf, type GatewayKey } from '../../core/outbox/destination.ts';
+import type { PushAddress } from '../../core/port/registration.ts';
+import { type Notes, type Statements, type Step, value } from '../backend.ts';
+import { AT_GATEWAYS } from '../status.ts';
+import { distributionEnds } from './distribution-end.ts';
+import { inRun, type NewPush, nameOf, pushQueue, type Run, reader } from './push-queue.ts';
+
+/** `push_state` of a recipient; null: it has no push. */
+const WAITS = 1;
+const ACCEPTED = 2;
+const FAILED = 3;
+
+/** Pushes that follow a device to another address at once; others do when they are due. */
+const MOVED_COUNT = 100;
+
+/** A push in the outbox. */
+export interface WaitingPush extends NewPush {
+  id: number;
+  distributionId: number;
+}
+
+/** The end of a push. */
+export interface PushEnd {
+  push: WaitingPush;
+  pushState: number | null;
+  problem: string | null;
+}
+
+export const accepted = (push: WaitingPush): PushEnd => ({
+  push,
+  pushState: ACCEPTED,
+  problem: null,
+});
+export const failed = (push: WaitingPush, problem: string): PushEnd => ({
+  push,
+  pushState: FAILED,
+  problem,
+});
+/** The device has the message without a gateway. */
+const reached = (push: WaitingPush): PushEnd => ({ push, pushState: null, problem: null });
+
+const WAITING = sql.raw(`o.id AS id, r.id AS "recipientId", r.distribution_id AS "distributionId",
+  o.destination_id AS "destinationId", o.queued_at_ms AS "queuedAtMs"`);
+const END = { id: 'bigint', pushState: 'bigint', problem: 'text' } as const;
+
+function pushStatements(statements: Statements) {
+  const { prepare, lockOnly, locked, among, once, join, fence } = statements;
+  return {
+    lockDistributions: lockOnly(sql`
+        SELECT id FROM distribution WHERE id ${among('ids')} ORDER BY id ${locked}`),
+    lockRecipients: lockOnly(sql`
+        SELECT id FROM recipient WHERE id ${among('ids')} ORDER BY id ${locked}`),
+    lockDestinations: lockOnly(sql`
+        SELECT id FROM destination WHERE id ${among('ids')} ORDER BY id ${locked}`),
+    remove: prepare(sql`DELETE FROM outbox WHERE id ${among('ids')}`),
+    mark: prepare(sql`
+        UPDATE recipient AS r SET push_state = u."pushState", pushed_at_ms = ${value('nowMs')},
+          push_problem = u.problem
+        FROM ${statements.rows('ends', END)} u WHERE r.id = u.id`),
+    standing: prepare<PushStanding & { id: number }>(sql`
+        SELECT q.id AS id, x.status AS status, x.expires_at_ms AS "expiresAtMs",
+          q.problem AS problem, t.push AS push, t.push_dropped_at_ms AS "droppedAtMs",
+          t.push_dropped_why AS "droppedWhy"
+        FROM (SELECT o.id AS id, o.problem AS problem, r.distribution_id AS distribution_id,
+                ${reader(statements)} AS reader
+              FROM outbox o ${join} recipient r ON r.id = o.recipient_id
+              WHERE o.id ${among('ids')} ${fence}) q
+          ${join} distribution x ON x.id = q.distribution_id
+          LEFT JOIN device_token t ON t.id = q.reader`),
+    ofRecipients: prepare<WaitingPush>(sql`
+        SELECT ${WAITING} FROM recipient r ${join} outbox o ON o.recipient_id = r.id
+        WHERE r.distribution_id ${among('distributionIds')} AND r.device_id = ${once('deviceId')}
+        ORDER BY r.id`),
+    ofDevice: prepare<WaitingPush>(sql`
+        SELECT ${WAITING} FROM recipient r ${join} outbox o ON o.recipient_id = r.id
+        WHERE r.device_id = ${once('deviceId')} AND r.is_waiting = 1 AND r.push_state = ${WAITS}
+        ORDER BY r.id LIMIT ${MOVED_COUNT}`),
+    ofRun: prepare<WaitingPush & { problem: string | null }>(sql`
+        SELECT ${WAITING}, o.problem AS problem
+        FROM recipient r ${join} outbox o ON o.recipient_id = r.id
+        WHERE ${inRun(statements)} AND r.push_state = ${WAITS}
+        ORDER BY r.id`),
+    counted: prepare<{ providerId: number; waitingCount: number }>(sql`
+        UPDATE distribution
+        SET push_waiting_count = push_waiting_count - ${value('ended')},
+          sent_count = sent_count + ${value('sent')},
+          failed_count = failed_count + ${value('failed')}
+        WHERE id = ${value('id')}
+        RETURNING provider_id AS "providerId", push_waiting_count AS "waitingCount"`),
+    counts: prepare<{ recipientCount: number; sentCount: number }>(sql`
+        SELECT recipient_count AS "recipientCount", sent_count AS "sentCount"
+        FROM distribution WHERE id = ${value('id')}`),
+    end: prepare(sql`
+        UPDATE distribution SET status = ${value('status')}, finished_at_ms = ${value('nowMs')},
+          failed_count = ${value('failedCount')}, cursor_id = 0
+        WHERE id = ${value('id')} AND ${AT_GATEWAYS}`),
+  };
+}
+
+/** Steps of pushes, each part of a write that has locked their distributions. */
+export function pushSteps(statements: Statements) {
+  const on = pushStatements(statements);
+  const { destinationsOf, put, queue } = pushQueue(statements);
+  const noteEnds = distributionEnds(statements);
+
+  /** Locks distributions until the end of the write. */
+  function* lock(distributionIds: readonly number[]): Step<void> {
+    const ids = [...new Set(distributionIds)];
+    if (ids.length > 0) yield* on.lockDistributions.run({ ids });
+  }
+
+  const lockDestinations = (ids: readonly number[]) =>
+    on.lockDestinations.run({ ids: [...new Set(ids)] });
+
+  /**
+   * Takes pushes out of the outbox and counts them at their distributions. A distribution ends with
+   * its last push.
+   */
+  function* close(notes: Notes, ends: readonly PushEnd[], nowMs: number): Step<void> {
+    if (ends.length === 0) return;
+    const marks = ends.map(({ push, pushState, problem }) => {
+      return { id: push.recipientId, pushState, problem };
+    });
+    yield* statements.together([
+      () => on.lockRecipients.run({ ids: marks.map(({ id }) => id) }),
+      () => lockDestinations(ends.map(({ push }) => push.destinationId)),
+      () => on.remove.run({ ids: ends.map(({ push }) => push.id) }),
+      () => on.mark.run({ ends: JSON.stringify(marks), nowMs }),
+    ]);
+    for (const [id, own] of Map.groupBy(ends, ({ push }) => push.distributionId)) {
+      const failed = own.filter(({ pushState }) => pushState === FAILED).length;
+      const sent = own.length - failed;
+      const left = yield* on.counted.get({ id, sent, failed, ended: own.length });
+      if (left === null) continue;
+      notes.figure(left.providerId, 'delivered', nowMs, sent);
+      notes.figure(left.providerId, 'failed', nowMs, failed);
+      if (left.waitingCount === 0) yield* end(notes, id, nowMs);
+    }
+  }
+
+  /** Ends a distribution that waits for gateways alone; others are their worker's. */
+  function* end(notes: Notes, id: number, nowMs: number): Step<void> {
+    const counts = yield* on.counts.get({ id });
+    if (counts === null) return;
+    // Devices that were forgotten meanwhile have no row any more, but were recipients.
+    const failedCount = counts.recipientCount - counts.sentCount;
+    const status = endOf(counts.sentCount, failedCount);
+    if ((yield* on.end.run({ id, status, failedCount, nowMs })) === 0) return;
+    yield* noteEnds(notes, [id], nowMs);
+  }
+
+  /**
+   * Checks pushes that are moot at their destination. Moves those of devices with another address
+   * there; returns the ends of the others.
+   */
+  function* reconsider(
+    notes: Notes,
+    pushes: readonly WaitingPush[],
+    nowMs: number,
+  ): Step<PushEnd[]> {
+    if (pushes.length === 0) return [];
+    const ends: PushEnd[] = [];
+    const elsewhere: { push: WaitingPush; key: GatewayKey }[] = [];
+    const rows = yield* on.standing.all({ ids: pushes.map(({ id }) => id) });
+    const standings = new Map(rows.map((row) => [row.id, row]));
+    for (const push of pushes) {
+      const now = standings.get(push.id);
+      if (now === undefined) continue;
+      const why = whyPushFailed(push, now, nowMs);
+      const key = now.push && destinationOf(JSON.parse(now.push) as PushAddress);
+      if (why !== null) ends.push(failed(push, why));
+      else if (key) elsewhere.push({ push, key });
+      else ends.push(reached(push));
+    }
+    const ids = yield* destinationsOf(elsewhere.map(({ key }) => key));
+    const moved: { from: WaitingPush; to: NewPush }[] = [];
+    for (const { push, key } of elsewhere) {
+      const destinationId = ids.get(nameOf(key));
+      const { recipientId, queuedAtMs } = push;
+      if (destinationId === undefined) ends.push(reached(push));
+      // It keeps its age: a device that moves again and again would keep it waiting for ever.
+      else if (destinationId !== push.destinationId) {
+        moved.push({ from: push, to: { destinationId, recipientId, queuedAtMs } });
+      }
+    }
+    if (moved.length > 0) {
+      yield* lockDestinations(
+        moved.flatMap(({ from, to }) => [from.destinationId, to.destinationId]),
+      );
+      yield* on.remove.run({ ids: moved.map(({ from }) => from.id) });
+    }
+    yield* put(
+      notes,
+      moved.map(({ to }) => to),
+    );
+    return ends;
+  }
+
+  return {
+    queue,
+    lock,
+    close,
+    end,
+    reconsider,
+
+    /** Takes out the pushes of messages that the device has fetched. */
+    *reach(
+      notes: Notes,
+      deviceId: number,
+      distributionIds: readonly number[],
+      nowMs: number,
+    ): Step<void> {
+      const waiting = yield* on.ofRecipients.all({ deviceId, distributionIds });
+      yield* close(notes, waiting.map(reached), nowMs);
+    },
+
+    /** Lets what waits for a device follow it to another address, also from a stopped gateway. */
+    *follow(notes: Notes, deviceId: number, nowMs: number): Step<void> {
+      const waiting = yield* on.ofDevice.all({ deviceId });
+      if (waiting.length === 0) return;
+      yield* lock(waiting.map(({ distributionId }) => distributionId));
+      yield* close(notes, yield* reconsider(notes, waiting, nowMs), nowMs);
+    },
+
+    /** Fails all waiting pushes of a run; `why` goes before the last problem of each. */
+    *failRun(notes: Notes, run: Run, why: string, nowMs: number): Step<void> {
+      const waiting = yield* on.ofRun.all({ ...run });
+      const ends = waiting.map(({ problem, ...push }) => failed(push, withProblem(why, problem)));
+      yield* close(notes, ends, nowMs);
+    },
+  };
+}

@@ -1,0 +1,191 @@
+/** Recipients are served, a step at a time: the message lies in their inboxes from then on. */
+
+import { sql } from 'drizzle-orm';
+import { SENDING } from '../../core/message/status.ts';
+import type { Lease, ServeOutcome } from '../../core/port/distribution.ts';
+import type { PushGateway } from '../../core/port/registration.ts';
+import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import { HELD, held } from './lane.ts';
+import { recipientExpiry } from './ledger.ts';
+import { pushSteps } from './push-steps.ts';
+
+/** Recipients whose waiting messages are counted at a time: the first, and the most. */
+const FIRST_COUNT = 50;
+const SERVE_COUNT = 2_000;
+/** Recipients that a step serves where each may get a push. */
+const PUSH_STEP_COUNT = 300;
+/** Waiting messages counted after which a step ends. */
+const SERVE_ROWS = 20_000;
+export interface Work {
+  providerId: number;
+  targetOs: string | null;
+  targetHwid: string;
+  source: number;
+  cursorId: number;
+  reachesUnbound: number;
+  expiresAtMs: number;
+}
+
+/** Recipients in a row, with a full inbox and with room. */
+interface Batch {
+  toId: number | null;
+  count: number;
+  /** Waiting messages of them all. */
+  rows: number;
+  /** Ids, comma-separated; null: none. */
+  full: string | null;
+  open: string | null;
+}
+
+/** Selects the work of a lease in one of some statuses. */
+export const selectWork = ({ among }: Backend) => sql`
+  SELECT provider_id AS "providerId", target_os AS "targetOs", target_hwid AS "targetHwid",
+    cursor_source AS source, cursor_id AS "cursorId", reaches_unbound AS "reachesUnbound",
+    expires_at_ms AS "expiresAtMs"
+  FROM distribution WHERE ${HELD} AND status ${among('statuses')}`;
+
+function serveStatements(backend: Backend) {
+  const { prepare, once, among } = backend;
+  const toSend = sql`distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
+    AND device_id <= ${value('toId')} AND state = 1`;
+  return {
+    lock: prepare<Work>(sql`${selectWork(backend)} ${backend.locked}`),
+    /** The next recipients, with the number of messages that wait for each from the provider. */
+    next: prepare<Batch>(sql`
+        SELECT max(device_id) AS "toId", count(*) AS count,
+          CAST(coalesce(sum(waiting), 0) AS bigint) AS rows,
+          string_agg(CAST(device_id AS text), ',')
+            FILTER (WHERE waiting >= ${value('waitingMax')}) AS full,
+          string_agg(CAST(device_id AS text), ',')
+            FILTER (WHERE waiting < ${value('waitingMax')}) AS open
+        FROM (
+          SELECT r.device_id, CASE WHEN r.state = 1 THEN
+              (SELECT count(*) FROM (
+                SELECT 1 FROM recipient w
+                WHERE w.device_id = r.device_id AND w.is_waiting = 1 AND w.inbox = r.inbox
+                LIMIT ${once('waitingMax')}) waiting) END AS waiting
+          FROM recipient r
+          WHERE r.distribution_id = ${once('id')} AND r.device_id > ${once('cursorId')}
+          ORDER BY r.device_id LIMIT ${once('countMax')}) batch`),
+    /** A full inbox takes no more: its messages are older. */
+    refuse: prepare(sql`
+        UPDATE recipient
+        SET state = 3, failed_at_ms = ${value('nowMs')}, detail = ${value('detail')}
+        WHERE distribution_id = ${value('id')} AND device_id ${among('deviceIds')} AND state = 1`),
+    send: prepare(sql`
+        UPDATE recipient SET state = 2, is_waiting = 1, sent_at_ms = ${value('nowMs')}
+        WHERE ${toSend}`),
+    sendAndPush: prepare(sql`
+        UPDATE recipient SET state = 2, is_waiting = 1, sent_at_ms = ${value('nowMs')},
+          push_state = (SELECT 1 FROM outbox o WHERE o.recipient_id = recipient.id)
+        WHERE ${toSend}`),
+    sent: prepare(sql`
+        UPDATE distribution
+        SET cursor_id = ${value('toId')}, sent_count = sent_count + ${value('sent')},
+          failed_count = failed_count + ${value('failed')},
+          push_waiting_count = push_waiting_count + ${value('queued')},
+          lease_until_ms = ${value('untilMs')}
+        WHERE id = ${value('id')}`),
+    /** Devices that were forgotten since loading have no row any more, but were recipients. */
+    settled: prepare<{ sentCount: number; failedCount: number; waitingCount: number }>(sql`
+        UPDATE distribution SET failed_count = recipient_count - sent_count - push_waiting_count
+        WHERE id = ${value('id')}
+        RETURNING sent_count AS "sentCount", failed_count AS "failedCount",
+          push_waiting_count AS "waitingCount"`),
+    /** Takes it out of the lane: no later message of the provider waits for a gateway. */
+    handOver: prepare(sql`
+        UPDATE distribution
+        SET handed_over_at_ms = ${value('nowMs')}, lease_owner = NULL, cursor_id = 0
+        WHERE id = ${value('id')}`),
+  };
+}
+
+interface ServeBounds {
+  /** Recipients of the step. */
+  countMax: number;
+  /** Messages that may wait for a device. */
+  waitingMax: number;
+  /** Gateways that may be asked to push. */
+  gateways: readonly PushGateway[];
+}
+
+const idsOf = (list: string | null) => (list === null ? [] : list.split(',').map(Number));
+
+/** Returns the step that serves the next recipients; null: the lease was lost. */
+export function recipientServing(backend: Backend) {
+  const on = serveStatements(backend);
+  const pushes = pushSteps(backend);
+  const expireNext = recipientExpiry(backend);
+
+  /** Finds a run of recipients, no longer than a step may take. */
+  function* nextToServe(id: number, cursorId: number, bounds: ServeBounds) {
+    const { waitingMax, gateways, countMax } = bounds;
+    const stepMax = gateways.length === 0 ? countMax : Math.min(countMax, PUSH_STEP_COUNT);
+    const run = { toId: cursorId, full: [] as number[], deviceIds: [] as number[], isDone: false };
+    for (let count = 0, rows = 0; count < stepMax && rows < SERVE_ROWS; ) {
+      // As many as would fill the step if their inboxes are like those before.
+      const each = count === 0 ? SERVE_ROWS / FIRST_COUNT : Math.max(1, rows / count);
+      const room = Math.ceil((SERVE_ROWS - rows) / each);
+      const batchMax = Math.min(Math.max(room, FIRST_COUNT), SERVE_COUNT, stepMax - count);
+      const from = { id, cursorId: run.toId, countMax: batchMax };
+      const batch = yield* on.next.get({ ...from, waitingMax });
+      run.toId = batch?.toId ?? run.toId;
+      run.full.push(...idsOf(batch?.full ?? null));
+      run.deviceIds.push(...idsOf(batch?.open ?? null));
+      rows += batch?.rows ?? 0;
+      count += batch?.count ?? 0;
+      if ((batch?.count ?? 0) < batchMax) return { ...run, isDone: true };
+    }
+    return run;
+  }
+
+  function* serveNext(notes: Notes, lease: Lease, cursorId: number, bounds: ServeBounds) {
+    const { id, nowMs } = lease;
+    const { waitingMax, gateways } = bounds;
+    const { toId, full, deviceIds, isDone } = yield* nextToServe(id, cursorId, bounds);
+    const detail = `${waitingMax} messages of the provider wait for the device already`;
+    if (full.length > 0) yield* on.refuse.run({ id, deviceIds: full, nowMs, detail });
+    const queued = yield* pushes.queue(notes, { id, cursorId, toId }, gateways, nowMs);
+    const send = queued > 0 ? on.sendAndPush : on.send;
+    const sent = (yield* send.run({ id, cursorId, toId, nowMs })) - queued;
+    return { toId, deviceIds, sent, queued, failed: full.length, isDone };
+  }
+
+  function* expire({ id, nowMs }: Lease, cursorId: number, countMax: number) {
+    const { run, expiredCount, isDone } = yield* expireNext({ id, cursorId, countMax }, nowMs);
+    return { toId: run.toId, deviceIds: [], sent: 0, queued: 0, failed: expiredCount, isDone };
+  }
+
+  /** Ends serving after the last recipient. */
+  function* finish(id: number, nowMs: number): Step<ServeOutcome> {
+    const settled = yield* on.settled.get({ id });
+    if (settled === null) return null;
+    const { waitingCount, ...counts } = settled;
+    if (waitingCount > 0) yield* on.handOver.run({ id, nowMs });
+    return { ...counts, isHandedOver: waitingCount > 0 };
+  }
+
+  return function* send(
+    notes: Notes,
+    lease: Lease,
+    bounds: Omit<ServeBounds, 'countMax'>,
+    countBehind: (cursorId: number) => number,
+  ): Step<{ deviceIds: number[]; outcome: ServeOutcome } | null> {
+    const { id, owner, nowMs } = lease;
+    const work = yield* on.lock.get({ id, owner, statuses: [SENDING] });
+    if (work === null) return null;
+    const { providerId, cursorId, expiresAtMs } = work;
+    const isLate = expiresAtMs <= nowMs;
+    const countMax = countBehind(cursorId);
+    const served = isLate
+      ? yield* expire(lease, cursorId, countMax)
+      : yield* serveNext(notes, lease, cursorId, { ...bounds, countMax });
+    const { toId, deviceIds, sent, queued, failed, isDone } = served;
+    const { untilMs } = held(backend, lease);
+    yield* on.sent.run({ id, toId, sent, queued, failed, untilMs });
+    notes.changed(deviceIds);
+    notes.figure(providerId, 'delivered', nowMs, sent);
+    notes.figure(providerId, isLate ? 'expired' : 'failed', nowMs, failed);
+    return { deviceIds, outcome: isDone ? yield* finish(id, nowMs) : null };
+  };
+}

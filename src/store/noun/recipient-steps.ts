@@ -1,0 +1,57 @@
+/** Steps through the recipients of a distribution. */
+
+import { sql } from 'drizzle-orm';
+import { systemClock } from '../../clock.ts';
+import { type Statements, type Step, value } from '../backend.ts';
+import type { Run } from './push-queue.ts';
+
+/**
+ * Recipients of the first step: the devices first in line wait for it alone, and most distributions
+ * have no more. Later steps are larger where others need not wait for them, as each costs a commit.
+ */
+const FIRST_COUNT = 1_000;
+/** Time that a large step is to take, ms: well below a lease and the timeout of a statement. */
+const STEP_MS = 500;
+
+/** The most recipients of a step, by the time that earlier ones took. */
+export class StepSize {
+  readonly #countMax: number;
+  #count: number;
+
+  constructor({ stepCountMax }: Statements) {
+    this.#countMax = stepCountMax;
+    this.#count = stepCountMax;
+  }
+
+  countBehind(cursorId: number): number {
+    return cursorId === 0 ? FIRST_COUNT : this.#count;
+  }
+
+  /** Runs a step and takes its time into account. */
+  async timed<T>(step: () => Promise<T>): Promise<T> {
+    const beganMs = systemClock.steadyMs();
+    const done = await step();
+    const tookMs = systemClock.steadyMs() - beganMs;
+    const wanted = tookMs > STEP_MS ? this.#count / 2 : this.#count * 1.25;
+    this.#count = Math.round(Math.min(Math.max(wanted, FIRST_COUNT), this.#countMax));
+    return done;
+  }
+}
+
+/** Returns the step that finds a run of at most `countMax` recipients after `cursorId`. */
+export function recipientRuns(statements: Statements) {
+  const next = statements.prepare<{ toId: number | null; count: number }>(sql`
+      SELECT max(device_id) AS "toId", count(*) AS count FROM (
+        SELECT device_id FROM recipient
+        WHERE distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
+        ORDER BY device_id LIMIT ${value('countMax')}) run`);
+  return function* (
+    id: number,
+    cursorId: number,
+    countMax: number,
+  ): Step<{ run: Run; isDone: boolean }> {
+    const found = yield* next.get({ id, cursorId, countMax });
+    const run = { id, cursorId, toId: found?.toId ?? cursorId };
+    return { run, isDone: (found?.count ?? 0) < countMax };
+  };
+}

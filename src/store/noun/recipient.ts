@@ -1,0 +1,148 @@
+/** Recipients, written into the ledger a step at a time; recipient-serving.ts serves them. */
+
+import { sql } from 'drizzle-orm';
+import { LOAD, LOAD_FROM } from '../../core/message/status.ts';
+import type { Lease } from '../../core/port/distribution.ts';
+import type { Store } from '../../core/port/store.ts';
+import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import { HELD, held } from './lane.ts';
+import { recipientServing, selectWork, type Work } from './recipient-serving.ts';
+import { StepSize } from './recipient-steps.ts';
+import { inRange, linked, targetRanges } from './targets.ts';
+
+type RecipientNoun = Pick<Store, 'loadRecipients' | 'sendRecipients'>;
+
+/** Statuses in which recipients are written. */
+const LOADING = [LOAD, LOAD_FROM];
+/** Cursor of a distribution by HWID whose recipients are written. */
+const NAMED_LOADED = 1;
+
+/** A step of loading: where the next one continues, its recipients, and the failed among them. */
+interface Loaded {
+  source: number;
+  cursorId: number;
+  added: number;
+  failed: number;
+}
+
+function loadStatements(backend: Backend) {
+  const { prepare, among, join } = backend;
+  const isHeld = sql`${HELD} AND status ${among('statuses')}`;
+  return {
+    find: prepare<Work>(selectWork(backend)),
+    loadRange: prepare(sql`
+        INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting, queued_at_ms)
+        SELECT CAST(${value('id')} AS bigint), p.device_id, 1, p.provider_id, 0,
+          CAST(${value('nowMs')} AS bigint)
+        FROM ${inRange(backend)} ORDER BY p.device_id
+        ON CONFLICT DO NOTHING`),
+    /**
+     * A named device that is not linked any more fails, unless the message may reach it: then it
+     * lies in its inbox of unbound messages.
+     */
+    loadHwid: prepare(sql`
+        INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting,
+          queued_at_ms, failed_at_ms, detail)
+        SELECT CAST(${value('id')} AS bigint), d.id, CASE WHEN d.is_served THEN 1 ELSE 3 END,
+          CASE WHEN d.linked OR NOT d.is_served THEN d.provider ELSE -d.provider END, 0,
+          CAST(${value('nowMs')} AS bigint),
+          CASE WHEN d.is_served THEN NULL ELSE CAST(${value('nowMs')} AS bigint) END,
+          CASE WHEN d.is_served THEN NULL ELSE 'not linked to the provider any more' END
+        FROM (SELECT e.*, e.linked OR CAST(${value('reachesUnbound')} AS integer) = 1 AS is_served
+              FROM (SELECT y.id AS id, o.id AS provider, ${linked(backend, 'y.id', 'o.id')} AS linked
+                    FROM device y ${join} provider o ON o.id = ${value('providerId')}
+                    WHERE y.hwid = ${value('hwid')}) e) d
+        WHERE true ON CONFLICT DO NOTHING`),
+    failedOf: prepare<{ count: number }>(sql`
+        SELECT count(*) AS count FROM recipient
+        WHERE distribution_id = ${value('id')} AND state = 3`),
+    /** Saves with each step of loading where the next continues, unless another worker did. */
+    loaded: prepare(sql`
+        UPDATE distribution
+        SET cursor_source = ${value('source')}, cursor_id = ${value('cursorId')},
+          recipient_count = recipient_count + ${value('added')},
+          failed_count = failed_count + ${value('failed')}, lease_until_ms = ${value('untilMs')}
+        WHERE ${isHeld} AND cursor_source = ${value('fromSource')}
+          AND cursor_id = ${value('fromId')}`),
+    ledgerOf: prepare<{ count: number }>(sql`
+        SELECT ledger_count AS count FROM provider WHERE id = ${value('providerId')}`),
+  };
+}
+
+/** Returns the step that writes the next recipients; null: the lease was lost. */
+export function recipientLoading(backend: Backend) {
+  const on = loadStatements(backend);
+  const nextRange = targetRanges(backend);
+
+  /** All at once: there are five at most. Devices that are not known any more only count. */
+  function* loadNamed(work: Work, id: number, nowMs: number): Step<Loaded> {
+    const { providerId, reachesUnbound, source } = work;
+    const hwids = work.targetHwid.split(',');
+    const all = { id, providerId, reachesUnbound, nowMs };
+    const added = yield* backend.together(
+      hwids.map((hwid) => () => on.loadHwid.run({ ...all, hwid })),
+    );
+    const found = added.reduce((sum, count) => sum + count, 0);
+    const failed = ((yield* on.failedOf.get({ id }))?.count ?? 0) + hwids.length - found;
+    return { source, cursorId: NAMED_LOADED, added: hwids.length, failed };
+  }
+
+  /** Returns null if all are written. */
+  function* loadNext(work: Work, { id, nowMs }: Lease, countMax: number): Step<Loaded | null> {
+    const { providerId, targetOs, source, cursorId } = work;
+    // Counted once, even if the worker dies before it has moved on.
+    if (targetOs === null) return cursorId === 0 ? yield* loadNamed(work, id, nowMs) : null;
+    const systems = targetOs.split(',');
+    const found = yield* nextRange(providerId, systems, { source, id: cursorId }, countMax);
+    if (found === null) return null;
+    const added = yield* on.loadRange.run({ id, providerId, nowMs, ...found.range });
+    return { source: found.next.source, cursorId: found.next.id, added, failed: 0 };
+  }
+
+  function* noteLedger(notes: Notes, providerId: number, limit: number, nowMs: number) {
+    if (!(yield* notes.isWanted(providerId, 'quota.reached'))) return;
+    const used = (yield* on.ledgerOf.get({ providerId }))?.count ?? 0;
+    notes.quota(providerId, 'ledger_rows', { used, limit }, nowMs);
+  }
+
+  /** Locks the provider, whose row counts, at the end alone: many rows take a while to write. */
+  return function* load(
+    notes: Notes,
+    lease: Lease,
+    ledgerRowsMax: number,
+    countBehind: (cursorId: number) => number,
+  ): Step<{ isDone: boolean } | null> {
+    const { id, owner, nowMs } = lease;
+    const mine = { id, owner, statuses: LOADING };
+    const work = yield* on.find.get(mine);
+    if (work === null) return null;
+    const loaded = yield* loadNext(work, lease, countBehind(work.cursorId));
+    if (loaded === null) return { isDone: true };
+    const { providerId, source: fromSource, cursorId: fromId } = work;
+    const { untilMs } = held(backend, lease);
+    const [, saved] = yield* backend.together([
+      () => backend.lockProvider(providerId),
+      () => on.loaded.run({ ...mine, ...loaded, fromSource, fromId, untilMs }),
+    ]);
+    if (saved === 0) return notes.refuse(null);
+    notes.figure(providerId, 'recipients', nowMs, loaded.added);
+    notes.figure(providerId, 'failed', nowMs, loaded.failed);
+    yield* noteLedger(notes, providerId, ledgerRowsMax, nowMs);
+    return { isDone: work.targetOs === null };
+  };
+}
+
+export function recipientNoun(backend: Backend): RecipientNoun {
+  const size = new StepSize(backend);
+  const countBehind = (cursorId: number) => size.countBehind(cursorId);
+  const load = recipientLoading(backend);
+  const send = recipientServing(backend);
+  return {
+    loadRecipients: (lease, ledgerRowsMax) =>
+      size.timed(() => backend.write((notes) => load(notes, lease, ledgerRowsMax, countBehind))),
+    sendRecipients: (lease, waitingMax, gateways) =>
+      size.timed(() =>
+        backend.write((notes) => send(notes, lease, { waitingMax, gateways }, countBehind)),
+      ),
+  };
+}
