@@ -67,6 +67,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: [
       ...['src/store/noun/', 'src/store/backend.ts', 'src/store/cursor.ts', 'src/store/kind.ts'],
       ...['src/store/refusal.ts', 'src/store/status.ts', 'src/store/webhook-row.ts'],
+      'src/store/findings.ts',
       ...['src/core/', ...LEAVES],
     ],
     packages: ['drizzle-orm'],

@@ -2,15 +2,16 @@
 
 import { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
-import { hostHash } from '../../core/host-name.ts';
-import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
-import { DISABLED_BY_OWNER } from '../../core/port/webhook.ts';
 import { about, type Finding } from '../../finding.ts';
 import { messageOf } from '../../operator-error.ts';
-import { type DisabledWebhook, disabledFinding, olderSchemaFinding } from '../findings.ts';
-import type { BoundHost, DatabaseReport, HostOfProvider } from '../kind.ts';
+import { disabledFinding, olderSchemaFinding } from '../findings.ts';
+import type { DatabaseReport, HostOfProvider } from '../kind.ts';
+import { surveyHosts, surveyOutbox } from '../noun/survey.ts';
 import { type DatabaseOptions, poolOptions } from './database-options.ts';
+import { runOn, STATEMENTS } from './dialect.ts';
 import { isUsable, type MoveMark, SCHEMA_VERSION, schemaOf } from './migrate.ts';
+import { answerOf, sendOn } from './pools.ts';
+import type { Bound } from './statement.ts';
 import { surveyServer } from './survey-server.ts';
 
 const say = about('database');
@@ -46,6 +47,11 @@ export async function surveyPostgres(
     }
     if (state.move !== null) return { findings: [moveFinding(state.move)], ...NOTHING };
     if (!isUsable(state)) return { findings: [schemaFinding(state.version)], ...NOTHING };
+    const ask = <Row>(text: string, params: readonly Bound[]) =>
+      answerOf<Row>(sendOn(sql, text, params));
+    const hosts = await runOn({ ask }, surveyHosts(STATEMENTS, asked));
+    const { disabled, ...pushes } = await runOn({ ask }, surveyOutbox(STATEMENTS));
+    const { newestMs, bytes } = await readFacts(sql);
     const nodes = await listNodes(sql);
     const serving = nodes.filter(({ silentMs }) => silentMs < SILENT_MS).length;
     const findings = [
@@ -53,11 +59,10 @@ export async function surveyPostgres(
       ...nodeFindings(nodes),
       ...(await sequenceFindings(sql)),
       ...(await sealFindings(sql)),
-      ...(await findDisabled(sql)).map(disabledFinding),
+      ...disabled.map(disabledFinding),
     ];
-    const contents = await lookInside(sql, asked);
-    const size = `schema ${state.version}, ${Math.round(contents.bytes / MIB)} MiB`;
-    return { findings: [say.ok(`it has ${size}`), ...findings], ...contents };
+    const size = `schema ${state.version}, ${Math.round(bytes / MIB)} MiB`;
+    return { findings: [say.ok(`it has ${size}`), ...findings], hosts, ...pushes, newestMs, bytes };
   } catch (error) {
     const todo =
       'check that PostgreSQL runs, that database.url is right, and that the role may log in';
@@ -153,37 +158,9 @@ async function sealFindings(sql: SQL): Promise<Finding[]> {
   return [say.warning(what, todo)];
 }
 
-async function findDisabled(sql: SQL): Promise<DisabledWebhook[]> {
-  return (await sql`
-    SELECT id::float8 AS id, disabled_why AS why FROM webhook
-    WHERE provider_id IS NULL AND disabled_why <> ${DISABLED_BY_OWNER}
-    ORDER BY webhook.id`) as DisabledWebhook[];
-}
-
-async function lookInside(sql: SQL, asked: readonly HostOfProvider[]): Promise<Contents> {
-  const hosts: BoundHost[] = [];
-  for (const host of asked) hosts.push(await lookUp(sql, host));
-  const stopped = (await sql`
-    SELECT kind AS gateway, coalesce(problem, '') AS problem FROM destination
-    WHERE stopped_at_ms IS NOT NULL AND webhook_id IS NULL`) as Contents['stopped'];
+async function readFacts(sql: SQL): Promise<Pick<Contents, 'newestMs' | 'bytes'>> {
   const [facts] = (await sql`
-    SELECT
-      EXISTS (SELECT FROM device_token WHERE push LIKE '%"gateway":"webpush"%')
-        AS "hasSubscriptions",
-      (SELECT at_ms::float8 FROM audit ORDER BY last_number DESC LIMIT 1) AS "newestMs",
-      pg_database_size(current_database())::float8 AS bytes`) as Omit<
-    Contents,
-    'hosts' | 'stopped'
-  >[];
-  return { ...NOTHING, ...facts, hosts, stopped: Array.from(stopped) };
-}
-
-async function lookUp(sql: SQL, { host, provider }: HostOfProvider): Promise<BoundHost> {
-  const [found] = (await sql`
-    SELECT d.status FROM provider p
-    LEFT JOIN domain d ON d.provider_id = p.id AND d.domain_hash = ${hostHash(host)}
-    WHERE p.code = ${provider}`) as { status: number | null }[];
-  if (found === undefined) return 'provider_not_found';
-  if (found.status === null) return 'not_bound';
-  return found.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
+    SELECT (SELECT at_ms::float8 FROM audit ORDER BY last_number DESC LIMIT 1) AS "newestMs",
+      pg_database_size(current_database())::float8 AS bytes`) as Contents[];
+  return { newestMs: facts?.newestMs ?? null, bytes: facts?.bytes ?? 0 };
 }

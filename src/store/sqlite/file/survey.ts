@@ -3,14 +3,14 @@
 import type { Database } from 'bun:sqlite';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { hostHash } from '../../../core/host-name.ts';
-import { DOMAIN_ACTIVE } from '../../../core/port/domain.ts';
-import { DISABLED_BY_OWNER } from '../../../core/port/webhook.ts';
 import { mib } from '../../../disk/room.ts';
 import { about, type Finding } from '../../../finding.ts';
 import { messageOf } from '../../../operator-error.ts';
-import { type DisabledWebhook, disabledFinding, olderSchemaFinding } from '../../findings.ts';
-import type { BoundHost, DatabaseReport, HostOfProvider } from '../../kind.ts';
+import { disabledFinding, olderSchemaFinding } from '../../findings.ts';
+import type { DatabaseReport, HostOfProvider } from '../../kind.ts';
+import { type Contents, NO_CONTENTS, surveyHosts, surveyOutbox } from '../../noun/survey.ts';
+import { Connection } from '../connection.ts';
+import { runNow, sqliteStatements } from '../dialect.ts';
 import { findDamage, tableNames } from './copy.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
 import { DATABASE_FILE, inspect, openToLook } from './open.ts';
@@ -27,24 +27,23 @@ export function surveyDatabase(dataDir: string, asked: readonly HostOfProvider[]
   const report = (
     findings: Finding[],
     newestMs: number | null = null,
-    hosts: BoundHost[] = [],
-    pushes: Look['pushes'] = NO_PUSHES,
-  ) => ({ findings, newestMs, hosts, ...pushes, bytes });
+    { hosts, stopped, hasSubscriptions }: Contents = NO_CONTENTS,
+  ) => ({ findings, newestMs, hosts, stopped, hasSubscriptions, bytes });
   if (!existsSync(file)) {
     const todo = "'gatepost serve' makes one, 'gatepost restore' puts a backup there";
     return report([say.warning(`there is no database in ${dataDir}`, todo)]);
   }
   try {
-    const { schema, foreign, damage, newestMs, hosts, pushes, disabled } = look(file, asked);
+    const { schema, foreign, damage, newestMs, contents } = read(file, asked);
     const findings = [
       ...schemaFindings(schema),
       ...foreignFindings(foreign),
       ...damageFindings(damage),
       ...logFindings(sizeOf(`${file}-wal`)),
-      ...disabled.map(disabledFinding),
+      ...contents.disabled.map(disabledFinding),
     ];
     const fine = say.ok(`${file} is whole, schema ${schema}, ${mib(bytes)} MiB`);
-    return report(findings.length > 0 ? findings : [fine], newestMs, hosts, pushes);
+    return report(findings.length > 0 ? findings : [fine], newestMs, contents);
   } catch (error) {
     const todo =
       "mend the data directory first; if the file is damaged, 'gatepost restore' puts a backup there";
@@ -79,22 +78,17 @@ function sizeOf(file: string): number {
   return existsSync(file) ? statSync(file).size : 0;
 }
 
-interface Look {
+interface FileFacts {
   schema: number;
-  /** Part of its schema that is not of that version; null: there is none. */
+  /** Part of its schema that is not of that version; null: none. */
   foreign: string | null;
-  /** Damage of the file; null: there is none. */
+  /** Null: none. */
   damage: string | null;
-  /** Latest time at which something happened according to it, UTC ms; null: nothing did. */
+  /** Latest time of an event that it records, UTC ms; null: none. */
   newestMs: number | null;
-  /** Hosts that were asked for; empty if it is damaged. */
-  hosts: BoundHost[];
-  /** None if it is damaged, or has no outbox yet. */
-  pushes: Pick<DatabaseReport, 'stopped' | 'hasSubscriptions'>;
-  disabled: DisabledWebhook[];
+  /** Empty if it is damaged; of an older schema the hosts alone. */
+  contents: Contents;
 }
-
-const NO_PUSHES: Look['pushes'] = { stopped: [], hasSubscriptions: false };
 
 /** Time to wait for another process, ms. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -105,69 +99,36 @@ const PAST = new Set([
   ...['replaced_at_ms', 'refused_at_ms'],
 ]);
 
-/** Looks into a file. Throws `OperatorError`, or SQLite's error, when it is no database of ours. */
-function look(file: string, asked: readonly HostOfProvider[]): Look {
+/** Reads a file. Throws `OperatorError`, or SQLite's error, if it is not a Gatepost database. */
+function read(file: string, asked: readonly HostOfProvider[]): FileFacts {
   const schema = inspect(file);
-  const db = openToLook(file);
+  const native = openToLook(file);
+  const db = new Connection(native);
   try {
-    db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    const foreign = findForeignSchema(db, schema);
-    const damage = findDamage(db, 'quick_check');
-    const times = tableNames(db).flatMap((table) =>
-      db
-        .query<{ name: string }, []>(`SELECT name FROM pragma_table_info('${table}')`)
-        .all()
-        .filter(({ name }) => PAST.has(name))
-        .map(({ name }) => `SELECT max("${name}") AS ms FROM "${table}"`),
-    );
-    const newest =
-      damage === null && times.length > 0
-        ? db
-            .query<{ ms: number | null }, []>(
-              `SELECT max(ms) AS ms FROM (${times.join(' UNION ALL ')})`,
-            )
-            .get()
-        : null;
-    const hosts = damage === null ? asked.map((host) => lookUp(db, host)) : [];
-    const hasOutbox = damage === null && schema === SCHEMA_VERSION;
-    const pushes = hasOutbox ? findPushes(db) : NO_PUSHES;
-    const disabled = hasOutbox ? findDisabled(db) : [];
-    return { schema, foreign, damage, newestMs: newest?.ms ?? null, hosts, pushes, disabled };
+    native.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    const foreign = findForeignSchema(native, schema);
+    const damage = findDamage(native, 'quick_check');
+    if (damage !== null) return { schema, foreign, damage, newestMs: null, contents: NO_CONTENTS };
+    const on = sqliteStatements(db);
+    const hosts = runNow(surveyHosts(on, asked));
+    const rest = schema === SCHEMA_VERSION ? runNow(surveyOutbox(on)) : NO_CONTENTS;
+    const contents = { ...rest, hosts };
+    return { schema, foreign, damage, newestMs: newestTime(native), contents };
   } finally {
     db.close();
   }
 }
 
-function findPushes(db: Database): Look['pushes'] {
-  const stopped = db
-    .query<DatabaseReport['stopped'][number], []>(
-      `SELECT kind AS gateway, coalesce(problem, '') AS problem FROM destination
-       WHERE stopped_at_ms IS NOT NULL AND webhook_id IS NULL`,
-    )
-    .all();
-  const subscription = db
-    .query("SELECT 1 FROM device_token WHERE push ->> '$.gateway' = 'webpush' LIMIT 1")
-    .get();
-  return { stopped, hasSubscriptions: subscription !== null };
-}
-
-function findDisabled(db: Database): DisabledWebhook[] {
-  return db
-    .query<DisabledWebhook, []>(
-      `SELECT id, disabled_why AS why FROM webhook
-       WHERE provider_id IS NULL AND disabled_why <> '${DISABLED_BY_OWNER}' ORDER BY id`,
-    )
-    .all();
-}
-
-function lookUp(db: Database, { host, provider }: HostOfProvider): BoundHost {
-  const found = db
-    .query<{ status: number | null }, [string, string]>(
-      `SELECT d.status FROM provider p
-       LEFT JOIN domain d ON d.provider_id = p.id AND d.domain_hash = ?1 WHERE p.code = ?2`,
-    )
-    .get(hostHash(host), provider);
-  if (found === null) return 'provider_not_found';
-  if (found.status === null) return 'not_bound';
-  return found.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
+/** Returns the latest time in the file; null: none. */
+function newestTime(db: Database): number | null {
+  const times = tableNames(db).flatMap((table) =>
+    db
+      .query<{ name: string }, []>(`SELECT name FROM pragma_table_info('${table}')`)
+      .all()
+      .filter(({ name }) => PAST.has(name))
+      .map(({ name }) => `SELECT max("${name}") AS ms FROM "${table}"`),
+  );
+  if (times.length === 0) return null;
+  const newest = `SELECT max(ms) AS ms FROM (${times.join(' UNION ALL ')})`;
+  return db.query<{ ms: number | null }, []>(newest).get()?.ms ?? null;
 }

@@ -1,0 +1,59 @@
+/** What the doctor reads in a database, whichever it is. */
+
+import { sql } from 'drizzle-orm';
+import { hostHash } from '../../core/host-name.ts';
+import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
+import { DISABLED_BY_OWNER } from '../../core/port/webhook.ts';
+import { type Statements, type Step, value } from '../backend.ts';
+import type { DisabledWebhook } from '../findings.ts';
+import type { BoundHost, DatabaseReport, HostOfProvider } from '../kind.ts';
+
+export type Contents = Pick<DatabaseReport, 'hosts' | 'stopped' | 'hasSubscriptions'> & {
+  disabled: DisabledWebhook[];
+};
+
+export const NO_CONTENTS: Contents = {
+  hosts: [],
+  stopped: [],
+  hasSubscriptions: false,
+  disabled: [],
+};
+
+/** Reads the bindings of hosts, which every schema has. */
+export function* surveyHosts(
+  statements: Statements,
+  asked: readonly HostOfProvider[],
+): Step<BoundHost[]> {
+  const find = statements.prepare<{ status: number | null }>(sql`
+      SELECT d.status AS status FROM provider p
+        LEFT JOIN domain d ON d.provider_id = p.id AND d.domain_hash = ${value('hash')}
+      WHERE p.code = ${value('provider')}`);
+  const hosts: BoundHost[] = [];
+  for (const { host, provider } of asked) {
+    hosts.push(boundHost(yield* find.get({ hash: hostHash(host), provider })));
+  }
+  return hosts;
+}
+
+/** Reads the outbox and the webhooks of the operator. */
+export function* surveyOutbox(statements: Statements): Step<Omit<Contents, 'hosts'>> {
+  const stopped = statements.prepare<DatabaseReport['stopped'][number]>(sql`
+      SELECT kind AS gateway, coalesce(problem, '') AS problem FROM destination
+      WHERE stopped_at_ms IS NOT NULL AND webhook_id IS NULL`);
+  const subscription = statements.prepare(sql`
+      SELECT id FROM device_token WHERE push LIKE '%"gateway":"webpush"%' LIMIT 1`);
+  const disabled = statements.prepare<DisabledWebhook>(sql`
+      SELECT id, disabled_why AS why FROM webhook
+      WHERE provider_id IS NULL AND disabled_why <> ${DISABLED_BY_OWNER} ORDER BY webhook.id`);
+  return {
+    stopped: yield* stopped.all(),
+    hasSubscriptions: (yield* subscription.get()) !== null,
+    disabled: yield* disabled.all(),
+  };
+}
+
+function boundHost(found: { status: number | null } | null): BoundHost {
+  if (found === null) return 'provider_not_found';
+  if (found.status === null) return 'not_bound';
+  return found.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
+}
