@@ -119,11 +119,7 @@ async function head(context: CliContext, options: CommonOptions): Promise<void> 
   print(context, options, { head: text }, text ?? 'no entry');
 }
 
-async function exportLog(
-  context: CliContext,
-  file: string | undefined,
-  options: CommonOptions,
-): Promise<void> {
+async function exportLog(context: CliContext, file: string | undefined, options: CommonOptions) {
   const run = (core: Core) =>
     writeTo(context, file, async (write) => {
       let head: string | null = null;

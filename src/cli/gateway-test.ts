@@ -40,11 +40,7 @@ function testContent(nowMs: number): PushContent {
   };
 }
 
-async function test(
-  context: CliContext,
-  gateway: PushGateway,
-  options: TestOptions,
-): Promise<void> {
+async function test(context: CliContext, gateway: PushGateway, options: TestOptions) {
   const { hwid } = options;
   const { found, device } = await withCore(context, options, async ({ store }) => ({
     found: await store.listPushAddresses(hwid),

@@ -65,11 +65,7 @@ const FROM_SERVER_ALONE = [
   ...['--rate', '--zone', '--ids', '--recheck'],
 ];
 
-function refuseConflicts(
-  path: string | undefined,
-  { from }: ImportOptions,
-  command: Command,
-): void {
+function refuseConflicts(path: string | undefined, { from }: ImportOptions, command: Command) {
   if ((path === undefined) === (from === undefined)) {
     throw new UsageError('give a file or --from URL, one of them');
   }
@@ -82,11 +78,7 @@ function refuseConflicts(
   if (conflict) throw new UsageError(`${conflict.long} needs --from: it has no effect on a file`);
 }
 
-async function bringOver(
-  run: ImportRun,
-  core: Core,
-  { newcomer, linkCount, bring }: Origin,
-): Promise<void> {
+async function bringOver(run: ImportRun, core: Core, { newcomer, linkCount, bring }: Origin) {
   const { context, progress, options, signal } = run;
   const tally = new Tally();
   tally.linksListed = linkCount;

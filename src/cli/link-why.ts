@@ -127,12 +127,7 @@ function sentence({ verdict, door, hwid }: Case): string {
   return `${hwid} would be ${words[verdict]}`;
 }
 
-async function why(
-  context: CliContext,
-  name: LinkName,
-  hwid: string,
-  options: WhyOptions,
-): Promise<void> {
+async function why(context: CliContext, name: LinkName, hwid: string, options: WhyOptions) {
   const { domain } = options;
   const nowMs = context.nowMs();
   const found = await withCore(context, options, async (core): Promise<Case> => {

@@ -1,8 +1,9 @@
 /** `gatepost device simulate`: runs devices by the reference client. */
 
 import type { Command } from 'commander';
-import { DeviceClient, type DeviceMessage } from '../client/device-client.ts';
+import { DeviceClient } from '../client/device-client.ts';
 import { UsageError } from '../operator-error.ts';
+import { type Leave, Places } from '../queue.ts';
 import type { CliContext, CommonOptions } from './context.ts';
 import { nextSignal } from './signals.ts';
 import {
@@ -74,21 +75,10 @@ async function simulate(context: CliContext, options: SimulateOptions): Promise<
   const figures: Figures = { open: 0, refused: 0, messages: 0, lastRefusal: '' };
   const output = (event: Record<string, unknown>, text: string) =>
     context.stdout(`${options.json ? JSON.stringify(event) : text}\n`);
-  let starting = 0;
-  const waiting: (() => void)[] = [];
-  const started = () => {
-    starting -= 1;
-    waiting.shift()?.();
-  };
-
+  const leaves: Leave[] = [];
   const clients = Array.from({ length: options.count }, (_, n) => {
     const hwid = `${options.prefix}-${n + 1}`;
     let isOpen = false;
-    let hasStarted = false;
-    const settle = () => {
-      if (!hasStarted) started();
-      hasStarted = true;
-    };
     return new DeviceClient({
       url: options.url,
       registration: registrationOf(options, hwid),
@@ -101,10 +91,10 @@ async function simulate(context: CliContext, options: SimulateOptions): Promise<
             `${hwid} got ${message.id}: ${JSON.stringify(message.payload)}`,
           );
         }
-        return stateFor(message);
+        return message.notification_type === 20 ? 'executed' : 'received';
       },
       onState(state, detail) {
-        settle();
+        leaves[n]?.();
         if (state === 'open') figures.open += 1;
         if (state === 'closed' && isOpen) figures.open -= 1;
         if (state === 'refused') {
@@ -127,18 +117,15 @@ async function simulate(context: CliContext, options: SimulateOptions): Promise<
   const ticker = setInterval(report, FIGURES_INTERVAL_MS);
   const { duration } = options;
   const isOver = duration === undefined ? [] : [context.sleep(duration * 1000)];
-  const ended = Promise.race([nextSignal(), ...isOver]);
-  let isEnded = false;
-  void ended.then(() => {
-    isEnded = true;
-    for (const go of waiting.splice(0)) go();
-  });
-
+  const stop = new AbortController();
+  const ended = Promise.race([nextSignal(), ...isOver]).then(() => stop.abort());
+  // A party never has all places.
+  const starting = new Places(() => ({ placesMax: STARTING_MAX + 1, waitingMax: 1 }));
   const runs: Promise<unknown>[] = [];
-  for (const client of clients) {
-    if (starting >= STARTING_MAX) await new Promise<void>((go) => waiting.push(go));
-    if (isEnded) break;
-    starting += 1;
+  for (const [n, client] of clients.entries()) {
+    const leave = await starting.take('devices', stop.signal);
+    if (typeof leave === 'string') break;
+    leaves[n] = leave;
     runs.push(client.run());
   }
   await ended;
@@ -146,10 +133,6 @@ async function simulate(context: CliContext, options: SimulateOptions): Promise<
   for (const client of clients) client.stop();
   await Promise.all(runs);
   report();
-}
-
-function stateFor(message: DeviceMessage): 'received' | 'executed' {
-  return message.notification_type === 20 ? 'executed' : 'received';
 }
 
 export function addSimulateCommand(device: Command, context: CliContext): void {

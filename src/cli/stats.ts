@@ -128,11 +128,7 @@ function textOf(stats: Stats, dayCount: number, columns: number | null): string 
   return parts.length === 0 ? `no figures of the last ${dayCount} days` : parts.join('\n\n');
 }
 
-async function show(
-  context: CliContext,
-  code: string | undefined,
-  options: StatsOptions,
-): Promise<void> {
+async function show(context: CliContext, code: string | undefined, options: StatsOptions) {
   const stats = await readStats(context, code, options);
   const { days, total, providers } = stats;
   const refusals = stats.refusals.map((link) => ({

@@ -61,4 +61,68 @@ export const commandLineFiles: readonly MutatedFile[] = [
       ['(providerCode === null ? on.ofAll : on.ofOne)', 'on.ofAll'],
     ],
   },
+  {
+    file: 'src/cli/values.ts',
+    tests: ['test/cli/audit.test.ts', 'test/cli/import.test.ts', 'test/cli/usage.test.ts'],
+    changes: [
+      [' && date.toISOString().startsWith(text)', ''],
+      ['from < 1 || from > to', 'from < 1'],
+      ['nowMs - agoMs', 'nowMs + agoMs'],
+    ],
+  },
+  {
+    file: 'src/cli/table.ts',
+    tests: ['test/cli/table.test.ts'],
+    changes: [
+      ["typeof source?.[i] === 'number'", 'false'],
+      ['return Bun.stringWidth(text);', 'return text.length;'],
+    ],
+  },
+  {
+    file: 'src/cli/program.ts',
+    tests: ['test/cli/data.test.ts'],
+    changes: [["failure.code === 'usage' ? EXIT_USAGE : EXIT_ERROR", 'EXIT_ERROR']],
+  },
+  {
+    file: 'src/cli/confirm.ts',
+    tests: ['test/cli/confirm.test.ts', 'test/cli/provider.test.ts'],
+    changes: [
+      ['/^y(es)?$/i', '/^y?(es)?$/i'],
+      ['if (!context.isTerminal) {', 'if (false) {'],
+    ],
+  },
+  {
+    file: 'src/cli/sink.ts',
+    tests: ['test/cli/export.test.ts'],
+    changes: [["open(path, 'wx', 0o600)", "open(path, 'w', 0o600)"]],
+  },
+  {
+    file: 'src/cli/import-file.ts',
+    tests: ['test/cli/export.test.ts'],
+    changes: [
+      ['if (!Bun.deepEquals(found, counts)) {', 'if (false) {'],
+      ['if (!isOver) throw', 'if (false) throw'],
+    ],
+  },
+  {
+    file: 'src/cli/gateway.ts',
+    tests: ['test/cli/gateway-list.test.ts'],
+    changes: [
+      ["if (retryAtMs > nowMs) return 'paused';", ''],
+      ["state === 'ready' ? null : ", ''],
+    ],
+  },
+  {
+    file: 'src/cli/webhook.ts',
+    tests: ['test/cli/webhook.test.ts'],
+    changes: [
+      ["if (locale !== undefined) throw new UsageError('--locale goes with --telegram');", ''],
+      ['isEnabled: enable === true', 'isEnabled: true'],
+    ],
+  },
+  {
+    file: 'src/cli/key.ts',
+    tests: ['test/cli/provider.test.ts'],
+    changes: [['if (isRefused(AUTH_KEY.read(text))) {', 'if (false) {']],
+  },
 ];

@@ -11,6 +11,7 @@ import { gate } from './gate.ts';
 import { gateways } from './gateways.ts';
 import { http } from './http.ts';
 import { known } from './known.ts';
+import { machine } from './machine.ts';
 import { nounMessages } from './noun-messages.ts';
 import { outbox } from './outbox.ts';
 import { outgoing } from './outgoing.ts';
@@ -28,6 +29,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...gate,
   ...config,
   ...commandLineFiles,
+  ...machine,
   ...coreRules,
   ...coreWords,
   ...storeReads,
