@@ -38,7 +38,7 @@ export class WebPush implements Gateway {
     const answer = await this.parts.outgoing.send(
       {
         ...GATEWAY_CALL,
-        ...{ url: token.endpoint, trust: 'anybody' },
+        ...{ url: token.endpoint, trust: 'untrusted' },
         headers: {
           authorization: await this.key.authorization(url.origin, this.subject, nowMs),
           'content-encoding': 'aes128gcm',

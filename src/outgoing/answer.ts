@@ -1,16 +1,16 @@
-/** Answers, put together from what came of them. */
+/** Makes answers of calls from their heads and bodies. */
 
 import { retryAfterMs } from '../core/outbox/retry-after.ts';
 import { isTooFine } from '../slices.ts';
 import type { OutgoingAnswer } from './call.ts';
 
-/** Bytes that are let by so that the connection can be used again, beyond what is wanted. */
+/** Bytes that are read and dropped to keep the connection usable for another call. */
 const LET_BY_BYTES = 64 * 1024;
 
 const PIECE_BOUNDS = { piecesFree: 32, pieceBytesMin: 256 };
 
-/** A body as it comes in, up to a number of bytes, and of pieces. */
-export class Gathering {
+/** The body of an answer, bounded in bytes and pieces. */
+export class BodyBuffer {
   readonly #chunks: Uint8Array[] = [];
   #bytes = 0;
   #wholeBytes = 0;
@@ -18,18 +18,18 @@ export class Gathering {
 
   constructor(private readonly bytesMax: number) {}
 
-  /** Bytes that came, wanted or not. */
+  /** Bytes that arrived, kept or dropped. */
   get wholeBytes(): number {
     return this.#wholeBytes;
   }
 
-  /** Tells whether all that came was wanted. */
+  /** Tells whether every byte was kept. */
   get isAll(): boolean {
     return this.#bytes === this.#wholeBytes;
   }
 
-  /** Takes a part; false: the rest is not worth waiting for. */
-  take(chunk: Uint8Array): boolean {
+  /** Adds a part. Returns false if the rest is not to be read. */
+  add(chunk: Uint8Array): boolean {
     const wanted = chunk.subarray(0, this.bytesMax - this.#bytes);
     if (wanted.length > 0) this.#chunks.push(wanted);
     this.#bytes += wanted.length;
@@ -39,7 +39,7 @@ export class Gathering {
     return this.isAll || this.#wholeBytes <= LET_BY_BYTES;
   }
 
-  /** The text; a sign that is cut in two, or is none, becomes U+FFFD. */
+  /** Returns the text; a character that is cut in two or invalid becomes U+FFFD. */
   text(): string {
     return Buffer.concat(this.#chunks, this.#bytes).toString('utf8');
   }
@@ -48,17 +48,17 @@ export class Gathering {
 export interface AnswerParts {
   status: number;
   header(name: string): string | null;
-  body: Gathering;
-  /** Whether its end came. */
+  body: BodyBuffer;
+  /** True: the body arrived to its end. */
   isOver: boolean;
 }
 
-/** Makes an answer; `nowMs` is the time at which it came. */
+/** Makes an answer; `nowMs` is the time at which it arrived. */
 export function answerOf(
   { status, header, body, isOver }: AnswerParts,
   nowMs: number,
 ): OutgoingAnswer {
-  // What was compressed against our wish stays packed: a small body can hold a huge one.
+  // A body that was compressed against our request stays so: a small one can hold a huge one.
   const isPlain = (header('content-encoding') ?? 'identity').trim().toLowerCase() === 'identity';
   return {
     ...{ status, header, text: isPlain ? body.text() : '' },

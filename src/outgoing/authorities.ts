@@ -1,4 +1,4 @@
-/** Certificate authorities that are believed in calls out. */
+/** Reads the certificate authorities that outgoing calls trust. */
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { OperatorError } from '../operator-error.ts';
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
- * The certificates of the PEM file that a setting names; null if `path` is empty. Throws
+ * Returns the certificates of the PEM file of a setting; null if `path` is empty. Throws
  * `OperatorError` if the file cannot be read or holds no certificate.
  */
 export function readAuthorities(path: string, setting = 'outgoing.ca_file'): string | null {

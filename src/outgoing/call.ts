@@ -1,65 +1,73 @@
-/** Calls out, and how they end. */
+/** Outgoing calls and their ends. */
 
 /**
- * By whom an address was chosen. One that `anybody` may have supplied is looked up, checked, and
- * connected to as checked; one of the `operator` is believed.
+ * The origin of an address. An address of the `operator` is trusted. An `untrusted` one comes from
+ * a provider or a device: its name is resolved, every IP address is checked, and the call connects
+ * to a checked one.
  */
-export type Trust = 'operator' | 'anybody';
+export type Trust = 'operator' | 'untrusted';
 
 export interface OutgoingCall {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Absolute; neither it nor a part of it but the host comes back in a problem. */
+  /** Absolute. A problem repeats no more of it than the host. */
   url: string;
   trust: Trust;
   /**
-   * On whose behalf: each has places, pace and connections of its own at an origin, so that nobody
-   * takes those of another who has a receiver on the same host. Absent: they are everybody's.
+   * The owner of the call. Each party has places, pace and connections of its own at an origin, so
+   * that it takes none of another with a receiver on the same host. Absent: they are shared.
    */
   party?: string;
   /**
-   * By HTTP/2 alone, for an https address of the operator's, on connections that only calls with
-   * the same pool share, as a server may take a connection for whom it saw there first. Absent: by
-   * HTTP/1.1.
+   * Calls by HTTP/2 alone, to an https address of the operator, on connections of this pool: a
+   * server may bind a connection to the credentials of its first call. Absent: by HTTP/1.1.
    */
   http2?: { pool: string };
-  /** Names in lower case; `host` and `content-length` are written here. */
+  /** Names in lower case, without `host` and `content-length`. */
   headers: Readonly<Record<string, string>>;
   body: string | Uint8Array<ArrayBuffer> | null;
-  /** Longest time for the whole exchange, ms; before it a place is waited for, for 5 s at most. */
+  /** The timeout of the exchange, ms, after up to 5 s for a place. */
   timeoutMs: number;
-  /** Bytes of the answer's body that are kept; 0: its status says enough. */
+  /** Most bytes of the answer's body that are kept; 0: the status suffices. */
   answerBytesMax: number;
   /**
-   * Who takes turns with others for the places there, of which one is never the same one's. Absent:
-   * each call on its own, as they come.
+   * The group of calls that takes turns with others for the places there, and never gets all of
+   * them. Absent: the call is a group of its own.
    */
   turn?: string;
-  /** Most calls to its origin that are under way at a time. */
+  /** Most calls to its origin at a time. */
   originConcurrency: number;
-  /** Most calls to its origin in a second; absent: `[outgoing] origin_rate` for anybody's. */
+  /** Most calls to its origin in a second; absent: `[outgoing] origin_rate` if untrusted. */
   originRate?: number;
 }
 
-/** An answer, whatever its status: a redirect is one too, and is not followed. */
+/** An answer of any status; a redirect is not followed. */
 export interface OutgoingAnswer {
   status: number;
-  /** A header by its name in lower case; the first if there are several. */
+  /** Returns a header by its name in lower case; the first if there are several. */
   header(name: string): string | null;
-  /** The body as far as it was read, as UTF-8; empty if it is compressed: nobody asked for it. */
+  /** The part of the body that was kept, as UTF-8; empty if it is compressed. */
   text: string;
-  /** False: the body was longer, or broke off, after the status had come. */
+  /** False: after the status, the body was too long or broke off. */
   isWhole: boolean;
-  /** As the other side asked by `Retry-After`; null: it did not. */
+  /** The wait that `Retry-After` asks for; null: none. */
   retryAfterMs: number | null;
 }
 
 /**
- * Why there is no answer. `address`: it may not be called, and nothing was sent. `name`: it has no
- * address, or, if anybody may have supplied it, none that may be called. `unreachable`: no
- * connection came about. `tls`: the other side is not who it should be. `timeout`; `reset`: the
- * connection broke off; it may have heard all of it. `protocol`: it answers what is no HTTP, or
- * too much head. `busy`: no place became free in time, and nothing was sent. `stopped`: the signal
- * said so. `unsendable`: the address or a header cannot go out as it is.
+ * The reason why there is no answer:
+ *
+ * | kind | |
+ * |---|---|
+ * | `address` | the address may not be called; nothing was sent |
+ * | `name` | the name has no address; an untrusted one, none that may be called |
+ * | `unreachable` | no connection could be opened |
+ * | `tls` | the certificate is not trusted, or the handshake failed |
+ * | `timeout` | the time is over |
+ * | `reset` | the connection broke; the call may have arrived |
+ * | `protocol` | the answer is no HTTP, or its head is too large |
+ * | `busy` | no place became free in time; nothing was sent |
+ * | `stopped` | the signal was aborted |
+ * | `unsendable` | the address or a header cannot be sent as it is |
  */
 export type FailureKind =
   | 'address'
@@ -77,7 +85,7 @@ export type FailureKind =
 export class OutgoingFailure {
   constructor(
     readonly kind: FailureKind,
-    /** One sentence in plain English with no more of the address than its host. */
+    /** One sentence, with no more of the address than its host. */
     readonly problem: string,
   ) {}
 }

@@ -1,23 +1,23 @@
-/** From codes of faults to failures, in plain words. A fault's own message is never passed on. */
+/** Turns codes of faults into failures. The message of a fault may hold secrets: it is dropped. */
 
-import { type FailureKind, OutgoingFailure } from './call.ts';
+import { OutgoingFailure } from './call.ts';
 
-/** What went wrong with one connection, by the code of its fault. */
-export class Trouble {
+/** The fault of one connection. */
+export class ConnectionFault {
   constructor(
     readonly code: string,
-    /** True: the connection had been used before, and may have been closed by then. */
+    /** True: the connection was reused, and may have been closed before. */
     readonly isReused = false,
   ) {}
 }
 
-/** The code of a fault; a fault without one is only UNKNOWN. */
+/** Returns the code of a fault; UNKNOWN if it has none. */
 export function codeOf(fault: unknown): string {
   const code = typeof fault === 'object' && fault !== null && 'code' in fault ? fault.code : null;
   return typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : 'UNKNOWN';
 }
 
-/** Faults before anything was sent: another address of the same name may do better. */
+/** Faults before the call was sent: another address of the name may be reachable. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection is refused',
   ConnectionRefused: 'the connection is refused',
@@ -32,64 +32,68 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
   ENFILE: 'this machine has too many files open',
 };
 
+const UNKNOWN_AUTHORITY = 'its certificate is of an authority that is not known here';
+
 const TLS: Readonly<Record<string, string>> = {
   EPROTO: 'it speaks no TLS, or no HTTP/2 where that is needed',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is of another name',
-  CERT_HAS_EXPIRED: 'its certificate is over',
-  CERT_NOT_YET_VALID: 'its certificate does not hold yet',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself alone',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is of an authority that is not known here',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is of an authority that is not known here',
-  UNABLE_TO_GET_ISSUER_CERT: 'its certificate is of an authority that is not known here',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is of an authority that is not known here',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
 };
-/** Codes of a handshake that came to nothing; EPROTO is Bun's for a server without TLS. */
+/** Codes of failed handshakes; EPROTO is Bun's for a server without TLS. */
 const TLS_CODE = /^(?:EPROTO$|ERR_(?:TLS|SSL|BORINGSSL)|CERT_|UNABLE_TO_|DEPTH_|SELF_SIGNED)/;
 
 const RESET =
   /^(?:ECONNRESET|EPIPE|ECONNABORTED|CLOSED|HTTP2(?:GoAway|StreamReset|RefusedStream))$/;
 
-/** Tells whether nothing was sent, as there was no connection. */
-export function isUnreachable({ code }: Trouble): boolean {
+/** Tells whether no connection was opened, so that nothing was sent. */
+export function isUnreachable({ code }: ConnectionFault): boolean {
   return Object.hasOwn(UNREACHABLE, code);
 }
 
-/** Tells whether a connection that was kept open had been closed by the other side. */
-export function isStale({ code, isReused }: Trouble): boolean {
+/** Tells whether a reused connection had been closed by the other side. */
+export function isStale({ code, isReused }: ConnectionFault): boolean {
   return isReused && RESET.test(code);
 }
 
-/** Tells whether a certificate is of an authority that is not believed; nothing was sent. */
-export function isDistrusted({ code }: Trouble): boolean {
+/** Tells whether the authority of a certificate is not trusted; nothing was sent. */
+export function isDistrusted({ code }: ConnectionFault): boolean {
   return /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/.test(code);
 }
 
-/** The failure of a call to a host. */
-export function failureOf({ code }: Trouble, host: string): OutgoingFailure {
+/** Returns the failure of a call to a host. */
+export function failureOf({ code }: ConnectionFault, host: string): OutgoingFailure {
   const why = UNREACHABLE[code];
-  if (why !== undefined) return failure('unreachable', `cannot connect to ${host}: ${why}`);
+  if (why !== undefined)
+    return new OutgoingFailure('unreachable', `cannot connect to ${host}: ${why}`);
   if (TLS_CODE.test(code)) {
     const known = TLS[code] ?? `the TLS handshake failed (${code})`;
-    return failure('tls', `cannot trust ${host}: ${known}`);
+    return new OutgoingFailure('tls', `cannot trust ${host}: ${known}`);
   }
-  if (RESET.test(code)) return failure('reset', `${host} broke the connection off`);
-  if (code === 'HTTP2Unsupported') return failure('protocol', `${host} does not speak HTTP/2`);
+  if (RESET.test(code)) return new OutgoingFailure('reset', `${host} broke the connection off`);
+  if (code === 'HTTP2Unsupported')
+    return new OutgoingFailure('protocol', `${host} does not speak HTTP/2`);
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return failure('protocol', `the answer of ${host} has too many headers`);
+    return new OutgoingFailure('protocol', `the answer of ${host} has too many headers`);
   }
-  if (code.startsWith('HPE_')) return failure('protocol', `${host} answers what is no HTTP`);
-  if (code.startsWith('HTTP2')) return failure('protocol', `${host} breaks HTTP/2 (${code})`);
+  if (code.startsWith('HPE_'))
+    return new OutgoingFailure('protocol', `${host} does not answer in HTTP`);
+  if (code.startsWith('HTTP2'))
+    return new OutgoingFailure('protocol', `${host} violates HTTP/2 (${code})`);
   if (/^ERR_(?:INVALID|HTTP_INVALID|UNESCAPED)/.test(code)) {
-    return failure('unsendable', `the call to ${host} has signs that cannot be sent`);
+    return new OutgoingFailure(
+      'unsendable',
+      `the call to ${host} has characters that cannot be sent`,
+    );
   }
   if (/^(?:ENOTFOUND|EAI_\w+|ENODATA|DNS\w*)$/.test(code)) {
-    return failure('name', `${host} has no address`);
+    return new OutgoingFailure('name', `${host} has no address`);
   }
-  if (code === 'ETIMEDOUT') return failure('timeout', `${host} does not answer`);
-  return failure('reset', `the call to ${host} failed (${code})`);
-}
-
-/** A failure of a kind. */
-export function failure(kind: FailureKind, problem: string): OutgoingFailure {
-  return new OutgoingFailure(kind, problem);
+  if (code === 'ETIMEDOUT') return new OutgoingFailure('timeout', `${host} does not answer`);
+  return new OutgoingFailure('reset', `the call to ${host} failed (${code})`);
 }

@@ -1,64 +1,64 @@
 /**
- * One call by HTTP/1.1, on `node:http` and not `fetch`, as tried in the compiled executable: it
- * connects to the address that was checked while TLS asks for the name; its head has a bound; it
- * keeps nothing packed open and shares no bound of the process, of which `fetch` has 256; and it
- * sends no header of its own. The connections of an origin are kept by its agent.
+ * One call by HTTP/1.1. It uses `node:http`, which, unlike `fetch`, connects to the IP address that
+ * was checked while TLS verifies the name, bounds the head of an answer, decompresses nothing, adds
+ * no header of its own, and takes none of the 256 calls that a process may make by `fetch`. The
+ * agent of an origin keeps its connections.
  */
 
 import http from 'node:http';
 import https from 'node:https';
 import { boundInterims, readInSlices } from '../slices.ts';
-import { answerOf, Gathering } from './answer.ts';
+import { answerOf, BodyBuffer } from './answer.ts';
 import type { OutgoingAnswer, OutgoingCall } from './call.ts';
-import { codeOf, Trouble } from './failure.ts';
+import { ConnectionFault, codeOf } from './failure.ts';
 
 /** Largest head of an answer, bytes. */
 const HEAD_BYTES_MAX = 16 * 1024;
-/** Bytes that the parser gets in one go: some hundred pieces of a byte. */
+/** Bytes that the parser gets at once: some hundred pieces of one byte. */
 const SLICE_BYTES = 2 * 1024;
-/** Bytes around the pieces of a body, beyond as many as it has itself. */
+/** Most bytes of framing around a body, beyond the size of the body. */
 const FRAMING_BYTES_MAX = 4 * 1024;
-/** Bytes of an answer with its framing, and with the interim answers before it. */
+/** Most bytes of an answer with framing and interim answers. */
 const RAW_BYTES_MAX = 256 * 1024;
-/** Idle connections are closed before most servers would (Node: 5 s). */
+/** The life of an idle connection: less than most servers allow (Node: 5 s). */
 const IDLE_MS = 4_000;
 
 export interface Http1Exchange {
   call: OutgoingCall;
   url: URL;
-  /** The IP address that is connected to. */
+  /** The IP address to connect to. */
   address: string;
-  /** False: on a connection of its own. */
+  /** False: opens a connection of its own. */
   agent: http.Agent | false;
-  /** Authorities that are believed, PEM; null: the usual ones. */
+  /** Authorities to trust, PEM; null: the usual ones. */
   ca: string | null;
   signal: AbortSignal;
   nowMs: () => number;
 }
 
-/** The connections to an origin. */
-export function agentFor(protocol: string): http.Agent {
+/** Makes the agent that keeps the connections of an origin. */
+export function makeAgent(protocol: string): http.Agent {
   const options = { keepAlive: true, timeout: IDLE_MS, scheduling: 'lifo' } as const;
   return protocol === 'https:' ? new https.Agent(options) : new http.Agent(options);
 }
 
-/** Calls once. When the status is known by the time that it ends, there is an answer. */
-export function exchangeHttp1(options: Http1Exchange): Promise<OutgoingAnswer | Trouble> {
+/** Calls once. Once the status has arrived, the result is an answer, whole or not. */
+export function exchangeHttp1(options: Http1Exchange): Promise<OutgoingAnswer | ConnectionFault> {
   const { call, signal, nowMs } = options;
   return new Promise((resolve) => {
-    if (signal.aborted) return resolve(new Trouble('ABORT_ERR'));
+    if (signal.aborted) return resolve(new ConnectionFault('ABORT_ERR'));
     let request: http.ClientRequest;
     try {
       request = requestOf(options);
     } catch (fault) {
-      return resolve(new Trouble(codeOf(fault)));
+      return resolve(new ConnectionFault(codeOf(fault)));
     }
-    const body = new Gathering(call.answerBytesMax);
+    const body = new BodyBuffer(call.answerBytesMax);
     let message: http.IncomingMessage | null = null;
     const end = (isOver: boolean, code: string) => {
       signal.removeEventListener('abort', leave);
       if (!isOver) request.destroy();
-      if (message === null) return resolve(new Trouble(code, request.reusedSocket));
+      if (message === null) return resolve(new ConnectionFault(code, request.reusedSocket));
       const { statusCode: status = 0, headers } = message;
       const header = (name: string) => [headers[name] ?? []].flat()[0] ?? null;
       resolve(answerOf({ status, header, body, isOver }, nowMs()));
@@ -69,12 +69,12 @@ export function exchangeHttp1(options: Http1Exchange): Promise<OutgoingAnswer | 
       message = answer;
       headBytes = rawBytes;
       answer.on('data', (chunk: Buffer) => {
-        if (!body.take(chunk)) end(false, '');
+        if (!body.add(chunk)) end(false, '');
       });
       answer.on('end', () => end(answer.complete, ''));
       answer.on('error', () => end(false, ''));
     });
-    // An answer that becomes another protocol is one all the same: its status says enough.
+    // An answer that switches protocols counts by its status.
     request.on('upgrade', (answer) => {
       message = answer;
       end(false, '');
@@ -84,7 +84,7 @@ export function exchangeHttp1(options: Http1Exchange): Promise<OutgoingAnswer | 
     const onBytes = (count: number) => {
       rawBytes += count;
       const bodyBytes = body.wholeBytes + (message?.readableLength ?? 0);
-      // Pieces that came in one read are handed on after it: their framing is seen before.
+      // The framing of a read is counted before its pieces reach `body`.
       const isFramed = message !== null && rawBytes - headBytes > 2 * bodyBytes + FRAMING_BYTES_MAX;
       if (isFramed || rawBytes > RAW_BYTES_MAX) end(false, 'HPE_TOO_MANY_BYTES');
     };
@@ -108,7 +108,7 @@ function requestOf({ call, url, address, agent, ca }: Http1Exchange): http.Clien
       ...{ host: url.host, 'accept-encoding': 'identity' },
       ...(call.method !== 'GET' && { 'content-length': String(length) }),
     },
-    // An address is no name that TLS could ask for; the certificate must have it all the same.
+    // TLS sends no server name for an IP address; the certificate must name the address.
     ...(isSecure && { servername: isNamed ? url.hostname.replace(/\.$/, '') : '' }),
     ...(isSecure && ca !== null && { ca }),
     maxHeaderSize: HEAD_BYTES_MAX,

@@ -1,73 +1,73 @@
 /**
- * One call by HTTP/2, to an address of the operator's: by `fetch`, which shares few connections
- * among all calls, opens new ones when the server allows no more streams or said GOAWAY, and gives
- * up one on which a call timed out. Its faults hold whole addresses in their messages and `path`:
- * their code alone is taken.
+ * One call by HTTP/2 to an address of the operator. It uses `fetch`, which shares few connections
+ * among all calls, opens new ones when the server allows no more streams or sends GOAWAY, and
+ * closes one on which a call timed out. Message and `path` of its faults hold whole addresses: only
+ * their code is used.
  */
 
-import { answerOf, Gathering } from './answer.ts';
+import { answerOf, BodyBuffer } from './answer.ts';
 import type { OutgoingAnswer, OutgoingCall } from './call.ts';
-import { codeOf, Trouble } from './failure.ts';
+import { ConnectionFault, codeOf } from './failure.ts';
 
 export interface Http2Exchange {
   call: OutgoingCall;
-  /** Host of its URL. */
+  /** The host of its URL. */
   host: string;
-  /** Authorities that are believed, PEM; null: the usual ones. */
+  /** Authorities to trust, PEM; null: the usual ones. */
   ca: string | null;
   signal: AbortSignal;
   nowMs: () => number;
 }
 
-/** Longest body that is read in one piece. */
+/** The longest body of a failure that is read at once. */
 const ONE_PIECE_BYTES_MAX = 16 * 1024;
 
-/** Hosts to which `fetch` goes without a proxy. */
+/** Hosts that `fetch` calls without a proxy. */
 const direct = new Set<string>();
 
 /**
- * Keeps `fetch` from a proxy that the environment names: it cannot be told otherwise, and speaks no
- * HTTP/2 through one. Other hosts stay as the environment has them.
+ * Excludes a host from the proxy of the environment: `fetch` has no option for that, and speaks no
+ * HTTP/2 through a proxy. Other hosts keep the proxy.
  */
-function goDirectly(host: string): void {
+function bypassProxy(host: string): void {
   if (direct.has(host)) return;
   direct.add(host);
   const env = process.env;
-  // In this order `fetch` reads them.
+  // `fetch` reads them in this order.
   const before = env['no_proxy'] || env['NO_PROXY'];
   env['no_proxy'] = before ? `${before},${host}` : host;
 }
 
-/** Calls once. When the status is known by the time that it ends, there is an answer. */
+/** Calls once. Once the status has arrived, the result is an answer, whole or not. */
 export async function exchangeHttp2({
   call,
   host,
   ca,
   signal,
   nowMs,
-}: Http2Exchange): Promise<OutgoingAnswer | Trouble> {
+}: Http2Exchange): Promise<OutgoingAnswer | ConnectionFault> {
   let answer: Response;
   const headers = { ...call.headers, 'accept-encoding': 'identity' };
-  goDirectly(host);
+  bypassProxy(host);
   try {
-    // Connections are shared by calls whose `tls` is the same to the letter. Without a key of a
-    // client its passphrase is for nothing else.
+    // Calls with an equal `tls` share connections. The passphrase, unused without a client key,
+    // tells the pools apart.
     answer = await fetch(call.url, {
       ...{ method: call.method, body: call.body, signal },
       ...{ headers, protocol: 'http2', redirect: 'manual', decompress: false },
       tls: { ...(ca !== null && { ca }), passphrase: call.http2?.pool ?? '' },
     });
   } catch (fault) {
-    if (signal.aborted) return new Trouble('ABORT_ERR');
-    return new Trouble(areHeaders(headers) ? codeOf(fault) : 'ERR_INVALID_CHAR');
+    if (signal.aborted) return new ConnectionFault('ABORT_ERR');
+    return new ConnectionFault(areHeaders(headers) ? codeOf(fault) : 'ERR_INVALID_CHAR');
   }
-  const body = new Gathering(call.answerBytesMax);
-  const isOver = await gather(answer, body);
+  const body = new BodyBuffer(call.answerBytesMax);
+  const isOver = await read(answer, body);
   const header = (name: string) => answer.headers.get(name);
   return answerOf({ status: answer.status, header, body, isOver }, nowMs());
 }
 
-/** Tells whether these can be sent; asked of a call that failed, as it costs a tenth of one. */
+/** Tells whether headers can be sent; checked after a failure, as it costs a tenth of a call. */
 function areHeaders(headers: Readonly<Record<string, string>>): boolean {
   try {
     new Headers(headers);
@@ -77,24 +77,24 @@ function areHeaders(headers: Readonly<Record<string, string>>): boolean {
   }
 }
 
-/** Reads a body as far as it is wanted; false: there was more, or it broke off. */
-async function gather(answer: Response, body: Gathering): Promise<boolean> {
+/** Reads a body up to its bound. Returns false if there was more, or it broke off. */
+async function read(answer: Response, body: BodyBuffer): Promise<boolean> {
   try {
-    // To read in parts costs as much as the call. The operator's gateways are believed to say
-    // little of what they took; else no more is read than the length that was told.
+    // Reading in parts costs as much as the call. A gateway's answer to an accepted message is
+    // trusted to be short; other bodies are read at once if their length says so.
     const length = Number(answer.headers.get('content-length') ?? Number.NaN);
-    if (answer.ok || length <= ONE_PIECE_BYTES_MAX) return body.take(await answer.bytes());
+    if (answer.ok || length <= ONE_PIECE_BYTES_MAX) return body.add(await answer.bytes());
     const reader = answer.body?.getReader();
     while (reader !== undefined) {
       const { done, value } = await reader.read();
       if (done) return true;
-      if (body.take(value)) continue;
+      if (body.add(value)) continue;
       await reader.cancel();
       return false;
     }
     return true;
   } catch {
-    // It broke off; the status came before.
+    // The body broke off after the status.
     return false;
   }
 }

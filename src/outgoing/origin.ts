@@ -3,38 +3,38 @@
 import type http from 'node:http';
 import type { Clock } from '../clock.ts';
 import { addressOf } from '../core/outbox/address.ts';
-import { type Deadline, unlessAborted } from '../deadline.ts';
+import { Deadline, unlessAborted } from '../deadline.ts';
 import { type Leave, Places } from '../queue.ts';
-import { agentFor } from './http1.ts';
+import { makeAgent } from './http1.ts';
 import type { Resolve } from './resolve.ts';
 
-/** Time for which addresses that were found are used, ms. */
+/** The time for which resolved addresses are used, ms. */
 const ADDRESSES_KEPT_MS = 30_000;
 
-/** Calls to one origin that may wait for a place; there are not as many attempts at a time. */
+/** Most calls to one origin that wait for a place; there are not as many attempts at a time. */
 const WAITING_MAX = 1_000;
 
-/** How a call takes a place. */
+/** The bounds under which a call takes a place. */
 export interface Entry {
-  /** Most calls that are under way at a time. */
+  /** Most calls at a time. */
   concurrency: number;
-  /** Most calls that begin in a second; null: as many as like. */
+  /** Most calls that begin in a second; null: no bound. */
   rate: number | null;
-  /** Whose turn it is; absent: of this call alone. */
+  /** The group that takes turns; absent: the call alone. */
   turn?: string | undefined;
 }
 
 export class Origin {
   readonly agent: http.Agent;
-  /** Whether its certificate is of one of the authorities that the operator added. */
-  isOurs = false;
+  /** True: its certificate was last trusted by an authority that the operator added. */
+  usesAddedAuthority = false;
   #concurrency = 1;
   #callCount = 0;
   readonly #places = new Places(() => ({
     placesMax: this.#concurrency,
     waitingMax: WAITING_MAX,
   }));
-  /** Steady time before which no further call begins. */
+  /** The steady time before which no further call begins. */
   #nextAtMs = Number.NEGATIVE_INFINITY;
   #addresses: { list: readonly string[]; untilMs: number } | null = null;
   #lookUp: Promise<readonly string[]> | null = null;
@@ -44,54 +44,51 @@ export class Origin {
     private readonly resolve: Resolve,
     private readonly clock: Clock,
   ) {
-    this.agent = agentFor(url.protocol);
+    this.agent = makeAgent(url.protocol);
   }
 
-  /** Tells whether no call is under way or waits. */
+  /** Tells whether no call is in progress or waits. */
   get isIdle(): boolean {
     return this.#places.takenCount === 0 && this.#places.waitingCount === 0;
   }
 
-  /** Takes a place as {@link enter} does, if there is nothing to wait for; null: there is. */
-  enterAtOnce({ concurrency, rate, turn }: Entry): Leave | null {
+  /**
+   * Takes a place when one is free, it is the group's turn and the pace allows another call.
+   * Returns null if that takes longer than `timeoutMs` or `signal` is aborted.
+   */
+  async enter(entry: Entry, timeoutMs: number, signal: AbortSignal): Promise<Leave | null> {
+    const { concurrency, rate, turn } = entry;
     this.#concurrency = concurrency;
-    if (this.#places.waitingCount > 0) return null;
-    const leave = this.#places.takeAtOnce(this.#party(turn));
-    if (leave === null || rate === null || this.#paceMs(rate) === 0) return leave;
-    leave();
+    this.#callCount += 1;
+    const party = turn ?? `call ${this.#callCount}`;
+    const leave = this.#places.waitingCount > 0 ? null : this.#places.takeAtOnce(party);
+    // The fast path, without a timer.
+    if (leave !== null && this.#paceMs(rate) === 0) return leave;
+    const deadline = new Deadline(timeoutMs, signal, this.clock.steadyMs);
+    const taken = leave ?? (await this.#places.take(party, deadline.signal));
+    const isInTime = typeof taken !== 'string' && (await this.#awaitPace(rate, deadline));
+    deadline.end();
+    if (isInTime) return taken;
+    if (typeof taken !== 'string') taken();
     return null;
   }
 
-  /**
-   * Takes a place in turn as soon as there is one and, unless `rate` is null, the last call began
-   * long enough ago. Null: none became free in time. Who has one gives it back.
-   */
-  async enter({ concurrency, rate, turn }: Entry, deadline: Deadline): Promise<Leave | null> {
-    this.#concurrency = concurrency;
-    const leave = await this.#places.take(this.#party(turn), deadline.signal);
-    if (typeof leave === 'string') return null;
-    if (rate === null) return leave;
+  /** Waits until the pace allows a call. Returns false if that takes too long. */
+  async #awaitPace(rate: number | null, deadline: Deadline): Promise<boolean> {
     for (;;) {
       const waitMs = this.#paceMs(rate);
-      if (waitMs === 0) return leave;
-      if (waitMs > deadline.leftMs()) break;
+      if (waitMs === 0) return true;
+      if (waitMs > deadline.leftMs()) return false;
       await unlessAborted(deadline.signal, this.clock.sleep(waitMs));
-      if (deadline.signal.aborted) break;
+      if (deadline.signal.aborted) return false;
     }
-    leave();
-    return null;
   }
 
-  /** A call that shares its turn with none is a party of its own: all are served as they come. */
-  #party(turn: string | undefined): string {
-    this.#callCount += 1;
-    return turn ?? `call ${this.#callCount}`;
-  }
-
-  /** The wait before the next call may begin, ms; 0: it begins now. */
-  #paceMs(rate: number): number {
+  /** Returns the wait before the next call may begin, ms; 0: the call begins now. */
+  #paceMs(rate: number | null): number {
+    if (rate === null) return 0;
     const nowMs = this.clock.steadyMs();
-    // Timers have no less than 1 ms; what is owed is waited for with the next calls.
+    // Timers have a resolution of 1 ms; a later call waits for what is left.
     const waitMs = Math.floor(this.#nextAtMs - nowMs);
     if (waitMs > 0) return waitMs;
     this.#nextAtMs = Math.max(this.#nextAtMs, nowMs) + 1000 / rate;
@@ -99,8 +96,8 @@ export class Origin {
   }
 
   /**
-   * The IP addresses of the host, the one that did well last first; calls at the same time share a
-   * look-up. Throws as {@link Resolve}.
+   * Returns the IP addresses of the host, the one that was reached last first; calls at the same
+   * time share a look-up. Throws as {@link Resolve} does.
    */
   async addresses(): Promise<readonly string[]> {
     const literal = addressOf(this.url.hostname);
@@ -115,25 +112,25 @@ export class Origin {
     return list;
   }
 
-  /** Puts an address at the end, as it did not do well. */
-  putBehind(address: string): void {
+  /** Puts an address at the end of the list, as the call to it failed. */
+  demote(address: string): void {
     if (this.#addresses === null) return;
     const { list, untilMs } = this.#addresses;
     if (!list.includes(address)) return;
     this.#addresses = { list: [...list.filter((one) => one !== address), address], untilMs };
   }
 
-  /** Looks the name up again before the next call. */
+  /** Has the next call resolve the name anew. */
   forgetAddresses(): void {
     this.#addresses = null;
   }
 }
 
-/** Idle origins that are remembered, each with its pace and its open connections. */
+/** Origins that are kept although they are idle, with their pace and their connections. */
 const ORIGINS_MAX = 256;
 
-/** The origins that were called of late. */
 export class Origins {
+  /** By scope and origin, in the order of use. */
   readonly #byKey = new Map<string, Origin>();
 
   constructor(
@@ -141,11 +138,10 @@ export class Origins {
     private readonly clock: Clock,
   ) {}
 
-  /** The origin of a URL, as those have it who share it. */
-  of(url: URL, sharers: string): Origin {
-    const key = `${sharers} ${url.origin}`;
+  /** Returns the origin of a URL within a scope, whose calls share it. */
+  of(url: URL, scope: string): Origin {
+    const key = `${scope} ${url.origin}`;
     const origin = this.#byKey.get(key) ?? new Origin(url, this.resolve, this.clock);
-    // Last among those of the map, which is in the order of their use.
     this.#byKey.delete(key);
     this.#byKey.set(key, origin);
     if (this.#byKey.size > ORIGINS_MAX) this.#forgetIdle(origin);

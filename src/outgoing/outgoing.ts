@@ -1,46 +1,49 @@
 /**
- * The only way out: every call to a gateway, a push service or a webhook. It never throws, follows
- * no redirect, goes through no proxy, and keeps no more of an answer than it was told to.
+ * Every outgoing call: to gateways, push services, webhooks and Telegram. It never throws, follows
+ * no redirect, uses no proxy, and keeps a bounded part of an answer.
  */
 
 import type { Clock } from '../clock.ts';
 import { isCallable, readOperatorUrl, readPublicUrl } from '../core/outbox/address.ts';
 import type { Reach } from '../core/port/reach.ts';
 import { Deadline, unlessAborted } from '../deadline.ts';
-import type { Leave } from '../queue.ts';
-import type { OutgoingAnswer, OutgoingCall, OutgoingFailure } from './call.ts';
-import { failure, failureOf, isDistrusted, isStale, isUnreachable, Trouble } from './failure.ts';
+import {
+  type FailureKind,
+  type OutgoingAnswer,
+  type OutgoingCall,
+  OutgoingFailure,
+} from './call.ts';
+import { ConnectionFault, failureOf, isDistrusted, isStale, isUnreachable } from './failure.ts';
 import { exchangeHttp1 } from './http1.ts';
 import { exchangeHttp2 } from './http2.ts';
-import { type Entry, type Origin, Origins } from './origin.ts';
+import { type Origin, Origins } from './origin.ts';
 import { type Resolve, systemResolve } from './resolve.ts';
 
-/** Settings that are read for each call, so that a change holds at once. */
+/** Settings, read at each call: a change applies at once. */
 export interface OutgoingSettings extends Reach {
-  /** Most calls in a second to one origin that anybody supplied. */
+  /** Most calls in a second to one untrusted origin. */
   readonly outgoingOriginRate: number;
 }
 
 export interface OutgoingOptions {
   settings: OutgoingSettings;
   clock: Clock;
-  /** Certificates of authorities that are believed beside the usual ones, PEM; null: none. */
+  /** Authorities to trust beside the usual ones, PEM; null: none. */
   ca: string | null;
-  /** For tests; else the machine's own. */
+  /** For tests; absent: the machine's. */
   resolve?: Resolve;
 }
 
 /**
- * Longest wait for a place and the pace of an origin, ms. A call has that and its own time, and no
- * more: who holds a lease while it calls counts on it.
+ * The timeout for a place at an origin, ms. A call takes no longer than that and its own timeout:
+ * the lease of a destination relies on it.
  */
 export const PLACE_WAIT_MAX_MS = 5_000;
 
-/** Addresses of one name that are tried in one call. */
+/** Most addresses of one name that one call tries. */
 const ADDRESSES_TRIED_MAX = 4;
 
-/** One call on its way. */
-interface Journey {
+interface Exchange {
   call: OutgoingCall;
   url: URL;
   origin: Origin;
@@ -55,29 +58,30 @@ export class Outgoing {
     this.#origins = new Origins(options.resolve ?? systemResolve, options.clock);
   }
 
-  /** Calls once. Never throws; `signal` breaks it off. */
+  /** Calls once. Never throws; `signal` aborts the call. */
   async send(call: OutgoingCall, signal: AbortSignal): Promise<OutgoingAnswer | OutgoingFailure> {
     const { settings } = this.options;
     const isTrusted = call.trust === 'operator';
     const url = isTrusted ? this.#operatorUrl(call.url) : readPublicUrl(call.url, settings);
-    if (!(url instanceof URL)) return failure('address', `the address ${url.detail}`);
+    if (!(url instanceof URL)) return failed('address', `the address ${url.detail}`);
     const origin = this.#origins.of(url, `${call.trust} ${call.party ?? ''}`);
     const rate = call.originRate ?? (isTrusted ? null : settings.outgoingOriginRate);
     const entry = { concurrency: call.originConcurrency, rate, turn: call.turn };
-    const leave = origin.enterAtOnce(entry) ?? (await this.#wait(origin, entry, call, signal));
+    const waitMs = Math.min(PLACE_WAIT_MAX_MS, call.timeoutMs);
+    const leave = await origin.enter(entry, waitMs, signal);
     if (signal.aborted) {
       leave?.();
-      return failure('stopped', `the call to ${url.host} was stopped`);
+      return failed('stopped', `the call to ${url.host} was stopped`);
     }
-    if (leave === null) return failure('busy', `too many calls to ${url.host} are under way`);
-    const deadline = this.#deadline(call.timeoutMs, signal);
+    if (leave === null) return failed('busy', `too many calls to ${url.host} are under way`);
+    const deadline = new Deadline(call.timeoutMs, signal, this.options.clock.steadyMs);
     try {
-      const outcome = await this.#travel({ call, url, origin, signal: deadline.signal });
-      if (!(outcome instanceof Trouble)) return outcome;
+      const outcome = await this.#exchange({ call, url, origin, signal: deadline.signal });
+      if (!(outcome instanceof ConnectionFault)) return outcome;
       if (deadline.isOver) {
-        return failure('timeout', `${url.host} gave no answer within ${call.timeoutMs / 1000} s`);
+        return failed('timeout', `${url.host} gave no answer within ${call.timeoutMs / 1000} s`);
       }
-      if (signal.aborted) return failure('stopped', `the call to ${url.host} was stopped`);
+      if (signal.aborted) return failed('stopped', `the call to ${url.host} was stopped`);
       return failureOf(outcome, url.host);
     } finally {
       deadline.end();
@@ -85,7 +89,7 @@ export class Outgoing {
     }
   }
 
-  /** Most pushes go to one address: it is read once. */
+  /** Reads an address; caches the last one, as most pushes have the same. */
   #operatorUrl(text: string): ReturnType<typeof readOperatorUrl> {
     if (this.#latest?.text === text) return this.#latest.url;
     const url = readOperatorUrl(text);
@@ -98,26 +102,10 @@ export class Outgoing {
     this.#origins.close();
   }
 
-  async #wait(
-    origin: Origin,
-    entry: Entry,
-    { timeoutMs }: OutgoingCall,
-    signal: AbortSignal,
-  ): Promise<Leave | null> {
-    const patience = this.#deadline(Math.min(PLACE_WAIT_MAX_MS, timeoutMs), signal);
-    const leave = await origin.enter(entry, patience);
-    patience.end();
-    return leave;
-  }
-
-  #deadline(ms: number, signal: AbortSignal): Deadline {
-    return new Deadline(ms, signal, this.options.clock.steadyMs);
-  }
-
-  async #travel(journey: Journey): Promise<OutgoingAnswer | OutgoingFailure | Trouble> {
-    const { call, url, origin, signal } = journey;
+  async #exchange(exchange: Exchange): Promise<OutgoingAnswer | OutgoingFailure | ConnectionFault> {
+    const { call, url, origin, signal } = exchange;
     if (call.http2 && call.trust === 'operator' && url.protocol === 'https:') {
-      return this.#overHttp2(journey);
+      return this.#overHttp2(exchange);
     }
     let addresses: readonly string[] | null;
     try {
@@ -125,68 +113,74 @@ export class Outgoing {
     } catch {
       addresses = [];
     }
-    if (addresses === null) return new Trouble('ABORT_ERR');
+    if (addresses === null) return new ConnectionFault('ABORT_ERR');
     if (call.trust === 'operator') {
-      if (addresses.length === 0) return failure('name', `${url.host} has no address`);
-      return this.#overHttp1(journey, addresses);
+      if (addresses.length === 0) return failed('name', `${url.host} has no address`);
+      return this.#overHttp1(exchange, addresses);
     }
-    // All of them: whoever has one among them that is private may mean that one. A name without an
-    // address fails in the same way, or a provider would learn which names there are inside.
+    // Every address must be public: the name may exist for its private one. A name without any
+    // fails in the same way, or a provider could find out which names a private network has.
     const { outgoingAllow } = this.options.settings;
     const isPublic = addresses.every((address) => isCallable(address, outgoingAllow));
     if (addresses.length === 0 || !isPublic) {
-      return failure('name', `${url.host} has no public address`);
+      return failed('name', `${url.host} has no public address`);
     }
-    return this.#overHttp1(journey, addresses);
+    return this.#overHttp1(exchange, addresses);
   }
 
-  /** Calls one address after the other, until there is one that can be connected to. */
+  /** Calls one address after the other, until one is reachable. */
   async #overHttp1(
-    journey: Journey,
+    exchange: Exchange,
     addresses: readonly string[],
-  ): Promise<OutgoingAnswer | Trouble> {
-    const { call, url, origin, signal } = journey;
+  ): Promise<OutgoingAnswer | ConnectionFault> {
+    const { call, url, origin, signal } = exchange;
     const common = { call, url, signal, nowMs: this.options.clock.nowMs };
-    let outcome: OutgoingAnswer | Trouble = new Trouble('ABORT_ERR');
+    let outcome: OutgoingAnswer | ConnectionFault = new ConnectionFault('ABORT_ERR');
     for (const address of addresses.slice(0, ADDRESSES_TRIED_MAX)) {
       outcome = await this.#trusting(origin, async (ca) => {
         const first = await exchangeHttp1({ ...common, ca, address, agent: origin.agent });
-        const isAgain = first instanceof Trouble && isStale(first);
+        const isAgain = first instanceof ConnectionFault && isStale(first);
         return isAgain ? await exchangeHttp1({ ...common, ca, address, agent: false }) : first;
       });
-      if (!(outcome instanceof Trouble)) return outcome;
-      origin.putBehind(address);
+      if (!(outcome instanceof ConnectionFault)) return outcome;
+      origin.demote(address);
       if (!isUnreachable(outcome)) return outcome;
     }
     origin.forgetAddresses();
     return outcome;
   }
 
-  /** Calls; again if the server said that it has not looked at the call. */
-  #overHttp2({ call, url, origin, signal }: Journey): Promise<OutgoingAnswer | Trouble> {
+  /** Calls; once more if the server refused the stream, as it has not read the call then. */
+  #overHttp2({ call, url, origin, signal }: Exchange): Promise<OutgoingAnswer | ConnectionFault> {
     const common = { call, host: url.hostname, signal, nowMs: this.options.clock.nowMs };
     return this.#trusting(origin, async (ca) => {
       const first = await exchangeHttp2({ ...common, ca });
-      const isAgain = first instanceof Trouble && first.code === 'HTTP2RefusedStream';
+      const isAgain = first instanceof ConnectionFault && first.code === 'HTTP2RefusedStream';
       return isAgain ? await exchangeHttp2({ ...common, ca }) : first;
     });
   }
 
   /**
-   * Calls as one who believes the usual authorities, or else as one who believes our own: what did
-   * for the origin last comes first. (All of them together would be gone through for each call.)
+   * Calls with the usual authorities, and with the added ones if those are not trusted; the set
+   * that the origin needed last comes first. One set of both would be parsed for each call.
    */
   async #trusting(
     origin: Origin,
-    act: (ca: string | null) => Promise<OutgoingAnswer | Trouble>,
-  ): Promise<OutgoingAnswer | Trouble> {
+    act: (ca: string | null) => Promise<OutgoingAnswer | ConnectionFault>,
+  ): Promise<OutgoingAnswer | ConnectionFault> {
     const { ca } = this.options;
-    const isOurs = ca !== null && origin.isOurs;
-    const first = await act(isOurs ? ca : null);
-    // Nothing was sent: the handshake came before.
-    if (ca === null || !(first instanceof Trouble) || !isDistrusted(first)) return first;
-    const second = await act(isOurs ? null : ca);
-    if (!(second instanceof Trouble) || !isDistrusted(second)) origin.isOurs = !isOurs;
+    const isAdded = ca !== null && origin.usesAddedAuthority;
+    const first = await act(isAdded ? ca : null);
+    // The handshake failed, so nothing was sent.
+    if (ca === null || !(first instanceof ConnectionFault) || !isDistrusted(first)) return first;
+    const second = await act(isAdded ? null : ca);
+    if (!(second instanceof ConnectionFault) || !isDistrusted(second)) {
+      origin.usesAddedAuthority = !isAdded;
+    }
     return second;
   }
+}
+
+function failed(kind: FailureKind, problem: string): OutgoingFailure {
+  return new OutgoingFailure(kind, problem);
 }

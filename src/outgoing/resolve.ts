@@ -1,39 +1,39 @@
-/** Look-ups of host names. */
+/** Resolves host names. */
 
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 
-/** Finds the IP addresses of a host name in lower case. Throws if nobody knows any. */
+/** Returns the IP addresses of a host name in lower case. Throws if there are none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
-/** Two rounds of the name servers: after some 6 s they are given up. */
+/** Two rounds of the name servers, about 6 s. */
 const PATIENCE = { timeout: 2_500, tries: 2 } as const;
 
 /**
- * Asks the file of hosts, else the machine's name servers, by c-ares, as tried in the compiled
- * executable. The system's own look-up has a few threads: names whose servers never answer held up
- * every other name for half a minute. A resolver of its own for each look-up: one that is kept
- * stays with the name servers of the moment at which it was made, say before the network was up.
+ * Makes a resolver that reads the hosts file, else asks the machine's name servers by c-ares. The
+ * system's resolver has few threads: names whose servers never answer held up every other name for
+ * half a minute. Each look-up makes a new `Resolver`, which reads the name servers when it is made:
+ * an old one may have been made before the network was up.
  */
 export function resolveWith(hostsFile: string): Resolve {
   return async (name) => {
     const listed = addressesIn(await readFile(hostsFile, 'utf8').catch(() => ''), name);
     if (listed.length > 0) return listed;
     const resolver = new Resolver(PATIENCE);
-    // Many machines have no way to IPv6 although names have such addresses: they come last.
+    // IPv6 addresses come last, as many machines cannot reach them.
     const asked = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     const found = asked.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    if (found.length === 0) throw new Error('nobody knows the name');
+    if (found.length === 0) throw new Error('the name has no address');
     return found;
   };
 }
 
-/** The machine's own way. */
+/** Resolves by the machine's hosts file and name servers. */
 export const systemResolve = resolveWith('/etc/hosts');
 
-/** The addresses that a file of hosts has for a name. */
+/** Returns the addresses of a name in a hosts file. */
 function addressesIn(hosts: string, name: string): string[] {
-  // Such files can have a hundred thousand lines of what is not to be reached.
+  // A hosts file that blocks advertisements has a hundred thousand lines.
   if (!hosts.toLowerCase().includes(name)) return [];
   return hosts.split('\n').flatMap((line) => {
     const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);

@@ -37,7 +37,7 @@ export class StandardSender implements EventSender {
         url: target.url,
         ...(providerId === null
           ? { trust: 'operator', turn: `webhook ${webhook.id}` }
-          : { trust: 'anybody', party: `provider ${providerId}` }),
+          : { trust: 'untrusted', party: `provider ${providerId}` }),
         headers: {
           'content-type': 'application/json',
           'user-agent': `Gatepost/${VERSION}`,

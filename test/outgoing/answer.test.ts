@@ -216,10 +216,10 @@ describe('no answer', () => {
       ['/silent', 'timeout', late],
       ['/drip-head', 'timeout', late],
       // Each costs work, so that an end of them is not waited for.
-      ['/hints', 'protocol', 'answers what is no HTTP'],
+      ['/hints', 'protocol', 'does not answer in HTTP'],
       ['/reset', 'reset', 'broke the connection off'],
-      ['/nonsense', 'protocol', 'answers what is no HTTP'],
-      ['/twice', 'protocol', 'answers what is no HTTP'],
+      ['/nonsense', 'protocol', 'does not answer in HTTP'],
+      ['/twice', 'protocol', 'does not answer in HTTP'],
     ];
     const outcomes = ends.map(async ([path, kind, words]) => {
       const outcome = await call(path, { timeoutMs: SHORT_MS });
@@ -251,7 +251,7 @@ describe('no answer', () => {
   test('a certificate of another name, and one of nobody whom we know', async () => {
     const other = stranger.url('/ok', 'other.example.com');
     expect(await outgoingTo(stranger).send(callTo(other), PATIENT)).toMatchObject({
-      ...{ kind: 'tls', problem: expect.stringContaining('its certificate is of another name') },
+      ...{ kind: 'tls', problem: expect.stringContaining('its certificate is for another name') },
     });
     const unknown = await outgoingTo(null).send(callTo(stranger.url('/ok')), PATIENT);
     expect(unknown).toMatchObject({ kind: 'tls' });

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
 import {
+  ConnectionFault,
   codeOf,
   failureOf,
   isDistrusted,
   isStale,
   isUnreachable,
-  Trouble,
 } from '../../src/outgoing/failure.ts';
 
 test.each([
@@ -20,15 +20,15 @@ test.each([
   ['HTTP2StreamReset', 'reset', 'HOST broke the connection off'],
   ['HTTP2RefusedStream', 'reset', 'HOST broke the connection off'],
   ['HTTP2Unsupported', 'protocol', 'HOST does not speak HTTP/2'],
-  ['HTTP2ProtocolError', 'protocol', 'HOST breaks HTTP/2 (HTTP2ProtocolError)'],
-  ['HPE_INVALID_CONSTANT', 'protocol', 'HOST answers what is no HTTP'],
+  ['HTTP2ProtocolError', 'protocol', 'HOST violates HTTP/2 (HTTP2ProtocolError)'],
+  ['HPE_INVALID_CONSTANT', 'protocol', 'HOST does not answer in HTTP'],
   ['HPE_HEADER_OVERFLOW', 'protocol', 'the answer of HOST has too many headers'],
-  ['CERT_HAS_EXPIRED', 'tls', 'cannot trust HOST: its certificate is over'],
+  ['CERT_HAS_EXPIRED', 'tls', 'cannot trust HOST: its certificate has expired'],
   ['ERR_SSL_WRONG', 'tls', 'cannot trust HOST: the TLS handshake failed (ERR_SSL_WRONG)'],
-  ['ERR_INVALID_CHAR', 'unsendable', 'the call to HOST has signs that cannot be sent'],
+  ['ERR_INVALID_CHAR', 'unsendable', 'the call to HOST has characters that cannot be sent'],
   ['ESOMETHING', 'reset', 'the call to HOST failed (ESOMETHING)'],
 ] as const)('%s is %s', (code, kind, problem) => {
-  expect(failureOf(new Trouble(code), 'HOST')).toMatchObject({ kind, problem });
+  expect(failureOf(new ConnectionFault(code), 'HOST')).toMatchObject({ kind, problem });
 });
 
 test('of a fault its code alone is taken', () => {
@@ -40,11 +40,11 @@ test('of a fault its code alone is taken', () => {
 });
 
 test('a call is repeated at once where the connection is to blame', () => {
-  expect(isStale(new Trouble('ECONNRESET', true))).toBe(true);
-  expect(isStale(new Trouble('ECONNRESET'))).toBe(false);
-  expect(isStale(new Trouble('ETIMEDOUT', true))).toBe(false);
-  expect(isUnreachable(new Trouble('ECONNREFUSED'))).toBe(true);
-  expect(isUnreachable(new Trouble('ECONNRESET'))).toBe(false);
-  expect(isDistrusted(new Trouble('UNABLE_TO_VERIFY_LEAF_SIGNATURE'))).toBe(true);
-  expect(isDistrusted(new Trouble('ERR_TLS_CERT_ALTNAME_INVALID'))).toBe(false);
+  expect(isStale(new ConnectionFault('ECONNRESET', true))).toBe(true);
+  expect(isStale(new ConnectionFault('ECONNRESET'))).toBe(false);
+  expect(isStale(new ConnectionFault('ETIMEDOUT', true))).toBe(false);
+  expect(isUnreachable(new ConnectionFault('ECONNREFUSED'))).toBe(true);
+  expect(isUnreachable(new ConnectionFault('ECONNRESET'))).toBe(false);
+  expect(isDistrusted(new ConnectionFault('UNABLE_TO_VERIFY_LEAF_SIGNATURE'))).toBe(true);
+  expect(isDistrusted(new ConnectionFault('ERR_TLS_CERT_ALTNAME_INVALID'))).toBe(false);
 });

@@ -87,7 +87,7 @@ test('Retry-After is read', async () => {
 test('a certificate of another name, or of nobody whom we know, and what is no HTTP/2', async () => {
   const problem = (words: string) => ({ kind: 'tls', problem: expect.stringContaining(words) });
   const url = `${servers.origin('otherName')}/x`;
-  expect(await send({ url })).toMatchObject(problem('its certificate is of another name'));
+  expect(await send({ url })).toMatchObject(problem('its certificate is for another name'));
   const stranger = new Outgoing({ settings: SETTINGS, clock: systemClock, ca: null });
   expect(await send({}, stranger)).toMatchObject(problem('that is not known here'));
   const header = { headers: { 'x-a': 'a\r\nb' } };

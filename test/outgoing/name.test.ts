@@ -89,7 +89,7 @@ test('what the operator chose is called wherever it leads', async () => {
   const { send } = scene({ names: async () => ['127.0.0.1'], settings: { outgoingAllow: [] } });
   expect(await send({ trust: 'operator' })).toMatchObject({ status: 200 });
   expect(await send({ trust: 'operator' }, 'localhost')).toMatchObject({ status: 200 });
-  expect(await send({ trust: 'anybody' })).toMatchObject({ kind: 'name' });
+  expect(await send({ trust: 'untrusted' })).toMatchObject({ kind: 'name' });
 });
 
 test('localhost is never looked up', async () => {

@@ -2,7 +2,6 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { systemClock } from '../../src/clock.ts';
-import { Deadline } from '../../src/deadline.ts';
 import { LEASE_MS } from '../../src/jobs/outbox/outcomes.ts';
 import type { OutgoingCall } from '../../src/outgoing/call.ts';
 import { Origins } from '../../src/outgoing/origin.ts';
@@ -189,13 +188,11 @@ test('a connection that the other side has closed meanwhile costs no attempt', a
 
 test('origins that were called once are forgotten, those with a call under way are not', async () => {
   const origins = new Origins(async () => [], systemClock);
-  const named = (name: string) => origins.of(new URL(`https://${name}.example.com`), 'anybody');
+  const named = (name: string) => origins.of(new URL(`https://${name}.example.com`), 'shared');
   const [once, busy] = [named('once'), named('busy')];
   expect(named('once')).toBe(once);
   expect(origins.of(new URL('https://once.example.com'), 'operator')).not.toBe(once);
-  const deadline = new Deadline(1_000, PATIENT, systemClock.steadyMs);
-  expect(await busy.enter({ concurrency: 1, rate: null }, deadline)).toBeFunction();
-  deadline.end();
+  expect(await busy.enter({ concurrency: 1, rate: null }, 1_000, PATIENT)).toBeFunction();
   for (let count = 0; count < 600; count++) named(`h${count}`);
   expect(named('busy')).toBe(busy);
   expect(named('once')).not.toBe(once);

@@ -93,7 +93,7 @@ export function outgoingTo(
 /** A call by anybody's word, with time enough for a busy machine. */
 export function callTo(url: string, changes: Partial<OutgoingCall> = {}): OutgoingCall {
   return {
-    ...{ method: 'POST', url, trust: 'anybody', headers: {}, body: 'hello' },
+    ...{ method: 'POST', url, trust: 'untrusted', headers: {}, body: 'hello' },
     ...{ timeoutMs: 30_000, answerBytesMax: 1024, originConcurrency: 4, ...changes },
   };
 }

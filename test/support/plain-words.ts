@@ -50,6 +50,7 @@ export const CLEAN: readonly string[] = [
   'src/monitor/',
   'src/open-core.ts',
   'src/operator-error.ts',
+  'src/outgoing/',
   'src/output.ts',
   'src/permissions.ts',
   'src/queue.ts',
