@@ -61,7 +61,7 @@ export class Origin {
     this.#concurrency = concurrency;
     this.#callCount += 1;
     const party = turn ?? `call ${this.#callCount}`;
-    const leave = this.#places.waitingCount > 0 ? null : this.#places.takeAtOnce(party);
+    const leave = this.#places.takeAtOnce(party);
     // The fast path, without a timer.
     if (leave !== null && this.#paceMs(rate) === 0) return leave;
     const deadline = new Deadline(timeoutMs, signal, this.clock.steadyMs);

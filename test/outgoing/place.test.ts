@@ -68,7 +68,7 @@ test('who calls on behalf of another has places of its own', async () => {
   await busy;
 });
 
-test('who is told to stop before the call leaves no fault behind', async () => {
+test('a call that is stopped before it begins leaves no fault behind, and keeps no place', async () => {
   const faults: unknown[] = [];
   const note = (fault: unknown) => faults.push(fault);
   process.on('unhandledRejection', note);
@@ -76,14 +76,16 @@ test('who is told to stop before the call leaves no fault behind', async () => {
     ...{ settings: SETTINGS, clock: systemClock, ca: null },
     resolve: () => Promise.reject(new Error('nobody knows')),
   });
-  const stopped = await outgoing.send(callTo(stranger.url('/ok')), AbortSignal.abort());
-  expect(stopped).toMatchObject({ kind: 'stopped' });
+  const call = callTo(stranger.url('/ok'), { originConcurrency: 1, timeoutMs: 200 });
+  expect(await outgoing.send(call, AbortSignal.abort())).toMatchObject({ kind: 'stopped' });
+  const next = await outgoing.send(call, PATIENT);
+  expect('kind' in next && next.kind).not.toBe('busy');
   await Bun.sleep(0);
   process.off('unhandledRejection', note);
   expect(faults).toEqual([]);
 });
 
-test('who finds no place in time, or is told to stop, has sent nothing', async () => {
+test('a call that finds no place in time, or is stopped, has sent nothing', async () => {
   const { send } = client();
   const first = stranger.heard.length;
   const busy = send('/held', { originConcurrency: 1 });
@@ -184,6 +186,19 @@ test('a connection that the other side has closed meanwhile costs no attempt', a
     // Some are noticed before the next call, some while it is being sent.
     for (const socket of stranger.open) socket.destroy();
   }
+});
+
+test('a call that the pace holds up for too long keeps no place', async () => {
+  const origins = new Origins(async () => [], systemClock);
+  const origin = origins.of(new URL('https://slow.example.com'), 'shared');
+  const [first, second] = [
+    await origin.enter({ concurrency: 1, rate: 0.1 }, 1_000, PATIENT),
+    await origin.enter({ concurrency: 2, rate: 0.1 }, 10, PATIENT),
+  ];
+  expect(first).toBeFunction();
+  expect(second).toBeNull();
+  first?.();
+  expect(origin.isIdle).toBe(true);
 });
 
 test('origins that were called once are forgotten, those with a call under way are not', async () => {

@@ -73,7 +73,6 @@ export const outgoing: readonly MutatedFile[] = [
       ['this.#lookUp ??= ', 'this.#lookUp = '],
       ['if (literal !== null) return [literal];', ''],
       ['turn ?? `call', '`call'],
-      ['this.#places.waitingCount > 0 ? null : ', ''],
       ["if (typeof taken !== 'string') taken();", ''],
       ['Math.max(this.#nextAtMs, nowMs) + 1000 / rate', 'nowMs'],
       ['Math.max(this.#nextAtMs, nowMs) + 1000', 'this.#nextAtMs + 1000'],
