@@ -1,11 +1,10 @@
 /** Checks the gate: its panels, their bindings, and its trusted proxies. */
 
-import { request as requestPlain } from 'node:http';
-import { request as requestTls } from 'node:https';
-import { isIP } from 'node:net';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/settings/index.ts';
 import { about, type Finding } from '../finding.ts';
+import { Asker } from '../http/upstream/ask.ts';
+import { Failure } from '../http/upstream/exchange.ts';
 import type { BoundHost } from '../store/kind.ts';
 
 type Upstream = Config['gateUpstreams'][number];
@@ -13,7 +12,7 @@ type Upstream = Config['gateUpstreams'][number];
 const say = about('gate');
 /** The time limit of an answer of a panel, ms. */
 const PROBE_MAX_MS = 3_000;
-const SILENCE = 'it says nothing';
+const SILENCE = 'no answer in time';
 /** A connection that was accepted and closed without a byte. */
 const DROPPED = 'dropped';
 
@@ -153,20 +152,16 @@ async function probe(upstream: Upstream): Promise<number | string> {
   return answer === DROPPED ? ask('OPTIONS', '/', upstream) : answer;
 }
 
-/**
- * Sends a request as the proxy would: some panels answer only their own host, or only requests with
- * a client address. Returns the status, or the error without an answer. `fetch` would use a proxy
- * of the environment.
- */
-function ask(
+/** Sends a request as the proxy does. Returns the status, or the error without an answer. */
+async function ask(
   method: 'GET' | 'HEAD' | 'OPTIONS',
   path: string,
-  { host, hostHeader, url }: Upstream,
+  upstream: Upstream,
 ): Promise<number | string> {
-  const { host: panelHost, hostname, protocol } = new URL(url);
-  const request = protocol === 'https:' ? requestTls : requestPlain;
+  const { host, hostHeader, url } = upstream;
+  const asker = new Asker(url);
   const headers = {
-    host: hostHeader === 'original' ? host : panelHost,
+    host: hostHeader === 'original' ? host : asker.host,
     'x-forwarded-for': '127.0.0.1',
     'x-forwarded-host': host,
     'x-forwarded-proto': 'https',
@@ -176,29 +171,14 @@ function ask(
       'access-control-request-method': 'GET',
     }),
   };
-  // By default it is the host of the header. TLS sends no address as a server name.
-  const servername = isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? hostname : '';
-  return new Promise((settle) => {
-    const asked = request(`${url}${path}`, { method, headers, servername, agent: false });
-    const end = (outcome: number | string) => {
-      clearTimeout(timer);
-      settle(outcome);
-      asked.destroy();
-    };
-    const timer = setTimeout(() => end(SILENCE), PROBE_MAX_MS);
-    let isAccepted = false;
-    asked.once('socket', (socket) =>
-      socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => {
-        isAccepted = true;
-      }),
-    );
-    asked.once('response', ({ statusCode }) => end(statusCode ?? 0));
-    asked.on('error', (error) => {
-      const code = 'code' in error ? String(error.code) : SILENCE;
-      const isClosed = code === 'ECONNRESET' || code === 'EPIPE';
-      end(isClosed && isAccepted && asked.socket?.bytesRead === 0 ? DROPPED : code);
-    });
-    asked.once('close', () => end(SILENCE));
-    asked.end();
-  });
+  const { signal } = new AbortController();
+  const question = { method, path, headers, signal, onEnd: () => {} };
+  const answer = await asker.ask({ ...upstream, timeoutMs: PROBE_MAX_MS }, question);
+  asker.close();
+  if (!(answer instanceof Failure)) {
+    answer.cancel();
+    return answer.status;
+  }
+  if (answer.isDropped) return DROPPED;
+  return answer.kind === 'upstream_slow' ? SILENCE : answer.code;
 }

@@ -193,12 +193,11 @@ const RULES: Readonly<Record<string, Rule>> = {
   'src/doctor': {
     ours: [
       ...['src/doctor/', 'src/backup/', 'src/gateway/', 'src/outgoing/', 'src/tls/'],
-      ...LEAVES,
+      // The doctor asks panels as the proxy does.
+      ...['src/http/upstream/', ...LEAVES],
     ],
     types: ['src/config/', 'src/store/kind.ts'],
-    packages: [
-      ...['croner', 'node:crypto', 'node:fs', 'node:http', 'node:https', 'node:net', 'node:path'],
-    ],
+    packages: ['croner', 'node:crypto', 'node:fs', 'node:path'],
     reason: 'a diagnosis looks at the machine; at the database looks its kind of store',
   },
   'src/client': {

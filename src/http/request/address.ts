@@ -24,16 +24,7 @@ export function parseTrustedProxies(networks: readonly string[]): TrustedProxies
       throw new RangeError(`'${network}' is not a network`);
     list.addSubnet(address, bits, family);
   }
-  // Behind a proxy nearly all requests have the same peer.
-  let last: string | null = null;
-  let isTrusted = false;
-  return {
-    includes: (address) => {
-      if (address !== last) isTrusted = list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
-      last = address;
-      return isTrusted;
-    },
-  };
+  return { includes: (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') };
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { REQUEST_BOUNDS, readJsonObject } from '../../core/json-input.ts';
 import { type Misfit, malformed, Refused } from '../../core/outcome.ts';
+import { unless } from '../../deadline.ts';
 import { LARGE_BYTES, type Place } from '../bound/room.ts';
 
 /**
@@ -25,20 +26,23 @@ export async function readBody(
   if (declared > bytesMax) return tooLong(bytesMax);
   const place = declared < LARGE_BYTES ? null : await enter(declared);
   if (place === null && declared >= LARGE_BYTES) return malformed(TOO_MANY);
-  let bytes: Uint8Array | null | typeof LATE;
+  const patience = new AbortController();
+  const timer = setTimeout(() => patience.abort(), timeMaxMs);
+  let bytes: Uint8Array | typeof TOO_LONG | null;
   try {
-    bytes = await inTime(readBytes(request, bytesMax), timeMaxMs);
+    bytes = await unless(patience.signal, readBytes(request, bytesMax));
   } catch {
     // The client has disconnected or framed its body wrongly: no fault of the server.
     return malformed('the body was not sent to its end');
   } finally {
+    clearTimeout(timer);
     place?.leave();
   }
-  if (bytes === LATE) {
+  if (bytes === null) {
     const detail = `the body did not arrive within ${timeMaxMs / 1000} s`;
     return new Refused('late', { detail }) as Misfit<'late'>;
   }
-  if (bytes === null) return tooLong(bytesMax);
+  if (bytes === TOO_LONG) return tooLong(bytesMax);
   if (bytes.length >= LARGE_BYTES) await turn();
   return readJsonObject(bytes, { ...REQUEST_BOUNDS, bytesMax }, 'the body');
 }
@@ -54,30 +58,21 @@ export function dropBody(request: Request): void {
   if (!request.bodyUsed) void request.body?.cancel().catch(() => {});
 }
 
-/** Reads the bytes of a body; null: there are more than `bytesMax`. */
-async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array | null> {
+const TOO_LONG = Symbol('too long');
+
+/** Reads the bytes of a body. */
+async function readBytes(
+  request: Request,
+  bytesMax: number,
+): Promise<Uint8Array | typeof TOO_LONG> {
   // Bun returns no more than was declared.
   if (request.headers.has('content-length')) return request.bytes();
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request.body ?? []) {
     length += chunk.length;
-    if (length > bytesMax) return null;
+    if (length > bytesMax) return TOO_LONG;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
-}
-
-const LATE = Symbol('late');
-
-async function inTime<T>(reading: Promise<T>, timeMaxMs: number): Promise<T | typeof LATE> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<typeof LATE>((resolve) => {
-    timer = setTimeout(() => resolve(LATE), timeMaxMs);
-  });
-  try {
-    return await Promise.race([reading, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

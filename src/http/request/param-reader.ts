@@ -48,7 +48,6 @@ export function reader(name: string, param: Param): ReadParam {
 function decoderOf(schema: TSchema): ((raw: string) => number | string | null) | null {
   if (schema[Kind] !== 'Union') return isNumeric(schema) ? readInteger : null;
   const kinds = schema['anyOf'] as TSchema[];
-  if (kinds.every(isNumeric)) return readInteger;
   return kinds.some(isNumeric) ? (raw) => readInteger(raw) ?? raw : null;
 }
 

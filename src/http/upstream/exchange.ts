@@ -7,7 +7,7 @@ import type { Upstream } from './settings.ts';
 
 /** A question; the path includes the query. */
 export interface Question {
-  method: 'GET' | 'HEAD';
+  method: 'GET' | 'HEAD' | 'OPTIONS';
   path: string;
   headers: Readonly<Record<string, string>>;
   /** Aborts when the client disconnects. */

@@ -42,15 +42,10 @@ export class Panel {
   }
 }
 
-/** A text that no URL contains. */
-const NOWHERE = ' ';
-
 export class Panels {
   #read: UpstreamSettings['gateUpstreams'] = [];
   #byHost = new Map<string, Panel>();
   readonly #hosts = new Hosts();
-  /** A cache: the last host and port that was no panel's, with the slash; most requests have it. */
-  #elsewhere = NOWHERE;
 
   constructor(private readonly settings: UpstreamSettings) {}
 
@@ -62,11 +57,8 @@ export class Panels {
     // Without a valid Host a URL begins with its path.
     if (url.startsWith('/')) return null;
     const start = url.indexOf('://') + 3;
-    if (url.startsWith(this.#elsewhere, start)) return null;
     const authority = url.slice(start, url.indexOf('/', start));
-    const panel = this.#byHost.get(this.#hosts.find(authority)?.name ?? '') ?? null;
-    if (panel === null) this.#elsewhere = `${authority}/`;
-    return panel;
+    return this.#byHost.get(this.#hosts.find(authority)?.name ?? '') ?? null;
   }
 
   /** Ends all requests in flight. */
@@ -82,7 +74,6 @@ export class Panels {
   #change(upstreams: UpstreamSettings['gateUpstreams']): void {
     const before = this.#byHost;
     this.#read = upstreams;
-    this.#elsewhere = NOWHERE;
     this.#byHost = new Map(
       upstreams.map((upstream) => {
         const panel = before.get(upstream.host) ?? new Panel(upstream);

@@ -7,7 +7,6 @@ export const http: readonly MutatedFile[] = [
     changes: [
       [`const raw = given || (`, `const raw = (`],
       [`readInteger(raw) ?? raw : null;`, `readInteger(raw) : null;`],
-      [`if (kinds.every(isNumeric)) return readInteger;`, ''],
     ],
   },
   {
