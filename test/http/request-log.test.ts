@@ -5,6 +5,7 @@ import type { Credentials } from '../../src/core/provider.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { call, type Reply, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { Faults } from '../support/faults.ts';
+import { rawRequest } from '../support/raw.ts';
 
 let faults: Faults;
 let app: TestApp;
@@ -80,6 +81,8 @@ describe('a request line', () => {
       { path: 'other', answer: 'not_found' },
     ]);
     expect(app.logLines.join('')).not.toContain(own.authKey);
+    await rawRequest(app, 'PURGE', '/api/list-install', []);
+    expect(lines().at(-1)).toMatchObject({ method: 'other', answer: 'wrong_method' });
   });
 
   test('is written only if it is wanted', async () => {

@@ -99,6 +99,10 @@ describe('requests', () => {
     }
     const endpoint = { endpoint: '/api/list-install' };
     expect(await value('gatepost_request_duration_seconds_count', endpoint)).toBe(4);
+    await call(app, '/docs', null);
+    const page = { endpoint: '/docs' };
+    expect(await requests('/docs', 'ok')).toBe(1);
+    expect(await value('gatepost_request_duration_seconds_count', page)).toBe(0);
   });
 
   test('that find no link tell the operator why, and the caller not', async () => {

@@ -2,7 +2,7 @@
 
 import { REQUEST_BOUNDS, readJsonObject } from '../../core/json-input.ts';
 import { type Misfit, malformed, Refused } from '../../core/outcome.ts';
-import { unless } from '../../deadline.ts';
+import { unlessAborted } from '../../deadline.ts';
 import { LARGE_BYTES, type Place } from '../bound/room.ts';
 
 /**
@@ -30,7 +30,7 @@ export async function readBody(
   const timer = setTimeout(() => patience.abort(), timeMaxMs);
   let bytes: Uint8Array | typeof TOO_LONG | null;
   try {
-    bytes = await unless(patience.signal, readBytes(request, bytesMax));
+    bytes = await unlessAborted(patience.signal, readBytes(request, bytesMax));
   } catch {
     // The client has disconnected or framed its body wrongly: no fault of the server.
     return malformed('the body was not sent to its end');

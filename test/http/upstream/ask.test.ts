@@ -1,6 +1,7 @@
 /** Questions to a panel that misbehaves: what comes of each, and that nothing is left behind. */
 
 import { afterEach, expect, test } from 'bun:test';
+import { type AddressInfo, createServer } from 'node:net';
 import { Asker } from '../../../src/http/upstream/ask.ts';
 import { type Answer, Failure } from '../../../src/http/upstream/exchange.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
@@ -294,4 +295,25 @@ test('a connection that the panel had closed is made again', async () => {
     if (!(outcome instanceof Failure)) await read(outcome.body());
   }
   expect(ends).toEqual(Array(6).fill(null));
+});
+
+test('a connection that closes before TLS is accepted is an outage, not a dropped key', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.resetAndDestroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const asker = new Asker(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const { signal } = new AbortController();
+  const question = {
+    method: 'GET',
+    path: '/sub/key',
+    headers: {},
+    signal,
+    onEnd: () => {},
+  } as const;
+  const outcome = await asker.ask(PATIENT, question);
+  expect(outcome).toMatchObject({ kind: 'upstream_away', isDropped: false });
+  asker.close();
+  server.close();
 });

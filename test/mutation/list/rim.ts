@@ -139,7 +139,8 @@ export const rim: readonly MutatedFile[] = [
     file: 'src/http/stream/device-stream.ts',
     tests: ['test/http/stream.test.ts', 'test/http/stream-life.test.ts'],
     changes: [
-      ['if (nowMs - this.#seenAtMs < DAY_MS) return;', ''],
+      ['if (this.#inHand.length >= FRAMES_IN_HAND_MAX) {', 'if (false) {'],
+      ['wasAwaited && this.#isMoreWaiting', 'false'],
       ['if (items > ACK_COUNT_MAX) break;', ''],
     ],
   },
