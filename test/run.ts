@@ -9,7 +9,7 @@
  *
  * | Variable | Effect |
  * |---|---|
- * | `TEST_WORKERS` | files at a time; default: processors + 1, because long tests wait for a disk |
+ * | `TEST_WORKERS` | files at a time, beside one that waits; default: processors + 1 |
  * | `TEST_LONG=1` | kills, races and models run for longer (test/support/scale.ts) |
  * | `STORE_SET=off` | the PostgreSQL store runs without its grouped statements |
  * | `TEST_POSTGRES` | the port of a running server; default: one is started |
@@ -63,6 +63,29 @@ const ON_BOTH = new Set([
 ]);
 /** Folders whose files run on both. */
 const FOLDERS_ON_BOTH = ['http/coverage/', 'store/contract/'];
+/**
+ * Files that wait most of their time for a timer, a deadline or a server that is down. They need no
+ * processor, so that one worker runs them beside all others.
+ */
+const WAITING = new Set([
+  'cli/simulate.test.ts',
+  'client/device-client.test.ts',
+  'e2e/monitor.test.ts',
+  'e2e/outgoing-idle.test.ts',
+  'e2e/outgoing-secrets.test.ts',
+  'e2e/rolling.test.ts',
+  'e2e/secrets.test.ts',
+  'e2e/stop.test.ts',
+  'http/slow.test.ts',
+  'outgoing/alone.test.ts',
+  'outgoing/answer.test.ts',
+  'outgoing/http2.test.ts',
+  'store/postgres-database.test.ts',
+  'store/postgres-full-disk.test.ts',
+  'store/postgres-opening.test.ts',
+  'store/postgres-outage.test.ts',
+  'store/postgres-way.test.ts',
+]);
 /** Which files start first: the run must not end with one long file alone. */
 const START_ORDER = [/^fuzz/, /^(?:e2e|store|http\/coverage|core\/message)/, /^(?:cli|backup|tls)/];
 /** The time after which a file is killed, s. Tests have limits; code after them has none. */
@@ -111,8 +134,13 @@ const port =
   (needsPostgres && noPostgres === null ? String((await startPostgres()).port) : undefined);
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 const failedFiles: string[] = [];
-let next = 0;
-await Promise.all(Array.from({ length: workerCount }, work));
+const waiting = runs.filter(({ file }) => WAITING.has(file));
+const busy = runs.filter(({ file }) => !WAITING.has(file));
+await Promise.all([
+  ...Array.from({ length: workerCount }, () => work(busy)),
+  workerCount > 1 ? work(waiting) : null,
+]);
+await work(waiting);
 rmSync(folder, { recursive: true, force: true });
 
 printSlowest();
@@ -138,8 +166,9 @@ function printSlowest(): void {
   }
 }
 
-async function work(): Promise<void> {
-  for (let run = runs[next++]; run !== undefined; run = runs[next++]) {
+/** Runs files of a queue until it is empty. */
+async function work(queue: Run[]): Promise<void> {
+  for (let run = queue.shift(); run !== undefined; run = queue.shift()) {
     const startMs = performance.now();
     const counts = await runFile(run);
     run.seconds = (performance.now() - startMs) / 1000;
