@@ -29,7 +29,7 @@ const KILLS = scaleOf('DELIVERY_KILLS', { short: 8, long: 40 });
 const SEED = Number(process.env['DELIVERY_SEED'] ?? 5);
 const PROVIDERS = 2;
 /** So many that writing recipients and sending take several steps. */
-const DEVICES_PER_PROVIDER = 20_000;
+const DEVICES_PER_PROVIDER = 5_000;
 const LIVE_PER_PROVIDER = 3;
 const STATUSES = [10, 20, 30, 5, 6, 40, 100, 130];
 
