@@ -31,10 +31,7 @@ export const storePostgres: readonly MutatedFile[] = [
   {
     file: 'src/store/postgres/sealer.ts',
     tests: ['test/store/postgres-trails.test.ts'],
-    changes: [
-      ["WHERE audit_pending.xact = ${value('xact')}::text::xid8", ''],
-      ['await lockChain(runner);', ''],
-    ],
+    changes: [['await lockChain(runner);', '']],
   },
   {
     file: 'src/store/postgres/fault.ts',
@@ -60,18 +57,20 @@ export const storePostgres: readonly MutatedFile[] = [
     tests: ['test/store/postgres-listening.test.ts', 'test/store/postgres-messages.test.ts'],
     changes: [
       ['if (this.#quietChecks >= DEAF_CHECKS) this.#listener.close();', ''],
-      ['if (isMoved) this.#report([]);', ''],
       ['if (deviceIds !== null) this.#report(deviceIds);', ''],
       ["        this.#report('all');\n      },", '      },'],
     ],
   },
   {
+    file: 'src/store/postgres/watch.ts',
+    tests: ['test/store/contract/node.test.ts'],
+    store: 'postgres',
+    changes: [['if (isMoved) this.#report([]);', '']],
+  },
+  {
     file: 'src/store/postgres/signals.ts',
     tests: ['test/store/postgres-messages.test.ts'],
-    changes: [
-      ['if (sender === this.#sender) return null;', ''],
-      ["ids.split(',').filter(Boolean)", "ids.split(',')"],
-    ],
+    changes: [['if (sender === this.#sender) return null;', '']],
   },
   {
     file: 'src/store/postgres/database.ts',
