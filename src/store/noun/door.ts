@@ -13,6 +13,7 @@ import type {
 } from '../../core/port/slot.ts';
 import { freesSlots, policyOf } from '../../core/slot.ts';
 import { type Dialect, type Statements, type Step, value } from '../backend.ts';
+import { ACTIVE_BINDING } from '../status.ts';
 import {
   AT_PROVIDER_COLUMNS,
   atProvider,
@@ -65,11 +66,11 @@ function statements(backend: Statements) {
         ${door} WHERE i.install_code = ${once('installCode')}`),
     /** Up to two links with the key. */
     byKey: backend.prepare<DoorRow>(sql`${door} WHERE ${hasKey} LIMIT 2`),
-    /** A statement of its own, so that SQLite sorts nothing: nearly all links are bound. */
+    /** Nearly all are bound: SQLite sorts nothing for those. */
     byKeyBound: backend.prepare<DoorRow>(sql`
         ${door} WHERE ${hasKey} AND EXISTS (SELECT 1 FROM domain b
           WHERE b.provider_id = i.provider_id AND b.domain_hash = ${once('domainHash')}
-            AND b.status = ${DOMAIN_ACTIVE}) LIMIT 2`),
+            AND b.status = ${ACTIVE_BINDING}) LIMIT 2`),
     policy: backend.prepare<PolicyRow>(sql`
         SELECT i.inactive_days AS "inactiveDays", i.when_full AS "whenFull",
           i.cool_down_hours AS "coolDownHours", o.inactive_days AS "providerInactiveDays",
