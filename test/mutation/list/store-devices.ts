@@ -96,6 +96,47 @@ export const storeDevices: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/store/postgres/set/admission.ts',
+    tests: ['test/store/admission-rules.test.ts'],
+    store: 'postgres',
+    changes: [
+      ['if (isNew)', 'if (true)'],
+      ['device_count + nth <= install_limit', 'device_count + nth < install_limit'],
+      ['device_count + nth <= install_limit', 'device_count + nth <= install_limit + 1'],
+      ['AND (provider_code IS NULL OR provider_code = owner_code)', ''],
+      [' AND webhook_id IS NULL', ''],
+      ['WHERE status = ${sql.raw(String(INSTALL_ACTIVE))}', 'WHERE true'],
+      ['domain_status = ${sql.raw(String(DOMAIN_ACTIVE))}', 'domain_status IS NOT NULL'],
+    ],
+  },
+  {
+    file: 'src/store/postgres/set/addition.ts',
+    tests: ['test/store/postgres-links.test.ts', 'test/store/contract/link.test.ts'],
+    store: 'postgres',
+    changes: [
+      ['WHERE x.nth <= x.count_max', 'WHERE x.nth <= x.count_max + 1'],
+      [' AND x.webhook_id IS NULL', ''],
+      ['if (!byCode.has(installCode))', 'if (true)'],
+      ['if (rows.length > 0) sealer.raise();', ''],
+      ["figures.note(item.draft.providerId, 'links', item.act.atMs);", ''],
+    ],
+  },
+  {
+    file: 'src/store/postgres/set/look-ups.ts',
+    tests: ['test/store/contract/link.test.ts', 'test/store/postgres-links.test.ts'],
+    store: 'postgres',
+    changes: [
+      ['isBound(other) === isBound(first)', 'isBound(other) !== isBound(first)'],
+      ['providerId === ownerId ? [link] : []', '[link]'],
+      ['DESC NULLS LAST', 'ASC'],
+      ['id < beforeId', 'id <= beforeId'],
+      [
+        'k.provider_code IS NULL OR k.provider_code =',
+        'k.provider_code IS NULL OR k.provider_code <>',
+      ],
+    ],
+  },
+  {
     file: 'src/store/noun/install.ts',
     tests: ['test/store/contract/link.test.ts', 'test/http/coverage'],
     changes: [

@@ -1,8 +1,8 @@
 /**
  * Admits the devices of many calls by one statement, each if no guard of the statement objects: its
  * link is bound and active, has a slot for it and no webhook. The guards restate `judge` of
- * core/slot.ts; test/store/set-rules.test.ts compares both. noun/slot.ts does the rest, refusals
- * too.
+ * core/slot.ts; test/store/admission-rules.test.ts compares both. noun/slot.ts decides about the
+ * others, refusals included.
  */
 
 import { sql } from 'drizzle-orm';
