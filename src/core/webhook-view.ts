@@ -1,60 +1,42 @@
 /** Webhooks as lists show them: without secrets, also those in URLs. */
 
-import type { EventKind } from './port/event.ts';
 import type { Webhook, WebhookTarget } from './port/webhook.ts';
 import { hashKey, keyFingerprint } from './secret.ts';
 import { verifyingKey } from './webhook-key.ts';
 
-/** A webhook without secrets; fields of the other kind of target are null. */
-export interface WebhookView {
-  id: number;
-  kind: 'webhook' | 'telegram';
-  /** The origin, as the path may be a secret; `urlFingerprint` distinguishes paths. */
-  url: string | null;
-  urlFingerprint: string | null;
-  signature: string | null;
-  /** The public key of Ed25519. */
-  publicKey: string | null;
-  chat: string | null;
-  /** The number of the bot, which begins its token. */
-  bot: string | null;
-  locale: string | null;
-  /** Empty: all. */
-  events: readonly EventKind[];
-  secretFingerprint: string;
-  /** Time until which the old secret signs too; null: it does not. */
-  previousUntilMs: number | null;
-  createdAtMs: number;
-  disabled: Webhook['disabled'];
-}
+/** A webhook without secrets. */
+export type WebhookView = ReturnType<typeof webhookView>;
 
-/** Makes the view of a webhook. */
-export function webhookView(webhook: Webhook, nowMs: number): WebhookView {
+/** Makes the view of a webhook; fields of the other kind of target are null. */
+export function webhookView(webhook: Webhook, nowMs: number) {
   const { id, target, events, secret, previous, createdAtMs, disabled } = webhook;
   const isUrl = target.kind === 'webhook';
   return {
     id,
     kind: target.kind,
+    /** The origin, as the path may be a secret; `urlFingerprint` distinguishes paths. */
     url: isUrl ? shownUrl(target.url) : null,
     urlFingerprint: isUrl ? fingerprint(target.url) : null,
     signature: isUrl ? target.scheme : null,
+    /** The public key of Ed25519. */
     publicKey: isUrl && target.scheme === 'v1a' ? verifyingKey(secret) : null,
     chat: isUrl ? null : target.chat,
+    /** The number of the bot, which begins its token. */
     bot: isUrl ? null : secret.replace(/:.*/s, ''),
     locale: isUrl ? null : target.locale,
+    /** Empty: all. */
     events,
     secretFingerprint: fingerprint(secret),
+    /** Time until which the old secret signs too; null: it does not. */
     previousUntilMs: previous !== null && nowMs < previous.untilMs ? previous.untilMs : null,
     createdAtMs,
     disabled,
   };
 }
 
-/** A new secret as its owner gets it once. */
+/** A new secret as its owner gets it once: of HMAC-SHA256, or the public key of Ed25519. */
 export interface FreshSecret {
-  /** Of HMAC-SHA256; else null. */
   secret: string | null;
-  /** Of Ed25519, whose private key is never shown; else null. */
   publicKey: string | null;
 }
 

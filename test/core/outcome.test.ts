@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { fromStore, isRefused, malformed, Refused, saving } from '../../src/core/outcome.ts';
 import { WriteFailed } from '../../src/core/port/store.ts';
 
-test('a refusal is told from everything else, such as an object that says something', () => {
+test('a refusal is distinguished from all other values, such as an object with the same field', () => {
   expect(isRefused(new Refused('link_disabled'))).toBe(true);
   expect(isRefused(malformed('x must be y'))).toBe(true);
   for (const other of ['link_disabled', null, undefined, 0, { says: 'link_disabled' }, new Error()])

@@ -25,9 +25,9 @@ interface Moved {
   status: number;
 }
 
-export function addInstall(id: number, link: NewLink): Deed {
-  return { action: 'install.add', object: newLink(id, link) };
-}
+const deed = (action: Action, object: Facts): Deed => ({ action, object });
+
+export const addInstall = (id: number, link: NewLink) => deed('install.add', newLink(id, link));
 
 export function updateInstall(before: Link, after: Link): Deed | null {
   const change = changesOfLink(before, after);
@@ -38,22 +38,17 @@ export function updateInstall(before: Link, after: Link): Deed | null {
 export function importInstall(before: Link | null, after: Link, hwids: number): Deed | null {
   const { id } = after;
   const action = 'install.import';
-  if (before === null) return { action, object: { ...newLink(id, after), hwids } };
+  if (before === null) return deed(action, { ...newLink(id, after), hwids });
   const change = changesOfLink(before, after);
-  if (change === null) return hwids === 0 ? null : { action, object: { id, hwids } };
+  if (change === null) return hwids === 0 ? null : deed(action, { id, hwids });
   return { action, object: { id, hwids }, change };
 }
 
-export function freeSlot(installId: number, hwid: string): Deed {
-  return {
-    action: 'hwid.delete',
-    object: { install_id: installId, hwid_sha256: hwidHash(hwid) },
-  };
-}
+export const freeSlot = (installId: number, hwid: string) =>
+  deed('hwid.delete', { install_id: installId, hwid_sha256: hwidHash(hwid) });
 
-export function addDomain({ id, domainHash }: Pick<Domain, 'id' | 'domainHash'>): Deed {
-  return { action: 'domain.add', object: { id, domain_hash: domainHash } };
-}
+export const addDomain = ({ id, domainHash }: Pick<Domain, 'id' | 'domainHash'>) =>
+  deed('domain.add', { id, domain_hash: domainHash });
 
 export function updateDomain(before: Binding, after: Binding): Deed | null {
   const change = changesOfBinding(before, after);
@@ -69,7 +64,7 @@ export function importDomain(
 ): Deed | null {
   const { id, domainHash } = after;
   const action = 'domain.import';
-  if (before === null) return { action, object: { id, domain_hash: domainHash } };
+  if (before === null) return deed(action, { id, domain_hash: domainHash });
   const change = changesOfBinding(before, after);
   return change && { action, object: { id }, change };
 }
@@ -77,25 +72,20 @@ export function importDomain(
 /** Has the targets and the time, but no content of the message. */
 export function send(id: number, draft: NewDistribution): Deed {
   const { notificationType, actionType, targetOs, targetHwid, dueAtMs } = draft;
-  return {
-    action: notificationType === PUSH ? 'notification.send' : 'command.send',
-    object: {
-      id,
-      ...(actionType !== null && { action_type: actionType }),
-      ...(targetOs === null ? { hwids: targetHwid.split(',').length } : { os: targetOs }),
-      ...(draft.unboundCount > 0 && { unbound: draft.unboundCount }),
-      ...(dueAtMs !== null && { due: isoTime(dueAtMs) }),
-    },
-  };
+  return deed(notificationType === PUSH ? 'notification.send' : 'command.send', {
+    id,
+    ...(actionType !== null && { action_type: actionType }),
+    ...(targetOs === null ? { hwids: targetHwid.split(',').length } : { os: targetOs }),
+    ...(draft.unboundCount > 0 && { unbound: draft.unboundCount }),
+    ...(dueAtMs !== null && { due: isoTime(dueAtMs) }),
+  });
 }
 
-export function cancelDistribution(before: Moved, after: Moved): Deed | null {
-  return moved('distribution.cancel', before, after);
-}
+export const cancelDistribution = (before: Moved, after: Moved) =>
+  moved('distribution.cancel', before, after);
 
-export function blockDistribution(before: Moved, after: Moved): Deed | null {
-  return moved('distribution.block', before, after);
-}
+export const blockDistribution = (before: Moved, after: Moved) =>
+  moved('distribution.block', before, after);
 
 export function addProvider(draft: NewProvider): Deed {
   const terms = { ...subscriptionOf(draft), ...setOnly(policyFacts({ ...NO_POLICY, ...draft })) };
@@ -148,9 +138,8 @@ export function removeProvider({
 }
 
 /** Omits the address, which may be a secret. */
-export function addWebhook({ id, target, events }: Omit<Hook, 'disabled'>): Deed {
-  return { action: 'webhook.add', object: { id, kind: target.kind, events: kindsIn(events) } };
-}
+export const addWebhook = ({ id, target, events }: Omit<Hook, 'disabled'>) =>
+  deed('webhook.add', { id, kind: target.kind, events: kindsIn(events) });
 
 export function updateWebhook(before: Hook, after: Hook): Deed | null {
   const factsOf = ({ target, events, disabled }: Hook) => ({
@@ -165,43 +154,28 @@ export function updateWebhook(before: Hook, after: Hook): Deed | null {
   return change && { action: 'webhook.update', object: { id: after.id }, change };
 }
 
-export function rotateWebhook(id: number, previousUntilMs: number | null): Deed {
-  const object = { id, old_secret_until: isoTime(previousUntilMs) };
-  return { action: 'webhook.rotate', object };
-}
+export const rotateWebhook = (id: number, previousUntilMs: number | null) =>
+  deed('webhook.rotate', { id, old_secret_until: isoTime(previousUntilMs) });
 
-export function removeWebhook(id: number): Deed {
-  return { action: 'webhook.remove', object: { id } };
-}
+export const removeWebhook = (id: number) => deed('webhook.remove', { id });
 
-export function forgetDevice(hwid: string): Deed {
-  return { action: 'device.forget', object: { hwid_sha256: hwidHash(hwid) } };
-}
+export const forgetDevice = (hwid: string) =>
+  deed('device.forget', { hwid_sha256: hwidHash(hwid) });
 
 /** `momentMs`: the time of the backup. */
-export function restoreDatabase(momentMs: number): Deed {
-  return { action: 'database.restore', object: { moment: isoTime(momentMs) } };
-}
+export const restoreDatabase = (momentMs: number) =>
+  deed('database.restore', { moment: isoTime(momentMs) });
 
-export function moveDatabase(from: 'sqlite' | 'postgres'): Deed {
-  return { action: 'database.move', object: { from } };
-}
+export const moveDatabase = (from: 'sqlite' | 'postgres') => deed('database.move', { from });
 
 /** The blocks after the anchor up to `last` were deleted. */
 export function pruneAudit(
   anchor: Pick<AuditAnchor, 'number'>,
   last: Pick<AuditBlock, 'number' | 'atMs' | 'hash'>,
 ): Deed {
-  const { number, atMs, hash } = last;
-  return {
-    action: 'audit.prune',
-    object: {
-      entries: number - anchor.number,
-      through: number,
-      hash: hex(hash),
-      until: isoTime(atMs),
-    },
-  };
+  const { number: through, atMs, hash } = last;
+  const entries = through - anchor.number;
+  return deed('audit.prune', { entries, through, hash: hex(hash), until: isoTime(atMs) });
 }
 
 const addressOf = (target: Webhook['target']) =>

@@ -24,20 +24,17 @@ interface Link {
   deviceCount: number;
 }
 
-export function linkCreated({ id, installLimit }: Pick<Link, 'id' | 'installLimit'>): Happening {
-  return { kind: 'link.created', data: { install_id: id, install_limit: installLimit } };
-}
+const happening = (kind: EventKind, data: EventData): Happening => ({ kind, data });
+
+export const linkCreated = ({ id, installLimit }: Pick<Link, 'id' | 'installLimit'>) =>
+  happening('link.created', { install_id: id, install_limit: installLimit });
 
 /** `deed`: the audit entry of the change. */
-export function linkUpdated(link: Link & { status: number }, deed: Deed): Happening {
-  const data = { ...linkFacts(link), status: link.status, changed: changedIn(deed) };
-  return { kind: 'link.updated', data };
-}
+export const linkUpdated = (link: Link & { status: number }, deed: Deed) =>
+  happening('link.updated', { ...linkFacts(link), status: link.status, changed: changedIn(deed) });
 
 /** The last free slot of a link was taken. */
-export function linkFull(link: Link): Happening {
-  return { kind: 'link.full', data: linkFacts(link) };
-}
+export const linkFull = (link: Link) => happening('link.full', linkFacts(link));
 
 /** `count`: the refusals of the link on the UTC day; `reason`: that of the last one. */
 export function linkRefused(
@@ -47,12 +44,11 @@ export function linkRefused(
   day: number,
 ): Happening {
   const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
-  return { kind: 'link.refused', data: { install_id: linkId, reason, count, day: date } };
+  return happening('link.refused', { install_id: linkId, reason, count, day: date });
 }
 
-export function deviceAdmitted(link: Link, hwid: string): Happening {
-  return { kind: 'device.admitted', data: { ...linkFacts(link), hwid } };
-}
+export const deviceAdmitted = (link: Link, hwid: string) =>
+  happening('device.admitted', { ...linkFacts(link), hwid });
 
 interface EndedSlot {
   link: Link;
@@ -76,9 +72,9 @@ export function slotEnded(
   why: EndReason,
 ): Happening {
   const kind = KIND_OF_END[why];
-  if (kind === 'device.removed') return { kind, data: { ...linkFacts(link), hwid, why } };
+  if (kind === 'device.removed') return happening(kind, { ...linkFacts(link), hwid, why });
   const last_seen_at = isoTime(lastSeenAtMs);
-  return { kind, data: { install_id: link.id, hwid, new_hwid: newHwid, last_seen_at } };
+  return happening(kind, { install_id: link.id, hwid, new_hwid: newHwid, last_seen_at });
 }
 
 /** A distribution that has ended. */
@@ -97,42 +93,29 @@ const KIND_OF_STATUS: Readonly<Record<number, EventKind>> = {
   [BLOCKED]: 'distribution.blocked',
 };
 
-export function distributionEnded(ended: EndedDistribution): Happening {
-  return {
-    kind: KIND_OF_STATUS[ended.status] ?? 'distribution.finished',
-    data: {
-      distribution_id: ended.id,
-      type: ended.notificationType === PUSH ? 'notification' : 'command',
-      status: ended.status,
-      recipients: ended.recipientCount,
-      sent: ended.sentCount,
-      failed: ended.failedCount,
-    },
-  };
-}
+export const distributionEnded = (ended: EndedDistribution) =>
+  happening(KIND_OF_STATUS[ended.status] ?? 'distribution.finished', {
+    distribution_id: ended.id,
+    type: ended.notificationType === PUSH ? 'notification' : 'command',
+    status: ended.status,
+    recipients: ended.recipientCount,
+    sent: ended.sentCount,
+    failed: ended.failedCount,
+  });
 
-export function quotaReached(
-  quota: Quota,
-  percent: number,
-  used: number,
-  limit: number,
-): Happening {
-  return { kind: 'quota.reached', data: { quota, percent, used, limit } };
-}
+export const quotaReached = (quota: Quota, percent: number, used: number, limit: number) =>
+  happening('quota.reached', { quota, percent, used, limit });
 
 /** The provider's event; the operator's is {@link providerKeyRotated}. */
-export function keyRotated(previousKeyUntilMs: number): Happening {
-  return { kind: 'key.rotated', data: { old_key_until: isoTime(previousKeyUntilMs) } };
-}
+export const keyRotated = (previousKeyUntilMs: number) =>
+  happening('key.rotated', { old_key_until: isoTime(previousKeyUntilMs) });
 
 /** A webhook was disabled, because it did not accept its events. */
-export function webhookDisabled(id: number, target: string, why: string): Happening {
-  return { kind: 'webhook.disabled', data: { webhook_id: id, target, why: shortened(why) } };
-}
+export const webhookDisabled = (id: number, target: string, why: string) =>
+  happening('webhook.disabled', { webhook_id: id, target, why: shortened(why) });
 
-export function providerAdded(provider_code: string, plan: string): Happening {
-  return { kind: 'provider.added', data: { provider_code, plan } };
-}
+export const providerAdded = (provider_code: string, plan: string) =>
+  happening('provider.added', { provider_code, plan });
 
 const KIND_OF_DEED: Readonly<Partial<Record<Deed['action'], EventKind>>> = {
   'provider.suspend': 'provider.suspended',
@@ -145,46 +128,35 @@ export function providerChanged(
   deed: Deed,
 ): Happening {
   const kind = KIND_OF_DEED[deed.action];
-  if (kind !== undefined) return { kind, data: { provider_code: code } };
-  const terms = { plan, active_until: isoTime(activeUntilMs) };
-  const data = { provider_code: code, ...terms, changed: changedIn(deed) };
-  return { kind: 'provider.changed', data };
+  if (kind !== undefined) return happening(kind, { provider_code: code });
+  const data = { provider_code: code, plan, active_until: isoTime(activeUntilMs) };
+  return happening('provider.changed', { ...data, changed: changedIn(deed) });
 }
 
-export function providerKeyRotated(provider_code: string, previousKeyUntilMs: number): Happening {
-  const old_key_until = isoTime(previousKeyUntilMs);
-  return { kind: 'provider.key-rotated', data: { provider_code, old_key_until } };
-}
+export const providerKeyRotated = (provider_code: string, previousKeyUntilMs: number) =>
+  happening('provider.key-rotated', { provider_code, old_key_until: isoTime(previousKeyUntilMs) });
 
-export function providerRemoved(provider_code: string): Happening {
-  return { kind: 'provider.removed', data: { provider_code } };
-}
+export const providerRemoved = (provider_code: string) =>
+  happening('provider.removed', { provider_code });
 
-export function backupFailed(reason: string): Happening {
-  return { kind: 'backup.failed', data: { reason: shortened(reason) } };
-}
+export const backupFailed = (reason: string) =>
+  happening('backup.failed', { reason: shortened(reason) });
 
-export function diskLow(freeBytes: number): Happening {
-  return { kind: 'disk.low', data: { free_bytes: freeBytes } };
-}
+export const diskLow = (freeBytes: number) => happening('disk.low', { free_bytes: freeBytes });
 
 /** A gateway was stopped, because it rejects our credentials. */
-export function gatewayStopped(gateway: DestinationKind, problem: string): Happening {
-  return { kind: 'gateway.stopped', data: { gateway, problem: shortened(problem) } };
-}
+export const gatewayStopped = (gateway: DestinationKind, problem: string) =>
+  happening('gateway.stopped', { gateway, problem: shortened(problem) });
 
 /** A subscription or a certificate ends soon, or has ended. */
-export function ending(
+export const ending = (
   kind: 'subscription.ending' | 'certificate.ending',
   endsAtMs: number,
   days: number,
-): Happening {
-  return { kind, data: { days, ends_at: isoTime(endsAtMs) } };
-}
+) => happening(kind, { days, ends_at: isoTime(endsAtMs) });
 
-export function subscriptionEnded(endedAtMs: number): Happening {
-  return { kind: 'subscription.ended', data: { ended_at: isoTime(endedAtMs) } };
-}
+export const subscriptionEnded = (endedAtMs: number) =>
+  happening('subscription.ended', { ended_at: isoTime(endedAtMs) });
 
 function linkFacts({ id, installLimit, deviceCount }: Link): EventData {
   return { install_id: id, install_count: deviceCount, install_limit: installLimit };

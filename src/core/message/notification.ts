@@ -55,7 +55,7 @@ export function composeNotification(
     expire_days: reader.needed(form, 'expire_days', EXPIRE_DAYS),
   };
   if (reader.misfit !== null) return reader.misfit;
-  const isOver = reader.isTooLarge || isTooLarge(encodePayload(payload));
+  const isOver = reader.isTooLarge || encodePayload(payload).length > PUSH_ENCODED_MAX;
   return isOver ? new Refused('message_too_large') : payload;
 }
 
@@ -176,9 +176,4 @@ const NOT_TEXT = 'must be a string of whole Unicode characters';
 /** Encodes a payload for the size rule: base64 of compact JSON. */
 export function encodePayload(payload: NotificationPayload): string {
   return Buffer.from(JSON.stringify(payload), 'utf8').toString('base64');
-}
-
-/** Returns true if an encoded payload is over {@link PUSH_ENCODED_MAX} bytes. */
-export function isTooLarge(encoded: string): boolean {
-  return encoded.length > PUSH_ENCODED_MAX;
 }

@@ -4,7 +4,6 @@ import { PUSH_ENCODED_MAX } from '../../../src/core/formats.ts';
 import {
   composeNotification,
   encodePayload,
-  isTooLarge,
   type NotificationPayload,
 } from '../../../src/core/message/notification.ts';
 import { isRefused } from '../../../src/core/outcome.ts';
@@ -237,11 +236,6 @@ describe('size', () => {
       expect(encodePayload(accepted(formOfBytes('', bytes)))).toHaveLength(PUSH_ENCODED_MAX);
     }
     expect(composeNotification(formOfBytes('', 3073))).toMatchObject({ says: 'message_too_large' });
-  });
-
-  test('4097 is too large, 4096 is not', () => {
-    expect(isTooLarge('A'.repeat(4096))).toBe(false);
-    expect(isTooLarge('A'.repeat(4097))).toBe(true);
   });
 
   test('text of several bytes a character counts in bytes', () => {

@@ -34,6 +34,102 @@ export const coreRules: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/moving/fields.ts',
+    tests: ['test/cli/import.test.ts', 'test/core/moving/source-record.test.ts'],
+    changes: [
+      ['if (isRefused(value)) throw new FieldFault(`${name} ${value.detail}`);', ''],
+      ['[name, fit(fields, wire, read)]', '[wire, fit(fields, wire, read)]'],
+      ['if (!isRecord(value)) throw', 'if (isRecord(value)) throw'],
+      ['malformed(subject + fault.message)', 'malformed(fault.message)'],
+    ],
+  },
+  {
+    file: 'src/core/moving/fit.ts',
+    tests: ['test/core/moving/fit.test.ts'],
+    changes: [
+      ['rows + more > ROWS_MAX', 'rows + more >= ROWS_MAX'],
+      ['const more = 1 + install.slots.length;', 'const more = install.slots.length;'],
+      ['      rows = 0;\n', ''],
+      ['atMs > nowMs + DAY_MS', 'atMs >= nowMs + DAY_MS'],
+      ['...[slot.registeredAtMs, slot.firstSeenAtMs, slot.lastSeenAtMs],', ''],
+      ['firstSeenAtMs: past(slot.firstSeenAtMs, nowMs),', ''],
+    ],
+  },
+  {
+    file: 'src/core/event/happenings.ts',
+    tests: ['test/core/event/happenings.test.ts', 'test/store/contract/event.test.ts'],
+    changes: [
+      ["[BLOCKED]: 'distribution.blocked',", ''],
+      ["kind === 'device.removed'", "kind !== 'device.removed'"],
+      ['if (kind !== undefined) return happening(kind, { provider_code: code });', ''],
+      ['REASON_LENGTH_MAX)', '10_000)'],
+    ],
+  },
+  {
+    file: 'src/core/message/cancel.ts',
+    tests: ['test/core/message/cancel.test.ts'],
+    changes: [
+      ['dueFromMs: nowMs + CANCEL_CUTOFF_MS', 'dueFromMs: nowMs'],
+      ["isTerminal(outcome) ? 'cancel_failed'", "!isTerminal(outcome) ? 'cancel_failed'"],
+    ],
+  },
+  {
+    file: 'src/core/message/html.ts',
+    tests: ['test/core/message/html.test.ts', 'test/core/message/push.test.ts'],
+    changes: [
+      ["...['script', 'style', 'textarea'", "...['style', 'textarea'"],
+      ['(isUrlToOpen(value.trim()) ? value.trim() : null)', 'value'],
+      ["(value === '_blank' ? value : null)", 'value'],
+      ['return isDone ? filtered : sanitizeHtml(filtered, FILTER);', 'return filtered;'],
+      ['|| / src="http/i.test(filtered)', ''],
+      ['this.#tagCount > HTML_TAG_COUNT_MAX ||', ''],
+      ['if (this.#bytes > HTML_BYTES_MAX) return false;', ''],
+      [".replace(BREAKS_LINE, '\\n')", ''],
+    ],
+  },
+  {
+    file: 'src/core/install.ts',
+    tests: ['test/http/coverage', 'test/core/model.test.ts'],
+    changes: [
+      ['provider.installCountMax ?? core', 'core'],
+      ["outcome === 'subscription_key_exists'", 'false'],
+      ["updated === 'subscription_key_exists'", 'false'],
+    ],
+  },
+  {
+    file: 'src/core/outcome.ts',
+    tests: ['test/core/outcome.test.ts'],
+    changes: [
+      ['return outcome instanceof Refused;', "return typeof outcome === 'object';"],
+      ['if (fault instanceof WriteFailed) return new Refused(says, { fault });', ''],
+    ],
+  },
+  {
+    file: 'src/core/message/status.ts',
+    tests: ['test/state-machine.test.ts', 'test/core/message/cancel.test.ts'],
+    changes: [
+      ['[CREATED]: [CHECKING, CANCELLED, BLOCKED],', '[CREATED]: [CHECKING, BLOCKED],'],
+      ['if (sentCount === 0) return FAILED;', ''],
+      ['failedCount > 0 ? SENT_WITH_ERRORS', 'failedCount < 0 ? SENT_WITH_ERRORS'],
+    ],
+  },
+  {
+    file: 'src/core/port/store.ts',
+    tests: ['test/core/port/store.test.ts'],
+    changes: [
+      ['if (fault instanceof kind) return true;', ''],
+      ['return hasCause(fault, StoreBusy);', 'return hasCause(fault, StoreAway);'],
+      ['hasCause(fault.cause, kind)', '!hasCause(fault.cause, kind)'],
+      ['methods[name] ??= ', 'methods[name] = '],
+      ['method.bind(store)', 'method'],
+    ],
+  },
+  {
+    file: 'src/core/port/maybe.ts',
+    tests: ['test/core/port/store.test.ts'],
+    changes: [['value instanceof Promise ? value.then(next) : next(value)', 'next(value as T)']],
+  },
+  {
     file: 'src/core/audit/listed.ts',
     tests: ['test/core/audit/listed.test.ts'],
     changes: [
@@ -127,7 +223,7 @@ export const coreRules: readonly MutatedFile[] = [
         'if (isAbsent(content) || (Array.isArray(content) && content.length === 0)) return {};',
         'if (isAbsent(content) && (Array.isArray(content) && content.length === 0)) return {};',
       ],
-      ['return encoded.length > PUSH_ENCODED_MAX;', 'return encoded.length >= PUSH_ENCODED_MAX;'],
+      ['.length > PUSH_ENCODED_MAX;', '.length >= PUSH_ENCODED_MAX;'],
     ],
   },
   {
