@@ -5,6 +5,7 @@
 
 import { type JsonBounds, readJsonObject } from '../core/json-input.ts';
 import { isRefused } from '../core/outcome.ts';
+import { unlessAborted } from '../deadline.ts';
 
 export interface ProviderClientOptions {
   /** The base URL; paths are appended to it. */
@@ -56,17 +57,10 @@ type Answer = { data: unknown[] } | { refusal: string };
 export class ProviderClient {
   /** The earliest start of the next call. */
   #nextAtMs = 0;
-  readonly #stopped: Promise<void>;
   /** False until the first answer of this API: a failure before it hints at a mistyped URL. */
   #hasAnswered = false;
 
-  constructor(private readonly options: ProviderClientOptions) {
-    const { signal } = options;
-    this.#stopped = new Promise((resolve) => {
-      if (signal.aborted) resolve();
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-  }
+  constructor(private readonly options: ProviderClientOptions) {}
 
   /**
    * Returns the `data` of a list, or the text of a refusal. Throws {@link CallFailed} if the
@@ -113,7 +107,7 @@ export class ProviderClient {
 
   async #sleep(ms: number): Promise<void> {
     const { signal, sleep } = this.options;
-    if (ms > 0 && !signal.aborted) await Promise.race([sleep(ms), this.#stopped]);
+    if (ms > 0) await unlessAborted(signal, sleep(ms));
     if (signal.aborted) throw new CallFailed('stopped');
   }
 

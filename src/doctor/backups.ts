@@ -35,7 +35,7 @@ export function checkBackups(settings: BackupSettings, nowMs: number): BackupsRe
 }
 
 function age(pattern: string, newestMs: number | null, nowMs: number, folder: string): Finding[] {
-  const todo = "see that 'gatepost serve' runs, and look for backup_failed in its log";
+  const todo = "check that 'gatepost serve' runs, and look for backup_failed in its log";
   const cron = new Cron(pattern, { timezone: 'UTC' });
   if (cron.nextRun(new Date(nowMs)) === null) {
     return [say.problem(`backup.at (${pattern}) never comes`, 'set a time such as "03:30"')];
@@ -48,7 +48,7 @@ function age(pattern: string, newestMs: number | null, nowMs: number, folder: st
   const [, second] = cron.nextRuns(2, new Date(newestMs));
   const shown = new Date(newestMs).toISOString();
   if (second !== undefined && second.getTime() + HOUR_MS < nowMs) {
-    return [say.problem(`the last one is of ${shown}, and several should have come since`, todo)];
+    return [say.problem(`the last one is of ${shown}, and several are missing since`, todo)];
   }
   return [say.ok(`the last one is of ${shown}`)];
 }
@@ -57,5 +57,5 @@ function place({ dataDir }: BackupSettings, folder: string): Finding[] {
   if (!existsSync(folder) || !existsSync(dataDir)) return [];
   if (statSync(folder).dev !== statSync(dataDir).dev) return [];
   const todo = 'set backup.directory to another disk, or copy the files to another machine';
-  return [say.warning('they lie on the disk of the database and would be lost with it', todo)];
+  return [say.warning('they are on the disk of the database and would be lost with it', todo)];
 }

@@ -40,7 +40,7 @@ function checkUser(dataDir: string, { uid: owner }: Stats, uid: number): Finding
   if (uid === owner) return [];
   return [
     say.warning(
-      `${dataDir} belongs to user ${owner}, and this runs as user ${uid}: what is said of rights to files holds for user ${uid}`,
+      `${dataDir} belongs to user ${owner}, and this runs as user ${uid}: findings about file rights are those of user ${uid}`,
       `run it as the user of the service: sudo -u '#${owner}' gatepost doctor`,
     ),
   ];
@@ -110,7 +110,7 @@ function writingProblem(dataDir: string, error: unknown): Finding {
   if (code === 'EROFS') {
     return say.problem(
       `${dataDir} is on a disk that is mounted read-only`,
-      'look into the kernel log (dmesg) for the reason, then mount it for writing again',
+      'see the kernel log (dmesg) for the reason, then mount it for writing again',
     );
   }
   if (code === 'EACCES' || code === 'EPERM') {
@@ -119,5 +119,5 @@ function writingProblem(dataDir: string, error: unknown): Finding {
       `run gatepost as its owner, or 'chmod u+rwx ${dataDir}'`,
     );
   }
-  return say.problem(`${dataDir} cannot be written to: ${messageOf(error)}`, 'look at its disk');
+  return say.problem(`${dataDir} cannot be written to: ${messageOf(error)}`, 'check its disk');
 }

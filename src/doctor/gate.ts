@@ -21,7 +21,7 @@ export function checkProxies({ config, sources }: LoadedConfig): Finding[] {
   const { gateProxies, gateUpstreams, trustedProxies } = config;
   if (gateProxies === null && sources.trustedProxies.text !== '') {
     const what = 'every proxy in server.trusted_proxies may ask /gate';
-    const outside = 'what one of them passes there from outside opens links to strangers';
+    const outside = 'a request from outside that one of them forwards there opens links';
     const todo = 'set gate.proxies to the addresses of those that ask, or to [] if none does';
     return [say.warning(`${what}: ${outside}`, todo)];
   }
@@ -40,7 +40,7 @@ export function checkProxies({ config, sources }: LoadedConfig): Finding[] {
   return [
     say.warning(
       'a proxy in gate.proxies is not in server.trusted_proxies: its clients count as one',
-      'name it there too, or guesses of one client make the answers to all of them late',
+      'add it there too, or guesses of one client delay the answers to all its clients',
     ),
   ];
 }
@@ -96,8 +96,8 @@ export function checkNames({ gateUpstreams }: Config, names: readonly string[] |
     .filter(({ host }) => !known.has(host) && !known.has(`*${host.slice(host.indexOf('.'))}`))
     .map(({ host }) =>
       say.warning(
-        `the certificate does not hold for ${host}`,
-        'have one that names it, or add it to acme.domains; apps do not connect until then',
+        `the certificate is not valid for ${host}`,
+        'get one with this name, or add it to acme.domains; apps do not connect until then',
       ),
     );
 }
@@ -118,14 +118,14 @@ async function checkPanel(upstream: Upstream): Promise<Finding> {
   const answer = await probe(upstream);
   if (answer === DROPPED) {
     return say.warning(
-      `the panel of ${host} takes connections, and closes them without an answer`,
-      'see that gate.upstream has its url and its host_header; devices whose links are there get 502',
+      `the panel of ${host} accepts connections and closes them without an answer`,
+      'check url and host_header of gate.upstream; devices with links there get 502',
     );
   }
   if (typeof answer === 'string') {
     const todo = OF_CERTIFICATE.test(answer)
-      ? 'have one that holds for the name in its url, or trust its own by NODE_EXTRA_CA_CERTS=FILE'
-      : 'see that it runs, and that gate.upstream has its url';
+      ? 'get one for the name in its url, or trust its own by NODE_EXTRA_CA_CERTS=FILE'
+      : 'check that it runs, and the url of gate.upstream';
     const what = OF_CERTIFICATE.test(answer)
       ? `the certificate of the panel of ${host} is not trusted (${answer})`
       : `the panel of ${host} does not answer (${answer})`;
@@ -137,7 +137,7 @@ async function checkPanel(upstream: Upstream): Promise<Finding> {
     if (typeof status === 'string' || status < 200 || status >= 300) continue;
     return say.warning(
       `the panel of ${host} answers ${status} for a random key at ${text}`,
-      'see that key_path is right and the panel refuses such keys: each one gets a link',
+      'check key_path, and that the panel refuses such keys: each one gets a link',
     );
   }
   return say.ok(`the panel of ${host} answers`);

@@ -106,6 +106,6 @@ async function reach(name: string, endpoint: string, outgoing: Outgoing): Promis
     new AbortController().signal,
   );
   if (!(answer instanceof OutgoingFailure)) return say.ok(`${name} is set up, and answers`);
-  const todo = 'open the way to it for this machine; pushes wait until then';
+  const todo = 'allow this machine to connect to it; pushes wait until then';
   return say.warning(`${name} cannot be reached: ${answer.problem}`, todo);
 }

@@ -26,16 +26,16 @@ export function checkSpace(name: string, folder: string, needBytes: number): Fin
     const todo = 'free space or enlarge the disk';
     if (free < SPACE_BYTES_MIN) return [say.problem(`it is full or nearly so: ${what}`, todo)];
     if (files > 0 && ffree < INODES_MIN) {
-      return [
-        say.problem(`no more than ${ffree} files can be made on the disk of ${present}`, todo),
-      ];
+      return [say.problem(`only ${ffree} more files fit on the disk of ${present}`, todo)];
     }
     if (free < needBytes * 2 || free < SPACE_BYTES_LOW) {
       return [say.warning(`${what}, the database has ${mib(needBytes)} MiB`, todo)];
     }
     return [say.ok(what)];
   } catch (error) {
-    return [say.warning(`the space of ${present} is unknown: ${messageOf(error)}`, 'look with df')];
+    return [
+      say.warning(`the space of ${present} is unknown: ${messageOf(error)}`, 'check with df'),
+    ];
   }
 }
 

@@ -141,19 +141,28 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
 
   return (request) => {
     const call = new IncomingCall(request, deps, foldCase);
-    let answered: Maybe<MessageKey | Answered>;
-    try {
+    return settle(
       // Elysia routes HEAD to the GET record; HEAD and other methods never change anything.
-      answered = request.method === method ? answer(call) : 'wrong_method';
-    } catch (fault) {
-      answered = answerToFault(call, fault);
-    }
-    if (!(answered instanceof Promise)) return send(call, answered);
-    return answered.then(
-      (settled) => send(call, settled),
-      (fault) => send(call, answerToFault(call, fault)),
+      () => (request.method === method ? answer(call) : 'wrong_method'),
+      (fault) => answerToFault(call, fault),
+      (answered) => send(call, answered),
     );
   };
+}
+
+/** Runs `act`, or maps its fault, then continues: at once unless `act` has to wait. */
+export function settle<T>(
+  act: () => Maybe<T>,
+  onFault: (fault: unknown) => T,
+  next: (value: T) => Maybe<Response>,
+): Maybe<Response> {
+  let value: Maybe<T>;
+  try {
+    value = act();
+  } catch (fault) {
+    value = onFault(fault);
+  }
+  return value instanceof Promise ? value.catch(onFault).then(next) : next(value);
 }
 
 const CROWDED: Answered = {

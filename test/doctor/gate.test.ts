@@ -163,7 +163,7 @@ test('a panel that closes connections for what it does not know is there', async
   never.close();
   expect(found).toContain('ok: the panel of bound.example.org answers');
   expect(found).toContain(
-    'warning: the panel of b.example.org takes connections, and closes them without an answer',
+    'warning: the panel of b.example.org accepts connections and closes them without an answer',
   );
   const asked = heads.map((line) => line.replace(/[\w-]{36}/, 'KEY'));
   expect(asked.toSorted()).toEqual(
@@ -180,7 +180,7 @@ test('finds a url that leads back to this server, which is not asked', async () 
   expect(asked).toEqual([]);
 });
 
-test('finds hosts that the certificate does not hold for', () => {
+test('finds hosts that the certificate is not valid for', () => {
   const upstream = { url: 'http://127.0.0.1:1', provider: PROVIDER, default_limit: 1 };
   const hosts = ['sub.example.org', 'b.sub.example.org', 'example.org', 'other.example.com'];
   const tables = JSON.stringify(hosts.map((host) => ({ ...upstream, host })));
@@ -226,7 +226,7 @@ test('finds who may ask /gate and should not, and where nobody may', () => {
     [
       'warning',
       'every proxy in server.trusted_proxies may ask /gate: ' +
-        'what one of them passes there from outside opens links to strangers',
+        'a request from outside that one of them forwards there opens links',
     ],
   ];
   const alone = [

@@ -206,7 +206,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'the reference client is there to be ported: it needs nothing of ours',
   },
   'src/client/provider-client.ts': {
-    ours: JSON_READER,
+    ours: [...JSON_READER, 'src/deadline.ts'],
     packages: [],
     reason: 'what another server answers is JSON from outside, which has one reader',
   },

@@ -40,6 +40,16 @@ const ofWhole = ({ minimum, maximum, rule }: WholeFormat) => ({
 /** The value that removes a link's own term. */
 export const DEFAULT = 'default' as const;
 
+/** Returns the schema of one of some values, strings or numbers. */
+export const choice = <const T extends string | number>(
+  values: readonly T[],
+  description?: string,
+) =>
+  Type.Union(
+    values.map((value) => Type.Literal(value)),
+    { ...(description && { description }) },
+  );
+
 const wholeOrDefault = ({ minimum, maximum, rule }: WholeFormat) => ({
   schema: Type.Union([Type.Integer({ minimum, maximum }), Type.Literal(DEFAULT)]),
   rule: `${rule}, or ${DEFAULT}`,
@@ -51,10 +61,7 @@ const LENGTH = { maxLength: ONE_LINE_LENGTH_MAX };
 export const forms = {
   id: ofWhole(RECORD_ID),
   installLimit: ofWhole(INSTALL_LIMIT),
-  installStatus: {
-    schema: Type.Union(INSTALL_STATUS.values.map((value) => Type.Literal(value))),
-    rule: INSTALL_STATUS.rule,
-  },
+  installStatus: { schema: choice(INSTALL_STATUS.values), rule: INSTALL_STATUS.rule },
   newInstallCode: ofText(NEW_INSTALL_CODE),
   installCode: ofText(INSTALL_CODE),
   note: ofText(NOTE, LENGTH),
@@ -64,7 +71,7 @@ export const forms = {
   statsDays: ofWhole(STATS_DAYS),
   inactiveDays: wholeOrDefault(INACTIVE_DAYS),
   whenFull: {
-    schema: Type.Union([...WHEN_FULL.values, DEFAULT].map((value) => Type.Literal(value))),
+    schema: choice([...WHEN_FULL.values, DEFAULT]),
     rule: `one of ${WHEN_FULL.values.join(', ')} and ${DEFAULT}`,
   },
   coolDownHours: wholeOrDefault(COOL_DOWN_HOURS),
@@ -75,12 +82,12 @@ export const forms = {
     pattern: '^[^\\x00-*,/;<>?\\x5b-\\x5e`\\x7b-\\x7d\\x7f]*$',
   }),
   keepOldHours: ofWhole(KEEP_OLD_HOURS),
-  flag: { schema: Type.Union([Type.Literal(0), Type.Literal(1)]), rule: '0 or 1' },
+  flag: { schema: choice([0, 1]), rule: '0 or 1' },
 };
 
 /** Returns the form of one of a few words. */
 export const oneOf = <const T extends string>(values: readonly T[]) => ({
-  schema: Type.Union(values.map((value) => Type.Literal(value))),
+  schema: choice(values),
   rule: `one of ${values.join(', ')}`,
 });
 
@@ -169,22 +176,10 @@ export const LimitField = Type.Integer({
 export const RecordId = Type.Integer({ minimum: 1, examples: [1] });
 
 /** Returns the schema of a status with the names of its values. */
-export const statusOf = (names: Readonly<Record<number, string>>) =>
-  Type.Union(
-    Object.keys(names).map((status) => Type.Literal(Number(status))),
-    {
-      description: `${Object.entries(names)
-        .map(([status, name]) => `${status} ${name}`)
-        .join(', ')}.`,
-    },
-  );
-
-/** Returns the schema of one of a few strings. */
-export const choice = (values: readonly string[], description?: string) =>
-  Type.Union(
-    values.map((value) => Type.Literal(value)),
-    { ...(description && { description }) },
-  );
+export const statusOf = (names: Readonly<Record<number, string>>) => {
+  const named = Object.entries(names).map(([status, name]) => `${status} ${name}`);
+  return choice(Object.keys(names).map(Number), `${named.join(', ')}.`);
+};
 
 /** Returns the schema of a string with its meaning and an example. */
 export const text = (description: string, example: string) =>

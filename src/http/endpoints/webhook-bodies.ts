@@ -13,18 +13,18 @@ export const nullable = <S extends TSchema>(schema: S, description?: string) =>
 export const WebhookRow = Type.Object(
   {
     id: RecordId,
-    kind: choice(['webhook', 'telegram']),
+    kind: choice<string>(['webhook', 'telegram']),
     url: nullable(
       Type.String(),
       'The origin of the URL, and `…` if more follows: a path may be a secret.',
     ),
     url_fingerprint: nullable(Type.String(), 'Eight digits of the SHA-256 of the whole URL.'),
-    signature: nullable(choice(SIGNATURE_SCHEMES)),
+    signature: nullable(choice<string>(SIGNATURE_SCHEMES)),
     public_key: nullable(Type.String(), 'For `v1a`: the key that verifies.'),
     chat: nullable(Type.String(), 'The Telegram chat.'),
     bot: nullable(Type.String(), 'The number at the start of its token.'),
-    locale: nullable(choice(WEBHOOK_LOCALES)),
-    events: Type.Array(choice(PROVIDER_EVENTS), {
+    locale: nullable(choice<string>(WEBHOOK_LOCALES)),
+    events: Type.Array(choice<string>(PROVIDER_EVENTS), {
       maxItems: PROVIDER_EVENTS.length,
       description: 'The kinds that are sent to it; empty: all.',
     }),
@@ -66,9 +66,9 @@ export const DeliveryRow = Type.Object(
       description:
         'The number of the event: the header `webhook-id` begins with `evt_`, this, and `_`.',
     },
-    type: choice([...PROVIDER_EVENTS, TEST_EVENT]),
+    type: choice<string>([...PROVIDER_EVENTS, TEST_EVENT]),
     happened_at: WireTime,
-    state: choice(DELIVERY_STATES),
+    state: choice<string>(DELIVERY_STATES),
     attempts: Type.Integer({ minimum: 0, examples: [1] }),
     state_at: {
       ...WireTime,

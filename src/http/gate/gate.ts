@@ -19,7 +19,7 @@ import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Log } from '../../log.ts';
 import { respond } from '../answer/respond.ts';
 import { MinuteLine } from '../bound/limiter.ts';
-import { reportFault } from '../interpreter.ts';
+import { reportFault, settle } from '../interpreter.ts';
 import type { MessageKey } from '../messages.ts';
 import type { TrustedProxies } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
@@ -143,16 +143,11 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
 
   return (request) => {
     const startMs = clock.steadyMs();
-    let conclusion: Maybe<Conclusion>;
-    try {
-      conclusion = judge(request);
-    } catch (fault) {
-      conclusion = fail(request, fault);
-    }
-    if (!(conclusion instanceof Promise)) return conclude(request, startMs, conclusion);
-    return conclusion
-      .catch((fault) => fail(request, fault))
-      .then((settled) => conclude(request, startMs, settled));
+    return settle(
+      () => judge(request),
+      (fault) => fail(request, fault),
+      (conclusion) => conclude(request, startMs, conclusion),
+    );
   };
 }
 
