@@ -1,13 +1,13 @@
-/** The port's cursors as stores make them: keys of the row that was looked at last. */
+/** The port's cursors: the keys of the last row that was read. */
 
 import type { Cursor } from '../core/port/page.ts';
 
-/** A cursor to go on behind `position`. */
+/** Makes a cursor of a position. */
 export function cursorAt<Of extends Cursor<string>>(position: object): Of {
   return position as Of;
 }
 
-/** The position of a cursor that {@link cursorAt} made, or where a look begins. */
+/** Returns the position of a cursor; null: the beginning. */
 export function positionOf<Position extends object>(
   cursor: Cursor<string> | null,
   beginning: Position,

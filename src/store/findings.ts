@@ -1,10 +1,10 @@
-/** What a diagnosis says of the contents of a database, whichever store they are in. */
+/** Findings of the doctor about a database of either kind. */
 
 import { about, type Finding } from '../finding.ts';
 
 const say = about('database');
 
-/** A webhook of the operator's that did not take what it was told: nobody else may hear of it. */
+/** A webhook of the operator that was disabled because its events failed. */
 export interface DisabledWebhook {
   id: number;
   why: string;
@@ -15,7 +15,7 @@ export function disabledFinding({ id, why }: DisabledWebhook): Finding {
   return say.warning(`the operator's webhook ${id} is disabled: ${why}`, todo);
 }
 
-/** Warns of a schema that waits for this program to migrate it. */
+/** Warns of a schema that this program has yet to migrate. */
 export function olderSchemaFinding(schema: number, needed: number): Finding {
   const todo = "make a backup, then restart 'gatepost serve'";
   return say.warning(`it has schema ${schema}, this program needs ${needed}`, todo);

@@ -1,6 +1,6 @@
 /**
- * A kind of store: what the program needs of one besides the port. `app.ts` alone chooses it, and
- * hands it to the parts that look after the data: backups, doctor, command line.
+ * A kind of store: what the program needs of a database besides the port. open-core.ts chooses it
+ * for backups, doctor and command line.
  */
 
 import type { Clock } from '../clock.ts';
@@ -11,56 +11,56 @@ import type { Store } from '../core/port/store.ts';
 import type { Finding } from '../finding.ts';
 
 export interface StoreKind {
-  /** Opens the store. Throws `OperatorError` with the reason when it cannot. */
+  /** Opens the store. Throws `OperatorError` with the reason when that fails. */
   open(options: StoreOptions): Promise<Store>;
   /**
-   * Looks at the database for `gatepost doctor`: everything is read, nothing is changed. `hosts`
-   * are looked up among the bindings.
+   * Reads the database for `gatepost doctor`, and changes nothing. `hosts` are looked up among the
+   * bindings.
    */
   survey(dataDir: string, hosts: readonly HostOfProvider[]): Promise<DatabaseReport>;
-  /** The database as a file. Null: it is a server's, whose own tools back it up. */
+  /** The database as a file. Null: it is on a server, which has its own backups. */
   file: DatabaseFile | null;
 }
 
 export interface StoreOptions {
   dataDir: string;
-  /** Permission to make or migrate the database if need be; otherwise that is refused. */
+  /** Permission to create or migrate the database if needed. */
   create: boolean;
-  /** Permission to migrate alone; as `create` unless given. A command beside a server has none. */
+  /** Permission to migrate alone. Default: as `create`. A command beside a server has none. */
   migrates?: boolean;
-  /** The most writes in one commit. */
+  /** Most writes in one commit. */
   commitBatchMax: number;
   onCommit?: CommitObserver;
   onFigure?: FigureObserver;
-  /** Hears, once on disk, that the outbox may have something to be tried at once. */
+  /** Called after a commit that put something into the outbox. */
   onOutbox?: () => void;
-  /** Hears, once on disk, with which status a distribution ended. */
+  /** Called after the commit with the status with which a distribution ended. */
   onDistributionEnd?: (status: number) => void;
-  /** Hears once of each time that the database does not answer any more, and why. */
+  /** Called once at the start of each outage, with its cause. */
   onAway?: (problem: string) => void;
-  /** Hears that it answers again: after how long, ms, and how many calls failed meanwhile. */
+  /** Called at the end of an outage, with its time, ms, and the calls that failed. */
   onBack?: (awayMs: number, refusedCount: number) => void;
   /**
-   * A server that does not answer yet is waited for until `signal`, and `onWaiting` hears once
-   * that it is, and why. Absent: it is waited for some seconds.
+   * Opening waits until `signal` for a server that does not answer, and calls `onWaiting` once with
+   * the cause. Absent: it waits for some seconds.
    */
   waiting?: { signal: AbortSignal; onWaiting: (problem: string) => void };
   /**
-   * Hears of each statement to a server, or transaction as a whole: how long it took, ms, and how
-   * many calls shared it.
+   * Called after each statement to a server, or transaction as a whole, with its time, ms, and the
+   * number of calls that shared it.
    */
   onStatement?: (kind: StatementKind, tookMs: number, callCount: number) => void;
-  /** Hears that something is done again, and why: an SQLSTATE, or `connection`. */
+  /** Called at each retry with its cause: an SQLSTATE, or `connection`. */
   onRetry?: (why: string) => void;
-  /** Hears of each signal of another process. */
+  /** Called at each signal of another process. */
   onSignal?: () => void;
-  /** The machine's unless a test moves one. */
+  /** Default: the machine's. */
   clock?: Clock;
 }
 
 /**
- * Hears of every commit: how many writes were in it, for how long it had the lock, ms, and whether
- * it is on disk. Without the lock that time is 0 ms.
+ * Called after every commit with the number of its writes, the time that it held the lock, ms (0
+ * without the lock), and whether it was saved.
  */
 export type CommitObserver = (writeCount: number, tookMs: number, isSaved: boolean) => void;
 
@@ -73,46 +73,46 @@ export interface HostOfProvider {
 /** The binding of such a host. */
 export type BoundHost = 'provider_not_found' | 'not_bound' | 'disabled' | 'active';
 
-/** Hears of what is counted: of a change once it is on disk. */
+/** Called for all that is counted; for a change after its commit. */
 export type FigureObserver = (figure: Figure, by: number) => void;
 
 export interface DatabaseReport {
   findings: Finding[];
-  /** The hosts that were asked for, in their order; empty if the database cannot be read. */
+  /** The bindings of the hosts, in their order; empty if the database cannot be read. */
   hosts: BoundHost[];
-  /** Gateways that are stopped, and why. */
+  /** Gateways that are stopped, with the cause. */
   stopped: { gateway: string; problem: string }[];
-  /** Whether a device has subscribed to Web Push, which binds it to the VAPID key. */
+  /** True if a device has subscribed to Web Push, which depends on the VAPID key. */
   hasSubscriptions: boolean;
-  /** The latest time in it, UTC ms; null: unknown. */
+  /** The latest time in the database, UTC ms; null: unknown. */
   newestMs: number | null;
   /** Its size; 0: there is none. */
   bytes: number;
 }
 
-/** The business of a database that is one file: it can be copied, and another put in its place. */
+/** What can be done with a database that is one file: copy it, inspect and replace it. */
 export interface DatabaseFile {
   /**
-   * Takes the database as it is now, beside running servers. Blocks while it copies. Throws
-   * `OperatorError` when there is none, it is damaged, or there is no room; or the fault of a disk.
+   * Copies the database while servers run; blocks meanwhile. Throws `OperatorError` if there is
+   * none, it is damaged, or there is no room; or the fault of a disk.
    */
   takeSnapshot(dataDir: string): Snapshot;
   /** Throws `OperatorError`, which names `file`, for a schema newer than this program's. */
   refuseNewer(file: string, schema: number): void;
-  /** Takes in a database that is looked at and never used, in the first of `folders` with room. */
+  /** Receives a database for inspection, in the first of `folders` with room. */
   inspect(folders: readonly string[]): Arrival;
   /**
-   * Holds the place of the database, for which it makes the directory if need be. Throws
-   * `OperatorError` while anybody has it open, or the fault of a disk.
+   * Locks the database in order to replace it; makes the directory if needed. Throws
+   * `OperatorError` while another process has it open, or the fault of a disk.
    */
   replace(dataDir: string): Replacement;
 }
 
-/** The database at one moment, out of everybody else's reach. */
+/** A copy of the database at one moment, that no other process can open. */
 export interface Snapshot {
   bytes: number;
   contents: Contents;
-  /** Reads from the beginning, each time it is called. */
+  /** Reads it from the start, at each call. */
   read(signal?: AbortSignal): AsyncIterable<Uint8Array>;
   drop(): void;
 }
@@ -124,30 +124,30 @@ export interface Contents {
   rows: Readonly<Record<string, number>>;
 }
 
-/** Takes the bytes of a database piece by piece, in order. */
+/** Writes the bytes of a database piece by piece. */
 export type Write = (chunk: Uint8Array) => Promise<void> | void;
 
-/** A database that comes out of a backup. */
+/** A database from a backup. */
 export interface Arrival {
-  /** Makes room for so many bytes. Throws `OperatorError` when there is too little. */
+  /** Begins to receive `bytes`. Throws `OperatorError` if there is too little room. */
   begin(bytes: number): Promise<Write>;
   /**
-   * Reads all that arrived. Throws `OperatorError` that names what is wrong: with its structure,
-   * its references, its schema, or that it is not Gatepost's.
+   * Reads all that was received. Throws `OperatorError` for damage, a foreign schema, or another
+   * program's database.
    */
   contents(): Promise<Contents>;
-  /** Leaves nothing behind but what was put in place. */
+  /** Removes all that was not put in place. */
   drop(): Promise<void>;
 }
 
-/** An arrival that can take the place of the present database. */
+/** A database from a backup that can replace the present one. */
 export interface Replacement extends Arrival {
-  /** The rows that the present database has and this one lacks, in one sentence; null: none. */
+  /** Returns the rows that would be lost, as one sentence; null: none. */
   loss(): string | null;
   /**
-   * Puts it in place, with an entry in its audit log that it is of `momentMs`. At every moment
-   * there is a whole database, the old or the new one. Returns where the old one lies now; null:
-   * there was none.
+   * Replaces the database, with an entry in the audit log about a restore of `momentMs`. A crash
+   * leaves the old or the new one, whole. Returns the new path of the old one; null: there was
+   * none.
    */
   putInPlace(act: Act, momentMs: number): string | null;
 }

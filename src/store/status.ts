@@ -1,7 +1,6 @@
 /**
- * The core's status values in SQL, for every store. They stand there as literals: a partial index
- * is taken only where a statement has its condition, and SQLite plans a join anew for values that
- * are bound.
+ * The core's status values in SQL, as literals: a partial index serves only a statement with its
+ * condition, and SQLite would plan a join anew for bound values.
  */
 
 import { type SQL, sql } from 'drizzle-orm';
@@ -18,10 +17,10 @@ export const IN_DELIVERY = sql.raw(`(${LOAD}, ${LOAD_FROM}, ${SENDING})`);
 /** For `status < …` and `status >= …`: every status from here on is final. */
 export const FINAL = literal(SENT);
 
-/** In a lane of its provider: it has not ended, and does not wait for gateways alone. */
+/** In its provider's lane: it has not ended, and waits for more than gateways. */
 export const IN_LANE = sql`status < ${FINAL} AND handed_over_at_ms IS NULL`;
 
-/** Of those, that which has its turn. */
+/** The one of a lane that is in delivery. */
 export const HAS_TURN = sql`status IN ${IN_DELIVERY} AND handed_over_at_ms IS NULL`;
 
 /** Handed to gateways, and out of its lane until they have answered. */

@@ -1,4 +1,4 @@
-/** Webhooks as rows: the same columns in every SQL. */
+/** Webhooks as rows. */
 
 import { sql } from 'drizzle-orm';
 import type { EventKind } from '../core/port/event.ts';
@@ -31,7 +31,7 @@ export const WEBHOOK_COLUMNS = sql.raw(`
   created_at_ms AS "createdAtMs", disabled_at_ms AS "disabledAtMs",
   disabled_why AS "disabledWhy"`);
 
-/** A webhook after a change of it. */
+/** Returns a webhook after a change. */
 export function changedWebhook(before: Webhook, change: WebhookChange): Webhook {
   const { rotation, ...fields } = change;
   const previous = rotation && previousAfter(before.secret, rotation);
@@ -41,7 +41,7 @@ export function changedWebhook(before: Webhook, change: WebhookChange): Webhook 
   };
 }
 
-/** True if what failed before may succeed now. */
+/** Returns true if what failed before may succeed now. */
 export function isAnother(before: Webhook, after: Webhook): boolean {
   const [was, is] = [rowOf(before), rowOf(after)];
   const isElsewhere = was.kind !== is.kind || was.address !== is.address;
@@ -77,7 +77,7 @@ export function webhookIn(row: WebhookRow): Webhook {
   };
 }
 
-/** The schema lets a row of one kind have the other's fields empty alone. */
+/** Fields of the other kind are empty in a row. */
 function targetIn({ kind, address, scheme, locale }: WebhookRow): WebhookTarget {
   if (kind === 'telegram') {
     return { kind, chat: address, locale: locale as (typeof WEBHOOK_LOCALES)[number] };

@@ -5,7 +5,7 @@ import type { MovedColumn, MovedTable } from './tables.ts';
 
 export type Field = string | number | Uint8Array | null;
 
-/** Characters of a piece that is handed on at a time. */
+/** Characters of a piece. */
 const PIECE_LENGTH = 256 * 1024;
 
 const SPECIAL = /[\\\n\r\t\0]/;
@@ -31,7 +31,8 @@ export interface Piece {
 }
 
 /**
- * The rows as pieces of text. Throws {@link OperatorError} at a text that PostgreSQL cannot hold.
+ * Writes rows as pieces of text. Throws {@link OperatorError} for a text that PostgreSQL cannot
+ * hold.
  */
 export function* piecesOf(
   { name, columns }: MovedTable,
@@ -69,7 +70,7 @@ function fieldText(field: Field, table: string, { name }: MovedColumn): string {
   });
 }
 
-/** The rows of a text that comes in pieces, which may end in the middle of a line. */
+/** Reads rows from pieces of text, which may end in the middle of a line. */
 export async function* rowsOf(
   { columns }: MovedTable,
   pieces: AsyncIterable<Uint8Array>,

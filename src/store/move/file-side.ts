@@ -1,4 +1,4 @@
-/** The side of a move that is the file in the data directory. */
+/** The file as a side of a move. */
 
 import { Database } from 'bun:sqlite';
 import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs';
@@ -24,7 +24,7 @@ import { DATABASE_FILE, isSqlite, openToLook } from '../sqlite/file/open.ts';
 import type { Field } from './copy-text.ts';
 import { type MovedTable, movedTables, namesOf, orderInFile } from './tables.ts';
 
-/** `blank`: nothing is there, or an empty file. */
+/** `blank`: there is no file, or an empty one. */
 export type FileState = 'blank' | 'atWork' | 'left' | 'arriving';
 
 /** Time that SQLite waits for a lock, ms. */
@@ -43,7 +43,7 @@ export class FileSide {
     db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
   }
 
-  /** Opens the database; `isToLook`: beside a server, and nothing is written. */
+  /** Opens the database; `isToLook`: for reading, while a server may run. */
   static open(dataDir: string, isToLook: boolean): FileSide {
     const file = join(dataDir, DATABASE_FILE);
     if (isToLook) {
@@ -74,12 +74,12 @@ export class FileSide {
     try {
       yield* rows.iterate();
     } finally {
-      // The file would stay open for as long as it lives.
+      // A statement that is left keeps the file open.
       rows.finalize();
     }
   }
 
-  /** The last id that a table has given; 0: none yet. */
+  /** Returns the last id of a table; 0: none yet. */
   lastId({ name }: MovedTable): number {
     const given = this.#db.query<{ seq: number }, [string]>(
       'SELECT seq FROM sqlite_sequence WHERE name = ?',
@@ -87,7 +87,7 @@ export class FileSide {
     return given.get(name)?.seq ?? 0;
   }
 
-  /** What the log needs to be checked, by the port's words. */
+  /** Reads the audit log as `readAudit` of the port does. */
   async readAudit(
     after: number,
     countMax: number,
@@ -107,7 +107,7 @@ export class FileSide {
     return { anchor: anchor ?? { number: 0, hash: new Uint8Array(32), untilMs: null }, blocks };
   }
 
-  /** True if the newest point of a log is in this one, as `NUMBER:HASH`; null: it is empty. */
+  /** Returns true if this log has the block `NUMBER:HASH`; null: the head of an empty log. */
   hasHead(head: string | null): boolean {
     if (head === null) return true;
     const [number = '', hash = ''] = head.split(':');
@@ -117,7 +117,7 @@ export class FileSide {
     return found.get(Number(number), hash) !== null;
   }
 
-  /** Says whether the file moves, on disk when this returns; null: it is at work. */
+  /** Sets the mark of a move, synced; null: the file is in use. */
   mark(mark: 'left' | 'arriving' | null): void {
     const id = mark === null ? APPLICATION_ID : mark === 'left' ? LEFT_ID : ARRIVING_ID;
     this.#db.run('PRAGMA synchronous = FULL');
@@ -125,7 +125,7 @@ export class FileSide {
   }
 }
 
-/** Looks at the file, and changes nothing. Throws {@link OperatorError} if it is none of ours. */
+/** Reads the state of the file. Throws {@link OperatorError} if it is not Gatepost's. */
 export function stateOfFile(dataDir: string): FileState {
   const file = join(dataDir, DATABASE_FILE);
   if (!existsSync(file) || (statSync(file).size === 0 && !existsSync(`${file}-wal`)))
@@ -152,7 +152,7 @@ export function stateOfFile(dataDir: string): FileState {
   }
 }
 
-/** The tables of this program's schema. */
+/** Returns the tables of this program's schema. */
 export function programTables(): MovedTable[] {
   const db = new Database(':memory:');
   try {
@@ -163,18 +163,18 @@ export function programTables(): MovedTable[] {
   }
 }
 
-/** A database file in the making, which has no name that anybody knows. */
+/** A new database file, not in place yet. */
 export class NewFile {
   readonly #file: string;
   readonly #db: Database;
-  /** Statements that bring back what waits for the whole of the rows. */
+  /** Statements that make indexes and triggers, once all rows are there. */
   readonly #later: string[];
 
   constructor(file: string) {
     this.#file = file;
     makeOwnFile(file);
     this.#db = new Database(file, { create: true, readwrite: true, strict: true });
-    // It is worthless until it is whole, and then it is put on disk.
+    // It counts for nothing until it is complete and synced.
     this.#db.run('PRAGMA journal_mode = MEMORY');
     this.#db.run('PRAGMA synchronous = OFF');
     this.#db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
@@ -191,7 +191,7 @@ export class NewFile {
     for (const { type, name } of parts) this.#db.run(`DROP ${type} "${name}"`);
   }
 
-  /** Adds rows, some thousand a transaction; `onRows` hears of each. */
+  /** Adds rows; `onRows` is called with their number now and then. */
   async take(
     table: MovedTable,
     rows: AsyncIterable<Field[]>,
@@ -213,7 +213,7 @@ export class NewFile {
     add.finalize();
   }
 
-  /** Makes it whole behind the rows: ids, indexes, triggers, and what it counts for itself. */
+  /** Completes it after the rows: ids, indexes, triggers and counts. */
   finish(lastIds: ReadonlyMap<string, number>): void {
     this.#db.run('BEGIN');
     this.#db.run('DELETE FROM sqlite_sequence');
@@ -227,19 +227,19 @@ export class NewFile {
     if (wrong !== null) throw new Error(`the new file is not sound: ${wrong}`);
   }
 
-  /** Notes the move in its log. */
+  /** Adds the entry about the move. */
   note(act: Act): void {
     const entries: EntryText[] = [entryText(act, moveDatabase('postgres'))];
     const chain = new AuditChain(new Connection(this.#db));
     this.#db.transaction(() => chain.add(entries))();
   }
 
-  /** A look at what is in it. */
+  /** Returns it as a side, to check it. */
   look(): FileSide {
     return new FileSide(this.#db);
   }
 
-  /** Closes it, on disk. */
+  /** Closes and syncs it. */
   close(): void {
     this.#db.close();
     const fd = openSync(this.#file, 'r');
@@ -247,7 +247,7 @@ export class NewFile {
     closeSync(fd);
   }
 
-  /** Closes what is given up. */
+  /** Closes it without a sync. */
   drop(): void {
     this.#db.close();
   }

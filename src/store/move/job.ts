@@ -1,4 +1,4 @@
-/** What a move is asked to do, what it tells of, and the checks that both directions make. */
+/** The job and the report of a move, and the checks of both directions. */
 
 import type { AuditSource } from '../../core/audit/chain.ts';
 import { type AuditMeasure, type AuditVerdict, verifyAudit } from '../../core/audit/verify.ts';
@@ -13,12 +13,12 @@ export interface MovePlaces {
 }
 
 export interface MoveJob {
-  /** Looks only: nothing is changed on either side. */
+  /** True: check only, and change nothing. */
   isCheck: boolean;
-  /** Also over what was left behind on a server by a move to a file. */
+  /** True: also replace the rows that an earlier move to a file left on the server. */
   isForced: boolean;
   act: Act;
-  /** The bounds of the settings for the log. */
+  /** The settings for the audit log. */
   auditBounds: Pick<AuditMeasure, 'auditDays' | 'auditEntriesMax'>;
   onRows: (done: number, total: number) => void;
   onStep: (step: string) => void;
@@ -30,13 +30,13 @@ export interface MoveReport {
   /** Rows by table. */
   rows: Readonly<Record<string, number>>;
   audit: AuditVerdict;
-  /** The rows had moved before, and were only released. */
+  /** True: an earlier move had moved the rows, and this one released them. */
   wasFinished: boolean;
-  /** The file that was in the place; null: none was. */
+  /** The file that was replaced; null: none. */
   kept: string | null;
 }
 
-/** Moves, or looks whether it can be done. Throws {@link OperatorError} with the reason if not. */
+/** Moves, or checks whether it can. Throws {@link OperatorError} with the reason if not. */
 export type Move = (job: MoveJob) => Promise<MoveReport>;
 
 /** Counts rows as they move. Throws {@link OperatorError} once the job is interrupted. */
@@ -61,7 +61,7 @@ export class RowCount {
   };
 }
 
-/** Checks the log of a side against that of the other, if it was looked at. */
+/** Checks the log of a side, and compares it with the other's if that was checked. */
 export async function auditOf(
   side: AuditSource['store'],
   { auditBounds, act }: MoveJob,

@@ -1,4 +1,4 @@
-/** The side of a move that is a PostgreSQL database: one connection, which takes or gives rows. */
+/** The PostgreSQL database as a side of a move, on one connection. */
 
 import { SQL } from 'bun';
 import type { EntryText } from '../../core/audit/entry.ts';
@@ -11,19 +11,19 @@ import { openPatiently } from '../postgres/opening.ts';
 import type { Piece } from './copy-text.ts';
 import { type MovedTable, namesOf, orderOnServer } from './tables.ts';
 
-/** Time without a sign of life after which a node is not there any more, ms. */
+/** Silence after which a node counts as ended, ms. */
 const NODE_GONE_MS = 60_000;
-/** Memory in which an index is made anew. */
+/** Memory for making an index. */
 const INDEX_MEMORY = '256MB';
 
-/** What waits for the whole of the rows: nothing of it is looked at row by row. */
+/** Indexes, triggers and keys that are made after all rows, which is faster than row by row. */
 interface Structure {
-  /** Statements that take it away, and that bring it back. */
+  /** Statements that remove them, and that make them again. */
   drop: string[];
   restore: string[];
 }
 
-/** The fault as the operator is to read it. */
+/** Turns a fault into a sentence for the operator. */
 function explained(fault: unknown): unknown {
   if (fault instanceof OperatorError) return fault;
   const again = 'run the same command again, which begins anew or goes on';
@@ -46,7 +46,7 @@ export class ServerSide {
     this.ask = (text) => db.unsafe(text).simple();
   }
 
-  /** Runs `use` on a connection of its own, which is closed then. */
+  /** Runs `use` on a connection of its own, and closes it. */
   static async with<T>(
     place: DatabaseOptions,
     use: (server: ServerSide) => Promise<T>,
@@ -66,7 +66,7 @@ export class ServerSide {
     }
   }
 
-  /** Runs `work` in a transaction, which is taken back if it throws. */
+  /** Runs `work` in a transaction; rolls it back if `work` throws. */
   async transaction<T>(work: () => Promise<T>): Promise<T> {
     await this.ask('BEGIN');
     try {
@@ -83,7 +83,9 @@ export class ServerSide {
     }
   }
 
-  /** Lets nobody else write, or with `isAlone` not even read. Throws while a node is at work. */
+  /**
+   * Locks out writes, with `isAlone` also reads. Throws {@link OperatorError} while a node runs.
+   */
   async hold(tables: readonly MovedTable[], isAlone: boolean): Promise<void> {
     await this.ask('SELECT FROM gatepost_schema FOR UPDATE');
     const names = [...tables.map(({ name }) => name), 'audit_pending'].join(', ');
@@ -91,7 +93,7 @@ export class ServerSide {
     await this.refuseNodes();
   }
 
-  /** Throws {@link OperatorError} while a node is at work. */
+  /** Throws {@link OperatorError} while a node runs. */
   async refuseNodes(): Promise<void> {
     const [node] = await this.ask(`SELECT name FROM node
       WHERE seen_at_ms > extract(epoch FROM clock_timestamp()) * 1000 - ${NODE_GONE_MS} LIMIT 1`);
@@ -107,7 +109,7 @@ export class ServerSide {
     return Number(row?.['count']);
   }
 
-  /** Name of a table that has rows; null: all are empty. */
+  /** Returns the name of a table with rows; null: all are empty. */
   async findFilled(tables: readonly Pick<MovedTable, 'name'>[]): Promise<string | null> {
     for (const { name } of tables) {
       const [row] = await this.ask(`SELECT 1 AS one FROM ${name} LIMIT 1`);
@@ -116,13 +118,13 @@ export class ServerSide {
     return null;
   }
 
-  /** Deletes all rows of the tables, and entries that wait for the log. */
+  /** Deletes all rows of the tables, and entries that are not sealed. */
   async empty(tables: readonly MovedTable[]): Promise<void> {
     const names = [...tables.map(({ name }) => name), 'audit_pending', 'node'];
     await this.ask(`TRUNCATE ${names.join(', ')}`);
   }
 
-  /** Keys that point elsewhere, indexes that no constraint needs, and triggers. */
+  /** Finds foreign keys, indexes that no constraint needs, and triggers. */
   async structure(tables: readonly MovedTable[]): Promise<Structure> {
     const list = tables.map(({ name }) => `'${name}'`).join(', ');
     const keys = await this.ask(`SELECT conrelid::regclass::text AS "table", conname AS name,
@@ -149,7 +151,7 @@ export class ServerSide {
     };
   }
 
-  /** Takes the rows of a table; `onRows` hears of each piece that was handed over. */
+  /** Adds rows to a table; `onRows` is called after each piece. */
   async takeRows(
     table: MovedTable,
     pieces: Iterable<Piece>,
@@ -169,13 +171,13 @@ export class ServerSide {
     }
   }
 
-  /** The rows of a table in their order, as COPY writes them. */
+  /** Reads the rows of a table in order, as COPY writes them. */
   giveRows(table: MovedTable): AsyncIterable<Uint8Array> {
     const rows = `SELECT ${namesOf(table)} FROM ${table.name} ORDER BY ${orderOnServer(table)}`;
     return this.#db.unsafe(`COPY (${rows}) TO STDOUT`).readable();
   }
 
-  /** The last id that a table has given; 0: none yet. */
+  /** Returns the last id of a table; 0: none yet. */
   async lastId({ name }: MovedTable): Promise<number> {
     const [row] =
       await this.ask(`SELECT CASE WHEN is_called THEN last_value ELSE 0 END::float8 AS id
@@ -187,7 +189,7 @@ export class ServerSide {
     await this.ask(`SELECT setval('${name}_id_seq', ${Math.max(id, 1)}, ${id > 0})`);
   }
 
-  /** What the log needs to be checked, by the port's words. */
+  /** Reads the audit log as `readAudit` of the port does. */
   async readAudit(
     after: number,
     countMax: number,
@@ -215,7 +217,7 @@ export class ServerSide {
     };
   }
 
-  /** True if the newest point of a log is in this one, as `NUMBER:HASH`; null: it is empty. */
+  /** Returns true if this log has the block `NUMBER:HASH`; null: the head of an empty log. */
   async hasHead(head: string | null): Promise<boolean> {
     if (head === null) return true;
     const [number = '', hash = ''] = head.split(':');
@@ -226,12 +228,12 @@ export class ServerSide {
     return rows.length > 0;
   }
 
-  /** Notes an entry, which whoever reads the log first links to the others. */
+  /** Adds an entry; the next read of the log seals it. */
   async note({ atMs, text }: EntryText): Promise<void> {
     await this.#db.unsafe('INSERT INTO audit_pending (at_ms, entry) VALUES ($1, $2)', [atMs, text]);
   }
 
-  /** Says whether the database moves: see `MoveMark`; null: it is at work. */
+  /** Sets the mark of a move; null: the database is in use. */
   async mark(mark: MoveMark | null): Promise<void> {
     await this.ask(`UPDATE gatepost_schema SET move = ${mark === null ? 'NULL' : `'${mark}'`}`);
   }

@@ -1,4 +1,4 @@
-/** What moves between the two kinds of database: the tables that both have, column by column. */
+/** The tables and columns that a move copies: those that both databases have. */
 
 import type { Database } from 'bun:sqlite';
 
@@ -10,22 +10,22 @@ export interface MovedColumn {
 export interface MovedTable {
   name: string;
   columns: readonly MovedColumn[];
-  /** Columns by which its rows are in order. */
+  /** Columns of the order of its rows. */
   key: readonly string[];
-  /** The database gives its ids, none twice. */
+  /** True: the database gives its ids. */
   isNumbered: boolean;
 }
 
 /**
- * Tables that stay: counts that PostgreSQL has none of, and the law of states, which each schema
- * brings along.
+ * Tables that are not copied: counts, which PostgreSQL has none of, and the law of states, which
+ * each schema has.
  */
 const STAYING = ['appliance', 'distribution_transition'];
 
-/** Ties have an order that SQLite keeps unsaid, and PostgreSQL in a column of its own. */
+/** The order of ties is implicit in SQLite and a column in PostgreSQL. */
 const ORDERED_UNSAID = 'device_domain';
 
-/** The order of a table's rows in SQLite and in PostgreSQL, for ORDER BY. */
+/** Returns the order of a table's rows in SQLite and in PostgreSQL, for ORDER BY. */
 export const orderInFile = ({ name, key }: MovedTable) =>
   name === ORDERED_UNSAID ? 'rowid' : key.join(', ');
 export const orderOnServer = ({ name, key }: MovedTable) =>
@@ -40,7 +40,7 @@ const KINDS: Readonly<Record<string, MovedColumn['kind']>> = {
   blob: 'bytes',
 };
 
-/** The tables of a SQLite database of this program's schema. */
+/** Returns the tables of a SQLite database of this program's schema. */
 export function movedTables(db: Database): MovedTable[] {
   const tables = db
     .query<{ name: string; sql: string }, []>(

@@ -1,7 +1,7 @@
 /**
- * The move from a PostgreSQL database into the file, which is made beside its place and put there
- * when it is whole. Behind the rows the file is `arriving`, and nobody serves from it until the
- * database says that its data `left`: at no moment both are at work.
+ * The move from PostgreSQL into the file, which is made beside its place and put there when it is
+ * complete. It has the mark `arriving`, and no process serves from it, until the database has the
+ * mark `left`: at no moment both can be in use.
  */
 
 import { rmSync } from 'node:fs';
@@ -25,7 +25,7 @@ import {
 import { ServerSide } from './server-side.ts';
 import type { MovedTable } from './tables.ts';
 
-/** Moves, or looks whether it can be done. Throws {@link OperatorError} with the reason if not. */
+/** Moves, or checks whether it can. Throws {@link OperatorError} with the reason if not. */
 export async function moveToFile(places: MovePlaces, job: MoveJob): Promise<MoveReport> {
   const { dataDir, place } = places;
   return await ServerSide.with(place, async (server) => {
@@ -55,7 +55,7 @@ export async function moveToFile(places: MovePlaces, job: MoveJob): Promise<Move
     }
     if (job.isCheck) return await check(server, places, job);
     await seal(places);
-    // A move that was killed left as much as the database has.
+    // A killed move left a file as large as the database.
     removeLeftovers(dataDir, () => false);
     const holder = new ReplacementFile(dataDir);
     try {
@@ -63,7 +63,7 @@ export async function moveToFile(places: MovePlaces, job: MoveJob): Promise<Move
       job.onStep('marking');
       releaseFile(dataDir);
       if (fileState !== 'arriving' || report.kept === null) return report;
-      // What an earlier move left in the middle is of no use to anybody.
+      // The file of an unfinished move is of no use.
       rmSync(report.kept);
       return { ...report, kept: null };
     } finally {
@@ -72,7 +72,7 @@ export async function moveToFile(places: MovePlaces, job: MoveJob): Promise<Move
   });
 }
 
-/** Has all entries of the log linked: the file has no place for others. */
+/** Seals all entries of the audit log: the file has no place for pending ones. */
 async function seal({ dataDir, place }: MovePlaces): Promise<void> {
   const store = await openPostgresStore({ dataDir, create: false, commitBatchMax: 1 }, place);
   try {
@@ -159,7 +159,7 @@ async function compare(
   return rows;
 }
 
-/** Lets the file be used. */
+/** Removes the mark of the file. */
 function releaseFile(dataDir: string): void {
   const file = FileSide.open(dataDir, false);
   try {
@@ -169,7 +169,7 @@ function releaseFile(dataDir: string): void {
   }
 }
 
-/** The database says that its data left: they are in the file, which may be at work since. */
+/** Finishes a move whose database has the mark `left`; the file may be in use since. */
 async function finish(
   server: ServerSide,
   { dataDir }: MovePlaces,

@@ -1,7 +1,7 @@
 /**
- * The move from the file into a PostgreSQL database, in one transaction: a move that was killed has
- * moved nothing, and is begun anew. Behind the rows the database is `arriving`, and nobody serves
- * from it until the file says that its data `left`: at no moment both are at work.
+ * The move from the file into PostgreSQL, in one transaction: a killed move moved nothing. Then the
+ * database has the mark `arriving`, and no node serves from it, until the file has the mark `left`:
+ * at no moment both can be in use.
  */
 
 import { moveDatabase } from '../../core/audit/deeds.ts';
@@ -36,7 +36,7 @@ interface Sides {
   tables: readonly MovedTable[];
 }
 
-/** Moves, or looks whether it can be done. Throws {@link OperatorError} with the reason if not. */
+/** Moves, or checks whether it can. Throws {@link OperatorError} with the reason if not. */
 export async function moveToServer(places: MovePlaces, job: MoveJob): Promise<MoveReport> {
   const { dataDir, place } = places;
   if (stateOfFile(dataDir) === 'blank') {
@@ -44,7 +44,7 @@ export async function moveToServer(places: MovePlaces, job: MoveJob): Promise<Mo
   }
   const release = job.isCheck ? holdDatabase(dataDir) : holdAlone(dataDir);
   try {
-    // Looked at again: now nobody changes it.
+    // Read again under the lock.
     const state = stateOfFile(dataDir);
     if (state === 'arriving') {
       throw new OperatorError(
@@ -68,7 +68,7 @@ export async function moveToServer(places: MovePlaces, job: MoveJob): Promise<Mo
   }
 }
 
-/** Keeps everybody else away from the file. */
+/** Locks the file for this process. */
 function holdAlone(dataDir: string): () => Promise<void> {
   const holder = new ReplacementFile(dataDir);
   return () => holder.drop();
@@ -103,7 +103,7 @@ async function refuseUnlessMayCreate(server: ServerSide): Promise<void> {
   );
 }
 
-/** Throws if rows are there that are not left over from a move. */
+/** Throws {@link OperatorError} if the database has rows that are not left from a move. */
 async function refuseFilled(
   { server, tables }: Sides,
   mark: MoveMark | null,
@@ -124,7 +124,7 @@ async function move(sides: Sides, job: MoveJob): Promise<MoveReport> {
   const { file, server } = sides;
   await migrate(server.ask, { create: true, migrates: true, moves: true });
   const audit = await auditOf(file, job, null);
-  // By itself: no node begins to work there meanwhile.
+  // Committed first, so that no node starts there meanwhile.
   const mark = await server.transaction(async () => {
     const before = await makeSure(sides, job);
     await server.mark('arriving');
@@ -142,7 +142,7 @@ async function move(sides: Sides, job: MoveJob): Promise<MoveReport> {
   return { rows, audit, wasFinished: false, kept: null };
 }
 
-/** Holds the database, if its rows may be replaced; returns the mark that it has. */
+/** Locks the database, if its rows may be replaced; returns its mark. */
 async function makeSure(sides: Sides, job: MoveJob): Promise<MoveMark | null> {
   const { server, tables } = sides;
   await server.hold(tables, true);
@@ -184,7 +184,7 @@ async function copy(sides: Sides, job: MoveJob, audit: AuditVerdict): Promise<Mo
   return rows;
 }
 
-/** The file says that its data left: they are at the server, which may be at work since. */
+/** Finishes a move whose file has the mark `left`; the database may be in use since. */
 async function finish({ file, server, tables }: Sides, job: MoveJob): Promise<MoveReport> {
   const state = await schemaOf(server.ask);
   const audit = await auditOf(file, job, null);

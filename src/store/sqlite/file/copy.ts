@@ -1,4 +1,4 @@
-/** Copies of the database at one moment, made beside servers; and the contents of a file. */
+/** Copies of the database, made while servers run; and the contents of a database file. */
 
 import { Database, SQLiteError } from 'bun:sqlite';
 import { join } from 'node:path';
@@ -10,16 +10,16 @@ import { APPLICATION_ID, pragmaNumber } from './migrate.ts';
 import { checkDirectory, DATABASE_FILE, holdDatabase, inspect, openToLook } from './open.ts';
 import { findForeignSchema } from './shape.ts';
 
-/** Time that SQLite waits for a lock, ms: no server waits for this process. */
+/** Time that SQLite waits for a lock, ms: no request waits for this process. */
 const BUSY_TIMEOUT_MS = 10_000;
-/** Page cache, KiB. With the file mapped as memory, a process would seem to hold all of it. */
+/** Page cache, KiB. With a memory map the process would seem to hold the whole file. */
 const CACHE_KIB = 8 * 1024;
 
 /**
  * Writes the database in `dataDir` to the new file `target`: one snapshot, with everything that was
- * committed before the call. Servers go on reading and writing meanwhile; their log grows until the
- * copy is complete. Blocks the caller, so it belongs in a process of its own. Throws
- * `OperatorError` when the directory takes no writes or a restore is under way, or SQLite's error.
+ * committed before the call. Servers read and write meanwhile; their log grows until the copy is
+ * complete. Blocks the caller, so it belongs in a process of its own. Throws `OperatorError` if the
+ * directory takes no writes or a restore is running, or SQLite's error.
  */
 export function copyDatabase(dataDir: string, target: string): void {
   checkDirectory(dataDir, false);
@@ -28,13 +28,13 @@ export function copyDatabase(dataDir: string, target: string): void {
   const reader = new Database(file, { readwrite: true, strict: true });
   try {
     prepareCopying(reader);
-    // For the copy alone: it is worthless until the caller has put it on disk.
+    // For the copy alone, which counts for nothing until the caller has synced it.
     reader.run('PRAGMA synchronous = OFF');
     const copy = reader.prepare('VACUUM INTO ?');
     copy.run(target);
     copy.finalize();
   } finally {
-    // Before closing: a last connection that does not wait for the disk loses commits.
+    // Before the close: a last connection that does not sync loses commits.
     reader.run('PRAGMA synchronous = FULL');
     try {
       catchUp(reader);
@@ -46,8 +46,8 @@ export function copyDatabase(dataDir: string, target: string): void {
 }
 
 /**
- * Copies into memory, for a disk that has no room for a copy or takes none; changes nothing there.
- * Takes as much memory as the database has bytes.
+ * Copies into memory, for a disk that is full or read-only, and changes nothing there. Needs as
+ * much memory as the database has bytes.
  */
 export function copyIntoMemory(dataDir: string): { bytes: Uint8Array; contents: Contents } {
   const file = join(dataDir, DATABASE_FILE);
@@ -78,12 +78,12 @@ export function copyBytesMax(dataDir: string): number {
   return Bun.file(file).size + Bun.file(`${file}-wal`).size;
 }
 
-/** Tells whether a copy can lie beside the database. */
+/** Returns true if the disk of the database has room for a copy. */
 export function hasRoomForCopy(dataDir: string, spareBytes: number): boolean {
   return !isReadOnly(dataDir) && freeBytes(dataDir) >= copyBytesMax(dataDir) + spareBytes;
 }
 
-/** Tells whether there is a database that this program knows, of its schema or an older one. */
+/** Returns true if there is a database of this schema or an older one. */
 export function hasDatabase(dataDir: string): boolean {
   const file = join(dataDir, DATABASE_FILE);
   return Bun.file(file).size > 0 && inspect(file) > 0;
@@ -94,15 +94,12 @@ function prepareCopying(db: Database): void {
   db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
 }
 
-/**
- * Carries the writes that came during the copy from the log into the database, at once and without
- * holding up anybody; otherwise the first commit of a server would do it, and its callers wait.
- */
+/** Makes a checkpoint of the writes during the copy; else the first commit of a server would. */
 function catchUp(db: Database): void {
   db.run('PRAGMA wal_checkpoint(PASSIVE)');
 }
 
-/** A look at a database file, which may lose its name meanwhile, and be empty at first. */
+/** Reads a database file, which may lose its name meanwhile and be empty at first. */
 export class Examination {
   readonly #db: Database;
 
@@ -111,8 +108,8 @@ export class Examination {
   }
 
   /**
-   * Reads all of it. Throws {@link OperatorError} that names what is wrong: with its structure, its
-   * references, its schema, or that it is not Gatepost's.
+   * Reads all of it. Throws {@link OperatorError} for damage, a foreign schema, or another
+   * program's database.
    */
   contents(): Contents {
     this.#db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
@@ -124,7 +121,7 @@ export class Examination {
   }
 }
 
-/** The contents of a database file that nobody else uses, by an {@link Examination}. */
+/** Returns the contents of a database file that no other process uses. */
 export function examineDatabase(file: string): Contents {
   const examination = new Examination(file);
   try {
@@ -150,7 +147,7 @@ function contentsOf(db: Database): Contents {
   return { schema, rows: rowCounts(db) };
 }
 
-/** The first thing that is wrong with structure, indexes, constraints or references; null: none. */
+/** Returns the first fault of structure, indexes, constraints or references; null: none. */
 export function findDamage(
   db: Database,
   check: 'integrity_check' | 'quick_check' = 'integrity_check',
@@ -172,7 +169,7 @@ export function tableNames(db: Database): string[] {
     .map(({ name }) => name);
 }
 
-/** The sentence for SQLite's fault at a damaged database in `dataDir`; any other fault as it is. */
+/** Turns SQLite's fault about a damaged database into a sentence; returns others unchanged. */
 export function asDamage(fault: unknown, dataDir: string): unknown {
   if (!(fault instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(fault.code ?? ''))) {
     return fault;
@@ -183,7 +180,7 @@ export function asDamage(fault: unknown, dataDir: string): unknown {
   );
 }
 
-/** A name in the form that SQL needs, whatever is in it. */
+/** Quotes a name for SQL. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

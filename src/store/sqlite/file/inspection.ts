@@ -1,4 +1,4 @@
-/** Databases that come out of a backup to be looked at, and are never used. */
+/** Databases out of a backup that are inspected and never used. */
 
 import { existsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { messageOf, OperatorError } from '../../../operator-error.ts';
 import type { Arrival, Contents, Write } from '../../kind.ts';
 import { Examination, NO_LOG } from './copy.ts';
 
-/** Passes pieces on to `output` in `folder`; never so much that the disk is full. */
+/** Writes pieces to `output` in `folder`; throws before the disk is full. */
 export function writerTo(output: FileHandle, folder: string, bytes: number): Write {
   const watch = new RoomWatch(folder, bytes);
   return async (chunk) => {
@@ -23,7 +23,7 @@ interface Nameless {
   examination: Examination;
 }
 
-/** A file that never has a name with something in it: nothing is left however the process ends. */
+/** A file that loses its name while it is empty: a killed process leaves nothing behind. */
 export class Inspection implements Arrival {
   readonly #folders: readonly string[];
   #file: Nameless | null = null;
@@ -50,7 +50,7 @@ export class Inspection implements Arrival {
   }
 }
 
-/** Turns an error of SQLite's into a sentence: it means that the bytes are no good database. */
+/** Turns an error of SQLite's into a sentence: the bytes are not a sound database. */
 export function sound(read: () => Contents): Contents {
   try {
     return read();
@@ -71,13 +71,13 @@ async function openSomewhere(folders: readonly string[], bytes: number): Promise
     try {
       return await openNameless(folder);
     } catch {
-      // Read-only, or somebody else's: the next one may do.
+      // Read-only, or not ours: the next one may do.
     }
   }
   throw noRoom(bytes, ...folders.filter((folder) => existsSync(folder)));
 }
 
-/** Opens a file that loses its name while it is empty: what is written, only this process has. */
+/** Opens a file and removes its name. */
 async function openNameless(folder: string): Promise<Nameless> {
   const scratch = new Scratch(folder);
   try {

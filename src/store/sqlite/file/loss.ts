@@ -1,12 +1,12 @@
-/** Rows that a restore would lose: those of the present database that the other one lacks. */
+/** Rows that a restore would lose. */
 
 import type { Database } from 'bun:sqlite';
 import { findDamage, quoted, tableNames } from './copy.ts';
 import { APPLICATION_ID, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
 
 /**
- * The loss if the database file `other` took the place of `present`: one sentence, or null when it
- * holds every row of it. Throws SQLite's error.
+ * Returns what would be lost if the file `other` replaced `present`, as one sentence; null if it
+ * has every row of it. Throws SQLite's error.
  */
 export function lossOf(present: Database, other: string): string | null {
   if (findDamage(present, 'quick_check') !== null) return 'it is damaged';
@@ -21,7 +21,7 @@ export function lossOf(present: Database, other: string): string | null {
     return `it has schema ${schema}, the backup has ${offered?.user_version}`;
   }
   const lost = tableNames(present)
-    // A replicator's book-keeping, which it writes without anything having happened.
+    // A replicator's own tables, which change by themselves.
     .filter((table) => !table.startsWith('_litestream_'))
     .map((table) => ({ table, count: changedRows(present, table) }))
     .filter(({ count }) => count > 0)
@@ -36,13 +36,13 @@ interface Column {
   pk: number;
 }
 
-/** Leaves out notes that a backup was restored: the next restore leaves its own. */
+/** Leaves out entries about restores: the next restore adds its own. */
 const BUT_RESTORES = `AND EXISTS (SELECT 1 FROM json_each(m.entries)
   WHERE json_extract(value, '$.action') IS NOT 'database.restore')`;
 
 /**
- * Counts rows here that the other database lacks or has otherwise, and rows there that were here
- * once: their ids were given out here and are gone.
+ * Counts rows that the other database lacks or that differ there, and rows there that were deleted
+ * here.
  */
 function changedRows(db: Database, table: string): number {
   const count = (sql: string, ...values: string[]) =>

@@ -1,6 +1,6 @@
 /**
- * Brings a database to this program's schema, in one transaction. The number of migrations run is
- * its user_version. drizzle-kit makes them from the schema (`make migration`), but for triggers.
+ * Migrates a database to this program's schema, in one transaction. Its user_version is the number
+ * of migrations. drizzle-kit makes them from the schema (`make migration`), except triggers.
  */
 
 import type { Database } from 'bun:sqlite';
@@ -44,13 +44,13 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 export const APPLICATION_ID = 0x47617465;
 
 /**
- * "Gatl" and "Gata": a file whose rows all left for a server, or are arriving from one. Programs
- * that know neither take it for somebody else's.
+ * "Gatl" and "Gata": a file whose rows moved to a server, or are arriving from one. Older programs
+ * take it for another program's.
  */
 export const LEFT_ID = 0x4761746c;
 export const ARRIVING_ID = 0x47617461;
 
-/** Refuses a file whose data are elsewhere, by {@link OperatorError}. */
+/** Throws {@link OperatorError} for a file whose data were moved. */
 export function refuseMoved(file: string, applicationId: number): void {
   if (applicationId === LEFT_ID) {
     throw new OperatorError(
@@ -71,7 +71,7 @@ export function pragmaNumber(db: Database, name: 'user_version' | 'application_i
   return row?.[name] ?? 0;
 }
 
-/** Refuses the schema of a newer program, by {@link OperatorError}. */
+/** Throws {@link OperatorError} for the schema of a newer program. */
 export function refuseNewer(file: string, schema: number): void {
   if (schema <= SCHEMA_VERSION) return;
   throw new OperatorError(
@@ -81,16 +81,16 @@ export function refuseNewer(file: string, schema: number): void {
 }
 
 /**
- * Runs the missing migrations in one transaction: all of them or none. Throws
- * {@link OperatorError} when a newer program has been here.
+ * Runs the missing migrations in one transaction. Throws {@link OperatorError} for the schema of a
+ * newer program.
  */
 export function migrate(db: Database): void {
   if (pragmaNumber(db, 'user_version') === SCHEMA_VERSION) return;
-  // A migration that rebuilds a table needs this off; inside a transaction it cannot be changed.
+  // A migration that rebuilds a table needs this off; a transaction cannot change it.
   db.run('PRAGMA foreign_keys = OFF');
   db.run('BEGIN IMMEDIATE');
   try {
-    // Asked again under the lock: another process may have been faster, and newer.
+    // Read again under the lock: another process may have migrated meanwhile.
     const schema = pragmaNumber(db, 'user_version');
     refuseNewer(db.filename, schema);
     for (const migration of MIGRATIONS.slice(schema)) db.run(migration);

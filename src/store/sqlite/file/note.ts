@@ -1,4 +1,4 @@
-/** A note in the audit log of a database file that nobody else uses. */
+/** The entry about a restore in the audit log of a restored file. */
 
 import { Database } from 'bun:sqlite';
 import { restoreDatabase } from '../../../core/audit/deeds.ts';
@@ -8,7 +8,7 @@ import { AuditChain } from '../audit-chain.ts';
 import { Connection } from '../connection.ts';
 import { tableNames } from './copy.ts';
 
-/** Tables whose ids others know, with more ids than can have been given since the backup. */
+/** Tables whose ids bots and devices know, with more ids than were given since the backup. */
 const SKIPPED_IDS = {
   event: 1_000_000_000,
   // Bots may keep these in 32 bits.
@@ -16,9 +16,9 @@ const SKIPPED_IDS = {
 } as const;
 
 /**
- * Notes that the file is restored from a backup of `momentMs`, and has the disk keep it. Events and
- * messages get ids from then on that none had: those who get them drop repeats by the id. Does
- * nothing to a database of a schema without an audit log. Throws SQLite's error.
+ * Adds the entry that the file is restored from a backup of `momentMs`, and syncs it. Later events
+ * and messages get unused ids, because receivers drop repeats by the id. Does nothing in a schema
+ * without an audit log. Throws SQLite's error.
  */
 export function noteRestoration(file: string, act: Act, momentMs: number): void {
   const native = new Database(file, { readwrite: true, strict: true });

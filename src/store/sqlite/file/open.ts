@@ -1,4 +1,4 @@
-/** The opening of the database file. Any fault of it is one sentence, and nothing is touched. */
+/** Opens the database file. A file that cannot be used is refused with one sentence, unchanged. */
 
 import { Database, SQLiteError, constants as sqlite } from 'bun:sqlite';
 import {
@@ -26,34 +26,32 @@ import {
 } from './migrate.ts';
 
 export const DATABASE_FILE = 'gatepost.db';
-/** Lock that all who have the database open share, and a restore holds alone. */
+/** Lock file: shared by all processes with the database open, exclusive for a restore. */
 export const LOCK_FILE = 'gatepost.lock';
 
 /** Page cache, KiB. */
 const CACHE_KIB = 32 * 1024;
 /**
- * Part of the file that is mapped as memory, bytes: on a database that the page cache cannot hold,
- * a look-up then costs half. The pages are the file's own; the system takes them back when it needs
- * to.
+ * Part of the file that is memory-mapped, bytes: on a database larger than the page cache a look-up
+ * costs half. The system can reclaim these pages.
  */
 const MMAP_BYTES = 1024 ** 3;
-/** Size that the write-ahead log shrinks to after one long transaction made it larger, bytes. */
+/** Size to which the write-ahead log shrinks after a long transaction, bytes. */
 const WAL_BYTES_MAX = 64 * 1024 ** 2;
-/** Time that opening waits for another process, ms: nothing is served yet, so it may block. */
+/** Longest wait of opening for another process, ms: it may block, as nothing is served yet. */
 const OPEN_TIMEOUT_MS = 5_000;
 const OPEN_PAUSE_MS = 10;
 
 interface OpenDatabase {
   db: Database;
-  /** Lets a restore replace the file; for the moment after closing. */
+  /** Allows restores again; to be called after closing. */
   release(): void;
 }
 
 /**
- * Opens `dataDir/gatepost.db`. With `create`, a missing directory (but not its parent) and a
- * missing database are made; with `migrates`, an older schema is migrated; without, they are
- * refused. Without `create`, one on a disk that takes no writes is opened to be read. Throws
- * {@link OperatorError}.
+ * Opens `dataDir/gatepost.db`. `create` allows it to make a missing directory (but not its parent)
+ * and database, `migrates` to migrate an older schema. Without `create`, a database on a read-only
+ * disk is opened for reading. Throws {@link OperatorError}.
  */
 export function openDatabase(dataDir: string, create: boolean, migrates = create): OpenDatabase {
   const file = join(dataDir, DATABASE_FILE);
@@ -62,7 +60,7 @@ export function openDatabase(dataDir: string, create: boolean, migrates = create
   const identity = refuseUnfit();
   const release = holdDatabase(dataDir);
   try {
-    // A restore was faster: the file that is there now has not been inspected.
+    // A restore was faster: this file has not been inspected.
     if (identityOf(file) !== identity) refuseUnfit();
     const isToRead = !create && isReadOnly(dataDir);
     return { db: patiently(() => (isToRead ? openToRead(file) : open(file, create))), release };
@@ -73,12 +71,12 @@ export function openDatabase(dataDir: string, create: boolean, migrates = create
 }
 
 /**
- * Keeps restores away while the database is open; the function returned ends that. Throws
- * {@link OperatorError} while a restore is under way: the file opened now would be the old one.
+ * Locks out restores while the database is open; returns the function that unlocks. Throws
+ * {@link OperatorError} during a restore: the opened file would be the old one.
  */
 export function holdDatabase(dataDir: string): () => void {
   const file = join(dataDir, LOCK_FILE);
-  // Nobody can put another database on such a disk.
+  // No restore can write to such a disk.
   if (!existsSync(file) && isReadOnly(dataDir)) return () => undefined;
   const release = attempt(file, () => takeLock(file, 'shared', OPEN_TIMEOUT_MS));
   if (release !== null) return release;
@@ -97,7 +95,7 @@ function attempt<T>(file: string, work: () => T): T {
 }
 
 function open(file: string, create: boolean): Database {
-  // SQLite makes files that everybody may read, and its logs with mode and owner of the database.
+  // SQLite would make a file that every user may read; its logs get the mode of the database.
   if (create) makeOwnFile(file);
   const db = new Database(file, { create, readwrite: true, strict: true });
   try {
@@ -108,7 +106,7 @@ function open(file: string, create: boolean): Database {
   }
 }
 
-/** Opens on a disk that takes no writes; each write then fails with SQLite's own error. */
+/** Opens on a read-only disk; each write then fails with SQLite's error. */
 function openToRead(file: string): Database {
   const db = openToLook(file);
   setCaches(db);
@@ -120,7 +118,7 @@ function setCaches(db: Database): void {
   db.run(`PRAGMA mmap_size = ${MMAP_BYTES}`);
 }
 
-/** Refuses a file that this program cannot use; returns the identity of the inspected one. */
+/** Throws for a file that this program cannot use; returns the identity of the inspected file. */
 function refuse(dataDir: string, create: boolean, migrates: boolean): number | null {
   const file = join(dataDir, DATABASE_FILE);
   const identity = identityOf(file);
@@ -145,8 +143,8 @@ function identityOf(file: string): number | null {
 }
 
 /**
- * Opens again while another process is at it: SQLite does not wait by itself for the change of a
- * new file to WAL, in which each of two processes can hold the other up.
+ * Retries while another process opens the file: SQLite does not wait for the change of a new file
+ * to WAL, in which two processes can block each other.
  */
 function patiently<T>(open: () => T): T {
   for (let waitedMs = 0; ; waitedMs += OPEN_PAUSE_MS) {
@@ -167,10 +165,10 @@ function configure(db: Database): Database {
   setCaches(db);
   migrate(db);
   db.run('PRAGMA foreign_keys = ON');
-  // Undo pages of a savepoint would go through a temporary file, ten times as many writes as the
-  // database itself. After the migration, which may sort more than memory holds.
+  // A savepoint would write ten times the pages of the database into a temporary file. Set after
+  // the migration, which may sort more than memory holds.
   db.run('PRAGMA temp_store = MEMORY');
-  // From now on SQLite waits for nobody: it would sleep on the event loop. The writer waits.
+  // SQLite must not sleep on the event loop for a lock: the writer waits instead.
   db.run('PRAGMA busy_timeout = 0');
   return db;
 }
@@ -201,7 +199,7 @@ export function checkDirectory(dataDir: string, create: boolean): void {
   }
 }
 
-/** Reads the schema version of an existing file and changes nothing; 0: nothing is in it yet. */
+/** Reads the schema version of a file and changes nothing; 0: it is empty. */
 export function inspect(file: string): number {
   if (!isSqlite(file)) throw damaged(file, 'not a SQLite database');
   try {
@@ -215,7 +213,7 @@ export function inspect(file: string): number {
     db.run(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`);
     const schema = pragmaNumber(db, 'user_version');
     const tables = db.query('SELECT count(*) AS count FROM sqlite_schema').get();
-    // A crash while the file was being made leaves a database with nothing in it.
+    // A crash during creation leaves an empty database.
     if (schema === 0 && (tables as { count: number }).count === 0) return 0;
     refuseMoved(file, pragmaNumber(db, 'application_id'));
     if (pragmaNumber(db, 'application_id') !== APPLICATION_ID) {
@@ -231,8 +229,8 @@ export function inspect(file: string): number {
 }
 
 /**
- * Opens a file to be read. Without a write-ahead log beside it nobody is using the file, and
- * SQLite, which would make a log and leave it there, opens it as one that needs none.
+ * Opens a file for reading. Without a write-ahead log no process uses it: SQLite, which would make
+ * a log and leave it there, opens it as immutable.
  */
 export function openToLook(file: string): Database {
   if (existsSync(`${file}-wal`)) return new Database(file, { readonly: true, strict: true });
@@ -245,12 +243,12 @@ export function openToLook(file: string): Database {
 
 const SQLITE_MAGIC = 'SQLite format 3\0';
 
-/** Tells whether a file begins as SQLite's do. Not for one that is open in here: see below. */
+/** Returns true if a file begins as SQLite's do. Not for one that this process has open. */
 export function isSqlite(file: string): boolean {
   return readHeader(file) === SQLITE_MAGIC;
 }
 
-/** Reads the first bytes. Closing a file drops all locks of the process on it, SQLite's too. */
+/** Reads the first bytes. The close drops all locks of this process on the file, SQLite's too. */
 function readHeader(file: string): string {
   const header = Buffer.alloc(SQLITE_MAGIC.length);
   try {

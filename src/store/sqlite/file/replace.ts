@@ -1,8 +1,8 @@
 /**
- * The place of the database, in which another is put; the old one gets another name. Two locks:
- * `gatepost.lock`, which all who open the database share (a server that had opened the old file and
- * waited would go on with it), and SQLite's own, for programs that do not know the other. The old
- * file has its new name before another takes its place: at any point a crash leaves a whole one.
+ * Replaces the database; the old file gets another name. It takes two locks: `gatepost.lock`, which
+ * all processes of this program share (a server that opened the old file would keep using it), and
+ * SQLite's own, for other programs. The old file is renamed before the new one takes its place: a
+ * crash at any point leaves a whole database.
  */
 
 import { Database, SQLiteError } from 'bun:sqlite';
@@ -25,7 +25,7 @@ import { checkDirectory, DATABASE_FILE, isSqlite, LOCK_FILE } from './open.ts';
 
 const COMPANIONS = ['-wal', '-shm', '-journal'] as const;
 
-/** A file in the data directory, whose maker alone has the place of the database meanwhile. */
+/** A file in the data directory that may replace the database; no other process can open that. */
 export class ReplacementFile implements Replacement {
   readonly #dataDir: string;
   readonly #target: string;
@@ -34,7 +34,7 @@ export class ReplacementFile implements Replacement {
   #output: FileHandle | null = null;
 
   /**
-   * Makes the data directory if need be. Throws {@link OperatorError} while anybody has the
+   * Makes the data directory if needed. Throws {@link OperatorError} while another process has the
    * database open, or the fault of a disk.
    */
   constructor(dataDir: string) {
@@ -45,7 +45,7 @@ export class ReplacementFile implements Replacement {
     if (release === null) throw inUse(dataDir);
     this.#release = release;
     try {
-      // Other programs do not know the lock: a shell of SQLite, a replicator.
+      // Other programs, such as a shell of SQLite or a replicator, do not take our lock.
       this.#present()?.close();
     } catch (error) {
       release();
@@ -62,7 +62,7 @@ export class ReplacementFile implements Replacement {
     return writerTo(this.#output, this.#dataDir, bytes);
   }
 
-  /** The path of a file of so many bytes that the caller makes. Throws as {@link begin} does. */
+  /** Returns the path for a file of `bytes` that the caller makes. Throws as {@link begin} does. */
   beginFile(bytes: number): string {
     if (!hasRoom(this.#dataDir, bytes)) throw noRoom(bytes, this.#dataDir);
     this.#scratch = new Scratch(this.#dataDir);
@@ -89,7 +89,7 @@ export class ReplacementFile implements Replacement {
   }
 
   putInPlace(act: Act, momentMs: number): string | null {
-    // Before it is put in place: there is no restored database without its entry.
+    // First: no restored database without its entry.
     noteRestoration(this.#file, act, momentMs);
     return this.takePlace(act.atMs);
   }
@@ -117,20 +117,20 @@ export class ReplacementFile implements Replacement {
     }
   }
 
-  /** Tells whether the file is empty, as a crash while a database is being made leaves it. */
+  /** Returns true if the file is empty, as a crash during creation leaves it. */
   get #isBlank(): boolean {
     return statSync(this.#target).size === 0 && !existsSync(`${this.#target}-wal`);
   }
 
   /**
-   * Gives the present database `oldName`, with the files that SQLite had beside it if it could not
-   * be opened, and its name to the new one.
+   * Renames the present database to `oldName`, with the files of SQLite beside it if it could not
+   * be opened, and gives its name to the new one.
    */
   #exchange(oldName: string): void {
     let present: Database | null = null;
     try {
       present = this.#present();
-      // Everything into the one file; the lock stays until the other is in its place.
+      // The log goes into the file; the lock stays until the new one is in place.
       present?.run('PRAGMA journal_mode = DELETE');
     } catch (error) {
       if (!(error instanceof SQLiteError)) throw error;
@@ -146,13 +146,13 @@ export class ReplacementFile implements Replacement {
     }
   }
 
-  /** Opens the present database with nobody else at it; null: there is none, or it is none. */
+  /** Opens the present database exclusively; null: there is none, or it is not SQLite. */
   #present(): Database | null {
-    // SQLite would delete the log beside a file that is not its own.
+    // SQLite would delete the log beside a file that is not a database.
     if (!existsSync(this.#target) || !isSqlite(this.#target)) return null;
     const db = new Database(this.#target, { readwrite: true, strict: true });
     try {
-      // Fails while anybody else has it open, reading or not; takes the lock for good.
+      // Fails while another process has it open; keeps the lock.
       db.run('PRAGMA locking_mode = EXCLUSIVE');
       db.run('BEGIN EXCLUSIVE');
       db.run('COMMIT');
@@ -177,7 +177,7 @@ export class ReplacementFile implements Replacement {
     }
   }
 
-  /** Removes files of a database that is gone: SQLite would apply its log to the new one. */
+  /** Removes the log of the old database: SQLite would apply it to the new one. */
   #dropCompanions(): void {
     for (const end of COMPANIONS) rmSync(this.#target + end, { force: true });
   }
