@@ -8,7 +8,7 @@ import { sql } from 'drizzle-orm';
 import { sameUtcDay } from '../../core/calendar.ts';
 import { mergeFacts, mergeUnproven, TIES_MAX } from '../../core/device.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
-import { type Notes, type Statements, type Step, value } from '../backend.ts';
+import { type Notes, type Prepared, type Statements, type Step, value } from '../backend.ts';
 import { atProvider, lookUpStatements } from './look-ups.ts';
 
 /** The columns of facts, in the order of their values in statements. */
@@ -19,21 +19,27 @@ const SET_FACTS = sql`os = ${value('os')}, os_version = ${value('osVersion')},
   device_name = ${value('deviceName')}, app_version = ${value('appVersion')},
   user_agent = ${value('userAgent')}`;
 
-function statements({ prepare, arrival, greatest, least }: Statements) {
+const of = (column: string) => sql.raw(column);
+
+function statements({ prepare, arrival, greatest, least, returningId }: Statements) {
   const ofPair = sql`device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`;
-  const firstSeen = sql.raw('excluded.first_seen_at_ms');
-  const lastSeen = sql.raw('excluded.last_seen_at_ms');
-  const add = sql`
-    INSERT INTO device AS d (hwid, ${FACT_COLUMNS}, first_seen_at_ms, last_seen_at_ms)
-    VALUES (${value('hwid')}, '', '', '', '', '', ${value('firstSeenAtMs')},
-      ${value('lastSeenAtMs')})
-    ON CONFLICT (hwid) DO UPDATE SET`;
   return {
-    see: prepare<{ id: number }>(sql`${add} last_seen_at_ms = ${lastSeen} RETURNING id`),
-    seeElsewhere: prepare<{ id: number }>(sql`
-        ${add} first_seen_at_ms = ${least(sql.raw('d.first_seen_at_ms'), firstSeen)},
-          last_seen_at_ms = ${greatest(sql.raw('d.last_seen_at_ms'), lastSeen)}
-        RETURNING id`),
+    see: prepare(sql`
+        UPDATE device SET last_seen_at_ms = ${value('lastSeenAtMs')} WHERE id = ${value('id')}`),
+    seeElsewhere: prepare(sql`
+        UPDATE device SET
+          first_seen_at_ms = ${least(of('first_seen_at_ms'), sql`${value('firstSeenAtMs')}`)},
+          last_seen_at_ms = ${greatest(of('last_seen_at_ms'), sql`${value('lastSeenAtMs')}`)}
+        WHERE id = ${value('id')}`),
+    /** On PostgreSQL another write may have added the device since it was looked up. */
+    add: prepare(sql`
+        INSERT INTO device AS d (hwid, ${FACT_COLUMNS}, first_seen_at_ms, last_seen_at_ms)
+        VALUES (${value('hwid')}, '', '', '', '', '', ${value('firstSeenAtMs')},
+          ${value('lastSeenAtMs')})
+        ON CONFLICT (hwid) DO UPDATE SET
+          first_seen_at_ms = ${least(of('d.first_seen_at_ms'), of('excluded.first_seen_at_ms'))},
+          last_seen_at_ms = ${greatest(of('d.last_seen_at_ms'), of('excluded.last_seen_at_ms'))}
+        ${returningId}`),
     ownFacts: prepare<DeviceFacts>(sql`
         SELECT os, os_version AS "osVersion", device_name AS "deviceName",
           app_version AS "appVersion", user_agent AS "userAgent"
@@ -67,33 +73,35 @@ function statements({ prepare, arrival, greatest, least }: Statements) {
 /** A choice between the facts that are known of a device and those that it reports. */
 type Merge = (known: DeviceAtProvider, reported: DeviceFacts) => DeviceFacts;
 
-/** Counts a device that a provider sees, once a UTC day; `seenBeforeMs` null: never before. */
-export function countSeen(
-  notes: Pick<Notes, 'figure'>,
-  providerId: number,
-  seenBeforeMs: number | null,
-  nowMs: number,
-): void {
-  const isFirst = seenBeforeMs === null || !sameUtcDay(seenBeforeMs, nowMs);
-  if (isFirst) notes.figure(providerId, 'seen', nowMs);
-}
+/** First and last time of a device, UTC ms. */
+type SeenTimes = { firstSeenAtMs: number; lastSeenAtMs: number };
+
+/** Returns true if a device is seen for the first time on a UTC day; null: never before. */
+export const isFirstOfDay = (seenBeforeMs: number | null, nowMs: number): boolean =>
+  seenBeforeMs === null || !sameUtcDay(seenBeforeMs, nowMs);
 
 /** Returns the steps, which belong to writes. */
 export function knownDeviceSteps(backend: Statements) {
   const on = statements(backend);
   const find = lookUpStatements(backend);
 
-  /** Adds or updates a device by its HWID, locks it and returns its id. */
-  function* see(hwid: string, nowMs: number): Step<number> {
-    const row = yield* on.see.get({ hwid, firstSeenAtMs: nowMs, lastSeenAtMs: nowMs });
-    return (row as { id: number }).id;
+  /**
+   * Finds or adds the device of a HWID, notes that it was seen, locks it and returns its id. Adding
+   * costs half as much on SQLite as one upsert that returns the id.
+   */
+  function* seen(how: Prepared<unknown>, hwid: string, times: SeenTimes): Step<number> {
+    const known = yield* find.deviceId.get({ hwid });
+    if (known !== null && (yield* how.run({ id: known.id, ...times })) > 0) return known.id;
+    return yield* on.add.insert({ hwid, ...times });
   }
 
+  /** Finds or adds a device that is seen now, locks it and returns its id. */
+  const see = (hwid: string, nowMs: number): Step<number> =>
+    seen(on.see, hwid, { firstSeenAtMs: nowMs, lastSeenAtMs: nowMs });
+
   /** {@link see} for a device whose times are those of an import, which may be long ago. */
-  function* seeElsewhere(hwid: string, firstSeenAtMs: number, lastSeenAtMs: number): Step<number> {
-    const row = yield* on.seeElsewhere.get({ hwid, firstSeenAtMs, lastSeenAtMs });
-    return (row as { id: number }).id;
-  }
+  const seeElsewhere = (hwid: string, firstSeenAtMs: number, lastSeenAtMs: number): Step<number> =>
+    seen(on.seeElsewhere, hwid, { firstSeenAtMs, lastSeenAtMs });
 
   /**
    * Keeps what a device reports to a provider, which may not have known it. Returns when the
@@ -123,7 +131,7 @@ export function knownDeviceSteps(backend: Statements) {
     merge: Merge,
   ): Step<void> {
     const seenBeforeMs = yield* keepFacts(deviceId, providerId, reported, nowMs, merge);
-    countSeen(notes, providerId, seenBeforeMs, nowMs);
+    if (isFirstOfDay(seenBeforeMs, nowMs)) notes.figure(providerId, 'seen', nowMs);
   }
 
   return {

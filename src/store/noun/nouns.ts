@@ -4,12 +4,16 @@ import type { Maybe } from '../../core/port/maybe.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend } from '../backend.ts';
 import { auditNoun } from './audit.ts';
+import { checkInNoun } from './check-in.ts';
+import { countNoun } from './count.ts';
+import { deviceNoun } from './device.ts';
 import { distributionNoun } from './distribution.ts';
 import { domainNoun } from './domain.ts';
 import { eventNoun } from './event.ts';
 import type { EventStatements } from './event-notes.ts';
 import { figureNoun } from './figure.ts';
 import type { FigureCounter } from './figure-counter.ts';
+import { forgettingNoun } from './forgetting.ts';
 import { installNoun } from './install.ts';
 import { laneNoun } from './lane.ts';
 import { ledgerNoun } from './ledger.ts';
@@ -33,6 +37,10 @@ export interface NounParts {
 export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) {
   return {
     ...providerNoun(backend),
+    ...checkInNoun(backend),
+    ...deviceNoun(backend),
+    ...forgettingNoun(backend),
+    ...countNoun(backend),
     ...targetNoun(backend),
     ...installNoun(backend),
     ...linkNoun(backend),

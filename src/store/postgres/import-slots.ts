@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { mergeFacts } from '../../core/device.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type { ImportedSlot } from '../../core/port/moving.ts';
-import { FACT_COLUMNS } from './known-device.ts';
+import { FACT_COLUMNS } from '../noun/known-device.ts';
 import { prepare, type Runner, value } from './statement.ts';
 
 /** A link, which is locked, with the HWIDs that it is to have. */

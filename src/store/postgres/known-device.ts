@@ -9,6 +9,8 @@ import { sameUtcDay } from '../../core/calendar.ts';
 import { TIES_MAX } from '../../core/device.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type { Figure } from '../../core/port/figure.ts';
+import { FACT_COLUMNS } from '../noun/known-device.ts';
+import { mergedUnproven } from './set/unproven.ts';
 import { prepare, value } from './statement.ts';
 import type { Write } from './write.ts';
 
@@ -21,25 +23,6 @@ const SET_FACTS = sql`os = ${value('os')}, os_version = ${value('osVersion')},
 const SET_EXCLUDED = sql`os = excluded.os, os_version = excluded.os_version,
   device_name = excluded.device_name, app_version = excluded.app_version,
   user_agent = excluded.user_agent`;
-
-/** The columns of facts, in the order in which statements name them. */
-export const FACT_COLUMNS = sql.raw('os, os_version, device_name, app_version, user_agent');
-
-/**
- * Facts of row `p` of `device_provider` after a report without proof, of `said`, for a SET: what
- * `mergeUnproven` of core/device.ts says, where a statement sees many devices.
- */
-export function mergedUnproven(p: string, said: string) {
-  const merged = ['os_version', 'device_name', 'app_version', 'user_agent'].map(
-    (fact) => `${fact} = coalesce(nullif(${said}.${fact}, ''), ${p}.${fact})`,
-  );
-  return sql.raw(
-    [
-      `os = CASE WHEN ${p}.token_id IS NULL AND ${said}.os <> '' THEN ${said}.os ELSE ${p}.os END`,
-      ...merged,
-    ].join(', '),
-  );
-}
 
 const on = {
   see: prepare<{ id: number }>(sql`

@@ -9,11 +9,9 @@ import { nounsOf } from '../noun/nouns.ts';
 import { postgresBackend } from './backend.ts';
 import { findBan } from './ban.ts';
 import type { Context } from './context.ts';
-import { countStore } from './count.ts';
 import { Database } from './database.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { type DatabaseOptions, poolOptions } from './database-options.ts';
-import { deviceStore } from './device.ts';
 import { exportStore } from './export.ts';
 import { healthStore } from './health.ts';
 import { importStore } from './import.ts';
@@ -29,6 +27,7 @@ import { Sealer } from './sealer.ts';
 import { acceptanceInGroups } from './set/acceptance.ts';
 import { addLinksTogether } from './set/addition.ts';
 import { admitTogether } from './set/admission.ts';
+import { checkInsInGroups } from './set/check-in.ts';
 import { lookUps } from './set/look-ups.ts';
 import { Signals } from './signals.ts';
 import { Watching } from './watch.ts';
@@ -96,13 +95,11 @@ export async function openPostgresStore(
 function unconvertedOf(context: Context, backend: Backend): Partial<Store> {
   return {
     ...removalStore(context),
-    ...deviceStore(context),
     ...inboxStore(context),
     ...registrationStore(context),
     ...keepingStore(context),
     ...importStore(context, backend),
     ...exportStore(context),
-    ...countStore(context),
   };
 }
 
@@ -112,6 +109,7 @@ function fastPathsOf(context: Context, nouns: ReturnType<typeof nounsOf>): Parti
     ...lookUps(context, nouns),
     ...addLinksTogether(context, nouns),
     ...admitTogether(context, nouns),
+    ...checkInsInGroups(context, nouns),
     ...acceptanceInGroups(context),
   };
 }

@@ -1,18 +1,20 @@
 /** Bridge to noun/known-device.ts for nouns that are not written once yet. */
 
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
-import { knownDeviceSteps, countSeen as noteSeen } from '../noun/known-device.ts';
+import { isFirstOfDay, knownDeviceSteps } from '../noun/known-device.ts';
 import type { Context } from './context.ts';
 import { runNow, sqliteStatements } from './dialect.ts';
 
 type Merge = (known: DeviceAtProvider, reported: DeviceFacts) => DeviceFacts;
 
-export const countSeen = (
+export function countSeen(
   { notes }: Context,
   providerId: number,
   seenBeforeMs: number | null,
   nowMs: number,
-): void => noteSeen(notes, providerId, seenBeforeMs, nowMs);
+): void {
+  if (isFirstOfDay(seenBeforeMs, nowMs)) notes.figure(providerId, 'seen', nowMs);
+}
 
 export function deviceKeeper({ db, notes }: Context) {
   const steps = knownDeviceSteps(sqliteStatements(db));

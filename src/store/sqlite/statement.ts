@@ -29,18 +29,6 @@ interface Runner {
 
 const dialect = new SQLiteSyncDialect();
 
-/** Compiles a query, runs it once and finalizes it. */
-export function listOnce<Row>(db: Runner, query: SQL): Row[] {
-  const { sql: text, params } = dialect.sqlToQuery(query);
-  const native = db.native.prepare<Row, SQLQueryBindings[]>(text);
-  try {
-    db.read();
-    return native.all(...(params as SQLQueryBindings[]));
-  } finally {
-    native.finalize();
-  }
-}
-
 /**
  * Compiles a query once, when it first runs. Each {@link value} in it is filled in by name at each
  * run.

@@ -13,8 +13,6 @@ import { batchNotes, sqliteBackend } from './backend.ts';
 import { Checkpoints } from './checkpoint.ts';
 import { Connection } from './connection.ts';
 import { type Context, callsOf } from './context.ts';
-import { countStore } from './count.ts';
-import { deviceStore } from './device.ts';
 import { Done, NOTHING, sqliteStatements } from './dialect.ts';
 import { exportStore } from './export.ts';
 import { LOCK_FILE, openDatabase } from './file/open.ts';
@@ -68,13 +66,11 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...nouns,
     findProvider: (code) => knownProviders.get(code),
     ...removalStore(context),
-    ...deviceStore(context),
     ...registrationStore(context),
     ...inboxStore(context),
     ...keepingStore(context),
     ...healthStore(context, dataDir),
     ...importStore(context, backend),
-    ...countStore(context),
     ...exportStore(dataDir),
     ...watchStore(context, processes),
     ...nodeStore(processes),

@@ -2,22 +2,49 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const storeDevices: readonly MutatedFile[] = [
   {
-    file: 'src/store/sqlite/device.ts',
-    tests: ['test/store/contract/device.test.ts', 'test/cli/audit.test.ts'],
+    file: 'src/store/noun/device.ts',
+    tests: ['test/store/contract/device.test.ts', 'test/store/contract/audit.test.ts'],
     changes: [
       [
         'WHERE s.device_id = ${ofDevice} ORDER BY s.id DESC`',
         'WHERE s.device_id = ${ofDevice} ORDER BY s.id ASC`',
       ],
-      [
-        ': sql`AND v.provider_id = (SELECT id FROM provider WHERE code = ${providerCode})`;',
-        ': sql``;',
-      ],
-      [
-        `if (forget.device.run({ id }) === 0) return 'device_not_found';`,
-        `if (forget.device.run({ id }) !== 0) return 'device_not_found';`,
-      ],
-      ['audit.note(act, deeds.forgetDevice(hwid));', ''],
+      ["WHERE o.code = ${value('providerCode')}", 'WHERE true'],
+      ['ORDER BY v.last_seen_at_ms DESC', 'ORDER BY v.last_seen_at_ms'],
+      ['IS NULL OR p.device_id IS NOT NULL', 'IS NULL OR true'],
+      ['os === null ? null : asciiLower(os)', 'os'],
+      ['afterId = toId;', 'afterId = toId + 1;'],
+      ['.slice(0, countMax)', ''],
+    ],
+  },
+  {
+    file: 'src/store/noun/check-in.ts',
+    tests: ['test/store/contract/device.test.ts'],
+    changes: [
+      ['if (domainHash === null) return { providerId, domainId: null };', ''],
+      ['isNewLink: isBound && !(', 'isNewLink: isBound || !('],
+      ['yield* known.checkIn(deviceId, providerId, nowMs);', ''],
+      ['if (domainId !== null) yield* known.tie(deviceId, providerId, domainId, nowMs);', ''],
+      ['isLinked: at?.isLinked === 1', 'isLinked: at !== null'],
+    ],
+  },
+  {
+    file: 'src/store/noun/forgetting.ts',
+    tests: ['test/store/contract/device.test.ts', 'test/store/contract/audit.test.ts'],
+    changes: [
+      ['notes.audit(act, deeds.forgetDevice(hwid));', ''],
+      ['yield* on.tokens.run({ id: found.id });', ''],
+      ["if (id === null) return 'device_not_found';", ''],
+      ['AND holder_count = 0`', '`'],
+      ['        endSlots,\n', ''],
+    ],
+  },
+  {
+    file: 'src/store/noun/count.ts',
+    tests: ['test/store/contract/provider.test.ts'],
+    changes: [
+      ["CAST(${value('providerCode')} AS text) IS NULL\n        OR ", ''],
+      ['SELECT CAST(coalesce(sum(device_count), 0) AS bigint)', 'SELECT count(*)'],
     ],
   },
   {
@@ -39,8 +66,14 @@ export const storeDevices: readonly MutatedFile[] = [
     changes: [
       ['LIMIT 1 OFFSET ${TIES_MAX})', 'LIMIT 1 OFFSET ${TIES_MAX + 1})'],
       ['ORDER BY ${arrival} DESC LIMIT 1', 'ORDER BY ${arrival} LIMIT 1'],
-      ["${least(sql.raw('d.first_seen_at_ms'), firstSeen)}", '${firstSeen}'],
-      ["${greatest(sql.raw('d.last_seen_at_ms'), lastSeen)}", '${lastSeen}'],
+      [
+        "${least(of('first_seen_at_ms'), sql`${value('firstSeenAtMs')}`)}",
+        "${value('firstSeenAtMs')}",
+      ],
+      [
+        "${greatest(of('last_seen_at_ms'), sql`${value('lastSeenAtMs')}`)}",
+        "${value('lastSeenAtMs')}",
+      ],
       ['|| !sameUtcDay(seenBeforeMs, nowMs)', ''],
       // When a provider last saw a device that was on its link already.
       ["SET ${SET_FACTS}, last_seen_at_ms = ${value('lastSeenAtMs')}", 'SET ${SET_FACTS}'],

@@ -11,11 +11,12 @@ import { DOMAIN_ACTIVE } from '../../../core/port/domain.ts';
 import { INSTALL_ACTIVE } from '../../../core/port/install.ts';
 import type { AdmittedLink, SlotKey } from '../../../core/port/slot.ts';
 import type { Store } from '../../../core/port/store.ts';
+import { FACT_COLUMNS, isFirstOfDay } from '../../noun/known-device.ts';
 import type { Context } from '../context.ts';
 import { isBroken } from '../fault.ts';
 import { TurnGroup } from '../group.ts';
-import { countSeen, FACT_COLUMNS, mergedUnproven } from '../known-device.ts';
 import { prepare, value } from '../statement.ts';
+import { mergedUnproven } from './unproven.ts';
 
 /** A device that asks for a slot. */
 interface Entry {
@@ -165,7 +166,9 @@ async function admitFirst(
     for (const { n, isNew, seenBeforeMs, ...link } of rows) {
       const { entry, at } = first[n - 1] as { entry: Entry; at: number };
       answers[at] = link;
-      countSeen(context, link.providerId, seenBeforeMs, entry.nowMs);
+      if (isFirstOfDay(seenBeforeMs, entry.nowMs)) {
+        context.figures.note(link.providerId, 'seen', entry.nowMs);
+      }
       if (isNew) context.figures.note(link.providerId, 'admitted', entry.nowMs);
     }
     return answers;

@@ -1,30 +1,31 @@
 /**
- * Calls of devices that name no link. The looks of a turn are one statement, and so are the calls
- * that are recorded: each sees its device, keeps what it says, and ties it to the binding it named.
+ * Calls of devices that name no link, those of a turn in one statement. The calls that `record`
+ * leaves out are recorded by the noun.
  */
 
 import { sql } from 'drizzle-orm';
-import { TIES_MAX } from '../../core/device.ts';
-import type { CheckInKey, DeviceFacts } from '../../core/port/device.ts';
-import type { Store } from '../../core/port/store.ts';
-import { linkedRow } from '../noun/targets.ts';
-import { ACTIVE_BINDING } from '../status.ts';
-import type { Context } from './context.ts';
-import { DIALECT } from './dialect.ts';
-import { TurnGroup } from './group.ts';
-import { countSeen, FACT_COLUMNS, keep, mergedUnproven } from './known-device.ts';
-import { ALL_SEEN, lookups } from './lookups.ts';
-import { inRounds } from './rounds.ts';
-import { prepare, value } from './statement.ts';
+import { TIES_MAX } from '../../../core/device.ts';
+import type { CheckInKey, DeviceFacts } from '../../../core/port/device.ts';
+import type { Store } from '../../../core/port/store.ts';
+import { FACT_COLUMNS, isFirstOfDay } from '../../noun/known-device.ts';
+import { allSeen } from '../../noun/look-ups.ts';
+import { linkedRow } from '../../noun/targets.ts';
+import { ACTIVE_BINDING } from '../../status.ts';
+import type { Context } from '../context.ts';
+import { DIALECT } from '../dialect.ts';
+import { TurnGroup } from '../group.ts';
+import { inRounds } from '../rounds.ts';
+import { prepare, value } from '../statement.ts';
+import { mergedUnproven } from './unproven.ts';
 
 type CheckInStore = Pick<Store, 'findCheckIn' | 'recordCheckIn'>;
 
-/** Looks of one statement. */
-const LOOKS_MAX = 200;
-/** Calls of one: each is looked for among the devices of all. */
+/** Calls whose standing one statement finds. */
+const FOUND_MAX = 200;
+/** Calls that one statement records: it compares each with all others. */
 const CALLS_MAX = 64;
 
-interface Look {
+interface Found {
   providerId: number | null;
   seenAtMs: number | null;
   isLinked: boolean;
@@ -43,7 +44,7 @@ interface Recorded {
   seenBeforeMs: number | null;
 }
 
-/** Rows that belong to call `k` are looked up one by one, whatever the planner thinks of tables. */
+/** The rows of call `k` are looked up one by one, whatever the planner estimates. */
 const PROVIDER_OF_CALL = sql`
   LEFT JOIN LATERAL (SELECT id FROM provider WHERE code = k.code LIMIT 1) o ON true`;
 const BINDING_OF_CALL = sql`
@@ -51,8 +52,8 @@ const BINDING_OF_CALL = sql`
     AND status = ${ACTIVE_BINDING} LIMIT 1) m ON true`;
 
 const on = {
-  look: prepare<Look>(sql`
-      SELECT o.id AS "providerId", ${ALL_SEEN} AS "seenAtMs",
+  find: prepare<Found>(sql`
+      SELECT o.id AS "providerId", ${allSeen(DIALECT)} AS "seenAtMs",
         coalesce(${linkedRow(DIALECT)}, false) AS "isLinked",
         m.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM device_domain b
           WHERE b.device_id = d.id AND b.domain_id = m.id OFFSET 0) AS "isNewLink"
@@ -64,11 +65,11 @@ const on = {
           WHERE device_id = d.id AND provider_id = o.id LIMIT 1) p ON true
       ORDER BY k.n`),
   /**
-   * Of different devices. Nothing comes back for a call of no provider, of a device that became
-   * known there meanwhile, and of one that would be tied to more bindings than may be.
+   * Records calls of different devices. Returns no row for a call whose provider is unknown, whose
+   * device became known there meanwhile, or whose device has as many bindings as it may.
    */
   record: prepare<Recorded>(sql`
-      WITH said AS MATERIALIZED (
+      WITH call AS MATERIALIZED (
         SELECT k.*, o.id AS provider_id, m.id AS domain_id
         FROM unnest(${value('codes')}::text[], ${value('hashes')}::text[],
             ${value('hwids')}::text[], ${value('os')}::text[], ${value('osVersions')}::text[],
@@ -80,20 +81,20 @@ const on = {
         WHERE o.id IS NOT NULL),
       seen AS (
         INSERT INTO device (hwid, ${FACT_COLUMNS}, first_seen_at_ms, last_seen_at_ms)
-        SELECT hwid, '', '', '', '', '', now_ms, now_ms FROM said ORDER BY hwid COLLATE "C"
+        SELECT hwid, '', '', '', '', '', now_ms, now_ms FROM call ORDER BY hwid COLLATE "C"
         ON CONFLICT (hwid) DO UPDATE SET last_seen_at_ms = excluded.last_seen_at_ms
         RETURNING id, hwid),
       placed AS MATERIALIZED (
         SELECT s.*, d.id AS device_id, p.last_seen_at_ms AS before_ms, p.tie_count,
           s.domain_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM device_domain b
             WHERE b.device_id = d.id AND b.domain_id = s.domain_id OFFSET 0) AS is_new_link
-        FROM said s JOIN seen d ON d.hwid = s.hwid
+        FROM call s JOIN seen d ON d.hwid = s.hwid
           LEFT JOIN LATERAL (SELECT * FROM device_provider
             WHERE device_id = d.id AND provider_id = s.provider_id
             LIMIT 1 FOR NO KEY UPDATE) p ON true),
       plain AS MATERIALIZED (
         SELECT * FROM placed WHERE NOT (is_new_link AND coalesce(tie_count, 0) >= ${TIES_MAX})),
-      told AS (
+      reported AS (
         INSERT INTO device_provider AS p (device_id, provider_id, ${FACT_COLUMNS},
           last_seen_at_ms, checked_in_at_ms)
         SELECT device_id, provider_id, ${FACT_COLUMNS}, now_ms, now_ms FROM plain
@@ -102,7 +103,7 @@ const on = {
         WHERE p.device_id = ANY(ARRAY(SELECT device_id FROM plain WHERE before_ms IS NOT NULL))
         RETURNING device_id),
       done AS MATERIALIZED (
-        SELECT * FROM plain WHERE device_id = ANY(ARRAY(SELECT device_id FROM told))),
+        SELECT * FROM plain WHERE device_id = ANY(ARRAY(SELECT device_id FROM reported))),
       tied AS (
         INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms)
         SELECT device_id, domain_id, provider_id, now_ms FROM done WHERE is_new_link
@@ -117,15 +118,16 @@ const keysOf = (keys: readonly CheckInKey[]) => ({
   hwids: keys.map(({ hwid }) => hwid),
 });
 
-export function checkInStore(context: Context): CheckInStore {
-  const { db, write } = context;
-
-  const looks = new TurnGroup(db, {
-    itemsMax: LOOKS_MAX,
-    run: (keys: readonly CheckInKey[]) => on.look.all(db, keysOf(keys)),
+export function checkInsInGroups(
+  { db, figures }: Context,
+  { recordCheckIn }: Pick<Store, 'recordCheckIn'>,
+): CheckInStore {
+  const standings = new TurnGroup(db, {
+    itemsMax: FOUND_MAX,
+    run: (keys: readonly CheckInKey[]) => on.find.all(db, keysOf(keys)),
   });
 
-  /** Records calls of different devices; false for those that are not so simple. */
+  /** Records calls of different devices; false: the noun records the call. */
   async function record(calls: readonly Call[]): Promise<boolean[]> {
     const done = await on.record.all(db.writing, {
       ...keysOf(calls.map(({ key }) => key)),
@@ -139,7 +141,8 @@ export function checkInStore(context: Context): CheckInStore {
     const isDone = calls.map(() => false);
     for (const { n, providerId, seenBeforeMs } of done) {
       isDone[n - 1] = true;
-      countSeen(context, providerId, seenBeforeMs, calls[n - 1]?.nowMs ?? 0);
+      const nowMs = calls[n - 1]?.nowMs ?? 0;
+      if (isFirstOfDay(seenBeforeMs, nowMs)) figures.note(providerId, 'seen', nowMs);
     }
     return isDone;
   }
@@ -150,29 +153,15 @@ export function checkInStore(context: Context): CheckInStore {
     run: (asked) => inRounds(asked, ({ key }) => key.hwid, record),
   });
 
-  /** Records one call, by all the rules. */
-  const recordAlone = ({ key, facts, nowMs }: Call) =>
-    write(async (w) => {
-      const { providerCode, domainHash, hwid } = key;
-      const provider = await lookups.provider.get(w, { providerCode });
-      if (provider === null) return 'provider_not_found';
-      const providerId = provider.id;
-      const bound = domainHash && (await lookups.activeDomain.get(w, { providerId, domainHash }));
-      const deviceId = await keep.visit(w, hwid, providerId, facts, nowMs);
-      await keep.checkIn(w, deviceId, providerId, nowMs);
-      if (bound) await keep.tie(w, deviceId, providerId, bound.id, nowMs);
-      return 'ok';
-    });
-
   return {
     findCheckIn: async (key) => {
-      const { providerId, ...known } = await looks.ask(key);
+      const { providerId, ...known } = await standings.ask(key);
       return providerId === null ? 'provider_not_found' : known;
     },
 
     recordCheckIn: async (key, facts, nowMs) => {
-      const call = { key, facts, nowMs };
-      return (await calls.ask(call)) ? 'ok' : recordAlone(call);
+      const isDone = await calls.ask({ key, facts, nowMs });
+      return isDone ? 'ok' : recordCheckIn(key, facts, nowMs);
     },
   };
 }

@@ -1,0 +1,169 @@
+/** Devices, as the operator lists, counts and shows them. */
+
+import { sql } from 'drizzle-orm';
+import type { CountStore } from '../../core/port/count.ts';
+import type {
+  Device,
+  DeviceDetail,
+  DeviceFilter,
+  DeviceStore,
+  DeviceToken,
+} from '../../core/port/device.ts';
+import { nextTurn } from '../../core/turn.ts';
+import { type Backend, type Prepared, type Values, value } from '../backend.ts';
+import type { RowAtProvider } from './look-ups.ts';
+import { AT_PROVIDER_COLUMNS, atProvider, LAST_SEEN, slotSeen } from './look-ups.ts';
+
+type DeviceNoun = Pick<DeviceStore, 'listDevices' | 'findDevice'> &
+  Pick<CountStore, 'countDevices'>;
+
+/** Devices that one statement of a list or count reads. */
+const RANGE_COUNT = 10_000;
+
+/** The latest fact that a device reported: to the provider of row `p`, else to no provider. */
+const latest = (column: string) => `coalesce(nullif(p.${column}, ''), d.${column})`;
+
+const DEVICE_COLUMNS = sql.raw(`
+  d.id AS id, d.hwid AS hwid, ${latest('os')} AS os, ${latest('os_version')} AS "osVersion",
+  ${latest('device_name')} AS "deviceName", ${latest('app_version')} AS "appVersion",
+  ${latest('user_agent')} AS "userAgent", d.first_seen_at_ms AS "firstSeenAtMs",
+  d.last_seen_at_ms AS "lastSeenAtMs"`);
+
+/** Devices `d`, each with its latest row `p` at a provider; of one provider, if it is named. */
+const DEVICES = sql`
+  device d LEFT JOIN device_provider p ON p.device_id = d.id AND p.provider_id = (
+    SELECT v.provider_id FROM device_provider v
+    WHERE v.device_id = d.id AND (CAST(${value('providerCode')} AS text) IS NULL
+      OR v.provider_id = (SELECT o.id FROM provider o WHERE o.code = ${value('providerCode')}))
+    ORDER BY v.last_seen_at_ms DESC, v.provider_id DESC LIMIT 1)`;
+
+type TokenRow = Pick<DeviceToken, 'locale'> & {
+  push: string | null;
+  atMs: number | null;
+  why: string | null;
+};
+
+function detailStatements(backend: Backend) {
+  const { join, arrival } = backend;
+  const ofDevice = value('deviceId');
+  return {
+    device: backend.prepare<Device>(sql`
+        SELECT ${DEVICE_COLUMNS} FROM ${DEVICES} WHERE d.hwid = ${value('hwid')}`),
+    tokens: backend.prepare<TokenRow>(sql`
+        SELECT locale, push, push_dropped_at_ms AS "atMs", push_dropped_why AS why
+        FROM device_token WHERE device_id = ${ofDevice} ORDER BY id`),
+    installs: backend.prepare<DeviceDetail['installs'][number]>(sql`
+        SELECT i.install_code AS "installCode", o.code AS "providerCode",
+          s.registered_at_ms AS "registeredAtMs", ${slotSeen(backend)} AS "lastSeenAtMs"
+        FROM install_device s ${join} install i ON i.id = s.install_id
+          ${join} provider o ON o.id = i.provider_id
+          ${join} device_provider p
+            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+        WHERE s.device_id = ${ofDevice} ORDER BY s.id DESC`),
+    domains: backend.prepare<DeviceDetail['domains'][number]>(sql`
+        SELECT m.domain_name AS "domainName", o.code AS "providerCode", m.status AS status,
+          b.linked_at_ms AS "linkedAtMs"
+        FROM device_domain b ${join} domain m ON m.id = b.domain_id
+          ${join} provider o ON o.id = m.provider_id
+        WHERE b.device_id = ${ofDevice} ORDER BY b.linked_at_ms DESC, b.${arrival} DESC`),
+    seenBy: backend.prepare<RowAtProvider & { providerCode: string }>(sql`
+        SELECT o.code AS "providerCode", ${AT_PROVIDER_COLUMNS}, ${LAST_SEEN}
+        FROM device_provider p ${join} provider o ON o.id = p.provider_id
+        WHERE p.device_id = ${ofDevice}
+        ORDER BY p.last_seen_at_ms DESC, p.provider_id DESC`),
+  };
+}
+
+/** Statements about all devices that a filter lets through, a range of ids at a time. */
+function filterStatements(backend: Backend) {
+  const { join } = backend;
+  // Devices report `Windows`, people type `windows`.
+  const inRange = sql`
+    FROM ${DEVICES}
+    WHERE d.id > ${value('afterId')} AND d.id <= ${value('toId')}
+      AND (CAST(${value('os')} AS text) IS NULL OR lower(${sql.raw(latest('os'))}) = ${value('os')})
+      AND (CAST(${value('providerCode')} AS text) IS NULL OR p.device_id IS NOT NULL)
+      AND (CAST(${value('installCode')} AS text) IS NULL OR d.id IN (
+        SELECT s.device_id FROM install i ${join} install_device s ON s.install_id = i.id
+        WHERE i.install_code = ${value('installCode')}))`;
+  return {
+    rangeEnd: backend.prepare<{ toId: number | null }>(sql`
+        SELECT max(id) AS "toId" FROM (
+          SELECT id FROM device WHERE id > ${value('afterId')} ORDER BY id
+          LIMIT ${RANGE_COUNT}) AS following`),
+    list: backend.prepare<Device>(sql`
+        SELECT ${DEVICE_COLUMNS} ${inRange}
+        ORDER BY d.last_seen_at_ms DESC, d.id DESC LIMIT ${value('countMax')}`),
+    count: backend.prepare<{ count: number }>(sql`SELECT count(*) AS count ${inRange}`),
+  };
+}
+
+const asciiLower = (text: string) => text.replace(/[A-Z]+/g, (found) => found.toLowerCase());
+
+const newestFirst = (a: Device, b: Device) => b.lastSeenAtMs - a.lastSeenAtMs || b.id - a.id;
+
+export function deviceNoun(backend: Backend): DeviceNoun {
+  const on = detailStatements(backend);
+  const ofFilter = filterStatements(backend);
+
+  /** Runs a statement for each range of devices. */
+  async function* ranges<Row>(
+    statement: Prepared<Row>,
+    { os, ...filter }: Omit<DeviceFilter, 'countMax'> & Values,
+  ): AsyncGenerator<Row[]> {
+    for (let afterId = 0; ; ) {
+      const toId = (await backend.read(() => ofFilter.rangeEnd.get({ afterId })))?.toId ?? null;
+      if (toId === null) return;
+      const key = { ...filter, os: os === null ? null : asciiLower(os), afterId, toId };
+      yield await backend.read(() => statement.all(key));
+      afterId = toId;
+      await nextTurn();
+    }
+  }
+
+  return {
+    listDevices: async (filter) => {
+      const { countMax } = filter;
+      let found: Device[] = [];
+      for await (const rows of ranges(ofFilter.list, { ...filter })) {
+        found = [...found, ...rows].sort(newestFirst).slice(0, countMax);
+      }
+      return found;
+    },
+
+    countDevices: async (filter) => {
+      let sum = 0;
+      for await (const [row] of ranges(ofFilter.count, { ...filter })) sum += row?.count ?? 0;
+      return sum;
+    },
+
+    findDevice: async (hwid) =>
+      backend.read(function* () {
+        const device = yield* on.device.get({ hwid, providerCode: null });
+        if (device === null) return null;
+        const of = { deviceId: device.id };
+        const [installs, domains, seenBy, tokens] = yield* backend.together([
+          () => on.installs.all(of),
+          () => on.domains.all(of),
+          () => on.seenBy.all(of),
+          () => on.tokens.all(of),
+        ]);
+        return {
+          device,
+          installs,
+          domains,
+          seenBy: seenBy.map(atProvider),
+          tokens: tokens.map(tokenOf),
+        };
+      }),
+  };
+}
+
+/** Returns a token without its secrets. */
+function tokenOf({ locale, push, atMs, why }: TokenRow): DeviceToken {
+  return {
+    locale,
+    gateway: push === null ? null : (JSON.parse(push) as { gateway: string }).gateway,
+    dropped: atMs === null || why === null ? null : { atMs, why },
+  };
+}

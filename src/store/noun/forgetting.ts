@@ -1,0 +1,118 @@
+/** Deletion of a device with all that belongs to it, in steps that are small however much it is. */
+
+import { sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
+import type { Store } from '../../core/port/store.ts';
+import { nextTurn } from '../../core/turn.ts';
+import { type Backend, type Notes, type Statements, type Step, value } from '../backend.ts';
+import { historyStatements, type SlotRow, slotEndSteps } from './slot-end.ts';
+
+/** Rows of a device that one step deletes. */
+const ROW_COUNT = 2_000;
+/** Slots that one step ends: each leaves an end in the history of its link, whose provider waits. */
+const END_COUNT = 20;
+
+/** Steps that delete rows of ledgers, and take devices out of the histories of links. */
+export function dropSteps(backend: Statements) {
+  const on = {
+    some: backend.prepare<{ id: number; distributionId: number; isAtGateway: number }>(sql`
+        SELECT id, distribution_id AS "distributionId",
+          CAST(push_state IS NOT DISTINCT FROM 1 AS integer) AS "isAtGateway"
+        FROM recipient WHERE device_id = ${value('deviceId')} LIMIT ${value('countMax')}`),
+    drop: backend.prepare(sql`DELETE FROM recipient WHERE id ${backend.among('ids')}`),
+    lockDistributions: backend.lockOnly(sql`
+        SELECT id FROM distribution WHERE id ${backend.among('ids')} ORDER BY id ${backend.locked}`),
+  };
+  const histories = historyStatements(backend);
+  return {
+    /** Deletes up to `countMax` rows of ledgers, with the pushes that wait; returns their number. */
+    *recipients(deviceId: number, countMax: number): Step<number> {
+      const rows = yield* on.some.all({ deviceId, countMax });
+      if (rows.length === 0) return 0;
+      // A push that goes is counted at its distribution, which is locked before its rows.
+      const atGateways = rows.filter(({ isAtGateway }) => isAtGateway === 1);
+      if (atGateways.length > 0) {
+        const ids = atGateways.map(({ distributionId }) => distributionId);
+        yield* on.lockDistributions.run({ ids });
+      }
+      yield* on.drop.run({ ids: rows.map(({ id }) => id) });
+      return rows.length;
+    },
+
+    /** Takes a device out of up to `countMax` ends of slots; returns their number. */
+    *histories(deviceId: number, countMax: number): Step<number> {
+      let left = countMax;
+      for (const history of histories) {
+        if (left > 0) left -= yield* history.run({ id: deviceId, countMax: left });
+      }
+      return countMax - left;
+    },
+  };
+}
+
+export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice'> {
+  const drop = dropSteps(backend);
+  const ends = slotEndSteps(backend);
+  const ofDevice = sql`WHERE device_id = ${value('id')}`;
+  const on = {
+    lock: backend.prepare<{ id: number }>(sql`
+        SELECT id FROM device WHERE hwid = ${value('hwid')} ${backend.locked}`),
+    lockById: backend.lockOnly(sql`
+        SELECT id FROM device WHERE id = ${value('id')} ${backend.locked}`),
+    tokens: backend.prepare(sql`DELETE FROM device_token ${ofDevice}`),
+    slots: backend.prepare<SlotRow>(sql`
+        SELECT id AS "slotId", install_id AS "installId", provider_id AS "providerId"
+        FROM install_device ${ofDevice} ORDER BY id LIMIT ${END_COUNT}`),
+    ties: backend.prepare(sql`
+        DELETE FROM device_domain ${ofDevice} AND domain_id IN (
+          SELECT domain_id FROM device_domain ${ofDevice} LIMIT ${ROW_COUNT})`),
+    /** Its rows at providers go with it, one for each provider at most. */
+    device: backend.prepare(sql`
+        DELETE FROM device WHERE id = ${value('id')} AND holder_count = 0`),
+    find: backend.prepare<{ id: number }>(sql`SELECT id FROM device WHERE id = ${value('id')}`),
+  };
+
+  return {
+    forgetDevice: async (hwid, act) => {
+      // Its tokens go first: nothing reads its messages from then on.
+      const id = await backend.write(function* (notes) {
+        const found = yield* on.lock.get({ hwid });
+        if (found === null) return null;
+        yield* on.tokens.run({ id: found.id });
+        notes.changed([found.id]);
+        return found.id;
+      });
+      if (id === null) return 'device_not_found';
+      const why = { why: 'forgotten', actor: act.actor.name, forDeviceId: null } as const;
+
+      function* endSlots(notes: Notes): Step<number> {
+        const slots = yield* on.slots.all({ id });
+        yield* ends.lockSlots(slots);
+        for (const slot of slots) yield* ends.endSlot(notes, slot, { ...why, nowMs: act.atMs });
+        return slots.length;
+      }
+      function* dropTies(): Step<number> {
+        yield* on.lockById.run({ id });
+        return yield* on.ties.run({ id });
+      }
+      const steps = [
+        endSlots,
+        () => drop.recipients(id, ROW_COUNT),
+        dropTies,
+        () => drop.histories(id, ROW_COUNT),
+      ];
+      for (;;) {
+        for (const step of steps) while ((await backend.write(step)) > 0) await nextTurn();
+        const outcome = await backend.write(function* (notes) {
+          if ((yield* on.device.run({ id })) > 0) {
+            notes.audit(act, deeds.forgetDevice(hwid));
+            return 'ok';
+          }
+          // A device that has a slot or a binding again is emptied once more.
+          return (yield* on.find.get({ id })) === null ? 'device_not_found' : null;
+        });
+        if (outcome !== null) return outcome;
+      }
+    },
+  };
+}
