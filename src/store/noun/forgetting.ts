@@ -9,7 +9,7 @@ import { historyStatements, type SlotRow, slotEndSteps } from './slot-end.ts';
 
 /** Rows of a device that one step deletes. */
 const ROW_COUNT = 2_000;
-/** Slots that one step ends: each leaves an end in the history of its link, whose provider waits. */
+/** Slots that one step ends: each adds to the history of its link, and its provider waits. */
 const END_COUNT = 20;
 
 /** Steps that delete rows of ledgers, and take devices out of the histories of links. */
@@ -21,7 +21,8 @@ export function dropSteps(backend: Statements) {
         FROM recipient WHERE device_id = ${value('deviceId')} LIMIT ${value('countMax')}`),
     drop: backend.prepare(sql`DELETE FROM recipient WHERE id ${backend.among('ids')}`),
     lockDistributions: backend.lockOnly(sql`
-        SELECT id FROM distribution WHERE id ${backend.among('ids')} ORDER BY id ${backend.locked}`),
+        SELECT id FROM distribution WHERE id ${backend.among('ids')}
+        ORDER BY id ${backend.locked}`),
   };
   const histories = historyStatements(backend);
   return {
