@@ -26,7 +26,7 @@ export function dropSteps(backend: Statements) {
   };
   const histories = historyStatements(backend);
   return {
-    /** Deletes up to `countMax` rows of ledgers, with the pushes that wait; returns their number. */
+    /** Deletes up to `countMax` rows of ledgers and their waiting pushes; returns their number. */
     *recipients(deviceId: number, countMax: number): Step<number> {
       const rows = yield* on.some.all({ deviceId, countMax });
       if (rows.length === 0) return 0;
