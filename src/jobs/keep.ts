@@ -32,22 +32,12 @@ const STORY_DAYS = 90;
 const EVENTS_MAX = 100_000;
 
 /** Marks messages as expired that their devices did not fetch in time. */
-export async function expireMessages(
-  core: Core,
-  nowMs: number,
-  signal?: AbortSignal,
-): Promise<void> {
-  await repeat(async () => (await core.store.expireRecipients(nowMs)) !== null, signal);
-}
+export const expireMessages = (core: Core, nowMs: number, signal?: AbortSignal): Promise<void> =>
+  repeat(async () => (await core.store.expireRecipients(nowMs)) !== null, signal);
 
 /** Ends distributions that wait for nothing but gateways, and have expired. */
-export async function endHandedOver(
-  core: Core,
-  nowMs: number,
-  signal?: AbortSignal,
-): Promise<void> {
-  await repeat(() => core.store.endHandedOver(nowMs), signal);
-}
+export const endHandedOver = (core: Core, nowMs: number, signal?: AbortSignal): Promise<void> =>
+  repeat(() => core.store.endHandedOver(nowMs), signal);
 
 /** Prunes what is kept for days: ledgers, distributions, visits, stories, figures, destinations. */
 export async function prune(

@@ -42,59 +42,34 @@ interface Job {
   run(signal: AbortSignal): Promise<void>;
 }
 
+const job = (name: string, pattern: string, run: Job['run']): Job => ({ name, pattern, run });
+
 function jobs({ core, clock, log, worker, outbox, tls, settings, node }: JobDeps): Job[] {
+  const { nowMs } = clock;
   return [
     // Work that was put off waits for a second at most.
-    { name: 'deliver', pattern: '* * * * * *', run: () => worker.tick() },
-    { name: 'outbox', pattern: '* * * * * *', run: async () => outbox.tick() },
-    { name: 'node', pattern: '*/5 * * * * *', run: () => core.store.noteNode(node) },
-    {
-      name: 'end-handed-over',
-      pattern: '30 * * * * *',
-      run: (signal) => endHandedOver(core, clock.nowMs(), signal),
-    },
-    {
-      name: 'expire',
-      pattern: '20 * * * * *',
-      run: (signal) => expireMessages(core, clock.nowMs(), signal),
-    },
-    ...(tls
-      ? [{ name: 'certificate', pattern: '50 * * * * *', run: async () => void tls.check() }]
-      : []),
-    {
-      name: 'prune',
-      pattern: '40 7 * * * *',
-      run: (signal) => prune(core, settings, clock.nowMs(), signal),
-    },
+    job('deliver', '* * * * * *', () => worker.tick()),
+    job('outbox', '* * * * * *', async () => outbox.tick()),
+    job('node', '*/5 * * * * *', () => core.store.noteNode(node)),
+    job('end-handed-over', '30 * * * * *', (signal) => endHandedOver(core, nowMs(), signal)),
+    job('expire', '20 * * * * *', (signal) => expireMessages(core, nowMs(), signal)),
+    ...(tls ? [job('certificate', '50 * * * * *', async () => void tls.check())] : []),
+    job('prune', '40 7 * * * *', (signal) => prune(core, settings, nowMs(), signal)),
     // Else figures wait for the next commit; a kill loses ten seconds of them at most.
-    { name: 'figures', pattern: '*/10 * * * * *', run: () => core.store.saveFigures() },
-    {
-      name: 'forget-strangers',
-      // Each minute, as any caller can add devices.
-      pattern: '10 * * * * *',
-      run: (signal) => forgetStrangers(core, settings, clock.nowMs(), signal),
-    },
-    {
-      name: 'prune-audit',
-      // Each minute: a flood of changes exceeds the bound for a minute at most.
-      pattern: '50 * * * * *',
-      run: (signal) => keepAuditBounded(core, settings, clock.nowMs(), signal),
-    },
-    {
-      name: 'notices',
-      pattern: '30 * * * * *',
-      run: async (signal) => {
-        await noticeSubscriptions(core, settings, clock.nowMs(), signal);
-        await noticeAppliance(core, tls?.expiresAtMs() ?? null, clock.nowMs());
-      },
-    },
-    {
-      name: 'forget-events',
-      // Each minute, as a provider can cause events at full speed.
-      pattern: '25 * * * * *',
-      run: (signal) => forgetEvents(core, settings, clock.nowMs(), signal),
-    },
-    { name: 'audit-head', pattern: '30 0 0 * * *', run: () => logAuditHead(core, log) },
+    job('figures', '*/10 * * * * *', () => core.store.saveFigures()),
+    // Each minute, as callers can add devices, change and cause events at full speed.
+    job('forget-strangers', '10 * * * * *', (signal) =>
+      forgetStrangers(core, settings, nowMs(), signal),
+    ),
+    job('prune-audit', '50 * * * * *', (signal) =>
+      keepAuditBounded(core, settings, nowMs(), signal),
+    ),
+    job('forget-events', '25 * * * * *', (signal) => forgetEvents(core, settings, nowMs(), signal)),
+    job('notices', '30 * * * * *', async (signal) => {
+      await noticeSubscriptions(core, settings, nowMs(), signal);
+      await noticeAppliance(core, tls?.expiresAtMs() ?? null, nowMs());
+    }),
+    job('audit-head', '30 0 0 * * *', () => logAuditHead(core, log)),
   ];
 }
 

@@ -285,7 +285,7 @@ describe('tokens by which we are known', () => {
     ]);
   });
 
-  test('FCM: so does an answer about the device, which nobody gets who is not known', async () => {
+  test('FCM: so does an answer about the device, which only known senders get', async () => {
     const gone = answer(404, fcmBody(404, 'NOT_FOUND', 'UNREGISTERED'));
     const other = answer(403, fcmBody(403, 'PERMISSION_DENIED', 'SENDER_ID_MISMATCH'));
     for (const about of [gone, other]) {

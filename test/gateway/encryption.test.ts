@@ -80,7 +80,7 @@ describe('RFC 8292', () => {
     return { own, head: json(head), claims: json(claims), signed: `${head}.${claims}`, signature };
   }
 
-  test('the signature says who sends, to whom, and for how long', async () => {
+  test('the signature names sender, receiver and expiry', async () => {
     const header = await key.authorization('https://push.example', SUBJECT, NOW_MS);
     const { own, head, claims, signed, signature } = partsOf(header);
     expect(own).toBe(key.publicKey);

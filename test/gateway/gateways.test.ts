@@ -209,7 +209,7 @@ describe('the VAPID key', () => {
 
   test('is only read when it is there: its folder may be one that we cannot write', () => {
     const own = openSync(file('own.pem', pem(ec)), 'r');
-    // Nobody can make a file in this folder.
+    // No process can make a file in this folder.
     const webpushKeyFile = `/proc/self/fd/${own}`;
     expect(make({ ...webpush, webpushKeyFile }).pushKey).toMatch(/^B[\w-]{86}$/);
     closeSync(own);
@@ -233,7 +233,7 @@ describe('the VAPID key', () => {
   });
 });
 
-describe('told to look again', () => {
+describe('asked to retry', () => {
   test('a gateway whose files and settings are the same goes on, with what it knows', () => {
     const settings = {
       ...apns(),

@@ -261,7 +261,7 @@ describe('Web Push', () => {
     await noBreaches('webpush');
   });
 
-  test('a subscription that nobody has any more is dead', async () => {
+  test('a subscription that has ended is dead', async () => {
     const address = await browser();
     const { endpoint } = address.token as { endpoint: string };
     await servers.behave('webpush', { next: [{ kind: 'refuse', name: '410' }] });

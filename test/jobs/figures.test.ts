@@ -1,4 +1,4 @@
-/** Figures by the clock: saved although nobody writes, and kept for two years. */
+/** Figures by the clock: saved without any other write, and kept for two years. */
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { utcDay } from '../../src/core/calendar.ts';

@@ -30,7 +30,7 @@ const look = () => noticeSubscriptions(engine.core, SETTINGS, engine.clock.nowMs
 const writes = () =>
   engine.db.query<{ v: number }, []>('PRAGMA data_version').get()?.v ?? Number.NaN;
 
-test('a subscription is told of on each of its days and at its end, by whoever looks', async () => {
+test('a subscription causes an event on each of its days and at its end, by any process that checks', async () => {
   const { core, clock } = engine;
   const id = await subscriber('Provide1', 7.5);
   const heard: number[] = [];
@@ -45,7 +45,7 @@ test('a subscription is told of on each of its days and at its end, by whoever l
   expect(await waitingFor(core.store, id)).toEqual([ending, ending, ending, 'subscription.ended']);
 });
 
-test('one that is extended is told of anew', async () => {
+test('one that is extended causes events anew', async () => {
   const { core, clock } = engine;
   const id = await subscriber('Provide1', 1);
   await look();
@@ -72,7 +72,7 @@ test('a look that has nothing new to tell writes nothing', async () => {
   expect(writes()).toBe(before);
 });
 
-test('a certificate that ends is told of once for each of its days', async () => {
+test('a certificate that ends causes one event for each of its days', async () => {
   const { core, clock } = engine;
   const id = await addWebhook(core.store, null, { events: ['certificate.ending'] });
   const expiresAtMs = clock.nowMs() + 4 * DAY_MS;

@@ -1,4 +1,4 @@
-/** Addresses and services that do ill on purpose take nothing from the others. */
+/** Addresses and services that misbehave on purpose take nothing from the others. */
 
 import { describe, expect, test } from 'bun:test';
 import { ACCEPTED, BUSY, OutboxBench, Scripted } from '../support/fake-outbox.ts';
@@ -111,7 +111,7 @@ describe('beside each other', () => {
     bench.webhook.auto = (to) => (well.includes(Number.parseInt(to, 10)) ? ACCEPTED : null);
     const beganMs = bench.clock.nowMs();
     bench.signals.outboxFilled();
-    await bench.until('these were told', () => bench.outbox.outcomes().length === 1_000);
+    await bench.until('these are delivered', () => bench.outbox.outcomes().length === 1_000);
     expect(bench.clock.nowMs() - beganMs).toBeLessThan(10 * SECOND_MS);
     await bench.stop(worker);
   });
@@ -129,7 +129,7 @@ describe('beside each other', () => {
     await bench.until('four are under way', () => bench.webhook.underWayCount === 4);
     bench.webhook.auto = () => ACCEPTED;
     for (const call of bench.webhook.calls.slice(1)) call.answer(ACCEPTED);
-    await bench.until('all were told', () => bench.outbox.waiting.length === 0);
+    await bench.until('all are delivered', () => bench.outbox.waiting.length === 0);
     expect(bench.webhook.mostUnderWay).toBe(4);
     await bench.stop(worker);
   });

@@ -145,7 +145,7 @@ test('a dead address and a wrong message fail those devices alone', async () => 
   expect(await inboxOf(engine, dead)).toEqual([id]);
 });
 
-test('an event wakes the worker by its commit, and a bot that is gone is told no more', async () => {
+test('an event wakes the worker by its commit, and a deleted webhook gets no more', async () => {
   const { provider } = await seedDevices(engine, 1);
   const { core } = await begin();
   const well = await addWebhook(core.store, provider.id);
@@ -193,7 +193,7 @@ test('a process that dies: another one goes on when its lease is over, with the 
   await pass('it hangs', () => fcm.underWayCount === 64);
   const begun = fcm.calls.map(({ to }) => to);
   const hung = begun.filter((to) => fcm.auto?.(to) === null);
-  // From now on nobody hears of it.
+  // From now on no signal arrives.
   lives = [];
   fcm.calls.splice(0);
   fcm.auto = () => ACCEPTED;

@@ -1,4 +1,4 @@
-/** The worker of the outbox, on an outbox in memory and carriers that do as they are told. */
+/** The worker of the outbox, on an outbox in memory and scripted carriers. */
 
 import { describe, expect, test } from 'bun:test';
 import type { Core } from '../../src/core/core.ts';
@@ -58,7 +58,7 @@ describe('handing over', () => {
     await bench.stop(worker);
   });
 
-  test('what another process may have put in is looked for', async () => {
+  test('what another process may have added is read', async () => {
     const bench = new OutboxBench();
     let change = () => {};
     let lookCount = 0;
@@ -117,7 +117,7 @@ describe('handing over', () => {
     await bench.stop(worker);
   });
 
-  test('what nobody needs takes no place', async () => {
+  test('moot pushes take no place', async () => {
     const bench = new OutboxBench();
     const fcm = bench.outbox.addDestination('fcm');
     bench.outbox.add(fcm, 300, { moot: 'moved' });
@@ -293,7 +293,7 @@ describe('failures', () => {
       to.startsWith(`${gone}:`) ? { verdict: 'dead', problem: '410 Gone' } : ACCEPTED;
     const worker = bench.worker();
     worker.wake();
-    await bench.until('the others were told', () => bench.outbox.outcomes().length > 20);
+    await bench.until('the others are delivered', () => bench.outbox.outcomes().length > 20);
     await bench.rest();
     expect(bench.outbox.webhooks.has(gone)).toBe(false);
     const left = bench.outbox.waiting.filter(({ destinationId }) => destinationId === gone);
@@ -302,7 +302,7 @@ describe('failures', () => {
     await bench.stop(worker);
   });
 
-  test('of a receiver that is another one by now are nobody\u2019s: the new one is told', async () => {
+  test('of a receiver that was replaced meanwhile do not count: the new one gets the event', async () => {
     const bench = new OutboxBench();
     const hook = bench.outbox.addDestination('webhook');
     const [event = 0] = bench.outbox.add(hook);
@@ -318,7 +318,7 @@ describe('failures', () => {
       });
     bench.webhook.auto = () => ACCEPTED;
     bench.webhook.calls[0]?.answer({ verdict: 'dead', problem: '410 Gone' });
-    await bench.until('the new one was told', () => bench.outbox.settled.has(event));
+    await bench.until('the new one has the event', () => bench.outbox.settled.has(event));
     expect(bench.outbox.webhooks.has(hook)).toBe(true);
     expect(bench.outbox.settled.get(event)?.outcome).toBe('accepted');
     await bench.stop(worker);
@@ -336,7 +336,7 @@ describe('failures', () => {
     };
     const worker = bench.worker();
     worker.wake();
-    await bench.until('all were told', () => bench.outbox.settled.size === 3);
+    await bench.until('all are delivered', () => bench.outbox.settled.size === 3);
     expect(chats).toEqual(['1', '-1002', '-1002', '-1002']);
     expect([...bench.outbox.settled.keys()]).toEqual(ids);
     expect(bench.moves).toEqual(['1 to -1002']);
@@ -396,34 +396,29 @@ describe('a bot that is down for half a day', () => {
     }
   }
 
-  test.each([1, 1_000])(
-    'loses none of %d events, and is told of all when it is up',
-    async (count) => {
-      const bench = new OutboxBench();
-      const hook = bench.outbox.addDestination('webhook');
-      const ids = bench.outbox.add(hook, count);
-      bench.webhook.auto = () => BUSY;
-      const worker = bench.worker();
-      worker.wake();
-      const beganMs = bench.clock.nowMs();
-      await pass(bench, worker, beganMs + 12 * HOUR_MS);
-      expect(bench.outbox.waiting.length).toBe(count);
-      expect(bench.outbox.webhooks.has(hook)).toBe(true);
-      const attemptsMost = Math.max(
-        ...bench.outbox.waiting.map(({ attemptCount }) => attemptCount),
-      );
-      expect(attemptsMost).toBeLessThan(8);
-      // No storm: at most a probe in some minutes.
-      expect(bench.webhook.calls.length).toBeLessThan(count === 1 ? 10 : 350);
-      bench.webhook.auto = () => ACCEPTED;
-      const downCount = bench.webhook.calls.length;
-      await pass(bench, worker, beganMs + (count === 1 ? 24 : 12.2) * HOUR_MS);
-      expect(bench.outbox.waiting.length).toBe(0);
-      const told = bench.webhook.calls.slice(downCount).map(({ to }) => Number(to.split(' ')[1]));
-      expect(new Set(told)).toEqual(new Set(ids));
-      // Behind the probe they come in the order in which they happened.
-      expect(told.slice(1)).toEqual(ids.filter((id) => id !== told[0]));
-      await bench.stop(worker);
-    },
-  );
+  test.each([1, 1_000])('loses none of %d events, and gets all when it is up', async (count) => {
+    const bench = new OutboxBench();
+    const hook = bench.outbox.addDestination('webhook');
+    const ids = bench.outbox.add(hook, count);
+    bench.webhook.auto = () => BUSY;
+    const worker = bench.worker();
+    worker.wake();
+    const beganMs = bench.clock.nowMs();
+    await pass(bench, worker, beganMs + 12 * HOUR_MS);
+    expect(bench.outbox.waiting.length).toBe(count);
+    expect(bench.outbox.webhooks.has(hook)).toBe(true);
+    const attemptsMost = Math.max(...bench.outbox.waiting.map(({ attemptCount }) => attemptCount));
+    expect(attemptsMost).toBeLessThan(8);
+    // No storm: at most a probe in some minutes.
+    expect(bench.webhook.calls.length).toBeLessThan(count === 1 ? 10 : 350);
+    bench.webhook.auto = () => ACCEPTED;
+    const downCount = bench.webhook.calls.length;
+    await pass(bench, worker, beganMs + (count === 1 ? 24 : 12.2) * HOUR_MS);
+    expect(bench.outbox.waiting.length).toBe(0);
+    const told = bench.webhook.calls.slice(downCount).map(({ to }) => Number(to.split(' ')[1]));
+    expect(new Set(told)).toEqual(new Set(ids));
+    // Behind the probe they come in the order in which they happened.
+    expect(told.slice(1)).toEqual(ids.filter((id) => id !== told[0]));
+    await bench.stop(worker);
+  });
 });

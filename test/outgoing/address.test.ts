@@ -104,7 +104,7 @@ describe('addresses that may be called', () => {
   ])("'%s' is no network", (text) => expect(readNetwork(text)).toBeNull());
 });
 
-describe('addresses that somebody supplied', () => {
+describe('untrusted addresses', () => {
   const detailOf = (text: string, reach = STRICT) => {
     const read = readPublicUrl(text, reach);
     return read instanceof URL ? null : read.detail;

@@ -155,7 +155,7 @@ describe('an answer', () => {
     expect(await call('/half')).toMatchObject({ status: 200, isWhole: false, text: 'half' });
   });
 
-  test('that redirects is an answer, and nobody goes there', async () => {
+  test('that redirects is an answer, and is not followed', async () => {
     expect(await call('/redirect')).toMatchObject({ status: 302, isWhole: true });
   });
 
@@ -172,7 +172,7 @@ describe('an answer', () => {
     expect(await call('/bytes')).toMatchObject({ text: 'ÿþ and more' });
   });
 
-  test('lets its connection be used again, also when nobody reads it', async () => {
+  test('lets its connection be reused, also if it is not read', async () => {
     const outgoing = outgoingTo(stranger);
     const first = stranger.heard.length;
     for (let count = 0; count < 3; count++) {
@@ -248,7 +248,7 @@ describe('no answer', () => {
     });
   });
 
-  test('a certificate of another name, and one of nobody whom we know', async () => {
+  test('a certificate for another name, and one of an unknown authority', async () => {
     const other = stranger.url('/ok', 'other.example.com');
     expect(await outgoingTo(stranger).send(callTo(other), PATIENT)).toMatchObject({
       ...{ kind: 'tls', problem: expect.stringContaining('its certificate is for another name') },

@@ -84,7 +84,7 @@ test('Retry-After is read', async () => {
   expect(await send()).toMatchObject({ status: 503, retryAfterMs: 7_000 });
 });
 
-test('a certificate of another name, or of nobody whom we know, and what is no HTTP/2', async () => {
+test('a certificate for another name or of an unknown authority, and no HTTP/2', async () => {
   const problem = (words: string) => ({ kind: 'tls', problem: expect.stringContaining(words) });
   const url = `${servers.origin('otherName')}/x`;
   expect(await send({ url })).toMatchObject(problem('its certificate is for another name'));
@@ -92,8 +92,8 @@ test('a certificate of another name, or of nobody whom we know, and what is no H
   expect(await send({}, stranger)).toMatchObject(problem('that is not known here'));
   const header = { headers: { 'x-a': 'a\r\nb' } };
   expect(await send(header)).toMatchObject({ kind: 'unsendable' });
-  const nobody = 'https://127.0.0.1:1/secret';
-  const refused = await send({ url: nobody });
+  const closed = 'https://127.0.0.1:1/secret';
+  const refused = await send({ url: closed });
   expect(refused).toMatchObject({ kind: 'unreachable' });
   expect(JSON.stringify(refused)).not.toContain('secret');
 });

@@ -72,7 +72,7 @@ test.each([
   expect(heard).toBe(0);
 });
 
-test('of a name inside no more is said than of one that nobody knows', async () => {
+test('a private name and an unknown one fail with the same sentence', async () => {
   const nobodyKnows = async () => {
     throw new Error('ENOTFOUND');
   };
@@ -132,12 +132,12 @@ test('a network that the operator no longer lists is closed at once', async () =
 });
 
 test('the next address is tried when one cannot be connected to', async () => {
-  // Nobody listens on the first two.
+  // No server listens on the first two.
   const { send } = scene({ names: async () => ['127.0.0.2', '127.0.0.3', '127.0.0.1'] });
   for (let count = 0; count < 3; count++) expect(await send()).toMatchObject({ status: 200 });
 });
 
-test('a name without an address, and one that nobody answers for', async () => {
+test('a name without an address, and one whose name servers never answer', async () => {
   expect(await scene({ names: async () => [] }).send()).toMatchObject({ kind: 'name' });
   const failing = scene({ names: () => Promise.reject(new Error('ENOTFOUND')) });
   expect(await failing.send()).toMatchObject({ kind: 'name' });
@@ -151,7 +151,7 @@ test('calls at the same time share a look-up', async () => {
   expect(lookUps()).toBe(1);
 });
 
-test('an address that nobody listens on', async () => {
+test('an address on which no server listens', async () => {
   const { send, lookUps } = scene({ names: async () => ['127.0.0.2', '127.0.0.3'] });
   const outcome = await send();
   expect(outcome).toMatchObject({ kind: 'unreachable' });

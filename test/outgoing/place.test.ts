@@ -74,7 +74,7 @@ test('a call that is stopped before it begins leaves no fault behind, and keeps 
   process.on('unhandledRejection', note);
   const outgoing = new Outgoing({
     ...{ settings: SETTINGS, clock: systemClock, ca: null },
-    resolve: () => Promise.reject(new Error('nobody knows')),
+    resolve: () => Promise.reject(new Error('no address')),
   });
   const call = callTo(stranger.url('/ok'), { originConcurrency: 1, timeoutMs: 200 });
   expect(await outgoing.send(call, AbortSignal.abort())).toMatchObject({ kind: 'stopped' });

@@ -1,4 +1,4 @@
-/** A server of somebody else's: it speaks TLS and answers each request by its path. */
+/** A foreign server: it speaks TLS and answers each request by its path. */
 
 import { createServer, type TLSSocket } from 'node:tls';
 import { systemClock } from '../../src/clock.ts';
@@ -98,5 +98,5 @@ export function callTo(url: string, changes: Partial<OutgoingCall> = {}): Outgoi
   };
 }
 
-/** The signal of somebody who waits for ever. */
+/** A signal that is never aborted. */
 export const PATIENT = new AbortController().signal;

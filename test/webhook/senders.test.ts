@@ -260,7 +260,7 @@ describe('a Telegram chat', () => {
     expect(await deliver(chat())).toEqual(verdict);
   });
 
-  test('of another bot: nobody hears its token', async () => {
+  test('of another bot: its token is not shown', async () => {
     const secret = `987654321:${'s3cret'.repeat(6)}`;
     const wrong = await deliver(chat({ secret }));
     expect(wrong).toMatchObject({ verdict: 'credentials' });

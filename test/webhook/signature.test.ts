@@ -47,7 +47,7 @@ test('the reference receiver takes a call, and reads what it says', () => {
   expect(receiver.verify(BODY, attempt(secret))).toEqual(JSON.parse(BODY));
 });
 
-test('the reference receiver refuses what was changed on its way', () => {
+test('the reference receiver rejects a call that was changed in transit', () => {
   const secret = newWebhookSecret('v1');
   const receiver = new ReferenceReceiver(secret);
   const headers = attempt(secret);

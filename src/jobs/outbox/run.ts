@@ -56,6 +56,8 @@ export interface RunHost {
 }
 
 export class OutboxRun {
+  /** True: the run found a dispatch. Only the run sets it. */
+  hasFound = false;
   readonly #due: DueQueue;
   readonly #outcomes: Outcomes;
   readonly #pace: Pace;
@@ -64,7 +66,6 @@ export class OutboxRun {
   /** True: the destination was stopped, and no attempt was made since. */
   #isTrial: boolean;
   #isLoading = false;
-  #hasFound = false;
   #isAwaitingPlace = false;
   #inProgressCount = 0;
   /** The time of the next step that a timer makes; null: none does. */
@@ -106,11 +107,6 @@ export class OutboxRun {
     return this.host.isShared && this.#pace.isSlow;
   }
 
-  /** True: the run found a dispatch. */
-  get hasFound(): boolean {
-    return this.#hasFound;
-  }
-
   /** Begins; to be called once. */
   start(): void {
     this.#step();
@@ -149,7 +145,8 @@ export class OutboxRun {
     }
     if (this.#mustSave()) this.#outcomes.save();
     if (this.#isClosed) {
-      if (this.#isAtRest()) this.#end();
+      this.#isOver = this.#isAtRest();
+      if (this.#isOver) this.host.onEnd(this);
     } else if (this.#mustLoad()) {
       void this.#load();
     } else if (this.#mayBegin()) {
@@ -175,11 +172,6 @@ export class OutboxRun {
       if (this.#wakesAtMs === atMs) this.#wakesAtMs = null;
       this.#step();
     });
-  }
-
-  #end(): void {
-    this.#isOver = true;
-    this.host.onEnd(this);
   }
 
   #isAtRest(): boolean {
@@ -226,7 +218,7 @@ export class OutboxRun {
     this.#isLoading = true;
     try {
       const { found, isEmpty } = await this.#due.read(this.#outcomes.ids(), () => !this.#isClosed);
-      if (found.length > 0) this.#hasFound = true;
+      if (found.length > 0) this.hasFound = true;
       else if (isEmpty && this.#isIdle()) this.#isClosed = true;
       if (!this.#isClosed) this.#enqueue(found);
     } catch (fault) {

@@ -76,8 +76,8 @@ export const outbox: readonly MutatedFile[] = [
       ['this.#inProgressCount < this.#concurrency()', 'true'],
       ['this.#due.hasten();', ''],
       [
-        'if (found.length > 0) this.#hasFound = true;',
-        'this.#hasFound = true; if (found.length > 0);',
+        'if (found.length > 0) this.hasFound = true;',
+        'this.hasFound = true; if (found.length > 0);',
       ],
       ['isBlocked || hasFailedLong', 'hasFailedLong'],
       ['this.#outcomes.mayGrow && this.#in', 'this.#in'],
