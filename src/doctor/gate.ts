@@ -3,7 +3,7 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/settings/index.ts';
 import { about, type Finding } from '../finding.ts';
-import { Asker } from '../http/upstream/ask.ts';
+import { UpstreamClient } from '../http/upstream/ask.ts';
 import { Failure } from '../http/upstream/exchange.ts';
 import type { BoundHost } from '../store/kind.ts';
 
@@ -159,9 +159,9 @@ async function ask(
   upstream: Upstream,
 ): Promise<number | string> {
   const { host, hostHeader, url } = upstream;
-  const asker = new Asker(url);
+  const client = new UpstreamClient(url);
   const headers = {
-    host: hostHeader === 'original' ? host : asker.host,
+    host: hostHeader === 'original' ? host : client.host,
     'x-forwarded-for': '127.0.0.1',
     'x-forwarded-host': host,
     'x-forwarded-proto': 'https',
@@ -173,8 +173,8 @@ async function ask(
   };
   const { signal } = new AbortController();
   const question = { method, path, headers, signal, onEnd: () => {} };
-  const answer = await asker.ask({ ...upstream, timeoutMs: PROBE_MAX_MS }, question);
-  asker.close();
+  const answer = await client.ask({ ...upstream, timeoutMs: PROBE_MAX_MS }, question);
+  client.close();
   if (!(answer instanceof Failure)) {
     answer.cancel();
     return answer.status;

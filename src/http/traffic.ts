@@ -6,7 +6,6 @@
 import { Counts, Histogram } from '../counts.ts';
 import type { Log } from '../log.ts';
 import type { TrustedProxies } from './request/address.ts';
-import { RequestIds } from './request/request-id.ts';
 
 /** Bounds of the histogram, s: from a look-up in memory to a commit on a slow disk. */
 const SECONDS = [
@@ -16,6 +15,11 @@ const SECONDS = [
 /** The name under which requests for no endpoint are counted. */
 const OTHER = 'other';
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+/**
+ * The ids that proxies generate: hexadecimal digits and hyphens, as in a UUID. A wider form would
+ * admit a key that a client sent as an id and a proxy passed on.
+ */
+const FOREIGN_ID = /^[0-9a-f][0-9a-f-]{7,63}$/i;
 
 /** The answers of one endpoint since the start. */
 export class EndpointTally {
@@ -58,11 +62,11 @@ export interface Answered {
 
 export class Traffic {
   readonly #tallies = new Map<string, EndpointTally>();
-  readonly #ids: RequestIds;
+  /** Distinguishes the ids of this process from those of others and of earlier runs. */
+  readonly #idPrefix = crypto.randomUUID().slice(0, 8);
+  #idCount = 0;
 
-  constructor(private readonly options: TrafficOptions) {
-    this.#ids = new RequestIds(options.settings);
-  }
+  constructor(private readonly options: TrafficOptions) {}
 
   /** Returns the tally of the endpoint with this path; null stands for all other paths. */
   tallyOf(path: string | null): EndpointTally {
@@ -76,8 +80,14 @@ export class Traffic {
     return this.#tallies.values();
   }
 
+  /** Returns the id that a trusted proxy gave a request, else a new one. */
   requestIdOf(request: Request): string {
-    return this.#ids.of(this.options.peerOf(request), request);
+    const { peerOf, settings } = this.options;
+    const isTrusted = settings.trustedProxies.includes(peerOf(request));
+    const foreign = isTrusted ? (request.headers.get('x-request-id') ?? '') : '';
+    if (FOREIGN_ID.test(foreign)) return foreign;
+    this.#idCount += 1;
+    return `${this.#idPrefix}-${this.#idCount}`;
   }
 
   /** Counts an answer and logs its line; returns the id of the request in the log, if any. */

@@ -8,7 +8,7 @@ import { bearerToken } from '../request/call.ts';
 /** The subprotocol that the server selects. */
 export const SUBPROTOCOL = 'gatepost';
 /** A subprotocol with this prefix carries the token. It is never selected: answers are logged. */
-export const TOKEN_PREFIX = 'bearer.';
+const TOKEN_PREFIX = 'bearer.';
 
 export interface Handshake {
   /** The token; null: it is missing or has a wrong form. */

@@ -24,11 +24,11 @@ import {
 } from './device-stream.ts';
 
 /** The time for the first frame, ms. */
-export const TOKEN_FRAME_MS = 5_000;
+const TOKEN_FRAME_MS = 5_000;
 /** Sockets that may wait for their token, in total and for one address. */
 export const WAITING_BOUNDS = { waitingMax: 1_000, waitingPerPartyMax: 100 };
 /** A close code of this program: no token came in time. */
-export const CLOSE_NO_TOKEN = 4003;
+const CLOSE_NO_TOKEN = 4003;
 
 /** The token has 43 characters. */
 const TOKEN_FRAME_BOUNDS = { bytesMax: 1024, valuesMax: 16 };

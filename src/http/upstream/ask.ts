@@ -19,7 +19,7 @@ const SLICE_BYTES = 16 * 1024;
 const IDLE_MS = 4_000;
 
 /** The connections to one upstream. */
-export class Asker {
+export class UpstreamClient {
   readonly #agent: http.Agent;
   readonly #request: typeof http.request;
   readonly #target: http.RequestOptions;

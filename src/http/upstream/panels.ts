@@ -5,7 +5,7 @@ import type { Log } from '../../log.ts';
 import { Places } from '../../queue.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { Hosts } from '../request/hosts.ts';
-import { Asker } from './ask.ts';
+import { UpstreamClient } from './ask.ts';
 import type { Failure } from './exchange.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
 
@@ -16,12 +16,12 @@ const WAITING_MAX = 4_000;
 export class Panel {
   readonly hash: string;
   readonly places: Places;
-  asker: Asker;
+  client: UpstreamClient;
   readonly #failures = new MinuteLine();
 
   constructor(public upstream: Upstream) {
     this.hash = hostHash(upstream.host);
-    this.asker = new Asker(upstream.url);
+    this.client = new UpstreamClient(upstream.url);
     this.places = new Places(() => {
       const { requestsMax } = this.upstream;
       const placesPerPartyMax = Math.ceil(requestsMax / 2);
@@ -32,7 +32,7 @@ export class Panel {
   /** Applies changed settings. Requests in flight to another URL continue. */
   change(upstream: Upstream): void {
     this.upstream = upstream;
-    if (upstream.url !== this.asker.url) this.asker = new Asker(upstream.url);
+    if (upstream.url !== this.client.url) this.client = new UpstreamClient(upstream.url);
   }
 
   /** Logs that the panel failed, at most once a minute: host and kind, no path. */
@@ -63,12 +63,12 @@ export class Panels {
 
   /** Ends all requests in flight. */
   cut(): void {
-    for (const { asker } of this.#byHost.values()) asker.cut();
+    for (const { client } of this.#byHost.values()) client.cut();
   }
 
   /** Closes every connection. */
   close(): void {
-    for (const { asker } of this.#byHost.values()) asker.close();
+    for (const { client } of this.#byHost.values()) client.close();
   }
 
   #change(upstreams: UpstreamSettings['gateUpstreams']): void {

@@ -209,13 +209,13 @@ async function ask(
   path: string,
   { isNewKey }: Passage,
 ): Promise<Answer | Failure | Obstacle> {
-  const { asker, places, upstream } = panel;
+  const { client, places, upstream } = panel;
   const { signal } = request;
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
   const { waitMs, patienceS } = timesOf(upstream.timeoutMs);
   grantPatience(request, patienceS);
   const provenance = provenanceOf(request);
-  const sent = upstream.hostHeader === 'upstream' ? asker.host : upstream.host;
+  const sent = upstream.hostHeader === 'upstream' ? client.host : upstream.host;
   const headers = requestHeaders(request, { sent, asked: upstream.host }, provenance);
   const patience = new Deadline(waitMs, signal, clock.steadyMs);
   const leave = await places.take(countedAs(provenance.client), patience.signal);
@@ -230,7 +230,7 @@ async function ask(
     if (failure === null || !failure.kind.startsWith('upstream_')) return;
     if (!(failure.isDropped && isNewKey)) panel.logFailure(failure, log, clock.steadyMs());
   };
-  return asker.ask(upstream, { method, path, headers, signal, onEnd });
+  return client.ask(upstream, { method, path, headers, signal, onEnd });
 }
 
 /** Admits the device if the answer of the panel allows it; returns the refusal, or null. */

@@ -2,16 +2,16 @@
 
 import { afterEach, expect, test } from 'bun:test';
 import { type AddressInfo, createServer } from 'node:net';
-import { Asker } from '../../../src/http/upstream/ask.ts';
+import { UpstreamClient } from '../../../src/http/upstream/ask.ts';
 import { type Answer, Failure } from '../../../src/http/upstream/exchange.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
 import { answer, GZIPPED, type Panel, type PanelCall, startPanel } from '../../support/panel.ts';
 import { until } from '../../support/until.ts';
 
-const started: { panel: Panel; asker: Asker }[] = [];
+const started: { panel: Panel; client: UpstreamClient }[] = [];
 afterEach(async () => {
-  for (const { panel, asker } of started.splice(0)) {
-    asker.close();
+  for (const { panel, client } of started.splice(0)) {
+    client.close();
     await panel.stop();
   }
 });
@@ -34,8 +34,8 @@ async function ask(
   } = {},
 ): Promise<Asked> {
   const panel = await startPanel(behave);
-  const asker = new Asker(panel.url);
-  started.push({ panel, asker });
+  const client = new UpstreamClient(panel.url);
+  started.push({ panel, client });
   let end: Failure | null | undefined;
   const onEnd = (failure: Failure | null) => {
     if (end !== undefined) throw new Error('it ended twice');
@@ -43,7 +43,7 @@ async function ask(
   };
   const headers = { host: 'sub.example.org' };
   const question = { method, path: '/sub/key?x=1', headers, signal, onEnd };
-  const outcome = await asker.ask(upstream, question);
+  const outcome = await client.ask(upstream, question);
   return { outcome, panel, ended: () => end };
 }
 
@@ -265,13 +265,13 @@ test('a client that leaves ends the question', async () => {
 test('a panel that is away is told by a code alone', async () => {
   const panel = await startPanel();
   await panel.stop();
-  const asker = new Asker(panel.url);
-  started.push({ panel: await startPanel(), asker });
+  const client = new UpstreamClient(panel.url);
+  started.push({ panel: await startPanel(), client });
   const question = {
     ...({ method: 'GET', path: '/sub/secret-key', headers: {}, onEnd: () => {} } as const),
     signal: new AbortController().signal,
   };
-  const outcome = await asker.ask(PATIENT, question);
+  const outcome = await client.ask(PATIENT, question);
   expect(outcome).toEqual(new Failure('upstream_away', 'ECONNREFUSED'));
 });
 
@@ -283,14 +283,14 @@ test('a connection that the panel had closed is made again', async () => {
     asked.add(socket);
   });
   const asked = new Set<unknown>();
-  const asker = new Asker(panel.url);
-  started.push({ panel, asker });
+  const client = new UpstreamClient(panel.url);
+  started.push({ panel, client });
   const signal = new AbortController().signal;
   const ends: unknown[] = [];
   const onEnd = (end: Failure | null) => void ends.push(end);
   for (let count = 0; count < 6; count++) {
     const question = { method: 'GET', path: '/', headers: {}, signal, onEnd } as const;
-    const outcome = await asker.ask(PATIENT, question);
+    const outcome = await client.ask(PATIENT, question);
     expect(outcome).toMatchObject({ status: 200 });
     if (!(outcome instanceof Failure)) await read(outcome.body());
   }
@@ -303,7 +303,7 @@ test('a connection that closes before TLS is accepted is an outage, not a droppe
     socket.once('data', () => socket.resetAndDestroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const asker = new Asker(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const client = new UpstreamClient(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const { signal } = new AbortController();
   const question = {
     method: 'GET',
@@ -312,8 +312,8 @@ test('a connection that closes before TLS is accepted is an outage, not a droppe
     signal,
     onEnd: () => {},
   } as const;
-  const outcome = await asker.ask(PATIENT, question);
+  const outcome = await client.ask(PATIENT, question);
   expect(outcome).toMatchObject({ kind: 'upstream_away', isDropped: false });
-  asker.close();
+  client.close();
   server.close();
 });

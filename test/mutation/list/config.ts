@@ -40,7 +40,7 @@ export const config: readonly MutatedFile[] = [
       ['isPort && (hostname === host || LOOPBACK.test(hostname))', 'isPort && hostname === host'],
       ["`*${host.slice(host.indexOf('.'))}`", '`*.${host}`'],
       ["await ask('HEAD',", "await ask('GET',"],
-      ["hostHeader === 'original' ? host : asker.host", 'asker.host'],
+      ["hostHeader === 'original' ? host : client.host", 'client.host'],
       ['const OF_CERTIFICATE = /CERT|SIGNATURE|ISSUER|CRL/;', 'const OF_CERTIFICATE = /CRL/;'],
       ['status < 200 || status >= 300', 'true'],
       ['for (const { text } of keyPaths) {', 'for (const { text } of keyPaths.slice(0, 1)) {'],
