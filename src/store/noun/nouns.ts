@@ -22,6 +22,7 @@ import { namedNoun } from './named.ts';
 import { outboxNoun } from './outbox.ts';
 import { providerNoun } from './provider.ts';
 import { recipientNoun } from './recipient.ts';
+import { removalNoun } from './removal.ts';
 import { slotNoun } from './slot.ts';
 import { targetNoun } from './targets.ts';
 import { webhookNoun } from './webhook.ts';
@@ -45,6 +46,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...installNoun(backend),
     ...linkNoun(backend),
     ...slotNoun(backend),
+    ...removalNoun(backend),
     ...domainNoun(backend),
     ...distributionNoun(backend),
     ...laneNoun(backend),

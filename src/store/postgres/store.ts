@@ -22,7 +22,6 @@ import { nodeStore, type Self } from './node.ts';
 import { openPatiently } from './opening.ts';
 import { onBehalfOf } from './party.ts';
 import { registrationStore } from './registration.ts';
-import { removalStore } from './removal.ts';
 import { Sealer } from './sealer.ts';
 import { acceptanceInGroups } from './set/acceptance.ts';
 import { addLinksTogether } from './set/addition.ts';
@@ -94,7 +93,6 @@ export async function openPostgresStore(
 
 function unconvertedOf(context: Context, backend: Backend): Partial<Store> {
   return {
-    ...removalStore(context),
     ...inboxStore(context),
     ...registrationStore(context),
     ...keepingStore(context),

@@ -23,7 +23,6 @@ import { keepingStore } from './keeping.ts';
 import { lockRequestsBy } from './lock-request.ts';
 import { nodeStore, Processes } from './node.ts';
 import { registrationStore } from './registration.ts';
-import { removalStore } from './removal.ts';
 import { WalIndex } from './wal-index.ts';
 import { watchStore } from './watch.ts';
 import { GroupWriter } from './writer.ts';
@@ -65,7 +64,6 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   return {
     ...nouns,
     findProvider: (code) => knownProviders.get(code),
-    ...removalStore(context),
     ...registrationStore(context),
     ...inboxStore(context),
     ...keepingStore(context),

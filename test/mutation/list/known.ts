@@ -59,13 +59,10 @@ export const known: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/removal.ts',
+    file: 'src/store/noun/removal.ts',
     tests: ['test/store/contract/provider.test.ts'],
     changes: [
-      [
-        'SET key_hash = randomblob(32), previous_key_hash = NULL, active_until_ms = 0',
-        'SET key_hash = randomblob(32), active_until_ms = 0',
-      ],
+      [', previous_key_hash = NULL, active_until_ms = 0', ', active_until_ms = 0'],
     ],
   },
   {

@@ -43,17 +43,16 @@ export const storeMessages: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/removal.ts',
+    file: 'src/store/noun/removal.ts',
     tests: ['test/store/contract/provider.test.ts', 'test/cli/audit.test.ts'],
     changes: [
       [
-        'return (of: { providerId: number }) => rows.run(of) || own.run(of);',
-        'return (of: { providerId: number }) => rows.run(of) && own.run(of);',
+        'return (yield* rows({ providerId, ids })) || (yield* own.run({ ids }));',
+        'return yield* rows({ providerId, ids });',
       ],
-      [
-        "const found = find.get({ code });\n        if (found === null) return 'provider_not_found';",
-        'const found = find.get({ code });',
-      ],
+      ["if ((yield* deletion({ providerId: id, ids: [] })) > 0) return 'more';", ''],
+      ['yield* disableWebhooks.run({ id, atMs: act.atMs });', ''],
+      ['notes.audit(act, deeds.removeProvider(found));', ''],
     ],
   },
   {

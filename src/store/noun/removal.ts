@@ -1,0 +1,147 @@
+/** Removal of a provider, in steps that are small however many records it owns. */
+
+import { type SQL, sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
+import { providerRemoved } from '../../core/event/happenings.ts';
+import type { Store } from '../../core/port/store.ts';
+import { type Backend, type Step, value } from '../backend.ts';
+
+/** Rows that a step deletes; a recipient takes along the push that waits for it. */
+const REMOVE_STEP = 1_000;
+/** Parents that a step reads: most have few rows. */
+const PARENT_STEP = 100;
+
+/** Deletes some rows of a provider, which is locked. Returns 0 if there were none. */
+type Deletion = (values: { providerId: number; ids: readonly number[] }) => Step<number>;
+
+const OF_PROVIDER = sql`provider_id = ${value('providerId')}`;
+
+/** Makes the statements that delete rows of a provider, in an order that breaks no reference. */
+function deletionsOf(backend: Backend): Deletion[] {
+  const { prepare, among, join } = backend;
+  const lockDevices = backend.lockOnly(sql`
+      SELECT id FROM device WHERE id ${among('ids')} ORDER BY hwid ${backend.locked}`);
+
+  /** Deletes the rows whose `key` is among those of a SELECT. */
+  function deleting(table: string, key: string, found: SQL): Deletion {
+    const rows = prepare(sql`
+        DELETE FROM ${sql.raw(table)}
+        WHERE (${sql.raw(key)}) IN (${found} LIMIT ${REMOVE_STEP})`);
+    return (values) => rows.run({ ...values });
+  }
+
+  /** Deletes rows that devices count. Each device is locked first, as by every such write. */
+  function deletingOfDevices(table: string, key: SQL, where: SQL): Deletion {
+    const some = prepare<{ id: number; deviceId: number }>(sql`
+        SELECT ${key} AS id, device_id AS "deviceId" FROM ${sql.raw(table)}
+        WHERE ${where} LIMIT ${REMOVE_STEP}`);
+    const rows = prepare(sql`
+        DELETE FROM ${sql.raw(table)} WHERE ${key} ${among('ids')} AND ${where}`);
+    return function* (values) {
+      const found = yield* some.all({ ...values });
+      if (found.length === 0) return 0;
+      yield* lockDevices.run({ ids: found.map(({ deviceId }) => deviceId) });
+      return yield* rows.run({ ...values, ids: found.map(({ id }) => id) });
+    };
+  }
+
+  /**
+   * Deletes rows of some parents, and those parents once no rows are left, so that no step reads
+   * empty parents again. They are locked first: no other write adds a row meanwhile.
+   */
+  function emptying(parent: string, rows: Deletion): Deletion {
+    const some = prepare<{ id: number }>(sql`
+        SELECT id FROM ${sql.raw(parent)} WHERE ${OF_PROVIDER} ORDER BY id LIMIT ${PARENT_STEP}`);
+    const lock = backend.lockOnly(sql`
+        SELECT id FROM ${sql.raw(parent)} WHERE id ${among('ids')} ORDER BY id FOR UPDATE`);
+    const own = prepare(sql`DELETE FROM ${sql.raw(parent)} WHERE id ${among('ids')}`);
+    return function* ({ providerId }) {
+      const ids = (yield* some.all({ providerId })).map(({ id }) => id);
+      if (ids.length === 0) return 0;
+      yield* lock.run({ ids });
+      return (yield* rows({ providerId, ids })) || (yield* own.run({ ids }));
+    };
+  }
+
+  const id = sql.raw('id');
+  return [
+    deleting(
+      'outbox',
+      'id',
+      sql`SELECT o.id FROM webhook w ${join} destination d ON d.webhook_id = w.id
+            ${join} outbox o ON o.destination_id = d.id
+          WHERE w.${OF_PROVIDER}`,
+    ),
+    deleting(
+      'webhook_delivery',
+      'webhook_id, event_id',
+      sql`SELECT r.webhook_id, r.event_id
+          FROM webhook w ${join} webhook_delivery r ON r.webhook_id = w.id
+          WHERE w.${OF_PROVIDER}`,
+    ),
+    deleting('event', 'id', sql`SELECT id FROM event WHERE ${OF_PROVIDER} ORDER BY id`),
+    emptying(
+      'distribution',
+      deleting(
+        'recipient',
+        'id',
+        sql`SELECT id FROM recipient WHERE distribution_id ${among('ids')}`,
+      ),
+    ),
+    emptying(
+      'domain',
+      deletingOfDevices('device_domain', backend.arrival, sql`domain_id ${among('ids')}`),
+    ),
+    deleting('slot_end', 'id', sql`SELECT id FROM slot_end WHERE ${OF_PROVIDER} ORDER BY id`),
+    emptying('install', deletingOfDevices('install_device', id, sql`install_id ${among('ids')}`)),
+    deletingOfDevices('device_provider', sql.raw('device_id'), OF_PROVIDER),
+  ];
+}
+
+export function removalNoun(backend: Backend): Pick<Store, 'closeProvider' | 'removeProvider'> {
+  const find = backend.prepare<{ id: number; code: string; installCount: number }>(sql`
+      SELECT id, code, install_count AS "installCount" FROM provider
+      WHERE code = ${value('code')} ${backend.locked}`);
+  const close = backend.prepare(sql`
+      UPDATE provider
+      SET key_hash = ${value('keyHash')}, previous_key_hash = NULL, active_until_ms = 0
+      WHERE id = ${value('id')}`);
+  /** The webhooks of a provider that is being removed get no events. */
+  const disableWebhooks = backend.prepare(sql`
+      UPDATE webhook SET disabled_at_ms = ${value('atMs')},
+        disabled_why = 'its provider is being removed'
+      WHERE provider_id = ${value('id')} AND disabled_at_ms IS NULL`);
+  const codeOf = backend.prepare<{ code: string }>(sql`
+      SELECT code FROM provider WHERE id = ${value('id')}`);
+  const remove = backend.prepare(sql`DELETE FROM provider WHERE id = ${value('id')}`);
+  const deletions = deletionsOf(backend);
+
+  return {
+    closeProvider: (code, act) =>
+      backend.write(function* (notes) {
+        const found = yield* find.get({ code });
+        if (found === null) return 'provider_not_found';
+        const { id } = found;
+        // A hash that no key has.
+        yield* close.run({ id, keyHash: crypto.getRandomValues(new Uint8Array(32)) });
+        yield* disableWebhooks.run({ id, atMs: act.atMs });
+        notes.forgetWebhooks();
+        notes.audit(act, deeds.removeProvider(found));
+        return { id };
+      }),
+
+    removeProvider: (id) =>
+      backend.write(function* (notes) {
+        yield* backend.lockProvider(id);
+        const found = yield* codeOf.get({ id });
+        if (found === null) return 'provider_not_found';
+        for (const deletion of deletions) {
+          if ((yield* deletion({ providerId: id, ids: [] })) > 0) return 'more';
+        }
+        yield* remove.run({ id });
+        const atMs = backend.storeNowMs();
+        notes.event(null, atMs, () => providerRemoved(found.code));
+        return 'ok';
+      }),
+  };
+}
