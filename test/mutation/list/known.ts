@@ -61,9 +61,7 @@ export const known: readonly MutatedFile[] = [
   {
     file: 'src/store/noun/removal.ts',
     tests: ['test/store/contract/provider.test.ts'],
-    changes: [
-      [', previous_key_hash = NULL, active_until_ms = 0', ', active_until_ms = 0'],
-    ],
+    changes: [[', previous_key_hash = NULL, active_until_ms = 0', ', active_until_ms = 0']],
   },
   {
     file: 'src/store/sqlite/writer.ts',
