@@ -55,7 +55,6 @@ export const NOTES = noteStatements(STATEMENTS);
 export class Write implements Runner {
   readonly notes: WriteNotes;
   readonly #on: Runner;
-  #turn: Promise<unknown> = Promise.resolve();
 
   constructor({ figures, sealer, signals, observers }: WriteParts, on: Runner) {
     this.#on = on;
@@ -71,13 +70,6 @@ export class Write implements Runner {
 
   ask<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
     return this.#on.ask(text, params);
-  }
-
-  /** Runs a step once those before it have ended: none sees another one half done. */
-  inTurn<T>(step: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(step);
-    this.#turn = done.catch(() => undefined);
-    return done;
   }
 
   /** Saves what was noted. */
@@ -108,12 +100,6 @@ export class Write implements Runner {
   };
   refuse(value: unknown): never {
     throw new Refusal(value);
-  }
-  raiseOutbox(): void {
-    this.notes.outbox();
-  }
-  noteEnd(status: number): void {
-    this.notes.ended(status);
   }
   notify(deviceIds: readonly number[]): void {
     this.notes.changed(deviceIds);

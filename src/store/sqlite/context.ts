@@ -41,7 +41,5 @@ export function callsOf(notes: WriteNotes) {
         runNow(notes.disableWebhook(id, why, atMs)),
       forgetWebhooks: () => notes.forgetWebhooks(),
     },
-    outbox: { raise: () => notes.outbox() },
-    ends: { note: (status: number) => notes.ended(status) },
   };
 }
