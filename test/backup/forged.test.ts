@@ -4,9 +4,10 @@ import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MIGRATIONS } from '../../migrations/sqlite/index.ts';
 import { type Manifest, readContainer, writeContainer } from '../../src/backup/container.ts';
 import { OperatorError } from '../../src/operator-error.ts';
-import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
+import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
 import { ACT } from '../support/actor.ts';
 import {
   type Backed,

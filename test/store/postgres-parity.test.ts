@@ -3,8 +3,8 @@
 import { Database } from 'bun:sqlite';
 import { expect, setDefaultTimeout } from 'bun:test';
 import type { SQL } from 'bun';
+import { MIGRATIONS } from '../../migrations/sqlite/index.ts';
 import { TRANSITIONS } from '../../src/core/message/status.ts';
-import { MIGRATIONS } from '../../src/store/sqlite/file/migrate.ts';
 import { describePostgres, testPostgres } from '../support/needs.ts';
 import { freshDatabase } from '../support/postgres-data.ts';
 import { conditionsBy, linesOfPostgres, linesOfSqlite } from '../support/schema-lines.ts';

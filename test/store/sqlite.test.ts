@@ -211,10 +211,8 @@ describe('migrations', () => {
   const read = (path: string) => Bun.file(join(folder, path));
 
   test('all that are in the folder travel with the program, in order', async () => {
-    const source = await Bun.file(
-      join(import.meta.dir, '../../src/store/sqlite/file/migrate.ts'),
-    ).text();
-    const imports = [...source.matchAll(/^import (\w+) from '.*\/sqlite\/(.*\.sql)'/gm)];
+    const source = await read('index.ts').text();
+    const imports = [...source.matchAll(/^import (\w+) from '\.\/(.*\.sql)'/gm)];
     expect(imports.map(([, , file]) => file)).toEqual(files);
     const [, list = ''] = /MIGRATIONS[^[]*\[\] = \[([^\]]*)\]/.exec(source) ?? [];
     expect([...(list.match(/\w+/g) ?? [])]).toEqual(imports.map(([, name]) => name ?? ''));

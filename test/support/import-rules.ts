@@ -123,7 +123,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/store/move': {
     ours: [
-      ...['src/store/move/', 'src/store/sqlite/', 'src/store/postgres/', 'src/core/', ...LEAVES],
+      ...['src/store/move/', 'src/store/sqlite/', 'src/store/postgres/', 'migrations/sqlite/'],
+      ...['src/core/', ...LEAVES],
     ],
     packages: ['bun', 'bun:sqlite', 'node:fs', 'node:path'],
     reason: 'a move between two kinds of store knows both, and nobody else does',

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SQL } from 'bun';
-import { MIGRATIONS } from '../../src/store/postgres/migrate.ts';
+import { MIGRATIONS } from '../../migrations/postgres/index.ts';
 import { openPlace } from './place.ts';
 import { type Postgres, ROLE, sharedPostgres } from './postgres.ts';
 

@@ -3,6 +3,7 @@
 import { Database } from 'bun:sqlite';
 import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { MIGRATIONS } from '../../../migrations/sqlite/index.ts';
 import { moveDatabase } from '../../core/audit/deeds.ts';
 import { type EntryText, entryText } from '../../core/audit/entry.ts';
 import type { Act, AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
@@ -15,7 +16,6 @@ import {
   APPLICATION_ID,
   ARRIVING_ID,
   LEFT_ID,
-  MIGRATIONS,
   pragmaNumber,
   refuseNewer,
   SCHEMA_VERSION,

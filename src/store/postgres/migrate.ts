@@ -5,17 +5,10 @@
  */
 
 import { SQL } from 'bun';
-import tables from '../../../migrations/postgres/0000_tables.sql' with { type: 'text' };
-import triggers from '../../../migrations/postgres/0001_triggers.sql' with { type: 'text' };
-import laneOrder from '../../../migrations/postgres/0002_lane_order.sql' with { type: 'text' };
-import claims from '../../../migrations/postgres/0003_claims.sql' with { type: 'text' };
-import pushTime from '../../../migrations/postgres/0004_push_time.sql' with { type: 'text' };
+import { MIGRATIONS } from '../../../migrations/postgres/index.ts';
 import { messageOf, OperatorError } from '../../operator-error.ts';
 import { sqlStateOf } from './fault.ts';
 import { CHANNEL, SCHEMA_CHANGED } from './signals.ts';
-
-/** Migrations in order: never edited once released, only added to. */
-export const MIGRATIONS: readonly string[] = [tables, triggers, laneOrder, claims, pushTime];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -4,39 +4,8 @@
  */
 
 import type { Database } from 'bun:sqlite';
-import tables from '../../../../migrations/sqlite/0000_tables.sql' with { type: 'text' };
-import counts from '../../../../migrations/sqlite/0001_counts.sql' with { type: 'text' };
-import transitions from '../../../../migrations/sqlite/0002_transitions.sql' with { type: 'text' };
-import audit from '../../../../migrations/sqlite/0003_audit.sql' with { type: 'text' };
-import registrations from '../../../../migrations/sqlite/0004_registrations.sql' with {
-  type: 'text',
-};
-import bounds from '../../../../migrations/sqlite/0005_bounds.sql' with { type: 'text' };
-import due from '../../../../migrations/sqlite/0006_due.sql' with { type: 'text' };
-import places from '../../../../migrations/sqlite/0007_places.sql' with { type: 'text' };
-import slots from '../../../../migrations/sqlite/0008_slots.sql' with { type: 'text' };
-import outbox from '../../../../migrations/sqlite/0009_outbox.sql' with { type: 'text' };
-import laneOrder from '../../../../migrations/sqlite/0010_lane_order.sql' with { type: 'text' };
-import claims from '../../../../migrations/sqlite/0011_claims.sql' with { type: 'text' };
-import pushTime from '../../../../migrations/sqlite/0012_push_time.sql' with { type: 'text' };
+import { MIGRATIONS } from '../../../../migrations/sqlite/index.ts';
 import { OperatorError } from '../../../operator-error.ts';
-
-/** Migrations in order: never edited once released, only added to. */
-export const MIGRATIONS: readonly string[] = [
-  tables,
-  counts,
-  transitions,
-  audit,
-  registrations,
-  bounds,
-  due,
-  places,
-  slots,
-  outbox,
-  laneOrder,
-  claims,
-  pushTime,
-];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -4,7 +4,8 @@
  */
 
 import { Database } from 'bun:sqlite';
-import { MIGRATIONS, SCHEMA_VERSION } from './migrate.ts';
+import { MIGRATIONS } from '../../../../migrations/sqlite/index.ts';
+import { SCHEMA_VERSION } from './migrate.ts';
 
 interface SchemaRow {
   type: string;

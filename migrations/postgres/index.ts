@@ -1,0 +1,9 @@
+/** The migrations in order: never edited once released, only added to. */
+
+import tables from './0000_tables.sql' with { type: 'text' };
+import triggers from './0001_triggers.sql' with { type: 'text' };
+import laneOrder from './0002_lane_order.sql' with { type: 'text' };
+import claims from './0003_claims.sql' with { type: 'text' };
+import pushTime from './0004_push_time.sql' with { type: 'text' };
+
+export const MIGRATIONS: readonly string[] = [tables, triggers, laneOrder, claims, pushTime];

@@ -1,0 +1,31 @@
+/** The migrations in order: never edited once released, only added to. */
+
+import tables from './0000_tables.sql' with { type: 'text' };
+import counts from './0001_counts.sql' with { type: 'text' };
+import transitions from './0002_transitions.sql' with { type: 'text' };
+import audit from './0003_audit.sql' with { type: 'text' };
+import registrations from './0004_registrations.sql' with { type: 'text' };
+import bounds from './0005_bounds.sql' with { type: 'text' };
+import due from './0006_due.sql' with { type: 'text' };
+import places from './0007_places.sql' with { type: 'text' };
+import slots from './0008_slots.sql' with { type: 'text' };
+import outbox from './0009_outbox.sql' with { type: 'text' };
+import laneOrder from './0010_lane_order.sql' with { type: 'text' };
+import claims from './0011_claims.sql' with { type: 'text' };
+import pushTime from './0012_push_time.sql' with { type: 'text' };
+
+export const MIGRATIONS: readonly string[] = [
+  tables,
+  counts,
+  transitions,
+  audit,
+  registrations,
+  bounds,
+  due,
+  places,
+  slots,
+  outbox,
+  laneOrder,
+  claims,
+  pushTime,
+];
