@@ -110,3 +110,12 @@ test('in a poll', async () => {
   const { data } = (await poll).json as { data: { id: number }[] };
   expect(data.map(({ id }) => id)).toEqual([second]);
 });
+
+test('a stream whose frames wait for the disk takes a bounded number of them', async () => {
+  const stream = await openStream(app, token);
+  app.core.store.acknowledge = () => new Promise(() => {});
+  // One is being saved, 256 wait, and the next is one too many: well within the rate of frames.
+  for (let id = 1; id <= 258; id += 1) stream.send(received(id));
+  expect(await stream.closed).toBe(1008);
+  expect(stream.frames).toEqual([]);
+});

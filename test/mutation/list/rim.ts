@@ -137,7 +137,11 @@ export const rim: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/stream/device-stream.ts',
-    tests: ['test/http/stream.test.ts', 'test/http/stream-life.test.ts'],
+    tests: [
+      'test/http/stream-once.test.ts',
+      'test/http/stream.test.ts',
+      'test/http/stream-life.test.ts',
+    ],
     changes: [
       ['if (this.#inHand.length >= FRAMES_IN_HAND_MAX) {', 'if (false) {'],
       ['wasAwaited && this.#isMoreWaiting', 'false'],
