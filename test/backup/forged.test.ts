@@ -1,9 +1,12 @@
-/** Backups that somebody made to do harm: right checksums, and in them what no gatepost writes. */
+/** Malicious backups: right checksums, and contents that no Gatepost writes. */
 
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { constants, createZstdCompress, zstdDecompressSync } from 'node:zlib';
 import { MIGRATIONS } from '../../migrations/sqlite/index.ts';
 import { type Manifest, readContainer, writeContainer } from '../../src/backup/container.ts';
 import { OperatorError } from '../../src/operator-error.ts';
@@ -172,6 +175,19 @@ describe('more than there is room for', () => {
     expect(written).toBeLessThanOrEqual(promised);
   });
 
+  test('a zstd window of 128 MiB is not allocated', async () => {
+    const good = readFileSync(backed.file);
+    const head = good.subarray(0, good.indexOf(10, good.indexOf(10) + 1) + 1);
+    const database = zstdDecompressSync(good.subarray(head.length, -65));
+    const packer = createZstdCompress({ params: { [constants.ZSTD_c_windowLog]: 27 } });
+    const packed = Readable.from([database.subarray(0, 9), database.subarray(9)]).pipe(packer);
+    const bytes = Buffer.concat([head, ...(await packed.toArray())]);
+    const file = join(backed.folder, 'wide.backup');
+    const sum = createHash('sha256').update(bytes).digest('hex');
+    writeFileSync(file, Buffer.concat([bytes, latin(`${sum}\n`)]));
+    await expectRefusal(file, 'is damaged');
+  });
+
   test('a key that would take a gibibyte of memory is not derived', async () => {
     const file = join(backed.folder, 'dear.backup');
     const header = (factor: number) =>
@@ -215,4 +231,12 @@ describe('more than there is room for', () => {
     await writeContainer(file, { ...manifest, rows }, zeros(0), null);
     await expectRefusal(file, 'must not hold more than 1000 values');
   });
+});
+
+test('a fault of the writer is thrown unchanged, not as damage', async () => {
+  const fault = new Error('the disk is broken');
+  const writer = () => () => {
+    throw fault;
+  };
+  await expect(readContainer(backed.file, null, writer)).rejects.toBe(fault);
 });

@@ -137,10 +137,11 @@ function leave(path: string, ...more: string[]): void {
   }
 }
 
-test('what killed ones left goes; what somebody works on, and what is not ours, stays', () => {
+test('leftovers of killed processes are deleted; files in use and of others stay', () => {
   leave(folder, '.one.backup.0123456789ab.copy', '.two.backup.0123456789ab.part');
-  // A lock that leads to what is somebody else's is not taken.
-  symlinkSync(join(folder, 'x.part'), join(folder, '.gatepost-cccccccccccc.lock'));
+  // A lock that is a link to a file of another user is not taken.
+  writeFileSync(join(folder, 'empty'), '', { mode: 0o600 });
+  symlinkSync(join(folder, 'empty'), join(folder, '.gatepost-cccccccccccc.lock'));
   const scratch = new Scratch(folder);
   const file = scratch.file('copy');
   writeFileSync(file, 'in use');
@@ -148,7 +149,7 @@ test('what killed ones left goes; what somebody works on, and what is not ours, 
   const stayed = list(folder).filter(
     (name) => !name.startsWith('.gatepost-') || KEPT.includes(name) || name.includes('-cc'),
   );
-  const others = ['.gatepost-cccccccccccc.lock', '.two.backup.0123456789ab.part'];
+  const others = ['.gatepost-cccccccccccc.lock', '.two.backup.0123456789ab.part', 'empty'];
   expect(stayed).toEqual([...KEPT, ...others].sort());
   expect(list(folder).filter((name) => LEFT.includes(name))).toEqual([]);
   expect(existsSync(file)).toBe(true);

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readPassphrase } from '../../src/backup/passphrase.ts';
 import { yieldToOthers } from '../../src/backup/priority.ts';
 import {
   addScheduledBackup,
@@ -209,4 +210,12 @@ test('the job tells the log, and remembers how it went', async () => {
   } finally {
     await job.stop();
   }
+});
+
+test('the passphrase in a file overrides the one in the settings', () => {
+  const backupPassphraseFile = join(dataDir, 'passphrase');
+  writeFileSync(backupPassphraseFile, 'from the file\nsecond line\n', { mode: 0o600 });
+  const both = { backupPassphrase: 'from the setting', backupPassphraseFile };
+  expect(readPassphrase(undefined, both)).toBe('from the file');
+  expect(readPassphrase(undefined, { ...both, backupPassphraseFile: '' })).toBe('from the setting');
 });

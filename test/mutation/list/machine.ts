@@ -101,7 +101,7 @@ export const machine: readonly MutatedFile[] = [
     file: 'src/backup/make.ts',
     tests: ['test/backup/restore.test.ts', 'test/backup/leftover.test.ts'],
     changes: [
-      ['if (!replaces) throw nameTaken(file);', ''],
+      ['  await kindOf(file);\n', ''],
       ["if (isOfData && basename(file).startsWith('gatepost.')) {", 'if (false) {'],
       ['    scratch?.drop();\n', ''],
     ],
@@ -117,7 +117,7 @@ export const machine: readonly MutatedFile[] = [
   },
   {
     file: 'src/backup/shelf.ts',
-    tests: ['test/backup/shelf.test.ts'],
+    tests: ['test/backup/shelf.test.ts', 'test/jobs/stop.test.ts'],
     changes: [
       ['Math.abs(nowMs - momentOf(newest)) < SAME_TIME_MS', 'false'],
       ['older.slice(Math.max(keep - 1, 0))', 'older.slice(keep)'],
@@ -127,12 +127,12 @@ export const machine: readonly MutatedFile[] = [
   },
   {
     file: 'src/backup/passphrase.ts',
-    tests: ['test/backup/restore.test.ts', 'test/cli/backup.test.ts', 'test/backup/shelf.test.ts'],
+    tests: ['test/backup/shelf.test.ts'],
     changes: [['file || settings.backupPassphraseFile', 'file']],
   },
   {
     file: 'src/disk/lock.ts',
-    tests: ['test/backup/leftover.test.ts'],
+    tests: ['test/backup/leftover.test.ts', 'test/backup/shelf.test.ts'],
     changes: [
       ['if (isBusy(error)) return null;', ''],
       ["db.run('BEGIN EXCLUSIVE');", "db.run('BEGIN');"],
