@@ -3,9 +3,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { renderUnicodeCompact } from 'uqr';
 import type { Core } from '../core/core.ts';
-import { ONE_LINE_LENGTH_MAX, readOneLine } from '../core/formats.ts';
 import { hostHash, hostName } from '../core/host-name.ts';
-import { isRefused } from '../core/outcome.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
 import { INSTALL_ACTIVE } from '../core/port/install.ts';
 import type { OwnedLink } from '../core/port/link.ts';
@@ -13,6 +11,7 @@ import { UsageError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { APPS, type App, finalLink } from './final-link.ts';
 import { findLink, LINK_ARGUMENT, type LinkName } from './link-name.ts';
+import { lineValue } from './values.ts';
 
 interface QrOptions extends CommonOptions {
   url: string;
@@ -33,13 +32,6 @@ function subscriptionUrlValue(text: string): string {
     throw new InvalidArgumentError('the URL of a subscription has no installid: qr adds it');
   }
   return url.href;
-}
-
-function titleValue(text: string): string {
-  if (text.trim() === '' || isRefused(readOneLine(text))) {
-    throw new InvalidArgumentError(`a title is one line of 1 to ${ONE_LINE_LENGTH_MAX} characters`);
-  }
-  return text;
 }
 
 /** Bytes of the longest link that a camera can scan from a terminal: 105 modules a side. */
@@ -98,7 +90,7 @@ export function addQrCommand(link: Command, context: CliContext): void {
     .description('draw the QR code of a subscription on a limited link, and print the link')
     .argument(...LINK_ARGUMENT)
     .requiredOption('--url <url>', 'the URL of the subscription', subscriptionUrlValue)
-    .option('--title <title>', 'the name that apps show; the host if omitted', titleValue)
+    .option('--title <title>', 'the name that apps show; the host if omitted', lineValue('a title'))
     .addOption(
       new Option('--app <form>', 'the form of the link: plain, query, or of an app')
         .choices(APPS)

@@ -3,7 +3,7 @@
 import { CommanderError } from 'commander';
 import { innermostReason, isRefused, type Refused } from '../core/outcome.ts';
 import { WriteFailed } from '../core/port/store.ts';
-import { type ErrorCode, OperatorError } from '../operator-error.ts';
+import { type ErrorCode, OperatorError, UsageError } from '../operator-error.ts';
 
 /** The sentence of each refusal, for the code, HWID or id that was refused. */
 const SENTENCES = {
@@ -32,12 +32,15 @@ export function refusal(says: Refusal, subject: string | number): OperatorError 
 }
 
 /** Returns the value of the core. Throws {@link OperatorError} for a refusal. */
-export function granted<T, K extends Refusal>(
+export function granted<T, K extends Refusal | 'malformed' | 'webhook_save_error'>(
   outcome: T | Refused<K>,
   subject: string | number,
-): T {
-  if (isRefused(outcome)) throw refusal((outcome as Refused<K>).says, subject);
-  return outcome as T;
+): Exclude<T, Refused<string>> {
+  if (!isRefused(outcome)) return outcome as Exclude<T, Refused<string>>;
+  const { says, detail, fault } = outcome as Refused<K>;
+  if (fault !== undefined) throw fault;
+  if (says === 'malformed') throw new UsageError(detail ?? says);
+  throw refusal(says as Refusal, subject);
 }
 
 interface Failure {

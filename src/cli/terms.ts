@@ -1,7 +1,7 @@
 /** Plan, end and cap of a provider as options of commands. */
 
 import type { Plan } from '../core/port/provider.ts';
-import { expiresValue, maxLinksValue, nameValue, planValue } from './values.ts';
+import { expiresValue, lineValue, maxLinksValue, planValue } from './values.ts';
 
 export interface Terms {
   plan: Plan;
@@ -9,7 +9,7 @@ export interface Terms {
   maxLinks: number | 'default';
 }
 
-export const NAME = ['--name <name>', 'the name of the provider', nameValue] as const;
+export const NAME = ['--name <name>', 'the name of the provider', lineValue('a name')] as const;
 export const PLAN = ['--plan <plan>', 'basic, pro or enterprise', planValue] as const;
 export const EXPIRES = [
   '--expires <date>',

@@ -18,8 +18,6 @@ import {
   readDomainHash,
   readHwid,
   readOneLine,
-  readPlan,
-  readRecordId,
   STATS_DAYS,
   SUBSCRIPTION_KEY,
   TELEGRAM_CHAT,
@@ -28,7 +26,6 @@ import { hostHash, hostName } from '../core/host-name.ts';
 import { readOperatorUrl } from '../core/outbox/address.ts';
 import { isRefused } from '../core/outcome.ts';
 import { OPERATOR_EVENTS, PROVIDER_EVENTS } from '../core/port/event.ts';
-import type { Plan } from '../core/port/provider.ts';
 import { readEvents } from '../core/webhook.ts';
 
 const mistake = (text: string) => new InvalidArgumentError(text);
@@ -43,12 +40,6 @@ function argument<T>(name: string, { read, rule }: Format<T>): (text: string) =>
     if (isRefused(value)) throw mistake(`${name} is ${rule}`);
     return value as T;
   };
-}
-
-export function planValue(text: string): Plan {
-  const plan = readPlan(text);
-  if (isRefused(plan)) throw mistake(`unknown plan '${text}': ${PLAN.rule}`);
-  return plan;
 }
 
 /**
@@ -79,28 +70,28 @@ export const callsValue = numberValue(/^[1-9]\d{0,4}$/, 'from 1 to 99999');
 export const secondsValue = numberValue(/^[1-9]\d{0,5}$/, 'of seconds');
 const linksValue = numberValue(/^\d{1,9}$/, 'of links, or default');
 
-export function nameValue(text: string): string {
-  if (text.trim() === '' || isRefused(readOneLine(text))) {
-    throw mistake(`a name is one line of 1 to ${ONE_LINE_LENGTH_MAX} characters`);
-  }
-  return text;
+/** Makes the reader of a line of text that is not blank. */
+export function lineValue(name: string): (text: string) => string {
+  return (text) => {
+    if (text.trim() !== '' && !isRefused(readOneLine(text))) return text;
+    throw mistake(`${name} is one line of 1 to ${ONE_LINE_LENGTH_MAX} characters`);
+  };
 }
 
 export const providerCodeValue = argument('a provider code', PROVIDER_CODE);
-
+export const planValue = argument('a plan', PLAN);
 export const authKeyValue = argument('a key', AUTH_KEY);
-
 export const installCodeValue = argument('the code of a link', INSTALL_CODE);
-
 export const installLimitValue = argument('the limit of a link', INSTALL_LIMIT);
-
 export const noteValue = argument('a note', NOTE);
-
 export const subscriptionKeyValue = argument('a subscription key', SUBSCRIPTION_KEY);
-
 export const hwidValue = argument('a HWID', HWID);
-
 export const daysValue = argument('a number of days', STATS_DAYS);
+export const domainHashValue = argument('a domain hash', DOMAIN_HASH);
+export const telegramChatValue = argument('a Telegram chat', TELEGRAM_CHAT);
+export const distributionIdValue = argument('the id of a distribution', RECORD_ID);
+export const webhookIdValue = argument('the id of a webhook', RECORD_ID);
+export const eventIdValue = argument('the number of an event', RECORD_ID);
 
 /** Reads the start of HWIDs, which leaves room for a hyphen and a number. */
 export function hwidPrefixValue(text: string): string {
@@ -124,21 +115,11 @@ export function domainValue(text: string): DomainName {
   return { host, hash: hostHash(host) };
 }
 
-export const domainHashValue = argument('a domain hash', DOMAIN_HASH);
-
-export function distributionIdValue(text: string): number {
-  const id = readRecordId(text);
-  if (isRefused(id)) throw mistake(`'${text}' is not the id of a distribution`);
-  return id;
-}
-
 export function calledUrlValue(text: string): string {
   const url = readOperatorUrl(text);
   if (isRefused(url)) throw mistake(`a URL ${url.detail}`);
   return text;
 }
-
-export const telegramChatValue = argument('a Telegram chat', TELEGRAM_CHAT);
 
 /** Reads kinds of events between commas, of providers or of the operator. */
 export function eventsValue(text: string): string {
@@ -149,10 +130,6 @@ export function eventsValue(text: string): string {
   }
   return text;
 }
-
-export const webhookIdValue = argument('the id of a webhook', RECORD_ID);
-
-export const eventIdValue = argument('the number of an event', RECORD_ID);
 
 export function actionValue(text: string): Action {
   const actions = Object.keys(ACTIONS) as Action[];

@@ -2,7 +2,6 @@
 
 import { type Command, Option } from 'commander';
 import type { Core } from '../core/core.ts';
-import { isRefused, type Refused } from '../core/outcome.ts';
 import { SIGNATURE_SCHEMES, WEBHOOK_LOCALES, type Webhook } from '../core/port/webhook.ts';
 import {
   addWebhook,
@@ -19,7 +18,7 @@ import { UsageError } from '../operator-error.ts';
 import { secretIn } from '../permissions.ts';
 import { confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
-import { refusal } from './refusal.ts';
+import { granted, refusal } from './refusal.ts';
 import { sheet } from './table.ts';
 import {
   calledUrlValue,
@@ -59,15 +58,6 @@ interface SetOptions extends CommonOptions {
 interface RotateOptions extends CommonOptions {
   keepOld: number;
   tokenFile?: string;
-}
-
-/** Returns the value of the core. Throws {@link OperatorError} for a refusal. */
-function accepted<T>(outcome: T, subject: string | number): Exclude<T, Refused<string>> {
-  if (!isRefused(outcome)) return outcome as Exclude<T, Refused<string>>;
-  const { says, detail, fault } = outcome as Refused<string>;
-  if (fault !== undefined) throw fault;
-  if (says === 'malformed') throw new UsageError(detail ?? says);
-  throw refusal(says as 'webhook_not_found' | 'webhook_limit_reached', subject);
 }
 
 /** Returns the owner by its code; null, the operator, without one. Throws `provider_not_found`. */
@@ -122,10 +112,10 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
   const draft = draftOf(options);
   const added = await withCore(context, options, async (core) => {
     const owner = await ownerOf(core, options.provider);
-    const events = accepted(readEvents(options.events, owner), '');
+    const events = granted(readEvents(options.events, owner), '');
     const outcome = await addWebhook(core, owner, { ...draft, events }, nowMs);
     const whose = options.provider === undefined ? 'the operator' : `provider ${options.provider}`;
-    return { ...accepted(outcome, whose), target: draft };
+    return { ...granted(outcome, whose), target: draft };
   });
   printSecret(context, options, added, added.secret);
 }
@@ -180,17 +170,17 @@ async function set(context: CliContext, id: number, options: SetOptions): Promis
     throw new UsageError('nothing to set: give --url, --events, --enable or another option');
   }
   await withCore(context, options, async (core) => {
-    const webhook = accepted(await findWebhook(core, id), id);
+    const webhook = granted(await findWebhook(core, id), id);
     const edit = {
       ...(url !== undefined && { url }),
       ...(telegram !== undefined && { chat: telegram }),
       ...(locale !== undefined && { locale }),
       ...(options.events !== undefined && {
-        events: accepted(readEvents(options.events, webhook.providerId), id),
+        events: granted(readEvents(options.events, webhook.providerId), id),
       }),
       ...((enable || disable) && { isEnabled: enable === true }),
     };
-    return accepted(await editWebhook(core, webhook, edit, context.nowMs()), id);
+    return granted(await editWebhook(core, webhook, edit, context.nowMs()), id);
   });
   print(context, options, { id, done: 'changed' }, `webhook ${id} changed`);
 }
@@ -199,9 +189,9 @@ async function rotate(context: CliContext, id: number, options: RotateOptions): 
   const { tokenFile, keepOld: keepOldMs } = options;
   const wanted = { token: tokenFile === undefined ? null : secretIn(tokenFile).trim(), keepOldMs };
   const { webhook, secret } = await withCore(context, options, async (core) => {
-    const found = accepted(await findWebhook(core, id), id);
+    const found = granted(await findWebhook(core, id), id);
     const rotated = await rotateWebhook(core, found, wanted, context.nowMs());
-    return { webhook: found, ...accepted(rotated, id) };
+    return { webhook: found, ...granted(rotated, id) };
   });
   printSecret(context, options, webhook, secret);
   // With --json, programs read the rest.
@@ -217,11 +207,11 @@ interface RemoveOptions extends CommonOptions {
 
 async function remove(context: CliContext, id: number, options: RemoveOptions): Promise<void> {
   await withCore(context, options, async (core) => {
-    const webhook = accepted(await findWebhook(core, id), id);
+    const webhook = granted(await findWebhook(core, id), id);
     const { target } = webhook;
     const to = target.kind === 'webhook' ? shownUrl(target.url) : `chat ${target.chat}`;
     await confirm(context, options, `Remove webhook ${id} to ${to} with its pending events`);
-    return accepted(await removeWebhook(core, webhook, context.nowMs()), id);
+    return granted(await removeWebhook(core, webhook, context.nowMs()), id);
   });
   print(context, options, { id, done: 'removed' }, `webhook ${id} removed`);
 }

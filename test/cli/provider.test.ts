@@ -133,7 +133,7 @@ describe('add', () => {
   });
 
   for (const [words, mistake] of [
-    [['--plan', 'entreprise'], "unknown plan 'entreprise': basic, pro or enterprise"],
+    [['--plan', 'entreprise'], 'a plan is basic, pro or enterprise'],
     [['--expires', '2026-02-30'], "'2026-02-30' is not a date: YYYY-MM-DD, or never"],
     [['--code', 'short'], 'a provider code is 8 letters and digits'],
     [['--key', 'short'], 'a key is 32 letters, digits, - and _'],

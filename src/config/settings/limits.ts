@@ -1,39 +1,31 @@
 import { integer } from '../readers.ts';
 import { live } from '../setting.ts';
 
+const COUNT = integer(0, 1_000_000_000);
+
 export const limitsSettings = {
-  linksPerProviderMax: live('limits.links_per_provider_max', '100000', integer(0, 1_000_000_000), [
+  linksPerProviderMax: live('limits.links_per_provider_max', '100000', COUNT, [
     'The most limited links of a provider, unless it has a number of its own',
     '(`gatepost provider set --max-links`).',
   ]),
   // A bot with an old key retries about twice a second, which is harmless.
-  authFailuresPerMinuteMax: live(
-    'limits.auth_failures_per_minute_max',
-    '120',
-    integer(0, 1_000_000_000),
-    [
-      'Calls with wrong credentials from one address (IPv6: one /64) that are answered at once in a',
-      'minute; answers to further ones are delayed by a second.',
-      'Valid credentials are never delayed.',
-    ],
-  ),
-  registrationsPerMinuteMax: live(
-    'limits.registrations_per_minute_max',
-    '600',
-    integer(0, 1_000_000_000),
-    [
-      'The most devices that may, in a minute from one address (IPv6: one /64), register for',
-      'messages, make their first call to `/provider`, or have a link made for a new key by Gatepost',
-      'as the proxy.',
-      'Many phones share the address of a mobile carrier.',
-    ],
-  ),
+  authFailuresPerMinuteMax: live('limits.auth_failures_per_minute_max', '120', COUNT, [
+    'Calls with wrong credentials from one address (IPv6: one /64) that are answered at once in a',
+    'minute; answers to further ones are delayed by a second.',
+    'Valid credentials are never delayed.',
+  ]),
+  registrationsPerMinuteMax: live('limits.registrations_per_minute_max', '600', COUNT, [
+    'The most devices that may, in a minute from one address (IPv6: one /64), register for',
+    'messages, make their first call to `/provider`, or have a link made for a new key by Gatepost',
+    'as the proxy.',
+    'Many phones share the address of a mobile carrier.',
+  ]),
   // A provider has a handful; a search for its devices reads all of them.
   domainsPerProviderMax: live('limits.domains_per_provider_max', '1000', integer(0, 100_000), [
     'The most bindings of a provider, disabled ones included.',
   ]),
   // Enough for a bot that writes to its users one by one; a bot in a loop does not fill the disk.
-  sendsPerMinuteMax: live('limits.sends_per_minute_max', '600', integer(0, 1_000_000_000), [
+  sendsPerMinuteMax: live('limits.sends_per_minute_max', '600', COUNT, [
     'The most notifications and commands that a provider may send in a minute.',
   ]),
   keptBytesMax: live(
@@ -56,15 +48,10 @@ export const limitsSettings = {
     ],
   ),
   // Enough to hand out first subscriptions, too few to write to strangers.
-  unboundCommandsPerDayMax: live(
-    'limits.unbound_commands_per_day_max',
-    '10',
-    integer(0, 1_000_000_000),
-    [
-      'The most HWIDs without a link of the provider to which it may send a command',
-      '(`import-data`) in 24 hours.',
-    ],
-  ),
+  unboundCommandsPerDayMax: live('limits.unbound_commands_per_day_max', '10', COUNT, [
+    'The most HWIDs without a link of the provider to which it may send a command',
+    '(`import-data`) in 24 hours.',
+  ]),
   // A device that was offline for a month of daily messages has 30. Each send counts them.
   waitingPerDeviceMax: live('limits.waiting_per_device_max', '1000', integer(1, 10_000), [
     'The most messages of one provider that may wait for one device. Further ones are not delivered',
