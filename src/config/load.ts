@@ -9,7 +9,6 @@ import { OperatorError, UsageError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
 import { databaseConflicts } from './conflicts.ts';
 import { type FileValue, readConfigFile } from './file.ts';
-import type { Setting } from './setting.ts';
 import { type Config, SETTINGS, type SettingName, settingRows } from './settings/index.ts';
 import { TableMistakes } from './tables.ts';
 
@@ -70,7 +69,7 @@ export function loadConfig(flags: Flags, environment: Environment): LoadedConfig
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       const isOfFile = source.origin.startsWith(`${file?.path}:`);
-      problems.push(...mistakesIn(isOfFile ? [row.key] : [], row, source, error));
+      problems.push(...mistakesIn(isOfFile ? [row.key] : [], source, error));
     }
   }
   problems.push(...openSecrets(file, sources));
@@ -89,13 +88,8 @@ export function loadConfig(flags: Flags, environment: Environment): LoadedConfig
 }
 
 /** Formats the errors in a value as `origin: path: reason`. */
-function mistakesIn(
-  path: string[],
-  { isSecret }: Setting<unknown>,
-  source: Source,
-  error: RangeError,
-): string[] {
-  const reason = isSecret ? 'it is invalid' : error.message;
+function mistakesIn(path: string[], source: Source, error: RangeError): string[] {
+  const { message: reason } = error;
   const mistakes = error instanceof TableMistakes ? error.mistakes : [{ place: '', reason }];
   return mistakes.map(({ place, reason }) => {
     const whole = JSON.stringify([...path, place].filter((part) => part !== '').join('.'));

@@ -148,8 +148,16 @@ describe('settings that exclude database.url', () => {
     HERE,
     { ...AWAY, GATEPOST_DATABASE_INSECURE: 'true' },
     { ...HERE, GATEPOST_DATABASE_CA_FILE: '/ca' },
+    {
+      ...url('postgres://gatepost@db/gatepost?sslmode=disable'),
+      GATEPOST_DATABASE_INSECURE: 'true',
+    },
+    {
+      ...url('postgres://gatepost@db/gatepost?sslmode=verify-ca'),
+      GATEPOST_DATABASE_CA_FILE: '/ca',
+    },
     url('postgres://gatepost@localhost/gatepost?sslmode=disable'),
-    // Without a URL these are no business of the database.
+    // Without a URL these do not matter.
     { GATEPOST_BACKUP_AT: '03:30', GATEPOST_ACME_DOMAINS: 'gate.example.com' },
   ])('%p is taken', (env) => {
     expect(() => load(env)).not.toThrow();

@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { changeBetween, loadConfig, withLiveSettings } from '../../src/config/load.ts';
 import { shownSettings } from '../../src/config/render.ts';
 import { settingRows } from '../../src/config/settings/index.ts';
+import { OperatorError, UsageError } from '../../src/operator-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatepost-config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -148,6 +149,23 @@ describe('mistakes', () => {
   test('one is one line', () => {
     expect(mistakesOf({}, { ...NONE, GATEPOST_PORT: 'x' })).toBe(
       "GATEPOST_PORT: 'x' is not a whole number from 0 to 65535",
+    );
+  });
+
+  test('are those of the command line only if no other source has any', () => {
+    const flags = { port: 'x' };
+    expect(() => loadConfig(flags, NONE)).toThrow(UsageError);
+    expect(() => loadConfig(flags, { ...NONE, GATEPOST_LOG_FORMAT: 'xml' })).toThrow(OperatorError);
+    expect(() => loadConfig(flags, { ...NONE, GATEPOST_LOG_FORMAT: 'xml' })).not.toThrow(
+      UsageError,
+    );
+  });
+
+  test('a file in the data directory that cannot be read', () => {
+    const data = mkdtempSync(join(folder, 'data-'));
+    mkdirSync(join(data, 'gatepost.toml'));
+    expect(mistakesOf({ dataDir: data }, {})).toBe(
+      `cannot read ${join(data, 'gatepost.toml')}: it is a directory`,
     );
   });
 

@@ -16,7 +16,6 @@ export const machine: readonly MutatedFile[] = [
       ['if (isNeeded || !isAbsent) {', 'if (isNeeded) {'],
       ['if (statSync(path).size > BYTES_MAX) {', 'if (statSync(path).size > BYTES_MAX + 1) {'],
       ['waiting: changed.filter(([, row]) => !row.isLive)', 'waiting: changed'],
-      ["isSecret ? 'it is invalid' : error.message", 'error.message'],
     ],
   },
   {
