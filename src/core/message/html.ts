@@ -113,7 +113,6 @@ export class HtmlBudget {
   /** Adds a piece of HTML. Returns true if all pieces together are within the bounds. */
   admits(html: string): boolean {
     this.#bytes += byteLength(html);
-    if (this.#bytes > HTML_BYTES_MAX) return false;
     this.#tagCount += html.split('<').length - 1;
     this.#elementCount += html.split(/<(?!\/)/).length - 1;
     return !this.isOver;

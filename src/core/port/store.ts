@@ -78,7 +78,7 @@ export function withMethods(store: Store, replaced: Partial<Store>): Store {
   for (let at = store; at !== Object.prototype; at = Object.getPrototypeOf(at)) {
     for (const name of Object.getOwnPropertyNames(at)) {
       const method: unknown = Reflect.get(store, name);
-      if (typeof method === 'function') methods[name] ??= method.bind(store);
+      if (typeof method === 'function') methods[name] = method.bind(store);
     }
   }
   return Object.assign(methods, replaced) as unknown as Store;

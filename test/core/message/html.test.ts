@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { ALLOWED_TAGS, sanitizeBody } from '../../../src/core/message/html.ts';
+import {
+  ALLOWED_TAGS,
+  HtmlBudget,
+  sanitizeBody,
+  showsAnything,
+} from '../../../src/core/message/html.ts';
 import { XSS_VECTORS } from '../../support/xss-vectors.ts';
 
 // The specification's limits table once more, so that a slip in the source does not go unnoticed.
@@ -176,5 +181,27 @@ describe('HTML filter', () => {
         expect(decode(sanitizeBody(plain))).toBe(plain);
       }),
     );
+  });
+});
+
+test.each([
+  ['<b>a</b>', true],
+  ['<img src="https://example.com/a.png" />', true],
+  ['<img alt="a" />', false],
+  ['<b> \u200b</b><br />', false],
+])('%j shows something: %p', (filtered, isShown) => {
+  expect(showsAnything(filtered)).toBe(isShown);
+});
+
+describe('the bounds of HTML', () => {
+  test.each([
+    ['characters', 'a', 16_384],
+    ['tags', '</b>', 1_000],
+    ['elements', '<b>', 512],
+  ])('are %s', (_, piece, countMax) => {
+    const budget = new HtmlBudget();
+    expect(budget.admits(piece.repeat(countMax - 1))).toBe(true);
+    expect([budget.admits(piece), budget.isOver]).toEqual([true, false]);
+    expect([budget.admits(piece), budget.isOver]).toEqual([false, true]);
   });
 });

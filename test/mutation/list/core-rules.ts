@@ -35,7 +35,7 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/moving/fields.ts',
-    tests: ['test/cli/import.test.ts', 'test/core/moving/source-record.test.ts'],
+    tests: ['test/cli/export.test.ts', 'test/core/moving/source-record.test.ts'],
     changes: [
       ['if (isRefused(value)) throw new FieldFault(`${name} ${value.detail}`);', ''],
       ['[name, fit(fields, wire, read)]', '[wire, fit(fields, wire, read)]'],
@@ -83,7 +83,7 @@ export const coreRules: readonly MutatedFile[] = [
       ['return isDone ? filtered : sanitizeHtml(filtered, FILTER);', 'return filtered;'],
       ['|| / src="http/i.test(filtered)', ''],
       ['this.#tagCount > HTML_TAG_COUNT_MAX ||', ''],
-      ['if (this.#bytes > HTML_BYTES_MAX) return false;', ''],
+      ['this.#bytes > HTML_BYTES_MAX ||', ''],
       [".replace(BREAKS_LINE, '\\n')", ''],
     ],
   },
@@ -106,7 +106,7 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/message/status.ts',
-    tests: ['test/state-machine.test.ts', 'test/core/message/cancel.test.ts'],
+    tests: ['test/state-machine.test.ts', 'test/core/message/status.test.ts'],
     changes: [
       ['[CREATED]: [CHECKING, CANCELLED, BLOCKED],', '[CREATED]: [CHECKING, BLOCKED],'],
       ['if (sentCount === 0) return FAILED;', ''],
@@ -120,7 +120,6 @@ export const coreRules: readonly MutatedFile[] = [
       ['if (fault instanceof kind) return true;', ''],
       ['return hasCause(fault, StoreBusy);', 'return hasCause(fault, StoreAway);'],
       ['hasCause(fault.cause, kind)', '!hasCause(fault.cause, kind)'],
-      ['methods[name] ??= ', 'methods[name] = '],
       ['method.bind(store)', 'method'],
     ],
   },
