@@ -2,7 +2,7 @@
 
 import { STATUS_NAMES } from '../core/message/status.ts';
 import { FIGURES, type Figure } from '../core/port/figure.ts';
-import type { StatementKind } from '../core/port/health.ts';
+import { STATEMENT_KINDS, type StatementKind } from '../core/port/health.ts';
 import { DESTINATION_KINDS, type DestinationKind } from '../core/port/outbox.ts';
 import { type Store, withMethods } from '../core/port/store.ts';
 import { Counts, Histogram } from '../counts.ts';
@@ -71,9 +71,15 @@ export class Tallies {
   /** Figures by day, without the day. */
   readonly figures = new Counts(FIGURES);
   /** Attempts of the outbox: their outcomes, and how long they took, s. */
-  readonly attempts: Readonly<Record<DestinationKind, AttemptTally>> = attemptTallies();
+  readonly attempts = byKind(DESTINATION_KINDS, () => ({
+    outcomes: new Counts(['accepted', 'retry', 'wait', 'dead', 'credentials', 'failed']),
+    seconds: new Histogram([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]),
+  }));
   /** Statements to PostgreSQL and the calls that shared each; transactions as a whole. */
-  readonly statements: Readonly<Record<StatementKind, StatementTally>> = statementTallies();
+  readonly statements = byKind(STATEMENT_KINDS, () => ({
+    seconds: new Histogram([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]),
+    rows: new Histogram([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]),
+  }));
   /** Retried statements and transactions by reason. */
   readonly retries = new Counts(['40001', '40P01', 'connection']);
   /** Signals of other processes. */
@@ -154,31 +160,9 @@ export class Tallies {
   }
 }
 
-interface StatementTally {
-  seconds: Histogram;
-  rows: Histogram;
-}
-
-function statementTallies(): Record<StatementKind, StatementTally> {
-  const tally = (): StatementTally => ({
-    seconds: new Histogram([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]),
-    rows: new Histogram([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]),
-  });
-  return { read: tally(), write: tally(), transaction: tally() };
-}
-
-interface AttemptTally {
-  outcomes: Counts;
-  seconds: Histogram;
-}
-
-function attemptTallies(): Record<DestinationKind, AttemptTally> {
-  const tally = (): AttemptTally => ({
-    outcomes: new Counts(['accepted', 'retry', 'wait', 'dead', 'credentials', 'failed']),
-    seconds: new Histogram([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]),
-  });
-  const tallies = DESTINATION_KINDS.map((kind) => [kind, tally()]);
-  return Object.fromEntries(tallies) as Record<DestinationKind, AttemptTally>;
+/** Makes a tally for each kind. */
+function byKind<K extends string, T>(kinds: readonly K[], make: () => T): Readonly<Record<K, T>> {
+  return Object.fromEntries(kinds.map((kind) => [kind, make()])) as Record<K, T>;
 }
 
 /** Returns the name of a status as a label: `sent_with_errors`. */

@@ -239,18 +239,13 @@ function headersOf(endpoint: Endpoint, keys: MessageKey[]): OpenApiAnswer['heade
     'x-error-detail': { $ref: '#/components/headers/ErrorDetail' },
     'x-request-id': { $ref: '#/components/headers/RequestId' },
   };
-  for (const [name, value] of Object.entries(endpoint.headers ?? {})) {
-    named[name] = {
-      description: 'Comes with every answer.',
-      schema: { type: 'string', const: value },
-    };
-  }
-  for (const key of keys) {
-    for (const [name, value] of Object.entries(messages[key].headers ?? {})) {
-      const description = `Comes with \`${messages[key].msg}\`.`;
+  const add = (headers: Endpoint['headers'], description: string) => {
+    for (const [name, value] of Object.entries(headers ?? {})) {
       named[name] = { description, schema: { type: 'string', const: value } };
     }
-  }
+  };
+  add(endpoint.headers, 'Comes with every answer.');
+  for (const key of keys) add(messages[key].headers, `Comes with \`${messages[key].msg}\`.`);
   return named;
 }
 

@@ -6,13 +6,17 @@ import type { GateReason, Upstream, UpstreamSettings } from './settings.ts';
 import { textFor } from './texts.ts';
 
 /** Failures: answers that refuse no device. */
-export type Obstacle = FailureKind | 'upstream_busy' | 'new_link_limit_reached' | 'fault';
+export type Obstacle =
+  | FailureKind
+  | 'wrong_method'
+  | 'upstream_busy'
+  | 'new_link_limit_reached'
+  | 'fault';
 
 /** The names under which answers are counted. */
 export type Outcome =
   | 'admitted'
   | 'passed'
-  | 'wrong_method'
   | 'link_domain_not_bound'
   | 'key_ambiguous'
   | 'install_code_limit_reached'
@@ -23,6 +27,7 @@ const OBSTACLES: Readonly<Record<Obstacle, { status: number; text: string }>> = 
   // Never delivered.
   client_left: { status: 400, text: 'the client has left' },
   bad_request: { status: 400, text: 'this request cannot be passed on' },
+  wrong_method: { status: 405, text: 'only GET and HEAD are passed on' },
   new_link_limit_reached: { status: 429, text: 'too many new subscriptions from this address' },
   fault: { status: 500, text: 'internal fault, see the log of the server' },
   upstream_away: { status: 502, text: 'the panel cannot be reached' },
@@ -34,19 +39,17 @@ const OBSTACLES: Readonly<Record<Obstacle, { status: number; text: string }>> = 
 
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' };
 
-/** `Retry-After` by status, s. */
-const RETRY_AFTER_S: Readonly<Record<number, string>> = { 429: '60', 503: '5' };
+/** Further headers by status. */
+const HEADERS: Readonly<Record<number, Record<string, string>>> = {
+  405: { allow: 'GET, HEAD' },
+  429: { 'retry-after': '60' },
+  503: { 'retry-after': '5' },
+};
 
+/** Builds the answer to a request that cannot be passed on. */
 export function obstacle(kind: Obstacle): Response {
   const { status, text } = OBSTACLES[kind];
-  const wait = RETRY_AFTER_S[status];
-  const headers = { ...PLAIN, ...(wait !== undefined && { 'retry-after': wait }) };
-  return new Response(`${text}\n`, { status, headers });
-}
-
-export function wrongMethod(): Response {
-  const headers = { ...PLAIN, allow: 'GET, HEAD' };
-  return new Response('only GET and HEAD are passed on\n', { status: 405, headers });
+  return new Response(`${text}\n`, { status, headers: { ...PLAIN, ...HEADERS[status] } });
 }
 
 /** Builds the refusal of a device in the form that panels use, with a text in its language. */

@@ -111,13 +111,15 @@ export async function passageOf(
     ...JUDGED,
     admit: takesSlot ? async () => denialIn(await admit()) : null,
   });
+  const grantSlot = (call: DeviceCall, holdsSlot: boolean): Passage => ({
+    ...grant(() => admitDevice(core, call, facts, nowMs)),
+    holdsSlot,
+  });
   if (key !== null) {
     const call = { ...at, installCode: null, subscriptionKey: key };
     const judged = await judgeDevice(core, call, nowMs);
     if (judged !== AT_DOOR.link_not_found) {
-      if (isRefused(judged)) return denied(judged);
-      const { holdsSlot } = judged;
-      return { ...grant(() => admitDevice(core, call, facts, nowMs)), holdsSlot };
+      return isRefused(judged) ? denied(judged) : grantSlot(call, judged.holdsSlot);
     }
     const terms = { installLimit: upstream.defaultLimit, note: noteOf(upstream.host, key) };
     // Limited: a client that invents keys which the panel accepts could use up the links.
@@ -132,8 +134,7 @@ export async function passageOf(
   const call = { ...at, installCode: code ?? null };
   const judged = await judgeDevice(core, call, nowMs);
   if (isRefused(judged)) return { ...denied(judged), isGuess: judged.says === 'link_not_found' };
-  const { holdsSlot } = judged;
-  return { ...grant(() => admitDevice(core, call, facts, nowMs)), holdsSlot };
+  return grantSlot(call, judged.holdsSlot);
 }
 
 /** Judges a request for a page, which takes no slot: the first link found must not be closed. */

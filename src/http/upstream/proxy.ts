@@ -17,14 +17,7 @@ import { countedAs } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
 import { parseQuery } from '../request/query.ts';
 import type { EndpointTally, Traffic } from '../traffic.ts';
-import {
-  type Obstacle,
-  type Outcome,
-  obstacle,
-  passedOn,
-  refusal,
-  wrongMethod,
-} from './answers.ts';
+import { type Obstacle, type Outcome, obstacle, passedOn, refusal } from './answers.ts';
 import { type Answer, Failure } from './exchange.ts';
 import { keepFromSharedCaches, type Provenance, requestHeaders } from './headers.ts';
 import { type Panel, Panels } from './panels.ts';
@@ -131,7 +124,7 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
     return { outcome: outcome ?? reason, response, ...(isGuess && { isGuess }) };
   };
   if (method !== 'GET' && method !== 'HEAD') {
-    return { outcome: 'wrong_method', response: wrongMethod() };
+    return { outcome: 'wrong_method', response: obstacle('wrong_method') };
   }
   // Two hosts, or one that differs from the URL: servers choose differently.
   const host = headers.get('host') ?? '';
