@@ -68,7 +68,7 @@ async function workOf(server: ServerProcess): Promise<Work> {
   return { written: field('write_bytes'), calls, commits, requests, files: files.join(', ') };
 }
 
-/** A server that sent a message through each gateway and told a webhook of it, and rests now. */
+/** Starts a server that sends a message through each gateway and an event to a webhook. */
 async function startConfigured(): Promise<ServerProcess> {
   const dataDir = join(temporaryFolder(), 'data');
   const by = await addProviderByCommand(dataDir, '--plan', 'enterprise');
@@ -87,25 +87,34 @@ async function startConfigured(): Promise<ServerProcess> {
   expect(await ended(server, by, id)).toBe(100);
   const db = openBeside(dataDir);
   const waiting = db.query<{ count: number }, []>('SELECT count(*) AS count FROM outbox');
-  await until('the webhook to know', () => waiting.get()?.count === 0);
+  await until('the webhook has the event', () => waiting.get()?.count === 0);
   db.close();
   return server;
+}
+
+/** Waits until the server has saved the figures of the message, as every 10 s, and rests. */
+async function untilRest(server: ServerProcess): Promise<void> {
+  const db = openBeside(server.dataDir);
+  const saved = db.query('SELECT links, sends, recipients, delivered FROM provider_day');
+  const all = { links: 1, sends: 1, recipients: 3, delivered: 3 };
+  await until('the figures are saved', () => Bun.deepEquals(saved.get(), all));
+  db.close();
+  // Leases are released and the log of the database is written meanwhile.
+  let rested = await workOf(server);
+  let equalCount = 0;
+  await until('the files rest', async () => {
+    await Bun.sleep(1_000);
+    const now = await workOf(server);
+    equalCount = now.files === rested.files ? equalCount + 1 : 0;
+    rested = now;
+    return equalCount === 3;
+  });
 }
 
 test('an idle server with gateways and webhooks writes nothing and does no work', async () => {
   const configured = await startConfigured();
   const plain = await startServe({ env: { GATEPOST_MONITOR_PORT: '0' } });
-  // What follows the last message (leases, figures) is over when the files rest.
-  // Figures are saved by the clock each ten seconds, leases are given back before.
-  let rested = await workOf(configured);
-  let restedLooks = 0;
-  await until('rest', async () => {
-    await Bun.sleep(2_000);
-    const now = await workOf(configured);
-    restedLooks = now.files === rested.files ? restedLooks + 1 : 0;
-    rested = now;
-    return restedLooks === 6;
-  });
+  await untilRest(configured);
   const before = [await workOf(configured), await workOf(plain)] as const;
   await Bun.sleep(SECONDS * 1000);
   const after = [await workOf(configured), await workOf(plain)] as const;
