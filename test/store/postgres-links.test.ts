@@ -56,7 +56,15 @@ describePostgres('on PostgreSQL', () => {
   let database: TestDatabase;
   let nodes: Store[];
   let store: Store;
+  let deadlocksBefore: number;
 
+  /** Counts those of connections that have ended: others may report theirs later. */
+  const deadlockCount = async (): Promise<number> => {
+    const [row] = await database.sql.unsafe(
+      `SELECT deadlocks::int AS count FROM pg_stat_database WHERE datname = '${database.name}'`,
+    );
+    return row.count;
+  };
   const open = async () => {
     const place = { dataDir: '', databaseUrl: database.url };
     const opened = await openPlace(place, { clock: CLOCK });
@@ -66,11 +74,14 @@ describePostgres('on PostgreSQL', () => {
   beforeEach(async () => {
     database = await freshDatabase();
     nodes = [];
+    deadlocksBefore = await deadlockCount();
     store = await open();
   });
   afterEach(async () => {
     await Promise.all(nodes.splice(0).map((node) => node.close()));
     expect(Array.from(await database.sql.unsafe(UNTRUE))).toEqual([]);
+    // A database serves several tests. The fault is that of the test in which the count grew.
+    expect(await deadlockCount()).toBe(deadlocksBefore);
     await database.drop();
   });
 
@@ -215,7 +226,7 @@ describePostgres('on PostgreSQL', () => {
     }
   });
 
-  test('whoever changes links, slots and devices at two nodes waits for nobody in a circle', async () => {
+  test('changes of links, slots and devices at two nodes never deadlock', async () => {
     const random = new Random(12);
     const { providerId } = await addDoor(store);
     await store.updateProvider('Provide1', { ...POLICY, coolDownHours: 0 }, ACT);
@@ -248,11 +259,5 @@ describePostgres('on PostgreSQL', () => {
     await Promise.all(pair.flatMap((node) => Array.from({ length: 6 }, () => caller(node))));
     const full = await store.listInstalls(providerId, ALL);
     for (const { deviceCount } of full) expect(deviceCount).toBeLessThanOrEqual(3);
-    // A connection tells what it counted when it ends, if not before.
-    await Promise.all(nodes.splice(0).map((node) => node.close()));
-    const [stats] = await database.sql.unsafe(
-      `SELECT deadlocks::int AS deadlocks FROM pg_stat_database WHERE datname = '${database.name}'`,
-    );
-    expect(stats).toEqual({ deadlocks: 0 });
   });
 });

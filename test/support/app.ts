@@ -3,7 +3,7 @@
  * SQLite in a fresh folder; with `TEST_STORE=postgres` a fresh database of PostgreSQL.
  */
 
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Core, Limits } from '../../src/core/core.ts';
@@ -88,27 +88,28 @@ export function freshFolder(): string {
   return mkdtempSync(join(tmpdir(), 'gatepost-'));
 }
 
-let emptyFolder: Promise<string> | null = null;
+let emptyBytes: Promise<Uint8Array> | null = null;
 
 /**
- * Returns a folder with an empty database, which nothing opens. It is made once for a process: to
- * make the schema is most of what starting costs.
+ * Returns the file of an empty database. It is made once for a process: to make the schema is most
+ * of what starting costs.
  */
-function emptyData(): Promise<string> {
-  emptyFolder ??= (async () => {
+function emptyDatabase(): Promise<Uint8Array> {
+  emptyBytes ??= (async () => {
     const dataDir = freshFolder();
-    process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
     const store = await openPlace({ dataDir, databaseUrl: null }, OPENING);
     await store.close();
-    return dataDir;
+    const bytes = readFileSync(join(dataDir, DATABASE_FILE));
+    rmSync(dataDir, { recursive: true });
+    return bytes;
   })();
-  return emptyFolder;
+  return emptyBytes;
 }
 
 /** Returns a fresh folder with an empty database. */
 async function freshData(): Promise<string> {
   const dataDir = freshFolder();
-  copyFileSync(join(await emptyData(), DATABASE_FILE), join(dataDir, DATABASE_FILE));
+  writeFileSync(join(dataDir, DATABASE_FILE), await emptyDatabase(), { mode: 0o600 });
   return dataDir;
 }
 
@@ -232,7 +233,7 @@ export async function startTestApp(
     reset: async () => {
       // Counts in memory are of rows that go.
       await store.saveFigures();
-      if (database === null) emptyFile(dataDir, await emptyData());
+      if (database === null) emptyFile(dataDir, await emptyDatabase());
       else await database.empty();
       clock.set(startedAtMs);
       const [lines, expected] = [logLines.splice(0), expectedFaults.splice(0)];

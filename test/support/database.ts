@@ -1,6 +1,7 @@
 /** The database file from outside, past the store. */
 
 import { Database } from 'bun:sqlite';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
 
@@ -16,12 +17,14 @@ export function openBeside(dataDir: string): Database {
   return db;
 }
 
-/** Makes every table of an open database what it is in `emptyDir`, as another process would. */
-export function emptyFile(dataDir: string, emptyDir: string): void {
+/** Makes every table of an open database what it is in `empty`, as another process would. */
+export function emptyFile(dataDir: string, empty: Uint8Array): void {
   const db = openBeside(dataDir);
+  const source = join(dataDir, 'empty.db');
+  if (!existsSync(source)) writeFileSync(source, empty);
   try {
     db.run('PRAGMA foreign_keys = OFF');
-    db.run('ATTACH ? AS fresh', [join(emptyDir, DATABASE_FILE)]);
+    db.run('ATTACH ? AS fresh', [source]);
     const names = (type: string) =>
       db
         .query<{ name: string; sql: string }, [string]>(
