@@ -115,6 +115,8 @@ export interface Dialect {
   /** The larger, or smaller, of two values of which none is null. */
   greatest(a: SQL, b: SQL): SQL;
   least(a: SQL, b: SQL): SQL;
+  /** Number of strangers (devices without holders) beyond a value; PostgreSQL stops counting. */
+  strangersBeyond(name: string): SQL;
   /** The bytes of a value in hex; null for null. */
   bytes(name: string): SQL;
   /** A column of bytes as lower-case hex; null for null. */

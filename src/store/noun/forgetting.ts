@@ -18,7 +18,8 @@ export function dropSteps(backend: Statements) {
     some: backend.prepare<{ id: number; distributionId: number; isAtGateway: number }>(sql`
         SELECT id, distribution_id AS "distributionId",
           CAST(push_state IS NOT DISTINCT FROM 1 AS integer) AS "isAtGateway"
-        FROM recipient WHERE device_id = ${value('deviceId')} LIMIT ${value('countMax')}`),
+        FROM recipient WHERE device_id ${backend.among('deviceIds')}
+        LIMIT ${value('countMax')}`),
     drop: backend.prepare(sql`DELETE FROM recipient WHERE id ${backend.among('ids')}`),
     lockDistributions: backend.lockOnly(sql`
         SELECT id FROM distribution WHERE id ${backend.among('ids')}
@@ -27,8 +28,8 @@ export function dropSteps(backend: Statements) {
   const histories = historyStatements(backend);
   return {
     /** Deletes up to `countMax` rows of ledgers and their waiting pushes; returns their number. */
-    *recipients(deviceId: number, countMax: number): Step<number> {
-      const rows = yield* on.some.all({ deviceId, countMax });
+    *recipients(deviceIds: readonly number[], countMax: number): Step<number> {
+      const rows = yield* on.some.all({ deviceIds, countMax });
       if (rows.length === 0) return 0;
       // A push that goes is counted at its distribution, which is locked before its rows.
       const atGateways = rows.filter(({ isAtGateway }) => isAtGateway === 1);
@@ -98,7 +99,7 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice'> {
       }
       const steps = [
         endSlots,
-        () => drop.recipients(id, ROW_COUNT),
+        () => drop.recipients([id], ROW_COUNT),
         dropTies,
         () => drop.histories(id, ROW_COUNT),
       ];

@@ -15,6 +15,7 @@ import { figureNoun } from './figure.ts';
 import type { FigureCounter } from './figure-counter.ts';
 import { forgettingNoun } from './forgetting.ts';
 import { installNoun } from './install.ts';
+import { ledgerKeepingNoun } from './keeping.ts';
 import { laneNoun } from './lane.ts';
 import { ledgerNoun } from './ledger.ts';
 import { linkNoun } from './link.ts';
@@ -24,6 +25,7 @@ import { providerNoun } from './provider.ts';
 import { recipientNoun } from './recipient.ts';
 import { removalNoun } from './removal.ts';
 import { slotNoun } from './slot.ts';
+import { strangerNoun } from './stranger.ts';
 import { targetNoun } from './targets.ts';
 import { webhookNoun } from './webhook.ts';
 
@@ -42,6 +44,8 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...deviceNoun(backend),
     ...forgettingNoun(backend),
     ...countNoun(backend),
+    ...ledgerKeepingNoun(backend),
+    ...strangerNoun(backend),
     ...targetNoun(backend),
     ...installNoun(backend),
     ...linkNoun(backend),

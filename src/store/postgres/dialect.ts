@@ -40,6 +40,9 @@ function preparedOf<Row>(statement: Statement<Row>): Prepared<Row> {
   };
 }
 
+/** Strangers that are counted at most: a later round takes those beyond them. */
+const STRANGERS_MAX = 100_000;
+
 export const DIALECT: Dialect = {
   locked: sql.raw('FOR NO KEY UPDATE'),
   lockedUnlessBusy: sql.raw('FOR NO KEY UPDATE SKIP LOCKED'),
@@ -61,6 +64,9 @@ export const DIALECT: Dialect = {
   idOrNext: (name, table) => sql`coalesce(${value(name)}, nextval('${sql.raw(table)}_id_seq'))`,
   greatest: (a, b) => sql`greatest(${a}, ${b})`,
   least: (a, b) => sql`least(${a}, ${b})`,
+  strangersBeyond: (name) => sql`(SELECT count(*) FROM (
+    SELECT 1 FROM device WHERE holder_count = 0
+    OFFSET ${value(name)} LIMIT ${STRANGERS_MAX}) AS beyond)`,
   bytes: (name) => sql`decode(${value(name)}::text, 'hex')`,
   hex: (column) => sql.raw(`encode(${column}, 'hex')`),
 };

@@ -16,7 +16,6 @@ import { exportStore } from './export.ts';
 import { healthStore } from './health.ts';
 import { importStore } from './import.ts';
 import { inboxStore } from './inbox.ts';
-import { keepingStore } from './keeping.ts';
 import { migrate, withConnection } from './migrate.ts';
 import { nodeStore, type Self } from './node.ts';
 import { openPatiently } from './opening.ts';
@@ -28,6 +27,7 @@ import { addLinksTogether } from './set/addition.ts';
 import { admitTogether } from './set/admission.ts';
 import { checkInsInGroups } from './set/check-in.ts';
 import { lookUps } from './set/look-ups.ts';
+import { sightingsInGroups } from './set/sighting.ts';
 import { Signals } from './signals.ts';
 import { Watching } from './watch.ts';
 import { NOTES, write } from './write.ts';
@@ -95,7 +95,6 @@ function unconvertedOf(context: Context, backend: Backend): Partial<Store> {
   return {
     ...inboxStore(context),
     ...registrationStore(context),
-    ...keepingStore(context),
     ...importStore(context, backend),
     ...exportStore(context),
   };
@@ -108,6 +107,7 @@ function fastPathsOf(context: Context, nouns: ReturnType<typeof nounsOf>): Parti
     ...addLinksTogether(context, nouns),
     ...admitTogether(context, nouns),
     ...checkInsInGroups(context, nouns),
+    ...sightingsInGroups(context),
     ...acceptanceInGroups(context),
   };
 }

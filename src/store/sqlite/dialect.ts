@@ -67,6 +67,7 @@ export const DIALECT: Dialect = {
   idOrNext: (name) => sql`${value(name)}`,
   greatest: (a, b) => sql`max(${a}, ${b})`,
   least: (a, b) => sql`min(${a}, ${b})`,
+  strangersBeyond: (name) => sql`(SELECT max(0, stranger_count - ${value(name)}) FROM appliance)`,
   bytes: (name) => sql`unhex(${once(name)})`,
   hex: (column) => sql.raw(`lower(nullif(hex(${column}), ''))`),
 };

@@ -19,7 +19,6 @@ import { LOCK_FILE, openDatabase } from './file/open.ts';
 import { healthStore } from './health.ts';
 import { importStore } from './import.ts';
 import { inboxStore } from './inbox.ts';
-import { keepingStore } from './keeping.ts';
 import { lockRequestsBy } from './lock-request.ts';
 import { nodeStore, Processes } from './node.ts';
 import { registrationStore } from './registration.ts';
@@ -66,7 +65,6 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     findProvider: (code) => knownProviders.get(code),
     ...registrationStore(context),
     ...inboxStore(context),
-    ...keepingStore(context),
     ...healthStore(context, dataDir),
     ...importStore(context, backend),
     ...exportStore(dataDir),

@@ -1,0 +1,125 @@
+/**
+ * Deletion of ledgers and distributions, a few rows at a time, as other writes wait meanwhile. A
+ * step that finds nothing writes nothing. Nodes do it side by side: rows that another node deletes
+ * are left to it.
+ */
+
+import { sql } from 'drizzle-orm';
+import type { FinishedCursor, KeepingStore } from '../../core/port/keeping.ts';
+import { type Backend, value } from '../backend.ts';
+import { cursorAt, positionOf } from '../cursor.ts';
+
+type LedgerKeeping = Pick<KeepingStore, 'pruneLedger' | 'forgetDistributions'>;
+
+/** Distributions, and rows of ledgers, that a step reads or deletes: some 5 ms on SQLite. */
+const READ_COUNT = 500;
+const LEDGER_COUNT = 1_000;
+const PRUNE_COUNT = 200;
+/** Bytes of payloads that a step frees: the pages of a long text are read to be freed. */
+const PRUNE_BYTES = 1024 ** 2;
+
+/** Position among the distributions that have finished. */
+interface FinishedPosition {
+  finishedAtMs: number;
+  id: number;
+}
+
+const FIRST_FINISHED: FinishedPosition = { finishedAtMs: 0, id: 0 };
+
+interface Finished extends FinishedPosition {
+  providerId: number;
+  isExpired: number;
+  bytes: number;
+}
+
+function statements(backend: Backend) {
+  const { among } = backend;
+  const finished = value('finishedAtMs');
+  const isPruned = sql`pruned_at_ms IS NOT NULL AND finished_at_ms < ${value('finishedBeforeMs')}`;
+  return {
+    finished: backend.prepare<Finished>(sql`
+        SELECT id, provider_id AS "providerId", finished_at_ms AS "finishedAtMs",
+          CAST(expires_at_ms <= ${value('nowMs')} AS integer) AS "isExpired",
+          octet_length(payload) AS bytes
+        FROM distribution
+        WHERE pruned_at_ms IS NULL AND finished_at_ms >= ${finished}
+          AND finished_at_ms < ${value('finishedBeforeMs')}
+          AND (finished_at_ms > ${finished} OR id > ${value('id')})
+        ORDER BY finished_at_ms, id LIMIT ${READ_COUNT}`),
+    lockDistributions: backend.lockOnly(sql`
+        SELECT id FROM distribution WHERE id ${among('ids')} ORDER BY id ${backend.locked}`),
+    recipients: backend.prepare<{ id: number }>(sql`
+        SELECT id FROM recipient WHERE distribution_id ${among('ids')}
+        LIMIT ${LEDGER_COUNT} ${backend.deletableUnlessBusy}`),
+    dropRecipients: backend.prepare(sql`DELETE FROM recipient WHERE id ${among('ids')}`),
+    lockProviders: backend.lockOnly(sql`
+        SELECT id FROM provider WHERE id ${among('ids')} ORDER BY id ${backend.locked}`),
+    /** The payload becomes JSON's null, as a payload is JSON. */
+    prune: backend.prepare(sql`
+        UPDATE distribution SET pruned_at_ms = ${value('nowMs')}, payload = 'null'
+        WHERE id ${among('ids')} AND pruned_at_ms IS NULL AND NOT EXISTS (
+          SELECT 1 FROM recipient r WHERE r.distribution_id = distribution.id)`),
+    oldest: backend.prepare<{ id: number }>(sql`
+        SELECT id FROM distribution WHERE ${isPruned} ORDER BY finished_at_ms LIMIT 1`),
+    pruned: backend.prepare<{ id: number }>(sql`
+        SELECT id FROM distribution WHERE ${isPruned}
+        ORDER BY finished_at_ms, id LIMIT ${READ_COUNT} ${backend.deletableUnlessBusy}`),
+    forget: backend.prepare(sql`DELETE FROM distribution WHERE id ${among('ids')}`),
+  };
+}
+
+/** Returns the expired distributions that one step prunes, and the position after it. */
+function stepOf(run: readonly Finished[], from: FinishedPosition) {
+  const expired: Finished[] = [];
+  let next = from;
+  let bytes = 0;
+  for (const row of run) {
+    if (row.isExpired === 1) {
+      if (expired.length === PRUNE_COUNT || bytes > PRUNE_BYTES) break;
+      expired.push(row);
+      bytes += row.bytes;
+    }
+    next = { finishedAtMs: row.finishedAtMs, id: row.id };
+  }
+  return { expired, next };
+}
+
+export function ledgerKeepingNoun(backend: Backend): LedgerKeeping {
+  const on = statements(backend);
+  const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id);
+
+  return {
+    pruneLedger: async (finishedBeforeMs, nowMs, after) => {
+      const from = positionOf(after, FIRST_FINISHED);
+      const of = { ...from, finishedBeforeMs, nowMs };
+      const found = await backend.read(() => on.finished.all(of));
+      if (found.length === 0) return null;
+      const { expired, next } = stepOf(found, from);
+      if (expired.length === 0) return cursorAt<FinishedCursor>(next);
+      const ids = idsOf(expired);
+      const isRest = await backend.write(function* () {
+        yield* on.lockDistributions.run({ ids });
+        const rows = yield* on.recipients.all({ ids });
+        yield* on.dropRecipients.run({ ids: idsOf(rows) });
+        return rows.length === LEDGER_COUNT;
+      });
+      if (isRest) return cursorAt<FinishedCursor>(from);
+      // They are counted at their providers, which are locked before them.
+      await backend.write(function* () {
+        yield* on.lockProviders.run({ ids: expired.map(({ providerId }) => providerId) });
+        yield* on.prune.run({ ids, nowMs });
+      });
+      return cursorAt<FinishedCursor>(next);
+    },
+
+    forgetDistributions: async (finishedBeforeMs) => {
+      const oldest = await backend.read(() => on.oldest.get({ finishedBeforeMs }));
+      if (oldest === null) return false;
+      return backend.write(function* () {
+        const ids = idsOf(yield* on.pruned.all({ finishedBeforeMs }));
+        yield* on.forget.run({ ids });
+        return ids.length > 0;
+      });
+    },
+  };
+}
