@@ -225,10 +225,8 @@ export async function fillLinks(
   for (const installCode of codes)
     await addLink(store, providerId, { installCode, installLimit: 100 });
   const facts = { ...FACTS, os };
-  await Promise.all(
-    Array.from({ length: count }, (_, i) =>
-      knock(store, `${prefix}-${i}`, codes[Math.floor(i / 100)], facts),
-    ),
+  await someAtATime(count, (n) =>
+    knock(store, `${prefix}-${n}`, codes[Math.floor(n / 100)], facts),
   );
 }
 
@@ -245,7 +243,5 @@ export async function fillBinding(
   store: Store,
   { count = MANY, os = 'android', prefix = 'device' } = {},
 ): Promise<void> {
-  await Promise.all(
-    Array.from({ length: count }, (_, i) => checkIn(store, `${prefix}-${i}`, { os })),
-  );
+  await someAtATime(count, (n) => checkIn(store, `${prefix}-${n}`, { os }));
 }
