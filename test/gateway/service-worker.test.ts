@@ -62,7 +62,7 @@ test('a notification without a title, a command and a test of the operator are s
   await push({ ...CONTENT, id: 0, title: 'Test' });
   expect(shown.map(({ text, options }) => [text, options['body']])).toEqual([
     ['Hello', ''],
-    ['News from your provider', ''],
+    ['A message from your provider', ''],
     ['Test', 'Hello'],
   ]);
   for (const each of shown.slice(2)) await tap(each);
