@@ -1,10 +1,14 @@
 /** Makes one attempt at a dispatch: a push through its gateway, or an event to its webhook. */
 
 import type { Clock } from '../../clock.ts';
+import type { Core } from '../../core/core.ts';
+import type { PushSettings } from '../../core/message/push.ts';
 import type { EventSenders, Gateways, Verdict } from '../../core/outbox/carrier.ts';
 import type { DestinationKind, EventDispatch, PushDispatch } from '../../core/port/outbox.ts';
 import { PUSH_GATEWAYS } from '../../core/port/registration.ts';
 import type { Webhook } from '../../core/port/webhook.ts';
+import { moveChat } from '../../core/webhook.ts';
+import type { Log } from '../../log.ts';
 import type { PushContents } from './contents.ts';
 
 export interface AttemptResult {
@@ -21,19 +25,18 @@ export type AttemptObserver = (
   seconds: number,
 ) => void;
 
-export interface DispatcherOptions {
+export interface OutboxDeps {
+  core: Core;
+  clock: Clock;
+  log: Log;
   /** Returns the gateways of the current configuration. */
   gateways(): Gateways;
   eventSenders: EventSenders;
-  contents: PushContents;
-  findWebhook(id: number): Promise<Webhook | null>;
-  /** Saves the new id of a Telegram chat, unless the webhook was changed meanwhile. */
-  moveChat(webhook: Webhook, chat: string): Promise<void>;
-  clock: Clock;
-  /** Aborts the attempts in progress. */
-  signal: AbortSignal;
+  /** A change of the settings applies from `Outbox.resume` on. */
+  settings: PushSettings;
   onAttempt: AttemptObserver;
-  onFault(fault: unknown): void;
+  /** Returns a number from 0 up to 1. */
+  random: () => number;
 }
 
 /** Tells whether the receiver that answered is still the webhook's receiver. */
@@ -52,33 +55,39 @@ export class Dispatcher {
   /** Former ids of chats, each with its webhook: a chat that moves back is not followed. */
   readonly #formerChats = new Set<string>();
 
-  constructor(private readonly options: DispatcherOptions) {}
+  /** `signal` aborts the attempts in progress. */
+  constructor(
+    private readonly deps: OutboxDeps,
+    private readonly contents: PushContents,
+    private readonly signal: AbortSignal,
+    private readonly onFault: (fault: unknown) => void,
+  ) {}
 
   /** Returns the kinds of destinations that can be served. */
   kinds(): DestinationKind[] {
-    const gateways = this.options.gateways();
+    const gateways = this.deps.gateways();
     return [...PUSH_GATEWAYS.filter((kind) => gateways[kind] !== undefined), 'webhook', 'telegram'];
   }
 
   /** Returns the most attempts at a time to one destination, and the least time between two, ms. */
   limitsOf(kind: DestinationKind): { concurrency: number; spacingMs: number } {
-    if (kind === 'webhook' || kind === 'telegram') return this.options.eventSenders[kind];
-    return { concurrency: this.options.gateways()[kind]?.concurrency ?? 1, spacingMs: 0 };
+    if (kind === 'webhook' || kind === 'telegram') return this.deps.eventSenders[kind];
+    return { concurrency: this.deps.gateways()[kind]?.concurrency ?? 1, spacingMs: 0 };
   }
 
   /** Sends a push once. Returns null if its gateway is no longer configured. Never rejects. */
   async sendPush({ distributionId, token }: PushDispatch): Promise<AttemptResult | null> {
     if (token?.push == null) return GONE;
     const { push, locale } = token;
-    const gateway = this.options.gateways()[push.gateway];
+    const gateway = this.deps.gateways()[push.gateway];
     if (gateway === undefined) return null;
-    const { contents } = this.options;
+    const { contents } = this;
     return this.#attempt(push.gateway, async (signal) => {
       const content =
         contents.known(distributionId, locale) ?? (await contents.render(distributionId, locale));
       if (content === null) return GONE;
       const verdict = await gateway.send(push, content, signal);
-      const isReplaced = this.options.gateways()[push.gateway] !== gateway;
+      const isReplaced = this.deps.gateways()[push.gateway] !== gateway;
       const isMended = isReplaced && verdict.verdict === 'credentials';
       return { verdict: isMended ? null : verdict, expiresAtMs: content.expiresAtMs };
     });
@@ -86,7 +95,7 @@ export class Dispatcher {
 
   /** Sends an event once. Returns null if its webhook is deleted or disabled. Never rejects. */
   async sendEvent({ event }: EventDispatch, webhookId: number): Promise<AttemptResult | null> {
-    const { eventSenders, clock } = this.options;
+    const { eventSenders, clock } = this.deps;
     // Read for each attempt, so that a change by the owner applies to the next one.
     const webhook = await this.#enabledWebhook(webhookId);
     if (webhook === null) return null;
@@ -108,16 +117,17 @@ export class Dispatcher {
     if (target.kind !== 'telegram') return false;
     if (this.#formerChats.has(`${id} ${verdict.movedTo}`)) return false;
     this.#formerChats.add(`${id} ${target.chat}`);
-    await this.options.moveChat(webhook, verdict.movedTo);
+    const { core, clock } = this.deps;
+    await moveChat(core, webhook, verdict.movedTo, clock.nowMs());
     return true;
   }
 
   async #enabledWebhook(id: number): Promise<Webhook | null> {
     try {
-      const webhook = await this.options.findWebhook(id);
+      const webhook = await this.deps.core.store.findWebhook(id);
       return webhook?.disabled === null ? webhook : null;
     } catch (fault) {
-      this.options.onFault(fault);
+      this.onFault(fault);
       return null;
     }
   }
@@ -126,10 +136,11 @@ export class Dispatcher {
     kind: DestinationKind,
     send: (signal: AbortSignal) => Promise<AttemptResult>,
   ): Promise<AttemptResult> {
-    const { clock, signal, onAttempt, onFault } = this.options;
+    const { signal } = this;
+    const { clock, onAttempt } = this.deps;
     const beganMs = clock.steadyMs();
     const result = await send(signal).catch((fault: unknown): AttemptResult => {
-      onFault(fault);
+      this.onFault(fault);
       return { verdict: { verdict: 'retry', afterMs: null, problem: FAULT }, expiresAtMs: null };
     });
     const { verdict } = result;

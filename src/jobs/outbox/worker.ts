@@ -4,35 +4,16 @@
  * Telegram; there, destinations that fail or are slow get no more than a share.
  */
 
-import type { Clock } from '../../clock.ts';
-import type { Core } from '../../core/core.ts';
-import type { PushSettings } from '../../core/message/push.ts';
-import type { EventSenders, Gateways } from '../../core/outbox/carrier.ts';
 import type { Destination, DestinationHealth, DestinationKind } from '../../core/port/outbox.ts';
 import { isAway } from '../../core/port/store.ts';
-import { moveChat } from '../../core/webhook.ts';
-import { type Log, reasonOf } from '../../log.ts';
+import { reasonOf } from '../../log.ts';
 import { Places } from '../../queue.ts';
 import { WakeLoop } from '../wake-loop.ts';
 import { PushContents } from './contents.ts';
-import { type AttemptObserver, Dispatcher } from './dispatcher.ts';
+import { Dispatcher, type OutboxDeps } from './dispatcher.ts';
 import { LEASE_MS } from './outcomes.ts';
 import { Paces } from './pace.ts';
 import { OutboxRun, type RunHost } from './run.ts';
-
-export interface OutboxDeps {
-  core: Core;
-  clock: Clock;
-  log: Log;
-  /** Returns the gateways of the current configuration. */
-  gateways(): Gateways;
-  eventSenders: EventSenders;
-  /** A change of the settings applies from `resume` on. */
-  settings: PushSettings;
-  onAttempt: AttemptObserver;
-  /** Returns a number from 0 up to 1. */
-  random: () => number;
-}
 
 /** Destinations that share runs and places. */
 interface Pool {
@@ -88,15 +69,10 @@ export class Outbox {
   #onQuiet: (() => void) | null = null;
 
   constructor(private readonly deps: OutboxDeps) {
-    const { core, clock, settings, gateways, eventSenders, onAttempt } = deps;
+    const { core, clock, settings } = deps;
     const onFault = (fault: unknown) => this.#onFault(fault);
     this.#contents = new PushContents((id) => core.store.findPushMessage(id), settings);
-    this.#dispatcher = new Dispatcher({
-      ...{ gateways, eventSenders, contents: this.#contents, clock, onAttempt, onFault },
-      findWebhook: (id) => core.store.findWebhook(id),
-      moveChat: (webhook, chat) => moveChat(core, webhook, chat, clock.nowMs()),
-      signal: this.#aborting.signal,
-    });
+    this.#dispatcher = new Dispatcher(deps, this.#contents, this.#aborting.signal, onFault);
     this.#loop = new WakeLoop({ core, clock, work: () => this.#work(), onFault });
     core.signals.onOutbox(() => this.wake());
   }
