@@ -171,7 +171,7 @@ test('the newest is known from its folder alone', async () => {
   expect(backups()).toHaveLength(2);
 });
 
-test('the job tells the log, and remembers how it went', async () => {
+test('the job logs each backup, and keeps the last success and failure', async () => {
   const lines: string[] = [];
   const log = makeLog({ logFormat: 'human', logLevel: 'info' }, clock.nowMs, (line) =>
     lines.push(line),
@@ -179,16 +179,18 @@ test('the job tells the log, and remembers how it went', async () => {
   const at = { backupAt: '' };
   const lying = { file: 'y.backup', atMs: clock.nowMs() - 1, bytes: 5 };
   let isFull = false;
-  const told: object[] = [];
+  let isElsewhere = false;
+  const failures: object[] = [];
   const job = startBackupJob({
     settings: at,
     newest: () => lying,
     make: async () => {
       clock.advance(1_500);
       if (isFull) throw new OperatorError('no space left');
+      if (isElsewhere) return null;
       return { file: 'x.backup', bytes: 6, removed: [] };
     },
-    onFailure: async (reason, atMs) => void told.push({ reason, atMs }),
+    onFailure: async (reason, atMs) => void failures.push({ reason, atMs }),
     clock,
     log,
   });
@@ -206,7 +208,18 @@ test('the job tells the log, and remembers how it went', async () => {
     expect(job.history.lastFailure).toMatchObject({ reason: 'no space left' });
     expect(lines.join('')).toContain('info backup_made file=x.backup bytes=6 took_ms=1500');
     expect(lines.join('')).toContain('error backup_failed reason="no space left"');
-    expect(told).toEqual([{ reason: 'no space left', atMs: expect.any(Number) }]);
+    expect(failures).toEqual([{ reason: 'no space left', atMs: expect.any(Number) }]);
+    // Another process makes the next one.
+    [isFull, isElsewhere] = [false, true];
+    Object.assign(lying, { file: 'z.backup', atMs: clock.nowMs() });
+    await job.run();
+    expect(job.history.lastSuccess).toEqual({ ...lying, tookMs: null });
+    // A backup that the stop aborts is no failure that the operator must know.
+    isFull = true;
+    const running = job.run();
+    await job.stop();
+    await running;
+    expect(failures).toHaveLength(1);
   } finally {
     await job.stop();
   }

@@ -1,4 +1,4 @@
-/** A stop comes while work is under way that would go on for ever: each leaves off at its step. */
+/** A stop comes during work without end: each job and worker returns after its step. */
 
 import { expect, test } from 'bun:test';
 import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import type { Core } from '../../src/core/core.ts';
 import { LOAD } from '../../src/core/message/status.ts';
 import type { ClaimedDistribution } from '../../src/core/port/distribution.ts';
 import type { FinishedCursor, StrangerCursor } from '../../src/core/port/keeping.ts';
-import type { Store } from '../../src/core/port/store.ts';
+import { type Store, StoreAway } from '../../src/core/port/store.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { startBackupJob } from '../../src/jobs/backup.ts';
@@ -95,6 +95,29 @@ test('a job that fails, however it does, is run again at its next time', async (
   const ringsBefore = rings;
   await jobs.run('deliver');
   expect(rings).toBeGreaterThan(ringsBefore);
+  await jobs.stop();
+});
+
+test('a job runs once at a time, and an outage of the database is not logged by it', async () => {
+  let runs = 0;
+  const outage = Promise.withResolvers<void>();
+  const tick = async () => {
+    runs += 1;
+    await outage.promise;
+  };
+  const jobs = startJobs({
+    ...{ core: coreOn({}), clock, log, tls: null },
+    worker: { wake: () => undefined, tick, stop: async () => undefined },
+    outbox: { tick: () => undefined },
+    settings: SETTINGS,
+    node: NODE,
+  });
+  const both = [jobs.run('deliver'), jobs.run('deliver')];
+  expect(runs).toBe(1);
+  lines.length = 0;
+  outage.reject(new StoreAway('the database does not answer'));
+  await Promise.all(both);
+  expect(lines).toEqual([]);
   await jobs.stop();
 });
 

@@ -133,6 +133,52 @@ export const outbox: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/jobs/keep.ts',
+    tests: [
+      ...['test/core/message/deliver-keep.test.ts', 'test/store/slot-story.test.ts'],
+      'test/http/bounds.test.ts',
+    ],
+    changes: [
+      ['const STORY_DAYS = 90;', 'const STORY_DAYS = 91;'],
+      ['nowMs - ledgerDays * DAY_MS;', 'nowMs;'],
+      ['Math.max(ledgerDays, distributionDays) * DAY_MS', 'ledgerDays * DAY_MS'],
+      ['seenBeforeMs: nowMs - deviceDays * DAY_MS', 'seenBeforeMs: 0'],
+      ['    at = await step(at);\n', '    await step(at);\n'],
+    ],
+  },
+  {
+    file: 'src/jobs/backup.ts',
+    tests: ['test/jobs/stop.test.ts', 'test/backup/shelf.test.ts'],
+    changes: [
+      ['if (!stopping.signal.aborted) await report', 'await report'],
+      ['      stopping.abort();\n', ''],
+      ['        noteNewest();\n', ''],
+      ['  noteNewest();\n  reschedule();', '  reschedule();'],
+    ],
+  },
+  {
+    file: 'src/jobs/table.ts',
+    tests: ['test/jobs/stop.test.ts', 'test/jobs/figures.test.ts'],
+    changes: [
+      ['      stopping.abort();\n', ''],
+      ['if (present !== undefined) return present;', ''],
+      ['if (isAway(fault)) return;', ''],
+    ],
+  },
+  {
+    file: 'src/jobs/deliver.ts',
+    tests: [
+      ...['test/core/message/deliver-lanes.test.ts', 'test/jobs/stop.test.ts'],
+      'test/jobs/outbox.test.ts',
+    ],
+    changes: [
+      ['      mustSignalAll = true;\n', ''],
+      ['      stopping.abort();\n', ''],
+      ['    core.signals.outboxFilled();\n', ''],
+      ['if (owner !== null) await core.store.releaseWork(owner);', ''],
+    ],
+  },
+  {
     file: 'src/jobs/wake-loop.ts',
     tests: ['test/jobs/wake-loop.test.ts', 'test/jobs/outbox-stop.test.ts'],
     changes: [
