@@ -1,17 +1,22 @@
 /** The time for anything on a busy machine before a test gives up, ms. */
 export const PATIENCE_MS = 30_000;
 
-/** Asks again and again until `probe` has an answer; throws when patience is over. */
+/** The pause between two probes grows with the time waited: long waits cost no processor. */
+const PAUSE_MAX_MS = 15;
+const WAIT_PER_PAUSE = 20;
+
+/** Asks until `probe` has an answer; throws after `patienceMs`. */
 export async function until<T>(
   what: string,
   probe: () => T | undefined | null | false | Promise<T | undefined | null | false>,
   patienceMs = PATIENCE_MS,
 ): Promise<T> {
-  const giveUpMs = performance.now() + patienceMs;
-  while (performance.now() < giveUpMs) {
+  const startMs = performance.now();
+  for (;;) {
+    const waitedMs = performance.now() - startMs;
+    if (waitedMs > patienceMs) throw new Error(`waited ${patienceMs} ms in vain: ${what}`);
     const found = await probe();
     if (found !== undefined && found !== null && found !== false) return found;
-    await Bun.sleep(1);
+    await Bun.sleep(Math.min(PAUSE_MAX_MS, 1 + waitedMs / WAIT_PER_PAUSE));
   }
-  throw new Error(`waited ${patienceMs} ms in vain: ${what}`);
 }
