@@ -117,8 +117,6 @@ const DAYS_MAX = 1_000_000;
  */
 export class GatheredFigures {
   readonly #days = new Map<string, GatheredDay>();
-  /** The last changed record, which most counts concern. */
-  #last: GatheredDay | null = null;
   /** By `keyOf`. */
   readonly #refusals = new Map<number, GatheredRefusals>();
   /** Known refusals of a link on a day that were taken out. */
@@ -153,7 +151,6 @@ export class GatheredFigures {
 
   /** Takes at most `countMax` rows out. */
   take(countMax: number): FigureRows {
-    this.#last = null;
     const days = takeFrom(this.#days, countMax);
     const refusals = takeFrom(this.#refusals, countMax - days.length);
     for (const row of refusals) this.#countTaken(row, row.count);
@@ -177,12 +174,9 @@ export class GatheredFigures {
   }
 
   #dayOf(providerId: number, day: number): GatheredDay {
-    const last = this.#last;
-    if (last !== null && last.providerId === providerId && last.day === day) return last;
     const key = `${providerId} ${day}`;
     const found = this.#days.get(key) ?? { providerId, day, ...noFigures() };
     this.#days.set(key, found);
-    this.#last = found;
     return found;
   }
 

@@ -74,9 +74,11 @@ async function step(core: Core, work: ClaimedDistribution, lease: Lease): Promis
     case PENDING:
       await move(CHECKING);
       return;
-    case CHECKING:
-      await move(await nextAfterChecking(core, work, lease.nowMs));
+    case CHECKING: {
+      const provider = await store.findProvider(work.providerCode);
+      await move(afterChecking(provider, work, core.limits.ledgerRowsMax, lease.nowMs));
       return;
+    }
     case LOAD:
     case LOAD_FROM:
       if (work.status === LOAD && work.isTakenOver) await move(LOAD_FROM);
@@ -86,15 +88,6 @@ async function step(core: Core, work: ClaimedDistribution, lease: Lease): Promis
     case SENDING:
       await send(core, lease);
   }
-}
-
-async function nextAfterChecking(
-  core: Core,
-  work: ClaimedDistribution,
-  nowMs: number,
-): Promise<number> {
-  const provider = await core.store.findProvider(work.providerCode);
-  return afterChecking(provider, work, core.limits.ledgerRowsMax, nowMs);
 }
 
 /** Returns the status after 20 Checking: the provider's plan and subscription count at delivery. */

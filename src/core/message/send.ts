@@ -132,12 +132,6 @@ function draftOf(
   };
 }
 
-const BOUNDS_REACHED: readonly string[] = [
-  'too_many_sends',
-  'kept_bytes_full',
-  'ledger_full',
-] satisfies BoundReached[];
-
 /** Adds a distribution and wakes the worker. Refuses by the guard of its kind or by a bound. */
 async function add<K extends Kind, G extends 'general_too_soon' | 'unbound_quota_exceeded'>(
   core: Core,
@@ -158,9 +152,7 @@ async function add<K extends Kind, G extends 'general_too_soon' | 'unbound_quota
     if (!isRefused(added)) core.signals.workAccepted();
     return added;
   }
-  if (BOUNDS_REACHED.includes(added)) return new Refused(`${kind}_${added as BoundReached}`);
-  if (added !== guard) throw new Error(`the store refused with ${added}, which no guard allows`);
-  return new Refused(guard);
+  return new Refused(added === guard ? guard : `${kind}_${added as BoundReached}`);
 }
 
 /** Searches in steps, so that a provider with many links does not delay others. */

@@ -7,7 +7,7 @@ import { actAt } from '../audit/entry.ts';
 import type { Core } from '../core.ts';
 import { Refused } from '../outcome.ts';
 import type { Install } from '../port/install.ts';
-import type { ImportedDomain, ImportedInstall } from '../port/moving.ts';
+import type { ImportedAs, ImportedDomain, ImportedInstall } from '../port/moving.ts';
 import type { Plan, Provider } from '../port/provider.ts';
 import type { OwnPolicy } from '../port/slot.ts';
 import { isKeyOf } from '../provider.ts';
@@ -128,18 +128,26 @@ export class Mover {
         this.tally.problem(`link ${installCode}: beyond the provider's cap of links`);
         return;
       }
-      this.tally.links[result.was] += 1;
+      this.#count('links', `link ${installCode}: limit, status or note differ`, id, result);
       this.tally.slots.added += result.slotsAdded;
       this.tally.slots.present += result.slotsPresent;
       this.tally.slots.withoutRoom += result.slotsWithoutRoom;
       if (result.slotsWithoutRoom > 0) {
         this.tally.problem(`link ${installCode}: full, ${result.slotsWithoutRoom} HWIDs left out`);
       }
-      if (result.was === 'added' && result.id !== id) this.tally.newIds += 1;
-      if (result.was === 'different') {
-        this.tally.problem(`link ${installCode}: limit, status or note differ here and stay`);
-      }
     });
+  }
+
+  /** Counts the outcome of a record; `difference` is the problem of one that differs. */
+  #count(
+    kind: 'links' | 'domains',
+    difference: string,
+    wantedId: number | null,
+    { was, id }: { was: ImportedAs; id: number },
+  ): void {
+    this.tally[kind][was] += 1;
+    if (was === 'added' && id !== wantedId) this.tally.newIds += 1;
+    if (was === 'different') this.tally.problem(`${difference} here and stay`);
   }
 
   /** Stores bindings in one commit. */
@@ -164,12 +172,7 @@ export class Mover {
         this.tally.problem(`domain ${hash}: beyond the cap of domains`);
         return;
       }
-      const { was, id } = result;
-      this.tally.domains[was] += 1;
-      if (was === 'added' && id !== domain.id) this.tally.newIds += 1;
-      if (was === 'different') {
-        this.tally.problem(`domain ${hash}: name or status differ here and stay`);
-      }
+      this.#count('domains', `domain ${hash}: name or status differ`, domain.id, result);
     });
   }
 }

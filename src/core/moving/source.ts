@@ -47,21 +47,13 @@ export class Source {
   ) {}
 
   /** Reads all bindings, oldest first. */
-  async domains(): Promise<ImportedDomain[]> {
-    const { offsetMinutes } = this.options;
-    const read = (row: unknown) => readDomainRecord(row, offsetMinutes);
-    const { records, endsAtId } = await this.#all('/api/list-domain', read, DOMAINS_MAX);
-    this.tally.domainsEndAtId = endsAtId;
-    return this.#usable(records);
+  domains(): Promise<ImportedDomain[]> {
+    return this.#all('/api/list-domain', readDomainRecord, DOMAINS_MAX, 'domainsEndAtId');
   }
 
   /** Reads all links, oldest first. */
-  async installs(countMax: number): Promise<SourceInstall[]> {
-    const { offsetMinutes } = this.options;
-    const read = (row: unknown) => readInstallRecord(row, offsetMinutes);
-    const { records, endsAtId } = await this.#all('/api/list-install', read, countMax);
-    this.tally.linksEndAtId = endsAtId;
-    return this.#usable(records);
+  installs(countMax: number): Promise<SourceInstall[]> {
+    return this.#all('/api/list-install', readInstallRecord, countMax, 'linksEndAtId');
   }
 
   /** Reads the link with an id; none if the provider has no such link. */
@@ -105,34 +97,35 @@ export class Source {
   }
 
   /**
-   * Reads a whole list, oldest first, page by page with `before_id`. `endsAtId`: the source ignores
-   * `before_id`, so that the list ends at this id. Each page but the last is full and has lower
-   * ids, so that the list ends.
+   * Reads a whole list, oldest first, page by page with `before_id`. `endAtId` of the tally: the
+   * source ignores `before_id`, so that the list ends at this id. Each page but the last is full
+   * and has lower ids, so that the list ends.
    */
   async #all<T>(
     path: string,
-    read: (row: unknown) => Read<T>,
+    read: (row: unknown, offsetMinutes: number) => Read<T>,
     countMax: number,
-  ): Promise<{ records: Read<T>[]; endsAtId: number | null }> {
+    endAtId: 'domainsEndAtId' | 'linksEndAtId',
+  ): Promise<T[]> {
     const records: Read<T>[] = [];
     for (let beforeId: number | null = null; ; ) {
       const rows = await this.ask(path, beforeId === null ? {} : { before_id: beforeId });
       const ids = Array.isArray(rows) ? rows.flatMap(idOf) : [];
       if (beforeId !== null && (!Array.isArray(rows) || isAnyFrom(ids, beforeId))) {
-        const isCut = records.length >= LIST_COUNT_MAX;
-        return { records: records.reverse(), endsAtId: isCut ? beforeId : null };
+        if (records.length >= LIST_COUNT_MAX) this.tally[endAtId] = beforeId;
+        return this.#usable(records.reverse());
       }
       if (!Array.isArray(rows)) {
         throw new SourceUnusable(`the source refuses ${path}: ${rows.refusal}`);
       }
-      for (const row of rows) records.push(read(row));
+      for (const row of rows) records.push(read(row, this.options.offsetMinutes));
       if (records.length > countMax) {
         throw new SourceUnusable(
           `the source lists more than ${countMax} records (${path}), the most that are taken here; for links, provider set --max-links raises it`,
         );
       }
       if (rows.length < LIST_COUNT_MAX || ids.length === 0 || this.options.isStopped()) {
-        return { records: records.reverse(), endsAtId: null };
+        return this.#usable(records.reverse());
       }
       beforeId = ids.reduce((lowest, id) => Math.min(lowest, id));
     }

@@ -296,7 +296,7 @@ export const coreRules: readonly MutatedFile[] = [
       'test/cli/export.test.ts',
     ],
     changes: [
-      [`if (was === 'different') {`, `if (was !== 'different') {`],
+      [`if (was === 'different') this`, `if (was !== 'different') this`],
       [
         `if (options.isStopped()) return;
   await core.store.reserveIds({ installId: highestId(installs), domainId: highestId(domains) });`,

@@ -42,8 +42,7 @@ export const figures: readonly MutatedFile[] = [
       'test/cli/stats.test.ts',
     ],
     changes: [
-      ['    this.#last = null;\n', ''],
-      ['last.providerId === providerId && last.day', 'last.day'],
+      ['const key = `${providerId} ${day}`;', 'const key = `${day}`;'],
       ['fromDay: toDay - count + 1', 'fromDay: toDay - count'],
       ['if (this.#refusals.size < GATHERED_LINKS_MAX) this', 'this'],
       ['if (added.refusedAtMs < known.refusedAtMs) return;', ''],
