@@ -11,7 +11,7 @@ import type { DeliveryRules, Lease, NamedDeliveries } from '../../core/port/dist
 import type { Provider } from '../../core/port/provider.ts';
 import type { Store } from '../../core/port/store.ts';
 import { type Backend, type Notes, type Step, value } from '../backend.ts';
-import { type Hold, held, laneSteps } from './lane.ts';
+import { held, laneSteps } from './lane.ts';
 import type { Candidate } from './lane-order.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
 import { recipientLoading } from './recipient.ts';
@@ -24,9 +24,9 @@ const COUNT_MAX = 16;
 /** Recipients of a step: more than a send can name. */
 const RECIPIENTS_MAX = 50;
 
-/** A send by HWID that is due and was not begun. */
-function isOurs(work: Candidate, { dueByMs }: Hold): boolean {
-  return work.isNamed === 1 && work.readyAtMs <= dueByMs && mayBegin(work.status);
+/** A send by HWID that was not begun. As the first of its lane it is due. */
+function isOurs(work: Candidate): boolean {
+  return work.isNamed === 1 && mayBegin(work.status);
 }
 
 const hwidsOf = ({ targetHwid }: Candidate) => targetHwid.split(',');
@@ -36,10 +36,10 @@ const idsOf = (works: readonly Candidate[]) => works.map(({ id }) => id);
  * Takes the first of a lane that are ours and have no device in common: what is there for a device
  * already counts for the next message to it.
  */
-function takeBatch(works: readonly Candidate[], hold: Hold): Candidate[] {
+function takeBatch(works: readonly Candidate[]): Candidate[] {
   const hwids = new Set<string>();
   const isOther = (work: Candidate) =>
-    !isOurs(work, hold) || hwidsOf(work).some((hwid) => hwids.has(hwid));
+    !isOurs(work) || hwidsOf(work).some((hwid) => hwids.has(hwid));
   const batch: Candidate[] = [];
   for (const work of works) {
     if (isOther(work)) break;
@@ -74,7 +74,7 @@ function namedDelivery(backend: Backend) {
   const send = recipientServing(backend);
   const countBehind = () => RECIPIENTS_MAX;
 
-  /** Writes the recipients of sends in 5 Load, and serves them. */
+  /** Writes the recipients of sends, and serves them; skips those that are not in 5 Load. */
   function* serve(
     notes: Notes,
     ids: readonly number[],
@@ -117,13 +117,12 @@ function namedDelivery(backend: Backend) {
     begun.delete(CHECKING);
     const moving = (some: readonly Candidate[], from: number, to: number) => () =>
       lanes.move(notes, hold, idsOf(some), { from, to });
-    const moved = yield* backend.together([
+    yield* backend.together([
       ...[...begun].map(([from, some]) => moving(some, from, CHECKING)),
       ...[...nexts].map(([to, some]) => moving(some, CHECKING, to)),
     ]);
-    const loading = new Set(moved[begun.size + [...nexts.keys()].indexOf(LOAD)]);
-    const served = nexts.has(LOAD) ? idsOf(batch).filter((id) => loading.has(id)) : [];
-    if (served.length > 0) yield* serve(notes, served, order, done);
+    const loading = nexts.get(LOAD);
+    if (loading !== undefined) yield* serve(notes, idsOf(loading), order, done);
     return lost === -1;
   };
 }
@@ -150,7 +149,7 @@ export function namedNoun(backend: Backend): Pick<Store, 'deliverNamed'> {
       const owner = yield* lockLane.get({ id });
       while (owner !== null && done.count < COUNT_MAX) {
         const hold = held(backend, lease);
-        const batch = takeBatch(yield* lanes.frontOf(id, COUNT_MAX - done.count, hold), hold);
+        const batch = takeBatch(yield* lanes.frontOf(id, COUNT_MAX - done.count, hold));
         if (batch.length === 0) break;
         if (!(yield* deliver(notes, batch, { owner, lease, rules }, done))) break;
         if (!hasTime()) break;
@@ -164,7 +163,7 @@ export function namedNoun(backend: Backend): Pick<Store, 'deliverNamed'> {
       const hold = held(backend, lease);
       // Reads first: an idle worker does not write.
       const first = await backend.read(() => lanes.firstOfEach(hold));
-      const ids = first.filter((work) => isOurs(work, hold)).map(({ providerId }) => providerId);
+      const ids = first.filter(isOurs).map(({ providerId }) => providerId);
       const inTurn = [...ids.filter((id) => id > lastLane), ...ids.filter((id) => id <= lastLane)];
       const served = inTurn.slice(0, LANES_MAX);
       let beganMs: number | null = null;

@@ -45,7 +45,11 @@ export const nounMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/targets.ts',
-    tests: ['test/store/contract/device.test.ts', 'test/store/contract/inbox.test.ts'],
+    tests: [
+      'test/store/contract/device.test.ts',
+      'test/store/contract/recipient.test.ts',
+      'test/store/contract/inbox.test.ts',
+    ],
     changes: [
       [
         'WHERE b.device_id = p.device_id AND b.provider_id = p.provider_id AND',
@@ -70,7 +74,7 @@ export const nounMessages: readonly MutatedFile[] = [
         '${IN_LANE} AND ${unscheduled()} ORDER BY due_at_ms, id LIMIT 1)`;',
       ],
       ['(${free} AND ${isBeforeScheduled(backend)})', '(${free})'],
-      ['WHERE ${free}`),', '`),'],
+      ["once('providerId'))} AND ${free}`),", "once('providerId'))}`),"],
       ['OR x.status IN ${IN_DELIVERY} THEN 0', 'THEN 0'],
     ],
   },
@@ -82,19 +86,25 @@ export const nounMessages: readonly MutatedFile[] = [
       ['.sort((a, b) => servedAt(a) - servedAt(b));', ''],
       ['const clockMs = backend.storeNowMs();', 'const clockMs = lease.nowMs;'],
       ['.slice(0, BULKY_COUNT_MAX);', ';'],
-      ['if (isTerminal(to)) ', ''],
+      ["AND status = ${value('from')}\n", '\n'],
     ],
   },
   {
     file: 'src/store/noun/named.ts',
     tests: ['test/store/contract/distribution.test.ts'],
     changes: [
-      ['work.readyAtMs <= dueByMs && mayBegin(work.status)', 'mayBegin(work.status)'],
+      ['work.isNamed === 1 && mayBegin(work.status)', 'mayBegin(work.status)'],
+      ['if (!(yield* deliver(notes, batch, { owner, lease, rules }, done))) break;', 'break;'],
+      ['if (batch.length === 0) break;', 'if (batch.length <= 1) break;'],
       ['if (next === LOAD) added += hwidsOf(work).length;', ''],
-      ['for (const hwid of hwidsOf(work)) hwids.add(hwid);', ''],
-      ['filter((id) => loading.has(id))', 'filter(() => true)'],
       ['lastLane = served[n] as number;', ''],
     ],
+  },
+  {
+    file: 'src/store/noun/named.ts',
+    tests: ['test/store/contract/distribution.test.ts'],
+    store: 'postgres',
+    changes: [['for (const hwid of hwidsOf(work)) hwids.add(hwid);', '']],
   },
   {
     file: 'src/store/noun/recipient.ts',
@@ -136,7 +146,11 @@ export const nounMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/push-queue.ts',
-    tests: ['test/store/contract/delivery.test.ts', 'test/core/message/push-model.test.ts'],
+    tests: [
+      'test/store/contract/recipient.test.ts',
+      'test/store/contract/outbox.test.ts',
+      'test/core/message/push-model.test.ts',
+    ],
     changes: [
       ['AND p.after_recipient_id < r.id', ''],
       ['n.nobody_after_distribution_id < r.distribution_id', 'n.nobody_after_distribution_id > 0'],
@@ -145,12 +159,15 @@ export const nounMessages: readonly MutatedFile[] = [
         'Number(isService(b)) - Number(isService(a))',
         'Number(isService(a)) - Number(isService(b))',
       ],
-      ['sql`${KNOWN_SERVICES_MAX} - count(*)`', 'sql`${KNOWN_SERVICES_MAX}`'],
     ],
   },
   {
     file: 'src/store/noun/push-steps.ts',
-    tests: ['test/store/contract/delivery.test.ts', 'test/core/message/push-model.test.ts'],
+    tests: [
+      'test/store/contract/recipient.test.ts',
+      'test/store/contract/outbox.test.ts',
+      'test/core/message/push-model.test.ts',
+    ],
     changes: [
       ['else if (destinationId !== push.destinationId) {', 'else {'],
       ['if (left.waitingCount === 0)', 'if (left.waitingCount >= 0)'],

@@ -268,6 +268,19 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       expect(await claimedIds(store)).toContain(id);
     });
 
+    test('of large ones in delivery four at a time, beside all the small ones', async () => {
+      const { store } = opened();
+      for (let n = 1; n <= 6; n++) {
+        const { id: providerId } = await addProvider(store, `Provide${n}`);
+        await bringTo(store, await send(store, providerId), 5);
+      }
+      const { id: providerId } = await addProvider(store, 'Provide7');
+      const small = await send(store, providerId, to('a'));
+      const claimed = await claim(store);
+      expect(claimed.filter(({ isBulky }) => isBulky)).toHaveLength(4);
+      expect(claimed.filter(({ isBulky }) => !isBulky).map(({ id }) => id)).toEqual([small]);
+    });
+
     test('never what has ended', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);

@@ -337,9 +337,12 @@ export const pushingSuite: Suite = (opened) => {
       const more = { shown: onBinding(), tokenHash: tokenHash(`${n}`), push };
       return store.registerDevice(registration(`device-${n}`, more));
     });
+    // A gateway in the same step takes no service's place.
+    await registerAt(store, 'a', apns('a'));
     const { id } = await serve(store, providerId);
-    expect(await countsOf(store, id)).toEqual([40, count, 10, 0]);
-    expect(await store.readOutboxTotals()).toMatchObject([{ destinationCount: PUSH_SERVICES_MAX }]);
+    expect(await countsOf(store, id)).toEqual([40, count + 1, 10, 0]);
+    const totals = await store.readOutboxTotals();
+    expect(totals.find(({ kind }) => kind === 'webpush')?.destinationCount).toBe(PUSH_SERVICES_MAX);
   });
 
   test('push services that were made up keep out none that took a push before', async () => {
