@@ -23,10 +23,12 @@ import { namedNoun } from './named.ts';
 import { outboxNoun } from './outbox.ts';
 import { providerNoun } from './provider.ts';
 import { recipientNoun } from './recipient.ts';
+import { registrationNoun } from './registration.ts';
 import { removalNoun } from './removal.ts';
 import { slotNoun } from './slot.ts';
 import { strangerNoun } from './stranger.ts';
 import { targetNoun } from './targets.ts';
+import { tokenNoun } from './token.ts';
 import { webhookNoun } from './webhook.ts';
 
 /** What this process has counted, and the statements of the notes of writes. */
@@ -44,6 +46,8 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...deviceNoun(backend),
     ...forgettingNoun(backend),
     ...countNoun(backend),
+    ...tokenNoun(backend),
+    ...registrationNoun(backend),
     ...ledgerKeepingNoun(backend),
     ...strangerNoun(backend),
     ...targetNoun(backend),

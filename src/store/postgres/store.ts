@@ -20,7 +20,6 @@ import { migrate, withConnection } from './migrate.ts';
 import { nodeStore, type Self } from './node.ts';
 import { openPatiently } from './opening.ts';
 import { onBehalfOf } from './party.ts';
-import { registrationStore } from './registration.ts';
 import { Sealer } from './sealer.ts';
 import { acceptanceInGroups } from './set/acceptance.ts';
 import { addLinksTogether } from './set/addition.ts';
@@ -28,6 +27,7 @@ import { admitTogether } from './set/admission.ts';
 import { checkInsInGroups } from './set/check-in.ts';
 import { lookUps } from './set/look-ups.ts';
 import { sightingsInGroups } from './set/sighting.ts';
+import { tokensInGroups } from './set/token.ts';
 import { Signals } from './signals.ts';
 import { Watching } from './watch.ts';
 import { NOTES, write } from './write.ts';
@@ -94,7 +94,6 @@ export async function openPostgresStore(
 function unconvertedOf(context: Context, backend: Backend): Partial<Store> {
   return {
     ...inboxStore(context),
-    ...registrationStore(context),
     ...importStore(context, backend),
     ...exportStore(context),
   };
@@ -108,6 +107,7 @@ function fastPathsOf(context: Context, nouns: ReturnType<typeof nounsOf>): Parti
     ...admitTogether(context, nouns),
     ...checkInsInGroups(context, nouns),
     ...sightingsInGroups(context),
+    ...tokensInGroups(context),
     ...acceptanceInGroups(context),
   };
 }

@@ -21,7 +21,6 @@ import { importStore } from './import.ts';
 import { inboxStore } from './inbox.ts';
 import { lockRequestsBy } from './lock-request.ts';
 import { nodeStore, Processes } from './node.ts';
-import { registrationStore } from './registration.ts';
 import { WalIndex } from './wal-index.ts';
 import { watchStore } from './watch.ts';
 import { GroupWriter } from './writer.ts';
@@ -63,7 +62,6 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   return {
     ...nouns,
     findProvider: (code) => knownProviders.get(code),
-    ...registrationStore(context),
     ...inboxStore(context),
     ...healthStore(context, dataDir),
     ...importStore(context, backend),

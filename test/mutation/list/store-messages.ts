@@ -18,19 +18,57 @@ export const storeMessages: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/registration.ts',
-    tests: ['test/store/contract/device.test.ts'],
+    file: 'src/store/noun/registration.ts',
+    tests: ['test/store/contract/device.test.ts', 'test/core/message/registration-model.test.ts'],
     changes: [
       [
         '(SELECT coalesce(max(id), 0) FROM recipient) AS "recipientId",',
         '(SELECT coalesce(min(id), 0) FROM recipient) AS "recipientId",',
       ],
-      [`if (shown.kind === 'nothing') return nothing;`, ''],
-      ['if (providerId === null) {', 'if (providerId !== null) {'],
+      ["if (shown.kind === 'nothing') return { ...nothing, namedId: providerId };", ''],
+      ['const isClaim = providerId !== null;', 'const isClaim = true;'],
+      ["if (verdict === 'refused') return notes.refuse('registration_refused');", ''],
+      ['const merge = isHolder ? mergeFacts : mergeUnproven;', 'const merge = mergeFacts;'],
+      ['standsAlone: isClaim ? 0 : 1', 'standsAlone: 0'],
+      ['ORDER BY id LIMIT 1`', 'ORDER BY id DESC LIMIT 1`'],
+    ],
+  },
+  {
+    file: 'src/store/noun/token.ts',
+    tests: ['test/store/contract/device.test.ts', 'test/core/message/registration-model.test.ts'],
+    changes: [
+      ["AND device_id = ${value('deviceId')}`", '`'],
+      ['push_dropped_at_ms = NULL,', ''],
+      ["least(deviceSeen, sql.raw('t.last_seen_at_ms'))", 'deviceSeen'],
+      ['AND push IS NOT NULL ORDER BY id`', 'ORDER BY id`'],
       [
-        'const held = heldTokenHash && tokens.find.get({ tokenHash: heldTokenHash });',
-        'const held = heldTokenHash || tokens.find.get({ tokenHash: heldTokenHash });',
+        'SELECT 1 FROM device_token o WHERE o.device_id = t.device_id',
+        'SELECT 1 FROM device_token o WHERE true',
       ],
+    ],
+  },
+  {
+    file: 'src/store/noun/keeping.ts',
+    tests: ['test/store/contract/inbox.test.ts'],
+    changes: [
+      ['expired.length === PRUNE_COUNT || ', ''],
+      ['if (isRest) return cursorAt<FinishedCursor>(from);', ''],
+      [' || bytes > PRUNE_BYTES', ''],
+      ["AND (finished_at_ms > ${finished} OR id > ${value('id')})", ''],
+      ["payload = 'null'", 'payload = payload'],
+    ],
+  },
+  {
+    file: 'src/store/noun/stranger.ts',
+    tests: ['test/store/contract/inbox.test.ts'],
+    changes: [
+      ['sparesRegistered && stranger.isRegistered === 1', 'false'],
+      ['gone.length < surplus && !isSpared', '!isSpared'],
+      ['seenAtMs.get(id) === lastSeenAtMs', 'true'],
+      ['yield* on.tokenSeen.run({ tokenId, nowMs });', ''],
+      ['if (isFirstOfDay(lastSeenAtMs, nowMs)) ', ''],
+      ['AND p.token_id IS NOT NULL\n', '\n'],
+      ['sparesRegistered ? after(FIRST_STRANGER, false) : null', 'null'],
     ],
   },
   {

@@ -1,0 +1,201 @@
+/** Registrations of devices for messages: the evidence that they show, the places that they get. */
+
+import { sql } from 'drizzle-orm';
+import { mergeFacts, mergeUnproven } from '../../core/device.ts';
+import {
+  FREE_PLACE,
+  judge,
+  type Place,
+  placeAfter,
+  type Slot,
+} from '../../core/message/registration-rule.ts';
+import type { NewRegistration, RegisterRefusal } from '../../core/port/registration.ts';
+import type { Store } from '../../core/port/store.ts';
+import { type Admission, isAdmitted, judge as judgeAtDoor } from '../../core/slot.ts';
+import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import { type DoorHere, doorSteps } from './door.ts';
+import { knownDeviceSteps } from './known-device.ts';
+import { lookUpStatements } from './look-ups.ts';
+import { pushSteps } from './push-steps.ts';
+import { slotSteps } from './slot.ts';
+import { tokenStatements } from './token.ts';
+
+type ShownRefusal = Exclude<RegisterRefusal, 'hwid_required' | 'registration_refused'>;
+
+/** The evidence that is shown and holds. */
+interface Evidence {
+  /** Provider of the place that is claimed; null: the unattached place. */
+  providerId: number | null;
+  /** The link that admits the device, and how. */
+  entry: { door: DoorHere; admission: Admission } | null;
+  domainId: number | null;
+  /** A provider that the device named without evidence. */
+  namedId: number | null;
+}
+
+type PlaceRow = Omit<Place, 'isByLink' | 'isOnLink'> & { isByLink: number; isOnLink: number };
+
+function placeStatements({ prepare }: Backend) {
+  const slotColumns = sql.raw(
+    'id, install_id AS "installId", after_recipient_id AS "afterRecipientId"',
+  );
+  const atPlace = sql`device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`;
+  return {
+    firstSlot: prepare<Slot>(sql`
+        SELECT ${slotColumns} FROM install_device WHERE ${atPlace} ORDER BY id LIMIT 1`),
+    slotOn: prepare<Slot>(sql`
+        SELECT ${slotColumns} FROM install_device
+        WHERE install_id = ${value('installId')} AND device_id = ${value('deviceId')}`),
+    place: prepare<PlaceRow>(sql`
+        SELECT p.token_id AS "tokenId", p.is_by_link AS "isByLink",
+          p.claim_install_id AS "installId", p.after_slot_id AS "afterSlotId",
+          p.after_recipient_id AS "afterRecipientId",
+          coalesce((SELECT t.last_seen_at_ms FROM device_token t WHERE t.id = p.token_id), 0)
+            AS "tokenSeenAtMs",
+          CAST(EXISTS (SELECT 1 FROM install_device s
+            WHERE s.install_id = p.claim_install_id AND s.device_id = p.device_id) AS integer)
+            AS "isOnLink"
+        FROM device_provider p WHERE ${atPlace}`),
+    setPlace: prepare(sql`
+        UPDATE device_provider SET token_id = ${value('tokenId')},
+          is_by_link = ${value('isByLink')}, claim_install_id = ${value('installId')},
+          after_slot_id = ${value('afterSlotId')}, after_recipient_id = ${value('afterRecipientId')}
+        WHERE ${atPlace}
+          AND token_id IS NOT DISTINCT FROM CAST(${value('judgedTokenId')} AS bigint)`),
+    newest: prepare<{ recipientId: number; slotId: number }>(sql`
+        SELECT (SELECT coalesce(max(id), 0) FROM recipient) AS "recipientId",
+          (SELECT coalesce(max(id), 0) FROM install_device) AS "slotId"`),
+  };
+}
+
+/** Returns the step that finds the evidence, or its refusal. A link that is shown stays locked. */
+function evidenceStep(backend: Backend) {
+  const find = lookUpStatements(backend);
+  const { findDoorLocked } = doorSteps(backend);
+  const nothing = { providerId: null, entry: null, domainId: null, namedId: null };
+
+  return function* evidenceOf({
+    hwid,
+    shown,
+    nowMs,
+  }: NewRegistration): Step<Evidence | ShownRefusal> {
+    if (shown.kind === 'link') {
+      const door = yield* findDoorLocked({ ...shown, hwid });
+      if (typeof door === 'string') return 'link_not_found';
+      const admission = judgeAtDoor(door, nowMs);
+      if (!isAdmitted(admission)) return admission;
+      return { ...nothing, providerId: door.link.providerId, entry: { door, admission } };
+    }
+    if (shown.providerCode === null) return nothing;
+    const provider = yield* find.provider.get({ providerCode: shown.providerCode });
+    if (provider === null) return 'provider_not_found';
+    const providerId = provider.id;
+    if (shown.kind === 'nothing') return { ...nothing, namedId: providerId };
+    const { domainHash } = shown;
+    const bound = yield* find.activeDomain.get({ providerId, domainHash });
+    return bound === null ? 'domain_not_bound' : { ...nothing, providerId, domainId: bound.id };
+  };
+}
+
+export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'> {
+  const on = placeStatements(backend);
+  const tokens = tokenStatements(backend);
+  const known = knownDeviceSteps(backend);
+  const evidenceOf = evidenceStep(backend);
+  const { takeSlot } = slotSteps(backend);
+  const pushes = pushSteps(backend);
+
+  function* placeAt(deviceId: number, providerId: number): Step<Place> {
+    const row = yield* on.place.get({ deviceId, providerId });
+    if (row === null) return FREE_PLACE;
+    return { ...row, isByLink: row.isByLink === 1, isOnLink: row.isOnLink === 1 };
+  }
+
+  function* placeOf(deviceId: number, providerId: number | null): Step<Place> {
+    if (providerId !== null) return yield* placeAt(deviceId, providerId);
+    const holder = yield* tokens.unattached.get({ deviceId });
+    return { ...FREE_PLACE, tokenId: holder?.id ?? null };
+  }
+
+  /** Attaches the device by its evidence, and keeps what it reports. */
+  function* attach(
+    notes: Notes,
+    deviceId: number,
+    { providerId, entry, domainId, namedId }: Evidence,
+    { hwid, facts, nowMs }: NewRegistration,
+    heldId: number | null,
+  ): Step<void> {
+    if (providerId === null) {
+      yield* known.keepOwnFacts(deviceId, facts);
+      if (namedId === null) return;
+      const isHolder = heldId !== null && (yield* placeAt(deviceId, namedId)).tokenId === heldId;
+      const merge = isHolder ? mergeFacts : mergeUnproven;
+      yield* known.seeAt(notes, deviceId, namedId, facts, nowMs, merge);
+      yield* known.checkIn(deviceId, namedId, nowMs);
+      return;
+    }
+    yield* known.seeAt(notes, deviceId, providerId, facts, nowMs, mergeFacts);
+    if (entry === null) yield* known.checkIn(deviceId, providerId, nowMs);
+    else yield* takeSlot(notes, entry.door, entry.admission, { deviceId, hwid }, nowMs);
+    if (domainId !== null) yield* known.tie(deviceId, providerId, domainId, nowMs);
+  }
+
+  /** Gives a token the place that the verdict allows. */
+  function* takePlace(
+    key: { deviceId: number; providerId: number; installId: number | null },
+    verdict: Parameters<typeof placeAfter>[0],
+    before: Place,
+    tokenId: number,
+  ): Step<void> {
+    const { deviceId, providerId, installId } = key;
+    const slot = installId === null ? null : yield* on.slotOn.get({ deviceId, installId });
+    const newest = yield* on.newest.get();
+    if (newest === null) throw new Error('a query of one row returned none');
+    const place = placeAfter(verdict, before, tokenId, slot, newest);
+    if (place === before) return;
+    const { afterSlotId, afterRecipientId } = place;
+    const count = yield* on.setPlace.run({
+      ...{ deviceId, providerId, judgedTokenId: before.tokenId, tokenId: place.tokenId },
+      ...{ isByLink: place.isByLink ? 1 : 0, installId: place.installId },
+      ...{ afterSlotId, afterRecipientId },
+    });
+    if (count === 0) throw new Error('a place changed while it was judged');
+  }
+
+  return {
+    registerDevice: (wanted) =>
+      backend.write(function* (notes) {
+        const { hwid, tokenHash, locale, heldTokenHash, nowMs } = wanted;
+        const evidence = yield* evidenceOf(wanted);
+        if (typeof evidence === 'string') return evidence;
+        const { providerId, entry } = evidence;
+        // The device stays locked from here on; a refusal rolls this back.
+        const deviceId = yield* known.see(hwid, nowMs);
+        const held =
+          heldTokenHash && (yield* tokens.held.get({ tokenHash: heldTokenHash, deviceId }));
+        const heldId = held?.id ?? null;
+        const place = yield* placeOf(deviceId, providerId);
+        const isClaim = providerId !== null;
+        const firstSlot = isClaim ? yield* on.firstSlot.get({ deviceId, providerId }) : null;
+        const installId = entry?.door.link.installId ?? null;
+        const shown = isClaim ? (installId ?? 'binding') : 'nothing';
+        const verdict = judge({ shown, place, firstSlot, shownTokenId: heldId, nowMs });
+        if (verdict === 'refused') return notes.refuse('registration_refused');
+
+        yield* attach(notes, deviceId, evidence, wanted, heldId);
+        const push = wanted.push && JSON.stringify(wanted.push);
+        const row = { tokenHash, locale, push, nowMs };
+        if (heldId !== null) yield* tokens.renew.run({ id: heldId, ...row });
+        const tokenId = heldId ?? (yield* tokens.add.insert({ deviceId, ...row }));
+        if (isClaim) {
+          yield* takePlace({ deviceId, providerId, installId }, verdict, place, tokenId);
+        }
+        // Last: the token that lost its place may have held this one too.
+        yield* tokens.takeUnattached.run({ id: tokenId, standsAlone: isClaim ? 0 : 1 });
+        yield* pushes.follow(notes, deviceId, nowMs);
+        // Streams of a replaced token end on all nodes.
+        if (heldId !== null || place.tokenId !== null) notes.changed([deviceId]);
+        return { deviceId };
+      }),
+  };
+}

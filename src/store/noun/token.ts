@@ -1,0 +1,79 @@
+/** Tokens of devices: found, added and renewed. */
+
+import { sql } from 'drizzle-orm';
+import type { Store } from '../../core/port/store.ts';
+import { type Backend, type Statements, value } from '../backend.ts';
+import { allSeen, lookUpStatements } from './look-ups.ts';
+
+/** Statements of a registration about tokens. */
+export function tokenStatements({ prepare, returningId }: Statements) {
+  return {
+    /** The token of a device that it shows. */
+    held: prepare<{ id: number }>(sql`
+        SELECT id FROM device_token
+        WHERE token_hash = ${value('tokenHash')} AND device_id = ${value('deviceId')}`),
+    /** The token that holds the device's unattached place. */
+    unattached: prepare<{ id: number }>(sql`
+        SELECT id FROM device_token
+        WHERE device_id = ${value('deviceId')} AND nobody_after_distribution_id IS NOT NULL`),
+    add: prepare(sql`
+        INSERT INTO device_token (device_id, token_hash, locale, push, push_at_ms, stands_alone,
+          last_seen_at_ms)
+        VALUES (${value('deviceId')}, ${value('tokenHash')}, ${value('locale')},
+          ${value('push')}, ${value('nowMs')}, 0, ${value('nowMs')})
+        ${returningId}`),
+    /** The row stays, with its places, and has another secret. */
+    renew: prepare(sql`
+        UPDATE device_token SET token_hash = ${value('tokenHash')}, locale = ${value('locale')},
+          push = ${value('push')}, push_at_ms = ${value('nowMs')}, push_dropped_at_ms = NULL,
+          push_dropped_why = NULL, last_seen_at_ms = ${value('nowMs')}
+        WHERE id = ${value('id')}`),
+    /** Gives a token the unattached place from now on, if no token has it. */
+    takeUnattached: prepare(sql`
+        UPDATE device_token AS t
+        SET stands_alone = ${value('standsAlone')},
+          nobody_after_distribution_id = (SELECT coalesce(max(id), 0) FROM distribution),
+          nobody_after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient)
+        WHERE t.id = ${value('id')} AND NOT EXISTS (
+          SELECT 1 FROM device_token o WHERE o.device_id = t.device_id
+            AND o.nobody_after_distribution_id IS NOT NULL)`),
+  };
+}
+
+interface TokenRow {
+  id: number;
+  hwid: string;
+  tokenId: number;
+  lastSeenAtMs: number;
+}
+
+export function tokenNoun(
+  backend: Backend,
+): Pick<Store, 'findDeviceByToken' | 'listPushAddresses'> {
+  const { least, join } = backend;
+  const { deviceId: findDevice } = lookUpStatements(backend);
+  const deviceSeen = sql.raw('d.last_seen_at_ms');
+  const placesSeen = sql`coalesce(
+    (SELECT min(${allSeen(backend)}) FROM device_provider p WHERE p.token_id = t.id),
+    ${deviceSeen})`;
+  const find = backend.prepare<TokenRow>(sql`
+      SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId",
+        ${least(least(deviceSeen, sql.raw('t.last_seen_at_ms')), placesSeen)} AS "lastSeenAtMs"
+      FROM device_token t ${join} device d ON d.id = t.device_id
+      WHERE t.token_hash = ${value('tokenHash')}`);
+  const addresses = backend.prepare<{ push: string; locale: string | null }>(sql`
+      SELECT push, locale FROM device_token
+      WHERE device_id = ${value('deviceId')} AND push IS NOT NULL ORDER BY id`);
+
+  return {
+    findDeviceByToken: async (tokenHash) => backend.read(() => find.get({ tokenHash })),
+
+    listPushAddresses: async (hwid) =>
+      backend.read(function* () {
+        const known = yield* findDevice.get({ hwid });
+        if (known === null) return null;
+        const found = yield* addresses.all({ deviceId: known.id });
+        return found.map(({ push, locale }) => ({ push: JSON.parse(push), locale }));
+      }),
+  };
+}
