@@ -1,6 +1,6 @@
 /** Replies that several handlers give: with the fields of a record, or with a list. */
 
-import { isRefused, type Refused } from '../../core/outcome.ts';
+import { isRefused, Refused } from '../../core/outcome.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Page } from '../../core/port/page.ts';
 import { listById } from '../answer/list-text.ts';
@@ -8,6 +8,9 @@ import type { Reply } from '../endpoint.ts';
 
 /** The most records that a list returns (specification, "Limits"). */
 export const LIST_COUNT_MAX = 5000;
+
+/** Refuses parameters that do not fit together. */
+export const invalid = (detail: string) => new Refused('invalid_parameters', { detail });
 
 /** Replies `ok` with fields of the core's result, or with its refusal. */
 export function replyWith<T extends object, K extends string>(

@@ -2,14 +2,14 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { readWireTime } from '../../core/calendar.ts';
-import { isRefused, Refused } from '../../core/outcome.ts';
+import { isRefused } from '../../core/outcome.ts';
 import { DELIVERY_STATES, type Delivery } from '../../core/port/webhook.ts';
 import { findWebhook, replayEvents, tryWebhook } from '../../core/webhook.ts';
 import { listById } from '../answer/list-text.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { type Limits, optional, providerEndpoint } from '../endpoint.ts';
 import { anyText, forms, oneOf, WireTime, webhookIdParam } from './params.ts';
-import { LIST_COUNT_MAX } from './reply.ts';
+import { invalid, LIST_COUNT_MAX } from './reply.ts';
 import { DeliveryRow } from './webhook-bodies.ts';
 
 /** A receiver may take 15 s, after up to 15 s in the queue. */
@@ -86,6 +86,8 @@ function rowOf(delivery: Delivery, offsetMinutes: number): Static<typeof Deliver
   };
 }
 
+const SINCE_RULE = 'YYYY-MM-DD HH:MM:SS in the zone of the times in answers';
+
 const replayEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-replay',
@@ -98,7 +100,7 @@ const replayEndpoint = providerEndpoint({
       misfit: 'invalid_parameters',
       about: 'The `id` of a delivery: this, or `since`.',
     }),
-    since: optional(anyText('YYYY-MM-DD HH:MM:SS in the zone of the times in answers'), {
+    since: optional(anyText(SINCE_RULE), {
       misfit: 'invalid_parameters',
       about: 'The first time: this, or `event_id`.',
       example: WireTime.examples[0],
@@ -123,13 +125,9 @@ const replayEndpoint = providerEndpoint({
     if (isRefused(webhook)) return webhook;
     const { event_id: eventId, since } = params;
     const sinceMs = since === null ? null : readWireTime(since, outputOffsetMinutes);
-    if (since !== null && sinceMs === null) {
-      const detail = 'since must be YYYY-MM-DD HH:MM:SS in the zone of the times in answers';
-      return new Refused('invalid_parameters', { detail });
-    }
+    if (since !== null && sinceMs === null) return invalid(`since must be ${SINCE_RULE}`);
     if ((eventId === null) === (sinceMs === null)) {
-      const detail = 'event_id or since is required, one of them';
-      return new Refused('invalid_parameters', { detail });
+      return invalid('event_id or since is required, one of them');
     }
     const replay = (which: Parameters<typeof replayEvents>[2]) =>
       replayEvents(core, webhook, which, nowMs);

@@ -1,7 +1,7 @@
 /** Webhooks: an extension of the contract. */
 
 import { type Static, Type } from '@sinclair/typebox';
-import { isRefused, Refused } from '../../core/outcome.ts';
+import { isRefused, type Refused } from '../../core/outcome.ts';
 import { PROVIDER_EVENTS } from '../../core/port/event.ts';
 import {
   SIGNATURE_SCHEMES,
@@ -21,6 +21,7 @@ import { freshSecret, webhookView } from '../../core/webhook-view.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint } from '../endpoint.ts';
 import { anyText, forms, oneOf, RecordId, webhookIdParam } from './params.ts';
+import { invalid } from './reply.ts';
 import { nullable, WebhookRow } from './webhook-bodies.ts';
 import { deliveryEndpoints } from './webhook-deliveries.ts';
 
@@ -61,8 +62,7 @@ function misfitAsParam<T>(outcome: T) {
   if (!isRefused(outcome) || (outcome as Refused<string>).says !== 'malformed') {
     return outcome as Exclude<T, Refused<'malformed'>>;
   }
-  const { detail } = outcome as Refused<string>;
-  return new Refused('invalid_parameters', { detail });
+  return invalid((outcome as Refused<string>).detail ?? '');
 }
 
 /** Returns what is missing or belongs to the other kind of target; null: nothing. */
@@ -111,14 +111,14 @@ const addEndpoint = providerEndpoint({
     const events = misfitAsParam(readEvents(params.events ?? 'all', provider.id));
     if (isRefused(events)) return events;
     if ((url === null) === (chat === null)) {
-      return new Refused('invalid_parameters', { detail: 'url or chat is required, one of them' });
+      return invalid('url or chat is required, one of them');
     }
     const target =
       url === null
         ? ({ kind: 'telegram', chat: chat ?? '', locale: locale ?? 'en' } as const)
         : ({ kind: 'webhook', url, scheme: signature ?? 'v1' } as const);
     const stray = strayOf(params);
-    if (stray !== null) return new Refused('invalid_parameters', { detail: stray });
+    if (stray !== null) return invalid(stray);
     const draft = { ...target, events, token };
     const added = misfitAsParam(await addWebhook(core, provider.id, draft, nowMs));
     if (isRefused(added)) return added;
