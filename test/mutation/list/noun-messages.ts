@@ -141,7 +141,7 @@ export const nounMessages: readonly MutatedFile[] = [
         "handed_over_at_ms = ${value('nowMs')}, lease_owner = NULL,",
         "handed_over_at_ms = ${value('nowMs')},",
       ],
-      ['FILTER (WHERE waiting < ', 'FILTER (WHERE waiting <= '],
+      ['FILTER (WHERE waiting >= ', 'FILTER (WHERE waiting > '],
     ],
   },
   {
@@ -166,6 +166,7 @@ export const nounMessages: readonly MutatedFile[] = [
     tests: [
       'test/store/contract/recipient.test.ts',
       'test/store/contract/outbox.test.ts',
+      'test/store/contract/inbox.test.ts',
       'test/core/message/push-model.test.ts',
     ],
     changes: [
@@ -173,12 +174,17 @@ export const nounMessages: readonly MutatedFile[] = [
       ['if (left.waitingCount === 0)', 'if (left.waitingCount >= 0)'],
       ['() => on.remove.run({ ids: ends.map(({ push }) => push.id) }),', ''],
       ['=> pushState === FAILED).length', '=> pushState !== ACCEPTED).length'],
-      ['AND r.is_waiting = 1 AND r.push_state = ${WAITS}', 'AND r.push_state = ${WAITS}'],
+      ['const failedCount = counts.recipientCount - counts.sentCount;', 'const failedCount = 0;'],
     ],
   },
   {
     file: 'src/store/noun/ledger.ts',
-    tests: ['test/store/contract/inbox.test.ts', 'test/store/contract/audit.test.ts'],
+    tests: [
+      'test/store/contract/inbox.test.ts',
+      'test/store/contract/audit.test.ts',
+      'test/store/contract/recipient.test.ts',
+      'test/store/contract/outbox.test.ts',
+    ],
     changes: [
       [
         "AND device_id <= ${value('toId')} AND (state = 1 OR is_waiting = 1)",
@@ -210,7 +216,7 @@ export const nounMessages: readonly MutatedFile[] = [
       ['o.attempt_count + u.counted,', 'o.attempt_count + 1,'],
       ['nextAtMs: Math.min(nextAtMs, latestMs),', 'nextAtMs,'],
       ['rows.delete(settlement.id);', ''],
-      ['if (isDone) yield* pushes.end', 'yield* pushes.end'],
+      ['if (late !== null) yield* endNext(notes, late.id, nowMs);', ''],
     ],
   },
 ];

@@ -1,7 +1,7 @@
 /** What follows from the outcomes of attempts. */
 
 import { expect, test } from 'bun:test';
-import type { OutboxStore } from '../../../src/core/port/outbox.ts';
+import { type OutboxStore, WAIT_MAX_MS } from '../../../src/core/port/outbox.ts';
 import { ACT } from '../../support/actor.ts';
 import { addDoor, NOW_MS, type Suite } from './fixture.ts';
 import { detailOf, EXPIRES_MS, inboxOf, statusOf } from './message-fixture.ts';
@@ -21,6 +21,7 @@ import {
   serve,
   settle,
   WELL,
+  webpush,
 } from './outbox-fixture.ts';
 
 type Method = 'settleDispatches' | 'endHandedOver';
@@ -71,6 +72,30 @@ export const settlementContract: Record<Method & keyof OutboxStore, Suite> = {
       const [again] = await dueAt(store, destinationId, NOW_MS + 5);
       expect(again).toMatchObject({ id: first.id, attemptCount: 1, nextAtMs: NOW_MS + 5 });
       expect(await countsOf(store, id)).toEqual([40, 2, 0, 0]);
+    });
+
+    test('tried again after the longest wait at the latest', async () => {
+      const { store, destinationId, first, second } = await given();
+      const latestMs = NOW_MS + WAIT_MAX_MS.fcm;
+      const wait = { outcome: 'wait', nextAtMs: latestMs + 1, problem: 'too many' } as const;
+      await settle(store, destinationId, [first], wait);
+      await settle(store, destinationId, [second], retryAt(3 * latestMs));
+      expect(await dueAt(store, destinationId)).toEqual([]);
+      const again = await dueAt(store, destinationId, latestMs);
+      expect(again.map(({ nextAtMs }) => nextAtMs)).toEqual([latestMs, latestMs]);
+    });
+
+    test('a push service that failed is forgotten once nothing waits for it', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await registerAt(store, 'a', webpush('https://failing.example/a'));
+      await serve(store, providerId);
+      const { id } = await claimOne(store);
+      const health = { ...WELL, failureCount: 2 };
+      await settle(store, id, await dueAt(store, id), failedFor('gone'), { health });
+      await store.releaseDestinations('one', null);
+      expect(await store.forgetDestinations()).toBe(true);
+      expect(await store.readOutboxTotals()).toEqual([]);
     });
 
     test('put off as it was asked for, which is no attempt', async () => {
