@@ -1,7 +1,7 @@
 /** Deadlines of many calls: each ends by itself, and one timer serves them all. */
 
 import { afterEach, expect, spyOn, test } from 'bun:test';
-import { type Countdown, Deadlines } from '../src/deadline.ts';
+import { type Countdown, Deadline, Deadlines } from '../src/deadline.ts';
 import { FakeClock } from './support/clock.ts';
 
 const never = () => new Promise<never>(() => undefined);
@@ -78,4 +78,13 @@ test('one timer serves all calls, and ends with them', async () => {
     set.mockRestore();
     clear.mockRestore();
   }
+});
+
+test('the caller of a step ends it before its time', () => {
+  const caller = new AbortController();
+  const deadline = new Deadline(60_000, caller.signal, new FakeClock().steadyMs);
+  caller.abort();
+  expect(deadline.signal.aborted).toBe(true);
+  expect(deadline.isOver).toBe(false);
+  deadline.end();
 });

@@ -14,3 +14,11 @@ test('ordinary text stays as it is, in any script', () => {
   const name = 'Планшет 平板 تابلت 👩‍💻';
   expect(sheet({ name })).toBe(`name  ${name}`);
 });
+
+test('wide letters take two columns', () => {
+  const rows = [
+    { name: '平板', os: 'ios' },
+    { name: 'tablet', os: 'ios' },
+  ];
+  expect(table(rows, { NAME: 'name', OS: 'os' })).toBe('NAME    OS\n平板    ios\ntablet  ios');
+});

@@ -209,3 +209,18 @@ test('a part that fails and one that hangs: the rest is stopped, the store close
   expect(said[0]).toContain('the lease could not be given back');
   expect(said.slice(1)).toEqual(['warn stop_late parts=server']);
 });
+
+test('the last parts stop one after the other', async () => {
+  const order: string[] = [];
+  const slow = async () => {
+    await Promise.resolve();
+    await Promise.resolve();
+    order.push('store');
+  };
+  const last = [
+    { name: 'store', stop: slow },
+    { name: 'monitor', stop: async () => void order.push('monitor') },
+  ];
+  await stopInOrder([], last, log);
+  expect(order).toEqual(['store', 'monitor']);
+});

@@ -109,7 +109,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
     tests: ['test/cli/gateway-list.test.ts'],
     changes: [
       ["if (retryAtMs > nowMs) return 'paused';", ''],
-      ["state === 'ready' ? null : ", ''],
+      ["failingSinceMs === null ? 'ready' : 'failing'", "'ready'"],
     ],
   },
   {

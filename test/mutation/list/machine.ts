@@ -179,7 +179,7 @@ export const machine: readonly MutatedFile[] = [
     file: 'src/systemd.ts',
     tests: ['test/systemd.test.ts'],
     changes: [
-      ['watchdogMs / 3', 'watchdogMs * 3'],
+      ['watchdogMs / 3', 'watchdogMs * 3_000'],
       ['if (watchdogPid && watchdogPid !== String(process.pid)) return null;', ''],
       ["if (socket.startsWith('@')) path[0] = 0;", ''],
     ],
