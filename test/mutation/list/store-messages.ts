@@ -95,7 +95,7 @@ export const storeMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/outbox/dispatch.ts',
-    tests: ['test/store/contract/outbox.test.ts'],
+    tests: ['test/core/outbox/dispatch.test.ts'],
     changes: [
       ['if (isNew) return [fresh];', ''],
       [
