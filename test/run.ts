@@ -15,9 +15,10 @@
  * | `TEST_POSTGRES` | the port of a running server; default: one is started |
  */
 
-import { mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { memoryFolder } from './support/memory-folder.ts';
 import { noPostgres, startPostgres } from './support/postgres.ts';
 import { binary } from './support/process.ts';
 
@@ -88,9 +89,6 @@ const WAITING = new Set([
 ]);
 /** Files that need a disk: they measure what is written to it. */
 const ON_DISK = new Set(['e2e/outgoing-idle.test.ts']);
-/** The file system in memory that every Linux has; a container may have little of it. */
-const MEMORY = '/dev/shm';
-const MEMORY_BYTES_MIN = 3 * 1024 ** 3;
 /** Which files start first: the run must not end with one long file alone. */
 const START_ORDER = [/^fuzz/, /^(?:e2e|store|http\/coverage|core\/message)/, /^(?:cli|backup|tls)/];
 /** The time after which a file is killed, s. Tests have limits; code after them has none. */
@@ -169,20 +167,6 @@ function printSlowest(): void {
   console.log(`\nslowest of ${runs.length} files, s:`);
   for (const run of slowest) {
     console.log(`${run.seconds.toFixed(1).padStart(6)}  ${nameOf(run)}`);
-  }
-}
-
-/**
- * Makes a folder in memory for the files of tests, or returns null if there is not enough room. To
- * wait for a disk proves nothing: tests kill processes, not machines.
- */
-function memoryFolder(): string | null {
-  try {
-    const { bavail, bsize } = statfsSync(MEMORY);
-    if (bavail * bsize < MEMORY_BYTES_MIN) return null;
-    return mkdtempSync(join(MEMORY, 'gatepost-test-'));
-  } catch {
-    return null;
   }
 }
 

@@ -19,6 +19,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { memoryFolder } from '../support/memory-folder.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { committedFiles } from '../support/tree.ts';
 import { mutatedFiles } from './list/index.ts';
@@ -50,7 +51,12 @@ const queue = files.flatMap((of) =>
   of.changes.map(([text, replacement]): Mutant => ({ of, text, replacement })),
 );
 const folder = mkdtempSync(join(tmpdir(), 'gatepost-mutation-'));
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+const fastFolder = memoryFolder();
+process.once('exit', () => {
+  for (const each of [folder, fastFolder]) {
+    if (each !== null) rmSync(each, { recursive: true, force: true });
+  }
+});
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 const survivors: Mutant[] = [];
@@ -59,13 +65,8 @@ const copies = Array.from({ length: WORKERS }, (_, at) => join(folder, String(at
 for (const copy of copies) copySources(copy);
 const tests = testsOf(files);
 // One server for all tests: each test file would start its own.
-const needsPostgres = tests.some(
-  (each) => each.store === 'postgres' || String(each.tests).includes('postgres'),
-);
-if (needsPostgres && noPostgres !== null) throw new Error(noPostgres);
-const port =
-  process.env['TEST_POSTGRES'] ??
-  (needsPostgres ? String((await startPostgres()).port) : undefined);
+if (noPostgres !== null) throw new Error(noPostgres);
+const port = process.env['TEST_POSTGRES'] ?? String((await startPostgres()).port);
 await Promise.all(copies.map(checkUnchanged));
 await Promise.all(copies.map(work));
 report();
@@ -121,7 +122,8 @@ async function passes(copy: string, { tests, store }: TestRun): Promise<boolean>
     env: {
       ...process.env,
       TEST_STORE: store,
-      ...(port === undefined ? {} : { TEST_POSTGRES: port }),
+      TEST_POSTGRES: port,
+      ...(fastFolder === null ? {} : { TMPDIR: fastFolder }),
     },
     stdin: 'ignore',
     stdout: 'ignore',

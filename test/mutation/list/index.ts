@@ -18,6 +18,7 @@ import { outgoing } from './outgoing.ts';
 import { rim } from './rim.ts';
 import { storeDevices } from './store-devices.ts';
 import { storeMessages } from './store-messages.ts';
+import { storeMove } from './store-move.ts';
 import { storePostgres } from './store-postgres.ts';
 import { storeReads } from './store-reads.ts';
 import { storeWrites } from './store-writes.ts';
@@ -34,6 +35,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...coreWords,
   ...storeReads,
   ...storePostgres,
+  ...storeMove,
   ...storeWrites,
   ...coreDevices,
   ...coreLinks,
