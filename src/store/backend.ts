@@ -146,12 +146,20 @@ export interface Statements extends Dialect {
   readLocked<T>(read: () => Step<T>, lock: (result: T) => Step<boolean>): Step<T>;
   /** Lets no other write seal or prune the audit log, nor change webhooks of the operator. */
   lockAuditLog(): Step<void>;
+  /** Makes the ids of new rows be above this one; no other write adds rows until this one ends. */
+  raiseIds(table: 'install' | 'domain', id: number): Step<void>;
   /** Runs steps that do not depend on each other; PostgreSQL runs them without waiting between. */
   together<T extends readonly unknown[]>(
     steps: {
       readonly [Key in keyof T]: () => Step<T[Key]>;
     },
   ): Step<T>;
+}
+
+/** The steps of {@link Backend.writeInTurn}. */
+export interface WriteInTurn<Call, Result> {
+  begin(calls: readonly Call[]): Step<void>;
+  run(notes: Notes, call: Call): Step<Result>;
 }
 
 export interface Backend extends Statements {
@@ -161,7 +169,12 @@ export interface Backend extends Statements {
    * saved, else with what the step threw.
    */
   write<T>(step: (notes: Notes) => Step<T>): Promise<T>;
-  /** The same for one statement that notes nothing: PostgreSQL needs no transaction for it. */
+  /**
+   * Makes a write whose calls of one turn share a commit, in their order. `begin` runs once for all
+   * calls of a commit, before them.
+   */
+  writeInTurn<Call, Result>(steps: WriteInTurn<Call, Result>): (call: Call) => Promise<Result>;
+  /** Runs a step of one statement without notes as a write: PostgreSQL needs no transaction. */
   change<T>(step: () => Step<T>): Promise<T>;
   /** Reads. Each statement of a step may see later commits than the one before it. */
   read<T>(step: () => Step<T>): Maybe<T>;

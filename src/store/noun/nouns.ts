@@ -14,6 +14,7 @@ import type { EventStatements } from './event-notes.ts';
 import { figureNoun } from './figure.ts';
 import type { FigureCounter } from './figure-counter.ts';
 import { forgettingNoun } from './forgetting.ts';
+import { importNoun } from './import.ts';
 import { installNoun } from './install.ts';
 import { ledgerKeepingNoun } from './keeping.ts';
 import { laneNoun } from './lane.ts';
@@ -55,6 +56,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...linkNoun(backend),
     ...slotNoun(backend),
     ...removalNoun(backend),
+    ...importNoun(backend),
     ...domainNoun(backend),
     ...distributionNoun(backend),
     ...laneNoun(backend),

@@ -1,22 +1,47 @@
 /** PostgreSQL as the nouns see it. */
 
-import type { Backend, Notes } from '../backend.ts';
+import type { Backend, Notes, WriteInTurn } from '../backend.ts';
 import type { Context } from './context.ts';
 import { runOn, STATEMENTS } from './dialect.ts';
+import { TurnGroup } from './group.ts';
 import type { Write } from './write.ts';
 
 export { DIALECT, runOn, waitFor } from './dialect.ts';
+
+/** Calls that share a transaction. */
+const CALLS_MAX = 64;
 
 export function postgresBackend(context: Context): Backend {
   const { db } = context;
   return {
     ...STATEMENTS,
     write: (step) => context.write((w) => runOn(w, step(w.notes))),
+    writeInTurn: (steps) => callsTogether(context, steps),
     change: (step) => runOn(db.writing, step()),
     read: (step) => runOn(db, step()),
     storeNowMs: () => context.storeNowMs(),
     storeMs: (atMs) => context.storeMs(atMs),
   };
+}
+
+/** Returns the function that runs the calls of a turn in one transaction, in their order. */
+function callsTogether<Call, Result>(
+  { db, write }: Context,
+  steps: WriteInTurn<Call, Result>,
+): (call: Call) => Promise<Result> {
+  const group = new TurnGroup<Call, Result>(db, {
+    run: (calls) =>
+      write(async (w) => {
+        await runOn(w, steps.begin(calls));
+        const results: Result[] = [];
+        for (const call of calls) results.push(await runOn(w, steps.run(w.notes, call)));
+        return results;
+      }),
+    itemsMax: CALLS_MAX,
+    inFlightMax: 1,
+    isWrite: true,
+  });
+  return (call) => group.ask(call);
 }
 
 /** The notes of a transaction. */

@@ -76,6 +76,20 @@ const lockProvider = prepare(sql`
 
 const lockAuditHead = prepare(sql`SELECT id FROM audit_head FOR UPDATE`);
 
+/** Statements about the sequence that gives a table its ids. */
+const sequenceOf = (table: string) => {
+  const name = sql.raw(`${table}_id_seq`);
+  return {
+    last: prepare<{ lastId: number }>(sql`SELECT last_value AS "lastId" FROM ${name}`),
+    /** Changes nothing, but no other write takes an id until this write ends. */
+    hold: prepare(sql`ALTER SEQUENCE ${name} INCREMENT BY 1`),
+    raise: prepare(sql`
+        SELECT setval(${sql.raw(`'${table}_id_seq'`)}, greatest(last_value, ${value('id')}::bigint))
+        FROM ${name}`),
+  };
+};
+const SEQUENCES = { install: sequenceOf('install'), domain: sequenceOf('domain') };
+
 export const STATEMENTS: Statements = {
   ...DIALECT,
   stepCountMax: 20_000,
@@ -93,6 +107,13 @@ export const STATEMENTS: Statements = {
   *lockAuditLog() {
     const head = yield* waitFor((on) => lockAuditHead.get(on));
     if (head === null) throw new Error('audit_head has lost its row');
+  },
+  *raiseIds(table, id) {
+    if (id === 0) return;
+    const { last, hold, raise } = SEQUENCES[table];
+    if (((yield* waitFor((on) => last.get(on)))?.lastId ?? 0) >= id) return;
+    yield* waitFor((on) => hold.run(on));
+    yield* waitFor((on) => raise.run(on, { id }));
   },
   together: <T extends readonly unknown[]>(steps: readonly (() => Step<unknown>)[]) =>
     waitFor(

@@ -2,7 +2,6 @@
 
 import { systemClock } from '../../clock.ts';
 import type { Store } from '../../core/port/store.ts';
-import type { Backend } from '../backend.ts';
 import type { StoreOptions } from '../kind.ts';
 import { FigureCounter } from '../noun/figure-counter.ts';
 import { nounsOf } from '../noun/nouns.ts';
@@ -14,7 +13,6 @@ import { DatabaseClock } from './database-clock.ts';
 import { type DatabaseOptions, poolOptions } from './database-options.ts';
 import { exportStore } from './export.ts';
 import { healthStore } from './health.ts';
-import { importStore } from './import.ts';
 import { inboxStore } from './inbox.ts';
 import { migrate, withConnection } from './migrate.ts';
 import { nodeStore, type Self } from './node.ts';
@@ -74,7 +72,7 @@ export async function openPostgresStore(
   });
   const store: Partial<Store> = {
     ...nouns,
-    ...unconvertedOf(context, backend),
+    ...unconvertedOf(context),
     ...(database.set === false ? {} : fastPathsOf(context, nouns)),
     ...healthStore(context, self),
     ...nodeStore(context, self),
@@ -91,10 +89,9 @@ export async function openPostgresStore(
   return store as Store;
 }
 
-function unconvertedOf(context: Context, backend: Backend): Partial<Store> {
+function unconvertedOf(context: Context): Partial<Store> {
   return {
     ...inboxStore(context),
-    ...importStore(context, backend),
     ...exportStore(context),
   };
 }

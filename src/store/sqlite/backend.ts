@@ -13,6 +13,12 @@ export function sqliteBackend({ db, writer, notes, clock }: Context): Backend {
   return {
     ...sqliteStatements(db),
     write: (step) => writer.run(() => runNow(step(notes))),
+    // Writes of a turn share a commit here.
+    writeInTurn: (steps) => (call) =>
+      writer.run(() => {
+        runNow(steps.begin([call]));
+        return runNow(steps.run(notes, call));
+      }),
     change: (step) => writer.run(() => runNow(step())),
     read: (step) => runNow(step()),
     storeNowMs: () => clock.nowMs(),

@@ -73,6 +73,14 @@ export const DIALECT: Dialect = {
 };
 
 export function sqliteStatements(db: Connection): Statements {
+  // SQLite keeps the highest id that it gave in a table of its own, once it gave one.
+  const table = value('table');
+  const beginIds = db.prepare(sql`
+      INSERT INTO sqlite_sequence (name, seq)
+      SELECT ${table}, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ${table})`);
+  const raiseIds = db.prepare(
+    sql`UPDATE sqlite_sequence SET seq = max(seq, ${value('id')}) WHERE name = ${table}`,
+  );
   return {
     ...DIALECT,
     stepCountMax: 1_000,
@@ -82,6 +90,12 @@ export function sqliteStatements(db: Connection): Statements {
     lockProvider: () => NOTHING,
     readLocked: (read) => read(),
     lockAuditLog: () => NOTHING,
+    raiseIds: (name, id) => {
+      if (id === 0) return NOTHING;
+      beginIds.run({ table: name });
+      raiseIds.run({ table: name, id });
+      return NOTHING;
+    },
     together: (steps) => new Done(steps.map((step) => runNow(step())) as never),
   };
 }

@@ -17,7 +17,6 @@ import { Done, NOTHING, sqliteStatements } from './dialect.ts';
 import { exportStore } from './export.ts';
 import { LOCK_FILE, openDatabase } from './file/open.ts';
 import { healthStore } from './health.ts';
-import { importStore } from './import.ts';
 import { inboxStore } from './inbox.ts';
 import { lockRequestsBy } from './lock-request.ts';
 import { nodeStore, Processes } from './node.ts';
@@ -64,7 +63,6 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     findProvider: (code) => knownProviders.get(code),
     ...inboxStore(context),
     ...healthStore(context, dataDir),
-    ...importStore(context, backend),
     ...exportStore(dataDir),
     ...watchStore(context, processes),
     ...nodeStore(processes),

@@ -133,7 +133,7 @@ export const storeReads: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/import.ts',
+    file: 'src/store/noun/import.ts',
     tests: [
       'test/store/contract/move.test.ts',
       'test/cli/import.test.ts',
@@ -141,8 +141,15 @@ export const storeReads: readonly MutatedFile[] = [
     ],
     changes: [
       [`if (known.providerId !== providerId) return 'install_code_exists';`, ''],
-      ['audit.note(act, deeds.importDomain(null, { ...facts, ...added }), providerId);', ''],
-      ['if (replacedAtMs !== undefined) on.replaced.run({ id: installId, replacedAtMs });', ''],
+      ['notes.audit(act, deeds.importDomain(null, { ...facts, ...added }), providerId);', ''],
+      [
+        'if (replacedAtMs !== undefined) yield* on.replaced.run({ id: installId, replacedAtMs });',
+        '',
+      ],
+      ['const newestMs = Math.max(seenHereMs, lastSeenAtMs);', 'const newestMs = lastSeenAtMs;'],
+      ['mergeFacts(moved, known)', 'mergeFacts(known, moved)'],
+      ['id: isFree ? id : null });\n    if', 'id });\n    if'],
+      ['slotsWithoutRoom: missing.length - added.length', 'slotsWithoutRoom: 0'],
     ],
   },
   {

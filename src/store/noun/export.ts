@@ -1,0 +1,97 @@
+/** The records of a provider, as steps that read a page each; the store keeps the snapshot. */
+
+import { sql } from 'drizzle-orm';
+import type { InstallTerms } from '../../core/port/install.ts';
+import type {
+  ExportRecord,
+  ImportedDomain,
+  ImportedInstall,
+  ImportedSlot,
+} from '../../core/port/moving.ts';
+import type { Provider } from '../../core/port/provider.ts';
+import { type Statements, type Step, value } from '../backend.ts';
+import { termsColumns } from './install-rows.ts';
+import { slotSeen } from './look-ups.ts';
+import { PROVIDER_COLUMNS } from './provider.ts';
+
+/** Records that a step reads. */
+const PAGE = 200;
+
+type InstallRow = Omit<ImportedInstall, 'slots' | 'terms' | 'replacedAtMs'> &
+  InstallTerms & { id: number; replacedAtMs: number | null };
+
+function statements(backend: Statements) {
+  const { prepare, join } = backend;
+  const page = sql`WHERE provider_id = ${value('providerId')} AND id > ${value('afterId')}
+    ORDER BY id LIMIT ${PAGE}`;
+  return {
+    provider: prepare<Provider>(
+      sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE code = ${value('code')}`,
+    ),
+    domains: prepare<ImportedDomain & { id: number }>(sql`
+        SELECT id, domain_hash AS "domainHash", domain_name AS "domainName", status,
+          created_at_ms AS "createdAtMs"
+        FROM domain ${page}`),
+    installs: prepare<InstallRow>(sql`
+        SELECT id, install_code AS "installCode", install_limit AS "installLimit", status, note,
+          created_at_ms AS "createdAtMs", replaced_at_ms AS "replacedAtMs",
+          ${termsColumns(backend)}
+        FROM install ${page}`),
+    slots: prepare<ImportedSlot & { installId: number }>(sql`
+        SELECT s.install_id AS "installId", d.hwid AS hwid,
+          s.registered_at_ms AS "registeredAtMs", p.os AS os, p.os_version AS "osVersion",
+          p.device_name AS "deviceName", p.app_version AS "appVersion",
+          p.user_agent AS "userAgent", d.first_seen_at_ms AS "firstSeenAtMs",
+          p.last_seen_at_ms AS "lastSeenAtMs", ${slotSeen(backend)} AS "slotSeenAtMs"
+        FROM install_device s ${join} device d ON d.id = s.device_id
+          ${join} device_provider p
+            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+        WHERE s.install_id ${backend.among('installIds')} ORDER BY s.install_id, s.id`),
+  };
+}
+
+/** Yields the records of a provider. `run` runs a step within the snapshot of the export. */
+export async function* exportRecords(
+  backend: Statements,
+  run: <T>(step: () => Step<T>) => Promise<T>,
+  code: string,
+): AsyncGenerator<ExportRecord> {
+  const on = statements(backend);
+  const provider = await run(() => on.provider.get({ code }));
+  if (provider === null) return;
+  const providerId = provider.id;
+  yield { kind: 'provider', provider };
+  for await (const rows of pages((afterId) => run(() => on.domains.all({ providerId, afterId })))) {
+    for (const domain of rows) yield { kind: 'domain', domain };
+  }
+  for await (const rows of pages((afterId) =>
+    run(() => on.installs.all({ providerId, afterId })),
+  )) {
+    const slots = await run(() => on.slots.all({ installIds: rows.map(({ id }) => id) }));
+    const byLink = Map.groupBy(slots, ({ installId }) => installId);
+    for (const row of rows) {
+      const own = (byLink.get(row.id) ?? []).map(({ installId: _, ...slot }) => slot);
+      yield { kind: 'install', install: installOf(row, own) };
+    }
+  }
+}
+
+function installOf(row: InstallRow, slots: ImportedSlot[]): ImportedInstall {
+  const { subscriptionKeyHash, inactiveDays, whenFull, coolDownHours, ...rest } = row;
+  const terms = { subscriptionKeyHash, inactiveDays, whenFull, coolDownHours };
+  const { replacedAtMs, ...facts } = rest;
+  return { ...facts, ...(replacedAtMs !== null && { replacedAtMs }), terms, slots };
+}
+
+/** Reads the rows of a table page by page. */
+async function* pages<Row extends { id: number }>(
+  read: (afterId: number) => Promise<Row[]>,
+): AsyncGenerator<Row[]> {
+  for (let afterId = 0; ; ) {
+    const rows = await read(afterId);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows;
+    afterId = last.id;
+  }
+}

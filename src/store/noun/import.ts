@@ -1,0 +1,223 @@
+/** Records that move in. A link moves in as one step together with its HWIDs. */
+
+import { sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
+import { mergeFacts } from '../../core/device.ts';
+import { merge, mergeInstall } from '../../core/moving/merge.ts';
+import type { Act } from '../../core/port/audit.ts';
+import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
+import type { Install, InstallTerms } from '../../core/port/install.ts';
+import type { ImportedInstall, ImportedSlot, ImportStore } from '../../core/port/moving.ts';
+import { NO_TERMS } from '../../core/slot.ts';
+import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import { bindingStatements } from './domain.ts';
+import { linkStatements, setLink, termsColumns } from './install-rows.ts';
+import { knownDeviceSteps } from './known-device.ts';
+import { lookUpStatements } from './look-ups.ts';
+
+type ImportNoun = Pick<ImportStore, 'reserveIds' | 'importInstall' | 'importDomain'>;
+type Imported = Awaited<ReturnType<ImportNoun['importInstall']>>;
+
+/** A link that moves in to a provider. */
+interface MovingLink {
+  providerId: number;
+  install: ImportedInstall;
+  rules: Parameters<ImportNoun['importInstall']>[2];
+  act: Act;
+}
+
+type KnownInstall = Pick<Install, 'id' | 'installLimit' | 'deviceCount' | 'status' | 'note'> &
+  InstallTerms & { providerId: number };
+
+function statements(backend: Backend) {
+  const { among, locked, prepare } = backend;
+  const isTaken = (table: 'install' | 'domain') =>
+    prepare<{ id: number }>(sql`SELECT id FROM ${sql.raw(table)} WHERE id = ${value('id')}`);
+  return {
+    lockProviders: backend.lockOnly(sql`
+        SELECT id FROM provider WHERE id ${among('ids')} ORDER BY id ${locked}`),
+    lockLinks: backend.lockOnly(sql`
+        SELECT id FROM install WHERE install_code ${among('codes', 'text')}
+        ORDER BY id ${locked}`),
+    lockDevices: backend.lockOnly(sql`
+        SELECT id FROM device WHERE hwid ${among('hwids', 'text')} ORDER BY hwid ${locked}`),
+    find: prepare<KnownInstall>(sql`
+        SELECT id, provider_id AS "providerId", install_limit AS "installLimit",
+          device_count AS "deviceCount", status, note, ${termsColumns(backend)}
+        FROM install WHERE install_code = ${value('installCode')} ${locked}`),
+    change: prepare(sql`UPDATE install SET ${setLink(backend)} WHERE id = ${value('id')}`),
+    replaced: prepare(sql`
+        UPDATE install SET replaced_at_ms = ${value('replacedAtMs')} WHERE id = ${value('id')}`),
+    held: prepare<{ hwid: string }>(sql`
+        SELECT d.hwid AS hwid FROM install_device s ${backend.join} device d ON d.id = s.device_id
+        WHERE s.install_id = ${backend.once('installId')}`),
+    installIdIsTaken: isTaken('install'),
+    domainIdIsTaken: isTaken('domain'),
+  };
+}
+
+/** Chooses the other way round than for a call of a device: its facts here are later. */
+const knownWins = (known: DeviceAtProvider, moved: DeviceFacts) => mergeFacts(moved, known);
+
+/** Returns the step that adds HWIDs to a link, which is locked, while it has room. */
+function slotImport(backend: Backend) {
+  const rows = linkStatements(backend);
+  const keep = knownDeviceSteps(backend);
+  const { atProvider } = lookUpStatements(backend);
+  const { held } = statements(backend);
+
+  function* keepFacts(slot: ImportedSlot, deviceId: number, providerId: number): Step<void> {
+    const { os, osVersion, deviceName, appVersion, userAgent, lastSeenAtMs } = slot;
+    const facts = { os, osVersion, deviceName, appVersion, userAgent };
+    const seenHereMs = (yield* atProvider.get({ deviceId, providerId }))?.lastSeenAtMs ?? 0;
+    const newestMs = Math.max(seenHereMs, lastSeenAtMs);
+    yield* keep.keepFacts(deviceId, providerId, facts, newestMs, knownWins);
+  }
+
+  return function* addSlots(
+    { installId, providerId, isNew }: { installId: number; providerId: number; isNew: boolean },
+    slots: readonly ImportedSlot[],
+    room: number,
+    nowMs: number,
+  ): Step<{ slotsAdded: number; slotsPresent: number; slotsWithoutRoom: number }> {
+    const here = isNew || slots.length === 0 ? [] : yield* held.all({ installId });
+    const hwids = new Set(here.map(({ hwid }) => hwid));
+    const missing = slots.filter(({ hwid }) => !hwids.has(hwid) && hwids.add(hwid));
+    const added = missing.slice(0, Math.max(0, room));
+    const deviceIds = yield* backend.together(
+      added.map(
+        (slot) => () => keep.seeElsewhere(slot.hwid, slot.firstSeenAtMs, slot.lastSeenAtMs),
+      ),
+    );
+    yield* backend.together(
+      added.map((slot, n) => () => keepFacts(slot, deviceIds[n] as number, providerId)),
+    );
+    // Triggers count a slot at the device's provider, which knows the device by now.
+    yield* backend.together(
+      added.map(({ registeredAtMs, slotSeenAtMs = nowMs }, n) => () => {
+        const times = { registeredAtMs, lastSeenAtMs: slotSeenAtMs };
+        return rows.takeSlot.run({
+          ...{ installId, deviceId: deviceIds[n] as number, providerId },
+          ...times,
+        });
+      }),
+    );
+    return {
+      slotsAdded: added.length,
+      slotsPresent: slots.length - missing.length,
+      slotsWithoutRoom: missing.length - added.length,
+    };
+  };
+}
+
+function linkImport(backend: Backend) {
+  const on = { ...statements(backend), ...linkStatements(backend) };
+  const addSlots = slotImport(backend);
+
+  /** Returns the imported terms; with the link's own key if another link has the imported one. */
+  function* termsHere(
+    wanted: InstallTerms | undefined,
+    known: Pick<KnownInstall, 'subscriptionKeyHash' | 'providerId'> & { id: number | null },
+  ): Step<InstallTerms | undefined> {
+    if (wanted === undefined || wanted.subscriptionKeyHash === null) return wanted;
+    const { id, providerId, subscriptionKeyHash } = known;
+    const isFree = (yield* on.otherWithKey.get({ ...wanted, providerId, id })) === null;
+    return isFree ? wanted : { ...wanted, subscriptionKeyHash };
+  }
+
+  function* update(
+    notes: Notes,
+    known: KnownInstall,
+    { install, rules, act }: MovingLink,
+  ): Step<Imported> {
+    const { slots, installLimit, status, note, terms } = install;
+    const { id, deviceCount, providerId } = known;
+    const wanted = { installLimit, status, note, ...(yield* termsHere(terms, known)) };
+    const { was, after } = mergeInstall(known, wanted, rules.updates);
+    if (was === 'updated') yield* on.change.run({ ...after });
+    const room = after.installLimit - deviceCount;
+    const counts = yield* addSlots(
+      { installId: id, providerId, isNew: false },
+      slots,
+      room,
+      act.atMs,
+    );
+    notes.audit(act, deeds.importInstall(known, after, counts.slotsAdded), providerId);
+    return { was, id, ...counts };
+  }
+
+  function* importLink(notes: Notes, moving: MovingLink): Step<Imported> {
+    const { providerId, install, rules, act } = moving;
+    const { slots, id, terms, replacedAtMs, ...facts } = install;
+    const known = yield* on.find.get({ installCode: facts.installCode });
+    if (known !== null) {
+      if (known.providerId !== providerId) return 'install_code_exists';
+      return yield* update(notes, known, moving);
+    }
+    const owner = yield* on.countOf.get({ providerId });
+    if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
+    if (owner.installCount >= rules.installCountMax) return 'install_code_limit_reached';
+    const isFree = id !== null && (yield* on.installIdIsTaken.get({ id })) === null;
+    const none = { ...NO_TERMS, providerId, id: null };
+    const added = { ...none, ...facts, ...(yield* termsHere(terms, none)) };
+    const installId = yield* on.add.insert({ ...added, id: isFree ? id : null });
+    if (replacedAtMs !== undefined) yield* on.replaced.run({ id: installId, replacedAtMs });
+    const of = { installId, providerId, isNew: true };
+    const counts = yield* addSlots(of, slots, facts.installLimit, act.atMs);
+    const deed = deeds.importInstall(null, { ...added, id: installId }, counts.slotsAdded);
+    notes.audit(act, deed, providerId);
+    return { was: 'added', id: installId, ...counts };
+  }
+
+  return backend.writeInTurn<MovingLink, Imported>({
+    /** Locks all that these links change, in the order of locks. */
+    *begin(moving) {
+      const installs = moving.map(({ install }) => install);
+      const hwids = installs.flatMap(({ slots }) => slots.map(({ hwid }) => hwid));
+      yield* on.lockProviders.run({ ids: moving.map(({ providerId }) => providerId) });
+      yield* on.lockLinks.run({ codes: installs.map(({ installCode }) => installCode) });
+      yield* backend.raiseIds('install', Math.max(0, ...installs.map(({ id }) => id ?? 0)));
+      yield* on.lockDevices.run({ hwids });
+    },
+    run: importLink,
+  });
+}
+
+export function importNoun(backend: Backend): ImportNoun {
+  const { domainIdIsTaken } = statements(backend);
+  const domains = bindingStatements(backend);
+  const importLink = linkImport(backend);
+
+  return {
+    reserveIds: ({ installId, domainId }) =>
+      backend.write(function* () {
+        yield* backend.raiseIds('install', installId);
+        yield* backend.raiseIds('domain', domainId);
+      }),
+
+    importInstall: (providerId, install, rules, act) =>
+      importLink({ providerId, install, rules, act }),
+
+    importDomain: (providerId, wanted, { domainCountMax, updates }, act) =>
+      backend.write(function* (notes) {
+        const { id, ...facts } = wanted;
+        const { domainHash, domainName, status } = facts;
+        const owner = yield* domains.countOf.get({ providerId });
+        if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
+        const known = yield* domains.findByHash.get({ providerId, domainHash });
+        if (known !== null) {
+          const { was, after } = merge(known, { domainName, status }, updates);
+          if (was === 'updated') yield* domains.change.run({ id: known.id, domainName, status });
+          notes.audit(act, deeds.importDomain(known, after), providerId);
+          return { was, id: known.id };
+        }
+        if (owner.domainCount >= domainCountMax) return 'domain_limit_reached';
+        const isFree = id !== null && (yield* domainIdIsTaken.get({ id })) === null;
+        yield* backend.raiseIds('domain', id ?? 0);
+        const row = { ...facts, providerId, id: isFree ? id : null };
+        const added = { id: yield* domains.add.insert(row) };
+        notes.audit(act, deeds.importDomain(null, { ...facts, ...added }), providerId);
+        return { was: 'added', id: added.id };
+      }),
+  };
+}
