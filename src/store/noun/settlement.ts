@@ -57,7 +57,6 @@ const DELIVERY = {
 
 function settleStatements({ prepare, lockOnly, locked, among, join, rows }: Backend) {
   return {
-    exists: prepare<{ id: number }>(sql`SELECT id FROM destination WHERE id = ${value('id')}`),
     distributions: prepare<{ id: number }>(sql`
         SELECT DISTINCT r.distribution_id AS id
         FROM outbox o ${join} recipient r ON r.id = o.recipient_id WHERE o.id ${among('ids')}`),
@@ -236,7 +235,6 @@ export function settlementNoun(backend: Backend): SettlementNoun {
     settleDispatches: (lease, settlements, health, disables) =>
       backend.write(function* (notes) {
         const { destinationId: id, owner, nowMs, leaseMs } = lease;
-        if ((yield* on.exists.get({ id })) === null) return false;
         const dead = settlements.filter((one) => one.outcome === 'dead');
         yield* steps.dropAddresses(dead, nowMs);
         const found = sorted(settlements, yield* steps.find(settlements));
