@@ -37,6 +37,7 @@ export const figures: readonly MutatedFile[] = [
   {
     file: 'src/core/figures.ts',
     tests: [
+      'test/core/figures.test.ts',
       'test/store/figure-counter.test.ts',
       'test/store/contract/provider.test.ts',
       'test/cli/stats.test.ts',
