@@ -225,7 +225,7 @@ test('nor one that another program has open', async () => {
   await restore();
 });
 
-test('a damaged database is replaced only if it is told, and kept as it is', async () => {
+test('a damaged database is replaced only with --force, and kept as it is', async () => {
   truncateSync(database, 9_000);
   const before = fingerprint(backed.dataDir)['gatepost.db'];
   expect(await refusal(() => restore())).toContain('--force');
@@ -276,7 +276,7 @@ test('the rows of a table that lost its key count as well', async () => {
 });
 
 test('something that is no database at all is kept too, with what lies beside it', async () => {
-  writeFileSync(database, 'not a database, but somebody wrote it');
+  writeFileSync(database, 'not a database, but a text');
   writeFileSync(`${database}-wal`, 'nor this', { mode: 0o600 });
   expect(await refusal(() => restore())).toContain('--force');
   const { replacedFile } = await restore({ isForced: true });
@@ -333,7 +333,7 @@ test('verifying says what is in a backup and leaves nothing', async () => {
   expect(fingerprint(backed.folder)).toEqual(before);
 });
 
-test('an existing file is replaced only if it is told and is a backup', async () => {
+test('an existing file is replaced only with --force and if it is a backup', async () => {
   const { dataDir, folder, file } = backed;
   const order = { dataDir, passphrase: null, nowMs: NOW_MS + 1 };
   const note = join(folder, 'note.txt');

@@ -68,7 +68,7 @@ const STEPS: readonly (readonly [readonly string[], readonly string[]])[] = [
       `provider.rotate-key {"old_key_until":"TIME"} {"key":["${sha(KEY).slice(0, 8)}","${sha(OTHER_KEY).slice(0, 8)}"]}`,
     ],
   ],
-  [['device', 'forget', 'nobody', '--yes'], []],
+  [['device', 'forget', 'unknown', '--yes'], []],
   [['device', 'forget', 'phone', '--yes'], [`device.forget {"hwid_sha256":"${sha('phone')}"}`]],
   [['distribution', 'block', '99'], []],
   [['distribution', 'block', '1'], ['distribution.block {"id":1} {"status":[30,140]}']],

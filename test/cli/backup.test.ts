@@ -56,7 +56,7 @@ test('a backup of a running server, moved to another place', async () => {
 
 test('a passphrase comes from a file or a setting, and is nowhere to be read', async () => {
   const { folder, dataDir, file } = await makeData();
-  const secret = 'a passphrase nobody guesses';
+  const secret = 'a passphrase that is hard to guess';
   const passphraseFile = join(folder, 'passphrase');
   writeFileSync(passphraseFile, `${secret}\nand a second line\n`);
   chmodSync(passphraseFile, 0o644);
@@ -127,7 +127,7 @@ test('commands that start while a restore is at it never meet half of it', async
     for (const { code, stderr } of results) {
       if (code !== 0) expect(stderr).toMatch(/is in use|a restore into/);
     }
-    // Whole, and with the provider of the backup, whoever came first.
+    // Whole, and with the provider of the backup, in any order.
     const { rows } = examineDatabase(join(dataDir, 'gatepost.db'));
     expect(rows['provider']).toBeGreaterThanOrEqual(1);
   }

@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const thing of opened.splice(0)) await thing.close();
 });
 
-/** A provider with a link for one phone, and somebody at a terminal. */
+/** A provider with a link for one phone, and an operator at a terminal. */
 async function prepared(answers: (string | null)[]): Promise<CommandLine> {
   const engine = await openEngine();
   const line = commandLine({ answers, dataDir: engine.dataDir });

@@ -143,9 +143,9 @@ test('forget frees the slot on the running server', async () => {
 });
 
 for (const verb of ['show', 'forget']) {
-  test(`${verb} of a device that nobody knows is one sentence`, async () => {
-    const sentence = "gatepost: there is no device 'nobody': see 'gatepost device list'\n";
-    expect(await device(verb, 'nobody')).toEqual({ code: 1, stdout: '', stderr: sentence });
+  test(`${verb} of an unknown device is one sentence`, async () => {
+    const sentence = "gatepost: there is no device 'unknown': see 'gatepost device list'\n";
+    expect(await device(verb, 'unknown')).toEqual({ code: 1, stdout: '', stderr: sentence });
   });
 }
 

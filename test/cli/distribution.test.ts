@@ -1,4 +1,4 @@
-/** `gatepost distribution …`: what an operator is told is true at any moment. */
+/** `gatepost distribution …`: its output is true at any moment. */
 
 import { afterEach, expect, test } from 'bun:test';
 import { send } from '../store/contract/message-fixture.ts';
@@ -78,7 +78,7 @@ const SAYS: [string, Seed, string][] = [
     { status: 140, recipients: 1, ledger: [true] },
     'Blocked: no further device gets it.',
   ],
-  ['sent to nobody', {}, 'It had no recipients.'],
+  ['sent without recipients', {}, 'It had no recipients.'],
   ['received by all', { recipients: 2, ledger: [true, true] }, 'All recipients received it.'],
   [
     'sent to one who was forgotten',

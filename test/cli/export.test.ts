@@ -1,4 +1,4 @@
-/** `gatepost export` and `gatepost import FILE`: a provider on its way between two machines. */
+/** `gatepost export` and `gatepost import FILE`: a provider moves between two machines. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -160,7 +160,7 @@ describe('there and back', () => {
     }
   });
 
-  test('what a device told another provider stays where it was told', async () => {
+  test('facts of a device at another provider are not exported', async () => {
     await exportIt();
     const before = readFileSync(file, 'utf8');
     rmSync(file);

@@ -140,8 +140,8 @@ test('a gateway that is not set up', async () => {
   );
 });
 
-test('a device that nobody knows, and devices without such an address', async () => {
-  expect(await failureOf('fcm', '--hwid', 'nobody')).toStartWith('device_not_found: ');
+test('an unknown device, and devices without such an address', async () => {
+  expect(await failureOf('fcm', '--hwid', 'unknown')).toStartWith('device_not_found: ');
   expect(await failureOf('fcm', '--hwid', 'tablet')).toBe(
     "failed: device 'tablet' has no address at fcm: the app registered at apns",
   );

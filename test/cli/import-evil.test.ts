@@ -69,7 +69,7 @@ test('brackets for the HWIDs of a link: what came before stays, and it ends', as
   expect(source.calls.filter(({ path }) => path === '/api/list-hwid')).toHaveLength(1);
 });
 
-test('a port where nobody listens is one sentence at once', async () => {
+test('a port without a server is one sentence at once', async () => {
   const { url } = source;
   await source.stop();
   const { code, stderr } = await bring(url);

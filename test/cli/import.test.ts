@@ -117,7 +117,7 @@ describe('what arrives', () => {
     expect(pathsOf().filter((path) => path === '/api/list-hwid')).toHaveLength(3);
   });
 
-  test('what changed at the source is told, and taken with --update', async () => {
+  test('changes at the source are reported, and imported with --update', async () => {
     source.add(1, ['a'], { note: 'before' });
     await bring();
     Object.assign(source.links[0] ?? {}, { note: 'after', install_limit: 3, status: 5 });
@@ -148,8 +148,8 @@ describe('what arrives', () => {
   });
 });
 
-describe('what cannot be had', () => {
-  test('a list that ends at 5000 is told; --ids asks further back, one by one', async () => {
+describe('the limits of an import', () => {
+  test('a list that ends at 5000 is reported; --ids fetches older links one by one', async () => {
     source.listCountMax = 5000;
     for (let id = 11; id <= 5014; id++) source.add(id);
     const { summary, code } = await bring();
@@ -277,7 +277,7 @@ describe('the provider', () => {
     expect(existsSync(line.dataDir)).toBe(false);
   });
 
-  test('one that is here with another key is refused, unless it is gone on with', async () => {
+  test('one that is here with another key is refused, unless --new-key continues', async () => {
     await line.run('provider', 'add', '--name', 'mine', '--code', 'Source01');
     source.add(1);
     const refused = await bring();
@@ -307,7 +307,7 @@ describe('the provider', () => {
     expect(summary.links.added).toBe(1);
   });
 
-  test('people are told what its plan here can do, which the source did not tell', async () => {
+  test('the summary names the rights of its plan here, which the source does not return', async () => {
     const { stdout } = await line.run(...words());
     expect(stdout).toEndWith(
       '\nIts plan here is basic: links and domains; it sends neither commands (pro) nor notifications (enterprise).\n',

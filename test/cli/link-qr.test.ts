@@ -113,7 +113,7 @@ describe('for people', () => {
   });
 });
 
-test('says on stderr why nobody would be let in', async () => {
+test('says on stderr why every device is refused', async () => {
   const words = ['link', 'qr', OTHER_CODE, '--url', 'https://other.example.com/sub'];
   const { code, stdout, stderr } = await line.run(...words);
   expect({ code, isDrawn: stdout.includes('▄') }).toEqual({ code: 0, isDrawn: true });
@@ -130,7 +130,7 @@ test.each([
   [['--url', `${URL_}#title`], 'has no user and no fragment'],
   [['--url', `${URL_}?InstallID=x`], 'has no installid: qr adds it'],
   [['--url', URL_, '--title', 'я'.repeat(255)], 'longer than 1000 bytes'],
-  [['--url', URL_, '--app', 'nobody'], '--app is one of plain, query, happ'],
+  [['--url', URL_, '--app', 'unknown'], '--app is one of plain, query, happ'],
 ])('%j is a mistake of usage', async (words, part) => {
   const { code, stderr } = await line.run('link', 'qr', CODE, ...words);
   expect({ code, has: stderr.includes(part) }).toEqual({ code: 2, has: true });

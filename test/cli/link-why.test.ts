@@ -45,7 +45,7 @@ async function why(hwid: string, ...words: string[]) {
   return JSON.parse(stdout);
 }
 
-/** The link as everybody can see it. */
+/** The link as `link show` prints it. */
 async function seen() {
   const { providerId, installId } = door;
   return {
@@ -184,7 +184,7 @@ describe.each(Object.entries(SITUATIONS))('%s', (_, { given, hwid = 'new', ...ex
 const found = (answer: { steps: { step: string; text: string }[] }, wanted: string) =>
   answer.steps.find(({ step }) => step === wanted)?.text;
 
-test('says until when the cool-down lasts, whom it protects, and who was replaced', async () => {
+test('names the end of the cool-down, the protected HWID and the replaced one', async () => {
   await SITUATIONS['a link that cools down']?.given();
   expect(found(await why('first'), 'hwid')).toBe(
     'it holds no slot: it was replaced at 2026-11-20T07:00:00Z by device for third',
@@ -203,7 +203,7 @@ test('says from when a slot is free as inactive', async () => {
   expect(text).toEndWith(', from 2026-11-21T23:59:59Z');
 });
 
-test('says that a HWID was taken off, and by whom', async () => {
+test('says that a HWID was removed, and by which actor', async () => {
   await come('first');
   const selector = { installCode: CODE, installId: null };
   await core.store.freeSlot(door.providerId, selector, 'first', ACT);

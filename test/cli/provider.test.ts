@@ -300,7 +300,7 @@ for (const words of [
   ['remove'],
   ['set', '--plan', 'pro'],
 ]) {
-  test(`${words[0]} of a code that nobody has is one sentence`, async () => {
+  test(`${words[0]} of an unknown code is one sentence`, async () => {
     const [verb = '', ...rest] = words;
     const sentence = "gatepost: there is no provider 'Nobody00': see 'gatepost provider list'\n";
     const result = await provider(verb, 'Nobody00', ...rest);

@@ -84,7 +84,7 @@ test('distribution show has no word of gateways where none was asked', async () 
   expect(text).not.toContain('At gateways');
 });
 
-test('distribution show of what waits for gateways alone, when nobody is missing', async () => {
+test('distribution show while only pushes are pending', async () => {
   const a = await registerAt(store, 'a', fcm('secret'));
   await registerAt(store, 'b', fcm('secret'));
   const { id } = await serve(store, providerId);
@@ -94,7 +94,7 @@ test('distribution show of what waits for gateways alone, when nobody is missing
   expect(text.trimEnd().split('\n').at(-1)).toBe('Every inbox has it; pushes are pending.');
 });
 
-test('device show says who pushes to it, or why nobody does any more, and no address', async () => {
+test('device show names the gateway, or why there is none, and no address', async () => {
   await registerAt(store, 'a', fcm('secret address'), { locale: 'fa' });
   const show = () => shown('device', 'show', 'a');
   expect(await show()).toMatch(/^PUSHED BY +LOCALE +DROPPED AT +WHY$/m);

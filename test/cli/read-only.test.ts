@@ -74,7 +74,7 @@ describe.skipIf(!MAY_MOUNT)('on a disk that takes no writes', () => {
     'provider suspend Provide1',
     'provider rotate-key Provide1',
     'provider remove Provide1 --yes',
-    'device forget nobody --yes',
+    'device forget unknown --yes',
   ];
 
   test.each(WRITE)('%s is refused in a sentence', async (words) => {
@@ -84,7 +84,7 @@ describe.skipIf(!MAY_MOUNT)('on a disk that takes no writes', () => {
     expect(stderr).toMatch(/^gatepost: [^\n]+\n$/);
   });
 
-  test('a directory with no database in it is told as one', async () => {
+  test('a directory without a database is reported as one', async () => {
     mkdirSync(join(disk.folder, 'empty'), { mode: 0o700 });
     disk.makeReadOnly();
     const empty = commandLine({ dataDir: join(disk.folder, 'empty') });

@@ -65,7 +65,7 @@ test('a server that is not ready: exit 1, with its words', async () => {
   });
 });
 
-test('somebody else on the usual port: exit 1, whatever it says', async () => {
+test('another server on the usual port: exit 1 for any answer', async () => {
   for (const folder of [null, temporaryFolder()]) {
     const { port } = monitorOf(folder, isReady);
     const { code, stderr } = await ready(port ?? 0);
@@ -86,7 +86,7 @@ test('a server whose usual port was taken is found where it said that it listens
   expect(await ready('off')).toEqual(READY);
 });
 
-test('what a server noted that was killed leads nobody astray', async () => {
+test('the address that a killed server noted is harmless', async () => {
   noteMonitor(dataDir, `http://127.0.0.1:${monitorOf(null, isReady).port}`);
   expect((await ready('off')).stderr).toContain('another server answers');
   expect(await ready(monitorOf(dataDir, isReady).port ?? 0)).toEqual(READY);
@@ -94,15 +94,15 @@ test('what a server noted that was killed leads nobody astray', async () => {
   expect(notedMonitor(dataDir)).toBeNull();
 });
 
-test('nobody there, a monitor that is off, or no such directory: exit 1', async () => {
+test('no server, a monitor that is off, or no such directory: exit 1', async () => {
   const gone = monitorOf(dataDir, isReady);
   const { port } = gone;
   await gone.stop(true);
-  const nobody = `no answer from http://127.0.0.1:${port}/readyz`;
+  const noAnswer = `no answer from http://127.0.0.1:${port}/readyz`;
   expect(await ready(port ?? 0)).toEqual({
     code: 1,
     stdout: '',
-    stderr: `gatepost: not ready: no server runs on ${dataDir}: ${nobody}\n`,
+    stderr: `gatepost: not ready: no server runs on ${dataDir}: ${noAnswer}\n`,
   });
   expect((await ready('off')).stderr).toContain('the monitor is off (monitor.port)');
   dataDir = join(dataDir, 'none');

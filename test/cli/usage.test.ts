@@ -1,5 +1,5 @@
 /**
- * A command line that cannot be meant exits with 2, whatever the command; everything else that goes
+ * An invalid command line exits with 2 for every command; everything else that goes
  * wrong with 1. Read from the command line itself, so that new commands are asked too.
  */
 

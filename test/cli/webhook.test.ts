@@ -101,7 +101,7 @@ describe('add', () => {
     ]);
   });
 
-  test('a Telegram chat, whose token nobody sees again', async () => {
+  test('a Telegram chat, whose token is never shown again', async () => {
     expect(await aChat()).toBe("id  1\n'gatepost webhook test 1' tests it.\n");
     const listed = (await hook('list')) + (await hook('list', '--json'));
     expect(listed).not.toContain('s3cret');
@@ -307,7 +307,7 @@ describe('deliveries and replay', () => {
     );
   });
 
-  test('events from before a webhook are told to it when it is asked for', async () => {
+  test('replay sends a webhook events from before it', async () => {
     await aWebhook();
     await makeLinks(3);
     await hook('add', '--provider', CODE, '--url', 'https://late.example.com/');

@@ -1,4 +1,4 @@
-/** Who takes which executable is written where each of them is made. */
+/** The documents say which machine needs which executable. */
 
 import { expect, test } from 'bun:test';
 import { readText } from '../support/tree.ts';
