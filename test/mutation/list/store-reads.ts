@@ -111,10 +111,13 @@ export const storeReads: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/export.ts',
+    file: 'src/store/noun/export.ts',
     tests: ['test/store/contract/move.test.ts', 'test/cli/export.test.ts'],
     changes: [
-      ["AND id > ${value('afterId')}`;", "AND id >= ${value('afterId')}`;"],
+      ["AND id > ${value('afterId')}", "AND id >= ${value('afterId')}"],
+      ['afterId = last.id;', 'afterId = last.id + 1;'],
+      ['replacedAtMs !== null && { replacedAtMs }', 'false'],
+      ['ORDER BY s.install_id, s.id', 'ORDER BY s.install_id, s.id DESC'],
       [
         'ON p.device_id = s.device_id AND p.provider_id = s.provider_id',
         'ON p.device_id = s.device_id ',
