@@ -3,6 +3,7 @@
 import type { Maybe } from '../../core/port/maybe.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend } from '../backend.ts';
+import { acknowledgementNoun } from './acknowledgement.ts';
 import { auditNoun } from './audit.ts';
 import { checkInNoun } from './check-in.ts';
 import { countNoun } from './count.ts';
@@ -15,6 +16,7 @@ import { figureNoun } from './figure.ts';
 import type { FigureCounter } from './figure-counter.ts';
 import { forgettingNoun } from './forgetting.ts';
 import { importNoun } from './import.ts';
+import { inboxNoun } from './inbox.ts';
 import { installNoun } from './install.ts';
 import { ledgerKeepingNoun } from './keeping.ts';
 import { laneNoun } from './lane.ts';
@@ -47,6 +49,8 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...deviceNoun(backend),
     ...forgettingNoun(backend),
     ...countNoun(backend),
+    ...inboxNoun(backend),
+    ...acknowledgementNoun(backend),
     ...tokenNoun(backend),
     ...registrationNoun(backend),
     ...ledgerKeepingNoun(backend),

@@ -13,16 +13,17 @@ import { DatabaseClock } from './database-clock.ts';
 import { type DatabaseOptions, poolOptions } from './database-options.ts';
 import { exportStore } from './export.ts';
 import { healthStore } from './health.ts';
-import { inboxStore } from './inbox.ts';
 import { migrate, withConnection } from './migrate.ts';
 import { nodeStore, type Self } from './node.ts';
 import { openPatiently } from './opening.ts';
 import { onBehalfOf } from './party.ts';
 import { Sealer } from './sealer.ts';
 import { acceptanceInGroups } from './set/acceptance.ts';
+import { acknowledgementsInGroups } from './set/acknowledgement.ts';
 import { addLinksTogether } from './set/addition.ts';
 import { admitTogether } from './set/admission.ts';
 import { checkInsInGroups } from './set/check-in.ts';
+import { inboxesInGroups } from './set/inbox.ts';
 import { lookUps } from './set/look-ups.ts';
 import { sightingsInGroups } from './set/sighting.ts';
 import { tokensInGroups } from './set/token.ts';
@@ -72,7 +73,7 @@ export async function openPostgresStore(
   });
   const store: Partial<Store> = {
     ...nouns,
-    ...unconvertedOf(context),
+    ...exportStore(context),
     ...(database.set === false ? {} : fastPathsOf(context, nouns)),
     ...healthStore(context, self),
     ...nodeStore(context, self),
@@ -89,13 +90,6 @@ export async function openPostgresStore(
   return store as Store;
 }
 
-function unconvertedOf(context: Context): Partial<Store> {
-  return {
-    ...inboxStore(context),
-    ...exportStore(context),
-  };
-}
-
 /** Calls of many callers at once in one statement. Without them the nouns do the same. */
 function fastPathsOf(context: Context, nouns: ReturnType<typeof nounsOf>): Partial<Store> {
   return {
@@ -104,6 +98,8 @@ function fastPathsOf(context: Context, nouns: ReturnType<typeof nounsOf>): Parti
     ...admitTogether(context, nouns),
     ...checkInsInGroups(context, nouns),
     ...sightingsInGroups(context),
+    ...inboxesInGroups(context),
+    ...acknowledgementsInGroups(context, nouns),
     ...tokensInGroups(context),
     ...acceptanceInGroups(context),
   };

@@ -17,7 +17,6 @@ import { Done, NOTHING, sqliteStatements } from './dialect.ts';
 import { exportStore } from './export.ts';
 import { LOCK_FILE, openDatabase } from './file/open.ts';
 import { healthStore } from './health.ts';
-import { inboxStore } from './inbox.ts';
 import { lockRequestsBy } from './lock-request.ts';
 import { nodeStore, Processes } from './node.ts';
 import { WalIndex } from './wal-index.ts';
@@ -61,7 +60,6 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   return {
     ...nouns,
     findProvider: (code) => knownProviders.get(code),
-    ...inboxStore(context),
     ...healthStore(context, dataDir),
     ...exportStore(dataDir),
     ...watchStore(context, processes),

@@ -2,19 +2,30 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const storeMessages: readonly MutatedFile[] = [
   {
-    file: 'src/store/sqlite/inbox.ts',
+    file: 'src/store/noun/inbox.ts',
     tests: ['test/store/contract/inbox.test.ts'],
     changes: [
-      [
-        'AND r.executed_at_ms IS NULL AND r.refused_at_ms IS NULL)',
-        'AND r.executed_at_ms IS NULL )',
-      ],
       ['messages.push({ ...message, payload: JSON.parse(payload) });', ''],
       [
-        'if (place.rows.length === 0 && !place.isRead) refill(place);',
-        'if (place.rows.length === 0 || !place.isRead) refill(place);',
+        'if (place.rows.length === 0 && !place.isRead) {',
+        'if (place.rows.length === 0 || !place.isRead) {',
       ],
       ['if (row === undefined) continue;', ''],
+      ['if (token === null) return false;', 'if (token === null) return true;'],
+      [' || bytes >= bytesMax', ''],
+      ['OR r.inbox < 0 AND x.id <=', 'OR x.id <='],
+    ],
+  },
+  {
+    file: 'src/store/noun/acknowledgement.ts',
+    tests: ['test/store/contract/inbox.test.ts', 'test/core/message/push-model.test.ts'],
+    changes: [
+      ['r.executed_at_ms IS NULL AND r.refused_at_ms IS NULL', 'r.executed_at_ms IS NULL'],
+      ['AND r.sent_at_ms IS NOT NULL', ''],
+      ['AND p.token_id = t.id', ''],
+      ["notes.figure(providerId, 'received', nowMs, change.received);", ''],
+      ['if (change.isAtGateway === 1) ', 'if (false) '],
+      ['SET is_waiting = 0,', 'SET'],
     ],
   },
   {

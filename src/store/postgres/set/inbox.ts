@@ -1,32 +1,25 @@
 /**
- * Inboxes: what waits in the places of a token, and what devices say of it. A message lies in one
- * place, its recipient's row, which is in an inbox of the device: a provider's, or (below 0) of
- * what that provider sent to it as unbound. A look reads the inboxes of the token's places, each
- * from a mark on that is an id, merged by id; a token that died or a link that was lost holds with
- * the next look, on open streams too. The looks of a turn are one statement, which says what is to
- * be read; each message is then fetched once, however many wait for it.
+ * Inboxes, those of a turn in one statement that finds which messages each list has; each message
+ * is then read once for all lists.
  */
 
 import { type SQL, sql } from 'drizzle-orm';
-import { BLOCKED } from '../../core/message/status.ts';
-import type { Message, TokenHolder } from '../../core/port/inbox.ts';
-import type { Store } from '../../core/port/store.ts';
-import { linkedRow } from '../noun/targets.ts';
-import { literal } from '../status.ts';
-import { acknowledger } from './acknowledgement.ts';
-import type { Context } from './context.ts';
-import { DIALECT } from './dialect.ts';
-import { TurnGroup } from './group.ts';
-import { prepare, value } from './statement.ts';
+import { BLOCKED } from '../../../core/message/status.ts';
+import type { Message, TokenHolder } from '../../../core/port/inbox.ts';
+import type { Store } from '../../../core/port/store.ts';
+import { linkedRow } from '../../noun/targets.ts';
+import { literal } from '../../status.ts';
+import type { Context } from '../context.ts';
+import { DIALECT } from '../dialect.ts';
+import { TurnGroup } from '../group.ts';
+import { prepare, value } from '../statement.ts';
 
-type InboxStore = Pick<Store, 'listInbox' | 'acknowledge'>;
-
-/** Looks of one statement. */
-const LOOKS_MAX = 100;
-/** Bytes of payloads after which the next ones are another statement's. */
+/** Lists of one statement. */
+const LISTS_MAX = 100;
+/** Bytes of payloads that one statement reads. */
 const FETCH_BYTES = 1024 ** 2;
 
-interface Look {
+interface List {
   holder: TokenHolder;
   nowMs: number;
   limits: { countMax: number; bytesMax: number };
@@ -41,8 +34,8 @@ interface Waiting {
 type MessageRow = Omit<Message, 'payload'> & { payload: string };
 
 /**
- * Rows of the ledger in a place of token `t`, for call `k`. What was blocked or expired leaves the
- * inbox by housekeeping, and hides nothing until then.
+ * Rows of the ledger at a place of token `t`, for call `k`. Housekeeping removes messages that are
+ * blocked or have expired; they are skipped until then.
  */
 const waitingIn = (place: SQL) => sql`
   SELECT r.id, r.distribution_id, x.bytes FROM (
@@ -55,8 +48,8 @@ const waitingIn = (place: SQL) => sql`
         AND expires_at_ms > k.now_ms LIMIT 1) x
   ORDER BY r.id LIMIT k.count_max`;
 
-const looks = {
-  /** A device that is not the provider's any more reads nothing of what is the provider's. */
+const on = {
+  /** A device that is not linked to the provider any more reads none of its messages. */
   waiting: prepare<Waiting>(sql`
       SELECT k.n::integer AS n, w.distribution_id::float8 AS "distributionId", w.bytes AS bytes
       FROM unnest(${value('deviceIds')}::bigint[], ${value('tokenHashes')}::bytea[],
@@ -76,7 +69,7 @@ const looks = {
                 AND r.distribution_id > t.nobody_after_distribution_id`)}) AS f) AS all_of_it
           ORDER BY id LIMIT k.count_max) AS w
       ORDER BY k.n, w.id`),
-  /** What was blocked or pruned since the look is not to be read any more. */
+  /** Without those that were blocked or pruned since. */
   messages: prepare<MessageRow>(sql`
       SELECT id::float8 AS id, provider_id::float8 AS "providerId",
         octet_length(payload) AS bytes, notification_type AS "notificationType",
@@ -86,12 +79,10 @@ const looks = {
         AND pruned_at_ms IS NULL`),
 };
 
-export function inboxStore(context: Context): InboxStore {
-  const { db } = context;
-
-  /** What is to be read by each look: ids of messages, and whether there is more. */
-  async function look(asked: readonly Look[]) {
-    const rows = await looks.waiting.all(db, {
+export function inboxesInGroups({ db }: Context): Pick<Store, 'listInbox'> {
+  /** Finds the ids of each list's messages, and whether there are more. */
+  async function find(asked: readonly List[]) {
+    const rows = await on.waiting.all(db, {
       deviceIds: asked.map(({ holder }) => holder.id),
       tokenHashes: asked.map(({ holder }) => holder.tokenHash),
       nowMs: asked.map(({ nowMs }) => nowMs),
@@ -110,13 +101,13 @@ export function inboxStore(context: Context): InboxStore {
     return { found, bytesOf };
   }
 
-  /** The messages with these ids and lengths, bytes. */
+  /** Reads the messages with these ids and lengths, bytes. */
   async function fetchMessages(bytesOf: ReadonlyMap<number, number>) {
     const messages = new Map<number, Message>();
     let ids: number[] = [];
     let bytes = 0;
     const fetchSome = async () => {
-      for (const { payload, ...message } of await looks.messages.all(db, { ids })) {
+      for (const { payload, ...message } of await on.messages.all(db, { ids })) {
         messages.set(message.id, { ...message, payload: JSON.parse(payload) });
       }
       [ids, bytes] = [[], 0];
@@ -130,10 +121,10 @@ export function inboxStore(context: Context): InboxStore {
     return messages;
   }
 
-  const inboxes = new TurnGroup<Look, { messages: Message[]; isCut: boolean }>(db, {
-    itemsMax: LOOKS_MAX,
+  const inboxes = new TurnGroup<List, { messages: Message[]; isCut: boolean }>(db, {
+    itemsMax: LISTS_MAX,
     run: async (asked) => {
-      const { found, bytesOf } = await look(asked);
+      const { found, bytesOf } = await find(asked);
       const messages = await fetchMessages(bytesOf);
       return found.map(({ ids, isCut }) => ({
         messages: ids.flatMap((id) => messages.get(id) ?? []),
@@ -144,7 +135,5 @@ export function inboxStore(context: Context): InboxStore {
 
   return {
     listInbox: (holder, nowMs, limits) => inboxes.ask({ holder, nowMs, limits }),
-
-    acknowledge: acknowledger(context),
   };
 }

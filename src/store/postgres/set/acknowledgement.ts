@@ -1,0 +1,200 @@
+/**
+ * Acknowledgements, the calls of a turn in one statement. The noun takes the calls about a message
+ * that waits for a gateway, as its push leaves the outbox.
+ */
+
+import { sql } from 'drizzle-orm';
+import type { AckItem, TokenHolder } from '../../../core/port/inbox.ts';
+import type { Store } from '../../../core/port/store.ts';
+import type { FigureCounter } from '../../noun/figure-counter.ts';
+import type { Context } from '../context.ts';
+import { TurnGroup } from '../group.ts';
+import { inRounds } from '../rounds.ts';
+import { prepare, value } from '../statement.ts';
+
+/** Calls of one group. */
+const CALLS_MAX = 100;
+/** Items of one statement, unless one call has more: its cost grows with their square. */
+const ITEMS_MAX = 200;
+
+/** All that a call reports of one message. */
+interface Report {
+  id: number;
+  isOpened: boolean;
+  /** The first of both; null: neither. */
+  verdict: 'executed' | 'failed' | null;
+  detail: string | null;
+}
+
+interface Call {
+  holder: TokenHolder;
+  items: readonly AckItem[];
+  nowMs: number;
+}
+
+/** A message whose record a call changes, as it was before. */
+interface Known {
+  call: number;
+  id: number;
+  providerId: number;
+  /** No acknowledgement came yet, or the message is in the inbox again. */
+  isWaiting: boolean;
+  wasReceived: boolean;
+  wasOpened: boolean;
+  wasDecided: boolean;
+  isAtGateway: boolean;
+}
+
+/**
+ * Records reports. Each time is set once: a repeated or late acknowledgement changes none. A call
+ * with a message that waits for a gateway is left out.
+ */
+const acknowledge = prepare<Known>(sql`
+    WITH report AS MATERIALIZED (
+      SELECT * FROM unnest(${value('calls')}::integer[], ${value('deviceIds')}::bigint[],
+        ${value('tokenHashes')}::bytea[], ${value('nowMs')}::bigint[], ${value('ids')}::bigint[],
+        ${value('opened')}::boolean[], ${value('verdicts')}::text[], ${value('details')}::text[])
+        AS s (call, device_id, token_hash, now_ms, id, is_opened, verdict, detail)),
+    held AS MATERIALIZED (
+      SELECT s.call, s.now_ms, s.is_opened, s.verdict, s.detail, r.id AS recipient_id,
+        r.distribution_id, abs(r.inbox) AS provider_id,
+        r.received_at_ms IS NULL OR r.is_waiting = 1 AS is_waiting,
+        r.received_at_ms IS NOT NULL AS was_received,
+        r.opened_at_ms IS NOT NULL AS was_opened,
+        r.executed_at_ms IS NOT NULL OR r.refused_at_ms IS NOT NULL AS was_decided,
+        r.push_state IS NOT DISTINCT FROM 1 AS is_at_gateway
+      FROM report s CROSS JOIN LATERAL (
+        SELECT * FROM recipient
+        WHERE distribution_id = s.id AND device_id = s.device_id AND sent_at_ms IS NOT NULL
+          AND (received_at_ms IS NULL OR is_waiting = 1
+            OR s.is_opened AND opened_at_ms IS NULL
+            OR s.verdict IS NOT NULL AND executed_at_ms IS NULL AND refused_at_ms IS NULL)
+          AND EXISTS (SELECT 1 FROM device_token t
+            WHERE t.token_hash = s.token_hash AND t.device_id = s.device_id
+              AND CASE WHEN inbox < 0 THEN t.nobody_after_distribution_id < s.id
+                ELSE EXISTS (SELECT 1 FROM device_provider p
+                  WHERE p.device_id = s.device_id AND p.provider_id = inbox
+                    AND p.token_id = t.id AND p.after_recipient_id < recipient.id OFFSET 0) END
+            OFFSET 0)
+        LIMIT 1 FOR NO KEY UPDATE) r),
+    changed AS (
+      UPDATE recipient r SET is_waiting = 0,
+        (received_at_ms, opened_at_ms, executed_at_ms, refused_at_ms, detail) = (
+          SELECT coalesce(r.received_at_ms, h.now_ms),
+            coalesce(r.opened_at_ms, CASE WHEN h.is_opened THEN h.now_ms END),
+            CASE WHEN h.verdict = 'executed' AND NOT h.was_decided THEN h.now_ms
+              ELSE r.executed_at_ms END,
+            CASE WHEN h.verdict = 'failed' AND NOT h.was_decided THEN h.now_ms
+              ELSE r.refused_at_ms END,
+            CASE WHEN h.verdict = 'failed' AND NOT h.was_decided THEN h.detail ELSE r.detail END
+          FROM held h WHERE h.recipient_id = r.id)
+      WHERE r.id = ANY(ARRAY(
+        SELECT recipient_id FROM held
+        WHERE call <> ALL(ARRAY(SELECT call FROM held WHERE is_at_gateway)))))
+    SELECT call, distribution_id AS id, provider_id AS "providerId",
+      is_waiting AS "isWaiting", was_received AS "wasReceived", was_opened AS "wasOpened",
+      was_decided AS "wasDecided",
+      is_at_gateway AS "isAtGateway"
+    FROM held`);
+
+/** Merges the items of a call by message. */
+function reportsOf(items: readonly AckItem[]): Report[] {
+  const byId = new Map<number, Report>();
+  for (const { id, state, detail } of items) {
+    const report = byId.get(id) ?? { id, isOpened: false, verdict: null, detail: null };
+    byId.set(id, report);
+    if (state === 'opened') report.isOpened = true;
+    else if (state !== 'received' && report.verdict === null) {
+      report.verdict = state;
+      report.detail = state === 'failed' ? detail : null;
+    }
+  }
+  return [...byId.values()];
+}
+
+/** Cuts calls into runs of up to {@link ITEMS_MAX} items. */
+function runsOf(calls: readonly Call[]): Call[][] {
+  const runs: Call[][] = [[]];
+  let count = 0;
+  for (const call of calls) {
+    count += call.items.length;
+    if (count > ITEMS_MAX && runs.at(-1)?.length !== 0) {
+      runs.push([]);
+      count = call.items.length;
+    }
+    runs.at(-1)?.push(call);
+  }
+  return runs;
+}
+
+/** Returns the items of a call that changed a record, as if they came in turn; counts them. */
+function changesOf({ items, nowMs }: Call, rows: readonly Known[], figures: FigureCounter) {
+  const known = new Map(rows.map((row) => [row.id, row]));
+  return items.filter(({ id, state }) => {
+    const row = known.get(id);
+    if (row === undefined) return false;
+    const { providerId, isWaiting, wasReceived, wasOpened, wasDecided } = row;
+    const isOpening = state === 'opened' && !wasOpened;
+    const isVerdict = (state === 'executed' || state === 'failed') && !wasDecided;
+    if (!isWaiting && !isOpening && !isVerdict) return false;
+    known.set(id, {
+      ...row,
+      isWaiting: false,
+      wasReceived: true,
+      wasOpened: wasOpened || isOpening,
+      wasDecided: wasDecided || isVerdict,
+    });
+    if (!wasReceived) figures.note(providerId, 'received', nowMs);
+    if (isOpening || isVerdict) figures.note(providerId, state, nowMs);
+    return true;
+  });
+}
+
+export function acknowledgementsInGroups(
+  { db, figures }: Context,
+  noun: Pick<Store, 'acknowledge'>,
+): Pick<Store, 'acknowledge'> {
+  /** Records the calls of different devices; null: the noun takes the call. */
+  async function record(calls: readonly Call[]): Promise<(AckItem[] | null)[]> {
+    const rows = calls.flatMap(({ holder, items, nowMs }, call) =>
+      reportsOf(items).map((report) => ({ ...report, holder, call, nowMs })),
+    );
+    // In the order of locks.
+    rows.sort((a, b) => a.holder.id - b.holder.id || a.id - b.id);
+    const known = await acknowledge.all(db.writing, {
+      calls: rows.map(({ call }) => call),
+      deviceIds: rows.map(({ holder }) => holder.id),
+      tokenHashes: rows.map(({ holder }) => holder.tokenHash),
+      nowMs: rows.map(({ nowMs }) => nowMs),
+      ids: rows.map(({ id }) => id),
+      opened: rows.map(({ isOpened }) => isOpened),
+      verdicts: rows.map(({ verdict }) => verdict),
+      details: rows.map(({ detail }) => detail),
+    });
+    const byCall = Map.groupBy(known, ({ call }) => call);
+    return calls.map((call, n) => {
+      const own = byCall.get(n) ?? [];
+      return own.some(({ isAtGateway }) => isAtGateway) ? null : changesOf(call, own, figures);
+    });
+  }
+
+  async function recordRuns(calls: readonly Call[]): Promise<(AckItem[] | null)[]> {
+    const changes: (AckItem[] | null)[] = [];
+    for (const run of runsOf(calls)) changes.push(...(await record(run)));
+    return changes;
+  }
+
+  const calls = new TurnGroup<Call, AckItem[] | null>(db, {
+    isWrite: true,
+    itemsMax: CALLS_MAX,
+    run: (asked) => inRounds(asked, ({ holder }) => holder.id, recordRuns),
+  });
+
+  return {
+    acknowledge: async (holder, items, nowMs) => {
+      if (items.length === 0) return [];
+      const changed = await calls.ask({ holder, items, nowMs });
+      return changed ?? noun.acknowledge(holder, items, nowMs);
+    },
+  };
+}
