@@ -31,7 +31,8 @@ function statements(backend: Backend) {
           a.until_ms AS "anchorUntilMs", b.*
         FROM (SELECT 1) one LEFT JOIN audit_anchor a ON true LEFT JOIN (
           SELECT ${COLUMNS} FROM audit
-          WHERE last_number > coalesce(CAST(${value('number')} AS bigint), -1)
+          WHERE last_number > coalesce(CAST(${value('number')} AS bigint),
+            CAST('-9223372036854775808' AS bigint))
           ORDER BY last_number LIMIT ${value('countMax')}) b ON true
         ORDER BY b.number`),
     before: backend.prepare<AuditBlock>(sql`
