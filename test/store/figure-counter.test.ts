@@ -14,7 +14,6 @@ import { FigureCounter } from '../../src/store/noun/figure-counter.ts';
 import { noteStatements, type WriteNotes } from '../../src/store/noun/notes.ts';
 import { batchNotes, sqliteBackend } from '../../src/store/sqlite/backend.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
-import { callsOf } from '../../src/store/sqlite/context.ts';
 import { sqliteStatements } from '../../src/store/sqlite/dialect.ts';
 import { migrate } from '../../src/store/sqlite/file/migrate.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -43,7 +42,7 @@ beforeEach(() => {
   const counter = new FigureCounter();
   notes = notesOn(db, { figures: counter });
   writer = new GroupWriter(db, 100, { notes: batchNotes(notes) });
-  const backend = sqliteBackend({ ...callsOf(notes), db, writer, notes, clock: systemClock });
+  const backend = sqliteBackend({ db, writer, notes, clock: systemClock });
   figures = figureNoun(backend, counter, noteStatements(sqliteStatements(db)).events);
 });
 

@@ -264,7 +264,7 @@ describePostgres('the way to PostgreSQL', () => {
     const db = open();
     const answer = await saving<string>(db, async (w) => {
       await on.add.run(w, { id: 10, n: 1 });
-      return w.refuse('refused');
+      return w.notes.refuse('refused');
     });
     expect(answer).toBe('refused');
     expect(await on.of.get(db, { id: 10 })).toBeNull();

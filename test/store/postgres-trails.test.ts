@@ -72,7 +72,7 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
 
   const noting = (context: Context, ...ids: number[]) =>
     context.write(async (w) => {
-      for (const id of ids) w.audit.note(ACT, deed(id));
+      for (const id of ids) w.notes.audit(ACT, deed(id));
     });
 
   /** The ids of the deeds by block; the chain must hold. */
@@ -95,16 +95,16 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
   const upTo = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
 
   const writes: [string, (w: Write) => unknown][] = [
-    ['is refused', (w) => w.refuse('no')],
+    ['is refused', (w) => w.notes.refuse('no')],
     ['throws', () => Promise.reject(new Error('a rule was broken'))],
   ];
 
   test.each(writes)('a write that %s leaves no entry, no event and no figure', async (_, end) => {
     await addWebhook(1);
     const failing = one.write(async (w) => {
-      w.audit.note(ACT, deed(1));
-      w.events.note(PROVIDER, NOW_MS, () => linkFull(1));
-      w.figures.note(PROVIDER, 'links', NOW_MS);
+      w.notes.audit(ACT, deed(1));
+      w.notes.event(PROVIDER, NOW_MS, () => linkFull(1));
+      w.notes.figure(PROVIDER, 'links', NOW_MS);
       await end(w);
     });
     await failing.catch(() => undefined);
@@ -190,8 +190,8 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
     await Promise.all(
       upTo(20).map((n) =>
         (nodes[n % 2] as Context).write(async (w) => {
-          w.audit.note({ actor, atMs: NOW_MS }, change, PROVIDER);
-          w.audit.note({ actor, atMs: NOW_MS }, change, PROVIDER);
+          w.notes.audit({ actor, atMs: NOW_MS }, change, PROVIDER);
+          w.notes.audit({ actor, atMs: NOW_MS }, change, PROVIDER);
         }),
       ),
     );
@@ -220,8 +220,8 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
     await addWebhook(1);
     await addWebhook(2, { kinds: 'link.created' });
     await one.write(async (w) => {
-      for (const id of [2, 1]) w.events.note(PROVIDER, NOW_MS, () => linkFull(id));
-      w.events.note(null, NOW_MS, () => linkFull(3));
+      for (const id of [2, 1]) w.notes.event(PROVIDER, NOW_MS, () => linkFull(id));
+      w.notes.event(null, NOW_MS, () => linkFull(3));
     });
     const told = ['link.full {"install_id":2}', 'link.full {"install_id":1}'];
     expect(await waitingFor(1)).toEqual(told);
@@ -234,11 +234,11 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
     await addWebhook(1, { kinds: 'link.created' });
     let isMade = false;
     await one.write(async (w) => {
-      w.events.note(null, NOW_MS, () => {
+      w.notes.event(null, NOW_MS, () => {
         isMade = true;
         return linkFull(1);
       });
-      w.events.note(PROVIDER, NOW_MS, () => linkFull(2));
+      w.notes.event(PROVIDER, NOW_MS, () => linkFull(2));
     });
     expect([isMade, await countOf('event'), signals.length]).toEqual([false, 0, 0]);
   });
@@ -246,7 +246,7 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
   test('a webhook that takes nothing is disabled when its queue is full; others hear of it', async () => {
     await addWebhook(1, { waiting: 100_000 });
     await addWebhook(2);
-    await one.write(async (w) => w.events.note(PROVIDER, NOW_MS, () => linkFull(1)));
+    await one.write(async (w) => w.notes.event(PROVIDER, NOW_MS, () => linkFull(1)));
     const [row] = await database.sql`SELECT disabled_why AS why FROM webhook WHERE id = 1`;
     expect(row.why).toStartWith('100000 events wait for it');
     expect(await waitingFor(1)).toEqual([]);
@@ -261,7 +261,7 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
       const results = await Promise.allSettled([
         ...upTo(4).map((id) =>
           (id % 2 === 0 ? one : beside).write(async (w) =>
-            w.events.note(PROVIDER, NOW_MS, () => linkFull(id)),
+            w.notes.event(PROVIDER, NOW_MS, () => linkFull(id)),
           ),
         ),
         beside.write(async (w) => w.ask(`DELETE FROM webhook WHERE id = ${round}`, [])),
@@ -277,7 +277,7 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
   test('figures of several nodes add up, whoever saves them at the same time', async () => {
     const nodes = [one, open(), open()];
     for (const node of nodes) {
-      await node.write(async (w) => w.figures.note(PROVIDER, 'links', NOW_MS, 2));
+      await node.write(async (w) => w.notes.figure(PROVIDER, 'links', NOW_MS, 2));
       node.figures.note(PROVIDER, 'links', NOW_MS);
       node.figures.note(99, 'links', NOW_MS);
     }

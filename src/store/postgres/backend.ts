@@ -1,12 +1,9 @@
 /** PostgreSQL as the nouns see it. */
 
-import type { Backend, Notes, WriteInTurn } from '../backend.ts';
+import type { Backend, WriteInTurn } from '../backend.ts';
 import type { Context } from './context.ts';
 import { runOn, STATEMENTS } from './dialect.ts';
 import { TurnGroup } from './group.ts';
-import type { Write } from './write.ts';
-
-export { DIALECT, runOn, waitFor } from './dialect.ts';
 
 /** Calls that share a transaction. */
 const CALLS_MAX = 64;
@@ -43,6 +40,3 @@ function callsTogether<Call, Result>(
   });
   return (call) => group.ask(call);
 }
-
-/** The notes of a transaction. */
-export const notesOf = (w: Write): Notes => w.notes;

@@ -9,14 +9,8 @@
  */
 
 import { systemClock } from '../../clock.ts';
-import type { Deed } from '../../core/audit/entry.ts';
-import type { Quota } from '../../core/event/quota.ts';
-import type { Act } from '../../core/port/audit.ts';
-import type { EventKind } from '../../core/port/event.ts';
-import type { Figure } from '../../core/port/figure.ts';
 import { StoreAway, StoreBusy, WriteFailed } from '../../core/port/store.ts';
 import type { Countdown } from '../../deadline.ts';
-import type { MakeHappening, QuotaShare } from '../backend.ts';
 import type { StoreOptions } from '../kind.ts';
 import type { FigureCounter } from '../noun/figure-counter.ts';
 import { noteStatements, WriteNotes } from '../noun/notes.ts';
@@ -76,33 +70,6 @@ export class Write implements Runner {
   async seal(): Promise<void> {
     await runOn(this, this.notes.endWrite());
     await runOn(this, this.notes.seal());
-  }
-
-  // The notes as nouns call them that are not written for both databases yet.
-  readonly audit = {
-    note: (act: Act, deed: Deed | null, providerId?: number) =>
-      this.notes.audit(act, deed, providerId),
-  };
-  readonly figures = {
-    note: (providerId: number, figure: Figure, atMs: number, by?: number) =>
-      this.notes.figure(providerId, figure, atMs, by),
-  };
-  readonly events = {
-    note: (providerId: number | null, atMs: number, happening: MakeHappening) =>
-      this.notes.event(providerId, atMs, happening),
-    isWanted: (providerId: number | null, kind: EventKind) =>
-      runOn(this, this.notes.isWanted(providerId, kind)),
-    noteQuota: (providerId: number, quota: Quota, share: QuotaShare, atMs: number) =>
-      this.notes.quota(providerId, quota, share, atMs),
-    disableWebhook: (id: number, why: string, atMs: number) =>
-      runOn(this, this.notes.disableWebhook(id, why, atMs)),
-    forgetWebhooks: () => this.notes.forgetWebhooks(),
-  };
-  refuse(value: unknown): never {
-    throw new Refusal(value);
-  }
-  notify(deviceIds: readonly number[]): void {
-    this.notes.changed(deviceIds);
   }
 }
 

@@ -7,8 +7,6 @@ import { runNow, sqliteStatements } from './dialect.ts';
 
 import type { BatchNotes } from './writer.ts';
 
-export { DIALECT, runNow } from './dialect.ts';
-
 export function sqliteBackend({ db, writer, notes, clock }: Context): Backend {
   return {
     ...sqliteStatements(db),

@@ -12,7 +12,7 @@ import { AuditChain } from './audit-chain.ts';
 import { batchNotes, sqliteBackend } from './backend.ts';
 import { Checkpoints } from './checkpoint.ts';
 import { Connection } from './connection.ts';
-import { type Context, callsOf } from './context.ts';
+import type { Context } from './context.ts';
 import { Done, NOTHING, sqliteStatements } from './dialect.ts';
 import { exportStore } from './export.ts';
 import { LOCK_FILE, openDatabase } from './file/open.ts';
@@ -52,7 +52,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     onCommit,
     requests,
   });
-  const context: Context = { ...callsOf(notes), db, writer, notes, clock };
+  const context: Context = { db, writer, notes, clock };
   const backend = sqliteBackend(context);
   const nouns = nounsOf(backend, { figures, events: on.events, seal: () => undefined });
   const knownProviders = new AnswerCache(db, (code) => nouns.findProvider(code));

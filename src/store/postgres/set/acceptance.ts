@@ -2,8 +2,9 @@
 
 import type { Store } from '../../../core/port/store.ts';
 import { type Acceptance, acceptance, type Offer } from '../../noun/acceptance.ts';
-import { notesOf, postgresBackend, runOn } from '../backend.ts';
+import { postgresBackend } from '../backend.ts';
 import type { Context } from '../context.ts';
+import { runOn } from '../dialect.ts';
 import { TurnGroup } from '../group.ts';
 
 /** Sends of one commit, and commits at a time, each of another party. */
@@ -13,7 +14,7 @@ const UNDER_WAY_MAX = 4;
 export function acceptanceInGroups(context: Context): Pick<Store, 'addDistribution'> {
   const accept = acceptance(postgresBackend(context));
   const group = new TurnGroup<Offer, Acceptance>(context.db, {
-    run: (offers) => context.write((w) => runOn(w, accept(notesOf(w), offers))),
+    run: (offers) => context.write((w) => runOn(w, accept(w.notes, offers))),
     itemsMax: COUNT_MAX,
     inFlightMax: UNDER_WAY_MAX,
     isWrite: true,
