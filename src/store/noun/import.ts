@@ -13,7 +13,6 @@ import { type Backend, type Notes, type Step, value } from '../backend.ts';
 import { bindingStatements } from './domain.ts';
 import { linkStatements, setLink, termsColumns } from './install-rows.ts';
 import { knownDeviceSteps } from './known-device.ts';
-import { lookUpStatements } from './look-ups.ts';
 
 type ImportNoun = Pick<ImportStore, 'reserveIds' | 'importInstall' | 'importDomain'>;
 type Imported = Awaited<ReturnType<ImportNoun['importInstall']>>;
@@ -63,15 +62,13 @@ const knownWins = (known: DeviceAtProvider, moved: DeviceFacts) => mergeFacts(mo
 function slotImport(backend: Backend) {
   const rows = linkStatements(backend);
   const keep = knownDeviceSteps(backend);
-  const { atProvider } = lookUpStatements(backend);
   const { held } = statements(backend);
 
-  function* keepFacts(slot: ImportedSlot, deviceId: number, providerId: number): Step<void> {
+  function keepFacts(slot: ImportedSlot, deviceId: number, providerId: number): Step<unknown> {
     const { os, osVersion, deviceName, appVersion, userAgent, lastSeenAtMs } = slot;
     const facts = { os, osVersion, deviceName, appVersion, userAgent };
-    const seenHereMs = (yield* atProvider.get({ deviceId, providerId }))?.lastSeenAtMs ?? 0;
-    const newestMs = Math.max(seenHereMs, lastSeenAtMs);
-    yield* keep.keepFacts(deviceId, providerId, facts, newestMs, knownWins);
+    const seenAfter = (beforeMs: number | null) => Math.max(beforeMs ?? 0, lastSeenAtMs);
+    return keep.keepFacts(deviceId, providerId, facts, seenAfter, knownWins);
   }
 
   return function* addSlots(

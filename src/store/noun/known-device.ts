@@ -104,18 +104,18 @@ export function knownDeviceSteps(backend: Statements) {
     seen(on.seeElsewhere, hwid, { firstSeenAtMs, lastSeenAtMs });
 
   /**
-   * Keeps what a device reports to a provider, which may not have known it. Returns when the
-   * provider saw it before; null: never.
+   * Keeps what a device reports to a provider, which may not have known it; `seenAfter` makes the
+   * time at which the provider saw it last. Returns when the provider saw it before; null: never.
    */
   function* keepFacts(
     deviceId: number,
     providerId: number,
     reported: DeviceFacts,
-    lastSeenAtMs: number,
+    seenAfter: (seenBeforeMs: number | null) => number,
     merge: Merge,
   ): Step<number | null> {
-    const key = { deviceId, providerId, lastSeenAtMs };
     const row = yield* find.atProvider.get({ deviceId, providerId });
+    const key = { deviceId, providerId, lastSeenAtMs: seenAfter(row?.lastSeenAtMs ?? null) };
     if (row === null) yield* on.addAtProvider.run({ ...key, ...reported });
     else yield* on.setAtProvider.run({ ...key, ...merge(atProvider(row), reported) });
     return row === null ? null : row.lastSeenAtMs;
@@ -130,7 +130,7 @@ export function knownDeviceSteps(backend: Statements) {
     nowMs: number,
     merge: Merge,
   ): Step<void> {
-    const seenBeforeMs = yield* keepFacts(deviceId, providerId, reported, nowMs, merge);
+    const seenBeforeMs = yield* keepFacts(deviceId, providerId, reported, () => nowMs, merge);
     if (isFirstOfDay(seenBeforeMs, nowMs)) notes.figure(providerId, 'seen', nowMs);
   }
 

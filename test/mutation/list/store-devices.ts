@@ -135,7 +135,7 @@ export const storeDevices: readonly MutatedFile[] = [
     changes: [
       ['if (isNew)', 'if (true)'],
       ['device_count + nth <= install_limit', 'device_count + nth < install_limit'],
-      ['device_count + nth <= install_limit', 'device_count + nth <= install_limit + 1'],
+      ['CASE WHEN slot_id IS NULL THEN nth ELSE 0 END AS', '0 AS'],
       ['AND (provider_code IS NULL OR provider_code = owner_code)', ''],
       [' AND webhook_id IS NULL', ''],
       ['WHERE status = ${sql.raw(String(INSTALL_ACTIVE))}', 'WHERE true'],
@@ -144,13 +144,18 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/postgres/set/addition.ts',
-    tests: ['test/store/postgres-links.test.ts', 'test/store/contract/link.test.ts'],
+    tests: [
+      'test/store/postgres-links.test.ts',
+      'test/store/contract/event.test.ts',
+      'test/store/contract/provider.test.ts',
+      'test/http/coverage',
+    ],
     store: 'postgres',
     changes: [
       ['WHERE x.nth <= x.count_max', 'WHERE x.nth <= x.count_max + 1'],
       [' AND x.webhook_id IS NULL', ''],
       ['if (!byCode.has(installCode))', 'if (true)'],
-      ['if (rows.length > 0) sealer.raise();', ''],
+      ['answers[at] = { id };', ''],
       ["figures.note(item.draft.providerId, 'links', item.act.atMs);", ''],
     ],
   },

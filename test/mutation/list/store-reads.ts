@@ -149,7 +149,7 @@ export const storeReads: readonly MutatedFile[] = [
         'if (replacedAtMs !== undefined) yield* on.replaced.run({ id: installId, replacedAtMs });',
         '',
       ],
-      ['const newestMs = Math.max(seenHereMs, lastSeenAtMs);', 'const newestMs = lastSeenAtMs;'],
+      ['Math.max(beforeMs ?? 0, lastSeenAtMs)', 'lastSeenAtMs'],
       ['mergeFacts(moved, known)', 'mergeFacts(known, moved)'],
       ['id: isFree ? id : null });\n    if', 'id });\n    if'],
       ['slotsWithoutRoom: missing.length - added.length', 'slotsWithoutRoom: 0'],
