@@ -40,6 +40,61 @@ export const storeDevices: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/store/postgres/set/check-in.ts',
+    tests: ['test/store/set-rules.test.ts', 'test/store/contract/device.test.ts'],
+    store: 'postgres',
+    changes: [
+      ['AND status = ${ACTIVE_BINDING} LIMIT 1', 'LIMIT 1'],
+      ['coalesce(tie_count, 0) >= ${TIES_MAX}', 'coalesce(tie_count, 0) > ${TIES_MAX}'],
+      ['last_seen_at_ms = excluded.last_seen_at_ms, checked_in', 'checked_in'],
+      ['FROM done WHERE is_new_link', 'FROM done WHERE false'],
+      ["providerId === null ? 'provider_not_found' : known", 'known'],
+    ],
+  },
+  {
+    file: 'src/store/postgres/set/acknowledgement.ts',
+    tests: ['test/store/set-rules.test.ts', 'test/store/contract/inbox.test.ts'],
+    store: 'postgres',
+    changes: [
+      ['AND sent_at_ms IS NOT NULL', ''],
+      ['wasDecided: wasDecided || isVerdict', 'wasDecided'],
+      ['wasOpened: wasOpened || isOpening', 'wasOpened'],
+      ['report.verdict === null) {', 'true) {'],
+      ['AND p.token_id = t.id', ''],
+      ["if (!wasReceived) figures.note(providerId, 'received', nowMs);", ''],
+      ['WHERE call <> ALL(ARRAY(SELECT call FROM held WHERE is_at_gateway))', 'WHERE true'],
+    ],
+  },
+  {
+    file: 'src/store/postgres/set/unproven.ts',
+    tests: ['test/store/postgres-devices.test.ts'],
+    store: 'postgres',
+    changes: [
+      ['${p}.token_id IS NULL AND ', ''],
+      ["coalesce(nullif(${reported}.${fact}, ''), ${p}.${fact})", '${reported}.${fact}'],
+    ],
+  },
+  {
+    file: 'src/store/postgres/set/inbox.ts',
+    tests: ['test/store/contract/inbox.test.ts'],
+    store: 'postgres',
+    changes: [
+      ['inbox.bytes >= limits.bytesMax', 'false'],
+      ['r.inbox = p.provider_id AND r.id > p.after_recipient_id', 'r.inbox = p.provider_id'],
+      ['AND r.distribution_id > t.nobody_after_distribution_id', ''],
+      ['AND expires_at_ms > k.now_ms', ''],
+    ],
+  },
+  {
+    file: 'src/store/postgres/set/sighting.ts',
+    tests: ['test/store/contract/inbox.test.ts', 'test/store/contract/device.test.ts'],
+    store: 'postgres',
+    changes: [
+      ['if (isFirstOfDay(seenBeforeMs, nowMs)) ', ''],
+      ['SELECT h.now_ms, h.now_ms FROM held h', 'SELECT h.now_ms, p.last_seen_at_ms FROM held h'],
+    ],
+  },
+  {
     file: 'src/store/noun/count.ts',
     tests: ['test/store/contract/provider.test.ts'],
     changes: [
