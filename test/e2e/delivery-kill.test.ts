@@ -13,6 +13,7 @@ import { call } from '../support/app.ts';
 import { type Beside, besideOf } from '../support/beside.ts';
 import { bindDevices, makeDevices, putOnLinks } from '../support/delivery.ts';
 import { DOMAIN_HASH, LiveDevice, Traffic } from '../support/delivery-traffic.ts';
+import { STORE } from '../support/place.ts';
 import {
   addProviderByCommand,
   lookedAt,
@@ -21,7 +22,7 @@ import {
   temporaryFolder,
 } from '../support/process.ts';
 import { Random } from '../support/random.ts';
-import { isAskedFor, scaleOf } from '../support/scale.ts';
+import { IS_LONG, isAskedFor, scaleOf } from '../support/scale.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
@@ -29,7 +30,7 @@ const KILLS = scaleOf('DELIVERY_KILLS', { short: 8, long: 40 });
 const SEED = Number(process.env['DELIVERY_SEED'] ?? 5);
 const PROVIDERS = 2;
 /** So many that writing recipients and sending take several steps. */
-const DEVICES_PER_PROVIDER = 5_000;
+const DEVICES_PER_PROVIDER = STORE === 'sqlite' || IS_LONG ? 20_000 : 5_000;
 const LIVE_PER_PROVIDER = 3;
 const STATUSES = [10, 20, 30, 5, 6, 40, 100, 130];
 
