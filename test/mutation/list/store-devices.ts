@@ -157,6 +157,7 @@ export const storeDevices: readonly MutatedFile[] = [
       'test/core/slot-model.test.ts',
       'test/store/slot-story.test.ts',
       'test/store/contract/link.test.ts',
+      'test/store/contract/event.test.ts',
     ],
     changes: [
       ['yield* rows.seeSlot.run({ installId, deviceId, nowMs });', ''],
