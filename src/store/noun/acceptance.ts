@@ -55,9 +55,24 @@ function statements(backend: Backend) {
   };
 }
 
-/** Returns the step that accepts or refuses sends, each on top of those before it. */
-export function acceptance(backend: Backend) {
+/** A send as a row. */
+export type SendRow = Omit<NewDistribution, 'dueAtMs' | 'reachesUnbound'> & {
+  dueAtMs: number;
+  reachesUnbound: number;
+};
+
+/** Adds sends in their order, which is the order of the lane; returns their ids. */
+export type AddSends = (rows: readonly SendRow[]) => Step<number[]>;
+
+/** Steps that accept or refuse sends, each on top of those before it. */
+export function acceptance(backend: Backend, addSends?: AddSends) {
   const on = statements(backend);
+
+  function* addEach(rows: readonly SendRow[]): Step<number[]> {
+    const ids: number[] = [];
+    for (const row of rows) ids.push(yield* on.add.insert({ ...row }));
+    return ids;
+  }
 
   /**
    * Counts the unbound recipients of the provider's sends around the time of an offer, `before`
@@ -76,8 +91,8 @@ export function acceptance(backend: Backend) {
     return count;
   }
 
-  /** Counts the offers of a provider, and notes what it keeps by then. */
-  function* acceptOf(notes: Notes, providerId: number, own: readonly Offer[]) {
+  /** Accepts or refuses offers of one provider. */
+  function* acceptOf(notes: Notes, providerId: number, own: readonly Offer[]): Step<Acceptance[]> {
     const usage = yield* on.lockUsage.get({ providerId });
     if (usage === null) throw new Error(`provider ${providerId} was removed meanwhile`);
     const accepted: Offer[] = [];
@@ -101,7 +116,7 @@ export function acceptance(backend: Backend) {
     );
   }
 
-  /** Adds accepted sends in their order, which is the order of the lane; returns their ids. */
+  /** Adds accepted sends and saves their count; returns their ids. */
   function* save(
     notes: Notes,
     providerId: number,
@@ -109,10 +124,9 @@ export function acceptance(backend: Backend) {
     accepted: readonly Offer[],
   ): Step<number[]> {
     if (accepted.length === 0) return [];
-    const drafts = accepted.map(({ draft }) => ({ ...draft, ...timesOf(draft) }));
-    const [, ...ids] = yield* backend.together([
+    const [, ids] = yield* backend.together([
       () => on.setCount.run({ providerId, lastGeneralAtMs, sendsFromMs, sendCount }),
-      ...drafts.map((draft) => () => on.add.insert(draft)),
+      () => (addSends ?? addEach)(accepted.map(({ draft }) => ({ ...draft, ...timesOf(draft) }))),
     ]);
     for (const [n, { draft, act }] of accepted.entries()) {
       notes.audit(act, deeds.send(ids[n] as number, draft), providerId);
@@ -151,7 +165,8 @@ export function acceptance(backend: Backend) {
     notes.quota(providerId, 'ledger_rows', rows, createdAtMs);
   }
 
-  return function* accept(notes: Notes, offers: readonly Offer[]): Step<Acceptance[]> {
+  /** Accepts or refuses offers of several providers. */
+  function* accept(notes: Notes, offers: readonly Offer[]): Step<Acceptance[]> {
     const byProvider = Map.groupBy(offers, ({ draft }) => draft.providerId);
     const answers = new Map<Offer, Acceptance>();
     // In the order of their ids, as every write locks providers.
@@ -160,5 +175,7 @@ export function acceptance(backend: Backend) {
       for (const [n, offer] of own.entries()) answers.set(offer, accepted[n] as Acceptance);
     }
     return offers.map((offer) => answers.get(offer) as Acceptance);
-  };
+  }
+
+  return { acceptOf, accept };
 }

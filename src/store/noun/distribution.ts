@@ -70,13 +70,13 @@ function statements(backend: Backend) {
 
 export function distributionNoun(backend: Backend): DistributionNoun {
   const on = statements(backend);
-  const accept = acceptance(backend);
+  const { acceptOf } = acceptance(backend);
   const noteEnds = distributionEnds(backend);
 
   return {
     addDistribution: (draft, guards, act) =>
       backend.write(function* (notes) {
-        const [accepted] = yield* accept(notes, [{ draft, guards, act }]);
+        const [accepted] = yield* acceptOf(notes, draft.providerId, [{ draft, guards, act }]);
         return accepted as Acceptance;
       }),
 
