@@ -34,6 +34,8 @@ const HASHES = [null, HASH, hashOf(0), DISABLED, 'f'.repeat(64)];
 describePostgres('on PostgreSQL', () => {
   const databases: TestDatabase[] = [];
   const stores: Store[] = [];
+  /** The figures that each store has counted. */
+  const figures: Record<string, number>[] = [];
   let providerId = 0;
 
   beforeAll(async () => {
@@ -41,7 +43,14 @@ describePostgres('on PostgreSQL', () => {
     for (const set of [true, false]) {
       const database = await freshDatabase();
       databases.push(database);
-      const options = { dataDir: '', create: false, commitBatchMax: 1, clock: CLOCK };
+      const counts: Record<string, number> = {};
+      figures.push(counts);
+      const options = {
+        ...{ dataDir: '', create: false, commitBatchMax: 1, clock: CLOCK },
+        onFigure: (figure: string, by: number) => {
+          counts[figure] = (counts[figure] ?? 0) + by;
+        },
+      };
       const store = await openPostgresStore(options, { ...placeOf(database.url), set });
       stores.push(store);
       providerId = (await addDoor(store)).providerId;
@@ -61,6 +70,7 @@ describePostgres('on PostgreSQL', () => {
     const answers = [];
     for (const store of stores) answers.push(await scenario(store));
     expect(answers[0]).toEqual(answers[1]);
+    expect(figures[0]).toEqual(figures[1] ?? {});
   }
 
   test.each(Object.keys(PASTS))('the calls of a device that is %s', async (past) => {
@@ -80,6 +90,19 @@ describePostgres('on PostgreSQL', () => {
           return [before, recorded, after, { ...device, id: null }, detail];
         });
       }
+    }
+  });
+
+  test('a token that is shown on the same day and later', async () => {
+    for (const seenAtMs of [LATER_MS, NOW_MS + 24 * HOUR_MS]) {
+      const hwid = `shows its token at ${seenAtMs}`;
+      await expectSame(async (store) => {
+        const { id, tokenHash } = await register(store, hwid, onBinding());
+        const found = await store.findDeviceByToken(tokenHash);
+        await store.noteSeen(id, found?.tokenId ?? 0, seenAtMs);
+        const after = await store.findDeviceByToken(tokenHash);
+        return [found?.lastSeenAtMs, after?.lastSeenAtMs, (await store.findDevice(hwid))?.seenBy];
+      });
     }
   });
 

@@ -13,7 +13,6 @@ export const storeDevices: readonly MutatedFile[] = [
       ['ORDER BY v.last_seen_at_ms DESC', 'ORDER BY v.last_seen_at_ms'],
       ['IS NULL OR p.device_id IS NOT NULL', 'IS NULL OR true'],
       ['os === null ? null : asciiLower(os)', 'os'],
-      ['afterId = toId;', 'afterId = toId + 1;'],
       ['.slice(0, countMax)', ''],
     ],
   },
@@ -21,7 +20,6 @@ export const storeDevices: readonly MutatedFile[] = [
     file: 'src/store/noun/check-in.ts',
     tests: ['test/store/contract/device.test.ts'],
     changes: [
-      ['if (domainHash === null) return { providerId, domainId: null };', ''],
       ['isNewLink: isBound && !(', 'isNewLink: isBound || !('],
       ['yield* known.checkIn(deviceId, providerId, nowMs);', ''],
       ['if (domainId !== null) yield* known.tie(deviceId, providerId, domainId, nowMs);', ''],
@@ -30,13 +28,16 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/forgetting.ts',
-    tests: ['test/store/contract/device.test.ts', 'test/store/contract/audit.test.ts'],
+    tests: [
+      'test/store/contract/device.test.ts',
+      'test/store/slot-story.test.ts',
+      'test/cli/audit.test.ts',
+    ],
     changes: [
       ['notes.audit(act, deeds.forgetDevice(hwid));', ''],
-      ['yield* on.tokens.run({ id: found.id });', ''],
-      ["if (id === null) return 'device_not_found';", ''],
-      ['AND holder_count = 0`', '`'],
+      ["if (id === null) return 'device_not_found';", "if (id === null) return 'ok';"],
       ['        endSlots,\n', ''],
+      ["{ why: 'forgotten', actor: act.actor.name,", "{ why: 'forgotten', actor: '',"],
     ],
   },
   {
@@ -87,7 +88,7 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/postgres/set/sighting.ts',
-    tests: ['test/store/contract/inbox.test.ts', 'test/store/contract/device.test.ts'],
+    tests: ['test/store/set-rules.test.ts'],
     store: 'postgres',
     changes: [
       ['if (isFirstOfDay(seenBeforeMs, nowMs)) ', ''],
