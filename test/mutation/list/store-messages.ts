@@ -97,10 +97,10 @@ export const storeMessages: readonly MutatedFile[] = [
     changes: [
       [
         'return (yield* rows({ providerId, ids })) || (yield* own.run({ ids }));',
-        'return yield* rows({ providerId, ids });',
+        'return (yield* rows({ providerId, ids })) && (yield* own.run({ ids }));',
       ],
       ["if ((yield* deletion({ providerId: id, ids: [] })) > 0) return 'more';", ''],
-      ['yield* disableWebhooks.run({ id, atMs: act.atMs });', ''],
+      ["if (found === null) return 'provider_not_found';\n        const { id }", 'const { id }'],
       ['notes.audit(act, deeds.removeProvider(found));', ''],
     ],
   },

@@ -140,7 +140,7 @@ export const storeReads: readonly MutatedFile[] = [
     tests: [
       'test/store/contract/move.test.ts',
       'test/cli/import.test.ts',
-      'test/cli/audit.test.ts',
+      'test/store/contract/audit.test.ts',
     ],
     changes: [
       [`if (known.providerId !== providerId) return 'install_code_exists';`, ''],

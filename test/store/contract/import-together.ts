@@ -125,6 +125,17 @@ export const importTogetherContract: Suite = (opened) => {
     expect(await knock(store, 'c', OTHER_CODE)).toMatchObject({ deviceCount: 2 });
   });
 
+  test('a provider keeps the later time at which it saw a device', async () => {
+    const { store } = opened();
+    const { id } = await addProvider(store, 'Provide1');
+    await bind(store, id);
+    await addLink(store, id);
+    await knock(store, 'a');
+    const earlier = { ...slot('a'), lastSeenAtMs: NOW_MS - 5 };
+    expect(await bring(store, id, [link(OTHER_CODE, { slots: [earlier] })])).toEqual(['added']);
+    expect((await store.findDevice('a'))?.seenBy).toMatchObject([{ lastSeenAtMs: NOW_MS }]);
+  });
+
   test('one that cannot be saved takes no other with it', async () => {
     const { store } = opened();
     const { id } = await addProvider(store, 'Provide1');
