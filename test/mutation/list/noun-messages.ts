@@ -184,6 +184,7 @@ export const nounMessages: readonly MutatedFile[] = [
       'test/store/contract/audit.test.ts',
       'test/store/contract/recipient.test.ts',
       'test/store/contract/outbox.test.ts',
+      'test/cli/push.test.ts',
     ],
     changes: [
       [
