@@ -36,12 +36,12 @@ function deletionsOf(backend: Backend): Deletion[] {
         SELECT ${key} AS id, device_id AS "deviceId" FROM ${sql.raw(table)}
         WHERE ${where} LIMIT ${REMOVE_STEP}`);
     const rows = prepare(sql`
-        DELETE FROM ${sql.raw(table)} WHERE ${key} ${among('ids')} AND ${where}`);
+        DELETE FROM ${sql.raw(table)} WHERE ${key} ${among('rowIds')} AND ${where}`);
     return function* (values) {
       const found = yield* some.all({ ...values });
       if (found.length === 0) return 0;
       yield* lockDevices.run({ ids: found.map(({ deviceId }) => deviceId) });
-      return yield* rows.run({ ...values, ids: found.map(({ id }) => id) });
+      return yield* rows.run({ ...values, rowIds: found.map(({ id }) => id) });
     };
   }
 

@@ -187,6 +187,21 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
       expect(await store.findProvider('Provide1')).toBeNull();
     });
 
+    test('its slots end before their link, whatever their ids are', async () => {
+      const { store } = opened();
+      await addDoor(store, 'Provide2', 'OtherCode001');
+      for (const hwid of ['a', 'b']) await knock(store, hwid, 'OtherCode001');
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      await store.closeProvider('Provide1', ACT);
+      const deviceCounts: number[] = [];
+      while ((await store.removeProvider(providerId)) === 'more') {
+        const links = await store.listInstalls(providerId, ALL);
+        deviceCounts.push(...links.map(({ deviceCount }) => deviceCount));
+      }
+      expect(deviceCounts).toContain(0);
+    });
+
     test('its code can be given again, to one who inherits nothing', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
