@@ -95,10 +95,7 @@ export const storeMessages: readonly MutatedFile[] = [
     file: 'src/store/noun/removal.ts',
     tests: ['test/store/contract/provider.test.ts', 'test/cli/audit.test.ts'],
     changes: [
-      [
-        'return (yield* rows({ providerId, ids })) || (yield* own.run({ ids }));',
-        'return (yield* rows({ providerId, ids })) && (yield* own.run({ ids }));',
-      ],
+      ['yield* remove.run({ id });', ''],
       ["if ((yield* deletion({ providerId: id, ids: [] })) > 0) return 'more';", ''],
       ["if (found === null) return 'provider_not_found';\n        const { id }", 'const { id }'],
       ['notes.audit(act, deeds.removeProvider(found));', ''],
