@@ -102,7 +102,12 @@ function addition(
   }
 
   return {
-    addInstall: (draft, act) => backend.write((notes) => add(notes, draft, act)),
+    addInstall: (draft, act) =>
+      backend.write(function* (notes) {
+        // By a statement of its own: the next one sees links of other nodes.
+        yield* backend.lockProvider(draft.providerId);
+        return yield* add(notes, draft, act);
+      }),
 
     addInstallWithSlot: (draft, key, facts, act) =>
       backend.write(function* (notes) {
