@@ -1,4 +1,4 @@
-/** The passphrase of backups: never from the command line, which other users can read. */
+/** The passphrase of backups. No argument holds it: other users can read command lines. */
 
 import { firstLineOfSecret } from '../permissions.ts';
 
@@ -11,8 +11,8 @@ export interface PassphraseSettings {
 export const STANDARD_INPUT = '-';
 
 /**
- * Reads the passphrase from `file`, else from the settings; null: none. Throws `OperatorError` if a
- * file cannot be read, is empty, or other users may read it.
+ * Reads the passphrase from `file`, else from the settings. Returns null without one. Throws
+ * `OperatorError` if a file cannot be read, is empty, or other users may read it.
  */
 export function readPassphrase(
   file: string | undefined,

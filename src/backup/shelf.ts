@@ -28,7 +28,7 @@ interface MadeBackup {
 /** Names of scheduled backups; no other file is deleted. */
 const OWN_NAME = /^gatepost-(\d{8}T\d{6}Z)\.backup$/;
 const LOCK_FILE = '.gatepost-backup.lock';
-/** Age up to which another server made a backup for the same time of the schedule, ms. */
+/** Age up to which a backup of another server counts as the one that is due, ms. */
 const SAME_TIME_MS = 50_000;
 
 export function backupFolder(settings: Pick<ShelfSettings, 'dataDir' | 'backupDirectory'>): string {
@@ -69,8 +69,9 @@ export type RunBackup = (
 ) => Promise<{ bytes: number }>;
 
 /**
- * Makes a backup and then deletes the oldest beyond `backupKeep`, never the new one. Null: another
- * process is making or has just made it. Throws `OperatorError` and deletes nothing if it fails.
+ * Makes a backup and then deletes the oldest beyond `backupKeep`, never the new one. Returns null
+ * if another process is making or has just made it. Throws `OperatorError` and deletes no backup if
+ * it fails.
  */
 export async function addScheduledBackup(
   settings: ShelfSettings,
@@ -94,6 +95,7 @@ export async function addScheduledBackup(
   }
 }
 
+/** Creates and locks the folder. Returns null if another process holds the lock. */
 function openShelf(folder: string): (() => void) | null {
   try {
     makeOwnFolder(folder);
@@ -123,7 +125,7 @@ const STOP_GRACE_MS = 3_000;
 
 const MEMORY_NEEDED = 'a backup takes about 110 MiB, and 150 MiB with a passphrase';
 
-/** Runs backups by starting this program again: `program` is the start of its command line. */
+/** Makes a runner that starts this program again; `program` begins its command line. */
 export function backupByChild(program: readonly string[], stopGraceMs = STOP_GRACE_MS): RunBackup {
   return async (file, dataDir, passphrase, signal) => {
     const words = ['backup', file, '--data', dataDir, '--config', 'none', '--json'];
@@ -135,11 +137,11 @@ export function backupByChild(program: readonly string[], stopGraceMs = STOP_GRA
       stderr: 'pipe',
     });
     let force: ReturnType<typeof setTimeout> | undefined;
-    // The command does the same, but later.
+    // The command lowers its own priority too, but only after its start.
     yieldToOthers(child.pid);
     const stop = () => {
       child.kill('SIGTERM');
-      // It handles no signal while it copies, which may take longer than the stop.
+      // The child handles no signal while it copies, perhaps for longer than a stop may take.
       force = setTimeout(() => child.kill('SIGKILL'), stopGraceMs);
     };
     signal.addEventListener('abort', stop);
@@ -154,9 +156,9 @@ export function backupByChild(program: readonly string[], stopGraceMs = STOP_GRA
       if (child.exitCode === 0) return JSON.parse(printed) as { bytes: number };
       throw new OperatorError(
         child.signalCode === 'SIGKILL'
-          ? `the process that made it was killed, perhaps because memory is short: ${MEMORY_NEEDED}`
+          ? `the backup process was killed, perhaps because memory is short: ${MEMORY_NEEDED}`
           : complaint.trim().replace(/^gatepost: /, '') ||
-              `the process that made it ended with ${child.signalCode ?? child.exitCode}`,
+              `the backup process ended with ${child.signalCode ?? child.exitCode}`,
       );
     } finally {
       clearTimeout(force);

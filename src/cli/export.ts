@@ -9,10 +9,13 @@ import { refusal } from './refusal.ts';
 import { type Write, writeTo } from './sink.ts';
 import { outputFileValue, providerCodeValue } from './values.ts';
 
-/** Length of a piece that is written at a time, UTF-16 units. */
+/** Least length of text to write at once, UTF-16 units. */
 const WRITE_LENGTH = 256 * 1024;
 
-/** Writes and counts the data of a provider; null: the reader has gone. Throws if it is unknown. */
+/**
+ * Writes and counts the data of a provider. Returns null if the reader of a pipe closed it. Throws
+ * `provider_not_found` if the provider is unknown.
+ */
 async function writeAll(
   core: Core,
   code: string,

@@ -6,7 +6,7 @@ import { type CliContext, type CommonOptions, print, withCore } from './context.
 import { table } from './table.ts';
 import { showTime } from './values.ts';
 
-/** Age of the last sign of a node from which it is silent; it writes one each 5 s, ms. */
+/** Age of a node's last heartbeat, one each 5 s, after which the node is silent, ms. */
 const SILENT_MS = 15_000;
 
 async function list(context: CliContext, options: CommonOptions): Promise<void> {
@@ -25,6 +25,7 @@ async function list(context: CliContext, options: CommonOptions): Promise<void> 
     schema: 'schema',
     'started at': 'started_at',
     'seen at': 'seen_at',
+    // The field is the lead of the database's clock; the column is that of the node's.
     clock: ({ clock_offset_ms: ms }) => `${ms > 0 ? '-' : '+'}${Math.abs(ms) / 1000} s`,
   });
   print(context, options, shown, text);

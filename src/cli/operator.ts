@@ -1,4 +1,4 @@
-/** The operator of a command, for the audit log. */
+/** The operator who runs a command, for the audit log. */
 
 import { readFileSync } from 'node:fs';
 import type { Actor } from '../core/port/audit.ts';
@@ -7,8 +7,8 @@ import { tidyFact } from '../core/text.ts';
 const NAME_LENGTH_MAX = 64;
 
 /**
- * Returns the user of the process, with the user before sudo. The origin is the address of an SSH
- * session, else `local`. The variables can be forged, but only by users who can write the database.
+ * Returns the user of the process, with the user who called sudo, and the address of the SSH
+ * session, else `local`. Only users who can write the database can forge the variables.
  */
 export function operatorActor(env: Readonly<Record<string, string | undefined>>): Actor {
   const name = tidyFact(userName(), NAME_LENGTH_MAX);
@@ -22,8 +22,8 @@ export function operatorActor(env: Readonly<Record<string, string | undefined>>)
 }
 
 /**
- * Returns the name in the list of users, else the number; os.userInfo() would take the name from
- * the environment.
+ * Returns the user's name in /etc/passwd, else the uid. os.userInfo() would take the name from the
+ * environment.
  */
 function userName(): string {
   const uid = process.getuid?.();

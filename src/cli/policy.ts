@@ -1,4 +1,4 @@
-/** The policy of slots (core/slot.ts) as options of commands and in their output. */
+/** Options of commands for the policy of slots (core/slot.ts), and its output. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { COOL_DOWN_HOURS, INACTIVE_DAYS, type WholeFormat } from '../core/formats.ts';
@@ -8,7 +8,7 @@ import { policyOf } from '../core/slot.ts';
 
 type PolicyOf<T> = { [Field in keyof Policy]: Policy[Field] | T };
 
-/** An omitted option changes nothing; `default` removes the own value. */
+/** Options of a policy: an omitted one changes nothing, `default` inherits the value again. */
 export type PolicyOptions = Partial<PolicyOf<'default'>>;
 
 function wholeOrDefault(name: string, { read, rule }: WholeFormat) {
@@ -59,8 +59,8 @@ export function policyView<T>({ inactiveDays, whenFull, coolDownHours }: PolicyO
 }
 
 /**
- * Returns the effective policy as text, with the origin of each part: of a provider, or of a link
- * whose provider has `above`.
+ * Returns an effective policy as text, with the origin of inherited values. For a link `above` is
+ * the policy of its provider; for a provider it is empty.
  */
 export function policySheet(own: OwnPolicy, above: OwnPolicy): Record<string, string> {
   const source = (field: keyof Policy) => {

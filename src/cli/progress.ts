@@ -1,6 +1,6 @@
 import type { CliContext } from './context.ts';
 
-/** The pauses between two drawings on a terminal and between two lines in a log, ms. */
+/** Least time between two drawings on a terminal, and between two lines in a log, ms. */
 const DRAW_MS = 100;
 const LINE_MS = 5_000;
 const BAR_WIDTH = 24;
@@ -20,7 +20,7 @@ export class Progress {
     this.#shownMs = this.#beganMs;
   }
 
-  /** Shows the progress if the pause is over; `total` 0: unknown. */
+  /** Shows the progress, unless it was shown too recently; `total` 0: unknown. */
   show(done: number, total: number): void {
     const { isProgressDrawn, nowMs, stderr } = this.#context;
     const now = nowMs();

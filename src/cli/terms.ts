@@ -1,4 +1,4 @@
-/** Plan, end and cap of a provider as options of commands. */
+/** Options of commands for the name, plan, end and link cap of a provider. */
 
 import type { Plan } from '../core/port/provider.ts';
 import { expiresValue, lineValue, maxLinksValue, planValue } from './values.ts';
@@ -22,7 +22,7 @@ export const MAX_LINKS = [
   maxLinksValue,
 ] as const;
 
-/** Returns a number, or null for a word. */
+/** Returns null for `never` or `default`, else the number. */
 export function orNull(value: number | 'never' | 'default'): number | null {
   return typeof value === 'number' ? value : null;
 }

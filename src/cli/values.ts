@@ -1,4 +1,4 @@
-/** Values of the command line: their readers and their output. */
+/** Reads and prints values of the command line. */
 
 import { InvalidArgumentError } from 'commander';
 import { ACTIONS, type Action } from '../core/audit/entry.ts';
@@ -33,7 +33,7 @@ const mistake = (text: string) => new InvalidArgumentError(text);
 /** The help of `--since`. */
 export const SINCE_HELP = 'from this time on: a date or time in UTC, or 24h for the last day';
 
-/** Makes the reader of an argument with a format of the core. */
+/** Makes the reader of an argument by a format of core. */
 function argument<T>(name: string, { read, rule }: Format<T>): (text: string) => T {
   return (text) => {
     const value = read(text);
@@ -43,8 +43,8 @@ function argument<T>(name: string, { read, rule }: Format<T>): (text: string) =>
 }
 
 /**
- * Reads the end of a subscription, ms: the first instant after its last day (UTC+3); or `never`,
- * because commander turns null into an empty text.
+ * Reads the end of a subscription, ms: the first instant after its last day (UTC+3). Returns
+ * `never` as it is, because commander turns null into an empty text.
  */
 export function expiresValue(text: string): number | 'never' {
   if (text === 'never') return text;
@@ -57,7 +57,7 @@ export function maxLinksValue(text: string): number | 'default' {
   return text === 'default' ? text : linksValue(text);
 }
 
-/** Makes the reader of a number with the form of `pattern`; `meaning` is for the message. */
+/** Makes the reader of a number that matches `pattern`; `meaning` ends the error message. */
 function numberValue(pattern: RegExp, meaning: string): (text: string) => number {
   return (text) => {
     if (!pattern.test(text)) throw mistake(`'${text}' is not a number ${meaning}`);
@@ -93,10 +93,10 @@ export const distributionIdValue = argument('the id of a distribution', RECORD_I
 export const webhookIdValue = argument('the id of a webhook', RECORD_ID);
 export const eventIdValue = argument('the number of an event', RECORD_ID);
 
-/** Reads the start of HWIDs, which leaves room for a hyphen and a number. */
+/** Reads a prefix of HWIDs; its length leaves room for a hyphen and a number. */
 export function hwidPrefixValue(text: string): string {
   if (text.length > 100 || isRefused(readHwid(text))) {
-    throw mistake('HWIDs begin with 1 to 100 visible ASCII characters without comma');
+    throw mistake('a prefix of HWIDs has 1 to 100 visible ASCII characters and no comma');
   }
   return text;
 }
@@ -117,11 +117,11 @@ export function domainValue(text: string): DomainName {
 
 export function calledUrlValue(text: string): string {
   const url = readOperatorUrl(text);
-  if (isRefused(url)) throw mistake(`a URL ${url.detail}`);
+  if (isRefused(url)) throw mistake(`the URL ${url.detail}`);
   return text;
 }
 
-/** Reads kinds of events between commas, of providers or of the operator. */
+/** Reads comma-separated kinds of events, all of providers or all of the operator. */
 export function eventsValue(text: string): string {
   const outcomes = [readEvents(text, null), readEvents(text, 0)];
   if (outcomes.every((outcome) => isRefused(outcome))) {
@@ -190,15 +190,15 @@ export function durationValue(text: string): number {
   return Number(parts[1]) * unitMs;
 }
 
-/** Returns whether a day exists: JavaScript reads 30 February as 2 March. */
+/** Returns true if a day exists: JavaScript reads 30 February as 2 March. */
 function isDate(text: string): boolean {
   const date = new Date(`${text}T00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
 /**
- * Reads an instant as a function of now, ms: `24h` ago, a date (its start in UTC), or a time, in
- * UTC if it names no zone.
+ * Reads an instant: a duration before now such as `24h`, a date (its start in UTC), or a time, in
+ * UTC if it names no zone. Returns the function from now to the instant, ms.
  */
 export function instantValue(text: string): (nowMs: number) => number {
   if (/^\d+[smhd]$/.test(text)) {
@@ -241,13 +241,13 @@ export function showTimeOrNull(epochMs: number | null): string | null {
   return epochMs === null ? null : showTime(epochMs);
 }
 
-/** Reads the name of a file, which is not empty. */
+/** Reads the name of a file. Rejects an empty one. */
 export function fileValue(text: string): string {
-  if (text === '') throw mistake('the name of a file is not empty');
+  if (text === '') throw mistake('the name of a file must not be empty');
   return text;
 }
 
-/** Reads the name of a file to write; undefined, as without a name: standard output. */
+/** Reads the name of a file to write. Returns undefined for `-`: standard output. */
 export function outputFileValue(text: string): string | undefined {
   return text === '-' ? undefined : fileValue(text);
 }

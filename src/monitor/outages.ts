@@ -13,14 +13,14 @@ export class Outages {
     return this.#isAway;
   }
 
-  /** Takes the start of an outage; `problem` holds no address and no password. */
+  /** Logs the start of an outage; `problem` holds no address and no password. */
   onAway = (problem: string): void => {
     this.#isAway = true;
     this.log.error('database_away', { problem });
     this.onChange();
   };
 
-  /** Takes the end of an outage; `refusedCount` calls of the store failed meanwhile. */
+  /** Logs the end of an outage; `refusedCount` calls of the store failed meanwhile. */
   onBack = (awayMs: number, refusedCount: number): void => {
     this.#isAway = false;
     this.log.info('database_back', { ms: Math.round(awayMs), refused: refusedCount });

@@ -1,11 +1,11 @@
-/** The metrics of the outbox, by the kind of destination. */
+/** Metrics of the outbox, by kind of destination. */
 
 import type { OutboxTotals } from '../core/port/outbox.ts';
 import { type MetricRow, row, type Snapshot, spread } from './metric-row.ts';
 
 type Read = (totals: OutboxTotals, nowMs: number) => number;
 
-/** A value for each kind that has destinations. */
+/** Makes a sample for each kind that has destinations. */
 const ofKinds =
   (read: Read) =>
   ({ outbox, nowMs }: Snapshot) =>
@@ -19,14 +19,14 @@ export const OUTBOX: MetricRow[] = [
     name: 'gatepost_outbox_waiting',
     type: 'gauge',
     labels: ['kind'],
-    help: 'Pushes and events that wait to be handed over, those that are tried again included.',
+    help: 'Pushes and events that wait for delivery, retries included.',
     read: ofKinds(({ waitingCount }) => waitingCount),
   }),
   row({
     name: 'gatepost_outbox_oldest_seconds',
     type: 'gauge',
     labels: ['kind'],
-    help: 'For how long the oldest of them has waited; 0: none does.',
+    help: 'Age of the oldest waiting push or event; 0: none waits.',
     read: ofKinds(
       ({ oldestQueuedAtMs }, nowMs) => Math.max(0, nowMs - (oldestQueuedAtMs ?? nowMs)) / 1000,
     ),
@@ -42,14 +42,14 @@ export const OUTBOX: MetricRow[] = [
     name: 'gatepost_outbox_stopped',
     type: 'gauge',
     labels: ['kind'],
-    help: 'Gateways that are stopped, as our credentials were refused.',
+    help: 'Gateways that are stopped because they rejected the credentials.',
     read: ofKinds(({ stoppedCount }) => stoppedCount),
   }),
   row({
     name: 'gatepost_outbox_attempts_total',
     type: 'counter',
     labels: ['kind', 'outcome'],
-    help: 'Attempts to hand over a push or an event, by how they ended.',
+    help: 'Attempts to deliver a push or an event, by outcome.',
     read: ({ tallies }) =>
       Object.entries(tallies.attempts).flatMap(([kind, { outcomes }]) =>
         [...outcomes.entries()].map(([outcome, value]) => ({ labels: { kind, outcome }, value })),
@@ -59,7 +59,7 @@ export const OUTBOX: MetricRow[] = [
     name: 'gatepost_outbox_attempt_duration_seconds',
     type: 'histogram',
     labels: ['kind'],
-    help: 'Time from the beginning of an attempt to its end.',
+    help: 'Duration of an attempt.',
     read: ({ tallies }, name) =>
       Object.entries(tallies.attempts).flatMap(([kind, { seconds }]) =>
         spread(name, seconds, { kind }),

@@ -1,9 +1,9 @@
-/** The metrics of a PostgreSQL server; they have no samples on SQLite. */
+/** Metrics of PostgreSQL; without samples on SQLite. */
 
 import { type ServerFacts, STATEMENT_KINDS } from '../core/port/health.ts';
 import { counted, type MetricRow, one, row, type Snapshot, spread } from './metric-row.ts';
 
-/** A value that the server reports. */
+/** Makes a sample of a value that the server reports. */
 const fact =
   (read: (facts: ServerFacts) => number) =>
   ({ server }: Snapshot) =>
@@ -13,7 +13,7 @@ export const SERVER: MetricRow[] = [
   row({
     name: 'gatepost_database_up',
     type: 'gauge',
-    help: 'Whether PostgreSQL answers and takes writes: 1, or 0.',
+    help: 'Whether PostgreSQL answers and accepts writes: 1 or 0.',
     read: ({ isDatabaseUp }) => one(isDatabaseUp === null ? null : Number(isDatabaseUp)),
   }),
   row({
@@ -25,7 +25,7 @@ export const SERVER: MetricRow[] = [
   row({
     name: 'gatepost_database_connections_max',
     type: 'gauge',
-    help: 'How many connections the PostgreSQL server takes.',
+    help: 'Most connections that the PostgreSQL server accepts.',
     read: fact(({ connectionCountMax }) => connectionCountMax),
   }),
   row({
@@ -42,7 +42,7 @@ export const SERVER: MetricRow[] = [
     name: 'gatepost_database_group_rows',
     type: 'histogram',
     labels: ['kind'],
-    help: 'Calls that shared one statement.',
+    help: 'How many calls shared one statement.',
     read: ({ isDatabaseUp, tallies: { statements } }, name) =>
       isDatabaseUp === null
         ? []
@@ -54,7 +54,7 @@ export const SERVER: MetricRow[] = [
     name: 'gatepost_database_retries_total',
     type: 'counter',
     labels: ['sqlstate'],
-    help: 'Statements and transactions that were done again, by why; `connection`: it was lost.',
+    help: 'Retried statements and transactions, by SQLSTATE; `connection`: it was lost.',
     read: ({ isDatabaseUp, tallies }) =>
       isDatabaseUp === null ? [] : counted('sqlstate', tallies.retries),
   }),
@@ -67,13 +67,13 @@ export const SERVER: MetricRow[] = [
   row({
     name: 'gatepost_notifications_total',
     type: 'counter',
-    help: 'Signals of other nodes that came through PostgreSQL.',
+    help: 'Signals received from other nodes through PostgreSQL.',
     read: ({ isDatabaseUp, tallies }) => one(isDatabaseUp === null ? null : tallies.signalCount),
   }),
   row({
     name: 'gatepost_audit_pending',
     type: 'gauge',
-    help: 'Entries of the audit log that are saved and not yet in the chain; counted up to 10,000.',
+    help: 'Audit entries that are saved but not yet in the chain; counted up to 10,000.',
     read: fact(({ auditPendingCount }) => auditPendingCount),
   }),
   row({

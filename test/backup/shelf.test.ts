@@ -143,16 +143,16 @@ test('the real thing, in a process of its own and encrypted', async () => {
 test('one that the system killed says so, and what it would have needed', async () => {
   const killed = backupByChild(['sh', '-c', 'kill -9 $$']);
   await expect(add(killed)).rejects.toThrow(
-    'the process that made it was killed, perhaps because memory is short: a backup takes',
+    'the backup process was killed, perhaps because memory is short: a backup takes',
   );
   const dumb = backupByChild(['sh', '-c', 'exit 3']);
-  await expect(add(dumb)).rejects.toThrow('the process that made it ended with 3');
+  await expect(add(dumb)).rejects.toThrow('the backup process ended with 3');
 });
 
 test('the process that makes it is the first to go when memory is short, from its start', async () => {
   const isFirst = '[ "$(cat /proc/$$/oom_score_adj)" = 1000 ]';
   const waiting = backupByChild(['sh', '-c', `until ${isFirst}; do :; done; exit 3`]);
-  await expect(add(waiting)).rejects.toThrow('the process that made it ended with 3');
+  await expect(add(waiting)).rejects.toThrow('the backup process ended with 3');
 });
 
 test('a system that does not let it give way is no reason to make none', () => {

@@ -103,12 +103,12 @@ test.each([
   [['device', 'simulate', '--link', 'LinkCode0001'], '--domain-hash is required with'],
   [['device', 'simulate', '--domain-hash', 'a'.repeat(64)], '--domain-hash is required with'],
   [['device', 'list', '--all', '--limit', '3'], "option '--all' cannot be used with"],
-  [['export', 'Provide1', ''], 'the name of a file is not empty'],
-  [['audit', 'export', ''], 'the name of a file is not empty'],
-  [['backup', ''], 'the name of a file is not empty'],
-  [['restore', ''], 'the name of a file is not empty'],
-  [['import', ''], 'the name of a file is not empty'],
-  [['provider', 'add', '--name', 'n', '--key-file', ''], 'the name of a file is not empty'],
+  [['export', 'Provide1', ''], 'the name of a file must not be empty'],
+  [['audit', 'export', ''], 'the name of a file must not be empty'],
+  [['backup', ''], 'the name of a file must not be empty'],
+  [['restore', ''], 'the name of a file must not be empty'],
+  [['import', ''], 'the name of a file must not be empty'],
+  [['provider', 'add', '--name', 'n', '--key-file', ''], 'the name of a file must not be empty'],
   [['import', '--from', 'http://127.0.0.1', '--code', 'Provide1'], '--key or --key-file'],
 ])('%j is a mistake of usage', async (words, part) => {
   expect(await mistake(words)).toContain(part);

@@ -113,7 +113,7 @@ describe('add', () => {
     [['--telegram', '1'], '--telegram needs --token-file'],
     [['--url', URL, '--token-file', 'x'], '--token-file goes with --telegram'],
     [['--url', `${URL}#part`], 'url has a fragment'],
-    [['--url', 'ftp://x'], 'a URL is not an http or https address of up to 2048 characters'],
+    [['--url', 'ftp://x'], 'the URL is not an http or https address of up to 2048 characters'],
     [['--provider', CODE, '--url', 'https://[::1]/'], 'url leads to a network that is not public'],
     [
       ['--url', URL, '--events', 'link.full'],

@@ -229,7 +229,7 @@ describe.each([
   test('is told so by the end of its stream', async () => {
     const stream = await openStream(app, token);
     expect(await stream.closed).toBe(1013);
-    expect(stream.reason()).toBe('too much is unread: come back later');
+    expect(stream.reason()).toBe('too many unread bytes: reconnect later');
     expect(stream.frames).toEqual([]);
   });
 });

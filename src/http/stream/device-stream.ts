@@ -1,7 +1,6 @@
 /**
- * An open WebSocket of a device. The store is the only source: a stream reads the inbox after each
- * signal, keeps at most one answer's worth of messages unacknowledged on the wire, and drops its
- * state when it closes.
+ * An open WebSocket of a device. A stream reads the inbox in the store at each signal, sends at
+ * most one page of it until the device acknowledges, and drops its state when it closes.
  */
 
 import type { Clock } from '../../clock.ts';
@@ -28,11 +27,11 @@ export const STREAM_PATH = '/device/stream';
 export const FRAME_BYTES_MAX = 64 * 1024;
 /** Values in a frame: more than {@link ACK_COUNT_MAX} items of a few fields. */
 const FRAME_VALUES_MAX = 2_000;
-/** Frames of a device that may wait for the disk. */
+/** Most frames of a device that wait for the store to save their acknowledgements. */
 const FRAMES_IN_HAND_MAX = 256;
 /**
- * Bounds of a device per second, and at once after silence: it may acknowledge 1000 messages, each
- * in a frame of its own, in a few seconds. Pings and pongs count as frames.
+ * Rate limits of a device, with the burst after silence: it may acknowledge 1000 messages in a few
+ * seconds, each in its own frame. Pings and pongs count as frames.
  */
 export const STREAM_BUDGET = {
   framesPerSecond: 100,
@@ -41,7 +40,7 @@ export const STREAM_BUDGET = {
   bytesAtOnce: 256 * 1024,
 };
 
-/** Ids that a stream remembers: an answer's worth, and those pushed behind a cut. */
+/** Most ids that a stream remembers: a page, and those sent that moved to later pages. */
 const ON_WIRE_MAX = 10 * INBOX_LIMITS.countMax;
 
 /** Close codes of RFC 6455. */
@@ -59,11 +58,11 @@ export interface DeviceStreamDeps {
   settings: WireSettings;
   /** The room of large frames. */
   room: Room;
-  /** The turns for which each read of an inbox waits. */
+  /** The queue in which reads of inboxes wait, in turns by device. */
   turns: Turns;
 }
 
-/** The data of a socket; `stream` once it is admitted. */
+/** The data of a socket; `stream` is null until the socket is admitted. */
 export interface SocketData {
   /** The device whose token the handshake carried; null: the first frame must bring the token. */
   device: AuthenticDevice | null;
@@ -80,12 +79,12 @@ export type Socket = Bun.ServerWebSocket<SocketData>;
 export class DeviceStream {
   unansweredPings = 0;
   isClosed = false;
-  /** Ids on the wire that the device has not acknowledged. */
+  /** Ids that were sent and not acknowledged. */
   #unacknowledged = new Set<number>();
   #isMoreWaiting = false;
   #isReading = false;
   #mustReadAgain = false;
-  /** The items of each frame that waits for the disk. */
+  /** The items of each frame that waits to be saved. */
   #inHand: AckItem[][] = [];
   #isAcknowledging = false;
   #stopListening: () => void = () => {};
@@ -108,20 +107,20 @@ export class DeviceStream {
 
   open(): void {
     const { core } = this.deps;
-    // The call of another party emits the signal; the read belongs to this client.
+    // Another party's call emits the signal; the read runs on behalf of this client.
     const read = () =>
       core.store.onBehalfOf(this.socket.data.client, String, () => void this.#readInbox());
     this.#stopListening = core.signals.onMessages(this.device.id, read);
     read();
   }
 
-  /** Rejects further frames; those that wait for the disk are still saved. */
+  /** Rejects further frames; those that wait are still saved. */
   close(): void {
     this.isClosed = true;
     this.#stopListening();
   }
 
-  /** Takes a pong. A stream may last for months: once a day the device is noted as seen. */
+  /** Notes a pong, and once a day that the device was seen: a stream may last for months. */
   async answered(): Promise<void> {
     this.unansweredPings = 0;
     const { core, clock } = this.deps;
@@ -135,7 +134,7 @@ export class DeviceStream {
     }
   }
 
-  /** Counts a frame. Returns false, and ends the stream, if the frame exceeds the budget. */
+  /** Counts a frame. Ends the stream and returns false if it exceeds the rate limits. */
   admits(bytes: number): boolean {
     if (this.isClosed) return false;
     const nowMs = this.deps.clock.steadyMs();
@@ -168,7 +167,7 @@ export class DeviceStream {
     }
   }
 
-  /** Takes the frames of one step: a device may send a frame for each message. */
+  /** Takes the waiting frames that one write can save: some devices send one per message. */
   #takeFrames(): AckItem[][] {
     let count = 0;
     let items = 0;
@@ -187,11 +186,11 @@ export class DeviceStream {
     let wasAwaited = false;
     for (const { id } of items) wasAwaited = this.#unacknowledged.delete(id) || wasAwaited;
     for (const _ of frames) this.#send({ rc: 1, msg: 'Ok' });
-    // Messages that arrive later emit a signal.
+    // Without more in the inbox, the next message emits a signal.
     if (wasAwaited && this.#isMoreWaiting) await this.#readInbox();
   }
 
-  /** Sends all messages of the inbox that are not on the wire. Reads one at a time keep order. */
+  /** Sends the messages of the inbox that were not sent. One read at a time keeps the order. */
   async #readInbox(): Promise<void> {
     this.#mustReadAgain = true;
     if (this.#isReading) return;
@@ -217,12 +216,12 @@ export class DeviceStream {
       messages.length === 0 &&
       (await core.store.findDeviceByToken(this.device.tokenHash)) === null
     ) {
-      this.end(CLOSE_TOKEN, 'the token is not good any more');
+      this.end(CLOSE_TOKEN, 'the token is no longer valid');
       return;
     }
     const fresh = messages.filter((message) => !this.#unacknowledged.has(message.id));
     const onWire = new Set(messages.map(({ id }) => id));
-    // Older messages that arrived later push messages on the wire behind the cut.
+    // Late arrivals with lower ids may have moved sent messages to a later page.
     if (isCut) {
       for (const id of this.#unacknowledged) if (onWire.size < ON_WIRE_MAX) onWire.add(id);
     }
@@ -233,7 +232,7 @@ export class DeviceStream {
     await this.#deliver(JSON.stringify({ rc: 1, msg: 'Ok', data }), senderOf(fresh));
   }
 
-  /** Sends messages; they wait for a place if they and all unread bytes are large. */
+  /** Sends messages. They wait for room if they and the unread bytes together are large. */
   async #deliver(text: string, sender: number | undefined): Promise<void> {
     const unread = () => this.socket.getBufferedAmount();
     if (unread() + text.length >= LARGE_BYTES) {
@@ -241,12 +240,12 @@ export class DeviceStream {
         ...{ caller: nameOf({ device: this.device }), bytes: byteLength(text), sender },
         isTaken: () => this.isClosed || unread() === 0,
       });
-      if (place === null) this.end(CLOSE_TOO_MANY, 'too much is unread: come back later');
+      if (place === null) this.end(CLOSE_TOO_MANY, 'too many unread bytes: reconnect later');
     }
     this.#write(text);
   }
 
-  /** Ends the stream by a fault: the device reconnects and gets its messages from the inbox. */
+  /** Logs a fault and ends the stream: the device reconnects and reads its inbox again. */
   #fail(fault: unknown): void {
     reportFault(this.deps.log, STREAM_PATH, fault, this.socket.data.requestId);
     this.end(CLOSE_FAULT, 'internal fault');
@@ -263,7 +262,7 @@ export class DeviceStream {
   }
 
   #write(text: string): void {
-    // 0: dropped, as too much is unread; Bun 1.4.5 does not close the socket.
+    // 0: Bun 1.4.5 dropped the frame, as too many bytes are unread, and left the socket open.
     if (!this.isClosed && this.socket.send(text) === 0) this.socket.terminate();
   }
 }

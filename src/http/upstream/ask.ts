@@ -1,7 +1,7 @@
 /**
- * Sends requests to an upstream. By `node:http`, not `fetch` (tested in the compiled executable):
- * `fetch` adds User-Agent and Accept, by which panels choose the form of a subscription; it accepts
- * an answer with two lengths; and it shares a bound with the whole process. No error holds a path.
+ * Sends requests to an upstream, by `node:http`. `fetch` adds User-Agent and Accept, by which
+ * panels choose the format of a subscription; accepts an answer with two Content-Length headers;
+ * and has one limit of connections for the whole process. No error contains a path: it is secret.
  */
 
 import http from 'node:http';
@@ -36,19 +36,19 @@ export class UpstreamClient {
     this.#agent = isSecure ? new https.Agent(options) : new http.Agent(options);
     this.#request = isSecure ? https.request : http.request;
     this.#accepted = isSecure ? 'secureConnect' : 'connect';
-    // IPv6 has brackets in a URL alone. The certificate must be for the host of the URL.
+    // Only URLs put IPv6 addresses in brackets. The certificate must name the host of the URL.
     const name = hostname.replace(/^\[|\]$/g, '');
     this.#target = {
       hostname: name,
       ...(port !== '' && { port }),
-      // TLS sends no address as a server name; the certificate must have it nevertheless.
+      // SNI allows no IP address; the certificate must name it nevertheless.
       ...(isSecure && { servername: isIP(name) === 0 ? name : '' }),
     };
     this.#prefix = pathname === '/' ? '' : pathname;
     this.host = host;
   }
 
-  /** Sends a question; repeats it once if the upstream had closed the idle connection. */
+  /** Sends a request; retries once, on a new connection, if the idle one was closed. */
   async ask(upstream: Upstream, question: Question): Promise<Answer | Failure> {
     const first = await this.#try(upstream, question, this.#agent);
     if (first !== STALE) return first;
@@ -56,7 +56,7 @@ export class UpstreamClient {
     return second === STALE ? new Failure('upstream_away', 'ECONNRESET') : second;
   }
 
-  /** Ends all exchanges in progress. */
+  /** Aborts all requests in flight. */
   cut(): void {
     for (const exchange of this.#running) exchange.stop();
   }
@@ -81,7 +81,7 @@ export class UpstreamClient {
           maxHeaderSize: HEAD_BYTES_MAX,
         });
       } catch {
-        // A header has characters that may arrive but not be sent. The error would name it.
+        // Node parses some characters in headers that it refuses to send; its error quotes them.
         question.onEnd(UNSENDABLE);
         resolve(UNSENDABLE);
         return;

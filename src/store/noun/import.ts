@@ -82,9 +82,7 @@ function slotImport(backend: Backend) {
     const missing = slots.filter(({ hwid }) => !hwids.has(hwid) && hwids.add(hwid));
     const added = missing.slice(0, Math.max(0, room));
     const deviceIds = yield* backend.together(
-      added.map(
-        (slot) => () => keep.seeElsewhere(slot.hwid, slot.firstSeenAtMs, slot.lastSeenAtMs),
-      ),
+      added.map((slot) => () => keep.seeImported(slot.hwid, slot.firstSeenAtMs, slot.lastSeenAtMs)),
     );
     yield* backend.together(
       added.map((slot, n) => () => keepFacts(slot, deviceIds[n] as number, providerId)),

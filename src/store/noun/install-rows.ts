@@ -9,16 +9,16 @@ import { type SQL, sql } from 'drizzle-orm';
 import { type Dialect, type Statements, value } from '../backend.ts';
 import { POLICY_COLUMNS, SET_POLICY } from './policy.ts';
 
-/** The terms of a link. */
+/** Reads the subscription key and the policy of a link. */
 export const termsColumns = ({ hex }: Dialect): SQL => sql`
   ${hex('subscription_key_hash')} AS "subscriptionKeyHash", ${sql.raw(POLICY_COLUMNS)}`;
 
-/** The fields of a link that change. */
+/** Sets the fields of a link that an update may change. */
 export const setLink = ({ bytes }: Dialect): SQL => sql`
   install_limit = ${value('installLimit')}, note = ${value('note')}, status = ${value('status')},
   subscription_key_hash = ${bytes('subscriptionKeyHash')}, ${SET_POLICY}`;
 
-/** Returns statements that add links and slots, for new links and for links that move in. */
+/** Returns statements that add links and slots, for new and for imported links. */
 export function linkStatements(backend: Statements) {
   const hasKey = sql`subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}`;
   const isSlot = sql`
@@ -45,8 +45,8 @@ export function linkStatements(backend: Statements) {
     seeSlot: backend.prepare(sql`
         UPDATE install_device SET last_seen_at_ms = ${value('nowMs')} WHERE ${isSlot}`),
     /**
-     * A registration by this slot opens messages that come from now on. A SELECT of the link's
-     * provider would go through a temporary table on SQLite, as the insert has triggers.
+     * Inserts a slot; tokens registered through it read later messages only. The provider is a
+     * parameter: INSERT … SELECT into a table with triggers needs a temporary table on SQLite.
      */
     takeSlot: backend.prepare(sql`
         INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,

@@ -1,7 +1,7 @@
 /**
- * Steps by which a device becomes known: its HWID, what it reports to a provider, and the bindings
- * that it named. The row of `device` is the lock of all that belongs to it: each of these writes
- * takes it first, so what is read after it stays as it is.
+ * Steps that save a device: its HWID, the facts that it reports to a provider, and the bindings to
+ * which it is attached. The row of `device` locks all rows of a device: each write updates it
+ * first, so that later reads stay true until the commit.
  */
 
 import { sql } from 'drizzle-orm';
@@ -26,7 +26,7 @@ function statements({ prepare, arrival, greatest, least, returningId }: Statemen
   return {
     see: prepare(sql`
         UPDATE device SET last_seen_at_ms = ${value('lastSeenAtMs')} WHERE id = ${value('id')}`),
-    seeElsewhere: prepare(sql`
+    seeImported: prepare(sql`
         UPDATE device SET
           first_seen_at_ms = ${least(of('first_seen_at_ms'), sql`${value('firstSeenAtMs')}`)},
           last_seen_at_ms = ${greatest(of('last_seen_at_ms'), sql`${value('lastSeenAtMs')}`)}
@@ -70,28 +70,28 @@ function statements({ prepare, arrival, greatest, least, returningId }: Statemen
   };
 }
 
-/** A choice between the facts that are known of a device and those that it reports. */
+/** Merges the known facts of a device with those that it reports. */
 type Merge = (known: DeviceAtProvider, reported: DeviceFacts) => DeviceFacts;
 
 /** First and last time of a device, UTC ms. */
 type SeenTimes = { firstSeenAtMs: number; lastSeenAtMs: number };
 
-/** Returns true if a device is seen for the first time on a UTC day; null: never before. */
+/** Returns true if a device was not yet seen on this UTC day; null: never before. */
 export const isFirstOfDay = (seenBeforeMs: number | null, nowMs: number): boolean =>
   seenBeforeMs === null || !sameUtcDay(seenBeforeMs, nowMs);
 
-/** Returns the steps, which belong to writes. */
+/** Returns the steps; they run inside writes. */
 export function knownDeviceSteps(backend: Statements) {
   const on = statements(backend);
   const find = lookUpStatements(backend);
 
   /**
-   * Finds or adds the device of a HWID, notes that it was seen, locks it and returns its id. Adding
-   * costs half as much on SQLite as one upsert that returns the id.
+   * Finds or adds the device of a HWID, saves its times, locks it and returns its id. On SQLite
+   * this costs half as much as one upsert that returns the id.
    */
-  function* seen(how: Prepared<unknown>, hwid: string, times: SeenTimes): Step<number> {
+  function* seen(update: Prepared<unknown>, hwid: string, times: SeenTimes): Step<number> {
     const known = yield* find.deviceId.get({ hwid });
-    if (known !== null && (yield* how.run({ id: known.id, ...times })) > 0) return known.id;
+    if (known !== null && (yield* update.run({ id: known.id, ...times })) > 0) return known.id;
     return yield* on.add.insert({ hwid, ...times });
   }
 
@@ -99,13 +99,13 @@ export function knownDeviceSteps(backend: Statements) {
   const see = (hwid: string, nowMs: number): Step<number> =>
     seen(on.see, hwid, { firstSeenAtMs: nowMs, lastSeenAtMs: nowMs });
 
-  /** {@link see} for a device whose times are those of an import, which may be long ago. */
-  const seeElsewhere = (hwid: string, firstSeenAtMs: number, lastSeenAtMs: number): Step<number> =>
-    seen(on.seeElsewhere, hwid, { firstSeenAtMs, lastSeenAtMs });
+  /** {@link see} for an imported device, whose times may be long ago. */
+  const seeImported = (hwid: string, firstSeenAtMs: number, lastSeenAtMs: number): Step<number> =>
+    seen(on.seeImported, hwid, { firstSeenAtMs, lastSeenAtMs });
 
   /**
-   * Keeps what a device reports to a provider, which may not have known it; `seenAfter` makes the
-   * time at which the provider saw it last. Returns when the provider saw it before; null: never.
+   * Saves what a device reports to a provider. `seenAfter` turns the time at which the provider
+   * last saw it into the new one. Returns the former time; null: the device is new to the provider.
    */
   function* keepFacts(
     deviceId: number,
@@ -121,7 +121,7 @@ export function knownDeviceSteps(backend: Statements) {
     return row === null ? null : row.lastSeenAtMs;
   }
 
-  /** Keeps what a device reports to a provider that sees it now. */
+  /** Saves what a device reports to a provider, as seen now. */
   function* seeAt(
     notes: Notes,
     deviceId: number,
@@ -136,11 +136,11 @@ export function knownDeviceSteps(backend: Statements) {
 
   return {
     see,
-    seeElsewhere,
+    seeImported,
     keepFacts,
     seeAt,
 
-    /** Keeps what a device reports to a provider without proof; returns the device's id. */
+    /** Saves what a device reports without proof to a provider; returns the device's id. */
     *visit(
       notes: Notes,
       hwid: string,
@@ -153,7 +153,7 @@ export function knownDeviceSteps(backend: Statements) {
       return deviceId;
     },
 
-    /** Keeps what a device reports to no provider. */
+    /** Saves what a device reports without a provider. */
     *keepOwnFacts(id: number, reported: DeviceFacts): Step<void> {
       const known = yield* on.ownFacts.get({ id });
       if (known !== null) yield* on.setOwnFacts.run({ id, ...mergeFacts(known, reported) });
@@ -163,7 +163,7 @@ export function knownDeviceSteps(backend: Statements) {
     checkIn: (deviceId: number, providerId: number, nowMs: number): Step<number> =>
       on.checkIn.run({ deviceId, providerId, nowMs }),
 
-    /** Attaches a device to a binding, unless it is; detaches it from the oldest of too many. */
+    /** Attaches a device to a binding; above the limit, detaches it from the oldest ones. */
     *tie(deviceId: number, providerId: number, domainId: number, nowMs: number): Step<void> {
       if ((yield* on.tie.run({ deviceId, domainId, nowMs })) === 0) return;
       yield* on.dropOldestTies.run({ deviceId, providerId });

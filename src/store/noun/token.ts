@@ -1,18 +1,18 @@
-/** Tokens of devices: found, added and renewed. */
+/** Finds, adds and renews tokens of devices. */
 
 import { sql } from 'drizzle-orm';
 import type { Store } from '../../core/port/store.ts';
 import { type Backend, type Statements, value } from '../backend.ts';
 import { allSeen, lookUpStatements } from './look-ups.ts';
 
-/** Statements of a registration about tokens. */
+/** Returns the statements by which a registration adds or renews a token. */
 export function tokenStatements({ prepare, returningId }: Statements) {
   return {
-    /** The token of a device that it shows. */
+    /** The device's token with this hash. */
     held: prepare<{ id: number }>(sql`
         SELECT id FROM device_token
         WHERE token_hash = ${value('tokenHash')} AND device_id = ${value('deviceId')}`),
-    /** The token that holds the device's unattached place. */
+    /** The token that reads the device's unattached inbox. */
     unattached: prepare<{ id: number }>(sql`
         SELECT id FROM device_token
         WHERE device_id = ${value('deviceId')} AND nobody_after_distribution_id IS NOT NULL`),
@@ -22,13 +22,16 @@ export function tokenStatements({ prepare, returningId }: Statements) {
         VALUES (${value('deviceId')}, ${value('tokenHash')}, ${value('locale')},
           ${value('push')}, ${value('nowMs')}, 0, ${value('nowMs')})
         ${returningId}`),
-    /** The row stays, with its places, and has another secret. */
+    /** Replaces the secret; the token keeps its id and so its inboxes. */
     renew: prepare(sql`
         UPDATE device_token SET token_hash = ${value('tokenHash')}, locale = ${value('locale')},
           push = ${value('push')}, push_at_ms = ${value('nowMs')}, push_dropped_at_ms = NULL,
           push_dropped_why = NULL, last_seen_at_ms = ${value('nowMs')}
         WHERE id = ${value('id')}`),
-    /** Gives a token the unattached place from now on, if no token has it. */
+    /**
+     * Lets a token read later messages of the unattached inbox, unless another token reads it. A
+     * token with `stands_alone` 0 is deleted when it loses its last inbox of a provider.
+     */
     takeUnattached: prepare(sql`
         UPDATE device_token AS t
         SET stands_alone = ${value('standsAlone')},
@@ -53,12 +56,13 @@ export function tokenNoun(
   const { least, join } = backend;
   const { deviceId: findDevice } = lookUpStatements(backend);
   const deviceSeen = sql.raw('d.last_seen_at_ms');
-  const placesSeen = sql`coalesce(
+  const inboxesSeen = sql`coalesce(
     (SELECT min(${allSeen(backend)}) FROM device_provider p WHERE p.token_id = t.id),
     ${deviceSeen})`;
+  // The earliest of the times: on a later UTC day the caller writes all of them.
   const find = backend.prepare<TokenRow>(sql`
       SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId",
-        ${least(least(deviceSeen, sql.raw('t.last_seen_at_ms')), placesSeen)} AS "lastSeenAtMs"
+        ${least(least(deviceSeen, sql.raw('t.last_seen_at_ms')), inboxesSeen)} AS "lastSeenAtMs"
       FROM device_token t ${join} device d ON d.id = t.device_id
       WHERE t.token_hash = ${value('tokenHash')}`);
   const addresses = backend.prepare<{ push: string; locale: string | null }>(sql`

@@ -1,12 +1,12 @@
 /**
- * Statements as templates of SQL: drizzle writes their text, Bun.SQL runs it. They belong to no
+ * Statements as templates of SQL: drizzle makes their text, Bun.SQL runs it. They belong to no
  * connection: each call names the runner, a pool or a transaction.
  */
 
 import { Placeholder, type SQL, sql } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
 
-/** A value that PostgreSQL takes; of arrays the elements may be null. */
+/** A value of a parameter; elements of arrays may be null. */
 export type Bound =
   | string
   | number
@@ -17,13 +17,13 @@ export type Bound =
 
 type Values = Record<string, Bound>;
 
-/** Rows of an answer, and how many rows the statement itself returned or changed. */
+/** The rows of a result, and how many the statement returned or changed, without triggers. */
 export interface Answer<Row> {
   rows: Row[];
   count: number;
 }
 
-/** Somewhere that statements run: the pool, or the connection of a transaction. */
+/** The pool, or the connection of a transaction. */
 export interface Runner {
   ask<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>>;
 }
@@ -31,9 +31,9 @@ export interface Runner {
 export interface Statement<Row> {
   all(on: Runner, values?: Values): Promise<Row[]>;
   get(on: Runner, values?: Values): Promise<Row | null>;
-  /** Runs it for its effect and returns the number of rows changed, without those of triggers. */
+  /** Returns the number of rows changed, without those of triggers. */
   run(on: Runner, values?: Values): Promise<number>;
-  /** Adds one row, of which it returns the `id`. */
+  /** Adds one row and returns its `id`. Throws if the statement returns none. */
   insert(on: Runner, values?: Values): Promise<number>;
 }
 
@@ -58,7 +58,9 @@ function bind({ text, params }: Written, values: Values): Bound[] {
   });
 }
 
-/** Makes a statement of a template. Each {@link value} in it is filled in by name at each run. */
+/**
+ * Makes a statement. Each run fills in every {@link value} by name and throws if one is missing.
+ */
 export function prepare<Row = unknown>(query: SQL): Statement<Row> {
   let written: Written | null = null;
   const ask = (on: Runner, values: Values = {}) => {
@@ -71,7 +73,7 @@ export function prepare<Row = unknown>(query: SQL): Statement<Row> {
     run: async (on, values) => (await ask(on, values)).count,
     insert: async (on, values) => {
       const row = (await ask(on, values)).rows[0] as { id: number } | undefined;
-      if (row === undefined) throw new Error(`no id came back from ${written?.text}`);
+      if (row === undefined) throw new Error(`no id was returned by ${written?.text}`);
       return row.id;
     },
   };

@@ -8,7 +8,7 @@ import { DELIVERY_TIMEOUT_MS } from '../standard.ts';
 import { ANSWER_BOUNDS, judgeTelegram } from './answers.ts';
 import { telegramText } from './text.ts';
 
-/** Most calls to Telegram at a time, for all bots together. */
+/** Most concurrent calls to Telegram, of all bots together. */
 const ORIGIN_CONCURRENCY = 16;
 
 export interface TelegramSettings {
@@ -16,7 +16,7 @@ export interface TelegramSettings {
 }
 
 export class TelegramSender implements EventSender {
-  /** A chat accepts one message a second, and should get them in order. */
+  /** A chat accepts one message a second; one call at a time keeps the order. */
   readonly concurrency = 1;
   readonly spacingMs = 1_000;
 
@@ -31,7 +31,7 @@ export class TelegramSender implements EventSender {
     _nowMs: number,
     signal: AbortSignal,
   ): Promise<Verdict> {
-    if (target.kind !== 'telegram') return { verdict: 'failed', problem: 'it is no chat' };
+    if (target.kind !== 'telegram') return { verdict: 'failed', problem: 'not a Telegram chat' };
     const message = {
       chat_id: target.chat,
       text: telegramText(event, target.locale),
@@ -41,7 +41,7 @@ export class TelegramSender implements EventSender {
     const answer = await this.outgoing.send(
       {
         method: 'POST',
-        // The token is in the path; problems name no more of a URL than its host.
+        // The path contains the token; error messages contain only the host of a URL.
         url: `${this.settings.telegramEndpoint}/bot${secret}/sendMessage`,
         trust: 'operator',
         turn: `webhook ${id}`,
