@@ -159,7 +159,10 @@ export interface Statements extends Dialect {
 /** The steps of {@link Backend.writeInTurn}. */
 export interface WriteInTurn<Call, Result> {
   begin(calls: readonly Call[]): Step<void>;
-  run(notes: Notes, call: Call): Step<Result>;
+  /** Calls of one key run one after the other. */
+  keyOf(call: Call): string;
+  /** Runs calls of different keys; returns their results in their order. */
+  run(notes: Notes, calls: readonly Call[]): Step<Result[]>;
 }
 
 export interface Backend extends Statements {

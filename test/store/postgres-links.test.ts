@@ -260,4 +260,34 @@ describePostgres('on PostgreSQL', () => {
     const full = await store.listInstalls(providerId, ALL);
     for (const { deviceCount } of full) expect(deviceCount).toBeLessThanOrEqual(3);
   });
+
+  test('links that move in at two nodes with the same new devices never deadlock', async () => {
+    const { providerId } = await addDoor(store);
+    const { id: otherId } = await addProvider(store, 'Provide2');
+    const other = await open();
+    const rules = { installCountMax: 100, updates: false };
+    const times = { firstSeenAtMs: NOW_MS, lastSeenAtMs: NOW_MS, registeredAtMs: NOW_MS };
+    for (let round = 0; round < 10; round++) {
+      const slots = Array.from({ length: 60 }, (_, n) => {
+        return { ...FACTS, ...times, hwid: `${round}-${String(n).padStart(2, '0')}` };
+      });
+      const install = { id: null, installLimit: 60, status: 10, note: '', createdAtMs: NOW_MS };
+      // One begins with the last: without an order, each would wait for the other.
+      const answers = await Promise.all([
+        store.importInstall(
+          providerId,
+          { ...install, installCode: `MovingLink${round}`, slots },
+          rules,
+          ACT,
+        ),
+        other.importInstall(
+          otherId,
+          { ...install, installCode: `OtherMoving${round}`, slots: slots.toReversed() },
+          rules,
+          ACT,
+        ),
+      ]);
+      for (const answer of answers) expect(answer).toMatchObject({ slotsAdded: 60 });
+    }
+  });
 });

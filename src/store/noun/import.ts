@@ -58,7 +58,18 @@ function statements(backend: Backend) {
 /** Chooses the other way round than for a call of a device: its facts here are later. */
 const knownWins = (known: DeviceAtProvider, moved: DeviceFacts) => mergeFacts(moved, known);
 
-/** Returns the step that adds HWIDs to a link, which is locked, while it has room. */
+/** A slot to add to a link, which is locked. */
+interface NewSlot {
+  installId: number;
+  providerId: number;
+  slot: ImportedSlot;
+  nowMs: number;
+}
+
+const byHwid = ({ slot: a }: NewSlot, { slot: b }: NewSlot) =>
+  Number(a.hwid > b.hwid) - Number(a.hwid < b.hwid);
+
+/** Returns the steps that choose and add slots. */
 function slotImport(backend: Backend) {
   const rows = linkStatements(backend);
   const keep = knownDeviceSteps(backend);
@@ -71,43 +82,62 @@ function slotImport(backend: Backend) {
     return keep.keepFacts(deviceId, providerId, facts, seenAfter, knownWins);
   }
 
-  return function* addSlots(
-    { installId, providerId, isNew }: { installId: number; providerId: number; isNew: boolean },
-    slots: readonly ImportedSlot[],
-    room: number,
-    nowMs: number,
-  ): Step<{ slotsAdded: number; slotsPresent: number; slotsWithoutRoom: number }> {
-    const here = isNew || slots.length === 0 ? [] : yield* held.all({ installId });
-    const hwids = new Set(here.map(({ hwid }) => hwid));
-    const missing = slots.filter(({ hwid }) => !hwids.has(hwid) && hwids.add(hwid));
-    const added = missing.slice(0, Math.max(0, room));
-    const deviceIds = yield* backend.together(
-      added.map((slot) => () => keep.seeImported(slot.hwid, slot.firstSeenAtMs, slot.lastSeenAtMs)),
-    );
-    yield* backend.together(
-      added.map((slot, n) => () => keepFacts(slot, deviceIds[n] as number, providerId)),
-    );
-    // Triggers count a slot at the device's provider, which knows the device by now.
-    yield* backend.together(
-      added.map(({ registeredAtMs, slotSeenAtMs = nowMs }, n) => () => {
-        const times = { registeredAtMs, lastSeenAtMs: slotSeenAtMs };
-        return rows.takeSlot.run({
-          ...{ installId, deviceId: deviceIds[n] as number, providerId },
-          ...times,
-        });
-      }),
-    );
-    return {
-      slotsAdded: added.length,
-      slotsPresent: slots.length - missing.length,
-      slotsWithoutRoom: missing.length - added.length,
-    };
+  return {
+    /** Chooses the HWIDs that a link, which is locked, lacks and has room for. */
+    *choose(
+      { installId, isNew }: { installId: number; isNew: boolean },
+      room: number,
+      slots: readonly ImportedSlot[],
+    ) {
+      const here = isNew || slots.length === 0 ? [] : yield* held.all({ installId });
+      const hwids = new Set(here.map(({ hwid }) => hwid));
+      const missing = slots.filter(({ hwid }) => !hwids.has(hwid) && hwids.add(hwid));
+      const added = missing.slice(0, Math.max(0, room));
+      const counts = {
+        slotsAdded: added.length,
+        slotsPresent: slots.length - missing.length,
+        slotsWithoutRoom: missing.length - added.length,
+      };
+      return { added, counts };
+    },
+
+    /** Adds the slots of several links. New devices are added in the order of locks. */
+    *add(slots: readonly NewSlot[]): Step<void> {
+      const ids = new Map<string, number>();
+      yield* backend.together(
+        slots.toSorted(byHwid).map(
+          ({ slot: { hwid, firstSeenAtMs, lastSeenAtMs } }) =>
+            function* () {
+              ids.set(hwid, yield* keep.seeImported(hwid, firstSeenAtMs, lastSeenAtMs));
+            },
+        ),
+      );
+      const idOf = ({ hwid }: ImportedSlot) => ids.get(hwid) as number;
+      const byPlace = Map.groupBy(slots, ({ slot, providerId }) => `${providerId} ${slot.hwid}`);
+      yield* backend.together(
+        [...byPlace.values()].map(
+          (own) =>
+            function* () {
+              for (const { slot, providerId } of own)
+                yield* keepFacts(slot, idOf(slot), providerId);
+            },
+        ),
+      );
+      // Triggers count a slot at the device's provider, which knows the device by now.
+      yield* backend.together(
+        slots.map(({ installId, providerId, slot, nowMs }) => () => {
+          const { registeredAtMs, slotSeenAtMs: lastSeenAtMs = nowMs } = slot;
+          const times = { registeredAtMs, lastSeenAtMs };
+          return rows.takeSlot.run({ installId, deviceId: idOf(slot), providerId, ...times });
+        }),
+      );
+    },
   };
 }
 
 function linkImport(backend: Backend) {
   const on = { ...statements(backend), ...linkStatements(backend) };
-  const addSlots = slotImport(backend);
+  const slots = slotImport(backend);
 
   /** Returns the imported terms; with the link's own key if another link has the imported one. */
   function* termsHere(
@@ -124,30 +154,29 @@ function linkImport(backend: Backend) {
     notes: Notes,
     known: KnownInstall,
     { install, rules, act }: MovingLink,
+    newSlots: NewSlot[],
   ): Step<Imported> {
-    const { slots, installLimit, status, note, terms } = install;
+    const { installLimit, status, note, terms } = install;
     const { id, deviceCount, providerId } = known;
     const wanted = { installLimit, status, note, ...(yield* termsHere(terms, known)) };
     const { was, after } = mergeInstall(known, wanted, rules.updates);
     if (was === 'updated') yield* on.change.run({ ...after });
     const room = after.installLimit - deviceCount;
-    const counts = yield* addSlots(
-      { installId: id, providerId, isNew: false },
-      slots,
-      room,
-      act.atMs,
-    );
+    const of = { installId: id, providerId, nowMs: act.atMs };
+    const { added, counts } = yield* slots.choose({ ...of, isNew: false }, room, install.slots);
+    newSlots.push(...added.map((slot) => ({ ...of, slot })));
     notes.audit(act, deeds.importInstall(known, after, counts.slotsAdded), providerId);
     return { was, id, ...counts };
   }
 
-  function* importLink(notes: Notes, moving: MovingLink): Step<Imported> {
+  /** Imports a link; its new slots go into `newSlots`. */
+  function* importLink(notes: Notes, moving: MovingLink, newSlots: NewSlot[]): Step<Imported> {
     const { providerId, install, rules, act } = moving;
-    const { slots, id, terms, replacedAtMs, ...facts } = install;
+    const { slots: wanted, id, terms, replacedAtMs, ...facts } = install;
     const known = yield* on.find.get({ installCode: facts.installCode });
     if (known !== null) {
       if (known.providerId !== providerId) return 'install_code_exists';
-      return yield* update(notes, known, moving);
+      return yield* update(notes, known, moving, newSlots);
     }
     const owner = yield* on.countOf.get({ providerId });
     if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
@@ -157,8 +186,10 @@ function linkImport(backend: Backend) {
     const added = { ...none, ...facts, ...(yield* termsHere(terms, none)) };
     const installId = yield* on.add.insert({ ...added, id: isFree ? id : null });
     if (replacedAtMs !== undefined) yield* on.replaced.run({ id: installId, replacedAtMs });
-    const of = { installId, providerId, isNew: true };
-    const counts = yield* addSlots(of, slots, facts.installLimit, act.atMs);
+    const of = { installId, providerId, nowMs: act.atMs };
+    const chosen = yield* slots.choose({ ...of, isNew: true }, facts.installLimit, wanted);
+    const { counts } = chosen;
+    newSlots.push(...chosen.added.map((slot) => ({ ...of, slot })));
     const deed = deeds.importInstall(null, { ...added, id: installId }, counts.slotsAdded);
     notes.audit(act, deed, providerId);
     return { was: 'added', id: installId, ...counts };
@@ -174,7 +205,14 @@ function linkImport(backend: Backend) {
       yield* backend.raiseIds('install', Math.max(0, ...installs.map(({ id }) => id ?? 0)));
       yield* on.lockDevices.run({ hwids });
     },
-    run: importLink,
+    keyOf: ({ install }) => install.installCode,
+    *run(notes, moving) {
+      const newSlots: NewSlot[] = [];
+      const imported: Imported[] = [];
+      for (const one of moving) imported.push(yield* importLink(notes, one, newSlots));
+      yield* slots.add(newSlots);
+      return imported;
+    },
   });
 }
 

@@ -4,6 +4,7 @@ import type { Backend, WriteInTurn } from '../backend.ts';
 import type { Context } from './context.ts';
 import { runOn, STATEMENTS } from './dialect.ts';
 import { TurnGroup } from './group.ts';
+import { inRounds } from './rounds.ts';
 
 /** Calls that share a transaction. */
 const CALLS_MAX = 64;
@@ -30,9 +31,7 @@ function callsTogether<Call, Result>(
     run: (calls) =>
       write(async (w) => {
         await runOn(w, steps.begin(calls));
-        const results: Result[] = [];
-        for (const call of calls) results.push(await runOn(w, steps.run(w.notes, call)));
-        return results;
+        return inRounds(calls, steps.keyOf, (round) => runOn(w, steps.run(w.notes, round)));
       }),
     itemsMax: CALLS_MAX,
     inFlightMax: 1,

@@ -15,13 +15,17 @@ export function sqliteBackend({ db, writer, notes, clock }: Context): Backend {
     writeInTurn: (steps) => (call) =>
       writer.run(() => {
         runNow(steps.begin([call]));
-        return runNow(steps.run(notes, call));
+        return only(runNow(steps.run(notes, [call])));
       }),
     change: (step) => writer.run(() => runNow(step())),
     read: (step) => runNow(step()),
     storeNowMs: () => clock.nowMs(),
     storeMs: (atMs) => atMs,
   };
+}
+
+function only<Result>([result]: readonly Result[]): Result {
+  return result as Result;
 }
 
 /** The notes of the writes of a batch. */
