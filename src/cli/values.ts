@@ -125,8 +125,10 @@ export function calledUrlValue(text: string): string {
 export function eventsValue(text: string): string {
   const outcomes = [readEvents(text, null), readEvents(text, 0)];
   if (outcomes.every((outcome) => isRefused(outcome))) {
-    const kinds = new Set([...PROVIDER_EVENTS, ...OPERATOR_EVENTS]);
-    throw mistake(`events are all, or kinds of one owner: ${[...kinds].join(', ')}`);
+    const [ofProvider, ofOperator] = [PROVIDER_EVENTS.join(', '), OPERATOR_EVENTS.join(', ')];
+    throw mistake(
+      `events are all, or of a provider: ${ofProvider}; or of the operator: ${ofOperator}`,
+    );
   }
   return text;
 }
