@@ -1,4 +1,4 @@
-import { mkdtempSync, statfsSync } from 'node:fs';
+import { chmodSync, mkdtempSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The file system in memory that every Linux has; a container may have little of it. */
@@ -13,7 +13,10 @@ export function memoryFolder(): string | null {
   try {
     const { bavail, bsize } = statfsSync(MEMORY);
     if (bavail * bsize < MEMORY_BYTES_MIN) return null;
-    return mkdtempSync(join(MEMORY, 'gatepost-test-'));
+    const folder = mkdtempSync(join(MEMORY, 'gatepost-test-'));
+    // A PostgreSQL that runs as another user has its own folder in it.
+    chmodSync(folder, 0o711);
+    return folder;
   } catch {
     return null;
   }
