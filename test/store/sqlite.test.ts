@@ -13,7 +13,16 @@ import { SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
 import { ACT } from '../support/actor.ts';
 import { openBeside } from '../support/database.ts';
 import { addDoor, addLink, CLOCK, knock, NOW_MS, OTHER_CODE } from './contract/fixture.ts';
-import { deliver, holderOf, to } from './contract/message-fixture.ts';
+import {
+  bringTo,
+  deliver,
+  fillLinks,
+  holderOf,
+  lease,
+  send,
+  sendAll,
+  to,
+} from './contract/message-fixture.ts';
 import { openContractStore } from './contract/open.ts';
 
 describe('in the database file, whoever writes to it', () => {
@@ -91,6 +100,19 @@ describe('in the database file, whoever writes to it', () => {
     while ((await opened.store.removeProvider(1)) === 'more') leftBefore = left();
     expect(leftBefore).toEqual(['provider']);
     expect(left()).toEqual([]);
+  });
+
+  test('a step counts few long inboxes at a time, also behind empty ones', async () => {
+    const { store } = opened;
+    await fillLinks(store, 1, { count: 400 });
+    for (let n = 0; n < 80; n++) await deliver(store, 1);
+    db.run(`UPDATE recipient SET is_waiting = 0 WHERE device_id IN (
+      SELECT device_id FROM recipient ORDER BY device_id LIMIT 50 * 80)`);
+    const id = await send(store, 1);
+    await bringTo(store, id, 40);
+    const [first, ...others] = await sendAll(store, lease(id));
+    expect(first?.deviceIds.length).toBeLessThan(400);
+    expect(others).toHaveLength(1);
   });
 
   test('how large it is, what room it has, and what the disk has left', async () => {

@@ -9,9 +9,8 @@ import { HELD, held } from './lane.ts';
 import { recipientExpiry } from './ledger.ts';
 import { pushSteps } from './push-steps.ts';
 
-/** Recipients whose waiting messages are counted at a time: the first, and the most. */
+/** Recipients whose waiting messages are counted first. */
 const FIRST_COUNT = 50;
-const SERVE_COUNT = 2_000;
 /** Recipients that a step serves where each may get a push. */
 const PUSH_STEP_COUNT = 300;
 /** Waiting messages counted after which a step ends. */
@@ -116,6 +115,8 @@ export function recipientServing(backend: Backend) {
   const on = serveStatements(backend);
   const pushes = pushSteps(backend);
   const expireNext = recipientExpiry(backend);
+  /** Recipients whose messages one statement counts: each may have many more than those before. */
+  const serveCount = backend.stepCountMax / 10;
 
   /** Finds a run of recipients, no longer than a step may take. */
   function* nextToServe(id: number, cursorId: number, bounds: ServeBounds) {
@@ -126,7 +127,7 @@ export function recipientServing(backend: Backend) {
       // As many as would fill the step if their inboxes are like those before.
       const each = count === 0 ? SERVE_ROWS / FIRST_COUNT : Math.max(1, rows / count);
       const room = Math.ceil((SERVE_ROWS - rows) / each);
-      const batchMax = Math.min(Math.max(room, FIRST_COUNT), SERVE_COUNT, stepMax - count);
+      const batchMax = Math.min(Math.max(room, FIRST_COUNT), serveCount, stepMax - count);
       const from = { id, cursorId: run.toId, countMax: batchMax };
       const batch = yield* on.next.get({ ...from, waitingMax });
       run.toId = batch?.toId ?? run.toId;
