@@ -156,7 +156,8 @@ export function doorSteps(backend: Statements) {
           if (typeof door === 'string') return true;
           const { installId, providerId } = door.link;
           const oldest = door.full?.oldest.hwid ?? key.hwid;
-          const mayFree = (yield* freeingPolicy(installId)) !== null;
+          // It may have changed since the door was read: the one that may free a slot counts.
+          const mayFree = door.full !== null || (yield* freeingPolicy(installId)) !== null;
           const isFreer = mayFree && !providers.has(providerId);
           const hasDevices = door.full === null || hwids.has(oldest);
           if (links.has(installId) && !isFreer && hasDevices) return true;
