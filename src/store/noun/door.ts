@@ -14,13 +14,7 @@ import type {
 import { freesSlots, policyOf } from '../../core/slot.ts';
 import { type Dialect, type Statements, type Step, value } from '../backend.ts';
 import { ACTIVE_BINDING } from '../status.ts';
-import {
-  AT_PROVIDER_COLUMNS,
-  atProvider,
-  type RowAtProvider,
-  SEEN_AS_ONE,
-  slotSeen,
-} from './look-ups.ts';
+import { AT_PROVIDER_COLUMNS, type RowAtProvider, SEEN_AS_ONE, slotSeen } from './look-ups.ts';
 
 export interface DoorRow extends Omit<RowAtProvider, 'lastSeenAtMs'>, AdmittedLink {
   /** Status of the provider's binding of the hash; null: there is none. */
@@ -98,11 +92,12 @@ function statements(backend: Statements) {
 export function doorSteps(backend: Statements) {
   const on = statements(backend);
 
-  function* rowsOf(key: SlotKey): Step<DoorRow[]> {
+  function* rowsOf(key: SlotKey): Step<readonly DoorRow[]> {
     if ('installCode' in key) {
       const { domainHash, hwid, installCode, providerCode = null } = key;
-      const found = yield* on.byCode.all({ domainHash, hwid, installCode });
-      return found.filter((row) => providerCode === null || row.providerCode === providerCode);
+      const row = yield* on.byCode.get({ domainHash, hwid, installCode });
+      if (row === null) return [];
+      return providerCode === null || row.providerCode === providerCode ? [row] : [];
     }
     const bound = yield* on.byKeyBound.all({ ...key });
     return bound.length > 0 ? bound : yield* on.byKey.all({ ...key });
@@ -175,12 +170,9 @@ export function doorSteps(backend: Statements) {
   };
 }
 
-function deviceIn({ slotSeenAtMs, ...row }: DoorRow): Door['device'] {
-  if (slotSeenAtMs === null) return null;
-  const { os, osVersion, deviceName, appVersion, userAgent, isRegistered } = row;
-  const lastSeenAtMs = slotSeenAtMs;
-  return atProvider({
-    ...{ os, osVersion, deviceName, appVersion, userAgent },
-    ...{ lastSeenAtMs, isRegistered },
-  });
+function deviceIn(row: DoorRow): Door['device'] {
+  const { slotSeenAtMs: lastSeenAtMs, os, osVersion, deviceName, appVersion, userAgent } = row;
+  if (lastSeenAtMs === null) return null;
+  const isRegistered = row.isRegistered === 1;
+  return { os, osVersion, deviceName, appVersion, userAgent, lastSeenAtMs, isRegistered };
 }

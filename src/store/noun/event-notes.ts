@@ -12,6 +12,7 @@ import type { EventKind, Happening } from '../../core/port/event.ts';
 import { type QuotaShare, type Statements, type Step, value } from '../backend.ts';
 import { kindsIn } from '../webhook-row.ts';
 import { noticeMarks } from './notice.ts';
+import { ofOwner } from './owner.ts';
 
 /** An enabled webhook. */
 interface EnabledWebhook {
@@ -49,10 +50,10 @@ export function eventStatements(statements: Statements) {
     FROM webhook w ${join} destination d ON d.webhook_id = w.id
     WHERE w.disabled_at_ms IS NULL`;
   return {
-    ofProviders: statements.prepare<EnabledRow>(sql`
-        ${enabled} AND w.provider_id ${statements.among('owners')} ORDER BY w.id`),
-    ofOperator: statements.prepare<EnabledRow>(sql`
-        ${enabled} AND w.provider_id IS NULL ORDER BY w.id`),
+    ofOwner: ofOwner<EnabledRow>(
+      statements,
+      (isOwners) => sql`${enabled} AND w.${isOwners} ORDER BY w.id`,
+    ),
     add: statements.prepare(sql`
         INSERT INTO event (provider_id, kind, at_ms, data)
         VALUES (${value('providerId')}, ${value('kind')}, ${value('atMs')}, ${value('data')})
@@ -87,11 +88,13 @@ export function* isWantedNow(
 }
 
 function* enabledOf(on: EventStatements, owners: readonly number[]): Step<EnabledWebhook[]> {
-  const rows: EnabledRow[] = [];
-  const providers = owners.filter((owner) => owner !== 0);
-  if (providers.length > 0) rows.push(...(yield* on.ofProviders.all({ owners: providers })));
-  if (providers.length < owners.length) rows.push(...(yield* on.ofOperator.all()));
-  return rows.map(({ events, ...row }) => ({ ...row, kinds: kindsIn(events) }));
+  const found = yield* on.together<EnabledRow[][]>(
+    owners.map((owner) => () => {
+      const providerId = owner === 0 ? null : owner;
+      return on.ofOwner(providerId).all({ providerId });
+    }),
+  );
+  return found.flat().map(({ events, ...row }) => ({ ...row, kinds: kindsIn(events) }));
 }
 
 export class EventNotes {
@@ -107,8 +110,16 @@ export class EventNotes {
     this.#onPut = onPut;
   }
 
+  /** True if {@link save} has nothing to do. */
+  get isEmpty(): boolean {
+    return this.#notes.length === 0;
+  }
+
   add(providerId: number | null, atMs: number, happening: Note['happening']): void {
-    this.#notes.push({ owner: providerId ?? 0, atMs, happening });
+    const owner = providerId ?? 0;
+    // Most owners have no webhook, as an earlier write of the commit found.
+    if (this.#byOwner.get(owner)?.length === 0) return;
+    this.#notes.push({ owner, atMs, happening });
   }
 
   addQuota(providerId: number, quota: Quota, share: QuotaShare, atMs: number): void {
@@ -149,10 +160,11 @@ export class EventNotes {
       const deliveries: Delivery[] = [];
       const full = new Set<EnabledWebhook>();
       for (const note of notes) {
+        if (this.#enabledOf(note.owner).length === 0) continue;
         const delivery = yield* this.#deliveryOf(note, full);
         if (delivery !== null) deliveries.push(delivery);
       }
-      yield* this.#put(deliveries);
+      if (deliveries.length > 0) yield* this.#put(deliveries);
       const atMs = notes.at(-1)?.atMs ?? 0;
       for (const { webhookId } of full) yield* this.disableWebhook(webhookId, WHY_FULL, atMs);
     }
@@ -173,7 +185,6 @@ export class EventNotes {
   /** Returns null if no webhook takes it; adds those that have no room to `full`. */
   *#deliveryOf({ owner, atMs, happening: make }: Note, full: Set<EnabledWebhook>) {
     const webhooks = this.#enabledOf(owner);
-    if (webhooks.length === 0) return null;
     const made = make();
     const happening = Symbol.iterator in made ? yield* made : made;
     if (happening === null) return null;
@@ -199,7 +210,6 @@ export class EventNotes {
   }
 
   *#put(deliveries: readonly Delivery[]): Step<void> {
-    if (deliveries.length === 0) return;
     const on = this.#on;
     const ids = yield* on.together<number[]>(
       deliveries.map(({ owner, atMs, happening: { kind, data } }) => () => {

@@ -33,6 +33,9 @@ export interface NotesHome {
   onDistributionEnd?: ((status: number) => void) | undefined;
 }
 
+/** A step that does nothing. */
+const NOTHING: Step<void> = [];
+
 interface FigureNote {
   providerId: number;
   figure: Figure;
@@ -123,7 +126,7 @@ export class WriteNotes implements Notes {
 
   /** Saves the events of a write, at its end. */
   endWrite(): Step<void> {
-    return this.#events.save();
+    return this.#events.isEmpty ? NOTHING : this.#events.save();
   }
 
   /** Saves what is saved once a commit, at its end. */

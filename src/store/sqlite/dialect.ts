@@ -7,14 +7,10 @@ import { once, type Statement, value } from './statement.ts';
 
 /** A step that has run. */
 export class Done<T> implements Step<T>, Iterator<never, T> {
-  readonly #value: T;
-
-  constructor(result: T) {
-    this.#value = result;
-  }
+  constructor(readonly result: T) {}
 
   next(): IteratorReturnResult<T> {
-    return { done: true, value: this.#value };
+    return { done: true, value: this.result };
   }
 
   [Symbol.iterator](): Iterator<never, T> {
@@ -26,6 +22,7 @@ export const NOTHING = new Done<void>(undefined);
 
 /** Runs a step to its end. Throws if it waits for something. */
 export function runNow<T>(step: Step<T>): T {
+  if (step instanceof Done) return step.result;
   const result = step[Symbol.iterator]().next();
   if (result.done !== true) throw new Error('a step on SQLite waits for nothing');
   return result.value;

@@ -12,7 +12,10 @@ export const events: readonly MutatedFile[] = [
       ['    this.#onPut();\n', ''],
       ['if (disabled === null) return;', 'if (disabled === null) throw new Error();'],
       ['target } = disabled;\n    this.forgetWebhooks();', 'target } = disabled;'],
-      ['if (webhooks.length === 0) return null;', ''],
+      [
+        'if (this.#byOwner.get(owner)?.length === 0) return;',
+        'if (this.#byOwner.has(owner)) return;',
+      ],
     ],
   },
   {
