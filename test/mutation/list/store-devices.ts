@@ -140,7 +140,7 @@ export const storeDevices: readonly MutatedFile[] = [
     tests: ['test/core/slot-model.test.ts', 'test/store/contract/link.test.ts'],
     changes: [
       ['ON s.install_id = i.id\n      AND s.device_id =', 'ON s.device_id ='],
-      ['if (slotSeenAtMs === null) return null;', ''],
+      ['if (lastSeenAtMs === null) return null;', ''],
       ['IS NULL OR i.provider_id =', 'IS NULL OR i.provider_id <>'],
       ['bound.length > 0 ? bound : yield* on.byKey.all({ ...key })', 'bound'],
       ["if (other !== undefined) return 'key_ambiguous';", ''],
