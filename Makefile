@@ -8,7 +8,7 @@
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
 BUN = $(shell .ci/bun || echo false)
 
-# What a release has an executable for: docs/installing.md says which one is for whom.
+# The platforms of a release: docs/installing.md explains which one to take.
 RELEASES = x64 x64-baseline arm64 x64-musl x64-musl-baseline arm64-musl
 
 # From a tarball without git the commit is unknown.

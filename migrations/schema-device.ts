@@ -41,7 +41,7 @@ export const device = sqliteTable(
 
 /**
  * A token. It reads the places that it holds: rows of `device_provider` with its id, and perhaps
- * the device's place of nobody, where messages of providers lie that the device is not linked to.
+ * the device's unattached inbox, with messages of providers that the device is not linked to.
  */
 export const deviceToken = sqliteTable(
   'device_token',
@@ -61,10 +61,10 @@ export const deviceToken = sqliteTable(
     /** When a gateway said that the address is dead, and why; it was dropped then. */
     push_dropped_at_ms: integer(),
     push_dropped_why: text(),
-    /** It was registered with nothing shown: the place of nobody keeps it alive. */
+    /** It was registered without evidence: the unattached inbox keeps it alive. */
     stands_alone: integer().notNull(),
     /**
-     * The newest distribution and ledger row when the place of nobody was taken: it opens later
+     * The newest distribution and ledger row when the unattached inbox was taken: it opens later
      * ones. Null: the token does not hold that place.
      */
     nobody_after_distribution_id: integer(),
@@ -228,7 +228,7 @@ export const distribution = sqliteTable(
      * before that, or there was nothing to wait for.
      */
     handed_over_at_ms: integer(),
-    /** Recipients for whom a gateway has not answered for good. */
+    /** Recipients whose gateway has not given a final answer. */
     push_waiting_count: integer().notNull().default(0),
     /** The message, as JSON: last, as it can be long and most reads are without it. */
     payload: text().notNull(),
@@ -287,8 +287,8 @@ export const recipient = sqliteTable(
     /** 1 queued, 2 sent, 3 failed, 4 expired. */
     state: integer().notNull(),
     /**
-     * The provider's id: it is for whoever is registered there. Below 0, the same number: addressed
-     * although the device was not linked to the provider, for whoever holds the place of nobody.
+     * The provider's id: for the token registered there. Below 0, the same number: the device was
+     * not linked to the provider, so it is for the token that holds the unattached inbox.
      */
     inbox: integer().notNull(),
     /** Still in the device's inbox: sent, not acknowledged, not expired. */

@@ -13,7 +13,7 @@ import {
 import { id, provider } from './schema.ts';
 import { recipient } from './schema-device.ts';
 
-/** An address to which an operator or a provider is told of events. */
+/** An address that receives events of the operator or a provider. */
 export const webhook = sqliteTable(
   'webhook',
   {
@@ -83,7 +83,7 @@ export const webhookDelivery = sqliteTable(
   ],
 );
 
-/** Somebody to whom things are handed: a queue of its own, held by one process at a time. */
+/** A receiver with a queue of its own, which one process leases at a time. */
 export const destination = sqliteTable(
   'destination',
   {
@@ -101,7 +101,7 @@ export const destination = sqliteTable(
     failing_since_ms: integer(),
     /** Nothing is tried before. */
     retry_at_ms: integer().notNull().default(0),
-    /** Nothing is tried until somebody mends our credentials. */
+    /** Nothing is tried until the operator corrects our credentials. */
     stopped_at_ms: integer(),
     /** The last failure, in plain words. */
     problem: text(),

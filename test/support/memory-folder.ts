@@ -14,8 +14,8 @@ export function memoryFolder(): string | null {
     const { bavail, bsize } = statfsSync(MEMORY);
     if (bavail * bsize < MEMORY_BYTES_MIN) return null;
     const folder = mkdtempSync(join(MEMORY, 'gatepost-test-'));
-    // A PostgreSQL that runs as another user has its own folder in it.
-    chmodSync(folder, 0o711);
+    // As /tmp: a PostgreSQL that runs as another user has, and removes, a folder of its own in it.
+    chmodSync(folder, 0o1777);
     return folder;
   } catch {
     return null;

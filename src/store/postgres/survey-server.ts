@@ -212,7 +212,7 @@ function backupFindings({ archiveMode, archivedMs, archiveFailedMs }: Server): F
     return [say.problem(what, "look into PostgreSQL's log; its disk fills up meanwhile")];
   }
   if (archiveMode === 'off') {
-    const todo = 'see that somebody runs pg_dump or base backups; see docs/several-nodes.md';
+    const todo = 'make backups with pg_dump or base backups; see docs/several-nodes.md';
     return [say.warning('it archives no log: it cannot be brought back to any moment', todo)];
   }
   const last = archivedMs === null ? 'none yet' : `the last at ${instant(archivedMs)}`;

@@ -1,6 +1,6 @@
 /**
  * The schema that a database has, compared with the one that this program's migrations make: a
- * trigger or a view that somebody put into a file would run with the program's rights.
+ * trigger or a view that was put into a file would run with the program's rights.
  */
 
 import { Database } from 'bun:sqlite';
@@ -47,7 +47,7 @@ function schemaOf(version: number): SchemaRow[] {
   }
 }
 
-/** A name for people, whatever somebody put into it. */
+/** Makes a name printable, whatever it contains. */
 function describe(type: string, name: string): string {
   const shown = (text: string) => text.replace(/[^\x20-\x7e]/g, '?').slice(0, 64);
   return `${shown(type)} "${shown(name)}"`;
