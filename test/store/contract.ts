@@ -55,6 +55,8 @@ import { targetContract } from './contract/target.ts';
 import { watchContract } from './contract/watch.ts';
 import { webhookContract } from './contract/webhook.ts';
 
+const { sendRecipients, ...loading } = recipientContract;
+
 /** The suites of the methods, by part. */
 export const PARTS = {
   provider: { ...providerContract, ...partyContract, ...countContract, ...figureContract },
@@ -65,7 +67,8 @@ export const PARTS = {
   node: { ...nodeContract, ...healthContract, ...watchContract },
   distribution: { ...distributionContract, ...laneContract, ...namedContract },
   delivery: deliveryContract,
-  recipient: recipientContract,
+  recipient: loading,
+  serving: { sendRecipients },
   inbox: { ...inboxContract, ...ledgerContract, ...keepingContract },
   outbox: outboxContract,
   event: { ...eventContract, ...webhookContract },
@@ -76,7 +79,7 @@ type Part = keyof typeof PARTS;
 export const SUITES: Record<keyof Store, Suite> = {
   ...{ ...PARTS.provider, ...PARTS.link, ...PARTS.device, ...PARTS.move },
   ...{ ...PARTS.audit, ...PARTS.node, ...PARTS.distribution, ...PARTS.delivery },
-  ...{ ...PARTS.recipient, ...PARTS.inbox, ...PARTS.outbox, ...PARTS.event },
+  ...{ ...PARTS.recipient, ...PARTS.serving, ...PARTS.inbox, ...PARTS.outbox, ...PARTS.event },
 };
 
 /** What a part shows beside its methods. */

@@ -48,6 +48,7 @@ export const nounMessages: readonly MutatedFile[] = [
     tests: [
       'test/store/contract/device.test.ts',
       'test/store/contract/recipient.test.ts',
+      'test/store/contract/serving.test.ts',
       'test/store/contract/inbox.test.ts',
     ],
     changes: [
@@ -108,7 +109,11 @@ export const nounMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/recipient.ts',
-    tests: ['test/store/contract/recipient.test.ts', 'test/store/contract/delivery.test.ts'],
+    tests: [
+      'test/store/contract/recipient.test.ts',
+      'test/store/contract/serving.test.ts',
+      'test/store/contract/delivery.test.ts',
+    ],
     changes: [
       [
         "recipient_count = recipient_count + ${value('added')},",
@@ -121,7 +126,7 @@ export const nounMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/recipient.ts',
-    tests: ['test/store/contract/recipient.test.ts'],
+    tests: ['test/store/contract/recipient.test.ts', 'test/store/contract/serving.test.ts'],
     store: 'postgres',
     changes: [
       [
@@ -132,7 +137,11 @@ export const nounMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/recipient-serving.ts',
-    tests: ['test/store/contract/recipient.test.ts', 'test/store/contract/delivery.test.ts'],
+    tests: [
+      'test/store/contract/recipient.test.ts',
+      'test/store/contract/serving.test.ts',
+      'test/store/contract/delivery.test.ts',
+    ],
     changes: [
       ['count < stepMax && rows < SERVE_ROWS;', 'count < stepMax || rows < SERVE_ROWS;'],
       ['const send = queued > 0 ? on.sendAndPush : on.send;', 'const send = on.send;'],
@@ -148,6 +157,7 @@ export const nounMessages: readonly MutatedFile[] = [
     file: 'src/store/noun/push-queue.ts',
     tests: [
       'test/store/contract/recipient.test.ts',
+      'test/store/contract/serving.test.ts',
       'test/store/contract/outbox.test.ts',
       'test/core/message/push-model.test.ts',
     ],
@@ -165,6 +175,7 @@ export const nounMessages: readonly MutatedFile[] = [
     file: 'src/store/noun/push-steps.ts',
     tests: [
       'test/store/contract/recipient.test.ts',
+      'test/store/contract/serving.test.ts',
       'test/store/contract/outbox.test.ts',
       'test/store/contract/inbox.test.ts',
       'test/core/message/push-model.test.ts',
@@ -183,6 +194,7 @@ export const nounMessages: readonly MutatedFile[] = [
       'test/store/contract/inbox.test.ts',
       'test/store/contract/audit.test.ts',
       'test/store/contract/recipient.test.ts',
+      'test/store/contract/serving.test.ts',
       'test/store/contract/outbox.test.ts',
       'test/cli/push.test.ts',
     ],
