@@ -92,17 +92,6 @@ function statements(backend: Statements) {
 export function doorSteps(backend: Statements) {
   const on = statements(backend);
 
-  function* rowsOf(key: SlotKey): Step<readonly DoorRow[]> {
-    if ('installCode' in key) {
-      const { domainHash, hwid, installCode, providerCode = null } = key;
-      const row = yield* on.byCode.get({ domainHash, hwid, installCode });
-      if (row === null) return [];
-      return providerCode === null || row.providerCode === providerCode ? [row] : [];
-    }
-    const bound = yield* on.byKeyBound.all({ ...key });
-    return bound.length > 0 ? bound : yield* on.byKey.all({ ...key });
-  }
-
   /** Reads the policy that holds on a link. Returns null if it never frees a slot. */
   function* freeingPolicy(installId: number): Step<Omit<FullLink, 'oldest'> | null> {
     const row = yield* on.policy.get({ installId });
@@ -115,22 +104,31 @@ export function doorSteps(backend: Statements) {
     return freesSlots(policy) ? { policy, replacedAtMs: row.replacedAtMs } : null;
   }
 
+  /** Finds the slot to free on a full link. Returns null if the policy frees none. */
+  function* fullLink(installId: number): Step<DoorHere['full']> {
+    const freeing = yield* freeingPolicy(installId);
+    const oldest = freeing && (yield* on.oldest.get({ installId }));
+    return freeing && oldest && { ...freeing, oldest };
+  }
+
   /** Makes a door of the links that were found; several are ambiguous. */
   function* doorOf([row, other]: readonly DoorRow[]): Step<DoorHere | NoLink> {
     if (row === undefined) return 'link_not_found';
     if (other !== undefined) return 'key_ambiguous';
-    const { installId, providerId, providerCode, status, installLimit, deviceCount } = row;
-    const link = { installId, providerId, providerCode, status, installLimit, deviceCount };
-    const device = deviceIn(row);
-    const isFull = device === null && deviceCount >= installLimit;
-    const freeing = isFull ? yield* freeingPolicy(installId) : null;
-    const oldest = freeing && (yield* on.oldest.get({ installId }));
-    const full = freeing && oldest && { ...freeing, oldest };
-    return { link, isBound: row.domainStatus === DOMAIN_ACTIVE, device, full };
+    return isFull(row) ? { ...doorIn(row), full: yield* fullLink(row.installId) } : doorIn(row);
   }
 
+  /** The path of nearly all calls: a step within a step costs it 0.2 us. */
   function* findDoor(key: SlotKey): Step<DoorHere | NoLink> {
-    return yield* doorOf(yield* rowsOf(key));
+    if ('installCode' in key) {
+      const { domainHash, hwid, installCode, providerCode = null } = key;
+      const row = yield* on.byCode.get({ domainHash, hwid, installCode });
+      if (row === null) return 'link_not_found';
+      if (providerCode !== null && row.providerCode !== providerCode) return 'link_not_found';
+      return isFull(row) ? yield* doorOf([row]) : doorIn(row);
+    }
+    const bound = yield* on.byKeyBound.all({ ...key });
+    return yield* doorOf(bound.length > 0 ? bound : yield* on.byKey.all({ ...key }));
   }
 
   return {
@@ -167,6 +165,20 @@ export function doorSteps(backend: Statements) {
         },
       );
     },
+  };
+}
+
+/** True if the device has no slot and the link no room. */
+const isFull = ({ slotSeenAtMs, deviceCount, installLimit }: DoorRow) =>
+  slotSeenAtMs === null && deviceCount >= installLimit;
+
+function doorIn(row: DoorRow): DoorHere {
+  const { installId, providerId, providerCode, status, installLimit, deviceCount } = row;
+  return {
+    link: { installId, providerId, providerCode, status, installLimit, deviceCount },
+    isBound: row.domainStatus === DOMAIN_ACTIVE,
+    device: deviceIn(row),
+    full: null,
   };
 }
 

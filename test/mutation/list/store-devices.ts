@@ -148,7 +148,7 @@ export const storeDevices: readonly MutatedFile[] = [
         "if (row === undefined) return 'link_not_found';",
         "if (row === undefined) return 'key_ambiguous';",
       ],
-      ['const isFull = device === null && ', 'const isFull = '],
+      ['slotSeenAtMs === null && deviceCount', 'deviceCount'],
       ['ORDER BY "lastSeenAtMs", s.registered_at_ms', 'ORDER BY "lastSeenAtMs"'],
     ],
   },
