@@ -1,22 +1,24 @@
 /**
  * The header of SQLite's WAL index, which shows a commit without a question to SQLite: 20 ns
- * instead of 2 us for `PRAGMA data_version` or for a snapshot. WORTH_OF_WAL_INDEX
+ * instead of 2 us for `PRAGMA data_version` or for a snapshot. By bench/compare.ts a list of one
+ * link takes 17 us of processor time with it and 29 us without, a call of a known device 23 and 33
+ * us.
  *
  * The shared memory of all processes that have a database open begins with two copies of the header
  * (SQLite's documentation, "WAL-mode File Format"). Each commit writes a new header. SQLite itself
  * answers from its cache as long as both copies are the header that it knows; this does the same:
  *
  * - A commit is answered after both copies are written. Salts, number of frames and their checksum
- *   identify the log: no header returns with another content.
+ * identify the log: no header returns with another content.
  * - A half-written header, also of a killed process, differs from the noted one in at least one
- *   copy, until SQLite has repaired it from the log under its lock.
+ * copy, until SQLite has repaired it from the log under its lock.
  * - A checkpoint changes no content; a log that begins anew has a new salt.
  * - If the header changes while it is noted, the snapshot begins later, so it is at least as new.
  * - The file is removed when the last connection closes, and this one is open. The mapping is
- *   SQLite's own: were it stale, so would be every SELECT.
+ * SQLite's own: were it stale, so would be every SELECT.
  * - A restore replaces the database only while no process has it open (lock.ts).
  * - A request after another process's answer passed through the kernel, as that answer did: no
- *   processor that Bun runs on reorders loads and stores across that.
+ * processor that Bun runs on reorders loads and stores across that.
  *
  * A mapping of our own would need the file to be opened; closing it would drop SQLite's locks.
  */
