@@ -362,6 +362,78 @@ export const installRefusal = sqliteTable('install_refusal', {
   day_count: integer().notNull().default(0),
 });
 
+/** A device that a link refused: the last twenty of a link. Texts have 64 characters at most. */
+export const refusedDevice = sqliteTable(
+  'refused_device',
+  {
+    install_id: integer()
+      .notNull()
+      .references(() => install.id, { onDelete: 'cascade' }),
+    /** Empty: the calls without a HWID. */
+    hwid: text().notNull(),
+    device_name: text().notNull(),
+    os: text().notNull(),
+    /** Why the last call was refused. */
+    reason: text().notNull(),
+    refused_count: integer().notNull(),
+    first_refused_at_ms: integer().notNull(),
+    last_refused_at_ms: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.install_id, t.hwid] }),
+    index('refused_device_by_time').on(t.last_refused_at_ms),
+    index('refused_device_by_hwid').on(t.hwid),
+  ],
+);
+
+/** A link that was removed, or the code that a revoked link had: neither is made again. */
+export const installTombstone = sqliteTable(
+  'install_tombstone',
+  {
+    id: id(),
+    provider_id: integer()
+      .notNull()
+      .references(() => provider.id, { onDelete: 'cascade' }),
+    install_code: text().notNull().unique(),
+    /** Null: the link had no key, or keeps it. */
+    subscription_key_hash: hash(),
+    ended_at_ms: integer().notNull(),
+    why: text({ enum: ['removed', 'revoked'] }).notNull(),
+  },
+  (t) => [
+    index('install_tombstone_by_provider').on(t.provider_id, t.id),
+    index('install_tombstone_by_key')
+      .on(t.subscription_key_hash, t.provider_id)
+      .where(sql`subscription_key_hash IS NOT NULL`),
+    check('install_tombstone_why', sql`${t.why} IN ('removed', 'revoked')`),
+  ],
+);
+
+/**
+ * A call that succeeded, by the key that the provider gave it: the same call again gets the same
+ * answer. Kept for a day.
+ */
+export const idempotentCall = sqliteTable(
+  'idempotent_call',
+  {
+    provider_id: integer()
+      .notNull()
+      .references(() => provider.id, { onDelete: 'cascade' }),
+    idempotency_key: text().notNull(),
+    /** Name of the call. */
+    call: text().notNull(),
+    /** SHA-256 of its parameters. */
+    params_hash: hash().notNull(),
+    /** The answer, as JSON. */
+    answer: text().notNull(),
+    answered_at_ms: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.provider_id, t.idempotency_key] }),
+    index('idempotent_call_by_time').on(t.answered_at_ms),
+  ],
+);
+
 const figure = () => integer().notNull().default(0);
 
 /**
@@ -392,6 +464,7 @@ export const providerDay = sqliteTable(
     executed: figure(),
     failed: figure(),
     expired: figure(),
+    admitted_over: figure(),
   },
   (t) => [primaryKey({ columns: [t.provider_id, t.day] }), index('provider_day_by_day').on(t.day)],
 );

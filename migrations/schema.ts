@@ -4,13 +4,14 @@
  * `migrations/sqlite/`. Property names are the column names: a row read with bun:sqlite and a row
  * typed by drizzle are then the same thing.
  *
- * Triggers alone (migrations 0001, 0004, 0005, 0008) write some columns, and delete a token that
+ * Triggers alone (migrations 0001, 0004, 0005, 0008, 0013) write some columns, and delete a token that
  * lost its last place:
  *
  * | Columns | Always |
  * |---|---|
- * | `install.device_count` | the number of rows, never above `install_limit` by a CHECK |
+ * | `install.device_count` | the number of rows, never above the greater of `install_limit` and `over_max` by a CHECK |
  * | `provider.install_count`, `domain_count`, `slot_end_count` | the number of rows |
+ * | `provider.tombstone_count`, `idempotent_count` | the number of rows |
  * | `device_provider.slot_count`, `tie_count` | the number of rows |
  * | `device.holder_count`, `appliance.stranger_count` | the number of rows |
  * | `provider.kept_bytes`, `ledger_count` | the sum over its distributions |
@@ -36,6 +37,13 @@ const policy = () => ({
   inactive_days: integer(),
   when_full: text({ enum: ['refuse', 'replace-oldest'] }),
   cool_down_hours: integer(),
+});
+
+/** Whether a full link refuses, and what becomes of calls without a HWID; null: as above. */
+const enforcement = () => ({
+  /** 0: devices above the limit are admitted and counted. */
+  enforce: integer(),
+  without_hwid: text({ enum: ['refuse', 'pass', 'count'] }),
 });
 
 export const provider = sqliteTable(
@@ -73,6 +81,9 @@ export const provider = sqliteTable(
     unlisted_count: integer().notNull().default(0),
     ...policy(),
     slot_end_count: integer().notNull().default(0),
+    ...enforcement(),
+    tombstone_count: integer().notNull().default(0),
+    idempotent_count: integer().notNull().default(0),
   },
   (t) => [
     check('provider_plan', sql`${t.plan} IN ('basic', 'pro', 'enterprise')`),
@@ -98,6 +109,12 @@ export const install = sqliteTable(
     ...policy(),
     /** When a slot was last replaced: the cool-down counts from it. */
     replaced_at_ms: integer(),
+    ...enforcement(),
+    /**
+     * Devices that the link may hold although they are more than its limit: those that it admitted
+     * while it did not enforce. Triggers lower it with each slot that ends.
+     */
+    over_max: integer().notNull().default(0),
   },
   (t) => [
     index('install_by_provider').on(t.provider_id),
@@ -105,7 +122,11 @@ export const install = sqliteTable(
       .on(t.subscription_key_hash, t.provider_id)
       .where(sql`subscription_key_hash IS NOT NULL`),
     check('install_limit_range', sql`${t.install_limit} BETWEEN 1 AND 100`),
-    check('install_never_over_full', sql`${t.device_count} BETWEEN 0 AND ${t.install_limit}`),
+    check(
+      'install_never_over_full',
+      sql`${t.device_count} >= 0 AND (${t.device_count} <= ${t.install_limit} OR ${t.device_count} <= ${t.over_max})`,
+    ),
+    check('install_over_max', sql`${t.over_max} BETWEEN 0 AND 100`),
     check('install_status', sql`${t.status} IN (5, 10)`),
   ],
 );

@@ -5,5 +5,13 @@ import triggers from './0001_triggers.sql' with { type: 'text' };
 import laneOrder from './0002_lane_order.sql' with { type: 'text' };
 import claims from './0003_claims.sql' with { type: 'text' };
 import pushTime from './0004_push_time.sql' with { type: 'text' };
+import retries from './0005_retries_and_refusals.sql' with { type: 'text' };
 
-export const MIGRATIONS: readonly string[] = [tables, triggers, laneOrder, claims, pushTime];
+export const MIGRATIONS: readonly string[] = [
+  tables,
+  triggers,
+  laneOrder,
+  claims,
+  pushTime,
+  retries,
+];

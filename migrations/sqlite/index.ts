@@ -13,6 +13,7 @@ import outbox from './0009_outbox.sql' with { type: 'text' };
 import laneOrder from './0010_lane_order.sql' with { type: 'text' };
 import claims from './0011_claims.sql' with { type: 'text' };
 import pushTime from './0012_push_time.sql' with { type: 'text' };
+import retries from './0013_retries_and_refusals.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly string[] = [
   laneOrder,
   claims,
   pushTime,
+  retries,
 ];

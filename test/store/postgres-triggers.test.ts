@@ -60,6 +60,18 @@ describePostgres('counts', () => {
     }),
   );
 
+  testPostgres('of slots above the limit fall with each slot that ends', () =>
+    inDatabase(async ({ sql }) => {
+      await addLinks(sql, 1);
+      await sql`UPDATE install SET over_max = 4`;
+      await addSlots(sql, 1, '1, 2, 3, 4');
+      await expect(addSlots(sql, 1, '5')).rejects.toThrow('install_never_over_full');
+      await sql`DELETE FROM install_device WHERE device_id = 4`;
+      expect(await numbers(sql, 'SELECT device_count, over_max FROM install')).toEqual([3, 3]);
+      await expect(addSlots(sql, 1, '5')).rejects.toThrow('install_never_over_full');
+    }),
+  );
+
   testPostgres('of slots never pass the limit, and hold through every cascade', () =>
     inDatabase(async ({ sql }) => {
       await addLinks(sql, 4);

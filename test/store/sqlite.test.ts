@@ -60,6 +60,18 @@ describe('in the database file, whoever writes to it', () => {
     expect(count()).toEqual({ device_count: 2, rows: 2 });
   });
 
+  test('slots above the limit need their own bound, which falls with each slot that ends', () => {
+    db.run('UPDATE install SET over_max = 3');
+    db.run(`${SLOT} VALUES (1, 3, 1, 0, 0)`);
+    const bound = () => db.query('SELECT device_count, over_max FROM install').get();
+    expect(bound()).toEqual({ device_count: 3, over_max: 3 });
+    expect(() => db.run('UPDATE install SET over_max = 2')).toThrow('install_never_over_full');
+    expect(() => db.run('UPDATE install SET over_max = 101')).toThrow('install_over_max');
+    db.run('DELETE FROM install_device WHERE device_id = 1');
+    expect(bound()).toEqual({ device_count: 2, over_max: 2 });
+    expect(() => db.run(`${SLOT} VALUES (1, 1, 1, 0, 0)`)).toThrow('install_never_over_full');
+  });
+
   test('a device has one slot on a link', () => {
     db.run('UPDATE install SET install_limit = 3');
     expect(() => db.run(`${SLOT} VALUES (1, 1, 1, 0, 0)`)).toThrow('UNIQUE');
