@@ -6,6 +6,7 @@ export default {
   schema: [
     './migrations/schema.ts',
     './migrations/schema-device.ts',
+    './migrations/schema-link.ts',
     './migrations/schema-outbox.ts',
   ],
   out: './migrations/sqlite',

@@ -1,15 +1,15 @@
 /**
- * The tables, as drizzle knows them; those of devices and of what is sent to them are in
- * schema-device.ts. `make migration` turns a change here into SQL under
+ * The tables, as drizzle knows them; others are in schema-device.ts, schema-link.ts and
+ * schema-outbox.ts. `make migration` turns a change here into SQL under
  * `migrations/sqlite/`. Property names are the column names: a row read with bun:sqlite and a row
  * typed by drizzle are then the same thing.
  *
- * Triggers alone (migrations 0001, 0004, 0005, 0008, 0013) write some columns, and delete a token that
- * lost its last place:
+ * Triggers alone (migrations 0001, 0004, 0005, 0008, 0013) write some columns, and delete a token
+ * that lost its last place:
  *
  * | Columns | Always |
  * |---|---|
- * | `install.device_count` | the number of rows, never above the greater of `install_limit` and `over_max` by a CHECK |
+ * | `install.device_count` | the number of rows; a CHECK bounds it: `install_limit`, `over_max` |
  * | `provider.install_count`, `domain_count`, `slot_end_count` | the number of rows |
  * | `provider.tombstone_count`, `idempotent_count` | the number of rows |
  * | `device_provider.slot_count`, `tie_count` | the number of rows |

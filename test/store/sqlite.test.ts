@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { generateSQLiteDrizzleJson, generateSQLiteMigration } from 'drizzle-kit/api';
 import * as schema from '../../migrations/schema.ts';
 import * as schemaDevice from '../../migrations/schema-device.ts';
+import * as schemaLink from '../../migrations/schema-link.ts';
 import * as schemaOutbox from '../../migrations/schema-outbox.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
@@ -258,7 +259,12 @@ describe('migrations', () => {
   test('lead to the schema of the program: drizzle-kit has nothing to add', async () => {
     const last = String(files.length - 1).padStart(4, '0');
     const migrated = await read(`meta/${last}_snapshot.json`).json();
-    const wanted = await generateSQLiteDrizzleJson({ ...schema, ...schemaDevice, ...schemaOutbox });
+    const wanted = await generateSQLiteDrizzleJson({
+      ...schema,
+      ...schemaDevice,
+      ...schemaLink,
+      ...schemaOutbox,
+    });
     expect(await generateSQLiteMigration(migrated, wanted)).toEqual([]);
   });
 });

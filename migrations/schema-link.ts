@@ -1,0 +1,157 @@
+/** Tables of what links have seen: ended slots, refusals, tombstones, repeated calls, figures. */
+
+import { sql } from 'drizzle-orm';
+import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { hash, id, install, provider } from './schema.ts';
+import { device } from './schema-device.ts';
+
+/** The end of a slot: with the slots that are there, the story of a link. */
+export const slotEnd = sqliteTable(
+  'slot_end',
+  {
+    id: id(),
+    install_id: integer()
+      .notNull()
+      .references(() => install.id, { onDelete: 'cascade' }),
+    /** The link's. */
+    provider_id: integer().notNull(),
+    /** The device that held the slot; null: it was forgotten since. */
+    device_id: integer().references(() => device.id, { onDelete: 'set null' }),
+    registered_at_ms: integer().notNull(),
+    last_seen_at_ms: integer().notNull(),
+    ended_at_ms: integer().notNull(),
+    why: text({ enum: ['deleted', 'inactive', 'replaced', 'forgotten'] }).notNull(),
+    /** Name of who ended it, as the audit log has it; `device`: a newcomer. */
+    actor: text().notNull(),
+    /** The newcomer that needed it. */
+    for_device_id: integer().references(() => device.id, { onDelete: 'set null' }),
+  },
+  (t) => [
+    index('slot_end_by_install').on(t.install_id, t.id),
+    index('slot_end_by_provider').on(t.provider_id, t.id),
+    index('slot_end_by_device').on(t.device_id).where(sql`device_id IS NOT NULL`),
+    index('slot_end_by_newcomer').on(t.for_device_id).where(sql`for_device_id IS NOT NULL`),
+    check('slot_end_why', sql`${t.why} IN ('deleted', 'inactive', 'replaced', 'forgotten')`),
+  ],
+);
+
+/** Devices that a link refused, and when the last time. */
+export const installRefusal = sqliteTable('install_refusal', {
+  install_id: integer()
+    .primaryKey()
+    .references(() => install.id, { onDelete: 'cascade' }),
+  refused_count: integer().notNull(),
+  refused_at_ms: integer().notNull(),
+  /** Why the last one was. */
+  reason: text().notNull(),
+  /** The UTC day of the last one, as days since 1970, and how many there were that day. */
+  day: integer().notNull().default(0),
+  day_count: integer().notNull().default(0),
+});
+
+/** A device that a link refused: the last twenty of a link. Texts have 64 characters at most. */
+export const refusedDevice = sqliteTable(
+  'refused_device',
+  {
+    install_id: integer()
+      .notNull()
+      .references(() => install.id, { onDelete: 'cascade' }),
+    /** Empty: the calls without a HWID. */
+    hwid: text().notNull(),
+    device_name: text().notNull(),
+    os: text().notNull(),
+    /** Why the last call was refused. */
+    reason: text().notNull(),
+    refused_count: integer().notNull(),
+    first_refused_at_ms: integer().notNull(),
+    last_refused_at_ms: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.install_id, t.hwid] }),
+    index('refused_device_by_time').on(t.last_refused_at_ms),
+    index('refused_device_by_hwid').on(t.hwid),
+  ],
+);
+
+/** A link that was removed, or the code that a revoked link had: neither is made again. */
+export const installTombstone = sqliteTable(
+  'install_tombstone',
+  {
+    id: id(),
+    provider_id: integer()
+      .notNull()
+      .references(() => provider.id, { onDelete: 'cascade' }),
+    install_code: text().notNull().unique(),
+    /** Null: the link had no key, or keeps it. */
+    subscription_key_hash: hash(),
+    ended_at_ms: integer().notNull(),
+    why: text({ enum: ['removed', 'revoked'] }).notNull(),
+  },
+  (t) => [
+    index('install_tombstone_by_provider').on(t.provider_id, t.id),
+    index('install_tombstone_by_key')
+      .on(t.subscription_key_hash, t.provider_id)
+      .where(sql`subscription_key_hash IS NOT NULL`),
+    check('install_tombstone_why', sql`${t.why} IN ('removed', 'revoked')`),
+  ],
+);
+
+/**
+ * A call that succeeded, by the key that the provider gave it: the same call again gets the same
+ * answer. Kept for a day.
+ */
+export const idempotentCall = sqliteTable(
+  'idempotent_call',
+  {
+    provider_id: integer()
+      .notNull()
+      .references(() => provider.id, { onDelete: 'cascade' }),
+    idempotency_key: text().notNull(),
+    /** Name of the call. */
+    call: text().notNull(),
+    /** SHA-256 of its parameters. */
+    params_hash: hash().notNull(),
+    /** The answer, as JSON. */
+    answer: text().notNull(),
+    answered_at_ms: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.provider_id, t.idempotency_key] }),
+    index('idempotent_call_by_time').on(t.answered_at_ms),
+  ],
+);
+
+const figure = () => integer().notNull().default(0);
+
+/**
+ * The figures of a provider and a UTC day, see core/figures.ts. WITHOUT ROWID (migration 0008): the
+ * row is found by its key alone.
+ */
+export const providerDay = sqliteTable(
+  'provider_day',
+  {
+    provider_id: integer()
+      .notNull()
+      .references(() => provider.id, { onDelete: 'cascade' }),
+    /** Days since 1970. */
+    day: integer().notNull(),
+    admitted: figure(),
+    seen: figure(),
+    refused_hwid: figure(),
+    refused_domain: figure(),
+    refused_disabled: figure(),
+    refused_full: figure(),
+    freed: figure(),
+    links: figure(),
+    sends: figure(),
+    recipients: figure(),
+    delivered: figure(),
+    received: figure(),
+    opened: figure(),
+    executed: figure(),
+    failed: figure(),
+    expired: figure(),
+    admitted_over: figure(),
+  },
+  (t) => [primaryKey({ columns: [t.provider_id, t.day] }), index('provider_day_by_day').on(t.day)],
+);
