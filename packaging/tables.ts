@@ -113,7 +113,7 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     ),
   },
   {
-    page: 'docs/settings.md',
+    page: 'docs/api.md',
     head: 'Key',
     table: table(
       ['Key', 'Value'],

@@ -68,6 +68,33 @@ test('every link between documents leads somewhere', () => {
   expect(broken).toEqual([]);
 });
 
+/** The anchors of a page's headings, as the forges make them. */
+const anchorsOf = (path: string) =>
+  new Set(
+    [...readText(path).matchAll(/^#+ (.+)$/gm)].map((match) =>
+      (match[1] ?? '')
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+
+test('every anchor of a link between documents is a heading there', () => {
+  const broken = documents
+    .filter((path) => path !== 'CHANGELOG.md')
+    .flatMap((path) =>
+      [...readText(path).matchAll(/\]\(([^)#:]*)#([^)]+)\)/g)]
+        .map((match) => ({
+          page:
+            match[1] === '' ? path : new URL(match[1] ?? '', `file:///${path}`).pathname.slice(1),
+          anchor: match[2] ?? '',
+        }))
+        .filter(({ page, anchor }) => page.endsWith('.md') && !anchorsOf(page).has(anchor))
+        .map(({ page, anchor }) => `${path}: ${page}#${anchor}`),
+    );
+  expect(broken).toEqual([]);
+});
+
 test('CHANGELOG.md begins with the version of package.json, or with what comes after it', () => {
   const { version } = JSON.parse(readText('package.json'));
   const headings = [...readText('CHANGELOG.md').matchAll(/^## (\S+)/gm)].map((match) => match[1]);

@@ -142,7 +142,7 @@ export function addImportCommands(program: Command, context: CliContext): void {
     .option(...KEY_FILE)
     .option('--new-key', 'create a new key here and print it once')
     .option(...NAME)
-    .option(...PLAN, 'basic')
+    .option(...PLAN, 'enterprise')
     .option(...EXPIRES, 'never')
     .option(...MAX_LINKS, 'default')
     .option('--rate <number>', 'most calls a second to the other server', callsValue, 20)

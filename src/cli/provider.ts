@@ -172,7 +172,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .command('add')
     .description('create a provider and print its credentials; the key is shown only once')
     .requiredOption(...NAME)
-    .option(...PLAN, 'basic')
+    .option(...PLAN, 'enterprise')
     .option(...EXPIRES, 'never')
     .option('--code <code>', 'a code of your choice', providerCodeValue)
     .option('--key <key>', 'a key of your choice', authKeyValue)

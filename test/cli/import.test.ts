@@ -310,7 +310,7 @@ describe('the provider', () => {
   test('the summary names the rights of its plan here, which the source does not return', async () => {
     const { stdout } = await line.run(...words());
     expect(stdout).toEndWith(
-      '\nIts plan here is basic: links and domains; it sends neither commands (pro) nor notifications (enterprise).\n',
+      '\nIts plan here is enterprise: links, domains, commands and notifications.\n',
     );
   });
 

@@ -58,12 +58,12 @@ describe('add', () => {
     expect(keyLine).toMatch(/^auth_key {7}[-\w]{32}$/);
     expect(rest).toEqual([
       'The key is shown only once: only its SHA-256 is stored.',
-      'Plan basic: links and domains; it sends neither commands (pro) nor notifications (enterprise).',
+      'Plan enterprise: links, domains, commands and notifications.',
       '',
     ]);
-    for (const plan of ['pro', 'enterprise']) {
+    for (const plan of ['basic', 'pro']) {
       const { stdout: said } = await provider('add', '--name', 'n', '--plan', plan);
-      expect(said).toContain(`\nPlan ${plan}: links, domains`);
+      expect(said).toContain(`\nPlan ${plan}: links`);
     }
   });
 

@@ -31,7 +31,7 @@ const text = (key: string): SettingKey => ({ key, kind: 'text' });
 const header = (key: string): SettingKey => ({ key, kind: 'header' });
 const choice = (key: string, ...values: string[]): SettingKey => ({ key, kind: 'choice', values });
 
-/** The documented keys in the order of the specification; docs/settings.md is made of them. */
+/** The documented keys in the order of the specification; docs/api.md is made of them. */
 export const SETTING_KEYS: readonly SettingKey[] = [
   boolean('fragmentation-enable'),
   choice('fragmentation-packets', 'tlshello', '1-2', '1-3', '1-5'),
