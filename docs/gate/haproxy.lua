@@ -3,12 +3,14 @@
 -- On an appliance with several providers: /gate?provider_code=CODE
 local GATE = "http://127.0.0.1:8080/gate"
 
--- Of the client's headers those alone that an app describes its device in.
+-- Of the client's headers those alone that an app describes its device in, and its language.
 local WORDS = {
   "x-hwid", "x-device-os", "x-ver-os", "x-device-model", "x-app-version", "x-device-info",
-  "user-agent",
+  "user-agent", "accept-language", "x-device-locale",
 }
-local ANSWERS = { "x-hwid-not-supported", "x-hwid-max-devices-reached", "x-error-detail" }
+local ANSWERS = {
+  "x-hwid-not-supported", "x-hwid-max-devices-reached", "x-error-detail", "announce",
+}
 
 -- A header's lines as one, as if a proxy had handed them on. They begin at 0.
 local function joined(lines)

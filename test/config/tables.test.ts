@@ -245,6 +245,7 @@ test('tables are shown by their keys, each with its origin', () => {
     ['gate.upstream.1.browsers', 'refuse', 'default'],
     ['gate.upstream.1.other_paths', 'refuse', 'default'],
     ['gate.upstream.1.refused_status', '404', 'default'],
+    ['gate.upstream.1.placeholder', 'false', 'default'],
     ['gate.upstream.1.timeout_seconds', '30', 'default'],
     ['gate.upstream.1.answer_bytes_max', '67108864', 'default'],
     ['gate.upstream.1.requests_max', '256', 'default'],

@@ -17,8 +17,12 @@ const HOST = 'sub.example.com';
 const CODE = 'LinkOfFiles1';
 const URI = `/sub/any-key?installid=${CODE}&a=/../b`;
 
-/** The headers that an app describes its device in. */
-const WORDS = Object.values(factParams).map(({ header }) => header ?? '');
+/** The headers that an app describes its device in, and its language. */
+const WORDS = [
+  ...Object.values(factParams).map(({ header }) => header ?? ''),
+  'accept-language',
+  'x-device-locale',
+];
 
 /** A client that would rather be asked about as another. */
 const client = (hwid: string): Record<string, string> => ({
@@ -119,6 +123,7 @@ test('Envoy', async () => {
     '"header":{"key":"vary","value":"x-hwid"}',
     '"header":{"key":"cache-control","value":"private"}',
     '"prefix":"/sub/"',
+    '{"exact":"announce"}',
     `"domains":["${HOST}"]`,
   ]) {
     expect(file).toContain(setting);

@@ -156,6 +156,18 @@ describe('a refusal', () => {
     expect(await slotsOf(link)).toEqual(['A', 'B']);
   });
 
+  test('tells the person why, in the language of the app', async () => {
+    const link = await makeLink(1);
+    await ask(nginx(`/sub/${link.key}`));
+    const headers = { ...nginx(`/sub/${link.key}`, 'B'), 'accept-language': 'zh-CN, en;q=0.1' };
+    const reply = await ask(headers);
+    const announce = reply.headers.get('announce')?.replace('base64:', '') ?? '';
+    expect(Buffer.from(announce, 'base64').toString()).toStartWith('该订阅的设备数量已达上限');
+    expect(reply.headers.get('content-language')).toBe('zh');
+    const unclear = await ask({ 'x-forwarded-host': HOST });
+    expect(unclear.headers.has('announce')).toBe(false);
+  });
+
   test('of a disabled link', async () => {
     const link = await makeLink();
     await expectOk(call(app, '/api/update-install', own, { id: link.id, status: 5 }));

@@ -31,6 +31,7 @@ export function upstreamTo(url: string, provider: string, more: Partial<Upstream
     browsers: 'refuse',
     otherPaths: 'refuse',
     refusedStatus: 404,
+    placeholder: false,
     timeoutMs: 20_000,
     answerBytesMax: 10_000_000,
     requestsMax: 256,

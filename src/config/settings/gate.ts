@@ -2,6 +2,7 @@ import { INSTALL_LIMIT } from '../../core/formats.ts';
 import {
   array,
   baseUrl,
+  boolean,
   hostOfUrl,
   integer,
   keyPaths,
@@ -54,6 +55,11 @@ const upstreamKeys = {
   // An app that does not know the convention keeps its last configuration.
   refusedStatus: tableKey('refused_status', '404', integer(200, 599), [
     'The HTTP status of a refusal.',
+  ]),
+  // It replaces the servers that a refused app has.
+  placeholder: tableKey('placeholder', 'false', boolean, [
+    'Whether a refused app gets 200 with one server, named with the reason, in the format of the',
+    'app: it replaces the servers that the app has.',
   ]),
   // Bun ends a connection that was idle for 255 s.
   timeoutMs: tableKey(

@@ -27,10 +27,11 @@ import { Hosts } from '../request/hosts.ts';
 import { type Query, valueIn } from '../request/query.ts';
 import type { Traffic } from '../traffic.ts';
 import { type OriginalRequest, readOriginal } from './original.ts';
+import { announcing, hasText, type TextSettings, textFor } from './texts.ts';
 import { deviceWords } from './words.ts';
 
 /** Settings that are read for each request, so that a change applies at once. */
-export interface GateSettings {
+export interface GateSettings extends TextSettings {
   /** Templates of paths with a subscription key. */
   readonly gateKeyPaths: readonly KeyPath[];
   /** Networks that may ask; null: those of `trustedProxies`. */
@@ -130,6 +131,10 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     dropBody(request);
     const { body, headers } = respond(says, { detail, requestId });
     headers.set('x-hwid-active', 'true');
+    if (hasText(says)) {
+      const forPeople = announcing(textFor(settings, says, request.headers));
+      for (const [name, value] of Object.entries(forPeople)) headers.set(name, value);
+    }
     const refusal = new Response(body, { status: says === 'unknown_error' ? 500 : 403, headers });
     const delayMs = says === 'link_not_found' ? deps.guessed(request) : 0;
     return delayMs === 0 ? refusal : clock.sleep(delayMs).then(() => refusal);

@@ -1,9 +1,10 @@
 /** Answers of the proxy itself: refusals of devices, and failures of the panel. */
 
+import { announcing, type GateReason, textFor } from '../gate/texts.ts';
 import { type MessageKey, messages } from '../messages.ts';
 import type { Answer, FailureKind } from './exchange.ts';
-import type { GateReason, Upstream, UpstreamSettings } from './settings.ts';
-import { textFor } from './texts.ts';
+import { placeholderFor } from './placeholder.ts';
+import type { Upstream, UpstreamSettings } from './settings.ts';
 
 /** Failures: answers that refuse no device. */
 export type Obstacle =
@@ -56,20 +57,22 @@ export function obstacle(kind: Obstacle): Response {
 export function refusal(
   reason: GateReason,
   request: Request,
-  { refusedStatus }: Upstream,
-  { gateTexts, gateLanguage }: UpstreamSettings,
+  { placeholder, refusedStatus }: Upstream,
+  settings: UpstreamSettings,
 ): Response {
-  const { text, language } = textFor(gateTexts, reason, request.headers, gateLanguage);
+  const wording = textFor(settings, reason, request.headers);
   const says: MessageKey = reason;
   const headers = {
     ...PLAIN,
-    'content-language': language,
     'x-hwid-active': 'true',
     ...messages[says].headers,
-    // Apps show this text beside the subscription.
-    announce: `base64:${Buffer.from(text).toString('base64')}`,
+    ...announcing(wording),
   };
-  const body = BODILESS.has(refusedStatus) ? null : `${readable(text)}\n`;
+  const inApp = placeholder ? placeholderFor(request.headers, wording.text) : null;
+  if (inApp !== null) {
+    return new Response(inApp.body, { headers: { ...headers, 'content-type': inApp.type } });
+  }
+  const body = BODILESS.has(refusedStatus) ? null : `${readable(wording.text)}\n`;
   return new Response(body, { status: refusedStatus, headers });
 }
 

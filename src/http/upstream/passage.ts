@@ -16,10 +16,10 @@ import { isRefused, type Refused } from '../../core/outcome.ts';
 import type { EnteredLink } from '../../core/port/install.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import type { DeviceWords } from '../endpoints/app.ts';
+import type { GateReason } from '../gate/texts.ts';
 import { type Query, REPEATED, valueIn } from '../request/query.ts';
 import type { Obstacle, Outcome } from './answers.ts';
 import type { Panel } from './panels.ts';
-import type { GateReason } from './settings.ts';
 
 /** The facts of a request that decide whether it may pass. */
 interface Visit extends DeviceWords {

@@ -1,8 +1,7 @@
 /** The settings of panels behind Gatepost. */
 
 import type { KeyPath, PassPath } from '../../core/key-path.ts';
-import type { Reason } from '../../core/outcome.ts';
-import type { AdmitRefusal } from '../../core/port/slot.ts';
+import type { TextSettings } from '../gate/texts.ts';
 
 export interface Upstream {
   /** The host in requests of clients, in the form of `hostName`. */
@@ -22,6 +21,8 @@ export interface Upstream {
   readonly otherPaths: 'pass' | 'refuse';
   /** The HTTP status of a refusal. */
   readonly refusedStatus: number;
+  /** True if an app gets a refusal as a subscription whose one server is named with the reason. */
+  readonly placeholder: boolean;
   /** The longest silence of the panel, before its answer and within it, ms. */
   readonly timeoutMs: number;
   readonly answerBytesMax: number;
@@ -31,17 +32,8 @@ export interface Upstream {
   readonly hostHeader: 'original' | 'upstream';
 }
 
-/** Refusals with a text for people. */
-export type GateReason = Exclude<AdmitRefusal, Reason>;
-
-/** Texts by language (a tag in lower case), then by reason. */
-export type GateTexts = Readonly<Record<string, Readonly<Partial<Record<GateReason, string>>>>>;
-
 /** Settings that are read for each request, so that a change applies at once. */
-export interface UpstreamSettings {
+export interface UpstreamSettings extends TextSettings {
   /** A new array after each change. */
   readonly gateUpstreams: readonly Upstream[];
-  readonly gateTexts: GateTexts;
-  /** The language for clients that accept none of the languages of the texts. */
-  readonly gateLanguage: string;
 }

@@ -36,6 +36,16 @@ export const gate: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/gate/texts.ts',
+    tests: ['test/http/gate-texts.test.ts'],
+    changes: [
+      ['wanted.sort((a, b) => b.weight - a.weight)', 'wanted'],
+      ["tag !== '*' && weight > 0", "tag !== '*'"],
+      ["tag.toLowerCase().replaceAll('_', '-')", "tag.replaceAll('_', '-')"],
+      ['gateTexts[language]?.[reason] ?? BUILT_IN', 'BUILT_IN'],
+    ],
+  },
+  {
     file: 'src/http/gate/original.ts',
     tests: ['test/http/gate.test.ts'],
     changes: [

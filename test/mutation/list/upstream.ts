@@ -117,13 +117,15 @@ export const upstream: readonly MutatedFile[] = [
     changes: [['this.#window = { startMs: nowMs, count: 0 };', 'this.#window.startMs = nowMs;']],
   },
   {
-    file: 'src/http/upstream/texts.ts',
-    tests: ['test/http/upstream/texts.test.ts'],
+    file: 'src/http/upstream/placeholder.ts',
+    tests: ['test/http/upstream/placeholder.test.ts'],
     changes: [
-      ['wanted.sort((a, b) => b.weight - a.weight)', 'wanted'],
-      ["tag !== '*' && weight > 0", "tag !== '*'"],
-      ["tag.toLowerCase().replaceAll('_', '-')", "tag.replaceAll('_', '-')"],
-      ['texts[language]?.[reason] ?? BUILT_IN', 'BUILT_IN'],
+      ['.toWellFormed()', ''],
+      ['`⛔ ${', '`${'],
+      ['[&<>', '[<>'],
+      ['\\u2028\\u2029', ''],
+      ['encodeURIComponent(name)', 'name'],
+      ["if (/\\btext\\/html\\b/i.test(headers.get('accept') ?? '')) return null;", ''],
     ],
   },
   {
@@ -144,7 +146,7 @@ export const upstream: readonly MutatedFile[] = [
   {
     file: 'src/http/upstream/answers.ts',
     tests: ['test/http/upstream/proxy.test.ts'],
-    changes: [['`${readable(text)}\\n`', '`${text}\\n`']],
+    changes: [['`${readable(wording.text)}\\n`', '`${wording.text}\\n`']],
   },
   {
     file: 'src/http/mount.ts',

@@ -1,16 +1,16 @@
 /** The text of a refusal, by the languages that a request names. */
 
 import { describe, expect, test } from 'bun:test';
-import type { GateTexts } from '../../../src/http/upstream/settings.ts';
-import { textFor } from '../../../src/http/upstream/texts.ts';
+import { type GateTexts, textFor } from '../../src/http/gate/texts.ts';
 
 const OWN: GateTexts = {
   de: { link_disabled: 'Abgeschaltet.' },
   'pt-br': { link_disabled: 'Off' },
 };
 
-function languageFor(headers: Record<string, string>, fallback = 'en', texts = OWN): string {
-  return textFor(texts, 'link_disabled', new Headers(headers), fallback).language;
+function languageFor(headers: Record<string, string>, gateLanguage = 'en'): string {
+  const settings = { gateTexts: OWN, gateLanguage };
+  return textFor(settings, 'link_disabled', new Headers(headers)).language;
 }
 
 describe('the language', () => {
@@ -45,10 +45,10 @@ describe('the language', () => {
 });
 
 test("the operator's text goes before the built-in one, reason by reason", () => {
-  const texts = { ru: { link_disabled: 'Своё' } };
+  const settings = { gateTexts: { ru: { link_disabled: 'Своё' } }, gateLanguage: 'en' };
   const headers = new Headers({ 'accept-language': 'ru' });
-  expect(textFor(texts, 'link_disabled', headers, 'en').text).toBe('Своё');
-  const other = textFor(texts, 'link_limit_reached', headers, 'en');
+  expect(textFor(settings, 'link_disabled', headers).text).toBe('Своё');
+  const other = textFor(settings, 'link_limit_reached', headers);
   expect(other.language).toBe('ru');
   expect(other.text).toContain('лимит');
 });

@@ -1,9 +1,25 @@
 /** The texts that people read when their device is refused. */
 
-import type { GateReason, GateTexts } from './settings.ts';
+import type { Reason } from '../../core/outcome.ts';
+import type { AdmitRefusal } from '../../core/port/slot.ts';
+
+/** Refusals with a text for people. */
+export type GateReason = Exclude<AdmitRefusal, Reason>;
+
+/** Texts by language (a tag in lower case), then by reason. */
+export type GateTexts = Readonly<Record<string, Readonly<Partial<Record<GateReason, string>>>>>;
+
+/** Settings that are read for each refusal, so that a change applies at once. */
+export interface TextSettings {
+  readonly gateTexts: GateTexts;
+  /** The language for clients that accept none of the languages of the texts. */
+  readonly gateLanguage: string;
+}
+
+type AllTexts = Readonly<Record<GateReason, string>>;
 
 /** Texts in the languages of most users of panels. */
-const BUILT_IN: Readonly<Record<string, Readonly<Record<GateReason, string>>>> = {
+const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
   en: {
     hwid_required:
       'Open this link in an app that tells its device (HWID). Some do once it is turned on in their settings.',
@@ -45,21 +61,29 @@ interface TextInLanguage {
   language: string;
 }
 
+/** Returns true if a refusal has a text for people. */
+export const hasText = (says: string): says is GateReason => Object.hasOwn(BUILT_IN.en, says);
+
+/** Returns the headers by which apps show a text beside the subscription. */
+export function announcing({ text, language }: TextInLanguage): Record<string, string> {
+  const announce = `base64:${Buffer.from(text).toString('base64')}`;
+  return { announce, 'content-language': language };
+}
+
 /**
  * Returns the text for a reason, in the first of these languages that has one: `Accept-Language` by
- * weight, `X-Device-Locale` of apps, `fallback`, English. `zh-TW` falls back to `zh`. A text of the
- * operator takes precedence over a built-in one.
+ * weight, `X-Device-Locale` of apps, that of the settings, English. `zh-TW` falls back to `zh`. A
+ * text of the operator takes precedence over a built-in one.
  */
 export function textFor(
-  texts: GateTexts,
+  { gateTexts, gateLanguage }: TextSettings,
   reason: GateReason,
   headers: Headers,
-  fallback: string,
 ): TextInLanguage {
   const wanted = [...accepted(headers.get('accept-language')), headers.get('x-device-locale')];
-  for (const tag of [...wanted, fallback]) {
+  for (const tag of [...wanted, gateLanguage]) {
     for (const language of fromNarrow(tag ?? '')) {
-      const text = texts[language]?.[reason] ?? BUILT_IN[language]?.[reason];
+      const text = gateTexts[language]?.[reason] ?? BUILT_IN[language]?.[reason];
       if (text) return { text, language };
     }
   }

@@ -1,0 +1,87 @@
+/**
+ * A refusal as a subscription: one server that is named with the reason and connects to nothing.
+ * For apps that drop an answer with a 4xx status before they read its headers or its text.
+ *
+ * | `User-Agent` begins with | the subscription is |
+ * |---|---|
+ * | a name of {@link CLASH} | Clash YAML |
+ * | a name of {@link SING_BOX} | a configuration of sing-box, 1.10 or later |
+ * | another name | links in base64, which most apps read |
+ */
+
+/** Apps with the core of Clash or mihomo. Prizrak-Box calls itself `clash-verge`. */
+const CLASH = /^(?:clash|flclash|flowvy|koala-clash|mihomo|murge|prizrak-box|stash)/i;
+const SING_BOX = /^(?:karing|sf[aimt]\b|sing-?box)/i;
+
+/** Discards all traffic: the port answers on no device. */
+const NOWHERE = { server: '127.0.0.1', port: 1 };
+const NO_USER = '00000000-0000-0000-0000-000000000000';
+/** Lists of servers are named so by most panels. */
+const GROUP = 'Proxy';
+
+export interface Placeholder {
+  /** The content type. */
+  type: string;
+  body: string;
+}
+
+/** Builds the refusal for an app. Returns null for a browser, which shows a text. */
+export function placeholderFor(headers: Headers, text: string): Placeholder | null {
+  if (/\btext\/html\b/i.test(headers.get('accept') ?? '')) return null;
+  const app = headers.get('user-agent') ?? '';
+  // The sign keeps the name apart from those that cores reserve, such as DIRECT.
+  const name = `⛔ ${text.toWellFormed()}`;
+  if (CLASH.test(app)) return { type: 'text/yaml; charset=utf-8', body: clashOf(name) };
+  if (SING_BOX.test(app)) return { type: 'application/json; charset=utf-8', body: singBoxOf(name) };
+  return { type: 'text/plain; charset=utf-8', body: linksOf(name) };
+}
+
+/** All traffic goes to the placeholder: none leaves the device unprotected. */
+function clashOf(name: string): string {
+  const { server, port } = NOWHERE;
+  return [
+    'mode: rule',
+    'proxies:',
+    `  - {name: ${quoted(name)}, type: socks5, server: ${server}, port: ${port}}`,
+    'proxy-groups:',
+    `  - {name: ${GROUP}, type: select, proxies: [${quoted(name)}]}`,
+    'rules:',
+    `  - MATCH,${GROUP}`,
+    '',
+  ].join('\n');
+}
+
+function singBoxOf(name: string): string {
+  const address = ['172.19.0.1/30'];
+  const vless = { type: 'vless', tag: name, server: NOWHERE.server, server_port: NOWHERE.port };
+  const config = {
+    inbounds: [{ type: 'tun', tag: 'tun-in', address, auto_route: true, strict_route: true }],
+    outbounds: [
+      { type: 'selector', tag: GROUP, outbounds: [name] },
+      { ...vless, uuid: NO_USER },
+    ],
+    route: { final: GROUP, auto_detect_interface: true },
+  };
+  return `${escaped(JSON.stringify(config, null, 2))}\n`;
+}
+
+function linksOf(name: string): string {
+  const { server, port } = NOWHERE;
+  const query = 'encryption=none&security=none&type=tcp';
+  const link = `vless://${NO_USER}@${server}:${port}?${query}#${encodeURIComponent(name)}`;
+  return Buffer.from(`${link}\n`).toString('base64');
+}
+
+/** Returns a text as a string of JSON, which YAML reads as the same one. */
+const quoted = (text: string) => escaped(JSON.stringify(text));
+
+/**
+ * Escapes what a reader could take for something else: characters of HTML, because Prizrak-Box
+ * decodes its entities before it parses; ends of lines and invisible characters of YAML.
+ */
+function escaped(json: string): string {
+  return json.replace(
+    /[&<>\u007f-\u00a0\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

@@ -1,0 +1,102 @@
+/** Refusals as subscriptions: each app reads the reason as the name of its one server. */
+
+import { afterEach, describe, expect, test } from 'bun:test';
+import { placeholderFor } from '../../../src/http/upstream/placeholder.ts';
+import { announced, REFUSED_APPS } from '../../support/refused-apps.ts';
+import { type Fronted, KEY, startFronted } from '../../support/upstream.ts';
+
+let fronted: Fronted | null = null;
+afterEach(async () => {
+  await fronted?.stop();
+  fronted = null;
+});
+
+/** Starts a panel with one link that is full. */
+async function frontFull(placeholder: boolean): Promise<Fronted> {
+  fronted = await startFronted(undefined, { defaultLimit: 1, placeholder });
+  expect((await fronted.get(`/sub/${KEY}`, 'first')).status).toBe(200);
+  return fronted;
+}
+
+async function refused(
+  at: Fronted,
+  { sendsHwid, userAgent }: { sendsHwid: boolean; userAgent: string },
+  more: Record<string, string> = {},
+) {
+  const headers = { 'User-Agent': userAgent, 'Accept-Language': 'ru', ...more };
+  const got = await at.get(`/sub/${KEY}`, sendsHwid ? 'second' : null, headers);
+  const body = Buffer.from(got.body, 'latin1').toString();
+  return { status: got.status, headers: new Headers([...got.headers]), body };
+}
+
+const FULL =
+  'Достигнут лимит устройств этой подписки. Удалите одно из них или обратитесь к провайдеру.';
+const NO_HWID =
+  'Откройте ссылку в приложении, которое передаёт идентификатор устройства (HWID). В некоторых его нужно включить в настройках.';
+
+test.each(REFUSED_APPS.map((app) => [app.name, app] as const))(
+  'the user of %s reads the reason',
+  async (_name, app) => {
+    const at = await frontFull(true);
+    const answer = await refused(at, app);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-hwid-active')).toBe('true');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.has('x-hwid-limit')).toBe(app.sendsHwid);
+    expect(app.reads(answer)).toContain(app.sendsHwid ? FULL : NO_HWID);
+    expect(answer.body.includes('127.0.0.1') || atob(answer.body).includes('127.0.0.1:1')).toBe(
+      true,
+    );
+    expect(at.panel.calls).toHaveLength(1);
+  },
+);
+
+test.each(REFUSED_APPS.map((app) => [app.name, app] as const))(
+  'without the setting the user of %s reads what the app makes of a status',
+  async (_name, app) => {
+    const at = await frontFull(false);
+    const answer = await refused(at, app);
+    expect([answer.status, announced(answer.headers)]).toEqual([
+      404,
+      app.sendsHwid ? FULL : NO_HWID,
+    ]);
+    const isRead = app.reads(answer).includes(FULL);
+    expect(isRead).toBe(app.name === 'Throne');
+  },
+);
+
+test('a browser reads a text with the status', async () => {
+  const at = await frontFull(true);
+  const browser = { sendsHwid: false, userAgent: 'Mozilla/5.0' };
+  const answer = await refused(at, browser, { Accept: 'text/html,*/*' });
+  expect([answer.status, answer.body]).toEqual([404, `${NO_HWID}\n`]);
+});
+
+describe('a text of any characters is the name of the server, as it is', () => {
+  const TEXTS = [
+    'DIRECT',
+    'a "quoted" \\ text: {with} [marks], #tag & %41',
+    "- it's `odd` | > ? ! @ *",
+    '&quot;}, {name: other, type: direct&quot;',
+    'next\u2028line\u0085and\u00a0\ufeffothers',
+    'эмодзи 🚫, فارسی, 中文',
+  ];
+
+  test.each(TEXTS)('%p', (text) => {
+    for (const { userAgent, reads } of REFUSED_APPS) {
+      const made = placeholderFor(new Headers({ 'user-agent': userAgent }), text);
+      const answer = { status: 200, headers: new Headers(), body: made?.body ?? '' };
+      expect(reads(answer)).toBe(`⛔ ${text}`);
+      // Some readers of YAML end a line at these.
+      expect(answer.body).not.toMatch(/[\u0085\u2028\u2029\ufeff]/);
+    }
+  });
+
+  test('half a character is a sign that stands for it', () => {
+    for (const { userAgent, reads } of REFUSED_APPS) {
+      const made = placeholderFor(new Headers({ 'user-agent': userAgent }), 'half \ud83d');
+      const answer = { status: 200, headers: new Headers(), body: made?.body ?? '' };
+      expect(reads(answer)).toBe('⛔ half \ufffd');
+    }
+  });
+});
