@@ -14,16 +14,25 @@ const COMMON_ANSWERS = ['auth_error', 'subscription_required', 'device_token_err
 /** The fault that any call may have, which these rules have too. */
 const ANY_FAULT = /(?:, or )?an internal fault$/;
 
+/** Rules of values that the page has for all calls. */
+const SHORT: readonly [string, string][] = [
+  ['A whole number of 1 to 15 digits.', 'A whole number.'],
+  [`\`YYYY-MM-DD HH:MM:SS\` in UTC+3, unless the operator set another zone.`, 'A time.'],
+];
+/** The words from which on a text that another call has is replaced by a link to that call. */
+const REPEATED_WORDS = 16;
+
 const document = openApiDocument();
 
 /** The page with each endpoint's part made anew. Throws for a heading that names no endpoint. */
 export function apiPage(page: string): string {
   const found = new Set<string>();
+  const said = new Map<string, string>();
   const made = page.replace(/^## (GET|POST) `(.+)`\n[\s\S]*?(?=<!-- w)/gm, (_, method, path) => {
     const operation = document.paths[path]?.[method === 'GET' ? 'get' : 'post'];
     if (operation === undefined) throw new Error(`docs/api.md: there is no ${method} ${path}`);
     found.add(path);
-    return `## ${method} \`${path}\`\n\n${BEGIN}\n${partOf(operation)}\n\n`;
+    return `## ${method} \`${path}\`\n\n${BEGIN}\n${partOf(operation, `${method} ${path}`, said)}\n\n`;
   });
   const isOlder = (path: string) => document.paths[path]?.get?.deprecated === true;
   const missing = Object.keys(document.paths).filter((path) => !found.has(path) && !isOlder(path));
@@ -31,19 +40,51 @@ export function apiPage(page: string): string {
   return made;
 }
 
-function partOf(operation: OpenApiOperation): string {
+/**
+ * Returns the part of a call. A long text that a call before has becomes a link to it; `said` has
+ * the calls by these texts.
+ */
+function partOf(operation: OpenApiOperation, call: string, said: Map<string, string>): string {
+  const once = ([name = '', ...cells]: string[]) => [
+    name,
+    ...cells.map((cell) => {
+      const text = SHORT.reduce((short, [from, to]) => short.replace(from, to), cell);
+      if (text.split(' ').length < REPEATED_WORDS) return text;
+      const key = `${name} ${text}`.replace(/^`Failed to save \w+`/, '');
+      const first = said.get(key) ?? call;
+      said.set(key, first);
+      return first === call ? text : `As for ${linkTo(first)}.`;
+    }),
+  ];
   const input = operation.requestBody?.content['application/json'].schema;
   const parts = [
     operation.description
       .split('\n\n')
       .map((paragraph) => wrapped(paragraph, COLUMNS).join('\n'))
       .join('\n\n'),
-    table(['Parameter', 'Rule'], parameterRows(operation)),
-    input === undefined ? '' : table(['Field', 'Rule'], fieldRows(input)),
-    answerOf(operation),
-    table(['`msg`', '`rc`', 'Given when'], messageRows(operation)),
+    table(['Parameter', 'Rule'], grouped(parameterRows(operation).map(once))),
+    input === undefined ? '' : table(['Field', 'Rule'], fieldRows(input).map(once)),
+    answerOf(operation, once),
+    table(['`msg`', '`rc`', 'Given when'], messageRows(operation).map(once)),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** Rows one after the other that a link to the same call replaces are one row. */
+function grouped(rows: string[][]): string[][] {
+  return rows.reduce<string[][]>((made, row) => {
+    const last = made.at(-1);
+    const isSame = last?.[1] === row[1] && row[1]?.startsWith('As for ');
+    if (!isSame || last === undefined) return [...made, row];
+    return [...made.slice(0, -1), [`${last[0]}, ${row[0]}`, row[1] ?? '']];
+  }, []);
+}
+
+/** A link to the heading of a call on the page. */
+function linkTo(call: string): string {
+  const [, path = ''] = call.split(' ');
+  const anchor = call.toLowerCase().replace(/[^a-z-]/g, (sign) => (sign === ' ' ? '-' : ''));
+  return `[${path.replace(/^\/api\//, '')}](#${anchor})`;
 }
 
 const named = (name: string, required: boolean) => `\`${name}\`${required ? ', required' : ''}`;
@@ -110,17 +151,28 @@ function ruleOf(name: string, field: JsonSchema, kinds: JsonSchema[]): string {
 }
 
 /** The fields of a success beside `rc` and `msg`: in a table if there is more to say of them. */
-function answerOf({ responses }: OpenApiOperation): string {
+function answerOf({ responses }: OpenApiOperation, once: (row: string[]) => string[]): string {
   const { schema } = responses[200].content['application/json'];
   const [success = {}] = (schema['oneOf'] as JsonSchema[] | undefined) ?? [];
   const rows = fieldRows(success)
     .map(([cell = '', rule = '']) => [cell.replace(', required', ''), rule])
     .filter(([cell = '']) => !/^`(?:rc|msg|data)`/.test(cell));
   if (rows.length === 0) return '';
-  if (rows.some(([, rule]) => rule !== ''))
-    return table(['Field of the answer', 'What it is'], rows);
-  return `The answer has ${rows.map(([cell]) => cell).join(' and ')}.`;
+  const told = rows.filter(([, rule]) => rule !== '').map(once);
+  const bare = rows.filter(([, rule]) => rule === '').map(([cell]) => cell);
+  if (told.length === 0) return `The answer has ${bare.join(' and ')}.`;
+  const also = bare.length === 0 ? '' : `Besides ${bare.join(', ')}:\n\n`;
+  return also + table(['Field of the answer', 'What it is'], told);
 }
+
+/** The parameters that one text is for: `a` does not fit, or `b` does not fit. */
+const MISFITS = /(?:`\w+` does not fit(?:, or )?){2,}/;
+/** Such parameters are malformed. */
+const MALFORMED = /^.* does not fit, or (?=a parameter is missing or malformed)/;
+const joined = (misfits: string) => {
+  const names = misfits.match(/`\w+`/g) ?? [];
+  return `${names.join(' or ')} does not fit${misfits.endsWith(', or ') ? ', or ' : ''}`;
+};
 
 /** Several reasons may have one text: they share its row. */
 function messageRows({ responses }: OpenApiOperation): string[][] {
@@ -132,7 +184,9 @@ function messageRows({ responses }: OpenApiOperation): string[][] {
     const own = Object.entries(headers)
       .filter(([, header]) => 'description' in header && header.description.includes(`\`${msg}\``))
       .map(([name]) => `\`${name}: true\``);
-    const given = (example.description ?? '').replace(ANY_FAULT, '');
+    const given = (example.description ?? '').replace(ANY_FAULT, '').replace(MISFITS, joined).replace(MALFORMED, '');
+    // The rules at the top of the page have these two.
+    if (msg === 'Ok' || (msg === 'Unknown error' && /^[^,]* does not fit$/.test(given))) continue;
     const reason = [given, own.join(', ')].filter((part) => part !== '');
     if (reason.length === 0) continue;
     const known = rows.get(`${rc} ${msg}`)?.[2];

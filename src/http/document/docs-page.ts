@@ -1,5 +1,6 @@
-/** Renders the OpenAPI document as a page for people, without scripts and foreign resources. */
+/** Renders the OpenAPI document as a page for people, without foreign resources. */
 
+import { SEARCH } from './docs-search.ts';
 import { STYLE } from './docs-style.ts';
 import { Html, html, type Part, paragraphs, prose, table } from './html.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -28,7 +29,10 @@ export function renderDocsPage(document: OpenApiDocument): string {
 <header><h1>${info.title} API</h1>
 <p>${info.summary} Version ${info.version}. For programs:
 <a href="/openapi.json">openapi.json</a> (OpenAPI ${document.openapi}).</p></header>
-<nav aria-label="Contents">${contents(document, calls)}</nav>
+<nav aria-label="Contents"><p hidden><label for="search">Search</label>
+<input id="search" type="search" autocomplete="off" placeholder="parameter, message, word">
+<span id="found" role="status"></span></p>
+${contents(document, calls)}</nav>
 <main>
 <section id="rules"><h2>Rules for every call</h2>${paragraphs(info.description)}
 ${credentials(document)}</section>
@@ -45,6 +49,7 @@ ${Object.entries(components.schemas).map(
     html`<article id="${objectId(name)}"><h3>${name}</h3>${object(schema)}</article>`,
 )}</section>
 </main>
+<script>${new Html(SEARCH)}</script>
 </body>
 </html>
 `;

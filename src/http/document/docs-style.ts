@@ -52,6 +52,12 @@ th {
 }
 td:first-child { width: 17rem; }
 td:nth-child(2) { overflow-wrap: break-word; }
+[hidden] { display: none; }
+#search {
+  background: var(--ground); border: 1px solid var(--soft); border-radius: .3rem;
+  color: inherit; font: inherit; padding: .25rem .5rem; width: 100%;
+}
+#found { color: var(--soft); font-size: .875rem; }
 nav ul { list-style: none; margin: 0; padding: 0; }
 nav > ul > li { margin: .5rem 0; }
 nav li li a { font: .875rem ui-monospace, Menlo, Consolas, monospace; }

@@ -1,6 +1,7 @@
 /** The published texts: the OpenAPI document, its page, and the page at `/`. */
 
 import { renderDocsPage } from './docs-page.ts';
+import { SEARCH } from './docs-search.ts';
 import { STYLE } from './docs-style.ts';
 import { openApiDocument } from './openapi.ts';
 
@@ -33,7 +34,7 @@ it, and <a href="/openapi.json">openapi.json</a> says so to programs.</p>
 </html>
 `;
 
-/** The texts by path. The page contains its style and loads nothing. */
+/** The texts by path. The page contains its style and its search, and loads nothing. */
 const PUBLISHED: Readonly<Record<string, Published>> = {
   '/': {
     type: 'text/html; charset=utf-8',
@@ -47,7 +48,7 @@ const PUBLISHED: Readonly<Record<string, Published>> = {
   },
   '/docs': {
     type: 'text/html; charset=utf-8',
-    policy: `default-src 'none'; style-src 'sha256-${hashOf(STYLE)}'; ${NO_OTHER_PAGE}`,
+    policy: `default-src 'none'; style-src 'sha256-${hashOf(STYLE)}'; script-src 'sha256-${hashOf(SEARCH)}'; ${NO_OTHER_PAGE}`,
     write: () => renderDocsPage(openApiDocument()),
   },
 };

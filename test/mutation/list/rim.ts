@@ -102,6 +102,14 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/document/docs-search.ts',
+    tests: ['test/http/docs-page.test.ts'],
+    changes: [
+      ['words.every((word)', 'words.some((word)'],
+      ['words.length > 0 && !part', 'words.length > 9 && !part'],
+    ],
+  },
+  {
     file: 'src/http/document/html.ts',
     tests: ['test/http/document.test.ts'],
     changes: [['replace(/[&<>"\']/g', "replace(/[&<>']/g"]],
