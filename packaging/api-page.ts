@@ -72,12 +72,13 @@ function partOf(operation: OpenApiOperation, call: string, said: Map<string, str
 
 /** Rows one after the other that a link to the same call replaces are one row. */
 function grouped(rows: string[][]): string[][] {
-  return rows.reduce<string[][]>((made, row) => {
+  const made: string[][] = [];
+  for (const [name = '', rule = ''] of rows) {
     const last = made.at(-1);
-    const isSame = last?.[1] === row[1] && row[1]?.startsWith('As for ');
-    if (!isSame || last === undefined) return [...made, row];
-    return [...made.slice(0, -1), [`${last[0]}, ${row[0]}`, row[1] ?? '']];
-  }, []);
+    if (last?.[1] === rule && rule.startsWith('As for ')) last[0] += `, ${name}`;
+    else made.push([name, rule]);
+  }
+  return made;
 }
 
 /** A link to the heading of a call on the page. */
@@ -184,7 +185,10 @@ function messageRows({ responses }: OpenApiOperation): string[][] {
     const own = Object.entries(headers)
       .filter(([, header]) => 'description' in header && header.description.includes(`\`${msg}\``))
       .map(([name]) => `\`${name}: true\``);
-    const given = (example.description ?? '').replace(ANY_FAULT, '').replace(MISFITS, joined).replace(MALFORMED, '');
+    const given = (example.description ?? '')
+      .replace(ANY_FAULT, '')
+      .replace(MISFITS, joined)
+      .replace(MALFORMED, '');
     // The rules at the top of the page have these two.
     if (msg === 'Ok' || (msg === 'Unknown error' && /^[^,]* does not fit$/.test(given))) continue;
     const reason = [given, own.join(', ')].filter((part) => part !== '');
