@@ -169,10 +169,12 @@ testIf('in the middle of a migration: an error, the old schema stays, then it wo
   const failed = await run(['serve', '--port', '0', '--data', dataDir]);
   expect(failed.code).toBe(1);
   expect(failed.stderr).toMatch(/^gatepost: no space left on the disk of [^\n]+\n$/);
-  // A page more at a time, until there is enough: it failed at every point on the way.
+  // More and more pages, until there is enough: it failed at points all along the way.
   const refusals: string[] = [];
-  for (let leftKib = 4; refusals.length === (leftKib - 4) / 4; leftKib += 4) {
-    disk.fill(leftKib * 1024);
+  let leftPages = 1;
+  for (let tried = 0; refusals.length === tried; tried += 1) {
+    disk.fill(leftPages * 4096);
+    leftPages += Math.ceil(leftPages / 8);
     try {
       const store = await openSqliteStore({ dataDir, create: true, commitBatchMax: 1 });
       await store.close();
