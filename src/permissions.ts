@@ -69,17 +69,33 @@ export function readSecretFile(path: string): { text: string } | { problem: stri
   }
   const open = isInput ? undefined : checkSecretFile(path).find(({ isRefused }) => isRefused);
   if (open !== undefined) return { problem: open.problem };
+  const read = readAtMost(path, SECRET_BYTES_MAX);
+  if (read === null) {
+    return { problem: `${path} is no secret: it is larger than ${SECRET_BYTES_MAX} bytes` };
+  }
+  return 'problem' in read ? read : { text: read.bytes.toString('utf8') };
+}
+
+/**
+ * Reads a file, or standard input if `path` is `-`. Returns null if it is larger than `bytesMax`,
+ * or a sentence with the problem.
+ */
+export function readAtMost(
+  path: string,
+  bytesMax: number,
+): { bytes: Buffer } | { problem: string } | null {
+  const isInput = path === '-';
   let descriptor: number | null = null;
   try {
     descriptor = isInput ? STDIN : openSync(path, 'r');
-    const bytes = Buffer.alloc(SECRET_BYTES_MAX + 1);
+    const bytes = Buffer.alloc(bytesMax + 1);
     let length = 0;
     while (length < bytes.length) {
       const count = readSync(descriptor, bytes, length, bytes.length - length, null);
-      if (count === 0) return { text: bytes.toString('utf8', 0, length) };
+      if (count === 0) return { bytes: bytes.subarray(0, length) };
       length += count;
     }
-    return { problem: `${path} is no secret: it is larger than ${SECRET_BYTES_MAX} bytes` };
+    return null;
   } catch (error) {
     return { problem: `cannot read ${path}: ${(error as Error).message}` };
   } finally {

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
+import { cancelDistribution } from '../core/message/cancel.ts';
 import {
   BLOCKED,
   CANCELLED,
@@ -9,7 +10,7 @@ import {
   STATUS_NAMES,
   statusesBefore,
 } from '../core/message/status.ts';
-import { fromStore } from '../core/outcome.ts';
+import { fromStore, isRefused } from '../core/outcome.ts';
 import {
   type DistributionDetail,
   type LedgerRow,
@@ -171,10 +172,32 @@ async function block(context: CliContext, id: number, options: CommonOptions): P
   print(context, options, { id, done: 'blocked' }, `distribution ${id} blocked`);
 }
 
+const NOT_CANCELLED = {
+  cancel_too_late: 'is not scheduled, or is due within ten minutes; block stops it',
+  cancel_failed: 'has ended and cannot be cancelled',
+} as const;
+
+/** Cancels for the provider, by the rule of ten minutes. */
+async function cancel(context: CliContext, id: number, options: CommonOptions): Promise<void> {
+  await withCore(context, options, async (core) => {
+    const found = await core.store.findDistribution(id, 1);
+    const code = found?.distribution.providerCode ?? '';
+    const provider = found && (await core.store.findProvider(code));
+    if (provider === null) throw refusal('distribution_not_found', id);
+    const outcome = await cancelDistribution(core, provider, id, context.nowMs());
+    if (!isRefused(outcome)) return;
+    const { says, fault } = outcome;
+    if (fault !== undefined) throw fault;
+    if (says === 'notification_not_found') throw refusal('distribution_not_found', id);
+    throw new OperatorError(`distribution ${id} ${NOT_CANCELLED[says]}`, 'cancel_refused');
+  });
+  print(context, options, { id, done: 'cancelled' }, `distribution ${id} cancelled`);
+}
+
 export function addDistributionCommands(program: Command, context: CliContext): void {
   const distribution = program
     .command('distribution')
-    .description('show and block notifications and commands');
+    .description('show, cancel and block notifications and commands');
 
   const listing = distribution
     .command('list')
@@ -189,6 +212,12 @@ export function addDistributionCommands(program: Command, context: CliContext): 
   addLimit(showing, 'list at most so many missing recipients').action(
     (id: number, options: ShowOptions) => show(context, id, options),
   );
+
+  distribution
+    .command('cancel')
+    .description('cancel a scheduled distribution, at least ten minutes before its time')
+    .argument('<id>', '', distributionIdValue)
+    .action((id: number, options: CommonOptions) => cancel(context, id, options));
 
   distribution
     .command('block')

@@ -9,6 +9,7 @@ import { type CliContext, type CommonOptions, print } from './context.ts';
 import { addDeviceCommands } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
 import { addDoctorCommand } from './doctor.ts';
+import { addDomainCommands } from './domain.ts';
 import { addExportCommand } from './export.ts';
 import { addGatewayCommands } from './gateway.ts';
 import { addImportCommands } from './import.ts';
@@ -19,6 +20,7 @@ import { addOpenApiCommand } from './openapi.ts';
 import { addProviderCommands } from './provider.ts';
 import { addReadyCommand } from './ready.ts';
 import { failureOf, failureText } from './refusal.ts';
+import { addSendCommands } from './send.ts';
 import { addServeCommand } from './serve.ts';
 import { addStatsCommand } from './stats.ts';
 import { addWebhookCommands } from './webhook.ts';
@@ -52,8 +54,10 @@ export function buildProgram(context: CliContext): Command {
 
   addServeCommand(program, context);
   addProviderCommands(program, context);
+  addDomainCommands(program, context);
   addLinkCommands(program, context);
   addDeviceCommands(program, context);
+  addSendCommands(program, context);
   addDistributionCommands(program, context);
   addGatewayCommands(program, context);
   addWebhookCommands(program, context);

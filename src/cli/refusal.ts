@@ -16,6 +16,9 @@ const SENTENCES = {
     `link '${code}' has more HWIDs than that: see 'gatepost link show ${code}'`,
   subscription_key_exists: (code) =>
     `another link of the provider of '${code}' has this subscription key`,
+  domain_not_found: (name) => `there is no domain '${name}': see 'gatepost domain list'`,
+  domain_limit_reached: (code) =>
+    `provider ${code} has reached its limit of domains (the setting limits.domains_per_provider_max)`,
   device_not_found: (hwid) => `there is no device '${hwid}': see 'gatepost device list'`,
   distribution_not_found: (id) =>
     `there is no distribution ${id}: see 'gatepost distribution list'`,
@@ -31,8 +34,11 @@ export function refusal(says: Refusal, subject: string | number): OperatorError 
   return new OperatorError(SENTENCES[says](subject), says);
 }
 
+/** Refusals because of a fault, which is thrown. */
+type Unsaved = `${string}_save_error` | 'domain_activate_error' | 'domain_delete_error';
+
 /** Returns the value of the core. Throws {@link OperatorError} for a refusal. */
-export function granted<T, K extends Refusal | 'malformed' | 'webhook_save_error'>(
+export function granted<T, K extends Refusal | 'malformed' | Unsaved>(
   outcome: T | Refused<K>,
   subject: string | number,
 ): Exclude<T, Refused<string>> {

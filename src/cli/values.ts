@@ -6,6 +6,7 @@ import { dateEndingAt, endOfDateMs } from '../core/calendar.ts';
 import {
   AUTH_KEY,
   DOMAIN_HASH,
+  EXPIRE_DAYS,
   type Format,
   HWID,
   INSTALL_CODE,
@@ -86,6 +87,7 @@ export const installLimitValue = argument('the limit of a link', INSTALL_LIMIT);
 export const noteValue = argument('a note', NOTE);
 export const subscriptionKeyValue = argument('a subscription key', SUBSCRIPTION_KEY);
 export const hwidValue = argument('a HWID', HWID);
+export const expireDaysValue = argument('a number of days', EXPIRE_DAYS);
 export const daysValue = argument('a number of days', STATS_DAYS);
 export const domainHashValue = argument('a domain hash', DOMAIN_HASH);
 export const telegramChatValue = argument('a Telegram chat', TELEGRAM_CHAT);

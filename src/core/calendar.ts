@@ -27,6 +27,12 @@ export function dateEndingAt(endMs: number): string {
   return new Date(endMs + UTC3_MS - DAY_MS).toISOString().slice(0, 10);
 }
 
+/** Formats a time in UTC+3 as `YYYY-MM-DD` and `HH:MM:SS`. */
+export function dateAndTime(atMs: number): [date: string, time: string] {
+  const text = new Date(atMs + UTC3_MS).toISOString();
+  return [text.slice(0, 10), text.slice(11, 19)];
+}
+
 /** Returns the UTC day of a time, as days since 1970. */
 export function utcDay(atMs: number): number {
   return Math.floor(atMs / DAY_MS);

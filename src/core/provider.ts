@@ -127,6 +127,20 @@ export async function removeProvider(
   }
 }
 
+/**
+ * Returns the refusal of a feature of a plan; null: the provider may use it. Every feature needs an
+ * active subscription.
+ */
+export function refusalByPlan(
+  provider: Provider,
+  plan: 'pro' | 'enterprise' | undefined,
+  nowMs: number,
+): 'subscription_required' | 'pro_required' | 'enterprise_required' | null {
+  if (!isActive(provider, nowMs)) return 'subscription_required';
+  if (plan === 'enterprise') return mayNotify(provider, nowMs) ? null : 'enterprise_required';
+  return plan === undefined || mayCommand(provider, nowMs) ? null : 'pro_required';
+}
+
 /** Returns true if the plan is Enterprise and the subscription active. */
 export function mayNotify(provider: Provider, nowMs: number): boolean {
   return isActive(provider, nowMs) && provider.plan === 'enterprise';

@@ -2,7 +2,7 @@
 
 import { authenticateDevice } from '../core/device.ts';
 import { after, type Maybe } from '../core/port/maybe.ts';
-import { authenticate, isActive, mayCommand, mayNotify } from '../core/provider.ts';
+import { authenticate, refusalByPlan } from '../core/provider.ts';
 import type { Audience, Endpoint } from './endpoint.ts';
 import type { MessageKey } from './messages.ts';
 import type { CallDeps, IncomingCall } from './request/call.ts';
@@ -22,10 +22,9 @@ const ACCESS: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => 
         return null;
       }),
 
-  provider: ({ plan }, { core }) => {
-    const mayPass = { none: () => true, pro: mayCommand, enterprise: mayNotify }[plan ?? 'none'];
-    const planRefusal = plan === 'enterprise' ? 'enterprise_required' : 'pro_required';
-    return (call) => {
+  provider:
+    ({ plan }, { core }) =>
+    (call) => {
       const { nowMs } = call;
       const [code, key] = [call.credential('provider_code'), call.credential('auth_key')];
       return after(authenticate(core, code, key, nowMs), (authentic) => {
@@ -33,11 +32,9 @@ const ACCESS: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => 
         const { provider, keyHash } = authentic;
         call.provider = provider;
         call.keyHash = keyHash;
-        if (!isActive(provider, nowMs)) return 'subscription_required';
-        return mayPass(provider, nowMs) ? null : planRefusal;
+        return refusalByPlan(provider, plan, nowMs);
       });
-    };
-  },
+    },
 };
 
 export function accessOf(endpoint: Endpoint, deps: CallDeps): Access {

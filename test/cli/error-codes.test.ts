@@ -11,6 +11,7 @@ import { ERROR_CODES, type ErrorCode } from '../../src/operator-error.ts';
 import { LEFT_ID } from '../../src/store/sqlite/file/migrate.ts';
 import { addLink, knock } from '../store/contract/fixture.ts';
 import { registration, send } from '../store/contract/message-fixture.ts';
+import { ACT } from '../support/actor.ts';
 import { freshFolder } from '../support/app.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { FakeSource } from '../support/fake-source.ts';
@@ -157,10 +158,18 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
     async () => ['export', CODE],
     async () => ['webhook', 'list', '--provider', CODE],
     async () => ['webhook', 'add', '--provider', CODE, '--url', 'https://bot.example.com/'],
+    async () => ['domain', 'list', '--provider', CODE],
   ].map((words) => async () => {
     expect(await line.run('provider', 'add', '--name', 'n')).toMatchObject({ code: 0 });
     return words();
   }),
+  provider_required: [
+    async () => {
+      await addProvider();
+      expect(await line.run('provider', 'add', '--name', 'n')).toMatchObject({ code: 0 });
+      return ['domain', 'list'];
+    },
+  ],
   provider_code_exists: [
     async () => {
       await addProvider();
@@ -204,6 +213,21 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       return ['link', 'set', LINK, '--key', 'panel-key'];
     },
   ],
+  domain_not_found: [
+    async () => ['domain', 'remove', 'example.com'],
+    async () => ['domain', 'remove', '7'],
+  ].map((words) => async () => {
+    await addProvider();
+    return words();
+  }),
+  domain_limit_reached: [
+    async () => {
+      await addProvider();
+      writeFileSync(file, '[limits]\ndomains_per_provider_max = 1\n');
+      expect(await line.run('domain', 'add', 'example.com')).toMatchObject({ code: 0 });
+      return ['domain', 'add', 'example.org', '--config', file];
+    },
+  ],
   device_not_found: [
     async () => ['device', 'show', 'phone'],
     async () => ['device', 'forget', 'phone', '--yes'],
@@ -214,6 +238,7 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
   distribution_not_found: [
     async () => ['distribution', 'show', '7'],
     async () => ['distribution', 'block', '7'],
+    async () => ['distribution', 'cancel', '7'],
   ].map((words) => async () => {
     await addProvider();
     return words();
@@ -226,6 +251,32 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       await store.close();
       expect(await line.run('distribution', 'block', String(id))).toMatchObject({ code: 0 });
       return ['distribution', 'block', String(id)];
+    },
+  ],
+  cancel_refused: [
+    async () => {
+      await makeLink(line.dataDir, async ({ store }) => send(store, 1));
+      return ['distribution', 'cancel', '1'];
+    },
+  ],
+  send_refused: [
+    async () => ['notify', '--all', '--body', 'x'],
+    async () => ['notify', '--all'],
+    async () => ['command', 'update-subscription', '--hwid', 'phone'],
+  ].map((words) => async () => {
+    await addProvider();
+    return words();
+  }),
+  send_too_soon: [
+    async () => {
+      await makeLink(line.dataDir, async ({ store }, { providerId }) => {
+        await store.updateProvider(CODE, { plan: 'enterprise' }, ACT);
+        await knock(store, 'phone');
+        expect(providerId).toBe(1);
+      });
+      const words = ['notify', '--all', '--body', 'x'];
+      expect(await line.run(...words)).toMatchObject({ code: 0 });
+      return words;
     },
   ],
   webhook_not_found: [

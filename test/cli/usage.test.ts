@@ -25,7 +25,15 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'link set': ['LinkCode0001', '--limit', '3'],
   'link why': ['LinkCode0001', 'phone', '--domain', 'example.com'],
   'link qr': ['LinkCode0001', '--url', 'https://example.com/sub'],
+  'domain add': ['example.com'],
+  'domain remove': ['example.com'],
+  notify: ['--all', '--body', 'x'],
+  'command update-subscription': ['--all'],
+  'command import-data': ['--all', '--value', 'x'],
+  'command set-settings': ['--all', '--file', 'x'],
+  'command sub-change': ['--all', '--value', 'example.com'],
   'distribution show': ['1'],
+  'distribution cancel': ['1'],
   'distribution block': ['1'],
   'provider show': ['Provide1'],
   'provider set': ['Provide1', '--plan', 'pro'],
@@ -57,6 +65,7 @@ const FREE = [
   '--passphrase-file',
   '--host',
   '--token-file',
+  ...['--title', '--body', '--body-file', '--form', '--link', '--value', '--file'],
 ];
 
 async function mistake(words: readonly string[]): Promise<string> {

@@ -22,7 +22,7 @@ export const ACTIONS = {
   'domain.import': 'a binding moved in, or a change of one',
   'notification.send': 'a push notification was accepted',
   'command.send': 'a remote command was accepted',
-  'distribution.cancel': 'a provider cancelled a notification or command',
+  'distribution.cancel': 'a notification or command was cancelled before its time',
   'distribution.block': 'the operator blocked a notification or command',
   'provider.add': 'a provider was created',
   'provider.set': 'plan, end, cap on links, policy or name of a provider changed',

@@ -1,6 +1,6 @@
 /** The time of delivery: `send_date` and `send_time`, in UTC+3. */
 
-import { DAY_MS, startOfDateMs } from '../calendar.ts';
+import { DAY_MS, dateAndTime, startOfDateMs } from '../calendar.ts';
 import { isAbsent } from '../json-input.ts';
 import { type Misfit, malformed } from '../outcome.ts';
 
@@ -44,6 +44,12 @@ export function readSchedule(
     return malformed(`send_date must be at most ${DAYS_AHEAD_MAX} days ahead`);
   }
   return { dueAtMs };
+}
+
+/** Returns the fields of a schedule for a time: the inverse of {@link readSchedule}. */
+export function scheduleAt(dueAtMs: number): { send_date: string; send_time: string } {
+  const [send_date, time] = dateAndTime(dueAtMs);
+  return { send_date, send_time: time.slice(0, 5) };
 }
 
 /** Reads a time of day as ms since midnight. Returns null if there is no such time. */

@@ -10,15 +10,18 @@ import {
   type DistributionGuards,
   type NewDistribution,
   PUSH,
-  type TargetCursor,
-  type TargetDevice,
-  type TargetStep,
 } from '../port/distribution.ts';
 import type { Provider } from '../port/provider.ts';
-import { nextTurn } from '../turn.ts';
 import type { CommandPayload } from './command.ts';
 import type { NotificationPayload } from './notification.ts';
 import type { Order } from './order.ts';
+import {
+  countFor,
+  findForCommand,
+  findForNotification,
+  type TargetCount,
+  type TargetRefusal,
+} from './target-count.ts';
 
 /** Least time between two general notifications of a provider, ms (specification, "Limits"). */
 export const GENERAL_INTERVAL_MS = 5 * 60_000;
@@ -38,6 +41,12 @@ type Kind = 'notification' | 'command';
 /** Refusals of a send by its bounds, with the kind as a prefix. */
 type Bounded<K extends Kind> = `${K}_${BoundReached | 'save_error'}`;
 
+/** An accepted send. `count` null: its devices could not be counted. */
+interface Accepted {
+  id: number;
+  count: TargetCount | null;
+}
+
 /**
  * Accepts a push notification. Refuses `device_not_found` if a HWID is not attached to the
  * provider, `no_devices_found` if no device has the operating system, `general_too_soon` less than
@@ -49,18 +58,14 @@ export async function sendNotification(
   order: Order<NotificationPayload>,
   nowMs: number,
 ): Promise<
-  | { id: number }
-  | Refused<'device_not_found' | 'no_devices_found' | 'general_too_soon' | Bounded<'notification'>>
+  | Accepted
+  | Refused<
+      TargetRefusal<typeof findForNotification> | 'general_too_soon' | Bounded<'notification'>
+    >
 > {
   const { targets } = order;
-  if ('hwids' in targets) {
-    const devices = await core.store.findTargets(provider.id, targets.hwids);
-    if (devices.some((device) => device === null || !device.isLinked)) {
-      return new Refused('device_not_found');
-    }
-  } else if (!(await hasDeviceOf(core, provider, targets.os))) {
-    return new Refused('no_devices_found');
-  }
+  const found = await findForNotification(core, provider, targets);
+  if (isRefused(found)) return found;
   const draft: NewDistribution = {
     ...draftOf(provider, order, order.payload.expire_days, nowMs),
     notificationType: PUSH,
@@ -70,7 +75,8 @@ export async function sendNotification(
   };
   const generalIntervalMs = 'os' in targets ? GENERAL_INTERVAL_MS : null;
   const guards = { generalIntervalMs, unboundQuota: null };
-  return add(core, 'notification', 'general_too_soon', draft, guards);
+  const added = await add(core, 'notification', 'general_too_soon', draft, guards);
+  return isRefused(added) ? added : { ...added, count: await countFor(core, provider, found) };
 }
 
 /**
@@ -84,26 +90,17 @@ export async function sendCommand(
   order: Order<CommandPayload>,
   nowMs: number,
 ): Promise<
-  | { id: number }
-  | Refused<
-      'device_not_found' | 'unbound_not_allowed' | 'unbound_quota_exceeded' | Bounded<'command'>
-    >
+  | Accepted
+  | Refused<TargetRefusal<typeof findForCommand> | 'unbound_quota_exceeded' | Bounded<'command'>>
 > {
-  const { targets } = order;
-  // New customers get their first subscription by it.
-  const reachesUnbound = order.payload.action_type === 'import-data';
-  let unboundCount = 0;
-  if ('hwids' in targets) {
-    const devices = await core.store.findTargets(provider.id, targets.hwids);
-    const known = devices.filter((device): device is TargetDevice => device !== null);
-    if (known.length < devices.length) return new Refused('device_not_found');
-    unboundCount = known.filter((device) => !device.isLinked).length;
-    if (unboundCount > 0 && !reachesUnbound) return new Refused('unbound_not_allowed');
-  }
+  const { payload, targets } = order;
+  const found = await findForCommand(core, provider, targets, payload.action_type);
+  if (isRefused(found)) return found;
+  const { unboundCount, reachesUnbound } = found;
   const draft: NewDistribution = {
     ...draftOf(provider, order, COMMAND_EXPIRE_DAYS, nowMs),
     notificationType: COMMAND,
-    actionType: order.payload.action_type,
+    actionType: payload.action_type,
     reachesUnbound,
     unboundCount,
   };
@@ -112,7 +109,8 @@ export async function sendCommand(
     countMax: core.limits.unboundCommandsPerDayMax,
   };
   const guards = { generalIntervalMs: null, unboundQuota: unboundCount === 0 ? null : quota };
-  return add(core, 'command', 'unbound_quota_exceeded', draft, guards);
+  const added = await add(core, 'command', 'unbound_quota_exceeded', draft, guards);
+  return isRefused(added) ? added : { ...added, count: await countFor(core, provider, found) };
 }
 
 function draftOf(
@@ -153,13 +151,4 @@ async function add<K extends Kind, G extends 'general_too_soon' | 'unbound_quota
     return added;
   }
   return new Refused(added === guard ? guard : `${kind}_${added as BoundReached}`);
-}
-
-/** Searches in steps, so that a provider with many links does not delay others. */
-async function hasDeviceOf(core: Core, provider: Provider, os: readonly string[]) {
-  for (let at: TargetCursor | null = null; ; await nextTurn()) {
-    const step: TargetStep = await core.store.scanTargets(provider.id, os, at);
-    if (step.hasMatch || step.next === null) return step.hasMatch;
-    at = step.next;
-  }
 }

@@ -10,13 +10,18 @@ export interface TargetDevice {
   id: number;
   /** True: attached to the provider by a link or an active binding. */
   isLinked: boolean;
+  /** True: an app registered the device, so that it can get messages of the provider. */
+  isReachable: boolean;
 }
 
 /** Position of `scanTargets`. */
 export type TargetCursor = Cursor<'target'>;
 
 export interface TargetStep {
-  hasMatch: boolean;
+  /** Devices of the step that are targets. */
+  count: number;
+  /** Those of them that an app registered at the provider. */
+  reachableCount: number;
   next: TargetCursor | null;
 }
 
@@ -210,8 +215,8 @@ export interface DistributionStore {
   /** Finds the device of each HWID, in their order; null: it is unknown. */
   findTargets(providerId: number, hwids: readonly string[]): Promise<(TargetDevice | null)[]>;
   /**
-   * Searches some attached devices for one with one of these operating systems. Returns whether it
-   * found one, and the next position (null: the end).
+   * Counts those of some devices that are attached and have one of these operating systems. Returns
+   * the counts and the next position (null: the end). The first step is short.
    */
   scanTargets(
     providerId: number,

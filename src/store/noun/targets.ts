@@ -92,33 +92,44 @@ export function targetRanges(statements: Statements) {
 
 export function targetNoun(backend: Backend): TargetNoun {
   const nextRange = targetRanges(backend);
-  const find = backend.prepare<{ id: number; hwid: string; isLinked: number }>(sql`
-      SELECT d.id AS id, d.hwid AS hwid,
-        CAST(${linked(backend, 'd.id', 'o.id')} AS integer) AS "isLinked"
-      FROM device d ${backend.join} provider o ON o.id = ${backend.once('providerId')}
-      WHERE d.hwid ${backend.among('hwids', 'text')}`);
-  const any = backend.prepare<{ one: number }>(
-    sql`SELECT 1 AS one FROM ${inRange(backend)} LIMIT 1`,
+  const find = backend.prepare<
+    Record<'id' | 'isLinked' | 'isReachable', number> & { hwid: string }
+  >(
+    sql`
+      SELECT id, hwid, CAST(linked AS integer) AS "isLinked",
+        CAST(CASE WHEN linked THEN token_id IS NOT NULL ELSE EXISTS (
+          SELECT 1 FROM device_token t
+          WHERE t.device_id = e.id AND t.nobody_after_distribution_id IS NOT NULL) END AS integer)
+          AS "isReachable"
+      FROM (SELECT d.id AS id, d.hwid AS hwid, p.token_id AS token_id,
+              coalesce(${linkedRow(backend)}, FALSE) AS linked
+            FROM device d LEFT JOIN device_provider p
+              ON p.device_id = d.id AND p.provider_id = ${value('providerId')}
+            WHERE d.hwid ${backend.among('hwids', 'text')}) e`,
   );
+  const counts = backend.prepare<{ count: number; reachableCount: number }>(sql`
+      SELECT count(*) AS count, count(p.token_id) AS "reachableCount" FROM ${inRange(backend)}`);
 
   return {
     findTargets: async (providerId, hwids) => {
       const rows = await backend.read(() => find.all({ providerId, hwids }));
-      const found = new Map(rows.map(({ id, hwid, isLinked }) => [hwid, { id, isLinked }]));
-      return hwids.map((hwid) => {
-        const device = found.get(hwid);
-        return device === undefined ? null : { id: device.id, isLinked: device.isLinked === 1 };
-      });
+      const found = new Map(
+        rows.map(({ hwid, id, isLinked, isReachable }) => {
+          return [hwid, { id, isLinked: isLinked === 1, isReachable: isReachable === 1 }];
+        }),
+      );
+      return hwids.map((hwid) => found.get(hwid) ?? null);
     },
 
     scanTargets: async (providerId, systems, after) =>
       backend.read(function* () {
         const from = positionOf(after, BEGINNING);
         const countMax = from.id === 0 ? FIRST_SCAN_DEVICES : SCAN_DEVICES;
+        const none = { count: 0, reachableCount: 0 };
         const found = yield* nextRange(providerId, systems, from, countMax);
-        if (found === null) return { hasMatch: false, next: null };
-        const match = yield* any.get({ providerId, ...found.range });
-        return { hasMatch: match !== null, next: cursorAt(found.next) };
+        if (found === null) return { ...none, next: null };
+        const counted = yield* counts.get({ providerId, ...found.range });
+        return { ...none, ...counted, next: cursorAt(found.next) };
       }),
   };
 }

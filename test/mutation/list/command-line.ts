@@ -2,6 +2,32 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const commandLineFiles: readonly MutatedFile[] = [
   {
+    file: 'src/cli/provider-name.ts',
+    tests: ['test/cli/domain.test.ts', 'test/cli/error-codes.test.ts'],
+    changes: [['if (others.length === 0) return only;', 'return only;']],
+  },
+  {
+    file: 'src/cli/domain.ts',
+    tests: ['test/cli/domain.test.ts'],
+    changes: [['(isNew ? host : null)', 'host']],
+  },
+  {
+    file: 'src/cli/send.ts',
+    tests: ['test/cli/send.test.ts'],
+    changes: [
+      ['if (refused !== null) throw sendRefusal(refused, provider);', ''],
+      ["const plan = kind === 'notification' ? 'enterprise' : 'pro';", "const plan = 'pro';"],
+    ],
+  },
+  {
+    file: 'src/cli/send-options.ts',
+    tests: ['test/cli/send.test.ts'],
+    changes: [
+      ['config.outputOffsetMinutes));', 'config.outputOffsetMinutes * 0));'],
+      ["throw new UsageError('give --all, --os or --hwid, one of them');", ''],
+    ],
+  },
+  {
     file: 'src/cli/final-link.ts',
     tests: ['test/cli/link-qr.test.ts'],
     changes: [

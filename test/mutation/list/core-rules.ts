@@ -238,23 +238,29 @@ export const coreRules: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/message/target-count.ts',
+    tests: ['test/core/message/target-count.test.ts', 'test/http/coverage'],
+    changes: [
+      [
+        'devices.filter(({ isLinked }) => !isLinked).length',
+        'devices.filter((d) => d.isLinked).length',
+      ],
+      ['unboundCount > 0 && !reachesUnbound', 'unboundCount > 0 || !reachesUnbound'],
+      ['linked.length < devices.length ?', 'linked.length > devices.length ?'],
+      ['.catch(() => null)', ''],
+      ['counted.recipients >= countMax || isOver', 'counted.recipients >= countMax'],
+      ['counted.recipients >= countMax || isOver', 'isOver'],
+      ['countMax > 1 && steps >= STEP_COUNT_MAX', 'steps >= STEP_COUNT_MAX'],
+    ],
+  },
+  {
     file: 'src/core/message/send.ts',
     tests: [
       'test/core/message/send-interval.test.ts',
       'test/core/message/deliver.test.ts',
       'test/http/coverage',
     ],
-    changes: [
-      ['const added = await saving<', 'const added = saving<'],
-      [
-        'unboundCount = known.filter((device) => !device.isLinked).length;',
-        'unboundCount = known.filter((device) => device.isLinked).length;',
-      ],
-      [
-        `if (unboundCount > 0 && !reachesUnbound) return new Refused('unbound_not_allowed');`,
-        `if (unboundCount > 0 || !reachesUnbound) return new Refused('unbound_not_allowed');`,
-      ],
-    ],
+    changes: [['const added = await saving<', 'const added = saving<']],
   },
   {
     file: 'src/core/port/distribution.ts',

@@ -57,7 +57,9 @@ export const nounMessages: readonly MutatedFile[] = [
         'WHERE b.device_id = p.device_id AND',
       ],
       ['THEN 1 ELSE 1 + 2 * tie_count END', 'THEN 1 ELSE 1 END'],
-      ['isLinked: device.isLinked === 1', 'isLinked: true'],
+      ['isLinked: isLinked === 1', 'isLinked: true'],
+      ['isReachable: isReachable === 1', 'isReachable: isLinked === 1'],
+      ['count(p.token_id) AS', 'count(*) AS'],
       [
         'for (let { source, id: afterId } = from; ; source += 1, afterId = 0)',
         'for (let { source, id: afterId } = from; ; source += 1)',

@@ -6,8 +6,7 @@ export const rim: readonly MutatedFile[] = [
     file: 'src/http/access.ts',
     tests: ['test/http/order.test.ts', 'test/http/coverage'],
     changes: [
-      [`if (!isActive(provider, nowMs)) return 'subscription_required';`, ''],
-      ['return mayPass(provider, nowMs) ? null : planRefusal;', 'return null;'],
+      ['return refusalByPlan(provider, plan, nowMs);', 'return null;'],
       [`if (device === null) return 'device_token_error';`, ''],
     ],
   },

@@ -12,7 +12,7 @@ import {
   OTHER_CODE,
   type Suite,
 } from './fixture.ts';
-import { checkIn, fillBinding } from './message-fixture.ts';
+import { checkIn, fillBinding, NOTHING_SHOWN, onLink, register } from './message-fixture.ts';
 
 type Method = 'findTargets' | 'scanTargets';
 
@@ -20,7 +20,8 @@ type Method = 'findTargets' | 'scanTargets';
 async function search(store: Store, providerId: number, os: readonly string[]) {
   let cursor: TargetCursor | null = null;
   for (let steps = 1; steps < 1_000; steps++) {
-    const { hasMatch, next }: TargetStep = await store.scanTargets(providerId, os, cursor);
+    const { count, next }: TargetStep = await store.scanTargets(providerId, os, cursor);
+    const hasMatch = count > 0;
     if (hasMatch || next === null) return { hasMatch, steps };
     cursor = next;
   }
@@ -59,7 +60,7 @@ export const targetContract: Record<Method & keyof Store, Suite> = {
       expect(await linkedOf(one.providerId, 'by-foreign-binding')).toEqual([false]);
       const [first] = await store.findTargets(one.providerId, ['on-link']);
       const [same] = await store.findTargets(two.providerId, ['on-link']);
-      expect(same).toEqual({ id: first?.id ?? 0, isLinked: false });
+      expect(same).toEqual({ id: first?.id ?? 0, isLinked: false, isReachable: false });
       expect(await linkedOf(one.providerId)).toEqual([]);
     });
 
@@ -74,6 +75,33 @@ export const targetContract: Record<Method & keyof Store, Suite> = {
       await store.activateDomain(providerId, domainId, null, ACT);
       await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'on-link', ACT);
       expect(await linkedOf(providerId, 'on-link', 'by-binding')).toEqual([false, true]);
+    });
+
+    test('which of them an app registered: here if it is linked, else without evidence', async () => {
+      const { store } = opened();
+      const one = await addDoor(store);
+      const two = await addDoor(store, 'Provide2', OTHER_CODE);
+      await store.updateInstall(one.providerId, one.installId, { installLimit: 3 }, ACT);
+      for (const hwid of ['silent', 'here']) await knock(store, hwid);
+      for (const hwid of ['there', 'both']) await knock(store, hwid, OTHER_CODE);
+      await knock(store, 'both');
+      await register(store, 'here', onLink());
+      await register(store, 'there', onLink(OTHER_CODE));
+      await register(store, 'both', onLink(OTHER_CODE));
+      await register(store, 'alone', NOTHING_SHOWN);
+      const reachableOf = async (providerId: number, ...hwids: string[]) => {
+        const found = await store.findTargets(providerId, hwids);
+        return hwids.filter((_, n) => found[n]?.isReachable);
+      };
+      const hwids = ['silent', 'here', 'there', 'both', 'alone'];
+      // A registration at another provider reaches no device that is linked here.
+      expect(await reachableOf(one.providerId, ...hwids)).toEqual(['here', 'there', 'alone']);
+      expect(await reachableOf(two.providerId, ...hwids)).toEqual([
+        'here',
+        'there',
+        'both',
+        'alone',
+      ]);
     });
   },
 
@@ -109,11 +137,25 @@ export const targetContract: Record<Method & keyof Store, Suite> = {
       expect(await hasMatch(providerId, 'android')).toBe(true);
     });
 
+    test('counts them, and those that an app registered with the provider', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      await addDoor(store, 'Provide2', OTHER_CODE);
+      await store.updateInstall(providerId, installId, { installLimit: 3 }, ACT);
+      for (const hwid of ['a', 'b', 'c']) await knock(store, hwid);
+      await knock(store, 'b', OTHER_CODE);
+      await register(store, 'a', onLink());
+      await register(store, 'b', onLink(OTHER_CODE));
+      await checkIn(store, 'seen', { domainHash: null });
+      const step = await store.scanTargets(providerId, ['android'], null);
+      expect(step).toMatchObject({ count: 3, reachableCount: 1 });
+    });
+
     test('nothing to look at: one step', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
       const step = await store.scanTargets(id, ['ios'], null);
-      expect(step).toEqual({ hasMatch: false, next: null });
+      expect(step).toEqual({ count: 0, reachableCount: 0, next: null });
     });
 
     test('goes through many devices in several steps, and misses none', async () => {

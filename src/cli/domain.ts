@@ -1,0 +1,119 @@
+/** `gatepost domain …`: the subscription domains of a provider. */
+
+import type { Command } from 'commander';
+import { addDomain, deleteDomain } from '../core/domain.ts';
+import { readRecordId } from '../core/formats.ts';
+import { isRefused } from '../core/outcome.ts';
+import { DOMAIN_ACTIVE, type Domain } from '../core/port/domain.ts';
+import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
+import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
+import { PROVIDER, type ProviderOptions, providerOf } from './provider-name.ts';
+import { granted, refusal } from './refusal.ts';
+import { type DomainName, domainValue, lineValue, showTime } from './values.ts';
+
+interface AddOptions extends CommonOptions, ProviderOptions {
+  name?: string;
+}
+
+type ListOptions = CommonOptions & ProviderOptions & LimitOptions;
+type RemoveOptions = CommonOptions & ProviderOptions;
+
+function view(domain: Domain) {
+  return {
+    id: domain.id,
+    domain_name: domain.domainName,
+    domain_hash: domain.domainHash,
+    active: domain.status === DOMAIN_ACTIVE,
+    created_at: showTime(domain.createdAtMs),
+  };
+}
+
+const DONE = {
+  ok: 'bound',
+  domain_exists: 'bound already',
+  domain_activated: 'bound again: it was disabled',
+} as const;
+
+async function add(context: CliContext, { host, hash }: DomainName, options: AddOptions) {
+  const nowMs = context.nowMs();
+  const added = await withCore(context, options, async (core) => {
+    const provider = await providerOf(core, options);
+    // An existing binding keeps its name.
+    const isNew = (await core.store.findDomain(provider.id, hash)) === null;
+    const name = options.name ?? (isNew ? host : null);
+    return granted(await addDomain(core, provider, hash, name, nowMs), provider.code);
+  });
+  const { id, says } = added;
+  const facts = { id, domain_hash: hash, done: says === 'ok' ? 'added' : says };
+  print(context, options, facts, `domain ${id} ${DONE[says]}: ${host ?? hash}`);
+}
+
+async function list(context: CliContext, options: ListOptions): Promise<void> {
+  // All of them: a provider has a thousand at most, unless the operator set another number.
+  const all = { id: null, beforeId: null, countMax: Number.MAX_SAFE_INTEGER };
+  const domains = await withCore(context, options, async (core) =>
+    core.store.listDomains((await providerOf(core, options)).id, all),
+  );
+  const shown = domains.slice(0, countMaxOf(options));
+  printTable(context, options, shown.map(view), {
+    ID: 'id',
+    NAME: 'domain_name',
+    STATE: ({ active }) => (active ? 'active' : 'disabled'),
+    CREATED: 'created_at',
+    HASH: 'domain_hash',
+  });
+  noteRest(context, shown.length, domains.length, 'domains');
+}
+
+type Selector = { id: number } | DomainName;
+
+/** Reads the id of a domain, its host name or its hash. */
+function selectorValue(text: string): Selector {
+  const id = readRecordId(text.replace(/^#/, ''));
+  return isRefused(id) ? domainValue(text) : { id };
+}
+
+async function remove(context: CliContext, selector: Selector, options: RemoveOptions) {
+  const nowMs = context.nowMs();
+  const id = await withCore(context, options, async (core) => {
+    const provider = await providerOf(core, options);
+    if ('id' in selector) {
+      granted(await deleteDomain(core, provider, selector.id, nowMs), selector.id);
+      return selector.id;
+    }
+    const name = selector.host ?? selector.hash;
+    const found = await core.store.findDomain(provider.id, selector.hash);
+    if (found === null) throw refusal('domain_not_found', name);
+    granted(await deleteDomain(core, provider, found.id, nowMs), name);
+    return found.id;
+  });
+  const text = `domain ${id} disabled: devices that it alone links get no messages until it is added again`;
+  print(context, options, { id, done: 'disabled' }, text);
+}
+
+export function addDomainCommands(program: Command, context: CliContext): void {
+  const domain = program
+    .command('domain')
+    .description('bind the subscription domains of a provider');
+
+  domain
+    .command('add')
+    .description('bind a domain, or bind a disabled one again')
+    .argument('<host>', 'the host name of the subscription links, or its SHA-256', domainValue)
+    .option(...PROVIDER)
+    .option('--name <text>', 'a name for lists; the host name if omitted', lineValue('a name'))
+    .action((name: DomainName, options: AddOptions) => add(context, name, options));
+
+  const listing = domain
+    .command('list')
+    .description('list the domains of a provider, the newest first')
+    .option(...PROVIDER);
+  addLimit(listing).action((options: ListOptions) => list(context, options));
+
+  domain
+    .command('remove')
+    .description('disable a domain; it stays in lists, and add binds it again')
+    .argument('<domain>', 'its host name, hash or id', selectorValue)
+    .option(...PROVIDER)
+    .action((selector: Selector, options: RemoveOptions) => remove(context, selector, options));
+}

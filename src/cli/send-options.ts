@@ -1,0 +1,103 @@
+/** Options of messages to devices: recipients, time and content. */
+
+import { type Command, InvalidArgumentError } from 'commander';
+import { readWireTime } from '../core/calendar.ts';
+import { HWID, readHwid } from '../core/formats.ts';
+import { REQUEST_BOUNDS, readJsonObject, splitList } from '../core/json-input.ts';
+import { scheduleAt } from '../core/message/schedule.ts';
+import { TARGET_HWID_COUNT_MAX, TARGET_OS } from '../core/message/target.ts';
+import { isRefused } from '../core/outcome.ts';
+import { OperatorError, UsageError } from '../operator-error.ts';
+import { readAtMost } from '../permissions.ts';
+import { type CliContext, type CommonOptions, flagsOf } from './context.ts';
+import { PROVIDER, type ProviderOptions } from './provider-name.ts';
+
+export interface SendOptions extends CommonOptions, ProviderOptions {
+  all?: boolean;
+  os?: string[];
+  hwid?: string[];
+  /** Returns the minute in a zone, UTC ms. */
+  at?: (offsetMinutes: number) => number;
+  dryRun?: boolean;
+}
+
+function hwidsValue(text: string): string[] {
+  const hwids = splitList(text);
+  const isRight = hwids.length > 0 && hwids.length <= TARGET_HWID_COUNT_MAX;
+  if (isRight && !hwids.some((hwid) => isRefused(readHwid(hwid)))) return hwids;
+  throw new InvalidArgumentError(
+    `1 to ${TARGET_HWID_COUNT_MAX} HWIDs stand between commas, and a HWID is ${HWID.rule}`,
+  );
+}
+
+function systemsValue(text: string): string[] {
+  const systems = splitList(text.toLowerCase());
+  const known: readonly string[] = TARGET_OS;
+  if (systems.length > 0 && systems.every((os) => known.includes(os))) return systems;
+  throw new InvalidArgumentError(`systems are ${TARGET_OS.join(' and ')}, between commas`);
+}
+
+function minuteValue(text: string): (offsetMinutes: number) => number {
+  const minute = `${text.replace('T', ' ')}:00`;
+  if (readWireTime(minute, 0) === null) {
+    throw new InvalidArgumentError(`'${text}' is not a minute such as "2026-12-01 10:00"`);
+  }
+  return (offsetMinutes) => readWireTime(minute, offsetMinutes) as number;
+}
+
+/** Adds the options of every send. */
+export function addSendOptions(command: Command): Command {
+  return command
+    .option(...PROVIDER)
+    .option('--all', 'to all linked devices with iOS or Android')
+    .option('--os <systems>', 'to those with ios or android', systemsValue)
+    .option('--hwid <hwids>', `to these HWIDs, ${TARGET_HWID_COUNT_MAX} at most`, hwidsValue)
+    .option(
+      '--at <minute>',
+      'when, as "2026-12-01 10:00" in server.output_zone; at once if omitted',
+      minuteValue,
+    )
+    .option('--dry-run', 'count the devices that it reaches, and send nothing');
+}
+
+/** Returns the recipients as fields of a request. Throws {@link UsageError} unless one is given. */
+export function targetFields({ all, os, hwid }: SendOptions) {
+  const given = [all, os, hwid].filter((option) => option !== undefined);
+  if (given.length !== 1) throw new UsageError('give --all, --os or --hwid, one of them');
+  return hwid === undefined
+    ? { os: os ?? [...TARGET_OS], specific_device_toggle: false }
+    : { hwid: hwid.join(','), specific_device_toggle: true };
+}
+
+/** Returns the time as fields of a request. */
+export function scheduleFields(context: CliContext, { at, ...options }: SendOptions) {
+  if (at === undefined) return {};
+  return scheduleAt(at(context.loadConfig(flagsOf(options)).config.outputOffsetMinutes));
+}
+
+/** Reads a file, or standard input for `-`, up to the size of a request. */
+function contentOf(path: string): Buffer {
+  const { bytesMax } = REQUEST_BOUNDS;
+  const read = readAtMost(path, bytesMax);
+  if (read === null) throw new OperatorError(`${path} is larger than ${bytesMax} bytes`);
+  if ('problem' in read) throw new OperatorError(read.problem);
+  return read.bytes;
+}
+
+/** Reads a text from a file, without its last line feed. Throws {@link OperatorError}. */
+export function textIn(path: string): string {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(contentOf(path));
+    return text.replace(/\r?\n$/, '');
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`${path} is not a text in UTF-8`);
+  }
+}
+
+/** Reads a JSON object from a file. Throws {@link OperatorError}. */
+export function objectIn(path: string): Record<string, unknown> {
+  const value = readJsonObject(contentOf(path), REQUEST_BOUNDS, path);
+  if (isRefused(value)) throw new OperatorError(value.detail);
+  return value;
+}

@@ -1,0 +1,220 @@
+/** `gatepost notify` and `gatepost command …`: messages to devices, for a provider. */
+
+import { type Command, Option } from 'commander';
+import type { Core } from '../core/core.ts';
+import { EXPIRE_DAYS, PUSH_TYPE } from '../core/formats.ts';
+import { isRecord } from '../core/json-input.ts';
+import { readCommand, readNotification } from '../core/message/order.ts';
+import { sendCommand, sendNotification } from '../core/message/send.ts';
+import {
+  countTargets,
+  findForCommand,
+  findForNotification,
+  type TargetCount,
+} from '../core/message/target-count.ts';
+import type { Provider } from '../core/port/provider.ts';
+import { refusalByPlan } from '../core/provider.ts';
+import { UsageError } from '../operator-error.ts';
+import { type CliContext, print, withCore } from './context.ts';
+import { providerOf } from './provider-name.ts';
+import {
+  addSendOptions,
+  objectIn,
+  type SendOptions,
+  scheduleFields,
+  targetFields,
+  textIn,
+} from './send-options.ts';
+import { sendRefusal, sent } from './send-refusal.ts';
+import { expireDaysValue, fileValue, showTimeOrNull } from './values.ts';
+
+interface NotifyOptions extends SendOptions {
+  title?: string;
+  body?: string;
+  bodyFile?: string;
+  form?: string;
+  link?: string;
+  type?: string;
+  expireDays?: number;
+}
+
+interface CommandOptions extends SendOptions {
+  value?: string;
+  file?: string;
+}
+
+/** The fields of a request by the API, which the core reads. */
+type Body = Record<string, unknown>;
+
+/** A send by its kind. `null` as its id: it was only counted. */
+interface Done {
+  id: number | null;
+  count: TargetCount | null;
+  dueAtMs: number | null;
+  leftOut?: string | undefined;
+}
+
+const EXPIRE_DAYS_USUAL = 7;
+
+/** Composes the form of a notification: a file's, with options in its place. */
+function formOf(options: NotifyOptions): Body {
+  const { title, body, bodyFile, form: file, link, type, expireDays } = options;
+  if (body !== undefined && bodyFile !== undefined) {
+    throw new UsageError('give --body or --body-file, one of them');
+  }
+  const given = file === undefined ? {} : objectIn(file);
+  const inside = given['PushNotificationForm'];
+  const form = isRecord(inside) ? inside : given;
+  return {
+    type_push: 'optional',
+    expire_days: EXPIRE_DAYS_USUAL,
+    ...form,
+    ...(title !== undefined && { title }),
+    ...(body !== undefined && { body }),
+    ...(bodyFile !== undefined && { body: textIn(bodyFile) }),
+    ...(link !== undefined && { link_for_open: link }),
+    ...(type !== undefined && { type_push: type }),
+    ...(expireDays !== undefined && { expire_days: expireDays }),
+  };
+}
+
+async function notify(context: CliContext, options: NotifyOptions): Promise<void> {
+  const form = { ...formOf(options), ...scheduleFields(context, options) };
+  const body = { PushNotificationForm: form, ...targetFields(options) };
+  await run(context, options, 'notification', async (core, provider, nowMs) => {
+    const order = sent(readNotification(body, nowMs), provider);
+    const { dueAtMs, targets } = order;
+    if (options.dryRun) {
+      const found = sent(await findForNotification(core, provider, targets), provider);
+      return { id: null, count: await countTargets(core, provider, found), dueAtMs };
+    }
+    return { ...sent(await sendNotification(core, provider, order, nowMs), provider), dueAtMs };
+  });
+}
+
+async function command(context: CliContext, options: CommandOptions, content: Body) {
+  const body = { ...content, ...targetFields(options), ...scheduleFields(context, options) };
+  await run(context, options, 'command', async (core, provider, nowMs) => {
+    const order = sent(readCommand(body, nowMs), provider);
+    const { dueAtMs, leftOut, payload, targets } = order;
+    if (options.dryRun) {
+      const { action_type: action } = payload;
+      const found = sent(await findForCommand(core, provider, targets, action), provider);
+      return { id: null, count: await countTargets(core, provider, found), dueAtMs, leftOut };
+    }
+    const added = sent(await sendCommand(core, provider, order, nowMs), provider);
+    return { ...added, dueAtMs, leftOut };
+  });
+}
+
+/** Sends, or only counts, within the provider's subscription and plan, and prints the result. */
+async function run(
+  context: CliContext,
+  options: SendOptions,
+  kind: 'notification' | 'command',
+  send: (core: Core, provider: Provider, nowMs: number) => Promise<Done>,
+): Promise<void> {
+  const nowMs = context.nowMs();
+  const plan = kind === 'notification' ? 'enterprise' : 'pro';
+  const { code, id, count, dueAtMs, leftOut } = await withCore(context, options, async (core) => {
+    const provider = await providerOf(core, options);
+    const refused = refusalByPlan(provider, plan, nowMs);
+    if (refused !== null) throw sendRefusal(refused, provider);
+    return { code: provider.code, ...(await send(core, provider, nowMs)) };
+  });
+  const dueAt = showTimeOrNull(dueAtMs);
+  const facts = {
+    id,
+    provider_code: code,
+    due_at: dueAt,
+    recipients: count?.recipients ?? null,
+    reachable: count?.reachable ?? null,
+    at_least: count?.isAtLeast ?? null,
+  };
+  const time = dueAt === null ? '' : ` for ${dueAt}`;
+  const done = id === null ? `would be sent${time}` : `${id} accepted${time}`;
+  const lines = [`${kind} ${done}`, ...(count === null ? [] : countLines(count))];
+  if (id === null) lines.push('Nothing was sent.');
+  else lines.push(`'gatepost distribution show ${id}' shows the devices that received it.`);
+  if (leftOut !== undefined) context.stderr(`${leftOut}\n`);
+  print(context, options, facts, lines.join('\n'));
+}
+
+/** Returns sentences with the number of recipients, and of those that get nothing. */
+function countLines({ recipients, reachable, isAtLeast }: TargetCount): string[] {
+  const least = isAtLeast ? 'at least ' : '';
+  const numbers = `Recipients: ${least}${recipients}, of which ${least}${reachable} can get messages.`;
+  const silent = recipients - reachable;
+  if (silent === 0) return [numbers];
+  return [numbers, `Their apps never asked for messages: ${least}${silent}. They get nothing.`];
+}
+
+const FILE = '--file <file>';
+
+/** Returns the text of `--value` or `--file`. */
+function contentFrom({ value, file }: CommandOptions): string {
+  if ((value === undefined) === (file === undefined)) {
+    throw new UsageError('give --value or --file, one of them');
+  }
+  return value ?? textIn(file ?? '');
+}
+
+export function addSendCommands(program: Command, context: CliContext): void {
+  addSendOptions(
+    program.command('notify').description('send a notification to the devices of a provider'),
+  )
+    .option('--title <text>', 'the title')
+    .option('--body <html>', 'the text, with the tags that the API allows')
+    .option('--body-file <file>', 'the text from a file, - for stdin', fileValue)
+    .option('--form <file>', 'a PushNotificationForm as JSON, such as one with locales', fileValue)
+    .option('--link <url>', 'what a tap opens')
+    .addOption(
+      new Option('--type <type>', 'optional if omitted; force: the app must show it').choices(
+        PUSH_TYPE.values,
+      ),
+    )
+    .option(
+      '--expire-days <days>',
+      `for how many days it waits, ${EXPIRE_DAYS.minimum} to ${EXPIRE_DAYS.maximum}; ${EXPIRE_DAYS_USUAL} if omitted`,
+      expireDaysValue,
+    )
+    .action((options: NotifyOptions) => notify(context, options));
+
+  const group = program.command('command').description('send a command to devices of a provider');
+
+  addSendOptions(
+    group.command('update-subscription').description('reload the subscription'),
+  ).action((options: SendOptions) =>
+    command(context, options, { action_type: 'update-subscription' }),
+  );
+
+  addSendOptions(
+    group.command('import-data').description('import a subscription; reaches unlinked HWIDs too'),
+  )
+    .option('--value <text>', 'the data, such as the URL of a subscription')
+    .option(FILE, 'the data from a file, - for stdin', fileValue)
+    .action((options: CommandOptions) =>
+      command(context, options, { action_type: 'import-data', import_data: contentFrom(options) }),
+    );
+
+  addSendOptions(group.command('set-settings').description('change settings of the app'))
+    .requiredOption(FILE, 'the settings as a JSON object, - for stdin', fileValue)
+    .action((options: CommandOptions) =>
+      command(context, options, {
+        action_type: 'set-settings',
+        settings: objectIn(options.file ?? ''),
+      }),
+    );
+
+  addSendOptions(
+    group.command('sub-change').description('change the domain or the URL of the subscription'),
+  )
+    .option('--value <text>', 'the new domain, or the new URL with its scheme')
+    .option(FILE, 'the same from a file, - for stdin', fileValue)
+    .action((options: CommandOptions) => {
+      const value = contentFrom(options).trim();
+      const type = value.includes('://') ? 'url' : 'domain';
+      const content = { change_type: type, change_value: value };
+      return command(context, options, { action_type: 'sub-change', ...content });
+    });
+}

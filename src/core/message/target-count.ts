@@ -1,0 +1,109 @@
+/** The devices of a send: which may get it, and how many of them can get messages at all. */
+
+import type { Core } from '../core.ts';
+import { Refused } from '../outcome.ts';
+import type { TargetCursor, TargetDevice, TargetStep } from '../port/distribution.ts';
+import type { Provider } from '../port/provider.ts';
+import { nextTurn } from '../turn.ts';
+import type { CommandPayload } from './command.ts';
+import type { Targets } from './target.ts';
+
+/** Devices after which counting stops: some 15 ms, in steps between which other calls run. */
+export const TARGET_COUNT_MAX = 10_000;
+/** Steps after which it stops too, although most devices were not attached. */
+const STEP_COUNT_MAX = 12;
+
+/** How many devices a send has, and how many of them an app registered. */
+export interface TargetCount {
+  recipients: number;
+  /** The others are in apps that never asked for messages. */
+  reachable: number;
+  /** True: counting stopped at a bound, so that both numbers are at least these. */
+  isAtLeast: boolean;
+}
+
+/** The devices of a send: those that its HWIDs name, or all with an operating system. */
+type Found = { devices: readonly TargetDevice[] } | { os: readonly string[] };
+
+/** The refusals of a search for devices. */
+export type TargetRefusal<F extends (...given: never) => unknown> =
+  Awaited<ReturnType<F>> extends infer T ? (T extends Refused<infer K> ? K : never) : never;
+
+/**
+ * Finds the devices of a notification. Refuses `device_not_found` if a HWID is not attached to the
+ * provider, `no_devices_found` if no device has the operating system.
+ */
+export async function findForNotification(
+  core: Core,
+  provider: Provider,
+  targets: Targets,
+): Promise<Found | Refused<'device_not_found' | 'no_devices_found'>> {
+  if ('os' in targets) {
+    const first = await countSome(core, provider, targets.os, 1);
+    return first.recipients > 0 ? targets : new Refused('no_devices_found');
+  }
+  const devices = await core.store.findTargets(provider.id, targets.hwids);
+  const linked = devices.filter((device): device is TargetDevice => device?.isLinked === true);
+  return linked.length < devices.length ? new Refused('device_not_found') : { devices: linked };
+}
+
+/**
+ * Finds the devices of a command. Refuses `device_not_found` for an unknown HWID, and
+ * `unbound_not_allowed` for an action other than `import-data` to a device that is not attached.
+ */
+export async function findForCommand(
+  core: Core,
+  provider: Provider,
+  targets: Targets,
+  action: CommandPayload['action_type'],
+): Promise<
+  | (Found & { unboundCount: number; reachesUnbound: boolean })
+  | Refused<'device_not_found' | 'unbound_not_allowed'>
+> {
+  // New customers get their first subscription by it.
+  const reachesUnbound = action === 'import-data';
+  if ('os' in targets) return { ...targets, unboundCount: 0, reachesUnbound };
+  const found = await core.store.findTargets(provider.id, targets.hwids);
+  const devices = found.filter((device): device is TargetDevice => device !== null);
+  if (devices.length < found.length) return new Refused('device_not_found');
+  const unboundCount = devices.filter(({ isLinked }) => !isLinked).length;
+  if (unboundCount > 0 && !reachesUnbound) return new Refused('unbound_not_allowed');
+  return { devices, unboundCount, reachesUnbound };
+}
+
+/** Counts the devices of a send, up to a bound. */
+export async function countTargets(
+  core: Core,
+  provider: Provider,
+  found: Found,
+): Promise<TargetCount> {
+  if ('os' in found) return countSome(core, provider, found.os, TARGET_COUNT_MAX);
+  const reachable = found.devices.filter(({ isReachable }) => isReachable).length;
+  return { recipients: found.devices.length, reachable, isAtLeast: false };
+}
+
+/** As {@link countTargets} for a send that is accepted; null: a fault, which must not undo it. */
+export async function countFor(core: Core, provider: Provider, found: Found) {
+  return countTargets(core, provider, found).catch(() => null);
+}
+
+/** Counts in steps, so that a provider with many devices does not delay others. */
+async function countSome(
+  { store }: Core,
+  provider: Provider,
+  os: readonly string[],
+  countMax: number,
+): Promise<TargetCount> {
+  const counted = { recipients: 0, reachable: 0, isAtLeast: false };
+  let at: TargetCursor | null = null;
+  for (let steps = 1; ; steps++, await nextTurn()) {
+    const step: TargetStep = await store.scanTargets(provider.id, os, at);
+    counted.recipients += step.count;
+    counted.reachable += step.reachableCount;
+    if (step.next === null) return counted;
+    // A search for the first device has no bound: it must not miss one.
+    const isOver = countMax > 1 && steps >= STEP_COUNT_MAX;
+    if (counted.recipients >= countMax || isOver) return { ...counted, isAtLeast: true };
+    at = step.next;
+  }
+}
