@@ -9,20 +9,15 @@ import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
 import { confirm, counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
+import { findLink, type LinkName, linkNameValue } from './link-name.ts';
 import { granted, refusal } from './refusal.ts';
 import { addSimulateCommand } from './simulate.ts';
 import { sheet, table } from './table.ts';
-import {
-  hwidValue,
-  installCodeValue,
-  providerCodeValue,
-  showTime,
-  showTimeOrNull,
-} from './values.ts';
+import { hwidValue, providerCodeValue, showTime, showTimeOrNull } from './values.ts';
 
 interface ListOptions extends CommonOptions, LimitOptions {
   provider?: string;
-  link?: string;
+  link?: LinkName;
   os?: string;
 }
 
@@ -72,16 +67,16 @@ function detailView({ device, installs, domains, seenBy, tokens }: DeviceDetail)
 }
 
 async function list(context: CliContext, options: ListOptions): Promise<void> {
-  const filter = {
-    providerCode: options.provider ?? null,
-    installCode: options.link ?? null,
-    os: options.os === undefined ? null : osName(options.os),
-  };
+  const { link, provider: providerCode = null, os } = options;
   const countMax = countMaxOf(options);
-  const { devices, count } = await withCore(context, options, async ({ store }) => ({
-    devices: await store.listDevices({ ...filter, countMax }),
-    count: await store.countDevices(filter),
-  }));
+  const { devices, count } = await withCore(context, options, async (core) => {
+    const installCode = link === undefined ? null : (await findLink(core, link)).installCode;
+    const filter = { providerCode, installCode, os: os === undefined ? null : osName(os) };
+    return {
+      devices: await core.store.listDevices({ ...filter, countMax }),
+      count: await core.store.countDevices(filter),
+    };
+  });
   printTable(context, options, devices.map(view), {
     HWID: 'hwid',
     OS: 'os',
@@ -150,7 +145,7 @@ export function addDeviceCommands(program: Command, context: CliContext): void {
     .command('list')
     .description('list devices, the last seen first')
     .option('--provider <code>', 'only on its links or seen by it', providerCodeValue)
-    .option('--link <code>', 'only on this limited link', installCodeValue)
+    .option('--link <link>', 'only on this limited link', linkNameValue)
     .option('--os <name>', 'only with this operating system, such as ios or Windows');
   addLimit(listing).action((options: ListOptions) => list(context, options));
 

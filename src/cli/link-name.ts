@@ -1,47 +1,89 @@
-/** A limited link as an argument: its code, or its subscription key. */
+/** A limited link as an argument: its code, id or subscription key, or a part of its note. */
 
 import { InvalidArgumentError } from 'commander';
 import type { Core } from '../core/core.ts';
-import { INSTALL_CODE, readInstallCode, readSubscriptionKey } from '../core/formats.ts';
+import {
+  LINK_SEARCH,
+  readInstallCode,
+  readLinkSearch,
+  readSubscriptionKey,
+} from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { OwnedLink } from '../core/port/link.ts';
 import { subscriptionKeyHash } from '../core/secret.ts';
 import { OperatorError } from '../operator-error.ts';
 import { refusal } from './refusal.ts';
+import { visible } from './table.ts';
 
-export type LinkName = { installCode: string } | { subscriptionKey: string };
+export type LinkName = { text: string } | { subscriptionKey: string };
 
-export const LINK_ARGUMENT = [
-  '<code>',
-  'the code of a link, or key: with its subscription key',
-  linkNameValue,
-] as const;
+const ABOUT = 'its code, #ID, part of its note, or key: with its subscription key';
+export const LINK_ARGUMENT = ['<link>', ABOUT, linkNameValue] as const;
+/** Where a filter may name links instead. */
+export const LINKS_ARGUMENT = ['[link]', ABOUT, linkNameValue] as const;
 
-function linkNameValue(text: string): LinkName {
+export function linkNameValue(text: string): LinkName {
   const subscriptionKey = text.startsWith('key:') ? readSubscriptionKey(text.slice(4)) : null;
   if (subscriptionKey !== null && !isRefused(subscriptionKey)) return { subscriptionKey };
-  const installCode = readInstallCode(text);
-  if (!isRefused(installCode)) return { installCode };
+  // A mistake in a key is not repeated in a message about a note.
+  if (subscriptionKey === null && !isRefused(readLinkSearch(text))) return { text };
   throw new InvalidArgumentError(
-    `the code of a link is ${INSTALL_CODE.rule}; a subscription key has key: before it`,
+    `a link is named by ${ABOUT}; a part of a note is ${LINK_SEARCH.rule}`,
   );
 }
 
+/** A link that was named. */
+export interface NamedLink {
+  link: OwnedLink;
+  /** True: a part of its note named it, so that a mistake is likelier. */
+  isByNote: boolean;
+}
+
+/** Most links that a message lists. */
+const CANDIDATES_MAX = 10;
+
+/** Returns links for a message, with their notes. */
+function listed(links: readonly OwnedLink[]): string {
+  const first = links.slice(0, CANDIDATES_MAX).map(({ installCode, providerCode, note }) => {
+    return `${installCode} of ${providerCode}${note === null ? '' : ` (${visible(note)})`}`;
+  });
+  return `${first.join(', ')}${links.length > CANDIDATES_MAX ? ' and more' : ''}`;
+}
+
 /**
- * Finds a link. Throws {@link OperatorError}: `link_not_found`, or the codes of the links if
- * several providers have one with the key. No message contains a key.
+ * Finds a link: by its code, else its id, else as the only one with a part of its note; a whole
+ * note is preferred. Throws {@link OperatorError}: `link_not_found`, or `link_ambiguous` with the
+ * candidates. No message contains a key.
  */
-export async function findLink({ store }: Core, name: LinkName): Promise<OwnedLink> {
-  if ('installCode' in name) {
-    const found = await store.findLink(name.installCode);
-    if (found === null) throw refusal('link_not_found', name.installCode);
-    return found;
+export async function findNamed({ store }: Core, name: LinkName): Promise<NamedLink> {
+  if ('subscriptionKey' in name) {
+    const found = await store.findLinksByKey(subscriptionKeyHash(name.subscriptionKey));
+    return { link: onlyOne(found, 'several links have this subscription key'), isByNote: false };
   }
-  const [found, ...others] = await store.findLinksByKey(subscriptionKeyHash(name.subscriptionKey));
-  if (found === undefined) {
+  const { text } = name;
+  const id = /^#?(\d{1,15})$/.exec(text)?.[1];
+  const link =
+    (isRefused(readInstallCode(text)) ? null : await store.findLink(text)) ??
+    (id === undefined ? null : await store.findLinkById(Number(id)));
+  if (link !== null) return { link, isByNote: false };
+  const of = { providerCode: null, isFull: false, status: null, inNote: text };
+  const found = await store.listLinks({ ...of, countMax: 1_000 });
+  if (found.length === 0) throw refusal('link_not_found', visible(text));
+  const whole = found.filter(({ note }) => note === text);
+  const fitting = whole.length > 0 ? whole : found;
+  return { link: onlyOne(fitting, `'${visible(text)}' is in several notes`), isByNote: true };
+}
+
+function onlyOne(found: readonly OwnedLink[], ambiguity: string): OwnedLink {
+  const [link] = found;
+  if (link === undefined) {
     throw new OperatorError('there is no link with this subscription key', 'link_not_found');
   }
-  if (others.length === 0) return found;
-  const list = [found, ...others].map((link) => `${link.installCode} of ${link.providerCode}`);
-  throw new OperatorError(`several links have this subscription key: ${list.join(', ')}`);
+  if (found.length === 1) return link;
+  throw new OperatorError(`${ambiguity}: ${listed(found)}`, 'link_ambiguous');
+}
+
+/** Finds a link as {@link findNamed} does. */
+export async function findLink(core: Core, name: LinkName): Promise<OwnedLink> {
+  return (await findNamed(core, name)).link;
 }

@@ -1,12 +1,21 @@
-/** `gatepost link set`: changes a limited link. */
+/** `gatepost link set`, `enable` and `disable`: change one limited link, or many by a filter. */
 
 import { type Command, Option } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type InstallChange } from '../core/port/install.ts';
 import { subscriptionKeyHash } from '../core/secret.ts';
 import { UsageError } from '../operator-error.ts';
-import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
-import { findLink, LINK_ARGUMENT, type LinkName } from './link-name.ts';
+import { type CliContext, print, withCore } from './context.ts';
+import {
+  addMany,
+  choose,
+  type ManyOptions,
+  onEach,
+  preview,
+  printOutcomes,
+  refuseNoChoice,
+} from './link-filter.ts';
+import type { LinkName } from './link-name.ts';
 import { addPolicy, givenPolicy, type PolicyOptions } from './policy.ts';
 import { refusal } from './refusal.ts';
 import { installLimitValue, noteValue, subscriptionKeyValue } from './values.ts';
@@ -20,7 +29,7 @@ const REFUSALS = {
   subscription_key_exists: 'subscription_key_exists',
 } as const;
 
-interface SetOptions extends CommonOptions, PolicyOptions {
+interface SetOptions extends ManyOptions, PolicyOptions {
   limit?: number;
   note?: string;
   status?: keyof typeof STATUSES;
@@ -40,26 +49,52 @@ function changeOf({ limit, note, status, key, ...policy }: SetOptions): InstallC
   };
 }
 
-async function set(context: CliContext, name: LinkName, options: SetOptions): Promise<void> {
+/** Changes links; `done` is a word such as `changed`. */
+async function change(
+  context: CliContext,
+  name: LinkName | undefined,
+  options: ManyOptions,
+  wanted: InstallChange,
+  [verb, done]: readonly [string, string],
+): Promise<void> {
+  refuseNoChoice(name, options);
+  await withCore(context, options, async (core) => {
+    const { links, isByFilter } = await choose(core, name, options);
+    if (isByFilter) await preview(context, options, verb, links);
+    const act = actAt(core, context.nowMs());
+    const outcomes = await onEach(links, async ({ installCode, providerId, id }) => {
+      const changed = await core.store.updateInstall(providerId, id, wanted, act);
+      if (typeof changed !== 'string') return null;
+      const error = refusal(REFUSALS[changed], installCode);
+      if (!isByFilter) throw error;
+      return error.message;
+    });
+    const [link] = links;
+    if (isByFilter || link === undefined) return printOutcomes(context, options, done, outcomes);
+    const { installCode } = link;
+    print(context, options, { install_code: installCode, done }, `${installCode} ${done}`);
+  });
+}
+
+async function set(
+  context: CliContext,
+  name: LinkName | undefined,
+  options: SetOptions,
+): Promise<void> {
   const wanted = changeOf(options);
   if (Object.keys(wanted).length === 0) {
     throw new UsageError('nothing to set: give --limit, --note or another option that changes it');
   }
-  const code = await withCore(context, options, async (core) => {
-    const { installCode, providerId, id } = await findLink(core, name);
-    const act = actAt(core, context.nowMs());
-    const changed = await core.store.updateInstall(providerId, id, wanted, act);
-    if (typeof changed === 'string') throw refusal(REFUSALS[changed], installCode);
-    return installCode;
-  });
-  print(context, options, { install_code: code, done: 'changed' }, `${code} changed`);
+  if (name === undefined && typeof options.key === 'string') {
+    throw new UsageError('--key names one link: no two links of a provider have the same');
+  }
+  await change(context, name, options, wanted, ['Change', 'changed']);
 }
 
-export function addSetCommand(link: Command, context: CliContext): void {
+export function addSetCommands(link: Command, context: CliContext): void {
   const setting = link
     .command('set')
-    .description('change a link; omitted options change nothing')
-    .argument(...LINK_ARGUMENT)
+    .description('change a link, or many by a filter; omitted options change nothing')
     .option('--limit <number>', 'the most HWIDs on it', installLimitValue)
     .option('--note <text>', 'a note; an empty text removes it', noteValue)
     .addOption(
@@ -69,5 +104,17 @@ export function addSetCommand(link: Command, context: CliContext): void {
     )
     .option('--key <key>', 'the subscription key of the panel', subscriptionKeyValue)
     .option('--no-key', 'remove the subscription key');
-  addPolicy(setting).action((name: LinkName, options: SetOptions) => set(context, name, options));
+  addMany(addPolicy(setting)).action((name: LinkName | undefined, options: SetOptions) =>
+    set(context, name, options),
+  );
+
+  for (const [command, status, words, about] of [
+    ['enable', INSTALL_ACTIVE, ['Enable', 'enabled'], 'enable a link, or many by a filter'],
+    ['disable', INSTALL_DISABLED, ['Disable', 'disabled'], 'refuse all devices of a link, or many'],
+  ] as const) {
+    addMany(link.command(command).description(about)).action(
+      (name: LinkName | undefined, options: ManyOptions) =>
+        change(context, name, options, { status }, words),
+    );
+  }
 }

@@ -1,32 +1,18 @@
 /** `gatepost link show`: a limited link with its slots, present and past. */
 
 import type { Command } from 'commander';
-import { INSTALL_ACTIVE } from '../core/port/install.ts';
 import type { LinkStory, OwnedLink } from '../core/port/link.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { Slot } from '../core/port/slot.ts';
 import { policyOf } from '../core/slot.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { linkView } from './link-filter.ts';
 import { findLink, LINK_ARGUMENT, type LinkName } from './link-name.ts';
 import { policySheet, policyView } from './policy.ts';
 import { refusal } from './refusal.ts';
 import { REASON_WORDS } from './stats.ts';
 import { sheet, table } from './table.ts';
 import { showTime, showTimeOrNull } from './values.ts';
-
-/** Returns a link as JSON, with the names of the API. */
-export function linkView(link: OwnedLink) {
-  return {
-    install_code: link.installCode,
-    provider_code: link.providerCode,
-    id: link.id,
-    active: link.status === INSTALL_ACTIVE,
-    install_limit: link.installLimit,
-    install_count: link.deviceCount,
-    note: link.note,
-    created_at: showTime(link.createdAtMs),
-  };
-}
 
 interface ShownLink {
   link: OwnedLink;

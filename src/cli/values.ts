@@ -11,6 +11,7 @@ import {
   HWID,
   INSTALL_CODE,
   INSTALL_LIMIT,
+  LINK_SEARCH,
   NOTE,
   ONE_LINE_LENGTH_MAX,
   PLAN,
@@ -84,6 +85,7 @@ export const planValue = argument('a plan', PLAN);
 export const authKeyValue = argument('a key', AUTH_KEY);
 export const installCodeValue = argument('the code of a link', INSTALL_CODE);
 export const installLimitValue = argument('the limit of a link', INSTALL_LIMIT);
+export const linkSearchValue = argument('the text to search for', LINK_SEARCH);
 export const noteValue = argument('a note', NOTE);
 export const subscriptionKeyValue = argument('a subscription key', SUBSCRIPTION_KEY);
 export const hwidValue = argument('a HWID', HWID);

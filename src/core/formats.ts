@@ -149,6 +149,13 @@ export const NOTE = text(
 );
 export const readNote = NOTE.read;
 
+/** A text that links are searched for. */
+export const LINK_SEARCH = text(
+  /^[^\p{Cc}\p{Cs}\u2028\u2029\uFFFD]{1,64}$/u,
+  'a text of 1 to 64 characters in UTF-8',
+);
+export const readLinkSearch = LINK_SEARCH.read;
+
 /** The id of a record in a request. */
 export const RECORD_ID = whole(0, 999_999_999_999_999, 'a whole number of 1 to 15 digits');
 export const readRecordId = RECORD_ID.read;

@@ -20,3 +20,8 @@ export function tidyFact(value: string, lengthMax: number): string {
   const line = value.replace(NOT_ONE_LINE, ' ').trim();
   return line.length <= lengthMax ? line : [...line].slice(0, lengthMax).join('');
 }
+
+/** Returns a text with A to Z in lower case, as `lower` of both databases does. */
+export function asciiLower(text: string): string {
+  return text.replace(/[A-Z]+/g, (found) => found.toLowerCase());
+}

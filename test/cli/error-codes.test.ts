@@ -195,6 +195,14 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
     await addProvider();
     return words();
   }),
+  link_ambiguous: [
+    async () => {
+      await makeLink(line.dataDir, ({ store }, { providerId }) =>
+        addLink(store, providerId, { installCode: 'LinkCode0002' }),
+      );
+      return ['link', 'show', 'note'];
+    },
+  ],
   link_limit_below_count: [
     async () => {
       await makeLink(line.dataDir, async ({ store }) => {

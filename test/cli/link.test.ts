@@ -62,6 +62,12 @@ test('list has the links of all providers, by filters', async () => {
   expect(await codes('--provider', 'Provide1')).toEqual([OTHER_CODE, CODE]);
   expect(await codes('--full')).toEqual([CODE]);
   expect(await codes('--disabled')).toEqual([OTHER_CODE]);
+  expect(await codes('--active')).toEqual(['LinkCode0003', CODE]);
+  expect(await codes('--over')).toEqual([]);
+  expect(await codes('--search', 'OTE')).toEqual([CODE]);
+  expect(await codes('--search', 'phon')).toEqual([CODE]);
+  expect(await codes('--search', 'pixel 9')).toEqual([CODE]);
+  expect(await codes('--search', 'LinkCode')).toEqual(['LinkCode0003', OTHER_CODE, CODE]);
   expect((await json('list', '--full'))[0]).toEqual({
     install_code: CODE,
     provider_code: 'Provide1',
@@ -84,8 +90,8 @@ test('list for people ends at a limit and says so', async () => {
   const { stdout, stderr } = await link('list', '--limit', '1');
   expect(stderr).toBe('1 of 3 links: --all or --limit shows more\n');
   const [heading = '', row = ''] = stdout.split('\n');
-  expect(heading).toMatch(/^CODE +PROVIDER +STATE +HWIDS +LIMIT +CREATED +NOTE$/);
-  expect(row).toMatch(/^LinkCode0003 +Provide2 +active +0 +2 +\S+ +a\\u001b\[2J$/);
+  expect(heading).toMatch(/^ID +CODE +PROVIDER +STATE +HWIDS +LIMIT +CREATED +NOTE$/);
+  expect(row).toMatch(/^ *\d+ +LinkCode0003 +Provide2 +active +0 +2 +\S+ +a\\u001b\[2J$/);
 });
 
 describe('show', () => {
@@ -224,7 +230,7 @@ describe('set', () => {
     const { code, stderr } = await link('show', 'key:shared-key');
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `gatepost: several links have this subscription key: ${CODE} of Provide1, LinkCode0003 of Provide2\n`,
+      stderr: `gatepost: several links have this subscription key: ${CODE} of Provide1 (note), LinkCode0003 of Provide2\n`,
     });
   });
 });

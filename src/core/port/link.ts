@@ -1,6 +1,6 @@
 /**
- * Limited links for the operator: those of all providers, by their codes. Providers work with
- * `InstallStore` of ./install.ts.
+ * Limited links by filters, and for the operator: those of all providers, by their codes. Providers
+ * work with `InstallStore` of ./install.ts.
  */
 
 import type { RefusalReason } from './figure.ts';
@@ -17,12 +17,21 @@ export interface OwnedLink extends Install, OwnPolicy {
   replacedAtMs: number | null;
 }
 
-/** Filter of `link list`; null: any. */
+/** Filter of links; null or absent: any. */
 export interface LinkFilter {
   providerCode: string | null;
   /** True: only links without a free slot. */
   isFull: boolean;
+  /** True: only links with more devices than their limit. */
+  isOver?: boolean;
   status: number | null;
+  /**
+   * Part of the note, the code or the model of a device on the link, in any case of A to Z; or the
+   * beginning of a HWID on it.
+   */
+  search?: string | null;
+  /** Part of the note. */
+  inNote?: string | null;
 }
 
 /** The end of a slot. */
@@ -50,10 +59,14 @@ export interface LinkStory {
 export interface LinkStore {
   /** Finds a link by its code. Returns null if no link has it. */
   findLink(installCode: string): Promise<OwnedLink | null>;
+  /** Finds a link by its id. Returns null if no link has it. */
+  findLinkById(id: number): Promise<OwnedLink | null>;
   /** Finds the links of all providers with the subscription key of this hash. */
   findLinksByKey(subscriptionKeyHash: string): Promise<OwnedLink[]>;
-  /** Lists the links that match, newest first. */
-  listLinks(filter: LinkFilter & { countMax: number }): Promise<OwnedLink[]>;
+  /** Lists the links that match, newest first; `beforeId`: only those with smaller ids. */
+  listLinks(
+    filter: LinkFilter & { beforeId?: number | null; countMax: number },
+  ): Promise<OwnedLink[]>;
   /** Counts the links that match. */
   countLinks(filter: LinkFilter): Promise<number>;
   /** Reads the history of a link. */

@@ -9,6 +9,7 @@ import type {
   DeviceStore,
   DeviceToken,
 } from '../../core/port/device.ts';
+import { asciiLower } from '../../core/text.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { type Backend, type Prepared, type Values, value } from '../backend.ts';
 import type { RowAtProvider } from './look-ups.ts';
@@ -97,8 +98,6 @@ function filterStatements(backend: Backend) {
     count: backend.prepare<{ count: number }>(sql`SELECT count(*) AS count ${inRange}`),
   };
 }
-
-const asciiLower = (text: string) => text.replace(/[A-Z]+/g, (found) => found.toLowerCase());
 
 const newestFirst = (a: Device, b: Device) => b.lastSeenAtMs - a.lastSeenAtMs || b.id - a.id;
 

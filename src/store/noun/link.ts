@@ -1,8 +1,13 @@
-/** Queries of the operator about links. They read every row that matches; no provider runs them. */
+/** Queries about links by filters, and of the operator about links of all providers. */
 
 import { type SQL, sql } from 'drizzle-orm';
 import type { LinkFilter, LinkStore, LinkStory, OwnedLink, SlotEnd } from '../../core/port/link.ts';
-import { type Backend, value } from '../backend.ts';
+import { asciiLower } from '../../core/text.ts';
+import { nextTurn } from '../../core/turn.ts';
+import { type Backend, type Prepared, type Values, value } from '../backend.ts';
+
+/** Links that one statement of a search reads: some 5 ms on SQLite. */
+const RANGE_COUNT = 1_000;
 
 type LinkRow = Omit<OwnedLink, 'hasSubscriptionKey'> & { hasSubscriptionKey: number };
 
@@ -11,17 +16,42 @@ const linkOf = (row: LinkRow): OwnedLink => ({
   hasSubscriptionKey: row.hasSubscriptionKey === 1,
 });
 
+/** Returns the pattern of LIKE for texts with this part; signs of patterns stand for themselves. */
+const likePart = (text: string) => `%${asciiLower(text).replace(/[%_!]/g, '!$&')}%`;
+
+/** Compares in any case of A to Z. */
+const contains = (column: string, name: string) =>
+  sql`lower(${sql.raw(column)}) LIKE CAST(${value(name)} AS text) ESCAPE '!'`;
+
 /** Statements about the links `i` that a filter lets through, of all providers or of one. */
 function filterStatements(backend: Backend, link: SQL, ofProvider: SQL) {
+  const { join, once } = backend;
+  const isUnset = (name: string) => sql`CAST(${value(name)} AS text) IS NULL`;
   const where = sql`
-    WHERE ${ofProvider} AND (${value('isFull')} = 0 OR i.device_count >= i.install_limit)
-      AND (CAST(${value('status')} AS integer) IS NULL OR i.status = ${value('status')})`;
+    WHERE ${ofProvider} AND i.id >= ${value('fromId')} AND i.id < ${value('beforeId')}
+      AND (${value('isFull')} = 0 OR i.device_count >= i.install_limit)
+      AND (${value('isOver')} = 0 OR i.device_count > i.install_limit)
+      AND (CAST(${value('status')} AS integer) IS NULL OR i.status = ${value('status')})
+      AND (${isUnset('inNote')} OR ${contains('i.note', 'inNote')})
+      AND (${isUnset('part')} OR ${contains('i.note', 'part')}
+        OR ${contains('i.install_code', 'part')}
+        OR EXISTS (SELECT 1 FROM install_device s ${join} device d ON d.id = s.device_id
+          WHERE s.install_id = i.id
+            AND substr(d.hwid, 1, length(CAST(${value('search')} AS text))) = ${value('search')})
+        OR EXISTS (SELECT 1 FROM install_device s ${join} device_provider p
+            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+          WHERE s.install_id = i.id AND ${contains('p.device_name', 'part')}))`;
   return {
     list: backend.prepare<LinkRow>(sql`
-        ${link} ${where} ORDER BY i.id DESC LIMIT ${backend.once('countMax')}`),
+        ${link} ${where} ORDER BY i.id DESC LIMIT ${once('countMax')}`),
     count: backend.prepare<{ count: number }>(
       sql`SELECT count(*) AS count FROM install i ${where}`,
     ),
+    /** The first id of a range of links before an id. */
+    range: backend.prepare<{ fromId: number | null }>(sql`
+        SELECT min(id) AS "fromId" FROM (
+          SELECT i.id AS id FROM install i WHERE ${ofProvider} AND i.id < ${value('beforeId')}
+          ORDER BY i.id DESC LIMIT ${RANGE_COUNT}) AS following`),
   };
 }
 
@@ -36,6 +66,7 @@ function statements(backend: Backend) {
     FROM install i ${backend.join} provider p ON p.id = i.provider_id`;
   return {
     find: backend.prepare<LinkRow>(sql`${link} WHERE i.install_code = ${value('installCode')}`),
+    findById: backend.prepare<LinkRow>(sql`${link} WHERE i.id = ${value('id')}`),
     findByKey: backend.prepare<LinkRow>(sql`
         ${link} WHERE i.subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}
         ORDER BY i.id`),
@@ -61,20 +92,57 @@ function statements(backend: Backend) {
 export function linkNoun(backend: Backend): LinkStore {
   const on = statements(backend);
   const matching = ({ providerCode }: LinkFilter) => (providerCode === null ? on.ofAll : on.ofOne);
-  const valuesOf = (filter: LinkFilter) => ({ ...filter, isFull: filter.isFull ? 1 : 0 });
+
+  /** Runs a statement of a filter: at once, or for a search range by range, the newest first. */
+  async function* matches<Row>(
+    filter: LinkFilter & { beforeId?: number | null },
+    statement: (of: ReturnType<typeof matching>) => Prepared<Row>,
+    more: Values = {},
+  ): AsyncGenerator<Row[]> {
+    const { providerCode, status, isFull, isOver = false, search = null, inNote = null } = filter;
+    const values = {
+      ...{ providerCode, status, search, ...more },
+      ...{ isFull: isFull ? 1 : 0, isOver: isOver ? 1 : 0 },
+      part: search === null ? null : likePart(search),
+      inNote: inNote === null ? null : likePart(inNote),
+    };
+    const of = matching(filter);
+    const isWhole = search === null && inNote === null;
+    for (let beforeId = filter.beforeId ?? Number.MAX_SAFE_INTEGER; ; ) {
+      const ending = { providerCode, beforeId };
+      const fromId = isWhole ? 0 : (await backend.read(() => of.range.get(ending)))?.fromId;
+      if (fromId == null) return;
+      yield await backend.read(() => statement(of).all({ ...values, fromId, beforeId }));
+      if (isWhole) return;
+      beforeId = fromId;
+      await nextTurn();
+    }
+  }
+
   return {
     findLink: async (installCode) => {
       const found = await backend.read(() => on.find.get({ installCode }));
       return found && linkOf(found);
     },
+    findLinkById: async (id) => {
+      const found = await backend.read(() => on.findById.get({ id }));
+      return found && linkOf(found);
+    },
     findLinksByKey: async (subscriptionKeyHash) =>
       (await backend.read(() => on.findByKey.all({ subscriptionKeyHash }))).map(linkOf),
     listLinks: async ({ countMax, ...filter }) => {
-      const values = { ...valuesOf(filter), countMax };
-      return (await backend.read(() => matching(filter).list.all(values))).map(linkOf);
+      const found: LinkRow[] = [];
+      for await (const rows of matches(filter, ({ list }) => list, { countMax })) {
+        found.push(...rows);
+        if (found.length >= countMax) break;
+      }
+      return found.slice(0, countMax).map(linkOf);
     },
-    countLinks: async (filter) =>
-      (await backend.read(() => matching(filter).count.get(valuesOf(filter))))?.count ?? 0,
+    countLinks: async (filter) => {
+      let sum = 0;
+      for await (const [row] of matches(filter, ({ count }) => count)) sum += row?.count ?? 0;
+      return sum;
+    },
     readLinkStory: async (installId) => {
       const [ends, refusals] = await backend.read(() =>
         backend.together([() => on.ends.all({ installId }), () => on.refusals.get({ installId })]),

@@ -15,7 +15,13 @@ import {
   type Suite,
 } from './fixture.ts';
 
-type Method = 'findLink' | 'findLinksByKey' | 'listLinks' | 'countLinks' | 'readLinkStory';
+type Method =
+  | 'findLink'
+  | 'findLinkById'
+  | 'findLinksByKey'
+  | 'listLinks'
+  | 'countLinks'
+  | 'readLinkStory';
 
 const EVERY: LinkFilter = { providerCode: null, isFull: false, status: null };
 
@@ -39,6 +45,18 @@ const FILTERED: readonly (readonly [LinkFilter, readonly string[]])[] = [
   [{ ...EVERY, status: 5 }, [OTHER_CODE]],
   [{ ...EVERY, status: 10 }, ['LinkCode0003', CODE]],
   [{ providerCode: 'Provide1', isFull: true, status: 5 }, []],
+  [{ ...EVERY, isOver: true }, []],
+  [{ ...EVERY, search: 'linkcode0003' }, ['LinkCode0003']],
+  [{ ...EVERY, search: 'OT' }, [OTHER_CODE, CODE]],
+  [{ ...EVERY, search: '%' }, []],
+  [{ ...EVERY, search: 'n_te' }, []],
+  [{ ...EVERY, search: 'pixel' }, [CODE]],
+  [{ ...EVERY, search: 'a' }, [CODE]],
+  [{ ...EVERY, search: 'A' }, []],
+  [{ ...EVERY, search: 'note', isFull: true }, [CODE]],
+  [{ ...EVERY, providerCode: 'Provide2', search: 'note' }, []],
+  [{ ...EVERY, inNote: 'NOT' }, [OTHER_CODE, CODE]],
+  [{ ...EVERY, inNote: 'pixel' }, []],
 ];
 
 export const linkContract: Record<Method & keyof Store, Suite> = {
@@ -79,6 +97,16 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
     });
   },
 
+  findLinkById(opened) {
+    test('as by its code', async () => {
+      const { store } = opened();
+      const { installId } = await addDoor(store);
+      expect(await store.findLinkById(installId)).toEqual(await store.findLink(CODE));
+      expect(await store.findLinkById(installId + 1)).toBeNull();
+      expect(await store.findLinkById(999_999_999_999_999)).toBeNull();
+    });
+  },
+
   findLinksByKey(opened) {
     test('of all providers, and no other', async () => {
       const { store } = opened();
@@ -106,6 +134,32 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
       const [last, ...rest] = await store.listLinks({ ...EVERY, countMax: 1 });
       expect(rest).toEqual([]);
       expect(last).toEqual((await store.findLink('LinkCode0003')) ?? undefined);
+    });
+
+    test('a search goes through all links, and from an id backwards', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await Promise.all(
+        Array.from({ length: 1_100 }, async (_, n) => {
+          const installCode = `Many${String(n).padStart(8, '0')}`;
+          const note = n === 500 ? '100% of_it' : `customer ${n % 550}`;
+          await addLink(store, providerId, { installCode, note, installCountMax: 2_000 });
+        }),
+      );
+      const of = { ...EVERY, providerCode: 'Provide1', search: 'customer 54' };
+      // 54, 540 to 549, each twice.
+      const found = await store.listLinks({ ...of, countMax: 100 });
+      expect(found.length).toBe(22);
+      expect(await store.countLinks(of)).toBe(22);
+      const sorted = found.map(({ id }) => id).sort((a, b) => b - a);
+      expect(found.map(({ id }) => id)).toEqual(sorted);
+      const beforeId = sorted[20] ?? 0;
+      const rest = await store.listLinks({ ...of, beforeId, countMax: 100 });
+      expect(rest.map(({ id }) => id)).toEqual(sorted.slice(21));
+      const whole = await store.listLinks({ ...EVERY, beforeId, countMax: 2_000 });
+      expect(whole.every(({ id }) => id < beforeId)).toBe(true);
+      const literal = await store.listLinks({ ...EVERY, search: '0% OF_', countMax: 9 });
+      expect(literal.map(({ installCode }) => installCode)).toEqual(['Many00000500']);
     });
   },
 

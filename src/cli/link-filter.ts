@@ -1,0 +1,194 @@
+/** Links that a command is about: one by its name, or many by a filter, after a preview. */
+
+import type { Command } from 'commander';
+import type { Core } from '../core/core.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../core/port/install.ts';
+import type { LinkFilter, OwnedLink } from '../core/port/link.ts';
+import { UsageError } from '../operator-error.ts';
+import { confirm, counted } from './confirm.ts';
+import { type CliContext, type CommonOptions, print } from './context.ts';
+import { findNamed, LINKS_ARGUMENT, type LinkName } from './link-name.ts';
+import { refusal } from './refusal.ts';
+import { table } from './table.ts';
+import { linkSearchValue, providerCodeValue, showTime } from './values.ts';
+
+export interface FilterOptions {
+  provider?: string;
+  full?: boolean;
+  over?: boolean;
+  active?: boolean;
+  disabled?: boolean;
+  search?: string;
+}
+
+/** Adds the options of a filter. */
+export function addFilter(command: Command): Command {
+  return command
+    .option('--provider <code>', 'only of this provider', providerCodeValue)
+    .option('--full', 'only links without a free slot')
+    .option('--over', 'only links with more HWIDs than their limit')
+    .option('--active', 'only active links')
+    .option('--disabled', 'only disabled links')
+    .option(
+      '--search <text>',
+      'only with this in note, code or device model, or at the start of a HWID',
+      linkSearchValue,
+    );
+}
+
+/** Reads the filter. Throws `provider_not_found`. */
+export async function filterOf({ store }: Core, options: FilterOptions): Promise<LinkFilter> {
+  const { provider, full, over, active, disabled, search } = options;
+  if (active && disabled) throw new UsageError('--active and --disabled exclude each other');
+  if (provider !== undefined && (await store.findProvider(provider)) === null) {
+    throw refusal('provider_not_found', provider);
+  }
+  return {
+    providerCode: provider ?? null,
+    isFull: full ?? false,
+    isOver: over ?? false,
+    status: active ? INSTALL_ACTIVE : disabled ? INSTALL_DISABLED : null,
+    search: search ?? null,
+  };
+}
+
+/** Returns a link as JSON, with the names of the API. */
+export function linkView(link: OwnedLink) {
+  return {
+    install_code: link.installCode,
+    provider_code: link.providerCode,
+    id: link.id,
+    active: link.status === INSTALL_ACTIVE,
+    install_limit: link.installLimit,
+    install_count: link.deviceCount,
+    note: link.note,
+    created_at: showTime(link.createdAtMs),
+  };
+}
+
+/** Returns links as a table. */
+export function linkTable(links: readonly OwnedLink[]): string {
+  return table(links.map(linkView), {
+    ID: 'id',
+    CODE: 'install_code',
+    PROVIDER: 'provider_code',
+    STATE: ({ active }) => (active ? 'active' : 'disabled'),
+    HWIDS: 'install_count',
+    LIMIT: 'install_limit',
+    CREATED: 'created_at',
+    NOTE: ({ note }) => note ?? '',
+  });
+}
+
+export interface ManyOptions extends CommonOptions, FilterOptions {
+  all?: boolean;
+  yes?: boolean;
+}
+
+/** Most links that one command changes, and those that a preview shows. */
+const MANY_MAX = 100_000;
+const PREVIEW_MAX = 20;
+
+/** Adds the argument and the options of a command for one link or many. */
+export function addMany(command: Command): Command {
+  return addFilter(command.argument(...LINKS_ARGUMENT))
+    .option('--all', 'all links')
+    .option('--yes', 'do not ask');
+}
+
+/** The links that a command is about. */
+export interface Chosen {
+  links: OwnedLink[];
+  /** A filter chose them, or a part of a note. */
+  isByFilter: boolean;
+  isByNote: boolean;
+}
+
+/** Throws {@link UsageError} unless links are chosen by a name or by a filter. */
+export function refuseNoChoice(name: LinkName | undefined, options: ManyOptions): void {
+  const { all, provider, full, over, active, disabled, search } = options;
+  const isFiltered = Boolean(all || provider || full || over || active || disabled || search);
+  if (name !== undefined && isFiltered) {
+    throw new UsageError('give a link, or options that choose many, not both');
+  }
+  if (name === undefined && !isFiltered) {
+    throw new UsageError('no link is chosen: give a link, --search or another filter, or --all');
+  }
+  if (active && disabled) throw new UsageError('--active and --disabled exclude each other');
+}
+
+/** Finds the links by name, or by filter without one. */
+export async function choose(
+  core: Core,
+  name: LinkName | undefined,
+  options: ManyOptions,
+): Promise<Chosen> {
+  if (name !== undefined) {
+    const { link, isByNote } = await findNamed(core, name);
+    return { links: [link], isByFilter: false, isByNote };
+  }
+  const filter = await filterOf(core, options);
+  const links = await core.store.listLinks({ ...filter, countMax: MANY_MAX });
+  return { links, isByFilter: true, isByNote: false };
+}
+
+/** Shows links that a filter chose, and asks before `verb` is done to them. */
+export async function preview(
+  context: CliContext,
+  options: ManyOptions,
+  verb: string,
+  links: readonly OwnedLink[],
+): Promise<void> {
+  if (links.length === 0) return;
+  if (!options.yes) {
+    const rest = links.length > PREVIEW_MAX ? `and ${links.length - PREVIEW_MAX} more\n` : '';
+    context.stderr(`${linkTable(links.slice(0, PREVIEW_MAX))}\n${rest}`);
+  }
+  await confirm(context, options, `${verb} ${counted(links.length, 'link')}`);
+}
+
+/** What became of a link. */
+export interface Outcome {
+  link: OwnedLink;
+  /** Null: it was done. */
+  refused: string | null;
+}
+
+/** Links that are changed at a time, so that their changes share commits. */
+const TOGETHER = 50;
+
+/** Does something to all links, some at a time. */
+export async function onEach(
+  links: readonly OwnedLink[],
+  act: (link: OwnedLink) => Promise<string | null>,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (let at = 0; at < links.length; at += TOGETHER) {
+    const some = links.slice(at, at + TOGETHER);
+    const done = some.map(async (link) => ({ link, refused: await act(link) }));
+    outcomes.push(...(await Promise.all(done)));
+  }
+  return outcomes;
+}
+
+/** Prints what became of links that a filter chose; `done` is a word such as `changed`. */
+export function printOutcomes(
+  context: CliContext,
+  options: CommonOptions,
+  done: string,
+  outcomes: readonly Outcome[],
+): void {
+  const refused = outcomes.filter((outcome) => outcome.refused !== null);
+  const facts = {
+    done,
+    count: outcomes.length - refused.length,
+    install_codes: outcomes.flatMap(({ link, refused: why }) =>
+      why === null ? [link.installCode] : [],
+    ),
+    refused: refused.map(({ link, refused: why }) => ({ install_code: link.installCode, why })),
+  };
+  const lines = refused.map(({ link, refused: why }) => `${link.installCode}: ${why}`);
+  const summary = `${counted(facts.count, 'link')} ${done}`;
+  const rest = refused.length > 0 ? `, ${refused.length} not:` : '';
+  print(context, options, facts, [`${summary}${rest}`, ...lines].join('\n'));
+}
