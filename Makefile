@@ -2,7 +2,7 @@
 # each target does its own set-up first.
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup run build release deb package-test check format test test-long migration generate bench \
+.PHONY: FORCE help setup run build executables deb release package-test check format test test-long migration generate bench \
 	bench-fairness bench-peers bench-stores bench-nodes bench-tools failover failover-tools test-tools fuzz mutation clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
@@ -29,19 +29,24 @@ run: ## serve from source on http://127.0.0.1:8080, with a first provider
 build: ## compile dist/gatepost for this machine
 	@$(BUN) $(COMPILE) --outfile dist/gatepost
 
-release: $(RELEASES:%=dist/gatepost-linux-%) ## compile for x86-64, arm64 and musl Linux
+executables: $(RELEASES:%=dist/gatepost-linux-%) ## compile for x86-64, arm64 and musl Linux (RELEASES='x64 arm64')
 
-# Anew each time: what it is made of is the whole tree, and it takes seconds.
+# Anew each time: what it is made of is the whole tree, and it takes seconds. Bun downloads the runtime
+# of another platform.
 dist/gatepost-linux-%: FORCE
-	@$(BUN) $(COMPILE) --target=bun-linux-$* --outfile $@
+	@$(BUN) $(COMPILE) --target=bun-linux-$* --outfile $@ || { \
+	  echo "no executable for $*: where its runtime cannot be downloaded, RELEASES='x64' leaves out the others" >&2; exit 1; }
 
-deb: release ## build the Debian packages, the bill of materials and SHA256SUMS
+deb: executables ## build the Debian packages in dist/
 	@.ci/bun >/dev/null
 	@packaging/build-deb.sh amd64 dist/gatepost-linux-x64
 	@packaging/build-deb.sh arm64 dist/gatepost-linux-arm64
-	@packaging/checksums.sh $(RELEASES:%=gatepost-linux-%)
 
-package-test: release ## install, upgrade, remove and purge the package in a Debian root (as root, minutes)
+release: executables ## make dist/release/ for a release page (RELEASE_KEY=file RELEASE_URL=address RELEASES=x64)
+	@.ci/bun >/dev/null
+	@packaging/release.sh $(RELEASES)
+
+package-test: executables ## install, upgrade, remove and purge the package in a Debian root (as root, minutes)
 	@.ci/bun >/dev/null
 	@packaging/test/debootstrap.sh
 

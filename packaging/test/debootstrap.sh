@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 . packaging/test/expect.sh
 
 [ "$(id -u)" = 0 ] || fail 'this test must run as root'
-for tool in debootstrap curl dpkg-deb unshare nsenter systemd-analyze; do
+for tool in debootstrap curl jq dpkg-deb unshare nsenter systemd-analyze; do
   command -v "$tool" >/dev/null || fail "$tool is not installed"
 done
 
@@ -79,9 +79,9 @@ unshare --net --mount --pid --fork --kill-child --mount-proc packaging/test/in-c
 say 'Under systemd'
 root=$work/booted packaging/test/under-systemd.sh
 
-say 'The files of the container image'
-export executable
-packaging/test/image.sh
+say 'The container image'
+SOURCE_DATE_EPOCH=0 "$(.ci/bun)" packaging/image.ts "$architecture" "$executable" "$work/image.tar" >/dev/null
+packaging/test/image.sh "$work/image.tar"
 
 say 'What the executables need'
 packaging/test/releases.sh
