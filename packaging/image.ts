@@ -1,7 +1,7 @@
 /**
- * Writes a container image as an archive in the layout of OCI, without a container engine. The image
- * holds the executable, the C library, and nothing else; it has no shell. The same executable and C
- * library give the same bytes. `docker load` (of any version) and `podman load` read the archive.
+ * Writes a container image as an archive in the layout of OCI, without a container engine. The
+ * image holds the executable, the C library, and nothing else; it has no shell. The same executable
+ * and C library give the same bytes. `docker load` (of any version) and `podman load` read it.
  *
  *   image.ts ARCHITECTURE EXECUTABLE ARCHIVE      amd64 or arm64
  *
@@ -22,7 +22,7 @@ const MACHINES = {
 } as const;
 export type Architecture = keyof typeof MACHINES;
 
-/** The libraries that the executable is linked to, and two that are loaded to resolve host names. */
+/** The libraries that the executable is linked to, and two that resolve host names. */
 const LIBRARIES = [
   ...['libc.so.6', 'libdl.so.2', 'libm.so.6', 'libpthread.so.0'],
   ...['libnss_dns.so.2', 'libresolv.so.2'],

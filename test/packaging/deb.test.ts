@@ -1,4 +1,4 @@
-/** The Debian package: its documents and examples, its first words, and the same bytes each time. */
+/** The Debian package: documents, examples, first words, and the same bytes each time. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
