@@ -187,5 +187,8 @@ export interface Backend extends Statements {
   storeMs(atMs: number): number;
 }
 
+/** What a read needs of a database. */
+export type Reader = Pick<Backend, 'prepare' | 'read'>;
+
 /** A value that is filled in at each run. */
 export const value = sql.placeholder;

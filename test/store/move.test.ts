@@ -198,6 +198,21 @@ describePostgres('move-database', () => {
     expect(await there('--json')).toMatchObject(refused('locked', 'the node one works'));
   });
 
+  testPostgres('moves nothing from a file that has nothing, or not all yet', async () => {
+    await migrateData();
+    inFile((db) => db.run(`PRAGMA application_id = ${ARRIVING_ID}`));
+    expect(await there('--json')).toMatchObject(
+      refused('database_moved', 'have not all arrived: .*--to sqlite'),
+    );
+    expect(idOf()).toBe(ARRIVING_ID);
+    rmSync(fileOf());
+    expect(await there('--check', '--json')).toMatchObject(
+      refused('database_missing', 'there is no Gatepost database'),
+    );
+    const [schema] = await database.sql`SELECT to_regclass('gatepost_schema') AS name`;
+    expect(schema?.name).toBeNull();
+  });
+
   testPostgres('waits for nobody who has the file open', async () => {
     await migrateData();
     const store = await openPlace({ dataDir: line.dataDir, databaseUrl: null });

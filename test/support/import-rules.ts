@@ -124,9 +124,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   'src/store/move': {
     ours: [
       ...['src/store/move/', 'src/store/sqlite/', 'src/store/postgres/', 'migrations/sqlite/'],
+      ...['src/store/backend.ts', 'src/store/noun/audit.ts'],
       ...['src/core/', ...LEAVES],
     ],
-    packages: ['bun', 'bun:sqlite', 'node:fs', 'node:path'],
+    packages: ['bun', 'bun:sqlite', 'drizzle-orm', 'node:fs', 'node:path'],
     reason: 'a move between two kinds of store knows both, and nobody else does',
   },
   'src/cli': {

@@ -1,9 +1,8 @@
 /** Rows in the text format of PostgreSQL's COPY: a line each, fields between tabs, null as \N. */
 
 import { OperatorError } from '../../operator-error.ts';
+import type { Field, Rows } from './side.ts';
 import type { MovedColumn, MovedTable } from './tables.ts';
-
-export type Field = string | number | Uint8Array | null;
 
 /** Characters of a piece. */
 const PIECE_LENGTH = 256 * 1024;
@@ -24,29 +23,18 @@ const MEANINGS: Readonly<Record<string, string>> = {
   v: '\v',
 };
 
-/** Some whole lines. */
-export interface Piece {
-  text: string;
-  rowCount: number;
-}
-
 /**
- * Writes rows as pieces of text. Throws {@link OperatorError} for a text that PostgreSQL cannot
- * hold.
+ * Writes rows as pieces of whole lines, with their number. Throws {@link OperatorError} for a text
+ * that PostgreSQL cannot hold.
  */
-export function* piecesOf(
+export async function* piecesOf(
   { name, columns }: MovedTable,
-  rows: Iterable<Readonly<Record<string, Field>>>,
-): Generator<Piece> {
+  rows: Rows,
+): AsyncGenerator<{ text: string; rowCount: number }> {
   let text = '';
   let rowCount = 0;
-  for (const row of rows) {
-    let line = '';
-    for (const column of columns) {
-      if (line !== '') line += '\t';
-      line += fieldText(row[column.name] ?? null, name, column);
-    }
-    text += `${line}\n`;
+  for await (const row of rows) {
+    text += `${row.map((field, i) => fieldText(field, name, columns[i])).join('\t')}\n`;
     rowCount += 1;
     if (text.length < PIECE_LENGTH) continue;
     yield { text, rowCount };
@@ -56,7 +44,7 @@ export function* piecesOf(
   if (rowCount > 0) yield { text, rowCount };
 }
 
-function fieldText(field: Field, table: string, { name }: MovedColumn): string {
+function fieldText(field: Field, table: string, column: MovedColumn | undefined): string {
   if (field === null) return '\\N';
   if (typeof field === 'number') return String(field);
   if (typeof field !== 'string') return `\\\\x${Buffer.from(field).toString('hex')}`;
@@ -65,7 +53,7 @@ function fieldText(field: Field, table: string, { name }: MovedColumn): string {
     const escaped = ESCAPES[character];
     if (escaped !== undefined) return escaped;
     throw new OperatorError(
-      `${table}.${name} has a text with the character NUL, which PostgreSQL cannot hold: ${JSON.stringify(field).slice(0, 80)}`,
+      `${table}.${column?.name} has a text with the character NUL, which PostgreSQL cannot hold: ${JSON.stringify(field).slice(0, 80)}`,
     );
   });
 }

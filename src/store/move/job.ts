@@ -1,7 +1,6 @@
-/** The job and the report of a move, and the checks of both directions. */
+/** The job and the report of a move. */
 
-import type { AuditSource } from '../../core/audit/chain.ts';
-import { type AuditMeasure, type AuditVerdict, verifyAudit } from '../../core/audit/verify.ts';
+import type { AuditMeasure, AuditVerdict } from '../../core/audit/verify.ts';
 import type { Act } from '../../core/port/audit.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { DatabaseOptions } from '../postgres/database-options.ts';
@@ -59,23 +58,4 @@ export class RowCount {
       'interrupted',
     );
   };
-}
-
-/** Checks the log of a side, and compares it with the other's if that was checked. */
-export async function auditOf(
-  side: AuditSource['store'],
-  { auditBounds, act }: MoveJob,
-  other: AuditVerdict | null,
-): Promise<AuditVerdict> {
-  const expected = other === null || other.head === null ? [] : [other.head];
-  const measure = { expected, ...auditBounds, nowMs: act.atMs };
-  const verdict = await verifyAudit({ store: side }, measure);
-  if (other === null || Bun.deepEquals(verdict, other)) return verdict;
-  throw new Error(`the audit log is not what it was: ${verdict.problem ?? verdict.head}`);
-}
-
-/** Throws unless both sides have the same number of rows. */
-export function compareCounts(table: string, here: number, there: number): void {
-  if (here === there) return;
-  throw new Error(`${table} has ${here} rows, and ${there} arrived`);
 }

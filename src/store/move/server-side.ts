@@ -1,27 +1,25 @@
 /** The PostgreSQL database as a side of a move, on one connection. */
 
 import { SQL } from 'bun';
-import type { EntryText } from '../../core/audit/entry.ts';
-import type { AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
+import { moveDatabase } from '../../core/audit/deeds.ts';
+import { entryText } from '../../core/audit/entry.ts';
+import type { Act } from '../../core/port/audit.ts';
 import { messageOf, OperatorError } from '../../operator-error.ts';
+import type { Reader } from '../backend.ts';
 import { type DatabaseOptions, poolOptions } from '../postgres/database-options.ts';
+import { runOn, STATEMENTS } from '../postgres/dialect.ts';
 import { isLost, isStorageFault, sqlStateOf } from '../postgres/fault.ts';
 import type { Ask, MoveMark } from '../postgres/migrate.ts';
 import { openPatiently } from '../postgres/opening.ts';
-import type { Piece } from './copy-text.ts';
+import { runnerOn } from '../postgres/pools.ts';
+import { piecesOf, rowsOf } from './copy-text.ts';
+import type { Field, Rows, Target } from './side.ts';
 import { type MovedTable, namesOf, orderOnServer } from './tables.ts';
 
 /** Silence after which a node counts as ended, ms. */
 const NODE_GONE_MS = 60_000;
 /** Memory for making an index. */
 const INDEX_MEMORY = '256MB';
-
-/** Indexes, triggers and keys that are made after all rows, which is faster than row by row. */
-interface Structure {
-  /** Statements that remove them, and that make them again. */
-  drop: string[];
-  restore: string[];
-}
 
 /** Turns a fault into a sentence for the operator. */
 function explained(fault: unknown): unknown {
@@ -37,13 +35,20 @@ function explained(fault: unknown): unknown {
   return new OperatorError(`PostgreSQL could not save it: ${messageOf(fault)}`, 'not_saved');
 }
 
-export class ServerSide {
+export class ServerSide implements Target {
   readonly #db: SQL;
   readonly ask: Ask;
+  readonly backend: Reader;
+  /** Statements that make foreign keys, indexes and triggers again, once all rows are there. */
+  #later: string[] = [];
 
   private constructor(db: SQL) {
     this.#db = db;
     this.ask = (text) => db.unsafe(text).simple();
+    this.backend = {
+      prepare: STATEMENTS.prepare,
+      read: (step) => runOn(runnerOn(db), step()),
+    };
   }
 
   /** Runs `use` on a connection of its own, and closes it. */
@@ -51,10 +56,9 @@ export class ServerSide {
     place: DatabaseOptions,
     use: (server: ServerSide) => Promise<T>,
   ): Promise<T> {
-    const options = poolOptions(place, 1);
     // A table is one statement, and an index takes its time.
     const connection = { application_name: `gatepost/${place.node}/move` };
-    const db = new SQL({ ...options, bigint: false, connection } as SQL.PostgresOrMySQLOptions);
+    const db = new SQL({ ...poolOptions(place, 1), connection } as SQL.PostgresOrMySQLOptions);
     const server = new ServerSide(db);
     try {
       await openPatiently(place, () => server.ask('SELECT 1'));
@@ -104,11 +108,6 @@ export class ServerSide {
     );
   }
 
-  async count({ name }: Pick<MovedTable, 'name'>): Promise<number> {
-    const [row] = await this.ask(`SELECT count(*)::float8 AS count FROM ${name}`);
-    return Number(row?.['count']);
-  }
-
   /** Returns the name of a table with rows; null: all are empty. */
   async findFilled(tables: readonly Pick<MovedTable, 'name'>[]): Promise<string | null> {
     for (const { name } of tables) {
@@ -118,49 +117,36 @@ export class ServerSide {
     return null;
   }
 
-  /** Deletes all rows of the tables, and entries that are not sealed. */
-  async empty(tables: readonly MovedTable[]): Promise<void> {
-    const names = [...tables.map(({ name }) => name), 'audit_pending', 'node'];
-    await this.ask(`TRUNCATE ${names.join(', ')}`);
-  }
-
-  /** Finds foreign keys, indexes that no constraint needs, and triggers. */
-  async structure(tables: readonly MovedTable[]): Promise<Structure> {
-    const list = tables.map(({ name }) => `'${name}'`).join(', ');
-    const keys = await this.ask(`SELECT conrelid::regclass::text AS "table", conname AS name,
-        pg_get_constraintdef(oid) AS text
+  /**
+   * Deletes all rows of the tables, and entries that are not sealed; removes foreign keys, indexes
+   * that no constraint needs, and triggers: making them after all rows is faster.
+   */
+  async begin(tables: readonly MovedTable[]): Promise<void> {
+    const names = tables.map(({ name }) => name);
+    await this.ask(`TRUNCATE ${[...names, 'audit_pending', 'node'].join(', ')}`);
+    const list = names.map((name) => `'${name}'`).join(', ');
+    const keys = await this.ask(`SELECT 'ALTER TABLE ' || conrelid::regclass AS "table",
+        'CONSTRAINT ' || quote_ident(conname) AS name, pg_get_constraintdef(oid) AS text
       FROM pg_constraint WHERE contype = 'f' AND conrelid::regclass::text IN (${list})`);
     const indexes = await this.ask(`SELECT indexrelid::regclass::text AS name,
         pg_get_indexdef(indexrelid) AS text
       FROM pg_index i WHERE indrelid::regclass::text IN (${list})
         AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = i.indexrelid)`);
-    const names = tables.map(({ name }) => name);
-    return {
-      drop: [
-        ...keys.map(({ table, name }) => `ALTER TABLE ${table} DROP CONSTRAINT "${name}"`),
-        ...indexes.map(({ name }) => `DROP INDEX ${name}`),
-        ...names.map((name) => `ALTER TABLE ${name} DISABLE TRIGGER USER`),
-      ],
-      restore: [
-        ...indexes.map(({ text }) => String(text)),
-        ...keys.map(
-          ({ table, name, text }) => `ALTER TABLE ${table} ADD CONSTRAINT "${name}" ${text}`,
-        ),
-        ...names.map((name) => `ALTER TABLE ${name} ENABLE TRIGGER USER`),
-      ],
-    };
+    this.#later = [
+      ...indexes.map(({ text }) => String(text)),
+      ...keys.map(({ table, name, text }) => `${table} ADD ${name} ${text}`),
+      ...names.map((name) => `ALTER TABLE ${name} ENABLE TRIGGER USER`),
+    ];
+    for (const { table, name } of keys) await this.ask(`${table} DROP ${name}`);
+    for (const { name } of indexes) await this.ask(`DROP INDEX ${name}`);
+    for (const name of names) await this.ask(`ALTER TABLE ${name} DISABLE TRIGGER USER`);
   }
 
-  /** Adds rows to a table; `onRows` is called after each piece. */
-  async takeRows(
-    table: MovedTable,
-    pieces: Iterable<Piece>,
-    onRows: (count: number) => void,
-  ): Promise<void> {
+  async take(table: MovedTable, rows: Rows, onRows: (count: number) => void): Promise<void> {
     const copy = this.#db.unsafe(`COPY ${table.name} (${namesOf(table)}) FROM STDIN`);
     const writer = copy.writable().getWriter();
     try {
-      for (const { text, rowCount } of pieces) {
+      for await (const { text, rowCount } of piecesOf(table, rows)) {
         await writer.write(text);
         onRows(rowCount);
       }
@@ -171,65 +157,27 @@ export class ServerSide {
     }
   }
 
-  /** Reads the rows of a table in order, as COPY writes them. */
-  giveRows(table: MovedTable): AsyncIterable<Uint8Array> {
-    const rows = `SELECT ${namesOf(table)} FROM ${table.name} ORDER BY ${orderOnServer(table)}`;
-    return this.#db.unsafe(`COPY (${rows}) TO STDOUT`).readable();
+  async finish(lastIds: ReadonlyMap<string, number>): Promise<void> {
+    for (const text of this.#later) await this.ask(text);
+    for (const [name, id] of lastIds) {
+      await this.ask(`SELECT setval('${name}_id_seq', ${Math.max(id, 1)}, ${id > 0})`);
+    }
   }
 
-  /** Returns the last id of a table; 0: none yet. */
+  rows(table: MovedTable): AsyncIterable<Field[]> {
+    const rows = `SELECT ${namesOf(table)} FROM ${table.name} ORDER BY ${orderOnServer(table)}`;
+    return rowsOf(table, this.#db.unsafe(`COPY (${rows}) TO STDOUT`).readable());
+  }
+
   async lastId({ name }: MovedTable): Promise<number> {
-    const [row] =
-      await this.ask(`SELECT CASE WHEN is_called THEN last_value ELSE 0 END::float8 AS id
+    const [row] = await this.ask(`SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS id
       FROM ${name}_id_seq`);
     return Number(row?.['id']);
   }
 
-  async setLastId({ name }: MovedTable, id: number): Promise<void> {
-    await this.ask(`SELECT setval('${name}_id_seq', ${Math.max(id, 1)}, ${id > 0})`);
-  }
-
-  /** Reads the audit log as `readAudit` of the port does. */
-  async readAudit(
-    after: number,
-    countMax: number,
-  ): Promise<{ anchor: AuditAnchor; blocks: AuditBlock[] }> {
-    const from = Number.isFinite(after) ? `WHERE last_number > ${after}` : '';
-    const blocks = await this.ask(`SELECT last_number::float8 AS number, at_ms::float8 AS "atMs",
-        encode(prev_hash, 'hex') AS "prevHash", encode(hash, 'hex') AS hash, entries
-      FROM audit ${from} ORDER BY last_number LIMIT ${countMax}`);
-    const [anchor] = await this.ask(`SELECT last_number::float8 AS number,
-        encode(hash, 'hex') AS hash, until_ms::float8 AS "untilMs" FROM audit_anchor`);
-    return {
-      anchor: {
-        number: Number(anchor?.['number'] ?? 0),
-        hash:
-          anchor === undefined ? new Uint8Array(32) : Buffer.from(String(anchor['hash']), 'hex'),
-        untilMs: anchor === undefined ? null : Number(anchor['untilMs']),
-      },
-      blocks: blocks.map((row) => ({
-        number: Number(row['number']),
-        atMs: Number(row['atMs']),
-        prevHash: Buffer.from(String(row['prevHash']), 'hex'),
-        hash: Buffer.from(String(row['hash']), 'hex'),
-        entries: String(row['entries']),
-      })),
-    };
-  }
-
-  /** Returns true if this log has the block `NUMBER:HASH`; null: the head of an empty log. */
-  async hasHead(head: string | null): Promise<boolean> {
-    if (head === null) return true;
-    const [number = '', hash = ''] = head.split(':');
-    const rows = await this.#db.unsafe(
-      "SELECT 1 FROM audit WHERE last_number = $1::bigint AND encode(hash, 'hex') = $2",
-      [Number(number), hash],
-    );
-    return rows.length > 0;
-  }
-
-  /** Adds an entry; the next read of the log seals it. */
-  async note({ atMs, text }: EntryText): Promise<void> {
+  /** The next read of the log seals the entry. */
+  async note(act: Act): Promise<void> {
+    const { atMs, text } = entryText(act, moveDatabase('sqlite'));
     await this.#db.unsafe('INSERT INTO audit_pending (at_ms, entry) VALUES ($1, $2)', [atMs, text]);
   }
 

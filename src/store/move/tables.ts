@@ -1,6 +1,7 @@
 /** The tables and columns that a move copies: those that both databases have. */
 
-import type { Database } from 'bun:sqlite';
+import { Database } from 'bun:sqlite';
+import { MIGRATIONS } from '../../../migrations/sqlite/index.ts';
 
 export interface MovedColumn {
   name: string;
@@ -67,4 +68,15 @@ export function movedTables(db: Database): MovedTable[] {
         isNumbered: /\bAUTOINCREMENT\b/i.test(sql),
       };
     });
+}
+
+/** Returns the tables of this program's schema. */
+export function programTables(): MovedTable[] {
+  const db = new Database(':memory:');
+  try {
+    for (const migration of MIGRATIONS) db.run(migration);
+    return movedTables(db);
+  } finally {
+    db.close();
+  }
 }

@@ -5,60 +5,42 @@
  */
 
 import { rmSync } from 'node:fs';
-import type { AuditVerdict } from '../../core/audit/verify.ts';
 import { hasRoom, noRoom } from '../../disk/room.ts';
 import { removeLeftovers } from '../../disk/scratch.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { isUsable, SCHEMA_VERSION, schemaOf } from '../postgres/migrate.ts';
 import { openPostgresStore } from '../postgres/store.ts';
 import { ReplacementFile } from '../sqlite/file/replace.ts';
-import { rowsOf } from './copy-text.ts';
-import { FileSide, type FileState, NewFile, programTables, stateOfFile } from './file-side.ts';
-import {
-  auditOf,
-  compareCounts,
-  type MoveJob,
-  type MovePlaces,
-  type MoveReport,
-  RowCount,
-} from './job.ts';
+import { FileSide, NewFile, stateOfFile } from './file-side.ts';
+import type { MoveJob, MovePlaces, MoveReport } from './job.ts';
 import { ServerSide } from './server-side.ts';
-import type { MovedTable } from './tables.ts';
+import { copyAll, finishMove, hasHead, holdingsOf } from './side.ts';
+import { programTables } from './tables.ts';
 
 /** Moves, or checks whether it can. Throws {@link OperatorError} with the reason if not. */
 export async function moveToFile(places: MovePlaces, job: MoveJob): Promise<MoveReport> {
   const { dataDir, place } = places;
   return await ServerSide.with(place, async (server) => {
-    const state = await schemaOf(server.ask);
-    if (state === null) {
-      throw new OperatorError('there is no Gatepost in the database', 'database_missing');
-    }
-    if (!isUsable(state) || state.version !== SCHEMA_VERSION) {
-      throw new OperatorError(
-        `the database has schema ${state.version}, this program needs ${SCHEMA_VERSION}`,
-        state.version < SCHEMA_VERSION ? 'database_older' : 'database_newer',
-      );
-    }
-    if (state.move === 'arriving') {
-      throw new OperatorError(
-        "the data of the database have not all arrived: run 'gatepost move-database --to' with its URL again",
-        'database_moved',
-      );
-    }
+    const mark = await markOf(server);
     const fileState = stateOfFile(dataDir);
-    if (state.move === 'left') return await finish(server, places, job, fileState);
+    if (mark === 'left') {
+      return await finishMove(server, programTables(), job, {
+        words: 'the database moved to a file',
+        takes: (head) => fileState === 'arriving' && holds(dataDir, head),
+        release: () => whileHeld(dataDir, async () => releaseFile(dataDir)),
+      });
+    }
     if (fileState === 'atWork') {
       throw new OperatorError(
         `there is a database at work in ${dataDir}: move it away first`,
         'file_exists',
       );
     }
-    if (job.isCheck) return await check(server, places, job);
+    if (job.isCheck) return await check(server, dataDir, job);
     await seal(places);
     // A killed move left a file as large as the database.
     removeLeftovers(dataDir, () => false);
-    const holder = new ReplacementFile(dataDir);
-    try {
+    return await whileHeld(dataDir, async (holder) => {
       const report = await server.transaction(() => copy(server, holder, job));
       job.onStep('marking');
       releaseFile(dataDir);
@@ -66,10 +48,27 @@ export async function moveToFile(places: MovePlaces, job: MoveJob): Promise<Move
       // The file of an unfinished move is of no use.
       rmSync(report.kept);
       return { ...report, kept: null };
-    } finally {
-      await holder.drop();
-    }
+    });
   });
+}
+
+/** Reads the mark of the database. Throws {@link OperatorError} if nothing can move from it. */
+async function markOf(server: ServerSide): Promise<'left' | null> {
+  const state = await schemaOf(server.ask);
+  if (state === null) {
+    throw new OperatorError('there is no Gatepost in the database', 'database_missing');
+  }
+  if (!isUsable(state) || state.version !== SCHEMA_VERSION) {
+    throw new OperatorError(
+      `the database has schema ${state.version}, this program needs ${SCHEMA_VERSION}`,
+      state.version < SCHEMA_VERSION ? 'database_older' : 'database_newer',
+    );
+  }
+  if (state.move !== 'arriving') return state.move;
+  throw new OperatorError(
+    "the data of the database have not all arrived: run 'gatepost move-database --to' with its URL again",
+    'database_moved',
+  );
 }
 
 /** Seals all entries of the audit log: the file has no place for pending ones. */
@@ -83,27 +82,15 @@ async function seal({ dataDir, place }: MovePlaces): Promise<void> {
 }
 
 async function sizeOf(server: ServerSide): Promise<number> {
-  const [row] = await server.ask('SELECT pg_database_size(current_database())::float8 AS bytes');
+  const [row] = await server.ask('SELECT pg_database_size(current_database()) AS bytes');
   return Number(row?.['bytes']);
 }
 
-const totalOf = async (server: ServerSide, tables: readonly MovedTable[]) => {
-  let total = 0;
-  for (const table of tables) total += await server.count(table);
-  return total;
-};
-
-async function check(
-  server: ServerSide,
-  { dataDir }: MovePlaces,
-  job: MoveJob,
-): Promise<MoveReport> {
+async function check(server: ServerSide, dataDir: string, job: MoveJob): Promise<MoveReport> {
   await server.refuseNodes();
   const bytes = await sizeOf(server);
   if (!hasRoom(dataDir, bytes)) throw noRoom(bytes, dataDir);
-  const rows: Record<string, number> = {};
-  for (const { name } of programTables()) rows[name] = await server.count({ name });
-  return { rows, audit: await auditOf(server, job, null), wasFinished: false, kept: null };
+  return await holdingsOf(server, programTables(), job);
 }
 
 async function copy(
@@ -119,44 +106,29 @@ async function copy(
       'locked',
     );
   }
-  const audit = await auditOf(server, job, null);
   const made = new NewFile(holder.beginFile(await sizeOf(server)));
   try {
-    const progress = new RowCount(job, await totalOf(server, tables));
-    const lastIds = new Map<string, number>();
-    for (const table of tables) {
-      await made.take(table, rowsOf(table, server.giveRows(table)), progress.add);
-      if (table.isNumbered) lastIds.set(table.name, await server.lastId(table));
-    }
-    job.onStep('indexes');
-    made.finish(lastIds);
-    job.onStep('checks');
-    const rows = await compare(server, made.look(), tables, job, audit);
-    made.note(job.act);
-    made.close();
+    const report = await copyAll(server, made, tables, job);
+    made.sync();
     const kept = holder.takePlace(job.act.atMs);
     await server.mark('left');
-    return { rows, audit, wasFinished: false, kept };
+    return { ...report, kept };
   } finally {
-    made.drop();
+    made.close();
   }
 }
 
-async function compare(
-  server: ServerSide,
-  file: FileSide,
-  tables: readonly MovedTable[],
-  job: MoveJob,
-  audit: AuditVerdict,
-): Promise<MoveReport['rows']> {
-  const rows: Record<string, number> = {};
-  for (const table of tables) {
-    const count = await server.count(table);
-    compareCounts(table.name, count, file.count(table));
-    rows[table.name] = count;
+/** Runs `work` while no other process can open the file. */
+async function whileHeld<T>(
+  dataDir: string,
+  work: (holder: ReplacementFile) => Promise<T>,
+): Promise<T> {
+  const holder = new ReplacementFile(dataDir);
+  try {
+    return await work(holder);
+  } finally {
+    await holder.drop();
   }
-  await auditOf(file, job, audit);
-  return rows;
 }
 
 /** Removes the mark of the file. */
@@ -169,38 +141,10 @@ function releaseFile(dataDir: string): void {
   }
 }
 
-/** Finishes a move whose database has the mark `left`; the file may be in use since. */
-async function finish(
-  server: ServerSide,
-  { dataDir }: MovePlaces,
-  job: MoveJob,
-  fileState: FileState,
-): Promise<MoveReport> {
-  const audit = await auditOf(server, job, null);
-  const isThere = fileState === 'arriving' && holds(dataDir, audit.head);
-  if (!isThere) {
-    throw new OperatorError(
-      'the data of the database moved to a file before: it has nothing to move any more',
-      'database_moved',
-    );
-  }
-  if (!job.isCheck) {
-    const holder = new ReplacementFile(dataDir);
-    try {
-      releaseFile(dataDir);
-    } finally {
-      await holder.drop();
-    }
-  }
-  const rows: Record<string, number> = {};
-  for (const { name } of programTables()) rows[name] = await server.count({ name });
-  return { rows, audit, wasFinished: true, kept: null };
-}
-
-function holds(dataDir: string, head: string | null): boolean {
+async function holds(dataDir: string, head: string | null): Promise<boolean> {
   const file = FileSide.open(dataDir, true);
   try {
-    return file.hasHead(head);
+    return await hasHead(file, head);
   } finally {
     file.close();
   }

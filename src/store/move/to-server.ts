@@ -4,9 +4,6 @@
  * at no moment both can be in use.
  */
 
-import { moveDatabase } from '../../core/audit/deeds.ts';
-import { entryText } from '../../core/audit/entry.ts';
-import type { AuditVerdict } from '../../core/audit/verify.ts';
 import { OperatorError } from '../../operator-error.ts';
 import {
   type MoveMark,
@@ -19,15 +16,9 @@ import { holdDatabase } from '../sqlite/file/open.ts';
 import { ReplacementFile } from '../sqlite/file/replace.ts';
 import { piecesOf } from './copy-text.ts';
 import { FileSide, stateOfFile } from './file-side.ts';
-import {
-  auditOf,
-  compareCounts,
-  type MoveJob,
-  type MovePlaces,
-  type MoveReport,
-  RowCount,
-} from './job.ts';
+import type { MoveJob, MovePlaces, MoveReport } from './job.ts';
 import { ServerSide } from './server-side.ts';
+import { copyAll, finishMove, hasHead, holdingsOf, progressOf } from './side.ts';
 import type { MovedTable } from './tables.ts';
 
 interface Sides {
@@ -74,23 +65,18 @@ function holdAlone(dataDir: string): () => Promise<void> {
   return () => holder.drop();
 }
 
-const totalOf = ({ file, tables }: Sides) =>
-  tables.reduce((total, table) => total + file.count(table), 0);
-
 async function check(sides: Sides, job: MoveJob): Promise<MoveReport> {
   const { file, server, tables } = sides;
   await refuseServer(server.ask);
   const state = await schemaOf(server.ask);
   if (state === null) await refuseUnlessMayCreate(server);
   else await refuseFilled(sides, state.move, job);
-  const progress = new RowCount(job, totalOf(sides));
-  const rows: Record<string, number> = {};
+  const report = await holdingsOf(file, tables, job);
+  const progress = progressOf(report, job);
   for (const table of tables) {
-    rows[table.name] = file.count(table);
-    for (const { rowCount } of piecesOf(table, file.rows(table))) progress.add(rowCount);
+    for await (const { rowCount } of piecesOf(table, file.rows(table))) progress.add(rowCount);
   }
-  const audit = await auditOf(file, job, null);
-  return { rows, audit, wasFinished: false, kept: null };
+  return report;
 }
 
 async function refuseUnlessMayCreate(server: ServerSide): Promise<void> {
@@ -123,15 +109,14 @@ async function refuseFilled(
 async function move(sides: Sides, job: MoveJob): Promise<MoveReport> {
   const { file, server } = sides;
   await migrate(server.ask, { create: true, migrates: true, moves: true });
-  const audit = await auditOf(file, job, null);
   // Committed first, so that no node starts there meanwhile.
   const mark = await server.transaction(async () => {
     const before = await makeSure(sides, job);
     await server.mark('arriving');
     return before;
   });
-  const rows = await server
-    .transaction(() => copy(sides, job, audit))
+  const report = await server
+    .transaction(() => copy(sides, job))
     .catch(async (fault: unknown) => {
       await server.mark(mark).catch(() => undefined);
       throw fault;
@@ -139,7 +124,7 @@ async function move(sides: Sides, job: MoveJob): Promise<MoveReport> {
   job.onStep('marking');
   file.mark('left');
   await server.mark(null);
-  return { rows, audit, wasFinished: false, kept: null };
+  return report;
 }
 
 /** Locks the database, if its rows may be replaced; returns its mark. */
@@ -157,45 +142,21 @@ async function makeSure(sides: Sides, job: MoveJob): Promise<MoveMark | null> {
   return state.move;
 }
 
-async function copy(sides: Sides, job: MoveJob, audit: AuditVerdict): Promise<MoveReport['rows']> {
+async function copy(sides: Sides, job: MoveJob): Promise<MoveReport> {
   const { file, server, tables } = sides;
   await makeSure(sides, job);
-  await server.empty(tables);
-  const structure = await server.structure(tables);
-  for (const text of structure.drop) await server.ask(text);
-  const progress = new RowCount(job, totalOf(sides));
-  for (const table of tables) {
-    await server.takeRows(table, piecesOf(table, file.rows(table)), progress.add);
-  }
-  job.onStep('indexes');
-  for (const text of structure.restore) await server.ask(text);
-  const rows: Record<string, number> = {};
-  job.onStep('checks');
-  for (const table of tables) {
-    const count = file.count(table);
-    compareCounts(table.name, count, await server.count(table));
-    if (table.isNumbered) await server.setLastId(table, file.lastId(table));
-    rows[table.name] = count;
-  }
-  await auditOf(server, job, audit);
-  await server.note(entryText(job.act, moveDatabase('sqlite')));
+  await server.begin(tables);
+  const report = await copyAll(file, server, tables, job);
   await server.mark('arriving');
   await server.ask('ANALYZE');
-  return rows;
+  return report;
 }
 
-/** Finishes a move whose file has the mark `left`; the database may be in use since. */
 async function finish({ file, server, tables }: Sides, job: MoveJob): Promise<MoveReport> {
   const state = await schemaOf(server.ask);
-  const audit = await auditOf(file, job, null);
-  const isThere = state?.move === 'arriving' && (await server.hasHead(audit.head));
-  if (!isThere) {
-    throw new OperatorError(
-      'the data of the file moved to PostgreSQL before: it has nothing to move any more',
-      'database_moved',
-    );
-  }
-  if (!job.isCheck) await server.mark(null);
-  const rows = Object.fromEntries(tables.map((table) => [table.name, file.count(table)]));
-  return { rows, audit, wasFinished: true, kept: null };
+  return await finishMove(file, tables, job, {
+    words: 'the file moved to PostgreSQL',
+    takes: (head) => state?.move === 'arriving' && hasHead(server, head),
+    release: () => server.mark(null),
+  });
 }

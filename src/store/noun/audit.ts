@@ -6,7 +6,7 @@ import * as deeds from '../../core/audit/deeds.ts';
 import { blocksToPrune } from '../../core/audit/prune.ts';
 import type { AuditAnchor, AuditBlock, AuditStore, PruneBounds } from '../../core/port/audit.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
-import { type Backend, value } from '../backend.ts';
+import { type Backend, type Reader, value } from '../backend.ts';
 
 /** Blocks and entries that a step of pruning deletes: it must not hold up the writes of others. */
 const STEP = { blocks: 500, entries: 5_000 };
@@ -23,18 +23,27 @@ interface Row extends Omit<AuditBlock, 'number'> {
   anchorUntilMs: number;
 }
 
+/** Makes `readAudit` of the port for entries that are sealed. */
+export function auditReader(backend: Reader): AuditStore['readAudit'] {
+  // The anchor and the blocks in one statement, as both are of one moment. A row at least.
+  const after = backend.prepare<Row>(sql`
+      SELECT a.last_number AS "anchorNumber", a.hash AS "anchorHash",
+        a.until_ms AS "anchorUntilMs", b.*
+      FROM (SELECT 1) one LEFT JOIN audit_anchor a ON true LEFT JOIN (
+        SELECT ${COLUMNS} FROM audit
+        WHERE last_number > coalesce(CAST(${value('number')} AS bigint),
+          CAST('-9223372036854775808' AS bigint))
+        ORDER BY last_number LIMIT ${value('countMax')}) b ON true
+      ORDER BY b.number`);
+  return async (afterNumber, countMax) => {
+    const number = Number.isFinite(afterNumber) ? afterNumber : null;
+    const rows = await backend.read(() => after.all({ number, countMax }));
+    return { anchor: anchorIn(rows), blocks: rows.flatMap(blockIn) };
+  };
+}
+
 function statements(backend: Backend) {
   return {
-    /** In one statement, as both are of one moment. A row at least. */
-    after: backend.prepare<Row>(sql`
-        SELECT a.last_number AS "anchorNumber", a.hash AS "anchorHash",
-          a.until_ms AS "anchorUntilMs", b.*
-        FROM (SELECT 1) one LEFT JOIN audit_anchor a ON true LEFT JOIN (
-          SELECT ${COLUMNS} FROM audit
-          WHERE last_number > coalesce(CAST(${value('number')} AS bigint),
-            CAST('-9223372036854775808' AS bigint))
-          ORDER BY last_number LIMIT ${value('countMax')}) b ON true
-        ORDER BY b.number`),
     before: backend.prepare<AuditBlock>(sql`
         SELECT ${COLUMNS} FROM audit WHERE last_number < ${value('number')}
         ORDER BY last_number DESC LIMIT ${value('countMax')}`),
@@ -58,6 +67,7 @@ function statements(backend: Backend) {
 /** `seal` makes blocks of all entries that are committed; PostgreSQL does that later. */
 export function auditNoun(backend: Backend, seal: () => Maybe<void>): AuditStore {
   const on = statements(backend);
+  const read = auditReader(backend);
 
   /** The blocks that are pruned next. */
   function* next(bounds: PruneBounds) {
@@ -71,9 +81,7 @@ export function auditNoun(backend: Backend, seal: () => Maybe<void>): AuditStore
   return {
     readAudit: async (afterNumber, countMax) => {
       await seal();
-      const number = Number.isFinite(afterNumber) ? afterNumber : null;
-      const rows = await backend.read(() => on.after.all({ number, countMax }));
-      return { anchor: anchorIn(rows), blocks: rows.flatMap(blockIn) };
+      return read(afterNumber, countMax);
     },
 
     readAuditBack: async (number, countMax) => {

@@ -2,7 +2,7 @@
 
 import { SQL } from 'bun';
 import { type DatabaseOptions, poolOptions, transactionsOf } from './database-options.ts';
-import type { Answer, Bound } from './statement.ts';
+import type { Answer, Bound, Runner } from './statement.ts';
 
 /** A connection for one transaction, until it is released. */
 export type Connection = Awaited<ReturnType<SQL['reserve']>>;
@@ -67,3 +67,8 @@ export async function answerOf<Row>(query: Promise<unknown>): Promise<Answer<Row
 export function sendOn(on: Pick<SQL, 'unsafe'>, text: string, params: readonly Bound[] = []) {
   return on.unsafe(text, params as Bound[]).execute() as unknown as Promise<unknown>;
 }
+
+/** Runs statements on a connection that nothing else uses. */
+export const runnerOn = (on: Pick<SQL, 'unsafe'>): Runner => ({
+  ask: (text, params) => answerOf(sendOn(on, text, params)),
+});

@@ -10,8 +10,7 @@ import { surveyHosts, surveyOutbox } from '../noun/survey.ts';
 import { type DatabaseOptions, poolOptions } from './database-options.ts';
 import { runOn, STATEMENTS } from './dialect.ts';
 import { isUsable, type MoveMark, SCHEMA_VERSION, schemaOf } from './migrate.ts';
-import { answerOf, sendOn } from './pools.ts';
-import type { Bound } from './statement.ts';
+import { runnerOn } from './pools.ts';
 import { surveyServer } from './survey-server.ts';
 
 const say = about('database');
@@ -47,10 +46,9 @@ export async function surveyPostgres(
     }
     if (state.move !== null) return { findings: [moveFinding(state.move)], ...NOTHING };
     if (!isUsable(state)) return { findings: [schemaFinding(state.version)], ...NOTHING };
-    const ask = <Row>(text: string, params: readonly Bound[]) =>
-      answerOf<Row>(sendOn(sql, text, params));
-    const hosts = await runOn({ ask }, surveyHosts(STATEMENTS, asked));
-    const { disabled, ...pushes } = await runOn({ ask }, surveyOutbox(STATEMENTS));
+    const on = runnerOn(sql);
+    const hosts = await runOn(on, surveyHosts(STATEMENTS, asked));
+    const { disabled, ...pushes } = await runOn(on, surveyOutbox(STATEMENTS));
     const { newestMs, bytes } = await readFacts(sql);
     const nodes = await listNodes(sql);
     const serving = nodes.filter(({ silentMs }) => silentMs < SILENT_MS).length;

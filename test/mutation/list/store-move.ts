@@ -14,6 +14,20 @@ export const storeMove: readonly MutatedFile[] = [
       ["mark === 'arriving' || ", ''],
       ["if (state === 'left') return finish(sides, job);", ''],
       ["mark === 'left' && isForced", "mark === 'left'"],
+      ["if (state === 'arriving')", 'if (false)'],
+      ["stateOfFile(dataDir) === 'blank'", 'false'],
+      ["state?.move === 'arriving' && ", ''],
+    ],
+  },
+  {
+    file: 'src/store/move/side.ts',
+    tests: ['test/store/move.test.ts'],
+    changes: [
+      ['if (table.isNumbered) lastIds', 'if (false) lastIds'],
+      ['await to.note(job.act);', ''],
+      ['if (!(await move.takes(report.audit.head)))', 'if (false)'],
+      ['if (!job.isCheck) await move.release();', ''],
+      ['if (head === null) return true;', 'return true;'],
     ],
   },
 ];

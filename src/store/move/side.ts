@@ -1,0 +1,129 @@
+/** A database as a side of a move, and the steps that both directions have in common. */
+
+import { sql } from 'drizzle-orm';
+import { headText } from '../../core/audit/chain.ts';
+import { type AuditVerdict, verifyAudit } from '../../core/audit/verify.ts';
+import type { Act } from '../../core/port/audit.ts';
+import type { Maybe } from '../../core/port/maybe.ts';
+import { OperatorError } from '../../operator-error.ts';
+import { type Reader, value } from '../backend.ts';
+import { auditReader } from '../noun/audit.ts';
+import { type MoveJob, type MoveReport, RowCount } from './job.ts';
+import type { MovedTable } from './tables.ts';
+
+export type Field = string | number | Uint8Array | null;
+
+/** Rows of a table, each with the fields of its columns in their order. */
+export type Rows = Iterable<Field[]> | AsyncIterable<Field[]>;
+
+export interface Side {
+  readonly backend: Reader;
+  /** Reads the rows of a table in their order. */
+  rows(table: MovedTable): Rows;
+  /** Returns the last id that a table gave; 0: none yet. */
+  lastId(table: MovedTable): Maybe<number>;
+}
+
+export interface Target extends Side {
+  /** Adds rows; `onRows` is called with their number now and then. */
+  take(table: MovedTable, rows: Rows, onRows: (count: number) => void): Promise<void>;
+  /** Completes it after the rows: ids, indexes and triggers. */
+  finish(lastIds: ReadonlyMap<string, number>): Maybe<void>;
+  /** Adds the entry about the move. */
+  note(act: Act): Maybe<void>;
+}
+
+async function countRows({ backend }: Side, name: string): Promise<number> {
+  const count = backend.prepare<{ count: number }>(
+    sql`SELECT count(*) AS count FROM ${sql.identifier(name)}`,
+  );
+  return (await backend.read(() => count.get()))?.count ?? 0;
+}
+
+/** Checks the audit log of a side. */
+function auditOf({ backend }: Side, job: MoveJob, expected: string[] = []): Promise<AuditVerdict> {
+  const measure = { expected, ...job.auditBounds, nowMs: job.act.atMs };
+  return verifyAudit({ store: { readAudit: auditReader(backend) } }, measure);
+}
+
+/** Reports what a side holds, as if it had moved. */
+export async function holdingsOf(
+  side: Side,
+  tables: readonly MovedTable[],
+  job: MoveJob,
+): Promise<MoveReport> {
+  const audit = await auditOf(side, job);
+  const rows: Record<string, number> = {};
+  for (const { name } of tables) rows[name] = await countRows(side, name);
+  return { rows, audit, wasFinished: false, kept: null };
+}
+
+/** Counts the rows of a report as they move. */
+export function progressOf({ rows }: MoveReport, job: MoveJob): RowCount {
+  return new RowCount(
+    job,
+    Object.values(rows).reduce((total, count) => total + count, 0),
+  );
+}
+
+/** Copies all rows, and compares both sides. */
+export async function copyAll(
+  from: Side,
+  to: Target,
+  tables: readonly MovedTable[],
+  job: MoveJob,
+): Promise<MoveReport> {
+  const report = await holdingsOf(from, tables, job);
+  const progress = progressOf(report, job);
+  const lastIds = new Map<string, number>();
+  for (const table of tables) {
+    await to.take(table, from.rows(table), progress.add);
+    if (table.isNumbered) lastIds.set(table.name, await from.lastId(table));
+  }
+  job.onStep('indexes');
+  await to.finish(lastIds);
+  job.onStep('checks');
+  for (const [name, count] of Object.entries(report.rows)) {
+    const arrived = await countRows(to, name);
+    if (arrived !== count) throw new Error(`${name} has ${count} rows, and ${arrived} arrived`);
+  }
+  const { head } = report.audit;
+  const audit = await auditOf(to, job, head === null ? [] : [head]);
+  if (!Bun.deepEquals(audit, report.audit)) {
+    throw new Error(`the audit log is not what it was: ${audit.problem ?? audit.head}`);
+  }
+  await to.note(job.act);
+  return report;
+}
+
+/**
+ * Finishes a move whose source has the mark `left`; the target may be in use since. `takes` returns
+ * false if the target does not wait for the data of this audit log.
+ */
+export async function finishMove(
+  from: Side,
+  tables: readonly MovedTable[],
+  job: MoveJob,
+  move: { words: string; takes(head: string | null): Maybe<boolean>; release(): Maybe<unknown> },
+): Promise<MoveReport> {
+  const report = await holdingsOf(from, tables, job);
+  if (!(await move.takes(report.audit.head))) {
+    throw new OperatorError(
+      `the data of ${move.words} before: it has nothing to move any more`,
+      'database_moved',
+    );
+  }
+  if (!job.isCheck) await move.release();
+  return { ...report, wasFinished: true };
+}
+
+/** Returns true if the log of a side has the block `NUMBER:HASH`; null: the head of an empty log. */
+export async function hasHead({ backend }: Side, head: string | null): Promise<boolean> {
+  if (head === null) return true;
+  const number = Number.parseInt(head, 10);
+  const block = backend.prepare<{ hash: Uint8Array }>(
+    sql`SELECT hash FROM audit WHERE last_number = ${value('number')}`,
+  );
+  const found = await backend.read(() => block.get({ number }));
+  return found !== null && headText({ number, hash: found.hash }) === head;
+}
