@@ -117,7 +117,7 @@ export async function finishMove(
   return { ...report, wasFinished: true };
 }
 
-/** Returns true if the log of a side has the block `NUMBER:HASH`; null: the head of an empty log. */
+/** Returns true if the log of a side has the block `NUMBER:HASH`; null: that of an empty log. */
 export async function hasHead({ backend }: Side, head: string | null): Promise<boolean> {
   if (head === null) return true;
   const number = Number.parseInt(head, 10);
