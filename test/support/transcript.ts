@@ -1,0 +1,187 @@
+/**
+ * Runs the `$` lines of a document as a reader types them, in one shell, and compares what they
+ * print. Lines without output below them are run and not compared.
+ *
+ * | In the document | Stands for |
+ * |---|---|
+ * | `…` alone on a line | any number of lines |
+ * | `…` in a line | any text |
+ * | a time, a version, 32 asterisks, the codes of {@link EXAMPLES} | any of its kind |
+ * | two or more blanks | one or more |
+ */
+
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { plainEnv, temporaryFolder } from './process.ts';
+import { readText } from './tree.ts';
+import { until } from './until.ts';
+
+export interface Step {
+  /** The line of the document that the command begins on. */
+  line: number;
+  command: string;
+  /** The lines that the document shows below it. */
+  shown: string[];
+}
+
+/** Codes that stand for any other of their kind. */
+const EXAMPLES: readonly [string, string][] = [
+  ['EXAMPLE1', '[A-Za-z0-9]{8}'],
+  ['LINKCODE0001', '[A-Za-z0-9]{12}'],
+  ['LINKCODE0002', '[A-Za-z0-9]{12}'],
+  ['LINKCODE0003', '[A-Za-z0-9]{12}'],
+];
+const KINDS: readonly [RegExp, string][] = [
+  [/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?/g, '\\d{4}-\\d\\d-\\d\\d[T ][\\d:.]+Z?'],
+  [/\b\d+\.\d+\.\d+\b(?!\.)/g, '\\d+\\.\\d+\\.\\d+'],
+  [/\*{32}/g, '[-\\w]{32}'],
+];
+
+/** Returns the commands of a page; blocks with a language other than `console` have none. */
+export function stepsOf(text: string): Step[] {
+  const steps: Step[] = [];
+  let isInside: boolean | null = null;
+  let end: string | null = null;
+  for (const [at, line] of text.split('\n').entries()) {
+    const fence = /^\s*```(\w*)/.exec(line);
+    if (fence) {
+      isInside = isInside === null ? ['', 'console'].includes(fence[1] ?? '') : null;
+      end = null;
+      if (isInside) steps.push({ line: at + 1, command: '', shown: [] });
+      continue;
+    }
+    const last = steps.at(-1);
+    if (!isInside || last === undefined) continue;
+    if (end !== null || last.command.endsWith('\\')) {
+      last.command += `\n${line}`;
+      if (line === end) end = null;
+      continue;
+    }
+    if (!line.startsWith('$ ')) {
+      last.shown.push(line);
+      continue;
+    }
+    steps.push({ line: at + 1, command: line.slice(2), shown: [] });
+    end = /<<-?'?(\w+)'?/.exec(line)?.[1] ?? null;
+  }
+  return steps.filter(({ command }) => command !== '');
+}
+
+/** Returns what stands out between the shown lines and the printed ones; null: nothing. */
+export function difference(shown: string[], printed: string): string | null {
+  const wanted = shown.join('\n').trim();
+  if (wanted === '') return null;
+  const pattern = `^${wanted
+    .split('\n')
+    .map((line) => (line.trim() === '…' ? '(?:.*\\n)*?' : `${patternOf(line)}\\n`))
+    .join('')}$`;
+  const got = printed.trim();
+  if (new RegExp(pattern).test(`${got}\n`)) return null;
+  return `shown:\n${wanted}\nprinted:\n${got}`;
+}
+
+function patternOf(line: string): string {
+  const marks: string[] = [];
+  const mark = (pattern: string) => {
+    marks.push(pattern);
+    return `\u0001${String.fromCharCode(0xe000 + marks.length)}`;
+  };
+  let text = line.trimEnd();
+  for (const [kind, pattern] of KINDS) text = text.replace(kind, () => mark(pattern));
+  for (const [example, pattern] of EXAMPLES) text = text.replaceAll(example, () => mark(pattern));
+  return text
+    .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    .replace(/ {2,}/g, ' +')
+    .replaceAll('…', '.*')
+    .replace(/\u0001(.)/g, (_, sign: string) => marks[sign.charCodeAt(0) - 0xe001] ?? '');
+}
+
+export interface Place {
+  /** Texts of the document and what stands for them here: paths, ports, addresses. */
+  instead: readonly [string, string][];
+  env: Record<string, string>;
+  cwd: string;
+}
+
+const SERVERS = /^(?:make run|(?:sudo -u \w+ )?(?:\.\/)?gatepost serve)\b/;
+
+/** A shell that keeps its variables and its directory from one command to the next. */
+class Shell {
+  readonly #folder = temporaryFolder();
+  readonly #child;
+  #count = 0;
+
+  constructor(readonly place: Place) {
+    this.#child = Bun.spawn(['bash', '--noprofile', '--norc'], {
+      cwd: place.cwd,
+      env: plainEnv({ GATEPOST_CONFIG: '', ...place.env }),
+      stdin: 'pipe',
+      stdout: 'ignore',
+      stderr: 'ignore',
+    });
+    // Each server is a process group, so that all of it can be ended.
+    this.#child.stdin.write('set -m\n');
+  }
+
+  /** Runs a command; one that serves stays in the background once `isDone` holds. */
+  async run(command: string, isDone: (printed: string) => boolean): Promise<string> {
+    this.#count += 1;
+    const [out, end] = [`out-${this.#count}`, `end-${this.#count}`].map((name) =>
+      join(this.#folder, name),
+    );
+    const group = `{\n${this.#translated(command)}\n}`;
+    const isServer = SERVERS.test(command) || command.endsWith(' &');
+    const line = isServer
+      ? `${group.replace(/ &\n}$/, '\n}')} >'${out}' 2>&1 & echo $! >>'${this.#folder}/pids'\n`
+      : `${group} >'${out}' 2>&1; echo $? >'${end}'\n`;
+    this.#child.stdin.write(line);
+    await this.#child.stdin.flush();
+    const printed = () => Bun.file(out ?? '').text();
+    await until(`the end of: ${command}`, async () =>
+      isServer ? isDone(await printed().catch(() => '')) : await Bun.file(end ?? '').exists(),
+    ).catch(async (error) => {
+      throw new Error(`${error.message}\n${await printed()}`);
+    });
+    return this.#reported(await printed());
+  }
+
+  async stop(): Promise<void> {
+    const pids = await Bun.file(join(this.#folder, 'pids'))
+      .text()
+      .catch(() => '');
+    const groups = pids
+      .split('\n')
+      .filter((pid) => pid !== '')
+      .map((pid) => `-${pid}`);
+    this.#child.stdin.write(`kill -- ${groups.join(' ')} 2>/dev/null; wait; exit\n`);
+    await this.#child.stdin.end();
+    await this.#child.exited;
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #translated(command: string): string {
+    return this.place.instead.reduce((text, [from, to]) => text.replaceAll(from, to), command);
+  }
+
+  #reported(printed: string): string {
+    return this.place.instead.reduce((text, [from, to]) => text.replaceAll(to, from), printed);
+  }
+}
+
+/** Runs a page. Returns what differs, by line; of a page that is right, nothing. */
+export async function runPage(path: string, place: Place): Promise<string[]> {
+  const shell = new Shell(place);
+  const wrong: string[] = [];
+  try {
+    for (const { line, command, shown } of stepsOf(readText(path))) {
+      const printed = await shell.run(command, (text) => difference(shown, text) === null);
+      const told = difference(shown, printed);
+      if (told !== null) wrong.push(`${path}:${line}: ${command}\n${told}`);
+    }
+  } catch (error) {
+    wrong.push(String(error));
+  } finally {
+    await shell.stop();
+  }
+  return wrong;
+}
