@@ -18,6 +18,8 @@ export const ERROR_CODES = {
   other_key: 'The provider to import exists with another key.',
   link_not_found: 'No link has this code, id, subscription key or part of a note.',
   link_ambiguous: 'Several links fit the name; the message lists them.',
+  link_exists: 'Another link has the code or the subscription key, or a removed link had it.',
+  links_max_reached: 'The provider has reached its number of links.',
   link_limit_below_count: 'The link has more HWIDs than the new limit.',
   subscription_key_exists: 'Another link of the provider has the subscription key.',
   domain_not_found: 'The provider has no such domain.',

@@ -2,8 +2,9 @@
  * The final link: the URL of a subscription with the code of a limited link, in the forms of apps.
  * Apps that call `/install` read the code from the fragment, after the title
  * (www.happ.su/main/dev-docs/limited-links). All others send the query with each request, where the
- * gate before the panel reads it. The schemes are those of docs.v2raytun.com/deep-link and of
- * `app-config.json` of remnawave/subscription-page.
+ * gate before the panel reads it. The schemes are those of docs.v2raytun.com/deep-link, of
+ * `app-config.json` of remnawave/subscription-page, and of the apps' own pages: incy.cc, the wiki of
+ * hiddify-app, karing.app, sing-box.sagernet.org (clients), Clash Verge Rev.
  */
 
 export interface Subscription {
@@ -11,18 +12,25 @@ export interface Subscription {
   url: string;
   /** The name that apps show; null: the host. */
   title: string | null;
-  installCode: string;
+  /** Null: the key in the URL names the link. */
+  installCode: string | null;
 }
 
 type Form = (subscription: Subscription) => string;
 
-const inFragment: Form = ({ url, title, installCode }) =>
-  `${url}#${encodeURIComponent(title ?? new URL(url).hostname)}?installid=${installCode}`;
+/** Returns a title behind a URL. */
+const named = ({ title }: Subscription) => (title === null ? '' : `#${encodeURIComponent(title)}`);
 
-const inQuery: Form = ({ url, title, installCode }) => {
-  const name = title === null ? '' : `#${encodeURIComponent(title)}`;
-  return `${url}${url.includes('?') ? '&' : '?'}installid=${installCode}${name}`;
+const inFragment: Form = (subscription) => {
+  const { url, title, installCode } = subscription;
+  if (installCode === null) return url + named(subscription);
+  return `${url}#${encodeURIComponent(title ?? new URL(url).hostname)}?installid=${installCode}`;
 };
+
+const withCode = ({ url, installCode }: Subscription) =>
+  installCode === null ? url : `${url}${url.includes('?') ? '&' : '?'}installid=${installCode}`;
+
+const inQuery: Form = (subscription) => withCode(subscription) + named(subscription);
 
 /** Puts a scheme before a form: before its text, or before its text as a value of a query. */
 const after =
@@ -34,6 +42,11 @@ const asValue =
   (subscription) =>
     scheme + encodeURIComponent(inQuery(subscription));
 
+const asProfile =
+  (scheme: string): Form =>
+  (subscription) =>
+    scheme + encodeURIComponent(withCode(subscription)) + named(subscription);
+
 const FORMS = {
   plain: inFragment,
   query: inQuery,
@@ -43,6 +56,11 @@ const FORMS = {
   flclashx: asValue('flclashx://install-config?url='),
   'koala-clash': asValue('koala-clash://install-config?url='),
   'prizrak-box': asValue('prizrak-box://install-config?url='),
+  incy: after('incy://add/', inQuery),
+  hiddify: after('hiddify://import/', inQuery),
+  karing: asValue('karing://install-config?url='),
+  clash: asValue('clash://install-config?url='),
+  'sing-box': asProfile('sing-box://import-remote-profile?url='),
   shadowrocket: (subscription) => `sub://${Buffer.from(inQuery(subscription)).toString('base64')}`,
 } as const satisfies Readonly<Record<string, Form>>;
 

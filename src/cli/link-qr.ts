@@ -1,26 +1,45 @@
-/** `gatepost link qr`: the final link of a limited link as a QR code. */
+/** `gatepost link qr`: final links of limited links as QR codes, on the terminal or as files. */
 
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { renderUnicodeCompact } from 'uqr';
 import type { Core } from '../core/core.ts';
 import { hostHash, hostName } from '../core/host-name.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
 import { INSTALL_ACTIVE } from '../core/port/install.ts';
 import type { OwnedLink } from '../core/port/link.ts';
-import { UsageError } from '../operator-error.ts';
-import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { subscriptionKeyHash } from '../core/secret.ts';
+import { OperatorError, UsageError } from '../operator-error.ts';
+import { counted } from './confirm.ts';
+import { type CliContext, print, withCore } from './context.ts';
 import { APPS, type App, finalLink } from './final-link.ts';
-import { findLink, LINK_ARGUMENT, type LinkName } from './link-name.ts';
-import { lineValue } from './values.ts';
+import { readLinkFile } from './link-csv.ts';
+import { addFilter, choose, type ManyOptions, refuseNoChoice } from './link-filter.ts';
+import { LINKS_ARGUMENT, type LinkName } from './link-name.ts';
+import { qrLines, qrPng, qrSvg } from './qr-image.ts';
+import { table } from './table.ts';
+import { fileValue, lineValue } from './values.ts';
 
-interface QrOptions extends CommonOptions {
+interface QrOptions extends ManyOptions {
   url: string;
   title?: string;
-  app: App;
+  app: App | 'all';
+  /** False: `--no-code`. */
+  code: boolean;
+  keys?: string;
+  out?: string;
+}
+
+/** Stands for the subscription key in a URL. */
+const KEY = '{key}';
+
+/** Returns the URL of a subscription; null for a text that is none. */
+function urlOf(template: string, key: string): URL | null {
+  return URL.parse(template.replaceAll(KEY, encodeURIComponent(key)));
 }
 
 function subscriptionUrlValue(text: string): string {
-  const url = URL.parse(text);
+  const url = urlOf(text, 'key');
   // The messages do not repeat the URL, which may hold a key.
   if (!/^https?:\/\//i.test(text) || url === null) {
     throw new InvalidArgumentError('the URL of a subscription begins with http:// or https://');
@@ -31,46 +50,154 @@ function subscriptionUrlValue(text: string): string {
   if ([...url.searchParams.keys()].some((name) => name.toLowerCase() === 'installid')) {
     throw new InvalidArgumentError('the URL of a subscription has no installid: qr adds it');
   }
-  return url.href;
+  return text;
 }
 
 /** Bytes of the longest link that a camera can scan from a terminal: 105 modules a side. */
 const LINK_BYTES_MAX = 1_000;
 
+/** Most links of one command. */
+const MANY_MAX = 10_000;
+
 /** White on black in every terminal: not every camera reads a negative. */
 const COLOURS = '\u001b[97;40m';
 const COLOURS_END = '\u001b[0m';
 
-/** Returns the lines of the QR code, two modules high each, with the margin of the standard. */
-function drawing(text: string): string[] {
-  return renderUnicodeCompact(text, { ecc: 'L', boostEcc: true, border: 4 }).split('\n');
+/** A link with its subscription key; null: it is not known, as only its hash is stored. */
+interface KeyedLink {
+  link: OwnedLink;
+  key: string | null;
 }
 
-async function qr(context: CliContext, name: LinkName, options: QrOptions): Promise<void> {
-  const { url, title = null, app } = options;
-  const { code, notes } = await withCore(context, options, async (core) => {
-    const found = await findLink(core, name);
-    return { code: found.installCode, notes: await notesOn(core, found, new URL(url).hostname) };
-  });
-  const link = finalLink(app, { url, title, installCode: code });
-  if (Buffer.byteLength(link) > LINK_BYTES_MAX) {
-    throw new UsageError(`the link is longer than ${LINK_BYTES_MAX} bytes: use a shorter --title`);
+/** Finds the links of a file by their keys, else by their codes. */
+async function linksOfFile(core: Core, path: string, options: QrOptions): Promise<KeyedLink[]> {
+  const found: KeyedLink[] = [];
+  for (const { line, key, code } of readLinkFile(path)) {
+    const hash = key === null ? null : subscriptionKeyHash(key);
+    const withKey = hash === null ? [] : await core.store.findLinksByKey(hash);
+    const named = code === null ? null : await core.store.findLink(code);
+    const all = withKey.length > 0 || named === null ? withKey : [named];
+    const of = all.filter(
+      ({ providerCode }) => (options.provider ?? providerCode) === providerCode,
+    );
+    const [link] = of;
+    if (link === undefined) {
+      throw new OperatorError(`line ${line}: there is no such link`, 'link_not_found');
+    }
+    if (of.length > 1) {
+      throw new OperatorError(
+        `line ${line}: links of several providers have the key: give --provider`,
+        'link_ambiguous',
+      );
+    }
+    found.push({ link, key });
   }
-  for (const note of notes) context.stderr(`${note}\n`);
-  const lines = drawing(link);
-  const facts = { install_code: code, app, link, qr: lines };
-  print(context, options, facts, `${shown(context, lines)}${link}`);
+  return found;
 }
 
-/** Returns reasons why every device with the final link is refused. */
-async function notesOn(core: Core, link: OwnedLink, host: string): Promise<string[]> {
-  const { providerId, providerCode, installCode } = link;
-  const binding = await core.store.findDomain(providerId, hostHash(hostName(host) ?? host));
-  const isBound = binding?.status === DOMAIN_ACTIVE;
-  return [
-    ...(isBound ? [] : [`${host} is no active binding of ${providerCode}: devices are refused`]),
-    ...(link.status === INSTALL_ACTIVE ? [] : [`${installCode} is disabled: devices are refused`]),
-  ];
+async function linksOf(
+  core: Core,
+  name: LinkName | undefined,
+  options: QrOptions,
+): Promise<KeyedLink[]> {
+  if (options.keys !== undefined) return linksOfFile(core, options.keys, options);
+  const { links } = await choose(core, name, options);
+  const key = name !== undefined && 'subscriptionKey' in name ? name.subscriptionKey : null;
+  return links.map((link) => ({ link, key }));
+}
+
+/** A final link, and the files with its QR code. */
+interface Drawn {
+  install_code: string;
+  note: string | null;
+  app: App;
+  link: string;
+  svg?: string;
+  png?: string;
+}
+
+function drawnOf({ link, key }: KeyedLink, options: QrOptions): Drawn[] {
+  const { url: template, title = null, app, code: hasCode } = options;
+  if (template.includes(KEY) && key === null) {
+    throw new UsageError(
+      `the key of ${link.installCode} is not known here: name the link as key:KEY, or give --keys`,
+    );
+  }
+  const url = urlOf(template, key ?? '')?.href ?? '';
+  const installCode = hasCode ? link.installCode : null;
+  return (app === 'all' ? APPS : [app]).map((form) => {
+    const final = finalLink(form, { url, title, installCode });
+    if (Buffer.byteLength(final) > LINK_BYTES_MAX) {
+      throw new UsageError(
+        `the link is longer than ${LINK_BYTES_MAX} bytes: use a shorter --title`,
+      );
+    }
+    return { install_code: link.installCode, note: link.note, app: form, link: final };
+  });
+}
+
+/** Writes the QR code of a link for its owner alone; its name has the note as far as files can. */
+function written(folder: string, drawn: Drawn): Drawn {
+  const note = (drawn.note ?? '').replace(/[^\p{L}\p{M}\p{N}]+/gu, '-').replace(/^-|-$/g, '');
+  const parts = [[...note].slice(0, 40).join(''), drawn.install_code, drawn.app];
+  const path = join(folder, parts.filter((part) => part !== '').join('_'));
+  const [svg, png] = [`${path}.svg`, `${path}.png`];
+  writeFileSync(svg, qrSvg(drawn.link), { mode: 0o600 });
+  writeFileSync(png, qrPng(drawn.link), { mode: 0o600 });
+  return { ...drawn, svg, png };
+}
+
+function writeAll(folder: string, drawn: readonly Drawn[]): Drawn[] {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return drawn.map((one) => written(folder, one));
+  } catch (error) {
+    throw new OperatorError(`cannot write into ${folder}: ${(error as Error).message}`);
+  }
+}
+
+async function qr(
+  context: CliContext,
+  name: LinkName | undefined,
+  options: QrOptions,
+): Promise<void> {
+  const { out, keys, app } = options;
+  if (keys === undefined) refuseNoChoice(name, options);
+  else if (name !== undefined) throw new UsageError('give a link or --keys, not both');
+  const { found, notes } = await withCore(context, options, async (core) => {
+    const links = await linksOf(core, name, options);
+    const host = urlOf(options.url, 'key')?.hostname ?? '';
+    return { found: links, notes: await notesOn(core, links, host) };
+  });
+  if (found.length > MANY_MAX) throw new UsageError(`these are more than ${MANY_MAX} links`);
+  const drawn = found.flatMap((one) => drawnOf(one, options));
+  for (const note of notes) context.stderr(`${note}\n`);
+  const [first] = drawn;
+  if (name !== undefined && app !== 'all' && out === undefined && first !== undefined) {
+    return print(context, options, first, `${shown(context, qrLines(first.link))}${first.link}`);
+  }
+  const done = out === undefined ? drawn : writeAll(out, drawn);
+  const columns = { CODE: 'install_code', APP: 'app', LINK: 'link' } as const;
+  const rows = table(done, { ...columns, NOTE: ({ note }) => note ?? '' });
+  const files = out === undefined ? '' : `\n${counted(done.length * 2, 'file')} in ${out}`;
+  print(context, options, done, `${rows}${files}`);
+}
+
+/** Returns reasons why devices with the final links are refused. */
+async function notesOn(core: Core, found: readonly KeyedLink[], host: string): Promise<string[]> {
+  const notes: string[] = [];
+  const owners = new Map(found.map(({ link }) => [link.providerId, link.providerCode]));
+  for (const [providerId, providerCode] of owners) {
+    const binding = await core.store.findDomain(providerId, hostHash(hostName(host) ?? host));
+    if (binding?.status === DOMAIN_ACTIVE) continue;
+    notes.push(`${host} is no active binding of ${providerCode}: devices are refused`);
+  }
+  const disabled = found.filter(({ link }) => link.status !== INSTALL_ACTIVE);
+  const [first] = disabled;
+  if (first === undefined) return notes;
+  const { installCode } = first.link;
+  const which = disabled.length === 1 ? `${installCode} is` : `${disabled.length} links are`;
+  return [...notes, `${which} disabled: devices are refused`];
 }
 
 /** Returns the lines for this terminal; the empty text, and a hint, if it is too narrow. */
@@ -85,16 +212,25 @@ function shown({ columns, stderr }: CliContext, lines: readonly string[]): strin
 }
 
 export function addQrCommand(link: Command, context: CliContext): void {
-  link
+  const drawing = link
     .command('qr')
-    .description('draw the QR code of a subscription on a limited link, and print the link')
-    .argument(...LINK_ARGUMENT)
-    .requiredOption('--url <url>', 'the URL of the subscription', subscriptionUrlValue)
+    .description('draw the QR code of a subscription on a limited link, or write those of many')
+    .argument(...LINKS_ARGUMENT)
+    .requiredOption(
+      '--url <url>',
+      `the URL of the subscription; ${KEY} in it is the key of the link`,
+      subscriptionUrlValue,
+    )
     .option('--title <title>', 'the name that apps show; the host if omitted', lineValue('a title'))
     .addOption(
-      new Option('--app <form>', 'the form of the link: plain, query, or of an app')
-        .choices(APPS)
+      new Option('--app <form>', 'the form of the link: plain, query, or of an app; or all')
+        .choices([...APPS, 'all'])
         .default('plain'),
     )
-    .action((name: LinkName, options: QrOptions) => qr(context, name, options));
+    .option('--no-code', 'without the code: the key in the URL names the link')
+    .option('--keys <file>', 'the links of a CSV file of link import, with their keys', fileValue)
+    .option('--out <directory>', 'write SVG and PNG files into it', fileValue);
+  addFilter(drawing)
+    .option('--all', 'all links')
+    .action((name: LinkName | undefined, options: QrOptions) => qr(context, name, options));
 }

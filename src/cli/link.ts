@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
+import { addAddCommands } from './link-add.ts';
 import { addFilter, type FilterOptions, filterOf, linkTable, linkView } from './link-filter.ts';
 import { addQrCommand } from './link-qr.ts';
 import { addSetCommands } from './link-set.ts';
@@ -29,6 +30,7 @@ export function addLinkCommands(program: Command, context: CliContext): void {
     .command('link')
     .description('make, show and change the limited links of all providers');
 
+  addAddCommands(link, context);
   const listing = link.command('list').description('list links, the newest first');
   addLimit(addFilter(listing)).action((options: ListOptions) => list(context, options));
 

@@ -12,6 +12,7 @@ import {
   INSTALL_CODE,
   INSTALL_LIMIT,
   LINK_SEARCH,
+  NEW_INSTALL_CODE,
   NOTE,
   ONE_LINE_LENGTH_MAX,
   PLAN,
@@ -70,6 +71,7 @@ function numberValue(pattern: RegExp, meaning: string): (text: string) => number
 export const countValue = numberValue(/^[1-9]\d{0,6}$/, 'from 1 to 9999999');
 export const callsValue = numberValue(/^[1-9]\d{0,4}$/, 'from 1 to 99999');
 export const secondsValue = numberValue(/^[1-9]\d{0,5}$/, 'of seconds');
+export const togetherValue = numberValue(/^(?:[1-9]\d{0,3}|10000)$/, 'from 1 to 10000');
 const linksValue = numberValue(/^\d{1,9}$/, 'of links, or default');
 
 /** Makes the reader of a line of text that is not blank. */
@@ -84,6 +86,7 @@ export const providerCodeValue = argument('a provider code', PROVIDER_CODE);
 export const planValue = argument('a plan', PLAN);
 export const authKeyValue = argument('a key', AUTH_KEY);
 export const installCodeValue = argument('the code of a link', INSTALL_CODE);
+export const newInstallCodeValue = argument('the code of a new link', NEW_INSTALL_CODE);
 export const installLimitValue = argument('the limit of a link', INSTALL_LIMIT);
 export const linkSearchValue = argument('the text to search for', LINK_SEARCH);
 export const noteValue = argument('a note', NOTE);

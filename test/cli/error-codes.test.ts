@@ -203,6 +203,19 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       return ['link', 'show', 'note'];
     },
   ],
+  link_exists: [
+    async () => {
+      await makeLink(line.dataDir, async () => {});
+      return ['link', 'add', '--code', LINK];
+    },
+  ],
+  links_max_reached: [
+    async () => {
+      await addProvider();
+      await line.run('provider', 'set', CODE, '--max-links', '1');
+      return ['link', 'add', '--count', '2'];
+    },
+  ],
   link_limit_below_count: [
     async () => {
       await makeLink(line.dataDir, async ({ store }) => {

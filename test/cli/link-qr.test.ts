@@ -61,15 +61,24 @@ const FORMS: Readonly<Record<App, string>> = {
   flclashx: `flclashx://install-config?url=${encodeURIComponent(QUERY)}`,
   'koala-clash': `koala-clash://install-config?url=${encodeURIComponent(QUERY)}`,
   'prizrak-box': `prizrak-box://install-config?url=${encodeURIComponent(QUERY)}`,
+  incy: `incy://add/${QUERY}`,
+  hiddify: `hiddify://import/${QUERY}`,
+  karing: `karing://install-config?url=${encodeURIComponent(QUERY)}`,
+  clash: `clash://install-config?url=${encodeURIComponent(QUERY)}`,
+  'sing-box': `sing-box://import-remote-profile?url=${encodeURIComponent(QUERY)}`,
   shadowrocket: `sub://${btoa(QUERY)}`,
 };
 
 describe('the link', () => {
   test.each(APPS)('in the form of %s, and as the code that is drawn', async (app) => {
+    const link = FORMS[app];
     const printed = await json('--url', URL_, '--app', app);
-    const { qr, ...facts } = printed;
-    expect(facts).toEqual({ install_code: CODE, app, link: FORMS[app] });
-    expect(scan(qr)).toBe(FORMS[app]);
+    expect(printed).toEqual({ install_code: CODE, note: 'note', app, link });
+    const piped = commandLine({ dataDir: line.dataDir });
+    const { stdout } = await piped.run('link', 'qr', CODE, '--url', URL_, '--app', app);
+    const lines = stdout.trimEnd().split('\n');
+    expect([lines.pop(), scan(lines)]).toEqual([link, link]);
+    piped.close();
   });
 
   test('has the title where apps look for it, and keeps a query', () => {
@@ -77,6 +86,18 @@ describe('the link', () => {
     const name = encodeURIComponent('Моё имя');
     expect(finalLink('plain', some)).toBe(`${some.url}#${name}?installid=${CODE}`);
     expect(finalLink('query', some)).toBe(`${some.url}&installid=${CODE}#${name}`);
+    const url = encodeURIComponent(`${some.url}&installid=${CODE}`);
+    expect(finalLink('sing-box', some)).toBe(`sing-box://import-remote-profile?url=${url}#${name}`);
+  });
+
+  test('without a code in every form: the key in the path names the link', () => {
+    const keyed = { url: URL_, title: null, installCode: null };
+    for (const app of APPS) {
+      const link = finalLink(app, keyed);
+      expect(link.toLowerCase()).not.toContain('installid');
+      expect(link === URL_).toBe(app === 'plain' || app === 'query');
+    }
+    expect(finalLink('plain', { ...keyed, title: 'Shop' })).toBe(`${URL_}#Shop`);
   });
 });
 

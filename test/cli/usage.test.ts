@@ -23,6 +23,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'device forget': ['phone', '--yes'],
   'link show': ['LinkCode0001'],
   'link set': ['LinkCode0001', '--limit', '3'],
+  'link import': ['links.csv'],
   'link enable': ['LinkCode0001'],
   'link disable': ['LinkCode0001'],
   'link why': ['LinkCode0001', 'phone', '--domain', 'example.com'],
@@ -67,6 +68,7 @@ const FREE = [
   '--passphrase-file',
   '--host',
   '--token-file',
+  ...['--out', '--keys'],
   ...['--title', '--body', '--body-file', '--form', '--link', '--value', '--file'],
 ];
 

@@ -1,0 +1,86 @@
+/** Reads CSV as RFC 4180 has it: fields in quotes, lines ending in LF or CR LF. */
+
+import { readFileSync, statSync } from 'node:fs';
+import { OperatorError } from '../operator-error.ts';
+
+/** The most bytes of a file, which is read as a whole. */
+const BYTES_MAX = 32 * 1024 * 1024;
+
+/** A row with the number of its first line. */
+export interface CsvRow {
+  line: number;
+  fields: string[];
+}
+
+/** A mistake of a line. */
+export interface CsvMistake {
+  line: number;
+  what: string;
+}
+
+/** Reads a UTF-8 file; a byte order mark is dropped. Throws {@link OperatorError}. */
+export function readCsvFile(path: string): string {
+  try {
+    const found = statSync(path);
+    if (!found.isFile()) throw new OperatorError(`${path} is no regular file`);
+    if (found.size > BYTES_MAX) {
+      throw new OperatorError(`${path} is larger than ${BYTES_MAX / 1024 ** 2} MiB`);
+    }
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    if (error instanceof TypeError) throw new OperatorError(`${path} is not valid UTF-8`);
+    throw new OperatorError(`cannot read ${path}: ${(error as Error).message}`);
+  }
+}
+
+/** Returns the sign between fields: that of comma, semicolon and tab which comes first. */
+function separatorOf(text: string): string {
+  return /[,;\t\n]/.exec(text)?.[0].replace('\n', ',') ?? ',';
+}
+
+/** A field, or the reason for which it is none, and the position behind it. */
+type Field = { text: string; end: number } | { what: string };
+
+function fieldAt(text: string, at: number, separator: string): Field {
+  if (text[at] !== '"') {
+    let end = at;
+    while (end < text.length && text[end] !== separator && text[end] !== '\n') end += 1;
+    const whole = text.slice(at, end);
+    const isLast = text[end] !== separator;
+    const field = isLast && whole.endsWith('\r') ? whole.slice(0, -1) : whole;
+    return field.includes('"') ? { what: 'a quote stands within a field' } : { text: field, end };
+  }
+  let field = '';
+  for (let from = at + 1; ; ) {
+    const quote = text.indexOf('"', from);
+    if (quote === -1) return { what: 'a quote is not closed' };
+    field += text.slice(from, quote);
+    if (text[quote + 1] !== '"') {
+      const end = text.startsWith('\r\n', quote + 1) ? quote + 2 : quote + 1;
+      const isEnd = end === text.length || text[end] === separator || text[end] === '\n';
+      return isEnd ? { text: field, end } : { what: 'text follows a closing quote' };
+    }
+    field += '"';
+    from = quote + 2;
+  }
+}
+
+/** Yields the rows without empty lines; a mistake ends them. */
+export function* csvRows(text: string): Generator<CsvRow | CsvMistake> {
+  const separator = separatorOf(text);
+  let line = 1;
+  for (let at = 0; at < text.length; ) {
+    const row: CsvRow = { line, fields: [] };
+    for (let isOver = false; !isOver; at += 1) {
+      const field = fieldAt(text, at, separator);
+      if ('what' in field) return yield { line, what: field.what };
+      row.fields.push(field.text);
+      line += text.slice(at, field.end).split('\n').length - 1;
+      at = field.end;
+      isOver = text[at] !== separator;
+    }
+    line += 1;
+    if (row.fields.length > 1 || row.fields[0] !== '') yield row;
+  }
+}

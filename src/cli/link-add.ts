@@ -1,0 +1,214 @@
+/** `gatepost link add` and `link import`: make limited links, one or many. */
+
+import type { Command } from 'commander';
+import type { Core } from '../core/core.ts';
+import { addInstall } from '../core/install.ts';
+import { innermostReason, isRefused, saving } from '../core/outcome.ts';
+import type { Provider } from '../core/port/provider.ts';
+import { subscriptionKeyHash } from '../core/secret.ts';
+import { type ErrorCode, OperatorError, UsageError } from '../operator-error.ts';
+import { counted } from './confirm.ts';
+import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { type LinkRow, readLinkFile } from './link-csv.ts';
+import { linkTable, linkView } from './link-filter.ts';
+import { PROVIDER, type ProviderOptions, providerOf } from './provider-name.ts';
+import {
+  fileValue,
+  installLimitValue,
+  newInstallCodeValue,
+  noteValue,
+  subscriptionKeyValue,
+  togetherValue,
+} from './values.ts';
+
+/** The limit of a link where none is given: that of the gate's upstreams. */
+const LIMIT = 3;
+
+interface AddOptions extends CommonOptions, ProviderOptions {
+  count?: number;
+  limit: number;
+  note?: string;
+  key?: string;
+  code?: string;
+}
+
+interface ImportOptions extends CommonOptions, ProviderOptions {
+  limit: number;
+  check?: boolean;
+}
+
+/** What a link is made of. */
+type Draft = Omit<LinkRow, 'line' | 'limit'> & { limit: number };
+
+/** Links that are made at a time, so that they share commits. */
+const TOGETHER = 50;
+
+/** A link that was made, or the reason for which it was not. */
+type Made =
+  | { done: 'added'; id: number; installCode: string }
+  | { done: 'skipped'; why: string }
+  /** Nor will the next be made. */
+  | { done: 'stopped'; why: string; error: ErrorCode };
+
+async function make(core: Core, provider: Provider, draft: Draft, nowMs: number): Promise<Made> {
+  const { key: subscriptionKey, code: installCode, limit: installLimit, note } = draft;
+  const wanted = { installCode, installLimit, note, subscriptionKey };
+  const added = await saving('not_saved', addInstall(core, provider, wanted, nowMs));
+  if (!isRefused(added)) return { done: 'added', ...added };
+  const { says, detail = 'install_code is taken', fault } = added;
+  if (says === 'install_code_exists') return { done: 'skipped', why: detail };
+  if (says === 'not_saved') {
+    const why = `the change could not be saved: ${innermostReason(fault)}`;
+    return { done: 'stopped', why, error: 'not_saved' };
+  }
+  const max = provider.installCountMax ?? core.limits.linksPerProviderMax;
+  const why = `${provider.code} has reached its ${max} links`;
+  return { done: 'stopped', why, error: 'links_max_reached' };
+}
+
+/** Makes links in their order, up to a stop. */
+async function makeAll(
+  core: Core,
+  provider: Provider,
+  drafts: readonly Draft[],
+  nowMs: number,
+): Promise<Made[]> {
+  const made: Made[] = [];
+  for (let at = 0; at < drafts.length; at += TOGETHER) {
+    const some = drafts.slice(at, at + TOGETHER);
+    made.push(...(await Promise.all(some.map((draft) => make(core, provider, draft, nowMs)))));
+    if (made.some(({ done }) => done === 'stopped')) break;
+  }
+  return made;
+}
+
+/** Returns the notes of `count` links: numbered with as many digits as the last number has. */
+function numbered(note: string | undefined, count: number): (string | null)[] {
+  const digits = String(count).length;
+  return Array.from({ length: count }, (_, n) =>
+    note === undefined ? null : `${note} ${String(n + 1).padStart(digits, '0')}`,
+  );
+}
+
+async function add(context: CliContext, options: AddOptions): Promise<void> {
+  const { count, limit, note, key = null, code = null } = options;
+  if (count !== undefined && (key !== null || code !== null)) {
+    throw new UsageError('--key and --code are of one link: not with --count');
+  }
+  const notes = count === undefined ? [note ?? null] : numbered(note, count);
+  const longest = notes.at(-1);
+  if (longest != null) noteValue(longest);
+  await withCore(context, options, async (core) => {
+    const provider = await providerOf(core, options);
+    const room =
+      (provider.installCountMax ?? core.limits.linksPerProviderMax) - provider.installCount;
+    if (room < notes.length) {
+      const wanted = counted(notes.length, 'link');
+      throw new OperatorError(
+        `${provider.code} has room for ${Math.max(room, 0)} more links, not for ${wanted}: nothing was changed`,
+        'links_max_reached',
+      );
+    }
+    const drafts = notes.map((own) => ({ key, code, limit, note: own }));
+    const made = await makeAll(core, provider, drafts, context.nowMs());
+    const links = await Promise.all(
+      made.flatMap((one) => (one.done === 'added' ? [core.store.findLink(one.installCode)] : [])),
+    );
+    const found = links.flatMap((link) => (link === null ? [] : [link]));
+    const views = found.map(linkView);
+    if (views.length > 0) {
+      print(context, options, count === undefined ? views[0] : views, linkTable(found));
+    }
+    for (const one of made) {
+      if (one.done === 'added') continue;
+      const done =
+        count === undefined ? '' : `${counted(found.length, 'link')} of ${count} added: `;
+      throw new OperatorError(done + one.why, one.done === 'stopped' ? one.error : 'link_exists');
+    }
+  });
+}
+
+/** Says what an import would do with a row; it may be otherwise by the time that it runs. */
+async function foresee(core: Core, provider: Provider, draft: Draft): Promise<Made> {
+  const { key, code } = draft;
+  if (code !== null && (await core.store.findLink(code)) !== null) {
+    return { done: 'skipped', why: 'install_code is taken' };
+  }
+  const hash = key === null ? null : subscriptionKeyHash(key);
+  if (hash !== null && (await core.store.findInstallByKey(provider.id, hash)) !== null) {
+    return { done: 'skipped', why: 'subscription_key is that of another link' };
+  }
+  return { done: 'added', id: 0, installCode: code ?? '' };
+}
+
+async function importFile(context: CliContext, path: string, options: ImportOptions) {
+  await withCore(context, options, async (core) => {
+    const rows = readLinkFile(path);
+    const drafts = rows.map((row) => ({ ...row, limit: row.limit ?? options.limit }));
+    const provider = await providerOf(core, options);
+    const made: Made[] = [];
+    if (options.check) {
+      for (const draft of drafts) made.push(await foresee(core, provider, draft));
+    } else made.push(...(await makeAll(core, provider, drafts, context.nowMs())));
+    printImport(context, options, rows, made);
+    const stopped = made.find((one) => one.done === 'stopped');
+    if (stopped !== undefined) throw new OperatorError(stopped.why, stopped.error);
+  });
+}
+
+/** Most skipped rows that people are shown. */
+const SKIPPED_MAX = 20;
+
+function printImport(
+  context: CliContext,
+  options: ImportOptions,
+  rows: readonly LinkRow[],
+  made: readonly Made[],
+): void {
+  const { check: isCheck = false } = options;
+  const links = made.map((one, n) => {
+    const { line = 0, note = null } = rows[n] ?? {};
+    if (one.done !== 'added') return { line, note, done: one.done, why: one.why };
+    const code = one.installCode === '' ? null : one.installCode;
+    return { line, note, done: one.done, id: isCheck ? null : one.id, install_code: code };
+  });
+  const skipped = links.filter(({ done }) => done !== 'added');
+  const facts = {
+    check: isCheck,
+    rows: rows.length,
+    added: links.length - skipped.length,
+    skipped: links.filter(({ done }) => done === 'skipped').length,
+    links,
+  };
+  const shown = skipped.slice(0, SKIPPED_MAX).map(({ line, why }) => `line ${line}: ${why}`);
+  const verb = isCheck ? 'would be added' : 'added';
+  const summary = `${counted(facts.added, 'link')} of ${rows.length} ${verb}, ${facts.skipped} skipped`;
+  const rest = skipped.length > SKIPPED_MAX ? ['and more: see --json'] : [];
+  print(context, options, facts, [summary, ...shown, ...rest].join('\n'));
+}
+
+export function addAddCommands(link: Command, context: CliContext): void {
+  link
+    .command('add')
+    .description('make a link, or many with numbered notes')
+    .option(...PROVIDER)
+    .option('--count <number>', 'make so many', togetherValue)
+    .option('--limit <number>', 'the most HWIDs on it', installLimitValue, LIMIT)
+    .option('--note <text>', 'a note; with --count a number follows it', noteValue)
+    .option('--key <key>', 'the subscription key of the panel', subscriptionKeyValue)
+    .option('--code <code>', 'its code; a random one if omitted', newInstallCodeValue)
+    .action((options: AddOptions) => add(context, options));
+
+  link
+    .command('import')
+    .description('make links from a CSV file with the columns key, code, limit and note')
+    .argument(
+      '<file>',
+      'its first row names the columns; a key or code that exists is skipped',
+      fileValue,
+    )
+    .option(...PROVIDER)
+    .option('--limit <number>', 'the most HWIDs where a row has no limit', installLimitValue, LIMIT)
+    .option('--check', 'read the file and say what would be made; change nothing')
+    .action((path: string, options: ImportOptions) => importFile(context, path, options));
+}
