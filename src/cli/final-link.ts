@@ -3,7 +3,7 @@
  * Apps that call `/install` read the code from the fragment, after the title
  * (www.happ.su/main/dev-docs/limited-links). All others send the query with each request, where the
  * gate before the panel reads it. The schemes are those of docs.v2raytun.com/deep-link, of
- * `app-config.json` of remnawave/subscription-page, and of the apps' own pages: incy.cc, the wiki of
+ * `app-config.json` of remnawave/subscription-page, and of the apps' own pages: INCY, the wiki of
  * hiddify-app, karing.app, sing-box.sagernet.org (clients), Clash Verge Rev.
  */
 

@@ -1,7 +1,6 @@
 /** `gatepost link qr`: final links of limited links as QR codes, on the terminal or as files. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Core } from '../core/core.ts';
 import { hostHash, hostName } from '../core/host-name.ts';
@@ -140,7 +139,7 @@ function drawnOf({ link, key }: KeyedLink, options: QrOptions): Drawn[] {
 function written(folder: string, drawn: Drawn): Drawn {
   const note = (drawn.note ?? '').replace(/[^\p{L}\p{M}\p{N}]+/gu, '-').replace(/^-|-$/g, '');
   const parts = [[...note].slice(0, 40).join(''), drawn.install_code, drawn.app];
-  const path = join(folder, parts.filter((part) => part !== '').join('_'));
+  const path = `${folder}/${parts.filter((part) => part !== '').join('_')}`;
   const [svg, png] = [`${path}.svg`, `${path}.png`];
   writeFileSync(svg, qrSvg(drawn.link), { mode: 0o600 });
   writeFileSync(png, qrPng(drawn.link), { mode: 0o600 });
