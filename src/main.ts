@@ -1,4 +1,4 @@
-import { openEventSenders, openGateway, startApp } from './app.ts';
+import { openEventSenders, openGateway, openOutgoing, startApp } from './app.ts';
 import { backupTools } from './backup/tools.ts';
 import { askTerminal } from './cli/confirm.ts';
 import { operatorActor } from './cli/operator.ts';
@@ -11,6 +11,7 @@ import { examine } from './doctor/examine.ts';
 import { openApiDocument } from './http/document/openapi.ts';
 import { moveOf, openCore, storeKindOf } from './open-core.ts';
 import { Output } from './output.ts';
+import { newestRelease } from './release.ts';
 import { serviceManager } from './systemd.ts';
 
 // Only the owner may read the files of the program.
@@ -41,6 +42,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   backup: (config) => backupTools(storeKindOf(config)),
   moveOf,
   openGateway,
+  newestRelease: (config) => newestRelease(config, openOutgoing(config)),
   examine: (loaded) =>
     examine({
       ...{ loaded, kind: storeKindOf(loaded.config) },

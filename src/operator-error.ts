@@ -36,6 +36,8 @@ export const ERROR_CODES = {
   backup_damaged: 'The backup is damaged, or the file is no backup.',
   source_unusable: 'The server to import from refuses or fails.',
   audit_not_verified: 'The audit log was changed or is damaged.',
+  release_refused:
+    'The release page is not signed by `update.key`, or has an older version than this.',
   test_failed: 'The test message or event was not accepted; the message says why.',
   fault: 'An internal fault of Gatepost; the message is its stack.',
   failed: 'Anything else: the message says what.',

@@ -11,6 +11,7 @@ import type { Actor } from '../core/port/audit.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../core/port/registration.ts';
 import type { Finding } from '../finding.ts';
+import type { NewestRelease } from '../release.ts';
 import type { Move } from '../store/move/job.ts';
 import type { ServiceManager } from '../systemd.ts';
 import { type Columns, table } from './table.ts';
@@ -39,6 +40,8 @@ export interface CliContext {
   moveOf(config: Config, to: string): Move;
   /** Opens a gateway for a test. Throws `OperatorError` if it is not set up. */
   openGateway(config: Config, gateway: PushGateway): Promise<OpenGateway>;
+  /** Asks the release page. Throws `OperatorError` if none is set or its release is refused. */
+  newestRelease(config: Config): Promise<NewestRelease>;
   /** Checks data, machine and settings. */
   examine(loaded: LoadedConfig): Promise<Finding[]>;
   /** Prints; never rejects. Settles when the text is written; false: the reader has gone. */

@@ -23,6 +23,7 @@ import { failureOf, failureText } from './refusal.ts';
 import { addSendCommands } from './send.ts';
 import { addServeCommand } from './serve.ts';
 import { addStatsCommand } from './stats.ts';
+import { addUpdateCommand } from './update.ts';
 import { addWebhookCommands } from './webhook.ts';
 
 export const EXIT_OK = 0;
@@ -72,6 +73,7 @@ export function buildProgram(context: CliContext): Command {
   addExportCommand(program, context);
   addConfigCommand(program, context);
   addOpenApiCommand(program, context);
+  addUpdateCommand(program, context);
   program
     .command('version')
     .description('print version and commit')

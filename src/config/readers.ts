@@ -204,6 +204,14 @@ export function schedule(given: string): string {
   }
 }
 
+/** The public key of a publisher, as ssh-keygen writes it, without its comment; empty for none. */
+export function publisherKey(given: string): string {
+  // Ed25519: the name of the scheme and 32 bytes, each after its length.
+  const key = /^ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI[A-Za-z0-9+/]{43}(?= |$)/.exec(given)?.[0];
+  if (given === '' || key !== undefined) return key ?? '';
+  throw new RangeError(`'${given}' is not a key such as ssh-ed25519 AAAA...`);
+}
+
 const MAIL_ADDRESS = /^mailto:[^\s@:/?#]+@([a-z0-9-]+\.)+[a-z0-9-]{2,63}$/i;
 
 /** The contact for push services (RFC 8292 section 2.1); empty for none. */

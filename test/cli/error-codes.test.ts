@@ -350,6 +350,15 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       return ['audit', 'verify'];
     },
   ],
+  release_refused: [
+    async () => {
+      const page = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('x') });
+      ends.push(() => page.stop(true));
+      const key = `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${'a'.repeat(43)}`;
+      writeFileSync(file, `[update]\nurl = "${page.url.origin}"\nkey = "${key}"\n`);
+      return ['update', '--check', '--config', file];
+    },
+  ],
   test_failed: [
     async () => {
       await addProvider();

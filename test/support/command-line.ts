@@ -2,7 +2,7 @@
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openEventSenders, openGateway } from '../../src/app.ts';
+import { openEventSenders, openGateway, openOutgoing } from '../../src/app.ts';
 import { backupTools } from '../../src/backup/tools.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -12,6 +12,7 @@ import { examine } from '../../src/doctor/examine.ts';
 import { openApiDocument } from '../../src/http/document/openapi.ts';
 import { moveOf, openCore, storeKindOf } from '../../src/open-core.ts';
 import type { ErrorCode } from '../../src/operator-error.ts';
+import { newestRelease } from '../../src/release.ts';
 import { ACT } from './actor.ts';
 import { freshFolder } from './app.ts';
 
@@ -73,6 +74,7 @@ export function commandLine(
         openCore,
         moveOf,
         openGateway,
+        newestRelease: (config) => newestRelease(config, openOutgoing(config)),
         operator: () => ACT.actor,
         backup: (config) => backupTools(storeKindOf(config)),
         examine: (loaded) =>

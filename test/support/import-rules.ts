@@ -134,7 +134,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: ['src/cli/', 'src/core/', 'src/client/', ...LEAVES],
     types: [
       ...['src/app.ts', 'src/backup/', 'src/config/', 'src/doctor/', 'src/systemd.ts'],
-      'src/store/move/job.ts',
+      ...['src/release.ts', 'src/store/move/job.ts'],
     ],
     // node:fs: an export goes into a file, with the rights and the care that such a file needs;
     // and who runs a command, for the audit log, is in a file. node:zlib: QR codes as PNG.
@@ -249,6 +249,12 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: [],
     reason: 'the part of app.ts that holds the gateways',
   },
+  'src/release.ts': {
+    ours: ['src/outgoing/', ...LEAVES],
+    types: ['src/config/'],
+    packages: ['node:crypto'],
+    reason: 'a release page is asked through the one client, and nothing is installed',
+  },
   'src/*': {
     ours: [
       ...[
@@ -260,7 +266,7 @@ const RULES: Readonly<Record<string, Rule>> = {
         'src/doctor/',
         'src/http/',
       ],
-      ...['src/output.ts', 'src/systemd.ts', ...LEAVES],
+      ...['src/output.ts', 'src/release.ts', 'src/systemd.ts', ...LEAVES],
     ],
     packages: [],
     reason: 'main hands the commands what app has put together',

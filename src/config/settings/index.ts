@@ -16,6 +16,7 @@ import { monitorSettings } from './monitor.ts';
 import { outgoingSettings } from './outgoing.ts';
 import { serverSettings } from './server.ts';
 import { tlsSettings } from './tls.ts';
+import { updateSettings } from './update.ts';
 import { webhookSettings } from './webhook.ts';
 
 export const SETTINGS = {
@@ -32,6 +33,7 @@ export const SETTINGS = {
   ...gatewaySettings,
   ...outgoingSettings,
   ...webhookSettings,
+  ...updateSettings,
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;

@@ -122,4 +122,19 @@ export const outgoing: readonly MutatedFile[] = [
       ['isTooFine(this.#pieces, this.#wholeBytes, PIECE_BOUNDS)', 'false'],
     ],
   },
+  {
+    file: 'src/release.ts',
+    tests: ['test/cli/update.test.ts'],
+    changes: [
+      ["if (!isSigned(list ?? '', signature ?? '', updateKey))", 'if (false)'],
+      ['if (order < 0) {', 'if (false) {'],
+      ['version === undefined || others.length > 0', 'false'],
+      ['order > 0 }', 'true }'],
+      ["const NAMESPACE = 'gatepost';", "const NAMESPACE = 'file';"],
+      ['!given.subarray(0, head.length).equals(head)', 'false'],
+      ["createHash('sha512').update(text)", "createHash('sha512').update('')"],
+      ['if (!answer.isWhole)', 'if (false)'],
+      ['64 * 1024', '640 * 1024'],
+    ],
+  },
 ];
