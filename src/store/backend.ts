@@ -22,10 +22,7 @@ import type { EventKind, Happening } from '../core/port/event.ts';
 import type { Figure } from '../core/port/figure.ts';
 import type { Maybe } from '../core/port/maybe.ts';
 
-/**
- * A part of a read or write, to be run by `yield*`. It yields what has to be waited for: on SQLite
- * nothing, so that it runs through in one go.
- */
+/** A part of a read or write, run by `yield*`: it yields what it waits for, on SQLite nothing. */
 export type Step<T> = Iterable<unknown, T, unknown>;
 
 /** A value of a statement. A list is for {@link Dialect.among} and other fragments of lists. */
@@ -55,17 +52,11 @@ export interface QuotaShare {
 export interface Notes {
   /** Adds an entry to the audit log, on something of this provider's; nothing for null. */
   audit(act: Act, deed: Deed | null, providerId?: number): void;
-  /**
-   * Adds an event for the provider or (null) the operator, if an enabled webhook wants it.
-   * `happening` is called at the end of the write, and only if its owner has a webhook.
-   */
+  /** Adds an event, made at the write's end, if its owner (null: operator) has a webhook for it. */
   event(providerId: number | null, atMs: number, happening: MakeHappening): void;
   /** Returns true if an enabled webhook of the owner wants events of the kind. */
   isWanted(providerId: number | null, kind: EventKind): Step<boolean>;
-  /**
-   * Adds an event if this use of a quota reaches a level for the first time. The write holds the
-   * provider's row.
-   */
+  /** Adds an event if the use reaches a level for the first time, under the provider's lock. */
   quota(providerId: number, quota: Quota, share: QuotaShare, atMs: number): void;
   /** Disables a webhook that is enabled, with an event for the other webhooks of its owner. */
   disableWebhook(id: number, why: string, atMs: number): Step<void>;
@@ -105,10 +96,7 @@ export interface Dialect {
   once(name: string): SQL;
   /** `IN` a list of numbers or (`text`) strings that is one value. */
   among(name: string, type?: 'bigint' | 'text'): SQL;
-  /**
-   * A table of rows that are one value, the JSON of a list of objects; `n` numbers them from 0.
-   * Behind `FROM`, with an alias.
-   */
+  /** Rows from the JSON of a list of objects, for FROM with an alias; `n` numbers them from 0. */
   rows(name: string, columns: Readonly<Record<string, 'bigint' | 'text'>>): SQL;
   /** The id of a new row: this value, or the next one if it is null. */
   idOrNext(name: string, table: string): SQL;
@@ -125,24 +113,15 @@ export interface Dialect {
 
 /** What steps are made of. */
 export interface Statements extends Dialect {
-  /**
-   * The most rows of one step of a long write, and the time after which a write takes no further
-   * work, ms: on SQLite the process answers nothing meanwhile.
-   */
+  /** Most rows of a step of a long write, and time after which it takes no more work, ms. */
   readonly stepCountMax: number;
   readonly stepMs: number;
   prepare<Row>(query: SQL): Prepared<Row>;
   /** Prepares a statement that only locks: SQLite has no need of it and runs nothing. */
   lockOnly(query: SQL): Prepared<unknown>;
-  /**
-   * Locks the provider's row, the first of the order of locks (postgres/write.ts). Nothing on
-   * SQLite, whose writes run one after the other.
-   */
+  /** Locks the provider's row, the first in the order of locks; nothing on SQLite. */
   lockProvider(providerId: number): Step<void>;
-  /**
-   * Reads, then locks what the result depends on, and repeats both until `lock` returns true: all
-   * of it was locked before. SQLite reads once.
-   */
+  /** Reads, locks what the result depends on, and repeats both until all was locked before. */
   readLocked<T>(read: () => Step<T>, lock: (result: T) => Step<boolean>): Step<T>;
   /** Lets no other write seal or prune the audit log, nor change webhooks of the operator. */
   lockAuditLog(): Step<void>;
@@ -172,10 +151,7 @@ export interface Backend extends Statements {
    * saved, else with what the step threw.
    */
   write<T>(step: (notes: Notes) => Step<T>): Promise<T>;
-  /**
-   * Makes a write whose calls of one turn share a commit, in their order. `begin` runs once for all
-   * calls of a commit, before them.
-   */
+  /** Makes a write whose calls of one turn share a commit, in order; `begin` runs once for it. */
   writeInTurn<Call, Result>(steps: WriteInTurn<Call, Result>): (call: Call) => Promise<Result>;
   /** Runs a step of one statement without notes as a write: PostgreSQL needs no transaction. */
   change<T>(step: () => Step<T>): Promise<T>;

@@ -1,7 +1,4 @@
-/**
- * A kind of store: what the program needs of a database besides the port. open-core.ts chooses it
- * for backups, doctor and command line.
- */
+/** A kind of store: what backups, doctor and command line need of a database besides the port. */
 
 import type { Clock } from '../clock.ts';
 import type { Act } from '../core/port/audit.ts';
@@ -13,10 +10,7 @@ import type { Finding } from '../finding.ts';
 export interface StoreKind {
   /** Opens the store. Throws `OperatorError` with the reason when that fails. */
   open(options: StoreOptions): Promise<Store>;
-  /**
-   * Reads the database for `gatepost doctor`, and changes nothing. `hosts` are looked up among the
-   * bindings.
-   */
+  /** Reads the database for `gatepost doctor`; `hosts` are looked up among the bindings. */
   survey(dataDir: string, hosts: readonly HostOfProvider[]): Promise<DatabaseReport>;
   /** The database as a file. Null: it is on a server, which has its own backups. */
   file: DatabaseFile | null;
@@ -40,15 +34,9 @@ export interface StoreOptions {
   onAway?: (problem: string) => void;
   /** Called at the end of an outage, with its time, ms, and the calls that failed. */
   onBack?: (awayMs: number, refusedCount: number) => void;
-  /**
-   * Opening waits until `signal` for a server that does not answer, and calls `onWaiting` once with
-   * the cause. Absent: it waits for some seconds.
-   */
+  /** Opening waits for a server until `signal`, and reports it once. Absent: for some seconds. */
   waiting?: { signal: AbortSignal; onWaiting: (problem: string) => void };
-  /**
-   * Called after each statement to a server, or transaction as a whole, with its time, ms, and the
-   * number of calls that shared it.
-   */
+  /** Called after a statement to a server, or transaction: its time, ms, and calls sharing it. */
   onStatement?: (kind: StatementKind, tookMs: number, callCount: number) => void;
   /** Called at each retry with its cause: an SQLSTATE, or `connection`. */
   onRetry?: (why: string) => void;
@@ -58,10 +46,7 @@ export interface StoreOptions {
   clock?: Clock;
 }
 
-/**
- * Called after every commit with the number of its writes, the time that it held the lock, ms (0
- * without the lock), and whether it was saved.
- */
+/** Called after a commit: its writes, time under the lock, ms (0: none), whether it was saved. */
 export type CommitObserver = (writeCount: number, tookMs: number, isSaved: boolean) => void;
 
 /** A host that should be bound at a provider, known by its code. */
@@ -92,19 +77,13 @@ export interface DatabaseReport {
 
 /** What can be done with a database that is one file: copy it, inspect and replace it. */
 export interface DatabaseFile {
-  /**
-   * Copies the database while servers run; blocks meanwhile. Throws `OperatorError` if there is
-   * none, it is damaged, or there is no room; or the fault of a disk.
-   */
+  /** Copies the database while servers run; blocks. Throws `OperatorError`, or a disk's fault. */
   takeSnapshot(dataDir: string): Snapshot;
   /** Throws `OperatorError`, which names `file`, for a schema newer than this program's. */
   refuseNewer(file: string, schema: number): void;
   /** Receives a database for inspection, in the first of `folders` with room. */
   inspect(folders: readonly string[]): Arrival;
-  /**
-   * Locks the database in order to replace it; makes the directory if needed. Throws
-   * `OperatorError` while another process has it open, or the fault of a disk.
-   */
+  /** Locks the database. Throws `OperatorError` while it is open elsewhere, or a disk's fault. */
   replace(dataDir: string): Replacement;
 }
 
@@ -131,10 +110,7 @@ export type Write = (chunk: Uint8Array) => Promise<void> | void;
 export interface Arrival {
   /** Begins to receive `bytes`. Throws `OperatorError` if there is too little room. */
   begin(bytes: number): Promise<Write>;
-  /**
-   * Reads all that was received. Throws `OperatorError` for damage, a foreign schema, or another
-   * program's database.
-   */
+  /** Reads all. Throws `OperatorError` for damage or a database that is not Gatepost's. */
   contents(): Promise<Contents>;
   /** Removes all that was not put in place. */
   drop(): Promise<void>;

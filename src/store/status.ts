@@ -1,7 +1,4 @@
-/**
- * The core's status values in SQL, as literals: a partial index serves only a statement with its
- * condition, and SQLite would plan a join anew for bound values.
- */
+/** The core's status values as SQL literals, which partial indexes and SQLite's planner need. */
 
 import { type SQL, sql } from 'drizzle-orm';
 import { LOAD, LOAD_FROM, SENDING, SENT } from '../core/message/status.ts';

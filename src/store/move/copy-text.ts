@@ -23,10 +23,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   v: '\v',
 };
 
-/**
- * Writes rows as pieces of whole lines, with their number. Throws {@link OperatorError} for a text
- * that PostgreSQL cannot hold.
- */
+/** Writes rows as whole lines. Throws {@link OperatorError} for a text PostgreSQL cannot hold. */
 export async function* piecesOf(
   { name, columns }: MovedTable,
   rows: Rows,

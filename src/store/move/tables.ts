@@ -17,10 +17,7 @@ export interface MovedTable {
   isNumbered: boolean;
 }
 
-/**
- * Tables that are not copied: counts, which PostgreSQL has none of, and the law of states, which
- * each schema has.
- */
+/** Tables that are not copied: counts of SQLite, and the law of states, which schemas have. */
 const STAYING = ['appliance', 'distribution_transition'];
 
 /** The order of ties is implicit in SQLite and a column in PostgreSQL. */

@@ -74,10 +74,7 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
     return ids;
   }
 
-  /**
-   * Counts the unbound recipients of the provider's sends around the time of an offer, `before`
-   * included. A send by a clock that was ahead counts only for as long as the quota looks back.
-   */
+  /** Counts unbound recipients of sends around an offer's time, both ways: clocks may be ahead. */
   function* unboundAround({ draft, guards }: Offer, before: readonly Offer[]): Step<number> {
     const { providerId, createdAtMs } = draft;
     const sinceMs = guards.unboundQuota?.sinceMs ?? null;

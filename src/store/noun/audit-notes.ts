@@ -41,10 +41,7 @@ export class AuditNotes {
     return this.#notes.length;
   }
 
-  /**
-   * A provider's repeatable deed writes the provider's row at the end: such a write has locked it
-   * before all others. Throws if the caller that `act` names is gone by now.
-   */
+  /** A provider's own deed writes its row at the end: the write locked it. Throws if it is gone. */
   add(act: Act, deed: Deed | null, providerId?: number): void {
     if (deed === null) return;
     const { actor, atMs } = act;

@@ -5,10 +5,7 @@ import { distributionEnded, type EndedDistribution } from '../../core/event/happ
 import type { Notes, Statements, Step } from '../backend.ts';
 import { FINAL } from '../status.ts';
 
-/**
- * Returns the step that notes the end of distributions. The write that ends them runs it once their
- * counts are final. It notes nothing of those that have not ended.
- */
+/** Returns the step that notes ends of distributions, once their counts are final. */
 export function distributionEnds(statements: Statements) {
   const ended = statements.prepare<EndedDistribution & { providerId: number }>(sql`
       SELECT id, provider_id AS "providerId", status, notification_type AS "notificationType",

@@ -135,10 +135,7 @@ export function doorSteps(backend: Statements) {
     doorOf,
     findDoor,
 
-    /**
-     * Finds the door as it stays until the write ends: rows that a new slot there changes are
-     * locked in the order of locks, and read afterwards.
-     */
+    /** Finds the door after locking all that a new slot there changes, so that it stays. */
     findDoorLocked(key: SlotKey): Step<DoorHere | NoLink> {
       const links = new Set<number>();
       const providers = new Set<number>();

@@ -44,10 +44,7 @@ export function linkStatements(backend: Statements) {
     holdsSlot: backend.prepare<{ id: number }>(sql`SELECT id FROM install_device WHERE ${isSlot}`),
     seeSlot: backend.prepare(sql`
         UPDATE install_device SET last_seen_at_ms = ${value('nowMs')} WHERE ${isSlot}`),
-    /**
-     * Inserts a slot; tokens registered through it read later messages only. The provider is a
-     * parameter: INSERT … SELECT into a table with triggers needs a temporary table on SQLite.
-     */
+    /** Inserts a slot; its tokens read later messages only. A SELECT costs a temporary table. */
     takeSlot: backend.prepare(sql`
         INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
           last_seen_at_ms, after_recipient_id)

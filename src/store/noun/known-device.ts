@@ -85,10 +85,7 @@ export function knownDeviceSteps(backend: Statements) {
   const on = statements(backend);
   const find = lookUpStatements(backend);
 
-  /**
-   * Finds or adds the device of a HWID, saves its times, locks it and returns its id. On SQLite
-   * this costs half as much as one upsert that returns the id.
-   */
+  /** Finds or adds a device, saves its times, locks it; on SQLite half the cost of an upsert. */
   function* seen(update: Prepared<unknown>, hwid: string, times: SeenTimes): Step<number> {
     const known = yield* find.deviceId.get({ hwid });
     if (known !== null && (yield* update.run({ id: known.id, ...times })) > 0) return known.id;

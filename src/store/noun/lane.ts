@@ -21,10 +21,7 @@ const BULKY_COUNT_MAX = 4;
 /** Condition: the row is the worker's. */
 export const HELD = sql`id = ${value('id')} AND lease_owner = ${value('owner')}`;
 
-/**
- * A lease, or the one that is asked for, by the store's clock: the time, the end of the lease, and
- * the time by which scheduled distributions are due.
- */
+/** A lease by the store's clock: the time, its end, and the time by which schedules are due. */
 export type Hold<L = Omit<Lease, 'id'>> = L & { clockMs: number; untilMs: number; dueByMs: number };
 
 export function held<L extends Omit<Lease, 'id'>>(backend: Backend, lease: L): Hold<L> {
@@ -118,10 +115,7 @@ export function laneSteps(backend: Backend) {
   };
 }
 
-/**
- * Sorts the one served longest ago first, so that no lane starves another. A lease from before the
- * clock was set back does not say when that was.
- */
+/** Sorts by the last turn. A lease from before the clock was set back does not say when. */
 function inTurn(due: readonly Candidate[], { untilMs }: Hold): Candidate[] {
   const servedAt = ({ heldUntilMs }: Candidate) =>
     heldUntilMs === null || heldUntilMs > untilMs ? 0 : heldUntilMs;

@@ -77,10 +77,7 @@ function ledgerStatements(backend: Backend) {
   };
 }
 
-/**
- * Returns the step that marks the next recipients expired, as part of a write that has locked their
- * distribution.
- */
+/** Returns the step that marks recipients expired; its write has locked their distribution. */
 export function recipientExpiry(statements: Statements) {
   const nextRun = recipientRuns(statements);
   const expire = statements.prepare(sql`

@@ -9,10 +9,7 @@ import { type Dialect, type Statements, value } from '../backend.ts';
 export const slotSeen = ({ greatest }: Dialect): SQL =>
   greatest(sql.raw('s.last_seen_at_ms'), sql.raw('p.checked_in_at_ms'));
 
-/**
- * Condition: the only slot of the device of row `p`, if it has one, was seen when the device was.
- * It holds for nearly all devices, and the rows of their slots need not be read.
- */
+/** Condition: the only slot of `p`, if any, was seen with the device: the slots need no read. */
 export const SEEN_AS_ONE = sql.raw('p.slot_count < 2 - p.seen_apart');
 
 /** The earliest time seen of the device of row `p` and of its slots at the provider. */

@@ -32,10 +32,7 @@ function isOurs(work: Candidate): boolean {
 const hwidsOf = ({ targetHwid }: Candidate) => targetHwid.split(',');
 const idsOf = (works: readonly Candidate[]) => works.map(({ id }) => id);
 
-/**
- * Takes the first of a lane that are ours and have no device in common: what is there for a device
- * already counts for the next message to it.
- */
+/** Takes the first of a lane that are ours and share no device: each counts for the next. */
 function takeBatch(works: readonly Candidate[]): Candidate[] {
   const hwids = new Set<string>();
   const isOther = (work: Candidate) =>

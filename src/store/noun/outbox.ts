@@ -14,10 +14,7 @@ import { settlementNoun } from './settlement.ts';
 
 /** Dispatches of a destination among which the oldest is looked for: those tried first. */
 const OLDEST_OF = 1_000;
-/**
- * Time for which a push service that accepted its last push stays known without another, ms:
- * invented services keep out new ones at most.
- */
+/** Time for which a push service that accepted a push stays known without another, ms. */
 const KNOWN_MS = sql.raw(String(7 * 86_400_000));
 /** Push services that a step deletes. */
 const FORGET_COUNT = 200;

@@ -3,10 +3,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Prepared, Statements } from '../backend.ts';
 
-/**
- * Prepares a statement about rows of one owner, whose `providerId` it takes: one for each kind of
- * owner, as no index serves a comparison that holds for null too.
- */
+/** Prepares a statement for each kind of owner: no index serves a comparison with null too. */
 export function ofOwner<Row = unknown>(
   statements: Statements,
   query: (isOwners: SQL) => SQL,

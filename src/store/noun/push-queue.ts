@@ -87,10 +87,7 @@ export function pushQueue(statements: Statements) {
     return new Map(known.map((row) => [nameOf(row), row.id]));
   }
 
-  /**
-   * Finds the destinations of addresses by {@link nameOf} their keys, and adds missing ones. A push
-   * service beyond the bounds gets none.
-   */
+  /** Finds or adds destinations by {@link nameOf} a key; none for a service beyond the bounds. */
   function* destinationsOf(keys: readonly GatewayKey[]): Step<Map<string, number>> {
     const wanted = [...new Map(keys.map((key) => [nameOf(key), key])).values()];
     if (wanted.length === 0) return new Map();
@@ -114,10 +111,7 @@ export function pushQueue(statements: Statements) {
     notes.outbox();
   }
 
-  /**
-   * Queues pushes for those of a run who are to get the message and whose token has an address at
-   * one of the gateways. Returns their number.
-   */
+  /** Queues pushes for those of a run with an address at a gateway; returns their number. */
   function* queue(
     notes: Notes,
     run: Run,

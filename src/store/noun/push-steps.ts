@@ -121,10 +121,7 @@ export function pushSteps(statements: Statements) {
   const lockDestinations = (ids: readonly number[]) =>
     on.lockDestinations.run({ ids: [...new Set(ids)] });
 
-  /**
-   * Takes pushes out of the outbox and counts them at their distributions. A distribution ends with
-   * its last push.
-   */
+  /** Takes pushes out of the outbox and counts them; the last one ends its distribution. */
   function* close(notes: Notes, ends: readonly PushEnd[], nowMs: number): Step<void> {
     if (ends.length === 0) return;
     const marks = ends.map(({ push, pushState, problem }) => {
@@ -158,10 +155,7 @@ export function pushSteps(statements: Statements) {
     yield* noteEnds(notes, [id], nowMs);
   }
 
-  /**
-   * Checks pushes that are moot at their destination. Moves those of devices with another address
-   * there; returns the ends of the others.
-   */
+  /** Moves moot pushes of devices with another address there; returns the ends of the others. */
   function* reconsider(
     notes: Notes,
     pushes: readonly WaitingPush[],

@@ -36,10 +36,7 @@ function loadStatements(backend: Backend) {
           CAST(${value('nowMs')} AS bigint)
         FROM ${inRange(backend)} ORDER BY p.device_id
         ON CONFLICT DO NOTHING`),
-    /**
-     * A named device that is not linked any more fails, unless the message may reach it: then it
-     * lies in its inbox of unbound messages.
-     */
+    /** A named device that is not linked any more fails, unless unbound devices are reached. */
     loadHwid: prepare(sql`
         INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting,
           queued_at_ms, failed_at_ms, detail)

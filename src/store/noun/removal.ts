@@ -45,10 +45,7 @@ function deletionsOf(backend: Backend): Deletion[] {
     };
   }
 
-  /**
-   * Deletes rows of some parents, and those parents once no rows are left, so that no step reads
-   * empty parents again. They are locked first: no other write adds a row meanwhile.
-   */
+  /** Deletes rows of some parents, locked, then those parents, so that none is read empty again. */
   function emptying(parent: string, rows: Deletion): Deletion {
     const some = prepare<{ id: number }>(sql`
         SELECT id FROM ${sql.raw(parent)} WHERE ${OF_PROVIDER} ORDER BY id LIMIT ${PARENT_STEP}`);

@@ -62,10 +62,7 @@ function slotStatements(backend: Statements) {
            FROM install_device s WHERE s.id = ${value('leftId')})
         WHERE (p.device_id, p.provider_id) = (
           SELECT device_id, provider_id FROM install_device WHERE id = ${value('leftId')})`),
-    /**
-     * While this slot was taken, messages to the device were not for the links of later slots to
-     * claim. The slot that claimed a registration keeps its mark.
-     */
+    /** Messages from the time of this slot stay out of reach of later ones; claims keep marks. */
     claimFromNow: backend.prepare(sql`
         UPDATE install_device SET after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient)
         WHERE id IN (
@@ -110,10 +107,7 @@ function statements(backend: Statements) {
 export function slotEndSteps(backend: Statements) {
   const on = statements(backend);
   return {
-    /**
-     * Locks all rows that the ends of these slots change, in the order of locks. A step that
-     * depends on the slots reads them afterwards.
-     */
+    /** Locks all rows that the ends of these slots change, in order; slots are read afterwards. */
     *lockSlots(slots: readonly SlotRow[]): Step<void> {
       yield* backend.together([
         () => on.lockProviders.run({ ids: slots.map(({ providerId }) => providerId) }),

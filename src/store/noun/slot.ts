@@ -29,10 +29,7 @@ export function slotSteps(backend: Statements) {
   const replaced = backend.prepare(sql`
       UPDATE install SET replaced_at_ms = ${value('nowMs')} WHERE id = ${value('installId')}`);
 
-  /**
-   * Takes the slot that a device was admitted to, or records that its own slot was seen. The write
-   * found the door locked, and saw the device.
-   */
+  /** Takes a slot, or records that it was seen; the write found the door locked. */
   function* takeSlot(
     notes: Notes,
     { link, full }: DoorHere,

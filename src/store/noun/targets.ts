@@ -15,10 +15,7 @@ const FIRST_SCAN_DEVICES = 50;
 /** Rows for each of them: a device that is on no link is looked up in each of its bindings. */
 const ROWS_EACH = 3;
 
-/**
- * Condition: the device of row `p` of `device_provider` is linked there. Reads 16 bindings at most,
- * by their keys.
- */
+/** Condition: the device of `p` is linked there; reads 16 bindings at most, by their keys. */
 export const linkedRow = ({ fence }: Dialect) => sql`(p.slot_count > 0
   OR p.tie_count > 0 AND EXISTS (
     SELECT 1 FROM device_domain b

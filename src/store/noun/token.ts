@@ -28,10 +28,7 @@ export function tokenStatements({ prepare, returningId }: Statements) {
           push = ${value('push')}, push_at_ms = ${value('nowMs')}, push_dropped_at_ms = NULL,
           push_dropped_why = NULL, last_seen_at_ms = ${value('nowMs')}
         WHERE id = ${value('id')}`),
-    /**
-     * Lets a token read later messages of the unattached inbox, unless another token reads it. A
-     * token with `stands_alone` 0 is deleted when it loses its last inbox of a provider.
-     */
+    /** Lets a token read later unattached messages, unless another token reads that inbox. */
     takeUnattached: prepare(sql`
         UPDATE device_token AS t
         SET stands_alone = ${value('standsAlone')},

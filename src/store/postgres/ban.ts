@@ -1,7 +1,4 @@
-/**
- * Reasons for which this program must not use a database that it has open: a newer program has
- * migrated it, or its data were moved.
- */
+/** Reasons not to use an open database: a newer program migrated it, or its data were moved. */
 
 import { sql } from 'drizzle-orm';
 import type { Ban } from './database-options.ts';

@@ -1,7 +1,4 @@
-/**
- * The export of a provider, from one snapshot on a connection of its own: a slow reader takes no
- * connection from the pools.
- */
+/** The export of a provider, from one snapshot on a connection beside the pools. */
 
 import { systemClock } from '../../clock.ts';
 import type { ExportRecord, ImportStore } from '../../core/port/moving.ts';

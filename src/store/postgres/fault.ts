@@ -14,10 +14,7 @@ export function constraintOf(fault: unknown): string {
   return fault instanceof SQL.PostgresError ? (fault.constraint ?? '') : '';
 }
 
-/**
- * Returns true if the connection is lost: what was not committed is rolled back, and the outcome of
- * a COMMIT in flight is unknown.
- */
+/** True if the connection is lost: what was not committed is undone, a COMMIT in flight unknown. */
 export function isLost(fault: unknown): boolean {
   if (!(fault instanceof SQL.PostgresError)) return false;
   if (/^(08|57P0)/.test(sqlStateOf(fault))) return true;
@@ -68,10 +65,7 @@ export function isUnanswered(fault: unknown): boolean {
   return sqlStateOf(fault) === '57P03' || /REFUSED|CONNECTION_TIMEOUT/.test(fault.code);
 }
 
-/**
- * Returns true if a repeated transaction may succeed: after a deadlock, a conflict, or when another
- * write took the id of a record or the code of a link at the same moment.
- */
+/** True if a repeated transaction may succeed: a deadlock, a conflict, an id or code just taken. */
 export function isConflict(fault: unknown): boolean {
   if (/^(40001|40P01)$/.test(sqlStateOf(fault))) return true;
   return /^(install_pkey|domain_pkey|install_install_code_unique)$/.test(constraintOf(fault));

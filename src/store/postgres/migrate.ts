@@ -27,10 +27,7 @@ const ATTEMPTS_MAX = 3;
 /** Runs statements, separated by semicolons, on one connection; returns rows of a single one. */
 export type Ask = (text: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
-/**
- * The mark of a database that is not in use: its rows were moved to a file (`left`), or a move from
- * a file is not finished (`arriving`).
- */
+/** The mark of a database not in use: `left`, or `arriving` while a move is not finished. */
 export type MoveMark = 'left' | 'arriving';
 
 /** The schema of a database. */
@@ -82,10 +79,7 @@ export function isUsable({ version, readableFrom }: Omit<SchemaState, 'move'>): 
   return version === SCHEMA_VERSION || (version > SCHEMA_VERSION && readableFrom <= SCHEMA_VERSION);
 }
 
-/**
- * Creates or migrates the schema if needed and allowed. Throws {@link OperatorError}, and changes
- * nothing, when this program cannot use the database.
- */
+/** Creates or migrates the schema if allowed. Throws {@link OperatorError} and changes nothing. */
 export async function migrate(ask: Ask, rights: MigrationRights): Promise<void> {
   const { create, migrates, moves = false } = rights;
   const state = await schemaOf(ask);

@@ -13,10 +13,7 @@ const PATIENCE_MS = 5_000;
 /** Pause between two attempts, ms. */
 const PAUSE_MS = 200;
 
-/**
- * Runs `open`, and repeats it while the server does not answer: for some seconds, or until the
- * signal of `waiting`. Throws `OperatorError` with the reason when that fails.
- */
+/** Runs `open` until the server answers, some seconds or until `waiting`'s signal; then throws. */
 export async function openPatiently<T>(
   place: DatabaseOptions,
   open: () => Promise<T>,

@@ -11,7 +11,7 @@ import type { EntryText } from '../../core/audit/entry.ts';
 import type { AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
 import type { Step } from '../backend.ts';
 import { waitFor } from './dialect.ts';
-import { prepare, type Runner, value } from './statement.ts';
+import { prepare, type Runner, tableOf, value } from './statement.ts';
 
 /** Time from a commit until its entries are sealed, if no read does so before, ms. */
 const SEAL_AFTER_MS = 1_000;
@@ -27,6 +27,11 @@ interface Pending extends EntryText {
 
 const COLUMNS = sql.raw('xact::text AS xact, id, at_ms AS "atMs", entry AS text');
 
+const BLOCKS = tableOf('x', {
+  ...{ number: 'bigint', atMs: 'bigint', prevHash: 'bytea', hash: 'bytea', entries: 'text' },
+});
+const ENTRIES = tableOf('x', { atMs: 'bigint', text: 'text' });
+
 /** The end of the chain. */
 const chain = {
   /** Taken by all that write to the chain or prune it. */
@@ -37,17 +42,13 @@ const chain = {
       SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`),
   add: prepare(sql`
       INSERT INTO audit (last_number, at_ms, prev_hash, hash, entries)
-      SELECT * FROM unnest(${value('numbers')}::bigint[], ${value('times')}::bigint[],
-        ${value('prevHashes')}::bytea[], ${value('hashes')}::bytea[], ${value('entries')}::text[])`),
+      SELECT number, at_ms, prev_hash, hash, entries FROM ${BLOCKS.from}`),
 };
 
 const pending = {
   add: prepare(sql`
       INSERT INTO audit_pending (at_ms, entry)
-      SELECT x.at_ms, x.entry
-      FROM unnest(${value('times')}::bigint[], ${value('entries')}::text[])
-        WITH ORDINALITY AS x(at_ms, entry, n)
-      ORDER BY x.n`),
+      SELECT x.at_ms, x.text FROM ${ENTRIES.from} ORDER BY x.n`),
   /** In the order of the index: sealed rows stay in the table until a vacuum. */
   isThere: prepare<{ id: number }>(sql`SELECT id FROM audit_pending ORDER BY xact, id LIMIT 1`),
   oldest: prepare<Pending>(sql`
@@ -87,9 +88,7 @@ export class Sealer {
 
   /** Adds entries of a write, within its transaction. */
   add(entries: readonly EntryText[]): Step<void> {
-    const times = entries.map(({ atMs }) => atMs);
-    const texts = entries.map(({ text }) => text);
-    return waitFor((on) => pending.add.run(on, { times, entries: texts }).then(() => undefined));
+    return waitFor((on) => pending.add.run(on, ENTRIES.of(entries)).then(() => undefined));
   }
 
   /** Seals the entries of a commit within a second or two. */
@@ -140,13 +139,7 @@ async function sealStep(runner: Runner): Promise<boolean> {
     blocks.push(block);
     newest = block;
   }
-  await chain.add.run(runner, {
-    numbers: blocks.map(({ number }) => number),
-    times: blocks.map(({ atMs }) => atMs),
-    prevHashes: blocks.map(({ prevHash }) => prevHash),
-    hashes: blocks.map(({ hash }) => hash),
-    entries: blocks.map(({ entries }) => entries),
-  });
+  await chain.add.run(runner, BLOCKS.of(blocks));
   await pending.drop.run(runner, { xacts: [...new Set(whole.map(({ xact }) => xact))] });
   return isAll;
 }

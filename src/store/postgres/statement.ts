@@ -1,7 +1,4 @@
-/**
- * Statements as templates of SQL: drizzle makes their text, Bun.SQL runs it. They belong to no
- * connection: each call names the runner, a pool or a transaction.
- */
+/** Statements as templates of SQL by drizzle for Bun.SQL; each call names its runner. */
 
 import { Placeholder, type SQL, sql } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
@@ -81,3 +78,22 @@ export function prepare<Row = unknown>(query: SQL): Statement<Row> {
 
 /** A value that is filled in at each run. */
 export const value = sql.placeholder;
+
+type ColumnType = 'bigint' | 'integer' | 'text' | 'bytea' | 'boolean';
+
+/**
+ * Makes a table of rows whose columns are named as fields: `atMs` is `at_ms`. `from` goes behind
+ * FROM, and its column `n` numbers the rows from 1; `of` makes the values: an array a column.
+ */
+export function tableOf<Field extends string>(alias: string, types: Record<Field, ColumnType>) {
+  const fields = Object.keys(types) as Field[];
+  const arrays = fields.map((field) => sql`${value(field)}::${sql.raw(types[field])}[]`);
+  const columns = fields.map((field) => field.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`));
+  const names = sql.raw(`${alias} (${columns.join(', ')}, n)`);
+  type Row = Readonly<Record<Field, string | number | boolean | null | Uint8Array>>;
+  return {
+    from: sql`unnest(${sql.join(arrays, sql`, `)}) WITH ORDINALITY AS ${names}`,
+    of: (rows: readonly Row[]): Values =>
+      Object.fromEntries(fields.map((field) => [field, rows.map((row) => row[field])])),
+  };
+}

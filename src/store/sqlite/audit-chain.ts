@@ -24,10 +24,7 @@ export const anchorStatement = (db: Connection) =>
   db.prepare<AuditAnchor>(sql`
       SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`);
 
-/**
- * The end of the chain, also in a database of an older schema. The write lock orders processes, so
- * that the newest block that is read within a write is the newest there is.
- */
+/** The end of the chain, in any schema with one. The write lock orders processes. */
 export class AuditChain {
   readonly #on: ReturnType<typeof chainStatements>;
 

@@ -11,10 +11,7 @@ const STEP_PAGES_MIN = 1_000;
 const STEP_PAGES_MAX = 4_000;
 /** Pages beyond which SQLite makes one at a commit, in case none can be made here. */
 const STEP_PAGES_AT_COMMIT = 2 * STEP_PAGES_MAX;
-/**
- * Longest time of a checkpoint, ms. Where the same pages are written again and again, four times
- * the log takes hardly longer, and there are fewer pages to write in all.
- */
+/** Longest time of a checkpoint, ms: with the same pages written often, longer logs cost less. */
 const TOOK_MAX_MS = 4;
 
 export class Checkpoints {

@@ -53,10 +53,7 @@ export class Connection {
     return statementOn<Row>(this, query);
   }
 
-  /**
-   * Returns a number that changes with each commit of any process: what was read at one, outside of
-   * a write, holds as long as it stays. Not for use in the middle of a step.
-   */
+  /** Returns a number that changes with each commit of any process; not within a step. */
   version(): number {
     if (this.#index?.isAsNoted() !== true) {
       // Before the header is noted: a snapshot that is open may be of an older one.
@@ -137,10 +134,7 @@ export class Connection {
     throw new Error('a write that failed cannot be taken back', { cause: this.#stuckBy });
   }
 
-  /**
-   * Finalizes all statements and closes. With statements left the file would stay open, its last
-   * writes in the write-ahead log alone.
-   */
+  /** Finalizes all statements and closes: with one left, the file and its log would stay open. */
   close(): void {
     this.endReads();
     // Closing removes the mapping.

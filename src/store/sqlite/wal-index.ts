@@ -46,10 +46,7 @@ export class WalIndex {
     this.#live = new Int32Array(toArrayBuffer(address as Pointer, 0, bytes));
   }
 
-  /**
-   * Returns the index of a database that was read from; not for use once `native` is closed. Null
-   * if the system shows no mappings, or none is there.
-   */
+  /** Returns the index of a database that was read, until it closes; null: none is shown. */
   static of(native: Database): WalIndex | null {
     const address = addressOf(native.filename);
     return address === null ? null : new WalIndex(address);

@@ -1,7 +1,4 @@
-/**
- * Changes by other processes. SQLite signals no commit, so a check once a second reads its counter
- * of commits of other connections, as long as there is a watcher.
- */
+/** Changes by other processes: a check once a second reads SQLite's counter of their commits. */
 
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';

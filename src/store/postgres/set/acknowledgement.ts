@@ -1,7 +1,4 @@
-/**
- * Acknowledgements, the calls of a turn in one statement. The noun takes the calls about a message
- * that waits for a gateway, as its push leaves the outbox.
- */
+/** Acknowledgements of a turn in one statement; the noun takes those with a push to end. */
 
 import { sql } from 'drizzle-orm';
 import type { AckItem, TokenHolder } from '../../../core/port/inbox.ts';
@@ -10,7 +7,7 @@ import type { FigureCounter } from '../../noun/figure-counter.ts';
 import type { Context } from '../context.ts';
 import { TurnGroup } from '../group.ts';
 import { inRounds } from '../rounds.ts';
-import { prepare, value } from '../statement.ts';
+import { prepare, tableOf } from '../statement.ts';
 
 /** Calls of one group. */
 const CALLS_MAX = 100;
@@ -45,16 +42,15 @@ interface Known {
   isAtGateway: boolean;
 }
 
-/**
- * Records reports. Each time is set once: a repeated or late acknowledgement changes none. A call
- * with a message that waits for a gateway is left out.
- */
+const REPORTS = tableOf('s', {
+  ...{ call: 'integer', deviceId: 'bigint', tokenHash: 'bytea', nowMs: 'bigint', id: 'bigint' },
+  ...{ isOpened: 'boolean', verdict: 'text', detail: 'text' },
+});
+
+/** Records reports, each time once, but of no call with a message that waits for a gateway. */
 const acknowledge = prepare<Known>(sql`
     WITH report AS MATERIALIZED (
-      SELECT * FROM unnest(${value('calls')}::integer[], ${value('deviceIds')}::bigint[],
-        ${value('tokenHashes')}::bytea[], ${value('nowMs')}::bigint[], ${value('ids')}::bigint[],
-        ${value('opened')}::boolean[], ${value('verdicts')}::text[], ${value('details')}::text[])
-        AS s (call, device_id, token_hash, now_ms, id, is_opened, verdict, detail)),
+      SELECT * FROM ${REPORTS.from}),
     held AS MATERIALIZED (
       SELECT s.call, s.now_ms, s.is_opened, s.verdict, s.detail, r.id AS recipient_id,
         r.distribution_id, abs(r.inbox) AS provider_id,
@@ -157,20 +153,13 @@ export function acknowledgementsInGroups(
   /** Records the calls of different devices; null: the noun takes the call. */
   async function record(calls: readonly Call[]): Promise<(AckItem[] | null)[]> {
     const rows = calls.flatMap(({ holder, items, nowMs }, call) =>
-      reportsOf(items).map((report) => ({ ...report, holder, call, nowMs })),
+      reportsOf(items).map((report) => {
+        return { ...report, call, deviceId: holder.id, tokenHash: holder.tokenHash, nowMs };
+      }),
     );
     // In the order of locks.
-    rows.sort((a, b) => a.holder.id - b.holder.id || a.id - b.id);
-    const known = await acknowledge.all(db.writing, {
-      calls: rows.map(({ call }) => call),
-      deviceIds: rows.map(({ holder }) => holder.id),
-      tokenHashes: rows.map(({ holder }) => holder.tokenHash),
-      nowMs: rows.map(({ nowMs }) => nowMs),
-      ids: rows.map(({ id }) => id),
-      opened: rows.map(({ isOpened }) => isOpened),
-      verdicts: rows.map(({ verdict }) => verdict),
-      details: rows.map(({ detail }) => detail),
-    });
+    rows.sort((a, b) => a.deviceId - b.deviceId || a.id - b.id);
+    const known = await acknowledge.all(db.writing, REPORTS.of(rows));
     const byCall = Map.groupBy(known, ({ call }) => call);
     return calls.map((call, n) => {
       const own = byCall.get(n) ?? [];

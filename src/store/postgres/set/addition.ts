@@ -12,12 +12,19 @@ import { INSTALL_ACTIVE, type NewInstall } from '../../../core/port/install.ts';
 import type { Store } from '../../../core/port/store.ts';
 import type { Context } from '../context.ts';
 import { TurnGroup } from '../group.ts';
-import { prepare, value } from '../statement.ts';
+import { prepare, tableOf } from '../statement.ts';
 
 interface Addition {
   draft: NewInstall;
   act: Act;
 }
+
+const WANTED = tableOf('x', {
+  ...{ installCode: 'text', providerId: 'bigint', installLimit: 'integer', note: 'text' },
+  ...{ createdAtMs: 'bigint', subscriptionKeyHash: 'text', inactiveDays: 'integer' },
+  ...{ whenFull: 'text', coolDownHours: 'integer', installCountMax: 'bigint', atMs: 'bigint' },
+  ...{ head: 'text', middle: 'text', tail: 'text' },
+});
 
 /**
  * The providers are locked, so their counts are exact. The unique indexes leave out codes and keys
@@ -25,15 +32,7 @@ interface Addition {
  */
 const ADD = prepare<{ n: number; id: number }>(sql`
   WITH wanted AS MATERIALIZED (
-    SELECT * FROM unnest(${value('codes')}::text[], ${value('providers')}::bigint[],
-      ${value('limits')}::int[], ${value('notes')}::text[], ${value('createdAtMs')}::bigint[],
-      ${value('atMs')}::bigint[],
-      ${value('keys')}::text[], ${value('inactiveDays')}::int[], ${value('whenFull')}::text[],
-      ${value('coolDownHours')}::int[], ${value('countsMax')}::bigint[],
-      ${value('heads')}::text[], ${value('middles')}::text[], ${value('tails')}::text[])
-    WITH ORDINALITY AS x(code, provider_id, install_limit, note, created_at_ms, at_ms,
-      subscription_key, inactive_days, when_full, cool_down_hours, count_max, head,
-      middle, tail, n)
+    SELECT * FROM ${WANTED.from}
   ), owner AS MATERIALIZED (
     SELECT id, code, install_count FROM provider
     WHERE id = ANY(ARRAY(SELECT provider_id FROM wanted)) ORDER BY id FOR NO KEY UPDATE
@@ -44,13 +43,13 @@ const ADD = prepare<{ n: number; id: number }>(sql`
         (SELECT h.id FROM webhook h
          WHERE h.provider_id = o.id AND h.disabled_at_ms IS NULL LIMIT 1) AS webhook_id
       FROM owner o JOIN wanted y ON y.provider_id = o.id) x
-    WHERE x.nth <= x.count_max AND x.webhook_id IS NULL
+    WHERE x.nth <= x.install_count_max AND x.webhook_id IS NULL
   ), added AS (
     INSERT INTO install (id, provider_id, install_code, install_limit, status, note,
       created_at_ms, subscription_key_hash, inactive_days, when_full, cool_down_hours)
-    SELECT id, provider_id, code, install_limit, ${INSTALL_ACTIVE}, note, created_at_ms,
-      decode(subscription_key, 'hex'), inactive_days, when_full, cool_down_hours
-    FROM fitting ORDER BY code
+    SELECT id, provider_id, install_code, install_limit, ${INSTALL_ACTIVE}, note, created_at_ms,
+      decode(subscription_key_hash, 'hex'), inactive_days, when_full, cool_down_hours
+    FROM fitting ORDER BY install_code
     ON CONFLICT DO NOTHING RETURNING id
   ), audited AS (
     INSERT INTO audit_pending (at_ms, entry)
@@ -104,24 +103,10 @@ async function addAll(
     if (!byCode.has(installCode)) byCode.set(installCode, { item, at });
   }
   const first = [...byCode.values()];
-  const drafts = first.map(({ item }) => item.draft);
-  const entries = first.map(({ item }) => entryAround(item));
-  const rows = await ADD.all(db.writing, {
-    codes: drafts.map(({ installCode }) => installCode),
-    providers: drafts.map(({ providerId }) => providerId),
-    limits: drafts.map(({ installLimit }) => installLimit),
-    notes: drafts.map(({ note }) => note),
-    createdAtMs: drafts.map(({ createdAtMs }) => createdAtMs),
-    atMs: first.map(({ item }) => item.act.atMs),
-    keys: drafts.map(({ subscriptionKeyHash }) => subscriptionKeyHash),
-    inactiveDays: drafts.map(({ inactiveDays }) => inactiveDays),
-    whenFull: drafts.map(({ whenFull }) => whenFull),
-    coolDownHours: drafts.map(({ coolDownHours }) => coolDownHours),
-    countsMax: drafts.map(({ installCountMax }) => installCountMax),
-    heads: entries.map(({ head }) => head),
-    middles: entries.map(({ middle }) => middle),
-    tails: entries.map(({ tail }) => tail),
+  const wanted = first.map(({ item }) => {
+    return { ...item.draft, atMs: item.act.atMs, ...entryAround(item) };
   });
+  const rows = await ADD.all(db.writing, WANTED.of(wanted));
   const answers = items.map((): { id: number } | null => null);
   for (const { n, id } of rows) {
     const { item, at } = first[n - 1] as { item: Addition; at: number };

@@ -15,8 +15,8 @@ import { FACT_COLUMNS, isFirstOfDay } from '../../noun/known-device.ts';
 import type { Context } from '../context.ts';
 import { isBroken } from '../fault.ts';
 import { TurnGroup } from '../group.ts';
-import { prepare, value } from '../statement.ts';
-import { mergedUnproven } from './unproven.ts';
+import { prepare, tableOf } from '../statement.ts';
+import { FACT_TYPES, mergedUnproven } from './unproven.ts';
 
 /** A device that asks for a slot. */
 interface Entry {
@@ -34,6 +34,11 @@ interface AdmittedRow extends AdmittedLink {
   seenBeforeMs: number | null;
 }
 
+const WANTED = tableOf('x', {
+  ...{ code: 'text', subscriptionKey: 'text', providerCode: 'text', domainHash: 'text' },
+  ...{ hwid: 'text', ...FACT_TYPES, nowMs: 'bigint' },
+});
+
 /**
  * Links are locked by id, then the known devices by HWID: the statement reads those rows as they
  * are, and all others as they were before it waited. A slot or device that another write adds
@@ -44,13 +49,7 @@ interface AdmittedRow extends AdmittedLink {
  */
 const ADMIT = prepare<AdmittedRow>(sql`
   WITH wanted AS MATERIALIZED (
-    SELECT x.*, i.id AS link_id FROM unnest(${value('codes')}::text[], ${value('keys')}::text[],
-      ${value('providerCodes')}::text[], ${value('domainHashes')}::text[],
-      ${value('hwids')}::text[], ${value('oses')}::text[], ${value('osVersions')}::text[],
-      ${value('deviceNames')}::text[], ${value('appVersions')}::text[],
-      ${value('userAgents')}::text[], ${value('times')}::bigint[])
-    WITH ORDINALITY AS x(code, subscription_key, provider_code, domain_hash, hwid, os, os_version,
-      device_name, app_version, user_agent, now_ms, n)
+    SELECT x.*, i.id AS link_id FROM ${WANTED.from}
     CROSS JOIN LATERAL (
       SELECT c.id FROM install c WHERE c.install_code = x.code
       UNION ALL
@@ -179,22 +178,14 @@ async function admitFirst(
 
 async function admitAll({ db }: Context, entries: readonly Entry[]): Promise<AdmittedRow[]> {
   if (entries.length === 0) return [];
-  const keys = entries.map(({ key }) => key);
-  const facts = entries.map((entry) => entry.facts);
+  const wanted = entries.map(({ key, facts, nowMs }) => {
+    const { domainHash, hwid, providerCode = null } = key;
+    const code = 'installCode' in key ? key.installCode : null;
+    const subscriptionKey = 'installCode' in key ? null : key.subscriptionKeyHash;
+    return { code, subscriptionKey, providerCode, domainHash, hwid, ...facts, nowMs };
+  });
   try {
-    return await ADMIT.all(db.writing, {
-      codes: keys.map((key) => ('installCode' in key ? key.installCode : null)),
-      keys: keys.map((key) => ('installCode' in key ? null : key.subscriptionKeyHash)),
-      providerCodes: keys.map(({ providerCode = null }) => providerCode),
-      domainHashes: keys.map(({ domainHash }) => domainHash),
-      hwids: keys.map(({ hwid }) => hwid),
-      oses: facts.map(({ os }) => os),
-      osVersions: facts.map(({ osVersion }) => osVersion),
-      deviceNames: facts.map(({ deviceName }) => deviceName),
-      appVersions: facts.map(({ appVersion }) => appVersion),
-      userAgents: facts.map(({ userAgent }) => userAgent),
-      times: entries.map(({ nowMs }) => nowMs),
-    });
+    return await ADMIT.all(db.writing, WANTED.of(wanted));
   } catch (fault) {
     // Another node added one of the slots or devices first: the noun admits them one by one.
     if (isBroken(fault)) return [];

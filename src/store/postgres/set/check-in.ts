@@ -1,7 +1,4 @@
-/**
- * Calls of devices that name no link, those of a turn in one statement. The calls that `record`
- * leaves out are recorded by the noun.
- */
+/** Calls of devices that name no link, those of a turn in one statement, or else by the noun. */
 
 import { sql } from 'drizzle-orm';
 import { TIES_MAX } from '../../../core/device.ts';
@@ -15,8 +12,8 @@ import type { Context } from '../context.ts';
 import { DIALECT } from '../dialect.ts';
 import { TurnGroup } from '../group.ts';
 import { inRounds } from '../rounds.ts';
-import { prepare, value } from '../statement.ts';
-import { mergedUnproven } from './unproven.ts';
+import { prepare, tableOf } from '../statement.ts';
+import { FACT_TYPES, mergedUnproven } from './unproven.ts';
 
 type CheckInStore = Pick<Store, 'findCheckIn' | 'recordCheckIn'>;
 
@@ -44,11 +41,15 @@ interface Recorded {
   seenBeforeMs: number | null;
 }
 
+const KEY = { providerCode: 'text', domainHash: 'text', hwid: 'text' } as const;
+const KEYS = tableOf('k', KEY);
+const CALLS = tableOf('k', { ...KEY, ...FACT_TYPES, nowMs: 'bigint' });
+
 /** The rows of call `k` are looked up one by one, whatever the planner estimates. */
 const PROVIDER_OF_CALL = sql`
-  LEFT JOIN LATERAL (SELECT id FROM provider WHERE code = k.code LIMIT 1) o ON true`;
+  LEFT JOIN LATERAL (SELECT id FROM provider WHERE code = k.provider_code LIMIT 1) o ON true`;
 const BINDING_OF_CALL = sql`
-  LEFT JOIN LATERAL (SELECT id FROM domain WHERE provider_id = o.id AND domain_hash = k.hash
+  LEFT JOIN LATERAL (SELECT id FROM domain WHERE provider_id = o.id AND domain_hash = k.domain_hash
     AND status = ${ACTIVE_BINDING} LIMIT 1) m ON true`;
 
 const on = {
@@ -57,26 +58,17 @@ const on = {
         coalesce(${linkedRow(DIALECT)}, false) AS "isLinked",
         m.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM device_domain b
           WHERE b.device_id = d.id AND b.domain_id = m.id OFFSET 0) AS "isNewLink"
-      FROM unnest(${value('codes')}::text[], ${value('hashes')}::text[],
-          ${value('hwids')}::text[]) WITH ORDINALITY AS k (code, hash, hwid, n)
+      FROM ${KEYS.from}
         ${PROVIDER_OF_CALL} ${BINDING_OF_CALL}
         LEFT JOIN LATERAL (SELECT id FROM device WHERE hwid = k.hwid LIMIT 1) d ON true
         LEFT JOIN LATERAL (SELECT * FROM device_provider
           WHERE device_id = d.id AND provider_id = o.id LIMIT 1) p ON true
       ORDER BY k.n`),
-  /**
-   * Records calls of different devices. Returns no row for a call whose provider is unknown, whose
-   * device became known there meanwhile, or whose device has as many bindings as it may.
-   */
+  /** Records calls of different devices, unless one is new meanwhile or its bindings are full. */
   record: prepare<Recorded>(sql`
       WITH call AS MATERIALIZED (
         SELECT k.*, o.id AS provider_id, m.id AS domain_id
-        FROM unnest(${value('codes')}::text[], ${value('hashes')}::text[],
-            ${value('hwids')}::text[], ${value('os')}::text[], ${value('osVersions')}::text[],
-            ${value('deviceNames')}::text[], ${value('appVersions')}::text[],
-            ${value('userAgents')}::text[], ${value('nowMs')}::bigint[]) WITH ORDINALITY
-            AS k (code, hash, hwid, os, os_version, device_name, app_version, user_agent,
-              now_ms, n)
+        FROM ${CALLS.from}
           ${PROVIDER_OF_CALL} ${BINDING_OF_CALL}
         WHERE o.id IS NOT NULL),
       seen AS (
@@ -111,33 +103,19 @@ const on = {
       SELECT n::integer AS n, provider_id AS "providerId", before_ms AS "seenBeforeMs" FROM done`),
 };
 
-/** Columns of the keys. */
-const keysOf = (keys: readonly CheckInKey[]) => ({
-  codes: keys.map(({ providerCode }) => providerCode),
-  hashes: keys.map(({ domainHash }) => domainHash),
-  hwids: keys.map(({ hwid }) => hwid),
-});
-
 export function checkInsInGroups(
   { db, figures }: Context,
   { recordCheckIn }: Pick<Store, 'recordCheckIn'>,
 ): CheckInStore {
   const standings = new TurnGroup(db, {
     itemsMax: FOUND_MAX,
-    run: (keys: readonly CheckInKey[]) => on.find.all(db, keysOf(keys)),
+    run: (keys: readonly CheckInKey[]) => on.find.all(db, KEYS.of(keys)),
   });
 
   /** Records calls of different devices; false: the noun records the call. */
   async function record(calls: readonly Call[]): Promise<boolean[]> {
-    const done = await on.record.all(db.writing, {
-      ...keysOf(calls.map(({ key }) => key)),
-      os: calls.map(({ facts }) => facts.os),
-      osVersions: calls.map(({ facts }) => facts.osVersion),
-      deviceNames: calls.map(({ facts }) => facts.deviceName),
-      appVersions: calls.map(({ facts }) => facts.appVersion),
-      userAgents: calls.map(({ facts }) => facts.userAgent),
-      nowMs: calls.map(({ nowMs }) => nowMs),
-    });
+    const rows = calls.map(({ key, facts, nowMs }) => ({ ...key, ...facts, nowMs }));
+    const done = await on.record.all(db.writing, CALLS.of(rows));
     const isDone = calls.map(() => false);
     for (const { n, providerId, seenBeforeMs } of done) {
       isDone[n - 1] = true;

@@ -1,7 +1,4 @@
-/**
- * Inboxes, those of a turn in one statement that finds which messages each list has; each message
- * is then read once for all lists.
- */
+/** Inboxes of a turn in one statement, which finds messages; each is read once for all lists. */
 
 import { type SQL, sql } from 'drizzle-orm';
 import { BLOCKED } from '../../../core/message/status.ts';
@@ -12,7 +9,7 @@ import { literal } from '../../status.ts';
 import type { Context } from '../context.ts';
 import { DIALECT } from '../dialect.ts';
 import { TurnGroup } from '../group.ts';
-import { prepare, value } from '../statement.ts';
+import { prepare, tableOf, value } from '../statement.ts';
 
 /** Lists of one statement. */
 const LISTS_MAX = 100;
@@ -33,10 +30,7 @@ interface Waiting {
 
 type MessageRow = Omit<Message, 'payload'> & { payload: string };
 
-/**
- * Rows of the ledger at a place of token `t`, for call `k`. Housekeeping removes messages that are
- * blocked or have expired; they are skipped until then.
- */
+/** Rows at a place of token `t` for call `k`, without messages that are blocked or expired. */
 const waitingIn = (place: SQL) => sql`
   SELECT r.id, r.distribution_id, x.bytes FROM (
     SELECT r.id, r.distribution_id FROM recipient r
@@ -48,13 +42,15 @@ const waitingIn = (place: SQL) => sql`
         AND expires_at_ms > k.now_ms LIMIT 1) x
   ORDER BY r.id LIMIT k.count_max`;
 
+const LISTS = tableOf('k', {
+  ...{ deviceId: 'bigint', tokenHash: 'bytea', nowMs: 'bigint', countMax: 'bigint' },
+});
+
 const on = {
   /** A device that is not linked to the provider any more reads none of its messages. */
   waiting: prepare<Waiting>(sql`
       SELECT k.n::integer AS n, w.distribution_id::float8 AS "distributionId", w.bytes AS bytes
-      FROM unnest(${value('deviceIds')}::bigint[], ${value('tokenHashes')}::bytea[],
-          ${value('nowMs')}::bigint[], ${value('countMax')}::bigint[])
-          WITH ORDINALITY AS k (device_id, token_hash, now_ms, count_max, n)
+      FROM ${LISTS.from}
         CROSS JOIN LATERAL (SELECT * FROM device_token
           WHERE token_hash = k.token_hash AND device_id = k.device_id LIMIT 1) t
         CROSS JOIN LATERAL (
@@ -82,12 +78,10 @@ const on = {
 export function inboxesInGroups({ db }: Context): Pick<Store, 'listInbox'> {
   /** Finds the ids of each list's messages, and whether there are more. */
   async function find(asked: readonly List[]) {
-    const rows = await on.waiting.all(db, {
-      deviceIds: asked.map(({ holder }) => holder.id),
-      tokenHashes: asked.map(({ holder }) => holder.tokenHash),
-      nowMs: asked.map(({ nowMs }) => nowMs),
-      countMax: asked.map(({ limits }) => limits.countMax),
+    const lists = asked.map(({ holder: { id: deviceId, tokenHash }, nowMs, limits }) => {
+      return { deviceId, tokenHash, nowMs, countMax: limits.countMax };
     });
+    const rows = await on.waiting.all(db, LISTS.of(lists));
     const found = asked.map(() => ({ ids: [] as number[], bytes: 0, isCut: false }));
     const bytesOf = new Map<number, number>();
     for (const { n, distributionId, bytes } of rows) {

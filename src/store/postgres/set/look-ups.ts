@@ -13,19 +13,21 @@ import { PROVIDER_COLUMNS } from '../../noun/provider.ts';
 import type { Context } from '../context.ts';
 import { DIALECT, runOn, STATEMENTS } from '../dialect.ts';
 import { TurnGroup } from '../group.ts';
-import { prepare, type Runner, value } from '../statement.ts';
+import { prepare, type Runner, tableOf, value } from '../statement.ts';
 
 /** Look-ups of one statement. */
 const LOOK_UPS_MAX = 64;
 
 type LookUps = Pick<Store, 'findProvider' | 'listInstalls' | 'findSlot'>;
 
+const KEYS = tableOf('k', {
+  ...{ name: 'text', providerCode: 'text', domainHash: 'text', hwid: 'text' },
+});
+
 /** Finds the doors of up to two links for each key; of keys, bound links come first. */
 const doors = (links: SQL) =>
   prepare<DoorRow & { n: number }>(sql`
-      SELECT k.n AS n, x.* FROM unnest(${value('names')}::text[], ${value('codes')}::text[],
-          ${value('hashes')}::text[], ${value('hwids')}::text[])
-        WITH ORDINALITY AS k(name, provider_code, domain_hash, hwid, n)
+      SELECT k.n AS n, x.* FROM ${KEYS.from}
       CROSS JOIN LATERAL (
         SELECT * FROM (
           ${selectDoor(DIALECT, { hwid: sql`k.hwid`, hash: sql`k.domain_hash` })}
@@ -48,12 +50,11 @@ const { doorOf } = doorSteps(STATEMENTS);
 /** Finds doors by links that are all named in the same way. */
 async function findDoors(runner: Runner, keys: readonly SlotKey[]) {
   const isByCode = keys.some((key) => 'installCode' in key);
-  const rows = await (isByCode ? on.doorsByCode : on.doorsByKey).all(runner, {
-    names: keys.map((key) => ('installCode' in key ? key.installCode : key.subscriptionKeyHash)),
-    codes: keys.map(({ providerCode = null }) => providerCode),
-    hashes: keys.map(({ domainHash }) => domainHash),
-    hwids: keys.map(({ hwid }) => hwid),
+  const named = keys.map(({ providerCode = null, domainHash, hwid, ...link }) => {
+    const name = 'installCode' in link ? link.installCode : link.subscriptionKeyHash;
+    return { name, providerCode, domainHash, hwid };
   });
+  const rows = await (isByCode ? on.doorsByCode : on.doorsByKey).all(runner, KEYS.of(named));
   const byKey = Map.groupBy(rows, ({ n }) => n - 1);
   return Promise.all(
     keys.map((_, n) => {

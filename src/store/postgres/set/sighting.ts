@@ -6,23 +6,18 @@ import { isFirstOfDay } from '../../noun/known-device.ts';
 import type { Context } from '../context.ts';
 import { TurnGroup } from '../group.ts';
 import { inRounds } from '../rounds.ts';
-import { prepare, value } from '../statement.ts';
+import { prepare, tableOf } from '../statement.ts';
 
 /** Devices of one statement. */
 const SEEN_MAX = 200;
 
-interface Sighting {
-  deviceId: number;
-  tokenId: number;
-  nowMs: number;
-}
+const SIGHTINGS = tableOf('k', { deviceId: 'bigint', tokenId: 'bigint', nowMs: 'bigint' });
+type Sighting = Record<'deviceId' | 'tokenId' | 'nowMs', number>;
 
 /** Records sightings of different devices. */
 const noteAll = prepare<{ n: number; providerId: number; seenBeforeMs: number }>(sql`
     WITH sighting AS MATERIALIZED (
-      SELECT k.*, d.hwid FROM unnest(${value('deviceIds')}::bigint[],
-          ${value('tokenIds')}::bigint[], ${value('nowMs')}::bigint[])
-          WITH ORDINALITY AS k (device_id, token_id, now_ms, n)
+      SELECT k.*, d.hwid FROM ${SIGHTINGS.from}
         CROSS JOIN LATERAL (SELECT hwid FROM device WHERE id = k.device_id LIMIT 1) d
       ORDER BY d.hwid),
     held AS MATERIALIZED (
@@ -52,11 +47,7 @@ const noteAll = prepare<{ n: number; providerId: number; seenBeforeMs: number }>
 
 export function sightingsInGroups({ db, figures }: Context): Pick<Store, 'noteSeen'> {
   async function note(sightings: readonly Sighting[]): Promise<undefined[]> {
-    const places = await noteAll.all(db.writing, {
-      deviceIds: sightings.map(({ deviceId }) => deviceId),
-      tokenIds: sightings.map(({ tokenId }) => tokenId),
-      nowMs: sightings.map(({ nowMs }) => nowMs),
-    });
+    const places = await noteAll.all(db.writing, SIGHTINGS.of(sightings));
     for (const { n, providerId, seenBeforeMs } of places) {
       const nowMs = sightings[n - 1]?.nowMs ?? 0;
       if (isFirstOfDay(seenBeforeMs, nowMs)) figures.note(providerId, 'seen', nowMs);

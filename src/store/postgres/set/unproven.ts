@@ -2,6 +2,15 @@
 
 import { sql } from 'drizzle-orm';
 
+/** The facts of a device as columns of a table of rows. */
+export const FACT_TYPES = {
+  os: 'text',
+  osVersion: 'text',
+  deviceName: 'text',
+  appVersion: 'text',
+  userAgent: 'text',
+} as const;
+
 /** Returns the facts of row `p` after an unproven report of `reported`, for a SET. */
 export function mergedUnproven(p: string, reported: string) {
   const merged = ['os_version', 'device_name', 'app_version', 'user_agent'].map(

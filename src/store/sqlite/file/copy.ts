@@ -45,10 +45,7 @@ export function copyDatabase(dataDir: string, target: string): void {
   }
 }
 
-/**
- * Copies into memory, for a disk that is full or read-only, and changes nothing there. Needs as
- * much memory as the database has bytes.
- */
+/** Copies into memory, as large as the database, for a disk that is full or read-only. */
 export function copyIntoMemory(dataDir: string): { bytes: Uint8Array; contents: Contents } {
   const file = join(dataDir, DATABASE_FILE);
   const release = holdDatabase(dataDir);
@@ -107,10 +104,7 @@ export class Examination {
     this.#db = new Database(file, { readonly: true, strict: true });
   }
 
-  /**
-   * Reads all of it. Throws {@link OperatorError} for damage, a foreign schema, or another
-   * program's database.
-   */
+  /** Reads all. Throws {@link OperatorError} for damage or a database that is not Gatepost's. */
   contents(): Contents {
     this.#db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
     return contentsOf(this.#db);

@@ -4,10 +4,7 @@ import type { Database } from 'bun:sqlite';
 import { findDamage, quoted, tableNames } from './copy.ts';
 import { APPLICATION_ID, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
 
-/**
- * Returns what would be lost if the file `other` replaced `present`, as one sentence; null if it
- * has every row of it. Throws SQLite's error.
- */
+/** Returns what `present` has that the file `other` lacks, or null. Throws SQLite's error. */
 export function lossOf(present: Database, other: string): string | null {
   if (findDamage(present, 'quick_check') !== null) return 'it is damaged';
   if (pragmaNumber(present, 'application_id') !== APPLICATION_ID) {
@@ -40,10 +37,7 @@ interface Column {
 const BUT_RESTORES = `AND EXISTS (SELECT 1 FROM json_each(m.entries)
   WHERE json_extract(value, '$.action') IS NOT 'database.restore')`;
 
-/**
- * Counts rows that the other database lacks or that differ there, and rows there that were deleted
- * here.
- */
+/** Counts rows that the other database lacks or that differ, and rows deleted here. */
 function changedRows(db: Database, table: string): number {
   const count = (sql: string, ...values: string[]) =>
     db.query<{ count: number }, string[]>(sql).get(...values)?.count ?? 0;

@@ -12,10 +12,7 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 /** "Gate" in ASCII: marks a SQLite file as a Gatepost database. */
 export const APPLICATION_ID = 0x47617465;
 
-/**
- * "Gatl" and "Gata": a file whose rows moved to a server, or are arriving from one. Older programs
- * take it for another program's.
- */
+/** "Gatl" and "Gata": a file whose rows moved to a server, or are arriving from one. */
 export const LEFT_ID = 0x4761746c;
 export const ARRIVING_ID = 0x47617461;
 
@@ -49,10 +46,7 @@ export function refuseNewer(file: string, schema: number): void {
   );
 }
 
-/**
- * Runs the missing migrations in one transaction. Throws {@link OperatorError} for the schema of a
- * newer program.
- */
+/** Runs missing migrations in one transaction. Throws {@link OperatorError} for a newer schema. */
 export function migrate(db: Database): void {
   if (pragmaNumber(db, 'user_version') === SCHEMA_VERSION) return;
   // A migration that rebuilds a table needs this off; a transaction cannot change it.

@@ -31,10 +31,7 @@ export const LOCK_FILE = 'gatepost.lock';
 
 /** Page cache, KiB. */
 const CACHE_KIB = 32 * 1024;
-/**
- * Part of the file that is memory-mapped, bytes: on a database larger than the page cache a look-up
- * costs half. The system can reclaim these pages.
- */
+/** Memory-mapped part, bytes: beyond the page cache, look-ups cost half. */
 const MMAP_BYTES = 1024 ** 3;
 /** Size to which the write-ahead log shrinks after a long transaction, bytes. */
 const WAL_BYTES_MAX = 64 * 1024 ** 2;
@@ -70,10 +67,7 @@ export function openDatabase(dataDir: string, create: boolean, migrates = create
   }
 }
 
-/**
- * Locks out restores while the database is open; returns the function that unlocks. Throws
- * {@link OperatorError} during a restore: the opened file would be the old one.
- */
+/** Locks out restores; returns the unlocking. Throws {@link OperatorError} during a restore. */
 export function holdDatabase(dataDir: string): () => void {
   const file = join(dataDir, LOCK_FILE);
   // No restore can write to such a disk.
@@ -142,10 +136,7 @@ function identityOf(file: string): number | null {
   return statSync(file, { throwIfNoEntry: false })?.ino ?? null;
 }
 
-/**
- * Retries while another process opens the file: SQLite does not wait for the change of a new file
- * to WAL, in which two processes can block each other.
- */
+/** Retries while another process opens the file: SQLite does not wait for the change to WAL. */
 function patiently<T>(open: () => T): T {
   for (let waitedMs = 0; ; waitedMs += OPEN_PAUSE_MS) {
     try {
@@ -228,10 +219,7 @@ export function inspect(file: string): number {
   }
 }
 
-/**
- * Opens a file for reading. Without a write-ahead log no process uses it: SQLite, which would make
- * a log and leave it there, opens it as immutable.
- */
+/** Opens a file for reading; as immutable without a log: SQLite would make one and leave it. */
 export function openToLook(file: string): Database {
   if (existsSync(`${file}-wal`)) return new Database(file, { readonly: true, strict: true });
   const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite;

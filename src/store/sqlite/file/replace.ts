@@ -33,10 +33,7 @@ export class ReplacementFile implements Replacement {
   #scratch: Scratch | null = null;
   #output: FileHandle | null = null;
 
-  /**
-   * Makes the data directory if needed. Throws {@link OperatorError} while another process has the
-   * database open, or the fault of a disk.
-   */
+  /** Makes the folder. Throws {@link OperatorError} while the file is open, or a disk's fault. */
   constructor(dataDir: string) {
     checkDirectory(dataDir, true);
     this.#dataDir = dataDir;
@@ -122,10 +119,7 @@ export class ReplacementFile implements Replacement {
     return statSync(this.#target).size === 0 && !existsSync(`${this.#target}-wal`);
   }
 
-  /**
-   * Renames the present database to `oldName`, with the files of SQLite beside it if it could not
-   * be opened, and gives its name to the new one.
-   */
+  /** Renames the present database, with its companions if it is unreadable, for the new one. */
   #exchange(oldName: string): void {
     let present: Database | null = null;
     try {

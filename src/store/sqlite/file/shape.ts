@@ -1,7 +1,4 @@
-/**
- * The schema that a database has, compared with the one that this program's migrations make: a
- * trigger or a view that was put into a file would run with the program's rights.
- */
+/** Compares a schema with that of the migrations: a foreign trigger would run with our rights. */
 
 import { Database } from 'bun:sqlite';
 import { MIGRATIONS } from '../../../../migrations/sqlite/index.ts';
@@ -18,10 +15,7 @@ const SCHEMA_ROWS = 'SELECT type, name, tbl_name, sql FROM sqlite_schema';
 /** Number of rows that no schema of ours has; the rest of a file's need not be read. */
 const ROWS_MAX = 2_000;
 
-/**
- * Finds the first part that `db` has and the migrations up to `version` do not make, or lacks, as
- * `trigger "x"`; null: there is none. The file may be anybody's: nothing in it is run.
- */
+/** Finds the first part that is foreign or missing, as `trigger "x"`; null: none. Runs nothing. */
 export function findForeignSchema(db: Database, version: number): string | null {
   if (!Number.isInteger(version) || version < 1 || version > SCHEMA_VERSION) {
     return `schema ${version}`;
