@@ -276,6 +276,11 @@ describePostgres('a move that was killed', () => {
     });
     expect(await markOf()).toBeNull();
     expect(await there('--json')).toMatchObject(refused('database_moved', 'nothing to move'));
+    // It waits for the data of another file.
+    await database.sql`UPDATE gatepost_schema SET move = 'arriving'`;
+    await database.sql`UPDATE audit SET hash = ${Buffer.alloc(32)}`;
+    expect(await there('--json')).toMatchObject(refused('database_moved', 'nothing to move'));
+    expect(await markOf()).toBe('arriving');
   });
 
   testPostgres('on its way back does the same', async () => {
