@@ -82,6 +82,8 @@ export interface Reply<K extends MessageKey> {
   list?: RowList | undefined;
   /** For `x-error-detail`, instead of the message's own. */
   detail?: string | undefined;
+  /** Headers of this answer alone; `answerHeaders` of the record describes them. */
+  headers?: Readonly<Record<string, string>> | undefined;
   /** The provider that sent the messages in the body. */
   sender?: number | undefined;
 }
@@ -165,6 +167,8 @@ interface Described<P, K extends MessageKey> {
   details?: { readonly [A in NoInfer<K>]?: string };
   /** Headers of every answer. */
   headers?: Readonly<Record<string, string>>;
+  /** Headers that some answers have, with their meaning and an example, for the documents. */
+  answerHeaders?: Readonly<Record<string, { about: string; example: string }>>;
 }
 
 type Params<K extends MessageKey> = Record<string, Param<TSchema, boolean, K>>;

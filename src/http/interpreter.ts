@@ -123,7 +123,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
     answered: Answered,
     payload: string | Blob,
   ): Maybe<Response> {
-    const { says, reason = says, detail, isLast } = answered;
+    const { says, reason = says, detail, headers, isLast } = answered;
     const requestId = traffic.count(tally, {
       request: call.request,
       says: reason,
@@ -131,7 +131,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
       providerCode: call.provider?.code,
       requestId: answered.requestId,
     });
-    const respond = () => responses.respond(says, { payload, detail, requestId, isLast });
+    const respond = () => responses.respond(says, { payload, detail, headers, requestId, isLast });
     // After the count: the time of an answer does not include its delay.
     const delayMs = isGuess(call, says) ? deps.authFailed(call.client()) : 0;
     if (delayMs === 0) return respond();

@@ -42,7 +42,7 @@ type Kind = 'notification' | 'command';
 type Bounded<K extends Kind> = `${K}_${BoundReached | 'save_error'}`;
 
 /** An accepted send. `count` null: its devices could not be counted. */
-interface Accepted {
+export interface Accepted {
   id: number;
   count: TargetCount | null;
 }

@@ -11,6 +11,8 @@ export interface Outgoing {
   payload: string | Blob;
   /** The sentence for `x-error-detail`, instead of the message's own. */
   detail?: string | undefined;
+  /** Headers of this answer alone. */
+  headers?: Readonly<Record<string, string>> | undefined;
   /** The id of the request in the log. */
   requestId?: string | undefined;
   /** True if the connection closes after it. */
@@ -28,17 +30,17 @@ export class Responses {
     this.#headers = { ...HEADERS, ...headers };
   }
 
-  respond(says: MessageKey, { payload, detail, requestId, isLast }: Outgoing): Response {
-    if (detail === undefined && requestId === undefined && !isLast) {
-      return new Response(payload, this.#usual(says));
-    }
-    const headers = {
+  respond(says: MessageKey, { payload, detail, headers, requestId, isLast }: Outgoing): Response {
+    const isUsual = detail === undefined && requestId === undefined && headers === undefined;
+    if (isUsual && !isLast) return new Response(payload, this.#usual(says));
+    const all = {
       ...this.#headers,
       ...(isLast && { connection: 'close' }),
       ...headersOf(says, detail),
+      ...headers,
       ...(requestId && { 'x-request-id': requestId }),
     };
-    return new Response(payload, { headers });
+    return new Response(payload, { headers: all });
   }
 
   #usual(says: MessageKey): ResponseInit {

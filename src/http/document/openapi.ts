@@ -245,6 +245,9 @@ function headersOf(endpoint: Endpoint, keys: MessageKey[]): OpenApiAnswer['heade
     }
   };
   add(endpoint.headers, 'Comes with every answer.');
+  for (const [name, { about, example }] of Object.entries(endpoint.answerHeaders ?? {})) {
+    named[name] = { description: about, schema: { type: 'string', examples: [example] } };
+  }
   for (const key of keys) add(messages[key].headers, `Comes with \`${messages[key].msg}\`.`);
   return named;
 }

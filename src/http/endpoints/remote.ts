@@ -3,14 +3,15 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { cancelDistribution } from '../../core/message/cancel.ts';
 import { readCommand, readNotification } from '../../core/message/order.ts';
-import { sendCommand, sendNotification } from '../../core/message/send.ts';
+import { type Accepted, sendCommand, sendNotification } from '../../core/message/send.ts';
 import { STATUS_NAMES, TYPE_NAMES } from '../../core/message/status.ts';
+import type { TargetCount } from '../../core/message/target-count.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { wireTime } from '../answer/wire-time.ts';
-import { providerEndpoint, required } from '../endpoint.ts';
+import { providerEndpoint, type Reply, required } from '../endpoint.ts';
 import { forms, HWID_EXAMPLE, pageParams, RecordId, statusOf, WireTime } from './params.ts';
 import { CommandInput, NotificationInput } from './remote-bodies.ts';
-import { LIST_COUNT_MAX, replyWith, replyWithList } from './reply.ts';
+import { LIST_COUNT_MAX, replyWithList } from './reply.ts';
 
 /** A notification or command in remote/list. */
 const Distribution = Type.Object(
@@ -35,6 +36,24 @@ const Distribution = Type.Object(
   { title: 'Distribution' },
 );
 
+const REACH_HEADER = {
+  'x-reach': {
+    about:
+      'Comes with `Ok`: the devices that the message is for now, and how many of them can get messages, because an app registered them with the messaging protocol. The others are in apps that never asked. `at-least=1`: counting stopped at a bound.',
+    example: 'recipients=120; reachable=14',
+  },
+} as const;
+
+/** Replies to an accepted send; the header says how many of its devices can get it. */
+function accepted({ id, count }: Accepted): Reply<'ok'> {
+  return { says: 'ok', body: { id }, headers: count === null ? undefined : reachOf(count) };
+}
+
+function reachOf({ recipients, reachable, isAtLeast }: TargetCount) {
+  const bound = isAtLeast ? '; at-least=1' : '';
+  return { 'x-reach': `recipients=${recipients}; reachable=${reachable}${bound}` };
+}
+
 const notificationEndpoint = providerEndpoint({
   method: 'POST',
   path: '/remote/notification',
@@ -45,6 +64,7 @@ const notificationEndpoint = providerEndpoint({
   params: {},
   input: NotificationInput,
   fields: { ok: { id: RecordId } },
+  answerHeaders: REACH_HEADER,
   says: [
     'ok',
     'unknown_error',
@@ -57,11 +77,11 @@ const notificationEndpoint = providerEndpoint({
     'notification_kept_bytes_full',
     'notification_ledger_full',
   ],
-  handle({ core, provider, body, nowMs }) {
+  async handle({ core, provider, body, nowMs }) {
     const order = readNotification(body, nowMs);
     if (isRefused(order)) return order;
-    const sent = sendNotification(core, provider, order, nowMs);
-    return replyWith(sent, ({ id }) => ({ id }));
+    const sent = await sendNotification(core, provider, order, nowMs);
+    return isRefused(sent) ? sent : accepted(sent);
   },
 });
 
@@ -75,6 +95,7 @@ const commandEndpoint = providerEndpoint({
   params: {},
   input: CommandInput,
   fields: { ok: { id: RecordId } },
+  answerHeaders: REACH_HEADER,
   says: [
     'ok',
     'unknown_error',
@@ -95,7 +116,7 @@ const commandEndpoint = providerEndpoint({
     if (isRefused(order)) return order;
     const sent = await sendCommand(core, provider, order, nowMs);
     if (isRefused(sent)) return sent;
-    return { says: 'ok', body: { id: sent.id }, detail: order.leftOut };
+    return { ...accepted(sent), detail: order.leftOut };
   },
 });
 
