@@ -65,6 +65,7 @@ function partOf(operation: OpenApiOperation, call: string, said: Map<string, str
     table(['Parameter', 'Rule'], grouped(parameterRows(operation).map(once))),
     input === undefined ? '' : table(['Field', 'Rule'], fieldRows(input).map(once)),
     answerOf(operation, once),
+    table(['Header of the answer', 'What it is'], headerRows(operation).map(once)),
     table(['`msg`', '`rc`', 'Given when'], messageRows(operation).map(once)),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
@@ -164,6 +165,15 @@ function answerOf({ responses }: OpenApiOperation, once: (row: string[]) => stri
   if (told.length === 0) return `The answer has ${bare.join(' and ')}.`;
   const also = bare.length === 0 ? '' : `Besides ${bare.join(', ')}:\n\n`;
   return also + table(['Field of the answer', 'What it is'], told);
+}
+
+/** Headers that some answers of the call have, each with an example. */
+function headerRows({ responses }: OpenApiOperation): string[][] {
+  return Object.entries(responses[200].headers).flatMap(([name, header]) => {
+    if (!('schema' in header) || header.schema['examples'] === undefined) return [];
+    const [example] = header.schema['examples'] as string[];
+    return [[`\`${name}: ${example}\``, header.description]];
+  });
 }
 
 /** The parameters that one text is for: `a` does not fit, or `b` does not fit. */

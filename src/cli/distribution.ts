@@ -72,6 +72,9 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
   noteRest(context, found.length, count, 'distributions');
 }
 
+/** Most recipients that are looked up to count those that can get messages. */
+const REACH_ROWS = 100_000;
+
 /** Bounds of a shown message; `--json` has all of it. */
 const SHOWN_LINES_MAX = 40;
 const SHOWN_LENGTH_MAX = 200;
@@ -141,19 +144,30 @@ function ledgerText(distribution: DistributionDetail, totals: LedgerTotals, rows
 }
 
 async function show(context: CliContext, id: number, options: ShowOptions): Promise<void> {
-  const found = await withCore(context, options, (core) =>
-    core.store.findDistribution(id, countMaxOf(options)),
-  );
+  const { found, reach } = await withCore(context, options, async ({ store }) => ({
+    found: await store.findDistribution(id, countMaxOf(options)),
+    reach: await store.countReach(id, REACH_ROWS),
+  }));
   if (found === null) throw refusal('distribution_not_found', id);
   const { distribution, totals } = found;
-  const facts = view(distribution);
+  const isCounted = distribution.beganAtMs !== null && !distribution.isPruned;
+  const facts = {
+    ...view(distribution),
+    reachable: isCounted ? reach.reachable : null,
+    reachable_at_least: isCounted ? reach.isAtLeast : null,
+  };
   const missing = found.missing.map(missingView);
   const payload: unknown = JSON.parse(distribution.payload);
   const { atGateway, ...inboxes } = totals;
   const ledgerOf = { ...inboxes, at_gateway: atGateway };
   const json = { ...facts, payload, ledger: ledgerOf, pruned: distribution.isPruned, missing };
   const ledger = ledgerText(distribution, totals, found.missing);
-  print(context, options, json, [sheet(facts), messageText(payload), ledger].join('\n\n'));
+  const { reachable_at_least: isAtLeast, ...shown } = facts;
+  const text = sheet({
+    ...shown,
+    reachable: `${isAtLeast ? 'at least ' : ''}${shown.reachable ?? '-'}`,
+  });
+  print(context, options, json, [text, messageText(payload), ledger].join('\n\n'));
   const { queued, sent, failed, expired, received } = totals;
   noteRest(context, missing.length, queued + sent + failed + expired - received, 'recipients');
 }

@@ -39,6 +39,7 @@ const CHANGING: Readonly<Record<string, string>> = {
   '/remote/command': '',
   '/remote/cancel': 'id=1',
   '/remote/list': '',
+  '/remote/receipts': 'id=1',
   '/api/stats': '',
   '/api/webhook-add': 'url=https://bot.example.com/',
   '/api/webhook-list': '',

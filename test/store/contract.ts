@@ -48,6 +48,7 @@ import { partyContract } from './contract/party.ts';
 import { providerContract } from './contract/provider.ts';
 import { makeCalls, RACERS, type Race } from './contract/race.ts';
 import { RACES } from './contract/races.ts';
+import { receiptContract } from './contract/receipt.ts';
 import { recipientContract } from './contract/recipient.ts';
 import { registrationContract } from './contract/registration.ts';
 import { slotContract } from './contract/slot.ts';
@@ -68,7 +69,7 @@ export const PARTS = {
   distribution: { ...distributionContract, ...laneContract, ...namedContract },
   delivery: deliveryContract,
   recipient: loading,
-  serving: { sendRecipients },
+  serving: { sendRecipients, ...receiptContract },
   inbox: { ...inboxContract, ...ledgerContract, ...keepingContract },
   outbox: outboxContract,
   event: { ...eventContract, ...webhookContract },

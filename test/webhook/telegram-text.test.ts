@@ -46,6 +46,8 @@ const EVERYTHING: EventData = {
   recipients: 12_345,
   sent: 12_000,
   failed: 345,
+  reachable: 2_000,
+  at_least: true,
   changed: 'install_limit,note,x'.repeat(50),
   quota: 'kept_bytes',
   percent: 80,
@@ -142,6 +144,21 @@ describe('whole texts', () => {
       '剩余时间：3天',
       'زمان باقی‌مانده: ۳ روز',
     ]);
+  });
+
+  test('how many recipients can get a message, without a line where there are none', () => {
+    const sent = (recipients: number, at_least = false) =>
+      event('distribution.finished', { recipients, reachable: recipients && 14, at_least });
+    const line = (one: StoredEvent, locale: (typeof WEBHOOK_LOCALES)[number]) =>
+      plain(telegramText(one, locale)).split('\n')[2];
+    expect(WEBHOOK_LOCALES.map((locale) => line(sent(120), locale))).toEqual([
+      'Can get messages: 14 of 120',
+      'Могут получить: 14 из 120',
+      '可接收的设备：14 / 120',
+      'قادر به دریافت: ۱۴ از ۱۲۰',
+    ]);
+    expect(line(sent(120, true), 'en')).toBe('Can get messages: at least 14 of 120');
+    expect(line(sent(0), 'en')).toStartWith('Time:');
   });
 
   test('a quota that is nearly used up is no limit that is reached', () => {

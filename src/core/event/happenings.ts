@@ -11,6 +11,7 @@ import { type DistributionType, PUSH } from '../port/distribution.ts';
 import type { EventData, EventKind, Happening } from '../port/event.ts';
 import type { RefusalReason } from '../port/figure.ts';
 import type { DestinationKind } from '../port/outbox.ts';
+import type { LedgerReach } from '../port/receipt.ts';
 import type { EndReason } from '../port/slot.ts';
 import { tidyFact } from '../text.ts';
 import type { Quota } from './quota.ts';
@@ -93,14 +94,20 @@ const KIND_OF_STATUS: Readonly<Record<number, EventKind>> = {
   [BLOCKED]: 'distribution.blocked',
 };
 
-export const distributionEnded = (ended: EndedDistribution) =>
-  happening(KIND_OF_STATUS[ended.status] ?? 'distribution.finished', {
+/** Returns the kind of event of a distribution that ended with a status. */
+export const kindOfEnd = (status: number): EventKind =>
+  KIND_OF_STATUS[status] ?? 'distribution.finished';
+
+export const distributionEnded = (ended: EndedDistribution, reach: LedgerReach) =>
+  happening(kindOfEnd(ended.status), {
     distribution_id: ended.id,
     type: ended.notificationType === PUSH ? 'notification' : 'command',
     status: ended.status,
     recipients: ended.recipientCount,
     sent: ended.sentCount,
     failed: ended.failedCount,
+    reachable: reach.reachable,
+    at_least: reach.isAtLeast,
   });
 
 export const quotaReached = (quota: Quota, percent: number, used: number, limit: number) =>

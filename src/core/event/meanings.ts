@@ -9,7 +9,10 @@ interface Meaning {
 }
 
 const LINK = ['install_id', 'install_count', 'install_limit'] as const;
-const ENDED = ['distribution_id', 'type', 'status', 'recipients', 'sent', 'failed'] as const;
+const ENDED = [
+  ...(['distribution_id', 'type', 'status', 'recipients', 'sent', 'failed'] as const),
+  ...(['reachable', 'at_least'] as const),
+];
 
 export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Meaning>> = {
   'link.created': { about: 'a limited link was made', fields: ['install_id', 'install_limit'] },

@@ -27,6 +27,7 @@ import type { ImportStore } from './moving.ts';
 import type { NodeStore } from './node.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { ProviderStore } from './provider.ts';
+import type { ReceiptStore } from './receipt.ts';
 import type { RegistrationStore } from './registration.ts';
 import type { SlotStore } from './slot.ts';
 import type { WebhookStore } from './webhook.ts';
@@ -39,6 +40,7 @@ export interface Store
     DomainStore,
     DeviceStore,
     DistributionStore,
+    ReceiptStore,
     RegistrationStore,
     InboxStore,
     AuditStore,

@@ -35,7 +35,7 @@ const utf8 = new TextEncoder();
 export const PAGE_COUNT = 250;
 
 /** The longest list, bytes: 5000 rows with the longest texts. */
-const LIST_BYTES_MAX = 8 * 1024 * 1024;
+export const LIST_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Serialises the rest of a list that begins with `first`, a page in each turn, in UTF-8. */
 export async function restOfList(

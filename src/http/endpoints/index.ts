@@ -4,6 +4,7 @@ import { domainEndpoints } from './domain.ts';
 import { hwidEndpoints } from './hwid.ts';
 import { installEndpoints } from './install.ts';
 import { messagingEndpoints } from './messaging.ts';
+import { receiptEndpoints } from './receipt.ts';
 import { remoteEndpoints } from './remote.ts';
 import { statsEndpoints } from './stats.ts';
 import { webhookEndpoints } from './webhook.ts';
@@ -18,7 +19,7 @@ interface EndpointGroup {
 export const groups = [
   { name: 'Limited links', endpoints: [...installEndpoints, ...hwidEndpoints] },
   { name: 'Domains', endpoints: domainEndpoints },
-  { name: 'Notifications and commands', endpoints: remoteEndpoints },
+  { name: 'Notifications and commands', endpoints: [...remoteEndpoints, ...receiptEndpoints] },
   { name: 'Figures', endpoints: statsEndpoints },
   { name: 'Webhooks', endpoints: webhookEndpoints },
   { name: 'Calls that apps make', endpoints: appEndpoints },

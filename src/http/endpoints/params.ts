@@ -1,6 +1,6 @@
 /** Schemas and parameters that several endpoints share. */
 
-import { type TInteger, Type } from '@sinclair/typebox';
+import { type TInteger, type TSchema, Type } from '@sinclair/typebox';
 import {
   COOL_DOWN_HOURS,
   DOMAIN_HASH,
@@ -157,6 +157,10 @@ export const WireTime = Type.String({
   description: '`YYYY-MM-DD HH:MM:SS` in UTC+3, unless the operator set another zone.',
   examples: ['2026-11-20 15:00:00'],
 });
+
+/** Returns the schema of a value that may be null. */
+export const orNull = <S extends TSchema>(schema: S) =>
+  Type.Union([schema, Type.Null()], { examples: schema['examples'] ?? [null] });
 
 /** The number of HWIDs on a link in an answer. */
 export const CountField = Type.Integer({

@@ -1,17 +1,36 @@
 /** Notifications and commands: specification, from "Notifications and commands (common)" on. */
 
-import { type Static, Type } from '@sinclair/typebox';
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { cancelDistribution } from '../../core/message/cancel.ts';
 import { readCommand, readNotification } from '../../core/message/order.ts';
 import { type Accepted, sendCommand, sendNotification } from '../../core/message/send.ts';
 import { STATUS_NAMES, TYPE_NAMES } from '../../core/message/status.ts';
 import type { TargetCount } from '../../core/message/target-count.ts';
 import { isRefused } from '../../core/outcome.ts';
+import type { Distribution as DistributionRecord } from '../../core/port/distribution.ts';
+import type { Page } from '../../core/port/page.ts';
+import type { DistributionReach } from '../../core/port/receipt.ts';
 import { wireTime } from '../answer/wire-time.ts';
-import { providerEndpoint, type Reply, required } from '../endpoint.ts';
-import { forms, HWID_EXAMPLE, pageParams, RecordId, statusOf, WireTime } from './params.ts';
+import { optional, providerEndpoint, type Reply, required } from '../endpoint.ts';
+import { forms, HWID_EXAMPLE, orNull, pageParams, RecordId, statusOf, WireTime } from './params.ts';
 import { CommandInput, NotificationInput } from './remote-bodies.ts';
 import { LIST_COUNT_MAX, replyWithList } from './reply.ts';
+
+/** Most records of a list with details, and of one read: each counts rows of its ledger. */
+const DETAILS_COUNT_MAX = 100;
+const DETAILS_BOUNDS = { countMax: DETAILS_COUNT_MAX, pageCount: 5 };
+/** Most rows of a ledger that are counted. */
+const REACH_ROWS = 2_000;
+
+const Count = Type.Integer({ minimum: 0, examples: [12] });
+
+/** Makes fields that come with `details=1` alone. */
+const detailFields = <F extends Record<string, readonly [TSchema, string]>>(fields: F) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, [schema, about]]) => {
+      return [name, Type.Optional({ ...schema, description: `Only with \`details=1\`: ${about}` })];
+    }),
+  );
 
 /** A notification or command in remote/list. */
 const Distribution = Type.Object(
@@ -32,6 +51,22 @@ const Distribution = Type.Object(
       description: 'When delivery began; until then, the time for which it is scheduled.',
     },
     notification_type: statusOf(TYPE_NAMES),
+    ...detailFields({
+      expires_at: [WireTime, 'when a device can get it no more.'],
+      finished_at: [orNull(WireTime), 'when it ended; null: it has not.'],
+      recipients: [Count, 'its devices; 0 before delivery begins.'],
+      sent: [Count, 'those in whose inbox it was put.'],
+      failed: [Count, 'those to which it could not be sent.'],
+      reachable: [
+        orNull(Count),
+        'those that can get it: an app registered them with this provider. The others are in apps that never asked. Null before delivery begins, and when the ledger was deleted.',
+      ],
+      received: [orNull(Count), 'those that acknowledged it.'],
+      at_least: [
+        orNull(Type.Boolean({ examples: [false] })),
+        `whether \`reachable\` and \`received\` count the first ${REACH_ROWS} devices alone.`,
+      ],
+    }),
   },
   { title: 'Distribution' },
 );
@@ -137,24 +172,59 @@ const listEndpoint = providerEndpoint({
   path: '/remote/list',
   summary: 'List notifications and commands, newest first',
   description: "Lists the provider's notifications and commands, the highest `id` first.",
-  params: pageParams,
+  params: {
+    ...pageParams,
+    details: optional(forms.flag, {
+      misfit: 'unknown_error',
+      about: `With 1 each record has its counts too, and a list has ${DETAILS_COUNT_MAX} records at most: an extension of the public contract.`,
+    }),
+  },
   fields: { ok: { data: Type.Array(Distribution, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'unknown_error'],
-  handle: ({ core, provider, params, settings: { outputOffsetMinutes } }) =>
-    replyWithList(
-      params,
-      (page) => core.store.listDistributions(provider.id, page),
-      (distribution): Static<typeof Distribution> => ({
-        id: distribution.id,
-        target_os: distribution.targetOs,
-        target_hwid: distribution.targetHwid,
-        status: distribution.status,
-        created_at: wireTime(distribution.createdAtMs, outputOffsetMinutes),
-        sent_at: wireTime(distribution.sentAtMs, outputOffsetMinutes),
-        notification_type: distribution.notificationType,
-      }),
-    ),
+  handle({ core, provider, params, settings: { outputOffsetMinutes: offset } }) {
+    const { details, ...page } = params;
+    if (details === 1) {
+      const read = (of: Page) => core.store.listReaches(provider.id, of, REACH_ROWS);
+      return replyWithList(
+        page,
+        read,
+        (record) => ({
+          ...rowOf(record, offset),
+          ...countsOf(record, offset),
+        }),
+        DETAILS_BOUNDS,
+      );
+    }
+    const read = (of: Page) => core.store.listDistributions(provider.id, of);
+    return replyWithList(page, read, (record) => rowOf(record, offset));
+  },
 });
+
+function rowOf(record: DistributionRecord, offsetMinutes: number): Static<typeof Distribution> {
+  return {
+    id: record.id,
+    target_os: record.targetOs,
+    target_hwid: record.targetHwid,
+    status: record.status,
+    created_at: wireTime(record.createdAtMs, offsetMinutes),
+    sent_at: wireTime(record.sentAtMs, offsetMinutes),
+    notification_type: record.notificationType,
+  };
+}
+
+function countsOf(record: DistributionReach, offsetMinutes: number) {
+  const { reach, finishedAtMs } = record;
+  return {
+    expires_at: wireTime(record.expiresAtMs, offsetMinutes),
+    finished_at: finishedAtMs === null ? null : wireTime(finishedAtMs, offsetMinutes),
+    recipients: record.recipientCount,
+    sent: record.sentCount,
+    failed: record.failedCount,
+    reachable: reach?.reachable ?? null,
+    received: reach?.received ?? null,
+    at_least: reach?.isAtLeast ?? null,
+  };
+}
 
 export const remoteEndpoints = [
   notificationEndpoint,

@@ -27,9 +27,10 @@ export function replyWithList<T, R extends { readonly id: number }>(
   { id, before_id }: { id: number | null; before_id: number | null },
   readPage: (page: Page) => Maybe<readonly T[]>,
   rowOf: (record: T) => R,
+  bounds: { countMax: number; pageCount?: number } = { countMax: LIST_COUNT_MAX },
 ): Reply<'ok'> {
   const read = (beforeId: number | null, countMax: number) =>
     after(readPage({ id, beforeId, countMax }), (records) => records.map(rowOf));
-  const of = { beforeId: before_id, countMax: LIST_COUNT_MAX, isOne: id !== null };
-  return { says: 'ok', list: listById(of, read) };
+  const of = { beforeId: before_id, countMax: bounds.countMax, isOne: id !== null };
+  return { says: 'ok', list: { ...listById(of, read), ...bounds } };
 }

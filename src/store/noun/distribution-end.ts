@@ -1,9 +1,17 @@
 /** The end of distributions, as an event for the webhooks of their providers. */
 
 import { sql } from 'drizzle-orm';
-import { distributionEnded, type EndedDistribution } from '../../core/event/happenings.ts';
+import {
+  distributionEnded,
+  type EndedDistribution,
+  kindOfEnd,
+} from '../../core/event/happenings.ts';
 import type { Notes, Statements, Step } from '../backend.ts';
 import { FINAL } from '../status.ts';
+import { reachSteps } from './reach.ts';
+
+/** Recipients of a distribution that its end counts: some 4 ms. */
+const REACH_ROWS = 2_000;
 
 /** Returns the step that notes ends of distributions, once their counts are final. */
 export function distributionEnds(statements: Statements) {
@@ -13,10 +21,13 @@ export function distributionEnds(statements: Statements) {
         failed_count AS "failedCount"
       FROM distribution WHERE id ${statements.among('ids')} AND status >= ${FINAL}
       ORDER BY id`);
+  const countReach = reachSteps(statements);
   return function* (notes: Notes, ids: readonly number[], nowMs: number): Step<void> {
     for (const found of yield* ended.all({ ids })) {
       notes.ended(found.status);
-      notes.event(found.providerId, nowMs, () => distributionEnded(found));
+      if (!(yield* notes.isWanted(found.providerId, kindOfEnd(found.status)))) continue;
+      const reach = yield* countReach(found.id, REACH_ROWS);
+      notes.event(found.providerId, nowMs, () => distributionEnded(found, reach));
     }
   };
 }

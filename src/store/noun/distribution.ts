@@ -19,7 +19,7 @@ type DistributionNoun = Pick<
   | 'blockDistribution'
 >;
 
-const COLUMNS = sql.raw(`
+export const COLUMNS = sql.raw(`
   x.id AS id, notification_type AS "notificationType", x.status AS status,
   target_os AS "targetOs", target_hwid AS "targetHwid", x.created_at_ms AS "createdAtMs",
   coalesce(began_at_ms, due_at_ms) AS "sentAtMs"`);

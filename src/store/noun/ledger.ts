@@ -22,6 +22,16 @@ type MissingRow = Omit<LedgerRow, 'push'> & {
   pushProblem: string | null;
 };
 
+/** Columns of a row `r` of a ledger and its device `d`. */
+export const LEDGER_COLUMNS = sql.raw(`d.hwid AS hwid,
+  CASE r.state WHEN 1 THEN 'queued' WHEN 2 THEN 'sent' WHEN 3 THEN 'failed' ELSE 'expired' END
+    AS state, r.queued_at_ms AS "queuedAtMs", sent_at_ms AS "sentAtMs",
+  failed_at_ms AS "failedAtMs", expired_at_ms AS "expiredAtMs",
+  received_at_ms AS "receivedAtMs", opened_at_ms AS "openedAtMs",
+  executed_at_ms AS "executedAtMs", refused_at_ms AS "refusedAtMs", detail,
+  CASE push_state WHEN 1 THEN 'queued' WHEN 2 THEN 'accepted' WHEN 3 THEN 'failed' END
+    AS "pushState"`);
+
 interface ToExpire {
   providerId: number;
   cursorId: number;
@@ -61,14 +71,8 @@ function ledgerStatements(backend: Backend) {
           count(*) FILTER (WHERE push_state = 3) AS "pushFailed"
         FROM recipient WHERE distribution_id = ${value('id')}`),
     missing: backend.prepare<MissingRow>(sql`
-        SELECT d.hwid AS hwid,
-          CASE state WHEN 1 THEN 'queued' WHEN 2 THEN 'sent' WHEN 3 THEN 'failed' ELSE 'expired' END
-            AS state, r.queued_at_ms AS "queuedAtMs", sent_at_ms AS "sentAtMs",
-          failed_at_ms AS "failedAtMs", expired_at_ms AS "expiredAtMs",
-          received_at_ms AS "receivedAtMs", opened_at_ms AS "openedAtMs",
-          executed_at_ms AS "executedAtMs", refused_at_ms AS "refusedAtMs", detail,
-          CASE push_state WHEN 1 THEN 'queued' WHEN 2 THEN 'accepted' WHEN 3 THEN 'failed' END
-            AS "pushState", coalesce(r.push_problem, o.problem, t.problem) AS "pushProblem"
+        SELECT ${LEDGER_COLUMNS},
+          coalesce(r.push_problem, o.problem, t.problem) AS "pushProblem"
         FROM recipient r ${backend.join} device d ON d.id = r.device_id
           LEFT JOIN outbox o ON o.recipient_id = r.id
           LEFT JOIN destination t ON t.id = o.destination_id

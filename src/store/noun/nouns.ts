@@ -25,6 +25,7 @@ import { linkNoun } from './link.ts';
 import { namedNoun } from './named.ts';
 import { outboxNoun } from './outbox.ts';
 import { providerNoun } from './provider.ts';
+import { receiptNoun } from './receipt.ts';
 import { recipientNoun } from './recipient.ts';
 import { registrationNoun } from './registration.ts';
 import { removalNoun } from './removal.ts';
@@ -67,6 +68,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...recipientNoun(backend),
     ...namedNoun(backend),
     ...ledgerNoun(backend),
+    ...receiptNoun(backend),
     ...outboxNoun(backend),
     ...eventNoun(backend, events),
     ...auditNoun(backend, seal),

@@ -13,6 +13,7 @@ export const EN = {
   numberSign: '#',
   unitDisplay: 'short' as 'short' | 'long',
   of: '$1 of $2',
+  atLeast: 'at least $1',
   share: ' ($1)',
   titles: {
     'link.created': 'New link',
@@ -62,6 +63,7 @@ export const EN = {
     recipients: 'Recipients',
     sent: 'Sent',
     failed: 'Failed',
+    reachable: 'Can get messages',
     lastSeen: 'Last seen',
     timeLeft: 'Time left',
     endsAt: 'Ends',

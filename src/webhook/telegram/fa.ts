@@ -8,6 +8,7 @@ export const FA: Words = {
   numberSign: '#',
   unitDisplay: 'long',
   of: '$1 از $2',
+  atLeast: 'دست‌کم $1',
   share: ' ($1)',
   titles: {
     'link.created': 'لینک جدید ساخته شد',
@@ -57,6 +58,7 @@ export const FA: Words = {
     recipients: 'گیرندگان',
     sent: 'ارسال‌شده',
     failed: 'ناموفق',
+    reachable: 'قادر به دریافت',
     lastSeen: 'آخرین فعالیت',
     timeLeft: 'زمان باقی‌مانده',
     endsAt: 'تاریخ پایان',

@@ -8,6 +8,7 @@ export const RU: Words = {
   numberSign: '№',
   unitDisplay: 'short',
   of: '$1 из $2',
+  atLeast: 'не менее $1',
   share: ' ($1)',
   titles: {
     'link.created': 'Создана новая ссылка',
@@ -57,6 +58,7 @@ export const RU: Words = {
     recipients: 'Получателей',
     sent: 'Отправлено',
     failed: 'Не отправлено',
+    reachable: 'Могут получить',
     lastSeen: 'Последняя активность',
     timeLeft: 'Осталось',
     endsAt: 'Дата окончания',

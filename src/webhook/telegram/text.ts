@@ -67,6 +67,7 @@ const LINES: readonly Line[] = [
   (lines) => lines.field('recipients', 'recipients', 'number'),
   (lines) => lines.field('sent', 'sent', 'number'),
   (lines) => lines.field('failed', 'failed', 'number'),
+  reachable,
   (lines) => lines.word('quota', 'quota'),
   used,
   (lines) => lines.field('timeLeft', 'days', 'days'),
@@ -103,6 +104,15 @@ function places(lines: Lines): string | null {
   if (typeof limit !== 'number') return null;
   if (typeof count !== 'number') return lines.line('placesMax', lines.formats.number(limit));
   return lines.line('places', lines.of(lines.formats.number(count), lines.formats.number(limit)));
+}
+
+/** Returns the line of the recipients whose apps can get messages. */
+function reachable(lines: Lines): string | null {
+  const { recipients, reachable: count, at_least: isAtLeast } = lines.data;
+  if (typeof count !== 'number' || typeof recipients !== 'number' || recipients === 0) return null;
+  const shown = lines.formats.number(count);
+  const part = isAtLeast === true ? lines.atLeast(shown) : shown;
+  return lines.line('reachable', lines.of(part, lines.formats.number(recipients)));
 }
 
 function used(lines: Lines): string | null {
@@ -175,6 +185,10 @@ class Lines {
 
   of(part: string, whole: string): string {
     return this.language.of.replace('$1', part).replace('$2', whole);
+  }
+
+  atLeast(number: string): string {
+    return this.language.atLeast.replace('$1', number);
   }
 
   share(percent: number): string {

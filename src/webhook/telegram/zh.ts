@@ -8,6 +8,7 @@ export const ZH: Words = {
   numberSign: '#',
   unitDisplay: 'short',
   of: '$1 / $2',
+  atLeast: '至少 $1',
   share: '（$1）',
   titles: {
     'link.created': '已创建新链接',
@@ -57,6 +58,7 @@ export const ZH: Words = {
     recipients: '接收设备数',
     sent: '已发送',
     failed: '失败',
+    reachable: '可接收的设备',
     lastSeen: '上次活动时间',
     timeLeft: '剩余时间',
     endsAt: '到期时间',

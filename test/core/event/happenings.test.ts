@@ -13,6 +13,7 @@ const ENDED = {
   failedCount: 0,
   notificationType: 10,
 } as const;
+const REACH = { reachable: 1, received: 0, isAtLeast: false };
 const DEED = { action: 'provider.set', object: {}, change: { plan: ['basic', 'pro'] } } as const;
 const OWNER = { code: 'Provide1', plan: 'pro', activeUntilMs: null };
 
@@ -26,7 +27,9 @@ const ALL = [
   ...(['deleted', 'inactive', 'replaced'] as const).map((why) =>
     happenings.slotEnded({ link: LINK, hwid: 'a', lastSeenAtMs: 0, newHwid: 'b' }, why),
   ),
-  ...[100, 120, 130, 140].map((status) => happenings.distributionEnded({ ...ENDED, status })),
+  ...[100, 120, 130, 140].map((status) =>
+    happenings.distributionEnded({ ...ENDED, status }, REACH),
+  ),
   happenings.ending('subscription.ending', 0, 3),
   happenings.ending('certificate.ending', 0, 3),
   happenings.subscriptionEnded(0),

@@ -43,7 +43,7 @@ export const FILES = {
   'domain-hwid': /^\/api\/(?:\w+-domain|\w+-hwid|stats)$/,
   webhook: /^\/api\/webhook-/,
   notification: /^\/remote\/notification$/,
-  command: /^\/remote\/(?:command|list|cancel)$/,
+  command: /^\/remote\/(?:command|list|cancel|receipts)$/,
   device: /^\/(?:device\/|install$|provider$)/,
 };
 

@@ -1,9 +1,10 @@
-/** /remote/cancel and /remote/list. */
+/** /remote/cancel, /remote/list and /remote/receipts. */
 
 import { ACT } from '../../support/actor.ts';
 import { COMMAND, toAndroid as commandToAndroid } from './remote-command.ts';
 import { crowd, form, NOTIFICATION, toAndroid } from './remote-notification.ts';
 import {
+  aRegisteredDevice,
   asked,
   delivered,
   FOREIGN,
@@ -182,4 +183,73 @@ const list: Scenario[] = [
   refusedList('a malformed before_id', { before_id: 'x' }, `before_id must be ${ID_RULE}`),
 ];
 
-export const remoteScenarios = [...cancel, ...list];
+const COUNTS = {
+  ...{ expires_at: '2026-11-21 15:00:00', finished_at: '2026-11-20 15:00:00' },
+  ...{ recipients: 1, sent: 1, failed: 0, reachable: 0, received: 0, at_least: false },
+};
+const UNCOUNTED = {
+  ...{ finished_at: null, recipients: 0, sent: 0, reachable: null, received: null },
+  at_least: null,
+};
+
+const detailed: Scenario[] = [
+  listed('with details: nobody asked for messages', [...crowd, sent, delivered], [record(COUNTS)], {
+    details: 1,
+  }),
+  listed(
+    'with details, of one that is accepted',
+    [...crowd, sent],
+    [record({ status: 10, ...COUNTS, ...UNCOUNTED })],
+    { details: 1 },
+  ),
+  listed('with details, by its id', both, [record({ status: 10, ...COUNTS, ...UNCOUNTED })], {
+    ...id,
+    details: 1,
+  }),
+  listed("with details, another provider's id", [aForeignOne], [], { ...id, details: 1 }),
+  refusedList('a malformed details', { details: 2 }, 'details must be 0 or 1'),
+];
+
+const RECEIPTS = '/remote/receipts';
+const AT = '2026-11-20 15:00:00';
+const receipt = (fields: Record<string, unknown>) => ({
+  ...{ id: 1, hwid: HWID, state: 'sent', reachable: false, queued_at: AT, sent_at: AT },
+  ...{ received_at: null, opened_at: null, executed_at: null, refused_at: null },
+  ...{ failed_at: null, expired_at: null, detail: null, push: null, push_problem: null },
+  ...fields,
+});
+const receipts = (name: string, given: readonly Given[], data: readonly unknown[]): Scenario => ({
+  ...listed(name, given, data, id),
+  path: RECEIPTS,
+});
+const refusedReceipts = (name: string, request: Scenario['request'], detail: string): Scenario => ({
+  ...refusedList(name, request, detail),
+  path: RECEIPTS,
+  given: [...crowd, sent, delivered],
+});
+
+const ledger: Scenario[] = [
+  ...gateScenarios(RECEIPTS, id, [...crowd, sent, delivered], 'listReceipts'),
+  receipts('one that was sent', [...crowd, sent, delivered], [receipt({})]),
+  receipts(
+    'to an app that registered',
+    [...crowd, aRegisteredDevice(), sent, delivered],
+    [receipt({ reachable: true })],
+  ),
+  receipts('one that is accepted: it has no recipients yet', [...crowd, sent], []),
+  receipts('an id that nobody has', crowd, []),
+  receipts("another provider's id", [aForeignOne], []),
+  refusedReceipts('no id', {}, `id is required: ${ID_RULE}`),
+  refusedReceipts(
+    'a malformed before_id',
+    { ...id, before_id: 'x' },
+    `before_id must be ${ID_RULE}`,
+  ),
+  refusedReceipts(
+    'a before_id that is of no receipt',
+    { ...id, before_id: 9 },
+    'before_id names no receipt of this message: its device may have been forgotten; begin anew',
+  ),
+];
+
+export const remoteScenarios = [...cancel, ...list, ...detailed, ...ledger];

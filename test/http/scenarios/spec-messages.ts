@@ -41,6 +41,7 @@ export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
     'Unknown error',
   ],
   '/remote/list': [...ACCESS, 'Unknown error'],
+  '/remote/receipts': [...ACCESS, 'Unknown error'],
   '/remote/notification': [
     ...ACCESS,
     'This feature requires Enterprise plan',

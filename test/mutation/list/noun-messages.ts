@@ -44,6 +44,30 @@ export const nounMessages: readonly MutatedFile[] = [
     changes: [['usage.keptBytes += keptBytesOf(draft, guards.bounds);', '']],
   },
   {
+    file: 'src/store/noun/reach.ts',
+    tests: ['test/store/contract/serving.test.ts'],
+    changes: [
+      ['AND p.provider_id = r.inbox', ''],
+      ['OR r.inbox < 0 AND EXISTS', 'OR r.inbox > 0 AND EXISTS'],
+      ['r.received_at_ms IS NOT NULL OR p.token_id IS NOT NULL', 'p.token_id IS NOT NULL'],
+      ['counted === rowsMax', 'counted > rowsMax'],
+    ],
+  },
+  {
+    file: 'src/store/noun/receipt.ts',
+    tests: ['test/store/contract/serving.test.ts', 'test/http/receipts.test.ts'],
+    changes: [
+      ['if ((yield* on.owned.get({ distributionId, providerId })) === null) return [];', ''],
+      ['AND r.device_id < ', 'AND r.device_id <= '],
+      [" AND distribution_id = ${value('distributionId')}`),", '`),'],
+      [
+        "if (place === null) return 'receipt_not_found' as const;",
+        'if (place === null) return [];',
+      ],
+      ['began_at_ms IS NOT NULL AND pruned_at_ms IS NULL', 'pruned_at_ms IS NULL'],
+    ],
+  },
+  {
     file: 'src/store/noun/targets.ts',
     tests: [
       'test/store/contract/device.test.ts',

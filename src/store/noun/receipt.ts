@@ -1,0 +1,94 @@
+/** Receipts: counts and rows of ledgers for the provider that sent the messages. */
+
+import { sql } from 'drizzle-orm';
+import type { PushState } from '../../core/port/distribution.ts';
+import type { DistributionReach, Receipt } from '../../core/port/receipt.ts';
+import type { Store } from '../../core/port/store.ts';
+import { type Backend, value } from '../backend.ts';
+import { COLUMNS } from './distribution.ts';
+import { LEDGER_COLUMNS } from './ledger.ts';
+import { REACHABLE, READER, reachSteps } from './reach.ts';
+
+type ReceiptNoun = Pick<Store, 'listReaches' | 'countReach' | 'listReceipts'>;
+
+type ReachRow = Omit<DistributionReach, 'reach'> & { hasLedger: number };
+type ReceiptRow = Omit<Receipt, 'push' | 'isReachable'> & {
+  isReachable: number;
+  pushState: PushState | null;
+  pushProblem: string | null;
+};
+
+function statements(backend: Backend) {
+  const ofProvider = sql`x.provider_id = ${value('providerId')}`;
+  const reaches = sql`
+    SELECT ${COLUMNS}, recipient_count AS "recipientCount",
+      sent_count AS "sentCount", failed_count AS "failedCount",
+      expires_at_ms AS "expiresAtMs", finished_at_ms AS "finishedAtMs",
+      CAST(began_at_ms IS NOT NULL AND pruned_at_ms IS NULL AS integer) AS "hasLedger"
+    FROM distribution x WHERE ${ofProvider}`;
+  return {
+    find: backend.prepare<ReachRow>(sql`${reaches} AND x.id = ${value('id')}`),
+    list: backend.prepare<ReachRow>(sql`
+        ${reaches} AND x.id < ${value('beforeId')}
+        ORDER BY x.id DESC LIMIT ${value('countMax')}`),
+    place: backend.prepare<{ deviceId: number }>(sql`
+        SELECT device_id AS "deviceId" FROM recipient
+        WHERE id = ${value('id')} AND distribution_id = ${value('distributionId')}`),
+    owned: backend.prepare<{ id: number }>(sql`
+        SELECT id FROM distribution x WHERE x.id = ${value('distributionId')} AND ${ofProvider}`),
+    /** Without the problems of a gateway's queue, which other providers share. */
+    receipts: backend.prepare<ReceiptRow>(sql`
+        SELECT r.id AS id, r.device_id AS "deviceId",
+          CAST(${REACHABLE} AS integer) AS "isReachable", ${LEDGER_COLUMNS},
+          coalesce(r.push_problem, o.problem) AS "pushProblem"
+        FROM recipient r ${backend.join} device d ON d.id = r.device_id
+          LEFT JOIN outbox o ON o.recipient_id = r.id ${READER}
+        WHERE r.distribution_id = ${value('distributionId')}
+          AND r.device_id < ${value('beforeDeviceId')}
+        ORDER BY r.device_id DESC LIMIT ${value('countMax')}`),
+  };
+}
+
+export function receiptNoun(backend: Backend): ReceiptNoun {
+  const on = statements(backend);
+  const countReach = reachSteps(backend);
+
+  return {
+    listReaches: async (providerId, { id, beforeId, countMax }, rowsMax) =>
+      backend.read(function* () {
+        const bound = beforeId ?? Number.MAX_SAFE_INTEGER;
+        const rows =
+          id === null
+            ? yield* on.list.all({ providerId, beforeId: bound, countMax })
+            : id < bound
+              ? yield* on.find.all({ providerId, id })
+              : [];
+        const found: DistributionReach[] = [];
+        for (const { hasLedger, ...row } of rows) {
+          found.push({ ...row, reach: hasLedger ? yield* countReach(row.id, rowsMax) : null });
+        }
+        return found;
+      }),
+
+    countReach: async (distributionId, rowsMax) =>
+      backend.read(() => countReach(distributionId, rowsMax)),
+
+    listReceipts: async ({ providerId, distributionId }, after, countMax) =>
+      backend.read(function* () {
+        if ((yield* on.owned.get({ distributionId, providerId })) === null) return [];
+        let beforeDeviceId = Number.MAX_SAFE_INTEGER;
+        if (after !== null) {
+          const place =
+            'deviceId' in after ? after : yield* on.place.get({ id: after.id, distributionId });
+          if (place === null) return 'receipt_not_found' as const;
+          beforeDeviceId = place.deviceId;
+        }
+        const rows = yield* on.receipts.all({ distributionId, beforeDeviceId, countMax });
+        return rows.map(({ isReachable, pushState, pushProblem, ...row }) => ({
+          ...row,
+          isReachable: isReachable === 1,
+          push: pushState && { state: pushState, problem: pushProblem },
+        }));
+      }),
+  };
+}
