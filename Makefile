@@ -23,8 +23,13 @@ help: ## what can be made
 setup: ## install the pinned Bun and the dependencies
 	@.ci/bun
 
-run: ## serve from source on http://127.0.0.1:8080, with a first provider
-	@exec $(BUN) src/main.ts serve --first-provider
+run: gatepost ## serve from source on http://127.0.0.1:8080, with a first provider (GATEPOST_PORT=8081: there)
+	@GATEPOST_LOG_LEVEL=$${GATEPOST_LOG_LEVEL:-warn} exec ./gatepost serve --first-provider
+
+# The command line from source, for the commands that are printed.
+gatepost: Makefile
+	@printf '#!/bin/sh\nroot=$$(dirname "$$(readlink -f "$$0")")\nbun=$$("$$root/.ci/bun") && exec "$$bun" "$$root/src/main.ts" "$$@"\n' >$@
+	@chmod +x $@
 
 build: ## compile dist/gatepost for this machine
 	@$(BUN) $(COMPILE) --outfile dist/gatepost

@@ -1,5 +1,6 @@
 /** The composition root: puts the parts of the program together. */
 
+import { backUpBeforeMigration } from './backup/before-migration.ts';
 import { addScheduledBackup, backupByChild, clearUp, newestScheduled } from './backup/shelf.ts';
 import { systemClock } from './clock.ts';
 import {
@@ -108,7 +109,15 @@ export async function startApp(loaded: LoadedConfig, signal: AbortSignal): Promi
   const outages = new Outages(log);
   const { onAway, onBack } = outages;
   const onWaiting = (problem: string) => log.warn('database_awaited', { problem });
-  const observers = { onAway, onBack, waiting: { signal, onWaiting } };
+  const onMigration = async (from: number, to: number) => {
+    const isCopied = settings.databaseUrl === null && settings.backupBeforeMigration;
+    const run = backupByChild(ownCommand());
+    const backup = isCopied
+      ? await backUpBeforeMigration(settings, systemClock.nowMs(), run, signal)
+      : 'none';
+    log.info('database_migrates', { from, to, backup });
+  };
+  const observers = { onMigration, onAway, onBack, waiting: { signal, onWaiting } };
   const core = await openCore(settings, true, true, tallies, gateways, observers);
   const parts: Part[] = [];
   const last: Part[] = [

@@ -103,8 +103,8 @@ function passwordIn(file: string): string {
   }
 }
 
-/** Observers of outages, and the wait for the database at the start. */
-export type OutageObservers = Pick<StoreOptions, 'onAway' | 'onBack' | 'waiting'>;
+/** Observers of migrations and outages, and the wait for the database at the start. */
+export type StartObservers = Pick<StoreOptions, 'onMigration' | 'onAway' | 'onBack' | 'waiting'>;
 
 /**
  * Opens the core; only the server migrates an old database. Throws `OperatorError` if the data
@@ -116,7 +116,7 @@ export async function openCore(
   migrates = false,
   tallies = new Tallies(),
   gateways: Pick<LiveGateways, 'names' | 'pushKey'> = { names: () => [], pushKey: () => null },
-  outages: OutageObservers = {},
+  start: StartObservers = {},
 ): Promise<Core> {
   const { dataDir, commitBatchMax } = config;
   refuseOpenData(dataDir, create);
@@ -127,7 +127,7 @@ export async function openCore(
   const onOutbox = () => signals.outboxFilled();
   const observers = {
     ...{ onCommit, onFigure, onOutbox, onDistributionEnd, onStatement, onRetry, onSignal },
-    ...outages,
+    ...start,
   };
   const kind = storeKindOf(config);
   const store = await kind.open({ dataDir, create, migrates, commitBatchMax, ...observers });

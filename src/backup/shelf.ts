@@ -12,7 +12,7 @@ import { type PassphraseSettings, readPassphrase, STANDARD_INPUT } from './passp
 import { yieldToOthers } from './priority.ts';
 
 /** Settings, read for each backup, so that a change takes effect at once. */
-interface ShelfSettings extends PassphraseSettings {
+export interface ShelfSettings extends PassphraseSettings {
   readonly dataDir: string;
   readonly backupDirectory: string;
   readonly backupKeep: number;
@@ -37,9 +37,14 @@ export function backupFolder(settings: Pick<ShelfSettings, 'dataDir' | 'backupDi
 
 /** Lists the names of the scheduled backups in a folder, the newest first. */
 export function scheduledBackups(folder: string): string[] {
+  return namesLike(folder, OWN_NAME);
+}
+
+/** Lists the names in a folder that match, the newest first. */
+function namesLike(folder: string, pattern: RegExp): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
-    .filter((name) => OWN_NAME.test(name))
+    .filter((name) => pattern.test(name))
     .sort()
     .reverse();
 }
@@ -89,7 +94,11 @@ export async function addScheduledBackup(
     const name = `gatepost-${timeInName(nowMs)}.backup`;
     const passphrase = readPassphrase(undefined, settings);
     const { bytes } = await run(join(folder, name), settings.dataDir, passphrase, signal);
-    return { file: join(folder, name), bytes, removed: rotate(folder, name, settings.backupKeep) };
+    return {
+      file: join(folder, name),
+      bytes,
+      removed: rotate(folder, OWN_NAME, name, settings.backupKeep),
+    };
   } finally {
     release();
   }
@@ -113,8 +122,9 @@ export function clearUp(settings: Pick<ShelfSettings, 'dataDir' | 'backupDirecto
   removeLeftovers(backupFolder(settings), isOwnName);
 }
 
-function rotate(folder: string, made: string, keep: number): string[] {
-  const older = scheduledBackups(folder).filter((name) => name !== made);
+/** Deletes the oldest backups whose names match, never the one just made. Returns their names. */
+export function rotate(folder: string, pattern: RegExp, made: string, keep: number): string[] {
+  const older = namesLike(folder, pattern).filter((name) => name !== made);
   const removed = older.slice(Math.max(keep - 1, 0));
   for (const name of removed) rmSync(join(folder, name));
   return removed;

@@ -5,10 +5,16 @@ import { actingAs } from '../core/core.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { Actor } from '../core/port/audit.ts';
 import { addProvider } from '../core/provider.ts';
-import { randomCode } from '../core/secret.ts';
+import { COMMIT } from '../version.ts';
 
 /** SHA-256 of `example.com`. */
 const EXAMPLE_DOMAIN_HASH = 'a379a6f6eeafb9a55e378c118034e2751e682fab9f2d30ab13d2125586ce1947';
+
+/** The code of the first link, with which the README continues. */
+const EXAMPLE_CODE = 'FIRSTLINK001';
+
+/** `make` writes a script of this name for those who run from source. */
+const PROGRAM = COMMIT === 'source' ? './gatepost' : 'gatepost';
 
 /** Creates a first provider if there is none. Returns the text with its credentials to print. */
 export async function welcome(app: App, operator: () => Actor, nowMs: number): Promise<string> {
@@ -17,7 +23,7 @@ export async function welcome(app: App, operator: () => Actor, nowMs: number): P
   if (first) {
     return `
 Provider ${first.code} (${first.name}) exists; its key was shown when it was created.
-For a new key: gatepost provider rotate-key ${first.code}
+For a new key: ${PROGRAM} provider rotate-key ${first.code}
 `;
   }
   const draft = { name: 'first', plan: 'enterprise' as const, activeUntilMs: null };
@@ -26,8 +32,7 @@ For a new key: gatepost provider rotate-key ${first.code}
   if (isRefused(added)) throw new Error(added.says);
 
   const api = (path: string, rest: string) =>
-    `curl '${app.url}${path}?provider_code=${added.code}&auth_key=${added.authKey}${rest}'`;
-  const code = randomCode(12);
+    `curl -w '\\n' '${app.url}${path}?provider_code=${added.code}&auth_key=${added.authKey}${rest}'`;
   return `
 A first provider was created. Its key is shown only once: only its SHA-256 is stored.
 
@@ -37,10 +42,11 @@ A first provider was created. Its key is shown only once: only its SHA-256 is st
 Bind the domain example.com, add a link for two devices, admit a device, list it:
 
 ${api('/api/add-domain', `&domain_hash=${EXAMPLE_DOMAIN_HASH}&domain_name=example.com`)}
-${api('/api/add-install', `&install_limit=2&install_code=${code}&note=first`)}
-curl -H 'x-hwid: my-first-phone' -H 'x-device-os: Android' -H 'x-device-model: Pixel 9' '${app.url}/install?id=${EXAMPLE_DOMAIN_HASH}&installid=${code}'
-${api('/api/list-hwid', `&install_code=${code}`)}
+${api('/api/add-install', `&install_limit=2&install_code=${EXAMPLE_CODE}&note=first`)}
+curl -w '\\n' -H 'x-hwid: my-first-phone' -H 'x-device-os: Android' -H 'x-device-model: Pixel 9' '${app.url}/install?id=${EXAMPLE_DOMAIN_HASH}&installid=${EXAMPLE_CODE}'
+${api('/api/list-hwid', `&install_code=${EXAMPLE_CODE}`)}
 
+More commands: ${PROGRAM} --help
 The documentation of the API: ${app.url}/docs
 Ctrl-C stops the server.
 `;

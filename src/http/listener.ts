@@ -2,6 +2,7 @@
 
 import type { Elysia } from 'elysia';
 import { OperatorError } from '../operator-error.ts';
+import { portHolder } from '../port-holder.ts';
 import { hostInUrl } from '../whereabouts.ts';
 import { makePortHandover, type PortHandover } from './port-handover.ts';
 
@@ -164,8 +165,7 @@ function start(
       ...(tls && { tls }),
     });
   } catch (error) {
-    const code = (error as { code?: unknown }).code;
-    const reason = LISTEN_FAILURES[String(code)] ?? (error as Error).message;
+    const reason = whyNotListening(error, port);
     throw new OperatorError(`cannot listen on ${hostInUrl(host)}:${port}: ${reason}`);
   }
   const { server } = app;
@@ -208,8 +208,15 @@ async function stopServer(server: Server): Promise<void> {
   await stopped;
 }
 
+/** Returns the cause as a sentence, and for a port that is taken who has it and what to do. */
+function whyNotListening(error: unknown, port: number): string {
+  const code = String((error as { code?: unknown }).code);
+  if (code !== 'EADDRINUSE') return LISTEN_FAILURES[code] ?? (error as Error).message;
+  const holder = portHolder(port) ?? 'another program';
+  return `the port is taken by ${holder}: stop it, or choose another (--port, GATEPOST_PORT)`;
+}
+
 const LISTEN_FAILURES: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is taken',
   EADDRNOTAVAIL: 'this machine does not have that address',
   EACCES: 'that port needs more rights',
   ENOENT: 'no such address',

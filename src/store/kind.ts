@@ -22,6 +22,11 @@ export interface StoreOptions {
   create: boolean;
   /** Permission to migrate alone. Default: as `create`. A command beside a server has none. */
   migrates?: boolean;
+  /**
+   * Called before an existing database is migrated, with its schema and the one to come. A throw
+   * refuses the opening, and changes nothing.
+   */
+  onMigration?: (from: number, to: number) => Promise<void>;
   /** Most writes in one commit. */
   commitBatchMax: number;
   onCommit?: CommitObserver;

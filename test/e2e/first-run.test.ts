@@ -81,12 +81,12 @@ describe('first start', () => {
     const [docs = ''] = text.match(/http:\S+\/docs$/m) ?? [];
     expect((await fetch(docs)).headers.get('content-type')).toStartWith('text/html');
     expect(await (await fetch(first.url)).text()).toContain('<a href="/docs">');
-    const lines = text.split('\n').filter((line) => line.startsWith('curl '));
+    const lines = text.split('\n').filter((line) => line.startsWith("curl -w '\\n' "));
     const answers: unknown[] = [];
     for (const line of lines) answers.push(await paste(line));
     expect(answers).toEqual([
       { rc: 1, msg: 'Ok', id: 1 },
-      { rc: 1, msg: 'Ok', install_code: expect.stringMatching(/^[A-Za-z0-9]{12}$/), id: 1 },
+      { rc: 1, msg: 'Ok', install_code: 'FIRSTLINK001', id: 1 },
       expect.objectContaining({ rc: 1, msg: 'Ok', install_limit: 2, install_count: 1 }),
       {
         rc: 1,
@@ -189,7 +189,9 @@ describe('an address that cannot be had is one sentence and exit 1', () => {
     const server = await startServe();
     const port = String(server.port);
     const second = await run(['serve', '--port', port, '--data', join(temporaryFolder(), 'data')]);
-    const sentence = `gatepost: cannot listen on 127.0.0.1:${port}: the port is taken\n`;
+    const reason = `the port is taken by gatepost (process ${server.pid})`;
+    const todo = 'stop it, or choose another (--port, GATEPOST_PORT)';
+    const sentence = `gatepost: cannot listen on 127.0.0.1:${port}: ${reason}: ${todo}\n`;
     expect(second).toEqual({ code: 1, stdout: '', stderr: sentence });
     expect(await answerOf(`${server.url}/provider`)).toMatchObject({ rc: 0 });
     await server.stop();

@@ -166,9 +166,15 @@ testIf('in the middle of a migration: an error, the old schema stays, then it wo
   cpSync(dataDir, old, { recursive: true });
 
   disk.fill(0);
-  const failed = await run(['serve', '--port', '0', '--data', dataDir]);
+  const start = ['serve', '--port', '0', '--data', dataDir];
+  const unsaved = await run(start);
+  expect(unsaved.code).toBe(1);
+  expect(unsaved.stderr).toMatch(
+    /^gatepost: the database cannot be backed up [^\n]+, or set backup.before_migration = false\n$/,
+  );
+  const failed = await run(start, { env: { GATEPOST_BACKUP_BEFORE_MIGRATION: 'false' } });
   expect(failed.code).toBe(1);
-  expect(failed.stderr).toMatch(/^gatepost: no space left on the disk of [^\n]+\n$/);
+  expect(failed.stderr).toMatch(/\ngatepost: no space left on the disk of [^\n]+\n$/);
   // More and more pages, until there is enough: it failed at points all along the way.
   const refusals: string[] = [];
   let leftPages = 1;

@@ -22,7 +22,7 @@ export function committedFiles(): string[] {
   const ignored = readText('.gitignore')
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => new Bun.Glob(line.replace(/\/$/, '')));
+    .map((line) => new Bun.Glob(line.replace(/^\/|\/$/g, '')));
   const walk = (folder: string): string[] =>
     readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
       if (entry.name === '.git' || ignored.some((glob) => glob.match(entry.name))) return [];

@@ -1,5 +1,5 @@
-import { integer, schedule, text } from '../readers.ts';
-import { live } from '../setting.ts';
+import { boolean, integer, schedule, text } from '../readers.ts';
+import { live, setting } from '../setting.ts';
 
 export const backupSettings = {
   // Only the operator knows where a backup may be stored and how large it may be.
@@ -23,5 +23,9 @@ export const backupSettings = {
   },
   backupPassphraseFile: live('backup.passphrase_file', '', text, [
     'A file whose first line is that passphrase, used in place of `backup.passphrase`.',
+  ]),
+  backupBeforeMigration: setting('backup.before_migration', 'true', boolean, [
+    'Whether a server backs up its database before it migrates it to a newer schema, beside the',
+    'scheduled backups. The last two are kept. PostgreSQL has its own backups.',
   ]),
 } as const;

@@ -7,6 +7,7 @@
 import { SQL } from 'bun';
 import { MIGRATIONS } from '../../../migrations/postgres/index.ts';
 import { messageOf, OperatorError } from '../../operator-error.ts';
+import type { StoreOptions } from '../kind.ts';
 import { sqlStateOf } from './fault.ts';
 import { CHANNEL, SCHEMA_CHANGED } from './signals.ts';
 
@@ -45,6 +46,7 @@ export interface MigrationRights {
   migrates: boolean;
   /** Permission to use a database with a mark, for a move. */
   moves?: boolean;
+  onMigration?: StoreOptions['onMigration'];
 }
 
 /** Runs `use` on a connection of its own, and closes it. */
@@ -99,6 +101,7 @@ export async function migrate(ask: Ask, rights: MigrationRights): Promise<void> 
     );
   }
   await refuseServer(ask);
+  if (state !== null) await rights.onMigration?.(state.version, SCHEMA_VERSION);
   for (let attempt = 1; ; attempt++) {
     try {
       return await runMissing(ask);

@@ -39,7 +39,10 @@ export async function openPostgresStore(
   const { clock = systemClock, create, migrates = create } = options;
   await openPatiently(
     database,
-    () => withConnection(poolOptions(database, 1), (ask) => migrate(ask, { create, migrates })),
+    () =>
+      withConnection(poolOptions(database, 1), (ask) =>
+        migrate(ask, { create, migrates, onMigration: options.onMigration }),
+      ),
     options.waiting,
   );
   const { onAway, onBack, onStatement, onRetry } = options;

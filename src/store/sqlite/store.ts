@@ -15,7 +15,8 @@ import { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { Done, NOTHING, sqliteStatements } from './dialect.ts';
 import { exportStore } from './export.ts';
-import { LOCK_FILE, openDatabase } from './file/open.ts';
+import { SCHEMA_VERSION } from './file/migrate.ts';
+import { LOCK_FILE, olderSchema, openDatabase } from './file/open.ts';
 import { healthStore } from './health.ts';
 import { lockRequestsBy } from './lock-request.ts';
 import { nodeStore, Processes } from './node.ts';
@@ -26,10 +27,16 @@ import { GroupWriter } from './writer.ts';
 /** Longest wait for another process's lock when only figures are left to save, ms. */
 const LAST_WAIT_MS = 1_000;
 
-/** Opens the store, within the call itself. Throws `OperatorError` with the reason if it fails. */
+/**
+ * Opens the store, within the call itself unless it migrates. Throws `OperatorError` with the
+ * reason if it fails.
+ */
 export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const { dataDir, create, migrates, commitBatchMax, onCommit, onFigure, onOutbox } = options;
   const { clock = systemClock, onDistributionEnd } = options;
+  const { onMigration } = options;
+  const older = onMigration && (migrates ?? create) ? olderSchema(dataDir) : null;
+  if (older !== null) await onMigration?.(older, SCHEMA_VERSION);
   const opened = openDatabase(dataDir, create, migrates);
   const index = WalIndex.of(opened.db);
   const db = new Connection(opened.db, index);

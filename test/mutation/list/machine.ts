@@ -176,6 +176,15 @@ export const machine: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/port-holder.ts',
+    tests: ['test/port-holder.test.ts'],
+    changes: [
+      [' && state === LISTENING', ''],
+      ["['/proc/net/tcp', '/proc/net/tcp6']", "['/proc/net/tcp6']"],
+      ['sockets.has(target(`${folder}/${descriptor}`))', 'true'],
+    ],
+  },
+  {
     file: 'src/systemd.ts',
     tests: ['test/systemd.test.ts'],
     changes: [

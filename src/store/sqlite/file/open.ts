@@ -67,6 +67,13 @@ export function openDatabase(dataDir: string, create: boolean, migrates = create
   }
 }
 
+/** Returns the schema of a database that must be migrated; null: there is none, or it is new. */
+export function olderSchema(dataDir: string): number | null {
+  const file = join(dataDir, DATABASE_FILE);
+  const schema = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0 ? inspect(file) : 0;
+  return schema > 0 && schema < SCHEMA_VERSION ? schema : null;
+}
+
 /** Locks out restores; returns the unlocking. Throws {@link OperatorError} during a restore. */
 export function holdDatabase(dataDir: string): () => void {
   const file = join(dataDir, LOCK_FILE);
