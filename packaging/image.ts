@@ -35,7 +35,7 @@ const PROGRAM = 'usr/bin/gatepost';
 const SECOND_NS = 1e9;
 
 /** The configuration of a container; engines that do not know `Healthcheck` ignore it. */
-const CONTAINER = {
+export const CONTAINER = {
   User: `${USER}:${USER}`,
   ExposedPorts: { '8080/tcp': {} },
   Env: [

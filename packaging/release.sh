@@ -7,6 +7,7 @@
 #                         holds; without it, nothing is signed
 # RELEASE_URL=address     where these files will be: install.sh downloads from there
 # IMAGES="amd64 arm64"    the images to make, of those platforms; empty: none
+# FROM=dist OUT=folder    other folders, for tests; OUT must not exist
 #
 # The same commit gives the same bytes, on machines with the same C library (it is in the images).
 set -euo pipefail
@@ -17,8 +18,12 @@ version=$("$bun" --print 'require("./package.json").version')
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y package.json)}
 export SOURCE_DATE_EPOCH LC_ALL=C
 date=$(date --utc --date="@$SOURCE_DATE_EPOCH" +%Y-%m-%d)
-out=dist/release
+from=${FROM:-dist}
+out=${OUT:-dist/release}
 
+case ${RELEASE_URL:-} in
+  *[!A-Za-z0-9:/._~%-]*) echo 'RELEASE_URL is no plain address' >&2 && exit 1 ;;
+esac
 # The public half, as "ssh-ed25519 AAAA…" without its comment; empty: there is no key.
 public=
 if [ -n "${RELEASE_KEY:-}" ]; then
@@ -33,19 +38,20 @@ if [ -n "${RELEASE_KEY:-}" ]; then
   esac
 fi
 
-rm -rf "$out"
-mkdir -p "$out"
+[ -n "${OUT:-}" ] || rm -rf dist/release
+mkdir -p "$(dirname "$out")"
+mkdir "$out"
 for platform in "$@"; do
-  install -m 755 "dist/gatepost-linux-$platform" "$out/"
+  install -m 755 "$from/gatepost-linux-$platform" "$out/"
   case $platform in
     x64) architecture=amd64 ;;
     arm64) architecture=arm64 ;;
     *) continue ;;
   esac
-  OUT=$out packaging/build-deb.sh $architecture "dist/gatepost-linux-$platform"
+  OUT=$out packaging/build-deb.sh $architecture "$from/gatepost-linux-$platform"
   case " ${IMAGES-amd64 arm64} " in
     *" $architecture "*)
-      "$bun" packaging/image.ts $architecture "dist/gatepost-linux-$platform" \
+      "$bun" packaging/image.ts $architecture "$from/gatepost-linux-$platform" \
         "$out/gatepost_${version}_image_$architecture.tar"
       ;;
   esac
@@ -56,7 +62,8 @@ sed -e "s|^version=.*|version='$version'|" -e "s|^key=.*|key='$public'|" \
   -e "s|^url=.*|url='${RELEASE_URL:-}'|" packaging/install.sh >"$out/install.sh"
 chmod 755 "$out/install.sh"
 
-(cd "$out" && sha256sum ./* | sed 's|  \./|  |' >../SHA256SUMS && mv ../SHA256SUMS .)
+sums=$(cd "$out" && sha256sum -- *)
+echo "$sums" >"$out/SHA256SUMS"
 if [ -n "$public" ]; then
   # The namespace: a signature for another purpose is none for a release.
   said=$(ssh-keygen -Y sign -f "$RELEASE_KEY" -n gatepost "$out/SHA256SUMS" 2>&1) || {
