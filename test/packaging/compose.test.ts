@@ -1,4 +1,4 @@
-/** compose.yaml: valid by the rules of the Compose specification that it uses, and by the program. */
+/** compose.yaml: valid by the rules of Compose that it uses, and by those of the program. */
 
 import { describe, expect, test } from 'bun:test';
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
@@ -55,7 +55,7 @@ const COMPOSE = only({
   volumes: Type.Record(Type.String(), Type.Null()),
 });
 
-/** Interpolates `$NAME`, `${NAME}`, `${NAME:-default}` and `${NAME:+other}`, which may be nested. */
+/** Interpolates `${NAME}`, `${NAME:-default}` and `${NAME:+other}`, which may be nested. */
 function interpolated(given: string, env: Readonly<Record<string, string>>): string {
   const inner = /\$\{(\w+)(?:(:[-+])([^${}]*))?\}/g;
   const once = given.replace(inner, (_, name: string, operator = '', other = '') => {
