@@ -118,6 +118,7 @@ function sentence({ verdict, door, hwid }: Case): string {
   const words: Readonly<Record<Verdict, string>> = {
     known: 'admitted: it holds a slot',
     room: 'admitted: a slot is free',
+    over: 'admitted over the limit: the link only counts',
     inactive: `admitted: the inactive slot of ${oldest} would be freed`,
     replaced: `admitted: it would replace ${oldest}`,
     link_domain_not_bound: 'refused: the provider has no active binding of the domain',

@@ -3,13 +3,17 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { COOL_DOWN_HOURS, INACTIVE_DAYS, type WholeFormat } from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
-import { type OwnPolicy, type Policy, WHEN_FULL } from '../core/port/slot.ts';
+import { type OwnPolicy, type Policy, WHEN_FULL, WITHOUT_HWID } from '../core/port/slot.ts';
 import { policyOf } from '../core/slot.ts';
 
 type PolicyOf<T> = { [Field in keyof Policy]: Policy[Field] | T };
 
+const ON = { on: 1, off: 0 } as const;
+
 /** Options of a policy: an omitted one changes nothing, `default` inherits the value again. */
-export type PolicyOptions = Partial<PolicyOf<'default'>>;
+export interface PolicyOptions extends Partial<Omit<PolicyOf<'default'>, 'enforce'>> {
+  enforce?: keyof typeof ON | 'default';
+}
 
 function wholeOrDefault(name: string, { read, rule }: WholeFormat) {
   return (text: string): number | 'default' => {
@@ -38,24 +42,44 @@ export function addPolicy(command: Command): Command {
       '--cool-down-hours <hours>',
       'hours between two replacements, or default',
       wholeOrDefault('cool-down hours', COOL_DOWN_HOURS),
+    )
+    .addOption(
+      new Option('--enforce <state>', 'off only counts the devices over the limit').choices([
+        ...Object.keys(ON),
+        'default',
+      ]),
+    )
+    .addOption(
+      new Option(
+        '--without-hwid <way>',
+        'the answer of the gate to apps that send no HWID; count gives them one slot together',
+      ).choices([...WITHOUT_HWID, 'default']),
     );
 }
 
 /** Returns the parts of a policy that the options set. */
 export function givenPolicy(options: PolicyOptions): Partial<OwnPolicy> {
-  const { inactiveDays, whenFull, coolDownHours } = options;
+  const { inactiveDays, whenFull, coolDownHours, enforce, withoutHwid } = options;
   return {
     ...(inactiveDays !== undefined && { inactiveDays: orNull(inactiveDays) }),
     ...(whenFull !== undefined && { whenFull: orNull(whenFull) }),
     ...(coolDownHours !== undefined && { coolDownHours: orNull(coolDownHours) }),
+    ...(enforce !== undefined && { enforce: enforce === 'default' ? null : ON[enforce] }),
+    ...(withoutHwid !== undefined && { withoutHwid: orNull(withoutHwid) }),
   };
 }
 
 const orNull = <T>(value: T | 'default'): T | null => (value === 'default' ? null : value);
 
 /** Returns a policy as JSON. */
-export function policyView<T>({ inactiveDays, whenFull, coolDownHours }: PolicyOf<T>) {
-  return { inactive_days: inactiveDays, when_full: whenFull, cool_down_hours: coolDownHours };
+export function policyView<T>(own: PolicyOf<T>) {
+  return {
+    inactive_days: own.inactiveDays,
+    when_full: own.whenFull,
+    cool_down_hours: own.coolDownHours,
+    enforce: own.enforce,
+    without_hwid: own.withoutHwid,
+  };
 }
 
 /**
@@ -67,10 +91,12 @@ export function policySheet(own: OwnPolicy, above: OwnPolicy): Record<string, st
     if (own[field] !== null) return '';
     return above[field] === null ? ' (default)' : ' (of the provider)';
   };
-  const { inactiveDays, whenFull, coolDownHours } = policyOf(own, above);
+  const { inactiveDays, whenFull, coolDownHours, enforce, withoutHwid } = policyOf(own, above);
   return {
     inactive_days: `${inactiveDays === 0 ? 'never' : inactiveDays}${source('inactiveDays')}`,
     when_full: `${whenFull}${source('whenFull')}`,
     cool_down_hours: `${coolDownHours}${source('coolDownHours')}`,
+    enforce: `${enforce === 1 ? 'on' : 'off'}${source('enforce')}`,
+    without_hwid: `${withoutHwid}${source('withoutHwid')}`,
   };
 }

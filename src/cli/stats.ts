@@ -28,6 +28,7 @@ const refused = (row: Figures): number =>
 
 const DEVICES = {
   ADMITTED: 'admitted',
+  OVER: 'admitted_over',
   SEEN: 'seen',
   'NO HWID': 'refused_hwid',
   UNBOUND: 'refused_domain',
@@ -114,7 +115,7 @@ function chart({ days }: Stats, columns: number): string | null {
 
 function textOf(stats: Stats, dayCount: number, columns: number | null): string {
   const devices = tableOf(
-    'Devices (refused: no HWID, domain not bound, link disabled, link full)',
+    'Devices (over: above the limit of a link that only counts; refused: no HWID, domain not bound, link disabled, link full)',
     DEVICES,
     stats,
   );

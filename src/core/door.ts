@@ -37,6 +37,8 @@ export interface DeviceCall {
   providerCode?: string | null;
   domainHash: string | null;
   hwid: string | null;
+  /** False: links without a setting of their own, or of their provider, only count. */
+  enforces?: boolean;
 }
 
 /** The refusals at the door, made once each, as attackers cause many. */
@@ -127,6 +129,7 @@ interface NewKeyCall {
   providerCode: string;
   domainHash: string;
   hwid: string | null;
+  enforces?: boolean;
 }
 
 /**
@@ -204,7 +207,10 @@ function keyOf(call: DeviceCall): SlotKey | RefusedAtDoor {
   const name = nameOf(call);
   if (isRefused(name)) return AT_DOOR.link_not_found;
   const domainHash = readDomainHash(call.domainHash);
-  return isRefused(domainHash) ? AT_DOOR.link_domain_not_bound : { ...name, domainHash, hwid };
+  if (isRefused(domainHash)) return AT_DOOR.link_domain_not_bound;
+  return call.enforces === false
+    ? { ...name, domainHash, hwid, enforces: false }
+    : { ...name, domainHash, hwid };
 }
 
 /** Reads the name of the link, or returns a misfit. */

@@ -19,6 +19,7 @@ export const FIGURE_DAYS = 731;
 /** Meanings as phrases after "the number of". */
 export const FIGURE_MEANINGS: Readonly<Record<Figure, string>> = {
   admitted: 'HWIDs that took a slot on a link',
+  admitted_over: 'of those, HWIDs over the limit of a link that only counts',
   seen: 'different devices that called that day',
   refused_hwid: 'calls refused because they held no HWID',
   refused_domain: 'calls refused because their domain is not actively bound',

@@ -27,6 +27,7 @@ export function newInstall(
 ): NewInstall {
   const { installCode, installLimit, note, subscriptionKey = null } = draft;
   const { coolDownHours = null, inactiveDays = null, whenFull = null } = draft;
+  const { enforce = null, withoutHwid = null } = draft;
   // Written out: copying an object takes longer than a look-up in the database.
   return {
     installLimit,
@@ -34,6 +35,8 @@ export function newInstall(
     coolDownHours,
     inactiveDays,
     whenFull,
+    enforce,
+    withoutHwid,
     providerId: provider.id,
     installCode: installCode ?? randomCode(12),
     subscriptionKeyHash: subscriptionKey && subscriptionKeyHash(subscriptionKey),

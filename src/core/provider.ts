@@ -110,6 +110,19 @@ export async function rotateKey(
   return outcome === 'ok' ? { code, authKey } : new Refused(outcome);
 }
 
+/** Changes the policy of a provider's links, if there is a change. Returns its policy then. */
+export async function changePolicy(
+  core: Core,
+  provider: Provider,
+  change: Partial<OwnPolicy>,
+  nowMs: number,
+): Promise<OwnPolicy> {
+  if (Object.keys(change).length === 0) return provider;
+  const outcome = await core.store.updateProvider(provider.code, change, actAt(core, nowMs));
+  if (outcome !== 'ok') throw new Error('the provider was removed meanwhile');
+  return { ...provider, ...change };
+}
+
 /**
  * Removes a provider with all its records; devices stay. The first of many small steps revokes its
  * keys, and another call completes an interrupted removal. Refuses `provider_not_found`.

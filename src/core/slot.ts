@@ -5,6 +5,8 @@
  * | The link | The oldest slot, not seen for longest | A newcomer |
  * |---|---|---|
  * | has a free slot | | takes the free slot |
+ * | is full and only counts, with less than 100 devices | | takes a slot over the limit: `over` |
+ * | holds more devices than its limit | | is refused |
  * | is full | was not seen for `inactiveDays` | takes the oldest slot: `inactive` |
  * | is full, `replace-oldest`, past its cool-down | was seen | takes the oldest slot: `replaced` |
  * | is full | otherwise | is refused |
@@ -15,29 +17,46 @@ import { INSTALL_ACTIVE, type InstallTerms } from './port/install.ts';
 import type { Door, FullLink, LinkRefusal, OwnPolicy, Policy } from './port/slot.ts';
 
 /** A policy that overrides nothing. */
-export const NO_POLICY: OwnPolicy = { inactiveDays: null, whenFull: null, coolDownHours: null };
+export const NO_POLICY: OwnPolicy = {
+  inactiveDays: null,
+  whenFull: null,
+  coolDownHours: null,
+  enforce: null,
+  withoutHwid: null,
+};
 export const NO_TERMS: InstallTerms = { ...NO_POLICY, subscriptionKeyHash: null };
 
-const DEFAULT_POLICY: Policy = { inactiveDays: 0, whenFull: 'refuse', coolDownHours: 24 };
+const DEFAULT_POLICY: Policy = {
+  inactiveDays: 0,
+  whenFull: 'refuse',
+  coolDownHours: 24,
+  enforce: 1,
+  withoutHwid: 'refuse',
+};
 
-/** Returns the effective policy of a link. */
-export function policyOf(link: OwnPolicy, provider: OwnPolicy): Policy {
+/** Devices on a link that only counts; no limit is higher. */
+export const DEVICES_MAX = 100;
+
+/** Returns the effective policy of a link; `enforces` decides where neither has `enforce`. */
+export function policyOf(link: OwnPolicy, provider: OwnPolicy, enforces = true): Policy {
+  const byDefault = enforces ? DEFAULT_POLICY.enforce : 0;
   return {
     inactiveDays: link.inactiveDays ?? provider.inactiveDays ?? DEFAULT_POLICY.inactiveDays,
     whenFull: link.whenFull ?? provider.whenFull ?? DEFAULT_POLICY.whenFull,
     coolDownHours: link.coolDownHours ?? provider.coolDownHours ?? DEFAULT_POLICY.coolDownHours,
+    enforce: link.enforce ?? provider.enforce ?? byDefault,
+    withoutHwid: link.withoutHwid ?? provider.withoutHwid ?? DEFAULT_POLICY.withoutHwid,
   };
 }
 
-/** Reasons to admit a device: it has a slot, a slot is free, or the oldest slot is freed. */
-export type Admission = 'known' | 'room' | 'inactive' | 'replaced';
+/** Reasons to admit: a slot of its own, a free one, a link that only counts, a slot to free. */
+const ADMISSIONS = ['known', 'room', 'over', 'inactive', 'replaced'] as const;
+export type Admission = (typeof ADMISSIONS)[number];
 export type Verdict = Admission | LinkRefusal['says'];
 
 /** Returns true unless the verdict is a refusal. */
 export function isAdmitted(verdict: Verdict): verdict is Admission {
-  return (
-    verdict === 'known' || verdict === 'room' || verdict === 'inactive' || verdict === 'replaced'
-  );
+  return (ADMISSIONS as readonly string[]).includes(verdict);
 }
 
 /** Returns true if the policy can free a slot. */
@@ -46,11 +65,14 @@ export function freesSlots({ inactiveDays, whenFull }: Policy): boolean {
 }
 
 /** Decides whether a device is admitted on a link: the only such rule. */
-export function judge({ link, isBound, device, full }: Door, nowMs: number): Verdict {
+export function judge({ link, isBound, device, full, counts }: Door, nowMs: number): Verdict {
   if (!isBound) return 'link_domain_not_bound';
   if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
   if (device !== null) return 'known';
   if (link.deviceCount < link.installLimit) return 'room';
+  if (counts) return link.deviceCount < DEVICES_MAX ? 'over' : 'link_limit_reached';
+  // A slot for a slot would keep the link over its limit.
+  if (link.deviceCount > link.installLimit) return 'link_limit_reached';
   return (full && freed(full, nowMs)) ?? 'link_limit_reached';
 }
 

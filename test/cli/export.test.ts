@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import type { Policy } from '../../src/core/port/slot.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { hashKey } from '../../src/core/secret.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -68,7 +69,8 @@ function tables(line: CommandLine) {
     const all = (sql: string) => db.query(sql).all();
     return {
       provider: all(`SELECT code, name, plan, hex(key_hash) AS k, active_until_ms, suspended_at_ms,
-        install_count_max, install_count, created_at_ms, inactive_days, when_full, cool_down_hours
+        install_count_max, install_count, created_at_ms, inactive_days, when_full, cool_down_hours,
+        enforce, without_hwid
         FROM provider WHERE code <> 'Provide2'`),
       install: all('SELECT * FROM install ORDER BY id'),
       domain: all('SELECT * FROM domain ORDER BY id'),
@@ -85,7 +87,10 @@ async function setTerms(): Promise<void> {
   await withStore(from, async (store) => {
     const found = await store.findProvider('Provide1');
     const providerId = found?.id ?? 0;
-    const policy = { inactiveDays: 30, whenFull: 'replace-oldest', coolDownHours: 12 } as const;
+    const policy: Partial<Policy> = {
+      ...{ inactiveDays: 30, whenFull: 'replace-oldest', coolDownHours: 12 },
+      ...{ enforce: 0, withoutHwid: 'count' },
+    };
     await store.updateProvider('Provide1', { ...policy, inactiveDays: 7 }, ACT);
     const [newest] = await store.listInstalls(providerId, ALL);
     const terms = { ...policy, subscriptionKeyHash: HASH };
@@ -127,13 +132,19 @@ describe('there and back', () => {
   test('a file of a version without policies: slots were seen when their devices were', async () => {
     await setTerms();
     await exportIt();
-    const later = ['inactive_days', 'when_full', 'cool_down_hours', 'subscription_key_hash'];
+    const later = [
+      ...['inactive_days', 'when_full', 'cool_down_hours', 'subscription_key_hash'],
+      ...['enforce', 'without_hwid'],
+    ];
     const absent = new RegExp(`,"(?:${later.join('|')}|slot_seen_at_ms)":[^,}]*`, 'g');
     const older = readFileSync(file, 'utf8').replace(absent, '');
     expect(older).not.toContain('slot_seen');
     writeFileSync(file, older);
     expect(await to.run('import', file)).toMatchObject({ code: 0 });
-    const withPolicy = { inactive_days: null, when_full: null, cool_down_hours: null };
+    const withPolicy = {
+      ...{ inactive_days: null, when_full: null, cool_down_hours: null },
+      ...{ enforce: null, without_hwid: null },
+    };
     const { provider, install, slots } = tables(to);
     expect(provider).toMatchObject([withPolicy]);
     expect(install).toMatchObject([withPolicy, { ...withPolicy, subscription_key_hash: null }]);
@@ -148,6 +159,8 @@ describe('there and back', () => {
       ['"inactive_days":30', '"inactive_days":3651'],
       ['"inactive_days":30', '"inactive_days":"30"'],
       ['"when_full":"replace-oldest"', '"when_full":"other"'],
+      ['"enforce":0', '"enforce":2'],
+      ['"without_hwid":"count"', '"without_hwid":"no"'],
       ['"cool_down_hours":12', '"cool_down_hours":0'],
       [`"subscription_key_hash":"${HASH}"`, '"subscription_key_hash":"short"'],
       [/"slot_seen_at_ms":\d+/, '"slot_seen_at_ms":-1'],

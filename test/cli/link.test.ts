@@ -19,7 +19,10 @@ import { makeLink, openData } from '../support/links.ts';
 
 const HOUR_MS = 3_600_000;
 const time = (hours: number) => showTime(NOW_MS + hours * HOUR_MS);
-const NO_POLICY = { inactive_days: null, when_full: null, cool_down_hours: null };
+const NO_POLICY = {
+  ...{ inactive_days: null, when_full: null, cool_down_hours: null },
+  ...{ enforce: null, without_hwid: null },
+};
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 
 let line: CommandLine;
@@ -107,7 +110,10 @@ describe('show', () => {
       created_at: TIME,
       has_subscription_key: false,
       ...NO_POLICY,
-      policy: { inactive_days: 0, when_full: 'refuse', cool_down_hours: 24 },
+      policy: {
+        ...{ inactive_days: 0, when_full: 'refuse', cool_down_hours: 24 },
+        ...{ enforce: 1, without_hwid: 'refuse' },
+      },
       replaced_at: null,
       refusals: null,
       slots: [],
@@ -191,14 +197,17 @@ describe('set', () => {
 
   test('takes away what is one’s own: the note, the key, each part of the policy', async () => {
     const own = ['--when-full', 'replace-oldest', '--cool-down-hours', '1', '--inactive-days', '0'];
-    await json('set', 'LinkCode0003', '--key', 'panel-key', ...own);
+    const more = ['--enforce', 'off', '--without-hwid', 'pass'];
+    await json('set', 'LinkCode0003', '--key', 'panel-key', ...own, ...more);
     expect(await json('show', 'key:panel-key')).toMatchObject({
       install_code: 'LinkCode0003',
       has_subscription_key: true,
       ...{ inactive_days: 0, when_full: 'replace-oldest', cool_down_hours: 1 },
+      ...{ enforce: 0, without_hwid: 'pass' },
     });
-    const none = ['--inactive-days', 'default', '--when-full', 'default'];
-    await json('set', 'key:panel-key', '--cool-down-hours', 'default', ...none, '--note', '');
+    const none = ['--inactive-days', 'default', '--when-full', 'default', '--enforce', 'default'];
+    const last = ['--without-hwid', 'default', '--cool-down-hours', 'default', '--note', ''];
+    await json('set', 'key:panel-key', ...none, ...last);
     await json('set', 'key:panel-key', '--no-key');
     expect(await json('show', 'LinkCode0003')).toMatchObject({
       ...{ note: null, has_subscription_key: false, ...NO_POLICY },
@@ -217,7 +226,7 @@ describe('set', () => {
     );
     await json('set', 'LinkCode0003', '--cool-down-hours', '3');
     expect(await json('show', 'LinkCode0003')).toMatchObject({
-      policy: { inactive_days: 90, when_full: 'refuse', cool_down_hours: 3 },
+      policy: { inactive_days: 90, when_full: 'refuse', cool_down_hours: 3, enforce: 1 },
     });
     const { stdout } = await link('show', 'LinkCode0003');
     expect(stdout).toMatch(/^inactive_days +90 \(of the provider\)$/m);

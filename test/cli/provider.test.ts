@@ -172,6 +172,8 @@ test('list and show tell everything but keys', async () => {
     inactive_days: null,
     when_full: null,
     cool_down_hours: null,
+    enforce: null,
+    without_hwid: null,
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
     old_key_until: null,
   };
@@ -217,7 +219,10 @@ test('a policy for all links, and the word that takes it away', async () => {
   const policy = ['--inactive-days', '30', '--when-full', 'replace-oldest'];
   const { code } = await add(...policy);
   const before = await json('show', code);
-  const own = { inactive_days: 30, when_full: 'replace-oldest', cool_down_hours: null };
+  const own = {
+    ...{ inactive_days: 30, when_full: 'replace-oldest', cool_down_hours: null },
+    ...{ enforce: null, without_hwid: null },
+  };
   expect(before).toMatchObject(own);
   const sheet = (await provider('show', code)).stdout;
   expect(sheet).toMatch(/^inactive_days +30$/m);

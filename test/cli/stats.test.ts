@@ -41,9 +41,9 @@ test('of one provider: the days on which something happened, the sum, the links'
   await seed();
   const text = await output('Provide1', '--days', '9');
   expect(text.split('\n').filter((line) => /^(2026|total|LinkCode)/.test(line))).toEqual([
-    '2026-11-19         0     0        0        0         0     1      0      0',
-    '2026-11-20         0     0        0        0         0     1      0      1',
-    'total              0     0        0        0         0     2      0      1',
+    '2026-11-19         0     0     0        0        0         0     1      0      0',
+    '2026-11-20         0     0     0        0        0         0     1      0      1',
+    'total              0     0     0        0        0         0     2      0      1',
     '2026-11-19      3           0          0         0       0         0       0        0',
     '2026-11-20      1           0          0         0       0         0       0        0',
     'total           4           0          0         0       0         0       0        0',

@@ -242,6 +242,7 @@ test('tables are shown by their keys, each with its origin', () => {
     ['gate.upstream.1.key_path', '/sub/{key}', 'default'],
     ['gate.upstream.1.pass_paths', '', 'default'],
     ['gate.upstream.1.default_limit', '3', `${file}:5`],
+    ['gate.upstream.1.enforce', 'true', 'default'],
     ['gate.upstream.1.browsers', 'refuse', 'default'],
     ['gate.upstream.1.other_paths', 'refuse', 'default'],
     ['gate.upstream.1.refused_status', '404', 'default'],

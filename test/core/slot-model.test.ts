@@ -11,6 +11,7 @@ import { addDomain } from '../../src/core/domain.ts';
 import { admitDevice } from '../../src/core/door.ts';
 import { addInstall, freeSlot, updateInstall } from '../../src/core/install.ts';
 import type { Policy } from '../../src/core/port/slot.ts';
+import { NO_POLICY, policyOf } from '../../src/core/slot.ts';
 import { seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { playModel } from '../support/model.ts';
 
@@ -39,7 +40,7 @@ interface ModelLink {
 class Model {
   readonly links: ModelLink[] = [2, 1].map((limit) => ({
     limit,
-    policy: { inactiveDays: 0, whenFull: 'refuse', coolDownHours: 24 },
+    policy: policyOf(NO_POLICY, NO_POLICY),
     replacedMs: null,
     slots: [],
     story: [],

@@ -31,6 +31,7 @@ function door(deviceCount: number, more: Partial<Door> = {}): Door {
     isBound: true,
     device: null,
     full: null,
+    counts: false,
     ...more,
   };
 }
@@ -53,6 +54,20 @@ describe('the verdict', () => {
     ['link_disabled', door(2, { ...disabled, full: anything })],
     ['link_domain_not_bound', door(2, { isBound: false, full: anything })],
     ['link_limit_reached', door(2, { full: full({}) })],
+    // A link that only counts takes more, up to what any link may hold, and frees nothing.
+    ['room', door(1, { counts: true })],
+    ['over', door(2, { counts: true })],
+    ['over', door(99, { counts: true, full: anything })],
+    ['link_limit_reached', door(100, { counts: true, full: anything })],
+    ['known', door(5, { counts: true, device })],
+    [
+      'link_disabled',
+      door(2, { ...disabled, counts: true, link: { ...disabled.link, deviceCount: 2 } }),
+    ],
+    ['link_domain_not_bound', door(2, { isBound: false, counts: true })],
+    // Over its limit it gives no slot for a slot.
+    ['link_limit_reached', door(3, { full: anything })],
+    ['known', door(3, { device })],
   ] as const)('%s', (verdict, at) => {
     expect(judge(at, NOW_MS + 1000 * DAY_MS)).toBe(verdict);
   });
@@ -112,14 +127,24 @@ describe('a full link', () => {
 });
 
 test("a policy is the link's, else its provider's, else the default, part by part", () => {
-  const standard = { inactiveDays: 0, whenFull: 'refuse', coolDownHours: 24 } as const;
+  const standard: Policy = {
+    ...{ inactiveDays: 0, whenFull: 'refuse', coolDownHours: 24 },
+    ...{ enforce: 1, withoutHwid: 'refuse' },
+  };
   expect(policyOf(NO_POLICY, NO_POLICY)).toEqual(standard);
-  const providers = { inactiveDays: 9, whenFull: 'replace-oldest', coolDownHours: 8 } as const;
+  const providers: Policy = {
+    ...{ inactiveDays: 9, whenFull: 'replace-oldest', coolDownHours: 8 },
+    ...{ enforce: 0, withoutHwid: 'count' },
+  };
   expect(policyOf(NO_POLICY, providers)).toEqual(providers);
-  const own = { inactiveDays: 0, whenFull: 'refuse', coolDownHours: 1 } as const;
+  const own: Policy = { ...standard, coolDownHours: 1, withoutHwid: 'pass' };
   expect(policyOf(own, providers)).toEqual(own);
   expect(policyOf({ ...NO_POLICY, coolDownHours: 1 }, providers)).toEqual({
     ...providers,
     coolDownHours: 1,
   });
+  // That of the upstream counts where neither decides.
+  expect(policyOf(NO_POLICY, NO_POLICY, false)).toEqual({ ...standard, enforce: 0 });
+  expect(policyOf(NO_POLICY, own, false).enforce).toBe(1);
+  expect(policyOf({ ...NO_POLICY, enforce: 1 }, providers, false).enforce).toBe(1);
 });

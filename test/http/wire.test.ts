@@ -30,6 +30,7 @@ const CHANGING: Readonly<Record<string, string>> = {
   '/api/list-install': '',
   '/api/list-hwid': 'install_id=1',
   '/api/delete-hwid': 'install_id=1&hwid=a',
+  '/api/policy': 'enforce=0',
   '/api/add-domain': `domain_hash=${'b'.repeat(64)}`,
   '/api/delete-domain': 'id=1',
   '/api/list-domain': '',

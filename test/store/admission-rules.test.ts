@@ -27,7 +27,19 @@ const DEVICES = ['has a slot', 'is known', 'is new'] as const;
 const RIVAL_SEEN_MS = NOW_MS - 10 * DAY_MS;
 
 /** Other slots of the link, its policy and its last replacement. */
-const ROOMS: Record<string, { isFull: boolean; policy?: OwnPolicy; replacedAtMs?: number }> = {
+interface Room {
+  isFull: boolean;
+  policy?: OwnPolicy;
+  replacedAtMs?: number;
+  /** The policy of the provider. */
+  above?: Partial<OwnPolicy>;
+  /** More slots than its limit. */
+  isOver?: true;
+  /** The switch of the caller. */
+  enforces?: boolean;
+}
+const REPLACING: OwnPolicy = { ...NO_POLICY, inactiveDays: 5, whenFull: 'replace-oldest' };
+const ROOMS: Record<string, Room> = {
   'one is free': { isFull: false },
   'it is full': { isFull: true },
   'its slot is inactive': { isFull: true, policy: { ...NO_POLICY, inactiveDays: 5 } },
@@ -40,6 +52,16 @@ const ROOMS: Record<string, { isFull: boolean; policy?: OwnPolicy; replacedAtMs?
     policy: { ...NO_POLICY, whenFull: 'replace-oldest' },
     replacedAtMs: NOW_MS - HOUR_MS,
   },
+  'it only counts and has room': { isFull: false, policy: { ...NO_POLICY, enforce: 0 } },
+  'it only counts': { isFull: true, policy: { ...REPLACING, enforce: 0 } },
+  'it counts as its provider': { isFull: true, above: { enforce: 0 } },
+  'it counts for its upstream': { isFull: true, policy: REPLACING, enforces: false },
+  'it counts, over its limit': { isFull: true, isOver: true, policy: { ...NO_POLICY, enforce: 0 } },
+  'it enforces, its provider counts': {
+    ...{ isFull: true, policy: { ...NO_POLICY, enforce: 1 } },
+    ...{ above: { enforce: 0 }, enforces: false },
+  },
+  'it enforces, over its limit': { isFull: true, isOver: true, policy: REPLACING },
 };
 
 interface Made {
@@ -127,7 +149,7 @@ describePostgres('on PostgreSQL', () => {
 
   /** Adds a link with its slots. */
   async function addCell(
-    { isFull, policy = NO_POLICY, replacedAtMs }: (typeof ROOMS)[string],
+    { isFull, isOver, policy = NO_POLICY, replacedAtMs }: Room,
     cell: { providerId: number; status: number; device: (typeof DEVICES)[number] },
   ): Promise<Made & { hwid: string }> {
     made += 1;
@@ -136,12 +158,16 @@ describePostgres('on PostgreSQL', () => {
     const subscriptionKeyHash = String(made).padStart(64, '0');
     const { providerId, status, device } = cell;
     const has = device === 'has a slot' ? [slotOf(hwid, RIVAL_SEEN_MS + 1)] : [];
-    const slots = [slotOf(`rival ${made}`, RIVAL_SEEN_MS), ...has];
+    const rivals = isOver ? [slotOf(`rival of ${made}`, RIVAL_SEEN_MS)] : [];
+    const slots = [slotOf(`rival ${made}`, RIVAL_SEEN_MS), ...rivals, ...has];
     const link = { id: null, note: null, createdAtMs: NOW_MS };
     const terms = { ...policy, subscriptionKeyHash };
-    const installLimit = slots.length + (isFull ? 0 : 1);
+    const installLimit = slots.length + (isFull ? 0 : 1) - rivals.length;
     const rules = { installCountMax: 10_000, updates: false };
-    const replaced = replacedAtMs === undefined ? {} : { replacedAtMs };
+    const replaced = {
+      ...(replacedAtMs !== undefined && { replacedAtMs }),
+      ...(isOver && { overMax: slots.length }),
+    };
     const adding = plain.importInstall(
       providerId,
       { ...link, installCode, installLimit, status, terms, slots, ...replaced },
@@ -166,10 +192,13 @@ describePostgres('on PostgreSQL', () => {
     test.each(DEVICES)('a device that %s is admitted as the rule says', async (device) => {
       const providerId = providers.get(provider ?? 'Provide1') ?? 0;
       for (const room of Object.values(ROOMS)) {
+        const above = { ...NO_POLICY, ...room.above };
+        for (const code of providers.keys()) await plain.updateProvider(code, above, ACT);
         for (const status of Object.values(STATUSES)) {
           for (const domainHash of Object.values(HASHES)) {
             const { hwid, ...link } = await addCell(room, { providerId, status, device });
-            const key = { ...name(link), domainHash, hwid };
+            const switched = room.enforces === undefined ? {} : { enforces: room.enforces };
+            const key = { ...name(link), domainHash, hwid, ...switched };
             const door = await plain.findSlot(key);
             const verdict = typeof door === 'string' ? door : judge(door, NOW_MS);
             transactionCount = 0;
@@ -180,7 +209,7 @@ describePostgres('on PostgreSQL', () => {
               typeof door !== 'string' && isAdmitted(judge(door, NOW_MS)) ? 'in' : verdict,
             );
             if (isIn && typeof door !== 'string') {
-              const isMore = verdict === 'room' ? 1 : 0;
+              const isMore = verdict === 'room' || verdict === 'over' ? 1 : 0;
               expect(taken).toEqual({
                 ...door.link,
                 deviceCount: door.link.deviceCount + isMore,

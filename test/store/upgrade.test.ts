@@ -119,7 +119,10 @@ test.each(RELEASES)('data of $release are brought up and listed as they were', a
   const cli = commandLine({ dataDir });
   try {
     for (const [path, answer] of Object.entries(listed.api)) {
-      expect(await (await fetch(app.url + path)).json(), path).toEqual(answer);
+      const now = expect(await (await fetch(app.url + path)).json(), path);
+      // A later program has more figures.
+      if (path.startsWith('/api/stats')) now.toMatchObject(answer as object);
+      else now.toEqual(answer);
     }
     for (const [words, printed] of Object.entries(listed.commands)) {
       const { code, stdout, stderr } = await cli.run(...words.split(' '), '--json');

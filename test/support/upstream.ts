@@ -28,6 +28,7 @@ export function upstreamTo(url: string, provider: string, more: Partial<Upstream
     keyPaths: [keyPath('/sub/{key}')],
     passPaths: [],
     defaultLimit: 3,
+    enforce: true,
     browsers: 'refuse',
     otherPaths: 'refuse',
     refusedStatus: 404,

@@ -45,6 +45,10 @@ const upstreamKeys = {
     integer(INSTALL_LIMIT.minimum, INSTALL_LIMIT.maximum),
     ['The limit of a link that is made for a new key.'],
   ),
+  enforce: tableKey('enforce', 'true', boolean, [
+    'Whether full links refuse new devices; `false` only counts those over the limit. A link or a',
+    'provider with `enforce` of its own decides for itself.',
+  ]),
   browsers: tableKey('browsers', 'refuse', oneOf('pass', 'refuse'), [
     'The answer to a browser, which sends no HWID: `pass`, the HTML page of the panel and no other',
     'content, or `refuse`.',

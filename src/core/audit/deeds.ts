@@ -204,15 +204,18 @@ function changesOfLink(before: Link, after: Link): Changes | null {
   return withText(changes, 'subscription_key', isOtherKey);
 }
 
-const policyFacts = ({ inactiveDays, whenFull, coolDownHours }: OwnPolicy): Facts => ({
-  inactive_days: inactiveDays,
-  when_full: whenFull,
-  cool_down_hours: coolDownHours,
+const policyFacts = (own: OwnPolicy): Facts => ({
+  inactive_days: own.inactiveDays,
+  when_full: own.whenFull,
+  cool_down_hours: own.coolDownHours,
+  enforce: own.enforce,
+  without_hwid: own.withoutHwid,
 });
 
 /** Most links have no policy of their own. */
-const hasPolicy = ({ inactiveDays, whenFull, coolDownHours }: OwnPolicy) =>
-  inactiveDays !== null || whenFull !== null || coolDownHours !== null;
+const hasPolicy = (own: OwnPolicy) =>
+  (own.inactiveDays ?? own.whenFull ?? own.coolDownHours ?? own.enforce ?? own.withoutHwid) !==
+  null;
 
 const setOnly = (facts: Facts): Facts =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null));

@@ -37,6 +37,10 @@ export const linkUpdated = (link: Link & { status: number }, deed: Deed) =>
 /** The last free slot of a link was taken. */
 export const linkFull = (link: Link) => happening('link.full', linkFacts(link));
 
+/** A link that only counts admitted a device that it would have refused. */
+export const linkOverLimit = (link: Link, hwid: string) =>
+  happening('link.over_limit', { ...linkFacts(link), hwid });
+
 /** `count`: the refusals of the link on the UTC day; `reason`: that of the last one. */
 export function linkRefused(
   linkId: number,

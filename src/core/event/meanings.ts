@@ -21,6 +21,10 @@ export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Mean
     fields: [...LINK, 'status', 'changed'],
   },
   'link.full': { about: 'the last free slot of a link was taken', fields: LINK },
+  'link.over_limit': {
+    about: 'a link that only counts admitted a device over its limit, which it would refuse',
+    fields: [...LINK, 'hwid'],
+  },
   'link.refused': {
     about: 'a link refused a device: for the first, 10th, 100th … time on a UTC day',
     fields: ['install_id', 'reason', 'count', 'day'],

@@ -8,6 +8,7 @@ import { TIME_MAX_MS } from '../calendar.ts';
 import { tidyFacts } from '../device.ts';
 import {
   COOL_DOWN_HOURS,
+  ENFORCE,
   INACTIVE_DAYS,
   type Reader,
   readDomainHash,
@@ -21,6 +22,7 @@ import {
   readPlan,
   readProviderCode,
   WHEN_FULL,
+  WITHOUT_HWID,
   whole,
 } from '../formats.ts';
 import { isRecord, isText, type JsonBounds, readJsonObject } from '../json-input.ts';
@@ -33,6 +35,7 @@ import type {
   ImportedSlot,
 } from '../port/moving.ts';
 import type { Provider } from '../port/provider.ts';
+import { DEVICES_MAX } from '../slot.ts';
 import {
   FieldFault,
   type Fields,
@@ -86,9 +89,11 @@ export function writeEnd({ installs, slots, domains }: ExportCounts): string {
 function providerFields(provider: Provider): Fields {
   const { code, name, plan, keyHash, activeUntilMs, suspendedAtMs } = provider;
   const { installCountMax, createdAtMs, inactiveDays, whenFull, coolDownHours } = provider;
+  const { enforce, withoutHwid } = provider;
   return wireFields({
     ...{ code, name, plan, keySha256: Buffer.from(keyHash).toString('hex'), activeUntilMs },
     ...{ suspendedAtMs, installCountMax, createdAtMs, inactiveDays, whenFull, coolDownHours },
+    ...{ enforce, withoutHwid },
   });
 }
 
@@ -136,6 +141,8 @@ const POLICY = {
   inactiveDays: orAbsent(numeric(INACTIVE_DAYS.read)),
   whenFull: orAbsent(WHEN_FULL.read),
   coolDownHours: orAbsent(numeric(COOL_DOWN_HOURS.read)),
+  enforce: orAbsent(numeric(ENFORCE.read) as Reader<0 | 1>),
+  withoutHwid: orAbsent(WITHOUT_HWID.read),
 };
 
 const readProviderFields = recordReader<Omit<Newcomer, 'keyHash'>>({
@@ -169,7 +176,9 @@ const readDomain = recordReader<ImportedDomain>({
   createdAtMs: time,
 });
 
-const readLink = recordReader<Omit<ImportedInstall, 'terms' | 'replacedAtMs' | 'slots'>>({
+const readLink = recordReader<
+  Omit<ImportedInstall, 'terms' | 'replacedAtMs' | 'overMax' | 'slots'>
+>({
   id: orNull(id),
   installCode: readInstallCode,
   installLimit: numeric(readInstallLimit),
@@ -187,13 +196,17 @@ function readInstall(fields: Fields): ImportedInstall {
   const hwids = fields['hwids'];
   if (!Array.isArray(hwids)) throw new FieldFault('hwids is not a list');
   const link = readLink(fields);
-  if (hwids.length > link.installLimit) throw new FieldFault('hwids has more than install_limit');
+  const overMax = fit(fields, 'over_max', orAbsent(numeric(whole(0, DEVICES_MAX).read)));
+  if (hwids.length > Math.max(link.installLimit, overMax ?? 0)) {
+    throw new FieldFault('hwids has more than install_limit');
+  }
   const replacedAtMs = fit(fields, 'replaced_at_ms', orAbsent(time));
   return {
     ...link,
     // Files of older versions have no terms.
     ...(fields['subscription_key_hash'] !== undefined && { terms: readTerms(fields) }),
     ...(replacedAtMs !== null && { replacedAtMs }),
+    ...(overMax !== null && { overMax }),
     slots: hwids.map(readSlot),
   };
 }

@@ -28,6 +28,9 @@ export function mergeInstall<Row extends Pick<Install, 'installLimit' | 'deviceC
   updates: boolean,
 ): Merged<Row> {
   const { was, after } = merge(known, wanted, updates);
-  const installLimit = Math.max(after.installLimit, after.deviceCount);
+  const isSame = after.installLimit === known.installLimit;
+  const installLimit = isSame
+    ? known.installLimit
+    : Math.max(after.installLimit, known.deviceCount);
   return { was, after: { ...after, installLimit } };
 }

@@ -7,6 +7,7 @@ export const PROVIDER_EVENTS = [
   'link.created',
   'link.updated',
   'link.full',
+  'link.over_limit',
   'link.refused',
   'device.admitted',
   'device.removed',

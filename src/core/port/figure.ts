@@ -4,7 +4,8 @@ import type { AdmitRefusal, AdmittedLink, NoLink } from './slot.ts';
 
 /** Names in the order of tables; FIGURE_MEANINGS of core/figures.ts explains them. */
 export const FIGURES = [
-  ...(['admitted', 'seen', 'refused_hwid', 'refused_domain', 'refused_disabled'] as const),
+  ...(['admitted', 'admitted_over', 'seen', 'refused_hwid', 'refused_domain'] as const),
+  'refused_disabled',
   ...(['refused_full', 'freed', 'links', 'sends', 'recipients', 'delivered'] as const),
   ...(['received', 'opened', 'executed', 'failed', 'expired'] as const),
 ] as const;

@@ -69,8 +69,8 @@ export interface InstallStore {
   addInstall(draft: NewInstall, act: Act): Promise<{ id: number } | AddRefusal>;
   /**
    * Changes a link of the provider. Returns `install_not_found` if it has no link with the id,
-   * `install_limit_below_count` if more slots are taken, and `subscription_key_exists` if another
-   * of its links has the key.
+   * `install_limit_below_count` if more slots are taken than a new limit allows, and
+   * `subscription_key_exists` if another of its links has the key.
    */
   updateInstall(
     providerId: number,

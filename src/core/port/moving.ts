@@ -28,6 +28,8 @@ export interface ImportedInstall {
   terms?: InstallTerms;
   /** Time at which a newcomer last replaced a slot, for the cool-down. Absent: none did. */
   replacedAtMs?: number;
+  /** HWIDs that it held while it only counted, if more than its limit. */
+  overMax?: number;
   /** Earliest registration first. */
   slots: ImportedSlot[];
 }

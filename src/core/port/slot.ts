@@ -4,6 +4,7 @@ import type { DeviceAtProvider, DeviceFacts } from './device.ts';
 import type { Maybe } from './maybe.ts';
 
 export const WHEN_FULL = ['refuse', 'replace-oldest'] as const;
+export const WITHOUT_HWID = ['refuse', 'pass', 'count'] as const;
 
 /** Rule for a new HWID on a full link: see core/slot.ts. */
 export interface Policy {
@@ -13,6 +14,13 @@ export interface Policy {
   whenFull: (typeof WHEN_FULL)[number];
   /** Least time between two such replacements, hours. */
   coolDownHours: number;
+  /** 0: a full link counts newcomers instead of refusing them. */
+  enforce: 0 | 1;
+  /**
+   * Answer of the gate to apps that send no HWID: a refusal, a passage without a slot, or one slot
+   * of the link for all of them together.
+   */
+  withoutHwid: (typeof WITHOUT_HWID)[number];
 }
 
 /** Parts of a policy that a link or a provider overrides; null: not overridden. */
@@ -59,6 +67,8 @@ export interface Door {
   device: DeviceAtProvider | null;
   /** Null: a slot is free, the device has one, or the policy frees none. */
   full: FullLink | null;
+  /** True if the device has no slot on the link, which is full and does not enforce its limit. */
+  counts: boolean;
 }
 
 /** The name fits no link (`link_not_found`) or links of several providers (`key_ambiguous`). */
@@ -81,7 +91,12 @@ export type LinkName =
   | { subscriptionKeyHash: string; providerCode: string | null };
 
 /** A device that asks for a slot; all fields are well formed. */
-export type SlotKey = LinkName & { domainHash: string; hwid: string };
+export type SlotKey = LinkName & {
+  domainHash: string;
+  hwid: string;
+  /** False: links without a setting of their own, or of their provider, do not enforce limits. */
+  enforces?: boolean;
+};
 
 /** A refusal by a known link. */
 export interface LinkRefusal {
@@ -99,6 +114,9 @@ export interface SlotStore {
   /**
    * Takes a slot for a new HWID, or refreshes the facts of one that has a slot, by the rule `judge`
    * of core/slot.ts. Records the end of a replaced slot in the history of the link.
+   *
+   * From the commit that makes a link or its provider enforce the limit no device is admitted over
+   * it; those that have a slot keep it.
    */
   takeSlot(
     key: SlotKey,

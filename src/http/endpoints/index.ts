@@ -4,6 +4,7 @@ import { domainEndpoints } from './domain.ts';
 import { hwidEndpoints } from './hwid.ts';
 import { installEndpoints } from './install.ts';
 import { messagingEndpoints } from './messaging.ts';
+import { policyEndpoints } from './policy.ts';
 import { receiptEndpoints } from './receipt.ts';
 import { remoteEndpoints } from './remote.ts';
 import { statsEndpoints } from './stats.ts';
@@ -17,7 +18,7 @@ interface EndpointGroup {
 
 /** The table of endpoints: the only definition of the API. */
 export const groups = [
-  { name: 'Limited links', endpoints: [...installEndpoints, ...hwidEndpoints] },
+  { name: 'Limited links', endpoints: [...installEndpoints, ...hwidEndpoints, ...policyEndpoints] },
   { name: 'Domains', endpoints: domainEndpoints },
   { name: 'Notifications and commands', endpoints: [...remoteEndpoints, ...receiptEndpoints] },
   { name: 'Figures', endpoints: statsEndpoints },

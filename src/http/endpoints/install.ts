@@ -6,15 +6,17 @@ import { addInstall, findByKey, type LinkChange, updateInstall } from '../../cor
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type Install } from '../../core/port/install.ts';
 import { after } from '../../core/port/maybe.ts';
 import type { Page } from '../../core/port/page.ts';
+import type { OwnPolicy } from '../../core/port/slot.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint, required, type Values } from '../endpoint.ts';
 import {
   CODE_EXAMPLE,
   CountField,
-  DEFAULT,
   forms,
   LimitField,
+  own,
   pageParams,
+  policyIn,
   RecordId,
   statusOf,
   termParams,
@@ -37,20 +39,10 @@ const LimitedLink = Type.Object(
   { title: 'LimitedLink' },
 );
 
-type Terms = Pick<LinkChange, 'inactiveDays' | 'whenFull' | 'coolDownHours' | 'subscriptionKey'>;
-
 /** Returns the given terms in the form of the core. */
-function termsOf(params: Values<ReturnType<typeof termParams>>): Terms {
-  const own = <T>(value: T | typeof DEFAULT) => (value === DEFAULT ? null : value);
-  const { cool_down_hours, inactive_days, subscription_key, when_full } = params;
-  // A shortcut: most calls give none.
-  if ((cool_down_hours ?? inactive_days ?? subscription_key ?? when_full) === null) return {};
-  return {
-    ...(inactive_days !== null && { inactiveDays: own(inactive_days) }),
-    ...(when_full !== null && { whenFull: own(when_full) }),
-    ...(cool_down_hours !== null && { coolDownHours: own(cool_down_hours) }),
-    ...(subscription_key !== null && { subscriptionKey: own(subscription_key) }),
-  };
+function termsOf({ subscription_key, ...policy }: Values<ReturnType<typeof termParams>>) {
+  const terms: Pick<LinkChange, keyof OwnPolicy | 'subscriptionKey'> = policyIn(policy);
+  return subscription_key === null ? terms : { ...terms, subscriptionKey: own(subscription_key) };
 }
 
 const addInstallEndpoint = providerEndpoint({

@@ -4,6 +4,7 @@ import { type TInteger, type TSchema, Type } from '@sinclair/typebox';
 import {
   COOL_DOWN_HOURS,
   DOMAIN_HASH,
+  ENFORCE,
   HWID,
   INACTIVE_DAYS,
   INSTALL_CODE,
@@ -21,8 +22,10 @@ import {
   type TextFormat,
   WHEN_FULL,
   type WholeFormat,
+  WITHOUT_HWID,
 } from '../../core/formats.ts';
-import { optional, required } from '../endpoint.ts';
+import type { OwnPolicy } from '../../core/port/slot.ts';
+import { optional, required, type Values } from '../endpoint.ts';
 import type { MessageKey } from '../messages.ts';
 
 /** Returns the form of a text; `documented` replaces a pattern that few languages can read. */
@@ -75,6 +78,14 @@ export const forms = {
     rule: `one of ${WHEN_FULL.values.join(', ')} and ${DEFAULT}`,
   },
   coolDownHours: wholeOrDefault(COOL_DOWN_HOURS),
+  enforce: {
+    schema: choice([...ENFORCE.values, DEFAULT]),
+    rule: `one of ${ENFORCE.values.join(', ')} and ${DEFAULT}`,
+  },
+  withoutHwid: {
+    schema: choice([...WITHOUT_HWID.values, DEFAULT]),
+    rule: `one of ${WITHOUT_HWID.values.join(', ')} and ${DEFAULT}`,
+  },
   /** `default` has the form of a key but means none. */
   subscriptionKey: ofText(SUBSCRIPTION_KEY, {
     ...{ minLength: 1, maxLength: SUBSCRIPTION_KEY_LENGTH_MAX },
@@ -113,23 +124,52 @@ export const pageParams = {
 /** The webhook of a call. */
 export const webhookIdParam = required(forms.id, { misfit: 'webhook_not_found', example: 1 });
 
-/** Terms of a link that extend the contract. */
-export const termParams = <const K extends MessageKey>(misfit: K) => ({
+/** The parts of a policy that extend the contract; `default` stands for the policy of `above`. */
+export const policyParams = <const K extends MessageKey>(misfit: K, above = 'the provider') => ({
   inactive_days: optional(forms.inactiveDays, {
     misfit,
-    about:
-      'Days after which a new device may take a slot that was not seen, if none is free; 0 is never. `default` is that of the provider.',
+    about: `Days after which a new device may take a slot that was not seen, if none is free; 0 is never. \`default\` is that of ${above}.`,
   }),
   when_full: optional(forms.whenFull, {
     misfit,
-    about:
-      'How a full link answers a new device: `refuse` it, or give it the slot that was not seen for longest. `default` is that of the provider.',
+    about: `How a full link answers a new device: \`refuse\` it, or give it the slot that was not seen for longest. \`default\` is that of ${above}.`,
   }),
   cool_down_hours: optional(forms.coolDownHours, {
     misfit,
-    about:
-      'Hours that must pass from one such replacement on the link to the next. `default` is that of the provider.',
+    about: `Hours that must pass from one such replacement on the link to the next. \`default\` is that of ${above}.`,
   }),
+  enforce: optional(forms.enforce, {
+    misfit,
+    about: `0: a full link only counts, and admits devices over its limit, 100 at most. From the answer to 1 it refuses new ones, and those that have a slot keep it. \`default\` is that of ${above}.`,
+  }),
+  without_hwid: optional(forms.withoutHwid, {
+    misfit,
+    about: `How the gate answers an app that sends no HWID: \`refuse\` it, let it \`pass\` without a slot, or \`count\` all such apps as one device. \`default\` is that of ${above}.`,
+  }),
+});
+
+/** Returns the parts of a policy that a call gives; `default` removes the own value. */
+export function policyIn(params: Values<ReturnType<typeof policyParams>>): Partial<OwnPolicy> {
+  const { cool_down_hours, enforce, inactive_days, when_full, without_hwid } = params;
+  // A shortcut: most calls give none.
+  if ((cool_down_hours ?? inactive_days ?? when_full ?? enforce ?? without_hwid) === null) {
+    return {};
+  }
+  return {
+    ...(inactive_days !== null && { inactiveDays: own(inactive_days) }),
+    ...(when_full !== null && { whenFull: own(when_full) }),
+    ...(cool_down_hours !== null && { coolDownHours: own(cool_down_hours) }),
+    ...(enforce !== null && { enforce: own(enforce) }),
+    ...(without_hwid !== null && { withoutHwid: own(without_hwid) }),
+  };
+}
+
+/** Returns null for `default`, else the value. */
+export const own = <T>(value: T | typeof DEFAULT): T | null => (value === DEFAULT ? null : value);
+
+/** Terms of a link that extend the contract. */
+export const termParams = <const K extends MessageKey>(misfit: K) => ({
+  ...policyParams(misfit),
   subscription_key: optional(forms.subscriptionKey, {
     misfit,
     about:

@@ -101,7 +101,8 @@ export async function passageOf(
     return upstream.otherPaths === 'pass' ? BY_OTHER_PATH : { reason: 'link_not_found' };
   }
   const isBrowser = hwid === null && /\btext\/html\b/i.test(accepts);
-  const at = { domainHash, hwid, providerCode: upstream.provider };
+  const { enforce: enforces, provider: providerCode } = upstream;
+  const at = { domainHash, hwid, providerCode, enforces };
   if (isBrowser && upstream.browsers === 'pass') {
     const visitor = { ...at, hwid: ANY_HWID };
     const keyed = key === null ? [] : [{ ...visitor, installCode: null, subscriptionKey: key }];

@@ -16,6 +16,8 @@ export interface Upstream {
   readonly passPaths: readonly PassPath[];
   /** The limit of a link that is created for a new key. */
   readonly defaultLimit: number;
+  /** False: links without a setting of their own, or of their provider, only count. */
+  readonly enforce: boolean;
   readonly browsers: 'pass' | 'refuse';
   /** Paths that fit no template. */
   readonly otherPaths: 'pass' | 'refuse';

@@ -32,8 +32,13 @@ interface PolicyRow extends OwnPolicy {
   providerInactiveDays: number | null;
   providerWhenFull: OwnPolicy['whenFull'];
   providerCoolDownHours: number | null;
+  providerEnforce: OwnPolicy['enforce'];
+  providerWithoutHwid: OwnPolicy['withoutHwid'];
   replacedAtMs: number | null;
 }
+
+/** The parts of a door that a full link has. */
+type FullDoor = Pick<DoorHere, 'full' | 'counts'>;
 
 /** Selects the doors of links `i` for a device and a domain. */
 export const selectDoor = (dialect: Dialect, { hwid, hash }: { hwid: SQL; hash: SQL }) => sql`
@@ -67,8 +72,10 @@ function statements(backend: Statements) {
             AND b.status = ${ACTIVE_BINDING}) LIMIT 2`),
     policy: backend.prepare<PolicyRow>(sql`
         SELECT i.inactive_days AS "inactiveDays", i.when_full AS "whenFull",
-          i.cool_down_hours AS "coolDownHours", o.inactive_days AS "providerInactiveDays",
+          i.cool_down_hours AS "coolDownHours", i.enforce AS enforce,
+          i.without_hwid AS "withoutHwid", o.inactive_days AS "providerInactiveDays",
           o.when_full AS "providerWhenFull", o.cool_down_hours AS "providerCoolDownHours",
+          o.enforce AS "providerEnforce", o.without_hwid AS "providerWithoutHwid",
           i.replaced_at_ms AS "replacedAtMs"
         FROM install i ${join} provider o ON o.id = i.provider_id
         WHERE i.id = ${once('installId')}`),
@@ -92,30 +99,45 @@ function statements(backend: Statements) {
 export function doorSteps(backend: Statements) {
   const on = statements(backend);
 
-  /** Reads the policy that holds on a link. Returns null if it never frees a slot. */
-  function* freeingPolicy(installId: number): Step<Omit<FullLink, 'oldest'> | null> {
+  /** Reads the policy that holds on a link. */
+  function* policyOn(installId: number, enforces?: boolean): Step<Omit<FullLink, 'oldest'> | null> {
     const row = yield* on.policy.get({ installId });
     if (row === null) return null;
-    const policy = policyOf(row, {
+    const { replacedAtMs } = row;
+    const ofProvider = {
       inactiveDays: row.providerInactiveDays,
       whenFull: row.providerWhenFull,
       coolDownHours: row.providerCoolDownHours,
-    });
-    return freesSlots(policy) ? { policy, replacedAtMs: row.replacedAtMs } : null;
+      enforce: row.providerEnforce,
+      withoutHwid: row.providerWithoutHwid,
+    };
+    return { policy: policyOf(row, ofProvider, enforces), replacedAtMs };
   }
 
-  /** Finds the slot to free on a full link. Returns null if the policy frees none. */
-  function* fullLink(installId: number): Step<DoorHere['full']> {
-    const freeing = yield* freeingPolicy(installId);
-    const oldest = freeing && (yield* on.oldest.get({ installId }));
-    return freeing && oldest && { ...freeing, oldest };
+  /** Finds what a full link has for a newcomer: the slot to free, unless it only counts. */
+  function* fullDoor(installId: number, enforces?: boolean): Step<FullDoor> {
+    const link = yield* policyOn(installId, enforces);
+    if (link?.policy.enforce === 0) return { full: null, counts: true };
+    const isFreeing = link !== null && freesSlots(link.policy);
+    const oldest = isFreeing ? yield* on.oldest.get({ installId }) : null;
+    return { full: isFreeing && oldest ? { ...link, oldest } : null, counts: false };
+  }
+
+  /** Returns true if a newcomer on the full link would change more than the link. */
+  function* changesMore(installId: number, enforces?: boolean): Step<boolean> {
+    const link = yield* policyOn(installId, enforces);
+    return link !== null && (link.policy.enforce === 0 || freesSlots(link.policy));
   }
 
   /** Makes a door of the links that were found; several are ambiguous. */
-  function* doorOf([row, other]: readonly DoorRow[]): Step<DoorHere | NoLink> {
+  function* doorOf(
+    [row, other]: readonly DoorRow[],
+    { enforces }: Pick<SlotKey, 'enforces'>,
+  ): Step<DoorHere | NoLink> {
     if (row === undefined) return 'link_not_found';
     if (other !== undefined) return 'key_ambiguous';
-    return isFull(row) ? { ...doorIn(row), full: yield* fullLink(row.installId) } : doorIn(row);
+    if (!isFull(row)) return doorIn(row);
+    return { ...doorIn(row), ...(yield* fullDoor(row.installId, enforces)) };
   }
 
   /** The path of nearly all calls: a step within a step costs it 0.2 us. */
@@ -125,10 +147,12 @@ export function doorSteps(backend: Statements) {
       const row = yield* on.byCode.get({ domainHash, hwid, installCode });
       if (row === null) return 'link_not_found';
       if (providerCode !== null && row.providerCode !== providerCode) return 'link_not_found';
-      return isFull(row) ? yield* doorOf([row]) : doorIn(row);
+      return isFull(row) ? yield* doorOf([row], key) : doorIn(row);
     }
-    const bound = yield* on.byKeyBound.all({ ...key });
-    return yield* doorOf(bound.length > 0 ? bound : yield* on.byKey.all({ ...key }));
+    const { domainHash, hwid, providerCode, subscriptionKeyHash } = key;
+    const values = { domainHash, hwid, providerCode, subscriptionKeyHash };
+    const bound = yield* on.byKeyBound.all(values);
+    return yield* doorOf(bound.length > 0 ? bound : yield* on.byKey.all(values), key);
   }
 
   return {
@@ -147,13 +171,14 @@ export function doorSteps(backend: Statements) {
           const { installId, providerId } = door.link;
           const oldest = door.full?.oldest.hwid ?? key.hwid;
           // It may have changed since the door was read: the one that may free a slot counts.
-          const mayFree = door.full !== null || (yield* freeingPolicy(installId)) !== null;
-          const isFreer = mayFree && !providers.has(providerId);
+          const isMore =
+            door.full !== null || door.counts || (yield* changesMore(installId, key.enforces));
+          const isFreer = isMore && !providers.has(providerId);
           const hasDevices = door.full === null || hwids.has(oldest);
           if (links.has(installId) && !isFreer && hasDevices) return true;
-          // An end of a slot is counted at its provider.
+          // An end of a slot is counted at its provider, which may begin to enforce limits.
           if (isFreer) yield* backend.lockProvider(providerId);
-          if (mayFree) providers.add(providerId);
+          if (isMore) providers.add(providerId);
           if (!links.has(installId)) yield* on.lockLink.run({ installId });
           links.add(installId);
           if (door.full !== null) yield* on.lockDevices.run({ hwids: [key.hwid, oldest] });
@@ -176,6 +201,7 @@ function doorIn(row: DoorRow): DoorHere {
     isBound: row.domainStatus === DOMAIN_ACTIVE,
     device: deviceIn(row),
     full: null,
+    counts: false,
   };
 }
 

@@ -17,8 +17,8 @@ import { PROVIDER_COLUMNS } from './provider.ts';
 /** Records that a step reads. */
 const PAGE = 200;
 
-type InstallRow = Omit<ImportedInstall, 'slots' | 'terms' | 'replacedAtMs'> &
-  InstallTerms & { id: number; replacedAtMs: number | null };
+type InstallRow = Omit<ImportedInstall, 'slots' | 'terms' | 'replacedAtMs' | 'overMax'> &
+  InstallTerms & { id: number; replacedAtMs: number | null; overMax: number | null };
 
 function statements(backend: Statements) {
   const { prepare, join } = backend;
@@ -35,6 +35,7 @@ function statements(backend: Statements) {
     installs: prepare<InstallRow>(sql`
         SELECT id, install_code AS "installCode", install_limit AS "installLimit", status, note,
           created_at_ms AS "createdAtMs", replaced_at_ms AS "replacedAtMs",
+          CASE WHEN over_max > install_limit THEN over_max END AS "overMax",
           ${termsColumns(backend)}
         FROM install ${page}`),
     slots: prepare<ImportedSlot & { installId: number }>(sql`
@@ -77,10 +78,25 @@ export async function* exportRecords(
 }
 
 function installOf(row: InstallRow, slots: ImportedSlot[]): ImportedInstall {
-  const { subscriptionKeyHash, inactiveDays, whenFull, coolDownHours, ...rest } = row;
-  const terms = { subscriptionKeyHash, inactiveDays, whenFull, coolDownHours };
-  const { replacedAtMs, ...facts } = rest;
-  return { ...facts, ...(replacedAtMs !== null && { replacedAtMs }), terms, slots };
+  const {
+    subscriptionKeyHash,
+    inactiveDays,
+    whenFull,
+    coolDownHours,
+    enforce,
+    withoutHwid,
+    ...rest
+  } = row;
+  const policy = { inactiveDays, whenFull, coolDownHours, enforce, withoutHwid };
+  const terms = { subscriptionKeyHash, ...policy };
+  const { replacedAtMs, overMax, ...facts } = rest;
+  return {
+    ...facts,
+    ...(replacedAtMs !== null && { replacedAtMs }),
+    ...(overMax !== null && { overMax }),
+    terms,
+    slots,
+  };
 }
 
 /** Reads the rows of a table page by page. */

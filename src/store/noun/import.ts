@@ -47,6 +47,7 @@ function statements(backend: Backend) {
     change: prepare(sql`UPDATE install SET ${setLink(backend)} WHERE id = ${value('id')}`),
     replaced: prepare(sql`
         UPDATE install SET replaced_at_ms = ${value('replacedAtMs')} WHERE id = ${value('id')}`),
+    over: prepare(sql`UPDATE install SET over_max = ${value('overMax')} WHERE id = ${value('id')}`),
     held: prepare<{ hwid: string }>(sql`
         SELECT d.hwid AS hwid FROM install_device s ${backend.join} device d ON d.id = s.device_id
         WHERE s.install_id = ${backend.once('installId')}`),
@@ -172,7 +173,7 @@ function linkImport(backend: Backend) {
   /** Imports a link; its new slots go into `newSlots`. */
   function* importLink(notes: Notes, moving: MovingLink, newSlots: NewSlot[]): Step<Imported> {
     const { providerId, install, rules, act } = moving;
-    const { slots: wanted, id, terms, replacedAtMs, ...facts } = install;
+    const { slots: wanted, id, terms, replacedAtMs, overMax = 0, ...facts } = install;
     const known = yield* on.find.get({ installCode: facts.installCode });
     if (known !== null) {
       if (known.providerId !== providerId) return 'install_code_exists';
@@ -187,7 +188,12 @@ function linkImport(backend: Backend) {
     const installId = yield* on.add.insert({ ...added, id: isFree ? id : null });
     if (replacedAtMs !== undefined) yield* on.replaced.run({ id: installId, replacedAtMs });
     const of = { installId, providerId, nowMs: act.atMs };
-    const chosen = yield* slots.choose({ ...of, isNew: true }, facts.installLimit, wanted);
+    const room = Math.max(facts.installLimit, overMax);
+    const chosen = yield* slots.choose({ ...of, isNew: true }, room, wanted);
+    const heldCount = chosen.added.length;
+    if (heldCount > facts.installLimit) {
+      yield* on.over.run({ id: installId, overMax: heldCount });
+    }
     const { counts } = chosen;
     newSlots.push(...chosen.added.map((slot) => ({ ...of, slot })));
     const deed = deeds.importInstall(null, { ...added, id: installId }, counts.slotsAdded);

@@ -1,13 +1,14 @@
 /**
  * Rows of links and slots, as steps of writes. A link never holds more devices than its limit, even
  * if the program is wrong: triggers keep `device_count` the number of slots, and the CHECK
- * `install_never_over_full` rejects more than the limit. Writes count under the lock of the link,
- * so that one device too many is refused and breaks no constraint.
+ * `install_never_over_full` rejects more than the limit, or than `over_max` if a link only counts.
+ * Writes count under the lock of the link, so that one device too many is refused and breaks no
+ * constraint.
  */
 
 import { type SQL, sql } from 'drizzle-orm';
 import { type Dialect, type Statements, value } from '../backend.ts';
-import { POLICY_COLUMNS, SET_POLICY } from './policy.ts';
+import { NEW_POLICY, POLICY_COLUMNS, POLICY_VALUES, SET_POLICY } from './policy.ts';
 
 /** Reads the subscription key and the policy of a link. */
 export const termsColumns = ({ hex }: Dialect): SQL => sql`
@@ -30,11 +31,11 @@ export function linkStatements(backend: Statements) {
         ${backend.locked}`),
     add: backend.prepare(sql`
         INSERT INTO install (id, provider_id, install_code, install_limit, status, note,
-          created_at_ms, subscription_key_hash, inactive_days, when_full, cool_down_hours)
+          created_at_ms, subscription_key_hash, ${NEW_POLICY})
         VALUES (${backend.idOrNext('id', 'install')}, ${value('providerId')},
           ${value('installCode')}, ${value('installLimit')}, ${value('status')}, ${value('note')},
           ${value('createdAtMs')}, ${backend.bytes('subscriptionKeyHash')},
-          ${value('inactiveDays')}, ${value('whenFull')}, ${value('coolDownHours')})
+          ${POLICY_VALUES})
         ${backend.returningId}`),
     /** Another link of the provider that has the subscription key; without a key, none. */
     otherWithKey: backend.prepare<{ id: number }>(sql`

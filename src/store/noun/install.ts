@@ -37,7 +37,8 @@ function statements(backend: Backend) {
         FROM provider WHERE id = ${value('providerId')} ${backend.locked}`),
     change: backend.prepare(sql`
         UPDATE install SET ${setLink(backend)}
-        ${byId} AND device_count <= ${value('installLimit')}`),
+        ${byId} AND (device_count <= ${value('installLimit')}
+          OR install_limit = ${value('installLimit')})`),
     find: backend.prepare<Install>(sql`${select} ${byId}`),
     lock: backend.prepare<Install & InstallTerms>(sql`
         SELECT ${INSTALL_COLUMNS}, ${termsColumns(backend)} FROM install ${byId}

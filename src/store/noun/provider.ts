@@ -6,7 +6,7 @@ import * as happenings from '../../core/event/happenings.ts';
 import type { Provider, ProviderStore } from '../../core/port/provider.ts';
 import { NO_POLICY } from '../../core/slot.ts';
 import { type Backend, value } from '../backend.ts';
-import { POLICY_COLUMNS, SET_POLICY } from './policy.ts';
+import { NEW_POLICY, POLICY_COLUMNS, POLICY_VALUES, SET_POLICY } from './policy.ts';
 
 export const PROVIDER_COLUMNS = sql.raw(`
   id, code, name, plan, active_until_ms AS "activeUntilMs", suspended_at_ms AS "suspendedAtMs",
@@ -23,10 +23,10 @@ function statements(backend: Backend) {
     list: backend.prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider ORDER BY id`),
     add: backend.prepare(sql`
         INSERT INTO provider (code, name, plan, key_hash, active_until_ms, install_count_max,
-          created_at_ms, inactive_days, when_full, cool_down_hours)
+          created_at_ms, ${NEW_POLICY})
         VALUES (${value('code')}, ${value('name')}, ${value('plan')}, ${value('keyHash')},
           ${value('activeUntilMs')}, ${value('installCountMax')}, ${value('createdAtMs')},
-          ${value('inactiveDays')}, ${value('whenFull')}, ${value('coolDownHours')})
+          ${POLICY_VALUES})
         ON CONFLICT DO NOTHING`),
     change: backend.prepare(sql`
         UPDATE provider

@@ -28,6 +28,8 @@ export function slotSteps(backend: Statements) {
   const { endSlot } = slotEndSteps(backend);
   const replaced = backend.prepare(sql`
       UPDATE install SET replaced_at_ms = ${value('nowMs')} WHERE id = ${value('installId')}`);
+  const allowOver = backend.prepare(sql`
+      UPDATE install SET over_max = device_count + 1 WHERE id = ${value('installId')}`);
 
   /** Takes a slot, or records that it was seen; the write found the door locked. */
   function* takeSlot(
@@ -42,7 +44,9 @@ export function slotSteps(backend: Statements) {
       yield* rows.seeSlot.run({ installId, deviceId, nowMs });
       return link;
     }
-    const isFreed = admission !== 'room' && full !== null;
+    const isOver = admission === 'over';
+    const isFreed = !isOver && admission !== 'room' && full !== null;
+    if (isOver) yield* allowOver.run({ installId });
     if (isFreed) {
       const { slotId } = full.oldest;
       const why = { why: admission, actor: 'device', forDeviceId: deviceId, nowMs } as const;
@@ -52,9 +56,11 @@ export function slotSteps(backend: Statements) {
     const times = { registeredAtMs: nowMs, lastSeenAtMs: nowMs };
     yield* rows.takeSlot.run({ installId, deviceId, providerId, ...times });
     notes.figure(providerId, 'admitted', nowMs);
+    if (isOver) notes.figure(providerId, 'admitted_over', nowMs);
     const deviceCount = link.deviceCount + (isFreed ? 0 : 1);
     const facts = { id: installId, installLimit, deviceCount };
     notes.event(providerId, nowMs, () => happenings.deviceAdmitted(facts, hwid));
+    if (isOver) notes.event(providerId, nowMs, () => happenings.linkOverLimit(facts, hwid));
     if (!isFreed && deviceCount === installLimit) {
       notes.event(providerId, nowMs, () => happenings.linkFull(facts));
     }

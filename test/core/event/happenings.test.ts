@@ -23,6 +23,7 @@ const ALL = [
   happenings.linkUpdated({ ...LINK, status: 5 }, { ...DEED, action: 'install.update' }),
   happenings.linkFull(LINK),
   happenings.linkRefused(1, 'link_disabled', 1, 20_000),
+  happenings.linkOverLimit(LINK, 'a'),
   happenings.deviceAdmitted(LINK, 'a'),
   ...(['deleted', 'inactive', 'replaced'] as const).map((why) =>
     happenings.slotEnded({ link: LINK, hwid: 'a', lastSeenAtMs: 0, newHwid: 'b' }, why),

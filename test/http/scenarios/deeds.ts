@@ -15,7 +15,7 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
   '/api/add-install': {
     'a code and a note of its own': ['install.add {"id":1,"install_limit":100}'],
     'a policy and a subscription key of its own': [
-      'install.add {"id":1,"install_limit":100,"inactive_days":30,"when_full":"replace-oldest","cool_down_hours":48,"subscription_key":"set"}',
+      'install.add {"id":1,"install_limit":100,"inactive_days":30,"when_full":"replace-oldest","cool_down_hours":48,"enforce":0,"without_hwid":"count","subscription_key":"set"}',
     ],
     'default, and empty, are nothing of its own': ['install.add {"id":1,"install_limit":100}'],
     'a subscription key that another provider has': [
@@ -27,10 +27,10 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
       'install.update {"id":1} {"install_limit":[2,100],"status":[10,5],"note":"changed"}',
     ],
     'a policy and a subscription key': [
-      'install.update {"id":1} {"inactive_days":[null,30],"when_full":[null,"replace-oldest"],"cool_down_hours":[null,48],"subscription_key":"changed"}',
+      'install.update {"id":1} {"inactive_days":[null,30],"when_full":[null,"replace-oldest"],"cool_down_hours":[null,48],"enforce":[null,0],"without_hwid":[null,"count"],"subscription_key":"changed"}',
     ],
     'default for each of them: nothing of its own any more': [
-      'install.update {"id":1} {"inactive_days":[30,null],"when_full":["replace-oldest",null],"cool_down_hours":[48,null],"subscription_key":"changed"}',
+      'install.update {"id":1} {"inactive_days":[30,null],"when_full":["replace-oldest",null],"cool_down_hours":[48,null],"enforce":[0,null],"without_hwid":["count",null],"subscription_key":"changed"}',
     ],
     'never is a policy of its own; what is empty stays': [
       'install.update {"id":1} {"inactive_days":[30,0]}',
@@ -38,6 +38,14 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
     'a disabled link made active again': ['install.update {"id":1} {"status":[5,10]}'],
     'an empty note: cleared': ['install.update {"id":1} {"note":"changed"}'],
     'a limit equal to the HWIDs on the link': ['install.update {"id":1} {"install_limit":[2,1]}'],
+  },
+  '/api/policy': {
+    'all parts of it': [
+      'provider.set {} {"inactive_days":[null,30],"when_full":[null,"replace-oldest"],"cool_down_hours":[null,48],"enforce":[null,0],"without_hwid":[null,"count"]}',
+    ],
+    'default is that of the appliance; what is empty stays': [
+      'provider.set {} {"enforce":[0,null]}',
+    ],
   },
   '/api/delete-hwid': {
     'by code: the slot is free, the device stays known': [

@@ -6,6 +6,7 @@ import { hwidScenarios } from './hwid.ts';
 import { installScenarios } from './install.ts';
 import { installTermScenarios } from './install-terms.ts';
 import { messagingScenarios } from './messaging.ts';
+import { policyScenarios } from './policy.ts';
 import { registerScenarios } from './register.ts';
 import { remoteScenarios } from './remote.ts';
 import { commandScenarios } from './remote-command.ts';
@@ -20,6 +21,7 @@ export const scenarios: readonly Scenario[] = [
   ...installScenarios,
   ...installTermScenarios,
   ...hwidScenarios,
+  ...policyScenarios,
   ...domainScenarios,
   ...deviceScenarios,
   ...notificationScenarios,

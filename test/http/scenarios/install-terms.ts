@@ -28,6 +28,8 @@ const terms = {
   inactive_days: 30,
   when_full: 'replace-oldest',
   cool_down_hours: 48,
+  enforce: 0,
+  without_hwid: 'count',
   subscription_key: KEY,
 };
 /** A link with everything of its own. */
@@ -49,6 +51,8 @@ const termMisfits = (
       ['when_full', 'Refuse', 'one of refuse, replace-oldest and default'],
       ['cool_down_hours', 0, 'a whole number from 1 to 720, or default'],
       ['cool_down_hours', '1e1', 'a whole number from 1 to 720, or default'],
+      ['enforce', 2, 'one of 0, 1 and default'],
+      ['without_hwid', 'no', 'one of refuse, pass, count and default'],
     ] as const
   ).map(([name, value, rule]) => ({
     name: `${name}=${value}`,
@@ -79,6 +83,8 @@ const addInstall: Scenario[] = [
       inactive_days: 'default',
       when_full: 'default',
       cool_down_hours: '',
+      enforce: 'default',
+      without_hwid: '',
       subscription_key: 'default',
     },
     answer: `{"rc":1,"msg":"Ok","install_code":"${CODE}","id":1}`,
@@ -123,9 +129,11 @@ const updateInstall: Scenario[] = [
     answer: UPDATED,
     changed: [
       'install 1 cool_down_hours: null -> 48',
+      'install 1 enforce: null -> 0',
       'install 1 inactive_days: null -> 30',
       'install 1 subscription_key_hash: null -> 32 bytes',
       'install 1 when_full: null -> "replace-oldest"',
+      'install 1 without_hwid: null -> "count"',
     ],
   },
   {
@@ -138,14 +146,18 @@ const updateInstall: Scenario[] = [
       inactive_days: 'default',
       when_full: 'default',
       cool_down_hours: 'default',
+      enforce: 'default',
+      without_hwid: 'default',
       subscription_key: 'default',
     },
     answer: UPDATED,
     changed: [
       'install 1 cool_down_hours: 48 -> null',
+      'install 1 enforce: 0 -> null',
       'install 1 inactive_days: 30 -> null',
       'install 1 subscription_key_hash: 32 bytes -> null',
       'install 1 when_full: "replace-oldest" -> null',
+      'install 1 without_hwid: "count" -> null',
     ],
   },
   {

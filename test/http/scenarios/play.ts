@@ -40,7 +40,7 @@ const COUNTED = new RegExp(
 /** The endpoints by test file in `test/http/coverage/`. */
 export const FILES = {
   install: /^\/api\/(?:add|update|list)-install$/,
-  'domain-hwid': /^\/api\/(?:\w+-domain|\w+-hwid|stats)$/,
+  'domain-hwid': /^\/api\/(?:\w+-domain|\w+-hwid|stats|policy)$/,
   webhook: /^\/api\/webhook-/,
   notification: /^\/remote\/notification$/,
   command: /^\/remote\/(?:command|list|cancel|receipts)$/,

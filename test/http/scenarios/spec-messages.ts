@@ -66,6 +66,7 @@ export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
     'Unknown error',
   ],
   '/api/stats': [...ACCESS, 'Unknown error'],
+  '/api/policy': [...ACCESS, 'Unknown error'],
   '/api/webhook-add': [
     ...ACCESS,
     'Invalid parameters',

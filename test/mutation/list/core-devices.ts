@@ -122,6 +122,10 @@ export const coreDevices: readonly MutatedFile[] = [
     tests: ['test/core/slot.test.ts', 'test/core/slot-model.test.ts'],
     changes: [
       ["if (!isBound) return 'link_domain_not_bound';", ''],
+      ['link.deviceCount < DEVICES_MAX', 'link.deviceCount <= DEVICES_MAX'],
+      ["if (link.deviceCount > link.installLimit) return 'link_limit_reached';", ''],
+      ['link.enforce ?? provider.enforce', 'provider.enforce ?? link.enforce'],
+      ['enforces ? DEFAULT_POLICY.enforce : 0', 'DEFAULT_POLICY.enforce'],
       [
         "if (link.deviceCount < link.installLimit) return 'room';",
         "if (link.deviceCount <= link.installLimit) return 'room';",

@@ -5,7 +5,7 @@ export const coreRules: readonly MutatedFile[] = [
     file: 'src/core/moving/merge.ts',
     tests: ['test/store/contract/move.test.ts', 'test/cli/import.test.ts'],
     changes: [
-      ['Math.max(after.installLimit, after.deviceCount);', 'after.installLimit;'],
+      ['Math.max(after.installLimit, known.deviceCount);', 'after.installLimit;'],
       [`if (!updates) return { was: 'different', after: known };`, ''],
     ],
   },

@@ -19,10 +19,17 @@ export const http: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/endpoints/params.ts',
+    tests: ['test/http/coverage/install.test.ts', 'test/http/coverage/domain-hwid.test.ts'],
+    changes: [
+      ['(value === DEFAULT ? null : value)', 'value as T'],
+      ['enforce ?? without_hwid) === null', 'enforce) === null'],
+    ],
+  },
+  {
     file: 'src/http/endpoints/install.ts',
     tests: ['test/http/coverage'],
     changes: [
-      ['(value === DEFAULT ? null : value)', 'value as T'],
       ['(id === null || link.id === id) && ', ''],
       [' && (beforeId === null || link.id < beforeId)', ''],
     ],

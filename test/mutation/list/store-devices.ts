@@ -142,7 +142,8 @@ export const storeDevices: readonly MutatedFile[] = [
       ['ON s.install_id = i.id\n      AND s.device_id =', 'ON s.device_id ='],
       ['if (lastSeenAtMs === null) return null;', ''],
       ['IS NULL OR i.provider_id =', 'IS NULL OR i.provider_id <>'],
-      ['bound.length > 0 ? bound : yield* on.byKey.all({ ...key })', 'bound'],
+      ['bound.length > 0 ? bound : yield* on.byKey.all(values)', 'bound'],
+      ['if (link?.policy.enforce === 0) return { full: null, counts: true };', ''],
       ["if (other !== undefined) return 'key_ambiguous';", ''],
       [
         "if (row === undefined) return 'link_not_found';",
@@ -162,6 +163,9 @@ export const storeDevices: readonly MutatedFile[] = [
     ],
     changes: [
       ['yield* rows.seeSlot.run({ installId, deviceId, nowMs });', ''],
+      ['if (isOver) yield* allowOver.run({ installId });', ''],
+      ['SET over_max = device_count + 1 WHERE', 'SET over_max = 100 WHERE'],
+      ["if (isOver) notes.figure(providerId, 'admitted_over', nowMs);", ''],
       ["if (admission === 'replaced') yield* replaced.run({ installId, nowMs });", ''],
       ["WHERE ended_at_ms < ${value('endedBeforeMs')}\n        AND", 'WHERE'],
       ['if (!isFreed && deviceCount === installLimit)', 'if (deviceCount === installLimit)'],
@@ -239,6 +243,7 @@ export const storeDevices: readonly MutatedFile[] = [
       ['notes.audit(act, deeds.freeSlot(installId, hwid), providerId);', ''],
       ['if (room.installCount >= limit) return', 'if (room.installCount > limit) return'],
       ["if (room.takenBy !== null) return 'install_code_exists';", ''],
+      ["\n          OR install_limit = ${value('installLimit')}", ''],
       ['installId === null || found?.id === installId ? found : null', 'found'],
     ],
   },

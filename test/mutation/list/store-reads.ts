@@ -145,6 +145,7 @@ export const storeReads: readonly MutatedFile[] = [
     changes: [
       [`if (known.providerId !== providerId) return 'install_code_exists';`, ''],
       ['notes.audit(act, deeds.importDomain(null, { ...facts, ...added }), providerId);', ''],
+      ['const room = Math.max(facts.installLimit, overMax);', 'const room = facts.installLimit;'],
       [
         'if (replacedAtMs !== undefined) yield* on.replaced.run({ id: installId, replacedAtMs });',
         '',

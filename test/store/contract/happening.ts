@@ -55,7 +55,7 @@ async function toldTo(store: Store, webhookId: number, nowMs = NOW_MS): Promise<
 }
 
 /** A door whose provider listens, and an operator who does; nothing has been told yet. */
-async function listening(store: Store, more: { installLimit?: number } = {}) {
+export async function listening(store: Store, more: { installLimit?: number } = {}) {
   const { id: providerId } = await addProvider(store, 'Provide1');
   const installId = await addLink(store, providerId, { installCode: CODE, ...more });
   await bind(store, providerId);

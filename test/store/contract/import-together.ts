@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test';
 import type { ImportedInstall } from '../../../src/core/port/moving.ts';
 import type { Store } from '../../../src/core/port/store.ts';
+import { NO_POLICY } from '../../../src/core/slot.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   ALL,
@@ -19,7 +20,6 @@ import {
   type Suite,
 } from './fixture.ts';
 
-const POLICY = { inactiveDays: null, whenFull: null, coolDownHours: null };
 const RULES = { installCountMax: 100, domainCountMax: 100, updates: true };
 const THIRD_CODE = 'LinkCode0003';
 
@@ -55,7 +55,7 @@ async function keysOf(store: Store, code: string): Promise<Record<string, string
 }
 
 const withKey = (subscriptionKeyHash: string | null) => ({
-  terms: { ...POLICY, subscriptionKeyHash },
+  terms: { ...NO_POLICY, subscriptionKeyHash },
 });
 
 export const importTogetherContract: Suite = (opened) => {

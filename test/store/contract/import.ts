@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import type { InstallTerms } from '../../../src/core/port/install.ts';
 import type {
   ExportRecord,
   ImportedDomain,
@@ -6,7 +7,7 @@ import type {
   ImportedSlot,
 } from '../../../src/core/port/moving.ts';
 import type { Store } from '../../../src/core/port/store.ts';
-import { NO_TERMS } from '../../../src/core/slot.ts';
+import { NO_POLICY, NO_TERMS } from '../../../src/core/slot.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   ALL,
@@ -64,6 +65,8 @@ function binding(more: Partial<ImportedDomain> = {}): ImportedDomain {
 
 const slotsOf = (store: Store, providerId: number, installCode = CODE) =>
   store.listSlots(providerId, { installCode, installId: null }, null, 5000);
+
+const SHOP = { domainName: 'shop', status: 10, createdAtMs: NOW_MS };
 
 async function exported(store: Store, code: string): Promise<ExportRecord[]> {
   return Array.fromAsync(store.exportProvider(code));
@@ -181,7 +184,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
     test('terms come along, unless nobody told them or another link has the key', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      const policy = { inactiveDays: 30, whenFull: 'refuse', coolDownHours: null } as const;
+      const policy = { ...NO_POLICY, inactiveDays: 30, whenFull: 'refuse' } as const;
       const terms = { ...policy, subscriptionKeyHash: HASH };
       const bring = (install: ImportedInstall, rules = RULES) =>
         store.importInstall(id, install, rules, ACT);
@@ -355,18 +358,19 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const { providerId } = await addDoor(store);
       await store.importDomain(providerId, binding({ domainHash: OTHER_HASH }), RULES, ACT);
       const slots = link().slots.map((one) => ({ slotSeenAtMs: NOW_MS, ...one }));
-      const policy = { inactiveDays: 30, whenFull: 'replace-oldest', coolDownHours: 1 } as const;
-      const terms = { ...policy, subscriptionKeyHash: HASH };
-      const moved = link({ installCode: OTHER_CODE, slots, terms });
+      const terms: InstallTerms = {
+        ...{ inactiveDays: 30, whenFull: 'replace-oldest', coolDownHours: 1 },
+        ...{ enforce: 0, withoutHwid: 'pass', subscriptionKeyHash: HASH },
+      };
+      // It counted, and held more devices than its limit.
+      const over = { installLimit: 1, overMax: slots.length };
+      const moved = link({ installCode: OTHER_CODE, slots, terms, ...over });
       await store.importInstall(providerId, moved, RULES, ACT);
       await knock(store, 'x');
       const [owner, ...rest] = await exported(store, 'Provide1');
       expect(owner).toEqual({ kind: 'provider', provider: await provider(store, 'Provide1') });
       expect(rest).toEqual([
-        {
-          kind: 'domain',
-          domain: { id: 1, domainHash: HASH, domainName: 'shop', status: 10, createdAtMs: NOW_MS },
-        },
+        { kind: 'domain', domain: { ...binding({ id: 1, domainHash: HASH }), ...SHOP } },
         { kind: 'domain', domain: binding({ domainHash: OTHER_HASH }) },
         {
           kind: 'install',
@@ -380,12 +384,8 @@ export const importContract: Record<Method & keyof Store, Suite> = {
             terms: NO_TERMS,
             slots: [
               {
-                hwid: 'x',
-                ...FACTS,
-                registeredAtMs: NOW_MS,
-                firstSeenAtMs: NOW_MS,
-                lastSeenAtMs: NOW_MS,
-                slotSeenAtMs: NOW_MS,
+                ...{ hwid: 'x', ...FACTS, registeredAtMs: NOW_MS, firstSeenAtMs: NOW_MS },
+                ...{ lastSeenAtMs: NOW_MS, slotSeenAtMs: NOW_MS },
               },
             ],
           },

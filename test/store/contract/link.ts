@@ -78,6 +78,8 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
         inactiveDays: null,
         whenFull: null,
         coolDownHours: null,
+        enforce: null,
+        withoutHwid: null,
         replacedAtMs: null,
         hasSubscriptionKey: false,
       });

@@ -1,7 +1,10 @@
 import { expect, test } from 'bun:test';
 import { DAY_MS } from '../../../src/core/calendar.ts';
+import type { Policy } from '../../../src/core/port/slot.ts';
 import type { Store } from '../../../src/core/port/store.ts';
+import { NO_POLICY, policyOf } from '../../../src/core/slot.ts';
 import { ACT } from '../../support/actor.ts';
+import { counting } from './counting.ts';
 import {
   ALL,
   addDoor,
@@ -52,6 +55,7 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
         isBound: true,
         device: null,
         full: null,
+        counts: false,
       });
       // Known to the appliance, but not on this link.
       const key = { providerCode: 'Provide1', domainHash: null, hwid: 'c' };
@@ -117,7 +121,7 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       expect(await store.findSlot(keyOf('c'))).toMatchObject({ full: null });
       await store.updateInstall(providerId, installId, { inactiveDays: 30 }, ACT);
       const full = {
-        policy: { inactiveDays: 30, whenFull: 'refuse', coolDownHours: 24 },
+        policy: { ...policyOf(NO_POLICY, NO_POLICY), inactiveDays: 30 },
         replacedAtMs: null,
         oldest: { hwid: 'a', registeredAtMs: NOW_MS + 1, lastSeenAtMs: NOW_MS + 1 },
       } as const;
@@ -133,7 +137,10 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
         const door = await store.findSlot(keyOf('c'));
         return typeof door === 'string' ? door : door.full?.policy;
       };
-      const whole = { inactiveDays: 9, whenFull: 'replace-oldest', coolDownHours: 2 } as const;
+      const whole: Policy = {
+        ...{ inactiveDays: 9, whenFull: 'replace-oldest', coolDownHours: 2 },
+        ...{ enforce: 1, withoutHwid: 'count' },
+      };
       await store.updateProvider('Provide1', whole, ACT);
       expect(await policyHere()).toEqual(whole);
       const own = { inactiveDays: 0, coolDownHours: 3 };
@@ -156,6 +163,8 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
   },
 
   takeSlot(opened) {
+    counting(opened);
+
     test('a new HWID takes a slot and becomes known', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);

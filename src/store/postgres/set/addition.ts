@@ -10,6 +10,7 @@ import { entryText } from '../../../core/audit/entry.ts';
 import type { Act } from '../../../core/port/audit.ts';
 import { INSTALL_ACTIVE, type NewInstall } from '../../../core/port/install.ts';
 import type { Store } from '../../../core/port/store.ts';
+import { NEW_POLICY } from '../../noun/policy.ts';
 import type { Context } from '../context.ts';
 import { TurnGroup } from '../group.ts';
 import { prepare, tableOf } from '../statement.ts';
@@ -22,7 +23,8 @@ interface Addition {
 const WANTED = tableOf('x', {
   ...{ installCode: 'text', providerId: 'bigint', installLimit: 'integer', note: 'text' },
   ...{ createdAtMs: 'bigint', subscriptionKeyHash: 'text', inactiveDays: 'integer' },
-  ...{ whenFull: 'text', coolDownHours: 'integer', installCountMax: 'bigint', atMs: 'bigint' },
+  ...{ whenFull: 'text', coolDownHours: 'integer', enforce: 'integer', withoutHwid: 'text' },
+  ...{ installCountMax: 'bigint', atMs: 'bigint' },
   ...{ head: 'text', middle: 'text', tail: 'text' },
 });
 
@@ -46,9 +48,9 @@ const ADD = prepare<{ n: number; id: number }>(sql`
     WHERE x.nth <= x.install_count_max AND x.webhook_id IS NULL
   ), added AS (
     INSERT INTO install (id, provider_id, install_code, install_limit, status, note,
-      created_at_ms, subscription_key_hash, inactive_days, when_full, cool_down_hours)
+      created_at_ms, subscription_key_hash, ${NEW_POLICY})
     SELECT id, provider_id, install_code, install_limit, ${INSTALL_ACTIVE}, note, created_at_ms,
-      decode(subscription_key_hash, 'hex'), inactive_days, when_full, cool_down_hours
+      decode(subscription_key_hash, 'hex'), ${NEW_POLICY}
     FROM fitting ORDER BY install_code
     ON CONFLICT DO NOTHING RETURNING id
   ), audited AS (

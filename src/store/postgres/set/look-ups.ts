@@ -57,13 +57,13 @@ async function findDoors(runner: Runner, keys: readonly SlotKey[]) {
   const rows = await (isByCode ? on.doorsByCode : on.doorsByKey).all(runner, KEYS.of(named));
   const byKey = Map.groupBy(rows, ({ n }) => n - 1);
   return Promise.all(
-    keys.map((_, n) => {
+    keys.map((key, n) => {
       const [first, ...others] = byKey.get(n) ?? [];
       if (first === undefined) return 'link_not_found' as const;
       const isBound = ({ domainStatus }: DoorRow) => domainStatus === DOMAIN_ACTIVE;
       // One bound link is the one that the key names.
       const rivals = others.filter((other) => isBound(other) === isBound(first));
-      return runOn(runner, doorOf([first, ...rivals]));
+      return runOn(runner, doorOf([first, ...rivals], key));
     }),
   );
 }
