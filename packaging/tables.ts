@@ -60,6 +60,9 @@ function answerRows(answers: readonly AnswerRow[], hasCodes: boolean): string[][
   ]);
 }
 
+/** The words of a boolean, which stand once below the table of settings. */
+const BOOLEAN = 'true or false, 1 or 0, on or off, yes or no';
+
 const WHAT_FOLLOWS = {
   accepted: 'delivered',
   retry: 'tried again',
@@ -117,7 +120,7 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     head: 'Key',
     table: table(
       ['Key', 'Value'],
-      SETTING_KEYS.map((row) => [code(row.key), settingRule(row)]),
+      SETTING_KEYS.map((row) => [code(row.key), settingRule(row).replace(BOOLEAN, 'boolean')]),
     ),
   },
   {
@@ -169,7 +172,7 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     ),
   },
   {
-    page: 'docs/webhooks.md',
+    page: 'docs/telegram.md',
     head: 'Telegram',
     table: table(
       ['Telegram', 'What it means', 'What follows'],

@@ -217,8 +217,12 @@ test('lines are short', () => {
 
 test('files and folders have kebab-case names', () => {
   // Names that tools or readers expect as they are.
-  const GIVEN =
-    /^(?:Makefile|Dockerfile|Caddyfile|[A-Z]+(?:\.md)?|_journal\.json|\d{4}_\w+\.(?:sql|json))$/;
+  const GIVEN = new RegExp(
+    [
+      '^(?:Makefile|Dockerfile|Caddyfile|[A-Z]+(?:\\.md)?|README\\.[a-z]{2}(?:-[A-Z]{2})?\\.md',
+      '_journal\\.json|\\d{4}_\\w+\\.(?:sql|json))$',
+    ].join('|'),
+  );
   const KEBAB = /^\.?[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)*$/;
   const parts = new Set(files.flatMap((path) => path.split('/')));
   expect([...parts].filter((part) => !KEBAB.test(part) && !GIVEN.test(part))).toEqual([]);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { freePort, type Installed, install } from '../support/installed.ts';
 import { testWith } from '../support/needs.ts';
 import { type PanelKind, type RealPanel, startRealPanel } from '../support/real-panels.ts';
-import { difference, runPage, stepsOf } from '../support/transcript.ts';
+import { difference, runPages, stepsOf } from '../support/transcript.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
 useProcesses();
@@ -97,7 +97,7 @@ async function start({ kind, keys, panelAt, port, isProxied }: Guide) {
 }
 
 testWith('bash', 'curl').each(GUIDES)('$page', async (guide) => {
-  expect(await runPage(`docs/${guide.page}.md`, await start(guide))).toEqual([]);
+  expect(await runPages([`docs/${guide.page}.md`], await start(guide))).toEqual([]);
 });
 
 test('what is shown is compared, but for codes, times and what is left out', () => {

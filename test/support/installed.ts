@@ -42,6 +42,10 @@ case "$1" in
 esac
 exec "$@"
 `;
+/** Stands for the installation, which starts the service; the files are there already. */
+const APT = `#!/bin/sh
+exec systemctl start
+`;
 const SYSTEMCTL = `#!/bin/bash
 run=$GUIDE_ROOT/run; mkdir -p "$run"
 count() { grep -c -E 'config_(re|not_re)loaded|config_needs' "$run/log" 2>/dev/null || true; }
@@ -99,7 +103,12 @@ export async function install(from: 'deb' | 'tree', connectTo: string): Promise<
   });
   put(join(root, 'etc/letsencrypt/live/sub.example.com/fullchain.pem'), cert);
   put(join(root, 'etc/letsencrypt/live/sub.example.com/privkey.pem'), key, 0o600);
-  for (const [name, script] of Object.entries({ curl: CURL, sudo: SUDO, systemctl: SYSTEMCTL })) {
+  for (const [name, script] of Object.entries({
+    apt: APT,
+    curl: CURL,
+    sudo: SUDO,
+    systemctl: SYSTEMCTL,
+  })) {
     put(join(root, 'shims', name), script, 0o755);
   }
   const env = {

@@ -42,8 +42,12 @@ export function stepsOf(text: string): Step[] {
   const steps: Step[] = [];
   let isInside: boolean | null = null;
   let end: string | null = null;
-  for (const [at, line] of text.split('\n').entries()) {
+  let indent = 0;
+  for (const [at, whole] of text.split('\n').entries()) {
+    const line =
+      isInside === null ? whole : whole.slice(Math.min(indent, /\S|$/.exec(whole)?.index ?? 0));
     const fence = /^\s*```(\w*)/.exec(line);
+    if (fence && isInside === null) indent = fence[0].indexOf('`');
     if (fence) {
       isInside = isInside === null ? ['', 'console'].includes(fence[1] ?? '') : null;
       end = null;
@@ -103,6 +107,9 @@ export interface Place {
   cwd: string;
 }
 
+/** Commands that change nothing: what they report may take a moment, so they are asked again. */
+const READS = /\bgatepost (?:\w+ )?(?:list|show|deliveries|ready|stats)\b/;
+const READ_AGAIN_MS = 12_000;
 const SERVERS = /^(?:make run|(?:sudo -u \w+ )?(?:\.\/)?gatepost serve)\b/;
 
 /** A shell that keeps its variables and its directory from one command to the next. */
@@ -168,14 +175,20 @@ class Shell {
   }
 }
 
-/** Runs a page. Returns what differs, by line; of a page that is right, nothing. */
-export async function runPage(path: string, place: Place): Promise<string[]> {
+/** Runs pages one after the other. Returns what differs, by line; of right pages, nothing. */
+export async function runPages(paths: readonly string[], place: Place): Promise<string[]> {
   const shell = new Shell(place);
   const wrong: string[] = [];
+  const steps = paths.flatMap((path) => stepsOf(readText(path)).map((step) => ({ ...step, path })));
   try {
-    for (const { line, command, shown } of stepsOf(readText(path))) {
-      const printed = await shell.run(command, (text) => difference(shown, text) === null);
-      const told = difference(shown, printed);
+    for (const { path, line, command, shown } of steps) {
+      const isDone = (text: string) =>
+        shown.length === 0 ? /listening on/.test(text) : difference(shown, text) === null;
+      const askedMs = performance.now();
+      let told: string | null;
+      do {
+        told = difference(shown, await shell.run(command, isDone));
+      } while (told !== null && READS.test(command) && performance.now() - askedMs < READ_AGAIN_MS);
       if (told !== null) wrong.push(`${path}:${line}: ${command}\n${told}`);
     }
   } catch (error) {

@@ -1,0 +1,83 @@
+/** Every `gatepost …` that documents, messages and comments name is a command, with its options. */
+
+import { expect, test } from 'bun:test';
+import { commandTree } from '../../packaging/command-tree.ts';
+import { buildProgram } from '../../src/cli/program.ts';
+import { committedFiles, readText } from '../support/tree.ts';
+
+const tree = commandTree(buildProgram({} as Parameters<typeof buildProgram>[0]));
+const commands = new Map(tree.map((command) => [command.path.join(' '), command]));
+
+/** Returns what is wrong with the words behind `gatepost`; null: nothing. */
+function faultOf(text: string): string | null {
+  const words = text.split(/\s+/).filter((word) => word !== '');
+  const path: string[] = [];
+  for (const word of words) {
+    if (!commands.has([...path, word].join(' '))) break;
+    path.push(word);
+  }
+  const command = commands.get(path.join(' '));
+  const [next = ''] = words.slice(path.length);
+  // A group alone is a way to name its commands; `help` is commander's own.
+  const isGroup = (command?.children.length ?? 0) > 0;
+  if (isGroup && /^[a-z][a-z-]*$/.test(next) && next !== 'help')
+    return `no ${[...path, next].join(' ')}`;
+  const known = new Set(command?.options.flatMap(({ names }) => names));
+  const options = words.flatMap((word) => /^--?[a-z][a-z-]*/.exec(word)?.[0] ?? []);
+  const strange = options.filter((option) => !known.has(option) && option !== '--version');
+  return strange.length === 0 ? null : `${path.join(' ')} has no ${strange.join(', ')}`;
+}
+
+const COMMAND = /^(?:sudo -u \w+ )?(?:\.\/)?gatepost((?: +[^\s`'"|;()&<>,:]+)+)/;
+/** Words of prose behind the name of the program, and commands of other programs. */
+const PROSE =
+  /^ (?:is|itself|as|that|backup FILE)\b|^ (?:--(?:read-only|detach|template|owner|tag))/;
+
+/** Commands of a document: in code between backticks, and at the beginning of lines in blocks. */
+function inDocument(text: string): string[] {
+  const parts = text.replace(/\\\n\s*/g, '').split(/^\s*```.*$/m);
+  const lines = parts.flatMap((part, at) =>
+    at % 2 === 1
+      ? part
+          .split('\n')
+          .flatMap(
+            (line) => /^\s*(?:\$ )?(?:sudo -u \w+ )?((?:\.\/)?gatepost .*)/.exec(line)?.[1] ?? [],
+          )
+      : [...part.matchAll(/`([^`]+)`/g)].map((match) => (match[1] ?? '').replace(/\s+/g, ' ')),
+  );
+  return lines.flatMap((line) => (/^(?:sudo -u \w+ )?(?:\.\/)?gatepost /.test(line) ? [line] : []));
+}
+
+/** Commands that texts of the program quote. */
+const inSource = (text: string) =>
+  [...text.matchAll(/(?:['`]|see |key: |run )(gatepost [a-z][^'`\n]*)/g)].map(
+    (match) => match[1] ?? '',
+  );
+
+test.each([
+  ['documents', (path: string) => path.endsWith('.md') && path !== 'CHANGELOG.md', inDocument],
+  ['the program', (path: string) => path.startsWith('src/'), inSource],
+  [
+    'the package',
+    (path: string) => /^packaging\/(?:debian\/|gatepost\.|alerts)/.test(path),
+    inSource,
+  ],
+] as const)('%s', (_, isRead, commandsIn) => {
+  const named = committedFiles()
+    .filter(isRead)
+    .flatMap((path) => commandsIn(readText(path)).map((text) => ({ path, text })));
+  expect(named.length).toBeGreaterThan(0);
+  const wrong = named.flatMap(({ path, text }) => {
+    const words = COMMAND.exec(text)?.[1] ?? '';
+    const fault = PROSE.test(words) ? null : faultOf(words);
+    return fault === null ? [] : [`${path}: ${text}: ${fault}`];
+  });
+  expect(wrong).toEqual([]);
+});
+
+test('a command or an option that does not exist is found', () => {
+  expect(faultOf(' provider add --name x --plan pro')).toBeNull();
+  expect(faultOf(' provider rename x')).toBe('no provider rename');
+  expect(faultOf(' reload')).toBe('no reload');
+  expect(faultOf(' provider add --title x')).toBe('provider add has no --title');
+});
