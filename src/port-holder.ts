@@ -1,44 +1,70 @@
-/** The process that listens on a port of this machine, as Linux lists it in `/proc`. */
+/** Processes and the ports on which they listen, as Linux lists them in `/proc`. */
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** The state of a listening socket in `/proc/net/tcp`. */
 const LISTENING = '0A';
 
+/** A process that listens. */
+export interface PortHolder {
+  pid: number;
+  /** The name of its program. */
+  name: string;
+}
+
+interface ListeningSocket {
+  port: number;
+  /** As links in `/proc/PID/fd` name it. */
+  link: string;
+}
+
 /**
- * Names the process that listens on a TCP port, as `nginx (process 812)`. Returns null if no
- * process does, or the system does not show it: another user's sockets are seen by root alone.
+ * Finds the process that listens on a TCP port. Returns null if no process does, or the system does
+ * not show it: a process of another user is seen by root alone.
  */
-export function portHolder(port: number): string | null {
-  const sockets = new Set(
-    ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => inodes(file, port)),
+export function findPortHolder(port: number): PortHolder | null {
+  const links = new Set(
+    listeningSockets()
+      .filter((socket) => socket.port === port)
+      .map(({ link }) => link),
   );
-  if (sockets.size === 0) return null;
+  if (links.size === 0) return null;
   for (const pid of list('/proc')) {
-    if (!/^\d+$/.test(pid) || !holds(pid, sockets)) continue;
-    return `${read(`/proc/${pid}/comm`).trim() || 'a program'} (process ${pid})`;
+    if (!/^\d+$/.test(pid) || !openLinks(pid).some((link) => links.has(link))) continue;
+    return { pid: Number(pid), name: read(`/proc/${pid}/comm`).trim() || 'a program' };
   }
   return null;
 }
 
-/** Lists the sockets that listen on a port, as links in `/proc/PID/fd` name them. */
-function inodes(file: string, port: number): string[] {
-  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  return read(file)
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, local, , state]) => local?.endsWith(suffix) && state === LISTENING)
-    .map((fields) => `socket:[${fields[9]}]`);
+/** Lists the ports on which a process listens, in their order. */
+export function portsOf(pid: number): number[] {
+  const links = new Set(openLinks(String(pid)));
+  const own = listeningSockets().filter(({ link }) => links.has(link));
+  return [...new Set(own.map(({ port }) => port))].sort((one, other) => one - other);
 }
 
-function holds(pid: string, sockets: ReadonlySet<string>): boolean {
+export const describeHolder = ({ pid, name }: PortHolder) => `${name} (process ${pid})`;
+
+function listeningSockets(): ListeningSocket[] {
+  return ['/proc/net/tcp', '/proc/net/tcp6']
+    .flatMap((file) => read(file).split('\n').slice(1))
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields[3] === LISTENING)
+    .map((fields) => ({
+      port: Number.parseInt(fields[1]?.split(':')[1] ?? '', 16),
+      link: `socket:[${fields[9]}]`,
+    }));
+}
+
+function openLinks(pid: string): string[] {
   const folder = `/proc/${pid}/fd`;
-  return list(folder).some((descriptor) => sockets.has(target(`${folder}/${descriptor}`)));
+  return list(folder).map((descriptor) =>
+    attempt(() => readlinkSync(`${folder}/${descriptor}`), ''),
+  );
 }
 
 const list = (folder: string) => attempt(() => readdirSync(folder), []);
 const read = (file: string) => attempt(() => readFileSync(file, 'utf8'), '');
-const target = (link: string) => attempt(() => readlinkSync(link), '');
 
 /** Processes end meanwhile, and most of them belong to others. */
 function attempt<T>(work: () => T, otherwise: T): T {

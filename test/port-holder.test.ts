@@ -1,25 +1,32 @@
 import { expect, test } from 'bun:test';
-import { portHolder } from '../src/port-holder.ts';
+import { findPortHolder, portsOf } from '../src/port-holder.ts';
 
 const testOnLinux = test.skipIf(process.platform !== 'linux');
 
-testOnLinux('the process that listens on a port is named, and none for a free port', () => {
-  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
+const listen = () =>
+  Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
+
+testOnLinux('the process that listens on a port is found, and none for a free port', () => {
+  const server = listen();
   const { port } = server;
-  expect(portHolder(port)).toEndWith(`(process ${process.pid})`);
+  expect(findPortHolder(port)).toEqual({ pid: process.pid, name: expect.any(String) });
+  expect(portsOf(process.pid)).toContain(port);
   server.stop(true);
-  expect(portHolder(port)).toBeNull();
+  expect(findPortHolder(port)).toBeNull();
+  expect(portsOf(process.pid)).not.toContain(port);
 });
 
 testOnLinux('a connection to a port is no listener of it', async () => {
-  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
+  const server = listen();
+  const { port } = server;
   const client = await Bun.connect({
     hostname: '127.0.0.1',
-    port: server.port,
+    port,
     socket: { data: () => undefined },
   });
   const { localPort } = client;
-  expect(portHolder(localPort)).toBeNull();
+  expect(findPortHolder(localPort)).toBeNull();
+  expect(portsOf(process.pid)).not.toContain(localPort);
   client.end();
   server.stop(true);
 });

@@ -10,7 +10,7 @@ import { type RestoreOrder, restoreBackup, type VerifyOrder, verifyBackup } from
 
 const NO_FILE =
   "the database is not a file on this machine: use the tools of PostgreSQL, 'pg_dump -Fc' and " +
-  "'pg_restore --clean --if-exists'; see docs/several-nodes.md";
+  "'pg_restore --clean --if-exists'";
 
 /** Makes the tools. Throws `OperatorError` if the database of the store is not a file. */
 export function backupTools({ file }: StoreKind) {

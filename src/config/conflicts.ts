@@ -20,7 +20,7 @@ export function databaseConflicts(config: Config): string[] {
     ...when(
       config.backupAt !== '',
       'backup.at and database.url cannot be combined: Gatepost backs up a database file only; ' +
-        'PostgreSQL has its own tools, see docs/several-nodes.md',
+        'PostgreSQL has its own tools, such as pg_dump',
     ),
     ...when(
       config.webpushSubject !== '' && config.webpushKeyFile === '',

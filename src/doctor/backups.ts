@@ -25,7 +25,7 @@ export function checkBackups(settings: BackupSettings, nowMs: number): BackupsRe
   const [newest] = scheduledBackups(folder);
   const newestMs = newest === undefined ? null : momentOf(newest);
   if (settings.backupAt === '') {
-    const todo = 'set backup.at, such as "03:30", and backup.directory; see docs/backups.md';
+    const todo = 'set backup.at, such as "03:30", and backup.directory, best on another disk';
     return { findings: [say.warning('none are scheduled', todo)], newestMs };
   }
   return {

@@ -56,7 +56,7 @@ function checkMode(dataDir: string): Finding[] {
 
 /** Splits a finding about permissions, which ends with the command that fixes it. */
 function asFinding({ problem, isRefused }: Permission): Finding {
-  const [what = problem, todo = 'see docs/limits.md'] = problem.split(': run ');
+  const [what = problem, todo = 'chmod'] = problem.split(': run ');
   return isRefused ? say.problem(what, `run ${todo}`) : say.warning(what, `run ${todo}`);
 }
 

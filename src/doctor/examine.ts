@@ -11,7 +11,8 @@ import { certifiedNames, checkCertificate } from './certificate.ts';
 import { checkDirectory } from './directory.ts';
 import { checkNames, checkProxies, checkUpstreams } from './gate.ts';
 import { checkGateways } from './gateway.ts';
-import { checkAddress, checkClock, checkDescriptors, checkSpace, readLimits } from './machine.ts';
+import { checkClock, checkSpace } from './machine.ts';
+import { checkAddress, checkDescriptors, findServer } from './server.ts';
 
 interface Patient {
   loaded: LoadedConfig;
@@ -25,13 +26,14 @@ interface Patient {
 const NO_BACKUPS = { findings: [], newestMs: null };
 
 /**
- * Runs all checks. Creates and removes one file, changes nothing else, and calls only the panels
- * behind the gate and the gateways that are set up.
+ * Runs all checks. Creates and removes one file, changes nothing else, and calls only the server's
+ * own monitor, the panels behind the gate and the gateways that are set up.
  */
 export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Finding[]> {
   const { config } = loaded;
   const { dataDir } = config;
   const directory = checkDirectory(dataDir, uid);
+  const server = await findServer(dataDir);
   const database = await kind.survey(dataDir, config.gateUpstreams);
   // Gatepost makes no backups of a PostgreSQL server.
   const backups = kind.file === null ? NO_BACKUPS : checkBackups(config, nowMs);
@@ -47,10 +49,10 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
       ? []
       : checkSpace('disk space of backups', backupFolder(config), database.bytes)),
     ...checkClock(nowMs, newestMs),
-    ...checkDescriptors(readLimits(), config.streamCountMax),
+    ...checkDescriptors(server, config.streamCountMax),
     ...backups.findings,
     ...checkCertificate(config, nowMs, uid),
-    ...checkAddress(config.host, config.port, hasTls),
+    ...checkAddress(server, config, hasTls),
     ...checkProxies(loaded),
     ...checkNames(config, certifiedNames(config, nowMs)),
     ...(await checkUpstreams(config, database.hosts)),

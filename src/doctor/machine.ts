@@ -1,6 +1,6 @@
-/** Checks the machine: disk space, the clock, file descriptors, the address. */
+/** Checks the machine: disk space and the clock. */
 
-import { existsSync, readFileSync, statfsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { mib } from '../disk/room.ts';
 import { about, type Finding } from '../finding.ts';
@@ -66,54 +66,4 @@ export function checkClock(nowMs: number, newestMs: number | null): Finding[] {
     return [say.problem(what, todo)];
   }
   return [say.ok(`it says ${shown}, after everything on record`)];
-}
-
-/** Files and sockets besides the streams. */
-const OTHER_DESCRIPTORS = 256;
-
-/** Checks the limit of open files in `limits`, the text of `/proc/self/limits`. */
-export function checkDescriptors(limits: string, streamCountMax: number): Finding[] {
-  const say = about('open files');
-  const found = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1];
-  if (found === undefined) return [];
-  const limit = found === 'unlimited' ? Number.POSITIVE_INFINITY : Number(found);
-  const need = streamCountMax + OTHER_DESCRIPTORS;
-  const what = `a process started from here may open ${found} files`;
-  if (limit >= need) return [say.ok(what)];
-  return [
-    say.warning(
-      `${what}, limits.streams_max would need ${need}`,
-      `raise it (ulimit -n ${need}; LimitNOFILE=${need} in the systemd unit) or lower the setting`,
-    ),
-  ];
-}
-
-export function readLimits(): string {
-  try {
-    return readFileSync('/proc/self/limits', 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-/** Checks whether the address is free, and whether it has TLS if it is not local. */
-export function checkAddress(host: string, port: number, hasTls: boolean): Finding[] {
-  const say = about('address');
-  const shown = `${host}:${port}`;
-  const findings: Finding[] = [];
-  if (!hasTls && !/^(127\.|::1$|localhost$)/.test(host)) {
-    const todo = 'set TLS certificates, or listen on 127.0.0.1 behind a proxy that has some';
-    findings.push(say.warning(`${shown} is open to the network without TLS`, todo));
-  }
-  try {
-    Bun.listen({ hostname: host, port, socket: { data: () => undefined } }).stop(true);
-    return [...findings, say.ok(`${shown} is free`)];
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
-    if (code === 'EADDRINUSE') {
-      return [...findings, say.ok(`${shown} is taken: by gatepost itself, if it runs`)];
-    }
-    const todo = 'choose another with server.host and server.port';
-    return [...findings, say.problem(`${shown} cannot be listened on (${code})`, todo)];
-  }
 }

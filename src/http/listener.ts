@@ -2,7 +2,7 @@
 
 import type { Elysia } from 'elysia';
 import { OperatorError } from '../operator-error.ts';
-import { portHolder } from '../port-holder.ts';
+import { describeHolder, findPortHolder } from '../port-holder.ts';
 import { hostInUrl } from '../whereabouts.ts';
 import { makePortHandover, type PortHandover } from './port-handover.ts';
 
@@ -212,8 +212,9 @@ async function stopServer(server: Server): Promise<void> {
 function whyNotListening(error: unknown, port: number): string {
   const code = String((error as { code?: unknown }).code);
   if (code !== 'EADDRINUSE') return LISTEN_FAILURES[code] ?? (error as Error).message;
-  const holder = portHolder(port) ?? 'another program';
-  return `the port is taken by ${holder}: stop it, or choose another (--port, GATEPOST_PORT)`;
+  const holder = findPortHolder(port);
+  const who = holder === null ? 'another program' : describeHolder(holder);
+  return `the port is taken by ${who}: stop it, or choose another (--port, GATEPOST_PORT)`;
 }
 
 const LISTEN_FAILURES: Readonly<Record<string, string>> = {

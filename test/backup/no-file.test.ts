@@ -7,6 +7,6 @@ import { SQLITE } from '../../src/store/sqlite/kind.ts';
 test('there are no tools for backups where the database is no file', () => {
   expect(() => backupTools({ ...SQLITE, file: null })).toThrow(
     "the database is not a file on this machine: use the tools of PostgreSQL, 'pg_dump -Fc' and " +
-      "'pg_restore --clean --if-exists'; see docs/several-nodes.md",
+      "'pg_restore --clean --if-exists'",
   );
 });

@@ -2,21 +2,13 @@
 
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { checkBackups } from '../../src/doctor/backups.ts';
 import { checkDirectory } from '../../src/doctor/directory.ts';
 import { examine } from '../../src/doctor/examine.ts';
-import { checkDescriptors } from '../../src/doctor/machine.ts';
+import { compareDescriptors } from '../../src/doctor/server.ts';
 import type { Finding } from '../../src/finding.ts';
 import { SQLITE } from '../../src/store/sqlite/kind.ts';
 import { freshFolder } from '../support/app.ts';
@@ -213,13 +205,15 @@ describe('backups', () => {
 });
 
 test('too few file descriptors for the streams', () => {
-  const limits = 'Max open files            1024                 4096                 files\n';
-  expect(checkDescriptors(limits, 700)[0]?.level).toBe('ok');
-  expect(checkDescriptors(limits, 20_000)[0]).toMatchObject({
+  expect(compareDescriptors('it', '1024', 700)[0]?.level).toBe('ok');
+  expect(compareDescriptors('it', '1024', 20_000)[0]).toMatchObject({
     level: 'warning',
-    what: 'a process started from here may open 1024 files, limits.streams_max would need 20256',
+    what: 'it may open 1024 files, limits.streams_max would need 20256',
   });
-  expect(checkDescriptors(readFileSync('/proc/self/limits', 'utf8'), 1)[0]?.level).toBe('ok');
+  for (const without of ['unlimited', 'infinity']) {
+    expect(compareDescriptors('it', without, 20_000)[0]?.level).toBe('ok');
+  }
+  expect(compareDescriptors('it', undefined, 20_000)).toEqual([]);
 });
 
 test('an address of another machine, and one that is open to the network', async () => {

@@ -158,7 +158,7 @@ function standbyFindings({
   }
   if (standbyCount === 0) return [];
   if (synchronousStandbys === '' || synchronousCommit === 'local') {
-    const todo = 'have one standby synchronous; see docs/several-nodes.md';
+    const todo = 'name one standby in synchronous_standby_names';
     const what = 'its standbys are asynchronous: a failover loses what was answered as saved';
     return [say.warning(what, todo)];
   }
@@ -212,7 +212,7 @@ function backupFindings({ archiveMode, archivedMs, archiveFailedMs }: Server): F
     return [say.problem(what, "look into PostgreSQL's log; its disk fills up meanwhile")];
   }
   if (archiveMode === 'off') {
-    const todo = 'make backups with pg_dump or base backups; see docs/several-nodes.md';
+    const todo = 'make backups with pg_dump, or archive its logs (archive_mode = on)';
     return [say.warning('it archives no log: it cannot be brought back to any moment', todo)];
   }
   const last = archivedMs === null ? 'none yet' : `the last at ${instant(archivedMs)}`;

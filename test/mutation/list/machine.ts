@@ -179,9 +179,10 @@ export const machine: readonly MutatedFile[] = [
     file: 'src/port-holder.ts',
     tests: ['test/port-holder.test.ts'],
     changes: [
-      [' && state === LISTENING', ''],
+      ['.filter((fields) => fields[3] === LISTENING)', ''],
       ["['/proc/net/tcp', '/proc/net/tcp6']", "['/proc/net/tcp6']"],
-      ['sockets.has(target(`${folder}/${descriptor}`))', 'true'],
+      ['.filter((socket) => socket.port === port)', ''],
+      ['.some((link) => links.has(link))', '.some(() => true)'],
     ],
   },
   {

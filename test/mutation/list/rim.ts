@@ -225,8 +225,15 @@ export const rim: readonly MutatedFile[] = [
     tests: ['test/doctor/doctor.test.ts'],
     changes: [
       ['nowMs + DRIFT_MAX_MS', 'nowMs + 3_600_000'],
-      ['streamCountMax + OTHER_DESCRIPTORS', 'streamCountMax'],
       ['if (nowMs < EARLIEST_MS) {', 'if (false) {'],
+    ],
+  },
+  {
+    file: 'src/doctor/server.ts',
+    tests: ['test/doctor/doctor.test.ts'],
+    changes: [
+      ['streamCountMax + OTHER_DESCRIPTORS', 'streamCountMax'],
+      ['if (!(Number(limit) < need))', 'if (Number(limit) >= need)'],
     ],
   },
   {
