@@ -97,7 +97,9 @@ fetch() {
     curl --fail --silent --show-error --location --connect-timeout 15 --max-time 1800 \
       --max-filesize "$2" --output "$work/$1" "$url/$1" || fail "cannot download $url/$1: nothing is installed"
   else
-    wget -q -T 60 -O "$work/$1" "$url/$1" || fail "cannot download $url/$1: nothing is installed"
+    # The shell bounds what wget does not: in blocks of 512 bytes, or 1024 in some shells.
+    (ulimit -f $(($2 / 512 + 1)) && exec wget -q -T 60 -O "$work/$1" "$url/$1") ||
+      fail "cannot download $url/$1: nothing is installed"
   fi
   [ "$(wc -c <"$work/$1")" -le "$2" ] || fail "$url/$1 has more than $2 bytes: nothing is installed"
 }

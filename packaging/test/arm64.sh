@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The arm64 package on another machine, by emulation: qemu-user-static and libc6-arm64-cross of
+# The arm64 package and image on another machine, by emulation: qemu-user-static and libc6-arm64-cross of
 # Debian. Without them it says that nothing was run. Called by debootstrap.sh with $work.
 set -euo pipefail
 . "$(dirname "$0")/expect.sh"
@@ -27,3 +27,12 @@ expect 'it answers' "$(curl --silent "$url/api/list-install" | field msg)" 'Auth
 kill "$server"
 wait "$server" || fail "the server ended with $?: $(cat "$work/arm64.log")"
 echo 'ok  SIGTERM ends it'
+
+# The image holds every library that the executable needs there.
+SOURCE_DATE_EPOCH=0 "$(.ci/bun)" packaging/image.ts arm64 dist/gatepost-linux-arm64 "$work/arm64.tar" >/dev/null
+mkdir "$work/arm64/layout" "$work/arm64/image"
+tar --extract --file "$work/arm64.tar" --directory "$work/arm64/layout"
+layer=$(jq -r '.[0].Layers[0]' "$work/arm64/layout/manifest.json")
+tar --extract --gzip --file "$work/arm64/layout/$layer" --directory "$work/arm64/image"
+expect 'the image' "$(qemu-aarch64-static -L "$work/arm64/image" "$work/arm64/image/usr/bin/gatepost" version --json |
+  field platform)" linux-arm64

@@ -39,7 +39,10 @@ fill() { # PROGRAM PORT
 }
 
 say 'Install'
-holds 'dpkg installs it' chroot "$root" dpkg --install /packages/this.deb
+words=$(chroot "$root" dpkg --install /packages/this.deb)
+echo 'ok  dpkg installs it'
+mapfile -t next_commands < <(sed -n 's/^  \(.* gatepost .*\)$/\1/p' <<<"$words")
+expect 'commands that it names next' "${#next_commands[@]}" 3
 expect 'its user' "$(chroot "$root" getent passwd gatepost | cut -d: -f5-)" \
   'Gatepost:/var/lib/gatepost:/usr/sbin/nologin'
 expect 'the executable' "$(owned /usr/bin/gatepost)" '755 root:root'
@@ -54,6 +57,7 @@ expect 'where commands look for data' "$(chroot "$root" gatepost config |
   "/var/lib/gatepost /etc/gatepost/gatepost.toml:$(chroot "$root" sed -n '/^data/=' /etc/gatepost/gatepost.toml)"
 # shellcheck disable=SC2086 # The unit's command is words.
 start 8080 $command
+for line in "${next_commands[@]}"; do holds "$line" chroot "$root" sh -c "$line"; done
 fill gatepost 8080
 stop
 expect 'the database' "$(owned /var/lib/gatepost/gatepost.db)" '600 gatepost:gatepost'

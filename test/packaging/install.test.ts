@@ -72,6 +72,13 @@ function released(version: string): string {
   return script;
 }
 
+/** The script on a machine without curl. */
+function withWget(): string {
+  const script = join(page.folder, 'wget.sh');
+  writeFileSync(script, readFileSync(SCRIPT, 'utf8').replaceAll('has curl', 'false'));
+  return script;
+}
+
 test('it installs the executable, and again nothing', async () => {
   const first = await install();
   expect(first).toMatchObject({ code: 0, stderr: '' });
@@ -157,9 +164,10 @@ test('a half download is refused, with its length announced or not', async () =>
   broken.stop(true);
 });
 
-test('a list without end is refused', async () => {
-  page.answer = (name) => (name === 'SHA256SUMS' ? new Response('x'.repeat(70_000)) : undefined);
-  await expectRefusal('nothing is installed');
+test('a list without end is refused, by curl and by wget', async () => {
+  page.answer = (name) => (name === 'SHA256SUMS' ? new Response('x'.repeat(200_000)) : undefined);
+  await expectRefusal('cannot download');
+  if (Bun.which('wget') !== null) await expectRefusal('cannot download', { script: withWget() });
 });
 
 test('without a signature, a key or an address that it accepts, nothing is asked', async () => {
@@ -212,10 +220,8 @@ test('with dpkg it installs the package of the release, and again nothing', asyn
 });
 
 test('wget and other shells do as well', async () => {
-  const script = join(page.folder, 'wget.sh');
-  writeFileSync(script, readFileSync(SCRIPT, 'utf8').replaceAll('has curl', 'false'));
   if (Bun.which('wget') !== null) {
-    expect((await install({ script })).stdout).toContain('1.2.3 is installed');
+    expect((await install({ script: withWget() })).stdout).toContain('1.2.3 is installed');
   }
   page.publish('1.2.4');
   expect((await install({ shell: ['bash', '--posix'] })).stdout).toContain('1.2.4 is installed');
