@@ -123,8 +123,11 @@ async function show(context: CliContext, hwid: string, options: CommonOptions): 
 async function forget(context: CliContext, hwid: string, options: ForgetOptions): Promise<void> {
   const forgotten = await withCore(context, options, async (core) => {
     const found = await core.store.findDevice(hwid);
-    if (found === null) throw refusal('device_not_found', hwid);
-    await confirm(context, options, deedOf(found));
+    const refusals = await core.store.countRefusals(hwid);
+    if (found === null && refusals === 0) throw refusal('device_not_found', hwid);
+    const rest = `its refusals by ${counted(refusals, 'link')}`;
+    const deed = found === null ? `Forget ${hwid}, which no device has:` : deedOf(found);
+    await confirm(context, options, `${deed} ${rest}`);
     return core.store.forgetDevice(hwid, actAt(core, context.nowMs()));
   });
   granted(fromStore(forgotten), hwid);
@@ -135,7 +138,7 @@ function deedOf({ device, installs, domains }: DeviceDetail): string {
   const name = device.deviceName === '' ? '' : ` (${device.deviceName})`;
   const links = counted(installs.length, 'link');
   const bound = counted(domains.length, 'domain');
-  return `Forget ${device.hwid}${name}, its slots on ${links}, ${bound} and its messages`;
+  return `Forget ${device.hwid}${name}, its slots on ${links}, ${bound}, its messages and receipts, and`;
 }
 
 export function addDeviceCommands(program: Command, context: CliContext): void {
@@ -155,12 +158,19 @@ export function addDeviceCommands(program: Command, context: CliContext): void {
     .argument('<hwid>', '', hwidValue)
     .action((hwid: string, options: CommonOptions) => show(context, hwid, options));
 
-  device
+  addForgetCommand(device, context);
+
+  addSimulateCommand(device, context);
+}
+
+/** Adds `forget`: the same below `device` and by itself. */
+export function addForgetCommand(parent: Command, context: CliContext): void {
+  parent
     .command('forget')
-    .description('delete a device with its messages, and free its slots')
+    .description(
+      'erase a HWID: device, slots, messages, receipts and refusals; the audit log keeps that it was done',
+    )
     .argument('<hwid>', '', hwidValue)
     .option('--yes', 'do not ask')
     .action((hwid: string, options: ForgetOptions) => forget(context, hwid, options));
-
-  addSimulateCommand(device, context);
 }

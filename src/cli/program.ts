@@ -6,7 +6,7 @@ import { addAuditCommands } from './audit.ts';
 import { addBackupCommands } from './backup.ts';
 import { addConfigCommand } from './config.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
-import { addDeviceCommands } from './device.ts';
+import { addDeviceCommands, addForgetCommand } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addDomainCommands } from './domain.ts';
@@ -58,6 +58,7 @@ export function buildProgram(context: CliContext): Command {
   addDomainCommands(program, context);
   addLinkCommands(program, context);
   addDeviceCommands(program, context);
+  addForgetCommand(program, context);
   addSendCommands(program, context);
   addDistributionCommands(program, context);
   addGatewayCommands(program, context);

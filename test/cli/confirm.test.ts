@@ -29,24 +29,29 @@ const REMOVE = {
 };
 const FORGET = {
   words: ['device', 'forget', 'phone'],
-  question: 'Forget phone (Pixel 9), its slots on 1 link, 0 domains and its messages? [y/N] ',
+  question:
+    'Forget phone (Pixel 9), its slots on 1 link, 0 domains, its messages and receipts, and its refusals by 0 links? [y/N] ',
 };
+const FORGET_SHORT = { ...FORGET, words: ['forget', 'phone'] };
 
-test.each([REMOVE, FORGET])('$words: no answer but yes does it', async ({ words, question }) => {
-  const nays = ['', 'n', 'nay', 'yesterday', null];
-  const line = await prepared([...nays, 'y', 'Yes']);
-  for (const _ of nays) {
-    expect(await line.run(...words)).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'gatepost: nothing was changed\n',
-    });
-  }
-  expect(line.questions).toEqual(nays.map(() => question));
-  expect(await line.run(...words)).toMatchObject({ code: 0, stderr: '' });
-});
+test.each([REMOVE, FORGET, FORGET_SHORT])(
+  '$words: no answer but yes does it',
+  async ({ words, question }) => {
+    const nays = ['', 'n', 'nay', 'yesterday', null];
+    const line = await prepared([...nays, 'y', 'Yes']);
+    for (const _ of nays) {
+      expect(await line.run(...words)).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'gatepost: nothing was changed\n',
+      });
+    }
+    expect(line.questions).toEqual(nays.map(() => question));
+    expect(await line.run(...words)).toMatchObject({ code: 0, stderr: '' });
+  },
+);
 
-test.each([REMOVE, FORGET])('$words: --yes asks nothing', async ({ words }) => {
+test.each([REMOVE, FORGET, FORGET_SHORT])('$words: --yes asks nothing', async ({ words }) => {
   const line = await prepared([]);
   expect(await line.run(...words, '--yes')).toMatchObject({ code: 0, stderr: '' });
   expect(line.questions).toEqual([]);

@@ -252,6 +252,7 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
   device_not_found: [
     async () => ['device', 'show', 'phone'],
     async () => ['device', 'forget', 'phone', '--yes'],
+    async () => ['forget', 'phone', '--yes'],
   ].map((words) => async () => {
     await addProvider();
     return words();

@@ -21,6 +21,7 @@ const commands = commandTree(program)
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'device show': ['phone'],
   'device forget': ['phone', '--yes'],
+  forget: ['phone', '--yes'],
   'link show': ['LinkCode0001'],
   'link set': ['LinkCode0001', '--limit', '3'],
   'link import': ['links.csv'],

@@ -87,9 +87,12 @@ export interface DeviceStore {
   listDevices(filter: DeviceFilter): Promise<Device[]>;
   /** Finds a device by its HWID. Returns null if no device has it. */
   findDevice(hwid: string): Promise<DeviceDetail | null>;
+  /** Counts the links that have refused a HWID and remember it. */
+  countRefusals(hwid: string): Promise<number>;
   /**
    * Deletes a device everywhere and frees its slots, in many small steps: the first one revokes its
-   * tokens, and another call completes an interrupted one.
+   * tokens, and another call completes an interrupted one. Erases refusals of the HWID too, also if
+   * no device has it. Returns `device_not_found` if there was neither.
    */
   forgetDevice(hwid: string, act: Act): Promise<'ok' | 'device_not_found'>;
 }

@@ -52,7 +52,7 @@ export function dropSteps(backend: Statements) {
   };
 }
 
-export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice'> {
+export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | 'countRefusals'> {
   const drop = dropSteps(backend);
   const ends = slotEndSteps(backend);
   const ofDevice = sql`WHERE device_id = ${value('id')}`;
@@ -72,19 +72,37 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice'> {
     device: backend.prepare(sql`
         DELETE FROM device WHERE id = ${value('id')} AND holder_count = 0`),
     find: backend.prepare<{ id: number }>(sql`SELECT id FROM device WHERE id = ${value('id')}`),
+    refused: backend.prepare<{ count: number }>(sql`
+        SELECT count(*) AS count FROM refused_device WHERE hwid = ${value('hwid')}`),
+    refusals: backend.prepare(sql`
+        DELETE FROM refused_device WHERE hwid = ${value('hwid')} AND install_id IN (
+          SELECT install_id FROM refused_device WHERE hwid = ${value('hwid')}
+          LIMIT ${ROW_COUNT})`),
   };
 
   return {
+    countRefusals: async (hwid) => (await backend.read(() => on.refused.get({ hwid })))?.count ?? 0,
+
     forgetDevice: async (hwid, act) => {
+      const dropRefusals = () => on.refusals.run({ hwid });
       // Its tokens go first: nothing reads its messages from then on.
-      const id = await backend.write(function* (notes) {
+      const { id, refusals } = await backend.write(function* (notes) {
         const found = yield* on.lock.get({ hwid });
-        if (found === null) return null;
+        const dropped = yield* dropRefusals();
+        if (found === null) {
+          // Links have refused it, and no link has admitted it.
+          if (dropped > 0) notes.audit(act, deeds.forgetDevice(hwid));
+          return { id: null, refusals: dropped };
+        }
         yield* on.tokens.run({ id: found.id });
         notes.changed([found.id]);
-        return found.id;
+        return { id: found.id, refusals: dropped };
       });
-      if (id === null) return 'device_not_found';
+      if (id === null) {
+        if (refusals === 0) return 'device_not_found';
+        while ((await backend.write(dropRefusals)) > 0) await nextTurn();
+        return 'ok';
+      }
       const why = { why: 'forgotten', actor: act.actor.name, forDeviceId: null } as const;
 
       function* endSlots(notes: Notes): Step<number> {
@@ -98,6 +116,7 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice'> {
         return yield* on.ties.run({ id });
       }
       const steps = [
+        dropRefusals,
         endSlots,
         () => drop.recipients([id], ROW_COUNT),
         dropTies,

@@ -26,6 +26,7 @@ type Method =
   | 'listDevices'
   | 'findDevice'
   | 'forgetDevice'
+  | 'countRefusals'
   | 'close';
 
 const keyOf = (hwid: string, domainHash: string | null = null, providerCode = 'Provide1') => ({
@@ -279,6 +280,13 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
 
     test('refuses an unknown HWID', async () => {
       expect(await opened().store.forgetDevice('a', ACT)).toBe('device_not_found');
+    });
+  },
+
+  // test/core/forget.test.ts has those of links that refused it.
+  countRefusals(opened) {
+    test('none of a HWID that no link refused', async () => {
+      expect(await opened().store.countRefusals('a')).toBe(0);
     });
   },
 

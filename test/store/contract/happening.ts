@@ -233,7 +233,8 @@ const distributions: Suite = (opened) => {
     const of = (distribution_id: number, status: number, counts: [number, number, number]) => {
       const [recipients, sent, failed] = counts;
       const type = distribution_id === blocked ? 'command' : 'notification';
-      return { distribution_id, type, status, recipients, sent, failed };
+      const reach = { reachable: 0, at_least: false };
+      return { distribution_id, type, status, recipients, sent, failed, ...reach };
     };
     expect((await told()).slice(1)).toEqual([
       ['distribution.cancelled', of(cancelled, 130, [0, 0, 0])],

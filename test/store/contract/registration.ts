@@ -72,7 +72,9 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       const facts = { ...SILENCE, osVersion: '16' };
       const wanted = registration('a', { shown: onLink(), facts, nowMs: NOW_MS + 1 });
       expect(await store.registerDevice(wanted)).toEqual({ deviceId: before?.id ?? 0 });
-      expect(await store.findTargets(providerId, ['a'])).toEqual([before ?? null]);
+      expect(await store.findTargets(providerId, ['a'])).toEqual([
+        before ? { ...before, isReachable: true } : null,
+      ]);
       expect((await store.findDevice('a'))?.device).toMatchObject({
         ...FACTS,
         osVersion: '16',
