@@ -2,12 +2,14 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { DAY_MS } from '../../src/core/calendar.ts';
+import { nextTurn } from '../../src/core/turn.ts';
 import { prune } from '../../src/jobs/keep.ts';
 import { ACT } from '../support/actor.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { besideOf } from '../support/beside.ts';
 import {
   addDoor,
+  addLink,
   CODE,
   FACTS,
   knock,
@@ -15,6 +17,7 @@ import {
   OTHER_CODE,
   removeProvider,
 } from './contract/fixture.ts';
+import { holderOf } from './contract/message-fixture.ts';
 
 // Slots that ended stay for 90 days, whatever is set for the rest.
 const DAYS = { ledgerDays: 365, distributionDays: 365, deviceDays: 365 };
@@ -122,4 +125,41 @@ test('a link remembers its newest 100 ends, a provider 100,000', async () => {
   // The oldest of the provider were this link's.
   expect(story(installId)).toHaveLength(10 - 5 + 15);
   expect(story(installId)[0]).toMatchObject({ ended: NOW_MS + 9 });
+});
+
+test('a device that comes back while it is forgotten is forgotten once more', async () => {
+  const { store } = app.core;
+  const { providerId, installId } = await addDoor(store, 'Provide3', 'LinkCode0003');
+  const slotCount = async () => {
+    await store.saveFigures();
+    const days = await store.listFigures(providerId, 0, Number.MAX_SAFE_INTEGER);
+    return days.reduce((sum, { admitted }) => sum + admitted, 0);
+  };
+  for (let turns = 0; turns < 20; turns++) {
+    const take = () => knock(store, 'z', 'LinkCode0003', FACTS, NOW_MS);
+    await take();
+    const forgetting = store.forgetDevice('z', ACT);
+    // Whatever step is next by then.
+    for (let turn = 0; turn < turns; turn++) await nextTurn();
+    await take();
+    expect(await forgetting).toBe('ok');
+    const held = ask(`SELECT 1 FROM install_device WHERE install_id = ${installId}`).length;
+    expect(story(installId)).toHaveLength((await slotCount()) - held);
+  }
+});
+
+test('nothing reads the messages of a device from the first step of forgetting it', async () => {
+  const { store } = app.core;
+  const { providerId } = await addDoor(store, 'Provide4', 'LinkCode0004');
+  const codes = Array.from({ length: 25 }, (_, n) => `LinkCode10${n + 10}`);
+  for (const installCode of codes) {
+    await addLink(store, providerId, { installCode });
+    await knock(store, 'y', installCode);
+  }
+  const { tokenHash } = await holderOf(store, 'y');
+  const forgetting = store.forgetDevice('y', ACT);
+  // It takes several commits, and the token is gone with the first one.
+  while ((await store.findDeviceByToken(tokenHash)) !== null) await nextTurn();
+  expect(await store.findDevice('y')).not.toBeNull();
+  expect(await forgetting).toBe('ok');
 });

@@ -39,6 +39,8 @@ export const storeDevices: readonly MutatedFile[] = [
       ['if (dropped > 0) notes.audit(act, deeds.forgetDevice(hwid));', ''],
       ["if (refusals === 0) return 'device_not_found';", ''],
       ['        endSlots,\n', ''],
+      ['yield* on.tokens.run({ id: found.id });', ''],
+      ["WHERE id = ${value('id')} AND holder_count = 0`", "WHERE id = ${value('id')}`"],
       ["{ why: 'forgotten', actor: act.actor.name,", "{ why: 'forgotten', actor: '',"],
     ],
   },
@@ -120,7 +122,7 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/known-device.ts',
-    tests: ['test/store/contract/link.test.ts', 'test/store/contract/device.test.ts'],
+    tests: ['test/store/contract/device.test.ts', 'test/store/contract/move.test.ts'],
     changes: [
       ['LIMIT 1 OFFSET ${TIES_MAX})', 'LIMIT 1 OFFSET ${TIES_MAX + 1})'],
       ['ORDER BY ${arrival} DESC LIMIT 1', 'ORDER BY ${arrival} LIMIT 1'],
@@ -215,7 +217,7 @@ export const storeDevices: readonly MutatedFile[] = [
     ],
     store: 'postgres',
     changes: [
-      ['WHERE x.nth <= x.count_max', 'WHERE x.nth <= x.count_max + 1'],
+      ['WHERE x.nth <= x.install_count_max', 'WHERE x.nth <= x.install_count_max + 1'],
       [' AND x.webhook_id IS NULL', ''],
       ['if (!byCode.has(installCode))', 'if (true)'],
       ['answers[at] = { id };', ''],

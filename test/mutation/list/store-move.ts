@@ -8,6 +8,14 @@ export const storeMove: readonly MutatedFile[] = [
     changes: [['cursor === null ? beginning : (cursor as unknown as Position)', 'beginning']],
   },
   {
+    file: 'src/store/findings.ts',
+    tests: ['test/store/findings.test.ts'],
+    changes: [
+      ['it has schema ${schema}, this program needs ${needed}', 'it has schema ${needed}'],
+      ['const todo = "make a backup, then restart \'gatepost serve\'";', "const todo = '';"],
+    ],
+  },
+  {
     file: 'src/store/move/to-server.ts',
     tests: ['test/store/move.test.ts'],
     changes: [

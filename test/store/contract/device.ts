@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { DAY_MS, utcDay } from '../../../src/core/calendar.ts';
 import type { DeviceFilter } from '../../../src/core/port/device.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
@@ -18,7 +19,7 @@ import {
   SILENCE,
   type Suite,
 } from './fixture.ts';
-import { deliver, holderOf, inboxOf, to } from './message-fixture.ts';
+import { deliver, holderOf, inboxOf, someAtATime, to } from './message-fixture.ts';
 
 type Method =
   | 'findCheckIn'
@@ -136,6 +137,20 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
       expect((await store.findDevice('a'))?.domains).toEqual([]);
     });
 
+    test('counts a device once on each day', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      const today = utcDay(NOW_MS);
+      for (const ms of [0, 1, DAY_MS, DAY_MS + 1]) {
+        await store.recordCheckIn(keyOf('a'), FACTS, NOW_MS + ms);
+      }
+      await store.saveFigures();
+      expect(await store.listFigures(id, today, today + 1)).toMatchObject([
+        { day: today, seen: 1 },
+        { day: today + 1, seen: 1 },
+      ]);
+    });
+
     test('refuses an unknown provider and keeps nothing', async () => {
       const { store } = opened();
       expect(await store.recordCheckIn(keyOf('a'), FACTS, NOW_MS)).toBe('provider_not_found');
@@ -187,6 +202,31 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
         (await store.listDevices({ ...everything, countMax })).map(({ hwid }) => hwid);
       expect(await list(100)).toEqual(['a', 'c', 'b']);
       expect(await list(2)).toEqual(['a', 'c']);
+    });
+
+    test('with the facts of the provider that saw it last; a system in any case', async () => {
+      const { store } = opened();
+      await addProvider(store, 'Provide1');
+      await addProvider(store, 'Provide2');
+      await store.recordCheckIn(keyOf('a'), FACTS, NOW_MS);
+      const pc = { ...FACTS, os: 'Windows', deviceName: 'PC' };
+      await store.recordCheckIn(keyOf('a', null, 'Provide2'), pc, NOW_MS + 1);
+      const list = async (filter: Partial<DeviceFilter>) => {
+        const devices = await store.listDevices({ ...everything, ...filter });
+        return devices.map(({ deviceName }) => deviceName);
+      };
+      expect(await list({})).toEqual(['PC']);
+      expect(await list({ providerCode: 'Provide1' })).toEqual([FACTS.deviceName]);
+      expect(await list({ os: 'WINDOWS' })).toEqual(['PC']);
+      expect(await list({ os: 'android' })).toEqual([]);
+    });
+
+    test('no more than asked for, also of more devices than a statement reads', async () => {
+      const { store } = opened();
+      await addProvider(store, 'Provide1');
+      await someAtATime(10_001, (n) => store.recordCheckIn(keyOf(`d${n}`), FACTS, NOW_MS + n));
+      const devices = await store.listDevices({ ...everything, countMax: 2 });
+      expect(devices.map(({ hwid }) => hwid)).toEqual(['d10000', 'd9999']);
     });
 
     test('latest seen first, also of a provider, a link and a system', async () => {

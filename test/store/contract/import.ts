@@ -260,6 +260,13 @@ export const importContract: Record<Method & keyof Store, Suite> = {
         firstSeenAtMs: EARLIER_MS,
         lastSeenAtMs: NOW_MS,
       });
+      // A source that knows it for a shorter time takes nothing back, and may have seen it since.
+      const later = slot('a', { firstSeenAtMs: NOW_MS, lastSeenAtMs: NOW_MS + 1 });
+      const third = (await addProvider(store, 'Provide3')).id;
+      const other = link({ id: null, installCode: 'c'.repeat(12), slots: [later] });
+      await store.importInstall(third, other, RULES, ACT);
+      const times = { firstSeenAtMs: EARLIER_MS, lastSeenAtMs: NOW_MS + 1 };
+      expect((await store.findDevice('a'))?.device).toMatchObject(times);
     });
 
     test('what was sent since a HWID moved in is its own, whatever times it came with', async () => {

@@ -132,6 +132,20 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       ]);
     });
 
+    test('a token elsewhere proves nothing at a provider that is only named', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      const unattached = await register(store, 'a');
+      await register(store, 'a', onLink());
+      const shown = { kind: 'nothing', providerCode: 'Provide1' } as const;
+      const facts = { ...FACTS, os: 'ios', osVersion: '18' };
+      const more = { shown, facts, heldTokenHash: unattached.tokenHash };
+      await store.registerDevice(registration('a', more));
+      expect((await store.findDevice('a'))?.seenBy).toMatchObject([
+        { providerCode: 'Provide1', os: FACTS.os, osVersion: '18' },
+      ]);
+    });
+
     test('a token that is shown dies; the new one has all that it had', async () => {
       const { store } = opened();
       const one = await addDoor(store);
