@@ -254,13 +254,12 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const { id } = await addProvider(store, 'Provide2');
       const known = slot('a', { deviceName: 'old name', userAgent: 'Old/1', os: 'ios' });
       await store.importInstall(id, link({ installCode: OTHER_CODE, slots: [known] }), RULES, ACT);
-      const found = async () => (await store.findDevice('a'))?.device;
-      const here = { firstSeenAtMs: EARLIER_MS, lastSeenAtMs: NOW_MS };
-      expect(await found()).toMatchObject({ ...FACTS, ...here });
+      const a = async () => (await store.findDevice('a'))?.device;
+      expect(await a()).toMatchObject({ ...FACTS, firstSeenAtMs: EARLIER_MS, lastSeenAtMs: NOW_MS });
       const times = { firstSeenAtMs: NOW_MS, lastSeenAtMs: NOW_MS + 1 };
       const other = link({ id: null, installCode: 'c'.repeat(12), slots: [slot('a', times)] });
       await store.importInstall(id, other, RULES, ACT);
-      expect(await found()).toMatchObject({ ...times, firstSeenAtMs: EARLIER_MS });
+      expect(await a()).toMatchObject({ ...times, firstSeenAtMs: EARLIER_MS });
     });
 
     test('what was sent since a HWID moved in is its own, whatever times it came with', async () => {
