@@ -106,13 +106,23 @@ export async function updateInstall(
   return fromStore(updated);
 }
 
-/** Finds the provider's link with a well-formed subscription key; null: it has none. */
-export function findByKey(
+/** Finds the provider's link with every name that is given; null: it has none. */
+export function findNamed(
   core: Core,
   provider: Provider,
-  subscriptionKey: string,
+  { installCode, subscriptionKey }: { installCode: string | null; subscriptionKey: string | null },
 ): Maybe<Install | null> {
-  return core.store.findInstallByKey(provider.id, subscriptionKeyHash(subscriptionKey));
+  const byKey =
+    subscriptionKey === null
+      ? null
+      : core.store.findInstallByKey(provider.id, subscriptionKeyHash(subscriptionKey));
+  if (installCode === null) return byKey;
+  return after(byKey, (keyed) =>
+    after(core.store.findLink(installCode), (link) => {
+      const isOwn = link !== null && link.providerId === provider.id;
+      return isOwn && (subscriptionKey === null || keyed?.id === link.id) ? link : null;
+    }),
+  );
 }
 
 /**

@@ -18,6 +18,7 @@ import { type MessageKey, messages } from './messages.ts';
 import { dropBody, readBody } from './request/body.ts';
 import { type CallDeps, CallerGone, IncomingCall } from './request/call.ts';
 import { reader } from './request/param-reader.ts';
+import { aboutUnknown } from './request/query.ts';
 
 type Interpreter = (request: Request) => Maybe<Response>;
 
@@ -36,6 +37,11 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
   const foldCase = endpoint.audience === 'app';
   const grantAccess = accessOf(endpoint, deps);
   const read = Object.entries(endpoint.params).map(([name, param]) => reader(name, param));
+  const known = new Set([...Object.keys(endpoint.params), ...CREDENTIALS]);
+  const wrongMethod: Answered = {
+    says: 'wrong_method',
+    detail: `this endpoint takes ${method} alone`,
+  };
   const responses = new Responses(endpoint.headers);
   const tally = traffic.tallyOf(path);
   // The builders of endpoint.ts ensure that the call fits the record's own types.
@@ -105,6 +111,12 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
     return fault instanceof CallerGone ? UNHEARD : faulty(call, 'unknown_error', fault);
   }
 
+  /** Adds to a success that parameters of the query were not looked at. */
+  function withUnknown({ query }: IncomingCall, detail: string | undefined): string | undefined {
+    const unknown = aboutUnknown(query, known);
+    return detail && unknown ? `${detail}; ${unknown}` : (detail ?? unknown);
+  }
+
   function send(call: IncomingCall, given: MessageKey | Answered): Maybe<Response> {
     const answered = typeof given === 'string' ? { says: given } : given;
     if (answered.payload) return conclude(call, answered, answered.payload);
@@ -123,7 +135,10 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
     answered: Answered,
     payload: string | Blob,
   ): Maybe<Response> {
-    const { says, reason = says, detail, headers, isLast } = answered;
+    const { says, reason = says, headers, isLast } = answered;
+    // Names of apps differ from app to app.
+    const isAll = says !== 'ok' || foldCase || call.query.length === call.readCount;
+    const detail = isAll ? answered.detail : withUnknown(call, answered.detail);
     const requestId = traffic.count(tally, {
       request: call.request,
       says: reason,
@@ -143,7 +158,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
     const call = new IncomingCall(request, deps, foldCase);
     return settle(
       // Elysia routes HEAD to the GET record; HEAD and other methods never change anything.
-      () => (request.method === method ? answer(call) : 'wrong_method'),
+      () => (request.method === method ? answer(call) : wrongMethod),
       (fault) => answerToFault(call, fault),
       (answered) => send(call, answered),
     );
@@ -164,6 +179,9 @@ export function settle<T>(
   }
   return value instanceof Promise ? value.catch(onFault).then(next) : next(value);
 }
+
+/** Parameters that `access.ts` reads. */
+const CREDENTIALS = ['provider_code', 'auth_key'];
 
 const CROWDED: Answered = {
   says: 'unknown_error',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { DAY_MS } from '../../src/core/calendar.ts';
 import { addDomain } from '../../src/core/domain.ts';
 import { admitDevice, admitNewKey, judgeDevice, verdictOn } from '../../src/core/door.ts';
-import { addInstall, findByKey, updateInstall } from '../../src/core/install.ts';
+import { addInstall, findNamed, updateInstall } from '../../src/core/install.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { withMethods } from '../../src/core/port/store.ts';
 import { ACT } from '../support/actor.ts';
@@ -34,6 +34,8 @@ async function addLink(more: object = {}) {
   if (!('id' in added)) throw new Error(added.says);
   return added;
 }
+
+const named = (subscriptionKey: string) => ({ installCode: null, subscriptionKey });
 
 const said = (answer: object) => ('says' in answer ? answer.says : 'let in');
 
@@ -103,7 +105,7 @@ test('a link has its subscription key beside its code, and no other link of the 
   ] as const) {
     expect([key, owner, said(await byKey(key, owner))]).toEqual([key, owner, 'link_not_found']);
   }
-  expect(await findByKey(app.core, await provider(), KEY)).toMatchObject({ id: one.id });
+  expect(await findNamed(app.core, await provider(), named(KEY))).toMatchObject({ id: one.id });
 
   const twice = { installCode: null, installLimit: 1, note: null, subscriptionKey: KEY };
   const detail = 'subscription_key is that of another link';
@@ -163,7 +165,7 @@ test('a key that nobody has gets its link with the first device, and one link al
   answers.push(...(await Promise.all(['second', 'first', 'third'].map((hwid) => admit(hwid)))));
   expect(answers.map(said)).toEqual(['let in', 'let in', 'let in', 'link_limit_reached']);
   expect(await links()).toBe(before + 1);
-  expect(await findByKey(app.core, await provider(), 'fresh-key')).toMatchObject({
+  expect(await findNamed(app.core, await provider(), named('fresh-key'))).toMatchObject({
     installLimit: 2,
     deviceCount: 2,
     note: 'of a key',

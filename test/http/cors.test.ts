@@ -66,7 +66,7 @@ describe('a preflight', () => {
 
   test('is one only if it asks for a method: else it is a wrong method', async () => {
     const answer = await fetch(`${app.url}/device/ack`, { method: 'OPTIONS', headers: ORIGIN });
-    expect(answer.headers.get('x-error-detail')).toBe('this endpoint does not take that method');
+    expect(answer.headers.get('x-error-detail')).toBe('this endpoint takes POST alone');
   });
 });
 

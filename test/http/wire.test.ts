@@ -75,14 +75,16 @@ describe('other methods change nothing', () => {
     methods
       .concat('GET')
       .filter((method) => method !== endpoint.method)
-      .flatMap((method) => pathsOf(endpoint).map((path) => [method, path] as const)),
+      .flatMap((method) =>
+        pathsOf(endpoint).map((path) => [method, path, endpoint.method] as const),
+      ),
   );
-  test.each(cases)('%s %s', async (method, path) => {
+  test.each(cases)('%s %s', async (method, path, right) => {
     const before = await takeSnapshot(app);
     const reply = await rawRequest(app, method, targetOf(path), ['content-length: 0']);
     expectJson(reply);
     expect(reply.text).toBe(method === 'HEAD' ? '' : '{"rc":0,"msg":"Unknown error"}');
-    expect(reply.headers.get('x-error-detail')).toBe('this endpoint does not take that method');
+    expect(reply.headers.get('x-error-detail')).toBe(`this endpoint takes ${right} alone`);
     expect(difference(before, await takeSnapshot(app))).toEqual([]);
   });
 });
@@ -157,7 +159,7 @@ describe('what does not exist', () => {
     expectJson(reply);
     expect(reply.headers.get('x-error-detail')).toBe('id must be a whole number of 1 to 15 digits');
     const other = await rawRequest(app, 'POST', `${path}?${credentials}`, ['content-length: 0']);
-    expect(other.headers.get('x-error-detail')).toBe('this endpoint does not take that method');
+    expect(other.headers.get('x-error-detail')).toBe('this endpoint takes GET alone');
   });
 
   test('runs of slashes are forgiven for devices, pages and the stream too', async () => {

@@ -23,11 +23,11 @@ export const INFO = {
   summary: 'Limited install links, subscription domains and messages to devices.',
   description: paragraphs(
     'Every call answers HTTP 200 with a JSON object, refusals included. `rc` is 1 for success, 2 for something that exists already, 0 for an error; `msg` is a fixed text. Programs should read these two and ignore unknown fields. A refusal has one plain sentence for people in the header `x-error-detail`.',
-    'Whole numbers are 1 to 15 decimal digits. A parameter given twice is refused like a malformed one. An optional parameter that is empty counts as absent, and unknown ones are ignored. Runs of slashes in a path count as one. Lengths of texts count code points. The query is UTF-8, percent-encoded; `+` is a blank.',
+    'Whole numbers are 1 to 15 decimal digits. A parameter given twice is refused like a malformed one. An optional parameter that is empty counts as absent. Unknown ones are ignored, and an `Ok` to a provider or device names them in `x-error-detail`. Runs of slashes in a path count as one. Lengths of texts count code points. The query is UTF-8, percent-encoded; `+` is a blank.',
     `Bodies are JSON objects in UTF-8 of at most ${REQUEST_BOUNDS.bytesMax / 1024} KiB, some of less, with at most ${REQUEST_BOUNDS.valuesMax} values and ${JSON_NESTING_MAX} levels, of any content type. \`null\` and \`""\` count as absent. Values of forms are accepted too: a whole number as a string of digits, true and false as \`"true"\` and \`"false"\`, 1 and 0, a list of operating systems as a text with commas.`,
     `Lists return the newest first, at most ${LIST_COUNT_MAX} records. \`before_id\` continues: give the lowest \`id\` of the page before. An \`id\` that is unknown or another provider's gives an empty \`data\`.`,
     'Checks run in this order, and the first that fails answers: credentials, an active subscription, the plan, the body as a whole, the parameters in the order in which they are listed here, then the state of what they name.',
-    'Another method than the listed one changes nothing and answers `Unknown error`, as does an unknown path under `/api` or `/remote`. After an internal fault the answer is `Unknown error` with an ID; the log of the server has the reason under it.',
+    'Another method than the listed one changes nothing and answers `Unknown error` with the right method in `x-error-detail`; an unknown path under `/api` or `/remote` answers `Unknown error` too. After an internal fault the answer is `Unknown error` with an ID; the log of the server has the reason under it.',
   ),
   license: { name: 'MIT', identifier: 'MIT' },
 };

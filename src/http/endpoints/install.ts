@@ -2,7 +2,7 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { INSTALL_CODE } from '../../core/formats.ts';
-import { addInstall, findByKey, type LinkChange, updateInstall } from '../../core/install.ts';
+import { addInstall, findNamed, type LinkChange, updateInstall } from '../../core/install.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type Install } from '../../core/port/install.ts';
 import { after } from '../../core/port/maybe.ts';
 import type { Page } from '../../core/port/page.ts';
@@ -137,6 +137,10 @@ const listInstallEndpoint = providerEndpoint({
   description: "Lists the provider's links, the highest `id` first.",
   params: {
     ...pageParams,
+    install_code: optional(forms.installCode, {
+      misfit: 'unknown_error',
+      about: 'Only the link with this code: an extension of the public contract.',
+    }),
     subscription_key: optional(forms.subscriptionKey, {
       misfit: 'unknown_error',
       about: 'Only the link with this subscription key.',
@@ -145,12 +149,16 @@ const listInstallEndpoint = providerEndpoint({
   fields: { ok: { data: Type.Array(LimitedLink, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'unknown_error'],
   handle: ({ core, provider, params, settings: { outputOffsetMinutes } }) => {
-    const { subscription_key: key } = params;
-    const withKey = (page: Page) =>
-      after(findByKey(core, provider, key ?? ''), (link) => (isOn(page, link) ? [link] : []));
+    const { install_code: installCode, subscription_key: subscriptionKey } = params;
+    const named = (page: Page) =>
+      after(findNamed(core, provider, { installCode, subscriptionKey }), (link) =>
+        isOn(page, link) ? [link] : [],
+      );
     return replyWithList(
       params,
-      key === null ? (page) => core.store.listInstalls(provider.id, page) : withKey,
+      (installCode ?? subscriptionKey) === null
+        ? (page) => core.store.listInstalls(provider.id, page)
+        : named,
       (install): Static<typeof LimitedLink> => ({
         id: install.id,
         install_code: install.installCode,
@@ -164,7 +172,7 @@ const listInstallEndpoint = providerEndpoint({
   },
 });
 
-/** Returns whether a link that was found by its key belongs to a page of the list. */
+/** Returns whether a link that was found by a name belongs to a page of the list. */
 function isOn({ id, beforeId }: Page, link: Install | null): link is Install {
   if (link === null) return false;
   return (id === null || link.id === id) && (beforeId === null || link.id < beforeId);

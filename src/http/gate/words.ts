@@ -17,7 +17,7 @@ export function deviceWords(
 ): DeviceWords | { says: 'hwid_required'; detail: string } {
   const params: Record<string, unknown> = {};
   for (const read of READERS) {
-    const misfit = read({ params, query: NO_QUERY, request });
+    const misfit = read({ params, query: NO_QUERY, readCount: 0, request });
     if (misfit) return { says: 'hwid_required', detail: misfit.detail };
   }
   return wordsOf(params as Parameters<typeof wordsOf>[0]);

@@ -51,6 +51,8 @@ export class IncomingCall {
   readonly nowMs: number;
   readonly query: Query;
   readonly params: Record<string, unknown> = {};
+  /** Parameters of the query that were read; the others are unknown to the endpoint. */
+  readCount = 0;
   /** The JSON object of a POST, once it has been read. */
   body = NO_BODY;
   /** The authenticated provider: set by `access.ts`, as are `keyHash` and `device`. */
@@ -101,6 +103,7 @@ export class IncomingCall {
   /** Returns a credential from the query; null: it is missing or was given twice. */
   credential(name: string): string | null {
     const value = valueIn(this.query, name);
+    if (value !== undefined) this.readCount += 1;
     return typeof value === 'string' ? value : null;
   }
 }

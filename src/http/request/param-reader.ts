@@ -14,7 +14,7 @@ interface Misfit {
 }
 
 /** The parts of a call that hold raw and read parameters. */
-type Readable = Pick<IncomingCall, 'params' | 'query' | 'request'>;
+type Readable = Pick<IncomingCall, 'params' | 'query' | 'readCount' | 'request'>;
 
 type ReadParam = (call: Readable) => Misfit | undefined;
 
@@ -26,10 +26,13 @@ export function reader(name: string, param: Param): ReadParam {
   const refuse = (detail: string): Misfit | undefined =>
     misfit === null ? undefined : { says: misfit, detail };
 
-  return ({ params, query, request }) => {
+  return (call) => {
+    const { params, query, request } = call;
     params[name] = null;
+    const inQuery = valueIn(query, name);
+    if (inQuery !== undefined) call.readCount += 1;
     // Only for parameters with a header: reading the first makes Bun parse all headers.
-    const given = (header && readHeader(request.headers, header)) || valueIn(query, name);
+    const given = (header && readHeader(request.headers, header)) || inQuery;
     const raw = given || ((olderHeader && readHeader(request.headers, olderHeader)) ?? given);
     if (raw === REPEATED) return refuse(`${name} was given more than once`);
     if (raw === undefined || (raw === '' && !keepsEmpty)) {

@@ -47,6 +47,20 @@ export function valueIn(query: Query, name: string): string | typeof REPEATED | 
   return find(query, name)?.[1];
 }
 
+/** Parameters whose names are repeated to the caller, and their form. */
+const ECHO_COUNT_MAX = 5;
+const ECHO_NAME = /^[a-z_]{1,32}$/;
+
+/** Returns a sentence about the parameters of a query that are not known; undefined: all are. */
+export function aboutUnknown(query: Query, known: ReadonlySet<string>): string | undefined {
+  const unknown = query.flatMap(([name]) => (known.has(name) ? [] : [name]));
+  if (unknown.length === 0) return undefined;
+  const names = unknown.filter((name) => ECHO_NAME.test(name)).slice(0, ECHO_COUNT_MAX);
+  const count =
+    unknown.length === 1 ? '1 unknown parameter was' : `${unknown.length} unknown parameters were`;
+  return `${count} ignored${names.length === 0 ? '' : `: ${names.join(', ')}`}`;
+}
+
 function find(query: Query, name: string): Query[number] | undefined {
   for (const pair of query) if (pair[0] === name) return pair;
   return undefined;

@@ -27,6 +27,24 @@ export const http: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/request/query.ts',
+    tests: ['test/http/unknown-parameters.test.ts'],
+    changes: [
+      ['ECHO_NAME = /^[a-z_]{1,32}$/', 'ECHO_NAME = /^[a-z_]+/'],
+      ['.slice(0, ECHO_COUNT_MAX)', ''],
+    ],
+  },
+  {
+    file: 'src/http/interpreter.ts',
+    tests: ['test/http/unknown-parameters.test.ts', 'test/http/wire.test.ts'],
+    changes: [
+      ["says !== 'ok' || foldCase || ", "says !== 'ok' || "],
+      ["const isAll = says !== 'ok' || ", 'const isAll = '],
+      ['detail && unknown ?', 'false ?'],
+      ['`this endpoint takes ${method} alone`', "'this endpoint takes another'"],
+    ],
+  },
+  {
     file: 'src/http/endpoints/install.ts',
     tests: ['test/http/coverage'],
     changes: [
