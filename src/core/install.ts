@@ -50,7 +50,8 @@ const KEY_IS_TAKEN = 'subscription_key is that of another link';
 /**
  * Adds an active link. Codes are unique in the appliance, because devices present the code alone;
  * subscription keys are unique for a provider. Refuses `install_code_exists` if the code or the key
- * is taken, and `install_code_limit_reached` for a provider at its cap of links.
+ * is taken, with the id of the provider's own link that has it, and `install_code_limit_reached`
+ * for a provider at its cap of links.
  */
 export async function addInstall(
   core: Core,
@@ -65,10 +66,15 @@ export async function addInstall(
   const outcome = await core.store.addInstall(added, actAt(core, nowMs));
   if (typeof outcome === 'object') return { id: outcome.id, installCode: added.installCode };
   if (outcome === 'subscription_key_exists') {
-    return new Refused('install_code_exists', { detail: KEY_IS_TAKEN });
+    const { subscriptionKey = null } = draft;
+    const known = await findNamed(core, provider, { installCode: null, subscriptionKey });
+    return new Refused('install_code_exists', { detail: KEY_IS_TAKEN, recordId: known?.id });
   }
-  const isRandomTaken = outcome === 'install_code_exists' && draft.installCode === null;
-  return isRandomTaken ? addInstall(core, provider, draft, nowMs) : new Refused(outcome);
+  if (outcome !== 'install_code_exists') return new Refused(outcome);
+  const { installCode } = draft;
+  if (installCode === null) return addInstall(core, provider, draft, nowMs);
+  const known = await findNamed(core, provider, { installCode, subscriptionKey: null });
+  return new Refused(outcome, { recordId: known?.id });
 }
 
 /** A change of a link; absent fields stay unchanged. */

@@ -12,6 +12,7 @@ interface Particulars {
   detail?: string | undefined;
   reason?: Reason | undefined;
   fault?: unknown;
+  recordId?: number | undefined;
 }
 
 /** A refusal: nothing was changed. */
@@ -23,15 +24,18 @@ export class Refused<const K extends string> {
   readonly reason: Reason | undefined;
   /** The fault that caused the refusal, for the log. */
   readonly fault: unknown;
+  /** The caller's own record that exists already. */
+  readonly recordId: number | undefined;
 
   constructor(
     /** The key of the caller's answer. */
     readonly says: K,
-    { detail, reason, fault }: Particulars = {},
+    { detail, reason, fault, recordId }: Particulars = {},
   ) {
     this.detail = detail;
     this.reason = reason;
     this.fault = fault;
+    this.recordId = recordId;
   }
 }
 

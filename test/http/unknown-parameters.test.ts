@@ -1,4 +1,4 @@
-/** A success names the parameters that the endpoint does not have: a misspelt one changed nothing. */
+/** A success names the parameters that the endpoint does not have: they changed nothing. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Credentials } from '../../src/core/provider.ts';

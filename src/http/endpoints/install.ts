@@ -3,6 +3,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { INSTALL_CODE } from '../../core/formats.ts';
 import { addInstall, findNamed, type LinkChange, updateInstall } from '../../core/install.ts';
+import { isRefused } from '../../core/outcome.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type Install } from '../../core/port/install.ts';
 import { after } from '../../core/port/maybe.ts';
 import type { Page } from '../../core/port/page.ts';
@@ -69,6 +70,12 @@ const addInstallEndpoint = providerEndpoint({
     ...termParams('unknown_error'),
   },
   fields: { ok: { install_code: CodeField, id: RecordId } },
+  answerHeaders: {
+    'x-install-id': {
+      about: "Comes with `Install code exists`: the `id` of the provider's own link that has it.",
+      example: '1',
+    },
+  },
   says: [
     'ok',
     'install_code_exists',
@@ -79,8 +86,14 @@ const addInstallEndpoint = providerEndpoint({
   handle({ core, provider, params, nowMs }) {
     const { install_code: installCode, install_limit: installLimit, note } = params;
     const draft = { installCode, installLimit, note, ...termsOf(params) };
-    const added = addInstall(core, provider, draft, nowMs);
-    return replyWith(added, (link) => ({ install_code: link.installCode, id: link.id }));
+    return after(addInstall(core, provider, draft, nowMs), (added) => {
+      if (!isRefused(added)) {
+        return { says: 'ok', body: { install_code: added.installCode, id: added.id } };
+      }
+      const { says, detail, recordId } = added;
+      if (recordId === undefined) return added;
+      return { says, detail, headers: { 'x-install-id': `${recordId}` } };
+    });
   },
 });
 

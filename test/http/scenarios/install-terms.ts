@@ -106,6 +106,7 @@ const addInstall: Scenario[] = [
     given: [aLinkOfTerms(OTHER_CODE)],
     request: { install_limit: 1, install_code: CODE, subscription_key: KEY },
     answer: '{"rc":2,"msg":"Install code exists"}',
+    answerHeaders: { 'x-install-id': '1' },
     detail: OTHER_KEY_DETAIL,
   },
   {

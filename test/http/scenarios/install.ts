@@ -48,6 +48,7 @@ const addInstall: Scenario[] = [
     given: [aLink(CODE)],
     request: { install_limit: 1, install_code: CODE },
     answer: '{"rc":2,"msg":"Install code exists"}',
+    answerHeaders: { 'x-install-id': '1' },
     detail: 'install_code is taken',
   },
   {

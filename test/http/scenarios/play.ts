@@ -132,7 +132,7 @@ async function play(scenario: Scenario, { app, faults }: Stage): Promise<void> {
   expect(reply.status).toBe(200);
   expect(reply.headers.get('content-type')).toBe('application/json');
   expect(reply.headers.get('cache-control')).toBe('no-store');
-  expect(hwidHeaders(reply.headers)).toEqual(scenario.answerHeaders ?? {});
+  expect(ownHeaders(reply.headers)).toEqual(scenario.answerHeaders ?? {});
   const changes = difference(before, await takeSnapshot(app));
   const told = changes.filter((line) => !COUNTED.test(line)).map(withoutRandomness);
   expect(told).toEqual([...(scenario.changed ?? [])]);
@@ -184,6 +184,7 @@ function expectReported(app: TestApp, scenario: Scenario, detail: string): void 
   expect(app.logLines[0]).not.toContain(OWN.authKey);
 }
 
-function hwidHeaders(headers: Headers): Record<string, string> {
-  return Object.fromEntries([...headers].filter(([name]) => name.startsWith('x-hwid')));
+function ownHeaders(headers: Headers): Record<string, string> {
+  const isOwn = (name: string) => name.startsWith('x-hwid') || name === 'x-install-id';
+  return Object.fromEntries([...headers].filter(([name]) => isOwn(name)));
 }

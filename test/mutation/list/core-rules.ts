@@ -94,6 +94,9 @@ export const coreRules: readonly MutatedFile[] = [
       ['provider.installCountMax ?? core', 'core'],
       ["outcome === 'subscription_key_exists'", 'false'],
       ["updated === 'subscription_key_exists'", 'false'],
+      ['new Refused(outcome, { recordId: known?.id })', 'new Refused(outcome)'],
+      ['detail: KEY_IS_TAKEN, recordId: known?.id', 'detail: KEY_IS_TAKEN'],
+      ['link.providerId === provider.id', 'link.providerId > 0'],
     ],
   },
   {
