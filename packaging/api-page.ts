@@ -15,8 +15,10 @@ const COMMON_ANSWERS = ['auth_error', 'subscription_required', 'device_token_err
 const ANY_FAULT = /(?:, or )?an internal fault$/;
 
 /** Rules of values that the page has for all calls. */
-const SHORT: readonly [string, string][] = [
+const SHORT: readonly [string | RegExp, string][] = [
   ['A whole number of 1 to 15 digits.', 'A whole number.'],
+  [/kinds between commas: link\.created[^:]*webhook\.disabled\./, 'kinds between commas.'],
+  [/^`link\.created`.*`webhook\.test`\.$/, 'A kind, or `webhook.test`.'],
   [`\`YYYY-MM-DD HH:MM:SS\` in UTC+3, unless the operator set another zone.`, 'A time.'],
 ];
 /** The words from which on a text that another call has is replaced by a link to that call. */
@@ -50,7 +52,9 @@ function partOf(operation: OpenApiOperation, call: string, said: Map<string, str
     ...cells.map((cell) => {
       const text = SHORT.reduce((short, [from, to]) => short.replace(from, to), cell);
       if (text.split(' ').length < REPEATED_WORDS) return text;
-      const key = `${name} ${text}`.replace(/^`Failed to save \w+`/, '');
+      const key = `${name} ${text}`
+        .replace(/^`Failed to save \w+`/, '')
+        .replace('that of the appliance', 'that of the provider');
       const first = said.get(key) ?? call;
       said.set(key, first);
       return first === call ? text : `As for ${linkTo(first)}.`;
