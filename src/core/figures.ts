@@ -117,7 +117,8 @@ const DAYS_MAX = 1_000_000;
  * known links, however often callers cause a count.
  */
 export class GatheredFigures {
-  readonly #days = new Map<string, GatheredDay>();
+  /** By provider and day. */
+  readonly #days = new Map<number, GatheredDay>();
   /** By `keyOf`. */
   readonly #refusals = new Map<number, GatheredRefusals>();
   /** Known refusals of a link on a day that were taken out. */
@@ -175,10 +176,12 @@ export class GatheredFigures {
   }
 
   #dayOf(providerId: number, day: number): GatheredDay {
-    const key = `${providerId} ${day}`;
-    const found = this.#days.get(key) ?? { providerId, day, ...noFigures() };
-    this.#days.set(key, found);
-    return found;
+    const key = providerId * DAYS_MAX + day;
+    const known = this.#days.get(key);
+    if (known !== undefined) return known;
+    const added = { providerId, day, ...noFigures() };
+    this.#days.set(key, added);
+    return added;
   }
 
   #addToLink(added: GatheredRefusals): void {

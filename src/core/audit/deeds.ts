@@ -185,10 +185,14 @@ const kindsIn = (events: Webhook['events']) => (events.length === 0 ? 'all' : ev
 
 /** Has the terms that are set, and of a subscription key only that there is one. */
 function newLink(id: number, link: NewLink): Facts {
+  const facts = { id, install_limit: link.installLimit };
+  const hasKey = link.subscriptionKeyHash !== null;
+  // Most links have neither: a copy takes longer than the rest of the entry.
+  if (!hasKey && !hasPolicy(link)) return facts;
   return {
-    ...{ id, install_limit: link.installLimit },
-    ...(hasPolicy(link) && setOnly(policyFacts(link))),
-    ...(link.subscriptionKeyHash !== null && { subscription_key: 'set' }),
+    ...facts,
+    ...setOnly(policyFacts(link)),
+    ...(hasKey && { subscription_key: 'set' }),
   };
 }
 

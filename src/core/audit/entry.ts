@@ -50,14 +50,22 @@ export const SYSTEM: Actor = { kind: 'system', name: 'gatepost', from: 'local' }
  * the caller has hung up or was refused: a change that is saved unanswered would be sent again.
  */
 export function actAt(core: Core, nowMs: number): Act {
-  let actor: Actor | null = null;
-  return {
-    atMs: nowMs,
-    get actor() {
-      actor ??= core.actor();
-      return actor;
-    },
-  };
+  return new CoreAct(core, nowMs);
+}
+
+/** A class: an object with a getter of its own takes longer to make than its entry. */
+class CoreAct implements Act {
+  #actor: Actor | null = null;
+
+  constructor(
+    private readonly core: Core,
+    readonly atMs: number,
+  ) {}
+
+  get actor(): Actor {
+    this.#actor ??= this.core.actor();
+    return this.#actor;
+  }
 }
 
 type Fact = string | number | boolean | null;

@@ -44,9 +44,9 @@ export class AuditNotes {
   /** A provider's own deed writes its row at the end: the write locked it. Throws if it is gone. */
   add(act: Act, deed: Deed | null, providerId?: number): void {
     if (deed === null) return;
-    const { actor, atMs } = act;
+    const { actor } = act;
     const isOwn = providerId === undefined || actor.kind === 'provider';
-    this.#notes.push({ act: { actor, atMs }, deed, providerId: isOwn ? null : providerId });
+    this.#notes.push({ act, deed, providerId: isOwn ? null : providerId });
   }
 
   /** Forgets those behind the first `count`. */

@@ -16,8 +16,6 @@ import { ofOwner } from './owner.ts';
 
 /** An enabled webhook. */
 interface EnabledWebhook {
-  /** 0: the operator's. */
-  owner: number;
   webhookId: number;
   destinationId: number;
   kinds: readonly EventKind[];
@@ -45,8 +43,8 @@ export type EventStatements = ReturnType<typeof eventStatements>;
 export function eventStatements(statements: Statements) {
   const { join } = statements;
   const enabled = sql`
-    SELECT coalesce(w.provider_id, 0) AS owner, w.id AS "webhookId", d.id AS "destinationId",
-      w.events AS events, d.waiting_count AS "waitingCount"
+    SELECT w.id AS "webhookId", d.id AS "destinationId", w.events AS events,
+      d.waiting_count AS "waitingCount"
     FROM webhook w ${join} destination d ON d.webhook_id = w.id
     WHERE w.disabled_at_ms IS NULL`;
   return {
@@ -83,18 +81,13 @@ export function* isWantedNow(
   providerId: number | null,
   kind: EventKind,
 ): Step<boolean> {
-  const found = yield* enabledOf(on, [providerId ?? 0]);
+  const found = yield* enabledOf(on, providerId);
   return found.some(({ kinds }) => wantsKind(kinds, kind));
 }
 
-function* enabledOf(on: EventStatements, owners: readonly number[]): Step<EnabledWebhook[]> {
-  const found = yield* on.together<EnabledRow[][]>(
-    owners.map((owner) => () => {
-      const providerId = owner === 0 ? null : owner;
-      return on.ofOwner(providerId).all({ providerId });
-    }),
-  );
-  return found.flat().map(({ events, ...row }) => ({ ...row, kinds: kindsIn(events) }));
+function* enabledOf(on: EventStatements, providerId: number | null): Step<EnabledWebhook[]> {
+  const found = yield* on.ofOwner(providerId).all({ providerId });
+  return found.map(({ events, ...row }) => ({ ...row, kinds: kindsIn(events) }));
 }
 
 export class EventNotes {
@@ -177,9 +170,10 @@ export class EventNotes {
   *#look(owners: readonly number[]): Step<void> {
     const unknown = [...new Set(owners)].filter((owner) => !this.#byOwner.has(owner));
     if (unknown.length === 0) return;
-    const found = yield* enabledOf(this.#on, unknown);
-    const byOwner = Map.groupBy(found, ({ owner }) => owner);
-    for (const owner of unknown) this.#byOwner.set(owner, byOwner.get(owner) ?? []);
+    const found = yield* this.#on.together<EnabledWebhook[][]>(
+      unknown.map((owner) => () => enabledOf(this.#on, owner === 0 ? null : owner)),
+    );
+    for (const [n, owner] of unknown.entries()) this.#byOwner.set(owner, found[n] ?? []);
   }
 
   /** Returns null if no webhook takes it; adds those that have no room to `full`. */

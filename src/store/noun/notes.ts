@@ -33,9 +33,6 @@ export interface NotesHome {
   onDistributionEnd?: ((status: number) => void) | undefined;
 }
 
-/** A step that does nothing. */
-const NOTHING: Step<void> = [];
-
 interface FigureNote {
   providerId: number;
   figure: Figure;
@@ -124,9 +121,14 @@ export class WriteNotes implements Notes {
     this.#putCount = puts;
   }
 
+  /** False: {@link endWrite} has nothing to do. */
+  get hasEvents(): boolean {
+    return !this.#events.isEmpty;
+  }
+
   /** Saves the events of a write, at its end. */
   endWrite(): Step<void> {
-    return this.#events.isEmpty ? NOTHING : this.#events.save();
+    return this.#events.save();
   }
 
   /** Saves what is saved once a commit, at its end. */

@@ -33,7 +33,9 @@ export function batchNotes(notes: WriteNotes): BatchNotes {
   const batch: BatchNotes<ReturnType<WriteNotes['mark']>> = {
     mark: () => notes.mark(),
     undo: (mark) => notes.undo(mark),
-    endWrite: () => runNow(notes.endWrite()),
+    endWrite: () => {
+      if (notes.hasEvents) runNow(notes.endWrite());
+    },
     seal: () => runNow(notes.seal()),
     clear: (isSaved) => notes.clear(isSaved),
   };

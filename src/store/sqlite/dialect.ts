@@ -5,12 +5,14 @@ import type { Dialect, Prepared, Statements, Step } from '../backend.ts';
 import type { Connection } from './connection.ts';
 import { once, type Statement, value } from './statement.ts';
 
-/** A step that has run. */
-export class Done<T> implements Step<T>, Iterator<never, T> {
-  constructor(readonly result: T) {}
+/** A step that has run: one object, since each statement makes one. */
+export class Done<T> implements Step<T>, Iterator<never, T>, IteratorReturnResult<T> {
+  readonly done = true;
 
-  next(): IteratorReturnResult<T> {
-    return { done: true, value: this.result };
+  constructor(readonly value: T) {}
+
+  next(): this {
+    return this;
   }
 
   [Symbol.iterator](): Iterator<never, T> {
@@ -22,7 +24,7 @@ export const NOTHING = new Done<void>(undefined);
 
 /** Runs a step to its end. Throws if it waits for something. */
 export function runNow<T>(step: Step<T>): T {
-  if (step instanceof Done) return step.result;
+  if (step instanceof Done) return step.value;
   const result = step[Symbol.iterator]().next();
   if (result.done !== true) throw new Error('a step on SQLite waits for nothing');
   return result.value;

@@ -4,7 +4,7 @@
  * the 30 ms of processor time of every start, and a command needs ten.
  */
 
-import type { Database, Statement as Native, SQLQueryBindings } from 'bun:sqlite';
+import type { Changes, Statement as Compilation, Database, SQLQueryBindings } from 'bun:sqlite';
 import { Placeholder, type SQL, sql } from 'drizzle-orm';
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 
@@ -24,7 +24,7 @@ export interface Statement<Row> {
 interface Runner {
   readonly native: Database;
   read(): void;
-  compile<Row>(text: string): Native<Row, SQLQueryBindings[]>;
+  compile<Row>(text: string): Compilation<Row, SQLQueryBindings[]>;
 }
 
 const dialect = new SQLiteSyncDialect();
@@ -40,26 +40,33 @@ export function statementOn<Row>(db: Runner, query: SQL): Statement<Row> {
     all: (values = {}) => {
       db.read();
       const { native, bind } = at();
-      return native.all(...bind(values));
+      return native.all(bind(values));
     },
     get: (values = {}) => {
       db.read();
       const { native, bind } = at();
-      return native.get(...bind(values));
+      return native.get(bind(values));
     },
     run: (values = {}) => {
       const { native, bind } = at();
-      return native.run(...bind(values)).changes;
+      return native.run(bind(values)).changes;
     },
     insert: (values = {}) => {
       const { native, bind } = at();
-      return Number(native.run(...bind(values)).lastInsertRowid);
+      return Number(native.run(bind(values)).lastInsertRowid);
     },
   };
 }
 
+/** A statement of bun:sqlite that takes its values as one array: as arguments they cost 0.05 us. */
+interface Native<Row> {
+  all(values: SQLQueryBindings[]): Row[];
+  get(values: SQLQueryBindings[]): Row | null;
+  run(values: SQLQueryBindings[]): Changes;
+}
+
 interface Compiled<Row> {
-  native: Native<Row, SQLQueryBindings[]>;
+  native: Native<Row>;
   /** The values of a run in the order of the parameters. */
   bind(values: Values): SQLQueryBindings[];
 }
@@ -80,7 +87,7 @@ function compile<Row>(db: Runner, query: SQL): Compiled<Row> {
     }
     return bound;
   };
-  return { native: db.compile<Row>(text), bind };
+  return { native: db.compile<Row>(text) as unknown as Native<Row>, bind };
 }
 
 /** A value that is filled in at each run. */

@@ -43,7 +43,7 @@ export const figures: readonly MutatedFile[] = [
       'test/cli/stats.test.ts',
     ],
     changes: [
-      ['const key = `${providerId} ${day}`;', 'const key = `${day}`;'],
+      ['const key = providerId * DAYS_MAX + day;', 'const key = day;'],
       ['fromDay: toDay - count + 1', 'fromDay: toDay - count'],
       ['if (this.#refusals.size < GATHERED_LINKS_MAX) this', 'this'],
       ['if (added.refusedAtMs < known.refusedAtMs) return;', ''],

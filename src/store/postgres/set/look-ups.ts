@@ -6,7 +6,7 @@ import type { Install } from '../../../core/port/install.ts';
 import type { Provider } from '../../../core/port/provider.ts';
 import type { SlotKey } from '../../../core/port/slot.ts';
 import type { Store } from '../../../core/port/store.ts';
-import { type DoorRow, doorSteps, selectDoor } from '../../noun/door.ts';
+import { type DoorRow, doorSteps, PROVIDER_CODE, selectDoor } from '../../noun/door.ts';
 import { INSTALL_COLUMNS } from '../../noun/install.ts';
 import { PROVIDER_COLUMNS } from '../../noun/provider.ts';
 
@@ -30,7 +30,7 @@ const doors = (links: SQL) =>
       SELECT k.n AS n, x.* FROM ${KEYS.from}
       CROSS JOIN LATERAL (
         SELECT * FROM (
-          ${selectDoor(DIALECT, { hwid: sql`k.hwid`, hash: sql`k.domain_hash` })}
+          ${selectDoor(DIALECT, { hwid: sql`k.hwid`, hash: sql`k.domain_hash`, more: PROVIDER_CODE })}
           WHERE ${links}) y
         WHERE k.provider_code IS NULL OR k.provider_code = y."providerCode"
         ORDER BY y."domainStatus" = ${DOMAIN_ACTIVE} DESC NULLS LAST LIMIT 2) x`);
