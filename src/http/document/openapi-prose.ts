@@ -27,6 +27,7 @@ export const INFO = {
     `Bodies are JSON objects in UTF-8 of at most ${REQUEST_BOUNDS.bytesMax / 1024} KiB, some of less, with at most ${REQUEST_BOUNDS.valuesMax} values and ${JSON_NESTING_MAX} levels, of any content type. \`null\` and \`""\` count as absent. Values of forms are accepted too: a whole number as a string of digits, true and false as \`"true"\` and \`"false"\`, 1 and 0, a list of operating systems as a text with commas.`,
     `Lists return the newest first, at most ${LIST_COUNT_MAX} records. \`before_id\` continues: give the lowest \`id\` of the page before. An \`id\` that is unknown or another provider's gives an empty \`data\`.`,
     'Checks run in this order, and the first that fails answers: credentials, an active subscription, the plan, the body as a whole, the parameters in the order in which they are listed here, then the state of what they name.',
+    'A call whose answer was lost may have been carried out, and HTTP libraries repeat GETs by themselves. Lists, figures, updates, deletions and the calls of apps and devices do the same when they are repeated. `/api/add-domain`, and `/api/add-install` with an `install_code`, answer that it exists. `/api/add-install` without a code, the two sends, `/api/webhook-add` and `/api/webhook-rotate` may do it twice: look into the list first.',
     'Another method than the listed one changes nothing and answers `Unknown error` with the right method in `x-error-detail`; an unknown path under `/api` or `/remote` answers `Unknown error` too. After an internal fault the answer is `Unknown error` with an ID; the log of the server has the reason under it.',
   ),
   license: { name: 'MIT', identifier: 'MIT' },
@@ -48,6 +49,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<GroupName, string>> = {
   Figures: 'Figures of a provider by day: an extension of the public contract.',
   Webhooks: paragraphs(
     'Receivers of events: an extension of the public contract. Events are sent by the Standard Webhooks specification: a POST of JSON with `type`, `timestamp` and `data`, signed in the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. 2xx is success; a failed delivery is tried 10 times over about three days, always with the same `webhook-id`.',
+    'To verify an event, join `webhook-id`, `webhook-timestamp` and the bytes of the body as received by dots. One of the signatures in `webhook-signature`, which are separated by blanks, must be `v1,` and the HMAC-SHA256 of that text in base64, with the key that the secret has in base64 behind `whsec_`; or `v1a,` and an Ed25519 signature, with the public key behind `whpk_`. Compare in constant time, refuse a time that is more than five minutes off, and drop a `webhook-id` that came before.',
     `The types of events: ${EVENT_LIST}.`,
   ),
   'Calls that apps make':
