@@ -198,7 +198,10 @@ function messageRows({ responses }: OpenApiOperation): string[][] {
     const { msg, rc } = example.value as { msg: string; rc: number };
     const own = Object.entries(headers)
       .filter(([, header]) => 'description' in header && header.description.includes(`\`${msg}\``))
-      .map(([name]) => `\`${name}: true\``);
+      .map(([name, header]) => {
+        const fixed = 'schema' in header && header.schema['const'] !== undefined;
+        return fixed ? `\`${name}: true\`` : `\`${name}\``;
+      });
     const given = (example.description ?? '')
       .replace(ANY_FAULT, '')
       .replace(MISFITS, joined)

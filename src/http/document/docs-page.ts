@@ -100,7 +100,7 @@ function article(call: Call): Html {
   const input = operation.requestBody?.content['application/json'];
   const headers = Object.entries(answer.headers).flatMap(([name, header]) =>
     'description' in header
-      ? [[code(`${name}: ${header.schema['const']}`), prose(header.description)]]
+      ? [[code([name, header.schema['const'] ?? []].flat().join(': ')), prose(header.description)]]
       : [],
   );
   return html`<article id="${operation.operationId}">
