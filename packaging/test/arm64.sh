@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The arm64 package and image on another machine, by emulation: qemu-user-static and libc6-arm64-cross of
-# Debian. Without them it says that nothing was run. Called by debootstrap.sh with $work.
+# The arm64 package and image on another machine, by emulation: qemu-user-static and
+# libc6-arm64-cross of Debian. Without them it says that nothing was run. Called by debootstrap.sh
+# with $work.
 set -euo pipefail
 . "$(dirname "$0")/expect.sh"
 

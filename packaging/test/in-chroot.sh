@@ -99,6 +99,8 @@ if [ -f "$root/packages/gatepost-last" ]; then
   say 'Data of the last release'
   holds 'dpkg installs it' chroot "$root" dpkg --install /packages/this.deb
   chroot "$root" /packages/gatepost-last version
+  # It would not know settings of this version.
+  as_service+=(GATEPOST_CONFIG=none)
   start 8080 /packages/gatepost-last serve --data /var/lib/gatepost
   fill /packages/gatepost-last 8080
   stop
