@@ -44,8 +44,9 @@ dist/gatepost-linux-%: FORCE
 
 deb: executables ## build the Debian packages in dist/
 	@.ci/bun >/dev/null
-	@packaging/build-deb.sh amd64 dist/gatepost-linux-x64
-	@packaging/build-deb.sh arm64 dist/gatepost-linux-arm64
+	@for platform in $(filter x64 arm64,$(RELEASES)); do \
+	  packaging/build-deb.sh $$(echo $$platform | sed s/x64/amd64/) dist/gatepost-linux-$$platform || exit 1; \
+	done
 
 release: executables ## make dist/release/ for a release page (RELEASE_KEY=file RELEASE_URL=address RELEASES=x64)
 	@.ci/bun >/dev/null

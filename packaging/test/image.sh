@@ -21,12 +21,16 @@ if [ "${2:-}" != inside ]; then
   echo "ok  $(cd "$image/root" && find . -type f | wc -l) files: $(cd "$image/root" && find . -type f -printf '%P ')"
   unshare --net --mount --pid --fork --kill-child --mount-proc "$0" "$archive" inside
 
-  # Its loader, its name, its settings; to run it there takes more rights than a test has everywhere.
   if command -v podman >/dev/null; then
     podman=(podman --root "$image/store" --runroot "$image/run" --storage-driver vfs)
     name=$("${podman[@]}" load --quiet --input "$archive" | sed -n 's/^Loaded image: //p')
     expect 'podman loads it, for its user' \
       "$("${podman[@]}" image inspect --format '{{.User}} {{.Config.StopSignal}}' "$name")" '65532:65532 SIGTERM'
+    if said=$("${podman[@]}" run --rm --network none "$name" version 2>&1); then
+      echo "ok  podman runs it: $said"
+    else
+      echo "skipped: podman cannot run containers on this machine ($(tail -n 1 <<<"$said"))"
+    fi
   else
     echo 'skipped: there is no podman'
   fi
