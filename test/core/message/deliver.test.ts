@@ -6,6 +6,7 @@ import { LEASE_MS } from '../../../src/core/message/deliver.ts';
 import { readSchedule } from '../../../src/core/message/schedule.ts';
 import { BLOCKED, statusesBefore } from '../../../src/core/message/status.ts';
 import { isRefused } from '../../../src/core/outcome.ts';
+import { withMethods } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   command,
@@ -36,6 +37,27 @@ beforeEach(async () => {
 afterEach(() => engine.close());
 
 const seed = (count: number) => seedDevices(engine, count);
+
+describe('a step', () => {
+  test('wakes the devices whose inboxes it fills', async () => {
+    const { provider, devices } = await seed(3);
+    const woken: number[] = [];
+    for (const id of devices) engine.core.signals.onMessages(id, () => woken.push(id));
+    await notify(engine, provider);
+    await deliver(engine);
+    expect(woken.sort()).toEqual([...devices].sort());
+  });
+
+  test('throws the fault of the small sends after the other work', async () => {
+    const { provider } = await seed(1);
+    const id = await notify(engine, provider);
+    const fault = new Error('of the small sends');
+    const store = withMethods(engine.core.store, { deliverNamed: () => Promise.reject(fault) });
+    const faulty = { ...engine.core, store };
+    await expect(stepOnce(engine, 'worker', faulty)).rejects.toBe(fault);
+    expect(statusOf(engine, id)).not.toBe(10);
+  });
+});
 
 describe('each status is reached', () => {
   test('10, 20, 5, 40, 100: at once, to everybody', async () => {

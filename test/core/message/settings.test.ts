@@ -88,6 +88,12 @@ describe.each(Object.entries(DOCUMENTED))('%s', (key, { good, bad }) => {
   });
 });
 
+test('the rule of a switch names all its words', () => {
+  for (const word of WORDS) {
+    expect(refused({ 'subscription-autoconnect': 'enabled' })).toMatch(new RegExp(`\\b${word}\\b`));
+  }
+});
+
 /** Settings with one that is documented beside what may be left out. */
 const beside = (odd: string) => JSON.parse(`{"ping-type":"tcp",${odd}}`);
 

@@ -21,7 +21,7 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/audit/deeds.ts',
-    tests: ['test/store/contract', 'test/cli/audit.test.ts'],
+    tests: ['test/core/audit/deeds.test.ts', 'test/store/contract', 'test/cli/audit.test.ts'],
     changes: [
       ['before.note !== after.note', 'before.note === after.note'],
       ['before.name !== after.name,', 'before.name === after.name,'],

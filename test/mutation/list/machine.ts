@@ -157,7 +157,7 @@ export const machine: readonly MutatedFile[] = [
   {
     file: 'src/disk/fault.ts',
     tests: [
-      'test/backup/room.test.ts',
+      'test/disk/fault.test.ts',
       'test/cli/read-only.test.ts',
       'test/cli/error-codes.test.ts',
     ],
