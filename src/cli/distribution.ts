@@ -11,12 +11,8 @@ import {
   statusesBefore,
 } from '../core/message/status.ts';
 import { fromStore, isRefused } from '../core/outcome.ts';
-import {
-  type DistributionDetail,
-  type LedgerRow,
-  type LedgerTotals,
-  PUSH,
-} from '../core/port/distribution.ts';
+import { type DistributionDetail, PUSH } from '../core/port/distribution.ts';
+import type { LedgerRow, LedgerTotals } from '../core/port/ledger.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';

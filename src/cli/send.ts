@@ -5,13 +5,8 @@ import type { Core } from '../core/core.ts';
 import { EXPIRE_DAYS, PUSH_TYPE } from '../core/formats.ts';
 import { isRecord } from '../core/json-input.ts';
 import { readCommand, readNotification } from '../core/message/order.ts';
-import { sendCommand, sendNotification } from '../core/message/send.ts';
-import {
-  countTargets,
-  findForCommand,
-  findForNotification,
-  type TargetCount,
-} from '../core/message/target-count.ts';
+import { type Accepted, rehearsing, sendCommand, sendNotification } from '../core/message/send.ts';
+import type { TargetCount } from '../core/message/target-count.ts';
 import type { Provider } from '../core/port/provider.ts';
 import { refusalByPlan } from '../core/provider.ts';
 import { UsageError } from '../operator-error.ts';
@@ -46,10 +41,7 @@ interface CommandOptions extends SendOptions {
 /** The fields of a request by the API, which the core reads. */
 type Body = Record<string, unknown>;
 
-/** A send by its kind. `null` as its id: it was only counted. */
-interface Done {
-  id: number | null;
-  count: TargetCount | null;
+interface Done extends Accepted {
   dueAtMs: number | null;
   leftOut?: string | undefined;
 }
@@ -83,12 +75,8 @@ async function notify(context: CliContext, options: NotifyOptions): Promise<void
   const body = { PushNotificationForm: form, ...targetFields(options) };
   await run(context, options, 'notification', async (core, provider, nowMs) => {
     const order = sent(readNotification(body, nowMs), provider);
-    const { dueAtMs, targets } = order;
-    if (options.dryRun) {
-      const found = sent(await findForNotification(core, provider, targets), provider);
-      return { id: null, count: await countTargets(core, provider, found), dueAtMs };
-    }
-    return { ...sent(await sendNotification(core, provider, order, nowMs), provider), dueAtMs };
+    const added = sent(await sendNotification(core, provider, order, nowMs), provider);
+    return { ...added, dueAtMs: order.dueAtMs };
   });
 }
 
@@ -96,18 +84,12 @@ async function command(context: CliContext, options: CommandOptions, content: Bo
   const body = { ...content, ...targetFields(options), ...scheduleFields(context, options) };
   await run(context, options, 'command', async (core, provider, nowMs) => {
     const order = sent(readCommand(body, nowMs), provider);
-    const { dueAtMs, leftOut, payload, targets } = order;
-    if (options.dryRun) {
-      const { action_type: action } = payload;
-      const found = sent(await findForCommand(core, provider, targets, action), provider);
-      return { id: null, count: await countTargets(core, provider, found), dueAtMs, leftOut };
-    }
     const added = sent(await sendCommand(core, provider, order, nowMs), provider);
-    return { ...added, dueAtMs, leftOut };
+    return { ...added, dueAtMs: order.dueAtMs, leftOut: order.leftOut };
   });
 }
 
-/** Sends, or only counts, within the provider's subscription and plan, and prints the result. */
+/** Sends, or only checks, within the provider's subscription and plan, and prints the result. */
 async function run(
   context: CliContext,
   options: SendOptions,
@@ -120,11 +102,13 @@ async function run(
     const provider = await providerOf(core, options);
     const refused = refusalByPlan(provider, plan, nowMs);
     if (refused !== null) throw sendRefusal(refused, provider);
-    return { code: provider.code, ...(await send(core, provider, nowMs)) };
+    const used = options.dryRun ? rehearsing(core) : core;
+    return { code: provider.code, ...(await send(used, provider, nowMs)) };
   });
+  const isSent = options.dryRun !== true;
   const dueAt = showTimeOrNull(dueAtMs);
   const facts = {
-    id,
+    id: isSent ? id : null,
     provider_code: code,
     due_at: dueAt,
     recipients: count?.recipients ?? null,
@@ -132,10 +116,13 @@ async function run(
     at_least: count?.isAtLeast ?? null,
   };
   const time = dueAt === null ? '' : ` for ${dueAt}`;
-  const done = id === null ? `would be sent${time}` : `${id} accepted${time}`;
+  const done = isSent ? `${id} accepted${time}` : `would be sent${time}`;
   const lines = [`${kind} ${done}`, ...(count === null ? [] : countLines(count))];
-  if (id === null) lines.push('Nothing was sent.');
-  else lines.push(`'gatepost distribution show ${id}' shows the devices that received it.`);
+  lines.push(
+    isSent
+      ? `'gatepost distribution show ${id}' shows the devices that received it.`
+      : 'Nothing was sent.',
+  );
   if (leftOut !== undefined) context.stderr(`${leftOut}\n`);
   print(context, options, facts, lines.join('\n'));
 }

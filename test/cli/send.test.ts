@@ -168,6 +168,7 @@ test('five minutes, plan and subscription hold for the operator too', async () =
   await json('notify', '--all', '--body', 'x');
   const again = await line.run('notify', '--os', 'ios', '--body', 'x');
   expect(again).toMatchObject({ code: 1, stdout: '' });
+  expect(await line.run('notify', '--os', 'ios', '--body', 'x', '--dry-run')).toEqual(again);
   expect(again.stderr).toStartWith('gatepost: provider Provide1: it sent a notification to all');
   await line.run('provider', 'set', 'Provide1', '--plan', 'pro');
   const byPlan = await line.run('notify', '--hwid', 'phone', '--body', 'x', '--dry-run');

@@ -12,6 +12,7 @@ import {
   PUSH,
 } from '../port/distribution.ts';
 import type { Provider } from '../port/provider.ts';
+import { type Store, withMethods } from '../port/store.ts';
 import type { CommandPayload } from './command.ts';
 import type { NotificationPayload } from './notification.ts';
 import type { Order } from './order.ts';
@@ -45,6 +46,16 @@ type Bounded<K extends Kind> = `${K}_${BoundReached | 'save_error'}`;
 export interface Accepted {
   id: number;
   count: TargetCount | null;
+}
+
+/**
+ * Returns the core whose sends are only checked: they are refused and counted as others, and have
+ * the id 0.
+ */
+export function rehearsing(core: Core): Core {
+  const check: Store['addDistribution'] = async (draft, guards) =>
+    (await core.store.checkDistribution(draft, guards)) ?? { id: 0 };
+  return { ...core, store: withMethods(core.store, { addDistribution: check }) };
 }
 
 /**

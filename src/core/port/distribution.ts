@@ -1,6 +1,7 @@
 /** Distributions, their delivery and their ledgers: records and their part of the port. */
 
 import type { Act } from './audit.ts';
+import type { LedgerRow, LedgerTotals } from './ledger.ts';
 import type { Cursor, Page } from './page.ts';
 import type { Provider } from './provider.ts';
 import type { PushGateway } from './registration.ts';
@@ -54,6 +55,8 @@ export interface SendBounds {
 
 /** Refusals of a send by these bounds. */
 export type BoundReached = 'too_many_sends' | 'kept_bytes_full' | 'ledger_full';
+/** Refusals of a send by its guards. */
+export type GuardRefusal = 'general_too_soon' | 'unbound_quota_exceeded' | BoundReached;
 
 /** A provider's counts of sends. */
 export interface SendCount {
@@ -161,39 +164,6 @@ export interface DistributionDetail extends Distribution {
   isPruned: boolean;
 }
 
-/** Recipients of a distribution by state and acknowledgement. */
-export interface LedgerTotals {
-  queued: number;
-  sent: number;
-  failed: number;
-  expired: number;
-  received: number;
-  opened: number;
-  executed: number;
-  refused: number;
-  /** Those with a push, by its state. */
-  atGateway: Record<PushState, number>;
-}
-
-/** State of a push: it waits, or the gateway accepted or failed it. */
-export type PushState = 'queued' | 'accepted' | 'failed';
-
-export interface LedgerRow {
-  hwid: string;
-  state: 'queued' | 'sent' | 'failed' | 'expired';
-  queuedAtMs: number;
-  sentAtMs: number | null;
-  failedAtMs: number | null;
-  expiredAtMs: number | null;
-  receivedAtMs: number | null;
-  openedAtMs: number | null;
-  executedAtMs: number | null;
-  refusedAtMs: number | null;
-  detail: string | null;
-  /** Null: it has no push. `problem`: of the last attempt. */
-  push: { state: PushState; problem: string | null } | null;
-}
-
 export const PUSH = 10;
 export const COMMAND = 20;
 
@@ -224,14 +194,18 @@ export interface DistributionStore {
     after: TargetCursor | null,
   ): Promise<TargetStep>;
   /**
-   * Adds a distribution, as 10 Created. Returns `general_too_soon`, `unbound_quota_exceeded` or a
-   * {@link BoundReached} if the guards forbid it.
+   * Adds a distribution, as 10 Created. Returns a {@link GuardRefusal} if the guards forbid it.
    */
   addDistribution(
     draft: NewDistribution,
     guards: DistributionGuards,
     act: Act,
-  ): Promise<{ id: number } | 'general_too_soon' | 'unbound_quota_exceeded' | BoundReached>;
+  ): Promise<{ id: number } | GuardRefusal>;
+  /** Returns the refusal that {@link addDistribution} would give now; null: it would add it. */
+  checkDistribution(
+    draft: NewDistribution,
+    guards: DistributionGuards,
+  ): Promise<GuardRefusal | null>;
   /** Lists the provider's distributions, newest first. */
   listDistributions(providerId: number, page: Page): Promise<Distribution[]>;
   /**

@@ -1,6 +1,7 @@
 /** Receipts: what became of a provider's distributions at its devices, as the provider sees it. */
 
-import type { Distribution, LedgerRow } from './distribution.ts';
+import type { Distribution } from './distribution.ts';
+import type { LedgerRow } from './ledger.ts';
 import type { Page } from './page.ts';
 
 /** Recipients of a ledger, counted from the first to a bound. */

@@ -75,7 +75,10 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
   }
 
   /** Counts unbound recipients of sends around an offer's time, both ways: clocks may be ahead. */
-  function* unboundAround({ draft, guards }: Offer, before: readonly Offer[]): Step<number> {
+  function* unboundAround(
+    { draft, guards }: Omit<Offer, 'act'>,
+    before: readonly Offer[],
+  ): Step<number> {
     const { providerId, createdAtMs } = draft;
     const sinceMs = guards.unboundQuota?.sinceMs ?? null;
     if (sinceMs === null) return 0;
@@ -111,6 +114,16 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
     return own.map(
       (offer) => refusals.get(offer) ?? { id: ids[accepted.indexOf(offer)] as number },
     );
+  }
+
+  /** Returns the refusal that an offer would meet now; null: it would be accepted. */
+  function* check(offer: Omit<Offer, 'act'>): Step<Refusal | null> {
+    const { draft, guards } = offer;
+    const usage = yield* on.usage.get({ providerId: draft.providerId });
+    if (usage === null) throw new Error(`provider ${draft.providerId} was removed meanwhile`);
+    const unboundCount = yield* unboundAround(offer, []);
+    const counted = countSend({ ...usage, unboundCount }, draft, guards);
+    return typeof counted === 'string' ? counted : null;
   }
 
   /** Adds accepted sends and saves their count; returns their ids. */
@@ -174,5 +187,5 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
     return offers.map((offer) => answers.get(offer) as Acceptance);
   }
 
-  return { acceptOf, accept };
+  return { acceptOf, accept, check };
 }

@@ -13,6 +13,7 @@ import { distributionEnds } from './distribution-end.ts';
 type DistributionNoun = Pick<
   Store,
   | 'addDistribution'
+  | 'checkDistribution'
   | 'listDistributions'
   | 'cancelDistribution'
   | 'listAllDistributions'
@@ -70,7 +71,7 @@ function statements(backend: Backend) {
 
 export function distributionNoun(backend: Backend): DistributionNoun {
   const on = statements(backend);
-  const { acceptOf } = acceptance(backend);
+  const { acceptOf, check } = acceptance(backend);
   const noteEnds = distributionEnds(backend);
 
   return {
@@ -79,6 +80,8 @@ export function distributionNoun(backend: Backend): DistributionNoun {
         const [accepted] = yield* acceptOf(notes, draft.providerId, [{ draft, guards, act }]);
         return accepted as Acceptance;
       }),
+
+    checkDistribution: async (draft, guards) => backend.read(() => check({ draft, guards })),
 
     listDistributions: async (providerId, { id, beforeId, countMax }) => {
       const bound = beforeId ?? Number.MAX_SAFE_INTEGER;

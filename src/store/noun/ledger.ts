@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm';
 import { WHY_BLOCKED } from '../../core/message/push-failure.ts';
 import { BLOCKED } from '../../core/message/status.ts';
-import type { LedgerRow, LedgerTotals, PushState } from '../../core/port/distribution.ts';
+import type { LedgerRow, LedgerTotals, PushState } from '../../core/port/ledger.ts';
 import type { Store } from '../../core/port/store.ts';
 import { type Backend, type Statements, type Step, value } from '../backend.ts';
 import { FINAL, literal } from '../status.ts';

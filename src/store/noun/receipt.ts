@@ -1,7 +1,7 @@
 /** Receipts: counts and rows of ledgers for the provider that sent the messages. */
 
 import { sql } from 'drizzle-orm';
-import type { PushState } from '../../core/port/distribution.ts';
+import type { PushState } from '../../core/port/ledger.ts';
 import type { DistributionReach, Receipt } from '../../core/port/receipt.ts';
 import type { Store } from '../../core/port/store.ts';
 import { type Backend, value } from '../backend.ts';

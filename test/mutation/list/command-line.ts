@@ -17,6 +17,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
     changes: [
       ['if (refused !== null) throw sendRefusal(refused, provider);', ''],
       ["const plan = kind === 'notification' ? 'enterprise' : 'pro';", "const plan = 'pro';"],
+      ['options.dryRun ? rehearsing(core) : core', 'core'],
     ],
   },
   {

@@ -1,5 +1,9 @@
 import { expect, test } from 'bun:test';
-import type { Distribution, NewDistribution } from '../../../src/core/port/distribution.ts';
+import type {
+  Distribution,
+  DistributionGuards,
+  NewDistribution,
+} from '../../../src/core/port/distribution.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import { ALL, addProvider, NOW_MS, removeProvider, type Suite } from './fixture.ts';
@@ -20,7 +24,7 @@ import {
 } from './message-fixture.ts';
 import { sendBoundsSuite } from './send-bounds.ts';
 
-type Method = 'addDistribution' | 'listDistributions' | 'cancelDistribution';
+type Method = 'addDistribution' | 'checkDistribution' | 'listDistributions' | 'cancelDistribution';
 
 const INTERVAL_MS = 300_000;
 const GENERAL = { ...UNGUARDED, generalIntervalMs: INTERVAL_MS };
@@ -180,6 +184,26 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       await expect(send(store, gone)).rejects.toThrow();
       const { id } = await addProvider(store, 'Provide1');
       expect(await send(store, id)).toBeGreaterThan(first);
+    });
+  },
+
+  checkDistribution(opened) {
+    test('says what a send would meet, and sends nothing', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      const check = (createdAtMs: number, guards: DistributionGuards = GENERAL) =>
+        store.checkDistribution(draft(id, { createdAtMs }), guards);
+      expect([await check(NOW_MS), await check(NOW_MS)]).toEqual([null, null]);
+      expect(await store.listDistributions(id, ALL)).toEqual([]);
+      await store.addDistribution(draft(id), GENERAL, ACT);
+      expect(await check(NOW_MS + INTERVAL_MS - 1)).toBe('general_too_soon');
+      expect(await check(NOW_MS + INTERVAL_MS)).toBeNull();
+      expect(await check(NOW_MS, UNGUARDED)).toBeNull();
+      const full = { ...UNGUARDED, bounds: { ...UNGUARDED.bounds, keptBytesMax: 1 } };
+      expect(await check(NOW_MS, full)).toBe('kept_bytes_full');
+      const few = { ...UNGUARDED, bounds: { ...UNGUARDED.bounds, sendsPerMinuteMax: 1 } };
+      expect(await check(NOW_MS, few)).toBe('too_many_sends');
+      expect(await store.listDistributions(id, ALL)).toHaveLength(1);
     });
   },
 

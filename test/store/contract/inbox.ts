@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { LedgerTotals } from '../../../src/core/port/distribution.ts';
 import type { AckState, TokenHolder } from '../../../src/core/port/inbox.ts';
+import type { LedgerTotals } from '../../../src/core/port/ledger.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import {

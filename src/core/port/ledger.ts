@@ -1,0 +1,34 @@
+/** Rows of ledgers, and their totals. */
+
+/** Recipients of a distribution by state and acknowledgement. */
+export interface LedgerTotals {
+  queued: number;
+  sent: number;
+  failed: number;
+  expired: number;
+  received: number;
+  opened: number;
+  executed: number;
+  refused: number;
+  /** Those with a push, by its state. */
+  atGateway: Record<PushState, number>;
+}
+
+/** State of a push: it waits, or the gateway accepted or failed it. */
+export type PushState = 'queued' | 'accepted' | 'failed';
+
+export interface LedgerRow {
+  hwid: string;
+  state: 'queued' | 'sent' | 'failed' | 'expired';
+  queuedAtMs: number;
+  sentAtMs: number | null;
+  failedAtMs: number | null;
+  expiredAtMs: number | null;
+  receivedAtMs: number | null;
+  openedAtMs: number | null;
+  executedAtMs: number | null;
+  refusedAtMs: number | null;
+  detail: string | null;
+  /** Null: it has no push. `problem`: of the last attempt. */
+  push: { state: PushState; problem: string | null } | null;
+}
