@@ -8,6 +8,7 @@ import { VERSION } from '../../src/version.ts';
 import { type CommandLine, commandLine, failureLine } from '../support/command-line.ts';
 import { testWith } from '../support/needs.ts';
 import { RELEASE_TOOLS, type ReleasePage, releasePage } from '../support/release.ts';
+import { IS_LONG } from '../support/scale.ts';
 
 setDefaultTimeout(30_000);
 
@@ -113,6 +114,13 @@ test('a page without the files, with a redirect, without end', async () => {
     const { code, stderr } = await check();
     expect({ code, stderr }).toEqual({ code: 1, stderr: `gatepost: ${message}\n` });
   }
+});
+
+test.skipIf(!IS_LONG)('a page that never answers', async () => {
+  page.answer = () => new Promise(() => {});
+  const { code, stderr } = await check();
+  expect(code).toBe(1);
+  expect(stderr).toEndWith('gave no answer within 10 s\n');
 });
 
 test('without an address or a key, nothing is asked', async () => {

@@ -73,7 +73,9 @@ describe('the manual page', () => {
 
   test('what an option may be, and whether it must be given', () => {
     const section = sections.find((text) => text.startsWith('link qr"')) ?? '';
-    expect(section).toContain('\nThe URL of the subscription (required).\n');
+    expect(section).toContain(
+      '\nThe URL of the subscription; {key} in it is the key of the link (required).\n',
+    );
     expect(section).toContain('(choices: "plain", "query", "happ", ');
     expect(section).toContain('default: "plain").\n');
   });
