@@ -8,7 +8,7 @@ import { exportRecords } from '../noun/export.ts';
 import type { Context } from './context.ts';
 import { runOn, STATEMENTS } from './dialect.ts';
 import { isLost, isRefusedBefore } from './fault.ts';
-import { answerOf, sendOn } from './pools.ts';
+import { runnerOn } from './pools.ts';
 import type { Runner } from './statement.ts';
 
 /** Time of a statement beyond the server's own limit, ms. */
@@ -32,9 +32,7 @@ async function* records(context: Context, code: string): AsyncGenerator<ExportRe
       throw new StoreAway('the database went away', { cause: fault });
     }
   };
-  const runner: Runner = {
-    ask: (text, params) => inTime(answerOf(sendOn(connection, text, params))),
-  };
+  const runner: Runner = { ask: (...query) => inTime(runnerOn(connection).ask(...query)) };
   try {
     await inTime(connection.unsafe(BEGIN).simple());
     yield* exportRecords(STATEMENTS, (step) => runOn(runner, step()), code);

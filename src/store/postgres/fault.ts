@@ -5,14 +5,12 @@ import { StoreAway, WriteFailed } from '../../core/port/store.ts';
 import { OperatorError } from '../../operator-error.ts';
 
 /** Returns the SQLSTATE of a fault; empty: it has none. */
-export function sqlStateOf(fault: unknown): string {
-  return fault instanceof SQL.PostgresError ? String(fault.errno ?? '') : '';
-}
+export const sqlStateOf = (fault: unknown) =>
+  fault instanceof SQL.PostgresError ? String(fault.errno ?? '') : '';
 
 /** Returns the name of the constraint that was broken; empty: none. */
-export function constraintOf(fault: unknown): string {
-  return fault instanceof SQL.PostgresError ? (fault.constraint ?? '') : '';
-}
+export const constraintOf = (fault: unknown) =>
+  fault instanceof SQL.PostgresError ? (fault.constraint ?? '') : '';
 
 /** True if the connection is lost: what was not committed is undone, a COMMIT in flight unknown. */
 export function isLost(fault: unknown): boolean {
@@ -22,19 +20,13 @@ export function isLost(fault: unknown): boolean {
 }
 
 /** Returns true if the server takes no writes: it is a standby, or set so. */
-export function isReadOnly(fault: unknown): boolean {
-  return sqlStateOf(fault) === '25006';
-}
+export const isReadOnly = (fault: unknown) => sqlStateOf(fault) === '25006';
 
 /** Returns true if the server has no room on a disk, no memory, or a disk that fails. */
-export function isOutOfMeans(fault: unknown): boolean {
-  return /^(53(?!300)|58)/.test(sqlStateOf(fault));
-}
+export const isOutOfMeans = (fault: unknown) => /^(53(?!300)|58)/.test(sqlStateOf(fault));
 
 /** Returns true if an administrator ended this connection; others may still work. */
-export function isTerminated(fault: unknown): boolean {
-  return sqlStateOf(fault) === '57P01';
-}
+export const isTerminated = (fault: unknown) => sqlStateOf(fault) === '57P01';
 
 /** Returns true if the server's certificate is not trusted, by Node's codes of TLS. */
 export function isUntrusted(fault: unknown): boolean {
@@ -55,9 +47,7 @@ export function isRefusedBefore(fault: unknown): boolean {
 }
 
 /** Returns true if the server has no connection left. */
-export function isCrowded(fault: unknown): boolean {
-  return sqlStateOf(fault) === '53300';
-}
+export const isCrowded = (fault: unknown) => sqlStateOf(fault) === '53300';
 
 /** Returns true if no server answers, or not yet. */
 export function isUnanswered(fault: unknown): boolean {
@@ -72,9 +62,7 @@ export function isConflict(fault: unknown): boolean {
 }
 
 /** Returns true if a constraint was broken: the whole statement was rolled back. */
-export function isBroken(fault: unknown): boolean {
-  return sqlStateOf(fault).startsWith('23');
-}
+export const isBroken = (fault: unknown) => sqlStateOf(fault).startsWith('23');
 
 /** Returns the reason of a retry for the metrics: a SQLSTATE, or `connection`. */
 export function retryReason(fault: unknown): string {

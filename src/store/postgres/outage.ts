@@ -17,8 +17,8 @@ import {
   isUnanswered,
   sqlStateOf,
 } from './fault.ts';
-import { answerOf, type Pools, sendOn } from './pools.ts';
-import type { Bound, Runner } from './statement.ts';
+import { answerOf, type Pools, runnerOn, sendOn } from './pools.ts';
+import type { Runner } from './statement.ts';
 
 /** Pause between two probes, ms. */
 const PROBE_PAUSE_MS = 200;
@@ -209,10 +209,7 @@ export class Outages {
   /** Runs what the refused calls would. Null: the outage is over. Throws the fault they would. */
   async #problemNow(outage: Outage): Promise<string | null> {
     const { pools, inTime, findBan } = this.#options;
-    const on: Runner = {
-      ask: <Row>(text: string, params: readonly Bound[]) =>
-        inTime(answerOf<Row>(sendOn(pools.plain, text, params))),
-    };
+    const on: Runner = { ask: (...query) => inTime(runnerOn(pools.plain).ask(...query)) };
     const { rows } = await on.ask<{ takesNoWrites: boolean }>(PROBE, []);
     if (rows[0]?.takesNoWrites !== false) {
       Object.assign(outage, { problem: TAKES_NO_WRITES, reason: 'database_read_only' });

@@ -17,59 +17,32 @@ const SPARE_COUNT = 10;
 
 interface Server {
   major: number;
-  version: string;
-  encoding: string;
   isStandby: boolean;
-  fsync: string;
-  fullPageWrites: string;
-  synchronousCommit: string;
-  synchronousStandbys: string;
   standbyCount: number;
-  checksums: string;
-  connectionCountMax: number;
   connectionCount: number;
   isEncrypted: boolean;
-  archiveMode: string;
   archivedMs: number | null;
   archiveFailedMs: number | null;
   hasOtherCollation: boolean;
-  /** As this session has them, ms; 0: without end. */
-  statementTimeoutMs: number;
-  lockTimeoutMs: number;
-  idleTimeoutMs: number;
-  timeZone: string;
+  /** Settings by name as this session has them; times in ms, 0: without end. */
+  settings: Readonly<Record<string, string>>;
 }
 
 async function askServer(sql: SQL): Promise<Server> {
   const [server] = (await sql`
     SELECT (current_setting('server_version_num')::int / 10000)::int AS major,
-      current_setting('server_version') AS version,
-      current_setting('server_encoding') AS encoding,
       pg_is_in_recovery() AS "isStandby",
-      current_setting('fsync') AS fsync,
-      current_setting('full_page_writes') AS "fullPageWrites",
-      current_setting('synchronous_commit') AS "synchronousCommit",
-      current_setting('synchronous_standby_names') AS "synchronousStandbys",
       (SELECT count(*)::int FROM pg_stat_replication) AS "standbyCount",
-      current_setting('data_checksums') AS checksums,
-      (current_setting('max_connections')::int
-        - current_setting('superuser_reserved_connections')::int) AS "connectionCountMax",
       (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend')
         AS "connectionCount",
       coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS "isEncrypted",
-      current_setting('archive_mode') AS "archiveMode",
       (SELECT extract(epoch FROM last_archived_time)::float8 * 1000 FROM pg_stat_archiver)
         AS "archivedMs",
       (SELECT extract(epoch FROM last_failed_time)::float8 * 1000 FROM pg_stat_archiver)
         AS "archiveFailedMs",
       coalesce(datcollversion <> pg_database_collation_actual_version(oid), false)
         AS "hasOtherCollation",
-      (SELECT setting::float8 FROM pg_settings WHERE name = 'statement_timeout')
-        AS "statementTimeoutMs",
-      (SELECT setting::float8 FROM pg_settings WHERE name = 'lock_timeout') AS "lockTimeoutMs",
-      (SELECT setting::float8 FROM pg_settings
-       WHERE name = 'idle_in_transaction_session_timeout') AS "idleTimeoutMs",
-      current_setting('TimeZone') AS "timeZone"
+      (SELECT json_object_agg(name, setting) FROM pg_settings) AS settings
     FROM pg_database WHERE datname = current_database()`) as Server[];
   if (server === undefined) throw new Error('the server knows no database');
   return server;
@@ -103,11 +76,14 @@ export async function surveyServer(
   ];
   const isFine = findings.every(({ level }) => level === 'ok');
   const way = server.isEncrypted ? 'over TLS' : 'without TLS';
-  const fine = say.ok(`${server.version} answers ${way}, and keeps what it says`);
+  const fine = say.ok(
+    `${server.settings['server_version']} answers ${way}, and keeps what it says`,
+  );
   return isFine ? [fine, ...findings] : findings;
 }
 
-function versionFindings({ major, version, encoding, hasOtherCollation }: Server): Finding[] {
+function versionFindings({ major, settings, hasOtherCollation }: Server): Finding[] {
+  const { server_version: version, server_encoding: encoding } = settings;
   const findings: Finding[] = [];
   if (major < MAJOR_MIN) {
     const todo = `move to PostgreSQL ${MAJOR_MIN} or newer`;
@@ -125,44 +101,37 @@ function versionFindings({ major, version, encoding, hasOtherCollation }: Server
   return findings;
 }
 
-function durabilityFindings(server: Server): Finding[] {
+function durabilityFindings({ settings }: Server): Finding[] {
   const findings: Finding[] = [];
-  for (const [setting, value] of [
-    ['fsync', server.fsync],
-    ['full_page_writes', server.fullPageWrites],
-  ] as const) {
-    if (value === 'on') continue;
-    const what = `${setting} is ${value}: a crash of its machine destroys the database`;
+  for (const setting of ['fsync', 'full_page_writes']) {
+    if (settings[setting] === 'on') continue;
+    const what = `${setting} is ${settings[setting]}: a crash of its machine destroys the database`;
     findings.push(say.problem(what, `set ${setting} = on`));
   }
-  if (server.synchronousCommit === 'off') {
+  if (settings['synchronous_commit'] === 'off') {
     const what = 'synchronous_commit is off: a crash loses what was answered as saved';
     findings.push(say.problem(what, 'set synchronous_commit = on'));
   }
-  if (server.checksums === 'off') {
+  if (settings['data_checksums'] === 'off') {
     const todo = "stop it and run 'pg_checksums --enable'";
     findings.push(say.warning('it has no data checksums: damage on disk goes unnoticed', todo));
   }
   return findings;
 }
 
-function standbyFindings({
-  isStandby,
-  standbyCount,
-  synchronousStandbys,
-  synchronousCommit,
-}: Server): Finding[] {
+function standbyFindings({ isStandby, standbyCount, settings }: Server): Finding[] {
+  const { synchronous_standby_names: standbys, synchronous_commit: commit } = settings;
   if (isStandby) {
     const todo = 'name the address behind which the present leader answers';
     return [say.problem('it is a standby, which takes no writes', todo)];
   }
   if (standbyCount === 0) return [];
-  if (synchronousStandbys === '' || synchronousCommit === 'local') {
+  if (standbys === '' || commit === 'local') {
     const todo = 'name one standby in synchronous_standby_names';
     const what = 'its standbys are asynchronous: a failover loses what was answered as saved';
     return [say.warning(what, todo)];
   }
-  return [say.ok(`a commit waits for ${synchronousStandbys}`)];
+  return [say.ok(`a commit waits for ${standbys}`)];
 }
 
 function wayFindings({ isEncrypted }: Server, { host, socket, tls }: DatabaseOptions): Finding[] {
@@ -173,7 +142,9 @@ function wayFindings({ isEncrypted }: Server, { host, socket, tls }: DatabaseOpt
 }
 
 function connectionFindings(server: Server, place: DatabaseOptions, nodeCount: number): Finding[] {
-  const { connectionCount, connectionCountMax } = server;
+  const { connectionCount, settings } = server;
+  const reserved = Number(settings['superuser_reserved_connections']);
+  const connectionCountMax = Number(settings['max_connections']) - reserved;
   const perNode = place.connections + BESIDES_COUNT;
   const nodes = Math.max(1, nodeCount);
   const needed = nodes * perNode + SPARE_COUNT;
@@ -191,14 +162,18 @@ function poolerFindings(
   { isPooled, user, statementMs }: DatabaseOptions,
 ): Finding[] {
   if (!isPooled) return [];
-  const { statementTimeoutMs, lockTimeoutMs, idleTimeoutMs, timeZone } = server;
+  const idle = 'idle_in_transaction_session_timeout';
+  const timeoutMs = Number(server.settings['statement_timeout']);
+  const isEndless = (setting: string) => server.settings[setting] === '0';
   const missing = [
-    statementTimeoutMs === 0 || statementTimeoutMs > statementMs
+    timeoutMs === 0 || timeoutMs > statementMs
       ? ['statement_timeout', `${statementMs / 1_000}s`]
       : null,
-    lockTimeoutMs === 0 ? ['lock_timeout', '5s'] : null,
-    idleTimeoutMs === 0 ? ['idle_in_transaction_session_timeout', '5s'] : null,
-    /^(?:Etc\/)?(?:UTC|UCT|Universal|Zulu)$/.test(timeZone) ? null : ['timezone', 'UTC'],
+    isEndless('lock_timeout') ? ['lock_timeout', '5s'] : null,
+    isEndless(idle) ? [idle, '5s'] : null,
+    /^(?:Etc\/)?(?:UTC|UCT|Universal|Zulu)$/.test(server.settings['TimeZone'] ?? '')
+      ? null
+      : ['timezone', 'UTC'],
   ].filter((setting) => setting !== null);
   if (missing.length === 0) return [];
   const what = `behind the pooler nothing sets ${missing.map(([name]) => name).join(', ')}: a statement that hangs holds its connection, and what it locked`;
@@ -206,12 +181,12 @@ function poolerFindings(
   return [say.warning(what, `${todo.join('; ')}; then reconnect the pooler`)];
 }
 
-function backupFindings({ archiveMode, archivedMs, archiveFailedMs }: Server): Finding[] {
+function backupFindings({ settings, archivedMs, archiveFailedMs }: Server): Finding[] {
   if (archiveFailedMs !== null && archiveFailedMs > (archivedMs ?? 0)) {
     const what = `its last archiving of a log failed, at ${instant(archiveFailedMs)}`;
     return [say.problem(what, "look into PostgreSQL's log; its disk fills up meanwhile")];
   }
-  if (archiveMode === 'off') {
+  if (settings['archive_mode'] === 'off') {
     const todo = 'make backups with pg_dump, or archive its logs (archive_mode = on)';
     return [say.warning('it archives no log: it cannot be brought back to any moment', todo)];
   }

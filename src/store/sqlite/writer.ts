@@ -258,7 +258,9 @@ export class GroupWriter {
         this.#sql.release.run();
       }
       if (error instanceof Refusal) return { value: error.value };
-      return { fault: isStorageFault(error) ? asWriteFailed(error) : error };
+      return {
+        fault: isStorageFault(error) ? new WriteFailed('a write failed', { cause: error }) : error,
+      };
     }
   }
 
@@ -294,10 +296,6 @@ function prepareTransactionSql(db: Connection) {
 }
 
 type TransactionSql = ReturnType<typeof prepareTransactionSql>;
-
-function asWriteFailed(error: unknown): WriteFailed {
-  return new WriteFailed('a write failed', { cause: error });
-}
 
 /** Returns true for a fault of the storage, as opposed to a broken constraint. */
 function isStorageFault(error: unknown): boolean {

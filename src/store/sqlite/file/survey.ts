@@ -34,16 +34,10 @@ export function surveyDatabase(dataDir: string, asked: readonly HostOfProvider[]
     return report([say.warning(`there is no database in ${dataDir}`, todo)]);
   }
   try {
-    const { schema, foreign, damage, newestMs, contents } = read(file, asked);
-    const findings = [
-      ...schemaFindings(schema),
-      ...foreignFindings(foreign),
-      ...damageFindings(damage),
-      ...logFindings(sizeOf(`${file}-wal`)),
-      ...contents.disabled.map(disabledFinding),
-    ];
-    const fine = say.ok(`${file} is whole, schema ${schema}, ${mib(bytes)} MiB`);
-    return report(findings.length > 0 ? findings : [fine], newestMs, contents);
+    const facts = read(file, asked);
+    const findings = findingsOf(facts, sizeOf(`${file}-wal`));
+    const fine = say.ok(`${file} is whole, schema ${facts.schema}, ${mib(bytes)} MiB`);
+    return report(findings.length > 0 ? findings : [fine], facts.newestMs, facts.contents);
   } catch (error) {
     const todo =
       "mend the data directory first; if the file is damaged, 'gatepost restore' puts a backup there";
@@ -51,27 +45,24 @@ export function surveyDatabase(dataDir: string, asked: readonly HostOfProvider[]
   }
 }
 
-function schemaFindings(schema: number): Finding[] {
-  return schema < SCHEMA_VERSION ? [olderSchemaFinding(schema, SCHEMA_VERSION)] : [];
-}
-
-/** Warns of a foreign part: it would run with the program's rights, and spoil each backup. */
-function foreignFindings(foreign: string | null): Finding[] {
-  if (foreign === null) return [];
-  const todo = 'stop the server, see who put it there, and drop it with a shell of SQLite';
-  return [say.problem(`it has ${foreign}, which is not Gatepost's: no backup is made of it`, todo)];
-}
-
-function damageFindings(damage: string | null): Finding[] {
-  if (damage === null) return [];
-  const todo = "stop the server and put the last good backup in place with 'gatepost restore'";
-  return [say.problem(`it is damaged (${damage})`, todo)];
-}
-
-function logFindings(walBytes: number): Finding[] {
-  if (walBytes <= WAL_BYTES_MAX) return [];
-  const todo = 'end what holds it open for long: a shell of SQLite, a backup that hangs';
-  return [say.warning(`its write-ahead log has ${mib(walBytes)} MiB`, todo)];
+function findingsOf({ schema, foreign, damage, contents }: FileFacts, walBytes: number): Finding[] {
+  const findings: Finding[] = [];
+  if (schema < SCHEMA_VERSION) findings.push(olderSchemaFinding(schema, SCHEMA_VERSION));
+  // A foreign part would run with the program's rights, and spoil each backup.
+  if (foreign !== null) {
+    const what = `it has ${foreign}, which is not Gatepost's: no backup is made of it`;
+    const todo = 'stop the server, see who put it there, and drop it with a shell of SQLite';
+    findings.push(say.problem(what, todo));
+  }
+  if (damage !== null) {
+    const todo = "stop the server and put the last good backup in place with 'gatepost restore'";
+    findings.push(say.problem(`it is damaged (${damage})`, todo));
+  }
+  if (walBytes > WAL_BYTES_MAX) {
+    const todo = 'end what holds it open for long: a shell of SQLite, a backup that hangs';
+    findings.push(say.warning(`its write-ahead log has ${mib(walBytes)} MiB`, todo));
+  }
+  return [...findings, ...contents.disabled.map(disabledFinding)];
 }
 
 function sizeOf(file: string): number {
