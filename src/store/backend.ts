@@ -111,6 +111,9 @@ export interface Dialect {
   hex(column: string): SQL;
 }
 
+type LockedTable = 'provider' | 'install' | 'device' | 'device_token' | MessageTable;
+type MessageTable = 'distribution' | 'recipient' | 'destination';
+
 /** What steps are made of. */
 export interface Statements extends Dialect {
   /** Most rows of a step of a long write, and time after which it takes no more work, ms. */
@@ -121,6 +124,8 @@ export interface Statements extends Dialect {
   lockOnly(query: SQL): Prepared<unknown>;
   /** Locks the provider's row, the first in the order of locks; nothing on SQLite. */
   lockProvider(providerId: number): Step<void>;
+  /** Locks rows by id: devices in the order of their HWIDs, others in that of their ids. */
+  lockRows(rows: Partial<Record<LockedTable, readonly number[]>>): Step<void>;
   /** Reads, locks what the result depends on, and repeats both until all was locked before. */
   readLocked<T>(read: () => Step<T>, lock: (result: T) => Step<boolean>): Step<T>;
   /** Lets no other write seal or prune the audit log, nor change webhooks of the operator. */

@@ -56,9 +56,6 @@ export function eventStatements(statements: Statements) {
         INSERT INTO event (provider_id, kind, at_ms, data)
         VALUES (${value('providerId')}, ${value('kind')}, ${value('atMs')}, ${value('data')})
         ${statements.returningId}`),
-    lockQueues: statements.lockOnly(sql`
-        SELECT id FROM destination WHERE id ${statements.among('destinationIds')}
-        ORDER BY id ${statements.locked}`),
     /** Nothing for a destination that is gone by now. */
     put: statements.prepare(sql`
         INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, event_id)
@@ -70,6 +67,7 @@ export function eventStatements(statements: Statements) {
         RETURNING provider_id AS "providerId", kind AS target`),
     marks: noticeMarks(statements),
     together: statements.together,
+    lockRows: statements.lockRows,
   };
 }
 
@@ -215,7 +213,7 @@ export class EventNotes {
       takers.map(({ destinationId }) => ({ destinationId, atMs, eventId: ids[n] ?? 0 })),
     );
     const destinationIds = rows.map(({ destinationId }) => destinationId);
-    yield* on.lockQueues.run({ destinationIds });
+    yield* on.lockRows({ destination: destinationIds });
     yield* on.together(rows.map((row) => () => on.put.run(row)));
     this.#onPut();
   }

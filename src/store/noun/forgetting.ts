@@ -21,9 +21,6 @@ export function dropSteps(backend: Statements) {
         FROM recipient WHERE device_id ${backend.among('deviceIds')}
         LIMIT ${value('countMax')}`),
     drop: backend.prepare(sql`DELETE FROM recipient WHERE id ${backend.among('ids')}`),
-    lockDistributions: backend.lockOnly(sql`
-        SELECT id FROM distribution WHERE id ${backend.among('ids')}
-        ORDER BY id ${backend.locked}`),
   };
   const histories = historyStatements(backend);
   return {
@@ -33,10 +30,8 @@ export function dropSteps(backend: Statements) {
       if (rows.length === 0) return 0;
       // A push that goes is counted at its distribution, which is locked before its rows.
       const atGateways = rows.filter(({ isAtGateway }) => isAtGateway === 1);
-      if (atGateways.length > 0) {
-        const ids = atGateways.map(({ distributionId }) => distributionId);
-        yield* on.lockDistributions.run({ ids });
-      }
+      const distributionIds = atGateways.map(({ distributionId }) => distributionId);
+      yield* backend.lockRows({ distribution: distributionIds });
       yield* on.drop.run({ ids: rows.map(({ id }) => id) });
       return rows.length;
     },
@@ -59,8 +54,6 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
   const on = {
     lock: backend.prepare<{ id: number }>(sql`
         SELECT id FROM device WHERE hwid = ${value('hwid')} ${backend.locked}`),
-    lockById: backend.lockOnly(sql`
-        SELECT id FROM device WHERE id = ${value('id')} ${backend.locked}`),
     tokens: backend.prepare(sql`DELETE FROM device_token ${ofDevice}`),
     slots: backend.prepare<SlotRow>(sql`
         SELECT id AS "slotId", install_id AS "installId", provider_id AS "providerId"
@@ -111,10 +104,10 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
         for (const slot of slots) yield* ends.endSlot(notes, slot, { ...why, nowMs: act.atMs });
         return slots.length;
       }
-      function* dropTies(): Step<number> {
-        yield* on.lockById.run({ id });
+      const dropTies = function* (): Step<number> {
+        yield* backend.lockRows({ device: [id] });
         return yield* on.ties.run({ id });
-      }
+      };
       const steps = [
         dropRefusals,
         endSlots,

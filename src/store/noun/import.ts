@@ -33,8 +33,6 @@ function statements(backend: Backend) {
   const isTaken = (table: 'install' | 'domain') =>
     prepare<{ id: number }>(sql`SELECT id FROM ${sql.raw(table)} WHERE id = ${value('id')}`);
   return {
-    lockProviders: backend.lockOnly(sql`
-        SELECT id FROM provider WHERE id ${among('ids')} ORDER BY id ${locked}`),
     lockLinks: backend.lockOnly(sql`
         SELECT id FROM install WHERE install_code ${among('codes', 'text')}
         ORDER BY id ${locked}`),
@@ -206,7 +204,7 @@ function linkImport(backend: Backend) {
     *begin(moving) {
       const installs = moving.map(({ install }) => install);
       const hwids = installs.flatMap(({ slots }) => slots.map(({ hwid }) => hwid));
-      yield* on.lockProviders.run({ ids: moving.map(({ providerId }) => providerId) });
+      yield* backend.lockRows({ provider: moving.map(({ providerId }) => providerId) });
       yield* on.lockLinks.run({ codes: installs.map(({ installCode }) => installCode) });
       yield* backend.raiseIds('install', Math.max(0, ...installs.map(({ id }) => id ?? 0)));
       yield* on.lockDevices.run({ hwids });

@@ -46,14 +46,10 @@ function statements(backend: Backend) {
           AND finished_at_ms < ${value('finishedBeforeMs')}
           AND (finished_at_ms > ${finished} OR id > ${value('id')})
         ORDER BY finished_at_ms, id LIMIT ${READ_COUNT}`),
-    lockDistributions: backend.lockOnly(sql`
-        SELECT id FROM distribution WHERE id ${among('ids')} ORDER BY id ${backend.locked}`),
     recipients: backend.prepare<{ id: number }>(sql`
         SELECT id FROM recipient WHERE distribution_id ${among('ids')}
         LIMIT ${LEDGER_COUNT} ${backend.deletableUnlessBusy}`),
     dropRecipients: backend.prepare(sql`DELETE FROM recipient WHERE id ${among('ids')}`),
-    lockProviders: backend.lockOnly(sql`
-        SELECT id FROM provider WHERE id ${among('ids')} ORDER BY id ${backend.locked}`),
     /** The payload becomes JSON's null, as a payload is JSON. */
     prune: backend.prepare(sql`
         UPDATE distribution SET pruned_at_ms = ${value('nowMs')}, payload = 'null'
@@ -98,7 +94,7 @@ export function ledgerKeepingNoun(backend: Backend): LedgerKeeping {
       if (expired.length === 0) return cursorAt<FinishedCursor>(next);
       const ids = idsOf(expired);
       const isRest = await backend.write(function* () {
-        yield* on.lockDistributions.run({ ids });
+        yield* backend.lockRows({ distribution: ids });
         const rows = yield* on.recipients.all({ ids });
         yield* on.dropRecipients.run({ ids: idsOf(rows) });
         return rows.length === LEDGER_COUNT;
@@ -106,7 +102,8 @@ export function ledgerKeepingNoun(backend: Backend): LedgerKeeping {
       if (isRest) return cursorAt<FinishedCursor>(from);
       // They are counted at their providers, which are locked before them.
       await backend.write(function* () {
-        yield* on.lockProviders.run({ ids: expired.map(({ providerId }) => providerId) });
+        const owners = expired.map(({ providerId }) => providerId);
+        yield* backend.lockRows({ provider: owners });
         yield* on.prune.run({ ids, nowMs });
       });
       return cursorAt<FinishedCursor>(next);

@@ -53,14 +53,8 @@ const WAITING = sql.raw(`o.id AS id, r.id AS "recipientId", r.distribution_id AS
 const END = { id: 'bigint', pushState: 'bigint', problem: 'text' } as const;
 
 function pushStatements(statements: Statements) {
-  const { prepare, lockOnly, locked, among, once, join, fence } = statements;
+  const { prepare, among, once, join, fence } = statements;
   return {
-    lockDistributions: lockOnly(sql`
-        SELECT id FROM distribution WHERE id ${among('ids')} ORDER BY id ${locked}`),
-    lockRecipients: lockOnly(sql`
-        SELECT id FROM recipient WHERE id ${among('ids')} ORDER BY id ${locked}`),
-    lockDestinations: lockOnly(sql`
-        SELECT id FROM destination WHERE id ${among('ids')} ORDER BY id ${locked}`),
     remove: prepare(sql`DELETE FROM outbox WHERE id ${among('ids')}`),
     mark: prepare(sql`
         UPDATE recipient AS r SET push_state = u."pushState", pushed_at_ms = ${value('nowMs')},
@@ -113,13 +107,9 @@ export function pushSteps(statements: Statements) {
   const noteEnds = distributionEnds(statements);
 
   /** Locks distributions until the end of the write. */
-  function* lock(distributionIds: readonly number[]): Step<void> {
-    const ids = [...new Set(distributionIds)];
-    if (ids.length > 0) yield* on.lockDistributions.run({ ids });
-  }
-
+  const lock = (ids: readonly number[]) => statements.lockRows({ distribution: [...new Set(ids)] });
   const lockDestinations = (ids: readonly number[]) =>
-    on.lockDestinations.run({ ids: [...new Set(ids)] });
+    statements.lockRows({ destination: [...new Set(ids)] });
 
   /** Takes pushes out of the outbox and counts them; the last one ends its distribution. */
   function* close(notes: Notes, ends: readonly PushEnd[], nowMs: number): Step<void> {
@@ -128,7 +118,7 @@ export function pushSteps(statements: Statements) {
       return { id: push.recipientId, pushState, problem };
     });
     yield* statements.together([
-      () => on.lockRecipients.run({ ids: marks.map(({ id }) => id) }),
+      () => statements.lockRows({ recipient: marks.map(({ id }) => id) }),
       () => lockDestinations(ends.map(({ push }) => push.destinationId)),
       () => on.remove.run({ ids: ends.map(({ push }) => push.id) }),
       () => on.mark.run({ ends: JSON.stringify(marks), nowMs }),

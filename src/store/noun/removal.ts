@@ -19,8 +19,6 @@ const OF_PROVIDER = sql`provider_id = ${value('providerId')}`;
 /** Makes the statements that delete rows of a provider, in an order that breaks no reference. */
 function deletionsOf(backend: Backend): Deletion[] {
   const { prepare, among, join } = backend;
-  const lockDevices = backend.lockOnly(sql`
-      SELECT id FROM device WHERE id ${among('ids')} ORDER BY hwid ${backend.locked}`);
 
   /** Deletes the rows whose `key` is among those of a SELECT. */
   function deleting(table: string, key: string, found: SQL): Deletion {
@@ -40,7 +38,7 @@ function deletionsOf(backend: Backend): Deletion[] {
     return function* (values) {
       const found = yield* some.all({ ...values });
       if (found.length === 0) return 0;
-      yield* lockDevices.run({ ids: found.map(({ deviceId }) => deviceId) });
+      yield* backend.lockRows({ device: found.map(({ deviceId }) => deviceId) });
       return yield* rows.run({ ...values, rowIds: found.map(({ id }) => id) });
     };
   }

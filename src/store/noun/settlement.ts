@@ -55,7 +55,7 @@ const DELIVERY = {
   problem: 'text',
 } as const;
 
-function settleStatements({ prepare, lockOnly, locked, among, join, rows }: Backend) {
+function settleStatements({ prepare, locked, among, join, rows }: Backend) {
   return {
     distributions: prepare<{ id: number }>(sql`
         SELECT DISTINCT r.distribution_id AS id
@@ -79,8 +79,6 @@ function settleStatements({ prepare, lockOnly, locked, among, join, rows }: Back
         UPDATE outbox AS o SET next_at_ms = u."nextAtMs",
           attempt_count = o.attempt_count + u.counted, problem = u.problem
         FROM ${rows('retries', RETRY)} u WHERE o.id = u.id`),
-    lockTokens: lockOnly(sql`
-        SELECT id FROM device_token WHERE id ${among('ids')} ORDER BY id ${locked}`),
     dropAddresses: prepare(sql`
         UPDATE device_token AS t SET push = NULL, push_dropped_at_ms = ${value('nowMs')},
           push_dropped_why = u.problem
@@ -156,7 +154,7 @@ function settleSteps(backend: Backend) {
       const all = dead.map(({ tokenId: id, push, problem, asOfMs }) => {
         return { id, push: JSON.stringify(push), problem, asOfMs };
       });
-      yield* on.lockTokens.run({ ids: all.map(({ id }) => id) });
+      yield* backend.lockRows({ device_token: all.map(({ id }) => id) });
       yield* on.dropAddresses.run({ dead: JSON.stringify(all), nowMs });
     },
 

@@ -84,10 +84,6 @@ function statements(backend: Statements) {
   const ofLink = sql`install_id = ${value('installId')}`;
   return {
     ...slotStatements(backend),
-    lockProviders: backend.lockOnly(sql`
-        SELECT id FROM provider WHERE id ${among('ids')} ORDER BY id ${backend.locked}`),
-    lockLinks: backend.lockOnly(sql`
-        SELECT id FROM install WHERE id ${among('ids')} ORDER BY id ${backend.locked}`),
     lockDevices: backend.lockOnly(sql`
         SELECT d.id FROM device d WHERE d.id IN (
           SELECT device_id FROM install_device WHERE id ${among('slotIds')})
@@ -110,8 +106,8 @@ export function slotEndSteps(backend: Statements) {
     /** Locks all rows that the ends of these slots change, in order; slots are read afterwards. */
     *lockSlots(slots: readonly SlotRow[]): Step<void> {
       yield* backend.together([
-        () => on.lockProviders.run({ ids: slots.map(({ providerId }) => providerId) }),
-        () => on.lockLinks.run({ ids: slots.map(({ installId }) => installId) }),
+        () => backend.lockRows({ provider: slots.map(({ providerId }) => providerId) }),
+        () => backend.lockRows({ install: slots.map(({ installId }) => installId) }),
         () => on.lockDevices.run({ slotIds: slots.map(({ slotId }) => slotId) }),
       ]);
     },

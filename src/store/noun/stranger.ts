@@ -42,7 +42,7 @@ function seenStatements({ prepare }: Backend) {
 }
 
 function strangerStatements(backend: Backend) {
-  const { among, locked, deletableUnlessBusy } = backend;
+  const { among, deletableUnlessBusy } = backend;
   const isIdle = sql`p.slot_count = 0 AND p.tie_count = 0
     AND p.last_seen_at_ms < ${value('seenBeforeMs')}`;
   const deviceSeen = sql`
@@ -52,8 +52,6 @@ function strangerStatements(backend: Backend) {
     idleVisits: backend.prepare<{ deviceId: number }>(sql`
         SELECT p.device_id AS "deviceId" FROM device_provider p WHERE ${isIdle}
         ORDER BY p.last_seen_at_ms, p.device_id, p.provider_id LIMIT ${VISIT_COUNT}`),
-    lockDevices: backend.lockOnly(sql`
-        SELECT id FROM device WHERE id ${among('ids')} ORDER BY hwid ${locked}`),
     /** A device that shows its token is seen, but by no provider in particular. */
     moveVisits: backend.prepare(sql`
         UPDATE device_provider AS p SET last_seen_at_ms = ${deviceSeen}
@@ -158,7 +156,7 @@ export function strangerNoun(backend: Backend): DeviceKeeping {
       if (found.length === 0) return false;
       const ids = [...new Set(found.map(({ deviceId }) => deviceId))];
       await backend.write(function* () {
-        yield* on.lockDevices.run({ ids });
+        yield* backend.lockRows({ device: ids });
         yield* on.moveVisits.run({ ids, seenBeforeMs });
         yield* on.forgetVisits.run({ ids, seenBeforeMs });
       });

@@ -86,6 +86,9 @@ function secretStatements(backend: Backend) {
 
 function queueStatements(backend: Backend) {
   const { join } = backend;
+  const tried = sql`SELECT o.id AS id FROM destination d ${join} outbox o ON o.destination_id = d.id
+    WHERE d.webhook_id = ${value('id')} AND o.next_at_ms > 0
+    ORDER BY o.next_at_ms LIMIT ${RETRY_COUNT}`;
   return {
     /** A worker that has leased it keeps its lease. */
     recover: backend.prepare(sql`
@@ -94,10 +97,7 @@ function queueStatements(backend: Backend) {
       WHERE webhook_id = ${value('id')}`),
     /** Few have been tried: while attempts fail, one is made at a time. */
     retry: backend.prepare(sql`
-      WITH tried AS MATERIALIZED (
-        SELECT o.id AS id FROM destination d ${join} outbox o ON o.destination_id = d.id
-        WHERE d.webhook_id = ${value('id')} AND o.next_at_ms > 0
-        ORDER BY o.next_at_ms LIMIT ${RETRY_COUNT})
+      WITH tried AS MATERIALIZED (${tried})
       UPDATE outbox SET next_at_ms = 0, attempt_count = 0 WHERE id IN (SELECT id FROM tried)`),
     /** What was put off, and would be tried if the destination was. */
     putOff: backend.prepare<{ id: number }>(sql`
@@ -106,10 +106,7 @@ function queueStatements(backend: Backend) {
         AND (d.retry_at_ms > 0 AND d.waiting_count > 0 OR EXISTS (
           SELECT 1 FROM outbox o WHERE o.destination_id = d.id AND o.next_at_ms > 0))`),
     hasten: backend.prepare(sql`
-      WITH tried AS MATERIALIZED (
-        SELECT o.id AS id FROM destination d ${join} outbox o ON o.destination_id = d.id
-        WHERE d.webhook_id = ${value('id')} AND o.next_at_ms > 0
-        ORDER BY o.next_at_ms LIMIT ${RETRY_COUNT})
+      WITH tried AS MATERIALIZED (${tried})
       UPDATE outbox SET next_at_ms = 0 WHERE id IN (SELECT id FROM tried)`),
     page: backend.prepare<{ id: number; eventId: number; kind: EventKind }>(sql`
       SELECT o.id AS id, o.event_id AS "eventId", e.kind AS kind

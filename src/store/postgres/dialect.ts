@@ -74,6 +74,16 @@ export const DIALECT: Dialect = {
 const lockProvider = prepare(sql`
     SELECT id FROM provider WHERE id = ${value('providerId')} FOR NO KEY UPDATE`);
 
+const lockRows = (table: string, order = 'id') =>
+  prepare(sql`SELECT id FROM ${sql.raw(table)} WHERE id = ANY(${value('ids')}::bigint[])
+    ORDER BY ${sql.raw(order)} FOR NO KEY UPDATE`);
+const ROWS = {
+  ...{ provider: lockRows('provider'), install: lockRows('install') },
+  ...{ device: lockRows('device', 'hwid'), device_token: lockRows('device_token') },
+  ...{ distribution: lockRows('distribution'), recipient: lockRows('recipient') },
+  destination: lockRows('destination'),
+};
+
 const lockAuditHead = prepare(sql`SELECT id FROM audit_head FOR UPDATE`);
 
 /** Statements about the sequence that gives a table its ids. */
@@ -98,6 +108,11 @@ export const STATEMENTS: Statements = {
   lockOnly: (query) => preparedOf(prepare(query)),
   lockProvider: (providerId) =>
     waitFor((on) => lockProvider.run(on, { providerId }).then(() => undefined)),
+  *lockRows(rows) {
+    for (const [table, ids] of Object.entries(rows)) {
+      if (ids.length > 0) yield* waitFor((on) => ROWS[table as keyof typeof rows].run(on, { ids }));
+    }
+  },
   *readLocked(read, lock) {
     for (;;) {
       const result = yield* read();

@@ -87,6 +87,7 @@ export function sqliteStatements(db: Connection): Statements {
     prepare: <Row>(query: SQL) => preparedOn(db.prepare<Row>(query)),
     lockOnly: () => NO_LOCK,
     lockProvider: () => NOTHING,
+    lockRows: () => NOTHING,
     readLocked: (read) => read(),
     lockAuditLog: () => NOTHING,
     raiseIds: (name, id) => {
