@@ -25,6 +25,7 @@ import { linkNoun } from './link.ts';
 import { namedNoun } from './named.ts';
 import { outboxNoun } from './outbox.ts';
 import { providerNoun } from './provider.ts';
+import { queueNoun } from './queue.ts';
 import { receiptNoun } from './receipt.ts';
 import { recipientNoun } from './recipient.ts';
 import { registrationNoun } from './registration.ts';
@@ -70,6 +71,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...ledgerNoun(backend),
     ...receiptNoun(backend),
     ...outboxNoun(backend),
+    ...queueNoun(backend),
     ...eventNoun(backend, events),
     ...auditNoun(backend, seal),
     ...webhookNoun(backend),

@@ -1,9 +1,8 @@
 /** Health of the store, for monitors. */
 
 import { sql } from 'drizzle-orm';
-import type { HealthStore, QueueFacts, ServerFacts, Unfitness } from '../../core/port/health.ts';
+import type { HealthStore, ServerFacts, Unfitness } from '../../core/port/health.ts';
 import { isAway, WriteFailed } from '../../core/port/store.ts';
-import { IN_DELIVERY, IN_LANE, unscheduled } from '../status.ts';
 import { banOf, MARKS } from './ban.ts';
 import type { Context } from './context.ts';
 import type { Self } from './node.ts';
@@ -33,19 +32,12 @@ const on = {
           AS "auditPendingCount",
         (SELECT count(*) FROM node WHERE seen_at_ms >= ${value('nowMs')}::bigint - ${SILENT_MS})
           AS "nodeCount"`),
-  queue: prepare<QueueFacts>(sql`
-      SELECT count(*) FILTER (WHERE is_due) AS "dueCount",
-        count(*) FILTER (WHERE NOT is_due) AS "scheduledCount",
-        min(due_at_ms) FILTER (WHERE is_due) AS "oldestDueAtMs",
-        coalesce(sum(recipient_count - sent_count - failed_count)
-          FILTER (WHERE status IN ${IN_DELIVERY}), 0)::bigint AS "recipientCount"
-      FROM (SELECT status, due_at_ms, recipient_count, sent_count, failed_count,
-              due_at_ms <= ${value('nowMs')} OR ${unscheduled()}
-                OR status IN ${IN_DELIVERY} AS is_due
-            FROM distribution WHERE ${IN_LANE}) waiting`),
 };
 
-export function healthStore({ db, storeNowMs }: Context, self: Self): HealthStore {
+export function healthStore(
+  { db, storeNowMs }: Context,
+  self: Self,
+): Omit<HealthStore, 'readQueueFacts'> {
   async function touch(): Promise<'ok' | Unfitness> {
     const row = await on.touch.get(db.writing, { id: self.nodeId ?? 0, nowMs: storeNowMs() });
     const ban = banOf(row);
@@ -82,12 +74,6 @@ export function healthStore({ db, storeNowMs }: Context, self: Self): HealthStor
     readServerFacts: async () => {
       const facts = await on.server.get(db, { nowMs: storeNowMs() });
       return facts && { ...facts, clockOffsetMs: self.clock.offsetMs };
-    },
-
-    readQueueFacts: async (nowMs) => {
-      const facts = await on.queue.get(db, { nowMs });
-      if (facts === null) throw new Error('a query of sums has no row');
-      return facts;
     },
   };
 }

@@ -128,11 +128,20 @@ export const storeReads: readonly MutatedFile[] = [
     file: 'src/store/sqlite/health.ts',
     tests: ['test/store/contract/node.test.ts', 'test/doctor/doctor.test.ts'],
     changes: [
+      ['on.touch.run();', ''],
+    ],
+  },
+  {
+    file: 'src/store/noun/queue.ts',
+    tests: ['test/store/contract/node.test.ts'],
+    changes: [
       [
         'coalesce(sum(recipient_count - sent_count - failed_count)',
         'coalesce(sum(recipient_count - sent_count + failed_count)',
       ],
-      ['on.touch.run();', ''],
+      ['facts.scheduledCount += found.scheduledCount;', ''],
+      ['isInGroup = end !== null;', 'isInGroup = false;'],
+      ['if (end === null && !isInGroup)', 'if (end === null)'],
     ],
   },
   {
