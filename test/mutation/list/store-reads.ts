@@ -127,9 +127,7 @@ export const storeReads: readonly MutatedFile[] = [
   {
     file: 'src/store/sqlite/health.ts',
     tests: ['test/store/contract/node.test.ts', 'test/doctor/doctor.test.ts'],
-    changes: [
-      ['on.touch.run();', ''],
-    ],
+    changes: [['on.touch.run();', '']],
   },
   {
     file: 'src/store/noun/queue.ts',
