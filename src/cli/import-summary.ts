@@ -24,6 +24,7 @@ export function summaryJson({ providerCode, tally, isComplete }: Summary) {
       listed: tally.linksListed,
       ...tally.links,
       code_taken: tally.codesTaken,
+      removed_here: tally.codesEnded,
       over_cap: tally.overCap,
       vanished: tally.vanished,
       refused: tally.refused,
@@ -72,6 +73,7 @@ export function summaryText(summary: Summary): string {
 function missing({ tally, isFromServer, isComplete }: Summary): string[] {
   const counts: [number, string][] = [
     [tally.codesTaken, 'links omitted: another provider has their codes here'],
+    [tally.codesEnded, 'links omitted: they were removed or revoked here'],
     [tally.overCap, 'links omitted: over the cap of the provider (provider set --max-links)'],
     [tally.domainsOverCap, 'domains omitted: over the cap (limits.domains_per_provider_max)'],
     [tally.slots.withoutRoom, 'HWIDs omitted: their links are full here'],

@@ -123,6 +123,19 @@ export function judgeDevice(
   });
 }
 
+/**
+ * Returns whether a subscription key is that of a link that was removed or revoked: no link is made
+ * for it, and its devices are told as those of an unknown link.
+ */
+export async function isKeyEnded(
+  core: Core,
+  { subscriptionKey, providerCode }: Pick<NewKeyCall, 'subscriptionKey' | 'providerCode'>,
+): Promise<boolean> {
+  const provider = await core.store.findProvider(providerCode);
+  if (provider === null) return false;
+  return core.store.isKeyEnded(provider.id, subscriptionKeyHash(subscriptionKey));
+}
+
 /** A call with a subscription key for which the provider has no link. */
 interface NewKeyCall {
   subscriptionKey: string;

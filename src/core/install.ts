@@ -2,8 +2,9 @@
 
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
-import { fromStore, Refused, saving } from './outcome.ts';
+import { fromStore, isRefused, Refused, saving } from './outcome.ts';
 import type { Install, InstallChange, InstallSelector, NewInstall } from './port/install.ts';
+import type { FreedSlots } from './port/link-end.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { Provider } from './port/provider.ts';
 import type { OwnPolicy, Slot } from './port/slot.ts';
@@ -46,12 +47,19 @@ export function newInstall(
 }
 
 const KEY_IS_TAKEN = 'subscription_key is that of another link';
+/** Details of `install_code_exists`. */
+const EXISTS = {
+  install_code_exists: undefined,
+  install_code_ended: 'install_code is that of a link that was removed or revoked',
+  subscription_key_exists: KEY_IS_TAKEN,
+  subscription_key_ended: 'subscription_key is that of a link that was removed or revoked',
+} as const;
 
 /**
  * Adds an active link. Codes are unique in the appliance, because devices present the code alone;
  * subscription keys are unique for a provider. Refuses `install_code_exists` if the code or the key
- * is taken, with the id of the provider's own link that has it, and `install_code_limit_reached`
- * for a provider at its cap of links.
+ * is, or was, that of another link, with the id of the provider's own link that has it, and
+ * `install_code_limit_reached` for a provider at its cap of links.
  */
 export async function addInstall(
   core: Core,
@@ -65,16 +73,15 @@ export async function addInstall(
   const added = newInstall(core, provider, draft, nowMs);
   const outcome = await core.store.addInstall(added, actAt(core, nowMs));
   if (typeof outcome === 'object') return { id: outcome.id, installCode: added.installCode };
-  if (outcome === 'subscription_key_exists') {
-    const { subscriptionKey = null } = draft;
-    const known = await findNamed(core, provider, { installCode: null, subscriptionKey });
-    return new Refused('install_code_exists', { detail: KEY_IS_TAKEN, recordId: known?.id });
-  }
-  if (outcome !== 'install_code_exists') return new Refused(outcome);
-  const { installCode } = draft;
-  if (installCode === null) return addInstall(core, provider, draft, nowMs);
-  const known = await findNamed(core, provider, { installCode, subscriptionKey: null });
-  return new Refused(outcome, { recordId: known?.id });
+  if (outcome === 'install_code_limit_reached') return new Refused(outcome);
+  const { installCode, subscriptionKey = null } = draft;
+  const isCodeTaken = outcome === 'install_code_exists' || outcome === 'install_code_ended';
+  if (isCodeTaken && installCode === null) return addInstall(core, provider, draft, nowMs);
+  const refused = { detail: EXISTS[outcome], recordId: undefined };
+  if (!outcome.endsWith('_exists')) return new Refused('install_code_exists', refused);
+  const name = isCodeTaken ? { installCode, subscriptionKey: null } : { installCode: null, subscriptionKey };
+  const known = await findNamed(core, provider, name);
+  return new Refused('install_code_exists', { ...refused, recordId: known?.id });
 }
 
 /** A change of a link; absent fields stay unchanged. */
@@ -158,4 +165,67 @@ export async function freeSlot(
   nowMs: number,
 ): Promise<{ deviceCount: number } | Refused<'install_code_error'>> {
   return fromStore(await core.store.freeSlot(provider.id, install, hwid, actAt(core, nowMs)));
+}
+
+/**
+ * Frees all slots of a link. Refuses `install_code_error` if the provider has no such link, or
+ * `installCode` and `installId` name different ones.
+ */
+export async function freeSlots(
+  core: Core,
+  provider: Pick<Provider, 'id'>,
+  { installCode, installId }: InstallSelector,
+  nowMs: number,
+): Promise<FreedSlots | Refused<'install_code_error'>> {
+  const link = installCode === null ? null : await core.store.findLink(installCode);
+  const id = installCode === null ? installId : link?.providerId === provider.id ? link.id : null;
+  if (id === null || (installId !== null && installId !== id)) {
+    return new Refused('install_code_error');
+  }
+  const freed = await core.store.freeSlots(provider.id, id, actAt(core, nowMs));
+  return typeof freed === 'string' ? new Refused('install_code_error') : freed;
+}
+
+/**
+ * Gives a link a new random code, frees its slots, and ends the registrations that it claimed. A
+ * subscription key is taken off it: old code and key are those of an unknown link from then on.
+ * Refuses `install_not_found` if the provider has no link with the id.
+ */
+export async function revokeInstall(
+  core: Core,
+  provider: Pick<Provider, 'id'>,
+  id: number,
+  nowMs: number,
+): Promise<
+  | { installCode: string; freedCount: number; hadKey: boolean }
+  | Refused<'install_not_found' | 'install_save_error'>
+> {
+  const installCode = randomCode(12);
+  const revoked = await saving(
+    'install_save_error',
+    core.store.revokeInstall(provider.id, id, installCode, actAt(core, nowMs)),
+  );
+  if (revoked === 'install_code_exists') return revokeInstall(core, provider, id, nowMs);
+  if (typeof revoked === 'string') return new Refused(revoked);
+  if (isRefused(revoked)) return revoked;
+  const { freedCount, hadKey, deviceIds } = revoked;
+  // Their streams end now.
+  for (const deviceId of deviceIds) core.signals.messagesFor(deviceId);
+  return { installCode, freedCount, hadKey };
+}
+
+/**
+ * Removes a link with its slots; its code and its subscription key make no link again. Refuses
+ * `install_not_found` if the provider has no link with the id.
+ */
+export async function removeInstall(
+  core: Core,
+  provider: Pick<Provider, 'id'>,
+  id: number,
+  nowMs: number,
+): Promise<FreedSlots | Refused<'install_not_found' | 'install_save_error'>> {
+  const act = actAt(core, nowMs);
+  return fromStore(
+    await saving('install_save_error', core.store.removeInstall(provider.id, id, act)),
+  );
 }

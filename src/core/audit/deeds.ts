@@ -47,6 +47,19 @@ export function importInstall(before: Link | null, after: Link, hwids: number): 
 export const freeSlot = (installId: number, hwid: string) =>
   deed('hwid.delete', { install_id: installId, hwid_sha256: hwidHash(hwid) });
 
+export const freeSlots = (id: number, hwids: number) => deed('install.free', { id, hwids });
+
+interface EndedLink {
+  id: number;
+  freedCount: number;
+}
+
+export const revokeInstall = ({ id, freedCount, hadKey }: EndedLink & { hadKey: boolean }) =>
+  deed('install.revoke', { id, hwids: freedCount, ...(hadKey && { subscription_key: 'removed' }) });
+
+export const removeInstall = ({ id, freedCount }: EndedLink) =>
+  deed('install.remove', { id, hwids: freedCount });
+
 export const addDomain = ({ id, domainHash }: Pick<Domain, 'id' | 'domainHash'>) =>
   deed('domain.add', { id, domain_hash: domainHash });
 

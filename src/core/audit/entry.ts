@@ -14,6 +14,10 @@ export const ACTIONS = {
   'install.add': 'a limited link was created',
   'install.update': 'limit, note, status, policy or subscription key of a link changed',
   'install.import': 'a limited link moved in, or HWIDs or changes of one',
+  'install.free': 'all HWIDs were taken off a link',
+  'install.revoke':
+    'a link got a new code, lost its subscription key, and all HWIDs were taken off',
+  'install.remove': 'a link was removed',
   'hwid.delete': 'a HWID was taken off a link',
   'domain.add': 'a domain was bound',
   'domain.activate': 'a disabled domain was bound again',

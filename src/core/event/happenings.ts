@@ -34,6 +34,19 @@ export const linkCreated = ({ id, installLimit }: Pick<Link, 'id' | 'installLimi
 export const linkUpdated = (link: Link & { status: number }, deed: Deed) =>
   happening('link.updated', { ...linkFacts(link), status: link.status, changed: changedIn(deed) });
 
+interface EndedLink {
+  id: number;
+  /** Devices that had a slot. */
+  freedCount: number;
+}
+
+/** `hadKey`: the panel must change the key too. */
+export const linkRevoked = ({ id, freedCount, hadKey }: EndedLink & { hadKey: boolean }) =>
+  happening('link.revoked', { install_id: id, freed: freedCount, had_subscription_key: hadKey });
+
+export const linkRemoved = ({ id, freedCount }: EndedLink) =>
+  happening('link.removed', { install_id: id, freed: freedCount });
+
 /** The last free slot of a link was taken. */
 export const linkFull = (link: Link) => happening('link.full', linkFacts(link));
 

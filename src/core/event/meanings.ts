@@ -20,6 +20,14 @@ export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Mean
     about: 'limit, note, status, policy or subscription key of a link changed',
     fields: [...LINK, 'status', 'changed'],
   },
+  'link.revoked': {
+    about: 'a link got a new code and lost its subscription key; all its devices lost their slots',
+    fields: ['install_id', 'freed', 'had_subscription_key'],
+  },
+  'link.removed': {
+    about: 'a link was removed; all its devices lost their slots',
+    fields: ['install_id', 'freed'],
+  },
   'link.full': { about: 'the last free slot of a link was taken', fields: LINK },
   'link.over_limit': {
     about: 'a link that only counts admitted a device over its limit, which it would refuse',

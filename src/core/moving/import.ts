@@ -123,6 +123,11 @@ export class Mover {
         this.tally.problem(`link ${installCode}: another provider has the code`);
         return;
       }
+      if (result === 'install_code_ended') {
+        this.tally.codesEnded += 1;
+        this.tally.problem(`link ${installCode}: it was removed or revoked here`);
+        return;
+      }
       if (result === 'install_code_limit_reached') {
         this.tally.overCap += 1;
         this.tally.problem(`link ${installCode}: beyond the provider's cap of links`);

@@ -10,8 +10,9 @@ export class Tally {
   links = { added: 0, present: 0, different: 0, updated: 0 };
   domains = { added: 0, present: 0, different: 0, updated: 0 };
   slots = { added: 0, present: 0, withoutRoom: 0 };
-  /** Links whose code another provider has, beyond the cap, or gone from the source. */
+  /** Links whose code another provider has, removed here, beyond the cap, or gone at the source. */
   codesTaken = 0;
+  codesEnded = 0;
   overCap = 0;
   vanished = 0;
   /** Bindings beyond the cap. */

@@ -6,6 +6,8 @@ import type { Cursor } from './page.ts';
 export const PROVIDER_EVENTS = [
   'link.created',
   'link.updated',
+  'link.revoked',
+  'link.removed',
   'link.full',
   'link.over_limit',
   'link.refused',

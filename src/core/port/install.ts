@@ -53,10 +53,19 @@ export interface NewInstall extends InstallTerms {
 /** Refusals of a new link, in this order. */
 export type AddRefusal =
   | 'install_code_exists'
+  /** A link of the provider with the code was removed or revoked. */
+  | 'install_code_ended'
   | 'subscription_key_exists'
+  | 'subscription_key_ended'
   | 'install_code_limit_reached';
 
-type KeyExists = 'subscription_key_exists';
+/** Of a new link with a random code for a key at the door: a link that has the key is no refusal. */
+export type NewKeyRefusal =
+  | LinkRefusal
+  | 'link_not_found'
+  | 'link_domain_not_bound'
+  | 'install_code_exists'
+  | 'install_code_limit_reached';
 
 /** A link on which a device has a slot. */
 export interface EnteredLink extends AdmittedLink {
@@ -110,12 +119,12 @@ export interface InstallStore {
   /**
    * Adds a link for a subscription key together with the slot of its first device. If a link has
    * the key already, the device takes a slot there by the rules of `takeSlot`. A refusal adds
-   * neither link nor slot.
+   * neither link nor slot. Returns `link_not_found` if a link with the key was removed or revoked.
    */
   addInstallWithSlot(
     draft: NewInstall,
     key: SlotKey,
     facts: DeviceFacts,
     act: Act,
-  ): Promise<EnteredLink | LinkRefusal | 'link_domain_not_bound' | Exclude<AddRefusal, KeyExists>>;
+  ): Promise<EnteredLink | NewKeyRefusal>;
 }

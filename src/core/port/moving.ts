@@ -72,14 +72,20 @@ export interface ImportStore {
    * Adds a link with its HWIDs, or the missing HWIDs to an existing link. An existing link keeps
    * its id, HWIDs and date; with `updates` it takes note, status and limit (never below its HWIDs)
    * from the import. Known facts of a device stay. Returns `install_code_exists` if another
-   * provider has the code, `install_code_limit_reached` for a new link beyond `installCountMax`.
+   * provider has the code, `install_code_ended` if the link was removed or revoked here, and
+   * `install_code_limit_reached` for a new link beyond `installCountMax`.
    */
   importInstall(
     providerId: number,
     install: ImportedInstall,
     rules: { installCountMax: number; updates: boolean },
     act: Act,
-  ): Promise<ImportedInstallResult | 'install_code_exists' | 'install_code_limit_reached'>;
+  ): Promise<
+    | ImportedInstallResult
+    | 'install_code_exists'
+    | 'install_code_ended'
+    | 'install_code_limit_reached'
+  >;
   /**
    * Adds a binding, or with `updates` gives an existing one the imported name and status. Returns
    * `domain_limit_reached` for a new one beyond `domainCountMax`.

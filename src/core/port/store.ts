@@ -23,6 +23,7 @@ import type { InboxStore } from './inbox.ts';
 import type { InstallStore } from './install.ts';
 import type { KeepingStore } from './keeping.ts';
 import type { LinkStore } from './link.ts';
+import type { LinkEndStore } from './link-end.ts';
 import type { ImportStore } from './moving.ts';
 import type { NodeStore } from './node.ts';
 import type { OutboxStore } from './outbox.ts';
@@ -36,6 +37,7 @@ export interface Store
   extends ProviderStore,
     InstallStore,
     LinkStore,
+    LinkEndStore,
     SlotStore,
     DomainStore,
     DeviceStore,

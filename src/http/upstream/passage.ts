@@ -7,6 +7,7 @@ import {
   admitDevice,
   admitNewKey,
   type DeviceCall,
+  isKeyEnded,
   judgeDevice,
   type RefusedAtDoor,
   verdictOn,
@@ -125,6 +126,7 @@ export async function passageOf(
     const terms = { installLimit: upstream.defaultLimit, note: noteOf(upstream.host, key) };
     // Limited: a client that invents keys which the panel accepts could use up the links.
     if (!code) {
+      if (await isKeyEnded(core, call)) return denied(AT_DOOR.link_not_found);
       const make = () => admitNewKey(core, call, terms, facts, nowMs);
       const passage = grant(
         async () => (await limitLinks<Admission>(make, isMade)) ?? 'new_link_limit_reached',

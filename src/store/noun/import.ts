@@ -13,6 +13,7 @@ import { type Backend, type Notes, type Step, value } from '../backend.ts';
 import { bindingStatements } from './domain.ts';
 import { linkStatements, setLink, termsColumns } from './install-rows.ts';
 import { knownDeviceSteps } from './known-device.ts';
+import { tombstoneSteps } from './tombstone.ts';
 
 type ImportNoun = Pick<ImportStore, 'reserveIds' | 'importInstall' | 'importDomain'>;
 type Imported = Awaited<ReturnType<ImportNoun['importInstall']>>;
@@ -137,15 +138,21 @@ function slotImport(backend: Backend) {
 function linkImport(backend: Backend) {
   const on = { ...statements(backend), ...linkStatements(backend) };
   const slots = slotImport(backend);
+  const tombstones = tombstoneSteps(backend);
 
-  /** Returns the imported terms; with the link's own key if another link has the imported one. */
+  /**
+   * Returns the imported terms; with the link's own key if another link has the imported one, or a
+   * removed link had it.
+   */
   function* termsHere(
     wanted: InstallTerms | undefined,
     known: Pick<KnownInstall, 'subscriptionKeyHash' | 'providerId'> & { id: number | null },
   ): Step<InstallTerms | undefined> {
     if (wanted === undefined || wanted.subscriptionKeyHash === null) return wanted;
     const { id, providerId, subscriptionKeyHash } = known;
-    const isFree = (yield* on.otherWithKey.get({ ...wanted, providerId, id })) === null;
+    const isFree =
+      (yield* on.otherWithKey.get({ ...wanted, providerId, id })) === null &&
+      !(yield* tombstones.hasKey(providerId, wanted.subscriptionKeyHash));
     return isFree ? wanted : { ...wanted, subscriptionKeyHash };
   }
 
@@ -177,6 +184,8 @@ function linkImport(backend: Backend) {
       if (known.providerId !== providerId) return 'install_code_exists';
       return yield* update(notes, known, moving, newSlots);
     }
+    const ended = yield* tombstones.ownerOfCode(facts.installCode);
+    if (ended !== null) return ended === providerId ? 'install_code_ended' : 'install_code_exists';
     const owner = yield* on.countOf.get({ providerId });
     if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
     if (owner.installCount >= rules.installCountMax) return 'install_code_limit_reached';

@@ -19,6 +19,7 @@ import { linkStatements, setLink, termsColumns } from './install-rows.ts';
 import { lookUpStatements, slotSeen } from './look-ups.ts';
 import { slotSteps } from './slot.ts';
 import { slotEndSteps } from './slot-end.ts';
+import { tombstoneSteps } from './tombstone.ts';
 
 export const INSTALL_COLUMNS = sql.raw(`
   id, install_code AS "installCode", install_limit AS "installLimit",
@@ -83,6 +84,7 @@ function addition(
 ): Pick<InstallStore, 'addInstall' | 'addInstallWithSlot'> {
   const { activeDomain } = lookUpStatements(backend);
   const { enterLink } = slotSteps(backend);
+  const tombstones = tombstoneSteps(backend);
 
   function* add(notes: Notes, draft: NewInstall, act: Act): Step<{ id: number } | AddRefusal> {
     const { providerId, installLimit, installCountMax: limit } = draft;
@@ -90,9 +92,14 @@ function addition(
     const room = yield* on.room.get(row);
     if (room === null) throw new Error(`provider ${providerId} was removed meanwhile`);
     if (room.takenBy !== null) return 'install_code_exists';
+    const { installCode, subscriptionKeyHash: key } = draft;
+    const ended = yield* tombstones.ownerOfCode(installCode);
+    if (ended !== null) return ended === providerId ? 'install_code_ended' : 'install_code_exists';
     // Most links have no key.
-    const hasKey = draft.subscriptionKeyHash !== null;
-    if (hasKey && (yield* on.otherWithKey.get(row)) !== null) return 'subscription_key_exists';
+    if (key !== null) {
+      if ((yield* on.otherWithKey.get(row)) !== null) return 'subscription_key_exists';
+      if (yield* tombstones.hasKey(providerId, key)) return 'subscription_key_ended';
+    }
     if (room.installCount >= limit) return 'install_code_limit_reached';
     const id = yield* on.add.insert(row);
     notes.audit(act, deeds.addInstall(id, draft), providerId);
@@ -122,6 +129,8 @@ function addition(
         }
         const added = yield* add(notes, draft, act);
         if (added === 'install_code_exists' || added === 'install_code_limit_reached') return added;
+        if (added === 'install_code_ended') return 'install_code_exists';
+        if (added === 'subscription_key_ended') return 'link_not_found';
         const first =
           typeof added === 'string' ? added : yield* enterLink(notes, key, facts, act.atMs);
         if (typeof first === 'string') {

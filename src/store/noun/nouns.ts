@@ -22,6 +22,7 @@ import { ledgerKeepingNoun } from './keeping.ts';
 import { laneNoun } from './lane.ts';
 import { ledgerNoun } from './ledger.ts';
 import { linkNoun } from './link.ts';
+import { linkEndNoun } from './link-end.ts';
 import { namedNoun } from './named.ts';
 import { outboxNoun } from './outbox.ts';
 import { providerNoun } from './provider.ts';
@@ -60,6 +61,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...targetNoun(backend),
     ...installNoun(backend),
     ...linkNoun(backend),
+    ...linkEndNoun(backend),
     ...slotNoun(backend),
     ...removalNoun(backend),
     ...importNoun(backend),

@@ -87,6 +87,11 @@ function deletionsOf(backend: Backend): Deletion[] {
       'domain',
       deletingOfDevices('device_domain', backend.arrival, sql`domain_id ${among('ids')}`),
     ),
+    deleting(
+      'install_tombstone',
+      'id',
+      sql`SELECT id FROM install_tombstone WHERE ${OF_PROVIDER} ORDER BY id`,
+    ),
     deleting('slot_end', 'id', sql`SELECT id FROM slot_end WHERE ${OF_PROVIDER} ORDER BY id`),
     emptying('install', deletingOfDevices('install_device', id, sql`install_id ${among('ids')}`)),
     deletingOfDevices('device_provider', sql.raw('device_id'), OF_PROVIDER),

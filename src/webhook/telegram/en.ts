@@ -18,6 +18,8 @@ export const EN = {
   titles: {
     'link.created': 'New link',
     'link.updated': 'Link changed',
+    'link.revoked': 'Link revoked',
+    'link.removed': 'Link removed',
     'link.full': 'Link is full',
     'link.over_limit': 'Device over the limit',
     'link.refused': 'Device refused',

@@ -13,6 +13,8 @@ export const FA: Words = {
   titles: {
     'link.created': 'لینک جدید ساخته شد',
     'link.updated': 'لینک تغییر کرد',
+    'link.revoked': 'لینک باطل و از نو صادر شد',
+    'link.removed': 'لینک حذف شد',
     'link.full': 'ظرفیت لینک تکمیل شد',
     'link.over_limit': 'دستگاه بیش از ظرفیت',
     'link.refused': 'دستگاه پذیرفته نشد',

@@ -13,6 +13,8 @@ export const RU: Words = {
   titles: {
     'link.created': 'Создана новая ссылка',
     'link.updated': 'Ссылка изменена',
+    'link.revoked': 'Ссылка перевыпущена',
+    'link.removed': 'Ссылка удалена',
     'link.full': 'На ссылке не осталось свободных мест',
     'link.over_limit': 'Устройство сверх лимита',
     'link.refused': 'Устройству отказано в доступе',

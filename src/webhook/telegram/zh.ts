@@ -13,6 +13,8 @@ export const ZH: Words = {
   titles: {
     'link.created': '已创建新链接',
     'link.updated': '链接已修改',
+    'link.revoked': '链接已重新签发',
+    'link.removed': '链接已删除',
     'link.full': '链接的设备数已满',
     'link.over_limit': '设备超出上限',
     'link.refused': '设备被拒绝接入',

@@ -1,7 +1,7 @@
 /**
  * Adds the links of many calls by one statement, each if no guard of the statement objects: its
- * code and key are free, its provider has room for it and no webhook. noun/install.ts adds the
- * others.
+ * code and key are free and those of no ended link, its provider has room for it and no webhook.
+ * noun/install.ts adds the others.
  */
 
 import { sql } from 'drizzle-orm';
@@ -46,6 +46,10 @@ const ADD = prepare<{ n: number; id: number }>(sql`
          WHERE h.provider_id = o.id AND h.disabled_at_ms IS NULL LIMIT 1) AS webhook_id
       FROM owner o JOIN wanted y ON y.provider_id = o.id) x
     WHERE x.nth <= x.install_count_max AND x.webhook_id IS NULL
+      AND NOT EXISTS (SELECT 1 FROM install_tombstone t WHERE t.install_code = x.install_code)
+      AND NOT EXISTS (SELECT 1 FROM install_tombstone t
+        WHERE t.subscription_key_hash = decode(x.subscription_key_hash, 'hex')
+          AND t.provider_id = x.provider_id)
   ), added AS (
     INSERT INTO install (id, provider_id, install_code, install_limit, status, note,
       created_at_ms, subscription_key_hash, ${NEW_POLICY})

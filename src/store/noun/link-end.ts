@@ -1,0 +1,154 @@
+/** Ends of links: removed, or revoked, and all slots of one freed. */
+
+import { sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
+import * as happenings from '../../core/event/happenings.ts';
+import type { Act } from '../../core/port/audit.ts';
+import type { Install, InstallTerms } from '../../core/port/install.ts';
+import type { LinkEndStore } from '../../core/port/link-end.ts';
+import { nextTurn } from '../../core/turn.ts';
+import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import { type SlotRow, slotEndSteps } from './slot-end.ts';
+import { tombstoneSteps } from './tombstone.ts';
+
+/** Tokens that one statement of a search for claims reads. */
+const TOKEN_COUNT = 2_000;
+
+type LinkRow = Pick<Install, 'id' | 'installCode' | 'installLimit' | 'deviceCount'> &
+  Pick<InstallTerms, 'subscriptionKeyHash'>;
+type EndedSlot = SlotRow & { deviceId: number };
+
+function statements(backend: Backend) {
+  const { prepare, among, hex, locked } = backend;
+  const ofLink = sql`provider_id = ${value('providerId')}`;
+  const isClaim = sql`claim_install_id = ${value('installId')}`;
+  return {
+    lock: prepare<LinkRow>(sql`
+        SELECT id, install_code AS "installCode", install_limit AS "installLimit",
+          device_count AS "deviceCount", ${hex('subscription_key_hash')} AS "subscriptionKeyHash"
+        FROM install WHERE id = ${value('installId')} AND ${ofLink} ${locked}`),
+    byCode: prepare<{ id: number }>(sql`
+        SELECT id FROM install WHERE install_code = ${value('installCode')}`),
+    slots: prepare<EndedSlot>(sql`
+        SELECT id AS "slotId", install_id AS "installId", provider_id AS "providerId",
+          device_id AS "deviceId"
+        FROM install_device WHERE install_id = ${value('installId')} ORDER BY id`),
+    /** Devices that had a slot on the link, as far as its history goes. */
+    former: prepare<{ deviceId: number }>(sql`
+        SELECT DISTINCT device_id AS "deviceId" FROM slot_end
+        WHERE install_id = ${value('installId')} AND device_id IS NOT NULL`),
+    tokenRange: prepare<{ toId: number | null }>(sql`
+        SELECT max(x.token_id) AS "toId" FROM (
+          SELECT token_id FROM device_provider WHERE token_id > ${value('afterId')}
+          ORDER BY token_id LIMIT ${TOKEN_COUNT}) x`),
+    claims: prepare<{ deviceId: number }>(sql`
+        SELECT device_id AS "deviceId" FROM device_provider
+        WHERE token_id > ${value('afterId')} AND token_id <= ${value('toId')} AND ${isClaim}`),
+    lockDevices: backend.lockOnly(sql`
+        SELECT id FROM device WHERE id ${among('deviceIds')} ORDER BY hwid ${locked}`),
+    /** A token without another place goes with it. */
+    dropClaims: prepare(sql`
+        UPDATE device_provider SET token_id = NULL, is_by_link = 0, claim_install_id = NULL
+        WHERE device_id ${among('deviceIds')} AND ${ofLink} AND ${isClaim}
+          AND token_id IS NOT NULL`),
+    rename: prepare(sql`
+        UPDATE install SET install_code = ${value('installCode')}, subscription_key_hash = NULL
+        WHERE id = ${value('installId')}`),
+    remove: prepare(sql`DELETE FROM install WHERE id = ${value('installId')}`),
+  };
+}
+
+export function linkEndNoun(backend: Backend): LinkEndStore {
+  const on = statements(backend);
+  const { lockSlots, endSlot } = slotEndSteps(backend);
+  const tombstones = tombstoneSteps(backend);
+
+  /** Frees the slots of a link, which is locked after its provider; returns their devices. */
+  function* freeAll(notes: Notes, installId: number, act: Act): Step<number[]> {
+    const slots = yield* on.slots.all({ installId });
+    if (slots.length === 0) return [];
+    yield* lockSlots(slots);
+    const why = { why: 'deleted', actor: act.actor.name, forDeviceId: null } as const;
+    for (const slot of slots) yield* endSlot(notes, slot, { ...why, nowMs: act.atMs });
+    return slots.map(({ deviceId }) => deviceId);
+  }
+
+  /** Finds devices whose registrations the link claimed, some tokens a read. */
+  async function claimsOf(installId: number): Promise<number[]> {
+    const deviceIds: number[] = [];
+    for (let afterId = 0; ; ) {
+      const toId = (await backend.read(() => on.tokenRange.get({ afterId })))?.toId ?? null;
+      if (toId === null) return deviceIds;
+      const range = { afterId, toId, installId };
+      const found = await backend.read(() => on.claims.all(range));
+      for (const { deviceId } of found) deviceIds.push(deviceId);
+      afterId = toId;
+      await nextTurn();
+    }
+  }
+
+  return {
+    freeSlots: (providerId, installId, act) =>
+      backend.write(function* (notes) {
+        yield* backend.lockProvider(providerId);
+        if ((yield* on.lock.get({ providerId, installId })) === null) return 'install_not_found';
+        const freed = yield* freeAll(notes, installId, act);
+        const deed = freed.length > 0 ? deeds.freeSlots(installId, freed.length) : null;
+        notes.audit(act, deed, providerId);
+        return { freedCount: freed.length };
+      }),
+
+    revokeInstall: async (providerId, installId, installCode, act) => {
+      // Later claims are by devices that the write finds itself.
+      const claimed = await claimsOf(installId);
+      return backend.write(function* (notes) {
+        yield* backend.lockProvider(providerId);
+        const link = yield* on.lock.get({ providerId, installId });
+        if (link === null) return 'install_not_found';
+        const isTaken = (yield* on.byCode.get({ installCode })) !== null;
+        if (isTaken || (yield* tombstones.ownerOfCode(installCode)) !== null) {
+          return 'install_code_exists';
+        }
+        const former = yield* on.former.all({ installId });
+        const held = yield* on.slots.all({ installId });
+        const owners = [...former, ...held].map(({ deviceId }) => deviceId);
+        const deviceIds = [...new Set([...claimed, ...owners])];
+        yield* on.lockDevices.run({ deviceIds });
+        const freed = yield* freeAll(notes, installId, act);
+        yield* on.dropClaims.run({ deviceIds, providerId, installId });
+        const ended = { ...link, providerId, nowMs: act.atMs };
+        yield* tombstones.add({ ...ended, why: 'revoked' });
+        yield* on.rename.run({ installId, installCode });
+        const hadKey = link.subscriptionKeyHash !== null;
+        const facts = { id: installId, freedCount: freed.length, hadKey };
+        notes.audit(act, deeds.revokeInstall(facts), providerId);
+        notes.event(providerId, act.atMs, () => happenings.linkRevoked(facts));
+        notes.changed(deviceIds);
+        return { freedCount: freed.length, hadKey, deviceIds };
+      });
+    },
+
+    removeInstall: (providerId, installId, act) =>
+      backend.write(function* (notes) {
+        yield* backend.lockProvider(providerId);
+        const link = yield* on.lock.get({ providerId, installId });
+        if (link === null) return 'install_not_found';
+        const freed = yield* freeAll(notes, installId, act);
+        const ended = { ...link, providerId, nowMs: act.atMs };
+        yield* tombstones.add({ ...ended, why: 'removed' });
+        yield* on.remove.run({ installId });
+        const facts = { id: installId, freedCount: freed.length };
+        notes.audit(act, deeds.removeInstall(facts), providerId);
+        notes.event(providerId, act.atMs, () => happenings.linkRemoved(facts));
+        return { freedCount: freed.length };
+      }),
+
+    isKeyEnded: (providerId, subscriptionKeyHash) =>
+      backend.read(() => tombstones.hasKey(providerId, subscriptionKeyHash)),
+
+    forgetTombstones: async (endedBeforeMs) => {
+      if (!(await backend.read(() => tombstones.isDue(endedBeforeMs)))) return false;
+      return (await backend.write(() => tombstones.forget(endedBeforeMs))) > 0;
+    },
+  };
+}

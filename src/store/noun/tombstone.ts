@@ -1,0 +1,83 @@
+/**
+ * Tombstones of links that were removed or revoked: their codes and subscription keys open nothing
+ * and make no link again. Providers count them by triggers.
+ */
+
+import { sql } from 'drizzle-orm';
+import { type Statements, type Step, value } from '../backend.ts';
+
+/** Tombstones of one provider; the oldest go. */
+const PROVIDER_COUNT_MAX = 100_000;
+/** Tombstones that a step deletes. */
+const FORGET_STEP = 1_000;
+
+/** The code, and the key if it has one, of a link that ends. */
+interface Ended {
+  providerId: number;
+  installCode: string;
+  subscriptionKeyHash: string | null;
+  why: 'removed' | 'revoked';
+  nowMs: number;
+}
+
+export function tombstoneSteps(backend: Statements) {
+  const { prepare, bytes, join } = backend;
+  const ofProvider = sql`provider_id = ${value('providerId')}`;
+  const first = sql`FROM install_tombstone ORDER BY id LIMIT`;
+  const on = {
+    withCode: prepare<{ providerId: number }>(sql`
+        SELECT provider_id AS "providerId" FROM install_tombstone
+        WHERE install_code = ${value('installCode')}`),
+    withKey: prepare<{ id: number }>(sql`
+        SELECT id FROM install_tombstone
+        WHERE subscription_key_hash = ${bytes('subscriptionKeyHash')} AND ${ofProvider} LIMIT 1`),
+    add: prepare(sql`
+        INSERT INTO install_tombstone (provider_id, install_code, subscription_key_hash,
+          ended_at_ms, why)
+        VALUES (${value('providerId')}, ${value('installCode')}, ${bytes('subscriptionKeyHash')},
+          ${value('nowMs')}, ${value('why')})
+        ON CONFLICT (install_code) DO NOTHING`),
+    trim: prepare(sql`
+        DELETE FROM install_tombstone WHERE id = (
+          SELECT t.id FROM provider o ${join} install_tombstone t ON t.provider_id = o.id
+          WHERE o.id = ${value('providerId')} AND o.tombstone_count > ${PROVIDER_COUNT_MAX}
+          ORDER BY t.id LIMIT 1)`),
+    oldest: prepare<{ endedAtMs: number }>(sql`SELECT ended_at_ms AS "endedAtMs" ${first} 1`),
+    lockProviders: backend.lockOnly(sql`
+        SELECT id FROM provider WHERE id IN (
+          SELECT x.provider_id FROM (SELECT provider_id ${first} ${FORGET_STEP}) x)
+        ORDER BY id ${backend.locked}`),
+    forget: prepare(sql`
+        DELETE FROM install_tombstone WHERE ended_at_ms < ${value('endedBeforeMs')}
+          AND id IN (SELECT x.id FROM (SELECT id ${first} ${FORGET_STEP}) x)`),
+  };
+  return {
+    /** Returns the owner of a link that ended with this code; null: there was none. */
+    *ownerOfCode(installCode: string): Step<number | null> {
+      return (yield* on.withCode.get({ installCode }))?.providerId ?? null;
+    },
+
+    /** Returns whether a link of the provider ended with this key. */
+    *hasKey(providerId: number, subscriptionKeyHash: string): Step<boolean> {
+      return (yield* on.withKey.get({ providerId, subscriptionKeyHash })) !== null;
+    },
+
+    /** Adds the tombstone of a link. The write has locked the provider. */
+    *add(ended: Ended): Step<void> {
+      yield* on.add.run({ ...ended });
+      yield* on.trim.run({ providerId: ended.providerId });
+    },
+
+    /** Returns whether the oldest tombstone is from before a time. */
+    *isDue(endedBeforeMs: number): Step<boolean> {
+      const oldest = yield* on.oldest.get();
+      return oldest !== null && oldest.endedAtMs < endedBeforeMs;
+    },
+
+    /** Deletes some tombstones from before a time; returns their number. */
+    *forget(endedBeforeMs: number): Step<number> {
+      yield* on.lockProviders.run();
+      return yield* on.forget.run({ endedBeforeMs });
+    },
+  };
+}
