@@ -39,6 +39,7 @@ import { keepingContract } from './contract/keeping.ts';
 import { laneContract } from './contract/lane.ts';
 import { ledgerContract } from './contract/ledger.ts';
 import { linkContract } from './contract/link.ts';
+import { linkEndContract } from './contract/link-end.ts';
 import { namedContract } from './contract/named.ts';
 import { nodeContract } from './contract/node.ts';
 import { openContractStore } from './contract/open.ts';
@@ -61,7 +62,10 @@ const { sendRecipients, ...loading } = recipientContract;
 /** The suites of the methods, by part. */
 export const PARTS = {
   provider: { ...providerContract, ...partyContract, ...countContract, ...figureContract },
-  link: { ...installContract, ...slotContract, ...linkContract, ...domainContract },
+  link: {
+    ...{ ...installContract, ...slotContract, ...linkContract },
+    ...{ ...linkEndContract, ...domainContract },
+  },
   device: { ...deviceContract, ...targetContract, ...registrationContract },
   move: importContract,
   audit: { ...auditContract, ...operatorContract },

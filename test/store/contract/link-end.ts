@@ -1,0 +1,251 @@
+import { expect, test } from 'bun:test';
+import { DAY_MS } from '../../../src/core/calendar.ts';
+import type { Store } from '../../../src/core/port/store.ts';
+import { subscriptionKeyHash } from '../../../src/core/secret.ts';
+import { ACT } from '../../support/actor.ts';
+import { auditEntries } from '../../support/audit.ts';
+import {
+  addDoor,
+  addLink,
+  CODE,
+  FACTS,
+  HASH,
+  heard,
+  installDraft,
+  knock,
+  NOW_MS,
+  OTHER_CODE,
+  provider,
+  removeProvider,
+  type Suite,
+} from './fixture.ts';
+import { onBinding, onLink, register } from './message-fixture.ts';
+
+type Method = 'freeSlots' | 'revokeInstall' | 'removeInstall' | 'isKeyEnded' | 'forgetTombstones';
+
+const KEY = subscriptionKeyHash('panel-key');
+const NEW_CODE = 'NewCode00001';
+const STAYING = 'StaysHere001';
+const NOT_FOUND = 'install_not_found';
+
+/** A door with a key and two devices, one of which is on another link too. */
+async function addFull(store: Store) {
+  const door = await addDoor(store);
+  await store.updateInstall(door.providerId, door.installId, { subscriptionKeyHash: KEY }, ACT);
+  const otherId = await addLink(store, door.providerId, { installCode: STAYING });
+  for (const hwid of ['a', 'b']) await knock(store, hwid);
+  await knock(store, 'b', STAYING);
+  return { ...door, otherId };
+}
+
+/** Asks with a key for which a link would be made. */
+async function knockWithKey(store: Store, providerId: number, installCode = OTHER_CODE) {
+  const key = { subscriptionKeyHash: KEY, providerCode: 'Provide1', domainHash: HASH, hwid: 'n' };
+  const draft = installDraft(providerId, { installCode, subscriptionKeyHash: KEY });
+  return heard(await store.addInstallWithSlot(draft, key, FACTS, ACT));
+}
+
+function moveIn(store: Store, providerId: number, installCode: string, key: string | null = null) {
+  const terms = { subscriptionKeyHash: key, inactiveDays: null, whenFull: null };
+  const facts = { id: null, installCode, installLimit: 2, status: 10, note: null };
+  const install = { ...facts, createdAtMs: NOW_MS, slots: [] };
+  return store.importInstall(
+    providerId,
+    { ...install, terms: { ...terms, coolDownHours: null } },
+    { installCountMax: 100, updates: true },
+    ACT,
+  );
+}
+
+async function countsOf(store: Store, installCode: string) {
+  const link = await store.findLink(installCode);
+  return link && { deviceCount: link.deviceCount, hasKey: link.hasSubscriptionKey };
+}
+
+const entriesOf = async (store: Store) =>
+  (await auditEntries({ store })).slice(-1).map(({ action, object }) => ({ action, object }));
+
+export const linkEndContract: Record<Method & keyof Store, Suite> = {
+  freeSlots(opened) {
+    test('frees all slots of the link and no other, once', async () => {
+      const { store } = opened();
+      const { providerId, installId, otherId } = await addFull(store);
+      expect(await store.freeSlots(providerId, installId, ACT)).toEqual({ freedCount: 2 });
+      expect(await entriesOf(store)).toEqual([
+        { action: 'install.free', object: { id: installId, hwids: 2 } },
+      ]);
+      expect(await store.freeSlots(providerId, installId, ACT)).toEqual({ freedCount: 0 });
+      expect(
+        (await auditEntries({ store })).filter(({ action }) => action === 'install.free').length,
+      ).toBe(1);
+      expect(await countsOf(store, CODE)).toEqual({ deviceCount: 0, hasKey: true });
+      expect(await countsOf(store, STAYING)).toEqual({ deviceCount: 1, hasKey: false });
+      const { ends } = await store.readLinkStory(installId);
+      expect(ends.map(({ hwid, why, actor }) => `${hwid} ${why} ${actor}`)).toEqual([
+        ...['b deleted tester', 'a deleted tester'],
+      ]);
+      expect(heard(await knock(store, 'c'))).toMatchObject({ deviceCount: 1 });
+      expect(await store.freeSlots(providerId, otherId + 9, ACT)).toBe(NOT_FOUND);
+    });
+
+    test('not of another provider', async () => {
+      const { store } = opened();
+      const { installId } = await addFull(store);
+      const other = await addDoor(store, 'Provide2', OTHER_CODE);
+      expect(await store.freeSlots(other.providerId, installId, ACT)).toBe(NOT_FOUND);
+      expect(await store.revokeInstall(other.providerId, installId, NEW_CODE, ACT)).toBe(NOT_FOUND);
+      expect(await store.removeInstall(other.providerId, installId, ACT)).toBe(NOT_FOUND);
+      expect(await countsOf(store, CODE)).toEqual({ deviceCount: 2, hasKey: true });
+    });
+  },
+
+  revokeInstall(opened) {
+    test('another code, no key, no slots; the old ones open and make nothing', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addFull(store);
+      const revoked = await store.revokeInstall(providerId, installId, NEW_CODE, ACT);
+      expect(revoked).toMatchObject({ freedCount: 2, hadKey: true });
+      const object = { id: installId, hwids: 2, subscription_key: 'removed' };
+      expect(await entriesOf(store)).toEqual([{ action: 'install.revoke', object }]);
+      expect(await countsOf(store, CODE)).toBeNull();
+      expect(await store.findLink(NEW_CODE)).toMatchObject({ id: installId, deviceCount: 0 });
+      expect(await knock(store, 'a')).toBe('link_not_found');
+      expect(await knock(store, 'a', NEW_CODE)).toMatchObject({ deviceCount: 1 });
+      expect(await knockWithKey(store, providerId)).toBe('link_not_found');
+      expect(await store.findLink(OTHER_CODE)).toBeNull();
+      const again = installDraft(providerId);
+      expect(await store.addInstall(again, ACT)).toBe('install_code_ended');
+      const keyed = { ...again, installCode: OTHER_CODE, subscriptionKeyHash: KEY };
+      expect(await store.addInstall(keyed, ACT)).toBe('subscription_key_ended');
+      expect(await moveIn(store, providerId, CODE)).toBe('install_code_ended');
+      expect(await moveIn(store, providerId, OTHER_CODE, KEY)).toMatchObject({ was: 'added' });
+      expect(await countsOf(store, OTHER_CODE)).toEqual({ deviceCount: 0, hasKey: false });
+    });
+
+    test('the tokens that the link claimed die, also of a device that left it', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addFull(store);
+      const a = await register(store, 'a', onLink());
+      const former = await register(store, 'b', onLink());
+      await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'b', ACT);
+      await store.forgetSlotEnds(NOW_MS + DAY_MS);
+      await knock(store, 'c', STAYING);
+      const stays = await register(store, 'c', onLink(STAYING));
+      const bound = await register(store, 'd', onBinding());
+      const revoked = await store.revokeInstall(providerId, installId, NEW_CODE, ACT);
+      const { deviceIds = [] } = typeof revoked === 'string' ? {} : revoked;
+      expect(deviceIds.toSorted()).toEqual([a.id, former.id].toSorted());
+      const isAlive = async ({ tokenHash }: typeof a) =>
+        (await store.findDeviceByToken(tokenHash)) !== null;
+      expect(await Promise.all([a, former, stays, bound].map(isAlive))).toEqual([
+        ...[false, false, true, true],
+      ]);
+    });
+
+    test('refuses a code that a link has, or had', async () => {
+      const { store } = opened();
+      const { providerId, installId, otherId } = await addFull(store);
+      const revoke = (code: string) => store.revokeInstall(providerId, installId, code, ACT);
+      for (const code of [CODE, STAYING]) expect(await revoke(code)).toBe('install_code_exists');
+      await store.removeInstall(providerId, otherId, ACT);
+      expect(await revoke(STAYING)).toBe('install_code_exists');
+      expect(await countsOf(store, CODE)).toEqual({ deviceCount: 2, hasKey: true });
+    });
+
+    test('a key may be set again by the provider', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addFull(store);
+      await store.revokeInstall(providerId, installId, NEW_CODE, ACT);
+      const change = { subscriptionKeyHash: KEY };
+      expect(await store.updateInstall(providerId, installId, change, ACT)).toMatchObject({
+        says: 'ok',
+      });
+      expect(await knockWithKey(store, providerId)).toMatchObject({ installId });
+    });
+  },
+
+  removeInstall(opened) {
+    test('the link is gone with its slots, and nothing makes it again', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addFull(store);
+      expect(await store.removeInstall(providerId, installId, ACT)).toEqual({ freedCount: 2 });
+      expect(await entriesOf(store)).toEqual([
+        { action: 'install.remove', object: { id: installId, hwids: 2 } },
+      ]);
+      expect(await store.removeInstall(providerId, installId, ACT)).toBe(NOT_FOUND);
+      expect(await store.findLinkById(installId)).toBeNull();
+      expect((await provider(store, 'Provide1')).installCount).toBe(1);
+      expect(await countsOf(store, STAYING)).toEqual({ deviceCount: 1, hasKey: false });
+      expect(await knock(store, 'a')).toBe('link_not_found');
+      expect(await knockWithKey(store, providerId)).toBe('link_not_found');
+      expect(await store.addInstall(installDraft(providerId), ACT)).toBe('install_code_ended');
+      expect(await moveIn(store, providerId, CODE)).toBe('install_code_ended');
+      expect((await store.findDevice('a'))?.installs).toEqual([]);
+      expect((await store.findDevice('b'))?.installs.length).toBe(1);
+    });
+
+    test('registrations stay as when a HWID is deleted', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addFull(store);
+      const a = await register(store, 'a', onLink());
+      await store.removeInstall(providerId, installId, ACT);
+      expect(await store.findDeviceByToken(a.tokenHash)).not.toBeNull();
+    });
+
+    test('another provider is told of a taken code alone, and may have the key', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addFull(store);
+      await store.removeInstall(providerId, installId, ACT);
+      const { providerId: other } = await addDoor(store, 'Provide2', OTHER_CODE);
+      expect(await store.addInstall(installDraft(other), ACT)).toBe('install_code_exists');
+      expect(await moveIn(store, other, CODE)).toBe('install_code_exists');
+      const keyed = installDraft(other, { installCode: NEW_CODE, subscriptionKeyHash: KEY });
+      expect(await store.addInstall(keyed, ACT)).toMatchObject({ id: expect.any(Number) });
+    });
+
+    test('tombstones go with their provider', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addFull(store);
+      await store.removeInstall(providerId, installId, ACT);
+      await removeProvider(store, 'Provide1');
+      const { providerId: other } = await addDoor(store, 'Provide2', OTHER_CODE);
+      expect(await store.addInstall(installDraft(other), ACT)).toMatchObject({
+        id: expect.any(Number),
+      });
+    });
+  },
+
+  isKeyEnded(opened) {
+    test('of the provider alone, once the link has ended', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addFull(store);
+      const { providerId: other } = await addDoor(store, 'Provide2', OTHER_CODE);
+      const ended = async () => [
+        await store.isKeyEnded(providerId, KEY),
+        await store.isKeyEnded(other, KEY),
+        await store.isKeyEnded(providerId, subscriptionKeyHash('other')),
+      ];
+      expect(await ended()).toEqual([false, false, false]);
+      await store.removeInstall(providerId, installId, ACT);
+      expect(await ended()).toEqual([true, false, false]);
+    });
+  },
+
+  forgetTombstones(opened) {
+    test('those from before a time, oldest first', async () => {
+      const { store } = opened();
+      const { providerId, installId, otherId } = await addFull(store);
+      expect(await store.forgetTombstones(NOW_MS + DAY_MS)).toBe(false);
+      await store.removeInstall(providerId, installId, ACT);
+      await store.removeInstall(providerId, otherId, { ...ACT, atMs: ACT.atMs + 1 });
+      expect(await store.forgetTombstones(ACT.atMs)).toBe(false);
+      expect(await store.forgetTombstones(ACT.atMs + 1)).toBe(true);
+      expect(await store.forgetTombstones(ACT.atMs + 1)).toBe(false);
+      expect(await store.isKeyEnded(providerId, KEY)).toBe(false);
+      const draft = installDraft(providerId);
+      expect(await store.addInstall(draft, ACT)).toMatchObject({ id: expect.any(Number) });
+      const stays = { ...draft, installCode: STAYING };
+      expect(await store.addInstall(stays, ACT)).toBe('install_code_ended');
+    });
+  },
+};
