@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { Core } from '../core/core.ts';
-import { addInstall } from '../core/install.ts';
+import { addInstall, EXISTS, takenBy } from '../core/install.ts';
 import { innermostReason, isRefused, saving } from '../core/outcome.ts';
 import type { Provider } from '../core/port/provider.ts';
 import { subscriptionKeyHash } from '../core/secret.ts';
@@ -55,7 +55,7 @@ async function make(core: Core, provider: Provider, draft: Draft, nowMs: number)
   const wanted = { installCode, installLimit, note, subscriptionKey };
   const added = await saving('not_saved', addInstall(core, provider, wanted, nowMs));
   if (!isRefused(added)) return { done: 'added', ...added };
-  const { says, detail = 'install_code is taken', fault } = added;
+  const { says, detail = EXISTS.install_code_exists, fault } = added;
   if (says === 'install_code_exists') return { done: 'skipped', why: detail };
   if (says === 'not_saved') {
     const why = `the change could not be saved: ${innermostReason(fault)}`;
@@ -131,14 +131,13 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
 /** Says what an import would do with a row; it may be otherwise by the time that it runs. */
 async function foresee(core: Core, provider: Provider, draft: Draft): Promise<Made> {
   const { key, code } = draft;
-  if (code !== null && (await core.store.findLink(code)) !== null) {
-    return { done: 'skipped', why: 'install_code is taken' };
-  }
-  const hash = key === null ? null : subscriptionKeyHash(key);
-  if (hash !== null && (await core.store.findInstallByKey(provider.id, hash)) !== null) {
-    return { done: 'skipped', why: 'subscription_key is that of another link' };
-  }
-  return { done: 'added', id: 0, installCode: code ?? '' };
+  const taken = await takenBy(core, provider, {
+    installCode: code,
+    subscriptionKeyHash: key === null ? null : subscriptionKeyHash(key),
+  });
+  return taken === null
+    ? { done: 'added', id: 0, installCode: code ?? '' }
+    : { done: 'skipped', why: taken };
 }
 
 async function importFile(context: CliContext, path: string, options: ImportOptions) {

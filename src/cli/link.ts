@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { addAddCommands } from './link-add.ts';
+import { addEndCommands } from './link-end.ts';
 import { addFilter, type FilterOptions, filterOf, linkTable, linkView } from './link-filter.ts';
 import { addQrCommand } from './link-qr.ts';
 import { addSetCommands } from './link-set.ts';
@@ -36,6 +37,7 @@ export function addLinkCommands(program: Command, context: CliContext): void {
 
   addShowCommand(link, context);
   addSetCommands(link, context);
+  addEndCommands(link, context);
   addWhyCommand(link, context);
   addQrCommand(link, context);
 }

@@ -133,7 +133,8 @@ export async function isKeyEnded(
 ): Promise<boolean> {
   const provider = await core.store.findProvider(providerCode);
   if (provider === null) return false;
-  return core.store.isKeyEnded(provider.id, subscriptionKeyHash(subscriptionKey));
+  const key = { subscriptionKeyHash: subscriptionKeyHash(subscriptionKey) };
+  return (await core.store.findEnded(provider.id, key)) !== null;
 }
 
 /** A call with a subscription key for which the provider has no link. */

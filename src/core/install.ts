@@ -6,6 +6,7 @@ import { fromStore, isRefused, Refused, saving } from './outcome.ts';
 import type { Install, InstallChange, InstallSelector, NewInstall } from './port/install.ts';
 import type { FreedSlots } from './port/link-end.ts';
 import { after, type Maybe } from './port/maybe.ts';
+import type { Page } from './port/page.ts';
 import type { Provider } from './port/provider.ts';
 import type { OwnPolicy, Slot } from './port/slot.ts';
 import { randomCode, subscriptionKeyHash } from './secret.ts';
@@ -48,8 +49,8 @@ export function newInstall(
 
 const KEY_IS_TAKEN = 'subscription_key is that of another link';
 /** Details of `install_code_exists`. */
-const EXISTS = {
-  install_code_exists: undefined,
+export const EXISTS = {
+  install_code_exists: 'install_code is taken',
   install_code_ended: 'install_code is that of a link that was removed or revoked',
   subscription_key_exists: KEY_IS_TAKEN,
   subscription_key_ended: 'subscription_key is that of a link that was removed or revoked',
@@ -82,6 +83,31 @@ export async function addInstall(
   const name = isCodeTaken ? { installCode, subscriptionKey: null } : { installCode: null, subscriptionKey };
   const known = await findNamed(core, provider, name);
   return new Refused('install_code_exists', { ...refused, recordId: known?.id });
+}
+
+/**
+ * Returns why a new link of the provider cannot have this code or key, as {@link addInstall} would
+ * say in detail; null: it can. Null stands for a random code and for no key.
+ */
+export async function takenBy(
+  { store }: Core,
+  { id }: Pick<Provider, 'id'>,
+  {
+    installCode,
+    subscriptionKeyHash: keyHash,
+  }: Pick<NewInstall, 'subscriptionKeyHash'> & {
+    installCode: string | null;
+  },
+): Promise<string | null> {
+  if (installCode !== null) {
+    if ((await store.findLink(installCode)) !== null) return EXISTS.install_code_exists;
+    const ended = await store.findEnded(id, { installCode });
+    if (ended !== null) return EXISTS[ended];
+  }
+  if (keyHash === null) return null;
+  if ((await store.findInstallByKey(id, keyHash)) !== null) return EXISTS.subscription_key_exists;
+  const ended = await store.findEnded(id, { subscriptionKeyHash: keyHash });
+  return ended && EXISTS[ended];
 }
 
 /** A change of a link; absent fields stay unchanged. */
@@ -117,6 +143,23 @@ export async function updateInstall(
     return new Refused('install_save_error', { detail: KEY_IS_TAKEN });
   }
   return fromStore(updated);
+}
+
+/**
+ * Lists the provider's links that match a search: see `LinkFilter`. `isOver`: only those with more
+ * devices than their limit.
+ */
+export async function searchLinks(
+  core: Core,
+  provider: Pick<Provider, 'code'>,
+  { search, isOver }: { search: string | null; isOver: boolean },
+  { id, beforeId, countMax }: Page,
+): Promise<Install[]> {
+  const filter = { providerCode: provider.code, isFull: false, status: null, search, isOver };
+  if (id === null) return core.store.listLinks({ ...filter, beforeId, countMax });
+  const bound = Math.min(id + 1, beforeId ?? id + 1);
+  const [link] = await core.store.listLinks({ ...filter, beforeId: bound, countMax: 1 });
+  return link?.id === id ? [link] : [];
 }
 
 /** Finds the provider's link with every name that is given; null: it has none. */

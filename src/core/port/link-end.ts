@@ -1,7 +1,13 @@
 /** Ends of limited links: their part of the port. */
 
 import type { Act } from './audit.ts';
+import type { AddRefusal } from './install.ts';
 import type { Maybe } from './maybe.ts';
+
+export type EndedName = Extract<
+  AddRefusal,
+  'install_code_exists' | 'install_code_ended' | 'subscription_key_ended'
+>;
 
 /** The slots that a link had when it ended. */
 export interface FreedSlots {
@@ -44,8 +50,14 @@ export interface LinkEndStore {
     installId: number,
     act: Act,
   ): Promise<FreedSlots | 'install_not_found'>;
-  /** Returns whether a link of the provider with the subscription key of this hash has ended. */
-  isKeyEnded(providerId: number, subscriptionKeyHash: string): Maybe<boolean>;
+  /**
+   * Returns the refusal of a new link with this code, or of the provider with the subscription key
+   * of this hash, because a link with it has ended; null: there is none.
+   */
+  findEnded(
+    providerId: number,
+    name: { installCode: string } | { subscriptionKeyHash: string },
+  ): Maybe<EndedName | null>;
   /** Deletes some tombstones from before a time, oldest first. Returns false if there were none. */
   forgetTombstones(endedBeforeMs: number): Promise<boolean>;
 }

@@ -3,6 +3,7 @@ import { appEndpoints } from './app.ts';
 import { domainEndpoints } from './domain.ts';
 import { hwidEndpoints } from './hwid.ts';
 import { installEndpoints } from './install.ts';
+import { linkEndEndpoints } from './link-end.ts';
 import { messagingEndpoints } from './messaging.ts';
 import { policyEndpoints } from './policy.ts';
 import { receiptEndpoints } from './receipt.ts';
@@ -18,7 +19,10 @@ interface EndpointGroup {
 
 /** The table of endpoints: the only definition of the API. */
 export const groups = [
-  { name: 'Limited links', endpoints: [...installEndpoints, ...hwidEndpoints, ...policyEndpoints] },
+  {
+    name: 'Limited links',
+    endpoints: [...installEndpoints, ...linkEndEndpoints, ...hwidEndpoints, ...policyEndpoints],
+  },
   { name: 'Domains', endpoints: domainEndpoints },
   { name: 'Notifications and commands', endpoints: [...remoteEndpoints, ...receiptEndpoints] },
   { name: 'Figures', endpoints: statsEndpoints },

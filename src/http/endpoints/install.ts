@@ -2,10 +2,16 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { INSTALL_CODE } from '../../core/formats.ts';
-import { addInstall, findNamed, type LinkChange, updateInstall } from '../../core/install.ts';
+import {
+  addInstall,
+  findNamed,
+  type LinkChange,
+  searchLinks,
+  updateInstall,
+} from '../../core/install.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type Install } from '../../core/port/install.ts';
-import { after } from '../../core/port/maybe.ts';
+import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Page } from '../../core/port/page.ts';
 import type { OwnPolicy } from '../../core/port/slot.ts';
 import { wireTime } from '../answer/wire-time.ts';
@@ -158,20 +164,32 @@ const listInstallEndpoint = providerEndpoint({
       misfit: 'unknown_error',
       about: 'Only the link with this subscription key.',
     }),
+    search: optional(forms.linkSearch, {
+      misfit: 'unknown_error',
+      about:
+        'Only links with this in their note, code or the model of a device on them, in any case of A to Z, or at the start of a HWID on them.',
+      example: 'spring',
+    }),
+    over: optional(forms.flag, {
+      misfit: 'unknown_error',
+      about: 'With 1 only links with more HWIDs than their limit.',
+    }),
   },
   fields: { ok: { data: Type.Array(LimitedLink, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'unknown_error'],
   handle: ({ core, provider, params, settings: { outputOffsetMinutes } }) => {
-    const { install_code: installCode, subscription_key: subscriptionKey } = params;
+    const { install_code: installCode, subscription_key: subscriptionKey, search, over } = params;
+    const matching = (page: Page): Maybe<readonly Install[]> =>
+      search === null && over !== 1
+        ? core.store.listInstalls(provider.id, page)
+        : searchLinks(core, provider, { search, isOver: over === 1 }, page);
     const named = (page: Page) =>
       after(findNamed(core, provider, { installCode, subscriptionKey }), (link) =>
-        isOn(page, link) ? [link] : [],
+        isOn(page, link) ? matching({ ...page, id: link.id }) : [],
       );
     return replyWithList(
       params,
-      (installCode ?? subscriptionKey) === null
-        ? (page) => core.store.listInstalls(provider.id, page)
-        : named,
+      (installCode ?? subscriptionKey) === null ? matching : named,
       (install): Static<typeof LimitedLink> => ({
         id: install.id,
         install_code: install.installCode,

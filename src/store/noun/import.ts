@@ -149,11 +149,12 @@ function linkImport(backend: Backend) {
     known: Pick<KnownInstall, 'subscriptionKeyHash' | 'providerId'> & { id: number | null },
   ): Step<InstallTerms | undefined> {
     if (wanted === undefined || wanted.subscriptionKeyHash === null) return wanted;
-    const { id, providerId, subscriptionKeyHash } = known;
+    const { subscriptionKeyHash } = wanted;
+    const { id, providerId } = known;
     const isFree =
       (yield* on.otherWithKey.get({ ...wanted, providerId, id })) === null &&
-      !(yield* tombstones.hasKey(providerId, wanted.subscriptionKeyHash));
-    return isFree ? wanted : { ...wanted, subscriptionKeyHash };
+      (yield* tombstones.find(providerId, { subscriptionKeyHash })) === null;
+    return isFree ? wanted : { ...wanted, subscriptionKeyHash: known.subscriptionKeyHash };
   }
 
   function* update(
@@ -184,8 +185,8 @@ function linkImport(backend: Backend) {
       if (known.providerId !== providerId) return 'install_code_exists';
       return yield* update(notes, known, moving, newSlots);
     }
-    const ended = yield* tombstones.ownerOfCode(facts.installCode);
-    if (ended !== null) return ended === providerId ? 'install_code_ended' : 'install_code_exists';
+    const ended = yield* tombstones.find(providerId, { installCode: facts.installCode });
+    if (ended !== null) return ended === 'install_code_ended' ? ended : 'install_code_exists';
     const owner = yield* on.countOf.get({ providerId });
     if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
     if (owner.installCount >= rules.installCountMax) return 'install_code_limit_reached';

@@ -93,12 +93,13 @@ function addition(
     if (room === null) throw new Error(`provider ${providerId} was removed meanwhile`);
     if (room.takenBy !== null) return 'install_code_exists';
     const { installCode, subscriptionKeyHash: key } = draft;
-    const ended = yield* tombstones.ownerOfCode(installCode);
-    if (ended !== null) return ended === providerId ? 'install_code_ended' : 'install_code_exists';
+    const ended = yield* tombstones.find(providerId, { installCode });
+    if (ended !== null) return ended;
     // Most links have no key.
     if (key !== null) {
       if ((yield* on.otherWithKey.get(row)) !== null) return 'subscription_key_exists';
-      if (yield* tombstones.hasKey(providerId, key)) return 'subscription_key_ended';
+      const endedKey = yield* tombstones.find(providerId, { subscriptionKeyHash: key });
+      if (endedKey !== null) return endedKey;
     }
     if (room.installCount >= limit) return 'install_code_limit_reached';
     const id = yield* on.add.insert(row);

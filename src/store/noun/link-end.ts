@@ -106,7 +106,7 @@ export function linkEndNoun(backend: Backend): LinkEndStore {
         const link = yield* on.lock.get({ providerId, installId });
         if (link === null) return 'install_not_found';
         const isTaken = (yield* on.byCode.get({ installCode })) !== null;
-        if (isTaken || (yield* tombstones.ownerOfCode(installCode)) !== null) {
+        if (isTaken || (yield* tombstones.find(providerId, { installCode })) !== null) {
           return 'install_code_exists';
         }
         const former = yield* on.former.all({ installId });
@@ -143,8 +143,7 @@ export function linkEndNoun(backend: Backend): LinkEndStore {
         return { freedCount: freed.length };
       }),
 
-    isKeyEnded: (providerId, subscriptionKeyHash) =>
-      backend.read(() => tombstones.hasKey(providerId, subscriptionKeyHash)),
+    findEnded: (providerId, name) => backend.read(() => tombstones.find(providerId, name)),
 
     forgetTombstones: async (endedBeforeMs) => {
       if (!(await backend.read(() => tombstones.isDue(endedBeforeMs)))) return false;

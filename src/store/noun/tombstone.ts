@@ -4,6 +4,7 @@
  */
 
 import { sql } from 'drizzle-orm';
+import type { EndedName } from '../../core/port/link-end.ts';
 import { type Statements, type Step, value } from '../backend.ts';
 
 /** Tombstones of one provider; the oldest go. */
@@ -52,14 +53,18 @@ export function tombstoneSteps(backend: Statements) {
           AND id IN (SELECT x.id FROM (SELECT id ${first} ${FORGET_STEP}) x)`),
   };
   return {
-    /** Returns the owner of a link that ended with this code; null: there was none. */
-    *ownerOfCode(installCode: string): Step<number | null> {
-      return (yield* on.withCode.get({ installCode }))?.providerId ?? null;
-    },
-
-    /** Returns whether a link of the provider ended with this key. */
-    *hasKey(providerId: number, subscriptionKeyHash: string): Step<boolean> {
-      return (yield* on.withKey.get({ providerId, subscriptionKeyHash })) !== null;
+    /** Finds the tombstone of a code, or of a key of the provider: see `findEnded` of the port. */
+    *find(
+      providerId: number,
+      name: { installCode: string } | { subscriptionKeyHash: string },
+    ): Step<EndedName | null> {
+      if ('installCode' in name) {
+        const ended = yield* on.withCode.get(name);
+        if (ended === null) return null;
+        return ended.providerId === providerId ? 'install_code_ended' : 'install_code_exists';
+      }
+      const ended = yield* on.withKey.get({ providerId, ...name });
+      return ended === null ? null : 'subscription_key_ended';
     },
 
     /** Adds the tombstone of a link. The write has locked the provider. */

@@ -47,6 +47,19 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
       'provider.set {} {"enforce":[0,null]}',
     ],
   },
+  '/api/free-slots': {
+    'by install_code: all slots are free': ['install.free {"id":1,"hwids":2}'],
+    'by install_id: all slots are free': ['install.free {"id":1,"hwids":2}'],
+  },
+  '/api/revoke-install': {
+    'a link with HWIDs and a key: another code, and neither': [
+      'install.revoke {"id":1,"hwids":2,"subscription_key":"removed"}',
+    ],
+    'a link with neither': ['install.revoke {"id":1,"hwids":0}'],
+  },
+  '/api/remove-install': {
+    'the link is gone, the devices stay known': ['install.remove {"id":1,"hwids":2}'],
+  },
   '/api/delete-hwid': {
     'by code: the slot is free, the device stays known': [
       `hwid.delete {"install_id":1,"hwid_sha256":"${HWID_A}"}`,

@@ -5,6 +5,7 @@ import { domainScenarios } from './domain.ts';
 import { hwidScenarios } from './hwid.ts';
 import { installScenarios } from './install.ts';
 import { installTermScenarios } from './install-terms.ts';
+import { linkEndScenarios } from './link-end.ts';
 import { messagingScenarios } from './messaging.ts';
 import { policyScenarios } from './policy.ts';
 import { registerScenarios } from './register.ts';
@@ -20,6 +21,7 @@ import { deliveryScenariosOfWebhooks } from './webhook-deliveries.ts';
 export const scenarios: readonly Scenario[] = [
   ...installScenarios,
   ...installTermScenarios,
+  ...linkEndScenarios,
   ...hwidScenarios,
   ...policyScenarios,
   ...domainScenarios,

@@ -21,7 +21,7 @@ import { answerAt, answerBreaches, answerSchemaAt } from '../../support/openapi.
 import { difference, takeSnapshot } from '../../support/snapshot.ts';
 import { DEEDS } from './deeds.ts';
 import { scenarios } from './index.ts';
-import { DRAWN_TOKEN, FOREIGN, OWN, posted, type Scenario } from './scenario.ts';
+import { DRAWN_CODE, DRAWN_TOKEN, FOREIGN, OWN, posted, type Scenario } from './scenario.ts';
 
 /** Stands for what an error of ours may hold: paths, SQL, values. No client may ever see it. */
 const SECRET = 'secret-of-the-fault';
@@ -39,7 +39,7 @@ const COUNTED = new RegExp(
 
 /** The endpoints by test file in `test/http/coverage/`. */
 export const FILES = {
-  install: /^\/api\/(?:add|update|list)-install$/,
+  install: /^\/api\/(?:(?:add|update|list|revoke|remove)-install|free-slots)$/,
   'domain-hwid': /^\/api\/(?:\w+-domain|\w+-hwid|stats|policy)$/,
   webhook: /^\/api\/webhook-/,
   notification: /^\/remote\/notification$/,
@@ -153,6 +153,8 @@ async function play(scenario: Scenario, { app, faults }: Stage): Promise<void> {
 function withoutRandomness(text: string): string {
   return text
     .replace(/"device_token":"[-_A-Za-z0-9]{43}"/, DRAWN_TOKEN)
+    .replace(/("install_code":")\w{12}(?=","id":\d+,"freed")/, `$1${DRAWN_CODE}`)
+    .replace(/(install_code: "LinkCode0001" -> ")\w{12}/, `$1${DRAWN_CODE}`)
     .replace(/wh(?:sec|pk)_[A-Za-z0-9+/]{43}=/g, '(drawn)');
 }
 

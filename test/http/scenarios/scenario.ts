@@ -103,6 +103,8 @@ export const onPlan =
 /** What was accepted is delivered. */
 export const delivered: Given = (app) => app.deliver();
 
+/** Stands for the new code of a link. */
+export const DRAWN_CODE = '(drawn)';
 export const DRAWN_TOKEN = '"device_token":"(drawn)"';
 
 /** A token that a device has, without the randomness. */

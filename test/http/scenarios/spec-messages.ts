@@ -22,6 +22,9 @@ export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
     'Unknown error',
   ],
   '/api/list-install': [...ACCESS, 'Unknown error'],
+  '/api/free-slots': [...ACCESS, 'Invalid parameters', 'Install code error', 'Unknown error'],
+  '/api/revoke-install': [...ACCESS, 'Error save install', 'Install not found', 'Unknown error'],
+  '/api/remove-install': [...ACCESS, 'Error save install', 'Install not found', 'Unknown error'],
   '/api/list-hwid': [...ACCESS, 'Install code error', 'Unknown error'],
   '/api/delete-hwid': [...ACCESS, 'Invalid parameters', 'Install code error', 'Unknown error'],
   '/api/add-domain': [

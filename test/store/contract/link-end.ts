@@ -21,7 +21,7 @@ import {
 } from './fixture.ts';
 import { onBinding, onLink, register } from './message-fixture.ts';
 
-type Method = 'freeSlots' | 'revokeInstall' | 'removeInstall' | 'isKeyEnded' | 'forgetTombstones';
+type Method = 'freeSlots' | 'revokeInstall' | 'removeInstall' | 'findEnded' | 'forgetTombstones';
 
 const KEY = subscriptionKeyHash('panel-key');
 const NEW_CODE = 'NewCode00001';
@@ -215,19 +215,26 @@ export const linkEndContract: Record<Method & keyof Store, Suite> = {
     });
   },
 
-  isKeyEnded(opened) {
+  findEnded(opened) {
     test('of the provider alone, once the link has ended', async () => {
       const { store } = opened();
       const { providerId, installId } = await addFull(store);
       const { providerId: other } = await addDoor(store, 'Provide2', OTHER_CODE);
+      const unknown = { subscriptionKeyHash: subscriptionKeyHash('other') };
       const ended = async () => [
-        await store.isKeyEnded(providerId, KEY),
-        await store.isKeyEnded(other, KEY),
-        await store.isKeyEnded(providerId, subscriptionKeyHash('other')),
+        await store.findEnded(providerId, { subscriptionKeyHash: KEY }),
+        await store.findEnded(other, { subscriptionKeyHash: KEY }),
+        await store.findEnded(providerId, unknown),
+        await store.findEnded(providerId, { installCode: CODE }),
+        await store.findEnded(other, { installCode: CODE }),
+        await store.findEnded(providerId, { installCode: NEW_CODE }),
       ];
-      expect(await ended()).toEqual([false, false, false]);
+      expect(await ended()).toEqual([null, null, null, null, null, null]);
       await store.removeInstall(providerId, installId, ACT);
-      expect(await ended()).toEqual([true, false, false]);
+      expect(await ended()).toEqual([
+        ...['subscription_key_ended', null, null],
+        ...['install_code_ended', 'install_code_exists', null],
+      ] as const);
     });
   },
 
@@ -241,7 +248,7 @@ export const linkEndContract: Record<Method & keyof Store, Suite> = {
       expect(await store.forgetTombstones(ACT.atMs)).toBe(false);
       expect(await store.forgetTombstones(ACT.atMs + 1)).toBe(true);
       expect(await store.forgetTombstones(ACT.atMs + 1)).toBe(false);
-      expect(await store.isKeyEnded(providerId, KEY)).toBe(false);
+      expect(await store.findEnded(providerId, { subscriptionKeyHash: KEY })).toBeNull();
       const draft = installDraft(providerId);
       expect(await store.addInstall(draft, ACT)).toMatchObject({ id: expect.any(Number) });
       const stays = { ...draft, installCode: STAYING };

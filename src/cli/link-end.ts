@@ -1,0 +1,150 @@
+/** `gatepost link free`, `revoke` and `remove`: end slots, codes and links. */
+
+import type { Command } from 'commander';
+import { actAt } from '../core/audit/entry.ts';
+import { freeSlots, removeInstall, revokeInstall } from '../core/install.ts';
+import { innermostReason, isRefused, type Refused } from '../core/outcome.ts';
+import type { OwnedLink } from '../core/port/link.ts';
+import { OperatorError, UsageError } from '../operator-error.ts';
+import { confirm, counted } from './confirm.ts';
+import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import {
+  addMany,
+  choose,
+  type ManyOptions,
+  onEach,
+  preview,
+  printOutcomes,
+  refuseNoChoice,
+} from './link-filter.ts';
+import { findNamed, LINK_ARGUMENT, type LinkName } from './link-name.ts';
+import { refusal } from './refusal.ts';
+import { hwidValue } from './values.ts';
+
+interface EndOptions extends CommonOptions {
+  all?: boolean;
+  yes?: boolean;
+}
+
+/** Returns a link in a question: its code, its note and the number of its HWIDs. */
+function described({ installCode, note, deviceCount }: OwnedLink): string {
+  return `${installCode}${note === null ? '' : ` (${note})`} with ${counted(deviceCount, 'HWID')}`;
+}
+
+/** Throws the error of a refusal: the link was removed meanwhile, or nothing could be saved. */
+function refuse({ installCode }: OwnedLink, { says, fault }: Refused<string>): never {
+  if (says !== 'install_save_error') throw refusal('link_not_found', installCode);
+  throw new OperatorError(`the change could not be saved: ${innermostReason(fault)}`, 'not_saved');
+}
+
+async function free(
+  context: CliContext,
+  name: LinkName,
+  hwid: string | undefined,
+  options: EndOptions,
+): Promise<void> {
+  const { all: isAll = false } = options;
+  if (isAll === (hwid !== undefined)) throw new UsageError('give a HWID, or --all');
+  const nowMs = context.nowMs();
+  const { link, freed } = await withCore(context, options, async (core) => {
+    const named = await findNamed(core, name);
+    const { id: installId, providerId } = named.link;
+    if (isAll || named.isByNote) {
+      const what = isAll ? 'all slots' : `the slot of ${hwid}`;
+      await confirm(context, options, `Free ${what} of ${described(named.link)}`);
+    }
+    const selector = { installCode: null, installId };
+    if (hwid === undefined) {
+      const all = await freeSlots(core, { id: providerId }, selector, nowMs);
+      if (isRefused(all)) return refuse(named.link, all);
+      return { link: named.link, freed: all.freedCount };
+    }
+    const act = actAt(core, nowMs);
+    const had = await core.store.listSlots(providerId, selector, hwid, 1);
+    const one = await core.store.freeSlot(providerId, selector, hwid, act);
+    if (typeof one === 'string') throw refusal('link_not_found', named.link.installCode);
+    return { link: named.link, freed: had.length > 0 ? 1 : 0 };
+  });
+  const { installCode } = link;
+  const facts = { install_code: installCode, freed, done: 'freed' };
+  const text = hwid !== undefined && freed === 0 ? `${hwid} has no slot` : counted(freed, 'slot');
+  print(context, options, facts, `${text}${freed > 0 ? ' freed' : ''} on ${installCode}`);
+}
+
+const CHANGE_KEY =
+  'its subscription key is no longer that of the link: change it at the panel too, where it still opens the subscription; link set --key names the new one';
+
+async function revoke(context: CliContext, name: LinkName, options: EndOptions): Promise<void> {
+  const nowMs = context.nowMs();
+  const { link, revoked } = await withCore(context, options, async (core) => {
+    const { link: found } = await findNamed(core, name);
+    await confirm(context, options, `Give ${described(found)} another code, and free its slots`);
+    const outcome = await revokeInstall(core, { id: found.providerId }, found.id, nowMs);
+    if (isRefused(outcome)) return refuse(found, outcome);
+    return { link: found, revoked: outcome };
+  });
+  const { installCode, freedCount: freed, hadKey } = revoked;
+  const facts = {
+    ...{ install_code: installCode, old_install_code: link.installCode, id: link.id, freed },
+    ...{ had_subscription_key: hadKey, done: 'revoked' },
+  };
+  const text = `${link.installCode} revoked, ${counted(freed, 'slot')} freed; the code is ${installCode}`;
+  print(context, options, facts, text);
+  if (hadKey) context.stderr(`${CHANGE_KEY}\n`);
+}
+
+async function remove(
+  context: CliContext,
+  name: LinkName | undefined,
+  options: ManyOptions,
+): Promise<void> {
+  refuseNoChoice(name, options);
+  const nowMs = context.nowMs();
+  await withCore(context, options, async (core) => {
+    const { links, isByFilter } = await choose(core, name, options);
+    const [link] = links;
+    if (isByFilter) await preview(context, options, 'Remove', links);
+    else if (link !== undefined) await confirm(context, options, `Remove ${described(link)}`);
+    const outcomes = await onEach(links, async (one) => {
+      const removed = await removeInstall(core, { id: one.providerId }, one.id, nowMs);
+      if (!isRefused(removed)) return null;
+      return isByFilter ? removed.says : refuse(one, removed);
+    });
+    if (isByFilter || link === undefined) {
+      return printOutcomes(context, options, 'removed', outcomes);
+    }
+    const { installCode } = link;
+    print(
+      context,
+      options,
+      { install_code: installCode, done: 'removed' },
+      `${installCode} removed`,
+    );
+  });
+}
+
+export function addEndCommands(link: Command, context: CliContext): void {
+  link
+    .command('free')
+    .description('free the slot of a HWID on a link, or all of them')
+    .argument(...LINK_ARGUMENT)
+    .argument('[hwid]', 'the HWID', hwidValue)
+    .option('--all', 'all slots of the link')
+    .option('--yes', 'do not ask')
+    .action((name: LinkName, hwid: string | undefined, options: EndOptions) =>
+      free(context, name, hwid, options),
+    );
+
+  link
+    .command('revoke')
+    .description('give a link another code and no key, and free its slots')
+    .argument(...LINK_ARGUMENT)
+    .option('--yes', 'do not ask')
+    .action((name: LinkName, options: EndOptions) => revoke(context, name, options));
+
+  addMany(
+    link
+      .command('remove')
+      .description('remove a link, or many by a filter; their codes and keys make no link again'),
+  ).action((name: LinkName | undefined, options: ManyOptions) => remove(context, name, options));
+}
