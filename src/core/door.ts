@@ -125,7 +125,7 @@ export function judgeDevice(
 
 /**
  * Returns whether a subscription key is that of a link that was removed or revoked: no link is made
- * for it, and its devices are told as those of an unknown link.
+ * for it, and its devices get the answer of an unknown link.
  */
 export async function isKeyEnded(
   core: Core,

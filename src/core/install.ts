@@ -80,7 +80,9 @@ export async function addInstall(
   if (isCodeTaken && installCode === null) return addInstall(core, provider, draft, nowMs);
   const refused = { detail: EXISTS[outcome], recordId: undefined };
   if (!outcome.endsWith('_exists')) return new Refused('install_code_exists', refused);
-  const name = isCodeTaken ? { installCode, subscriptionKey: null } : { installCode: null, subscriptionKey };
+  const name = isCodeTaken
+    ? { installCode, subscriptionKey: null }
+    : { installCode: null, subscriptionKey };
   const known = await findNamed(core, provider, name);
   return new Refused('install_code_exists', { ...refused, recordId: known?.id });
 }

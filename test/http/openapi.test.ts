@@ -182,7 +182,7 @@ test('the example calls work on a server that has what they name', async () => {
     await call(twin, '/api/add-install', own, { install_limit: 9, install_code: CODE_EXAMPLE });
     const order = ['/api/add-domain', '/install', '/device/register'];
     const rank = ({ path }: { path: string }) => {
-      if (/delete|revoke-|remove-/.test(path)) return path.includes('install') ? 10 : 9;
+      if (/delete|free-|revoke-|remove-/.test(path)) return path.includes('install') ? 10 : 9;
       return order.includes(path) ? order.indexOf(path) : 5;
     };
     let token = '';

@@ -59,7 +59,7 @@ export type AddRefusal =
   | 'subscription_key_ended'
   | 'install_code_limit_reached';
 
-/** Of a new link with a random code for a key at the door: a link that has the key is no refusal. */
+/** Refusals of a new link for a key at the door; a link that has the key is none. */
 export type NewKeyRefusal =
   | LinkRefusal
   | 'link_not_found'

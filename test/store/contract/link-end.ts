@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { DAY_MS } from '../../../src/core/calendar.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { subscriptionKeyHash } from '../../../src/core/secret.ts';
+import { NO_TERMS } from '../../../src/core/slot.ts';
 import { ACT } from '../../support/actor.ts';
 import { auditEntries } from '../../support/audit.ts';
 import {
@@ -46,12 +47,11 @@ async function knockWithKey(store: Store, providerId: number, installCode = OTHE
 }
 
 function moveIn(store: Store, providerId: number, installCode: string, key: string | null = null) {
-  const terms = { subscriptionKeyHash: key, inactiveDays: null, whenFull: null };
   const facts = { id: null, installCode, installLimit: 2, status: 10, note: null };
   const install = { ...facts, createdAtMs: NOW_MS, slots: [] };
   return store.importInstall(
     providerId,
-    { ...install, terms: { ...terms, coolDownHours: null } },
+    { ...install, terms: { ...NO_TERMS, subscriptionKeyHash: key } },
     { installCountMax: 100, updates: true },
     ACT,
   );
