@@ -79,7 +79,7 @@ export function difference(shown: string[], printed: string): string | null {
     .split('\n')
     .map((line) => (line.trim() === '…' ? '(?:.*\\n)*?' : `${patternOf(line)}\\n`))
     .join('')}$`;
-  const got = printed.trim();
+  const got = printed.replaceAll('\r', '').trim();
   if (new RegExp(pattern).test(`${got}\n`)) return null;
   return `shown:\n${wanted}\nprinted:\n${got}`;
 }
