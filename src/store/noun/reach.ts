@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import type { LedgerReach } from '../../core/port/receipt.ts';
-import { type Statements, type Step, value } from '../backend.ts';
+import type { Statements, Step } from '../backend.ts';
 
 /** The registration `p` that reads the inbox of a row `r` of a ledger. */
 export const READER = sql`LEFT JOIN device_provider p
@@ -21,7 +21,7 @@ export function reachSteps({ prepare, once }: Statements) {
       FROM (
         SELECT r.received_at_ms, ${REACHABLE} AS is_reachable
         FROM recipient r ${READER}
-        WHERE r.distribution_id = ${value('id')}
+        WHERE r.distribution_id = ${once('id')}
         ORDER BY r.device_id LIMIT ${once('rowsMax')}) counted`);
   return function* (id: number, rowsMax: number): Step<LedgerReach> {
     const { counted = 0, reachable = 0, received = 0 } = (yield* count.get({ id, rowsMax })) ?? {};

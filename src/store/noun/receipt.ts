@@ -43,9 +43,9 @@ function statements(backend: Backend) {
           coalesce(r.push_problem, o.problem) AS "pushProblem"
         FROM recipient r ${backend.join} device d ON d.id = r.device_id
           LEFT JOIN outbox o ON o.recipient_id = r.id ${READER}
-        WHERE r.distribution_id = ${value('distributionId')}
-          AND r.device_id < ${value('beforeDeviceId')}
-        ORDER BY r.device_id DESC LIMIT ${value('countMax')}`),
+        WHERE r.distribution_id = ${backend.once('distributionId')}
+          AND r.device_id < ${backend.once('beforeDeviceId')}
+        ORDER BY r.device_id DESC LIMIT ${backend.once('countMax')}`),
   };
 }
 

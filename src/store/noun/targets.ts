@@ -101,7 +101,7 @@ export function targetNoun(backend: Backend): TargetNoun {
       FROM (SELECT d.id AS id, d.hwid AS hwid, p.token_id AS token_id,
               coalesce(${linkedRow(backend)}, FALSE) AS linked
             FROM device d LEFT JOIN device_provider p
-              ON p.device_id = d.id AND p.provider_id = ${value('providerId')}
+              ON p.device_id = d.id AND p.provider_id = ${backend.once('providerId')}
             WHERE d.hwid ${backend.among('hwids', 'text')}) e`,
   );
   const counts = backend.prepare<{ count: number; reachableCount: number }>(sql`
