@@ -4,13 +4,13 @@
  * come. Nothing runs without a watcher.
  */
 
+import type { SQL } from 'bun';
 import { sql } from 'drizzle-orm';
 import type { Store } from '../../core/port/store.ts';
 import { AT_GATEWAYS, HAS_TURN } from '../status.ts';
 import { findBan } from './ban.ts';
 import type { Context } from './context.ts';
-import { Listener } from './listener.ts';
-import { SCHEMA_CHANGED } from './signals.ts';
+import { CHANNEL, SCHEMA_CHANGED } from './signals.ts';
 import { prepare, value } from './statement.ts';
 
 type OnChange = Parameters<Store['watch']>[0];
@@ -55,7 +55,9 @@ const on = {
 export class Watching {
   readonly #watchers = new Set<{ onChange: OnChange }>();
   readonly #context: Context;
-  readonly #listener: Listener;
+  /** Listens, or is about to. */
+  #connection: SQL | null = null;
+  #isListening = false;
   /** Null: there is no watcher. */
   #round: symbol | null = null;
   /** Null: unknown. */
@@ -71,22 +73,6 @@ export class Watching {
 
   constructor(context: Context) {
     this.#context = context;
-    this.#listener = new Listener({
-      connect: (onLost) => context.db.connectBeside(onLost),
-      onListening: () => {
-        this.#quietChecks = 0;
-        this.#nextPauseChecks = 0;
-        // Signals from before were missed.
-        this.#report('all');
-      },
-      onPayload: (payload) => {
-        context.observers.onSignal?.();
-        this.#quietChecks = 0;
-        if (payload === SCHEMA_CHANGED) void this.#checkBan().catch(() => undefined);
-        const deviceIds = context.signals.devicesOf(payload);
-        if (deviceIds !== null) this.#report(deviceIds);
-      },
-    });
   }
 
   watch = (onChange: OnChange): (() => void) => {
@@ -103,7 +89,7 @@ export class Watching {
   close(): void {
     this.#watchers.clear();
     this.#round = null;
-    this.#listener.close();
+    this.#drop(this.#connection);
   }
 
   #begin(): void {
@@ -156,12 +142,12 @@ export class Watching {
 
   async #checkMessages(): Promise<void> {
     this.#quietChecks += 1;
-    if (this.#listener.isListening && this.#quietChecks < DEAF_CHECKS) {
+    if (this.#isListening && this.#quietChecks < DEAF_CHECKS) {
       // A connection may be lost without notice.
       if (this.#quietChecks === QUIET_CHECKS) await this.#context.signals.ping(this.#context.db);
       return;
     }
-    if (this.#quietChecks >= DEAF_CHECKS) this.#listener.close();
+    if (this.#quietChecks >= DEAF_CHECKS) this.#drop(this.#connection);
     this.#listen();
     const { db, storeNowMs } = this.#context;
     const recent = await on.recent.get(db, { sinceMs: storeNowMs() - RECENT_MS });
@@ -172,12 +158,53 @@ export class Watching {
   }
 
   #listen(): void {
-    if (this.#context.db.isPooled || this.#listener.isOpen) return;
+    if (this.#context.db.isPooled || this.#connection !== null) return;
     this.#pauseChecks -= 1;
     if (this.#pauseChecks >= 0) return;
     this.#pauseChecks = this.#nextPauseChecks;
     this.#nextPauseChecks = Math.min(2 * this.#nextPauseChecks + 1, PAUSE_CHECKS_MAX);
     this.#quietChecks = 0;
-    void this.#listener.open();
+    void this.#connect();
+  }
+
+  /**
+   * Listens on a connection of its own; never rejects. Bun.SQL would reconnect at its own pace and
+   * with log lines of its own: so a lost connection is dropped.
+   */
+  async #connect(): Promise<void> {
+    const connection = this.#context.db.connectBeside(() => this.#drop(connection));
+    this.#connection = connection;
+    try {
+      await connection.listen(
+        CHANNEL,
+        (payload) => this.#take(payload),
+        () => {
+          if (this.#connection !== connection) return;
+          this.#isListening = true;
+          this.#quietChecks = 0;
+          this.#nextPauseChecks = 0;
+          // Signals from before were missed.
+          this.#report('all');
+        },
+      );
+    } catch {
+      this.#drop(connection);
+    }
+  }
+
+  #take(payload: string): void {
+    const { observers, signals } = this.#context;
+    observers.onSignal?.();
+    this.#quietChecks = 0;
+    if (payload === SCHEMA_CHANGED) void this.#checkBan().catch(() => undefined);
+    const deviceIds = signals.devicesOf(payload);
+    if (deviceIds !== null) this.#report(deviceIds);
+  }
+
+  #drop(connection: SQL | null): void {
+    if (connection === null || this.#connection !== connection) return;
+    this.#connection = null;
+    this.#isListening = false;
+    connection.close({ timeout: 0 }).catch(() => undefined);
   }
 }

@@ -15,17 +15,13 @@ export function sqliteBackend({ db, writer, notes, clock }: Context): Backend {
     writeInTurn: (steps) => (call) =>
       writer.run(() => {
         runNow(steps.begin([call]));
-        return only(runNow(steps.run(notes, [call])));
+        return runNow(steps.run(notes, [call]))[0] as never;
       }),
     change: (step) => writer.run(() => runNow(step())),
     read: (step) => runNow(step()),
     storeNowMs: () => clock.nowMs(),
     storeMs: (atMs) => atMs,
   };
-}
-
-function only<Result>([result]: readonly Result[]): Result {
-  return result as Result;
 }
 
 /** The notes of the writes of a batch. */

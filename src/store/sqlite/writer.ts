@@ -82,7 +82,7 @@ export class GroupWriter {
   #lockWaitMaxMs: number;
   readonly #steadyMs: () => number;
   readonly #later: NonNullable<WriterOptions['later']>;
-  readonly #sql: TransactionSql;
+  readonly #sql: Record<'begin' | 'commit' | 'savepoint' | 'release' | 'rollbackTo', Sql>;
 
   /** `batchMax`: most writes in one commit; 1 is a commit for each write. */
   constructor(db: Connection, batchMax: number, options: WriterOptions = {}) {
@@ -95,7 +95,13 @@ export class GroupWriter {
     this.#lockWaitMaxMs = options.lockWaitMaxMs ?? LOCK_WAIT_MAX_MS;
     this.#steadyMs = options.steadyMs ?? (() => performance.now());
     this.#later = options.later ?? setTimeout;
-    this.#sql = prepareTransactionSql(db);
+    this.#sql = {
+      begin: db.compile('BEGIN IMMEDIATE'),
+      commit: db.compile('COMMIT'),
+      savepoint: db.compile('SAVEPOINT job'),
+      release: db.compile('RELEASE job'),
+      rollbackTo: db.compile('ROLLBACK TO job'),
+    };
   }
 
   /**
@@ -285,17 +291,7 @@ function lostTransaction(results: Result[]): Error {
   return new Error('SQLite rolled the transaction back', { cause });
 }
 
-function prepareTransactionSql(db: Connection) {
-  return {
-    begin: db.compile('BEGIN IMMEDIATE'),
-    commit: db.compile('COMMIT'),
-    savepoint: db.compile('SAVEPOINT job'),
-    release: db.compile('RELEASE job'),
-    rollbackTo: db.compile('ROLLBACK TO job'),
-  };
-}
-
-type TransactionSql = ReturnType<typeof prepareTransactionSql>;
+type Sql = ReturnType<Connection['compile']>;
 
 /** Returns true for a fault of the storage, as opposed to a broken constraint. */
 function isStorageFault(error: unknown): boolean {

@@ -56,9 +56,9 @@ export const storePostgres: readonly MutatedFile[] = [
     file: 'src/store/postgres/watch.ts',
     tests: ['test/store/postgres-listening.test.ts', 'test/store/postgres-messages.test.ts'],
     changes: [
-      ['if (this.#quietChecks >= DEAF_CHECKS) this.#listener.close();', ''],
+      ['if (this.#quietChecks >= DEAF_CHECKS) this.#drop(this.#connection);', ''],
       ['if (deviceIds !== null) this.#report(deviceIds);', ''],
-      ["        this.#report('all');\n      },", '      },'],
+      ["          this.#report('all');\n        },", '        },'],
     ],
   },
   {

@@ -37,7 +37,8 @@ export function copyDatabase(dataDir: string, target: string): void {
     // Before the close: a last connection that does not sync loses commits.
     reader.run('PRAGMA synchronous = FULL');
     try {
-      catchUp(reader);
+      // Of the writes during the copy; else the first commit of a server would.
+      reader.run('PRAGMA wal_checkpoint(PASSIVE)');
     } finally {
       reader.close();
       release();
@@ -89,11 +90,6 @@ export function hasDatabase(dataDir: string): boolean {
 function prepareCopying(db: Database): void {
   db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
-}
-
-/** Makes a checkpoint of the writes during the copy; else the first commit of a server would. */
-function catchUp(db: Database): void {
-  db.run('PRAGMA wal_checkpoint(PASSIVE)');
 }
 
 /** Reads a database file, which may lose its name meanwhile and be empty at first. */
