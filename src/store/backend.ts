@@ -127,7 +127,7 @@ export interface Statements extends Dialect {
   /** Locks rows by id: devices in the order of their HWIDs, others in that of their ids. */
   lockRows(rows: Partial<Record<LockedTable, readonly number[]>>): Step<void>;
   /** Reads, locks what the result depends on, and repeats both until all was locked before. */
-  readLocked<T>(read: () => Step<T>, lock: (result: T) => Step<boolean>): Step<T>;
+  readLocked<T>(read: () => Step<T>, locks: () => (result: T) => Step<boolean>): Step<T>;
   /** Lets no other write seal or prune the audit log, nor change webhooks of the operator. */
   lockAuditLog(): Step<void>;
   /** Makes the ids of new rows be above this one; no other write adds rows until this one ends. */

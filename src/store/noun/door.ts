@@ -180,38 +180,42 @@ export function doorSteps(backend: Statements) {
     return yield* doorOf(bound.length > 0 ? bound : yield* on.byKey.all(values), key);
   }
 
+  /** Returns the step that locks what a door depends on: see `readLocked`. */
+  function locksOf(key: SlotKey): (door: DoorHere | NoLink) => Step<boolean> {
+    const links = new Set<number>();
+    const providers = new Set<number>();
+    const hwids = new Set<string>();
+    return function* (door) {
+      if (typeof door === 'string') return true;
+      const { installId, providerId } = door.link;
+      const oldest = door.full?.oldest.hwid ?? key.hwid;
+      // It may have changed since the door was read: the one that may free a slot counts.
+      const isMore =
+        door.full !== null || door.counts || (yield* changesMore(installId, key.enforces));
+      const isFreer = isMore && !providers.has(providerId);
+      const hasDevices = door.full === null || hwids.has(oldest);
+      if (links.has(installId) && !isFreer && hasDevices) return true;
+      // An end of a slot is counted at its provider, which may begin to enforce limits.
+      if (isFreer) yield* backend.lockProvider(providerId);
+      if (isMore) providers.add(providerId);
+      if (!links.has(installId)) yield* on.lockLink.run({ installId });
+      links.add(installId);
+      if (door.full !== null) yield* on.lockDevices.run({ hwids: [key.hwid, oldest] });
+      if (door.full !== null) hwids.add(oldest);
+      return false;
+    };
+  }
+
   return {
     doorOf,
     findDoor,
 
     /** Finds the door after locking all that a new slot there changes, so that it stays. */
-    findDoorLocked(key: SlotKey): Step<DoorHere | NoLink> {
-      const links = new Set<number>();
-      const providers = new Set<number>();
-      const hwids = new Set<string>();
-      return backend.readLocked(
+    findDoorLocked: (key: SlotKey): Step<DoorHere | NoLink> =>
+      backend.readLocked(
         () => findDoor(key),
-        function* (door) {
-          if (typeof door === 'string') return true;
-          const { installId, providerId } = door.link;
-          const oldest = door.full?.oldest.hwid ?? key.hwid;
-          // It may have changed since the door was read: the one that may free a slot counts.
-          const isMore =
-            door.full !== null || door.counts || (yield* changesMore(installId, key.enforces));
-          const isFreer = isMore && !providers.has(providerId);
-          const hasDevices = door.full === null || hwids.has(oldest);
-          if (links.has(installId) && !isFreer && hasDevices) return true;
-          // An end of a slot is counted at its provider, which may begin to enforce limits.
-          if (isFreer) yield* backend.lockProvider(providerId);
-          if (isMore) providers.add(providerId);
-          if (!links.has(installId)) yield* on.lockLink.run({ installId });
-          links.add(installId);
-          if (door.full !== null) yield* on.lockDevices.run({ hwids: [key.hwid, oldest] });
-          if (door.full !== null) hwids.add(oldest);
-          return false;
-        },
-      );
-    },
+        () => locksOf(key),
+      ),
   };
 }
 

@@ -113,7 +113,8 @@ export const STATEMENTS: Statements = {
       if (ids.length > 0) yield* waitFor((on) => ROWS[table as keyof typeof rows].run(on, { ids }));
     }
   },
-  *readLocked(read, lock) {
+  *readLocked(read, locks) {
+    const lock = locks();
     for (;;) {
       const result = yield* read();
       if (yield* lock(result)) return result;
