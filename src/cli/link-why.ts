@@ -134,7 +134,7 @@ async function why(context: CliContext, name: LinkName, hwid: string, options: W
   const found = await withCore(context, options, async (core): Promise<Case> => {
     const link = await findLink(core, name);
     const { installCode, providerId } = link;
-    const call = { installCode, domainHash: domain.hash, hwid };
+    const call = { installCode, domainHash: domain.hash, hwid, isShared: true };
     const judged = await verdictOn(core, call, nowMs);
     // The link was removed between two reads: no other refusal is possible.
     if (isRefused(judged)) throw refusal('link_not_found', installCode);

@@ -2,7 +2,7 @@
 
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
-import { readDeviceToken, readDomainHash, readHwid, readProviderCode } from './formats.ts';
+import { readDeviceToken, readDomainHash, readOwnHwid, readProviderCode } from './formats.ts';
 import { isRefused, Refused } from './outcome.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
 import type { TokenHolder } from './port/inbox.ts';
@@ -96,7 +96,7 @@ export function checkIn(
   nowMs: number,
   admitsNew: () => boolean = () => true,
 ): Maybe<{ standing: Standing } | Refused<'hwid_required' | 'provider_not_found'>> {
-  const hwid = readHwid(call.hwid);
+  const hwid = readOwnHwid(call.hwid);
   if (isRefused(hwid)) return HWID_REQUIRED;
   const providerCode = readProviderCode(call.providerCode);
   if (isRefused(providerCode)) return PROVIDER_NOT_FOUND;

@@ -8,6 +8,7 @@ import {
   readDomainHash,
   readHwid,
   readInstallCode,
+  readOwnHwid,
   readProviderCode,
   readSubscriptionKey,
 } from './formats.ts';
@@ -39,6 +40,8 @@ export interface DeviceCall {
   hwid: string | null;
   /** False: links without a setting of their own, or of their provider, only count. */
   enforces?: boolean;
+  /** True: the HWID is that of the link's apps that send none. */
+  isShared?: boolean;
 }
 
 /** The refusals at the door, made once each, as attackers cause many. */
@@ -99,6 +102,26 @@ export function verdictOn(
   );
 }
 
+/** A link, and its refusal of all devices; null: it is active and bound. */
+interface JudgedLink {
+  link: AdmittedLink;
+  says: 'link_domain_not_bound' | 'link_disabled' | null;
+}
+
+/** Judges the link that a call names, whatever its HWID. Writes and counts nothing. */
+export function judgeLink(
+  core: Core,
+  call: DeviceCall,
+  nowMs: number,
+): Maybe<JudgedLink | RefusedAtDoor> {
+  return after(verdictOn(core, call, nowMs), (judged) => {
+    if (isRefused(judged)) return judged;
+    const { verdict, door } = judged;
+    const isShut = verdict === 'link_domain_not_bound' || verdict === 'link_disabled';
+    return { link: door.link, says: isShut ? verdict : null };
+  });
+}
+
 /** A link that would admit the device. */
 interface OpenLink extends AdmittedLink {
   /** False for a newcomer. */
@@ -138,7 +161,7 @@ export async function isKeyEnded(
 }
 
 /** A call with a subscription key for which the provider has no link. */
-interface NewKeyCall {
+export interface NewKeyCall {
   subscriptionKey: string;
   providerCode: string;
   domainHash: string;
@@ -216,7 +239,7 @@ function countMisfit(
 
 /** Reads the key of a look-up, or returns the refusal of the first malformed parameter. */
 function keyOf(call: DeviceCall): SlotKey | RefusedAtDoor {
-  const hwid = readHwid(call.hwid);
+  const hwid = call.isShared ? readHwid(call.hwid) : readOwnHwid(call.hwid);
   if (isRefused(hwid)) return AT_DOOR.hwid_required;
   const name = nameOf(call);
   if (isRefused(name)) return AT_DOOR.link_not_found;

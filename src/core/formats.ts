@@ -6,7 +6,7 @@
 
 import { FIGURE_DAYS } from './figures.ts';
 import { readInteger } from './json-input.ts';
-import { type Misfit, malformed } from './outcome.ts';
+import { isRefused, type Misfit, malformed } from './outcome.ts';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from './port/domain.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from './port/install.ts';
 import { PLANS } from './port/provider.ts';
@@ -122,6 +122,18 @@ export const HWID = text(
   '1 to 128 visible ASCII characters without comma',
 );
 export const readHwid = HWID.read;
+
+const SHARED_HWID = 'no-hwid-';
+
+/** Returns the HWID of the apps of a link that send none, where all of them count as one device. */
+export const sharedHwid = (installId: number) => `${SHARED_HWID}${installId}`;
+
+/** Reads the HWID that a device sends: none has one of {@link sharedHwid}. */
+export function readOwnHwid(value: unknown): string | Misfit {
+  const hwid = readHwid(value);
+  const isShared = !isRefused(hwid) && hwid.startsWith(SHARED_HWID);
+  return isShared ? malformed(`hwid must not begin with ${SHARED_HWID}`) : hwid;
+}
 
 /** 256 random bits in base64url. */
 export const DEVICE_TOKEN = text(/^[-_A-Za-z0-9]{43}$/, '43 letters, digits, - and _');

@@ -45,6 +45,16 @@ export function checkProxies({ config, sources }: LoadedConfig): Finding[] {
   ];
 }
 
+/** Finds providers of which links have no limit for a request without a HWID. */
+export function checkPassing(codes: readonly string[]): Finding[] {
+  return codes.map((code) =>
+    say.warning(
+      `provider ${code} lets apps without a HWID pass: a request that omits x-hwid defeats the limit`,
+      "set --without-hwid to count or refuse: 'gatepost provider set', 'gatepost link set'",
+    ),
+  );
+}
+
 /** Checks each panel; `bound` has their bindings in the same order, or none if unknown. */
 export async function checkUpstreams(
   { gateUpstreams, host, port }: Config,

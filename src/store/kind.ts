@@ -74,6 +74,8 @@ export interface DatabaseReport {
   stopped: { gateway: string; problem: string }[];
   /** True if a device has subscribed to Web Push, which depends on the VAPID key. */
   hasSubscriptions: boolean;
+  /** Codes of providers, some at most, of which links let apps without a HWID pass. */
+  passing: string[];
   /** The latest time in the database, UTC ms; null: unknown. */
   newestMs: number | null;
   /** Its size; 0: there is none. */

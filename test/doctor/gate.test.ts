@@ -6,6 +6,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { hostHash } from '../../src/core/host-name.ts';
+import { NO_TERMS } from '../../src/core/slot.ts';
 import { certifiedNames } from '../../src/doctor/certificate.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { checkNames, checkProxies } from '../../src/doctor/gate.ts';
@@ -276,4 +277,30 @@ test('tells a certificate that nobody trusts from a panel that is away', async (
   expect(found.at(-1)).toStartWith(
     'warning: the certificate of the panel of bound.example.org is not trusted (',
   );
+});
+
+test('names providers of which links let apps without a HWID pass', async () => {
+  const found = async () => (await look([])).filter((line) => line.includes('HWID'));
+  const warning = `warning: provider ${PROVIDER} lets apps without a HWID pass: a request that omits x-hwid defeats the limit`;
+  expect(await found()).toEqual([]);
+  const store = await openSqliteStore({ dataDir, create: false, commitBatchMax: 1 });
+  await store.updateProvider(PROVIDER, { withoutHwid: 'count' }, ACT);
+  expect(await found()).toEqual([]);
+  const { id = 0 } = (await store.findProvider(PROVIDER)) ?? {};
+  const draft = { ...NO_TERMS, installCode: 'PassingLink1', note: null, createdAtMs: NOW_MS };
+  const more = {
+    providerId: id,
+    installLimit: 1,
+    installCountMax: 99,
+    withoutHwid: 'pass',
+  } as const;
+  const added = await store.addInstall({ ...draft, ...more }, ACT);
+  expect(await found()).toEqual([warning]);
+  const linkId = typeof added === 'string' ? 0 : added.id;
+  await store.updateInstall(id, linkId, { withoutHwid: null }, ACT);
+  expect(await found()).toEqual([]);
+  await store.updateProvider(PROVIDER, { withoutHwid: 'pass' }, ACT);
+  expect(await found()).toEqual([warning]);
+  await store.updateProvider(PROVIDER, { withoutHwid: null }, ACT);
+  await store.close();
 });

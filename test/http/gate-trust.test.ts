@@ -103,12 +103,16 @@ test('no key, HWID, URI, code or host is in the log or in the metrics', async ()
   for (const secret of [HWID, KEY, CODE, HOST, '/sub/']) expect(said).not.toContain(secret);
 });
 
-test('those who try out many keys are told late; devices on a link never', async () => {
+test.each([
+  ['with a HWID', {}, 'Install not found'],
+  ['without one', { 'x-hwid': '' }, 'HWID is required'],
+])('those who try out many keys %s are told late; devices on a link never', async (...of) => {
+  const [, without, says] = of;
   await app.close();
   await start({ authFailuresPerMinuteMax: 1 });
   expect((await ask(`/s?installid=${CODE}`)).status).toBe(204);
-  await ask('/sub/guess-1');
-  const late = ask('/sub/guess-2');
+  await ask('/sub/guess-1', without);
+  const late = ask('/sub/guess-2', without);
   await until('an answer is late', () => app.clock.sleeperCount > 0);
   let isThere = false;
   void late.then(() => {
@@ -121,7 +125,7 @@ test('those who try out many keys are told late; devices on a link never', async
   expect((await ask('/sub/guess-3', { 'x-forwarded-for': '198.51.100.8' })).status).toBe(403);
   expect(isThere).toBe(false);
   app.clock.advance(FAILURE_DELAY_MS);
-  expect((await late).json.msg).toBe('Install not found');
+  expect((await late).json.msg).toBe(says);
 });
 
 test.each([

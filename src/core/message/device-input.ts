@@ -1,6 +1,6 @@
 /** Reads the JSON of devices: registrations and acknowledgements. */
 
-import { readHwid } from '../formats.ts';
+import { readOwnHwid } from '../formats.ts';
 import { isAbsent, isRecord, isText, readInteger } from '../json-input.ts';
 import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
 import { ACK_STATES, type AckItem } from '../port/inbox.ts';
@@ -35,7 +35,7 @@ export function readRegistration(
   body: Readonly<Record<string, unknown>>,
   reach: Reach,
 ): Omit<Registration, 'token'> | Refused<'hwid_required'> | Misfit {
-  const hwid = readHwid(body['hwid']);
+  const hwid = readOwnHwid(body['hwid']);
   if (isRefused(hwid)) return new Refused('hwid_required');
   const text: Partial<Record<(typeof TEXT_FIELDS)[number], string>> = {};
   for (const name of TEXT_FIELDS) {

@@ -111,6 +111,8 @@ export interface SlotStore {
    * the key.
    */
   findSlot(key: SlotKey): Maybe<Door | NoLink>;
+  /** Finds the policy that holds on a link; null: there is no such link. */
+  findPolicy(installId: number): Maybe<Policy | null>;
   /**
    * Takes a slot for a new HWID, or refreshes the facts of one that has a slot, by the rule `judge`
    * of core/slot.ts. Records the end of a replaced slot in the history of the link.

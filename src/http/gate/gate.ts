@@ -16,6 +16,7 @@ import { type KeyPath, keyIn } from '../../core/key-path.ts';
 import { isRefused } from '../../core/outcome.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
+import { PASSES, settleHwid } from '../../core/without-hwid.ts';
 import type { Log } from '../../log.ts';
 import { respond } from '../answer/respond.ts';
 import { MinuteLine } from '../bound/limiter.ts';
@@ -60,6 +61,8 @@ interface Conclusion {
   /** A more precise reason than the message, for the log and the metrics. */
   reason?: string | undefined;
   requestId?: string;
+  /** True if it reveals to a guesser that there is no such link. */
+  isGuess?: boolean;
 }
 
 /** Makes the handler of `/gate`. It logs and counts nothing that it reads. */
@@ -92,16 +95,23 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     const { facts, hwid } = words;
     const device = { domainHash: host.hash, hwid, providerCode };
     const decide = (link: Pick<DeviceCall, 'installCode' | 'subscriptionKey'>) =>
-      method === 'HEAD'
-        ? check({ ...device, ...link }, nowMs)
-        : admit({ ...device, ...link }, facts, nowMs);
+      after(settleHwid(core, { ...device, ...link }, nowMs), (call): Maybe<Conclusion> => {
+        if (call === PASSES) return ADMITTED;
+        if (isRefused(call)) return call;
+        return method === 'HEAD' ? check(call, nowMs) : admit(call, facts, nowMs);
+      });
     const installCode = textIn(query, 'installid');
     const key = keyIn(settings.gateKeyPaths, path);
-    if (key === null || isRefused(key)) return decide({ installCode });
+    const isKeyed = key !== null && !isRefused(key);
     // The panel reads the key alone: if a link has it, no code may name another link.
-    return after(decide({ installCode: null, subscriptionKey: key }), (conclusion) =>
-      conclusion === UNKNOWN && installCode !== null ? decide({ installCode }) : conclusion,
-    );
+    const decided = !isKeyed
+      ? decide({ installCode })
+      : after(decide({ installCode: null, subscriptionKey: key }), (conclusion) =>
+          conclusion === UNKNOWN && installCode !== null ? decide({ installCode }) : conclusion,
+        );
+    if (hwid !== null) return decided;
+    // Nothing tells an app without a HWID whether there is such a link.
+    return after(decided, (conclusion) => (conclusion === UNKNOWN ? UNKNOWN_UNNAMED : conclusion));
   }
 
   function admit(call: DeviceCall, facts: DeviceFacts, nowMs: number): Maybe<Conclusion> {
@@ -136,7 +146,8 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       for (const [name, value] of Object.entries(forPeople)) headers.set(name, value);
     }
     const refusal = new Response(body, { status: says === 'unknown_error' ? 500 : 403, headers });
-    const delayMs = says === 'link_not_found' ? deps.guessed(request) : 0;
+    const isGuess = says === 'link_not_found' || conclusion.isGuess;
+    const delayMs = isGuess ? deps.guessed(request) : 0;
     return delayMs === 0 ? refusal : clock.sleep(delayMs).then(() => refusal);
   }
 
@@ -159,6 +170,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
 const ADMITTED: Conclusion = { says: 'ok' };
 /** The refusal of a key that no link has. */
 const UNKNOWN: Conclusion = AT_DOOR.link_not_found;
+const UNKNOWN_UNNAMED: Conclusion = { says: 'hwid_required', isGuess: true };
 
 function textIn(query: Query, name: string): string | null {
   const value = valueIn(query, name);

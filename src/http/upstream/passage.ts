@@ -16,6 +16,12 @@ import { keyIn, type Path } from '../../core/key-path.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
 import type { EnteredLink } from '../../core/port/install.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
+import {
+  admitNewKeyWithoutHwid,
+  PASSES,
+  settleHwid,
+  wayOfNewKeys,
+} from '../../core/without-hwid.ts';
 import type { DeviceWords } from '../endpoints/app.ts';
 import type { GateReason } from '../gate/texts.ts';
 import { type Query, REPEATED, valueIn } from '../request/query.ts';
@@ -81,6 +87,9 @@ const JUDGED: Passage = {
 export const FREELY: Passage = { ...JUDGED, isForAll: true };
 const BY_OTHER_PATH: Passage = { ...FREELY, isOtherPath: true };
 const FOR_PAGE: Passage = { ...JUDGED, isForPage: true };
+const UNKNOWN: Denied = { reason: 'link_not_found', isGuess: true };
+/** Nothing tells an app without a HWID whether there is such a link. */
+const UNKNOWN_UNNAMED: Denied = { reason: 'hwid_required', isGuess: true };
 /** The length from which a note shows the beginning of a key: less would reveal half of it. */
 const TELLING_LENGTH_MIN = 12;
 
@@ -113,31 +122,38 @@ export async function passageOf(
     ...JUDGED,
     admit: takesSlot ? async () => denialIn(await admit()) : null,
   });
-  const grantSlot = (call: DeviceCall, holdsSlot: boolean): Passage => ({
-    ...grant(() => admitDevice(core, call, facts, nowMs)),
-    holdsSlot,
-  });
+  /** Judges a call; null: no link has its name. */
+  const judge = async (named: DeviceCall): Promise<Passage | Denied | null> => {
+    const call = isBrowser ? named : await settleHwid(core, named, nowMs);
+    if (call === PASSES) return JUDGED;
+    const judged = isRefused(call) ? call : await judgeDevice(core, call, nowMs);
+    if (judged === AT_DOOR.link_not_found) return null;
+    if (isRefused(judged) || isRefused(call)) return denied(judged as RefusedAtDoor);
+    const { holdsSlot } = judged;
+    return { ...grant(() => admitDevice(core, call, facts, nowMs)), holdsSlot };
+  };
   if (key !== null) {
     const call = { ...at, installCode: null, subscriptionKey: key };
-    const judged = await judgeDevice(core, call, nowMs);
-    if (judged !== AT_DOOR.link_not_found) {
-      return isRefused(judged) ? denied(judged) : grantSlot(call, judged.holdsSlot);
-    }
-    const terms = { installLimit: upstream.defaultLimit, note: noteOf(upstream.host, key) };
+    const judged = await judge(call);
+    if (judged !== null) return judged;
     // Limited: a client that invents keys which the panel accepts could use up the links.
     if (!code) {
+      const way = hwid === null ? await wayOfNewKeys(core, providerCode) : 'count';
+      if (way === 'refuse') return UNKNOWN_UNNAMED;
       if (await isKeyEnded(core, call)) return denied(AT_DOOR.link_not_found);
-      const make = () => admitNewKey(core, call, terms, facts, nowMs);
+      if (way === 'pass') return { ...JUDGED, isNewKey: true };
+      const terms = { installLimit: upstream.defaultLimit, note: noteOf(upstream.host, key) };
+      const admitNew = hwid === null ? admitNewKeyWithoutHwid : admitNewKey;
+      const make = () => admitNew(core, call, terms, facts, nowMs);
       const passage = grant(
         async () => (await limitLinks<Admission>(make, isMade)) ?? 'new_link_limit_reached',
       );
       return { ...passage, isNewKey: true };
     }
   }
-  const call = { ...at, installCode: code ?? null };
-  const judged = await judgeDevice(core, call, nowMs);
-  if (isRefused(judged)) return { ...denied(judged), isGuess: judged.says === 'link_not_found' };
-  return grantSlot(call, judged.holdsSlot);
+  const judged = await judge({ ...at, installCode: code ?? null });
+  const unknown = hwid === null ? UNKNOWN_UNNAMED : UNKNOWN;
+  return judged ?? unknown;
 }
 
 /** Judges a request for a page, which takes no slot: the first link found must not be closed. */

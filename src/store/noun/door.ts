@@ -209,6 +209,7 @@ export function doorSteps(backend: Statements) {
   return {
     doorOf,
     findDoor,
+    policyOn,
 
     /** Finds the door after locking all that a new slot there changes, so that it stays. */
     findDoorLocked: (key: SlotKey): Step<DoorHere | NoLink> =>

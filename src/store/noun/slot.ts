@@ -90,7 +90,7 @@ export function slotSteps(backend: Statements) {
 }
 
 export function slotNoun(backend: Backend): SlotStore {
-  const { findDoor } = doorSteps(backend);
+  const { findDoor, policyOn } = doorSteps(backend);
   const { enterLink } = slotSteps(backend);
   const first = sql`FROM slot_end ORDER BY id LIMIT`;
   // Ids grow with time, or nearly: an end after one that is kept waits for that one.
@@ -108,6 +108,11 @@ export function slotNoun(backend: Backend): SlotStore {
 
   return {
     findSlot: (key) => backend.read(() => findDoor(key)),
+
+    findPolicy: (installId) =>
+      backend.read(function* () {
+        return (yield* policyOn(installId))?.policy ?? null;
+      }),
 
     takeSlot: (key, facts, nowMs) => backend.write((notes) => enterLink(notes, key, facts, nowMs)),
 

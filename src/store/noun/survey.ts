@@ -8,14 +8,21 @@ import { type Statements, type Step, value } from '../backend.ts';
 import type { DisabledWebhook } from '../findings.ts';
 import type { BoundHost, DatabaseReport, HostOfProvider } from '../kind.ts';
 
-export type Contents = Pick<DatabaseReport, 'hosts' | 'stopped' | 'hasSubscriptions'> & {
+export type Contents = Pick<
+  DatabaseReport,
+  'hosts' | 'stopped' | 'hasSubscriptions' | 'passing'
+> & {
   disabled: DisabledWebhook[];
 };
+
+/** Providers that let apps without a HWID pass, as far as they are named. */
+const PASSING_COUNT_MAX = 20;
 
 export const NO_CONTENTS: Contents = {
   hosts: [],
   stopped: [],
   hasSubscriptions: false,
+  passing: [],
   disabled: [],
 };
 
@@ -35,8 +42,8 @@ export function* surveyHosts(
   return hosts;
 }
 
-/** Reads the outbox and the webhooks of the operator. */
-export function* surveyOutbox(statements: Statements): Step<Omit<Contents, 'hosts'>> {
+/** Reads the outbox, the webhooks of the operator and policies. */
+export function* surveyContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
   const stopped = statements.prepare<DatabaseReport['stopped'][number]>(sql`
       SELECT kind AS gateway, coalesce(problem, '') AS problem FROM destination
       WHERE stopped_at_ms IS NOT NULL AND webhook_id IS NULL`);
@@ -45,7 +52,13 @@ export function* surveyOutbox(statements: Statements): Step<Omit<Contents, 'host
   const disabled = statements.prepare<DisabledWebhook>(sql`
       SELECT id, disabled_why AS why FROM webhook
       WHERE provider_id IS NULL AND disabled_why <> ${DISABLED_BY_OWNER} ORDER BY webhook.id`);
+  const passing = statements.prepare<{ code: string }>(sql`
+      SELECT p.code AS code FROM provider p
+      WHERE p.without_hwid = 'pass' OR EXISTS (SELECT 1 FROM install i
+        WHERE i.provider_id = p.id AND i.without_hwid = 'pass')
+      ORDER BY p.id LIMIT ${PASSING_COUNT_MAX}`);
   return {
+    passing: (yield* passing.all()).map(({ code }) => code),
     stopped: yield* stopped.all(),
     hasSubscriptions: (yield* subscription.get()) !== null,
     disabled: yield* disabled.all(),

@@ -6,7 +6,7 @@ import { about, type Finding } from '../../finding.ts';
 import { messageOf } from '../../operator-error.ts';
 import { disabledFinding, olderSchemaFinding } from '../findings.ts';
 import type { DatabaseReport, HostOfProvider } from '../kind.ts';
-import { surveyHosts, surveyOutbox } from '../noun/survey.ts';
+import { surveyContents, surveyHosts } from '../noun/survey.ts';
 import { type DatabaseOptions, poolOptions } from './database-options.ts';
 import { runOn, STATEMENTS } from './dialect.ts';
 import { isUsable, type MoveMark, SCHEMA_VERSION, schemaOf } from './migrate.ts';
@@ -24,6 +24,7 @@ const NOTHING: Contents = {
   hosts: [],
   stopped: [],
   hasSubscriptions: false,
+  passing: [],
   newestMs: null,
   bytes: 0,
 };
@@ -48,7 +49,7 @@ export async function surveyPostgres(
     if (!isUsable(state)) return { findings: [schemaFinding(state.version)], ...NOTHING };
     const on = runnerOn(sql);
     const hosts = await runOn(on, surveyHosts(STATEMENTS, asked));
-    const { disabled, ...pushes } = await runOn(on, surveyOutbox(STATEMENTS));
+    const { disabled, ...pushes } = await runOn(on, surveyContents(STATEMENTS));
     const { newestMs, bytes } = await readFacts(sql);
     const nodes = await listNodes(sql);
     const serving = nodes.filter(({ silentMs }) => silentMs < SILENT_MS).length;

@@ -43,6 +43,7 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
     'all parts of it': [
       'provider.set {} {"inactive_days":[null,30],"when_full":[null,"replace-oldest"],"cool_down_hours":[null,48],"enforce":[null,0],"without_hwid":[null,"count"]}',
     ],
+    'one part of it': ['provider.set {} {"without_hwid":[null,"pass"]}'],
     'default is that of the appliance; what is empty stays': [
       'provider.set {} {"enforce":[0,null]}',
     ],

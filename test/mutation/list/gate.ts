@@ -46,6 +46,16 @@ export const gate: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/without-hwid.ts',
+    tests: ['test/http/without-hwid.test.ts'],
+    changes: [
+      ['if (call.hwid !== null) return call;', ''],
+      ['if (judged === AT_DOOR.link_not_found) return judged;', ''],
+      ["policy?.withoutHwid ?? 'refuse'", "'refuse'"],
+      ['if (says === null) return PASSES;', 'return PASSES;'],
+    ],
+  },
+  {
     file: 'src/http/gate/original.ts',
     tests: ['test/http/gate.test.ts'],
     changes: [
@@ -66,21 +76,27 @@ export const gate: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/gate/gate.ts',
-    tests: ['test/http/gate-trust.test.ts', 'test/http/gate.test.ts'],
+    tests: [
+      ...['test/http/gate-trust.test.ts', 'test/http/gate.test.ts'],
+      'test/http/without-hwid.test.ts',
+    ],
     changes: [
       ['!(settings.gateProxies ?? settings.trustedProxies).includes(peer)', 'false'],
       ['settings.gateProxies ?? settings', 'settings'],
       ['untrusted.due(nowMs) > 0', 'true'],
       ["if (method !== 'GET' && method !== 'HEAD') return { says: 'gate_method' };", ''],
-      ["method === 'HEAD'\n", 'false\n'],
+      ["method === 'HEAD' ? check(call, nowMs)", 'false ? check(call, nowMs)'],
       [
         'conclusion === UNKNOWN && installCode !== null ? decide({ installCode }) : conclusion',
         'conclusion',
       ],
       ['conclusion === UNKNOWN && installCode !== null', 'installCode !== null'],
+      ['if (call === PASSES) return ADMITTED;', ''],
+      ['conclusion === UNKNOWN ? UNKNOWN_UNNAMED : conclusion', 'conclusion'],
       ["judged.holdsSlot ? ADMITTED : { says: 'gate_no_slot' }", 'ADMITTED'],
       ["says === 'unknown_error' ? 500 : 403", '403'],
-      ["says === 'link_not_found' ? deps.guessed(request) : 0", '0'],
+      ['isGuess ? deps.guessed(request) : 0', '0'],
+      [' || conclusion.isGuess', ''],
       ["headers.set('x-hwid-active', 'true');", ''],
       ['detail = DETAILS[says]', 'detail'],
     ],

@@ -47,10 +47,7 @@ export const upstream: readonly MutatedFile[] = [
       ['!isRefused(admission) && admission.isNew === true', '!isRefused(admission)'],
       ["isBrowser && upstream.browsers === 'pass'", 'isBrowser'],
       ['takesSlot ? async', 'true ? async'],
-      [
-        'if (judged !== AT_DOOR.link_not_found) {',
-        'if (judged !== AT_DOOR.link_not_found && !code) {',
-      ],
+      ['if (judged !== null) return judged;', 'if (judged !== null && !code) return judged;'],
       ['await limitLinks<Admission>(make, isMade)', 'await make()'],
       ["verdict === 'link_disabled' || ", ''],
       [" || verdict === 'link_domain_not_bound'", ''],

@@ -23,7 +23,7 @@ import {
 } from './fixture.ts';
 import { HOUR_MS, onLink, registration } from './message-fixture.ts';
 
-type Method = 'findSlot' | 'takeSlot' | 'forgetSlotEnds';
+type Method = 'findSlot' | 'takeSlot' | 'findPolicy' | 'forgetSlotEnds';
 
 const keyOf = (hwid: string, domainHash = HASH, installCode = CODE) => ({
   installCode,
@@ -159,6 +159,20 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       expect(await store.findSlot(keyOf('a', HASH, 'NoSuchCode00'))).toBe('link_not_found');
       await store.disableDomain(providerId, domainId, ACT);
       expect(await store.findSlot(keyOf('a'))).toMatchObject({ isBound: false });
+    });
+  },
+
+  findPolicy(opened) {
+    test("reads the link's, else its provider's, else the default, part by part", async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      const standard = policyOf(NO_POLICY, NO_POLICY);
+      expect(await store.findPolicy(installId)).toEqual(standard);
+      await store.updateProvider('Provide1', { withoutHwid: 'count', inactiveDays: 3 }, ACT);
+      await store.updateInstall(providerId, installId, { withoutHwid: 'pass', enforce: 0 }, ACT);
+      const own = { withoutHwid: 'pass', enforce: 0, inactiveDays: 3 } as const;
+      expect(await store.findPolicy(installId)).toEqual({ ...standard, ...own });
+      expect(await store.findPolicy(installId + 1)).toBe(null);
     });
   },
 

@@ -8,7 +8,7 @@ import { about, type Finding } from '../../../finding.ts';
 import { messageOf } from '../../../operator-error.ts';
 import { disabledFinding, olderSchemaFinding } from '../../findings.ts';
 import type { DatabaseReport, HostOfProvider } from '../../kind.ts';
-import { type Contents, NO_CONTENTS, surveyHosts, surveyOutbox } from '../../noun/survey.ts';
+import { type Contents, NO_CONTENTS, surveyContents, surveyHosts } from '../../noun/survey.ts';
 import { Connection } from '../connection.ts';
 import { runNow, sqliteStatements } from '../dialect.ts';
 import { findDamage, tableNames } from './copy.ts';
@@ -27,8 +27,8 @@ export function surveyDatabase(dataDir: string, asked: readonly HostOfProvider[]
   const report = (
     findings: Finding[],
     newestMs: number | null = null,
-    { hosts, stopped, hasSubscriptions }: Contents = NO_CONTENTS,
-  ) => ({ findings, newestMs, hosts, stopped, hasSubscriptions, bytes });
+    { hosts, stopped, hasSubscriptions, passing }: Contents = NO_CONTENTS,
+  ) => ({ findings, newestMs, hosts, stopped, hasSubscriptions, passing, bytes });
   if (!existsSync(file)) {
     const todo = "'gatepost serve' makes one, 'gatepost restore' puts a backup there";
     return report([say.warning(`there is no database in ${dataDir}`, todo)]);
@@ -102,7 +102,7 @@ function read(file: string, asked: readonly HostOfProvider[]): FileFacts {
     if (damage !== null) return { schema, foreign, damage, newestMs: null, contents: NO_CONTENTS };
     const on = sqliteStatements(db);
     const hosts = runNow(surveyHosts(on, asked));
-    const rest = schema === SCHEMA_VERSION ? runNow(surveyOutbox(on)) : NO_CONTENTS;
+    const rest = schema === SCHEMA_VERSION ? runNow(surveyContents(on)) : NO_CONTENTS;
     const contents = { ...rest, hosts };
     return { schema, foreign, damage, newestMs: newestTime(native), contents };
   } finally {

@@ -1,0 +1,99 @@
+/**
+ * Apps that send no HWID, at the gate. The policy of the link decides, `withoutHwid`:
+ *
+ * | `withoutHwid` | Such an app |
+ * |---|---|
+ * | `refuse` | is refused: `hwid_required` |
+ * | `pass` | passes an active, bound link without a slot |
+ * | `count` | is the device {@link sharedHwid}, which all such apps of the link are together |
+ */
+
+import { actAt } from './audit/entry.ts';
+import type { Core } from './core.ts';
+import {
+  ANY_HWID,
+  AT_DOOR,
+  admitDevice,
+  type DeviceCall,
+  judgeLink,
+  type NewKeyCall,
+  type RefusedAtDoor,
+} from './door.ts';
+import { sharedHwid } from './formats.ts';
+import { newInstall } from './install.ts';
+import { isRefused, Refused } from './outcome.ts';
+import type { DeviceFacts } from './port/device.ts';
+import { DOMAIN_ACTIVE } from './port/domain.ts';
+import type { EnteredLink } from './port/install.ts';
+import { after, type Maybe } from './port/maybe.ts';
+import type { Policy } from './port/slot.ts';
+import { isActive } from './provider.ts';
+
+/** The app passes without a slot. */
+export const PASSES = 'passes';
+
+/**
+ * Returns the call as which a call is judged: unchanged if it has a HWID or will be refused. An app
+ * without a HWID on a link that no name fits is refused with `link_not_found`.
+ */
+export function settleHwid(
+  core: Core,
+  call: DeviceCall,
+  nowMs: number,
+): Maybe<DeviceCall | typeof PASSES | RefusedAtDoor> {
+  if (call.hwid !== null) return call;
+  return after(judgeLink(core, { ...call, hwid: ANY_HWID }, nowMs), (judged) => {
+    if (judged === AT_DOOR.link_not_found) return judged;
+    if (isRefused(judged)) return call;
+    const { link, says } = judged;
+    return after(core.store.findPolicy(link.installId), (policy) => {
+      const way = policy?.withoutHwid ?? 'refuse';
+      if (way === 'refuse') return call;
+      if (way === 'count') return { ...call, hwid: sharedHwid(link.installId), isShared: true };
+      if (says === null) return PASSES;
+      core.store.countRefusal(link, says, nowMs);
+      return AT_DOOR[says];
+    });
+  });
+}
+
+/** Returns what a provider's policy says of apps without a HWID, for a key that no link has. */
+export async function wayOfNewKeys(
+  core: Core,
+  providerCode: string,
+): Promise<Policy['withoutHwid']> {
+  return (await core.store.findProvider(providerCode))?.withoutHwid ?? 'refuse';
+}
+
+/**
+ * Adds a link for a subscription key, and then the slot of its apps without a HWID: their HWID has
+ * the id of the link. Refuses as `admitNewKey` does.
+ */
+export async function admitNewKeyWithoutHwid(
+  core: Core,
+  call: NewKeyCall,
+  { installLimit, note }: { installLimit: number; note: string | null },
+  facts: DeviceFacts,
+  nowMs: number,
+): Promise<EnteredLink | RefusedAtDoor | Refused<'install_code_limit_reached'>> {
+  const provider = await core.store.findProvider(call.providerCode);
+  if (provider === null || !isActive(provider, nowMs)) return AT_DOOR.link_not_found;
+  const binding = await core.store.findDomain(provider.id, call.domainHash);
+  if (binding?.status !== DOMAIN_ACTIVE) return AT_DOOR.link_domain_not_bound;
+  const { subscriptionKey } = call;
+  const draft = { installCode: null, installLimit, note, subscriptionKey };
+  const act = actAt(core, nowMs);
+  for (;;) {
+    const added = await core.store.addInstall(newInstall(core, provider, draft, nowMs), act);
+    // The random code is taken.
+    if (added === 'install_code_exists' || added === 'install_code_ended') continue;
+    if (added === 'subscription_key_ended') return AT_DOOR.link_not_found;
+    if (added === 'install_code_limit_reached') return new Refused(added);
+    const settled = await settleHwid(core, { ...call, installCode: null }, nowMs);
+    if (settled === PASSES) return AT_DOOR.link_not_found;
+    if (isRefused(settled)) return settled;
+    const admitted = await admitDevice(core, settled, facts, nowMs);
+    if (isRefused(admitted) || added === 'subscription_key_exists') return admitted;
+    return { ...admitted, isNew: true };
+  }
+}
