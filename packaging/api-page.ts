@@ -7,8 +7,8 @@ import { table } from './tables.ts';
 
 /** The width of paragraphs, as of the text around them. */
 const COLUMNS = 120;
-const BEGIN = '<!-- made by `make generate` -->';
-const END = '<!-- written by hand -->';
+const BEGIN = '<!-- generated -->';
+const END = '<!-- by hand -->';
 /** Answers that the rules at the top of the page have for all calls. */
 const COMMON_ANSWERS = ['auth_error', 'subscription_required', 'device_token_error'];
 /** The fault that any call may have, which these rules have too. */
@@ -30,12 +30,15 @@ const document = openApiDocument();
 export function apiPage(page: string): string {
   const found = new Set<string>();
   const said = new Map<string, string>();
-  const made = page.replace(/^## (GET|POST) `(.+)`\n[\s\S]*?(?=<!-- w)/gm, (_, method, path) => {
-    const operation = document.paths[path]?.[method === 'GET' ? 'get' : 'post'];
-    if (operation === undefined) throw new Error(`docs/api.md: there is no ${method} ${path}`);
-    found.add(path);
-    return `## ${method} \`${path}\`\n\n${BEGIN}\n${partOf(operation, `${method} ${path}`, said)}\n\n`;
-  });
+  const made = page.replace(
+    /^## (GET|POST) `(.+)`\n[\s\S]*?(?=<!-- (?:by hand|written))/gm,
+    (_, method, path) => {
+      const operation = document.paths[path]?.[method === 'GET' ? 'get' : 'post'];
+      if (operation === undefined) throw new Error(`docs/api.md: there is no ${method} ${path}`);
+      found.add(path);
+      return `## ${method} \`${path}\`\n\n${BEGIN}\n${partOf(operation, `${method} ${path}`, said)}\n\n`;
+    },
+  );
   const isOlder = (path: string) => document.paths[path]?.get?.deprecated === true;
   const missing = Object.keys(document.paths).filter((path) => !found.has(path) && !isOlder(path));
   if (missing.length > 0) throw new Error(`docs/api.md lacks ${missing.join(', ')} (and ${END})`);
@@ -70,7 +73,7 @@ function partOf(operation: OpenApiOperation, call: string, said: Map<string, str
     input === undefined ? '' : table(['Field', 'Rule'], fieldRows(input).map(once)),
     answerOf(operation, once),
     table(['Header of the answer', 'What it is'], headerRows(operation).map(once)),
-    table(['`msg`', '`rc`', 'Given when'], messageRows(operation).map(once)),
+    table(['`msg`', 'Given when'], messageRows(operation).map(once)),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
@@ -168,7 +171,7 @@ function answerOf({ responses }: OpenApiOperation, once: (row: string[]) => stri
   const bare = rows.filter(([, rule]) => rule === '').map(([cell]) => cell);
   if (told.length === 0) return `The answer has ${bare.join(' and ')}.`;
   const also = bare.length === 0 ? '' : `Besides ${bare.join(', ')}:\n\n`;
-  return also + table(['Field of the answer', 'What it is'], told);
+  return also + table(['Answer', 'Meaning'], told);
 }
 
 /** Headers that some answers of the call have, each with an example. */
@@ -210,10 +213,10 @@ function messageRows({ responses }: OpenApiOperation): string[][] {
     if (msg === 'Ok' || (msg === 'Unknown error' && /^[^,]* does not fit$/.test(given))) continue;
     const reason = [given, own.join(', ')].filter((part) => part !== '');
     if (reason.length === 0) continue;
-    const known = rows.get(`${rc} ${msg}`)?.[2];
+    const known = rows.get(`${rc} ${msg}`)?.[1];
     const reasons =
       known === undefined ? reason.join('; with ') : `${known}; or ${reason.join('; with ')}`;
-    rows.set(`${rc} ${msg}`, [`\`${msg}\``, String(rc), reasons]);
+    rows.set(`${rc} ${msg}`, [`\`${msg}\`${rc === 0 ? '' : `, ${rc}`}`, reasons]);
   }
   return [...rows.values()];
 }

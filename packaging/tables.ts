@@ -50,14 +50,22 @@ const EFFECTS: Readonly<Record<Meaning, string>> = {
   unclear: 'this one is tried again, for a day; kept',
 };
 
-/** Rows of a table of answers; services without codes have no column for them. */
+/**
+ * Rows of a table of answers; services without codes have no column for them. Rows one after the
+ * other with the same status, or the same code, and the same effect are one.
+ */
 function answerRows(answers: readonly AnswerRow[], hasCodes: boolean): string[][] {
-  return answers.map(({ status, code: word, means, problem }) => [
-    typeof status === 'number' ? String(status) : status.join(' to '),
-    ...(hasCodes ? [word === null ? '' : code(word)] : []),
-    EFFECTS[means],
-    problem,
-  ]);
+  const rows: string[][] = [];
+  for (const { status, code: word, means, problem } of answers) {
+    const statuses = typeof status === 'number' ? String(status) : status.join(' to ');
+    const codes = word === null ? '' : code(word);
+    const last = rows.at(-1);
+    const isSame = last?.[2] === EFFECTS[means] && last[3] === problem;
+    if (isSame && last[0] === statuses && last[1] !== '' && codes !== '') last[1] += `, ${codes}`;
+    else if (isSame && last[1] === codes) last[0] += `, ${statuses}`;
+    else rows.push([statuses, codes, EFFECTS[means], problem]);
+  }
+  return hasCodes ? rows : rows.map(([statuses = '', , ...rest]) => [statuses, ...rest]);
 }
 
 /** The words of a boolean, which stand once below the table of settings. */
