@@ -96,10 +96,7 @@ export async function copyAll(
   return report;
 }
 
-/**
- * Finishes a move whose source has the mark `left`; the target may be in use since. `takes` returns
- * false if the target does not wait for the data of this audit log.
- */
+/** Finishes a move whose source has the mark `left`, if the target `takes` data of this log. */
 export async function finishMove(
   from: Side,
   tables: readonly MovedTable[],

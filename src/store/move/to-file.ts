@@ -1,7 +1,6 @@
 /**
- * The move from PostgreSQL into the file, which is made beside its place and put there when it is
- * complete. It has the mark `arriving`, and no process serves from it, until the database has the
- * mark `left`: at no moment both can be in use.
+ * The move from PostgreSQL into the file, which is made beside its place. It has the mark
+ * `arriving`, and serves nothing, until the database has the mark `left`: never are both in use.
  */
 
 import { rmSync } from 'node:fs';

@@ -1,7 +1,6 @@
 /**
- * The move from the file into PostgreSQL, in one transaction: a killed move moved nothing. Then the
- * database has the mark `arriving`, and no node serves from it, until the file has the mark `left`:
- * at no moment both can be in use.
+ * The move from the file into PostgreSQL, in one transaction. The database has the mark `arriving`,
+ * and serves nothing, until the file has the mark `left`: never are both in use.
  */
 
 import { OperatorError } from '../../operator-error.ts';
@@ -33,7 +32,8 @@ export async function moveToServer(places: MovePlaces, job: MoveJob): Promise<Mo
   if (stateOfFile(dataDir) === 'blank') {
     throw new OperatorError(`there is no Gatepost database in ${dataDir}`, 'database_missing');
   }
-  const release = job.isCheck ? holdDatabase(dataDir) : holdAlone(dataDir);
+  const holder = job.isCheck ? null : new ReplacementFile(dataDir);
+  const release = holder === null ? holdDatabase(dataDir) : () => holder.drop();
   try {
     // Read again under the lock.
     const state = stateOfFile(dataDir);
@@ -57,12 +57,6 @@ export async function moveToServer(places: MovePlaces, job: MoveJob): Promise<Mo
   } finally {
     await release();
   }
-}
-
-/** Locks the file for this process. */
-function holdAlone(dataDir: string): () => Promise<void> {
-  const holder = new ReplacementFile(dataDir);
-  return () => holder.drop();
 }
 
 async function check(sides: Sides, job: MoveJob): Promise<MoveReport> {

@@ -1,7 +1,4 @@
-/**
- * The acceptance of sends. Those that come together are accepted in one write: on PostgreSQL they
- * wait once for the row of their provider and for the commit (postgres/set/acceptance.ts).
- */
+/** The acceptance of sends: those that come together are accepted in one write. */
 
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';

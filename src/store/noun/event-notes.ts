@@ -1,7 +1,6 @@
 /**
- * Notes events within the write of the change that they tell of: they are rows of its transaction,
- * so what takes the change back takes them back. Few owners have a webhook, so the end of a write
- * looks for those of all its events at once, and without any it makes nothing, not even the event.
+ * Notes events within the write of their change, which takes them back with it. The end of a write
+ * looks for the webhooks of all owners at once; without any it makes nothing.
  */
 
 import { sql } from 'drizzle-orm';

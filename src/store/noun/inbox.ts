@@ -1,10 +1,8 @@
 /**
- * Inboxes: messages that wait at the places of a token, and their acknowledgements. A message is
- * at one place, its recipient's row, in an inbox of the device: a provider's, or (below 0) the
- * messages that the provider sent to it as unbound. A list reads the inboxes of the token's places,
- * each from a mark that is an id, merged by id, and costs what it returns. A revoked token and a
- * lost link hold from the next list on. Housekeeping removes blocked messages, which are hidden
- * until then.
+ * Inboxes: messages that wait at the places of a token. A message is at one place, its recipient's
+ * row, in an inbox of the device: a provider's, or (below 0) what the provider sent to it as
+ * unbound. A list merges the inboxes of the token's places by id, each from a mark, and costs what
+ * it returns. Blocked messages are hidden until housekeeping removes them.
  */
 
 import { sql } from 'drizzle-orm';

@@ -1,7 +1,6 @@
 /**
- * Deletion of ledgers and distributions, a few rows at a time, as other writes wait meanwhile. A
- * step that finds nothing writes nothing. Nodes do it side by side: rows that another node deletes
- * are left to it.
+ * Deletion of ledgers and distributions, a few rows at a time. A step that finds nothing writes
+ * nothing. Rows that another node deletes are left to it.
  */
 
 import { sql } from 'drizzle-orm';

@@ -101,8 +101,7 @@ export function knownDeviceSteps(backend: Statements) {
     seen(on.seeImported, hwid, { firstSeenAtMs, lastSeenAtMs });
 
   /**
-   * Saves what a device reports to a provider. `seenAfter` turns the time at which the provider
-   * last saw it into the new one. Returns the former time; null: the device is new to the provider.
+   * Saves facts; `seenAfter` makes the new time seen of the former, which is returned, null: none.
    */
   function* keepFacts(
     deviceId: number,

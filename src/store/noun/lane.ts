@@ -1,7 +1,6 @@
 /**
- * Lanes: the distributions of each provider go one after the other, those of different providers
- * side by side. Workers claim the first of each lane by a lease, which every step renews. A step
- * names the owner of the lease, so that a worker that has lost it changes nothing.
+ * Lanes: the distributions of a provider go one after the other, those of different ones side by
+ * side. Workers claim the first of each by a lease, which each step renews and names.
  */
 
 import { sql } from 'drizzle-orm';
@@ -75,10 +74,7 @@ export function laneSteps(backend: Backend) {
     /** Lists the first of each lane that no other worker has claimed. */
     firstOfEach: (hold: Hold): Step<Candidate[]> => on.lanes.all({ ...hold }),
 
-    /**
-     * Lists the first of one lane, and behind an unscheduled one those that follow it, in order.
-     * Returns none if the lane is empty or another worker has claimed its first.
-     */
+    /** Lists the first of a lane and what follows an unscheduled one; none if it is claimed. */
     *frontOf(providerId: number, countMax: number, hold: Hold): Step<Candidate[]> {
       const first = yield* on.first.get({ ...hold, providerId });
       if (first === null) return [];

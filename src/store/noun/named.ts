@@ -1,7 +1,6 @@
 /**
- * Sends by HWID: at most five recipients each, so that several of a lane go through all their
- * statuses in one write. Those that follow each other and have no device in common take each status
- * together. Each status is still a guarded statement of its own.
+ * Sends by HWID: at most five recipients each, so that several of a lane that share no device go
+ * through all their statuses in one write, each status by a guarded statement.
  */
 
 import { sql } from 'drizzle-orm';

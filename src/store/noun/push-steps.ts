@@ -1,7 +1,6 @@
 /**
- * Pushes as parts of writes: taken out of the outbox once a gateway has answered for good, or when
- * they are needed no more. The counts of the distribution change in the same commit, and it ends
- * with its last push. A write locks the distribution of a push before it takes the push out.
+ * Pushes as parts of writes: they leave the outbox when a gateway has answered for good or they are
+ * moot. Their distribution, locked first, is counted in the same commit and ends with the last.
  */
 
 import { sql } from 'drizzle-orm';

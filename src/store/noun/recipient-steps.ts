@@ -5,10 +5,7 @@ import { systemClock } from '../../clock.ts';
 import { type Statements, type Step, value } from '../backend.ts';
 import type { Run } from './push-queue.ts';
 
-/**
- * Recipients of the first step: the devices first in line wait for it alone, and most distributions
- * have no more. Later steps are larger where others need not wait for them, as each costs a commit.
- */
+/** Recipients of the first step: the first in line wait for it alone; later steps are larger. */
 const FIRST_COUNT = 1_000;
 /** Time that a large step is to take, ms: well below a lease and the timeout of a statement. */
 const STEP_MS = 500;

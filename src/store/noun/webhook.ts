@@ -1,7 +1,4 @@
-/**
- * Webhooks; webhook-delivery.ts has the deliveries of their events. A write that changes one locks
- * its provider first, then its destination, and with that the queue.
- */
+/** Webhooks. A write that changes one locks its provider first, then its destination and queue. */
 
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';

@@ -20,7 +20,9 @@ export interface DatabaseTls {
   isNameChecked: boolean;
 }
 
-export interface DatabaseOptions {
+type Observers = Pick<StoreOptions, 'onAway' | 'onBack' | 'onStatement' | 'onRetry'>;
+
+export interface DatabaseOptions extends Observers {
   host: string;
   port: number;
   /** Directory of the server's socket, in place of its host; null: none. */
@@ -41,13 +43,8 @@ export interface DatabaseOptions {
   set?: boolean;
   /** Name of this node. */
   node: string;
-  /** Called once at the start of each outage, and at its end with its time and refused calls. */
-  onAway?: ((problem: string) => void) | undefined;
-  onBack?: ((awayMs: number, refusedCount: number) => void) | undefined;
   /** Checks for a ban once an outage seems over. */
   findBan?: ((on: Runner) => Promise<Ban | null>) | undefined;
-  onStatement?: StoreOptions['onStatement'] | undefined;
-  onRetry?: StoreOptions['onRetry'] | undefined;
 }
 
 /** Returns the connections for transactions: half of all. Single statements have the others. */

@@ -1,7 +1,4 @@
-/**
- * The connections to PostgreSQL, with a deadline for every statement. During an outage calls are
- * refused at once (outage.ts). A read whose connection was lost is repeated: it changed nothing.
- */
+/** The connections to PostgreSQL, with a deadline for each statement. A lost read is repeated. */
 
 import type { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
@@ -61,9 +58,7 @@ export class Database implements Runner {
     this.#outages = new Outages({
       pools: this.#pools,
       inTime: (asked) => this.#deadlines.within(() => asked),
-      findBan: options.findBan,
-      onAway: options.onAway,
-      onBack: options.onBack,
+      ...options,
     });
     this.callMs = options.statementMs + LAST_MS;
     this.#calls = new Deadlines(this.callMs, steadyMs, () => new StoreBusy(TOO_LONG));

@@ -34,10 +34,7 @@ export function isUntrusted(fault: unknown): boolean {
   return /CERT|^UNABLE_TO_|^ERR_TLS_/.test(code);
 }
 
-/**
- * Returns true if no connection could be opened, so that the statement did not begin: repeating it
- * is safe, even if it writes. 08004, 28 and 3D: the server refuses this role or program.
- */
+/** True if no connection was opened: a repeat is safe. 08004, 28, 3D: role or program refused. */
 export function isRefusedBefore(fault: unknown): boolean {
   // The password's file is read for each connection.
   if (isUntrusted(fault) || isUnanswered(fault) || fault instanceof OperatorError) return true;

@@ -1,7 +1,6 @@
 /**
- * Groups: calls of one turn of the event loop that share a statement. Few runs are in flight at a
- * time, and calls wait for the next one, so that groups grow with load. A run takes its calls in
- * turns by party, and no party has calls in all runs, so that none waits behind all of another's.
+ * Groups: calls of one turn of the event loop that share a statement. Few runs are in flight, so
+ * that groups grow with load. A run takes calls in turns by party, and no party has all runs.
  */
 
 import { systemClock } from '../../clock.ts';

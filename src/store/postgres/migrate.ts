@@ -1,7 +1,7 @@
 /**
- * Migrates a database to this program's schema, in one transaction. Nodes that start at the same
- * time wait for each other at the one row of `gatepost_schema`. It holds the version of the schema
- * and the oldest version whose programs can still use it, for nodes that run during an upgrade.
+ * Migrates a database in one transaction. Nodes wait for each other at the row of
+ * `gatepost_schema`, with the schema's version and the oldest whose programs can use it during an
+ * upgrade.
  */
 
 import { SQL } from 'bun';

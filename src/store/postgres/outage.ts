@@ -1,13 +1,10 @@
-/**
- * Outages of the database. A fault of a call begins one, which is reported once. It ends when a
- * probe no longer meets that fault. A lost connection is no outage while a new one can be opened.
- */
+/** Outages of the database: begun, and reported once, by the fault of a call, ended by a probe. */
 
 import { systemClock } from '../../clock.ts';
 import type { Unfitness } from '../../core/port/health.ts';
 import { StoreAway } from '../../core/port/store.ts';
 import { messageOf } from '../../operator-error.ts';
-import type { Ban } from './database-options.ts';
+import type { Ban, DatabaseOptions } from './database-options.ts';
 import {
   isLost,
   isOutOfMeans,
@@ -48,14 +45,10 @@ interface Outage {
   refuses: 'all' | 'transactions' | 'none';
 }
 
-interface OutageOptions {
+interface OutageOptions extends Pick<DatabaseOptions, 'findBan' | 'onAway' | 'onBack'> {
   pools: Pools;
   /** Gives a probe the deadline of a statement. */
   inTime: <T>(asked: Promise<T>) => Promise<T>;
-  /** Looks for a ban. */
-  findBan: ((on: Runner) => Promise<Ban | null>) | undefined;
-  onAway: ((problem: string) => void) | undefined;
-  onBack: ((awayMs: number, refusedCount: number) => void) | undefined;
 }
 
 const PROBE = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool

@@ -1,8 +1,7 @@
 /**
- * Puts entries into the chain of the audit log. If every commit wrote to the chain, all commits
- * would wait for each other: so a commit adds its entries to `audit_pending`, and any node seals
- * them later, those of one commit as one block, under the lock of `audit_head`. A read of the log
- * seals first, so that it shows all that was committed.
+ * Puts entries into the chain of the audit log. So that commits do not wait for each other at the
+ * chain, each adds its entries to `audit_pending`; any node seals them later, and a read of the log
+ * first, those of one commit as one block, under the lock of `audit_head`.
  */
 
 import { sql } from 'drizzle-orm';

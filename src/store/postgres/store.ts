@@ -45,8 +45,7 @@ export async function openPostgresStore(
       ),
     options.waiting,
   );
-  const { onAway, onBack, onStatement, onRetry } = options;
-  const db = new Database({ ...database, findBan, onAway, onBack, onStatement, onRetry });
+  const db = new Database({ ...options, ...database, findBan });
   const databaseClock = new DatabaseClock(db, clock);
   try {
     await openPatiently(database, () => databaseClock.measure(), options.waiting);

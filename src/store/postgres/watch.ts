@@ -1,7 +1,6 @@
 /**
- * Changes by other nodes. NOTIFY signals messages and tokens (signals.ts). A check once a second
- * finds work that another node left, and, where LISTEN is not possible, messages that may have
- * come. Nothing runs without a watcher.
+ * Changes by other nodes. NOTIFY signals messages and tokens; a check once a second finds work that
+ * was left, and messages where LISTEN is not possible. Nothing runs without a watcher.
  */
 
 import type { SQL } from 'bun';

@@ -1,7 +1,4 @@
-/**
- * Checkpoints of the write-ahead log. SQLite would make them within the commit that makes the log
- * 1000 pages long, before its answer; these are made between two turns, after the answers.
- */
+/** Checkpoints of the write-ahead log, made between two turns: SQLite's delay an answer. */
 
 import type { Connection } from './connection.ts';
 

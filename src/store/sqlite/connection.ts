@@ -1,8 +1,8 @@
 /**
- * A connection whose reads of one turn of the event loop share one snapshot. Outside a transaction
- * every SELECT takes and drops a lock of its own, which costs ten times a look-up by key. A run of
- * code without a wait reads from one snapshot, which is never older than the last commit: the
- * header of the WAL index tells. Where that cannot be read, a snapshot ends with the run.
+ * A connection whose reads of one run of code share one snapshot: outside a transaction every
+ * SELECT takes a lock, which costs ten times a look-up by key. A snapshot is never older than the
+ * last commit, as the header of the WAL index tells; where that cannot be read, it ends with the
+ * run.
  */
 
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';

@@ -1,8 +1,7 @@
 /**
- * Requests between processes for SQLite's write lock, which has no queue: a process that commits
- * batch after batch leaves gaps of microseconds, which another that tries every millisecond may
- * miss. So a process that waits changes the time of the lock file; a busy one checks that time and
- * leaves a gap that is wide enough.
+ * Requests for SQLite's write lock, which has no queue: a process that commits batch after batch
+ * leaves gaps too short for others. So one that waits changes the time of the lock file, and a busy
+ * one that sees it leaves a gap that is wide enough.
  */
 
 import { statSync, utimesSync } from 'node:fs';

@@ -1,8 +1,7 @@
 /**
- * The processes that work on the file. A process whose workers hold leases has a number, with which
- * the names of its workers begin, and holds that number's lock file. The system drops the lock
- * however the process ends: so the leases of a dead process are released at once, by the process
- * that takes its number next or by one that still runs. No nodes are listed.
+ * The processes that work on the file. One whose workers hold leases has a number, with which their
+ * names begin, and that number's lock file, which the system unlocks however it ends: then the next
+ * with its number, or one that still runs, releases its leases at once. No nodes are listed.
  */
 
 import { existsSync } from 'node:fs';

@@ -1,7 +1,6 @@
 /**
- * Statements as templates of SQL: drizzle writes their text, bun:sqlite runs it (drizzle would map
- * every row once more). Each is compiled when it first runs: a store has some 300, which took 25 of
- * the 30 ms of processor time of every start, and a command needs ten.
+ * Statements as templates of SQL: drizzle writes their text, bun:sqlite runs it. Each is compiled
+ * when it first runs: all 300 took 25 of the 30 ms of every start, and a command needs ten.
  */
 
 import type { Changes, Statement as Compilation, Database, SQLQueryBindings } from 'bun:sqlite';

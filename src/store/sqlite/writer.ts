@@ -1,8 +1,7 @@
 /**
- * Group commit. The writes of one turn of the event loop run in one `BEGIN IMMEDIATE`, and none is
- * answered before the commit is on disk: under load one fsync serves many writes. When a write
- * throws, the batch is rolled back and repeated with a savepoint for each write, so that no other
- * fails. Savepoints from the start would cost every write what only a fault needs.
+ * Group commit. The writes of one turn run in one `BEGIN IMMEDIATE`, none answered before the
+ * commit is on disk: one fsync serves many. When a write throws, the batch is rolled back and
+ * repeated with a savepoint for each, which would cost every write if used from the start.
  */
 
 import { SQLiteError } from 'bun:sqlite';

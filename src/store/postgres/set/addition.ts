@@ -28,10 +28,7 @@ const WANTED = tableOf('x', {
   ...{ head: 'text', middle: 'text', tail: 'text' },
 });
 
-/**
- * The providers are locked, so their counts are exact. The unique indexes leave out codes and keys
- * that are taken; links are inserted by code, so that no two statements wait for each other.
- */
+/** Locked providers have exact counts. Unique indexes leave out what is taken; links go by code. */
 const ADD = prepare<{ n: number; id: number }>(sql`
   WITH wanted AS MATERIALIZED (
     SELECT * FROM ${WANTED.from}

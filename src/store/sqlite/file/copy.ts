@@ -16,9 +16,8 @@ const BUSY_TIMEOUT_MS = 10_000;
 const CACHE_KIB = 8 * 1024;
 
 /**
- * Writes the database in `dataDir` to the new file `target`: one snapshot, with everything that was
- * committed before the call. Servers read and write meanwhile; their log grows until the copy is
- * complete. Blocks the caller, so it belongs in a process of its own. Throws `OperatorError` if the
+ * Writes one snapshot of the database in `dataDir` to the new file `target`, while servers read and
+ * write. Blocks the caller, so it belongs in a process of its own. Throws `OperatorError` if the
  * directory takes no writes or a restore is running, or SQLite's error.
  */
 export function copyDatabase(dataDir: string, target: string): void {

@@ -1,7 +1,4 @@
-/**
- * Migrates a database to this program's schema, in one transaction. Its user_version is the number
- * of migrations. drizzle-kit makes them from the schema (`make migration`), except triggers.
- */
+/** Migrates a database in one transaction: user_version is the number of migrations. */
 
 import type { Database } from 'bun:sqlite';
 import { MIGRATIONS } from '../../../../migrations/sqlite/index.ts';

@@ -1,8 +1,7 @@
 /**
- * Replaces the database; the old file gets another name. It takes two locks: `gatepost.lock`, which
- * all processes of this program share (a server that opened the old file would keep using it), and
- * SQLite's own, for other programs. The old file is renamed before the new one takes its place: a
- * crash at any point leaves a whole database.
+ * Replaces the database; the old file gets another name first, so that a crash leaves a whole one.
+ * It takes two locks: `gatepost.lock`, which all processes of this program share, and SQLite's own,
+ * for other programs.
  */
 
 import { Database, SQLiteError } from 'bun:sqlite';
