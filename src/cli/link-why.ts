@@ -10,7 +10,7 @@ import { DOMAIN_ACTIVE, type Domain } from '../core/port/domain.ts';
 import { INSTALL_ACTIVE } from '../core/port/install.ts';
 import type { OwnedLink, SlotEnd } from '../core/port/link.ts';
 import type { Door, FullLink } from '../core/port/slot.ts';
-import { freeFrom, isAdmitted, type Verdict } from '../core/slot.ts';
+import { DEVICES_MAX, freeFrom, isAdmitted, type Verdict } from '../core/slot.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { findLink, LINK_ARGUMENT, type LinkName } from './link-name.ts';
 import { refusal } from './refusal.ts';
@@ -83,6 +83,12 @@ function roomStep({ door }: Case): Step {
   return { step: 'room', ok: deviceCount < installLimit, text };
 }
 
+/** Stands for the ways to free a slot: a link that only counts frees none. */
+function countingStep({ door }: Case): Step {
+  const text = `it only counts: it takes up to ${DEVICES_MAX} devices, whatever its limit`;
+  return { step: 'counting', ok: door.link.deviceCount < DEVICES_MAX, text };
+}
+
 /** Returns the two ways to free the oldest slot of a full link. */
 function freeingSteps(full: FullLink | null, nowMs: number): Step[] {
   const { inactiveMs = null, replacedMs = null } = full === null ? {} : freeFrom(full);
@@ -109,7 +115,12 @@ function stepsOf(facts: Case): Step[] {
   const steps = [domainStep(facts), linkStep(facts), hwidStep(facts)];
   if (door.device !== null) return steps;
   const room = roomStep(facts);
-  return [...steps, room, ...(room.ok ? [] : freeingSteps(door.full, nowMs))];
+  if (room.ok) return [...steps, room];
+  return [
+    ...steps,
+    room,
+    ...(door.counts ? [countingStep(facts)] : freeingSteps(door.full, nowMs)),
+  ];
 }
 
 /** Returns the verdict as a sentence. */

@@ -94,6 +94,15 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     steps: { ...FULL_STEPS, inactive: false, replacement: false },
     says: 'new would be refused: the link is full',
   },
+  'a link that only counts': {
+    given: async () => {
+      await change({ enforce: 0, whenFull: 'replace-oldest' });
+      await full();
+    },
+    verdict: 'over',
+    steps: { ...FULL_STEPS, counting: true },
+    says: 'new would be admitted over the limit: the link only counts',
+  },
   'a link that is disabled': {
     given: () => change({ status: 5 }),
     verdict: 'link_disabled',
@@ -161,7 +170,7 @@ describe.each(Object.entries(SITUATIONS))('%s', (_, { given, hwid = 'new', ...ex
       provider_code: 'Provide1',
       hwid,
       domain_hash: HASH,
-      admitted: ['known', 'room', 'inactive', 'replaced'].includes(expected.verdict),
+      admitted: ['known', 'room', 'over', 'inactive', 'replaced'].includes(expected.verdict),
       verdict: expected.verdict,
       frees: expected.frees ?? null,
     });

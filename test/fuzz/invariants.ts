@@ -10,7 +10,7 @@ export const NEVER: readonly [says: string, sql: string][] = [
   [
     'a link holds more devices than its limit',
     `SELECT i.id FROM install i JOIN install_device d ON d.install_id = i.id
-     GROUP BY i.id HAVING count(*) > i.install_limit`,
+     GROUP BY i.id HAVING count(*) > i.install_limit AND count(*) > i.over_max`,
   ],
   [
     'the count of a link is not its number of devices',

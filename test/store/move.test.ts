@@ -60,6 +60,9 @@ async function migrateData(): Promise<void> {
     NOTES.forEach((note, at) => {
       db.run('UPDATE install SET note = ? WHERE id = ?', [note, ids[at % ids.length]?.id ?? 0]);
     });
+    // It only counts, and holds more than its limit.
+    const over = 'UPDATE install SET enforce = 0, over_max = device_count, install_limit = 1';
+    expect(db.run(`${over} WHERE device_count > 1`).changes).toBeGreaterThan(0);
     db.run(
       'INSERT INTO sqlite_sequence (name, seq) SELECT ?1, 77 WHERE ?1 NOT IN (SELECT name FROM sqlite_sequence)',
       ['notice'],
