@@ -135,6 +135,9 @@ export function readOwnHwid(value: unknown): string | Misfit {
   return isShared ? malformed(`hwid must not begin with ${SHARED_HWID}`) : hwid;
 }
 
+/** The name that a provider gives a call, so that it may repeat it. */
+export const IDEMPOTENCY_KEY = text(/^[\x21-\x7e]{1,64}$/, '1 to 64 visible ASCII characters');
+
 /** 256 random bits in base64url. */
 export const DEVICE_TOKEN = text(/^[-_A-Za-z0-9]{43}$/, '43 letters, digits, - and _');
 export const readDeviceToken = DEVICE_TOKEN.read;

@@ -2,7 +2,9 @@
 
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
+import { isKeyRefusal, refusedKey } from './idempotency.ts';
 import { fromStore, isRefused, Refused, saving } from './outcome.ts';
+import type { KeyedCall } from './port/idempotency.ts';
 import type { Install, InstallChange, InstallSelector, NewInstall } from './port/install.ts';
 import type { FreedSlots } from './port/link-end.ts';
 import { after, type Maybe } from './port/maybe.ts';
@@ -18,6 +20,8 @@ interface InstallDraft extends Partial<OwnPolicy> {
   note: string | null;
   /** The panel's key of the subscription, well formed. */
   subscriptionKey?: string | null;
+  /** The key of the call; null or absent: it may not be repeated. */
+  keyed?: KeyedCall | null;
 }
 
 /** Makes the record of a new link, with a random code if the draft has none. */
@@ -60,7 +64,8 @@ export const EXISTS = {
  * Adds an active link. Codes are unique in the appliance, because devices present the code alone;
  * subscription keys are unique for a provider. Refuses `install_code_exists` if the code or the key
  * is, or was, that of another link, with the id of the provider's own link that has it, and
- * `install_code_limit_reached` for a provider at its cap of links.
+ * `install_code_limit_reached` for a provider at its cap of links. With a key it adds one link and
+ * returns it to each repeat; refuses `malformed` for a key of another call.
  */
 export async function addInstall(
   core: Core,
@@ -68,12 +73,16 @@ export async function addInstall(
   draft: InstallDraft,
   nowMs: number,
 ): Promise<
-  | { id: number; installCode: string }
-  | Refused<'install_code_exists' | 'install_code_limit_reached'>
+  | { id: number; installCode: string; isRepeat?: true | undefined }
+  | Refused<'install_code_exists' | 'install_code_limit_reached' | 'malformed'>
 > {
   const added = newInstall(core, provider, draft, nowMs);
-  const outcome = await core.store.addInstall(added, actAt(core, nowMs));
-  if (typeof outcome === 'object') return { id: outcome.id, installCode: added.installCode };
+  const outcome = await core.store.addInstall(added, actAt(core, nowMs), draft.keyed);
+  if (typeof outcome === 'object') {
+    const { id, installCode = added.installCode, isRepeat } = outcome;
+    return { id, installCode, isRepeat };
+  }
+  if (isKeyRefusal(outcome)) return refusedKey(outcome);
   if (outcome === 'install_code_limit_reached') return new Refused(outcome);
   const { installCode, subscriptionKey = null } = draft;
   const isCodeTaken = outcome === 'install_code_exists' || outcome === 'install_code_ended';

@@ -46,6 +46,11 @@ export function hwidHash(hwid: string): string {
   return Bun.SHA256.hash(hwid, 'hex');
 }
 
+/** Returns the SHA-256 of the parameters of a call in hexadecimal. */
+export function paramsHash(params: string): string {
+  return Bun.SHA256.hash(params, 'hex');
+}
+
 /** Compares two SHA-256 values in constant time. */
 export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
   return timingSafeEqual(a, b);

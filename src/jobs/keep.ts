@@ -10,6 +10,7 @@ import { pruneAudit } from '../core/audit/prune.ts';
 import { DAY_MS } from '../core/calendar.ts';
 import type { Core } from '../core/core.ts';
 import { FIGURE_DAYS, lastDays } from '../core/figures.ts';
+import { ANSWER_KEPT_MS } from '../core/idempotency.ts';
 import type { EventCursor } from '../core/port/event.ts';
 import type { FinishedCursor, StrangerCursor } from '../core/port/keeping.ts';
 import { nextTurn } from '../core/turn.ts';
@@ -41,7 +42,10 @@ export const expireMessages = (core: Core, nowMs: number, signal?: AbortSignal):
 export const endHandedOver = (core: Core, nowMs: number, signal?: AbortSignal): Promise<void> =>
   repeat(() => core.store.endHandedOver(nowMs), signal);
 
-/** Prunes what is kept for days: ledgers, distributions, visits, stories, figures, destinations. */
+/**
+ * Prunes what is kept for days: ledgers, distributions, visits, stories, figures, destinations,
+ * answers to calls that may be repeated.
+ */
 export async function prune(
   core: Core,
   settings: Pick<KeepSettings, 'ledgerDays' | 'distributionDays' | 'deviceDays'>,
@@ -55,6 +59,7 @@ export async function prune(
   const { fromDay } = lastDays(FIGURE_DAYS, nowMs);
   await repeat(() => core.store.forgetFigures(fromDay), signal);
   await repeat(() => core.store.forgetDestinations(), signal);
+  await repeat(() => core.store.forgetMade(nowMs - ANSWER_KEPT_MS), signal);
 }
 
 /** Deletes ledger and content `ledgerDays` after the end, and the rest after `distributionDays`. */

@@ -130,7 +130,7 @@ export class Tallies {
     return withMethods(store, {
       addDistribution: async (draft, guards, act) => {
         const added = await store.addDistribution(draft, guards, act);
-        if (typeof added !== 'string') distributions.add('accepted');
+        if (typeof added !== 'string' && !added.isRepeat) distributions.add('accepted');
         return added;
       },
       sendRecipients: async (lease, waitingMax, gateways) => {

@@ -31,6 +31,7 @@ import {
 } from './contract/fixture.ts';
 import { happeningContract } from './contract/happening.ts';
 import { healthContract } from './contract/health.ts';
+import { idempotencyContract } from './contract/idempotency.ts';
 import { importContract } from './contract/import.ts';
 import { importTogetherContract } from './contract/import-together.ts';
 import { inboxContract } from './contract/inbox.ts';
@@ -65,6 +66,7 @@ export const PARTS = {
   link: {
     ...{ ...installContract, ...slotContract, ...linkContract },
     ...{ ...linkEndContract, ...domainContract },
+    ...idempotencyContract,
   },
   device: { ...deviceContract, ...targetContract, ...registrationContract },
   move: importContract,

@@ -2,6 +2,7 @@
 
 import { isRecord } from '../json-input.ts';
 import { isRefused, type Refused } from '../outcome.ts';
+import type { KeyedCall } from '../port/idempotency.ts';
 import { type CommandPayload, composeCommand, readActionType } from './command.ts';
 import { composeNotification, type NotificationPayload } from './notification.ts';
 import { readSchedule, type Schedule } from './schedule.ts';
@@ -11,6 +12,8 @@ import { readCommandTargets, readNotificationTargets, type Targets } from './tar
 export interface Order<P> extends Schedule {
   payload: P;
   targets: Targets;
+  /** The key of the call; null or absent: it may not be repeated. */
+  keyed?: KeyedCall | null;
 }
 
 type Body = Readonly<Record<string, unknown>>;

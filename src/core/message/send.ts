@@ -3,6 +3,7 @@
 import { actAt } from '../audit/entry.ts';
 import { DAY_MS } from '../calendar.ts';
 import type { Core } from '../core.ts';
+import { isKeyRefusal, refusedKey } from '../idempotency.ts';
 import { isRefused, Refused, saving } from '../outcome.ts';
 import {
   type BoundReached,
@@ -11,6 +12,7 @@ import {
   type NewDistribution,
   PUSH,
 } from '../port/distribution.ts';
+import type { Made } from '../port/idempotency.ts';
 import type { Provider } from '../port/provider.ts';
 import { type Store, withMethods } from '../port/store.ts';
 import type { CommandPayload } from './command.ts';
@@ -43,8 +45,7 @@ type Kind = 'notification' | 'command';
 type Bounded<K extends Kind> = `${K}_${BoundReached | 'save_error'}`;
 
 /** An accepted send. `count` null: its devices could not be counted. */
-export interface Accepted {
-  id: number;
+export interface Accepted extends Made {
   count: TargetCount | null;
 }
 
@@ -61,7 +62,8 @@ export function rehearsing(core: Core): Core {
 /**
  * Accepts a push notification. Refuses `device_not_found` if a HWID is not attached to the
  * provider, `no_devices_found` if no device has the operating system, `general_too_soon` less than
- * {@link GENERAL_INTERVAL_MS} after the last one without HWIDs, and sends beyond `SendBounds`.
+ * {@link GENERAL_INTERVAL_MS} after the last one without HWIDs, sends beyond `SendBounds`, and
+ * `malformed` for the key of another call. A repeat with a key sends nothing.
  */
 export async function sendNotification(
   core: Core,
@@ -71,7 +73,10 @@ export async function sendNotification(
 ): Promise<
   | Accepted
   | Refused<
-      TargetRefusal<typeof findForNotification> | 'general_too_soon' | Bounded<'notification'>
+      | TargetRefusal<typeof findForNotification>
+      | 'general_too_soon'
+      | Bounded<'notification'>
+      | 'malformed'
     >
 > {
   const { targets } = order;
@@ -85,7 +90,7 @@ export async function sendNotification(
     unboundCount: 0,
   };
   const generalIntervalMs = 'os' in targets ? GENERAL_INTERVAL_MS : null;
-  const guards = { generalIntervalMs, unboundQuota: null };
+  const guards = { generalIntervalMs, unboundQuota: null, keyed: order.keyed ?? null };
   const added = await add(core, 'notification', 'general_too_soon', draft, guards);
   return isRefused(added) ? added : { ...added, count: await countFor(core, provider, found) };
 }
@@ -93,7 +98,8 @@ export async function sendNotification(
 /**
  * Accepts a remote command. Refuses `device_not_found` for an unknown HWID, `unbound_not_allowed`
  * for an action other than `import-data` to a device that is not attached to the provider,
- * `unbound_quota_exceeded`, and sends beyond `SendBounds`.
+ * `unbound_quota_exceeded`, sends beyond `SendBounds`, and `malformed` for the key of another call.
+ * A repeat with a key sends nothing.
  */
 export async function sendCommand(
   core: Core,
@@ -102,7 +108,12 @@ export async function sendCommand(
   nowMs: number,
 ): Promise<
   | Accepted
-  | Refused<TargetRefusal<typeof findForCommand> | 'unbound_quota_exceeded' | Bounded<'command'>>
+  | Refused<
+      | TargetRefusal<typeof findForCommand>
+      | 'unbound_quota_exceeded'
+      | Bounded<'command'>
+      | 'malformed'
+    >
 > {
   const { payload, targets } = order;
   const found = await findForCommand(core, provider, targets, payload.action_type);
@@ -119,7 +130,8 @@ export async function sendCommand(
     sinceMs: nowMs - UNBOUND_QUOTA_MS,
     countMax: core.limits.unboundCommandsPerDayMax,
   };
-  const guards = { generalIntervalMs: null, unboundQuota: unboundCount === 0 ? null : quota };
+  const unboundQuota = unboundCount === 0 ? null : quota;
+  const guards = { generalIntervalMs: null, unboundQuota, keyed: order.keyed ?? null };
   const added = await add(core, 'command', 'unbound_quota_exceeded', draft, guards);
   return isRefused(added) ? added : { ...added, count: await countFor(core, provider, found) };
 }
@@ -148,12 +160,12 @@ async function add<K extends Kind, G extends 'general_too_soon' | 'unbound_quota
   guard: G,
   draft: NewDistribution,
   guards: Omit<DistributionGuards, 'bounds'>,
-): Promise<{ id: number } | Refused<G | Bounded<K>>> {
+): Promise<Made | Refused<G | Bounded<K> | 'malformed'>> {
   const { sendsPerMinuteMax, keptBytesMax, ledgerRowsMax } = core.limits;
   const own = { sendsPerMinuteMax, keptBytesMax, ledgerRowsMax };
   const bounds = { ...own, windowMs: SENDS_WINDOW_MS, bytesEach: KEPT_BYTES_EACH };
   const act = actAt(core, draft.createdAtMs);
-  const added = await saving<{ id: number } | string, Bounded<K>>(
+  const added = await saving<Made | string, Bounded<K>>(
     `${kind}_save_error`,
     core.store.addDistribution(draft, { ...guards, bounds }, act),
   );
@@ -161,5 +173,6 @@ async function add<K extends Kind, G extends 'general_too_soon' | 'unbound_quota
     if (!isRefused(added)) core.signals.workAccepted();
     return added;
   }
+  if (isKeyRefusal(added)) return refusedKey(added);
   return new Refused(added === guard ? guard : `${kind}_${added as BoundReached}`);
 }

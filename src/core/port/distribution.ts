@@ -1,6 +1,7 @@
 /** Distributions, their delivery and their ledgers: records and their part of the port. */
 
 import type { Act } from './audit.ts';
+import type { KeyedCall, KeyRefusal, Made } from './idempotency.ts';
 import type { LedgerRow, LedgerTotals } from './ledger.ts';
 import type { Cursor, Page } from './page.ts';
 import type { Provider } from './provider.ts';
@@ -82,6 +83,8 @@ export interface DistributionGuards {
   generalIntervalMs: number | null;
   /** Most unbound recipients since a time, the new ones included. */
   unboundQuota: { sinceMs: number; countMax: number } | null;
+  /** A call with a key is accepted once, before all other conditions. */
+  keyed?: KeyedCall | null;
   bounds: SendBounds & {
     /** Length of the window, ms. A clock set back by as much begins another window. */
     windowMs: number;
@@ -200,7 +203,7 @@ export interface DistributionStore {
     draft: NewDistribution,
     guards: DistributionGuards,
     act: Act,
-  ): Promise<{ id: number } | GuardRefusal>;
+  ): Promise<Made | GuardRefusal | KeyRefusal>;
   /** Returns the refusal that {@link addDistribution} would give now; null: it would add it. */
   checkDistribution(
     draft: NewDistribution,

@@ -2,6 +2,7 @@
 
 import type { Act } from './audit.ts';
 import type { DeviceFacts } from './device.ts';
+import type { KeyedCall, KeyRefusal, Made } from './idempotency.ts';
 import type { Maybe } from './maybe.ts';
 import type { Page } from './page.ts';
 import type { AdmittedLink, LinkRefusal, OwnPolicy, Slot, SlotKey } from './slot.ts';
@@ -74,8 +75,15 @@ export interface EnteredLink extends AdmittedLink {
 }
 
 export interface InstallStore {
-  /** Adds a link. Refuses with the first {@link AddRefusal} that applies. */
-  addInstall(draft: NewInstall, act: Act): Promise<{ id: number } | AddRefusal>;
+  /**
+   * Adds a link. Refuses with the first {@link AddRefusal} that applies. With a key, it is added
+   * once.
+   */
+  addInstall(
+    draft: NewInstall,
+    act: Act,
+    keyed?: KeyedCall | null,
+  ): Promise<Made | AddRefusal | KeyRefusal>;
   /**
    * Changes a link of the provider. Returns `install_not_found` if it has no link with the id,
    * `install_limit_below_count` if more slots are taken than a new limit allows, and

@@ -19,6 +19,7 @@ import type { DomainStore } from './domain.ts';
 import type { EventStore } from './event.ts';
 import type { FigureStore } from './figure.ts';
 import type { HealthStore } from './health.ts';
+import type { IdempotencyStore } from './idempotency.ts';
 import type { InboxStore } from './inbox.ts';
 import type { InstallStore } from './install.ts';
 import type { KeepingStore } from './keeping.ts';
@@ -50,6 +51,7 @@ export interface Store
     CountStore,
     FigureStore,
     KeepingStore,
+    IdempotencyStore,
     OutboxStore,
     EventStore,
     WebhookStore,

@@ -2,6 +2,7 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { INSTALL_CODE } from '../../core/formats.ts';
+import { readKeyedCall } from '../../core/idempotency.ts';
 import {
   addInstall,
   findNamed,
@@ -16,6 +17,7 @@ import type { Page } from '../../core/port/page.ts';
 import type { OwnPolicy } from '../../core/port/slot.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint, required, type Values } from '../endpoint.ts';
+import { keyParam, REPEATED } from './once.ts';
 import {
   CODE_EXAMPLE,
   CountField,
@@ -74,6 +76,7 @@ const addInstallEndpoint = providerEndpoint({
       example: 'spring offer',
     }),
     ...termParams('unknown_error'),
+    ...keyParam(),
   },
   fields: { ok: { install_code: CodeField, id: RecordId } },
   answerHeaders: {
@@ -91,14 +94,20 @@ const addInstallEndpoint = providerEndpoint({
   ],
   handle({ core, provider, params, nowMs }) {
     const { install_code: installCode, install_limit: installLimit, note } = params;
-    const draft = { installCode, installLimit, note, ...termsOf(params) };
+    const { idempotency_key: key } = params;
+    const keyed = key === null ? null : readKeyedCall('add-install', null, params, nowMs);
+    if (isRefused(keyed)) return keyed;
+    const draft = { installCode, installLimit, note, ...termsOf(params), keyed };
     return after(addInstall(core, provider, draft, nowMs), (added) => {
       if (!isRefused(added)) {
-        return { says: 'ok', body: { install_code: added.installCode, id: added.id } };
+        const { id, installCode: code, isRepeat } = added;
+        const body = { install_code: code, id };
+        return { says: 'ok', body, detail: isRepeat && REPEATED };
       }
-      const { says, detail, recordId } = added;
+      const { detail, recordId } = added;
       if (recordId === undefined) return added;
-      return { says, detail, headers: { 'x-install-id': `${recordId}` } };
+      const headers = { 'x-install-id': `${recordId}` };
+      return { says: 'install_code_exists', detail, headers };
     });
   },
 });

@@ -6,6 +6,7 @@ import {
   DOMAIN_HASH,
   ENFORCE,
   HWID,
+  IDEMPOTENCY_KEY,
   INACTIVE_DAYS,
   INSTALL_CODE,
   INSTALL_LIMIT,
@@ -73,6 +74,7 @@ export const forms = {
   domainName: ofText(ONE_LINE, { ...LENGTH, pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]*$' }),
   domainHash: ofText(DOMAIN_HASH),
   hwid: ofText(HWID),
+  idempotencyKey: ofText(IDEMPOTENCY_KEY),
   statsDays: ofWhole(STATS_DAYS),
   inactiveDays: wholeOrDefault(INACTIVE_DAYS),
   whenFull: {

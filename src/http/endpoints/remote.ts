@@ -12,6 +12,7 @@ import type { Page } from '../../core/port/page.ts';
 import type { DistributionReach } from '../../core/port/receipt.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint, type Reply, required } from '../endpoint.ts';
+import { keyParam, REPEATED, sendOnce } from './once.ts';
 import { forms, HWID_EXAMPLE, orNull, pageParams, RecordId, statusOf, WireTime } from './params.ts';
 import { CommandInput, NotificationInput } from './remote-bodies.ts';
 import { LIST_COUNT_MAX, replyWithList } from './reply.ts';
@@ -80,14 +81,18 @@ const REACH_HEADER = {
 } as const;
 
 /** Replies to an accepted send; the header says how many of its devices can get it. */
-function accepted({ id, count }: Accepted): Reply<'ok'> {
-  return { says: 'ok', body: { id }, headers: count === null ? undefined : reachOf(count) };
+function accepted({ id, count, isRepeat }: Accepted): Reply<'ok'> {
+  const headers = count === null ? undefined : reachOf(count);
+  return { says: 'ok', body: { id }, headers, ...(isRepeat && { detail: REPEATED }) };
 }
 
 function reachOf({ recipients, reachable, isAtLeast }: TargetCount) {
   const bound = isAtLeast ? '; at-least=1' : '';
   return { 'x-reach': `recipients=${recipients}; reachable=${reachable}${bound}` };
 }
+
+/** The key of a call may stand beside its other fields. */
+const IN_BODY = ' It may also be a field of the body.';
 
 const notificationEndpoint = providerEndpoint({
   method: 'POST',
@@ -96,7 +101,7 @@ const notificationEndpoint = providerEndpoint({
   description:
     'Sends a push notification. `Ok` means that it is on disk: a worker delivers it at once or at its time, after a crash too. A filter keeps the tags and attributes of the contract; a device gets the form after the filter, without its schedule, and as JSON in base64 it must not exceed 4096 bytes. A notification by `os` may be sent every five minutes.',
   plan: 'enterprise',
-  params: {},
+  params: keyParam(IN_BODY),
   input: NotificationInput,
   fields: { ok: { id: RecordId } },
   answerHeaders: REACH_HEADER,
@@ -112,12 +117,14 @@ const notificationEndpoint = providerEndpoint({
     'notification_kept_bytes_full',
     'notification_ledger_full',
   ],
-  async handle({ core, provider, body, nowMs }) {
-    const order = readNotification(body, nowMs);
-    if (isRefused(order)) return order;
-    const sent = await sendNotification(core, provider, order, nowMs);
-    return isRefused(sent) ? sent : accepted(sent);
-  },
+  handle: (call) =>
+    sendOnce(call, 'notification', async (keyed) => {
+      const { core, provider, body, nowMs } = call;
+      const order = readNotification(body, nowMs);
+      if (isRefused(order)) return order;
+      const sent = await sendNotification(core, provider, { ...order, keyed }, nowMs);
+      return isRefused(sent) ? sent : accepted(sent);
+    }),
 });
 
 const commandEndpoint = providerEndpoint({
@@ -127,7 +134,7 @@ const commandEndpoint = providerEndpoint({
   description:
     'Sends a command to devices; it waits for a device for 30 days. All commands but `import-data` go to linked devices alone. `import-data` may also go to any HWID that the server knows: to 10 unlinked ones within 24 hours, unless the operator sets another number. So a new user gets a first subscription. Fields that an action does not need are ignored.',
   plan: 'pro',
-  params: {},
+  params: keyParam(IN_BODY),
   input: CommandInput,
   fields: { ok: { id: RecordId } },
   answerHeaders: REACH_HEADER,
@@ -146,13 +153,14 @@ const commandEndpoint = providerEndpoint({
     'command_kept_bytes_full',
     'command_ledger_full',
   ],
-  async handle({ core, provider, body, nowMs }) {
-    const order = readCommand(body, nowMs);
-    if (isRefused(order)) return order;
-    const sent = await sendCommand(core, provider, order, nowMs);
-    if (isRefused(sent)) return sent;
-    return { ...accepted(sent), detail: order.leftOut };
-  },
+  handle: (call) =>
+    sendOnce(call, 'command', async (keyed) => {
+      const { core, provider, body, nowMs } = call;
+      const order = readCommand(body, nowMs);
+      if (isRefused(order)) return order;
+      const sent = await sendCommand(core, provider, { ...order, keyed }, nowMs);
+      return isRefused(sent) ? sent : { detail: order.leftOut, ...accepted(sent) };
+    }),
 });
 
 const cancelEndpoint = providerEndpoint({

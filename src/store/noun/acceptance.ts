@@ -7,10 +7,10 @@ import { CREATED } from '../../core/message/status.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type {
   DistributionGuards,
+  GuardRefusal,
   NewDistribution,
   SendUsage,
 } from '../../core/port/distribution.ts';
-import type { Store } from '../../core/port/store.ts';
 import { type Backend, type Notes, type Step, value } from '../backend.ts';
 import { literal } from '../status.ts';
 
@@ -21,8 +21,7 @@ export interface Offer {
   act: Act;
 }
 
-export type Acceptance = Awaited<ReturnType<Store['addDistribution']>>;
-type Refusal = Extract<Acceptance, string>;
+export type Acceptance = { id: number } | GuardRefusal;
 type Usage = Omit<SendUsage, 'unboundCount'>;
 
 function statements(backend: Backend) {
@@ -93,7 +92,7 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
     const usage = yield* on.lockUsage.get({ providerId });
     if (usage === null) throw new Error(`provider ${providerId} was removed meanwhile`);
     const accepted: Offer[] = [];
-    const refusals = new Map<Offer, Refusal>();
+    const refusals = new Map<Offer, GuardRefusal>();
     for (const offer of own) {
       const { draft, guards } = offer;
       const unboundCount = yield* unboundAround(offer, accepted);
@@ -114,7 +113,7 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
   }
 
   /** Returns the refusal that an offer would meet now; null: it would be accepted. */
-  function* check(offer: Omit<Offer, 'act'>): Step<Refusal | null> {
+  function* check(offer: Omit<Offer, 'act'>): Step<GuardRefusal | null> {
     const { draft, guards } = offer;
     const usage = yield* on.usage.get({ providerId: draft.providerId });
     if (usage === null) throw new Error(`provider ${draft.providerId} was removed meanwhile`);
@@ -158,7 +157,7 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
   function* noteUsage(
     notes: Notes,
     { draft, guards }: Offer,
-    refusals: readonly Refusal[],
+    refusals: readonly GuardRefusal[],
   ): Step<void> {
     const { providerId, createdAtMs } = draft;
     const { keptBytesMax, ledgerRowsMax } = guards.bounds;

@@ -3,12 +3,18 @@
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { BLOCKED, CANCELLED } from '../../core/message/status.ts';
-import type { Distribution, DistributionDetail } from '../../core/port/distribution.ts';
+import type {
+  Distribution,
+  DistributionDetail,
+  GuardRefusal,
+} from '../../core/port/distribution.ts';
+import type { Made } from '../../core/port/idempotency.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Backend, value } from '../backend.ts';
+import { type Backend, type Step, value } from '../backend.ts';
 import { literal, unscheduled } from '../status.ts';
 import { type Acceptance, acceptance } from './acceptance.ts';
 import { distributionEnds } from './distribution-end.ts';
+import { onceSteps } from './idempotency.ts';
 
 type DistributionNoun = Pick<
   Store,
@@ -72,13 +78,21 @@ function statements(backend: Backend) {
 export function distributionNoun(backend: Backend): DistributionNoun {
   const on = statements(backend);
   const { acceptOf, check } = acceptance(backend);
+  const once = onceSteps(backend);
   const noteEnds = distributionEnds(backend);
 
   return {
     addDistribution: (draft, guards, act) =>
       backend.write(function* (notes) {
-        const [accepted] = yield* acceptOf(notes, draft.providerId, [{ draft, guards, act }]);
-        return accepted as Acceptance;
+        const { providerId } = draft;
+        const { keyed } = guards;
+        const add = function* (): Step<Made | GuardRefusal> {
+          const [accepted] = yield* acceptOf(notes, providerId, [{ draft, guards, act }]);
+          return accepted as Acceptance;
+        };
+        if (!keyed) return yield* add();
+        yield* backend.lockProvider(providerId);
+        return yield* once(providerId, keyed, act.atMs, add);
       }),
 
     checkDistribution: async (draft, guards) => backend.read(() => check({ draft, guards })),

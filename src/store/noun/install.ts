@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import * as happenings from '../../core/event/happenings.ts';
 import type { Act } from '../../core/port/audit.ts';
+import type { Made } from '../../core/port/idempotency.ts';
 import {
   type AddRefusal,
   INSTALL_ACTIVE,
@@ -15,6 +16,7 @@ import {
 } from '../../core/port/install.ts';
 import type { Slot } from '../../core/port/slot.ts';
 import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import { onceSteps } from './idempotency.ts';
 import { linkStatements, setLink, termsColumns } from './install-rows.ts';
 import { lookUpStatements, slotSeen } from './look-ups.ts';
 import { slotSteps } from './slot.ts';
@@ -85,6 +87,7 @@ function addition(
   const { activeDomain } = lookUpStatements(backend);
   const { enterLink } = slotSteps(backend);
   const tombstones = tombstoneSteps(backend);
+  const once = onceSteps(backend);
 
   function* add(notes: Notes, draft: NewInstall, act: Act): Step<{ id: number } | AddRefusal> {
     const { providerId, installLimit, installCountMax: limit } = draft;
@@ -111,11 +114,16 @@ function addition(
   }
 
   return {
-    addInstall: (draft, act) =>
+    addInstall: (draft, act, keyed) =>
       backend.write(function* (notes) {
+        const { installCode, providerId } = draft;
         // By a statement of its own: the next one sees links of other nodes.
-        yield* backend.lockProvider(draft.providerId);
-        return yield* add(notes, draft, act);
+        yield* backend.lockProvider(providerId);
+        if (!keyed) return yield* add(notes, draft, act);
+        return yield* once(providerId, keyed, act.atMs, function* (): Step<Made | AddRefusal> {
+          const added = yield* add(notes, draft, act);
+          return typeof added === 'string' ? added : { ...added, installCode };
+        });
       }),
 
     addInstallWithSlot: (draft, key, facts, act) =>

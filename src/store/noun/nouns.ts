@@ -15,6 +15,7 @@ import type { EventStatements } from './event-notes.ts';
 import { figureNoun } from './figure.ts';
 import type { FigureCounter } from './figure-counter.ts';
 import { forgettingNoun } from './forgetting.ts';
+import { idempotencyNoun } from './idempotency.ts';
 import { importNoun } from './import.ts';
 import { inboxNoun } from './inbox.ts';
 import { installNoun } from './install.ts';
@@ -57,6 +58,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...tokenNoun(backend),
     ...registrationNoun(backend),
     ...ledgerKeepingNoun(backend),
+    ...idempotencyNoun(backend),
     ...strangerNoun(backend),
     ...targetNoun(backend),
     ...installNoun(backend),

@@ -74,6 +74,11 @@ function deletionsOf(backend: Backend): Deletion[] {
           FROM webhook w ${join} webhook_delivery r ON r.webhook_id = w.id
           WHERE w.${OF_PROVIDER}`,
     ),
+    deleting(
+      'idempotent_call',
+      'provider_id, idempotency_key',
+      sql`SELECT provider_id, idempotency_key FROM idempotent_call WHERE ${OF_PROVIDER}`,
+    ),
     deleting('event', 'id', sql`SELECT id FROM event WHERE ${OF_PROVIDER} ORDER BY id`),
     emptying(
       'distribution',

@@ -103,6 +103,6 @@ function fastPathsOf(context: Context, nouns: ReturnType<typeof nounsOf>): Parti
     ...inboxesInGroups(context),
     ...acknowledgementsInGroups(context, nouns),
     ...tokensInGroups(context),
-    ...acceptanceInGroups(context),
+    ...acceptanceInGroups(context, nouns),
   };
 }

@@ -78,6 +78,7 @@ const listHwid: Scenario[] = [
     given: twoDevices,
     request: { install_code: CODE, details: 0, last_seen: 1 },
     answer: bothSlots,
+    detail: '1 unknown parameter was ignored: last_seen',
   },
   {
     name: 'details that there are not',

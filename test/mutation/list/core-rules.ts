@@ -88,14 +88,39 @@ export const coreRules: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/idempotency.ts',
+    tests: ['test/http/repeat.test.ts'],
+    changes: [
+      ['value !== null && value', 'value'],
+      ['Object.fromEntries(Object.entries(value).sort(byName))', 'value'],
+      [' && given !== inQuery', ' && false'],
+      ['afterMs: nowMs - ANSWER_KEPT_MS', 'afterMs: nowMs - 2 * ANSWER_KEPT_MS'],
+    ],
+  },
+  {
+    file: 'src/http/endpoints/once.ts',
+    tests: ['test/http/repeat.test.ts'],
+    changes: [['if (made === null) return', 'return']],
+  },
+  {
+    file: 'src/store/noun/idempotency.ts',
+    tests: ['test/store/contract/link.test.ts'],
+    changes: [
+      ['kept.call === call && ', ''],
+      [' && kept.paramsHash === paramsHash', ''],
+      ['count >= keyed.countMax', 'count > keyed.countMax'],
+      ["          AND answered_at_ms > ${value('afterMs')}", ''],
+      ["if (typeof made === 'string') return made;", ''],
+    ],
+  },
+  {
     file: 'src/core/install.ts',
     tests: ['test/http/coverage', 'test/core/model.test.ts'],
     changes: [
       ['provider.installCountMax ?? core', 'core'],
-      ["outcome === 'subscription_key_exists'", 'false'],
       ["updated === 'subscription_key_exists'", 'false'],
-      ['new Refused(outcome, { recordId: known?.id })', 'new Refused(outcome)'],
-      ['detail: KEY_IS_TAKEN, recordId: known?.id', 'detail: KEY_IS_TAKEN'],
+      ['{ ...refused, recordId: known?.id }', 'refused'],
+      ['if (isKeyRefusal(outcome)) return refusedKey(outcome);', ''],
       ['link.providerId === provider.id', 'link.providerId > 0'],
     ],
   },

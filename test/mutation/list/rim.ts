@@ -267,7 +267,10 @@ export const rim: readonly MutatedFile[] = [
   {
     file: 'src/monitor/tallies.ts',
     tests: ['test/monitor/metrics.test.ts'],
-    changes: [[`if (typeof added !== 'string') distributions`, 'distributions']],
+    changes: [
+      [`if (typeof added !== 'string' && `, 'if ('],
+      [' && !added.isRepeat', ''],
+    ],
   },
   {
     file: 'src/monitor/server.ts',

@@ -1,5 +1,6 @@
 /** Every race of the contract, by a name that another process can be told. */
 
+import { IDEMPOTENCY_RACES } from './idempotency-race.ts';
 import { IMPORT_RACES } from './import-race.ts';
 import { OUTBOX_RACES } from './outbox-race.ts';
 import { type Race, SINGLE_RACES } from './race.ts';
@@ -10,4 +11,5 @@ export const RACES: Readonly<Record<string, Race>> = {
   ...SERIAL_RACES,
   ...OUTBOX_RACES,
   ...IMPORT_RACES,
+  ...IDEMPOTENCY_RACES,
 };

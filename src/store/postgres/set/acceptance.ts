@@ -31,7 +31,10 @@ const add = prepare<{ id: number }>(sql`
 const addAll = async (on: Runner, rows: readonly SendRow[]) =>
   (await add.all(on, SENDS.of(rows))).map(({ id }) => id);
 
-export function acceptanceInGroups(context: Context): Pick<Store, 'addDistribution'> {
+export function acceptanceInGroups(
+  context: Context,
+  noun: Pick<Store, 'addDistribution'>,
+): Pick<Store, 'addDistribution'> {
   const { accept } = acceptance(postgresBackend(context), (rows) =>
     waitFor((on) => addAll(on, rows)),
   );
@@ -42,5 +45,8 @@ export function acceptanceInGroups(context: Context): Pick<Store, 'addDistributi
     isWrite: true,
     isOfOneParty: true,
   });
-  return { addDistribution: (draft, guards, act) => group.ask({ draft, guards, act }) };
+  return {
+    addDistribution: (draft, guards, act) =>
+      guards.keyed ? noun.addDistribution(draft, guards, act) : group.ask({ draft, guards, act }),
+  };
 }

@@ -1,0 +1,102 @@
+/** Answers that are kept so that a call may be repeated. */
+
+import { sql } from 'drizzle-orm';
+import type { IdempotencyStore, KeyedCall, KeyRefusal, Made } from '../../core/port/idempotency.ts';
+import { type Backend, type Statements, type Step, value } from '../backend.ts';
+
+/** Answers that one step deletes. */
+const FORGET_STEP = 500;
+
+interface Kept {
+  call: string;
+  paramsHash: string;
+  answer: string;
+}
+
+function statements(backend: Statements) {
+  const providerId = value('providerId');
+  return {
+    find: backend.prepare<Kept>(sql`
+        SELECT call, ${backend.hex('params_hash')} AS "paramsHash", answer FROM idempotent_call
+        WHERE provider_id = ${providerId} AND idempotency_key = ${value('key')}
+          AND answered_at_ms > ${value('afterMs')}`),
+    count: backend.prepare<{ count: number }>(sql`
+        SELECT idempotent_count AS count FROM provider WHERE id = ${providerId}`),
+    /** An answer that is too old, and not deleted yet, is replaced. */
+    keep: backend.prepare(sql`
+        INSERT INTO idempotent_call (provider_id, idempotency_key, call, params_hash, answer,
+          answered_at_ms)
+        VALUES (${providerId}, ${value('key')}, ${value('call')}, ${backend.bytes('paramsHash')},
+          ${value('answer')}, ${value('atMs')})
+        ON CONFLICT (provider_id, idempotency_key) DO UPDATE SET call = excluded.call,
+          params_hash = excluded.params_hash, answer = excluded.answer,
+          answered_at_ms = excluded.answered_at_ms`),
+  };
+}
+
+type On = ReturnType<typeof statements>;
+
+function* findMade(
+  on: On,
+  providerId: number,
+  { key, call, paramsHash, afterMs }: KeyedCall,
+): Step<Made | 'idempotency_key_reused' | null> {
+  const kept = yield* on.find.get({ providerId, key, afterMs });
+  if (kept === null) return null;
+  const isSame = kept.call === call && kept.paramsHash === paramsHash;
+  if (!isSame) return 'idempotency_key_reused';
+  return { ...(JSON.parse(kept.answer) as Made), isRepeat: true };
+}
+
+/** Makes the step that does a call once; the write locks the provider before. */
+export function onceSteps(backend: Statements) {
+  const on = statements(backend);
+
+  /**
+   * Runs `make` and keeps what it made with its commit, unless a call with the key made it before.
+   * Refusals of `make` are not kept.
+   */
+  return function* once<Refusal extends string>(
+    providerId: number,
+    keyed: KeyedCall,
+    atMs: number,
+    make: () => Step<Made | Refusal>,
+  ): Step<Made | Refusal | KeyRefusal> {
+    const known = yield* findMade(on, providerId, keyed);
+    if (known !== null) return known;
+    const count = (yield* on.count.get({ providerId }))?.count ?? 0;
+    if (count >= keyed.countMax) return 'idempotency_keys_full';
+    const made = yield* make();
+    if (typeof made === 'string') return made;
+    const { key, call, paramsHash } = keyed;
+    yield* on.keep.run({ providerId, key, call, paramsHash, answer: JSON.stringify(made), atMs });
+    return made;
+  };
+}
+
+export function idempotencyNoun(backend: Backend): IdempotencyStore {
+  const on = statements(backend);
+  const old = sql`FROM idempotent_call WHERE answered_at_ms <= ${value('untilMs')}`;
+  const some = sql`
+    SELECT provider_id, idempotency_key ${old} ORDER BY answered_at_ms LIMIT ${FORGET_STEP}`;
+  const isOld = backend.prepare<{ one: number }>(sql`SELECT 1 AS one ${old} LIMIT 1`);
+  /** Providers count their answers. */
+  const lockProviders = backend.lockOnly(sql`
+      SELECT id FROM provider WHERE id IN (SELECT x.provider_id FROM (${some}) x)
+      ORDER BY id ${backend.locked}`);
+  const forget = backend.prepare(sql`
+      DELETE FROM idempotent_call WHERE answered_at_ms <= ${value('untilMs')}
+        AND (provider_id, idempotency_key) IN (SELECT * FROM (${some}) x)`);
+
+  return {
+    findMade: (providerId, call) => backend.read(() => findMade(on, providerId, call)),
+
+    forgetMade: async (untilMs) => {
+      if ((await backend.read(() => isOld.get({ untilMs }))) === null) return false;
+      return backend.write(function* () {
+        yield* lockProviders.run({ untilMs });
+        return (yield* forget.run({ untilMs })) > 0;
+      });
+    },
+  };
+}
