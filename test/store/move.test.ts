@@ -67,6 +67,15 @@ async function migrateData(): Promise<void> {
       'INSERT INTO sqlite_sequence (name, seq) SELECT ?1, 77 WHERE ?1 NOT IN (SELECT name FROM sqlite_sequence)',
       ['notice'],
     );
+    // Tables that the data of no release has rows of.
+    const odd = NOTES.join('');
+    db.run('INSERT INTO refused_device SELECT id, ?1, ?1, ?1, ?1, 2, 3, 4 FROM install', [odd]);
+    db.run(
+      `INSERT INTO install_tombstone (provider_id, install_code, ended_at_ms, why)
+       SELECT id, code, 5, 'revoked' FROM provider`,
+    );
+    const hash = Buffer.alloc(32, 7);
+    db.run(`INSERT INTO idempotent_call SELECT id, 'k', 'c', ?1, ?2, 6 FROM provider`, [hash, odd]);
   });
 }
 
