@@ -40,7 +40,7 @@ export const receiptContract: Record<Method & keyof Store, Suite> = {
   countReach(opened) {
     test('those that an app registered with the provider, and those that got it', async () => {
       const { store } = opened();
-      const { providerId, busy } = await shop(store);
+      const { providerId, installId, busy } = await shop(store);
       // A registration at another provider makes no device reachable for this one.
       await addDoor(store, 'Provide2', OTHER_CODE);
       await knock(store, 'silent', OTHER_CODE);
@@ -51,6 +51,9 @@ export const receiptContract: Record<Method & keyof Store, Suite> = {
       });
       await store.acknowledge(busy, received(id), NOW_MS);
       expect(await store.countReach(id, 9)).toMatchObject({ reachable: 2, received: 1 });
+      // The registrations end with the link; the one that got the message has got it.
+      await store.revokeInstall(providerId, installId, 'LinkCode0009', ACT);
+      expect(await store.countReach(id, 9)).toMatchObject({ reachable: 1, received: 1 });
     });
 
     test('an unlinked device by the inbox that is of no provider', async () => {
