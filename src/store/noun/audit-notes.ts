@@ -29,6 +29,10 @@ export function auditStatements(statements: Statements) {
   };
 }
 
+/** True for an entry that needs nothing from the database. */
+const isPlain = ({ act, deed, providerId }: Note) =>
+  providerId === null && !isCounted(act.actor, deed);
+
 export class AuditNotes {
   #notes: Note[] = [];
   readonly #on: AuditStatements;
@@ -56,7 +60,7 @@ export class AuditNotes {
 
   /** Makes the entries, within the transaction. */
   *entries(): Step<EntryText[]> {
-    if (this.#notes.length === 0) return [];
+    if (this.#notes.every(isPlain)) return this.#notes.map(({ act, deed }) => entryText(act, deed));
     const codes = yield* this.#codes();
     const listed = yield* this.#listed();
     return listed.map(({ act, deed, providerId }) => {

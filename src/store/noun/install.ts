@@ -21,11 +21,18 @@ import { linkStatements, setLink, termsColumns } from './install-rows.ts';
 import { lookUpStatements, slotSeen } from './look-ups.ts';
 import { slotSteps } from './slot.ts';
 import { slotEndSteps } from './slot-end.ts';
-import { tombstoneSteps } from './tombstone.ts';
+import { endedCode, tombstoneSteps } from './tombstone.ts';
 
 export const INSTALL_COLUMNS = sql.raw(`
   id, install_code AS "installCode", install_limit AS "installLimit",
   device_count AS "deviceCount", status, note, created_at_ms AS "createdAtMs"`);
+
+interface Room {
+  installCount: number;
+  takenBy: number | null;
+  /** Provider whose link with the code was removed or revoked; null: none was. */
+  endedOf: number | null;
+}
 
 function statements(backend: Backend) {
   const { once } = backend;
@@ -33,10 +40,12 @@ function statements(backend: Backend) {
   const byId = sql`WHERE id = ${value('id')} AND ${ofProvider}`;
   const select = sql`SELECT ${INSTALL_COLUMNS} FROM install`;
   return {
-    /** Number of a provider's links, which is locked, and the link that has a code. */
-    room: backend.prepare<{ installCount: number; takenBy: number | null }>(sql`
+    /** Number of links of a provider, which is locked; the link and the tombstone with a code. */
+    room: backend.prepare<Room>(sql`
         SELECT install_count AS "installCount",
-          (SELECT id FROM install WHERE install_code = ${value('installCode')}) AS "takenBy"
+          (SELECT id FROM install WHERE install_code = ${value('installCode')}) AS "takenBy",
+          (SELECT provider_id FROM install_tombstone
+           WHERE install_code = ${value('installCode')}) AS "endedOf"
         FROM provider WHERE id = ${value('providerId')} ${backend.locked}`),
     change: backend.prepare(sql`
         UPDATE install SET ${setLink(backend)}
@@ -95,9 +104,8 @@ function addition(
     const room = yield* on.room.get(row);
     if (room === null) throw new Error(`provider ${providerId} was removed meanwhile`);
     if (room.takenBy !== null) return 'install_code_exists';
-    const { installCode, subscriptionKeyHash: key } = draft;
-    const ended = yield* tombstones.find(providerId, { installCode });
-    if (ended !== null) return ended;
+    if (room.endedOf !== null) return endedCode(room.endedOf, providerId);
+    const { subscriptionKeyHash: key } = draft;
     // Most links have no key.
     if (key !== null) {
       if ((yield* on.otherWithKey.get(row)) !== null) return 'subscription_key_exists';

@@ -21,6 +21,11 @@ interface Ended {
   nowMs: number;
 }
 
+/** Returns the refusal of a code with a tombstone, which another provider does not learn of. */
+export function endedCode(ownerId: number, providerId: number) {
+  return ownerId === providerId ? 'install_code_ended' : 'install_code_exists';
+}
+
 export function tombstoneSteps(backend: Statements) {
   const { prepare, bytes, join } = backend;
   const ofProvider = sql`provider_id = ${value('providerId')}`;
@@ -61,7 +66,7 @@ export function tombstoneSteps(backend: Statements) {
       if ('installCode' in name) {
         const ended = yield* on.withCode.get(name);
         if (ended === null) return null;
-        return ended.providerId === providerId ? 'install_code_ended' : 'install_code_exists';
+        return endedCode(ended.providerId, providerId);
       }
       const ended = yield* on.withKey.get({ providerId, ...name });
       return ended === null ? null : 'subscription_key_ended';
