@@ -185,6 +185,7 @@ function headerRows({ responses }: OpenApiOperation): string[][] {
 
 /** The parameters that one text is for: `a` does not fit, or `b` does not fit. */
 const MISFITS = /(?:`\w+` does not fit(?:, or )?){2,}/;
+const ONLY_MISFITS = /^(?:[^,]* does not fit(?:, or |$))+$/;
 /** Such parameters are malformed. */
 const MALFORMED = /^.* does not fit, or (?=a parameter is missing or malformed)/;
 const joined = (misfits: string) => {
@@ -210,7 +211,7 @@ function messageRows({ responses }: OpenApiOperation): string[][] {
       .replace(MISFITS, joined)
       .replace(MALFORMED, '');
     // The rules at the top of the page have these two.
-    if (msg === 'Ok' || (msg === 'Unknown error' && /^[^,]* does not fit$/.test(given))) continue;
+    if (msg === 'Ok' || (msg === 'Unknown error' && ONLY_MISFITS.test(given))) continue;
     const reason = [given, own.join(', ')].filter((part) => part !== '');
     if (reason.length === 0) continue;
     const known = rows.get(`${rc} ${msg}`)?.[1];
