@@ -72,10 +72,11 @@ test-long: build ## run every test; kills, races and models for longer (half an 
 	@TEST_LONG=1 $(BUN) test/run.ts
 
 # Without them the tests that need them are skipped, and say so. What was installed does not stay up.
-test-tools: ## install the proxies that tests put in front of a panel (Debian, Ubuntu; as root)
+test-tools: ## install the proxies and the Python library that tests use (Debian, Ubuntu; as root)
 	@missing=; for name in nginx caddy haproxy; do \
 	  command -v $$name >/dev/null || missing="$$missing $$name"; \
 	done; \
+	python3 -c 'import requests' 2>/dev/null || missing="$$missing python3-requests"; \
 	[ -z "$$missing" ] && exit; \
 	apt-get update --quiet && apt-get install --yes --no-install-recommends $$missing || exit 1; \
 	for name in $$missing; do service $$name stop || true; done

@@ -98,6 +98,12 @@ export type Method = 'GET' | 'POST';
 /** The plan that a provider needs beside an active subscription. */
 type PlanGate = 'pro' | 'enterprise';
 
+/**
+ * The effect of a repeated call: none, as it only reads; none, with the same answer, or with one
+ * that may tell so; done again; or done again unless it has an `idempotency_key`.
+ */
+export type Repeat = 'reads' | 'same' | 'noted' | 'again' | 'keyed';
+
 export interface Call<P extends Record<string, Param>> {
   core: Core;
   params: Values<P>;
@@ -157,6 +163,8 @@ interface Described<P, K extends MessageKey> {
   /** True if an open call may carry the token of a device. */
   takesToken?: true;
   plan?: PlanGate;
+  /** For the documents; each call of a provider has it. */
+  repeat?: Repeat;
   /** The time that an answer may take, if longer than the server's idle time, s. */
   patienceSeconds?: number;
   /** The answers of `handle` and of misfit parameters; those of the access check are added. */
@@ -182,6 +190,7 @@ export interface Endpoint extends Described<Record<string, Param>, MessageKey> {
 /** Makes a record for providers; the interpreter checks credentials and subscription. */
 export function providerEndpoint<const K extends MessageKey, P extends Params<NoInfer<K>>>(
   record: Described<P, K> & {
+    repeat: Repeat;
     handle(call: ProviderCall<P>): Maybe<Answer<NoInfer<K>>>;
   },
 ): Endpoint {

@@ -4,6 +4,7 @@ import { EVENT_MEANINGS } from '../../core/event/meanings.ts';
 import { JSON_NESTING_MAX, REQUEST_BOUNDS } from '../../core/json-input.ts';
 import { PROVIDER_EVENTS } from '../../core/port/event.ts';
 import { VERSION } from '../../version.ts';
+import type { Repeat } from '../endpoint.ts';
 import type { groups } from '../endpoints/index.ts';
 import { LIST_COUNT_MAX } from '../endpoints/reply.ts';
 import {
@@ -27,7 +28,7 @@ export const INFO = {
     `Bodies are JSON objects in UTF-8 of at most ${REQUEST_BOUNDS.bytesMax / 1024} KiB, some of less, with at most ${REQUEST_BOUNDS.valuesMax} values and ${JSON_NESTING_MAX} levels, of any content type. \`null\` and \`""\` count as absent. Values of forms are accepted too: a whole number as a string of digits, true and false as \`"true"\` and \`"false"\`, 1 and 0, a list of operating systems as a text with commas.`,
     `Lists return the newest first, at most ${LIST_COUNT_MAX} records. \`before_id\` continues: give the lowest \`id\` of the page before. An \`id\` that is unknown or another provider's gives an empty \`data\`.`,
     'Checks run in this order, and the first that fails answers: credentials, an active subscription, the plan, the body as a whole, the parameters in the order in which they are listed here, then the state of what they name.',
-    'A call whose answer was lost may have been carried out, and HTTP libraries repeat GETs by themselves. Lists, figures, updates, deletions and the calls of apps and devices do the same when they are repeated. `/api/add-domain`, and `/api/add-install` with an `install_code`, answer that it exists. `/api/add-install` and the two sends give the same answer for a day when they carry the same `idempotency_key`; without one they may do it twice, as `/api/webhook-add`, `/api/webhook-rotate` and `/api/revoke-install` may: look into the list first.',
+    'A call whose answer was lost may have been carried out, and HTTP libraries repeat GETs by themselves. Each call says what a repeat does; those that only read, and the calls of apps and devices, may always be repeated. `/api/add-install` and the two sends give the same answer for a day when they carry the same `idempotency_key`. Where a repeat does it again, look into the list first. `Unknown error` after an internal fault counts as a lost answer.',
     'Another method than the listed one changes nothing and answers `Unknown error` with the right method in `x-error-detail`; an unknown path under `/api` or `/remote` answers `Unknown error` too. After an internal fault the answer is `Unknown error` with an ID; the log of the server has the reason under it.',
   ),
   license: { name: 'MIT', identifier: 'MIT' },
@@ -60,6 +61,15 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<GroupName, string>> = {
     'A handshake that is refused has an HTTP status of its own: 401 for a token that is no device\u2019s, 426 when it asks for no WebSocket, 503 when the server holds as many streams as it may.',
     `The server pings every ${PING_INTERVAL_MS / 1000} seconds and closes a stream after two unanswered pings. It closes a stream with ${CLOSE_TOKEN} when the token is no longer valid, with ${CLOSE_REPLACED} when the device opened another one, with ${CLOSE_MALFORMED} after a malformed frame, and with ${CLOSE_TOO_FAST} when frames arrive faster than a device needs.`,
   ),
+};
+
+/** What a call is that is repeated, as its answer was lost. */
+export const REPEATS: Readonly<Record<Repeat, string>> = {
+  reads: '',
+  same: 'A repeated call changes nothing and has the same answer.',
+  noted: 'A repeated call changes nothing; its answer may differ.',
+  again: 'A repeated call does it again.',
+  keyed: 'A repeated call does it again, unless it has an `idempotency_key`.',
 };
 
 export const SECURITY_SCHEMES = {

@@ -12,6 +12,7 @@ import {
   INFO,
   olderPathNote,
   PLAN_NEEDS,
+  REPEATS,
   REQUEST_ID,
   SECURITY_SCHEMES,
 } from './openapi-prose.ts';
@@ -108,9 +109,10 @@ export function openApiDocument(): OpenApiDocument {
 }
 
 function operationOf(endpoint: Endpoint, group: string, book: SchemaBook): OpenApiOperation {
-  const { description, input, olderPath, path, plan, summary } = endpoint;
+  const { description, input, olderPath, path, plan, repeat, summary } = endpoint;
   const { bodyBytesMax = REQUEST_BOUNDS.bytesMax } = endpoint;
-  const notes = [plan && PLAN_NEEDS[plan], olderPath && olderPathNote(olderPath)].filter(Boolean);
+  const older = olderPath && olderPathNote(olderPath);
+  const notes = [repeat && REPEATS[repeat], plan && PLAN_NEEDS[plan], older].filter(Boolean);
   return {
     operationId: operationIdOf(path),
     tags: [group],

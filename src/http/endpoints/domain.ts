@@ -25,6 +25,7 @@ const Binding = Type.Object(
 const addDomainEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/add-domain',
+  repeat: 'noted',
   summary: 'Bind a subscription domain to the provider',
   description:
     'Binds a subscription domain to the provider. A hash that was bound before becomes active again under the same `id`. A given `domain_name` replaces the description.',
@@ -66,6 +67,7 @@ const addDomainEndpoint = providerEndpoint({
 const deleteDomainEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/delete-domain',
+  repeat: 'same',
   summary: 'Disable a domain',
   description:
     'Disables a binding: it stays in the list with status 5, and add-domain makes it active again with the same `id`. A repetition succeeds.',
@@ -77,6 +79,7 @@ const deleteDomainEndpoint = providerEndpoint({
 const listDomainEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/list-domain',
+  repeat: 'reads',
   summary: 'List domains, newest first',
   description: "Lists the provider's bindings, disabled ones too, the highest `id` first.",
   params: pageParams,

@@ -32,6 +32,7 @@ const LinkedHwid = Type.Object(
 const listHwidEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/list-hwid',
+  repeat: 'reads',
   summary: 'List the HWIDs of a limited link, latest registration first',
   description:
     'Lists the HWIDs on a link. `date` is when the HWID took its slot. If both selectors are given, they must name the same link.',
@@ -66,6 +67,7 @@ const listHwidEndpoint = providerEndpoint({
 const deleteHwidEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/delete-hwid',
+  repeat: 'same',
   summary: 'Delete a HWID from a limited link',
   description:
     'Frees the slot of a HWID on a link. For a HWID that is not on the link it succeeds with the unchanged count, so that a call can be repeated.',

@@ -57,6 +57,7 @@ function termsOf({ subscription_key, ...policy }: Values<ReturnType<typeof termP
 const addInstallEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/add-install',
+  repeat: 'keyed',
   summary: 'Create a limited link',
   description:
     'Creates a limited link, active at once. A taken code, or the subscription key of another link, is answered before a reached number of links. The parameters from `inactive_days` on are extensions of the public contract.',
@@ -115,6 +116,7 @@ const addInstallEndpoint = providerEndpoint({
 const updateInstallEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/update-install',
+  repeat: 'same',
   summary: 'Update a limited link',
   description:
     'Changes a link: all given parameters together, or none. With `id` alone it changes nothing and succeeds. The parameters from `inactive_days` on are extensions of the public contract.',
@@ -161,6 +163,7 @@ const updateInstallEndpoint = providerEndpoint({
 const listInstallEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/list-install',
+  repeat: 'reads',
   summary: 'List limited links, newest first',
   description: "Lists the provider's links, the highest `id` first.",
   params: {

@@ -46,6 +46,7 @@ const DayFigures = Type.Object(
 const statsEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/stats',
+  repeat: 'reads',
   summary: 'Figures by day',
   description:
     'An extension of the public contract: the figures of the provider on each of the last UTC days, the oldest first and today last, days without events included. Figures of the last ten seconds may be missing.',

@@ -18,6 +18,7 @@ const TEST_PATIENCE_SECONDS = 45;
 const testEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-test',
+  repeat: 'again',
   summary: 'Send a webhook a test event now',
   description:
     'Makes one real call at once, with an event of the type `webhook.test`, also to a disabled webhook, and answers after its receiver has. It is tried once and not kept. If it succeeds, waiting deliveries become due at once.',
@@ -45,6 +46,7 @@ const testEndpoint = providerEndpoint({
 const deliveriesEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-deliveries',
+  repeat: 'reads',
   summary: 'List deliveries to a webhook, newest first',
   description:
     'Lists waiting deliveries to a webhook, and ended ones as long as their event is kept, the highest `id` first.',
@@ -91,6 +93,7 @@ const SINCE_RULE = 'YYYY-MM-DD HH:MM:SS in the zone of the times in answers';
 const replayEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-replay',
+  repeat: 'again',
   summary: 'Send kept events again',
   description:
     'Queues one kept event for a webhook again, or all events of its kinds since a time that do not wait already. They keep their `webhook-id`.',

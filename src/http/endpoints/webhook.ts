@@ -78,6 +78,7 @@ function strayOf(params: Record<'url' | 'signature' | 'bot_token' | 'locale', st
 const addEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-add',
+  repeat: 'again',
   summary: 'Add a webhook or a Telegram chat',
   description:
     'Adds a URL to which events are sent by the Standard Webhooks specification, or, with `chat` and `bot_token`, a Telegram chat to which they are written. The secret is shown this once.',
@@ -129,6 +130,7 @@ const addEndpoint = providerEndpoint({
 const listEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-list',
+  repeat: 'reads',
   summary: 'List webhooks, newest first',
   description: "Lists the provider's webhooks and Telegram chats, without their secrets.",
   params: {},
@@ -168,6 +170,7 @@ function rowOf(webhook: Webhook, nowMs: number, offsetMinutes: number): Static<t
 const updateEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-update',
+  repeat: 'same',
   summary: 'Change, disable or enable a webhook',
   description:
     'Changes the given parameters. Enabling a webhook, or another URL or chat, makes waiting deliveries due at once.',
@@ -214,6 +217,7 @@ const KEEP_OLD_DEFAULT = 24;
 const rotateEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-rotate',
+  repeat: 'again',
   summary: 'Give a webhook a new secret',
   description:
     'Makes a new secret, or takes a new bot token for a Telegram chat. For a while both the new and the old secret of a URL sign, so that its receiver can change to the new one without losing an event.',
@@ -241,6 +245,7 @@ const rotateEndpoint = providerEndpoint({
 const removeEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-remove',
+  repeat: 'noted',
   summary: 'Remove a webhook',
   description: 'Removes a webhook and its waiting deliveries.',
   params: { id: webhookIdParam },
