@@ -1,5 +1,6 @@
 /** Every race of the contract, by a name that another process can be told. */
 
+import { COUNTING_RACES } from './counting-race.ts';
 import { IDEMPOTENCY_RACES } from './idempotency-race.ts';
 import { IMPORT_RACES } from './import-race.ts';
 import { OUTBOX_RACES } from './outbox-race.ts';
@@ -12,4 +13,5 @@ export const RACES: Readonly<Record<string, Race>> = {
   ...OUTBOX_RACES,
   ...IMPORT_RACES,
   ...IDEMPOTENCY_RACES,
+  ...COUNTING_RACES,
 };
