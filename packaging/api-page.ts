@@ -18,6 +18,7 @@ const ANY_FAULT = /(?:, or )?an internal fault$/;
 const SHORT: readonly [string | RegExp, string][] = [
   ['A whole number of 1 to 15 digits.', 'A whole number.'],
   [/kinds between commas: link\.created[^:]*webhook\.disabled\./, 'kinds between commas.'],
+  [' An extension of the public contract.', ' *Ours.*'],
   [/^`link\.created`.*`webhook\.test`\.$/, 'A kind, or `webhook.test`.'],
   [`\`YYYY-MM-DD HH:MM:SS\` in UTC+3, unless the operator set another zone.`, 'A time.'],
 ];
