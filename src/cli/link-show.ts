@@ -1,6 +1,7 @@
 /** `gatepost link show`: a limited link with its slots, present and past. */
 
 import type { Command } from 'commander';
+import type { KeptRefusal } from '../core/port/figure.ts';
 import type { LinkStory, OwnedLink } from '../core/port/link.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { Slot } from '../core/port/slot.ts';
@@ -19,9 +20,10 @@ interface ShownLink {
   provider: Provider;
   slots: Slot[];
   story: LinkStory;
+  refused: KeptRefusal[];
 }
 
-function detailView({ link, provider, slots, story }: ShownLink) {
+function detailView({ link, provider, slots, story, refused }: ShownLink) {
   const { ends, refusals } = story;
   return {
     ...linkView(link),
@@ -34,6 +36,15 @@ function detailView({ link, provider, slots, story }: ShownLink) {
       last_at: showTime(refusals.lastAtMs),
       reason: refusals.reason,
     },
+    refused: refused.map((device) => ({
+      hwid: device.hwid,
+      device_name: device.deviceName,
+      os: device.os,
+      reason: device.reason,
+      count: device.count,
+      first_at: showTime(device.firstAtMs),
+      last_at: showTime(device.lastAtMs),
+    })),
     slots: slots.map((slot) => ({
       hwid: slot.hwid,
       device_name: slot.deviceName,
@@ -63,7 +74,8 @@ async function show(context: CliContext, name: LinkName, options: CommonOptions)
     if (provider === null || typeof slots === 'string') {
       throw refusal('link_not_found', link.installCode);
     }
-    return { link, provider, slots, story: await core.store.readLinkStory(installId) };
+    const refused = await core.store.listRefused(installId);
+    return { link, provider, slots, refused, story: await core.store.readLinkStory(installId) };
   });
   print(context, options, detailView(shown), text(shown));
 }
@@ -71,7 +83,7 @@ async function show(context: CliContext, name: LinkName, options: CommonOptions)
 /** Returns the link as text: its facts, its slots, and the slots that ended. */
 function text(shown: ShownLink): string {
   const { link, provider } = shown;
-  const { slots, ended_slots: ends, refusals, ...facts } = detailView(shown);
+  const { slots, ended_slots: ends, refusals, refused, ...facts } = detailView(shown);
   const parts = [
     sheet({
       ...linkView(link),
@@ -90,6 +102,18 @@ function text(shown: ShownLink): string {
           'LAST SEEN': 'last_seen_at',
         }),
   ];
+  if (refused.length > 0) {
+    parts.push(
+      table(refused, {
+        REFUSED: ({ hwid }) => hwid || '(sent no HWID)',
+        NAME: 'device_name',
+        OS: 'os',
+        WHY: ({ reason }) => REASON_WORDS[reason],
+        TIMES: 'count',
+        LAST: 'last_at',
+      }),
+    );
+  }
   if (ends.length > 0) {
     parts.push(
       table(ends, {

@@ -5,6 +5,7 @@ import type { Core } from './core.ts';
 import { readDeviceToken, readDomainHash, readOwnHwid, readProviderCode } from './formats.ts';
 import { isRefused, Refused } from './outcome.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
+import type { RefusedDevice } from './port/figure.ts';
 import type { TokenHolder } from './port/inbox.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import { WriteFailed } from './port/store.ts';
@@ -28,6 +29,16 @@ export function tidyFacts(reported: DeviceFacts): DeviceFacts {
     appVersion: tidyFact(reported.appVersion, FACT_LENGTH_MAX),
     userAgent: tidyFact(reported.userAgent, FACT_LENGTH_MAX),
   };
+}
+
+/** Characters of a text about a refused device. */
+const REFUSED_LENGTH_MAX = 64;
+
+/** Returns a device in the form in which its refusal is kept. `hwid` empty: it sent none. */
+export function refusedDevice(hwid: string, facts: DeviceFacts | null): RefusedDevice {
+  if (facts === null) return { hwid, deviceName: '', os: '' };
+  const deviceName = tidyFact(facts.deviceName, REFUSED_LENGTH_MAX);
+  return { hwid, deviceName, os: tidyFact(osName(facts.os), REFUSED_LENGTH_MAX) };
 }
 
 /** Returns `ios` for iOS and iPadOS, `android` for Android, else the name as reported. */

@@ -3,7 +3,7 @@
 import { actAt } from './audit/entry.ts';
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
-import { changesNoFact, tidyFacts } from './device.ts';
+import { changesNoFact, refusedDevice, tidyFacts } from './device.ts';
 import {
   readDomainHash,
   readHwid,
@@ -76,16 +76,19 @@ export function admitDevice(
   nowMs: number,
 ): Maybe<AdmittedLink | RefusedAtDoor> {
   const key = keyOf(call);
-  if (isRefused(key)) return countMisfit(core, call, key, nowMs);
+  const caller = { hwid: call.hwid, facts: reported };
+  if (isRefused(key)) return countMisfit(core, call, key, reported, nowMs);
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return AT_DOOR[door];
     const verdict = judge(door, nowMs);
     const { link, device } = door;
-    if (!isAdmitted(verdict)) return refuse(core, { says: verdict, link }, nowMs);
+    if (!isAdmitted(verdict)) return refuse(core, { says: verdict, link }, caller, nowMs);
     const facts = tidyFacts(reported);
     const isToday = device !== null && sameUtcDay(device.lastSeenAtMs, nowMs);
     if (isToday && changesNoFact(device, facts)) return link;
-    return after(core.store.takeSlot(key, facts, nowMs), (taken) => answerOf(core, taken, nowMs));
+    return after(core.store.takeSlot(key, facts, nowMs), (taken) =>
+      answerOf(core, taken, caller, nowMs),
+    );
   });
 }
 
@@ -130,19 +133,25 @@ interface OpenLink extends AdmittedLink {
 
 /**
  * Returns the answer of {@link admitDevice} without taking a slot. Counts a refusal, after which
- * the caller must not call that too.
+ * the caller must not call that too. `reported` null: the device's facts are not known.
  */
 export function judgeDevice(
   core: Core,
   call: DeviceCall,
   nowMs: number,
+  reported: DeviceFacts | null = null,
 ): Maybe<OpenLink | RefusedAtDoor> {
   return after(verdictOn(core, call, nowMs), (judged) => {
-    if (isRefused(judged)) return countMisfit(core, call, judged, nowMs);
+    if (isRefused(judged)) return countMisfit(core, call, judged, reported, nowMs);
     const { verdict, door } = judged;
     return isAdmitted(verdict)
       ? { ...door.link, holdsSlot: verdict === 'known' }
-      : refuse(core, { says: verdict, link: door.link }, nowMs);
+      : refuse(
+          core,
+          { says: verdict, link: door.link },
+          { hwid: call.hwid, facts: reported },
+          nowMs,
+        );
   });
 }
 
@@ -200,22 +209,34 @@ export async function admitNewKey(
     if (added === 'install_code_exists') continue;
     return added === 'install_code_limit_reached'
       ? new Refused(added)
-      : answerOf(core, added, nowMs);
+      : answerOf(core, added, { hwid: call.hwid, facts: reported }, nowMs);
   }
 }
 
 function answerOf<Link extends AdmittedLink>(
   core: Core,
   taken: Link | LinkRefusal | AdmitRefusal,
+  caller: Caller,
   nowMs: number,
 ): Link | RefusedAtDoor {
   if (typeof taken === 'string') return AT_DOOR[taken];
-  return 'says' in taken ? refuse(core, taken, nowMs) : taken;
+  return 'says' in taken ? refuse(core, taken, caller, nowMs) : taken;
+}
+
+/** A device with a well-formed HWID, or without one. */
+interface Caller {
+  hwid: string | null;
+  facts: DeviceFacts | null;
 }
 
 /** Counts and returns the refusal of a known link. */
-function refuse(core: Core, { says, link }: LinkRefusal, nowMs: number): RefusedAtDoor {
-  core.store.countRefusal(link, says, nowMs);
+function refuse(
+  core: Core,
+  { says, link }: LinkRefusal,
+  { hwid, facts }: Caller,
+  nowMs: number,
+): RefusedAtDoor {
+  core.store.countRefusal(link, says, nowMs, refusedDevice(hwid ?? '', facts));
   return AT_DOOR[says];
 }
 
@@ -224,6 +245,7 @@ function countMisfit(
   core: Core,
   call: DeviceCall,
   refusal: RefusedAtDoor,
+  facts: DeviceFacts | null,
   nowMs: number,
 ): Maybe<RefusedAtDoor> {
   const reason = refusal.reason ?? refusal.says;
@@ -232,7 +254,10 @@ function countMisfit(
   const hash = readDomainHash(call.domainHash);
   const key = { ...name, hwid: ANY_HWID, domainHash: isRefused(hash) ? NO_HASH : hash };
   return after(core.store.findSlot(key), (door) => {
-    if (typeof door !== 'string') core.store.countRefusal(door.link, reason, nowMs);
+    if (typeof door === 'string') return refusal;
+    const hwid = readHwid(call.hwid);
+    const device = refusedDevice(isRefused(hwid) ? '' : hwid, facts);
+    core.store.countRefusal(door.link, reason, nowMs, device);
     return refusal;
   });
 }

@@ -11,7 +11,9 @@ import {
   type Figures,
   type KnownLink,
   type RefusalReason,
+  type RefusedDevice,
 } from './port/figure.ts';
+import { type GatheredDevice, GatheredDevices } from './refused-devices.ts';
 
 /** UTC days for which figures are kept, today included: two years. */
 export const FIGURE_DAYS = 731;
@@ -98,12 +100,15 @@ export interface GatheredRefusals extends KnownLink {
   count: number;
   refusedAtMs: number;
   reason: RefusalReason;
+  /** The last one; null: its device is not known. */
+  device: RefusedDevice | null;
 }
 
 /** Figures to add to the saved ones. */
 export interface FigureRows {
   days: GatheredDay[];
   refusals: GatheredRefusals[];
+  devices: GatheredDevice[];
 }
 
 /** Most links with gathered refusals; a refusal of another link counts for its day alone. */
@@ -121,12 +126,13 @@ export class GatheredFigures {
   readonly #days = new Map<number, GatheredDay>();
   /** By `keyOf`. */
   readonly #refusals = new Map<number, GatheredRefusals>();
+  readonly #devices = new GatheredDevices();
   /** Known refusals of a link on a day that were taken out. */
   readonly #takenCounts = new Map<number, number>();
 
   /** Number of rows to save. */
   get rowCount(): number {
-    return this.#days.size + this.#refusals.size;
+    return this.#days.size + this.#refusals.size + this.#devices.size;
   }
 
   add(providerId: number, figure: Figure, atMs: number, by: number): void {
@@ -135,10 +141,16 @@ export class GatheredFigures {
   }
 
   /** Adds a refusal. Returns true if its number on that day is an event. */
-  addRefusal({ installId, providerId }: KnownLink, reason: RefusalReason, atMs: number): boolean {
+  addRefusal(
+    { installId, providerId }: KnownLink,
+    reason: RefusalReason,
+    atMs: number,
+    device: RefusedDevice | null = null,
+  ): boolean {
+    if (device !== null) this.#devices.add({ installId, providerId }, device, reason, atMs);
     this.add(providerId, FIGURE_OF_REFUSAL[reason], atMs, 1);
     const day = utcDay(atMs);
-    const added = { installId, providerId, day, count: 1, refusedAtMs: atMs, reason };
+    const added = { installId, providerId, day, count: 1, refusedAtMs: atMs, reason, device };
     this.#addToLink(added);
     const key = keyOf(added);
     const count = (this.#takenCounts.get(key) ?? 0) + (this.#refusals.get(key)?.count ?? 0);
@@ -156,11 +168,13 @@ export class GatheredFigures {
     const days = takeFrom(this.#days, countMax);
     const refusals = takeFrom(this.#refusals, countMax - days.length);
     for (const row of refusals) this.#countTaken(row, row.count);
-    return { days, refusals };
+    const devices = this.#devices.take(countMax - days.length - refusals.length);
+    return { days, refusals, devices };
   }
 
   /** Adds rows again that could not be saved. */
-  putBack({ days, refusals }: FigureRows): void {
+  putBack({ days, refusals, devices }: FigureRows): void {
+    this.#devices.putBack(devices);
     for (const row of days) {
       const own = this.#dayOf(row.providerId, row.day);
       for (const figure of FIGURES) own[figure] += row[figure];
@@ -195,6 +209,7 @@ export class GatheredFigures {
     if (added.refusedAtMs < known.refusedAtMs) return;
     known.refusedAtMs = added.refusedAtMs;
     known.reason = added.reason;
+    known.device = added.device ?? known.device;
   }
 }
 

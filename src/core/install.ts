@@ -4,6 +4,7 @@ import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
 import { isKeyRefusal, refusedKey } from './idempotency.ts';
 import { fromStore, isRefused, Refused, saving } from './outcome.ts';
+import type { KeptRefusal } from './port/figure.ts';
 import type { KeyedCall } from './port/idempotency.ts';
 import type { Install, InstallChange, InstallSelector, NewInstall } from './port/install.ts';
 import type { FreedSlots } from './port/link-end.ts';
@@ -221,6 +222,33 @@ export async function freeSlot(
   return fromStore(await core.store.freeSlot(provider.id, install, hwid, actAt(core, nowMs)));
 }
 
+/** Finds the id of the provider's link with code and id, as far as they are given. */
+async function idOf(
+  { store }: Core,
+  provider: Pick<Provider, 'id'>,
+  { installCode, installId }: InstallSelector,
+): Promise<number | null> {
+  const link =
+    installCode === null
+      ? await store.findLinkById(installId ?? 0)
+      : await store.findLink(installCode);
+  const isOwn = link !== null && link.providerId === provider.id;
+  return isOwn && (installId === null || link.id === installId) ? link.id : null;
+}
+
+/**
+ * Lists the latest devices that a link refused, up to ten seconds late. Refuses as {@link freeSlots}
+ * does.
+ */
+export async function listRefused(
+  core: Core,
+  provider: Pick<Provider, 'id'>,
+  install: InstallSelector,
+): Promise<KeptRefusal[] | Refused<'install_code_error'>> {
+  const id = await idOf(core, provider, install);
+  return id === null ? new Refused('install_code_error') : core.store.listRefused(id);
+}
+
 /**
  * Frees all slots of a link. Refuses `install_code_error` if the provider has no such link, or
  * `installCode` and `installId` name different ones.
@@ -228,14 +256,11 @@ export async function freeSlot(
 export async function freeSlots(
   core: Core,
   provider: Pick<Provider, 'id'>,
-  { installCode, installId }: InstallSelector,
+  install: InstallSelector,
   nowMs: number,
 ): Promise<FreedSlots | Refused<'install_code_error'>> {
-  const link = installCode === null ? null : await core.store.findLink(installCode);
-  const id = installCode === null ? installId : link?.providerId === provider.id ? link.id : null;
-  if (id === null || (installId !== null && installId !== id)) {
-    return new Refused('install_code_error');
-  }
+  const id = await idOf(core, provider, install);
+  if (id === null) return new Refused('install_code_error');
   const freed = await core.store.freeSlots(provider.id, id, actAt(core, nowMs));
   return typeof freed === 'string' ? new Refused('install_code_error') : freed;
 }

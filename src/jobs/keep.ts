@@ -55,6 +55,7 @@ export async function prune(
   await pruneDistributions(core, settings, nowMs, signal);
   await repeat(() => core.store.forgetVisits(nowMs - settings.deviceDays * DAY_MS), signal);
   await repeat(() => core.store.forgetSlotEnds(nowMs - STORY_DAYS * DAY_MS), signal);
+  await repeat(() => core.store.forgetRefused(nowMs - STORY_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetTombstones(nowMs - TOMBSTONE_DAYS * DAY_MS), signal);
   const { fromDay } = lastDays(FIGURE_DAYS, nowMs);
   await repeat(() => core.store.forgetFigures(fromDay), signal);

@@ -116,6 +116,7 @@ describe('show', () => {
       },
       replaced_at: null,
       refusals: null,
+      refused: [],
       slots: [],
       ended_slots: [],
     });
@@ -160,12 +161,19 @@ describe('show', () => {
 test('show has the devices that were refused, and why the last', async () => {
   await withLink(async (store, { id: installId, providerId }) => {
     store.countRefusal({ installId, providerId }, 'link_disabled', NOW_MS);
-    store.countRefusal({ installId, providerId }, 'link_limit_reached', NOW_MS + HOUR_MS);
+    const phone = { hwid: 'third', deviceName: 'Pixel 9', os: 'android' };
+    const known = { installId, providerId };
+    store.countRefusal(known, 'link_limit_reached', NOW_MS + HOUR_MS, phone);
     await store.saveFigures();
   });
   const refusals = { count: 2, last_at: time(1), reason: 'link_limit_reached' };
   expect(await json('show', CODE)).toMatchObject({ refusals });
   const { stdout } = await link('show', CODE);
+  const refused = { first_at: time(1), last_at: time(1), reason: 'link_limit_reached', count: 1 };
+  expect((await json('show', CODE)).refused).toEqual([
+    { hwid: 'third', device_name: 'Pixel 9', os: 'android', ...refused },
+  ]);
+  expect(stdout).toMatch(/^third +Pixel 9 +android +link full +1 +2026-11-20T13:00:00Z$/m);
   expect(stdout).toMatch(/^refusals +2, last 2026-11-20T13:00:00Z: link full$/m);
 });
 

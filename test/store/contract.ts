@@ -52,6 +52,7 @@ import { makeCalls, RACERS, type Race } from './contract/race.ts';
 import { RACES } from './contract/races.ts';
 import { receiptContract } from './contract/receipt.ts';
 import { recipientContract } from './contract/recipient.ts';
+import { refusedContract } from './contract/refused.ts';
 import { registrationContract } from './contract/registration.ts';
 import { slotContract } from './contract/slot.ts';
 import { targetContract } from './contract/target.ts';
@@ -62,7 +63,13 @@ const { sendRecipients, ...loading } = recipientContract;
 
 /** The suites of the methods, by part. */
 export const PARTS = {
-  provider: { ...providerContract, ...partyContract, ...countContract, ...figureContract },
+  provider: {
+    ...providerContract,
+    ...partyContract,
+    ...countContract,
+    ...figureContract,
+    ...refusedContract,
+  },
   link: {
     ...{ ...installContract, ...slotContract, ...linkContract },
     ...{ ...linkEndContract, ...domainContract },

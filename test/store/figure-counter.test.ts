@@ -199,6 +199,6 @@ test('links beyond the bound are not gathered, but count for their day', () => {
   expect(days).toMatchObject([{ refused_disabled: all, refused_hwid: 1 }]);
   expect(refusals[0]).toMatchObject({ installId: 1, count: 2, reason: 'hwid_required' });
   expect(gathered.rowCount).toBe(0);
-  gathered.putBack({ days, refusals });
+  gathered.putBack({ days, refusals, devices: [] });
   expect(gathered.take(1).days).toEqual(days);
 });

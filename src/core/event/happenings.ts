@@ -1,7 +1,7 @@
 /**
  * Happenings: the contents of events, made of the changed records. A store calls these functions
  * within the write, if a webhook wants the event. Data is flat and small: receivers ask for more by
- * the ids. It never holds a key, a token or the code of a link.
+ * the ids. It never holds a key, a token or the whole code of a link.
  */
 
 import type { Deed } from '../audit/entry.ts';
@@ -9,7 +9,7 @@ import { DAY_MS, isoTime } from '../calendar.ts';
 import { BLOCKED, CANCELLED, FAILED } from '../message/status.ts';
 import { type DistributionType, PUSH } from '../port/distribution.ts';
 import type { EventData, EventKind, Happening } from '../port/event.ts';
-import type { RefusalReason } from '../port/figure.ts';
+import type { RefusalReason, RefusedDevice } from '../port/figure.ts';
 import type { DestinationKind } from '../port/outbox.ts';
 import type { LedgerReach } from '../port/receipt.ts';
 import type { EndReason } from '../port/slot.ts';
@@ -54,15 +54,27 @@ export const linkFull = (link: Link) => happening('link.full', linkFacts(link));
 export const linkOverLimit = (link: Link, hwid: string) =>
   happening('link.over_limit', { ...linkFacts(link), hwid });
 
-/** `count`: the refusals of the link on the UTC day; `reason`: that of the last one. */
+/** `count`: the refusals of the link on the UTC day; `reason` and `device`: those of the last. */
+interface Refusals {
+  reason: RefusalReason;
+  device: RefusedDevice | null;
+  count: number;
+  day: number;
+}
+
+/** Characters of a code that an event shows: too few to use it. */
+const CODE_SHOWN = 4;
+
 export function linkRefused(
-  linkId: number,
-  reason: RefusalReason,
-  count: number,
-  day: number,
+  { id, installCode = '', note = null }: { id: number; installCode?: string; note?: string | null },
+  { reason, device, count, day }: Refusals,
 ): Happening {
   const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
-  return happening('link.refused', { install_id: linkId, reason, count, day: date });
+  return happening('link.refused', {
+    ...{ install_id: id, code: `${installCode.slice(0, CODE_SHOWN)}…`, note },
+    ...{ reason, count, day: date, hwid: device?.hwid ?? null },
+    ...{ device_name: device?.deviceName ?? null, os: device?.os ?? null },
+  });
 }
 
 export const deviceAdmitted = (link: Link, hwid: string) =>

@@ -35,7 +35,10 @@ export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Mean
   },
   'link.refused': {
     about: 'a link refused a device: for the first, 10th, 100th … time on a UTC day',
-    fields: ['install_id', 'reason', 'count', 'day'],
+    fields: [
+      ...['install_id', 'code', 'note', 'reason', 'count', 'day'],
+      ...['hwid', 'device_name', 'os'],
+    ],
   },
   'device.admitted': { about: 'a new device took a slot', fields: [...LINK, 'hwid'] },
   'device.removed': {

@@ -19,6 +19,30 @@ export type RefusalReason = Exclude<AdmitRefusal, NoLink>;
 /** A known link and its provider. */
 export type KnownLink = Pick<AdmittedLink, 'installId' | 'providerId'>;
 
+/** A device that was refused, by its own word: texts of 64 characters at most. */
+export interface RefusedDevice {
+  /** Empty: it sent none. */
+  hwid: string;
+  deviceName: string;
+  os: string;
+}
+
+/** A refused device of a link. */
+export interface KeptRefusal extends RefusedDevice {
+  count: number;
+  firstAtMs: number;
+  /** Time of the last refusal; `reason` is its reason. */
+  lastAtMs: number;
+  reason: RefusalReason;
+}
+
+export interface RefusedStore {
+  /** Lists the latest devices that a link refused, the latest first. */
+  listRefused(installId: number): Promise<KeptRefusal[]>;
+  /** Deletes some refused devices that were last refused before a time. False: there were none. */
+  forgetRefused(beforeMs: number): Promise<boolean>;
+}
+
 /** Refusals of one link. */
 export interface LinkRefusals {
   installCode: string;
@@ -33,8 +57,8 @@ export interface LinkRefusals {
  * `saveFigures` and `close` save the counts: a killed process loses those since.
  */
 export interface FigureStore {
-  /** Counts a refusal, which writes nothing else. Never waits, never throws. */
-  countRefusal(link: KnownLink, reason: RefusalReason, atMs: number): void;
+  /** Counts a refusal and keeps its device; writes nothing else. Never waits, never throws. */
+  countRefusal(link: KnownLink, reason: RefusalReason, atMs: number, device?: RefusedDevice): void;
   /** Saves the counts of this process. Writes nothing if there are none. */
   saveFigures(): Promise<void>;
   /**

@@ -17,7 +17,7 @@ import type { DeviceStore } from './device.ts';
 import type { DistributionStore } from './distribution.ts';
 import type { DomainStore } from './domain.ts';
 import type { EventStore } from './event.ts';
-import type { FigureStore } from './figure.ts';
+import type { FigureStore, RefusedStore } from './figure.ts';
 import type { HealthStore } from './health.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { InboxStore } from './inbox.ts';
@@ -50,6 +50,7 @@ export interface Store
     ImportStore,
     CountStore,
     FigureStore,
+    RefusedStore,
     KeepingStore,
     IdempotencyStore,
     OutboxStore,

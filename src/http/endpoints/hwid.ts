@@ -1,13 +1,27 @@
 /** HWIDs on limited links: specification, "Limited links". */
 
 import { type Static, Type } from '@sinclair/typebox';
+import { FIGURE_OF_REFUSAL } from '../../core/figures.ts';
 import { HWID } from '../../core/formats.ts';
-import { freeSlot, listSlots } from '../../core/install.ts';
+import { freeSlot, listRefused, listSlots } from '../../core/install.ts';
+import type { KeptRefusal } from '../../core/port/figure.ts';
 import type { Slot } from '../../core/port/slot.ts';
+import { REFUSED_PER_LINK } from '../../core/refused-devices.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint, required } from '../endpoint.ts';
-import { CountField, forms, HWID_EXAMPLE, selectorParams, WireTime } from './params.ts';
+import {
+  CountField,
+  choice,
+  forms,
+  HWID_EXAMPLE,
+  selectorParams,
+  text,
+  WireTime,
+} from './params.ts';
 import { LIST_COUNT_MAX, replyWith } from './reply.ts';
+
+/** Reasons of refusals. */
+const REASONS = Object.keys(FIGURE_OF_REFUSAL);
 
 /** A device on a link in list-hwid. */
 const LinkedHwid = Type.Object(
@@ -84,4 +98,43 @@ const deleteHwidEndpoint = providerEndpoint({
   },
 });
 
-export const hwidEndpoints = [listHwidEndpoint, deleteHwidEndpoint];
+/** A device in list-refused. */
+const RefusedHwid = Type.Object(
+  {
+    hwid: text('As the app sent it; empty if it sent none.', HWID_EXAMPLE),
+    device_name: text('The model as the app sent it; empty if it sent none.', 'Pixel 9'),
+    os: text('As the app sent it; empty if it sent none.', 'android'),
+    reason: choice<string>(REASONS, 'Of the last refusal.'),
+    count: Type.Integer({ minimum: 1, description: 'How often it was refused.', examples: [2] }),
+    first_refused: WireTime,
+    last_refused: WireTime,
+  },
+  { title: 'RefusedHwid' },
+);
+
+const listRefusedEndpoint = providerEndpoint({
+  method: 'GET',
+  path: '/api/list-refused',
+  summary: 'List the devices that a limited link refused, the latest first',
+  description: `Lists the last ${REFUSED_PER_LINK} devices that a link refused in the last 90 days, up to ten seconds late. Texts are cut to 64 characters. An extension of the public contract.`,
+  params: selectorParams('install_code_error'),
+  fields: { ok: { data: Type.Array(RefusedHwid, { maxItems: REFUSED_PER_LINK }) } },
+  says: ['ok', 'install_code_error'],
+  handle({ core, provider, params, settings }) {
+    const { install_code: installCode, install_id: installId } = params;
+    const time = (atMs: number) => wireTime(atMs, settings.outputOffsetMinutes);
+    const rowOf = (refusal: KeptRefusal): Static<typeof RefusedHwid> => ({
+      hwid: refusal.hwid,
+      device_name: refusal.deviceName,
+      os: refusal.os,
+      reason: refusal.reason,
+      count: refusal.count,
+      first_refused: time(refusal.firstAtMs),
+      last_refused: time(refusal.lastAtMs),
+    });
+    const listed = listRefused(core, provider, { installCode, installId });
+    return replyWith(listed, (refused) => ({ data: refused.map(rowOf) }));
+  },
+});
+
+export const hwidEndpoints = [listHwidEndpoint, deleteHwidEndpoint, listRefusedEndpoint];

@@ -98,7 +98,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       after(settleHwid(core, { ...device, ...link }, nowMs), (call): Maybe<Conclusion> => {
         if (call === PASSES) return ADMITTED;
         if (isRefused(call)) return call;
-        return method === 'HEAD' ? check(call, nowMs) : admit(call, facts, nowMs);
+        return method === 'HEAD' ? check(call, facts, nowMs) : admit(call, facts, nowMs);
       });
     const installCode = textIn(query, 'installid');
     const key = keyIn(settings.gateKeyPaths, path);
@@ -121,8 +121,8 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   }
 
   /** Judges HEAD, which takes no slot: a device without one could ask by HEAD and read by GET. */
-  function check(call: DeviceCall, nowMs: number): Maybe<Conclusion> {
-    return after(judgeDevice(core, call, nowMs), (judged) => {
+  function check(call: DeviceCall, facts: DeviceFacts, nowMs: number): Maybe<Conclusion> {
+    return after(judgeDevice(core, call, nowMs, facts), (judged) => {
       if (isRefused(judged)) return judged;
       return judged.holdsSlot ? ADMITTED : { says: 'gate_no_slot' };
     });

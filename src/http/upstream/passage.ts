@@ -126,7 +126,7 @@ export async function passageOf(
   const judge = async (named: DeviceCall): Promise<Passage | Denied | null> => {
     const call = isBrowser ? named : await settleHwid(core, named, nowMs);
     if (call === PASSES) return JUDGED;
-    const judged = isRefused(call) ? call : await judgeDevice(core, call, nowMs);
+    const judged = isRefused(call) ? call : await judgeDevice(core, call, nowMs, facts);
     if (judged === AT_DOOR.link_not_found) return null;
     if (isRefused(judged) || isRefused(call)) return denied(judged as RefusedAtDoor);
     const { holdsSlot } = judged;

@@ -6,7 +6,7 @@ import {
   GatheredFigures,
   type GatheredRefusals,
 } from '../../core/figures.ts';
-import type { Figure, KnownLink, RefusalReason } from '../../core/port/figure.ts';
+import type { Figure, KnownLink, RefusalReason, RefusedDevice } from '../../core/port/figure.ts';
 import type { FigureObserver } from '../kind.ts';
 import { OutcomeUnknown } from '../refusal.ts';
 
@@ -39,9 +39,14 @@ export class FigureCounter {
   }
 
   /** Counts a refusal, which no write is about. Returns true if it may be an event. */
-  addRefusal(link: KnownLink, reason: RefusalReason, atMs: number): boolean {
+  addRefusal(
+    link: KnownLink,
+    reason: RefusalReason,
+    atMs: number,
+    device: RefusedDevice | null,
+  ): boolean {
     this.#onFigure(FIGURE_OF_REFUSAL[reason], 1);
-    return this.#gathered.addRefusal(link, reason, atMs);
+    return this.#gathered.addRefusal(link, reason, atMs, device);
   }
 
   /** Saves all that has been counted, in steps. Rejects with `WriteFailed` if it cannot. */

@@ -13,6 +13,7 @@ import { PromptSave } from '../../core/prompt-save.ts';
 import { type Backend, type Notes, type Step, value } from '../backend.ts';
 import { type EventStatements, isWantedNow } from './event-notes.ts';
 import type { FigureCounter, SavedRefusals } from './figure-counter.ts';
+import { refusedDeviceSteps } from './refused-device.ts';
 
 /** Rows that a step deletes. */
 const FORGET_COUNT = 1_000;
@@ -42,6 +43,9 @@ function savingStatements(backend: Backend) {
         WHERE true ORDER BY p.id, x.day ${backend.keyLocked('p')}
         ON CONFLICT (provider_id, day) DO UPDATE
         SET ${each((figure) => `${figure} = d.${figure} + excluded.${figure}`)}`),
+    nameOf: backend.prepare<{ installCode: string; note: string | null }>(sql`
+        SELECT install_code AS "installCode", note FROM install
+        WHERE id = ${value('installId')}`),
     addRefusals: backend.prepare<SavedRefusals>(sql`
         INSERT INTO install_refusal AS r (install_id, refused_count, refused_at_ms, reason, day,
           day_count)
@@ -97,9 +101,10 @@ export function figureNoun(
   events: EventStatements,
 ): FigureStore {
   const saving = savingStatements(backend);
+  const refused = refusedDeviceSteps(backend);
   const on = readingStatements(backend);
 
-  function* addRows(notes: Notes, { days, refusals }: FigureRows): Step<SavedRefusals[]> {
+  function* addRows(notes: Notes, { days, refusals, devices }: FigureRows): Step<SavedRefusals[]> {
     if (days.length > 0) yield* saving.addDays.run({ days: JSON.stringify(days) });
     const saved: SavedRefusals[] = [];
     // A statement takes each link once.
@@ -107,16 +112,20 @@ export function figureNoun(
       const added = yield* saving.addRefusals.all({ refusals: JSON.stringify(rows) });
       saved.push(...added);
       const byLink = new Map(added.map((row) => [row.installId, row]));
-      for (const { installId, providerId, count, refusedAtMs, reason } of rows) {
+      for (const { installId, providerId, count, refusedAtMs, reason, device } of rows) {
         const after = byLink.get(installId);
         // An earlier day than that of the row: its refusals are counted no more.
         if (after?.day !== day) continue;
         for (const number of numbersReached(after.dayCount - count, after.dayCount)) {
-          const refused = () => linkRefused(installId, reason, number, day);
+          const refused = function* () {
+            const link = { id: installId, ...(yield* saving.nameOf.get({ installId })) };
+            return linkRefused(link, { reason, device, count: number, day });
+          };
           notes.event(providerId, refusedAtMs, refused);
         }
       }
     }
+    yield* refused.add(devices);
     return saved;
   }
 
@@ -126,8 +135,8 @@ export function figureNoun(
     save,
   });
   return {
-    countRefusal: (link, reason, atMs) => {
-      if (counter.addRefusal(link, reason, atMs)) prompt.ask(link.providerId);
+    countRefusal: (link, reason, atMs, device) => {
+      if (counter.addRefusal(link, reason, atMs, device ?? null)) prompt.ask(link.providerId);
     },
     saveFigures: save,
     listFigures: async (providerId, fromDay, toDay) =>

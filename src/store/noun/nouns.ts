@@ -30,6 +30,7 @@ import { providerNoun } from './provider.ts';
 import { queueNoun } from './queue.ts';
 import { receiptNoun } from './receipt.ts';
 import { recipientNoun } from './recipient.ts';
+import { refusedDeviceNoun } from './refused-device.ts';
 import { registrationNoun } from './registration.ts';
 import { removalNoun } from './removal.ts';
 import { slotNoun } from './slot.ts';
@@ -79,6 +80,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...eventNoun(backend, events),
     ...auditNoun(backend, seal),
     ...webhookNoun(backend),
+    ...refusedDeviceNoun(backend),
     ...figureNoun(backend, figures, events),
   } satisfies Partial<Store>;
 }

@@ -52,8 +52,8 @@ type Line = (lines: Lines) => string | null;
 
 const LINES: readonly Line[] = [
   (lines) => lines.field('provider', 'provider_code'),
-  (lines) => lines.record('link', 'install_id'),
-  (lines) => lines.field('device', 'device_name'),
+  link,
+  device,
   (lines) => lines.code('hwid', 'hwid'),
   (lines) => lines.code('newHwid', 'new_hwid'),
   places,
@@ -82,6 +82,21 @@ const LINES: readonly Line[] = [
   (lines) => lines.field('reason', 'problem'),
   (lines) => lines.word('reason', 'why'),
 ];
+
+/** Returns the line of a link: its note and the beginning of its code, else its number. */
+function link(lines: Lines): string | null {
+  const { code, note } = lines.data;
+  if (typeof code !== 'string') return lines.record('link', 'install_id');
+  const shown = typeof note === 'string' ? `${note} (${code})` : code;
+  return lines.text('link', shown);
+}
+
+/** Returns the line of a device: its model and its operating system. */
+function device(lines: Lines): string | null {
+  const { device_name: name, os } = lines.data;
+  const known = [name, os].filter((fact) => typeof fact === 'string' && fact !== '');
+  return known.length === 0 ? null : lines.text('device', known.join(', '));
+}
 
 /** The status of a link as the contract numbers it. */
 const LINK_STATUS: Readonly<Record<string, string>> = { 5: 'disabled', 10: 'active' };
@@ -147,7 +162,12 @@ class Lines {
     if (form === 'instant') return this.#instantLine(label, String(value));
     if (typeof value === 'number' && form !== 'text')
       return this.line(label, this.formats[form](value));
-    return this.line(label, this.#foreign(escaped(String(value))));
+    return this.text(label, String(value));
+  }
+
+  /** Returns the line of a text that others wrote. */
+  text(label: Label, value: string): string {
+    return this.line(label, this.#foreign(escaped(value)));
   }
 
   /** Returns the line of a text that readers copy. */

@@ -22,7 +22,12 @@ const ALL = [
   happenings.linkCreated(LINK),
   happenings.linkUpdated({ ...LINK, status: 5 }, { ...DEED, action: 'install.update' }),
   happenings.linkFull(LINK),
-  happenings.linkRefused(1, 'link_disabled', 1, 20_000),
+  happenings.linkRefused(
+    { id: 1, installCode: 'LinkCode0001', note: 'n' },
+    { reason: 'link_disabled', device: null, count: 1, day: 20_000 },
+  ),
+  happenings.linkRevoked({ id: 1, freedCount: 2, hadKey: true }),
+  happenings.linkRemoved({ id: 1, freedCount: 2 }),
   happenings.linkOverLimit(LINK, 'a'),
   happenings.deviceAdmitted(LINK, 'a'),
   ...(['deleted', 'inactive', 'replaced'] as const).map((why) =>

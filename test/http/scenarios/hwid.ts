@@ -7,8 +7,10 @@ import {
   aLink,
   CODE,
   FOREIGN,
+  type Given,
   gateScenarios,
   OTHER_CODE,
+  OWN_ID,
   type Scenario,
   timePasses,
 } from './scenario.ts';
@@ -259,4 +261,57 @@ const deleteHwid: Scenario[] = [
   },
 ];
 
-export const hwidScenarios = [...listHwid, ...deleteHwid];
+const REFUSED = '/api/list-refused';
+const refusedDevice: Given = async (app) => {
+  const link = { installId: 1, providerId: OWN_ID };
+  const nowMs = app.clock.nowMs();
+  const phone = { hwid: 'c', deviceName: 'Pixel 9', os: 'android' };
+  app.core.store.countRefusal(link, 'link_disabled', nowMs, phone);
+  app.core.store.countRefusal(link, 'link_limit_reached', nowMs + 1000, phone);
+  await app.core.store.saveFigures();
+};
+
+const listRefused: Scenario[] = [
+  ...gateScenarios(REFUSED, { install_id: 1 }, [aLink()], 'listRefused'),
+  ...([{ install_code: CODE }, { install_id: 1 }] as const).map(
+    (request): Scenario => ({
+      name: `by ${Object.keys(request)[0]}: a device that was refused twice`,
+      path: REFUSED,
+      says: 'ok',
+      given: [aLink(), refusedDevice],
+      request,
+      answer:
+        '{"rc":1,"msg":"Ok","data":[{"hwid":"c","device_name":"Pixel 9","os":"android",' +
+        '"reason":"link_limit_reached","count":2,"first_refused":"2026-11-20 15:00:00",' +
+        '"last_refused":"2026-11-20 15:00:01"}]}',
+    }),
+  ),
+  {
+    name: 'none was refused',
+    path: REFUSED,
+    says: 'ok',
+    given: [aLink()],
+    request: { install_id: 1 },
+    answer: '{"rc":1,"msg":"Ok","data":[]}',
+  },
+  ...(
+    [
+      ['neither selector', {}, 'install_code or install_id is required'],
+      ['an unknown link', { install_id: 9 }, CODE_ERROR_DETAIL],
+      ['the link of another provider', { install_id: 2 }, CODE_ERROR_DETAIL],
+      ['selectors of two links', { install_id: 2, install_code: CODE }, CODE_ERROR_DETAIL],
+    ] as const
+  ).map(
+    ([name, request, detail]): Scenario => ({
+      name,
+      path: REFUSED,
+      says: 'install_code_error',
+      given: [aLink(), aLink(OTHER_CODE, 2, FOREIGN)],
+      request,
+      answer: CODE_ERROR,
+      detail,
+    }),
+  ),
+];
+
+export const hwidScenarios = [...listRefused, ...listHwid, ...deleteHwid];

@@ -32,7 +32,7 @@ const COUNTED = new RegExp(
     '^audit ',
     '^appliance ',
     '^device \\d+ holder_count:',
-    '^(provider_day|install_refusal) ',
+    '^(provider_day|install_refusal|refused_device) ',
     '^provider \\d+ (kept_bytes|ledger_count|send(s_from_ms|_count)|change(s_from_ms|_count)):',
   ].join('|'),
 );
@@ -40,7 +40,7 @@ const COUNTED = new RegExp(
 /** The endpoints by test file in `test/http/coverage/`. */
 export const FILES = {
   install: /^\/api\/(?:(?:add|update|list|revoke|remove)-install|free-slots)$/,
-  'domain-hwid': /^\/api\/(?:\w+-domain|\w+-hwid|stats|policy)$/,
+  'domain-hwid': /^\/api\/(?:\w+-domain|\w+-hwid|list-refused|stats|policy)$/,
   webhook: /^\/api\/webhook-/,
   notification: /^\/remote\/notification$/,
   command: /^\/remote\/(?:command|list|cancel|receipts)$/,

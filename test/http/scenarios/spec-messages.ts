@@ -25,6 +25,7 @@ export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
   '/api/free-slots': [...ACCESS, 'Invalid parameters', 'Install code error', 'Unknown error'],
   '/api/revoke-install': [...ACCESS, 'Error save install', 'Install not found', 'Unknown error'],
   '/api/remove-install': [...ACCESS, 'Error save install', 'Install not found', 'Unknown error'],
+  '/api/list-refused': [...ACCESS, 'Install code error', 'Unknown error'],
   '/api/list-hwid': [...ACCESS, 'Install code error', 'Unknown error'],
   '/api/delete-hwid': [...ACCESS, 'Invalid parameters', 'Install code error', 'Unknown error'],
   '/api/add-domain': [

@@ -87,6 +87,21 @@ const links: Suite = (opened) => {
     expect(await toldOperator()).toEqual([]);
   });
 
+  test('revoked and removed, after each device that lost its slot', async () => {
+    const { store } = opened();
+    const { installId, providerId, told } = await listening(store);
+    for (const hwid of ['a', 'b']) await knock(store, hwid);
+    await store.revokeInstall(providerId, installId, 'NewCode00001', ACT);
+    await store.removeInstall(providerId, installId, ACT);
+    const of = { install_id: installId, install_limit: 2, why: 'deleted' };
+    expect((await told()).slice(3)).toEqual([
+      ['device.removed', { ...of, install_count: 1, hwid: 'a' }],
+      ['device.removed', { ...of, install_count: 0, hwid: 'b' }],
+      ['link.revoked', { install_id: installId, freed: 2, had_subscription_key: false }],
+      ['link.removed', { install_id: installId, freed: 0 }],
+    ]);
+  });
+
   test('full with the device that took the last slot, once', async () => {
     const { store } = opened();
     const { installId: install_id, told } = await listening(store);
@@ -151,7 +166,11 @@ const links: Suite = (opened) => {
     await refuse(3, NOW_MS);
     const on = (day: string, count: number): Told => [
       'link.refused',
-      { install_id: installId, reason: 'link_limit_reached', count, day },
+      {
+        ...{ install_id: installId, code: 'Link…', note: 'note' },
+        ...{ reason: 'link_limit_reached', count, day },
+        ...{ hwid: null, device_name: null, os: null },
+      },
     ];
     const [first, second] = [NOW_MS, NOW_MS + DAY_MS].map((ms) =>
       new Date(ms).toISOString().slice(0, 10),
