@@ -232,13 +232,13 @@ async function idOf(
     installCode === null
       ? await store.findLinkById(installId ?? 0)
       : await store.findLink(installCode);
-  const isOwn = link !== null && link.providerId === provider.id;
-  return isOwn && (installId === null || link.id === installId) ? link.id : null;
+  if (link?.providerId !== provider.id) return null;
+  return installId === null || link.id === installId ? link.id : null;
 }
 
 /**
- * Lists the latest devices that a link refused, up to ten seconds late. Refuses as {@link freeSlots}
- * does.
+ * Lists the latest devices that a link refused, up to ten seconds late. Refuses as
+ * {@link freeSlots} does.
  */
 export async function listRefused(
   core: Core,

@@ -1,6 +1,6 @@
 /**
- * Devices that links refused, gathered in memory like figures: for each link the latest few by HWID,
- * however many callers invent.
+ * Devices that links refused, gathered in memory like figures: for each link the latest few by
+ * HWID, however many callers invent.
  */
 
 import type { KnownLink, RefusalReason, RefusedDevice } from './port/figure.ts';

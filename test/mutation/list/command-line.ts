@@ -42,7 +42,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
     tests: ['test/cli/link-qr.test.ts'],
     changes: [
       ['if (columns < width) {', 'if (columns <= width) {'],
-      ['Buffer.byteLength(link) > LINK_BYTES_MAX', 'Buffer.byteLength(link) < 0'],
+      ['Buffer.byteLength(final) > LINK_BYTES_MAX', 'Buffer.byteLength(final) < 0'],
       ['binding?.status === DOMAIN_ACTIVE', 'binding !== null'],
     ],
   },
@@ -58,7 +58,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
   {
     file: 'src/cli/link-name.ts',
     tests: ['test/cli/link.test.ts'],
-    changes: [['if (others.length === 0) return found;', 'return found;']],
+    changes: [['if (found.length === 1) return link;', 'return link;']],
   },
   {
     file: 'src/cli/link-set.ts',
@@ -66,7 +66,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
     changes: [
       ["note === '' ? null : note", 'note'],
       ['key === false ? null : subscriptionKeyHash(key)', 'subscriptionKeyHash(String(key))'],
-      ["if (typeof changed === 'string') throw refusal(REFUSALS[changed], installCode);", ''],
+      ['if (!isByFilter) throw error;', ''],
     ],
   },
   {
@@ -146,6 +146,42 @@ export const commandLineFiles: readonly MutatedFile[] = [
       ["if (locale !== undefined) throw new UsageError('--locale goes with --telegram');", ''],
       ['isEnabled: enable === true', 'isEnabled: true'],
     ],
+  },
+  {
+    file: 'src/cli/link-filter.ts',
+    tests: ['test/cli/link-many.test.ts'],
+    changes: [
+      ['if (name === undefined && !isFiltered) {', 'if (false) {'],
+      ["await confirm(context, options, `${verb} ${counted(links.length, 'link')}`);", ''],
+    ],
+  },
+  {
+    file: 'src/cli/link-end.ts',
+    tests: ['test/cli/link-end.test.ts'],
+    changes: [
+      ['if (isAll || named.isByNote) {', 'if (isAll) {'],
+      ['if (hadKey) context.stderr(', 'if (false) context.stderr('],
+    ],
+  },
+  {
+    file: 'src/cli/link-add.ts',
+    tests: ['test/cli/link-add.test.ts'],
+    changes: [['if (room < notes.length) {', 'if (false) {']],
+  },
+  {
+    file: 'src/cli/link-csv.ts',
+    tests: ['test/cli/link-add.test.ts'],
+    changes: [['if (before !== undefined) return {', 'if (false) return {']],
+  },
+  {
+    file: 'src/cli/csv.ts',
+    tests: ['test/cli/link-add.test.ts'],
+    changes: [["if (text[quote + 1] !== '\"') {", 'if (true) {']],
+  },
+  {
+    file: 'src/cli/qr-image.ts',
+    tests: ['test/cli/link-qr-files.test.ts'],
+    changes: [['if (!isDark) pixels[at]', 'if (isDark) pixels[at]']],
   },
   {
     file: 'src/cli/key.ts',

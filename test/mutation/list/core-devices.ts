@@ -103,9 +103,9 @@ export const coreDevices: readonly MutatedFile[] = [
         'if (isRefused(name)) return AT_DOOR.link_not_found;',
         'if (!isRefused(name)) return AT_DOOR.link_not_found;',
       ],
-      ['  core.store.countRefusal(link, says, nowMs);\n', ''],
+      ["  core.store.countRefusal(link, says, nowMs, refusedDevice(hwid ?? '', facts));\n", ''],
       [
-        'if (isRefused(key)) return countMisfit(core, call, key, nowMs);',
+        'if (isRefused(key)) return countMisfit(core, call, key, reported, nowMs);',
         'if (isRefused(key)) return key;',
       ],
       [

@@ -29,7 +29,7 @@ export const figures: readonly MutatedFile[] = [
       ['r.refused_count DESC', 'r.refused_count ASC'],
       ['AND r.refused_at_ms >= ', 'AND r.refused_at_ms > '],
       ["WHERE i.provider_id = ${value('providerId')} AND", 'WHERE'],
-      ['if (counter.addRefusal(link, reason, atMs)) prompt', 'prompt'],
+      ['if (counter.addRefusal(link, reason, atMs, device ?? null)) prompt', 'prompt'],
       ['WHEN excluded.day > r.day THEN excluded.day_count', 'WHEN excluded.day > r.day THEN 0'],
       ['excluded.refused_at_ms >= r.refused_at_ms', 'excluded.refused_at_ms > 0'],
     ],

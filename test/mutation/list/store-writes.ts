@@ -101,4 +101,23 @@ export const storeWrites: readonly MutatedFile[] = [
       ],
     ],
   },
+  {
+    file: 'src/store/noun/link-end.ts',
+    tests: ['test/store/contract/link.test.ts'],
+    changes: [
+      ['yield* on.dropClaims.run({ deviceIds, providerId, installId });', ''],
+      ["yield* tombstones.add({ ...ended, why: 'removed' });", ''],
+      ['for (const { deviceId } of found) deviceIds.push(deviceId);', ''],
+    ],
+  },
+  {
+    file: 'src/store/noun/tombstone.ts',
+    tests: ['test/store/contract/link.test.ts'],
+    changes: [["return ended === null ? null : 'subscription_key_ended';", 'return null;']],
+  },
+  {
+    file: 'src/store/noun/refused-device.ts',
+    tests: ['test/store/contract/provider.test.ts'],
+    changes: [['WHERE x.n > ${REFUSED_PER_LINK})`);', 'WHERE false)`);']],
+  },
 ];

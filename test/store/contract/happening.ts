@@ -87,21 +87,6 @@ const links: Suite = (opened) => {
     expect(await toldOperator()).toEqual([]);
   });
 
-  test('revoked and removed, after each device that lost its slot', async () => {
-    const { store } = opened();
-    const { installId, providerId, told } = await listening(store);
-    for (const hwid of ['a', 'b']) await knock(store, hwid);
-    await store.revokeInstall(providerId, installId, 'NewCode00001', ACT);
-    await store.removeInstall(providerId, installId, ACT);
-    const of = { install_id: installId, install_limit: 2, why: 'deleted' };
-    expect((await told()).slice(3)).toEqual([
-      ['device.removed', { ...of, install_count: 1, hwid: 'a' }],
-      ['device.removed', { ...of, install_count: 0, hwid: 'b' }],
-      ['link.revoked', { install_id: installId, freed: 2, had_subscription_key: false }],
-      ['link.removed', { install_id: installId, freed: 0 }],
-    ]);
-  });
-
   test('full with the device that took the last slot, once', async () => {
     const { store } = opened();
     const { installId: install_id, told } = await listening(store);

@@ -20,6 +20,7 @@ import {
   removeProvider,
   type Suite,
 } from './fixture.ts';
+import { listening } from './happening.ts';
 import { onBinding, onLink, register } from './message-fixture.ts';
 
 type Method = 'freeSlots' | 'revokeInstall' | 'removeInstall' | 'findEnded' | 'forgetTombstones';
@@ -139,6 +140,21 @@ export const linkEndContract: Record<Method & keyof Store, Suite> = {
         (await store.findDeviceByToken(tokenHash)) !== null;
       expect(await Promise.all([a, former, stays, bound].map(isAlive))).toEqual([
         ...[false, false, true, true],
+      ]);
+    });
+
+    test('the events of both, after each device that lost its slot', async () => {
+      const { store } = opened();
+      const { installId, providerId, told } = await listening(store);
+      for (const hwid of ['a', 'b']) await knock(store, hwid);
+      await store.revokeInstall(providerId, installId, 'NewCode00001', ACT);
+      await store.removeInstall(providerId, installId, ACT);
+      const of = { install_id: installId, install_limit: 2, why: 'deleted' };
+      expect((await told()).slice(3)).toEqual([
+        ['device.removed', { ...of, install_count: 1, hwid: 'a' }],
+        ['device.removed', { ...of, install_count: 0, hwid: 'b' }],
+        ['link.revoked', { install_id: installId, freed: 2, had_subscription_key: false }],
+        ['link.removed', { install_id: installId, freed: 0 }],
       ]);
     });
 
