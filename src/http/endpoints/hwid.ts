@@ -115,6 +115,7 @@ const RefusedHwid = Type.Object(
 const listRefusedEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/list-refused',
+  repeat: 'reads',
   summary: 'List the devices that a limited link refused, the latest first',
   description: `Lists the last ${REFUSED_PER_LINK} devices that a link refused in the last 90 days, up to ten seconds late. Texts are cut to 64 characters. An extension of the public contract.`,
   params: selectorParams('install_code_error'),
