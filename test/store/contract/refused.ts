@@ -50,6 +50,7 @@ export const refusedContract: Record<keyof RefusedStore, Suite> = {
       await store.saveFigures();
       const kept = (await store.listRefused(link.installId)).map(({ hwid }) => hwid);
       expect(kept).toEqual(hwids.toReversed().slice(0, REFUSED_PER_LINK));
+      expect(await store.countRefusals('h100')).toBe(0);
     });
 
     test('they go with the link; of a link that is gone they hinder nobody', async () => {
