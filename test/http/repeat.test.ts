@@ -181,4 +181,6 @@ test('of repeats at once one does it, and all have its answer', async () => {
   expect([links.size, [...ids]]).toEqual([2, ['{"rc":1,"msg":"Ok","id":1}']]);
   expect((await ask('/api/list-install', {})).json.data).toHaveLength(3);
   expect((await ask('/remote/list', {})).json.data).toHaveLength(1);
+  // One was accepted.
+  expect(await app.metrics.text()).toContain('gatepost_distributions_total{event="accepted"} 1\n');
 });

@@ -98,6 +98,16 @@ export const coreRules: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/install.ts',
+    tests: ['test/http/repeat.test.ts'],
+    changes: [['if (isKeyRefusal(outcome)) return refusedKey(outcome);', '']],
+  },
+  {
+    file: 'src/monitor/tallies.ts',
+    tests: ['test/http/repeat.test.ts'],
+    changes: [[' && !added.isRepeat', '']],
+  },
+  {
     file: 'src/http/endpoints/once.ts',
     tests: ['test/http/repeat.test.ts'],
     changes: [['if (made === null) return', 'return']],
@@ -120,7 +130,6 @@ export const coreRules: readonly MutatedFile[] = [
       ['provider.installCountMax ?? core', 'core'],
       ["updated === 'subscription_key_exists'", 'false'],
       ['{ ...refused, recordId: known?.id }', 'refused'],
-      ['if (isKeyRefusal(outcome)) return refusedKey(outcome);', ''],
       ['link.providerId === provider.id', 'link.providerId > 0'],
     ],
   },

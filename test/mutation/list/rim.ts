@@ -267,10 +267,7 @@ export const rim: readonly MutatedFile[] = [
   {
     file: 'src/monitor/tallies.ts',
     tests: ['test/monitor/metrics.test.ts'],
-    changes: [
-      [`if (typeof added !== 'string' && `, 'if ('],
-      [' && !added.isRepeat', ''],
-    ],
+    changes: [[`if (typeof added !== 'string' && `, 'if (']],
   },
   {
     file: 'src/monitor/server.ts',
