@@ -33,6 +33,8 @@ export const coreWords: readonly MutatedFile[] = [
     file: 'src/core/provider.ts',
     tests: ['test/core/provider.test.ts', 'test/http/credentials.test.ts', 'test/http/coverage'],
     changes: [
+      ["if (!isActive(provider, nowMs)) return 'subscription_required';", ''],
+      ["mayNotify(provider, nowMs) ? null : 'enterprise_required'", 'null'],
       [
         'return provider.activeUntilMs === null || nowMs < provider.activeUntilMs;',
         'return provider.activeUntilMs !== null || nowMs < provider.activeUntilMs;',
