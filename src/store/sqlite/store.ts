@@ -35,7 +35,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const { dataDir, create, migrates, commitBatchMax, onCommit, onFigure, onOutbox } = options;
   const { clock = systemClock, onDistributionEnd } = options;
   const { onMigration } = options;
-  const older = onMigration && (migrates ?? create) ? olderSchema(dataDir) : null;
+  const older = onMigration && (migrates ?? create) ? olderSchema(dataDir, create) : null;
   if (older !== null) await onMigration?.(older, SCHEMA_VERSION);
   const opened = openDatabase(dataDir, create, migrates);
   const index = WalIndex.of(opened.db);

@@ -67,8 +67,12 @@ export function openDatabase(dataDir: string, create: boolean, migrates = create
   }
 }
 
-/** Returns the schema of a database that must be migrated; null: there is none, or it is new. */
-export function olderSchema(dataDir: string): number | null {
+/**
+ * Returns the schema of a database that must be migrated; null: there is none, or it is new. Throws
+ * {@link OperatorError} for a directory that cannot be used.
+ */
+export function olderSchema(dataDir: string, create: boolean): number | null {
+  checkDirectory(dataDir, create);
   const file = join(dataDir, DATABASE_FILE);
   const schema = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0 ? inspect(file) : 0;
   return schema > 0 && schema < SCHEMA_VERSION ? schema : null;
