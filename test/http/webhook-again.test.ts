@@ -63,6 +63,18 @@ test('after a test that gets through what waits is tried at once, else at its ti
   expect(await isDue()).toBe(true);
 });
 
+test('enabled again, what waits is tried at once, and the worker is woken', async () => {
+  await putOff();
+  await call(app, '/api/webhook-update', own, { id: 1, enabled: 0 });
+  let wakes = 0;
+  app.core.signals.onOutbox(() => {
+    wakes += 1;
+  });
+  await call(app, '/api/webhook-update', own, { id: 1, enabled: 1 });
+  expect(wakes).toBe(1);
+  expect(await isDue()).toBe(true);
+});
+
 test('other events drop what waits of kinds that are not wanted any more', async () => {
   const waiting = async () => {
     const answer = await call(app, '/api/webhook-deliveries', own, { id: 1 });

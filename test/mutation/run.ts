@@ -41,6 +41,8 @@ const WORKERS = 2;
 /** The time after which a mutation counts as killed because its tests do not end, s. */
 const SECONDS_MAX = 120;
 const KILLED_PERCENT_MIN = 95;
+/** For all files: bunfig.toml's `preload` sets it for the first alone, and a slow test is no kill. */
+const PATIENCE = '--timeout=60000';
 
 const root = join(import.meta.dir, '../..');
 const parts = process.argv.slice(2);
@@ -117,7 +119,7 @@ function copySources(copy: string): void {
 
 async function passes(copy: string, { tests, store }: TestRun): Promise<boolean> {
   const files = tests.map((path) => `./${path}`);
-  const child = Bun.spawn([process.execPath, 'test', '--bail', ...files], {
+  const child = Bun.spawn([process.execPath, 'test', '--bail', PATIENCE, ...files], {
     cwd: copy,
     env: {
       ...process.env,

@@ -25,6 +25,7 @@ import {
   to,
 } from './contract/message-fixture.ts';
 import { openContractStore } from './contract/open.ts';
+import { addWebhook, waitingFor } from './contract/webhook.ts';
 
 describe('in the database file, whoever writes to it', () => {
   let opened: Awaited<ReturnType<typeof openContractStore>>;
@@ -190,6 +191,16 @@ describe('in the database file, whoever writes to it', () => {
       expect(calls).toBe(seconds);
     }
     stop();
+  });
+
+  test('a webhook goes when its queue is empty: to delete both at once takes long', async () => {
+    const { store } = opened;
+    const id = await addWebhook(store, null);
+    await store.addEvent({ providerId: null, kind: 'disk.low', atMs: NOW_MS, data: {} });
+    expect(await waitingFor(store, id)).toEqual(['disk.low']);
+    db.run(`CREATE TRIGGER webhook_last BEFORE DELETE ON webhook
+      WHEN EXISTS (SELECT 1 FROM outbox) BEGIN SELECT RAISE(ABORT, 'it has a queue'); END`);
+    expect(await store.removeWebhook(id, null, ACT)).toBe('ok');
   });
 
   test('an acknowledgement that says nothing new asks nobody for the lock', async () => {

@@ -2,6 +2,7 @@
 
 import { afterEach, expect, test } from 'bun:test';
 import { StoreBusy } from '../../src/core/port/store.ts';
+import { nextTurn } from '../../src/core/turn.ts';
 import { TOO_MANY, TurnGroup } from '../../src/store/postgres/group.ts';
 
 /** Calls of one party that wait: half of those of all parties. */
@@ -38,9 +39,8 @@ test('a call whose deadline passed while it waited is not run later', async () =
   expect(await second).toBeInstanceOf(StoreBusy);
   release();
   await first;
-  const third = heldGroup(5_000);
-  third.release();
-  expect(await third.group.ask(3)).toBe(3);
+  // The run ends in one turn, and the next would begin in another.
+  for (let turns = 0; turns < 5; turns++) await nextTurn();
   expect(ran).toEqual([1]);
 });
 

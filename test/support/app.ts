@@ -152,9 +152,9 @@ const TAKING_ALL: EventSenders = {
   telegram: { concurrency: 1, spacingMs: 0, deliver: async () => ({ verdict: 'accepted' }) },
 };
 
-function coreOn(store: Store, limits: Limits, pushKey: string | null): Core {
+function coreOn(store: Store, signals: Signals, limits: Limits, pushKey: string | null): Core {
   return {
-    ...{ store, limits, signals: new Signals() },
+    ...{ store, limits, signals },
     actor: () => ACT.actor,
     gateways: () => [],
     pushKey: () => pushKey,
@@ -180,10 +180,12 @@ export async function startTestApp(
   const expectedFaults: string[] = [];
   const tallies = new Tallies();
   const { onCommit, onFigure, onDistributionEnd } = tallies;
-  const observers = { onCommit, onFigure, onDistributionEnd };
+  const signals = new Signals();
+  const onOutbox = () => signals.outboxFilled();
+  const observers = { onCommit, onFigure, onOutbox, onDistributionEnd };
   const opened = await openPlace(place, { ...OPENING, ...observers, clock });
   const store = strictStore(tallies.counting(strictStore(opened)), { isSlow });
-  const core = coreOn(store, { ...WIDE_LIMITS, ...bounds }, pushKey);
+  const core = coreOn(store, signals, { ...WIDE_LIMITS, ...bounds }, pushKey);
   const log = makeLog(
     { logFormat: 'json', logLevel: 'info' },
     clock.nowMs,

@@ -138,7 +138,7 @@ export function deliveryMethods(backend: Backend): DeliveryMethods {
 }
 
 /** Lists the events to put into the queue as long as it has room. */
-function fitting(found: readonly (Found & { isWanted: boolean })[], room: number) {
+export function fitting(found: readonly (Found & { isWanted: boolean })[], room: number) {
   const eventIds: number[] = [];
   for (const { id, isWanted, isWaiting } of found) {
     if (!isWanted) continue;

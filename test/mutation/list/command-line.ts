@@ -57,8 +57,11 @@ export const commandLineFiles: readonly MutatedFile[] = [
   },
   {
     file: 'src/cli/link-name.ts',
-    tests: ['test/cli/link.test.ts'],
-    changes: [['if (found.length === 1) return link;', 'return link;']],
+    tests: ['test/cli/link-many.test.ts', 'test/cli/link.test.ts'],
+    changes: [
+      ['if (found.length === 1) return link;', 'return link;'],
+      ['whole.length > 0 ? whole : found', 'found'],
+    ],
   },
   {
     file: 'src/cli/link-set.ts',

@@ -101,7 +101,7 @@ export const nounMessages: readonly MutatedFile[] = [
         '${IN_LANE} AND ${unscheduled()} ORDER BY due_at_ms, id LIMIT 1)`;',
       ],
       ['(${free} AND ${isBeforeScheduled(backend)})', '(${free})'],
-      ["once('providerId'))} AND ${free}`),", "once('providerId'))}`),"],
+      ["x.id ${among('ids')} AND ${free} AND ${IN_LANE}", "x.id ${among('ids')} AND ${IN_LANE}"],
       ['OR x.status IN ${IN_DELIVERY} THEN 0', 'THEN 0'],
     ],
   },

@@ -18,7 +18,11 @@ export const storeMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/acknowledgement.ts',
-    tests: ['test/store/contract/inbox.test.ts', 'test/core/message/push-model.test.ts'],
+    tests: [
+      'test/store/contract/inbox.test.ts',
+      'test/core/message/push-model.test.ts',
+      'test/store/contract/provider.test.ts',
+    ],
     changes: [
       ['r.executed_at_ms IS NULL AND r.refused_at_ms IS NULL', 'r.executed_at_ms IS NULL'],
       ['AND r.sent_at_ms IS NOT NULL', ''],
@@ -46,7 +50,11 @@ export const storeMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/token.ts',
-    tests: ['test/store/contract/device.test.ts', 'test/core/message/registration-model.test.ts'],
+    tests: [
+      'test/store/contract/device.test.ts',
+      'test/core/message/registration-model.test.ts',
+      'test/store/contract/outbox.test.ts',
+    ],
     changes: [
       ["AND device_id = ${value('deviceId')}`", '`'],
       ['push_dropped_at_ms = NULL,', ''],
@@ -84,7 +92,7 @@ export const storeMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/watch.ts',
-    tests: ['test/store/contract/node.test.ts'],
+    tests: ['test/store/sqlite.test.ts'],
     changes: [
       ["if (count === null || count !== known) onChange('all');", "onChange('all');"],
       ['if (count === null || count !== known)', 'if (count !== known)'],

@@ -13,7 +13,7 @@ export const storeReads: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/audit-notes.ts',
-    tests: ['test/store/contract/audit.test.ts', 'test/cli/audit.test.ts'],
+    tests: ['test/core/audit/listed.test.ts', 'test/store/contract/audit.test.ts'],
     changes: [
       [
         `const isOwn = providerId === undefined || actor.kind === 'provider';`,
@@ -33,18 +33,25 @@ export const storeReads: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/webhook.ts',
-    tests: ['test/store/contract/event.test.ts'],
+    tests: [
+      'test/store/contract/event.test.ts',
+      'test/http/webhook-again.test.ts',
+      'test/store/sqlite.test.ts',
+    ],
     changes: [
       ['if (count >= countMax) return', 'if (count > countMax) return'],
       ['      notes.outbox();\n    }\n    notes.forget', '    }\n    notes.forget'],
       ['    notes.audit(act, deeds.updateWebhook(before, after), owner);\n', ''],
       ['      await empty(id);\n', ''],
-      ["previous_until_ms <= ${value('nowMs')} LIMIT 1`", 'previous_until_ms > 0 LIMIT 1`'],
+      [
+        "previous_until_ms <= ${value('nowMs')}\n        ORDER BY id",
+        'previous_until_ms > 0\n        ORDER BY id',
+      ],
     ],
   },
   {
     file: 'src/store/noun/webhook-delivery.ts',
-    tests: ['test/store/contract/event.test.ts', 'test/http/webhook-replay.test.ts'],
+    tests: ['test/store/webhook-room.test.ts', 'test/store/contract/event.test.ts'],
     changes: [
       ['if (eventIds.length >= room) return', 'if (eventIds.length > room) return'],
       ['if (isWaiting === 0) eventIds', 'eventIds'],
@@ -126,7 +133,7 @@ export const storeReads: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/health.ts',
-    tests: ['test/store/contract/node.test.ts', 'test/doctor/doctor.test.ts'],
+    tests: ['test/store/sqlite.test.ts'],
     changes: [['on.touch.run();', '']],
   },
   {

@@ -7,6 +7,7 @@ export const storeWrites: readonly MutatedFile[] = [
       'test/core/device.test.ts',
       'test/http/device-calls.test.ts',
       'test/store/contract/link.test.ts',
+      'test/store/contract/device.test.ts',
     ],
     changes: [
       [

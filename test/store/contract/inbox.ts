@@ -84,7 +84,24 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       expect(await inboxOf(store, a, EXPIRES_MS - 1)).toEqual([first, second, third]);
       expect(await inboxOf(store, a, EXPIRES_MS)).toEqual([second]);
       expect(await inboxOf(store, a, EXPIRES_MS + 1)).toEqual([]);
-      expect(await inboxOf(store, { ...a, id: a.id + 1 })).toEqual([]);
+      const nothing = { messages: [], isCut: false };
+      expect(await store.listInbox({ ...a, id: a.id + 1 }, NOW_MS, limits)).toEqual(nothing);
+    });
+
+    test('no more than fit, and whether some are left', async () => {
+      const { store } = opened();
+      const { providerId, a } = await addInbox(store);
+      for (const body of ['x', 'y', 'z']) {
+        await deliver(store, providerId, { payload: JSON.stringify({ body }) });
+      }
+      const list = async (bytesMax: number) => {
+        const { messages, isCut } = await store.listInbox(a, NOW_MS, { countMax: 9, bytesMax });
+        return [messages.length, isCut];
+      };
+      const bytes = '{"body":"x"}'.length;
+      expect(await list(bytes)).toEqual([1, true]);
+      expect(await list(bytes + 1)).toEqual([2, true]);
+      expect(await list(3 * bytes + 1)).toEqual([3, false]);
     });
 
     test('nothing of another device, or not sent yet, or blocked', async () => {

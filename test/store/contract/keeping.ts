@@ -6,6 +6,7 @@ import type {
 } from '../../../src/core/port/keeping.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
+import { figuresOf } from './figure.ts';
 import {
   ALL,
   addDoor,
@@ -150,6 +151,23 @@ export const keepingContract: Record<keyof KeepingStore, Suite> = {
       await prune(store, EXPIRES_MS, EXPIRES_MS);
       expect(await isPruned(store, over)).toBe(true);
     });
+
+    test.each([
+      ['200 texts', 201, '{}'],
+      ['1 MiB of texts', 3, JSON.stringify({ body: 'x'.repeat(600_000) })],
+    ])('a step frees no more than %s', async (_, count, payload) => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const ids = await Promise.all(
+        Array.from({ length: count }, () => send(store, providerId, { payload })),
+      );
+      await Promise.all(ids.map((id) => store.blockDistribution(id, [10], NOW_MS, ACT)));
+      const last = Math.max(...ids);
+      const next = await store.pruneLedger(EXPIRES_MS, EXPIRES_MS, null);
+      expect([await isPruned(store, last - 1), await isPruned(store, last)]).toEqual([true, false]);
+      await store.pruneLedger(EXPIRES_MS, EXPIRES_MS, next);
+      expect(await isPruned(store, last)).toBe(true);
+    });
   },
 
   forgetDistributions(opened) {
@@ -204,6 +222,18 @@ export const keepingContract: Record<keyof KeepingStore, Suite> = {
         { installCode: CODE, lastSeenAtMs: NOW_MS + 1 },
       ]);
     });
+
+    test('a device counts as seen once a day at a provider', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      const { id, tokenHash } = await holderOf(store, 'a');
+      const { tokenId = 0 } = (await store.findDeviceByToken(tokenHash)) ?? {};
+      for (const hours of [0, 1, 24, 25]) {
+        await store.noteSeen(id, tokenId, NOW_MS + hours * HOUR_MS);
+      }
+      expect(await figuresOf(store, providerId)).toMatchObject({ seen: 2 });
+    });
   },
 
   forgetVisits(opened) {
@@ -220,6 +250,16 @@ export const keepingContract: Record<keyof KeepingStore, Suite> = {
       expect(await places()).toBe(2);
       expect(await untilDone(() => store.forgetVisits(NOW_MS + 2))).toBe(1);
       expect(await places()).toBe(1);
+    });
+
+    test('also where a device without a token was not seen, though elsewhere it was since', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      await addDoor(store, 'Provide2', OTHER_CODE);
+      await visit(store, 'a', NOW_MS);
+      await visit(store, 'a', NOW_MS + 1, 'Provide2');
+      await untilDone(() => store.forgetVisits(NOW_MS + 1));
+      expect((await store.findDevice('a'))?.seenBy).toMatchObject([{ providerCode: 'Provide2' }]);
     });
 
     test('a provider that has a device on nothing forgets it when it was not seen since', async () => {
@@ -290,6 +330,15 @@ export const keepingContract: Record<keyof KeepingStore, Suite> = {
       await removeProvider(store, 'Provide1');
       await forget(NOW_MS + 2);
       expect(await known(store, 'tied', 'new')).toEqual([]);
+    });
+
+    test('not one that is seen while a step looks', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      await visit(store, 'a', NOW_MS);
+      const step = store.forgetStrangers({ seenBeforeMs: NOW_MS + 1, countMax: NO_LIMIT }, null);
+      await Promise.all([step, visit(store, 'a', NOW_MS + 9)]);
+      expect(await known(store, 'a')).toEqual(['a']);
     });
 
     test('those not seen for longest when there are too many', async () => {

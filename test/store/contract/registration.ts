@@ -322,6 +322,8 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
           (await store.findDevice('a'))?.seenBy.map((at) => [at.providerCode, at.deviceName]) ?? [],
         );
       expect(await names()).toEqual({ Provide1: FACTS.deviceName, Provide2: 'at two' });
+      await knock(store, 'a', OTHER_CODE, SILENCE);
+      expect(await names()).toEqual({ Provide1: FACTS.deviceName, Provide2: 'at two' });
     });
 
     test('what is sent to an unbound device before its place is taken, it never reads', async () => {
@@ -352,7 +354,8 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       const push = { gateway: 'fcm', token: 'address' } as const;
       await store.registerDevice(registration('a', { push, locale: 'ru', shown: onLink() }));
       await store.registerDevice(registration('b', { push: { ...push, token: 'of b' } }));
-      await attempt(store, 'a', NOTHING_SHOWN);
+      await addDoor(store, 'Provide2', OTHER_CODE);
+      await register(store, 'a', onLink(OTHER_CODE));
       expect(await store.listPushAddresses('a')).toEqual([{ push, locale: 'ru' }]);
     });
   },
@@ -371,6 +374,14 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       // Known again, it has no token.
       await store.registerDevice(registration('a', { tokenHash: tokenHash('new') }));
       expect(await store.findDeviceByToken(tokenHash('a'))).toBeNull();
+    });
+
+    test('seen when it was shown last, though its device was seen since', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      const { tokenHash: hash } = await register(store, 'a');
+      await knock(store, 'a', CODE, FACTS, NOW_MS + 1);
+      expect(await store.findDeviceByToken(hash)).toMatchObject({ lastSeenAtMs: NOW_MS });
     });
 
     test('its number stays through renewals, and is another’s for nobody', async () => {

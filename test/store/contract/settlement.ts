@@ -110,7 +110,7 @@ export const settlementContract: Record<Method & keyof OutboxStore, Suite> = {
     });
 
     test('a dead address is dropped, unless another has come since', async () => {
-      const { store, a, id, destinationId, first, second } = await given();
+      const { store, a, b, id, destinationId, first, second } = await given();
       const dead = (push: typeof first) => ({
         ...{ outcome: 'dead' as const, problem: 'UNREGISTERED' },
         ...{ tokenId: push.token?.id ?? 0, push: push.token?.push ?? fcm(''), asOfMs: null },
@@ -124,6 +124,8 @@ export const settlementContract: Record<Method & keyof OutboxStore, Suite> = {
       expect(await tokens('b')).toMatchObject([
         { gateway: null, dropped: { atMs: NOW_MS, why: 'UNREGISTERED' } },
       ]);
+      await registerAt(store, 'b', fcm('next'), { heldTokenHash: b.tokenHash });
+      expect(await tokens('b')).toMatchObject([{ gateway: 'fcm', dropped: null }]);
     });
 
     test('an address that was dead before it was registered again stays', async () => {
