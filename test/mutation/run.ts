@@ -41,7 +41,7 @@ const WORKERS = 2;
 /** The time after which a mutation counts as killed because its tests do not end, s. */
 const SECONDS_MAX = 120;
 const KILLED_PERCENT_MIN = 95;
-/** For all files: bunfig.toml's `preload` sets it for the first alone, and a slow test is no kill. */
+/** Time of a test, ms: bunfig.toml's `preload` sets it for the first file of a process alone. */
 const PATIENCE = '--timeout=60000';
 
 const root = join(import.meta.dir, '../..');
