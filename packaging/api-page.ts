@@ -22,6 +22,14 @@ const SHORT: readonly [string | RegExp, string][] = [
   [/^`link\.created`.*`webhook\.test`\.$/, 'A kind, or `webhook.test`.'],
   [`\`YYYY-MM-DD HH:MM:SS\` in UTC+3, unless the operator set another zone.`, 'A time.'],
 ];
+/** Sentences of descriptions that the page explains once. */
+const SENTENCES: readonly [string, string][] = [
+  ['A repeated call changes nothing and has the same answer.', 'Repeated: the same.'],
+  ['A repeated call changes nothing; its answer may differ.', 'Repeated: nothing more.'],
+  ['A repeated call does it again, unless', 'Repeated: done again, unless'],
+  ['A repeated call does it again.', 'Repeated: done again.'],
+  ['An extension of the public contract.', '*Ours.*'],
+];
 /** The words from which on a text that another call has is replaced by a link to that call. */
 const REPEATED_WORDS = 16;
 
@@ -66,7 +74,7 @@ function partOf(operation: OpenApiOperation, call: string, said: Map<string, str
   ];
   const input = operation.requestBody?.content['application/json'].schema;
   const parts = [
-    operation.description
+    SENTENCES.reduce((text, [from, to]) => text.replace(from, to), operation.description)
       .split('\n\n')
       .map((paragraph) => wrapped(paragraph, COLUMNS).join('\n'))
       .join('\n\n'),
