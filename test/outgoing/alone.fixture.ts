@@ -1,4 +1,4 @@
-/** Makes calls in a process of its own, and prints how they ended. */
+/** Makes calls in a process of its own; prints how they ended, and the hosts without a proxy. */
 
 import { systemClock } from '../../src/clock.ts';
 import { OutgoingFailure } from '../../src/outgoing/call.ts';
@@ -18,4 +18,5 @@ const ends = urls.map(async (url) => {
   }
   return kinds;
 });
-process.stdout.write((await Promise.all(ends)).flat().join(' '));
+const lines = [(await Promise.all(ends)).flat().join(' '), process.env['no_proxy'] ?? ''];
+process.stdout.write(lines.join('\n'));

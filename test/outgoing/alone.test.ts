@@ -16,14 +16,16 @@ async function run(urls: string[], env: Record<string, string> = {}) {
   const fixture = join(import.meta.dir, 'alone.fixture.ts');
   const child = Bun.spawn([process.execPath, fixture, servers.caFile, ...urls], {
     ...{ stdout: 'pipe', stderr: 'pipe' },
-    env: { ...process.env, ...env },
+    // Calls of this process changed its own.
+    env: { ...process.env, no_proxy: undefined, ...env },
   });
   const [stdout, stderr] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ]);
   expect(await child.exited).toBe(0);
-  return { ends: stdout.split(' '), stderr };
+  const [ends = '', direct = ''] = stdout.split('\n');
+  return { ends: ends.split(' '), direct: direct.split(','), stderr };
 }
 
 test('nothing is printed, whatever goes wrong', async () => {
@@ -51,8 +53,14 @@ test('a proxy that the environment names is not used', async () => {
   const url = `http://127.0.0.1:${port}`;
   const lower = { https_proxy: url, http_proxy: url, no_proxy: 'a.example.com' };
   const upper = { HTTPS_PROXY: url, HTTP_PROXY: url, NO_PROXY: 'b.example.com' };
-  for (const env of [lower, upper, { ...lower, ...upper }]) {
-    const { ends } = await run([`${servers.origin('fcm')}/x`], env);
+  for (const [env, own] of [
+    [lower, lower.no_proxy],
+    [upper, upper.NO_PROXY],
+    [{ ...lower, ...upper }, lower.no_proxy],
+  ] as const) {
+    const { ends, direct } = await run([`${servers.origin('fcm')}/x`], env);
+    // The operator's own stay.
+    expect(direct).toEqual([own, expect.any(String)]);
     expect(ends).toEqual([expect.stringMatching(/^4/), expect.stringMatching(/^4/)]);
   }
   expect(visits).toBe(0);

@@ -74,6 +74,11 @@ test('an answer that is huge, or drips, is cut off, and its status holds', async
   const huge = await send();
   expect(huge).toMatchObject({ isWhole: false });
   expect((huge as { text: string }).text.length).toBeLessThanOrEqual(1024);
+  // A failure without an end is left at its bound, long before the time of the call.
+  await servers.behave('fcm', { next: [{ kind: 'huge', bytes: 2 ** 50, status: 500 }] });
+  const [startMs, timeoutMs] = [performance.now(), 10_000];
+  expect(await send({ timeoutMs })).toMatchObject({ status: 500, isWhole: false });
+  expect(performance.now() - startMs).toBeLessThan(timeoutMs);
   await servers.behave('fcm', { next: [{ kind: 'drip', everyMs: 50 }] });
   expect(await send({ timeoutMs: 4_000 })).toMatchObject({ isWhole: false });
   expect(await send()).toMatchObject({ status: 401 });

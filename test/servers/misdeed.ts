@@ -19,7 +19,7 @@ export type Misdeed =
   /** Answers 200, and then a byte of the body now and then, for ever. */
   | { kind: 'drip'; everyMs: number; delivers?: boolean }
   /** Answers 200 with a body of so many bytes. */
-  | { kind: 'huge'; bytes: number; delivers?: boolean };
+  | { kind: 'huge'; bytes: number; delivers?: boolean; status?: number };
 
 /** What a service does until it is told otherwise. */
 export interface Behaviour {

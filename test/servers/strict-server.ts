@@ -236,7 +236,7 @@ function misbehave(
     const timer = setInterval(() => response.write(' '), misdeed.everyMs);
     response.on('close', () => clearInterval(timer));
   } else if (kind === 'huge') {
-    response.writeHead(200, {});
+    response.writeHead(misdeed.status ?? 200, {});
     writeMuch(response, misdeed.bytes);
   } else if (kind === 'goaway' || kind === 'goaway-after') goAway(kind, response, answer, reset);
 }

@@ -58,7 +58,11 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/postgres/set/acknowledgement.ts',
-    tests: ['test/store/set-rules.test.ts', 'test/store/contract/inbox.test.ts'],
+    tests: [
+      'test/store/set-rules.test.ts',
+      'test/store/contract/inbox.test.ts',
+      'test/store/contract/outbox.test.ts',
+    ],
     store: 'postgres',
     changes: [
       ['AND sent_at_ms IS NOT NULL', ''],
