@@ -213,11 +213,14 @@ describe('a file with a secret', () => {
   });
 });
 
-test('the key file of the import in README.md is one that is taken', () => {
-  const readme = readFileSync(join(import.meta.dir, '../README.md'), 'utf8');
-  const line = /^\$ (.* > key\)?)$/m.exec(readme)?.[1] ?? 'false';
+test('the key file of the import in docs/moving-in.md is one that is taken', () => {
+  const page = readFileSync(join(import.meta.dir, '../docs/moving-in.md'), 'utf8');
+  const written = /`\((umask 077; cat > KEYFILE)\)`/.exec(page)?.[1] ?? 'false';
+  const line = `echo ${'k'.repeat(32)} | (${written})`;
   const cwd = folder();
   const { exitCode } = Bun.spawnSync(['sh', '-c', `umask 022; ${line}`], { cwd });
   expect(exitCode).toBe(0);
-  expect(readSecretFile(join(cwd, 'key'))).toEqual({ text: expect.stringMatching(/^\S{32}\n$/) });
+  expect(readSecretFile(join(cwd, 'KEYFILE'))).toEqual({
+    text: expect.stringMatching(/^\S{32}\n$/),
+  });
 });

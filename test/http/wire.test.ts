@@ -13,22 +13,35 @@ import { addLink, bind, enter, HASH, seedShop } from '../support/shop.ts';
 import { difference, takeSnapshot } from '../support/snapshot.ts';
 import { until } from '../support/until.ts';
 
+const ENDING = 'EndingLink02';
+
 let app: TestApp;
 let own: Credentials;
 beforeAll(async () => {
   app = await startTestApp();
   own = await seedShop(app);
-  await addLink(app, own);
-  await enter(app, 'a');
+  await addLinks(app, own);
 });
 afterAll(() => app.close());
+
+/** Two links with a device each; the second one ends. */
+async function addLinks(at: TestApp, by: Credentials): Promise<void> {
+  await addLink(at, by);
+  await enter(at, 'a');
+  await addLink(at, by, ENDING);
+  await enter(at, 'c', ENDING);
+}
 
 /** A query that changes something when it is asked with the endpoint's own method. */
 const CHANGING: Readonly<Record<string, string>> = {
   '/api/add-install': 'install_limit=1',
   '/api/update-install': 'id=1&status=5',
   '/api/list-install': '',
+  '/api/free-slots': 'install_id=2',
+  '/api/revoke-install': 'id=2',
+  '/api/remove-install': 'id=2',
   '/api/list-hwid': 'install_id=1',
+  '/api/list-refused': 'install_id=1',
   '/api/delete-hwid': 'install_id=1&hwid=a',
   '/api/policy': 'enforce=0',
   '/api/add-domain': `domain_hash=${'b'.repeat(64)}`,
@@ -93,9 +106,8 @@ test('what changes nothing under other methods would have changed something unde
   const twin = await startTestApp();
   try {
     const twinOwn = await seedProvider(twin, { code: own.code, authKey: own.authKey });
-    await addLink(twin, twinOwn);
     await bind(twin, twinOwn);
-    await enter(twin, 'a');
+    await addLinks(twin, twinOwn);
     // Devices first: they need the link and the binding as they are.
     const gets = endpoints.filter(({ audience, method, path }) => {
       return method === 'GET' && audience !== 'device' && !path.startsWith('/remote/');
