@@ -226,7 +226,7 @@ describePostgres('the way to PostgreSQL', () => {
         while (!isOver) {
           await sql`INSERT INTO provider (code, name, key_hash, plan, created_at_ms)
             SELECT 'P' || lpad(nextval('install_id_seq')::text, 7, '0'), 'x', sha256('x'), 'basic', 1
-            FROM generate_series(1, 50)`;
+            FROM generate_series(1, 10)`;
         }
       })();
       for (let n = 0; n < 20; n++) {

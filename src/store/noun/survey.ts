@@ -54,8 +54,8 @@ export function* surveyContents(statements: Statements): Step<Omit<Contents, 'ho
       WHERE provider_id IS NULL AND disabled_why <> ${DISABLED_BY_OWNER} ORDER BY webhook.id`);
   const passing = statements.prepare<{ code: string }>(sql`
       SELECT p.code AS code FROM provider p
-      WHERE p.without_hwid = 'pass' OR EXISTS (SELECT 1 FROM install i
-        WHERE i.provider_id = p.id AND i.without_hwid = 'pass')
+      WHERE p.without_hwid = 'pass'
+        OR p.id IN (SELECT i.provider_id FROM install i WHERE i.without_hwid = 'pass')
       ORDER BY p.id LIMIT ${PASSING_COUNT_MAX}`);
   return {
     passing: (yield* passing.all()).map(({ code }) => code),
