@@ -74,7 +74,7 @@ export function openDatabase(dataDir: string, create: boolean, migrates = create
 export function olderSchema(dataDir: string, create: boolean): number | null {
   checkDirectory(dataDir, create);
   const file = join(dataDir, DATABASE_FILE);
-  const schema = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0 ? inspect(file) : 0;
+  const schema = schemaIn(file);
   return schema > 0 && schema < SCHEMA_VERSION ? schema : null;
 }
 
@@ -127,7 +127,7 @@ function setCaches(db: Database): void {
 function refuse(dataDir: string, create: boolean, migrates: boolean): number | null {
   const file = join(dataDir, DATABASE_FILE);
   const identity = identityOf(file);
-  const schema = identity !== null && statSync(file).size > 0 ? inspect(file) : 0;
+  const schema = schemaIn(file);
   if (schema === 0 && !create) {
     throw new OperatorError(
       `there is no Gatepost database in ${dataDir}: start 'gatepost serve' or add a provider first`,
@@ -141,6 +141,11 @@ function refuse(dataDir: string, create: boolean, migrates: boolean): number | n
     );
   }
   return identity;
+}
+
+/** Reads the schema version of a file; 0: it is missing or empty. */
+function schemaIn(file: string): number {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0 ? inspect(file) : 0;
 }
 
 function identityOf(file: string): number | null {
