@@ -152,6 +152,15 @@ export const deviceProvider = sqliteTable(
     claim_install_id: integer(),
     /** 1: its only slot was last seen on an earlier day than the device: another slot ended. */
     seen_apart: integer().notNull().default(0),
+    /** Until when a message that names the device rides. */
+    ride_until_ms: integer().notNull().default(0),
+    /**
+     * The home link: that of the first slot, which alone carries what is for this device. It refers
+     * to no row, as {@link claim_install_id}.
+     */
+    home_install_id: integer(),
+    /** When the home slot that ended was last seen; null: it is there. */
+    home_left_at_ms: integer(),
   },
   (t) => [
     primaryKey({ columns: [t.device_id, t.provider_id] }),
@@ -230,6 +239,8 @@ export const distribution = sqliteTable(
     handed_over_at_ms: integer(),
     /** Recipients whose gateway has not given a final answer. */
     push_waiting_count: integer().notNull().default(0),
+    /** The notification that this one corrects; it may be pruned since. */
+    replaces_id: integer(),
     /** The message, as JSON: last, as it can be long and most reads are without it. */
     payload: text().notNull(),
   },
@@ -308,6 +319,9 @@ export const recipient = sqliteTable(
     pushed_at_ms: integer(),
     /** Why the gateway failed. */
     push_problem: text(),
+    /** When it was first in an answer to the device's fetch, and in which app and form. */
+    carried_at_ms: integer(),
+    carried: text(),
   },
   (t) => [
     unique('recipient_once').on(t.distribution_id, t.device_id),
@@ -315,5 +329,39 @@ export const recipient = sqliteTable(
     index('recipient_inbox').on(t.device_id, t.is_waiting, t.inbox),
     check('recipient_state', sql`${t.state} BETWEEN 1 AND 4`),
     check('recipient_inbox_of', sql`${t.inbox} <> 0`),
+  ],
+);
+
+/**
+ * What rides on subscriptions: a message, or one setting of a command. A newer one of the same
+ * provider, device, system and part takes its place.
+ */
+export const ride = sqliteTable(
+  'ride',
+  {
+    id: id(),
+    provider_id: integer()
+      .notNull()
+      .references(() => provider.id, { onDelete: 'cascade' }),
+    /** Null: it is for all devices with the operating system. */
+    device_id: integer().references(() => device.id, { onDelete: 'cascade' }),
+    /** Empty for a named device. */
+    os: text().notNull(),
+    /** `message`, `domain`, `url`, `update`, or `set:` and the key of a setting. */
+    part: text().notNull(),
+    distribution_id: integer()
+      .notNull()
+      .references(() => distribution.id, { onDelete: 'cascade' }),
+    from_ms: integer().notNull(),
+    until_ms: integer().notNull(),
+  },
+  (t) => [
+    uniqueIndex('ride_of_all').on(t.provider_id, t.os, t.part).where(sql`device_id IS NULL`),
+    uniqueIndex('ride_of_device')
+      .on(t.device_id, t.provider_id, t.part)
+      .where(sql`device_id IS NOT NULL`),
+    index('ride_by_distribution').on(t.distribution_id),
+    index('ride_by_end').on(t.until_ms),
+    check('ride_ends', sql`${t.until_ms} >= ${t.from_ms}`),
   ],
 );

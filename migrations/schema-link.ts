@@ -152,6 +152,7 @@ export const providerDay = sqliteTable(
     failed: figure(),
     expired: figure(),
     admitted_over: figure(),
+    carried: figure(),
   },
   (t) => [primaryKey({ columns: [t.provider_id, t.day] }), index('provider_day_by_day').on(t.day)],
 );

@@ -4,8 +4,8 @@
  * `migrations/sqlite/`. Property names are the column names: a row read with bun:sqlite and a row
  * typed by drizzle are then the same thing.
  *
- * Triggers alone (migrations 0001, 0004, 0005, 0008, 0013) write some columns, and delete a token
- * that lost its last place:
+ * Triggers alone (migrations 0001, 0004, 0005, 0008, 0013, 0014) write some columns, and delete a
+ * token that lost its last place:
  *
  * | Columns | Always |
  * |---|---|
@@ -15,6 +15,8 @@
  * | `device_provider.slot_count`, `tie_count` | the number of rows |
  * | `device.holder_count`, `appliance.stranger_count` | the number of rows |
  * | `provider.kept_bytes`, `ledger_count` | the sum over its distributions |
+ * | `domain.ride_version`, `ride_until_ms` | the provider's |
+ * | `device_provider.home_install_id` | the first link, until a write moves it |
  */
 
 import { sql } from 'drizzle-orm';
@@ -44,6 +46,12 @@ const enforcement = () => ({
   /** 0: devices above the limit are admitted and counted. */
   enforce: integer(),
   without_hwid: text({ enum: ['refuse', 'pass', 'count'] }),
+});
+
+/** Addresses that apps show as buttons beside a subscription; null: as above, or none. */
+const buttons = () => ({
+  support_url: text(),
+  web_page_url: text(),
 });
 
 export const provider = sqliteTable(
@@ -84,6 +92,16 @@ export const provider = sqliteTable(
     ...enforcement(),
     tombstone_count: integer().notNull().default(0),
     idempotent_count: integer().notNull().default(0),
+    /** What may ride at most, see core/ride; null: as the operator's file has it. */
+    ride: text({ enum: ['off', 'notifications'] }),
+    /** 1: general notifications ride to other systems than iOS and Android too. */
+    ride_desktop: integer().notNull().default(0),
+    ...buttons(),
+    /** When its buttons are shown; null: where the panel sends none. */
+    buttons: text({ enum: ['always'] }),
+    /** Grows with each change of what rides to all devices; until when anything does. */
+    ride_version: integer().notNull().default(0),
+    ride_until_ms: integer().notNull().default(0),
   },
   (t) => [
     check('provider_plan', sql`${t.plan} IN ('basic', 'pro', 'enterprise')`),
@@ -115,6 +133,7 @@ export const install = sqliteTable(
      * while it did not enforce. Triggers lower it with each slot that ends.
      */
     over_max: integer().notNull().default(0),
+    ...buttons(),
   },
   (t) => [
     index('install_by_provider').on(t.provider_id),
@@ -142,6 +161,9 @@ export const domain = sqliteTable(
     domain_name: text().notNull(),
     status: integer().notNull(),
     created_at_ms: integer().notNull(),
+    /** The provider's: doors read bindings, and not providers. */
+    ride_version: integer().notNull().default(0),
+    ride_until_ms: integer().notNull().default(0),
   },
   (t) => [
     unique('domain_once_per_provider').on(t.provider_id, t.domain_hash),

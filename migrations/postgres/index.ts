@@ -6,6 +6,7 @@ import laneOrder from './0002_lane_order.sql' with { type: 'text' };
 import claims from './0003_claims.sql' with { type: 'text' };
 import pushTime from './0004_push_time.sql' with { type: 'text' };
 import retries from './0005_retries_and_refusals.sql' with { type: 'text' };
+import rides from './0006_rides.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -14,4 +15,5 @@ export const MIGRATIONS: readonly string[] = [
   claims,
   pushTime,
   retries,
+  rides,
 ];

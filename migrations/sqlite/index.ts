@@ -14,6 +14,7 @@ import laneOrder from './0010_lane_order.sql' with { type: 'text' };
 import claims from './0011_claims.sql' with { type: 'text' };
 import pushTime from './0012_push_time.sql' with { type: 'text' };
 import retries from './0013_retries_and_refusals.sql' with { type: 'text' };
+import rides from './0014_rides.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly string[] = [
   claims,
   pushTime,
   retries,
+  rides,
 ];

@@ -2,6 +2,7 @@
 
 import type { DeviceAtProvider, DeviceFacts } from './device.ts';
 import type { Maybe } from './maybe.ts';
+import type { DoorRides } from './ride.ts';
 
 export const WHEN_FULL = ['refuse', 'replace-oldest'] as const;
 export const WITHOUT_HWID = ['refuse', 'pass', 'count'] as const;
@@ -56,6 +57,8 @@ export interface AdmittedLink {
   status: number;
   installLimit: number;
   deviceCount: number;
+  /** Absent: nothing may ride, or the door was not read. */
+  rides?: DoorRides;
 }
 
 /** A link and the device that asks for a slot on it. */

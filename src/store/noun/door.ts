@@ -2,6 +2,7 @@
 
 import { type SQL, sql } from 'drizzle-orm';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
+import type { DoorRides } from '../../core/port/ride.ts';
 import type {
   AdmittedLink,
   Door,
@@ -18,13 +19,18 @@ import { AT_PROVIDER_COLUMNS, type RowAtProvider, SEEN_AS_ONE, slotSeen } from '
 
 export interface DoorRow
   extends Omit<RowAtProvider, 'lastSeenAtMs'>,
-    Omit<AdmittedLink, 'providerCode'> {
+    Omit<AdmittedLink, 'providerCode' | 'rides'>,
+    Pick<DoorRides, 'deviceId' | 'homeSinceMs' | 'supportUrl' | 'webPageUrl'> {
   /** Absent where it was not selected. */
   providerCode?: string;
   /** Status of the provider's binding of the hash; null: there is none. */
   domainStatus: number | null;
+  /** What rides to all devices of the provider; null: there is no binding of the hash. */
+  rideVersion: number | null;
+  rideUntilMs: number | null;
   /** Null: the device has no slot on the link, and the columns about it are null too. */
   slotSeenAtMs: number | null;
+  namedUntilMs: number | null;
 }
 
 /** A door as the core knows it, with the id of the slot that may be freed. */
@@ -55,11 +61,14 @@ export const selectDoor = (
 ) => sql`
   SELECT ${more} i.id AS "installId", i.provider_id AS "providerId", i.status AS status,
     i.install_limit AS "installLimit", i.device_count AS "deviceCount",
-    (SELECT b.status FROM domain b
-     WHERE b.provider_id = i.provider_id AND b.domain_hash = ${hash}) AS "domainStatus",
+    i.support_url AS "supportUrl", i.web_page_url AS "webPageUrl", b.status AS "domainStatus",
+    b.ride_version AS "rideVersion", b.ride_until_ms AS "rideUntilMs", s.device_id AS "deviceId",
+    p.ride_until_ms AS "namedUntilMs",
+    CASE WHEN p.home_install_id = i.id THEN s.registered_at_ms END AS "homeSinceMs",
     CASE WHEN ${SEEN_AS_ONE} THEN p.last_seen_at_ms ELSE ${slotSeen(dialect)} END
       AS "slotSeenAtMs", ${AT_PROVIDER_COLUMNS}
   FROM install i
+    LEFT JOIN domain b ON b.provider_id = i.provider_id AND b.domain_hash = ${hash}
     LEFT JOIN install_device s ON s.install_id = i.id
       AND s.device_id = (SELECT d.id FROM device d WHERE d.hwid = ${hwid})
     LEFT JOIN device_provider p ON p.device_id = s.device_id AND p.provider_id = i.provider_id`;
@@ -226,12 +235,28 @@ const isFull = ({ slotSeenAtMs, deviceCount, installLimit }: DoorRow) =>
 
 function doorIn(row: DoorRow, providerCode: string): DoorHere {
   const { installId, providerId, status, installLimit, deviceCount } = row;
+  const link: AdmittedLink = {
+    installId,
+    providerId,
+    providerCode,
+    status,
+    installLimit,
+    deviceCount,
+  };
+  const rides = ridesIn(row);
+  if (rides !== null) link.rides = rides;
+  const isBound = row.domainStatus === DOMAIN_ACTIVE;
+  return { link, isBound, device: deviceIn(row), full: null, counts: false };
+}
+
+/** What may ride; nothing for nearly all calls. */
+function ridesIn(row: DoorRow): DoorRides | null {
+  const { rideUntilMs: untilMs, namedUntilMs, supportUrl, webPageUrl } = row;
+  if (!(untilMs || namedUntilMs || supportUrl || webPageUrl)) return null;
+  const { rideVersion: version, deviceId, homeSinceMs } = row;
   return {
-    link: { installId, providerId, providerCode, status, installLimit, deviceCount },
-    isBound: row.domainStatus === DOMAIN_ACTIVE,
-    device: deviceIn(row),
-    full: null,
-    counts: false,
+    ...{ version: version ?? 0, untilMs: untilMs ?? 0, supportUrl, webPageUrl },
+    ...{ deviceId, namedUntilMs: namedUntilMs ?? 0, homeSinceMs },
   };
 }
 

@@ -107,9 +107,10 @@ const ADMIT = prepare<AdmittedRow>(sql`
     FROM admitted WHERE slot_id IS NULL ORDER BY n
   ), placed AS (
     INSERT INTO device_provider AS p (device_id, provider_id, ${FACT_COLUMNS}, last_seen_at_ms,
-      slot_count)
+      slot_count, home_install_id)
     SELECT visitor_id, provider_id, ${FACT_COLUMNS}, now_ms,
-      CASE WHEN device_id IS NULL THEN 1 ELSE 0 END
+      CASE WHEN device_id IS NULL THEN 1 ELSE 0 END,
+      CASE WHEN device_id IS NULL THEN link_id END
     FROM admitted
     ON CONFLICT (device_id, provider_id) DO UPDATE SET ${mergedUnproven('p', 'excluded')},
       last_seen_at_ms = excluded.last_seen_at_ms
