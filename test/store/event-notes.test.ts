@@ -22,6 +22,7 @@ let notes: WriteNotes;
 let writer: GroupWriter;
 /** Events on disk at each signal, as another connection sees them. */
 let signals: number[];
+let ends: number[];
 
 beforeEach(() => {
   folder = freshFolder();
@@ -33,13 +34,14 @@ beforeEach(() => {
   native.run(`INSERT INTO provider (id, code, name, plan, key_hash, created_at_ms)
     VALUES (1, 'Provide1', 'one', 'basic', zeroblob(32), 0)`);
   signals = [];
+  ends = [];
   const onOutbox = () => {
     const beside = new Database(file, { readonly: true });
     signals.push(countOf('event', beside));
     beside.close();
   };
   const db = new Connection(native);
-  notes = notesOn(db, { onOutbox });
+  notes = notesOn(db, { onOutbox, onDistributionEnd: (status) => ends.push(status) });
   writer = new GroupWriter(db, 100, { notes: batchNotes(notes) });
 });
 
@@ -164,6 +166,27 @@ test('one that is disabled hears of nothing behind that in the commit', async ()
   expect(told(1)).toEqual([1]);
   // Between the two it is told of the first.
   expect(told(2)).toHaveLength(3);
+});
+
+test('a webhook that is disabled already is not disabled again', async () => {
+  addWebhook(1);
+  const disable = (why: string) => writer.run(() => runNow(notes.disableWebhook(1, why, 5)));
+  await disable('first');
+  await disable('second');
+  expect(disabledOf(1)).toBe('first');
+});
+
+test('a write that is taken back signals no outbox and reports no end', async () => {
+  const mark = notes.mark();
+  notes.outbox();
+  notes.ended(100);
+  notes.undo(mark);
+  notes.clear(true);
+  expect([signals, ends]).toEqual([[], []]);
+  notes.outbox();
+  notes.ended(110);
+  notes.clear(true);
+  expect([signals, ends]).toEqual([[0], [110]]);
 });
 
 test('the signal signals for nothing but what a commit put in', async () => {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
-import { utcDay } from '../../src/core/calendar.ts';
+import { DAY_MS, utcDay } from '../../src/core/calendar.ts';
 import { GATHERED_LINKS_MAX, GatheredFigures } from '../../src/core/figures.ts';
 import type { Figure, FigureStore } from '../../src/core/port/figure.ts';
 import { nextTurn } from '../../src/core/turn.ts';
@@ -115,6 +115,51 @@ test('figures are saved whole or not at all', async () => {
   native.run('DROP TRIGGER refusal');
   await figures.saveFigures();
   expect(saved()).toBe(1);
+});
+
+test('refusals of a later day are counted anew', async () => {
+  native.run(`INSERT INTO install (id, provider_id, install_code, install_limit, status,
+    created_at_ms) VALUES (1, 1, 'LinkCode0001', 1, 10, 0)`);
+  const refuse = (atMs: number) =>
+    figures.countRefusal({ installId: 1, providerId: PROVIDER }, 'link_disabled', atMs);
+  const ofDay = () =>
+    native.query<{ day_count: number }, []>('SELECT day_count FROM install_refusal').get();
+  refuse(NOW_MS);
+  await figures.saveFigures();
+  for (let n = 0; n < 3; n++) refuse(NOW_MS + DAY_MS);
+  await figures.saveFigures();
+  expect(ofDay()?.day_count).toBe(3);
+});
+
+test('the tenth refusal of all nodes is one to tell of', async () => {
+  const counter = new FigureCounter();
+  const link = { installId: 1, providerId: PROVIDER };
+  const refuse = () => counter.addRefusal(link, 'link_disabled', NOW_MS, null);
+  expect(refuse()).toBe(true);
+  const saving = { installId: 1, day: utcDay(NOW_MS), dayCount: 9 };
+  await counter.save(() => Promise.resolve([saving]));
+  expect([refuse(), refuse()]).toEqual([true, false]);
+});
+
+test('one save of figures follows the other', async () => {
+  const counter = new FigureCounter();
+  const begun: string[] = [];
+  const first = Promise.withResolvers<[]>();
+  const save = (name: string, rows: Promise<[]>) => {
+    counter.note(PROVIDER, 'links', NOW_MS);
+    return counter.save(() => {
+      begun.push(name);
+      return rows;
+    });
+  };
+  const saves = [save('first', first.promise)];
+  await nextTurn();
+  saves.push(save('second', Promise.resolve([])), save('third', Promise.resolve([])));
+  await nextTurn();
+  expect(begun).toEqual(['first']);
+  first.resolve([]);
+  await Promise.all(saves);
+  expect(begun).toEqual(['first', 'second']);
 });
 
 test('a commit saves no figures by itself', async () => {

@@ -215,10 +215,9 @@ const listInstallEndpoint = providerEndpoint({
   },
 });
 
-/** Returns whether a link that was found by a name belongs to a page of the list. */
-function isOn({ id, beforeId }: Page, link: Install | null): link is Install {
-  if (link === null) return false;
-  return (id === null || link.id === id) && (beforeId === null || link.id < beforeId);
+/** Returns whether a link that was found by a name is the one that the page is for, if any. */
+function isOn({ id }: Page, link: Install | null): link is Install {
+  return link !== null && (id === null || link.id === id);
 }
 
 export const installEndpoints = [addInstallEndpoint, updateInstallEndpoint, listInstallEndpoint];

@@ -75,10 +75,8 @@ export const events: readonly MutatedFile[] = [
     file: 'src/store/noun/event.ts',
     tests: ['test/store/contract/event.test.ts'],
     changes: [
-      ['if (!(yield* notes.isWanted(providerId, kind))) return false;', ''],
       ['o.event_id = e.id AND w.disabled_at_ms IS NULL', 'o.event_id = e.id'],
       ["e.id <= ${value('lastId')}", "e.id < ${value('lastId')}"],
-      ['filter(({ isOver }) => isOver === 1)', 'filter(() => true)'],
     ],
   },
 ];

@@ -22,7 +22,7 @@ export const figures: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/figure.ts',
-    tests: ['test/store/contract/provider.test.ts'],
+    tests: ['test/store/contract/provider.test.ts', 'test/store/figure-counter.test.ts'],
     changes: [
       ["BETWEEN ${value('fromDay')} AND", "BETWEEN ${value('fromDay')} + 1 AND"],
       ["day < ${value('beforeDay')}`;", "day <= ${value('beforeDay')}`;"],

@@ -47,10 +47,7 @@ export const http: readonly MutatedFile[] = [
   {
     file: 'src/http/endpoints/install.ts',
     tests: ['test/http/coverage'],
-    changes: [
-      ['(id === null || link.id === id) && ', ''],
-      [' && (beforeId === null || link.id < beforeId)', ''],
-    ],
+    changes: [[' && (id === null || link.id === id)', '']],
   },
   {
     file: 'src/http/endpoints/hwid.ts',
