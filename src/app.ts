@@ -10,6 +10,7 @@ import {
   type LoadedConfig,
   withLiveSettings,
 } from './config/load.ts';
+import { ProviderIds } from './config/provider-ids.ts';
 import type { Config } from './config/settings/index.ts';
 import type { Core } from './core/core.ts';
 import { backupFailed } from './core/event/happenings.ts';
@@ -189,6 +190,8 @@ async function startParts(beginning: Beginning): Promise<App> {
   core.signals.onWork(worker.wake);
   const eventSenders = makeEventSenders(settings, outgoing);
   gateways.prepare(settings, log)();
+  const providerIds = new ProviderIds();
+  providerIds.prepare(settings)();
   const outbox = gateways.worker(core, eventSenders, log, tallies);
   parts.push({ name: 'outbox', stop: () => outbox.stop() });
   const { host, port } = settings;
@@ -217,8 +220,10 @@ async function startParts(beginning: Beginning): Promise<App> {
       const change = changeBetween(current, next);
       const live = withLiveSettings(settings, next.config);
       const replaceGateways = gateways.prepare(live, log);
+      const replaceProviderIds = providerIds.prepare(live);
       Object.assign(settings, live);
       const renewed = replaceGateways();
+      replaceProviderIds();
       if (renewed.length > 0) log.info('gateways_renewed', { gateways: renewed.join(', ') });
       void outbox.resume();
       backups.reschedule();

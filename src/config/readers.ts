@@ -129,6 +129,16 @@ export function hostOfUrl(given: string): string {
   throw new RangeError(`'${given}' is not a host name`);
 }
 
+/** The most hosts of a setting. */
+const HOSTS_MAX = 64;
+
+/** Host names, in the form of bindings. */
+export function hostList(given: string): string[] {
+  const hosts = [...new Set(list(given).map(hostOfUrl))];
+  if (hosts.length <= HOSTS_MAX) return hosts;
+  throw new RangeError(`there are more than ${HOSTS_MAX} hosts`);
+}
+
 /** A URL to which paths are added: without a slash at its end. */
 export function baseUrl(given: string): string {
   const url = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/.test(given) ? URL.parse(given) : null;

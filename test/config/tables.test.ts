@@ -69,6 +69,10 @@ describe('[[gate.upstream]]', () => {
         answerBytesMax: 64 * 1024 ** 2,
         requestsMax: 256,
         hostHeader: 'original',
+        ride: 'notifications',
+        announce: 'message',
+        providerIdFile: '',
+        updateIntervalHours: 0,
       },
       {
         url: 'https://panel.example.org:8443/base',
@@ -113,6 +117,19 @@ describe('[[gate.upstream]]', () => {
       '2: gate.upstream.1: url is missing',
       '2: gate.upstream.1: provider is missing',
       '2: gate.upstream.1: default_limit is missing',
+    ]);
+  });
+
+  test('the hosts of ride.hosts are host names, each once, and 64 at most', () => {
+    const of = (...hosts: string[]) => `[ride]\nhosts = ${JSON.stringify(hosts)}`;
+    const { rideHosts, rideHours, gateRide } = loaded(of('A.example.org.', 'a.example.org')).config;
+    expect([rideHosts, rideHours, gateRide]).toEqual([['a.example.org'], 72, 'off']);
+    expect(loaded('').config.rideHosts).toEqual([]);
+    const many = Array.from({ length: 65 }, (_, at) => `h${at}.example.org`);
+    expect(loaded(of(...many.slice(1))).config.rideHosts).toHaveLength(64);
+    expect(mistakesOf(of(...many))).toEqual(['2: ride.hosts: there are more than 64 hosts']);
+    expect(mistakesOf(of('https://a.example.org/'))).toEqual([
+      "2: ride.hosts: 'https://a.example.org/' is not a host name",
     ]);
   });
 
@@ -251,6 +268,10 @@ test('tables are shown by their keys, each with its origin', () => {
     ['gate.upstream.1.answer_bytes_max', '67108864', 'default'],
     ['gate.upstream.1.requests_max', '256', 'default'],
     ['gate.upstream.1.host_header', 'original', 'default'],
+    ['gate.upstream.1.ride', 'notifications', 'default'],
+    ['gate.upstream.1.announce', 'message', 'default'],
+    ['gate.upstream.1.provider_id_file', '', 'default'],
+    ['gate.upstream.1.update_interval_hours', '0', 'default'],
     ['gate.text.ru.hwid_required', '', 'default'],
     ['gate.text.ru.link_not_found', '', 'default'],
     ['gate.text.ru.link_disabled', 'Нет', `${file}:7`],

@@ -37,6 +37,10 @@ export function upstreamTo(url: string, provider: string, more: Partial<Upstream
     answerBytesMax: 10_000_000,
     requestsMax: 256,
     hostHeader: 'original',
+    ride: 'notifications',
+    announce: 'message',
+    providerIdFile: '',
+    updateIntervalHours: 0,
     ...more,
   };
 }

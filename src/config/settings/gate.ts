@@ -13,9 +13,14 @@ import {
   providerCode,
   shortText,
   TRUSTED_PROXIES,
+  text,
 } from '../readers.ts';
 import { live } from '../setting.ts';
 import { exampleKey, listOfTables, namedTables, tableKey } from '../tables.ts';
+
+const rideLevel = oneOf('off', 'notifications', 'on');
+/** A week at most: an app that asks less often hears of nothing. */
+const UPDATE_INTERVAL = integer(0, 168);
 
 const upstreamKeys = {
   host: exampleKey('host', null, 'sub.example.org', hostOfUrl, [
@@ -81,6 +86,24 @@ const upstreamKeys = {
   hostHeader: tableKey('host_header', 'original', oneOf('original', 'upstream'), [
     'The `Host` that the panel receives: that of the request, or that of `url`.',
   ]),
+  // Notifications change nothing in an app; commands do.
+  ride: tableKey('ride', 'notifications', rideLevel, [
+    'What rides on subscriptions, in headers that apps read: `off`, `notifications`, or `on`,',
+    'commands too. A provider may have less.',
+  ]),
+  announce: tableKey('announce', 'message', oneOf('message', 'panel', 'both'), [
+    'What an app shows if both a message rides and the panel has an announcement: the message, the',
+    "announcement of the panel, or both, of which the panel's is cut first.",
+  ]),
+  providerIdFile: exampleKey('provider_id_file', '', '/etc/gatepost/happ-provider-id', text, [
+    'The file with the Provider ID of Happ (mode 0600), which its extended headers need. The app',
+    'then reports its HWID, its system and the hash of the domain to the service of its maker',
+    'daily. Empty: none.',
+  ]),
+  updateIntervalHours: tableKey('update_interval_hours', '0', UPDATE_INTERVAL, [
+    'Hours after which apps fetch a subscription again (`profile-update-interval`); 0: as the panel',
+    'says.',
+  ]),
 };
 
 const textKey = (key: string, example: string, about: string) =>
@@ -125,6 +148,17 @@ export const gateSettings = {
   gateLanguage: live('gate.language', 'en', languageTag, [
     'The language of refusals for apps that ask for no language that has texts: most apps ask for',
     'none.',
+  ]),
+  // The files of proxies before 0.11 hand nothing of it on.
+  gateRide: live('gate.ride', 'off', rideLevel, [
+    'What rides on subscriptions behind proxies that call `/gate`: as `ride` of an upstream. Whether',
+    'it replaces what the panel announces is said in the file of the proxy.',
+  ]),
+  gateProviderIdFile: live('gate.provider_id_file', '', text, [
+    'The file with the Provider ID of Happ for `/gate`: as `provider_id_file` of an upstream.',
+  ]),
+  gateUpdateIntervalHours: live('gate.update_interval_hours', '0', UPDATE_INTERVAL, [
+    'Hours after which apps behind `/gate` fetch a subscription again; 0: as the panel says.',
   ]),
   // Each adds a host name to look requests up by, and a gate of its own.
   gateUpstreams: live(

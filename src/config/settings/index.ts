@@ -14,6 +14,7 @@ import { limitsSettings } from './limits.ts';
 import { logSettings } from './log.ts';
 import { monitorSettings } from './monitor.ts';
 import { outgoingSettings } from './outgoing.ts';
+import { rideSettings } from './ride.ts';
 import { serverSettings } from './server.ts';
 import { tlsSettings } from './tls.ts';
 import { updateSettings } from './update.ts';
@@ -22,6 +23,7 @@ import { webhookSettings } from './webhook.ts';
 export const SETTINGS = {
   ...serverSettings,
   ...gateSettings,
+  ...rideSettings,
   ...limitsSettings,
   ...databaseSettings,
   ...logSettings,

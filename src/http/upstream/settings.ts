@@ -1,6 +1,7 @@
 /** The settings of panels behind Gatepost. */
 
 import type { KeyPath, PassPath } from '../../core/key-path.ts';
+import type { RideLevel } from '../../core/port/ride.ts';
 import type { TextSettings } from '../gate/texts.ts';
 
 export interface Upstream {
@@ -32,6 +33,14 @@ export interface Upstream {
   readonly requestsMax: number;
   /** The `Host` of requests to the panel. */
   readonly hostHeader: 'original' | 'upstream';
+  /** The most that rides on the answers. */
+  readonly ride: RideLevel;
+  /** What stays of two announcements, that of a message and that of the panel. */
+  readonly announce: 'message' | 'panel' | 'both';
+  /** The file with the Provider ID of Happ; empty: none. */
+  readonly providerIdFile: string;
+  /** Hours between two fetches of an app; 0: as the panel says. */
+  readonly updateIntervalHours: number;
 }
 
 /** Settings that are read for each request, so that a change applies at once. */

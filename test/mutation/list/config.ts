@@ -29,7 +29,20 @@ export const config: readonly MutatedFile[] = [
     changes: [
       ["replace(/\\/+$/, '')", "replace(/x$/, '')"],
       ['texts.length > TEMPLATES_MAX', 'texts.length >= TEMPLATES_MAX'],
+      ['hosts.length <= HOSTS_MAX', 'hosts.length < HOSTS_MAX'],
       ['[...line].length <= SHORT_TEXT_LENGTH_MAX', '[...line].length < SHORT_TEXT_LENGTH_MAX'],
+    ],
+  },
+  {
+    file: 'src/config/provider-ids.ts',
+    tests: ['test/config/provider-ids.test.ts'],
+    changes: [
+      ['if (PROVIDER_ID.test(line)) return line;', 'return line;'],
+      [".filter((file) => file !== '')", '.filter((file) => file === gateProviderIdFile)'],
+      [
+        '    return () => {\n      this.#byFile = byFile;\n    };',
+        '    this.#byFile = byFile;\n    return () => {};',
+      ],
     ],
   },
   {

@@ -1,0 +1,57 @@
+/** The Provider ID of Happ: a secret in a file. */
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ProviderIds } from '../../src/config/provider-ids.ts';
+import { upstreamTo } from '../support/upstream.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatepost-provider-id-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function fileWith(text: string, mode = 0o600): string {
+  const file = join(folder, crypto.randomUUID());
+  writeFileSync(file, text, { mode });
+  return file;
+}
+
+const settings = (gateProviderIdFile: string, providerIdFile = '') => ({
+  gateProviderIdFile,
+  gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { providerIdFile })],
+});
+
+test('is read when it is prepared, and holds from when it is put in force', () => {
+  const [gate, upstream] = [fileWith('Abc_1.2-3\n'), fileWith('Other\nnotes')];
+  const ids = new ProviderIds();
+  const replace = ids.prepare(settings(gate, upstream));
+  writeFileSync(gate, 'Later');
+  expect([ids.of(gate), ids.of('')]).toEqual([null, null]);
+  replace();
+  expect([ids.of(gate), ids.of(upstream), ids.of('')]).toEqual(['Abc_1.2-3', 'Other', null]);
+  ids.prepare(settings(gate))();
+  expect([ids.of(gate), ids.of(upstream)]).toEqual(['Later', null]);
+});
+
+describe('a file is refused, and its content never shown,', () => {
+  test.each([
+    ['if other users can read it', () => fileWith('Secret1', 0o644), 'has mode 0644'],
+    ['if it is empty', () => fileWith(''), 'is empty'],
+    ['if there is none', () => join(folder, 'missing'), 'cannot read'],
+    ['if its line is no Provider ID', () => fileWith('Secret1 Secret1'), 'is not 1 to 64'],
+    ['if its line is too long', () => fileWith('Secret1'.repeat(10)), 'is not 1 to 64'],
+  ])('%s', (_why, make, reason) => {
+    const ids = new ProviderIds();
+    const before = fileWith('Before');
+    ids.prepare(settings(before))();
+    const file = make();
+    for (const wrong of [settings(file), settings('', file)]) {
+      expect(() => ids.prepare(wrong)).toThrow(reason);
+      expect(() => ids.prepare(wrong)).not.toThrow('Secret1');
+    }
+    expect([ids.of(before), ids.of(file)]).toEqual(['Before', null]);
+  });
+});
