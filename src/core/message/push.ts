@@ -3,6 +3,7 @@
 import { PUSH } from '../port/distribution.ts';
 import type { PushContent, PushMessage } from '../port/outbox.ts';
 import { plainText } from './html.ts';
+import { localeOf } from './locale.ts';
 import type { NotificationPayload } from './notification.ts';
 
 /** The operator's settings of contents. */
@@ -30,38 +31,40 @@ export function renderPush(
     return { ...common, kind: 'command', ...nothing, isUrgent: false };
   }
   const payload = message.payload as NotificationPayload;
-  const own = localeOf(payload.locales ?? {}, locale);
-  const title = own?.title ?? payload.title ?? null;
+  const { title, body, link } = textsOf(payload, locale === null ? [] : [locale]);
   return {
     ...common,
     kind: 'notification',
     title,
     // Platforms show no picture without a text.
-    body: plainText(own?.body ?? payload.body) || (title === null ? '\u2026' : null),
-    link: own?.['link-for-open'] ?? payload.link_for_open ?? null,
+    body: body || (title === null ? '\u2026' : null),
+    link,
     image: payload.background_image ?? null,
-    isUrgent: payload.type_push === 'force',
+    isUrgent: isUrgent(payload),
   };
 }
 
-/**
- * Returns the texts of a language tag: of the same tag, else of its language, else of the first tag
- * of its language; undefined: there are none. Ignores case; `_` equals `-`.
- */
-function localeOf<T>(locales: Readonly<Record<string, T>>, locale: string | null): T | undefined {
-  if (locale === null) return undefined;
-  const tags = Object.entries(locales).map(([key, texts]) => ({ tag: tidyTag(key), texts }));
-  const wanted = tidyTag(locale);
-  const language = languageOf(wanted);
-  const found =
-    tags.find(({ tag }) => tag === wanted) ??
-    tags.find(({ tag }) => tag === language) ??
-    tags.find(({ tag }) => languageOf(tag) === language);
-  return found?.texts;
+/** Returns true if the provider asks for attention. */
+export const isUrgent = ({ type_push }: NotificationPayload): boolean => type_push === 'force';
+
+/** The texts of a notification in one language. */
+interface Texts {
+  title: string | null;
+  /** Plain text; empty: an image alone. */
+  body: string;
+  link: string | null;
 }
 
-const tidyTag = (tag: string) => tag.toLowerCase().replaceAll('_', '-');
-const languageOf = (tag: string) => tag.split('-')[0];
+/** Returns the texts of a notification for a reader of these languages, the first first. */
+export function textsOf(payload: NotificationPayload, languages: readonly string[]): Texts {
+  const body = plainText(payload.body);
+  const own = localeOf(payload.locales ?? {}, languages, body);
+  return {
+    title: own?.title ?? payload.title ?? null,
+    body: own?.body === undefined ? body : plainText(own.body),
+    link: own?.['link-for-open'] ?? payload.link_for_open ?? null,
+  };
+}
 
 /** Formats the message as `GET /device/inbox` does. */
 function inboxJson(message: PushMessage, { outputOffsetMinutes }: PushSettings): string {

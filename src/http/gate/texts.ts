@@ -2,6 +2,8 @@
 
 import type { Reason } from '../../core/outcome.ts';
 import type { AdmitRefusal } from '../../core/port/slot.ts';
+import { announcement } from '../../core/ride/headers.ts';
+import { languagesOf } from '../../core/ride/languages.ts';
 
 /** Refusals with a text for people. */
 export type GateReason = Exclude<AdmitRefusal, Reason>;
@@ -53,8 +55,6 @@ const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
 };
 
 const FALLBACK = 'en';
-/** Languages of a request that are tried; further ones are ignored. */
-const LANGUAGES_MAX = 16;
 
 interface TextInLanguage {
   text: string;
@@ -66,23 +66,21 @@ export const hasText = (says: string): says is GateReason => Object.hasOwn(BUILT
 
 /** Returns the headers by which apps show a text beside the subscription. */
 export function announcing({ text, language }: TextInLanguage): Record<string, string> {
-  const announce = `base64:${Buffer.from(text).toString('base64')}`;
-  return { announce, 'content-language': language };
+  return { ...announcement(text), 'content-language': language };
 }
 
 /**
- * Returns the text for a reason, in the first of these languages that has one: `Accept-Language` by
- * weight, `X-Device-Locale` of apps, that of the settings, English. `zh-TW` falls back to `zh`. A
- * text of the operator takes precedence over a built-in one.
+ * Returns the text for a reason, in the first of these languages that has one: those of the request
+ * (see {@link languagesOf}), that of the settings, English. `zh-TW` falls back to `zh`. A text of
+ * the operator takes precedence over a built-in one.
  */
 export function textFor(
   { gateTexts, gateLanguage }: TextSettings,
   reason: GateReason,
   headers: Headers,
 ): TextInLanguage {
-  const wanted = [...accepted(headers.get('accept-language')), headers.get('x-device-locale')];
-  for (const tag of [...wanted, gateLanguage]) {
-    for (const language of fromNarrow(tag ?? '')) {
+  for (const tag of [...languagesOf(headers), gateLanguage]) {
+    for (const language of fromNarrow(tag)) {
       const text = gateTexts[language]?.[reason] ?? BUILT_IN[language]?.[reason];
       if (text) return { text, language };
     }
@@ -90,19 +88,8 @@ export function textFor(
   return { text: BUILT_IN[FALLBACK]?.[reason] ?? '', language: FALLBACK };
 }
 
-/** Returns a tag and its shorter forms: `zh-Hant-TW`, `zh-Hant`, `zh`. Some apps send `zh_TW`. */
+/** Returns a tag and its shorter forms: `zh-Hant-TW`, `zh-Hant`, `zh`. */
 function fromNarrow(tag: string): string[] {
-  const parts = tag.toLowerCase().replaceAll('_', '-').split('-', 4);
+  const parts = tag.split('-', 4);
   return parts.map((_, at) => parts.slice(0, parts.length - at).join('-'));
-}
-
-/** Returns the tags of `Accept-Language` by weight (RFC 9110, 12.5.4). */
-function accepted(header: string | null): string[] {
-  const ranges = (header ?? '').split(',', LANGUAGES_MAX).map((range) => {
-    const [tag = '', ...params] = range.split(';').map((part) => part.trim());
-    const weight = params.find((param) => /^q=/i.test(param))?.slice(2);
-    return { tag, weight: weight === undefined ? 1 : Number(weight) || 0 };
-  });
-  const wanted = ranges.filter(({ tag, weight }) => tag !== '' && tag !== '*' && weight > 0);
-  return wanted.sort((a, b) => b.weight - a.weight).map(({ tag }) => tag);
 }

@@ -1,0 +1,236 @@
+/** The headers in which messages ride on the answer to a subscription's fetch. */
+
+import { hostName } from '../host-name.ts';
+import type { CommandPayload } from '../message/command.ts';
+import { languageOf } from '../message/locale.ts';
+import type { NotificationPayload } from '../message/notification.ts';
+import { isUrgent, textsOf } from '../message/push.ts';
+import { type App, carriesPart, headersReadBy } from './app.ts';
+import { asciiLink } from './form.ts';
+import { type RidingPayload, settingKeyOf } from './parts.ts';
+import { cutText, encodeText, tidyLines } from './text.ts';
+
+/** A part of a message for one device. */
+export interface Riding {
+  readonly distributionId: number;
+  /** See `Part`. */
+  readonly part: string;
+  readonly payload: RidingPayload;
+  /** `clears`: the message has ended, and an app that keeps messages gets the order to drop it. */
+  readonly phase: 'rides' | 'clears';
+}
+
+/** The device that fetches. */
+export interface RideTo {
+  /** Null: an app that is not in the table. */
+  readonly app: App | null;
+  /** Tags, the preferred first: see `languagesOf`. */
+  readonly languages: readonly string[];
+  /** The operator's Provider ID for Happ; null: there is none. */
+  readonly providerId: string | null;
+  /** Hosts that a new domain or URL may name, in the form of `hostName`. */
+  readonly hosts: readonly string[];
+}
+
+/** What the answer carries. */
+export interface Carriage {
+  /** Names in lower case; values in printable ASCII, or empty to take something back. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The text of `announce`, for `announceWith`; null: no announcement rides. */
+  readonly announceText: string | null;
+  /** The distributions that ride, each with the names of its headers: `announce, sub-info`. */
+  readonly carried: readonly { readonly distributionId: number; readonly what: string }[];
+}
+
+/** Most bytes of all headers together: names, values, and four each for the line. */
+export const HEADERS_BYTES_MAX = 2048;
+/** Most messages that are looked at. */
+const RIDES_MAX = 256;
+
+/** How Happ is given its Provider ID: HappDev/happ_su, dev-docs/provider-id.md. */
+export const PROVIDER_ID_HEADER = 'providerid';
+const PROVIDER_ID = /^[A-Za-z0-9_-]{1,64}$/;
+/** Most characters of the label of a button: HappDev/happ_su, dev-docs/app-management.md. */
+const LABEL_LENGTH_MAX = 25;
+
+/** The label of the button that opens a link, in the languages of most users of panels. */
+const OPEN_LABELS: ReadonlyMap<string, string> = new Map([
+  ['en', 'Open'],
+  ['ru', 'Открыть'],
+  ['zh', '打开'],
+  ['fa', 'باز کردن'],
+]);
+
+const ASCII = /^[ -~]*$/;
+
+/** Returns the header of an announcement. */
+export const announcement = (text: string): { announce: string } => ({
+  announce: encodeText(text),
+});
+
+type Named = Record<string, string>;
+
+/** The headers of one answer, bounded. */
+class Load {
+  readonly headers: Named = {};
+  #bytes = 0;
+
+  constructor(readonly to: RideTo) {}
+
+  /** The Provider ID; null: the app takes none, or there is none that fits a header. */
+  get providerId(): string | null {
+    const { app, providerId } = this.to;
+    const takesOne =
+      app?.settingsNeedProviderId === true || app?.reads.some((row) => row.needsProviderId);
+    return takesOne && providerId !== null && PROVIDER_ID.test(providerId) ? providerId : null;
+  }
+
+  /**
+   * Adds headers that belong together. Returns false and adds none if there are none, one is there
+   * already, or they do not fit beside the others.
+   */
+  add(named: Named, needsProviderId: boolean): boolean {
+    const id = needsProviderId ? this.providerId : null;
+    const all = id === null ? named : { [PROVIDER_ID_HEADER]: id, ...named };
+    const fresh = Object.entries(all).filter(
+      ([name]) => name !== PROVIDER_ID_HEADER || !(name in this.headers),
+    );
+    const bytes = fresh.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
+    const isTaken = Object.keys(named).some((name) => name in this.headers);
+    const isOver = this.#bytes + bytes > HEADERS_BYTES_MAX;
+    if (Object.keys(named).length === 0 || isTaken || isOver) return false;
+    Object.assign(this.headers, Object.fromEntries(fresh));
+    this.#bytes += bytes;
+    return true;
+  }
+}
+
+/**
+ * Renders the headers for one device: the notification first, then the others in their order. Of
+ * several rides of the same part the first one rides: callers give the newest first. What an app
+ * does not read, a value that does not fit, and what finds no room within {@link
+ * HEADERS_BYTES_MAX} is left out.
+ *
+ * Callers answer for who may see what: a `url` only for devices that the message names.
+ */
+export function rideHeaders(rides: readonly Riding[], to: RideTo): Carriage {
+  const load = new Load(to);
+  const carried = new Map<number, string[]>();
+  const note = ({ distributionId }: Riding, what: string) => {
+    carried.set(distributionId, [...(carried.get(distributionId) ?? []), what]);
+  };
+  const bounded = rides.slice(0, RIDES_MAX);
+  const message = bounded.find(({ part, phase }) => part === 'message' && phase === 'rides');
+  const announceText = message === undefined ? null : addMessage(message, load, note);
+  const seen = new Set(['message']);
+  for (const ride of bounded) {
+    if (ride.phase !== 'rides' || seen.has(ride.part)) continue;
+    seen.add(ride.part);
+    addCommand(ride, load, note);
+  }
+  const isCleared = bounded.some(({ part, phase }) => part === 'message' && phase === 'clears');
+  if (isCleared && load.providerId !== null) load.add({ 'sub-info-text': '' }, true);
+  const stamps = [...carried].map(([distributionId, names]) => ({
+    distributionId,
+    what: summary(names),
+  }));
+  return { headers: load.headers, announceText, carried: stamps };
+}
+
+type Note = (ride: Riding, what: string) => void;
+
+/** Adds a notification. Returns the text of its announcement; null: it does not ride. */
+function addMessage(ride: Riding, load: Load, note: Note): string | null {
+  const { languages } = load.to;
+  const payload = ride.payload as NotificationPayload;
+  const texts = textsOf(payload, languages);
+  const text = cutText(tidyLines(`${oneLine(texts.title ?? '')}\n${texts.body}`));
+  const reads = new Set(
+    headersReadBy(load.to.app)
+      .filter((row) => row.part === 'message' && (!row.needsProviderId || load.providerId !== null))
+      .map((row) => row.header),
+  );
+  if (text === '' || !reads.has('announce')) return null;
+  if (!load.add(announcement(text), false)) return null;
+  note(ride, 'announce');
+  const link = texts.link === null ? null : asciiLink(texts.link);
+  if (link !== null && reads.has('announce-url') && load.add({ 'announce-url': link }, false)) {
+    note(ride, 'announce-url');
+  }
+  if (!reads.has('sub-info-text')) return text;
+  // Red is the colour of what is urgent; blue is the app's own.
+  const color = isUrgent(payload) ? 'red' : 'blue';
+  const box = { 'sub-info-text': headerText(text), 'sub-info-color': color };
+  // Without a button of its own the message would keep that of an older one.
+  const bare = { 'sub-info-button-text': '' };
+  const isBoxed =
+    load.add({ ...box, ...(link === null ? bare : button(link, languages)) }, true) ||
+    load.add({ ...box, ...bare }, true);
+  if (isBoxed) note(ride, 'sub-info');
+  return text;
+}
+
+const oneLine = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+
+/** Writes a text for a header of Happ that is not documented to take base64: ASCII stays plain. */
+const headerText = (text: string) => (ASCII.test(text) ? text : encodeText(text));
+
+function button(link: string, languages: readonly string[]): Named {
+  const tag = languages.map(languageOf).find((language) => OPEN_LABELS.has(language)) ?? 'en';
+  const label = cutText(OPEN_LABELS.get(tag) ?? '', LABEL_LENGTH_MAX, 1);
+  return { 'sub-info-button-text': headerText(label), 'sub-info-button-link': link };
+}
+
+/** Adds a part of a command. */
+function addCommand(ride: Riding, load: Load, note: Note): void {
+  const { app } = load.to;
+  if (!carriesPart(app, ride.part, load.providerId !== null)) return;
+  const key = settingKeyOf(ride.part);
+  if (ride.part === 'update') note(ride, 'update');
+  else if (key !== null && app !== null) addSetting(ride, key, app, load, note);
+  else {
+    const row = headersReadBy(app).find(({ part }) => part === ride.part);
+    const value = changeOf(ride, load.to.hosts);
+    if (row === undefined || value === null) return;
+    if (load.add({ [row.header]: value }, row.needsProviderId)) note(ride, row.header);
+  }
+}
+
+function addSetting(ride: Riding, key: string, app: App, load: Load, note: Note): void {
+  const setting = app.settings.find((row) => row.key === key);
+  const payload = ride.payload as Extract<CommandPayload, { action_type: 'set-settings' }>;
+  const value = Object.hasOwn(payload.settings, key) ? payload.settings[key] : undefined;
+  if (setting === undefined || value === undefined) return;
+  const named: Named = {};
+  for (const { header, form } of setting.headers) {
+    const written = value === '' ? '' : form.write(value);
+    if (written !== null) named[header] = written;
+  }
+  // The app takes the setting back by itself once its header is absent.
+  const isDone = value === '' && app.takesBack === 'absent';
+  if (isDone || load.add(named, app.settingsNeedProviderId)) note(ride, key);
+}
+
+/** Returns the new domain or URL; null: it names a host that the operator's file does not have. */
+function changeOf({ part, payload }: Riding, hosts: readonly string[]): string | null {
+  if (!('action_type' in payload) || payload.action_type !== 'sub-change') return null;
+  const { change_type: type, change_value: value } = payload;
+  if (type !== part) return null;
+  // No maker documents a port in the header.
+  if (type === 'domain') return isAllowed(value, hosts) ? hostName(value) : null;
+  const link = asciiLink(value);
+  if (link === null || !/^https?:/i.test(link)) return null;
+  const { username, password, host } = new URL(link);
+  // Not every app finds the host behind an `@` where this parser does.
+  const isPlain = username === '' && password === '' && !link.includes('@');
+  return isPlain && isAllowed(host.replace(/:\d+$/, ''), hosts) ? link : null;
+}
+
+const isAllowed = (host: string, hosts: readonly string[]) =>
+  !host.includes(':') && hosts.includes(hostName(host) ?? '');
+
+/** Shortens the names of headers to a stamp: more than two settings are counted. */
+function summary(names: readonly string[]): string {
+  const text = names.join(', ');
+  return text.length <= 48 ? text : `${names.length} settings`;
+}

@@ -1,0 +1,31 @@
+/** The languages of the person who reads an answer. */
+
+import { tidyTag } from '../message/locale.ts';
+
+/** Ranges of `Accept-Language` that are read; further ones are ignored. */
+const RANGES_MAX = 16;
+/** Most characters of `X-Device-Locale`; a longer one is no language tag. */
+const TAG_LENGTH_MAX = 35;
+
+/**
+ * Returns the language tags of a request, the preferred first, in lower case with hyphens:
+ * `Accept-Language` by weight (RFC 9110, 12.5.4), then `X-Device-Locale`, which apps send with a
+ * tag, a language (`RU`) or, for Chinese, a country (`CN`).
+ */
+export function languagesOf(headers: { get(name: string): string | null }): string[] {
+  const device = headers.get('x-device-locale')?.trim() ?? '';
+  const tags = [...accepted(headers.get('accept-language')), device];
+  const fits = (tag: string) => tag !== '' && tag.length <= TAG_LENGTH_MAX;
+  return [...new Set(tags.filter(fits).map(tidyTag))];
+}
+
+/** Returns the tags of `Accept-Language` by weight. */
+function accepted(header: string | null): string[] {
+  const ranges = (header ?? '').split(',', RANGES_MAX).map((range) => {
+    const [tag = '', ...params] = range.split(';').map((part) => part.trim());
+    const weight = params.find((param) => /^q=/i.test(param))?.slice(2);
+    return { tag, weight: weight === undefined ? 1 : Number(weight) || 0 };
+  });
+  const wanted = ranges.filter(({ tag, weight }) => tag !== '' && tag !== '*' && weight > 0);
+  return wanted.sort((a, b) => b.weight - a.weight).map(({ tag }) => tag);
+}

@@ -1,0 +1,127 @@
+/** Texts in headers: cut to what apps show, in base64. */
+
+/**
+ * The bounds of an announcement: Happ and INCY show 200 characters, INCY five lines. Characters are
+ * UTF-16 units, as Android counts them: an app that counts code points or graphemes counts fewer,
+ * so that no app cuts the text a second time, and 200 of them take 600 bytes at most.
+ */
+export const TEXT_LENGTH_MAX = 200;
+export const TEXT_LINES_MAX = 5;
+
+const ELLIPSIS = '\u2026';
+const BASE64 = 'base64:';
+/** Characters of an announcement that are read: a panel's header is cut to a tenth of it anyway. */
+const READ_LENGTH_MAX = 4096;
+
+const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Returns a text in the form that apps read from a header: `base64:` and its UTF-8. */
+export function encodeText(text: string): string {
+  return `${BASE64}${Buffer.from(text, 'utf8').toString('base64')}`;
+}
+
+/**
+ * Returns a text in lines without control characters, empty lines and double blanks: an empty line
+ * would take one of the five.
+ */
+export function tidyLines(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/\r\n?|[\u2028\u2029]/g, '\n')
+    .replace(/[^\P{Cc}\n]/gu, ' ')
+    .replace(/ {2,}/g, ' ')
+    .replace(/ *\n[ \n]*/g, '\n')
+    .trim();
+}
+
+/**
+ * Cuts a text of tidy lines to a length and a number of lines, both at least one, at a word and
+ * with an ellipsis within the bound. Never cuts inside a grapheme that fits as a whole.
+ */
+export function cutText(
+  text: string,
+  lengthMax = TEXT_LENGTH_MAX,
+  linesMax = TEXT_LINES_MAX,
+): string {
+  const lines = text.split('\n', linesMax + 1);
+  const kept = lines.slice(0, linesMax).join('\n');
+  if (lines.length <= linesMax && kept.length <= lengthMax) return kept;
+  const end = lengthMax - ELLIPSIS.length;
+  const head = kept.length <= end ? kept : atWord(kept, atGrapheme(kept, end));
+  return `${head.trimEnd()}${ELLIPSIS}`;
+}
+
+/** Returns the last end of a grapheme of a text up to `end`. */
+function atGrapheme(text: string, end: number): number {
+  let at = 0;
+  for (const { index, segment } of graphemes.segment(text)) {
+    if (index + segment.length > end) break;
+    at = index + segment.length;
+  }
+  if (at > 0 || end < 1) return at;
+  // One grapheme of hundreds of marks: it is cut between code points.
+  return text.codePointAt(end - 1) !== text.charCodeAt(end - 1) ? end - 1 : end;
+}
+
+/** Returns the words of a text that end up to `end`; half of the text at least stays. */
+function atWord(text: string, end: number): string {
+  const head = text.slice(0, end);
+  if (/^\s/.test(text.slice(end))) return head;
+  const blank = head.search(/\s\S*$/);
+  return blank < end / 2 ? head : head.slice(0, blank);
+}
+
+/** Which announcement apps show: the message, the panel's own, or both. */
+export const ANNOUNCE_MODES = ['message', 'panel', 'both'] as const;
+export type AnnounceMode = (typeof ANNOUNCE_MODES)[number];
+
+/**
+ * Returns the header `announce` for a message beside the panel's own (null: none). `panel`: the
+ * panel's as it is if it says anything. `both`: the message, a line feed, and the panel's, which is
+ * cut first.
+ */
+export function announceWith(
+  panelAnnounce: string | null,
+  text: string,
+  mode: AnnounceMode,
+): string {
+  const panel = readAnnounce(panelAnnounce ?? '');
+  if (mode === 'panel' && panel !== '') return panelAnnounce ?? '';
+  const message = cutText(tidyLines(text));
+  if (mode !== 'both' || panel === '') return encodeText(message);
+  const lengthLeft = TEXT_LENGTH_MAX - message.length - 1;
+  const linesLeft = TEXT_LINES_MAX - message.split('\n').length;
+  // Room for an ellipsis alone says nothing.
+  if (lengthLeft < 2 || linesLeft < 1) return encodeText(message);
+  return encodeText(`${message}\n${cutText(panel, lengthLeft, linesLeft)}`);
+}
+
+/**
+ * Reads the text of a header `announce`: plain or `base64:`, also in the URL-safe alphabet. Returns
+ * an empty text for no text, malformed UTF-8, and `0`, with which panels take a text back.
+ */
+export function readAnnounce(value: string): string {
+  const given = value.trim().slice(0, READ_LENGTH_MAX);
+  const tidy = tidyLines(
+    given.startsWith(BASE64)
+      ? (decoded(Buffer.from(given.slice(BASE64.length), 'base64')) ?? '')
+      : plain(given),
+  );
+  return tidy === '0' ? '' : tidy;
+}
+
+/** Reads a plain header: fetch hands the bytes of UTF-8 on as one character each. */
+function plain(value: string): string {
+  const isBytes = /^[\0-\xff]*$/.test(value);
+  return (isBytes ? decoded(Buffer.from(value, 'latin1')) : null) ?? value;
+}
+
+/** Returns UTF-8 as a text; null: it is malformed. */
+function decoded(bytes: Uint8Array): string | null {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return null;
+  }
+}
