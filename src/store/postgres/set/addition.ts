@@ -28,7 +28,19 @@ const WANTED = tableOf('x', {
   ...{ head: 'text', middle: 'text', tail: 'text' },
 });
 
-/** Locked providers have exact counts. Unique indexes leave out what is taken; links go by code. */
+/** Condition: no row has the code or key of `x`. Rows are looked up one by one: see admission.ts. */
+const isNotIn = (table: 'install' | 'install_tombstone') =>
+  sql.raw(`
+      AND (SELECT t.id FROM ${table} t WHERE t.install_code = x.install_code LIMIT 1) IS NULL
+      AND (SELECT t.id FROM ${table} t
+        WHERE t.subscription_key_hash = decode(x.subscription_key_hash, 'hex')
+          AND t.provider_id = x.provider_id LIMIT 1) IS NULL`);
+
+/**
+ * Locked providers have exact counts. Links that are being added meet unique indexes, in the order
+ * of their codes. A link that is there may be ending: its tombstone is not seen before the wait for
+ * its provider is over, so a new link with its code or key is left out.
+ */
 const ADD = prepare<{ n: number; id: number }>(sql`
   WITH wanted AS MATERIALIZED (
     SELECT * FROM ${WANTED.from}
@@ -43,10 +55,7 @@ const ADD = prepare<{ n: number; id: number }>(sql`
          WHERE h.provider_id = o.id AND h.disabled_at_ms IS NULL LIMIT 1) AS webhook_id
       FROM owner o JOIN wanted y ON y.provider_id = o.id) x
     WHERE x.nth <= x.install_count_max AND x.webhook_id IS NULL
-      AND NOT EXISTS (SELECT 1 FROM install_tombstone t WHERE t.install_code = x.install_code)
-      AND NOT EXISTS (SELECT 1 FROM install_tombstone t
-        WHERE t.subscription_key_hash = decode(x.subscription_key_hash, 'hex')
-          AND t.provider_id = x.provider_id)
+      ${isNotIn('install')} ${isNotIn('install_tombstone')}
   ), added AS (
     INSERT INTO install (id, provider_id, install_code, install_limit, status, note,
       created_at_ms, subscription_key_hash, ${NEW_POLICY})

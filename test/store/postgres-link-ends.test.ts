@@ -1,0 +1,182 @@
+/** Ends of links on PostgreSQL, at the same time as what other callers do with those links. */
+
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { SQL } from 'bun';
+import type { Store } from '../../src/core/port/store.ts';
+import { ACT } from '../support/actor.ts';
+import { describePostgres } from '../support/needs.ts';
+import { openPlace } from '../support/place.ts';
+import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
+import { Random } from '../support/random.ts';
+import { PATIENCE_MS, until } from '../support/until.ts';
+import {
+  addDoor,
+  addLink,
+  addProvider,
+  CLOCK,
+  CODE,
+  FACTS,
+  installDraft,
+  knock,
+  NOW_MS,
+  OTHER_CODE,
+} from './contract/fixture.ts';
+import { onLink, register } from './contract/message-fixture.ts';
+
+setDefaultTimeout(4 * PATIENCE_MS);
+
+const KEY = 'c'.repeat(64);
+
+describePostgres('ends of links on PostgreSQL', () => {
+  let database: TestDatabase;
+  let nodes: Store[];
+  let store: Store;
+  let deadlocksBefore: number;
+
+  const deadlockCount = async (): Promise<number> => {
+    const [row] = await database.sql.unsafe(
+      `SELECT deadlocks::int AS count FROM pg_stat_database WHERE datname = '${database.name}'`,
+    );
+    return row.count;
+  };
+  const open = async () => {
+    const place = { dataDir: '', databaseUrl: database.url };
+    const opened = await openPlace(place, { clock: CLOCK });
+    nodes.push(opened);
+    return opened;
+  };
+  beforeEach(async () => {
+    database = await freshDatabase();
+    nodes = [];
+    deadlocksBefore = await deadlockCount();
+    store = await open();
+  });
+  afterEach(async () => {
+    await Promise.all(nodes.splice(0).map((node) => node.close()));
+    expect(await deadlockCount()).toBe(deadlocksBefore);
+    await database.drop();
+  });
+
+  /** Removes a link while `meanwhile` runs: it commits once that waits for a lock or is done. */
+  async function removing<T>(installId: number, meanwhile: () => Promise<T>): Promise<T> {
+    const other = new SQL(database.url, { max: 1 });
+    try {
+      const { promise, resolve } = Promise.withResolvers<Promise<T>>();
+      await other.begin(async (on) => {
+        await on.unsafe(`
+          SELECT id FROM provider WHERE id = (SELECT provider_id FROM install
+            WHERE id = ${installId}) FOR NO KEY UPDATE`);
+        await on.unsafe(`
+          INSERT INTO install_tombstone (provider_id, install_code, subscription_key_hash,
+            ended_at_ms, why)
+          SELECT provider_id, install_code, subscription_key_hash, ${NOW_MS}, 'removed'
+          FROM install WHERE id = ${installId}`);
+        await on.unsafe(`DELETE FROM install WHERE id = ${installId}`);
+        let isDone = false;
+        const called = meanwhile().finally(() => {
+          isDone = true;
+        });
+        resolve(called);
+        await until('the other call waits', async () => {
+          const [row] = await database.sql.unsafe(`
+            SELECT count(*)::int AS count FROM pg_stat_activity
+            WHERE datname = '${database.name}' AND wait_event_type = 'Lock'`);
+          return isDone || row.count > 0;
+        });
+      });
+      return await (await promise);
+    } finally {
+      await other.close();
+    }
+  }
+
+  test('a link that is added while one with its code is removed is not added', async () => {
+    const { id: providerId } = await addProvider(store, 'Provide1');
+    const installId = await addLink(store, providerId);
+    const again = () => store.addInstall(installDraft(providerId), ACT);
+    expect(await removing(installId, again)).toBe('install_code_ended');
+    expect(await store.findLink(CODE)).toBeNull();
+  });
+
+  test('nor is one with its key', async () => {
+    const { id: providerId } = await addProvider(store, 'Provide1');
+    const installId = await addLink(store, providerId, { subscriptionKeyHash: KEY });
+    const draft = installDraft(providerId, { installCode: OTHER_CODE, subscriptionKeyHash: KEY });
+    expect(await removing(installId, () => store.addInstall(draft, ACT))).toBe(
+      'subscription_key_ended',
+    );
+    expect(await store.findLink(OTHER_CODE)).toBeNull();
+  });
+
+  test('nor is one of another provider with its code', async () => {
+    const { id: providerId } = await addProvider(store, 'Provide1');
+    const { id: otherId } = await addProvider(store, 'Provide2');
+    const installId = await addLink(store, providerId);
+    const draft = installDraft(otherId);
+    expect(await removing(installId, () => store.addInstall(draft, ACT))).toBe(
+      'install_code_exists',
+    );
+    expect(await store.findLink(CODE)).toBeNull();
+  });
+
+  test('ends, refusals and entries at two nodes never deadlock', async () => {
+    const random = new Random(7);
+    const { providerId } = await addDoor(store);
+    await store.updateProvider('Provide1', { enforce: 0 }, ACT);
+    const pair = [store, await open()];
+    const links: { id: number; code: string }[] = [];
+    let made = 0;
+    const make = async (node: Store) => {
+      made += 1;
+      const code = `Ending${String(made).padStart(6, '0')}`;
+      const added = await node.addInstall(
+        installDraft(providerId, { installCode: code, installLimit: 2, installCountMax: 1000 }),
+        ACT,
+      );
+      if (typeof added === 'object') links.push({ id: added.id, code });
+    };
+    for (let n = 0; n < 4; n++) await make(store);
+    const hwids = Array.from({ length: 10 }, (_, n) => `hwid-${n}`);
+    type Link = { id: number; code: string };
+    const calls: ((node: Store, hwid: string, link: Link) => Promise<unknown>)[] = [
+      (node, hwid, link) => knock(node, hwid, link.code),
+      (node, hwid, link) => knock(node, hwid, link.code),
+      (node, hwid, link) => knock(node, hwid, link.code, FACTS, NOW_MS + 3 * 86_400_000),
+      (node, hwid, link) => register(node, hwid, onLink(link.code)).catch((fault) => fault),
+      (node, _, link) => node.freeSlots(providerId, link.id, ACT),
+      async (node, _, link) => {
+        made += 1;
+        const code = `Revoke${String(made).padStart(6, '0')}`;
+        const done = await node.revokeInstall(providerId, link.id, code, ACT);
+        if (typeof done === 'object') link.code = code;
+      },
+      async (node, _, link) => {
+        await node.removeInstall(providerId, link.id, ACT);
+        const at = links.indexOf(link);
+        if (at >= 0) links.splice(at, 1);
+        await make(node);
+      },
+      async (node, hwid, link) => {
+        const of = { installId: link.id, providerId };
+        const device = { hwid, deviceName: 'x', os: 'y' };
+        node.countRefusal(of, 'link_limit_reached', NOW_MS, device);
+        await node.saveFigures();
+      },
+      (node, hwid) => node.forgetDevice(hwid, ACT),
+      (node) => node.updateProvider('Provide1', { enforce: random.int(0, 1) as 0 | 1 }, ACT),
+      (node) =>
+        node.updateProvider('Provide1', { whenFull: 'replace-oldest', coolDownHours: 1 }, ACT),
+      (node) => node.forgetTombstones(NOW_MS + 1),
+      (node) => node.forgetRefused(NOW_MS + 1),
+      (node) => node.forgetSlotEnds(NOW_MS + 1),
+      (node, _, link) => node.updateInstall(providerId, link.id, { installLimit: 5 }, ACT),
+    ];
+    const caller = async (node: Store) => {
+      for (let i = 0; i < 60; i++) {
+        const link = links.length > 0 ? random.pick(links) : { id: 999, code: CODE };
+        await random.pick(calls)(node, random.pick(hwids), link);
+      }
+    };
+    await Promise.all(pair.flatMap((node) => Array.from({ length: 6 }, () => caller(node))));
+  });
+});
