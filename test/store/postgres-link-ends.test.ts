@@ -57,21 +57,18 @@ describePostgres('ends of links on PostgreSQL', () => {
     await database.drop();
   });
 
-  /** Removes a link while `meanwhile` runs: it commits once that waits for a lock or is done. */
-  async function removing<T>(installId: number, meanwhile: () => Promise<T>): Promise<T> {
+  /** Runs a transaction around `meanwhile`: it commits once that waits for a lock or is done. */
+  async function during<T>(
+    providerId: number,
+    statements: readonly string[],
+    meanwhile: () => Promise<T>,
+  ): Promise<T> {
     const other = new SQL(database.url, { max: 1 });
     try {
       const { promise, resolve } = Promise.withResolvers<Promise<T>>();
       await other.begin(async (on) => {
-        await on.unsafe(`
-          SELECT id FROM provider WHERE id = (SELECT provider_id FROM install
-            WHERE id = ${installId}) FOR NO KEY UPDATE`);
-        await on.unsafe(`
-          INSERT INTO install_tombstone (provider_id, install_code, subscription_key_hash,
-            ended_at_ms, why)
-          SELECT provider_id, install_code, subscription_key_hash, ${NOW_MS}, 'removed'
-          FROM install WHERE id = ${installId}`);
-        await on.unsafe(`DELETE FROM install WHERE id = ${installId}`);
+        await on.unsafe(`SELECT id FROM provider WHERE id = ${providerId} FOR NO KEY UPDATE`);
+        for (const statement of statements) await on.unsafe(statement);
         let isDone = false;
         const called = meanwhile().finally(() => {
           isDone = true;
@@ -84,17 +81,26 @@ describePostgres('ends of links on PostgreSQL', () => {
           return isDone || row.count > 0;
         });
       });
-      return await (await promise);
+      return await await promise;
     } finally {
       await other.close();
     }
   }
 
+  /** The statements of a removal. */
+  const removal = (installId: number) => [
+    `INSERT INTO install_tombstone (provider_id, install_code, subscription_key_hash,
+       ended_at_ms, why)
+     SELECT provider_id, install_code, subscription_key_hash, ${NOW_MS}, 'removed'
+     FROM install WHERE id = ${installId}`,
+    `DELETE FROM install WHERE id = ${installId}`,
+  ];
+
   test('a link that is added while one with its code is removed is not added', async () => {
     const { id: providerId } = await addProvider(store, 'Provide1');
     const installId = await addLink(store, providerId);
     const again = () => store.addInstall(installDraft(providerId), ACT);
-    expect(await removing(installId, again)).toBe('install_code_ended');
+    expect(await during(providerId, removal(installId), again)).toBe('install_code_ended');
     expect(await store.findLink(CODE)).toBeNull();
   });
 
@@ -102,7 +108,7 @@ describePostgres('ends of links on PostgreSQL', () => {
     const { id: providerId } = await addProvider(store, 'Provide1');
     const installId = await addLink(store, providerId, { subscriptionKeyHash: KEY });
     const draft = installDraft(providerId, { installCode: OTHER_CODE, subscriptionKeyHash: KEY });
-    expect(await removing(installId, () => store.addInstall(draft, ACT))).toBe(
+    expect(await during(providerId, removal(installId), () => store.addInstall(draft, ACT))).toBe(
       'subscription_key_ended',
     );
     expect(await store.findLink(OTHER_CODE)).toBeNull();
@@ -113,10 +119,20 @@ describePostgres('ends of links on PostgreSQL', () => {
     const { id: otherId } = await addProvider(store, 'Provide2');
     const installId = await addLink(store, providerId);
     const draft = installDraft(otherId);
-    expect(await removing(installId, () => store.addInstall(draft, ACT))).toBe(
+    expect(await during(providerId, removal(installId), () => store.addInstall(draft, ACT))).toBe(
       'install_code_exists',
     );
     expect(await store.findLink(CODE)).toBeNull();
+  });
+
+  test('a device that asks with the old code while it is revoked is refused', async () => {
+    const { installId, providerId } = await addDoor(store);
+    await knock(store, 'known');
+    const revoke = `
+      UPDATE install SET install_code = '${OTHER_CODE}' WHERE id = ${installId}`;
+    const both = () => Promise.all([knock(store, 'known'), knock(store, 'new')]);
+    expect(await during(providerId, [revoke], both)).toEqual(['link_not_found', 'link_not_found']);
+    expect(await store.findLinkById(installId)).toMatchObject({ deviceCount: 1 });
   });
 
   test('ends, refusals and entries at two nodes never deadlock', async () => {

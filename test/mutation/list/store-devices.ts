@@ -199,9 +199,10 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/postgres/set/admission.ts',
-    tests: ['test/store/admission-rules.test.ts'],
+    tests: ['test/store/admission-rules.test.ts', 'test/store/postgres-link-ends.test.ts'],
     store: 'postgres',
     changes: [
+      ['AND (code IS NULL OR install_code = code)', ''],
       ['if (isNew)', 'if (true)'],
       ['device_count + nth <= install_limit', 'device_count + nth < install_limit'],
       ['CASE WHEN slot_id IS NULL THEN nth ELSE 0 END AS', '0 AS'],
@@ -214,6 +215,7 @@ export const storeDevices: readonly MutatedFile[] = [
   {
     file: 'src/store/postgres/set/addition.ts',
     tests: [
+      'test/store/postgres-link-ends.test.ts',
       'test/store/postgres-links.test.ts',
       'test/store/contract/event.test.ts',
       'test/store/contract/provider.test.ts',
@@ -221,6 +223,7 @@ export const storeDevices: readonly MutatedFile[] = [
     ],
     store: 'postgres',
     changes: [
+      ["${isNotIn('install')} ", ''],
       ['WHERE x.nth <= x.install_count_max', 'WHERE x.nth <= x.install_count_max + 1'],
       [' AND x.webhook_id IS NULL', ''],
       ['if (!byCode.has(installCode))', 'if (true)'],

@@ -43,7 +43,7 @@ const WANTED = tableOf('x', {
  * Links are locked by id, then the known devices by HWID: the statement reads those rows as they
  * are, and all others as they were before it waited. A slot or device that another write adds
  * meanwhile breaks its unique index, which rolls the statement back; a slot that is gone is not
- * seen. Rows of a link are looked up one by one, because joins would be planned for tables as large
+ * seen, nor a link that has another code or key by then. Rows of a link are looked up one by one, because joins would be planned for tables as large
  * as they were when they were analyzed. A new device gets the counts that triggers would give it,
  * so that its rows are written once.
  */
@@ -57,10 +57,12 @@ const ADMIT = prepare<AdmittedRow>(sql`
       WHERE o.code = x.provider_code
         AND c.subscription_key_hash = decode(x.subscription_key, 'hex')) i
   ), link AS MATERIALIZED (
-    SELECT id, provider_id, status, install_limit, device_count, subscription_key_hash
+    SELECT id, provider_id, status, install_code, install_limit, device_count,
+      subscription_key_hash
     FROM install WHERE id = ANY(ARRAY(SELECT link_id FROM wanted)) ORDER BY id FOR NO KEY UPDATE
   ), met AS MATERIALIZED (
-    SELECT w.*, l.provider_id, l.status, l.install_limit, l.device_count, l.subscription_key_hash,
+    SELECT w.*, l.provider_id, l.status, l.install_code, l.install_limit, l.device_count,
+      l.subscription_key_hash,
       (SELECT o.code FROM provider o WHERE o.id = l.provider_id) AS owner_code,
       (SELECT b.status FROM domain b
        WHERE b.provider_id = l.provider_id AND b.domain_hash = w.domain_hash) AS domain_status,
@@ -72,6 +74,7 @@ const ADMIT = prepare<AdmittedRow>(sql`
     WHERE status = ${sql.raw(String(INSTALL_ACTIVE))}
       AND domain_status = ${sql.raw(String(DOMAIN_ACTIVE))} AND webhook_id IS NULL
       AND (provider_code IS NULL OR provider_code = owner_code)
+      AND (code IS NULL OR install_code = code)
       AND (subscription_key IS NULL OR subscription_key_hash = decode(subscription_key, 'hex'))
   ), known AS MATERIALIZED (
     SELECT id, hwid FROM device WHERE hwid = ANY(ARRAY(SELECT hwid FROM open))
