@@ -28,7 +28,7 @@ const WANTED = tableOf('x', {
   ...{ head: 'text', middle: 'text', tail: 'text' },
 });
 
-/** Condition: no row has the code or key of `x`. Rows are looked up one by one: see admission.ts. */
+/** Condition: no row has the code or key of `x`. Looks rows up one by one, as admission.ts does. */
 const isNotIn = (table: 'install' | 'install_tombstone') =>
   sql.raw(`
       AND (SELECT t.id FROM ${table} t WHERE t.install_code = x.install_code LIMIT 1) IS NULL

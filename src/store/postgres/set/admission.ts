@@ -43,9 +43,9 @@ const WANTED = tableOf('x', {
  * Links are locked by id, then the known devices by HWID: the statement reads those rows as they
  * are, and all others as they were before it waited. A slot or device that another write adds
  * meanwhile breaks its unique index, which rolls the statement back; a slot that is gone is not
- * seen, nor a link that has another code or key by then. Rows of a link are looked up one by one, because joins would be planned for tables as large
- * as they were when they were analyzed. A new device gets the counts that triggers would give it,
- * so that its rows are written once.
+ * seen, nor a link that has another code or key by then. Rows of a link are looked up one by one,
+ * because joins would be planned for tables as large as they were when they were analyzed. A new
+ * device gets the counts that triggers would give it, so that its rows are written once.
  */
 const ADMIT = prepare<AdmittedRow>(sql`
   WITH wanted AS MATERIALIZED (
