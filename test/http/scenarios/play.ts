@@ -32,6 +32,7 @@ const COUNTED = new RegExp(
     '^audit ',
     '^appliance ',
     '^device \\d+ holder_count:',
+    '^device_provider \\d+/\\d+ home_left_at_ms:',
     '^(provider_day|install_refusal|refused_device) ',
     '^provider \\d+ (kept_bytes|ledger_count|send(s_from_ms|_count)|change(s_from_ms|_count)):',
   ].join('|'),
