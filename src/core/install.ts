@@ -159,19 +159,19 @@ export async function updateInstall(
 
 /**
  * Lists the provider's links that match a search: see `LinkFilter`. `isOver`: only those with more
- * devices than their limit.
+ * devices than their limit. Waits for a `turn` between pieces of work.
  */
 export async function searchLinks(
   core: Core,
   provider: Pick<Provider, 'code'>,
   { search, isOver }: { search: string | null; isOver: boolean },
   { id, beforeId, countMax }: Page,
+  turn: () => Promise<void>,
 ): Promise<Install[]> {
   const filter = { providerCode: provider.code, isFull: false, status: null, search, isOver };
-  if (id === null) return core.store.listLinks({ ...filter, beforeId, countMax });
-  const bound = Math.min(id + 1, beforeId ?? id + 1);
-  const [link] = await core.store.listLinks({ ...filter, beforeId: bound, countMax: 1 });
-  return link?.id === id ? [link] : [];
+  if (id === null) return core.store.listLinks({ ...filter, beforeId, countMax }, turn);
+  const ending = Math.min(id + 1, beforeId ?? id + 1);
+  return core.store.listLinks({ ...filter, fromId: id, beforeId: ending, countMax: 1 }, turn);
 }
 
 /** Finds the provider's link with every name that is given; null: it has none. */

@@ -80,3 +80,35 @@ test('figures of two years come in pieces, between which others have their turns
     await app.close();
   }
 });
+
+test('searches for links of one provider take turns, in which others are answered', async () => {
+  const begun: string[] = [];
+  const all = Promise.withResolvers<void>();
+  let calls = 0;
+  const app = await startTestApp({}, (core) => ({
+    ...core,
+    store: withMethods(core.store, {
+      listLinks: async ({ search }, turn) => {
+        calls += 1;
+        if (calls === 5) all.resolve();
+        await all.promise;
+        for (let piece = 0; piece < 3; piece++) {
+          begun.push(`${search}`);
+          await turn?.();
+        }
+        return [];
+      },
+    }),
+  }));
+  try {
+    const [one, other] = [await seedProvider(app), await seedProvider(app)];
+    const many = Array.from({ length: 4 }, () =>
+      call(app, '/api/list-install', one, { search: 'many' }),
+    );
+    await Promise.all([...many, call(app, '/api/list-install', other, { search: 'one' })]);
+    // With a piece of each search in a turn, it would begin its last among the last.
+    expect(begun.lastIndexOf('one')).toBeLessThan(begun.length - 4);
+  } finally {
+    await app.close();
+  }
+});

@@ -14,7 +14,7 @@ export interface Install {
   id: number;
   installCode: string;
   installLimit: number;
-  /** Slots of the link that are taken: always the number of their rows, <= `installLimit`. */
+  /** Slots that are taken: the number of their rows, <= `installLimit` unless links only count. */
   deviceCount: number;
   /** {@link INSTALL_DISABLED} or {@link INSTALL_ACTIVE}. */
   status: number;

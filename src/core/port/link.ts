@@ -63,9 +63,13 @@ export interface LinkStore {
   findLinkById(id: number): Promise<OwnedLink | null>;
   /** Finds the links of all providers with the subscription key of this hash. */
   findLinksByKey(subscriptionKeyHash: string): Promise<OwnedLink[]>;
-  /** Lists the links that match, newest first; `beforeId`: only those with smaller ids. */
+  /**
+   * Lists the links that match, newest first, with ids from `fromId` to below `beforeId`. What
+   * reads many links, a search or `isOver`, waits for a `turn` after each piece of some ms.
+   */
   listLinks(
-    filter: LinkFilter & { beforeId?: number | null; countMax: number },
+    filter: LinkFilter & { fromId?: number; beforeId?: number | null; countMax: number },
+    turn?: () => Promise<void>,
   ): Promise<OwnedLink[]>;
   /** Counts the links that match. */
   countLinks(filter: LinkFilter): Promise<number>;

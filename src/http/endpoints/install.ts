@@ -15,6 +15,7 @@ import { INSTALL_ACTIVE, INSTALL_DISABLED, type Install } from '../../core/port/
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Page } from '../../core/port/page.ts';
 import type { OwnPolicy } from '../../core/port/slot.ts';
+import { nameOf } from '../answer/large.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint, required, type Values } from '../endpoint.ts';
 import { keyParam, REPEATED } from './once.ts';
@@ -189,12 +190,13 @@ const listInstallEndpoint = providerEndpoint({
   },
   fields: { ok: { data: Type.Array(LimitedLink, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'unknown_error'],
-  handle: ({ core, provider, params, settings: { outputOffsetMinutes } }) => {
+  handle: ({ core, provider, params, settings: { outputOffsetMinutes }, limits }) => {
+    const turn = () => limits.turns.next(nameOf({ provider }));
     const { install_code: installCode, subscription_key: subscriptionKey, search, over } = params;
     const matching = (page: Page): Maybe<readonly Install[]> =>
       search === null && over !== 1
         ? core.store.listInstalls(provider.id, page)
-        : searchLinks(core, provider, { search, isOver: over === 1 }, page);
+        : searchLinks(core, provider, { search, isOver: over === 1 }, page, turn);
     const named = (page: Page) =>
       after(findNamed(core, provider, { installCode, subscriptionKey }), (link) =>
         isOn(page, link) ? matching({ ...page, id: link.id }) : [],

@@ -94,12 +94,14 @@ export function linkNoun(backend: Backend): LinkStore {
   const on = statements(backend);
   const matching = ({ providerCode }: LinkFilter) => (providerCode === null ? on.ofAll : on.ofOne);
 
-  /** Runs a statement of a filter: at once, or for a search range by range, the newest first. */
+  /** Runs a statement of a filter: at once, or if few links may match, range by range. */
   async function* matches<Row>(
-    filter: LinkFilter & { beforeId?: number | null },
+    filter: LinkFilter & { fromId?: number; beforeId?: number | null },
     statement: (of: ReturnType<typeof matching>) => Prepared<Row>,
     more: Values = {},
+    turn = nextTurn,
   ): AsyncGenerator<Row[]> {
+    const { fromId: leastId = 0 } = filter;
     const { providerCode, status, isFull, isOver = false, search = null, inNote = null } = filter;
     const values = {
       ...{ providerCode, status, search, ...more },
@@ -108,15 +110,16 @@ export function linkNoun(backend: Backend): LinkStore {
       inNote: inNote === null ? null : likePart(inNote),
     };
     const of = matching(filter);
-    const isWhole = search === null && inNote === null;
+    const isWhole = search === null && inNote === null && !isOver;
     for (let beforeId = filter.beforeId ?? Number.MAX_SAFE_INTEGER; ; ) {
       const ending = { providerCode, beforeId };
-      const fromId = isWhole ? 0 : (await backend.read(() => of.range.get(ending)))?.fromId;
-      if (fromId == null) return;
+      const begin = isWhole ? 0 : (await backend.read(() => of.range.get(ending)))?.fromId;
+      if (begin == null) return;
+      const fromId = Math.max(begin, leastId);
       yield await backend.read(() => statement(of).all({ ...values, fromId, beforeId }));
-      if (isWhole) return;
+      if (isWhole || fromId === leastId) return;
       beforeId = fromId;
-      await nextTurn();
+      await turn();
     }
   }
 
@@ -131,9 +134,9 @@ export function linkNoun(backend: Backend): LinkStore {
     },
     findLinksByKey: async (subscriptionKeyHash) =>
       (await backend.read(() => on.findByKey.all({ subscriptionKeyHash }))).map(linkOf),
-    listLinks: async ({ countMax, ...filter }) => {
+    listLinks: async ({ countMax, ...filter }, turn) => {
       const found: LinkRow[] = [];
-      for await (const rows of matches(filter, ({ list }) => list, { countMax })) {
+      for await (const rows of matches(filter, ({ list }) => list, { countMax }, turn)) {
         found.push(...rows);
         if (found.length >= countMax) break;
       }

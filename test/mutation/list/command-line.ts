@@ -89,6 +89,10 @@ export const commandLineFiles: readonly MutatedFile[] = [
       ['ORDER BY e.id DESC', 'ORDER BY e.id'],
       ["i.status = ${value('status')})", 'true)'],
       ['(providerCode === null ? on.ofAll : on.ofOne)', 'on.ofAll'],
+      [' && !isOver;', ';'],
+      ['Math.max(begin, leastId)', 'begin'],
+      [' || fromId === leastId', ''],
+      ['await turn();', ''],
     ],
   },
   {

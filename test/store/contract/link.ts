@@ -158,6 +158,18 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
       const beforeId = sorted[20] ?? 0;
       const rest = await store.listLinks({ ...of, beforeId, countMax: 100 });
       expect(rest.map(({ id }) => id)).toEqual(sorted.slice(21));
+      let turns = 0;
+      const turn = async () => {
+        turns += 1;
+      };
+      await store.listLinks({ ...of, countMax: 100 }, turn);
+      await store.listLinks({ ...EVERY, isOver: true, countMax: 100 }, turn);
+      expect(turns).toBe(4);
+      const one = { ...of, fromId: beforeId, beforeId: beforeId + 1, countMax: 2 };
+      expect((await store.listLinks(one, turn)).map(({ id }) => id)).toEqual([beforeId]);
+      const before = { ...one, fromId: beforeId - 1, beforeId };
+      expect(await store.listLinks(before, turn)).toEqual([]);
+      expect(turns).toBe(4);
       const whole = await store.listLinks({ ...EVERY, beforeId, countMax: 2_000 });
       expect(whole.every(({ id }) => id < beforeId)).toBe(true);
       const literal = await store.listLinks({ ...EVERY, search: '0% OF_', countMax: 9 });
