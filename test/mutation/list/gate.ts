@@ -39,9 +39,7 @@ export const gate: readonly MutatedFile[] = [
     file: 'src/http/gate/texts.ts',
     tests: ['test/http/gate-texts.test.ts'],
     changes: [
-      ['wanted.sort((a, b) => b.weight - a.weight)', 'wanted'],
-      ["tag !== '*' && weight > 0", "tag !== '*'"],
-      ["tag.toLowerCase().replaceAll('_', '-')", "tag.replaceAll('_', '-')"],
+      ['[...languagesOf(headers), gateLanguage]', '[gateLanguage]'],
       ['gateTexts[language]?.[reason] ?? BUILT_IN', 'BUILT_IN'],
     ],
   },

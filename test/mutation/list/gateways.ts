@@ -6,9 +6,8 @@ export const gateways: readonly MutatedFile[] = [
     tests: ['test/core/message/push.test.ts'],
     changes: [
       ['settings.gatewayCarryMessages ? inboxJson', 'true ? inboxJson'],
-      ["isUrgent: payload.type_push === 'force',", 'isUrgent: true,'],
-      ["tag.toLowerCase().replaceAll('_', '-')", 'tag.toLowerCase()'],
-      ['    tags.find(({ tag }) => tag === language) ??\n', ''],
+      ["=> type_push === 'force';", "=> type_push !== 'force';"],
+      ['locale === null ? [] : [locale]', '[]'],
       ['own?.title ?? payload.title', 'payload.title'],
     ],
   },

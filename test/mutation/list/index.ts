@@ -15,6 +15,7 @@ import { machine } from './machine.ts';
 import { nounMessages } from './noun-messages.ts';
 import { outbox } from './outbox.ts';
 import { outgoing } from './outgoing.ts';
+import { rides } from './rides.ts';
 import { rim } from './rim.ts';
 import { storeDevices } from './store-devices.ts';
 import { storeMessages } from './store-messages.ts';
@@ -49,6 +50,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...outbox,
   ...outgoing,
   ...rim,
+  ...rides,
   ...gateways,
   ...webhooks,
 ];
