@@ -9,6 +9,7 @@ import { announceWith } from '../../src/core/ride/text.ts';
 import { Random } from '../support/random.ts';
 
 const PIECES = [
+  ...['搬家'.repeat(50), '搬'.repeat(200), 'Переезд '.repeat(20), '\u0301'.repeat(300)],
   ...['\r\n', '\n', '\r', '\0', '\t', ' ', ':', ';', ',', '"', '\\', '%0d%0a', '\u2028', '\u0085'],
   ...[
     'set-cookie: a=b',
@@ -49,6 +50,7 @@ const word = (most: number) =>
   Array.from({ length: random.int(0, most) }, () => random.pick(PIECES)).join('');
 /** Values that fit some setting. */
 const FITTING = [
+  ...['com.a.b,'.repeat(110), 'x'.repeat(250), `https://a.example/${'y'.repeat(400)}`],
   ...[
     true,
     false,
