@@ -255,6 +255,18 @@ describe('settings', () => {
     expect(carried({ 'my.own': 1 })).toEqual([]);
   });
 
+  test('ride once a key, the first one, and not after their end', () => {
+    const [newer] = settings({ 'ping-type': 'tcp' });
+    const [older] = settings({ 'ping-type': 'icmp' });
+    if (newer === undefined || older === undefined) throw new Error('no ride');
+    const both = [newer, { ...older, distributionId: 6 }];
+    const { headers, carried } = rideHeaders(both, to('Happ/4', open));
+    expect(headers).toEqual({ providerid: PROVIDER_ID, 'ping-type': 'tcp' });
+    expect(carried).toEqual([{ distributionId: 7, what: 'ping-type' }]);
+    const ended = rideHeaders([{ ...newer, phase: 'clears' }], to('Happ/4', open));
+    expect(ended).toEqual({ headers: {}, announceText: null, carried: [] });
+  });
+
   test('are taken back by an empty header of Happ, and in INCY without a header', () => {
     const before = seen('Happ', settings(VALUES), open) ?? NOTHING;
     const back = settings({ 'ping-type': '', 'per-app-proxy-mode': '' });
@@ -294,6 +306,7 @@ describe('settings', () => {
       { 'exclude-routes': '192.168.1.0/24, fd00::/8 10.0.0.1' },
       '192.168.1.0/24, fd00::/8 10.0.0.1',
     ],
+    ['too many networks', { 'exclude-routes': '10.0.0.0/8,'.repeat(99).slice(0, -1) }, undefined],
     ['no networks', { 'exclude-routes': '10.0.0.0/8/8' }, undefined],
     ['an agent of 256', { 'change-user-agent': 'x'.repeat(256) }, 'x'.repeat(256)],
     ['an agent of 257', { 'change-user-agent': 'x'.repeat(257) }, undefined],
