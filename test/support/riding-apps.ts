@@ -77,7 +77,7 @@ const HAPP_KEYS = [
   ...['server-address-resolve-enable', 'notification-subs-expire', 'app-auto-start'],
 ];
 
-/** What was sent with a Provider ID stays until it is sent otherwise; an empty text ends the box. */
+/** What was sent with a Provider ID stays until it is sent otherwise; no text ends the box. */
 function happShows(headers: Headers, before: Shown = NOTHING): Shown {
   const announcement = bounded(plainOrCoded(filled(headers, 'announce')), 200);
   const seen = { ...NOTHING, announcement, support: support(headers), page: page(headers) };

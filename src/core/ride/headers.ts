@@ -142,16 +142,16 @@ type Note = (ride: Riding, what: string) => void;
 /** Adds a notification. Returns the text of its announcement; null: it does not ride. */
 function addMessage(ride: Riding, load: Load, note: Note): string | null {
   const { languages } = load.to;
-  const payload = ride.payload as NotificationPayload;
-  const texts = textsOf(payload, languages);
-  const text = cutText(tidyLines(`${oneLine(texts.title ?? '')}\n${texts.body}`));
   const reads = new Set(
     headersReadBy(load.to.app)
       .filter((row) => row.part === 'message' && (!row.needsProviderId || load.providerId !== null))
       .map((row) => row.header),
   );
-  if (text === '' || !reads.has('announce')) return null;
-  if (!load.add(announcement(text), false)) return null;
+  if (!reads.has('announce')) return null;
+  const payload = ride.payload as NotificationPayload;
+  const texts = textsOf(payload, languages);
+  const text = cutText(tidyLines(`${oneLine(texts.title ?? '')}\n${texts.body}`));
+  if (text === '' || !load.add(announcement(text), false)) return null;
   note(ride, 'announce');
   const link = texts.link === null ? null : asciiLink(texts.link);
   if (link !== null && reads.has('announce-url') && load.add({ 'announce-url': link }, false)) {
