@@ -57,12 +57,20 @@ export function settleHwid(
   });
 }
 
-/** Returns what a provider's policy says of apps without a HWID, for a key that no link has. */
+/**
+ * Returns what a provider's policy says of apps without a HWID, for a key that no link has. None
+ * passes where no such key would make a link: without an active subscription, or active binding.
+ */
 export async function wayOfNewKeys(
-  core: Core,
-  providerCode: string,
+  { store }: Core,
+  { providerCode, domainHash }: Pick<NewKeyCall, 'providerCode' | 'domainHash'>,
+  nowMs: number,
 ): Promise<Policy['withoutHwid']> {
-  return (await core.store.findProvider(providerCode))?.withoutHwid ?? 'refuse';
+  const provider = await store.findProvider(providerCode);
+  const way = provider?.withoutHwid ?? 'refuse';
+  if (provider === null || way !== 'pass') return way;
+  const binding = await store.findDomain(provider.id, domainHash);
+  return isActive(provider, nowMs) && binding?.status === DOMAIN_ACTIVE ? 'pass' : 'refuse';
 }
 
 /**

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { hostHash } from '../../src/core/host-name.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
+import { ACT } from '../support/actor.ts';
 import { call } from '../support/app.ts';
 import { answer, behaveWell, type PanelCall } from '../support/panel.ts';
 import { expectOk } from '../support/shop.ts';
@@ -137,6 +138,19 @@ describe('a new key of an app without a HWID', () => {
     await setForAll('pass');
     expect(await proxy(null, '/sub/new-key-00001')).toBe(true);
     expect(await codes()).toEqual([CODE]);
+  });
+
+  test('passes by the policy of an active provider at an active binding alone', async () => {
+    await setForAll('pass');
+    const passes = () => proxy(null, '/sub/new-key-00001');
+    expect(await passes()).toBe(true);
+    await expectOk(call(at.app, '/api/delete-domain', at.own, { id: 1 }));
+    expect(await passes()).toBe(false);
+    await call(at.app, '/api/add-domain', at.own, { domain_hash: hostHash(HOST) });
+    expect(await passes()).toBe(true);
+    const { store } = at.app.core;
+    await store.updateProvider(at.own.code, { suspendedAtMs: at.app.clock.nowMs() }, ACT);
+    expect(await passes()).toBe(false);
   });
 
   test('makes one with their slot if they count, once the panel knows the key', async () => {

@@ -138,7 +138,7 @@ export async function passageOf(
     if (judged !== null) return judged;
     // Limited: a client that invents keys which the panel accepts could use up the links.
     if (!code) {
-      const way = hwid === null ? await wayOfNewKeys(core, providerCode) : 'count';
+      const way = hwid === null ? await wayOfNewKeys(core, call, nowMs) : 'count';
       if (way === 'refuse') return UNKNOWN_UNNAMED;
       if (await isKeyEnded(core, call)) return denied(AT_DOOR.link_not_found);
       if (way === 'pass') return { ...JUDGED, isNewKey: true };

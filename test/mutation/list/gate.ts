@@ -47,6 +47,8 @@ export const gate: readonly MutatedFile[] = [
     file: 'src/core/without-hwid.ts',
     tests: ['test/http/without-hwid.test.ts'],
     changes: [
+      ['isActive(provider, nowMs) && binding?', 'binding?'],
+      ["binding?.status === DOMAIN_ACTIVE ? 'pass'", "binding ? 'pass'"],
       ['if (call.hwid !== null) return call;', ''],
       ['if (judged === AT_DOOR.link_not_found) return judged;', ''],
       ["policy?.withoutHwid ?? 'refuse'", "'refuse'"],
