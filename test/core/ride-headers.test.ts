@@ -379,6 +379,24 @@ test('the notification goes first, the others in their order, as far as there is
   expect(bytes).toBeLessThanOrEqual(HEADERS_BYTES_MAX);
 });
 
+test('there is room for the longest text of a panel beside a short message', () => {
+  const list = {
+    'per-app-proxy-list': 'com.a.b,'.repeat(120),
+    'change-user-agent': 'x'.repeat(250),
+  };
+  const note = riding({ body: 'Hi', type_push: 'force', expire_days: 1 });
+  const { headers, announceText } = rideHeaders(
+    [note, ...settings(list)],
+    to('Happ/4', { providerId: PROVIDER_ID }),
+  );
+  expect(headers).toContainKeys(['sub-info-text', 'per-app-proxy-list']);
+  const announce = announceWith('搬'.repeat(300), announceText ?? '', 'both');
+  const bytes = Object.entries({ ...headers, announce }).map((pair) => pair.join(': ').length + 2);
+  const total = bytes.reduce((sum, length) => sum + length, 0);
+  expect(total).toBeGreaterThan(1850);
+  expect(total).toBeLessThanOrEqual(HEADERS_BYTES_MAX);
+});
+
 test('every app of the table takes what it reads', () => {
   const more = { providerId: PROVIDER_ID, hosts: ['new.example'] };
   for (const app of APPS) {

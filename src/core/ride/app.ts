@@ -55,7 +55,7 @@ const linkOnText = (source: string): AppHeader =>
 
 /**
  * The box of Happ, which stays until it is sent otherwise. The document says nothing on texts that
- * are not ASCII: they go in `base64:`, which it has for `announce`, as panels send them.
+ * are not ASCII: they go in `base64:`, which it has for `announce`, as several panels send them.
  */
 const infoBox = (name: string, effect: string): AppHeader =>
   header(name, { part: 'message', effect, needsProviderId: true, source: `${HAPP}, sub-info` });

@@ -8,7 +8,7 @@ import { isUrgent, textsOf } from '../message/push.ts';
 import { type App, carriesPart, headersReadBy } from './app.ts';
 import { asciiLink } from './form.ts';
 import { type RidingPayload, settingKeyOf } from './parts.ts';
-import { cutText, encodeText, tidyLines } from './text.ts';
+import { cutText, ENCODED_LENGTH_MAX, encodeText, tidyLines } from './text.ts';
 
 /** A part of a message for one device. */
 export interface Riding {
@@ -42,7 +42,10 @@ export interface Carriage {
   readonly carried: readonly { readonly distributionId: number; readonly what: string }[];
 }
 
-/** Most bytes of all headers together: names, values, and four each for the line. */
+/**
+ * Most bytes of all headers together: names, values, and four each for the line; an announcement
+ * counts as the longest that `announceWith` makes of it.
+ */
 export const HEADERS_BYTES_MAX = 2048;
 /** Most messages that are looked at. */
 const RIDES_MAX = 256;
@@ -86,16 +89,16 @@ class Load {
   }
 
   /**
-   * Adds headers that belong together. Returns false and adds none if there are none, one is there
-   * already, or they do not fit beside the others.
+   * Adds headers that belong together, and keeps `spare` bytes free for them to grow. Returns false
+   * and adds none if there are none, one is there already, or they do not fit beside the others.
    */
-  add(named: Named, needsProviderId: boolean): boolean {
+  add(named: Named, needsProviderId: boolean, spare = 0): boolean {
     const id = needsProviderId ? this.providerId : null;
     const all = id === null ? named : { [PROVIDER_ID_HEADER]: id, ...named };
     const fresh = Object.entries(all).filter(
       ([name]) => name !== PROVIDER_ID_HEADER || !(name in this.headers),
     );
-    const bytes = fresh.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
+    const bytes = fresh.reduce((sum, [name, value]) => sum + name.length + value.length + 4, spare);
     const isTaken = Object.keys(named).some((name) => name in this.headers);
     const isOver = this.#bytes + bytes > HEADERS_BYTES_MAX;
     if (Object.keys(named).length === 0 || isTaken || isOver) return false;
@@ -151,7 +154,10 @@ function addMessage(ride: Riding, load: Load, note: Note): string | null {
   const payload = ride.payload as NotificationPayload;
   const texts = textsOf(payload, languages);
   const text = cutText(tidyLines(`${oneLine(texts.title ?? '')}\n${texts.body}`));
-  if (text === '' || !load.add(announcement(text), false)) return null;
+  const header = announcement(text);
+  // A panel's own text may come to stand beside it.
+  const spare = ENCODED_LENGTH_MAX - header.announce.length;
+  if (text === '' || !load.add(header, false, spare)) return null;
   note(ride, 'announce');
   const link = texts.link === null ? null : asciiLink(texts.link);
   if (link !== null && reads.has('announce-url') && load.add({ 'announce-url': link }, false)) {

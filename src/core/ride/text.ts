@@ -10,6 +10,8 @@ export const TEXT_LINES_MAX = 5;
 
 const ELLIPSIS = '\u2026';
 const BASE64 = 'base64:';
+/** Most characters of a text of {@link TEXT_LENGTH_MAX} that is encoded. */
+export const ENCODED_LENGTH_MAX = BASE64.length + (TEXT_LENGTH_MAX * 3 * 4) / 3;
 /** Characters of an announcement that are read: a panel's header is cut to a tenth of it anyway. */
 const READ_LENGTH_MAX = 4096;
 

@@ -86,6 +86,7 @@ export const rides: readonly MutatedFile[] = [
     changes: [
       ['takesOne && providerId !== null && PROVIDER_ID.test(providerId)', 'takesOne'],
       ['|| isTaken || isOver', '|| isTaken'],
+      ['load.add(header, false, spare)', 'load.add(header, false)'],
       ['|| isTaken || isOver', '|| isOver'],
       ["part === 'message' && phase === 'rides'", "part === 'message'"],
       ["if (ride.phase !== 'rides' || seen.has(ride.part)) continue;", ''],
