@@ -46,6 +46,7 @@ function view(distribution: DistributionDetail) {
     sent: distribution.sentCount,
     failed: distribution.failedCount,
     at_gateways_since: showTimeOrNull(distribution.handedOverAtMs),
+    replaces: distribution.replacesId,
   };
 }
 

@@ -5,6 +5,7 @@ import { readWireTime } from '../core/calendar.ts';
 import { HWID, readHwid } from '../core/formats.ts';
 import { REQUEST_BOUNDS, readJsonObject, splitList } from '../core/json-input.ts';
 import { scheduleAt } from '../core/message/schedule.ts';
+import { CUSTOM_SETTING_KEY } from '../core/message/settings.ts';
 import { TARGET_HWID_COUNT_MAX, TARGET_OS } from '../core/message/target.ts';
 import { isRefused } from '../core/outcome.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
@@ -37,6 +38,13 @@ function systemsValue(text: string): string[] {
   throw new InvalidArgumentError(`systems are ${TARGET_OS.join(' and ')}, between commas`);
 }
 
+/** Reads the keys of settings. */
+export function keysValue(text: string): string[] {
+  const keys = splitList(text);
+  if (keys.length > 0 && keys.every((key) => CUSTOM_SETTING_KEY.test(key))) return keys;
+  throw new InvalidArgumentError('keys of settings stand between commas');
+}
+
 function minuteValue(text: string): (offsetMinutes: number) => number {
   const minute = `${text.replace('T', ' ')}:00`;
   if (readWireTime(minute, 0) === null) {
@@ -51,7 +59,11 @@ export function addSendOptions(command: Command): Command {
     .option(...PROVIDER)
     .option('--all', 'to all linked devices with iOS or Android')
     .option('--os <systems>', 'to those with ios or android', systemsValue)
-    .option('--hwid <hwids>', `to these HWIDs, ${TARGET_HWID_COUNT_MAX} at most`, hwidsValue)
+    .option(
+      '--hwid <hwids>',
+      `to these HWIDs, ${TARGET_HWID_COUNT_MAX} at most; your own phone's is a test`,
+      hwidsValue,
+    )
     .option(
       '--at <minute>',
       'when, as "2026-12-01 10:00" in server.output_zone; at once if omitted',

@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import type { Core } from '../core/core.ts';
 import { EXPIRE_DAYS, PUSH_TYPE } from '../core/formats.ts';
 import { isRecord } from '../core/json-input.ts';
+import { noteOn } from '../core/message/command.ts';
 import { readCommand, readNotification } from '../core/message/order.ts';
 import { type Accepted, rehearsing, sendCommand, sendNotification } from '../core/message/send.ts';
 import type { TargetCount } from '../core/message/target-count.ts';
@@ -14,6 +15,7 @@ import { type CliContext, print, withCore } from './context.ts';
 import { providerOf } from './provider-name.ts';
 import {
   addSendOptions,
+  keysValue,
   objectIn,
   type SendOptions,
   scheduleFields,
@@ -21,7 +23,7 @@ import {
   textIn,
 } from './send-options.ts';
 import { sendRefusal, sent } from './send-refusal.ts';
-import { expireDaysValue, fileValue, showTimeOrNull } from './values.ts';
+import { distributionIdValue, expireDaysValue, fileValue, showTimeOrNull } from './values.ts';
 
 interface NotifyOptions extends SendOptions {
   title?: string;
@@ -31,11 +33,13 @@ interface NotifyOptions extends SendOptions {
   link?: string;
   type?: string;
   expireDays?: number;
+  replaces?: number;
 }
 
 interface CommandOptions extends SendOptions {
   value?: string;
   file?: string;
+  reset?: string[];
 }
 
 /** The fields of a request by the API, which the core reads. */
@@ -43,7 +47,7 @@ type Body = Record<string, unknown>;
 
 interface Done extends Accepted {
   dueAtMs: number | null;
-  leftOut?: string | undefined;
+  notes?: readonly (string | null | undefined)[];
 }
 
 const EXPIRE_DAYS_USUAL = 7;
@@ -72,7 +76,8 @@ function formOf(options: NotifyOptions): Body {
 
 async function notify(context: CliContext, options: NotifyOptions): Promise<void> {
   const form = { ...formOf(options), ...scheduleFields(context, options) };
-  const body = { PushNotificationForm: form, ...targetFields(options) };
+  const { replaces = null } = options;
+  const body = { PushNotificationForm: form, ...targetFields(options), replaces };
   await run(context, options, 'notification', async (core, provider, nowMs) => {
     const order = sent(readNotification(body, nowMs), provider);
     const added = sent(await sendNotification(core, provider, order, nowMs), provider);
@@ -85,7 +90,8 @@ async function command(context: CliContext, options: CommandOptions, content: Bo
   await run(context, options, 'command', async (core, provider, nowMs) => {
     const order = sent(readCommand(body, nowMs), provider);
     const added = sent(await sendCommand(core, provider, order, nowMs), provider);
-    return { ...added, dueAtMs: order.dueAtMs, leftOut: order.leftOut };
+    const notes = [order.leftOut, noteOn(order.payload)];
+    return { ...added, dueAtMs: order.dueAtMs, notes };
   });
 }
 
@@ -98,7 +104,13 @@ async function run(
 ): Promise<void> {
   const nowMs = context.nowMs();
   const plan = kind === 'notification' ? 'enterprise' : 'pro';
-  const { code, id, count, dueAtMs, leftOut } = await withCore(context, options, async (core) => {
+  const {
+    code,
+    id,
+    count,
+    dueAtMs,
+    notes = [],
+  } = await withCore(context, options, async (core) => {
     const provider = await providerOf(core, options);
     const refused = refusalByPlan(provider, plan, nowMs);
     if (refused !== null) throw sendRefusal(refused, provider);
@@ -123,7 +135,7 @@ async function run(
       ? `'gatepost distribution show ${id}' shows the devices that received it.`
       : 'Nothing was sent.',
   );
-  if (leftOut !== undefined) context.stderr(`${leftOut}\n`);
+  for (const note of notes) if (note) context.stderr(`${note}\n`);
   print(context, options, facts, lines.join('\n'));
 }
 
@@ -146,6 +158,15 @@ function contentFrom({ value, file }: CommandOptions): string {
   return value ?? textIn(file ?? '');
 }
 
+/** Returns the settings of `--file`, and those of `--reset` with the value that takes them back. */
+function settingsFrom({ file, reset }: CommandOptions): Body {
+  if ((file ?? reset) === undefined) throw new UsageError('give --file, --reset or both');
+  const given = file === undefined ? {} : objectIn(file);
+  const both = reset?.find((key) => Object.hasOwn(given, key));
+  if (both !== undefined) throw new UsageError(`${both} stands in the file and after --reset`);
+  return { ...given, ...Object.fromEntries((reset ?? []).map((key) => [key, ''])) };
+}
+
 export function addSendCommands(program: Command, context: CliContext): void {
   addSendOptions(
     program.command('notify').description('send a notification to the devices of a provider'),
@@ -164,6 +185,11 @@ export function addSendCommands(program: Command, context: CliContext): void {
       '--expire-days <days>',
       `for how many days it waits, ${EXPIRE_DAYS.minimum} to ${EXPIRE_DAYS.maximum}; ${EXPIRE_DAYS_USUAL} if omitted`,
       expireDaysValue,
+    )
+    .option(
+      '--replaces <id>',
+      'an earlier notification to the same recipients, which this one corrects without a push',
+      distributionIdValue,
     )
     .action((options: NotifyOptions) => notify(context, options));
 
@@ -185,13 +211,12 @@ export function addSendCommands(program: Command, context: CliContext): void {
     );
 
   addSendOptions(group.command('set-settings').description('change settings of the app'))
-    .requiredOption(FILE, 'the settings as a JSON object, - for stdin', fileValue)
-    .action((options: CommandOptions) =>
-      command(context, options, {
-        action_type: 'set-settings',
-        settings: objectIn(options.file ?? ''),
-      }),
-    );
+    .option(FILE, 'the settings as a JSON object, - for stdin', fileValue)
+    .option('--reset <keys>', "these take the app's own value again, between commas", keysValue)
+    .action((options: CommandOptions) => {
+      const settings = settingsFrom(options);
+      return command(context, options, { action_type: 'set-settings', settings });
+    });
 
   addSendOptions(
     group.command('sub-change').description('change the domain or the URL of the subscription'),

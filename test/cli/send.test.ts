@@ -118,6 +118,13 @@ const COMMANDS: [string, string[], string | null, object][] = [
   ['import-data', [], 'vless://x\n', { 'input-data': btoa('vless://x') }],
   ['set-settings', [], '{"ping-type":"tcp"}', { settings: { 'ping-type': 'tcp' } }],
   [
+    'set-settings',
+    ['--reset', 'change-user-agent, my.key'],
+    '{"ping-type":"tcp"}',
+    { settings: { 'ping-type': 'tcp', 'change-user-agent': '', 'my.key': '' } },
+  ],
+  ['set-settings', ['--reset', 'ping-type'], null, { settings: { 'ping-type': '' } }],
+  [
     'sub-change',
     ['--value', 'new.example.com'],
     null,
@@ -131,9 +138,15 @@ const COMMANDS: [string, string[], string | null, object][] = [
   ],
 ];
 
+const STILL_SERVED =
+  'serve the old domain too until every device has got this: an app that has not asks there still\n';
+
 test.each(COMMANDS)('command %s %j, file %j', async (action, words, text, fields) => {
-  const more = text === null ? words : ['--file', file('content', text)];
-  await json('command', action, '--hwid', 'phone', ...more);
+  const more = text === null ? [] : ['--file', file('content', text)];
+  const given = ['command', action, '--hwid', 'phone', ...words, ...more];
+  const { code, stderr } = await line.run(...given);
+  const moves = 'change_type' in fields && fields.change_type === 'domain';
+  expect({ code, stderr }).toEqual({ code: 0, stderr: moves ? STILL_SERVED : '' });
   const [sent] = await sends();
   expect(JSON.parse(sent?.payload ?? '')).toEqual({ action_type: action, ...fields });
   expect(sent).toMatchObject({ targetHwid: 'phone', notificationType: 20 });
@@ -154,6 +167,8 @@ const REFUSED: [string, string[], string][] = [
     'not a minute',
   ],
   ['no content', ['command', 'sub-change', '--all'], 'give --value or --file, one of them'],
+  ['no settings', ['command', 'set-settings', '--all'], 'give --file, --reset or both'],
+  ['a correction of nothing', ['notify', '--all', '--body', 'x', '--replaces', '7'], 'replaces'],
   ['a missing file', ['command', 'set-settings', '--all', '--file', 'nowhere'], 'cannot read'],
 ];
 

@@ -91,6 +91,7 @@ export function send(id: number, draft: NewDistribution): Deed {
     ...(targetOs === null ? { hwids: targetHwid.split(',').length } : { os: targetOs }),
     ...(draft.unboundCount > 0 && { unbound: draft.unboundCount }),
     ...(dueAtMs !== null && { due: isoTime(dueAtMs) }),
+    ...(draft.replacesId && { replaces: draft.replacesId }),
   });
 }
 

@@ -60,6 +60,15 @@ export function composeCommand(body: Body): Composed {
   }
 }
 
+/** Returns what the sender of a command has to do yet, in ASCII; null: nothing. */
+export function noteOn(payload: CommandPayload): string | null {
+  const moves = payload.action_type === 'sub-change' && payload.change_type === 'domain';
+  return moves ? STILL_SERVED : null;
+}
+
+const STILL_SERVED =
+  'serve the old domain too until every device has got this: an app that has not asks there still';
+
 function composeImport(body: Body): Composed {
   const data = body['import_data'];
   if (isAbsent(data)) return new Refused('import_data_empty');

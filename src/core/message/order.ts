@@ -5,6 +5,7 @@ import { isRefused, type Refused } from '../outcome.ts';
 import type { KeyedCall } from '../port/idempotency.ts';
 import { type CommandPayload, composeCommand, readActionType } from './command.ts';
 import { composeNotification, type NotificationPayload } from './notification.ts';
+import { readReplaces } from './replacing.ts';
 import { readSchedule, type Schedule } from './schedule.ts';
 import { readCommandTargets, readNotificationTargets, type Targets } from './target.ts';
 
@@ -14,11 +15,13 @@ export interface Order<P> extends Schedule {
   targets: Targets;
   /** The key of the call; null or absent: it may not be repeated. */
   keyed?: KeyedCall | null;
+  /** The notification that it replaces; null or absent: none. */
+  replacesId?: number | null;
 }
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Reads the body of `POST /remote/notification`: content, schedule, targets. */
+/** Reads the body of `POST /remote/notification`: content, schedule, targets, what it replaces. */
 export function readNotification(
   body: Body,
   nowMs: number,
@@ -31,7 +34,9 @@ export function readNotification(
   const schedule = readSchedule(isRecord(form) ? form : {}, nowMs);
   if (isRefused(schedule)) return schedule;
   const targets = readNotificationTargets(body);
-  return isRefused(targets) ? targets : { payload, targets, ...schedule };
+  if (isRefused(targets)) return targets;
+  const replacesId = readReplaces(body['replaces']);
+  return isRefused(replacesId) ? replacesId : { payload, targets, ...schedule, replacesId };
 }
 
 /**

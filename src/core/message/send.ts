@@ -18,6 +18,7 @@ import { type Store, withMethods } from '../port/store.ts';
 import type { CommandPayload } from './command.ts';
 import type { NotificationPayload } from './notification.ts';
 import type { Order } from './order.ts';
+import { isReplaceRefusal, refusedReplacing } from './replacing.ts';
 import {
   countFor,
   findForCommand,
@@ -63,7 +64,8 @@ export function rehearsing(core: Core): Core {
  * Accepts a push notification. Refuses `device_not_found` if a HWID is not attached to the
  * provider, `no_devices_found` if no device has the operating system, `general_too_soon` less than
  * {@link GENERAL_INTERVAL_MS} after the last one without HWIDs, sends beyond `SendBounds`, and
- * `malformed` for the key of another call. A repeat with a key sends nothing.
+ * `malformed` for the key of another call and for what it cannot replace. A repeat with a key sends
+ * nothing.
  */
 export async function sendNotification(
   core: Core,
@@ -88,6 +90,7 @@ export async function sendNotification(
     actionType: null,
     reachesUnbound: false,
     unboundCount: 0,
+    replacesId: order.replacesId ?? null,
   };
   const generalIntervalMs = 'os' in targets ? GENERAL_INTERVAL_MS : null;
   const guards = { generalIntervalMs, unboundQuota: null, keyed: order.keyed ?? null };
@@ -174,5 +177,6 @@ async function add<K extends Kind, G extends 'general_too_soon' | 'unbound_quota
     return added;
   }
   if (isKeyRefusal(added)) return refusedKey(added);
+  if (isReplaceRefusal(added)) return refusedReplacing(added);
   return new Refused(added === guard ? guard : `${kind}_${added as BoundReached}`);
 }

@@ -43,7 +43,29 @@ export interface NewDistribution {
   reachesUnbound: boolean;
   expiresAtMs: number;
   unboundCount: number;
+  /** The notification that it replaces; null or absent: none. */
+  replacesId?: number | null;
 }
+
+/** What decides whether a notification may be replaced. */
+export interface Replaceable {
+  notificationType: number;
+  status: number;
+  targetOs: string | null;
+  targetHwid: string;
+  /** Null: its delivery has not begun. */
+  beganAtMs: number | null;
+  expiresAtMs: number;
+  /** The notification that it replaced itself; null: none. */
+  replacesId: number | null;
+}
+
+/** Refusals of a notification that is to replace another: see core/message/replacing.ts. */
+export type ReplaceRefusal =
+  | 'replaced_unknown'
+  | 'replaced_elsewhere'
+  | 'replaced_ended'
+  | 'replaced_waits';
 
 /** The operator's bounds of what a provider sends and keeps. */
 export interface SendBounds {
@@ -57,7 +79,11 @@ export interface SendBounds {
 /** Refusals of a send by these bounds. */
 export type BoundReached = 'too_many_sends' | 'kept_bytes_full' | 'ledger_full';
 /** Refusals of a send by its guards. */
-export type GuardRefusal = 'general_too_soon' | 'unbound_quota_exceeded' | BoundReached;
+export type GuardRefusal =
+  | 'general_too_soon'
+  | 'unbound_quota_exceeded'
+  | BoundReached
+  | ReplaceRefusal;
 
 /** A provider's counts of sends. */
 export interface SendCount {
@@ -164,6 +190,8 @@ export interface DistributionDetail extends Distribution {
   failedCount: number;
   /** Time since which it waits, or waited, for gateways alone; null: it never did. */
   handedOverAtMs: number | null;
+  /** The notification that it replaces; null: none. */
+  replacesId: number | null;
   isPruned: boolean;
 }
 
@@ -197,7 +225,8 @@ export interface DistributionStore {
     after: TargetCursor | null,
   ): Promise<TargetStep>;
   /**
-   * Adds a distribution, as 10 Created. Returns a {@link GuardRefusal} if the guards forbid it.
+   * Adds a distribution, as 10 Created. Returns a {@link GuardRefusal} if the guards forbid it. One
+   * that it replaces expires in the same write.
    */
   addDistribution(
     draft: NewDistribution,

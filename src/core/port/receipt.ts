@@ -21,6 +21,8 @@ export interface DistributionReach extends Distribution {
   failedCount: number;
   expiresAtMs: number;
   finishedAtMs: number | null;
+  /** The notification that it replaces; null: none. */
+  replacesId: number | null;
   /** Null: its recipients are not written yet, or its ledger was pruned. */
   reach: LedgerReach | null;
 }

@@ -1,12 +1,14 @@
 /** Notifications and commands: specification, from "Notifications and commands (common)" on. */
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { isAbsent } from '../../core/json-input.ts';
 import { cancelDistribution } from '../../core/message/cancel.ts';
+import { noteOn } from '../../core/message/command.ts';
 import { readCommand, readNotification } from '../../core/message/order.ts';
 import { type Accepted, sendCommand, sendNotification } from '../../core/message/send.ts';
 import { STATUS_NAMES, TYPE_NAMES } from '../../core/message/status.ts';
 import type { TargetCount } from '../../core/message/target-count.ts';
-import { isRefused } from '../../core/outcome.ts';
+import { isRefused, malformed } from '../../core/outcome.ts';
 import type { Distribution as DistributionRecord } from '../../core/port/distribution.ts';
 import type { Page } from '../../core/port/page.ts';
 import type { DistributionReach } from '../../core/port/receipt.ts';
@@ -67,6 +69,7 @@ const Distribution = Type.Object(
         orNull(Type.Boolean({ examples: [false] })),
         `whether \`reachable\` and \`received\` count the first ${REACH_ROWS} devices alone.`,
       ],
+      replaces: [orNull(RecordId), 'the notification that it corrects.'],
     }),
   },
   { title: 'Distribution' },
@@ -102,7 +105,13 @@ const notificationEndpoint = providerEndpoint({
   description:
     'Sends a push notification. `Ok` means that it is on disk: a worker delivers it at once or at its time, after a crash too. A filter keeps the tags and attributes of the contract; a device gets the form after the filter, without its schedule, and as JSON in base64 it must not exceed 4096 bytes. A notification by `os` may be sent every five minutes.',
   plan: 'enterprise',
-  params: keyParam(IN_BODY),
+  params: {
+    ...keyParam(IN_BODY),
+    replaces: optional(forms.id, {
+      misfit: 'unknown_error',
+      about: `The \`id\` of an earlier notification of the provider, with the same recipients, which this one corrects: the earlier one expires at once, this one is pushed to nobody, and the five minutes are not for the first correction of a notification.${IN_BODY} An extension of the public contract.`,
+    }),
+  },
   input: NotificationInput,
   fields: { ok: { id: RecordId } },
   answerHeaders: REACH_HEADER,
@@ -118,14 +127,20 @@ const notificationEndpoint = providerEndpoint({
     'notification_kept_bytes_full',
     'notification_ledger_full',
   ],
-  handle: (call) =>
-    sendOnce(call, 'notification', async (keyed) => {
-      const { core, provider, body, nowMs } = call;
+  handle: (call) => {
+    const { core, provider, params, nowMs } = call;
+    const body = params.replaces === null ? call.body : { ...call.body, replaces: params.replaces };
+    const inBody = call.body['replaces'];
+    if (!isAbsent(inBody) && `${inBody}` !== `${body.replaces}`) {
+      return malformed('replaces was given twice with different values');
+    }
+    return sendOnce({ core, provider, params, body, nowMs }, 'notification', async (keyed) => {
       const order = readNotification(body, nowMs);
       if (isRefused(order)) return order;
       const sent = await sendNotification(core, provider, { ...order, keyed }, nowMs);
       return isRefused(sent) ? sent : accepted(sent);
-    }),
+    });
+  },
 });
 
 const commandEndpoint = providerEndpoint({
@@ -139,7 +154,14 @@ const commandEndpoint = providerEndpoint({
   params: keyParam(IN_BODY),
   input: CommandInput,
   fields: { ok: { id: RecordId } },
-  answerHeaders: REACH_HEADER,
+  answerHeaders: {
+    ...REACH_HEADER,
+    'x-note': {
+      about:
+        'Comes with `Ok` to `sub-change` of a domain: the old one must be served until every device has got the command.',
+      example: noteOn({ action_type: 'sub-change', change_type: 'domain', change_value: '' }) ?? '',
+    },
+  },
   says: [
     'ok',
     'unknown_error',
@@ -161,7 +183,11 @@ const commandEndpoint = providerEndpoint({
       const order = readCommand(body, nowMs);
       if (isRefused(order)) return order;
       const sent = await sendCommand(core, provider, { ...order, keyed }, nowMs);
-      return isRefused(sent) ? sent : { detail: order.leftOut, ...accepted(sent) };
+      if (isRefused(sent)) return sent;
+      const note = noteOn(order.payload);
+      const { headers, ...rest } = accepted(sent);
+      const all = { ...headers, ...(note !== null && { 'x-note': note }) };
+      return { detail: order.leftOut, ...rest, headers: all };
     }),
 });
 
@@ -235,6 +261,7 @@ function countsOf(record: DistributionReach, offsetMinutes: number) {
     reachable: reach?.reachable ?? null,
     received: reach?.received ?? null,
     at_least: reach?.isAtLeast ?? null,
+    replaces: record.replacesId,
   };
 }
 

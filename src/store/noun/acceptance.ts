@@ -2,6 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
+import { isReplaceRefusal, judgeReplacing } from '../../core/message/replacing.ts';
 import { countSend, keptBytesOf } from '../../core/message/send-bounds.ts';
 import { CREATED } from '../../core/message/status.ts';
 import type { Act } from '../../core/port/audit.ts';
@@ -9,6 +10,9 @@ import type {
   DistributionGuards,
   GuardRefusal,
   NewDistribution,
+  Replaceable,
+  ReplaceRefusal,
+  SendCount,
   SendUsage,
 } from '../../core/port/distribution.ts';
 import { type Backend, type Notes, type Step, value } from '../backend.ts';
@@ -29,6 +33,11 @@ function statements(backend: Backend) {
       SELECT last_general_at_ms AS "lastGeneralAtMs", sends_from_ms AS "sendsFromMs",
         send_count AS "sendCount", kept_bytes AS "keptBytes", ledger_count AS "ledgerCount"
       FROM provider WHERE id = ${value('providerId')}`;
+  const old = sql`
+      SELECT notification_type AS "notificationType", status, target_os AS "targetOs",
+        target_hwid AS "targetHwid", began_at_ms AS "beganAtMs", expires_at_ms AS "expiresAtMs",
+        replaces_id AS "replacesId"
+      FROM distribution WHERE id = ${value('replacesId')} AND provider_id = ${value('providerId')}`;
   return {
     usage: backend.prepare<Usage>(usage),
     lockUsage: backend.prepare<Usage>(sql`${usage} ${backend.locked}`),
@@ -38,12 +47,19 @@ function statements(backend: Backend) {
         WHERE id = ${value('providerId')}`),
     add: backend.prepare(sql`
         INSERT INTO distribution (provider_id, notification_type, status, target_os, target_hwid,
-          payload, created_at_ms, due_at_ms, expires_at_ms, reaches_unbound, unbound_count)
+          payload, created_at_ms, due_at_ms, expires_at_ms, reaches_unbound, unbound_count,
+          replaces_id)
         VALUES (${value('providerId')}, ${value('notificationType')}, ${literal(CREATED)},
           ${value('targetOs')}, ${value('targetHwid')}, ${value('payload')},
           ${value('createdAtMs')}, ${value('dueAtMs')}, ${value('expiresAtMs')},
-          ${value('reachesUnbound')}, ${value('unboundCount')})
+          ${value('reachesUnbound')}, ${value('unboundCount')}, ${value('replacesId')})
         ${backend.returningId}`),
+    old: backend.prepare<Replaceable>(old),
+    lockOld: backend.prepare<Replaceable>(sql`${old} ${backend.locked}`),
+    /** Hides what waits of it from now on; the worker marks the recipients later. */
+    expire: backend.prepare(sql`
+        UPDATE distribution SET expires_at_ms = ${value('createdAtMs')}
+        WHERE id = ${value('replacesId')} AND expires_at_ms > ${value('createdAtMs')}`),
     unboundBetween: backend.prepare<{ count: number }>(sql`
         SELECT CAST(coalesce(sum(unbound_count), 0) AS bigint) AS count FROM distribution
         WHERE provider_id = ${value('providerId')} AND unbound_count > 0
@@ -52,9 +68,10 @@ function statements(backend: Backend) {
 }
 
 /** A send as a row. */
-export type SendRow = Omit<NewDistribution, 'dueAtMs' | 'reachesUnbound'> & {
+export type SendRow = Omit<NewDistribution, 'dueAtMs' | 'reachesUnbound' | 'replacesId'> & {
   dueAtMs: number;
   reachesUnbound: number;
+  replacesId: number | null;
 };
 
 /** Adds sends in their order, which is the order of the lane; returns their ids. */
@@ -87,6 +104,31 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
     return count;
   }
 
+  /** Returns the guards of an offer that may replace what it names, if it names anything. */
+  function* guardsOf(
+    { draft, guards }: Omit<Offer, 'act'>,
+    find: typeof on.old,
+  ): Step<DistributionGuards | ReplaceRefusal> {
+    const { providerId, replacesId = null } = draft;
+    if (replacesId === null) return guards;
+    const judged = judgeReplacing(draft, yield* find.get({ providerId, replacesId }));
+    if (isReplaceRefusal(judged)) return judged;
+    return judged === 'exempt' ? { ...guards, generalIntervalMs: null } : guards;
+  }
+
+  /** Judges an offer by what was counted before it. */
+  function* judge(
+    offer: Omit<Offer, 'act'>,
+    usage: Usage,
+    before: readonly Offer[],
+    find: typeof on.old,
+  ): Step<SendCount | GuardRefusal> {
+    const unboundCount = yield* unboundAround(offer, before);
+    const guards = yield* guardsOf(offer, find);
+    if (typeof guards === 'string') return guards;
+    return countSend({ ...usage, unboundCount }, offer.draft, guards);
+  }
+
   /** Accepts or refuses offers of one provider. */
   function* acceptOf(notes: Notes, providerId: number, own: readonly Offer[]): Step<Acceptance[]> {
     const usage = yield* on.lockUsage.get({ providerId });
@@ -95,12 +137,14 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
     const refusals = new Map<Offer, GuardRefusal>();
     for (const offer of own) {
       const { draft, guards } = offer;
-      const unboundCount = yield* unboundAround(offer, accepted);
-      const counted = countSend({ ...usage, unboundCount }, draft, guards);
+      const counted = yield* judge(offer, usage, accepted, on.lockOld);
       if (typeof counted === 'string') {
         refusals.set(offer, counted);
         continue;
       }
+      // At once: the next offer may name the same.
+      const { replacesId, createdAtMs } = draft;
+      if (replacesId) yield* on.expire.run({ replacesId, createdAtMs });
       accepted.push(offer);
       Object.assign(usage, counted);
       usage.keptBytes += keptBytesOf(draft, guards.bounds);
@@ -114,11 +158,10 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
 
   /** Returns the refusal that an offer would meet now; null: it would be accepted. */
   function* check(offer: Omit<Offer, 'act'>): Step<GuardRefusal | null> {
-    const { draft, guards } = offer;
-    const usage = yield* on.usage.get({ providerId: draft.providerId });
-    if (usage === null) throw new Error(`provider ${draft.providerId} was removed meanwhile`);
-    const unboundCount = yield* unboundAround(offer, []);
-    const counted = countSend({ ...usage, unboundCount }, draft, guards);
+    const { providerId } = offer.draft;
+    const usage = yield* on.usage.get({ providerId });
+    if (usage === null) throw new Error(`provider ${providerId} was removed meanwhile`);
+    const counted = yield* judge(offer, usage, [], on.old);
     return typeof counted === 'string' ? counted : null;
   }
 
@@ -142,7 +185,7 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
   }
 
   /** Returns the times of a send by the store's clock, the same for every node. */
-  function timesOf({ createdAtMs, dueAtMs, reachesUnbound }: NewDistribution) {
+  function timesOf({ createdAtMs, dueAtMs, reachesUnbound, replacesId }: NewDistribution) {
     const atMs = backend.storeMs(createdAtMs);
     // It is scheduled only if its time has not come when the database takes it in.
     const isScheduled = dueAtMs !== null && dueAtMs > atMs;
@@ -150,6 +193,7 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
       createdAtMs: atMs,
       dueAtMs: isScheduled ? dueAtMs : atMs,
       reachesUnbound: Number(reachesUnbound),
+      replacesId: replacesId ?? null,
     };
   }
 

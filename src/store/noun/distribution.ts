@@ -36,6 +36,7 @@ export const DETAIL_COLUMNS = sql`${COLUMNS}, ${sql.raw(`
   began_at_ms AS "beganAtMs", finished_at_ms AS "finishedAtMs",
   recipient_count AS "recipientCount", sent_count AS "sentCount",
   failed_count AS "failedCount", handed_over_at_ms AS "handedOverAtMs",
+  replaces_id AS "replacesId",
   CAST(pruned_at_ms IS NOT NULL AS integer) AS "isPruned"`)}`;
 
 export type DetailRow = Omit<DistributionDetail, 'isPruned'> & { isPruned: number };

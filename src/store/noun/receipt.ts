@@ -24,6 +24,7 @@ function statements(backend: Backend) {
     SELECT ${COLUMNS}, recipient_count AS "recipientCount",
       sent_count AS "sentCount", failed_count AS "failedCount",
       expires_at_ms AS "expiresAtMs", finished_at_ms AS "finishedAtMs",
+      replaces_id AS "replacesId",
       CAST(began_at_ms IS NOT NULL AND pruned_at_ms IS NULL AS integer) AS "hasLedger"
     FROM distribution x WHERE ${ofProvider}`;
   return {

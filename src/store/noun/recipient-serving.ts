@@ -23,6 +23,8 @@ export interface Work {
   cursorId: number;
   reachesUnbound: number;
   expiresAtMs: number;
+  /** The notification that it corrects; null: none. */
+  replacesId: number | null;
 }
 
 /** Recipients in a row, with a full inbox and with room. */
@@ -40,7 +42,7 @@ interface Batch {
 export const selectWork = ({ among }: Backend) => sql`
   SELECT provider_id AS "providerId", target_os AS "targetOs", target_hwid AS "targetHwid",
     cursor_source AS source, cursor_id AS "cursorId", reaches_unbound AS "reachesUnbound",
-    expires_at_ms AS "expiresAtMs"
+    expires_at_ms AS "expiresAtMs", replaces_id AS "replacesId"
   FROM distribution WHERE ${HELD} AND status ${among('statuses')}`;
 
 function serveStatements(backend: Backend) {
@@ -175,12 +177,14 @@ export function recipientServing(backend: Backend) {
     const { id, owner, nowMs } = lease;
     const work = yield* on.lock.get({ id, owner, statuses: [SENDING] });
     if (work === null) return null;
-    const { providerId, cursorId, expiresAtMs } = work;
+    const { providerId, cursorId, expiresAtMs, replacesId } = work;
     const isLate = expiresAtMs <= nowMs;
     const countMax = countBehind(cursorId);
+    // A correction is quiet: the devices had the push of what it replaces.
+    const gateways = replacesId === null ? bounds.gateways : [];
     const served = isLate
       ? yield* expire(lease, cursorId, countMax)
-      : yield* serveNext(notes, lease, cursorId, { ...bounds, countMax });
+      : yield* serveNext(notes, lease, cursorId, { ...bounds, gateways, countMax });
     const { toId, deviceIds, sent, queued, failed, isDone } = served;
     const { untilMs } = held(backend, lease);
     yield* on.sent.run({ id, toId, sent, queued, failed, untilMs });

@@ -99,6 +99,8 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
     'to a device linked by a binding': ['notification.send {"id":1,"hwids":1}'],
     'five minutes after the last one': ['notification.send {"id":2,"os":"android"}'],
     'to a HWID right after a general one': ['notification.send {"id":2,"hwids":1}'],
+    'a correction of one a minute ago': ['notification.send {"id":2,"os":"android","replaces":1}'],
+    'the same, with the id in the body': ['notification.send {"id":2,"os":"android","replaces":1}'],
   },
   '/remote/command': {
     'to an operating system': [

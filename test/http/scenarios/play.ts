@@ -188,6 +188,7 @@ function expectReported(app: TestApp, scenario: Scenario, detail: string): void 
 }
 
 function ownHeaders(headers: Headers): Record<string, string> {
-  const isOwn = (name: string) => name.startsWith('x-hwid') || name === 'x-install-id';
+  const isOwn = (name: string) =>
+    name.startsWith('x-hwid') || name === 'x-install-id' || name === 'x-note';
   return Object.fromEntries([...headers].filter(([name]) => isOwn(name)));
 }

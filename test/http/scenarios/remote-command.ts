@@ -56,6 +56,15 @@ const accepted = (name: string, body: unknown, given: readonly Given[] = owner):
   changed: ['distribution 1 added'],
 });
 
+/** The old domain has to be served on. */
+const moved = (name: string, body: unknown): Scenario => ({
+  ...accepted(name, body),
+  answerHeaders: {
+    'x-note':
+      'serve the old domain too until every device has got this: an app that has not asks there still',
+  },
+});
+
 const refused =
   (says: Scenario['says'], msg: string, detail: string) =>
   (name: string, body: unknown, given: readonly Given[] = owner): Scenario => ({
@@ -158,8 +167,8 @@ const accepting: Scenario[] = [
     detail:
       'settings key mykey must be 1 to 64 letters, digits, dots, hyphens and underscores; it was left out',
   },
-  accepted('another domain', change('domain', 'example.com')),
-  accepted('another domain with a port', change('domain', 'пример.example:8443')),
+  moved('another domain', change('domain', 'example.com')),
+  moved('another domain with a port', change('domain', 'пример.example:8443')),
   accepted('another address', change('url', 'https://example.com/sub')),
   accepted('scheduled', { ...toAndroid, send_date: '2026-11-20', send_time: '15:01' }),
   accepted('data to import, with line breaks', {

@@ -7,6 +7,7 @@ import {
   aLink,
   asked,
   CODE,
+  delivered,
   FOREIGN,
   type Given,
   gateScenarios,
@@ -22,6 +23,7 @@ import { beyondBounds } from './send-bounds.ts';
 
 export const NOTIFICATION = '/remote/notification';
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 /** When a scenario's request comes: the fake clock's start, 15:00 in UTC+3. */
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 
@@ -236,4 +238,63 @@ const refusing: Scenario[] = [
   ),
 ];
 
-export const notificationScenarios = [...accesses, ...accepting, ...refusing];
+/** One was delivered a minute ago, which another is to replace. */
+const correctable = [...crowd, sent(), delivered, timePasses(MINUTE_MS)];
+const CORRECTED = [
+  `distribution 1 expires_at_ms: ${NOW_MS + DAY_MS} -> ${NOW_MS + MINUTE_MS}`,
+  'distribution 2 added',
+];
+
+const correcting: Scenario[] = [
+  {
+    ...accepted('a correction of one a minute ago', toAndroid, CORRECTED, correctable),
+    request: { replaces: 1 },
+    answer: '{"rc":1,"msg":"Ok","id":2}',
+  },
+  {
+    ...accepted(
+      'the same, with the id in the body',
+      { ...toAndroid, replaces: '1' },
+      CORRECTED,
+      correctable,
+    ),
+    answer: '{"rc":1,"msg":"Ok","id":2}',
+  },
+  ...(
+    [
+      ['no id', { replaces: 'first' }, 'must be a whole number of 1 to 15 digits'],
+      [
+        'that of no notification',
+        { replaces: 9 },
+        'must be the id of a notification of this provider',
+      ],
+      [
+        'one to other devices',
+        { ...toHwid, replaces: 1 },
+        'must name a notification with the same os or HWIDs',
+      ],
+    ] as const
+  ).map(([name, more, rule]) =>
+    refused(
+      'unknown_error',
+      'Unknown error',
+      `replaces ${rule}`,
+      `replaces: ${name}`,
+      { ...toAndroid, ...more, ...('hwid' in more && { os: [] }) },
+      correctable,
+    ),
+  ),
+  {
+    ...refused(
+      'unknown_error',
+      'Unknown error',
+      'replaces was given twice with different values',
+      'replaces: two of them',
+      { ...toAndroid, replaces: 1 },
+      correctable,
+    ),
+    request: { replaces: 2 },
+  },
+];
+
+export const notificationScenarios = [...accesses, ...accepting, ...refusing, ...correcting];

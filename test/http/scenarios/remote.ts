@@ -185,11 +185,19 @@ const list: Scenario[] = [
 
 const COUNTS = {
   ...{ expires_at: '2026-11-21 15:00:00', finished_at: '2026-11-20 15:00:00' },
-  ...{ recipients: 1, sent: 1, failed: 0, reachable: 0, received: 0, at_least: false },
+  ...{
+    recipients: 1,
+    sent: 1,
+    failed: 0,
+    reachable: 0,
+    received: 0,
+    at_least: false,
+    replaces: null,
+  },
 };
 const UNCOUNTED = {
   ...{ finished_at: null, recipients: 0, sent: 0, reachable: null, received: null },
-  at_least: null,
+  ...{ at_least: null, replaces: null },
 };
 
 const detailed: Scenario[] = [

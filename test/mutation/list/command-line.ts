@@ -18,6 +18,8 @@ export const commandLineFiles: readonly MutatedFile[] = [
       ['if (refused !== null) throw sendRefusal(refused, provider);', ''],
       ["const plan = kind === 'notification' ? 'enterprise' : 'pro';", "const plan = 'pro';"],
       ['options.dryRun ? rehearsing(core) : core', 'core'],
+      ["(reset ?? []).map((key) => [key, ''])", "(reset ?? []).map((key) => [key, '0'])"],
+      ['targetFields(options), replaces }', 'targetFields(options) }'],
     ],
   },
   {

@@ -2,6 +2,24 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const nounMessages: readonly MutatedFile[] = [
   {
+    file: 'src/core/message/replacing.ts',
+    tests: ['test/store/contract/distribution.test.ts', 'test/http/coverage/notification.test.ts'],
+    changes: [
+      ['if (old?.notificationType !== PUSH)', 'if (old === null)'],
+      ['|| !isSame(old.targetHwid, draft.targetHwid)', ''],
+      ['old.expiresAtMs <= draft', 'old.expiresAtMs < draft'],
+      ['old.status === BLOCKED || ', ''],
+      ['.sort()', ''],
+      ["if (old.beganAtMs === null) return 'replaced_waits';", ''],
+      ["old.replacesId === null ? 'exempt' : 'counts'", "'exempt'"],
+    ],
+  },
+  {
+    file: 'src/store/noun/recipient-serving.ts',
+    tests: ['test/store/contract/distribution.test.ts'],
+    changes: [['replacesId === null ? bounds.gateways : []', 'bounds.gateways']],
+  },
+  {
     file: 'src/store/noun/distribution.ts',
     tests: [
       'test/store/contract/distribution.test.ts',
@@ -35,6 +53,12 @@ export const nounMessages: readonly MutatedFile[] = [
       ],
       ["refusals.includes('kept_bytes_full') ? keptBytesMax :", ''],
       ['AND unbound_count > 0\n          AND created_at_ms > ', 'AND created_at_ms >= '],
+      ['if (replacesId) yield* on.expire.run({ replacesId, createdAtMs });', ''],
+      ["judged === 'exempt' ? { ...guards, generalIntervalMs: null } : guards", 'guards'],
+      [
+        "= ${value('replacesId')} AND provider_id = ${value('providerId')}`",
+        "= ${value('replacesId')}`",
+      ],
     ],
   },
   {

@@ -22,6 +22,7 @@ import {
   to,
   UNGUARDED,
 } from './message-fixture.ts';
+import { replacingSuite } from './replacing.ts';
 import { sendBoundsSuite } from './send-bounds.ts';
 
 type Method = 'addDistribution' | 'checkDistribution' | 'listDistributions' | 'cancelDistribution';
@@ -32,6 +33,7 @@ const GENERAL = { ...UNGUARDED, generalIntervalMs: INTERVAL_MS };
 export const distributionContract: Record<Method & keyof Store, Suite> = {
   addDistribution(opened) {
     sendBoundsSuite(opened);
+    replacingSuite(opened);
 
     test('keeps everything it is given, as 10 Created', async () => {
       const { store } = opened();
@@ -62,6 +64,7 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
         sentCount: 0,
         failedCount: 0,
         handedOverAtMs: null,
+        replacesId: null,
         isPruned: false,
       });
       const { atGateway, ...inboxes } = totals;

@@ -18,14 +18,15 @@ const UNDER_WAY_MAX = 4;
 const SENDS = tableOf('x', {
   ...{ providerId: 'bigint', notificationType: 'integer', targetOs: 'text', targetHwid: 'text' },
   ...{ payload: 'text', createdAtMs: 'bigint', dueAtMs: 'bigint', expiresAtMs: 'bigint' },
-  ...{ reachesUnbound: 'integer', unboundCount: 'bigint' },
+  ...{ reachesUnbound: 'integer', unboundCount: 'bigint', replacesId: 'bigint' },
 });
 
 const add = prepare<{ id: number }>(sql`
     INSERT INTO distribution (provider_id, notification_type, status, target_os, target_hwid,
-      payload, created_at_ms, due_at_ms, expires_at_ms, reaches_unbound, unbound_count)
+      payload, created_at_ms, due_at_ms, expires_at_ms, reaches_unbound, unbound_count,
+      replaces_id)
     SELECT provider_id, notification_type, ${literal(CREATED)}, target_os, target_hwid, payload,
-      created_at_ms, due_at_ms, expires_at_ms, reaches_unbound, unbound_count
+      created_at_ms, due_at_ms, expires_at_ms, reaches_unbound, unbound_count, replaces_id
     FROM ${SENDS.from} ORDER BY x.n RETURNING id`);
 
 const addAll = async (on: Runner, rows: readonly SendRow[]) =>

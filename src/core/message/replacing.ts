@@ -1,0 +1,56 @@
+/** Corrections: a notification that takes the place of an earlier one of its provider, quietly. */
+
+import { RECORD_ID } from '../formats.ts';
+import { isAbsent } from '../json-input.ts';
+import { isRefused, type Misfit, malformed } from '../outcome.ts';
+import type { NewDistribution, Replaceable, ReplaceRefusal } from '../port/distribution.ts';
+import { PUSH } from '../port/distribution.ts';
+import { BLOCKED, CANCELLED } from './status.ts';
+
+const DETAILS: Readonly<Record<ReplaceRefusal, string>> = {
+  replaced_unknown: 'replaces must be the id of a notification of this provider',
+  replaced_elsewhere: 'replaces must name a notification with the same os or HWIDs',
+  replaced_ended:
+    'replaces must not name a notification that was blocked, cancelled or replaced, or has expired',
+  replaced_waits: 'replaces names a notification that has not begun: cancel that one, or wait',
+};
+
+/** Reads the id of the notification to replace; null: the call replaces none. */
+export function readReplaces(value: unknown): number | null | Misfit {
+  if (isAbsent(value)) return null;
+  const id = RECORD_ID.read(value);
+  return isRefused(id) ? malformed(`replaces ${id.detail}`) : (id as number);
+}
+
+/**
+ * Returns why a send must not replace a notification of its provider (null: it has none with the
+ * id); `exempt` or `counts` says whether the interval of general notifications is for it: one
+ * correction of a notification that is none itself is free.
+ */
+export function judgeReplacing(
+  draft: Pick<NewDistribution, 'targetOs' | 'targetHwid' | 'createdAtMs'>,
+  old: Replaceable | null,
+): ReplaceRefusal | 'exempt' | 'counts' {
+  if (old?.notificationType !== PUSH) return 'replaced_unknown';
+  const isSame = (a: string | null, b: string | null) => sorted(a) === sorted(b);
+  if (!isSame(old.targetOs, draft.targetOs) || !isSame(old.targetHwid, draft.targetHwid)) {
+    return 'replaced_elsewhere';
+  }
+  const isOver = old.status === BLOCKED || old.status === CANCELLED;
+  if (isOver || old.expiresAtMs <= draft.createdAtMs) return 'replaced_ended';
+  // Its devices would get neither its push nor one of the correction.
+  if (old.beganAtMs === null) return 'replaced_waits';
+  return old.replacesId === null ? 'exempt' : 'counts';
+}
+
+const sorted = (list: string | null) => list?.split(',').sort().join(',');
+
+/** Returns true for the refusal of a correction. */
+export function isReplaceRefusal(outcome: unknown): outcome is ReplaceRefusal {
+  return typeof outcome === 'string' && Object.hasOwn(DETAILS, outcome);
+}
+
+/** Makes the caller's refusal of that of a correction. */
+export function refusedReplacing(refusal: ReplaceRefusal): Misfit {
+  return malformed(DETAILS[refusal]);
+}
