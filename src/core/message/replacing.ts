@@ -3,8 +3,8 @@
 import { RECORD_ID } from '../formats.ts';
 import { isAbsent } from '../json-input.ts';
 import { isRefused, type Misfit, malformed } from '../outcome.ts';
-import type { NewDistribution, Replaceable, ReplaceRefusal } from '../port/distribution.ts';
-import { PUSH } from '../port/distribution.ts';
+import { type NewDistribution, PUSH } from '../port/distribution.ts';
+import type { Replaceable, ReplaceRefusal } from '../port/replacing.ts';
 import { BLOCKED, CANCELLED } from './status.ts';
 
 const DETAILS: Readonly<Record<ReplaceRefusal, string>> = {

@@ -6,6 +6,7 @@ import type { LedgerRow, LedgerTotals } from './ledger.ts';
 import type { Cursor, Page } from './page.ts';
 import type { Provider } from './provider.ts';
 import type { PushGateway } from './registration.ts';
+import type { ReplaceRefusal } from './replacing.ts';
 
 /** A device that a provider targets by its HWID. */
 export interface TargetDevice {
@@ -46,26 +47,6 @@ export interface NewDistribution {
   /** The notification that it replaces; null or absent: none. */
   replacesId?: number | null;
 }
-
-/** What decides whether a notification may be replaced. */
-export interface Replaceable {
-  notificationType: number;
-  status: number;
-  targetOs: string | null;
-  targetHwid: string;
-  /** Null: its delivery has not begun. */
-  beganAtMs: number | null;
-  expiresAtMs: number;
-  /** The notification that it replaced itself; null: none. */
-  replacesId: number | null;
-}
-
-/** Refusals of a notification that is to replace another: see core/message/replacing.ts. */
-export type ReplaceRefusal =
-  | 'replaced_unknown'
-  | 'replaced_elsewhere'
-  | 'replaced_ended'
-  | 'replaced_waits';
 
 /** The operator's bounds of what a provider sends and keeps. */
 export interface SendBounds {

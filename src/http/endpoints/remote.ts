@@ -109,7 +109,7 @@ const notificationEndpoint = providerEndpoint({
     ...keyParam(IN_BODY),
     replaces: optional(forms.id, {
       misfit: 'unknown_error',
-      about: `The \`id\` of an earlier notification of the provider, with the same recipients, which this one corrects: the earlier one expires at once, this one is pushed to nobody, and the five minutes are not for the first correction of a notification.${IN_BODY} An extension of the public contract.`,
+      about: `The \`id\` of an earlier notification of the provider, with the same recipients, which this one corrects: the earlier one expires at once, gateways push this one to no device, and the five minutes are not for the first correction of a notification.${IN_BODY} An extension of the public contract.`,
     }),
   },
   input: NotificationInput,

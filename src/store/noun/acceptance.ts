@@ -10,11 +10,10 @@ import type {
   DistributionGuards,
   GuardRefusal,
   NewDistribution,
-  Replaceable,
-  ReplaceRefusal,
   SendCount,
   SendUsage,
 } from '../../core/port/distribution.ts';
+import type { Replaceable, ReplaceRefusal } from '../../core/port/replacing.ts';
 import { type Backend, type Notes, type Step, value } from '../backend.ts';
 import { literal } from '../status.ts';
 
