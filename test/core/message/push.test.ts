@@ -95,6 +95,13 @@ describe('the language of a device', () => {
     expect(renderPush(message, locale, SETTINGS).body).toBe(body);
   });
 
+  test('that CN names is Chinese, as apps and the specification write it', () => {
+    const chinese = notification({ locales: { CN: { body: '你好' } } });
+    for (const locale of ['zh-CN', 'zh_Hans', 'zh', 'CN']) {
+      expect(renderPush(chinese, locale, SETTINGS).body).toBe('你好');
+    }
+  });
+
   test('what a locale leaves out is taken from the default', () => {
     const { title, link, body } = renderPush(message, 'pt', SETTINGS);
     expect({ title, link, body }).toEqual({
