@@ -268,13 +268,15 @@ export async function freeSlots(
 /**
  * Gives a link a new random code, frees its slots, and ends the registrations that it claimed. A
  * subscription key is taken off it: old code and key are those of an unknown link from then on.
- * Refuses `install_not_found` if the provider has no link with the id.
+ * Waits for a `turn` between pieces of work. Refuses `install_not_found` if the provider has no link
+ * with the id.
  */
 export async function revokeInstall(
   core: Core,
   provider: Pick<Provider, 'id'>,
   id: number,
   nowMs: number,
+  turn?: () => Promise<void>,
 ): Promise<
   | { installCode: string; freedCount: number; hadKey: boolean }
   | Refused<'install_not_found' | 'install_save_error'>
@@ -282,9 +284,9 @@ export async function revokeInstall(
   const installCode = randomCode(12);
   const revoked = await saving(
     'install_save_error',
-    core.store.revokeInstall(provider.id, id, installCode, actAt(core, nowMs)),
+    core.store.revokeInstall(provider.id, id, installCode, actAt(core, nowMs), turn),
   );
-  if (revoked === 'install_code_exists') return revokeInstall(core, provider, id, nowMs);
+  if (revoked === 'install_code_exists') return revokeInstall(core, provider, id, nowMs, turn);
   if (typeof revoked === 'string') return new Refused(revoked);
   if (isRefused(revoked)) return revoked;
   const { freedCount, hadKey, deviceIds } = revoked;

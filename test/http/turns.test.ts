@@ -81,33 +81,44 @@ test('figures of two years come in pieces, between which others have their turns
   }
 });
 
-test('searches for links of one provider take turns, in which others are answered', async () => {
+test.each([
+  ['/api/list-install', { search: 'a' }],
+  ['/api/revoke-install', { id: 1 }],
+])('long work of %s takes turns, in which other providers are answered', async (path, params) => {
   const begun: string[] = [];
   const all = Promise.withResolvers<void>();
   let calls = 0;
+  const work = async (who: string, turn: (() => Promise<void>) | undefined) => {
+    calls += 1;
+    if (calls === 5) all.resolve();
+    await all.promise;
+    for (let piece = 0; piece < 3; piece++) {
+      begun.push(who);
+      await turn?.();
+    }
+  };
   const app = await startTestApp({}, (core) => ({
     ...core,
     store: withMethods(core.store, {
-      listLinks: async ({ search }, turn) => {
-        calls += 1;
-        if (calls === 5) all.resolve();
-        await all.promise;
-        for (let piece = 0; piece < 3; piece++) {
-          begun.push(`${search}`);
-          await turn?.();
-        }
+      listLinks: async ({ providerCode }, turn) => {
+        await work(`${providerCode}`, turn);
         return [];
+      },
+      revokeInstall: async (providerId, _id, _code, _act, turn) => {
+        const [one] = await core.store.listProviders();
+        await work(one?.id === providerId ? `${one.code}` : 'other', turn);
+        return 'install_not_found';
       },
     }),
   }));
   try {
-    const [one, other] = [await seedProvider(app), await seedProvider(app)];
-    const many = Array.from({ length: 4 }, () =>
-      call(app, '/api/list-install', one, { search: 'many' }),
-    );
-    await Promise.all([...many, call(app, '/api/list-install', other, { search: 'one' })]);
-    // With a piece of each search in a turn, it would begin its last among the last.
-    expect(begun.lastIndexOf('one')).toBeLessThan(begun.length - 4);
+    const [own, other] = [await seedProvider(app), await seedProvider(app)];
+    const many = Array.from({ length: 4 }, () => call(app, path, own, params));
+    await Promise.all([...many, call(app, path, other, params)]);
+    // With a piece of each call in a turn, the other one would begin its last among the last.
+    const last = begun.findLastIndex((who) => who !== own.code);
+    expect(begun).toHaveLength(15);
+    expect(last).toBeLessThan(begun.length - 4);
   } finally {
     await app.close();
   }

@@ -35,14 +35,15 @@ export interface LinkEndStore {
   ): Promise<FreedSlots | 'install_not_found'>;
   /**
    * Gives a link another code and no subscription key, frees its slots, and deletes the
-   * registrations that it claimed. Returns `install_code_exists` if the code is, or was, that of
-   * another link.
+   * registrations that it claimed; they are searched for among all, with a `turn` after each piece
+   * of some ms. Returns `install_code_exists` if the code is, or was, that of another link.
    */
   revokeInstall(
     providerId: number,
     installId: number,
     installCode: string,
     act: Act,
+    turn?: () => Promise<void>,
   ): Promise<RevokedInstall | 'install_not_found' | 'install_code_exists'>;
   /** Removes a link. What was sent to its devices, and their registrations, stay. */
   removeInstall(

@@ -3,6 +3,7 @@
 import { Type } from '@sinclair/typebox';
 import { INSTALL_CODE } from '../../core/formats.ts';
 import { freeSlots, removeInstall, revokeInstall } from '../../core/install.ts';
+import { nameOf } from '../answer/large.ts';
 import { providerEndpoint, required } from '../endpoint.ts';
 import { CODE_EXAMPLE, CountField, forms, RecordId, selectorParams } from './params.ts';
 import { replyWith } from './reply.ts';
@@ -52,8 +53,9 @@ const revokeInstallEndpoint = providerEndpoint({
     },
   },
   says: ['ok', 'install_not_found', 'install_save_error'],
-  handle({ core, provider, params: { id }, nowMs }) {
-    return replyWith(revokeInstall(core, provider, id, nowMs), (revoked) => ({
+  handle({ core, provider, params: { id }, nowMs, limits }) {
+    const turn = () => limits.turns.next(nameOf({ provider }));
+    return replyWith(revokeInstall(core, provider, id, nowMs, turn), (revoked) => ({
       install_code: revoked.installCode,
       id,
       freed: revoked.freedCount,

@@ -27,6 +27,8 @@ function statements(backend: Backend) {
         SELECT id, install_code AS "installCode", install_limit AS "installLimit",
           device_count AS "deviceCount", ${hex('subscription_key_hash')} AS "subscriptionKeyHash"
         FROM install WHERE id = ${value('installId')} AND ${ofLink} ${locked}`),
+    find: prepare<{ id: number }>(sql`
+        SELECT id FROM install WHERE id = ${value('installId')} AND ${ofLink}`),
     byCode: prepare<{ id: number }>(sql`
         SELECT id FROM install WHERE install_code = ${value('installCode')}`),
     slots: prepare<EndedSlot>(sql`
@@ -73,8 +75,8 @@ export function linkEndNoun(backend: Backend): LinkEndStore {
     return slots.map(({ deviceId }) => deviceId);
   }
 
-  /** Finds devices whose registrations the link claimed, some tokens a read. */
-  async function claimsOf(installId: number): Promise<number[]> {
+  /** Finds devices whose registrations the link claimed, some tokens a turn. */
+  async function claimsOf(installId: number, turn: () => Promise<void>): Promise<number[]> {
     const deviceIds: number[] = [];
     for (let afterId = 0; ; ) {
       const toId = (await backend.read(() => on.tokenRange.get({ afterId })))?.toId ?? null;
@@ -83,7 +85,7 @@ export function linkEndNoun(backend: Backend): LinkEndStore {
       const found = await backend.read(() => on.claims.all(range));
       for (const { deviceId } of found) deviceIds.push(deviceId);
       afterId = toId;
-      await nextTurn();
+      await turn();
     }
   }
 
@@ -98,9 +100,11 @@ export function linkEndNoun(backend: Backend): LinkEndStore {
         return { freedCount: freed.length };
       }),
 
-    revokeInstall: async (providerId, installId, installCode, act) => {
+    revokeInstall: async (providerId, installId, installCode, act, turn = nextTurn) => {
+      const found = await backend.read(() => on.find.get({ providerId, installId }));
+      if (found === null) return 'install_not_found';
       // Later claims are by devices that the write finds itself.
-      const claimed = await claimsOf(installId);
+      const claimed = await claimsOf(installId, turn);
       return backend.write(function* (notes) {
         yield* backend.lockProvider(providerId);
         const link = yield* on.lock.get({ providerId, installId });

@@ -53,6 +53,11 @@ export const http: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/endpoints/link-end.ts',
+    tests: ['test/http/turns.test.ts'],
+    changes: [['limits.turns.next(nameOf({ provider }))', 'Promise.resolve()']],
+  },
+  {
     file: 'src/http/endpoints/hwid.ts',
     tests: ['test/http/coverage'],
     changes: [['details === 1 && {', 'details !== null && {']],

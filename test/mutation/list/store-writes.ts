@@ -109,6 +109,8 @@ export const storeWrites: readonly MutatedFile[] = [
       ['yield* on.dropClaims.run({ deviceIds, providerId, installId });', ''],
       ["yield* tombstones.add({ ...ended, why: 'removed' });", ''],
       ['for (const { deviceId } of found) deviceIds.push(deviceId);', ''],
+      ["if (found === null) return 'install_not_found';", ''],
+      ['await turn();', ''],
     ],
   },
   {

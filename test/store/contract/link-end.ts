@@ -143,6 +143,21 @@ export const linkEndContract: Record<Method & keyof Store, Suite> = {
       ]);
     });
 
+    test('takes a turn after each piece of its search, and searches for own links alone', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addFull(store);
+      await register(store, 'a', onLink());
+      let turns = 0;
+      const turn = async () => {
+        turns += 1;
+      };
+      const revoke = (id: number) => store.revokeInstall(providerId, id, NEW_CODE, ACT, turn);
+      expect(await revoke(installId + 99)).toBe(NOT_FOUND);
+      expect(turns).toBe(0);
+      expect(await revoke(installId)).toMatchObject({ freedCount: 2 });
+      expect(turns).toBe(1);
+    });
+
     test('the events of both, after each device that lost its slot', async () => {
       const { store } = opened();
       const { installId, providerId, told } = await listening(store);
