@@ -268,8 +268,8 @@ export async function freeSlots(
 /**
  * Gives a link a new random code, frees its slots, and ends the registrations that it claimed. A
  * subscription key is taken off it: old code and key are those of an unknown link from then on.
- * Waits for a `turn` between pieces of work. Refuses `install_not_found` if the provider has no link
- * with the id.
+ * Waits for a `turn` between pieces of work. Refuses `install_not_found` if the provider has no
+ * link with the id.
  */
 export async function revokeInstall(
   core: Core,
