@@ -108,11 +108,14 @@ async function remove(
     const outcomes = await onEach(links, async (one) => {
       const removed = await removeInstall(core, { id: one.providerId }, one.id, nowMs);
       if (!isRefused(removed)) return null;
-      return isByFilter ? removed.says : refuse(one, removed);
+      // One that is gone by now is no reason to stop.
+      const isGone = isByFilter && removed.says === 'install_not_found';
+      return isGone ? refusal('link_not_found', one.installCode).message : refuse(one, removed);
     });
     if (isByFilter || link === undefined) {
       return printOutcomes(context, options, 'removed', outcomes);
     }
+    if (outcomes.stopped !== null) throw outcomes.stopped.fault;
     const { installCode } = link;
     print(
       context,

@@ -154,29 +154,42 @@ export interface Outcome {
   refused: string | null;
 }
 
+/** What became of links, up to a fault. */
+interface Outcomes {
+  outcomes: Outcome[];
+  /** Null: all links had their turn. */
+  stopped: { fault: unknown } | null;
+}
+
 /** Links that are changed at a time, so that their changes share commits. */
 const TOGETHER = 50;
 
-/** Does something to all links, some at a time. */
+/** Does something to all links, some at a time, until `act` throws. */
 export async function onEach(
   links: readonly OwnedLink[],
   act: (link: OwnedLink) => Promise<string | null>,
-): Promise<Outcome[]> {
+): Promise<Outcomes> {
   const outcomes: Outcome[] = [];
   for (let at = 0; at < links.length; at += TOGETHER) {
     const some = links.slice(at, at + TOGETHER);
     const done = some.map(async (link) => ({ link, refused: await act(link) }));
-    outcomes.push(...(await Promise.all(done)));
+    const settled = await Promise.allSettled(done);
+    for (const one of settled) if (one.status === 'fulfilled') outcomes.push(one.value);
+    const failed = settled.find((one) => one.status === 'rejected');
+    if (failed !== undefined) return { outcomes, stopped: { fault: failed.reason } };
   }
-  return outcomes;
+  return { outcomes, stopped: null };
 }
 
-/** Prints what became of links that a filter chose; `done` is a word such as `changed`. */
+/**
+ * Prints what became of links that a filter chose, then throws the fault that stopped it; `done` is
+ * a word such as `changed`.
+ */
 export function printOutcomes(
   context: CliContext,
   options: CommonOptions,
   done: string,
-  outcomes: readonly Outcome[],
+  { outcomes, stopped }: Outcomes,
 ): void {
   const refused = outcomes.filter((outcome) => outcome.refused !== null);
   const facts = {
@@ -191,4 +204,5 @@ export function printOutcomes(
   const summary = `${counted(facts.count, 'link')} ${done}`;
   const rest = refused.length > 0 ? `, ${refused.length} not:` : '';
   print(context, options, facts, [`${summary}${rest}`, ...lines].join('\n'));
+  if (stopped !== null) throw stopped.fault;
 }

@@ -71,6 +71,7 @@ async function change(
     });
     const [link] = links;
     if (isByFilter || link === undefined) return printOutcomes(context, options, done, outcomes);
+    if (outcomes.stopped !== null) throw outcomes.stopped.fault;
     const { installCode } = link;
     print(context, options, { install_code: installCode, done }, `${installCode} ${done}`);
   });

@@ -1,9 +1,12 @@
 /** Links by code, id, key or note, and commands for many links. */
 
+import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { addLink, addProvider, CODE, knock } from '../store/contract/fixture.ts';
+import { join } from 'node:path';
+import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
+import { addLink, addProvider, CODE, knock, provider } from '../store/contract/fixture.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
-import { makeLink } from '../support/links.ts';
+import { makeLink, openData } from '../support/links.ts';
 
 let line: CommandLine;
 let answers: (string | null)[];
@@ -26,6 +29,24 @@ beforeEach(async () => {
   });
 });
 afterEach(() => line.close());
+
+async function makeMany(count: number): Promise<void> {
+  const { store } = await openData(line.dataDir);
+  const { id: providerId } = await provider(store, 'Provide1');
+  const added = Array.from({ length: count }, (_, n) => {
+    const installCode = `Many${String(n).padStart(8, '0')}`;
+    return addLink(store, providerId, { installCode, note: 'many', installCountMax: 1_000 });
+  });
+  await Promise.all(added);
+  await store.close();
+}
+
+/** Changes the database behind the program's back. */
+function run(sql: string): void {
+  const db = new Database(join(line.dataDir, DATABASE_FILE));
+  db.run(sql);
+  db.close();
+}
 
 const link = (...words: string[]) => line.run('link', ...words);
 
@@ -111,6 +132,29 @@ describe('many links', () => {
     expect((await link('enable', '--disabled', '--yes')).stdout).toBe('2 links enabled\n');
     expect(await json('list', '--disabled')).toEqual([]);
     expect((await link('disable', `#${id}`)).stdout).toBe('Spring000002 disabled\n');
+  });
+
+  test.each([
+    ['set', ['--limit', '7'], 'BEFORE UPDATE ON install', 'changed'],
+    ['remove', [], 'BEFORE DELETE ON install', 'removed'],
+  ])('are counted if link %s stops at a fault', async (word, more, when, done) => {
+    await makeMany(120);
+    const isBad = "OLD.install_code = 'Many00000060'";
+    run(`CREATE TRIGGER stop ${when} WHEN ${isBad} BEGIN SELECT RAISE(ABORT, 'bad'); END`);
+    const { code, stdout, stderr } = await link(word, '--search', 'many', ...more, '--yes');
+    run('DROP TRIGGER stop');
+    expect(code).toBe(1);
+    expect(stderr).toContain('bad');
+    const left: { install_limit: number }[] = await json(
+      'list',
+      '--search',
+      'many',
+      '--limit',
+      '200',
+    );
+    const count = left.filter((row) => row.install_limit !== 7).length;
+    expect(count).toBeGreaterThan(20);
+    expect(stdout).toBe(`${120 - count} links ${done}\n`);
   });
 
   test('are never all of them by oversight', async () => {

@@ -162,6 +162,11 @@ export const commandLineFiles: readonly MutatedFile[] = [
     changes: [
       ['if (name === undefined && !isFiltered) {', 'if (false) {'],
       ["await confirm(context, options, `${verb} ${counted(links.length, 'link')}`);", ''],
+      ['if (stopped !== null) throw stopped.fault;', ''],
+      [
+        "if (one.status === 'fulfilled') outcomes",
+        "if (one.status !== 'fulfilled') break; outcomes",
+      ],
     ],
   },
   {
