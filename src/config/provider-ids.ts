@@ -9,7 +9,7 @@ interface Settings {
 }
 
 /** Apps take it from a header: no blanks, nothing that ends a line. */
-const PROVIDER_ID = /^[\w.-]{1,64}$/;
+const PROVIDER_ID = /^[\w-]{1,64}$/;
 
 /** The Provider IDs by the path of their file. A reload replaces them. */
 export class ProviderIds {
@@ -45,6 +45,6 @@ function providerIdIn(file: string): string {
   // The line may be another secret, by mistake.
   if (PROVIDER_ID.test(line)) return line;
   throw new OperatorError(
-    `provider_id_file: the first line of ${file} is not 1 to 64 letters, digits, dots, - and _`,
+    `provider_id_file: the first line of ${file} is not 1 to 64 letters, digits, - and _`,
   );
 }

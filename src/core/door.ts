@@ -3,7 +3,7 @@
 import { actAt } from './audit/entry.ts';
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
-import { changesNoFact, refusedDevice, tidyFacts } from './device.ts';
+import { changesNoFact, mergeUnproven, refusedDevice, tidyFacts } from './device.ts';
 import {
   readDomainHash,
   readHwid,
@@ -14,8 +14,8 @@ import {
 } from './formats.ts';
 import { newInstall } from './install.ts';
 import { isRefused, type Misfit, Refused } from './outcome.ts';
-import type { DeviceFacts } from './port/device.ts';
-import type { EnteredLink } from './port/install.ts';
+import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
+import type { AdmittedDevice } from './port/install.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type {
   AdmitRefusal,
@@ -26,6 +26,7 @@ import type {
   SlotKey,
 } from './port/slot.ts';
 import { isActive } from './provider.ts';
+import { appOf } from './ride/app.ts';
 import { subscriptionKeyHash } from './secret.ts';
 import { isAdmitted, judge, type Verdict } from './slot.ts';
 
@@ -74,7 +75,7 @@ export function admitDevice(
   call: DeviceCall,
   reported: DeviceFacts,
   nowMs: number,
-): Maybe<AdmittedLink | RefusedAtDoor> {
+): Maybe<AdmittedDevice | RefusedAtDoor> {
   const key = keyOf(call);
   const caller = { hwid: call.hwid, facts: reported };
   if (isRefused(key)) return countMisfit(core, call, key, reported, nowMs);
@@ -83,13 +84,37 @@ export function admitDevice(
     const verdict = judge(door, nowMs);
     const { link, device } = door;
     if (!isAdmitted(verdict)) return refuse(core, { says: verdict, link }, caller, nowMs);
-    const facts = tidyFacts(reported);
+    const facts = factsFrom(reported, device);
     const isToday = device !== null && sameUtcDay(device.lastSeenAtMs, nowMs);
-    if (isToday && changesNoFact(device, facts)) return link;
-    return after(core.store.takeSlot(key, facts, nowMs), (taken) =>
-      answerOf(core, taken, caller, nowMs),
-    );
+    if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts);
+    return after(core.store.takeSlot(key, facts, nowMs), (taken) => {
+      const answer = answerOf<AdmittedDevice>(core, taken, caller, nowMs);
+      if (isRefused(answer) || link.rides === undefined) return answer;
+      return withFacts({ ...answer, rides: link.rides }, device, facts);
+    });
   });
+}
+
+/**
+ * Cleans the facts that a device reports. An unknown app is left out if a known one was reported
+ * before: `change-user-agent` makes an app send another name, and it reads the same headers.
+ */
+export function factsFrom(reported: DeviceFacts, known: DeviceFacts | null): DeviceFacts {
+  const facts = tidyFacts(reported);
+  const before = known?.userAgent ?? '';
+  if (before === '' || facts.userAgent === '' || facts.userAgent === before) return facts;
+  const isHidden = appOf(facts.userAgent) === null && appOf(before) !== null;
+  return isHidden ? { ...facts, userAgent: '' } : facts;
+}
+
+/** Adds the facts of the device, which has a slot unless `known` is null, if anything may ride. */
+function withFacts<Link extends AdmittedLink>(
+  link: Link,
+  known: DeviceAtProvider | null,
+  facts: DeviceFacts,
+): Link & Pick<AdmittedDevice, 'facts'> {
+  if (link.rides === undefined) return link;
+  return { ...link, facts: known === null ? facts : mergeUnproven(known, facts) };
 }
 
 /** Returns the verdict of the rule of {@link admitDevice} with its facts. Writes nothing. */
@@ -126,7 +151,7 @@ export function judgeLink(
 }
 
 /** A link that would admit the device. */
-interface OpenLink extends AdmittedLink {
+interface OpenLink extends AdmittedDevice {
   /** False for a newcomer. */
   holdsSlot: boolean;
 }
@@ -144,14 +169,13 @@ export function judgeDevice(
   return after(verdictOn(core, call, nowMs), (judged) => {
     if (isRefused(judged)) return countMisfit(core, call, judged, reported, nowMs);
     const { verdict, door } = judged;
-    return isAdmitted(verdict)
-      ? { ...door.link, holdsSlot: verdict === 'known' }
-      : refuse(
-          core,
-          { says: verdict, link: door.link },
-          { hwid: call.hwid, facts: reported },
-          nowMs,
-        );
+    const { device, link } = door;
+    if (!isAdmitted(verdict)) {
+      return refuse(core, { says: verdict, link }, { hwid: call.hwid, facts: reported }, nowMs);
+    }
+    const holdsSlot = verdict === 'known';
+    if (link.rides === undefined || reported === null) return { ...link, holdsSlot };
+    return { ...withFacts(link, device, factsFrom(reported, device)), holdsSlot };
   });
 }
 
@@ -191,7 +215,7 @@ export async function admitNewKey(
   { installLimit, note }: { installLimit: number; note: string | null },
   reported: DeviceFacts,
   nowMs: number,
-): Promise<EnteredLink | RefusedAtDoor | Refused<'install_code_limit_reached'>> {
+): Promise<AdmittedDevice | RefusedAtDoor | Refused<'install_code_limit_reached'>> {
   const key = keyOf({ ...call, installCode: null });
   if (isRefused(key)) return key;
   const provider = await core.store.findProvider(call.providerCode);
@@ -199,17 +223,14 @@ export async function admitNewKey(
   const { subscriptionKey } = call;
   for (;;) {
     const draft = { installCode: null, installLimit, note, subscriptionKey };
-    const added = await core.store.addInstallWithSlot(
-      newInstall(core, provider, draft, nowMs),
-      key,
-      tidyFacts(reported),
-      actAt(core, nowMs),
-    );
+    const facts = tidyFacts(reported);
+    const link = newInstall(core, provider, draft, nowMs);
+    const added = await core.store.addInstallWithSlot(link, key, facts, actAt(core, nowMs));
     // The random code is taken.
     if (added === 'install_code_exists') continue;
-    return added === 'install_code_limit_reached'
-      ? new Refused(added)
-      : answerOf(core, added, { hwid: call.hwid, facts: reported }, nowMs);
+    if (added === 'install_code_limit_reached') return new Refused(added);
+    const answer = answerOf(core, added, { hwid: call.hwid, facts: reported }, nowMs);
+    return isRefused(answer) ? answer : { ...answer, facts };
   }
 }
 

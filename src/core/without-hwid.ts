@@ -24,7 +24,7 @@ import { newInstall } from './install.ts';
 import { isRefused, Refused } from './outcome.ts';
 import type { DeviceFacts } from './port/device.ts';
 import { DOMAIN_ACTIVE } from './port/domain.ts';
-import type { EnteredLink } from './port/install.ts';
+import type { AdmittedDevice } from './port/install.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { Policy } from './port/slot.ts';
 import { isActive } from './provider.ts';
@@ -83,7 +83,7 @@ export async function admitNewKeyWithoutHwid(
   { installLimit, note }: { installLimit: number; note: string | null },
   facts: DeviceFacts,
   nowMs: number,
-): Promise<EnteredLink | RefusedAtDoor | Refused<'install_code_limit_reached'>> {
+): Promise<AdmittedDevice | RefusedAtDoor | Refused<'install_code_limit_reached'>> {
   const provider = await core.store.findProvider(call.providerCode);
   if (provider === null || !isActive(provider, nowMs)) return AT_DOOR.link_not_found;
   const binding = await core.store.findDomain(provider.id, call.domainHash);

@@ -1,7 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { DAY_MS } from '../../src/core/calendar.ts';
 import { addDomain } from '../../src/core/domain.ts';
-import { admitDevice, admitNewKey, judgeDevice, verdictOn } from '../../src/core/door.ts';
+import {
+  admitDevice,
+  admitNewKey,
+  factsFrom,
+  judgeDevice,
+  verdictOn,
+} from '../../src/core/door.ts';
 import { addInstall, findNamed, updateInstall } from '../../src/core/install.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { withMethods } from '../../src/core/port/store.ts';
@@ -38,6 +44,41 @@ async function addLink(more: object = {}) {
 const named = (subscriptionKey: string) => ({ installCode: null, subscriptionKey });
 
 const said = (answer: object) => ('says' in answer ? answer.says : 'let in');
+
+describe('the app that a device reports', () => {
+  const from = (before: string | null, userAgent: string) =>
+    factsFrom({ ...FACTS, userAgent }, before === null ? null : { ...FACTS, userAgent: before })
+      .userAgent;
+  test.each([
+    ['Happ/3.1', 'Happ/4.0', 'Happ/4.0'],
+    ['Happ/3.1', 'INCY/1.0', 'INCY/1.0'],
+    ['Happ/3.1', 'Mozilla/5.0', ''],
+    ['Happ/3.1', '', ''],
+    ['Other/1', 'Mozilla/5.0', 'Mozilla/5.0'],
+    ['', 'Mozilla/5.0', 'Mozilla/5.0'],
+    [null, 'Mozilla/5.0', 'Mozilla/5.0'],
+    ['Other/1', 'Happ/3.1', 'Happ/3.1'],
+  ])(
+    'after %j, %j is taken for %j: an unknown one does not hide a known one',
+    (before, now, is) => {
+      expect(from(before, now)).toBe(is);
+    },
+  );
+});
+
+test('an app that is told to send another User-Agent stays known', async () => {
+  const { installCode } = await addLink();
+  const call = { installCode, domainHash: HASH, hwid: 'with-agent' };
+  const nowMs = app.clock.nowMs();
+  const visit = async (userAgent: string) => {
+    await admitDevice(app.core, call, { ...FACTS, userAgent }, nowMs);
+    const judged = await verdictOn(app.core, call, nowMs);
+    return 'door' in judged ? judged.door.device?.userAgent : null;
+  };
+  expect(await visit('Happ/3.1')).toBe('Happ/3.1');
+  expect(await visit('Mozilla/5.0')).toBe('Happ/3.1');
+  expect(await visit('Happ/4.0')).toBe('Happ/4.0');
+});
 
 test('judging gives the answer of the call, and writes nothing', async () => {
   const { id, installCode } = await addLink();

@@ -74,6 +74,12 @@ export interface EnteredLink extends AdmittedLink {
   isNew?: true;
 }
 
+/** A link that admits a device. */
+export interface AdmittedDevice extends EnteredLink {
+  /** The facts of the device, which decide on what rides; absent: nothing rides. */
+  facts?: DeviceFacts;
+}
+
 export interface InstallStore {
   /**
    * Adds a link. Refuses with the first {@link AddRefusal} that applies. With a key, it is added

@@ -5,7 +5,7 @@ import type { CommandPayload } from '../message/command.ts';
 import { languageOf } from '../message/locale.ts';
 import type { NotificationPayload } from '../message/notification.ts';
 import { isUrgent, textsOf } from '../message/push.ts';
-import { type App, carriesPart, headersReadBy } from './app.ts';
+import { APPS, type App, carriesPart, headersReadBy } from './app.ts';
 import { asciiLink } from './form.ts';
 import { type RidingPayload, settingKeyOf } from './parts.ts';
 import { cutText, ENCODED_LENGTH_MAX, encodeText, tidyLines } from './text.ts';
@@ -53,6 +53,23 @@ const RIDES_MAX = 256;
 /** How Happ is given its Provider ID: HappDev/happ_su, dev-docs/provider-id.md. */
 export const PROVIDER_ID_HEADER = 'providerid';
 const PROVIDER_ID = /^[A-Za-z0-9_-]{1,64}$/;
+/** The buttons beside a subscription. */
+export const SUPPORT_URL = 'support-url';
+export const WEB_PAGE_URL = 'profile-web-page-url';
+/** Hours after which an app fetches its subscription again. */
+export const UPDATE_INTERVAL = 'profile-update-interval';
+
+/** The names of all headers that may be added; the files of proxies in docs/gate have each. */
+export const RIDE_HEADERS: readonly string[] = [
+  ...new Set([
+    ...APPS.flatMap(({ reads }) => reads.map(({ header }) => header)),
+    ...[PROVIDER_ID_HEADER, SUPPORT_URL, WEB_PAGE_URL, UPDATE_INTERVAL],
+    ...APPS.flatMap(({ settings }) =>
+      settings.flatMap(({ headers }) => headers.map(({ header }) => header)),
+    ),
+  ]),
+];
+
 /** Most characters of the label of a button: HappDev/happ_su, dev-docs/app-management.md. */
 const LABEL_LENGTH_MAX = 25;
 
