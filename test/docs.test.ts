@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import { apiPage } from '../packaging/api-page.ts';
+import { RIDE_FILES } from '../packaging/ride-files.ts';
 import { TABLES } from '../packaging/tables.ts';
 import { CONFIG_VARIABLE } from '../src/config/load.ts';
 import { exampleFile } from '../src/config/render.ts';
@@ -28,6 +29,13 @@ test.each(TABLES)('$page has the table $head as the program has it (make generat
 test('packaging/gatepost.toml is the example file (make generate)', () => {
   expect(readText('packaging/gatepost.toml')).toBe(exampleFile());
 });
+
+test.each(Object.entries(RIDE_FILES))(
+  'docs/gate/%s has a line for each header that rides (make generate)',
+  (name, text) => {
+    expect(readText(`docs/gate/${name}`)).toBe(text);
+  },
+);
 
 const documents = committedFiles().filter((path) => path.endsWith('.md'));
 

@@ -1,4 +1,5 @@
--- Asks Gatepost about a request, for haproxy.cfg beside this file: what it says is in txn.gate_*.
+-- Asks Gatepost about a request, for haproxy.cfg beside this file: what it says is in txn.gate_*, and
+-- adds the messages that ride on the answer of the panel: gate.ride of Gatepost's settings.
 
 -- On an appliance with several providers: /gate?provider_code=CODE
 local GATE = "http://127.0.0.1:8080/gate"
@@ -12,6 +13,17 @@ local ANSWERS = {
   "x-hwid-not-supported", "x-hwid-max-devices-reached", "x-error-detail", "announce",
 }
 
+-- Headers of Gatepost's answer that go to the app with each answer of the panel that it may have, and
+-- the name of the header in which Gatepost names those of messages.
+local ALWAYS = { "support-url", "profile-web-page-url", "profile-update-interval" }
+local RIDES = "x-gatepost-rides"
+-- To these a panel could answer without headers, or with a part.
+local CONDITIONS = {
+  "if-none-match", "if-modified-since", "if-range", "if-match", "if-unmodified-since", "range",
+}
+-- By these a panel that limits devices itself refuses one: `announce` then is the reason.
+local REFUSALS = { "x-hwid-max-devices-reached", "x-hwid-not-supported", "x-hwid-limit" }
+
 -- A header's lines as one, as if a proxy had handed them on. They begin at 0.
 local function joined(lines)
   local values, at = {}, 0
@@ -20,6 +32,17 @@ local function joined(lines)
     at = at + 1
   end
   return table.concat(values, ", ")
+end
+
+-- The headers for the answer of the panel, by name, in lower case; an empty one takes a text back.
+local function riding(answers)
+  local rides, named = {}, joined(answers[RIDES])
+  local function take(name)
+    if answers[name] then rides[name] = joined(answers[name]) end
+  end
+  for _, name in ipairs(ALWAYS) do take(name) end
+  for name in named:gmatch("[%w-]+") do take(name) end
+  return { headers = rides, is_due = named ~= "" }
 end
 
 core.register_action("gate", { "http-req" }, function(txn)
@@ -39,4 +62,25 @@ core.register_action("gate", { "http-req" }, function(txn)
     local value = joined(answer and answer.headers and answer.headers[name])
     if value ~= "" then txn:set_var("txn." .. name:gsub("-", "_"), value) end
   end
+  local rides = riding(answer and answer.headers or {})
+  txn:set_priv(rides)
+  if rides.is_due then
+    for _, name in ipairs(CONDITIONS) do txn.http:req_del_header(name) end
+  end
+end)
+
+core.register_action("ride", { "http-res" }, function(txn)
+  local rides, status = txn:get_priv(), txn.f:status()
+  if not rides or status < 200 or status > 299 then return end
+  local given = txn.http:res_get_headers()
+  for _, name in ipairs(REFUSALS) do
+    local value = joined(given[name]):lower()
+    if value ~= "" and value ~= "false" then return end
+  end
+  -- A link of the panel belongs to its own text.
+  if rides.headers["announce"] then txn.http:res_del_header("announce-url") end
+  for name, value in pairs(rides.headers) do txn.http:res_set_header(name, value) end
+  if not rides.is_due then return end
+  txn.http:res_set_header("cache-control", "private, no-cache")
+  txn.http:res_add_header("vary", "accept-language, x-device-locale, user-agent")
 end)

@@ -25,13 +25,13 @@ const settings = (gateProviderIdFile: string, providerIdFile = '') => ({
 });
 
 test('is read when it is prepared, and holds from when it is put in force', () => {
-  const [gate, upstream] = [fileWith('Abc_1.2-3\n'), fileWith('Other\nnotes')];
+  const [gate, upstream] = [fileWith('Abc_12-3\n'), fileWith('Other\nnotes')];
   const ids = new ProviderIds();
   const replace = ids.prepare(settings(gate, upstream));
   writeFileSync(gate, 'Later');
   expect([ids.of(gate), ids.of('')]).toEqual([null, null]);
   replace();
-  expect([ids.of(gate), ids.of(upstream), ids.of('')]).toEqual(['Abc_1.2-3', 'Other', null]);
+  expect([ids.of(gate), ids.of(upstream), ids.of('')]).toEqual(['Abc_12-3', 'Other', null]);
   ids.prepare(settings(gate))();
   expect([ids.of(gate), ids.of(upstream)]).toEqual(['Later', null]);
 });

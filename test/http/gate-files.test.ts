@@ -124,6 +124,7 @@ test('Envoy', async () => {
     '"header":{"key":"cache-control","value":"private"}',
     '"prefix":"/sub/"',
     '{"exact":"announce"}',
+    '"dynamic_metadata_from_headers":{"patterns":[{"safe_regex":{"regex":".*"}}]}',
     `"domains":["${HOST}"]`,
   ]) {
     expect(file).toContain(setting);

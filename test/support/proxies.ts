@@ -66,6 +66,9 @@ export async function startNginx(behind: Behind, workers = 1): Promise<FrontProx
   const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
   writeFileSync(certFile, cert);
   writeFileSync(keyFile, key);
+  for (const name of ['nginx-rides-maps.conf', 'nginx-rides.conf']) {
+    writeFileSync(join(folder, name), await documented(name, []));
+  }
   const servers = behind.gateposts.map((gatepost) => `server 127.0.0.1:${gatepost};`).join(' ');
   writeFileSync(
     join(folder, 'site.conf'),
@@ -74,6 +77,7 @@ export async function startNginx(behind: Behind, workers = 1): Promise<FrontProx
       ['127.0.0.1:8000', `127.0.0.1:${behind.panel}`],
       gateOf(behind, ';\n        proxy_http_version'),
       ['listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`],
+      ['/etc/nginx/gatepost/', `${folder}/`],
       ['/etc/ssl/certs/sub.example.com.pem', certFile],
       ['/etc/ssl/private/sub.example.com.key', keyFile],
     ]),
@@ -110,9 +114,10 @@ export async function startCaddy(behind: Behind): Promise<FrontProxy> {
     ['sub.example.com {', `http://${SUB_HOST}:${port} {\n\tbind 127.0.0.1`],
     ['127.0.0.1:8080', `127.0.0.1:${gateposts[0]}`],
     ['127.0.0.1:8000', `127.0.0.1:${panel}`],
-    ['uri /gate?\n', `uri /gate?${provider && `provider_code=${provider}`}\n`],
+    ['rewrite /gate?\n', `rewrite /gate?${provider && `provider_code=${provider}`}\n`],
   ]);
   writeFileSync(join(folder, 'Caddyfile'), `{\n\tadmin off\n\tauto_https off\n}\n${site}`);
+  writeFileSync(join(folder, 'rides.caddy'), await documented('rides.caddy', []));
   mkdirSync(join(folder, 'home'));
   const argv = ['caddy', 'run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile'];
   return start(argv, folder, `http://127.0.0.1:${port}`);

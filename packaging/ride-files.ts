@@ -1,0 +1,137 @@
+/** The files of docs/gate with a line for each header that rides: nginx and Caddy have no loops. */
+
+import {
+  RIDE_HEADERS,
+  SUPPORT_URL,
+  UPDATE_INTERVAL,
+  WEB_PAGE_URL,
+} from '../src/core/ride/headers.ts';
+
+const MADE = 'Made by `make generate`, as no person edits it.';
+
+/** The name as a variable. */
+const variable = (name: string) => `ride_${name.replaceAll('-', '_')}`;
+
+/**
+ * Headers that nginx hands on. It sends no empty header, and the box of Happ (`sub-info-*`) would
+ * stay for good without one that takes it away.
+ */
+const NGINX_HEADERS = RIDE_HEADERS.filter((name) => !name.startsWith('sub-info-'));
+
+/** Conditions of a request, as variables of nginx. */
+const CONDITIONS = [
+  ...['if_none_match', 'if_modified_since', 'if_range', 'if_match', 'if_unmodified_since'],
+  'range',
+];
+
+function nginxMaps(): string {
+  const lines = NGINX_HEADERS.flatMap((name) => {
+    const panel =
+      name === 'announce-url'
+        ? '$panel_announce_url'
+        : `$upstream_http_${name.replaceAll('-', '_')}`;
+    return [
+      `map "$ride_fits$${variable(name)}" $sent_${variable(name)} {`,
+      `    default ${panel};`,
+      `    "~^1(.+)$" $1;`,
+      '}',
+    ];
+  });
+  return [
+    `# For nginx.conf beside this file: each header of a message in place of the panel's. ${MADE}`,
+    '',
+    '# 1: the panel has answered 2xx, and does not refuse the device itself.',
+    'map "$status $upstream_http_x_hwid_max_devices_reached $upstream_http_x_hwid_not_supported $upstream_http_x_hwid_limit" $ride_fits {',
+    '    default "";',
+    '    "~*^2\\d\\d(?: (?:false)?){3}$" 1;',
+    '}',
+    '',
+    '# While something rides, the answer of the panel must be whole: it is asked without conditions.',
+    ...CONDITIONS.flatMap((name) => [
+      `map $rides $asked_${name} {`,
+      '    default "";',
+      `    "" $http_${name};`,
+      '}',
+    ]),
+    '',
+    '# An answer with a message is for one person, and for now.',
+    'map "$ride_fits$rides" $ride_vary {',
+    '    default x-hwid;',
+    '    "~^1." "x-hwid, accept-language, x-device-locale, user-agent";',
+    '}',
+    'map "$ride_fits$rides" $ride_cache_control {',
+    '    default $gate_cache_control;',
+    '    "~^1." "private, no-cache";',
+    '}',
+    '',
+    '# A link of the panel belongs to its own text.',
+    'map "$ride_fits$ride_announce" $panel_announce_url {',
+    '    default $upstream_http_announce_url;',
+    '    "~^1." "";',
+    '}',
+    '',
+    ...lines,
+    '',
+  ].join('\n');
+}
+
+function nginxHeaders(): string {
+  return [
+    '# For the location of nginx.conf beside this file: what Gatepost hands out, and what the app gets.',
+    `# ${MADE}`,
+    'auth_request_set $rides $upstream_http_x_gatepost_rides;',
+    ...NGINX_HEADERS.flatMap((name) => [
+      `auth_request_set $${variable(name)} $upstream_http_${name.replaceAll('-', '_')};`,
+      `proxy_hide_header ${name};`,
+      `add_header ${name} $sent_${variable(name)} always;`,
+    ]),
+    '',
+  ].join('\n');
+}
+
+/** The name as Go writes it. */
+const canonical = (name: string) => name.replace(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase());
+
+/** Headers that go with each answer that a device may have; they are never empty. */
+const ALWAYS: readonly string[] = [SUPPORT_URL, WEB_PAGE_URL, UPDATE_INTERVAL];
+
+function caddySnippets(): string {
+  const handedOut = RIDE_HEADERS.map(
+    (name) => `\tvars ${variable(name)} {rp.header.${canonical(name)}}`,
+  );
+  const added = RIDE_HEADERS.flatMap((name) => {
+    const matcher = ALWAYS.includes(name)
+      ? `not vars {vars.${variable(name)}} ""`
+      : `vars_regexp {vars.rides} (^|,\\s)${name}(,|$)`;
+    return [
+      `\t@${variable(name)} ${matcher}`,
+      `\theader @${variable(name)} {`,
+      `\t\t${canonical(name)} {vars.${variable(name)}}`,
+      '\t\tdefer',
+      '\t}',
+    ];
+  });
+  return [
+    "# For Caddyfile beside this file: each header of a message in place of the panel's.",
+    `# ${MADE}`,
+    '',
+    '# What Gatepost hands out.',
+    '(gate_rides) {',
+    '\tvars rides {rp.header.X-Gatepost-Rides}',
+    ...handedOut,
+    '}',
+    '',
+    '# What the app gets.',
+    '(panel_rides) {',
+    ...added,
+    '}',
+    '',
+  ].join('\n');
+}
+
+/** The files by their names in docs/gate. */
+export const RIDE_FILES: Readonly<Record<string, string>> = {
+  'nginx-rides-maps.conf': nginxMaps(),
+  'nginx-rides.conf': nginxHeaders(),
+  'rides.caddy': caddySnippets(),
+};
