@@ -1,5 +1,6 @@
 /** The door of a link: all ways by which devices ask for a slot. */
 
+import { appNameOf } from './app-agent.ts';
 import { actAt } from './audit/entry.ts';
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
@@ -26,7 +27,6 @@ import type {
   SlotKey,
 } from './port/slot.ts';
 import { isActive } from './provider.ts';
-import { appOf } from './ride/app.ts';
 import { subscriptionKeyHash } from './secret.ts';
 import { isAdmitted, judge, type Verdict } from './slot.ts';
 
@@ -103,7 +103,7 @@ export function factsFrom(reported: DeviceFacts, known: DeviceFacts | null): Dev
   const facts = tidyFacts(reported);
   const before = known?.userAgent ?? '';
   if (before === '' || facts.userAgent === '' || facts.userAgent === before) return facts;
-  const isHidden = appOf(facts.userAgent) === null && appOf(before) !== null;
+  const isHidden = appNameOf(facts.userAgent) === null && appNameOf(before) !== null;
   return isHidden ? { ...facts, userAgent: '' } : facts;
 }
 

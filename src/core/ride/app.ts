@@ -4,6 +4,7 @@
  * open app that has the rule. Repositories are on GitHub.
  */
 
+import { AGENTS, type AppName, appNameOf } from '../app-agent.ts';
 import { type AppSetting, HAPP_SETTINGS, INCY_SETTINGS } from './setting.ts';
 
 /** A header that an app reads, and the part of a message that it carries. */
@@ -66,17 +67,19 @@ const UNKNOWN_READS: readonly AppHeader[] = [announce('what most apps of this fi
 const NO_SETTINGS = { settings: [], settingsNeedProviderId: false, takesBack: 'absent' } as const;
 
 /** An app that shows no announcement. */
-const shows = (
-  name: string,
-  prefixes: readonly string[],
-  buttons: readonly string[],
-  source: string,
-): App => ({ name, prefixes, reads: [], ...NO_SETTINGS, buttons, source });
+const shows = (name: AppName, buttons: readonly string[], source: string): App => ({
+  name,
+  prefixes: AGENTS[name],
+  reads: [],
+  ...NO_SETTINGS,
+  buttons,
+  source,
+});
 
 export const APPS: readonly App[] = [
   {
     name: 'Happ',
-    prefixes: ['happ/'],
+    prefixes: AGENTS['Happ'],
     reads: [
       announce(`${HAPP}, "Объявление": 200 characters`),
       infoBox('sub-info-text', 'box of 200 characters; empty takes it away'),
@@ -105,7 +108,7 @@ export const APPS: readonly App[] = [
   },
   {
     name: 'INCY',
-    prefixes: ['incy/'],
+    prefixes: AGENTS['INCY'],
     reads: [
       announce(`${INCY}, "Announcement": 200 characters; subscription-format.en.md: five lines`),
       linkOnText(`${INCY}, "Announcement"`),
@@ -118,7 +121,7 @@ export const APPS: readonly App[] = [
   },
   {
     name: 'FlClashX',
-    prefixes: ['flclash x/', 'flclashx/'],
+    prefixes: AGENTS['FlClashX'],
     reads: [announce('pluralplay/FlClashX: lib/models/profile.dart:195')],
     ...NO_SETTINGS,
     buttons: [SUPPORT],
@@ -126,7 +129,7 @@ export const APPS: readonly App[] = [
   },
   {
     name: 'Koala Clash',
-    prefixes: ['koala-clash/'],
+    prefixes: AGENTS['Koala Clash'],
     reads: [
       announce(`${KOALA}:406`),
       linkOnText(`${KOALA}:435; src/pages/home.tsx:286`),
@@ -142,54 +145,39 @@ export const APPS: readonly App[] = [
   },
   {
     name: 'v2RayTun',
-    prefixes: ['v2raytun/'],
+    prefixes: AGENTS['v2RayTun'],
     reads: [announce('PasarGuard/panel: app/models/settings.py:313, a panel that sends it')],
     ...NO_SETTINGS,
     buttons: [],
     source: 'closed; docs.v2raytun.com is not at hand',
   },
-  shows('Karing', ['karing/'], [], 'KaringX/karing: no file under lib/ reads it'),
-  shows(
-    'Prizrak-Box',
-    ['prizrak-box/'],
-    [SUPPORT, PAGE],
-    'legiz-ru/Prizrak-Box: src-go/internal/resolve.go:376-451',
-  ),
+  shows('Karing', [], 'KaringX/karing: no file under lib/ reads it'),
+  shows('Prizrak-Box', [SUPPORT, PAGE], 'legiz-ru/Prizrak-Box: src-go/internal/resolve.go:376-451'),
   shows(
     'LxBox',
-    ['lxbox'],
     [SUPPORT, PAGE],
     'Leadaxe/LxBox: app/lib/services/subscription/sources.dart:244-254',
   ),
   shows(
     'Hiddify',
-    ['hiddify'],
     [SUPPORT, PAGE],
     'hiddify/hiddify-app: lib/features/profile/data/profile_parser.dart:41-50',
   ),
-  shows(
-    'v2rayNG',
-    ['v2rayng/'],
-    [],
-    '2dust/v2rayNG: util/HttpUtil.kt:146, which returns the body alone',
-  ),
+  shows('v2rayNG', [], '2dust/v2rayNG: util/HttpUtil.kt:146, which returns the body alone'),
   shows(
     'Clash Verge Rev',
-    ['clash-verge/'],
     [PAGE],
     'clash-verge-rev/clash-verge-rev: src-tauri/src/config/prfitem.rs:314-375',
   ),
-  shows('FlClash', ['flclash/'], [], 'chen08209/FlClash: lib/models/profile.dart, update()'),
-  shows('Throne', ['throne/'], [], 'throneproj/Throne: src/configs/sub/GroupUpdater.cpp'),
+  shows('FlClash', [], 'chen08209/FlClash: lib/models/profile.dart, update()'),
+  shows('Throne', [], 'throneproj/Throne: src/configs/sub/GroupUpdater.cpp'),
   shows(
     'PassWall',
-    ['passwall'],
     [],
     'Openwrt-Passwall/openwrt-passwall: root/usr/share/passwall/subscribe.lua:1558',
   ),
   shows(
     'sing-box',
-    ['sfa/', 'sfi/', 'sfm/', 'sft/', 'sing-box'],
     [],
     'SagerNet/sing-box-for-android: utils/HTTPClient.kt:31-36, which returns the body alone',
   ),
@@ -197,9 +185,11 @@ export const APPS: readonly App[] = [
 
 /** Returns the app by the beginning of its `User-Agent`, in any case; null: it is not known. */
 export function appOf(userAgent: string | null | undefined): App | null {
-  const agent = userAgent?.trim().toLowerCase() ?? '';
-  return APPS.find(({ prefixes }) => prefixes.some((prefix) => agent.startsWith(prefix))) ?? null;
+  const name = appNameOf(userAgent ?? '');
+  return name === null ? null : (BY_NAME.get(name) ?? null);
 }
+
+const BY_NAME: ReadonlyMap<string, App> = new Map(APPS.map((app) => [app.name, app]));
 
 /** Returns the headers that an app reads; null: an unknown app. */
 export const headersReadBy = (app: App | null): readonly AppHeader[] =>

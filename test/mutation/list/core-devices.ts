@@ -114,7 +114,7 @@ export const coreDevices: readonly MutatedFile[] = [
       ],
       ['if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts);', ''],
       ["return isHidden ? { ...facts, userAgent: '' } : facts;", 'return facts;'],
-      ['=== null && appOf(before) !== null', '=== null'],
+      ['=== null && appNameOf(before) !== null', '=== null'],
       ['if (provider === null || !isActive(provider, nowMs))', 'if (provider === null)'],
       ["if (added === 'install_code_exists') continue;", ''],
     ],

@@ -62,11 +62,17 @@ export const rides: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/ride/app.ts',
+    file: 'src/core/app-agent.ts',
     tests: ['test/core/ride-app.test.ts'],
     changes: [
       ['trim().toLowerCase()', 'trim()'],
-      ['agent.startsWith(prefix)', 'agent.includes(prefix)'],
+      ['agent.startsWith(start)', 'agent.includes(start)'],
+    ],
+  },
+  {
+    file: 'src/core/ride/app.ts',
+    tests: ['test/core/ride-app.test.ts'],
+    changes: [
       ["if (part === 'update') return true;", ''],
       ['row.part === part && (hasProviderId || !row.needsProviderId)', 'row.part === part'],
       ['app !== null && (hasProviderId || !app.settingsNeedProviderId)', 'app !== null'],
