@@ -1,6 +1,7 @@
 /** Processes and the ports on which they listen, as Linux lists them in `/proc`. */
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { isIPv4 } from 'node:net';
 
 /** The state of a listening socket in `/proc/net/tcp`. */
 const LISTENING = '0A';
@@ -13,19 +14,21 @@ export interface PortHolder {
 }
 
 interface ListeningSocket {
+  /** Its address in hexadecimal, each 32 bits of it backwards. */
+  address: string;
   port: number;
   /** As links in `/proc/PID/fd` name it. */
   link: string;
 }
 
 /**
- * Finds the process that listens on a TCP port. Returns null if no process does, or the system does
- * not show it: a process of another user is seen by root alone.
+ * Finds the process whose listening keeps others from this address and TCP port. Returns null if no
+ * process does, or the system does not show it: a process of another user is seen by root alone.
  */
-export function findPortHolder(port: number): PortHolder | null {
+export function findPortHolder(host: string, port: number): PortHolder | null {
   const links = new Set(
     listeningSockets()
-      .filter((socket) => socket.port === port)
+      .filter((socket) => socket.port === port && areInConflict(socket.address, host))
       .map(({ link }) => link),
   );
   if (links.size === 0) return null;
@@ -45,15 +48,26 @@ export function portsOf(pid: number): number[] {
 
 export const describeHolder = ({ pid, name }: PortHolder) => `${name} (process ${pid})`;
 
+/** All addresses of a machine, as a host and in `/proc`. */
+const ANY_HOST = /^(?:0\.0\.0\.0|::)$/;
+const ANY_ADDRESS = /^0+$/;
+
+/** Returns false for the address of a socket that leaves another IPv4 address to others. */
+function areInConflict(address: string, host: string): boolean {
+  if (ANY_HOST.test(host) || ANY_ADDRESS.test(address) || !isIPv4(host)) return true;
+  const bytes = host.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'));
+  return address.endsWith(bytes.reverse().join('').toUpperCase());
+}
+
 function listeningSockets(): ListeningSocket[] {
   return ['/proc/net/tcp', '/proc/net/tcp6']
     .flatMap((file) => read(file).split('\n').slice(1))
     .map((line) => line.trim().split(/\s+/))
     .filter((fields) => fields[3] === LISTENING)
-    .map((fields) => ({
-      port: Number.parseInt(fields[1]?.split(':')[1] ?? '', 16),
-      link: `socket:[${fields[9]}]`,
-    }));
+    .map(({ 1: local = '', 9: inode }) => {
+      const [address = '', port = ''] = local.split(':');
+      return { address, port: Number.parseInt(port, 16), link: `socket:[${inode}]` };
+    });
 }
 
 function openLinks(pid: string): string[] {

@@ -35,8 +35,9 @@ export async function findServer(dataDir: string): Promise<RunningServer | null>
   const answer = await fetch(`${url}/readyz`, { signal }).catch(() => null);
   // The note may be of a killed server whose port another program has now.
   if (answer?.headers.get(IDENTITY_HEADER) !== identity) return null;
-  const monitorPort = Number(new URL(url).port);
-  const holder = findPortHolder(monitorPort);
+  const { hostname, port } = new URL(url);
+  const monitorPort = Number(port);
+  const holder = findPortHolder(hostname, monitorPort);
   if (holder === null) return null;
   return { pid: holder.pid, ports: portsOf(holder.pid).filter((port) => port !== monitorPort) };
 }
@@ -117,7 +118,7 @@ function tryAddress(host: string, port: number, shown: string): Finding {
     const code = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
     const todo = 'choose another with server.host and server.port';
     if (code === 'EADDRINUSE') {
-      const holder = findPortHolder(port);
+      const holder = findPortHolder(host, port);
       // The server's process is unknown if its monitor is off.
       if (holder === null || holder.name === read('/proc/self/comm').trim()) {
         return say.ok(`${shown} is taken, perhaps by the server itself`);

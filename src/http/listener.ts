@@ -165,7 +165,7 @@ function start(
       ...(tls && { tls }),
     });
   } catch (error) {
-    const reason = whyNotListening(error, port);
+    const reason = whyNotListening(error, host, port);
     throw new OperatorError(`cannot listen on ${hostInUrl(host)}:${port}: ${reason}`);
   }
   const { server } = app;
@@ -209,10 +209,10 @@ async function stopServer(server: Server): Promise<void> {
 }
 
 /** Returns the cause as a sentence, and for a port that is taken who has it and what to do. */
-function whyNotListening(error: unknown, port: number): string {
+function whyNotListening(error: unknown, host: string, port: number): string {
   const code = String((error as { code?: unknown }).code);
   if (code !== 'EADDRINUSE') return LISTEN_FAILURES[code] ?? (error as Error).message;
-  const holder = findPortHolder(port);
+  const holder = findPortHolder(host, port);
   const who = holder === null ? 'another program' : describeHolder(holder);
   return `the port is taken by ${who}: stop it, or choose another (--port, GATEPOST_PORT)`;
 }

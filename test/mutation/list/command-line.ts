@@ -163,10 +163,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
       ['if (name === undefined && !isFiltered) {', 'if (false) {'],
       ["await confirm(context, options, `${verb} ${counted(links.length, 'link')}`);", ''],
       ['if (stopped !== null) throw stopped.fault;', ''],
-      [
-        "if (one.status === 'fulfilled') outcomes",
-        "if (one.status !== 'fulfilled') break; outcomes",
-      ],
+      ['if (failed !== undefined) return', 'if (false) return'],
     ],
   },
   {

@@ -181,7 +181,9 @@ export const machine: readonly MutatedFile[] = [
     changes: [
       ['.filter((fields) => fields[3] === LISTENING)', ''],
       ["['/proc/net/tcp', '/proc/net/tcp6']", "['/proc/net/tcp6']"],
-      ['.filter((socket) => socket.port === port)', ''],
+      ['socket.port === port &&', ''],
+      [' && areInConflict(socket.address, host)', ''],
+      [' || ANY_ADDRESS.test(address)', ''],
       ['.some((link) => links.has(link))', '.some(() => true)'],
     ],
   },
