@@ -1,6 +1,6 @@
 /** Checks the address and the limit of open files: those of the running server, if there is one. */
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { about, type Finding } from '../finding.ts';
 import { messageOf } from '../operator-error.ts';
 import { describeHolder, findPortHolder, portsOf } from '../port-holder.ts';
@@ -16,10 +16,9 @@ export interface RunningServer {
 const ANSWER_MAX_MS = 2_000;
 /** Files and sockets besides the streams. */
 const OTHER_DESCRIPTORS = 256;
-/** Where a package or an administrator puts the unit; the later one takes precedence. */
-const UNITS = ['/usr/lib/systemd/system', '/etc/systemd/system'].map(
-  (folder) => `${folder}/gatepost.service`,
-);
+/** Where a package or an administrator puts the unit and its drop-ins; the last has precedence. */
+const UNIT_FOLDERS = ['/usr/lib/systemd/system', '/etc/systemd/system'];
+const UNIT = 'gatepost.service';
 /** Ports below it need a right. */
 const FREE_PORT_MIN = 1024;
 
@@ -42,17 +41,25 @@ export async function findServer(dataDir: string): Promise<RunningServer | null>
   return { pid: holder.pid, ports: portsOf(holder.pid).filter((port) => port !== monitorPort) };
 }
 
-/** Checks the limit of open files of the server, else of the installed unit, else of this shell. */
-export function checkDescriptors(server: RunningServer | null, streamCountMax: number): Finding[] {
+/**
+ * Checks the limit of open files of the server, else of the installed unit, else of this shell.
+ * `root`: where the file system begins.
+ */
+export function checkDescriptors(
+  server: RunningServer | null,
+  streamCountMax: number,
+  root = '',
+): Finding[] {
   if (server !== null) {
     const who = `the server (process ${server.pid})`;
     return compareDescriptors(who, limitOfProcess(server.pid), streamCountMax);
   }
-  const unit = UNITS.map((path) => ({ path, text: read(path) })).findLast(({ text }) => text);
-  if (unit === undefined) {
+  const unit = readUnit(UNIT_FOLDERS.map((folder) => `${root}${folder}`));
+  if (unit === null) {
     return compareDescriptors('a process started from here', limitOfProcess(null), streamCountMax);
   }
-  const limit = /^LimitNOFILE=(?:\d+:)?(\d+|infinity)/m.exec(unit.text)?.[1];
+  const limits = unit.text.matchAll(/^LimitNOFILE=(?:\d+:)?(\d+|infinity)/gm);
+  const limit = [...limits].at(-1)?.[1];
   return compareDescriptors(`a server started by ${unit.path}`, limit, streamCountMax);
 }
 
@@ -80,11 +87,35 @@ function limitOfProcess(pid: number | null): string | undefined {
   return /^Max open files\s+(\d+|unlimited)/m.exec(read(`/proc/${pid ?? 'self'}/limits`))?.[1];
 }
 
+/** Reads the unit and then its drop-ins by name, as systemd does; null: none is installed. */
+function readUnit(folders: readonly string[]): { path: string; text: string } | null {
+  const paths = folders.map((folder) => `${folder}/${UNIT}`);
+  const unit = paths.map((path) => ({ path, text: read(path) })).findLast(({ text }) => text);
+  if (unit === undefined) return null;
+  const dropIns = new Map<string, string>();
+  for (const folder of folders.map((one) => `${one}/${UNIT}.d`)) {
+    for (const name of namesIn(folder).filter((one) => one.endsWith('.conf'))) {
+      dropIns.set(name, read(`${folder}/${name}`));
+    }
+  }
+  const names = [...dropIns.keys()].sort();
+  const texts = [unit.text, ...names.map((name) => dropIns.get(name))];
+  return { path: unit.path, text: texts.join('\n') };
+}
+
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
     return '';
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 

@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { checkBackups } from '../../src/doctor/backups.ts';
 import { checkDirectory } from '../../src/doctor/directory.ts';
 import { examine } from '../../src/doctor/examine.ts';
-import { compareDescriptors } from '../../src/doctor/server.ts';
+import { checkDescriptors, compareDescriptors } from '../../src/doctor/server.ts';
 import type { Finding } from '../../src/finding.ts';
 import { SQLITE } from '../../src/store/sqlite/kind.ts';
 import { freshFolder } from '../support/app.ts';
@@ -214,6 +214,25 @@ test('too few file descriptors for the streams', () => {
     expect(compareDescriptors('it', without, 20_000)[0]?.level).toBe('ok');
   }
   expect(compareDescriptors('it', undefined, 20_000)).toEqual([]);
+});
+
+test('the file descriptors of the installed unit, whose drop-ins change it by their names', () => {
+  const put = (path: string, limit: string) => {
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    writeFileSync(join(folder, path), `[Service]\nLimitNOFILE=${limit}\n`);
+  };
+  const what = () => checkDescriptors(null, 1_000, folder)[0]?.what;
+  expect(what()).toMatch(/^a process started from here may open /);
+  put('usr/lib/systemd/system/gatepost.service', '1024');
+  expect(what()).toMatch(/started by .*\/usr\/lib\/.* may open 1024 files/);
+  put('etc/systemd/system/gatepost.service.d/20-files.conf', '4096');
+  put('usr/lib/systemd/system/gatepost.service.d/10-files.conf', '2048');
+  put('etc/systemd/system/gatepost.service.d/30-files.conf.old', '1');
+  expect(what()).toMatch(/started by .*\/usr\/lib\/.* may open 4096 files/);
+  put('usr/lib/systemd/system/gatepost.service.d/20-files.conf', '1');
+  expect(what()).toContain('may open 4096 files');
+  put('etc/systemd/system/gatepost.service', '8192');
+  expect(what()).toMatch(/started by .*\/etc\/.* may open 4096 files/);
 });
 
 test('an address of another machine, and one that is open to the network', async () => {

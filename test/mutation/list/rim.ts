@@ -234,6 +234,9 @@ export const rim: readonly MutatedFile[] = [
     changes: [
       ['streamCountMax + OTHER_DESCRIPTORS', 'streamCountMax'],
       ['if (!(Number(limit) < need))', 'if (Number(limit) >= need)'],
+      ['[...limits].at(-1)', '[...limits].at(0)'],
+      ['[...dropIns.keys()].sort()', '[...dropIns.keys()]'],
+      [".filter((one) => one.endsWith('.conf'))", ''],
     ],
   },
   {
