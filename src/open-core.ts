@@ -10,6 +10,7 @@ import {
 import type { Config } from './config/settings/index.ts';
 import { SYSTEM } from './core/audit/entry.ts';
 import type { Core } from './core/core.ts';
+import { RIDE_LEVELS, type RideRules } from './core/port/ride.ts';
 import { Signals } from './core/signals.ts';
 import type { LiveGateways } from './live-gateways.ts';
 import { Tallies } from './monitor/tallies.ts';
@@ -138,6 +139,13 @@ export async function openCore(
     // Not a copy: a reload changes the settings.
     limits: config,
     gateways: gateways.names,
+    rides: () => ridesOf(config),
     pushKey: gateways.pushKey,
   };
+}
+
+/** Returns what may ride by any way to a panel. */
+function ridesOf({ gateRide, gateUpstreams, rideHours: hours }: Config): RideRules {
+  const levels = [gateRide, ...gateUpstreams.map(({ ride }) => ride)];
+  return { level: RIDE_LEVELS.findLast((level) => levels.includes(level)) ?? 'off', hours };
 }

@@ -179,6 +179,11 @@ async function block(context: CliContext, id: number, options: CommonOptions): P
     const sentence = `distribution ${id} has ended (${STATUS_NAMES[outcome]}) and cannot be blocked`;
     throw new OperatorError(sentence, 'distribution_ended');
   }
+  if (outcome === 'ride_ended') {
+    const sentence = `distribution ${id} has ended already; it rides on subscriptions no more`;
+    print(context, options, { id, done: 'ride ended' }, sentence);
+    return;
+  }
   granted(fromStore(outcome), id);
   print(context, options, { id, done: 'blocked' }, `distribution ${id} blocked`);
 }

@@ -2,6 +2,7 @@ import type { Actor } from './port/audit.ts';
 import type { SendBounds } from './port/distribution.ts';
 import type { Reach } from './port/reach.ts';
 import type { PushGateway } from './port/registration.ts';
+import type { RideRules } from './port/ride.ts';
 import type { Store } from './port/store.ts';
 import type { Signals } from './signals.ts';
 
@@ -15,6 +16,8 @@ export interface Core {
   readonly limits: Readonly<Limits>;
   /** Returns the configured gateways; devices with an address at another use their inbox alone. */
   gateways: () => readonly PushGateway[];
+  /** Returns what may ride on subscriptions, by any way to a panel. */
+  rides: () => RideRules;
   /** Returns the public key of Web Push, base64url; null: it is not configured. */
   pushKey: () => string | null;
 }

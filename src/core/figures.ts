@@ -37,6 +37,7 @@ export const FIGURE_MEANINGS: Readonly<Record<Figure, string>> = {
   executed: 'commands that a device said were executed',
   failed: 'messages that could not be delivered, or of which the device said that they failed',
   expired: 'messages that were not fetched before they expired or were blocked',
+  carried: 'messages that rode on a subscription which a recipient fetched',
 };
 
 /** The figure that counts a refusal. */

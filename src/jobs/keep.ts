@@ -29,6 +29,8 @@ export interface KeepSettings {
 
 /** Days for which the story of a link shows that a slot ended. */
 const STORY_DAYS = 90;
+/** Days after which a ride that ended has no effect: the longest `ride.hours`. */
+const RIDE_DAYS = 30;
 /** Days for which the code and the key of a link that ended make no link again. */
 const TOMBSTONE_DAYS = 365;
 /** Events of one owner that are kept although no webhook waits for them. */
@@ -56,6 +58,7 @@ export async function prune(
   await repeat(() => core.store.forgetVisits(nowMs - settings.deviceDays * DAY_MS), signal);
   await repeat(() => core.store.forgetSlotEnds(nowMs - STORY_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetRefused(nowMs - STORY_DAYS * DAY_MS), signal);
+  await repeat(() => core.store.forgetRides(nowMs - RIDE_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetTombstones(nowMs - TOMBSTONE_DAYS * DAY_MS), signal);
   const { fromDay } = lastDays(FIGURE_DAYS, nowMs);
   await repeat(() => core.store.forgetFigures(fromDay), signal);

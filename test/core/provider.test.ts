@@ -7,6 +7,7 @@ import { Signals } from '../../src/core/signals.ts';
 import { NO_POLICY } from '../../src/core/slot.ts';
 import { ACT } from '../support/actor.ts';
 import { WIDE_LIMITS } from '../support/bounds.ts';
+import { NO_RIDES } from '../support/no-rides.ts';
 
 const KEY = 'k'.repeat(32);
 const OLD_KEY = 'o'.repeat(32);
@@ -39,6 +40,7 @@ function coreOf(asked: string[]) {
     signals: new Signals(),
     limits: WIDE_LIMITS,
     gateways: () => [],
+    rides: () => NO_RIDES,
     pushKey: () => null,
     actor: () => ACT.actor,
   };

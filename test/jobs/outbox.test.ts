@@ -8,6 +8,7 @@ import { makeLog } from '../../src/log.ts';
 import { ACT } from '../support/actor.ts';
 import { WIDE_LIMITS } from '../support/bounds.ts';
 import { ACCEPTED, BUSY, OutboxBench, Scripted } from '../support/fake-outbox.ts';
+import { NO_RIDES } from '../support/no-rides.ts';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
@@ -77,7 +78,8 @@ describe('handing over', () => {
       deliverNamed: async () => ({ count: 0, deviceIds: [], failedCount: 0 }),
       findNextDueMs: async () => null,
     };
-    const rest = { actor: () => ACT.actor, limits: WIDE_LIMITS, gateways: () => [] };
+    const none = { gateways: () => [], rides: () => NO_RIDES };
+    const rest = { actor: () => ACT.actor, limits: WIDE_LIMITS, ...none };
     const core = { ...rest, store, signals: bench.signals, pushKey: () => null };
     const log = makeLog({ logFormat: 'human', logLevel: 'error' }, bench.clock.nowMs);
     makeWorker(core as unknown as Core, bench.clock, log);

@@ -20,6 +20,7 @@ import { ACT } from '../support/actor.ts';
 import { freshFolder } from '../support/app.ts';
 import { WIDE_LIMITS } from '../support/bounds.ts';
 import { FakeClock } from '../support/clock.ts';
+import { NO_RIDES } from '../support/no-rides.ts';
 import { until } from '../support/until.ts';
 
 const lines: string[] = [];
@@ -42,6 +43,7 @@ function coreOn(store: Partial<Store>): Core {
     actor: () => ACT.actor,
     limits: WIDE_LIMITS,
     gateways: () => [],
+    rides: () => NO_RIDES,
     pushKey: () => null,
   };
 }

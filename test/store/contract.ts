@@ -54,6 +54,7 @@ import { receiptContract } from './contract/receipt.ts';
 import { recipientContract } from './contract/recipient.ts';
 import { refusedContract } from './contract/refused.ts';
 import { registrationContract } from './contract/registration.ts';
+import { rideContract } from './contract/ride.ts';
 import { slotContract } from './contract/slot.ts';
 import { targetContract } from './contract/target.ts';
 import { watchContract } from './contract/watch.ts';
@@ -80,7 +81,7 @@ export const PARTS = {
   audit: { ...auditContract, ...operatorContract },
   node: { ...nodeContract, ...healthContract, ...watchContract },
   distribution: { ...distributionContract, ...laneContract, ...namedContract },
-  delivery: deliveryContract,
+  delivery: { ...deliveryContract, ...rideContract },
   recipient: loading,
   serving: { sendRecipients, ...receiptContract },
   inbox: { ...inboxContract, ...ledgerContract, ...keepingContract },

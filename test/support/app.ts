@@ -30,6 +30,7 @@ import { ACT } from './actor.ts';
 import { WIDE_LIMITS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
 import { emptyFile } from './database.ts';
+import { NO_RIDES } from './no-rides.ts';
 import { openPlace, type Place, STORE } from './place.ts';
 import { freshDatabase, type TestDatabase } from './postgres-data.ts';
 import { strictStore } from './strict-store.ts';
@@ -157,6 +158,7 @@ function coreOn(store: Store, signals: Signals, limits: Limits, pushKey: string 
     ...{ store, limits, signals },
     actor: () => ACT.actor,
     gateways: () => [],
+    rides: () => NO_RIDES,
     pushKey: () => pushKey,
   };
 }

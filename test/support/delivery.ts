@@ -16,6 +16,7 @@ import { freshPlace } from './app.ts';
 import { type Beside, besideOf, type Looked } from './beside.ts';
 import { WIDE_LIMITS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
+import { NO_RIDES } from './no-rides.ts';
 import { openPlace, type Place } from './place.ts';
 
 export const MINUTE_MS = 60_000;
@@ -61,6 +62,7 @@ export async function openCoreOn(place: Place, clock: Clock): Promise<Core> {
     signals: new Signals(),
     limits: WIDE_LIMITS,
     gateways: () => [],
+    rides: () => NO_RIDES,
     pushKey: () => null,
     actor: () => ACT.actor,
   };

@@ -25,6 +25,7 @@ import { makeLog } from '../../src/log.ts';
 import { ACT } from './actor.ts';
 import { WIDE_LIMITS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
+import { NO_RIDES } from './no-rides.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -334,7 +335,7 @@ export class OutboxBench {
     } as unknown as Store;
     const core: Core = {
       ...{ store, signals: this.signals, actor: () => ACT.actor, limits: WIDE_LIMITS },
-      ...{ gateways: () => [], pushKey: () => null },
+      ...{ gateways: () => [], rides: () => NO_RIDES, pushKey: () => null },
     };
     const write = (line: string) => this.logLines.push(line.replace(/^\S+ /, '').trimEnd());
     return new Outbox({

@@ -6,6 +6,7 @@ import { Signals } from '../../src/core/signals.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './actor.ts';
 import { WIDE_LIMITS } from './bounds.ts';
+import { NO_RIDES } from './no-rides.ts';
 import { Random } from './random.ts';
 
 export interface SlotWorkerOrder {
@@ -31,6 +32,7 @@ async function work(order: SlotWorkerOrder): Promise<SlotWorkerReport> {
     signals: new Signals(),
     limits: WIDE_LIMITS,
     gateways: () => [],
+    rides: () => NO_RIDES,
     pushKey: () => null,
     actor: () => ACT.actor,
   };

@@ -101,6 +101,10 @@ export const cancelDistribution = (before: Moved, after: Moved) =>
 export const blockDistribution = (before: Moved, after: Moved) =>
   moved('distribution.block', before, after);
 
+/** A message that has ended, and rode on subscriptions until now. */
+export const endRide = ({ id, status }: Moved) =>
+  deed('distribution.block', { id, status, rides: 'ended' });
+
 export function addProvider(draft: NewProvider): Deed {
   const terms = { ...subscriptionOf(draft), ...setOnly(policyFacts({ ...NO_POLICY, ...draft })) };
   const object = { key: keyFingerprint(draft.keyHash), ...terms };

@@ -59,7 +59,7 @@ async function deliverNamed(core: Core, worker: Omit<Lease, 'id'>): Promise<bool
   const { ledgerRowsMax, waitingPerDeviceMax: waitingMax } = core.limits;
   const rules: DeliveryRules = {
     afterChecking: (provider, work) => afterChecking(provider, work, ledgerRowsMax, worker.nowMs),
-    ...{ ledgerRowsMax, waitingMax, gateways: core.gateways() },
+    ...{ ledgerRowsMax, waitingMax, gateways: core.gateways(), rides: core.rides() },
   };
   const { count, deviceIds } = await core.store.deliverNamed(worker, rules);
   await wakeDevices(core, deviceIds);
@@ -68,7 +68,7 @@ async function deliverNamed(core: Core, worker: Omit<Lease, 'id'>): Promise<bool
 
 async function step(core: Core, work: ClaimedDistribution, lease: Lease): Promise<void> {
   const { store } = core;
-  const move = (to: number) => store.moveDistribution(lease, work.status, to);
+  const move = (to: number) => store.moveDistribution(lease, work.status, to, core.rides());
   switch (work.status) {
     case CREATED:
     case PENDING:

@@ -7,6 +7,7 @@ import type { Cursor, Page } from './page.ts';
 import type { Provider } from './provider.ts';
 import type { PushGateway } from './registration.ts';
 import type { ReplaceRefusal } from './replacing.ts';
+import type { RideRules } from './ride.ts';
 
 /** A device that a provider targets by its HWID. */
 export interface TargetDevice {
@@ -147,6 +148,8 @@ export interface DeliveryRules {
   /** Most messages of a provider that wait for one device. */
   waitingMax: number;
   gateways: readonly PushGateway[];
+  /** Absent: nothing rides. */
+  rides?: RideRules;
 }
 
 /** The result of `deliverNamed`. */
@@ -241,10 +244,11 @@ export interface DistributionStore {
   /** Finds the time at which a distribution can be claimed; 0: at once; null: none waits. */
   findNextDueMs(): Promise<number | null>;
   /**
-   * Changes the status from `from` to `to`. Returns false if the lease was lost, or if `to` is 5
-   * Load and another distribution of the provider is in delivery.
+   * Changes the status from `from` to `to`; from 5 Load on the message rides by these rules
+   * (absent: it does not). Returns false if the lease was lost, or if `to` is 5 Load and another
+   * distribution of the provider is in delivery.
    */
-  moveDistribution(lease: Lease, from: number, to: number): Promise<boolean>;
+  moveDistribution(lease: Lease, from: number, to: number, rides?: RideRules): Promise<boolean>;
   /** Releases all leases of a worker. */
   releaseWork(owner: string): Promise<void>;
   /**
@@ -290,7 +294,8 @@ export interface DistributionStore {
     missing: LedgerRow[];
   } | null>;
   /**
-   * Blocks a distribution with a status of `from`; else returns its status. Returns
+   * Blocks a distribution with a status of `from`, which ends its ride too. Of one with another
+   * status only the ride ends (`ride_ended`); if none does, returns that status. Returns
    * `distribution_not_found` if none has the id.
    */
   blockDistribution(
@@ -298,5 +303,5 @@ export interface DistributionStore {
     from: readonly number[],
     nowMs: number,
     act: Act,
-  ): Promise<'ok' | 'distribution_not_found' | number>;
+  ): Promise<'ok' | 'ride_ended' | 'distribution_not_found' | number>;
 }

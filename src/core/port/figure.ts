@@ -7,7 +7,7 @@ export const FIGURES = [
   ...(['admitted', 'admitted_over', 'seen', 'refused_hwid', 'refused_domain'] as const),
   'refused_disabled',
   ...(['refused_full', 'freed', 'links', 'sends', 'recipients', 'delivered'] as const),
-  ...(['received', 'opened', 'executed', 'failed', 'expired'] as const),
+  ...(['received', 'opened', 'executed', 'failed', 'expired', 'carried'] as const),
 ] as const;
 
 export type Figure = (typeof FIGURES)[number];
@@ -59,7 +59,7 @@ export interface LinkRefusals {
 export interface FigureStore {
   /** Counts a refusal and keeps its device; writes nothing else. Never waits, never throws. */
   countRefusal(link: KnownLink, reason: RefusalReason, atMs: number, device?: RefusedDevice): void;
-  /** Saves the counts of this process. Writes nothing if there are none. */
+  /** Saves the counts and stamps of this process. Writes nothing if there are none. */
   saveFigures(): Promise<void>;
   /**
    * Lists the saved figures of a provider (null: the sums of all) from `fromDay` to `toDay`, which

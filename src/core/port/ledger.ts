@@ -10,6 +10,8 @@ export interface LedgerTotals {
   opened: number;
   executed: number;
   refused: number;
+  /** Those whose subscription's answer carried it. */
+  carried: number;
   /** Those with a push, by its state. */
   atGateway: Record<PushState, number>;
 }
@@ -29,6 +31,9 @@ export interface LedgerRow {
   executedAtMs: number | null;
   refusedAtMs: number | null;
   detail: string | null;
+  /** When an answer to the device's fetch first carried it, in which app and form; null: none. */
+  carriedAtMs: number | null;
+  carried: string | null;
   /** Null: it has no push. `problem`: of the last attempt. */
   push: { state: PushState; problem: string | null } | null;
 }

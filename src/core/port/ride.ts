@@ -1,8 +1,17 @@
 /** What rides on the answers to fetches of subscriptions: records and their part of the port. */
 
+import type { Maybe } from './maybe.ts';
+
 /** How much may ride: nothing, notifications alone, commands too. In this order. */
 export const RIDE_LEVELS = ['off', 'notifications', 'on'] as const;
 export type RideLevel = (typeof RIDE_LEVELS)[number];
+
+/** The operator's terms of what begins to ride. */
+export interface RideRules {
+  level: RideLevel;
+  /** The longest time that a message rides. */
+  hours: number;
+}
 
 /** Addresses that apps show as buttons beside a subscription; null: none. */
 export interface Buttons {
@@ -63,4 +72,18 @@ export interface CarriedStamp {
   atMs: number;
   /** App and form, as `happ: announce`; 64 characters at most. */
   carried: string;
+}
+
+export interface RideStore {
+  /** Finds what rides, or is to ride, to all devices of a provider, and the provider's terms. */
+  findRides(providerId: number): Maybe<ProviderRides>;
+  /**
+   * Finds what rides to a device that messages name. Those that the device got on another way end
+   * at that time.
+   */
+  findNamedRides(deviceId: number, providerId: number): Maybe<readonly Ride[]>;
+  /** Notes what answers carried. Never waits, never throws; `saveFigures` saves it. */
+  noteCarried(stamps: readonly CarriedStamp[]): void;
+  /** Deletes some rides that ended before a time. Returns false if there were none. */
+  forgetRides(endedBeforeMs: number): Promise<boolean>;
 }

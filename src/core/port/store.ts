@@ -31,6 +31,7 @@ import type { OutboxStore } from './outbox.ts';
 import type { ProviderStore } from './provider.ts';
 import type { ReceiptStore } from './receipt.ts';
 import type { RegistrationStore } from './registration.ts';
+import type { RideStore } from './ride.ts';
 import type { SlotStore } from './slot.ts';
 import type { WebhookStore } from './webhook.ts';
 
@@ -45,6 +46,7 @@ export interface Store
     DistributionStore,
     ReceiptStore,
     RegistrationStore,
+    RideStore,
     InboxStore,
     AuditStore,
     ImportStore,

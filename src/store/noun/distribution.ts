@@ -15,6 +15,7 @@ import { literal, unscheduled } from '../status.ts';
 import { type Acceptance, acceptance } from './acceptance.ts';
 import { distributionEnds } from './distribution-end.ts';
 import { onceSteps } from './idempotency.ts';
+import { rideSteps } from './ride-steps.ts';
 
 type DistributionNoun = Pick<
   Store,
@@ -60,6 +61,8 @@ function statements(backend: Backend) {
     lock: backend.prepare<{ status: number; providerId: number }>(sql`
         SELECT status, provider_id AS "providerId" FROM distribution WHERE id = ${value('id')}
         ${backend.locked}`),
+    owner: backend.prepare<{ providerId: number }>(sql`
+        SELECT provider_id AS "providerId" FROM distribution WHERE id = ${value('id')}`),
     cancel: backend.prepare(sql`
         UPDATE distribution SET status = ${literal(CANCELLED)}, finished_at_ms = ${value('nowMs')}
         WHERE id = ${value('id')} AND ${ofProvider} AND NOT ${unscheduled()}
@@ -81,6 +84,7 @@ export function distributionNoun(backend: Backend): DistributionNoun {
   const { acceptOf, check } = acceptance(backend);
   const once = onceSteps(backend);
   const noteEnds = distributionEnds(backend);
+  const rides = rideSteps(backend);
 
   return {
     addDistribution: (draft, guards, act) =>
@@ -122,10 +126,19 @@ export function distributionNoun(backend: Backend): DistributionNoun {
 
     blockDistribution: (id, from, nowMs, act) =>
       backend.write(function* (notes) {
+        const owner = yield* on.owner.get({ id });
+        if (owner === null) return 'distribution_not_found';
+        yield* backend.lockProvider(owner.providerId);
         const known = yield* on.lock.get({ id });
         if (known === null) return 'distribution_not_found';
         const { status, providerId } = known;
-        if ((yield* on.block.run({ id, from, nowMs })) === 0) return status;
+        const isBlocked = (yield* on.block.run({ id, from, nowMs })) > 0;
+        const isRiding = yield* rides.end(id, providerId, nowMs);
+        if (!isBlocked) {
+          if (!isRiding) return status;
+          notes.audit(act, deeds.endRide({ id, status }), providerId);
+          return 'ride_ended';
+        }
         const deed = deeds.blockDistribution({ id, status }, { id, status: BLOCKED });
         notes.audit(act, deed, providerId);
         yield* noteEnds(notes, [id], nowMs);

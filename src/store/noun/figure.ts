@@ -11,6 +11,7 @@ import {
 } from '../../core/port/figure.ts';
 import { PromptSave } from '../../core/prompt-save.ts';
 import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import { CarriedStamps, carriedSteps } from './carried.ts';
 import { type EventStatements, isWantedNow } from './event-notes.ts';
 import type { FigureCounter, SavedRefusals } from './figure-counter.ts';
 import { refusedDeviceSteps } from './refused-device.ts';
@@ -99,7 +100,9 @@ export function figureNoun(
   backend: Backend,
   counter: FigureCounter,
   events: EventStatements,
+  carried = new CarriedStamps(),
 ): FigureStore {
+  const stamp = carriedSteps(backend);
   const saving = savingStatements(backend);
   const refused = refusedDeviceSteps(backend);
   const on = readingStatements(backend);
@@ -129,16 +132,21 @@ export function figureNoun(
     return saved;
   }
 
-  const save = () => counter.save((rows) => backend.write((notes) => addRows(notes, rows)));
+  const saveCounts = () => counter.save((rows) => backend.write((notes) => addRows(notes, rows)));
+  // First: what is carried is counted when its stamps are saved.
+  const saveAll = async () => {
+    await carried.save((stamps) => backend.write((notes) => stamp(notes, stamps)));
+    await saveCounts();
+  };
   const prompt = new PromptSave({
     isWanted: (providerId) => backend.read(() => isWantedNow(events, providerId, 'link.refused')),
-    save,
+    save: saveCounts,
   });
   return {
     countRefusal: (link, reason, atMs, device) => {
       if (counter.addRefusal(link, reason, atMs, device ?? null)) prompt.ask(link.providerId);
     },
-    saveFigures: save,
+    saveFigures: saveAll,
     listFigures: async (providerId, fromDay, toDay) =>
       backend.read(() =>
         providerId === null

@@ -11,6 +11,7 @@ import { type Backend, type Notes, type Step, value } from '../backend.ts';
 import { FINAL, IN_DELIVERY, IN_LANE, literal } from '../status.ts';
 import { distributionEnds } from './distribution-end.ts';
 import { type Candidate, CLAIM_COUNT_MAX, laneOrder } from './lane-order.ts';
+import { rideSteps } from './ride-steps.ts';
 
 type LaneNoun = Pick<Store, 'claimWork' | 'findNextDueMs' | 'moveDistribution' | 'releaseWork'>;
 
@@ -126,6 +127,7 @@ function isHeld(work: Candidate, { owner, clockMs, leaseMs }: Hold): boolean {
 
 export function laneNoun(backend: Backend): LaneNoun {
   const { on, ...steps } = laneSteps(backend);
+  const rides = rideSteps(backend);
 
   function* claimable(hold: Hold): Step<Candidate[]> {
     const [lanes, unchecked] = yield* backend.together([
@@ -166,11 +168,14 @@ export function laneNoun(backend: Backend): LaneNoun {
       return readyAtMs && readyAtMs - backend.storeMs(0);
     },
 
-    moveDistribution: (lease, from, to) =>
+    moveDistribution: (lease, from, to, rules) =>
       backend.write(function* (notes) {
-        const { id } = lease;
+        const { id, nowMs } = lease;
         if (to === LOAD) yield* on.lockLane.run({ id });
-        return (yield* steps.move(notes, held(backend, lease), [id], { from, to })).length > 0;
+        const plans = to === LOAD ? yield* rides.plan([id], rules, nowMs) : [];
+        const moved = yield* steps.move(notes, held(backend, lease), [id], { from, to });
+        yield* rides.begin(plans, moved);
+        return moved.length > 0;
       }),
 
     releaseWork: async (owner) => {

@@ -29,6 +29,7 @@ export const LEDGER_COLUMNS = sql.raw(`d.hwid AS hwid,
   failed_at_ms AS "failedAtMs", expired_at_ms AS "expiredAtMs",
   received_at_ms AS "receivedAtMs", opened_at_ms AS "openedAtMs",
   executed_at_ms AS "executedAtMs", refused_at_ms AS "refusedAtMs", detail,
+  carried_at_ms AS "carriedAtMs", carried,
   CASE push_state WHEN 1 THEN 'queued' WHEN 2 THEN 'accepted' WHEN 3 THEN 'failed' END
     AS "pushState"`);
 
@@ -65,7 +66,7 @@ function ledgerStatements(backend: Backend) {
           count(*) FILTER (WHERE state = 2) AS sent, count(*) FILTER (WHERE state = 3) AS failed,
           count(*) FILTER (WHERE state = 4) AS expired, count(received_at_ms) AS received,
           count(opened_at_ms) AS opened, count(executed_at_ms) AS executed,
-          count(refused_at_ms) AS refused,
+          count(refused_at_ms) AS refused, count(carried_at_ms) AS carried,
           count(*) FILTER (WHERE push_state = 1) AS "pushQueued",
           count(*) FILTER (WHERE push_state = 2) AS "pushAccepted",
           count(*) FILTER (WHERE push_state = 3) AS "pushFailed"

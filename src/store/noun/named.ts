@@ -15,6 +15,7 @@ import type { Candidate } from './lane-order.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
 import { recipientLoading } from './recipient.ts';
 import { recipientServing } from './recipient-serving.ts';
+import { rideSteps } from './ride-steps.ts';
 
 /** Lanes at a time, each with a write of its own. */
 const LANES_MAX = 4;
@@ -66,6 +67,7 @@ const nothing = (): NamedDeliveries => ({ count: 0, deviceIds: [], failedCount: 
 /** Returns the step that takes sends as far as they go; false: another worker has claimed one. */
 function namedDelivery(backend: Backend) {
   const lanes = laneSteps(backend);
+  const rides = rideSteps(backend);
   const load = recipientLoading(backend);
   const send = recipientServing(backend);
   const countBehind = () => RECIPIENTS_MAX;
@@ -104,6 +106,7 @@ function namedDelivery(backend: Backend) {
     done: NamedDeliveries,
   ): Step<boolean> {
     const hold = held(backend, order.lease);
+    const plans = yield* rides.plan(idsOf(all), order.rules.rides, hold.nowMs);
     const claimed = yield* lanes.claim(idsOf(all), hold);
     const lost = all.findIndex(({ id }) => !claimed.has(id));
     const batch = lost === -1 ? all : all.slice(0, lost);
@@ -111,14 +114,25 @@ function namedDelivery(backend: Backend) {
     const nexts = nextStatuses(batch, order);
     const begun = Map.groupBy(batch, ({ status }) => status);
     begun.delete(CHECKING);
-    const moving = (some: readonly Candidate[], from: number, to: number) => () =>
+    const moving = (some: readonly Candidate[], from: number, to: number) =>
       lanes.move(notes, hold, idsOf(some), { from, to });
+    const loading: number[] = [];
     yield* backend.together([
-      ...[...begun].map(([from, some]) => moving(some, from, CHECKING)),
-      ...[...nexts].map(([to, some]) => moving(some, CHECKING, to)),
+      ...[...begun].map(
+        ([from, some]) =>
+          () =>
+            moving(some, from, CHECKING),
+      ),
+      ...[...nexts].map(
+        ([to, some]) =>
+          function* () {
+            const moved = yield* moving(some, CHECKING, to);
+            if (to === LOAD) loading.push(...moved);
+          },
+      ),
     ]);
-    const loading = nexts.get(LOAD);
-    if (loading !== undefined) yield* serve(notes, idsOf(loading), order, done);
+    yield* rides.begin(plans, loading);
+    if (loading.length > 0) yield* serve(notes, loading, order, done);
     return lost === -1;
   };
 }

@@ -5,6 +5,7 @@ import type { Store } from '../../core/port/store.ts';
 import type { Backend } from '../backend.ts';
 import { acknowledgementNoun } from './acknowledgement.ts';
 import { auditNoun } from './audit.ts';
+import { CarriedStamps } from './carried.ts';
 import { checkInNoun } from './check-in.ts';
 import { countNoun } from './count.ts';
 import { deviceNoun } from './device.ts';
@@ -33,6 +34,7 @@ import { recipientNoun } from './recipient.ts';
 import { refusedDeviceNoun } from './refused-device.ts';
 import { registrationNoun } from './registration.ts';
 import { removalNoun } from './removal.ts';
+import { rideNoun } from './ride.ts';
 import { slotNoun } from './slot.ts';
 import { strangerNoun } from './stranger.ts';
 import { targetNoun } from './targets.ts';
@@ -48,6 +50,7 @@ export interface NounParts {
 }
 
 export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) {
+  const carried = new CarriedStamps();
   return {
     ...providerNoun(backend),
     ...checkInNoun(backend),
@@ -81,6 +84,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...auditNoun(backend, seal),
     ...webhookNoun(backend),
     ...refusedDeviceNoun(backend),
-    ...figureNoun(backend, figures, events),
+    ...figureNoun(backend, figures, events, carried),
+    ...rideNoun(backend, carried),
   } satisfies Partial<Store>;
 }

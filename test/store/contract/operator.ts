@@ -84,6 +84,7 @@ export const operatorContract: Record<Method & keyof Store, Suite> = {
         opened: 1,
         executed: 1,
         refused: 1,
+        carried: 0,
         atGateway: { queued: 0, accepted: 0, failed: 0 },
       });
       const never = {
@@ -95,6 +96,8 @@ export const operatorContract: Record<Method & keyof Store, Suite> = {
         executedAtMs: null,
         refusedAtMs: null,
         detail: null,
+        carriedAtMs: null,
+        carried: null,
         queuedAtMs: NOW_MS,
         push: null,
       };

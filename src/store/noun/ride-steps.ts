@@ -1,0 +1,178 @@
+/** What begins to ride, and what ends, as steps of the writes that move and block distributions. */
+
+import { sql } from 'drizzle-orm';
+import { COMMAND } from '../../core/port/distribution.ts';
+import type { RideRules } from '../../core/port/ride.ts';
+import { type Part, partsOf } from '../../core/ride/parts.ts';
+import { type Statements, type Step, value } from '../backend.ts';
+
+const HOUR_MS = 3_600_000;
+/**
+ * Time from the acceptance of a command until it rides, ms: the operator can block it before a
+ * stolen key moves every user.
+ */
+export const COMMAND_WAIT_MS = 10 * 60_000;
+/** For providers with buttons, which ride for ever. */
+const FOREVER_MS = 9_000_000_000_000;
+
+/** Until when a ride has an effect: notifications are cleared for as long as they rode. */
+const EFFECT_END = sql.raw(`
+  CASE WHEN r.part = 'message' THEN 2 * r.until_ms - r.from_ms ELSE r.until_ms END`);
+
+/** A message that is to ride. */
+interface Plan {
+  distributionId: number;
+  providerId: number;
+  /** Null: it names devices. */
+  systems: readonly string[] | null;
+  deviceIds: readonly number[];
+  parts: readonly Part[];
+  fromMs: number;
+  untilMs: number;
+}
+
+interface Work {
+  id: number;
+  providerId: number;
+  notificationType: number;
+  targetOs: string | null;
+  targetHwid: string;
+  createdAtMs: number;
+  expiresAtMs: number;
+  payload: string;
+}
+
+function statements({ prepare, lockOnly, among, rows, greatest, join, locked }: Statements) {
+  const ofProvider = sql`provider_id = ${value('providerId')}`;
+  const parts = rows('parts', { part: 'text' });
+  const times = sql`CAST(${value('distributionId')} AS bigint), CAST(${value('fromMs')} AS bigint),
+    CAST(${value('untilMs')} AS bigint)`;
+  return {
+    works: prepare<Work>(sql`
+        SELECT id, provider_id AS "providerId", notification_type AS "notificationType",
+          target_os AS "targetOs", target_hwid AS "targetHwid", created_at_ms AS "createdAtMs",
+          expires_at_ms AS "expiresAtMs", payload
+        FROM distribution
+        WHERE id ${among('ids')} AND notification_type <= ${value('typeMax')} ORDER BY id`),
+    devices: prepare<{ id: number }>(sql`
+        SELECT d.id AS id FROM device d ${join} device_provider p
+          ON p.device_id = d.id AND p.provider_id = ${value('providerId')}
+        WHERE d.hwid ${among('hwids', 'text')}`),
+    lockMarks: lockOnly(sql`
+        SELECT device_id FROM device_provider
+        WHERE ${ofProvider} AND device_id ${among('deviceIds')} ORDER BY device_id ${locked}`),
+    dropOfAll: prepare(sql`
+        DELETE FROM ride WHERE device_id IS NULL AND ${ofProvider}
+          AND os ${among('systems', 'text')} AND part ${among('partNames', 'text')}`),
+    addToAll: prepare(sql`
+        INSERT INTO ride (provider_id, os, part, distribution_id, from_ms, until_ms)
+        SELECT CAST(${value('providerId')} AS bigint), s.os, x.part, ${times}
+        FROM ${rows('osRows', { os: 'text' })} s CROSS JOIN ${parts} x`),
+    dropOfDevices: prepare(sql`
+        DELETE FROM ride WHERE device_id ${among('deviceIds')} AND ${ofProvider}
+          AND part ${among('partNames', 'text')}`),
+    addToDevices: prepare(sql`
+        INSERT INTO ride (provider_id, device_id, os, part, distribution_id, from_ms, until_ms)
+        SELECT CAST(${value('providerId')} AS bigint), d.id, '', x.part, ${times}
+        FROM device d CROSS JOIN ${parts} x WHERE d.id ${among('deviceIds')}`),
+    mark: prepare(sql`
+        UPDATE device_provider SET ride_until_ms = ${greatest(
+          sql.raw('ride_until_ms'),
+          sql`CAST(${value('markMs')} AS bigint)`,
+        )}
+        WHERE ${ofProvider} AND device_id ${among('deviceIds')}`),
+    isOfAll: prepare<{ one: number }>(sql`
+        SELECT 1 AS one FROM ride
+        WHERE distribution_id = ${value('id')} AND device_id IS NULL LIMIT 1`),
+    dropUnbegun: prepare(sql`
+        DELETE FROM ride WHERE distribution_id = ${value('id')} AND from_ms >= ${value('nowMs')}`),
+    end: prepare(sql`
+        UPDATE ride SET until_ms = ${value('nowMs')}
+        WHERE distribution_id = ${value('id')} AND until_ms > ${value('nowMs')}`),
+    raise: prepare(sql`
+        UPDATE provider SET ride_version = ride_version + 1, ride_until_ms =
+          CASE WHEN support_url IS NOT NULL OR web_page_url IS NOT NULL THEN ${FOREVER_MS}
+            ELSE coalesce((SELECT max(${EFFECT_END}) FROM ride r
+              WHERE r.provider_id = provider.id AND r.device_id IS NULL), 0) END
+        WHERE id = ${value('providerId')}`),
+  };
+}
+
+export function rideSteps(backend: Statements) {
+  const on = statements(backend);
+
+  function* planOf(work: Work, { hours }: RideRules, nowMs: number): Step<Plan | null> {
+    const { id, providerId, notificationType, targetOs, targetHwid, createdAtMs } = work;
+    const isCommand = notificationType === COMMAND;
+    const fromMs = isCommand ? Math.max(nowMs, createdAtMs + COMMAND_WAIT_MS) : nowMs;
+    const untilMs = Math.min(work.expiresAtMs, fromMs + hours * HOUR_MS);
+    const all = partsOf(notificationType, JSON.parse(work.payload));
+    const systems = targetOs === null ? null : targetOs.split(',');
+    // A URL is that of one user.
+    const parts = systems === null ? all : all.filter((part) => part !== 'url');
+    if (parts.length === 0 || untilMs <= fromMs) return null;
+    const plan = { distributionId: id, providerId, systems, parts, fromMs, untilMs };
+    if (systems !== null) return { ...plan, deviceIds: [] };
+    const found = yield* on.devices.all({ providerId, hwids: targetHwid.split(',') });
+    return found.length === 0 ? null : { ...plan, deviceIds: found.map((device) => device.id) };
+  }
+
+  function* add({ systems, deviceIds, parts, ...plan }: Plan): Step<void> {
+    const { providerId, fromMs, untilMs } = plan;
+    const named = { providerId, partNames: parts, deviceIds };
+    const row = { ...plan, parts: JSON.stringify(parts.map((part) => ({ part }))) };
+    if (systems !== null) {
+      yield* on.dropOfAll.run({ ...named, systems });
+      yield* on.addToAll.run({ ...row, osRows: JSON.stringify(systems.map((os) => ({ os }))) });
+      return;
+    }
+    yield* on.dropOfDevices.run(named);
+    yield* on.addToDevices.run({ ...row, deviceIds });
+    const markMs = parts.includes('message') ? 2 * untilMs - fromMs : untilMs;
+    yield* on.mark.run({ ...named, markMs });
+  }
+
+  return {
+    /** Raises the version of a provider's rides: what doors and caches know is read anew. */
+    raise: (providerId: number): Step<number> => on.raise.run({ providerId }),
+
+    /**
+     * Plans what of these distributions rides when they begin, and locks the devices that they
+     * name: the provider is locked, and no distribution is.
+     */
+    *plan(ids: readonly number[], rules: RideRules | undefined, nowMs: number): Step<Plan[]> {
+      if (rules === undefined || rules.level === 'off') return [];
+      const typeMax = rules.level === 'on' ? COMMAND : COMMAND - 1;
+      const plans: Plan[] = [];
+      for (const work of yield* on.works.all({ ids, typeMax })) {
+        const plan = yield* planOf(work, rules, nowMs);
+        if (plan !== null) plans.push(plan);
+      }
+      const [first] = plans;
+      const deviceIds = plans.flatMap((plan) => plan.deviceIds);
+      if (first && deviceIds.length > 0) {
+        yield* on.lockMarks.run({ providerId: first.providerId, deviceIds });
+      }
+      return plans;
+    },
+
+    /** Lets plans ride whose distributions began; each takes the place of earlier ones. */
+    *begin(plans: readonly Plan[], begun: readonly number[]): Step<void> {
+      const toAll = new Set<number>();
+      for (const plan of plans) {
+        if (!begun.includes(plan.distributionId)) continue;
+        yield* add(plan);
+        if (plan.systems !== null) toAll.add(plan.providerId);
+      }
+      for (const providerId of toAll) yield* on.raise.run({ providerId });
+    },
+
+    /** Ends what rides of a distribution; its provider is locked. False: nothing rode. */
+    *end(id: number, providerId: number, nowMs: number): Step<boolean> {
+      const isOfAll = (yield* on.isOfAll.get({ id })) !== null;
+      const count = (yield* on.dropUnbegun.run({ id, nowMs })) + (yield* on.end.run({ id, nowMs }));
+      if (isOfAll && count > 0) yield* on.raise.run({ providerId });
+      return count > 0;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/** What rides: found for doors, noted as carried, and forgotten after its end. */
+
+import { sql } from 'drizzle-orm';
+import type { Ride, RideStore, RideTerms } from '../../core/port/ride.ts';
+import { type Backend, value } from '../backend.ts';
+import type { CarriedStamps } from './carried.ts';
+
+/** Rides that a step deletes: some 2 ms on SQLite. */
+const FORGET_COUNT = 500;
+
+interface TermsRow extends Omit<RideTerms, 'ridesOnDesktop' | 'buttonsAlways'> {
+  version: number;
+  ridesOnDesktop: number;
+  buttonsAlways: number;
+}
+
+function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
+  const message = sql.raw(`r.distribution_id AS "distributionId",
+    x.notification_type AS "notificationType", r.part AS part, x.payload AS payload,
+    x.created_at_ms AS "createdAtMs", r.from_ms AS "fromMs"`);
+  const distribution = sql`${join} distribution x ON x.id = r.distribution_id`;
+  /** When the device got the message on another way. */
+  const taken = sql.raw(`coalesce(q.received_at_ms,
+    CASE WHEN q.push_state = 2 THEN q.pushed_at_ms END, r.until_ms)`);
+  return {
+    terms: prepare<TermsRow>(sql`
+        SELECT ride_version AS version, ride, ride_desktop AS "ridesOnDesktop",
+          support_url AS "supportUrl", web_page_url AS "webPageUrl",
+          CAST(buttons IS NOT DISTINCT FROM 'always' AS integer) AS "buttonsAlways"
+        FROM provider WHERE id = ${value('providerId')}`),
+    ofAll: prepare<Ride>(sql`
+        SELECT ${message}, r.os AS os, r.until_ms AS "untilMs" FROM ride r ${distribution}
+        WHERE r.provider_id = ${value('providerId')} AND r.device_id IS NULL AND x.pruned_at_ms IS NULL
+        ORDER BY r.distribution_id DESC, r.id`),
+    ofDevice: prepare<Ride>(sql`
+        SELECT ${message}, NULL AS os, ${least(sql.raw('r.until_ms'), taken)} AS "untilMs"
+        FROM ride r ${distribution} ${join} recipient q
+          ON q.distribution_id = r.distribution_id AND q.device_id = r.device_id
+        WHERE r.device_id = ${value('deviceId')} AND r.provider_id = ${value('providerId')}
+          AND q.state <= 3 AND x.pruned_at_ms IS NULL
+        ORDER BY r.distribution_id DESC, r.id`),
+    oldest: prepare<{ id: number }>(sql`
+        SELECT id FROM ride WHERE until_ms < ${value('endedBeforeMs')} LIMIT 1`),
+    forget: prepare(sql`
+        DELETE FROM ride WHERE id IN (SELECT id FROM ride
+          WHERE until_ms < ${value('endedBeforeMs')}
+          ORDER BY until_ms, id LIMIT ${FORGET_COUNT} ${deletableUnlessBusy})`),
+  };
+}
+
+export function rideNoun(backend: Backend, carried: CarriedStamps): RideStore {
+  const on = statements(backend);
+  return {
+    findRides: (providerId) =>
+      backend.read(function* () {
+        // The version first: rides of a later one are read anew, those of an earlier one never.
+        const terms = yield* on.terms.get({ providerId });
+        const rides = yield* on.ofAll.all({ providerId });
+        if (terms === null) throw new Error(`provider ${providerId} was removed meanwhile`);
+        const { ridesOnDesktop, buttonsAlways, ...row } = terms;
+        return {
+          ...row,
+          ridesOnDesktop: ridesOnDesktop === 1,
+          buttonsAlways: buttonsAlways === 1,
+          rides,
+        };
+      }),
+    findNamedRides: (deviceId, providerId) =>
+      backend.read(() => on.ofDevice.all({ deviceId, providerId })),
+    noteCarried: (stamps) => carried.add(stamps),
+    forgetRides: async (endedBeforeMs) => {
+      if ((await backend.read(() => on.oldest.get({ endedBeforeMs }))) === null) return false;
+      return (await backend.change(() => on.forget.run({ endedBeforeMs }))) > 0;
+    },
+  };
+}

@@ -1,0 +1,304 @@
+/** What rides on subscriptions: what doors and caches read, and what is kept of it. */
+
+import { describe, expect, test } from 'bun:test';
+import type { NewDistribution } from '../../../src/core/port/distribution.ts';
+import type { Ride, RideRules } from '../../../src/core/port/ride.ts';
+import type { AdmittedLink } from '../../../src/core/port/slot.ts';
+import type { Store } from '../../../src/core/port/store.ts';
+import { ACT } from '../../support/actor.ts';
+import { addDoor, addLink, CODE, HASH, knock, NOW_MS, OTHER_CODE, type Suite } from './fixture.ts';
+import {
+  claim,
+  detailOf,
+  deviceId,
+  HOUR_MS,
+  LEDGER_MAX,
+  lease,
+  loadAll,
+  onLink,
+  register,
+  send,
+  sendAll,
+  sentAt,
+  to,
+  WAITING_MAX,
+} from './message-fixture.ts';
+
+const ALL_RIDES: RideRules = { level: 'on', hours: 10 };
+const MINUTE_MS = 60_000;
+const command = { notificationType: 20 } as const;
+const settings = (values: Record<string, unknown>) => ({
+  ...{ ...command, actionType: 'set-settings' },
+  payload: JSON.stringify({ action_type: 'set-settings', settings: values }),
+});
+const change = (type: 'domain' | 'url') => ({
+  ...{ ...command, actionType: 'sub-change' },
+  payload: JSON.stringify({ action_type: 'sub-change', change_type: type, change_value: 'x' }),
+});
+
+/** Sends, and has a worker begin to deliver it. */
+async function begin(
+  store: Store,
+  providerId: number,
+  more: Partial<NewDistribution> = {},
+  rules: RideRules = ALL_RIDES,
+): Promise<number> {
+  const id = await send(store, providerId, more);
+  const nowMs = more.createdAtMs ?? NOW_MS;
+  if (more.targetHwid) {
+    const worker = { owner: 'one', nowMs, leaseMs: 5_000 };
+    const bounds = { ledgerRowsMax: LEDGER_MAX, waitingMax: WAITING_MAX, gateways: [] };
+    await store.deliverNamed(worker, { afterChecking: () => 5, ...bounds, rides: rules });
+    return id;
+  }
+  await claim(store, 'one', nowMs);
+  const hold = lease(id, 'one', nowMs);
+  await store.moveDistribution(hold, 10, 20, rules);
+  await store.moveDistribution(hold, 20, 5, rules);
+  await loadAll(store, hold);
+  await store.moveDistribution(hold, 5, 40, rules);
+  await sendAll(store, hold);
+  await store.moveDistribution(hold, 40, 100, rules);
+  return id;
+}
+
+/** What the door of a link says to a device. */
+async function doorOf(store: Store, hwid: string, installCode = CODE): Promise<AdmittedLink> {
+  const door = await store.findSlot({ installCode, hwid, domainHash: HASH });
+  if (typeof door === 'string') throw new Error(door);
+  return door.link;
+}
+
+const named = (rides: readonly Ride[]) =>
+  rides.map(({ distributionId, os, part }) => `${distributionId} ${os ?? '-'} ${part}`);
+
+async function ofAll(store: Store, providerId: number) {
+  return named((await store.findRides(providerId)).rides);
+}
+
+async function ofDevice(store: Store, providerId: number, hwid: string) {
+  return named(await store.findNamedRides(await deviceId(store, providerId, hwid), providerId));
+}
+
+type Method = 'findRides' | 'findNamedRides' | 'noteCarried' | 'forgetRides';
+
+export const rideContract: Record<Method & keyof Store, Suite> = {
+  findRides(opened) {
+    test('a notification rides from its delivery on, and the door says so', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      expect((await doorOf(store, 'phone')).rides).toBeUndefined();
+      const id = await begin(store, providerId);
+      const { rides } = await doorOf(store, 'phone');
+      const clearedAtMs = NOW_MS + 20 * HOUR_MS;
+      expect(rides).toMatchObject({ version: 1, untilMs: clearedAtMs, deviceId: null });
+      expect(await store.findRides(providerId)).toMatchObject({
+        version: 1,
+        ...{ ride: null, ridesOnDesktop: false, supportUrl: null, buttonsAlways: false },
+        rides: [
+          {
+            ...{ distributionId: id, notificationType: 10, os: 'android', part: 'message' },
+            ...{ createdAtMs: NOW_MS, fromMs: NOW_MS, untilMs: NOW_MS + 10 * HOUR_MS },
+          },
+        ],
+      });
+    });
+
+    test('it ends with the message, if that is earlier', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await begin(store, providerId, { expiresAtMs: NOW_MS + HOUR_MS });
+      expect((await store.findRides(providerId)).rides).toMatchObject([
+        { untilMs: NOW_MS + HOUR_MS },
+      ]);
+    });
+
+    test.each([
+      ['nothing', 'off', []],
+      ['notifications alone', 'notifications', ['1 android message']],
+    ] as const)('%s, where no more may ride', async (_, level, expected) => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await begin(store, providerId, {}, { level, hours: 10 });
+      await begin(store, providerId, change('domain'), { level, hours: 10 });
+      expect(await ofAll(store, providerId)).toEqual([...expected]);
+    });
+
+    test('a newer one takes the place, system by system, and setting by setting', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const both = { targetOs: 'android,ios' };
+      await begin(store, providerId, both);
+      await begin(store, providerId, { targetOs: 'ios' });
+      await begin(store, providerId, settings({ 'ping-type': 'tcp', 'app-auto-start': 1 }));
+      await begin(store, providerId, settings({ 'ping-type': 'proxy', 'of-its-own': 1 }));
+      expect(await ofAll(store, providerId)).toEqual([
+        '4 android set:ping-type',
+        '3 android set:app-auto-start',
+        '2 ios message',
+        '1 android message',
+      ]);
+      expect((await doorOf(store, 'phone')).rides?.version).toBe(4);
+    });
+
+    test('a command waits ten minutes; a URL rides to named devices alone', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await begin(store, providerId, change('domain'));
+      await begin(store, providerId, change('url'));
+      const fromMs = NOW_MS + 10 * MINUTE_MS;
+      expect((await store.findRides(providerId)).rides).toMatchObject([
+        { part: 'domain', fromMs, untilMs: fromMs + 10 * HOUR_MS },
+      ]);
+    });
+
+    test('a block ends it, for whoever reads next, at every connection', async () => {
+      const { store, openBeside } = opened();
+      const { providerId } = await addDoor(store);
+      const id = await begin(store, providerId);
+      const beside = await openBeside();
+      const before = await beside.findRides(providerId);
+      await begin(store, providerId, change('domain'));
+      const block = (of: number, atMs: number) => store.blockDistribution(of, [40], atMs, ACT);
+      expect(await block(id, NOW_MS + 2 * HOUR_MS)).toBe('ride_ended');
+      expect(await block(id, NOW_MS + 2 * HOUR_MS)).toBe(100);
+      // It never began.
+      expect(await block(2, NOW_MS)).toBe('ride_ended');
+      const { rides } = await doorOf(beside, 'phone');
+      expect(rides?.version).toBeGreaterThan(before.version + 1);
+      expect(await ofAll(beside, providerId)).toEqual(['1 android message']);
+      await beside.close();
+    });
+
+    test('a binding that is added later has the same version', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await begin(store, providerId);
+      const other = 'c'.repeat(64);
+      await store.addDomain(
+        {
+          ...{ providerId, domainHash: other, domainName: 'c' },
+          domainCountMax: 9,
+          createdAtMs: 1,
+        },
+        ACT,
+      );
+      const door = await store.findSlot({ installCode: CODE, hwid: 'a', domainHash: other });
+      expect(typeof door === 'string' ? door : door.link.rides).toMatchObject({ version: 1 });
+    });
+  },
+
+  findNamedRides(opened) {
+    test('what names a device rides to it, and its door says until when', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'phone');
+      await knock(store, 'tablet', CODE);
+      const later = NOW_MS + MINUTE_MS;
+      const id = await begin(store, providerId, { ...to('phone'), ...sentAt(later) });
+      expect(await ofDevice(store, providerId, 'phone')).toEqual([`${id} - message`]);
+      expect((await doorOf(store, 'phone')).rides).toMatchObject({
+        ...{ version: 0, namedUntilMs: later + 20 * HOUR_MS, homeSinceMs: NOW_MS },
+        deviceId: await deviceId(store, providerId, 'phone'),
+      });
+      expect((await doorOf(store, 'stranger')).rides).toBeUndefined();
+      expect(await ofAll(store, providerId)).toEqual([]);
+    });
+
+    test('a newer one takes the place of what names the device too', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'phone');
+      await begin(store, providerId, { ...to('phone'), ...change('url') });
+      await begin(store, providerId, { ...to('phone'), ...change('url') });
+      await begin(store, providerId, { ...to('phone'), ...change('domain') });
+      expect(await ofDevice(store, providerId, 'phone')).toEqual(['3 - domain', '2 - url']);
+    });
+
+    test('it ends when the device took it with its token', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'phone');
+      const holder = await register(store, 'phone', onLink());
+      const id = await begin(store, providerId, to('phone'));
+      const untilOf = async () =>
+        (await store.findNamedRides(holder.id, providerId)).map(({ untilMs }) => untilMs);
+      expect(await untilOf()).toEqual([NOW_MS + 10 * HOUR_MS]);
+      const takenMs = NOW_MS + HOUR_MS;
+      await store.acknowledge(holder, [{ id, state: 'received', detail: null }], takenMs);
+      expect(await untilOf()).toEqual([takenMs]);
+    });
+
+    test('a block ends it before it begins', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'phone');
+      const id = await begin(store, providerId, { ...to('phone'), ...change('url') });
+      await store.blockDistribution(id, [40], NOW_MS + MINUTE_MS, ACT);
+      expect(await ofDevice(store, providerId, 'phone')).toEqual([]);
+    });
+
+    describe('the home link', () => {
+      test('is that of the first slot', async () => {
+        const { store } = opened();
+        const { providerId } = await addDoor(store);
+        await addLink(store, providerId, { installCode: OTHER_CODE });
+        await knock(store, 'phone');
+        await knock(store, 'phone', OTHER_CODE);
+        await begin(store, providerId, to('phone'));
+        expect((await doorOf(store, 'phone')).rides?.homeSinceMs).toBe(NOW_MS);
+        expect((await doorOf(store, 'phone', OTHER_CODE)).rides?.homeSinceMs).toBeNull();
+      });
+    });
+  },
+
+  noteCarried(opened) {
+    const stamp = (distributionId: number, deviceId: number, atMs = NOW_MS) => ({
+      ...{ distributionId, deviceId, atMs, carried: 'Happ: announce' },
+    });
+
+    test('a stamp is saved with the figures, once', async () => {
+      const { store, openBeside } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'phone');
+      const id = await begin(store, providerId);
+      const device = await deviceId(store, providerId, 'phone');
+      store.noteCarried([stamp(id, device), stamp(id, 999)]);
+      await store.saveFigures();
+      const beside = await openBeside();
+      beside.noteCarried([stamp(id, device, NOW_MS + 1)]);
+      await beside.saveFigures();
+      await beside.close();
+      const { missing } = await detailOf(store, id);
+      expect(missing).toMatchObject([
+        { hwid: 'phone', carriedAtMs: NOW_MS, carried: 'Happ: announce' },
+      ]);
+      const [sum] = await store.sumFigures(0, 99_999);
+      expect(sum?.carried).toBe(1);
+    });
+
+    test('what is noted when the store closes is saved', async () => {
+      const { store, openBeside } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'phone');
+      const id = await begin(store, providerId);
+      const beside = await openBeside();
+      beside.noteCarried([stamp(id, await deviceId(store, providerId, 'phone'))]);
+      await beside.close();
+      expect((await detailOf(store, id)).missing).toMatchObject([{ carriedAtMs: NOW_MS }]);
+    });
+  },
+
+  forgetRides(opened) {
+    test('what ended before a time, and nothing else', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await begin(store, providerId, { targetOs: 'ios', expiresAtMs: NOW_MS + HOUR_MS });
+      await begin(store, providerId);
+      expect(await store.forgetRides(NOW_MS + HOUR_MS)).toBe(false);
+      expect(await store.forgetRides(NOW_MS + HOUR_MS + 1)).toBe(true);
+      expect(await store.forgetRides(NOW_MS + HOUR_MS + 1)).toBe(false);
+      expect(await ofAll(store, providerId)).toEqual(['2 android message']);
+    });
+  },
+};
