@@ -128,10 +128,12 @@ const SHARED_HWID = 'no-hwid-';
 /** Returns the HWID of the apps of a link that send none, where all of them count as one device. */
 export const sharedHwid = (installId: number) => `${SHARED_HWID}${installId}`;
 
+export const isSharedHwid = (hwid: string) => hwid.startsWith(SHARED_HWID);
+
 /** Reads the HWID that a device sends: none has one of {@link sharedHwid}. */
 export function readOwnHwid(value: unknown): string | Misfit {
   const hwid = readHwid(value);
-  const isShared = !isRefused(hwid) && hwid.startsWith(SHARED_HWID);
+  const isShared = !isRefused(hwid) && isSharedHwid(hwid);
   return isShared ? malformed(`hwid must not begin with ${SHARED_HWID}`) : hwid;
 }
 

@@ -2,6 +2,8 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { hostHash } from '../../src/core/host-name.ts';
+import { subscriptionKeyHash } from '../../src/core/secret.ts';
+import { NO_TERMS } from '../../src/core/slot.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { ACT } from '../support/actor.ts';
 import { call } from '../support/app.ts';
@@ -118,6 +120,24 @@ test('the HWID of them all opens nothing else either', async () => {
   const init = { method: 'POST', body };
   const reply = await call(at.app, '/device/register', null, {}, init);
   expect(reply.json.msg).toBe('HWID is required');
+});
+
+test('their slot on a link that moved in is theirs, whatever id the link gets here', async () => {
+  const { store } = at.app.core;
+  const provider = await store.findProvider(at.own.code);
+  const seen = { registeredAtMs: 1, firstSeenAtMs: 1, lastSeenAtMs: 1 };
+  const facts = { os: '', osVersion: '', deviceName: '', appVersion: '', userAgent: '' };
+  const slots = ['phone', 'no-hwid-999'].map((hwid) => ({ hwid, ...facts, ...seen }));
+  const link = { id: null, installCode: 'MovedHere001', installLimit: 2, status: 10, note: null };
+  const terms = { ...NO_TERMS, subscriptionKeyHash: subscriptionKeyHash('moved-key-001') };
+  const rules = { installCountMax: 100, updates: false };
+  const move = () =>
+    store.importInstall(provider?.id ?? 0, { ...link, createdAtMs: 1, terms, slots }, rules, ACT);
+  expect(await move()).toMatchObject({ was: 'added', slotsAdded: 2 });
+  await setForAll('count');
+  expect(await proxy(null, '/sub/moved-key-001')).toBe(true);
+  expect(await hwids('MovedHere001')).toEqual(['no-hwid-2', 'phone']);
+  expect(await move()).toMatchObject({ was: 'present', slotsAdded: 0, slotsPresent: 2 });
 });
 
 test('a browser is answered as the upstream says, whatever the policy', async () => {

@@ -3,6 +3,7 @@
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { mergeFacts } from '../../core/device.ts';
+import { isSharedHwid, sharedHwid } from '../../core/formats.ts';
 import { merge, mergeInstall } from '../../core/moving/merge.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
@@ -87,8 +88,12 @@ function slotImport(backend: Backend) {
     *choose(
       { installId, isNew }: { installId: number; isNew: boolean },
       room: number,
-      slots: readonly ImportedSlot[],
+      imported: readonly ImportedSlot[],
     ) {
+      // The link may have another id than where it comes from.
+      const slots = imported.map((slot) =>
+        isSharedHwid(slot.hwid) ? { ...slot, hwid: sharedHwid(installId) } : slot,
+      );
       const here = isNew || slots.length === 0 ? [] : yield* held.all({ installId });
       const hwids = new Set(here.map(({ hwid }) => hwid));
       const missing = slots.filter(({ hwid }) => !hwids.has(hwid) && hwids.add(hwid));

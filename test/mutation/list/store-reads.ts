@@ -155,8 +155,10 @@ export const storeReads: readonly MutatedFile[] = [
       'test/store/contract/move.test.ts',
       'test/cli/import.test.ts',
       'test/store/contract/audit.test.ts',
+      'test/http/without-hwid.test.ts',
     ],
     changes: [
+      ['isSharedHwid(slot.hwid) ? {', 'false ? {'],
       [`if (known.providerId !== providerId) return 'install_code_exists';`, ''],
       ['notes.audit(act, deeds.importDomain(null, { ...facts, ...added }), providerId);', ''],
       ['const room = Math.max(facts.installLimit, overMax);', 'const room = facts.installLimit;'],
