@@ -4,13 +4,14 @@ import type { Command } from 'commander';
 import type { Core } from '../core/core.ts';
 import { addInstall, EXISTS, takenBy } from '../core/install.ts';
 import { innermostReason, isRefused, saving } from '../core/outcome.ts';
+import { INSTALL_ACTIVE } from '../core/port/install.ts';
 import type { Provider } from '../core/port/provider.ts';
 import { subscriptionKeyHash } from '../core/secret.ts';
 import { type ErrorCode, OperatorError, UsageError } from '../operator-error.ts';
 import { counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { type LinkRow, readLinkFile } from './link-csv.ts';
-import { linkTable, linkView } from './link-filter.ts';
+import { linkTable, linkView, type ShownLink } from './link-filter.ts';
 import { PROVIDER, type ProviderOptions, providerOf } from './provider-name.ts';
 import {
   fileValue,
@@ -90,6 +91,18 @@ function numbered(note: string | undefined, count: number): (string | null)[] {
   );
 }
 
+/** Returns a link as it is when it is new. */
+function newLink(
+  { code: providerCode }: Provider,
+  { id, installCode }: { id: number; installCode: string },
+  note: string | null,
+  installLimit: number,
+  createdAtMs: number,
+): ShownLink {
+  const fresh = { deviceCount: 0, status: INSTALL_ACTIVE, note, createdAtMs };
+  return { id, installCode, installLimit, providerCode, ...fresh };
+}
+
 async function add(context: CliContext, options: AddOptions): Promise<void> {
   const { count, limit, note, key = null, code = null } = options;
   if (count !== undefined && (key !== null || code !== null)) {
@@ -110,19 +123,20 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
       );
     }
     const drafts = notes.map((own) => ({ key, code, limit, note: own }));
-    const made = await makeAll(core, provider, drafts, context.nowMs());
-    const links = await Promise.all(
-      made.flatMap((one) => (one.done === 'added' ? [core.store.findLink(one.installCode)] : [])),
+    const nowMs = context.nowMs();
+    const made = await makeAll(core, provider, drafts, nowMs);
+    // Without reading them: nothing may hide the codes of links that are there.
+    const links = made.flatMap((one, n) =>
+      one.done === 'added' ? [newLink(provider, one, notes[n] ?? null, limit, nowMs)] : [],
     );
-    const found = links.flatMap((link) => (link === null ? [] : [link]));
-    const views = found.map(linkView);
+    const views = links.map(linkView);
     if (views.length > 0) {
-      print(context, options, count === undefined ? views[0] : views, linkTable(found));
+      print(context, options, count === undefined ? views[0] : views, linkTable(links));
     }
     for (const one of made) {
       if (one.done === 'added') continue;
       const done =
-        count === undefined ? '' : `${counted(found.length, 'link')} of ${count} added: `;
+        count === undefined ? '' : `${counted(links.length, 'link')} of ${count} added: `;
       throw new OperatorError(done + one.why, one.done === 'stopped' ? one.error : 'link_exists');
     }
   });

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { Core } from '../core/core.ts';
-import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../core/port/install.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED, type Install } from '../core/port/install.ts';
 import type { LinkFilter, OwnedLink } from '../core/port/link.ts';
 import { UsageError } from '../operator-error.ts';
 import { confirm, counted } from './confirm.ts';
@@ -52,8 +52,11 @@ export async function filterOf({ store }: Core, options: FilterOptions): Promise
   };
 }
 
+/** The parts of a link that lists show. */
+export type ShownLink = Install & Pick<OwnedLink, 'providerCode'>;
+
 /** Returns a link as JSON, with the names of the API. */
-export function linkView(link: OwnedLink) {
+export function linkView(link: ShownLink) {
   return {
     install_code: link.installCode,
     provider_code: link.providerCode,
@@ -67,7 +70,7 @@ export function linkView(link: OwnedLink) {
 }
 
 /** Returns links as a table. */
-export function linkTable(links: readonly OwnedLink[]): string {
+export function linkTable(links: readonly ShownLink[]): string {
   return table(links.map(linkView), {
     ID: 'id',
     CODE: 'install_code',

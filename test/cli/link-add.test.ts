@@ -60,6 +60,16 @@ describe('add', () => {
     expect((await link('list', '--search', 'gift')).stdout.split('\n').length).toBe(14);
   });
 
+  test('shows the codes of many, whatever it could not read afterwards', async () => {
+    const away = () => Promise.reject(new Error('too many calls wait'));
+    const busy = commandLine({ dataDir: line.dataDir, replaced: { findLink: away } });
+    const { code, stdout, stderr } = await busy.run('link', 'add', '--count', '3', '--json');
+    busy.close();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const listed = await line.run('link', 'list', '--json');
+    expect(JSON.parse(stdout)).toEqual(JSON.parse(listed.stdout).slice(0, 3).reverse());
+  });
+
   test('makes none without room for all, and refuses what cannot be', async () => {
     await line.run('provider', 'set', 'Provide1', '--max-links', '3');
     expect(await link('add', '--count', '3')).toMatchObject({

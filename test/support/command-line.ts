@@ -8,6 +8,7 @@ import { runCli } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { exampleFile, shownSettings } from '../../src/config/render.ts';
 import type { EventSenders } from '../../src/core/outbox/carrier.ts';
+import { type Store, withMethods } from '../../src/core/port/store.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { openApiDocument } from '../../src/http/document/openapi.ts';
 import { moveOf, openCore, storeKindOf } from '../../src/open-core.ts';
@@ -44,6 +45,8 @@ export function commandLine(
     dataDir?: string;
     answers?: (string | null)[];
     columns?: number;
+    /** Replaces methods of the store that a command opens. */
+    replaced?: Partial<Store>;
     /** Sends events to webhooks. */
     eventSenders?: EventSenders;
   } = {},
@@ -71,7 +74,10 @@ export function commandLine(
         shownSettings,
         exampleConfig: exampleFile,
         openApiDocument,
-        openCore,
+        openCore: async (config, create) => {
+          const core = await openCore(config, create);
+          return { ...core, store: withMethods(core.store, more.replaced ?? {}) };
+        },
         moveOf,
         openGateway,
         newestRelease: (config) => newestRelease(config, openOutgoing(config)),
