@@ -5,6 +5,7 @@ import { actAt } from '../core/audit/entry.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type InstallChange } from '../core/port/install.ts';
 import { subscriptionKeyHash } from '../core/secret.ts';
 import { UsageError } from '../operator-error.ts';
+import { addButtons, type ButtonOptions, givenButtons } from './buttons.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import {
   addMany,
@@ -29,7 +30,7 @@ const REFUSALS = {
   subscription_key_exists: 'subscription_key_exists',
 } as const;
 
-interface SetOptions extends ManyOptions, PolicyOptions {
+interface SetOptions extends ManyOptions, PolicyOptions, ButtonOptions {
   limit?: number;
   note?: string;
   status?: keyof typeof STATUSES;
@@ -37,7 +38,7 @@ interface SetOptions extends ManyOptions, PolicyOptions {
   key?: string | false;
 }
 
-function changeOf({ limit, note, status, key, ...policy }: SetOptions): InstallChange {
+function changeOf({ limit, note, status, key, ...terms }: SetOptions): InstallChange {
   return {
     ...(limit !== undefined && { installLimit: limit }),
     ...(note !== undefined && { note: note === '' ? null : note }),
@@ -45,7 +46,8 @@ function changeOf({ limit, note, status, key, ...policy }: SetOptions): InstallC
     ...(key !== undefined && {
       subscriptionKeyHash: key === false ? null : subscriptionKeyHash(key),
     }),
-    ...givenPolicy(policy),
+    ...givenPolicy(terms),
+    ...givenButtons(terms),
   };
 }
 
@@ -105,8 +107,8 @@ export function addSetCommands(link: Command, context: CliContext): void {
     )
     .option('--key <key>', 'the subscription key of the panel', subscriptionKeyValue)
     .option('--no-key', 'remove the subscription key');
-  addMany(addPolicy(setting)).action((name: LinkName | undefined, options: SetOptions) =>
-    set(context, name, options),
+  addMany(addButtons(addPolicy(setting))).action(
+    (name: LinkName | undefined, options: SetOptions) => set(context, name, options),
   );
 
   for (const [command, status, words, about] of [

@@ -4,8 +4,10 @@ import type { Command } from 'commander';
 import type { KeptRefusal } from '../core/port/figure.ts';
 import type { LinkStory, OwnedLink } from '../core/port/link.ts';
 import type { Provider } from '../core/port/provider.ts';
+import type { Buttons } from '../core/port/ride.ts';
 import type { Slot } from '../core/port/slot.ts';
 import { policyOf } from '../core/slot.ts';
+import { buttonView } from './buttons.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { linkView } from './link-filter.ts';
 import { findLink, LINK_ARGUMENT, type LinkName } from './link-name.ts';
@@ -29,6 +31,7 @@ function detailView({ link, provider, slots, story, refused }: ShownLink) {
     ...linkView(link),
     has_subscription_key: link.hasSubscriptionKey,
     ...policyView(link),
+    ...buttonView(link),
     policy: policyView(policyOf(link, provider)),
     replaced_at: showTimeOrNull(link.replacedAtMs),
     refusals: refusals && {
@@ -80,6 +83,16 @@ async function show(context: CliContext, name: LinkName, options: CommonOptions)
   print(context, options, detailView(shown), text(shown));
 }
 
+/** Returns the buttons that apps get, with whose they are. */
+function buttonSheet(own: Buttons, above: Buttons): Record<string, string | null> {
+  const shown = (url: string | null, other: string | null) =>
+    url ?? (other === null ? null : `${other} (of the provider)`);
+  return {
+    support_url: shown(own.supportUrl, above.supportUrl),
+    web_page_url: shown(own.webPageUrl, above.webPageUrl),
+  };
+}
+
 /** Returns the link as text: its facts, its slots, and the slots that ended. */
 function text(shown: ShownLink): string {
   const { link, provider } = shown;
@@ -89,6 +102,7 @@ function text(shown: ShownLink): string {
       ...linkView(link),
       has_subscription_key: facts.has_subscription_key,
       ...policySheet(link, provider),
+      ...buttonSheet(link, provider),
       replaced_at: facts.replaced_at,
       refusals:
         refusals && `${refusals.count}, last ${refusals.last_at}: ${REASON_WORDS[refusals.reason]}`,

@@ -8,6 +8,7 @@ import type { Provider, ProviderChange } from '../core/port/provider.ts';
 import { addProvider, isActive, removeProvider, rotateKey } from '../core/provider.ts';
 import { NO_POLICY } from '../core/slot.ts';
 import { UsageError } from '../operator-error.ts';
+import { addRide, givenRide, type RideOptions, rideView } from './buttons.ts';
 import { confirm, counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { KEY_FILE, type KeyOptions, printCredentials, readKey } from './key.ts';
@@ -22,7 +23,7 @@ interface AddOptions extends CommonOptions, KeyOptions, Terms, PolicyOptions {
   code?: string;
 }
 
-interface SetOptions extends CommonOptions, Partial<Terms>, PolicyOptions {
+interface SetOptions extends CommonOptions, Partial<Terms>, PolicyOptions, RideOptions {
   name?: string;
 }
 
@@ -47,6 +48,7 @@ function view(provider: Provider, nowMs: number) {
     links: provider.installCount,
     max_links: provider.installCountMax,
     ...policyView(provider),
+    ...rideView(provider),
     created_at: showTime(provider.createdAtMs),
     old_key_until: isOldKeyValid ? showTime(provider.previousKeyUntilMs ?? 0) : null,
   };
@@ -96,6 +98,7 @@ async function show(context: CliContext, code: string, options: CommonOptions): 
     links: facts.links,
     max_links: facts.max_links ?? 'default',
     ...policySheet(provider, NO_POLICY),
+    ...rideView(provider),
     created_at: facts.created_at,
     old_key_until: facts.old_key_until ?? 'no old key',
   });
@@ -125,6 +128,7 @@ async function set(context: CliContext, code: string, options: SetOptions): Prom
     ...(expires !== undefined && { activeUntilMs: orNull(expires) }),
     ...(maxLinks !== undefined && { installCountMax: orNull(maxLinks) }),
     ...givenPolicy(options),
+    ...givenRide(options),
   };
   if (Object.keys(wanted).length === 0) {
     throw new UsageError('nothing to set: give --name, --plan or another option that changes it');
@@ -199,7 +203,9 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .option(...PLAN)
     .option(...EXPIRES)
     .option(...MAX_LINKS);
-  addPolicy(setting).action((code: string, options: SetOptions) => set(context, code, options));
+  addRide(addPolicy(setting)).action((code: string, options: SetOptions) =>
+    set(context, code, options),
+  );
 
   provider
     .command('suspend')

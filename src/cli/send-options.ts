@@ -20,6 +20,7 @@ export interface SendOptions extends CommonOptions, ProviderOptions {
   /** Returns the minute in a zone, UTC ms. */
   at?: (offsetMinutes: number) => number;
   dryRun?: boolean;
+  preview?: boolean;
 }
 
 function hwidsValue(text: string): string[] {
@@ -69,12 +70,14 @@ export function addSendOptions(command: Command): Command {
       'when, as "2026-12-01 10:00" in server.output_zone; at once if omitted',
       minuteValue,
     )
-    .option('--dry-run', 'count the devices that it reaches, and send nothing');
+    .option('--dry-run', 'count the devices that it reaches, and send nothing')
+    .option('--preview', 'print what each app would show of it, and send nothing');
 }
 
 /** Returns the recipients as fields of a request. Throws {@link UsageError} unless one is given. */
-export function targetFields({ all, os, hwid }: SendOptions) {
+export function targetFields({ all, os, hwid, preview }: SendOptions) {
   const given = [all, os, hwid].filter((option) => option !== undefined);
+  if (preview && given.length === 0) return { os: [...TARGET_OS] };
   if (given.length !== 1) throw new UsageError('give --all, --os or --hwid, one of them');
   return hwid === undefined
     ? { os: os ?? [...TARGET_OS], specific_device_toggle: false }

@@ -8,8 +8,10 @@ import { noteOn } from '../core/message/command.ts';
 import { readCommand, readNotification } from '../core/message/order.ts';
 import { type Accepted, rehearsing, sendCommand, sendNotification } from '../core/message/send.ts';
 import type { TargetCount } from '../core/message/target-count.ts';
+import { COMMAND, type DistributionType, PUSH } from '../core/port/distribution.ts';
 import type { Provider } from '../core/port/provider.ts';
 import { refusalByPlan } from '../core/provider.ts';
+import type { RidingPayload } from '../core/ride/parts.ts';
 import { UsageError } from '../operator-error.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import { providerOf } from './provider-name.ts';
@@ -22,6 +24,7 @@ import {
   targetFields,
   textIn,
 } from './send-options.ts';
+import { previewOf } from './send-preview.ts';
 import { sendRefusal, sent } from './send-refusal.ts';
 import { distributionIdValue, expireDaysValue, fileValue, showTimeOrNull } from './values.ts';
 
@@ -78,8 +81,10 @@ async function notify(context: CliContext, options: NotifyOptions): Promise<void
   const form = { ...formOf(options), ...scheduleFields(context, options) };
   const { replaces = null } = options;
   const body = { PushNotificationForm: form, ...targetFields(options), replaces };
+  const read = (provider: Provider, nowMs: number) => sent(readNotification(body, nowMs), provider);
+  if (options.preview) return printPreview(context, options, PUSH, read);
   await run(context, options, 'notification', async (core, provider, nowMs) => {
-    const order = sent(readNotification(body, nowMs), provider);
+    const order = read(provider, nowMs);
     const added = sent(await sendNotification(core, provider, order, nowMs), provider);
     return { ...added, dueAtMs: order.dueAtMs };
   });
@@ -87,12 +92,29 @@ async function notify(context: CliContext, options: NotifyOptions): Promise<void
 
 async function command(context: CliContext, options: CommandOptions, content: Body) {
   const body = { ...content, ...targetFields(options), ...scheduleFields(context, options) };
+  const read = (provider: Provider, nowMs: number) => sent(readCommand(body, nowMs), provider);
+  if (options.preview) return printPreview(context, options, COMMAND, read);
   await run(context, options, 'command', async (core, provider, nowMs) => {
-    const order = sent(readCommand(body, nowMs), provider);
+    const order = read(provider, nowMs);
     const added = sent(await sendCommand(core, provider, order, nowMs), provider);
     const notes = [order.leftOut, noteOn(order.payload)];
     return { ...added, dueAtMs: order.dueAtMs, notes };
   });
+}
+
+/** Prints what apps would show of a message that `read` composes. */
+async function printPreview(
+  context: CliContext,
+  options: SendOptions,
+  type: DistributionType,
+  read: (provider: Provider, nowMs: number) => { payload: RidingPayload },
+): Promise<void> {
+  const { facts, text } = await withCore(context, options, async (core) => {
+    const provider = await providerOf(core, options);
+    const { payload } = read(provider, context.nowMs());
+    return previewOf(type, payload, provider, core.limits);
+  });
+  print(context, options, facts, text);
 }
 
 /** Sends, or only checks, within the provider's subscription and plan, and prints the result. */

@@ -4,6 +4,7 @@ import type { Reach } from './port/reach.ts';
 import type { PushGateway } from './port/registration.ts';
 import type { RideRules } from './port/ride.ts';
 import type { Store } from './port/store.ts';
+import type { Ways } from './port/way.ts';
 import type { Signals } from './signals.ts';
 
 /** The means of all rules. */
@@ -22,7 +23,7 @@ export interface Core {
   pushKey: () => string | null;
 }
 
-export interface Limits extends SendBounds, Reach {
+export interface Limits extends SendBounds, Reach, Ways {
   /** Cap on limited links for a provider without a cap of its own. */
   linksPerProviderMax: number;
   /** Cap on a provider's bindings. */

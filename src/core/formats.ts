@@ -168,6 +168,26 @@ export const NOTE = text(
 );
 export const readNote = NOTE.read;
 
+/** Most characters of the address of a button. */
+export const BUTTON_URL_LENGTH_MAX = 255;
+
+/** What may follow the host of a URL, and a host with its port. */
+const URL_REST = "[\\w.~:/?#[\\]@!$&'()*+,;=%-]";
+const URL_HOST = '[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[1-9][0-9]{0,4})?';
+
+/** The address of a button beside a subscription: a page without a user, or a place in Telegram. */
+export const BUTTON_URL = text(
+  new RegExp(
+    `^(?=.{1,${BUTTON_URL_LENGTH_MAX}}$)(?:[Hh][Tt][Tt][Pp][Ss]?://${URL_HOST}(?:[/?#]${URL_REST}*)?|tg://${URL_REST}+)$`,
+  ),
+  `an http, https or tg URL of up to ${BUTTON_URL_LENGTH_MAX} ASCII characters`,
+);
+
+/** How much of what rides a provider may have: less than the operator's file allows. */
+export const RIDE = choice(['off', 'notifications'] as const);
+export const RIDE_DESKTOP = choice([0, 1] as const);
+export const BUTTONS = choice(['missing', 'always'] as const);
+
 /** A text that links are searched for. */
 export const LINK_SEARCH = text(
   /^[^\p{Cc}\p{Cs}\u2028\u2029\uFFFD]{1,64}$/u,

@@ -11,10 +11,11 @@ import type { FreedSlots } from './port/link-end.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { Page } from './port/page.ts';
 import type { Provider } from './port/provider.ts';
+import type { Buttons } from './port/ride.ts';
 import type { OwnPolicy, Slot } from './port/slot.ts';
 import { randomCode, subscriptionKeyHash } from './secret.ts';
 
-interface InstallDraft extends Partial<OwnPolicy> {
+interface InstallDraft extends Partial<OwnPolicy>, Partial<Buttons> {
   /** Null: a random code. */
   installCode: string | null;
   installLimit: number;
@@ -34,7 +35,7 @@ export function newInstall(
 ): NewInstall {
   const { installCode, installLimit, note, subscriptionKey = null } = draft;
   const { coolDownHours = null, inactiveDays = null, whenFull = null } = draft;
-  const { enforce = null, withoutHwid = null } = draft;
+  const { enforce = null, withoutHwid = null, supportUrl = null, webPageUrl = null } = draft;
   // Written out: copying an object takes longer than a look-up in the database.
   return {
     installLimit,
@@ -44,6 +45,8 @@ export function newInstall(
     whenFull,
     enforce,
     withoutHwid,
+    supportUrl,
+    webPageUrl,
     providerId: provider.id,
     installCode: installCode ?? randomCode(12),
     subscriptionKeyHash: subscriptionKey && subscriptionKeyHash(subscriptionKey),

@@ -6,6 +6,7 @@ import { readAuthKey, readProviderCode } from './formats.ts';
 import { fromStore, isRefused, Refused } from './outcome.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { Plan, Provider } from './port/provider.ts';
+import type { OwnRideTerms } from './port/ride.ts';
 import type { OwnPolicy } from './port/slot.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from './secret.ts';
 import { nextTurn } from './turn.ts';
@@ -110,13 +111,16 @@ export async function rotateKey(
   return outcome === 'ok' ? { code, authKey } : new Refused(outcome);
 }
 
-/** Changes the policy of a provider's links, if there is a change. Returns its policy then. */
+/** What a provider sets for all of its links. */
+type OwnTerms = OwnPolicy & OwnRideTerms;
+
+/** Changes what a provider sets for its links, if there is a change. Returns what is set then. */
 export async function changePolicy(
   core: Core,
   provider: Provider,
-  change: Partial<OwnPolicy>,
+  change: Partial<OwnTerms>,
   nowMs: number,
-): Promise<OwnPolicy> {
+): Promise<OwnTerms> {
   if (Object.keys(change).length === 0) return provider;
   const outcome = await core.store.updateProvider(provider.code, change, actAt(core, nowMs));
   if (outcome !== 'ok') throw new Error('the provider was removed meanwhile');

@@ -14,6 +14,7 @@
 
 import { DAY_MS, HOUR_MS, lastMsOfDay } from './calendar.ts';
 import { INSTALL_ACTIVE, type InstallTerms } from './port/install.ts';
+import type { Buttons, OwnRideTerms } from './port/ride.ts';
 import type { Door, FullLink, LinkRefusal, OwnPolicy, Policy } from './port/slot.ts';
 
 /** A policy that overrides nothing. */
@@ -24,7 +25,12 @@ export const NO_POLICY: OwnPolicy = {
   enforce: null,
   withoutHwid: null,
 };
-export const NO_TERMS: InstallTerms = { ...NO_POLICY, subscriptionKeyHash: null };
+export const NO_BUTTONS: Buttons = { supportUrl: null, webPageUrl: null };
+export const NO_TERMS: InstallTerms = { ...NO_POLICY, ...NO_BUTTONS, subscriptionKeyHash: null };
+export const NO_RIDE_TERMS: OwnRideTerms = {
+  ...NO_BUTTONS,
+  ...{ ride: null, rideDesktop: 0, buttons: null },
+};
 
 const DEFAULT_POLICY: Policy = {
   inactiveDays: 0,

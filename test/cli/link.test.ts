@@ -110,6 +110,7 @@ describe('show', () => {
       created_at: TIME,
       has_subscription_key: false,
       ...NO_POLICY,
+      ...{ support_url: null, web_page_url: null },
       policy: {
         ...{ inactive_days: 0, when_full: 'refuse', cool_down_hours: 24 },
         ...{ enforce: 1, without_hwid: 'refuse' },
@@ -178,6 +179,22 @@ test('show has the devices that were refused, and why the last', async () => {
 });
 
 describe('set', () => {
+  test('takes buttons, which show says beside those of the provider', async () => {
+    const mine = ['--support-url', 'tg://resolve?domain=a', '--web-page-url', 'none'];
+    await json('set', CODE, ...mine);
+    const page = 'https://example.com/all';
+    await line.run('provider', 'set', 'Provide1', '--web-page-url', page);
+    expect(await json('show', CODE)).toMatchObject({
+      ...{ support_url: 'tg://resolve?domain=a', web_page_url: null },
+    });
+    const { stdout } = await link('show', CODE);
+    expect(stdout).toMatch(/^support_url +tg:\/\/resolve\?domain=a$/m);
+    expect(stdout).toMatch(/^web_page_url +https:\/\/example\.com\/all \(of the provider\)$/m);
+    await line.run('provider', 'set', 'Provide1', '--web-page-url', 'none');
+    await json('set', CODE, '--support-url', 'none');
+    expect(await json('show', CODE)).toMatchObject({ support_url: null });
+  });
+
   test('changes what is given and nothing else, and leaves an entry by the operator', async () => {
     const before = await json('show', 'LinkCode0003');
     const words = [

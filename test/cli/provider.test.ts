@@ -174,6 +174,8 @@ test('list and show tell everything but keys', async () => {
     cool_down_hours: null,
     enforce: null,
     without_hwid: null,
+    ...{ ride: 'default', ride_desktop: 'no', buttons: 'missing' },
+    ...{ support_url: null, web_page_url: null },
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
     old_key_until: null,
   };
@@ -189,6 +191,23 @@ test('list and show tell everything but keys', async () => {
   const sheet = (await provider('show', code)).stdout;
   expect(sheet).toMatch(/^max_links +9$/m);
   expect(sheet).not.toContain(authKey);
+});
+
+test('set takes what rides and the buttons, and takes them back', async () => {
+  const { code } = await add('--plan', 'basic');
+  const before = await json('show', code);
+  const urls = ['--support-url', 'tg://resolve?domain=a', '--web-page-url', 'https://example.com/'];
+  const ride = ['--ride', 'off', '--ride-desktop', 'yes', '--buttons', 'always'];
+  await json('set', code, ...urls, ...ride);
+  expect(await json('show', code)).toEqual({
+    ...{ ...before, ride: 'off', ride_desktop: 'yes', buttons: 'always' },
+    ...{ support_url: 'tg://resolve?domain=a', web_page_url: 'https://example.com/' },
+  });
+  expect((await provider('show', code)).stdout).toMatch(/^ride +off$/m);
+  const none = ['--support-url', 'none', '--web-page-url', 'none'];
+  const back = ['--ride', 'default', '--ride-desktop', 'no', '--buttons', 'missing'];
+  await json('set', code, ...none, ...back);
+  expect(await json('show', code)).toEqual(before);
 });
 
 test('set changes what is given and nothing else', async () => {

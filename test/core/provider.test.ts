@@ -4,7 +4,7 @@ import type { Store } from '../../src/core/port/store.ts';
 import { authenticate, isActive } from '../../src/core/provider.ts';
 import { hashKey } from '../../src/core/secret.ts';
 import { Signals } from '../../src/core/signals.ts';
-import { NO_POLICY } from '../../src/core/slot.ts';
+import { NO_POLICY, NO_RIDE_TERMS } from '../../src/core/slot.ts';
 import { ACT } from '../support/actor.ts';
 import { WIDE_LIMITS } from '../support/bounds.ts';
 import { NO_RIDES } from '../support/no-rides.ts';
@@ -25,6 +25,7 @@ const provider: Provider = {
   previousKeyHash: hashKey(OLD_KEY),
   previousKeyUntilMs: 1_000,
   ...NO_POLICY,
+  ...NO_RIDE_TERMS,
 };
 
 /** A core that knows one provider and remembers what it was asked for. */

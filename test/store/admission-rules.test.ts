@@ -9,7 +9,7 @@ import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../../src/core/port/install.ts
 import type { ImportedSlot } from '../../src/core/port/moving.ts';
 import type { LinkName, OwnPolicy } from '../../src/core/port/slot.ts';
 import type { Store } from '../../src/core/port/store.ts';
-import { isAdmitted, judge, NO_POLICY } from '../../src/core/slot.ts';
+import { isAdmitted, judge, NO_POLICY, NO_TERMS } from '../../src/core/slot.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { ACT } from '../support/actor.ts';
 import { describePostgres } from '../support/needs.ts';
@@ -161,7 +161,7 @@ describePostgres('on PostgreSQL', () => {
     const rivals = isOver ? [slotOf(`rival of ${made}`, RIVAL_SEEN_MS)] : [];
     const slots = [slotOf(`rival ${made}`, RIVAL_SEEN_MS), ...rivals, ...has];
     const link = { id: null, note: null, createdAtMs: NOW_MS };
-    const terms = { ...policy, subscriptionKeyHash };
+    const terms = { ...NO_TERMS, ...policy, subscriptionKeyHash };
     const installLimit = slots.length + (isFull ? 0 : 1) - rivals.length;
     const rules = { installCountMax: 10_000, updates: false };
     const replaced = {

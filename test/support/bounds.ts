@@ -17,6 +17,8 @@ export const WIDE_LIMITS: Limits = {
   outgoingAllow: [],
   outgoingAllowHttp: false,
   webhooksPerOwnerMax: 10,
+  ...{ gateRide: 'off', gateProviderIdFile: '', gateUpdateIntervalHours: 0 },
+  ...{ gateUpstreams: [], rideHosts: [] },
   ...SEND_BOUNDS,
 };
 

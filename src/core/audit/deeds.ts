@@ -9,10 +9,11 @@ import { type NewDistribution, PUSH } from '../port/distribution.ts';
 import { DOMAIN_ACTIVE, type Domain } from '../port/domain.ts';
 import type { Install, InstallTerms } from '../port/install.ts';
 import type { NewProvider, Provider } from '../port/provider.ts';
+import type { Buttons, OwnRideTerms } from '../port/ride.ts';
 import type { OwnPolicy } from '../port/slot.ts';
 import type { Webhook } from '../port/webhook.ts';
 import { hwidHash, keyFingerprint } from '../secret.ts';
-import { NO_POLICY } from '../slot.ts';
+import { NO_POLICY, NO_RIDE_TERMS } from '../slot.ts';
 import { hex } from './chain.ts';
 import { type Action, type Changes, changesOf, type Deed, type Facts } from './entry.ts';
 
@@ -106,7 +107,9 @@ export const endRide = ({ id, status }: Moved) =>
   deed('distribution.block', { id, status, rides: 'ended' });
 
 export function addProvider(draft: NewProvider): Deed {
-  const terms = { ...subscriptionOf(draft), ...setOnly(policyFacts({ ...NO_POLICY, ...draft })) };
+  const whole = { ...NO_POLICY, ...NO_RIDE_TERMS, ...draft };
+  const own = { ...policyFacts(whole), ...rideFacts(whole) };
+  const terms = { ...subscriptionOf(draft), ...setOnly(own) };
   const object = { key: keyFingerprint(draft.keyHash), ...terms };
   return { action: 'provider.add', provider: draft.code, object };
 }
@@ -121,8 +124,8 @@ export function updateProvider(before: Provider, after: Provider): Deed[] {
   const isResumed = after.suspendedAtMs === null;
   const rest = withText(
     changesOf(
-      { ...subscriptionOf(before), ...policyFacts(before) },
-      { ...subscriptionOf(after), ...policyFacts(after) },
+      { ...subscriptionOf(before), ...policyFacts(before), ...rideFacts(before) },
+      { ...subscriptionOf(after), ...policyFacts(after), ...rideFacts(after) },
     ),
     'name',
     before.name !== after.name,
@@ -206,19 +209,21 @@ function newLink(id: number, link: NewLink): Facts {
   const facts = { id, install_limit: link.installLimit };
   const hasKey = link.subscriptionKeyHash !== null;
   // Most links have neither: a copy takes longer than the rest of the entry.
-  if (!hasKey && !hasPolicy(link)) return facts;
+  const hasButtons = (link.supportUrl ?? link.webPageUrl) !== null;
+  if (!hasKey && !hasButtons && !hasPolicy(link)) return facts;
   return {
     ...facts,
-    ...setOnly(policyFacts(link)),
+    ...setOnly({ ...policyFacts(link), ...buttonFacts(link) }),
     ...(hasKey && { subscription_key: 'set' }),
   };
 }
 
 function changesOfLink(before: Link, after: Link): Changes | null {
-  const factsOf = ({ installLimit, status, ...policy }: Link) => ({
+  const factsOf = ({ installLimit, status, ...terms }: Link) => ({
     install_limit: installLimit,
     status,
-    ...policyFacts(policy),
+    ...policyFacts(terms),
+    ...buttonFacts(terms),
   });
   const isOtherKey = before.subscriptionKeyHash !== after.subscriptionKeyHash;
   const facts = changesOf(factsOf(before), factsOf(after));
@@ -232,6 +237,18 @@ const policyFacts = (own: OwnPolicy): Facts => ({
   cool_down_hours: own.coolDownHours,
   enforce: own.enforce,
   without_hwid: own.withoutHwid,
+});
+
+const buttonFacts = ({ supportUrl, webPageUrl }: Buttons): Facts => ({
+  support_url: supportUrl,
+  web_page_url: webPageUrl,
+});
+
+const rideFacts = (own: OwnRideTerms): Facts => ({
+  ride: own.ride,
+  ride_desktop: own.rideDesktop === 1 ? 1 : null,
+  buttons: own.buttons,
+  ...buttonFacts(own),
 });
 
 /** Most links have no policy of their own. */

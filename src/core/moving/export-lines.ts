@@ -7,10 +7,12 @@
 import { TIME_MAX_MS } from '../calendar.ts';
 import { tidyFacts } from '../device.ts';
 import {
+  BUTTON_URL,
   COOL_DOWN_HOURS,
   ENFORCE,
   INACTIVE_DAYS,
   type Reader,
+  RIDE,
   readDomainHash,
   readDomainStatus,
   readHwid,
@@ -89,11 +91,11 @@ export function writeEnd({ installs, slots, domains }: ExportCounts): string {
 function providerFields(provider: Provider): Fields {
   const { code, name, plan, keyHash, activeUntilMs, suspendedAtMs } = provider;
   const { installCountMax, createdAtMs, inactiveDays, whenFull, coolDownHours } = provider;
-  const { enforce, withoutHwid } = provider;
+  const { enforce, withoutHwid, ride, rideDesktop, buttons, supportUrl, webPageUrl } = provider;
   return wireFields({
     ...{ code, name, plan, keySha256: Buffer.from(keyHash).toString('hex'), activeUntilMs },
     ...{ suspendedAtMs, installCountMax, createdAtMs, inactiveDays, whenFull, coolDownHours },
-    ...{ enforce, withoutHwid },
+    ...{ enforce, withoutHwid, ride, rideDesktop, buttons, supportUrl, webPageUrl },
   });
 }
 
@@ -145,6 +147,11 @@ const POLICY = {
   withoutHwid: orAbsent(WITHOUT_HWID.read),
 };
 
+const BUTTON_URLS = {
+  supportUrl: orAbsent(BUTTON_URL.read),
+  webPageUrl: orAbsent(BUTTON_URL.read),
+};
+
 const readProviderFields = recordReader<Omit<Newcomer, 'keyHash'>>({
   code: readProviderCode,
   name: readOneLine,
@@ -154,6 +161,10 @@ const readProviderFields = recordReader<Omit<Newcomer, 'keyHash'>>({
   installCountMax: orNull(count),
   createdAtMs: time,
   ...POLICY,
+  ride: orAbsent(RIDE.read),
+  rideDesktop: (value) => (value === 1 ? 1 : 0),
+  buttons: (value) => (value === 'always' ? value : null),
+  ...BUTTON_URLS,
 });
 
 function readProvider(line: Fields): Newcomer {
@@ -190,6 +201,7 @@ const readLink = recordReader<
 const readTerms = recordReader<InstallTerms>({
   subscriptionKeyHash: orNull(readDomainHash),
   ...POLICY,
+  ...BUTTON_URLS,
 });
 
 function readInstall(fields: Fields): ImportedInstall {

@@ -9,6 +9,7 @@ import { Refused } from '../outcome.ts';
 import type { Install } from '../port/install.ts';
 import type { ImportedAs, ImportedDomain, ImportedInstall } from '../port/moving.ts';
 import type { Plan, Provider } from '../port/provider.ts';
+import type { OwnRideTerms } from '../port/ride.ts';
 import type { OwnPolicy } from '../port/slot.ts';
 import { isKeyOf } from '../provider.ts';
 import { hashKey, randomAuthKey } from '../secret.ts';
@@ -36,7 +37,7 @@ const CHUNK = 50;
 type Rules = { installCountMax: number; domainCountMax: number; updates: boolean };
 
 /** An imported provider. */
-export interface Newcomer extends Partial<OwnPolicy> {
+export interface Newcomer extends Partial<OwnPolicy>, Partial<OwnRideTerms> {
   code: string;
   name: string;
   plan: Plan;

@@ -5,6 +5,7 @@ import type { DeviceFacts } from './device.ts';
 import type { KeyedCall, KeyRefusal, Made } from './idempotency.ts';
 import type { Maybe } from './maybe.ts';
 import type { Page } from './page.ts';
+import type { Buttons } from './ride.ts';
 import type { AdmittedLink, LinkRefusal, OwnPolicy, Slot, SlotKey } from './slot.ts';
 
 export const INSTALL_DISABLED = 5;
@@ -23,7 +24,7 @@ export interface Install {
 }
 
 /** Terms of a link that lists do not show. */
-export interface InstallTerms extends OwnPolicy {
+export interface InstallTerms extends OwnPolicy, Buttons {
   /** SHA-256 of the panel's subscription key, hexadecimal; null: the link has none. */
   subscriptionKeyHash: string | null;
 }

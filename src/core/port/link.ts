@@ -5,10 +5,11 @@
 
 import type { RefusalReason } from './figure.ts';
 import type { Install } from './install.ts';
+import type { Buttons } from './ride.ts';
 import type { EndReason, OwnPolicy } from './slot.ts';
 
 /** A link with its provider. */
-export interface OwnedLink extends Install, OwnPolicy {
+export interface OwnedLink extends Install, OwnPolicy, Buttons {
   providerId: number;
   providerCode: string;
   /** True if a subscription key names the link too. */

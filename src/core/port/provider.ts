@@ -2,13 +2,14 @@
 
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
+import type { OwnRideTerms } from './ride.ts';
 import type { OwnPolicy } from './slot.ts';
 
 export const PLANS = ['basic', 'pro', 'enterprise'] as const;
 
 export type Plan = (typeof PLANS)[number];
 
-export interface Provider extends OwnPolicy {
+export interface Provider extends OwnPolicy, OwnRideTerms {
   id: number;
   code: string;
   name: string;
@@ -28,7 +29,7 @@ export interface Provider extends OwnPolicy {
 }
 
 /** A change of a provider; absent fields stay unchanged. */
-export interface ProviderChange extends Partial<OwnPolicy> {
+export interface ProviderChange extends Partial<OwnPolicy>, Partial<OwnRideTerms> {
   name?: string;
   plan?: Plan;
   activeUntilMs?: number | null;
@@ -36,8 +37,8 @@ export interface ProviderChange extends Partial<OwnPolicy> {
   suspendedAtMs?: number | null;
 }
 
-/** A new provider; absent parts of the policy are null. */
-export interface NewProvider extends Partial<OwnPolicy> {
+/** A new provider; absent parts of the policy and of what rides are null. */
+export interface NewProvider extends Partial<OwnPolicy>, Partial<OwnRideTerms> {
   code: string;
   keyHash: Uint8Array;
   name: string;

@@ -19,6 +19,14 @@ export interface Buttons {
   webPageUrl: string | null;
 }
 
+/** The own terms of a provider: see {@link RideTerms}. */
+export interface OwnRideTerms extends Buttons {
+  ride: Exclude<RideLevel, 'on'> | null;
+  rideDesktop: 0 | 1;
+  /** Null: buttons stand where the panel sends none. */
+  buttons: 'always' | null;
+}
+
 /** What a door knows of what may ride on the answer. */
 export interface DoorRides extends Buttons {
   /** Changes with what rides to all devices of the provider: see `findRides`. */

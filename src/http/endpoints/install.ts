@@ -14,12 +14,14 @@ import { isRefused } from '../../core/outcome.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type Install } from '../../core/port/install.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Page } from '../../core/port/page.ts';
+import type { Buttons } from '../../core/port/ride.ts';
 import type { OwnPolicy } from '../../core/port/slot.ts';
 import { nameOf } from '../answer/large.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint, required, type Values } from '../endpoint.ts';
 import { keyParam, REPEATED } from './once.ts';
 import {
+  buttonsIn,
   CODE_EXAMPLE,
   CountField,
   forms,
@@ -50,8 +52,11 @@ const LimitedLink = Type.Object(
 );
 
 /** Returns the given terms in the form of the core. */
-function termsOf({ subscription_key, ...policy }: Values<ReturnType<typeof termParams>>) {
-  const terms: Pick<LinkChange, keyof OwnPolicy | 'subscriptionKey'> = policyIn(policy);
+function termsOf({ subscription_key, ...rest }: Values<ReturnType<typeof termParams>>) {
+  const terms: Pick<LinkChange, keyof OwnPolicy | keyof Buttons | 'subscriptionKey'> = {
+    ...policyIn(rest),
+    ...buttonsIn(rest),
+  };
   return subscription_key === null ? terms : { ...terms, subscriptionKey: own(subscription_key) };
 }
 

@@ -2,6 +2,8 @@
 
 import { type TInteger, type TSchema, Type } from '@sinclair/typebox';
 import {
+  BUTTON_URL,
+  BUTTON_URL_LENGTH_MAX,
   COOL_DOWN_HOURS,
   DOMAIN_HASH,
   ENFORCE,
@@ -26,6 +28,7 @@ import {
   type WholeFormat,
   WITHOUT_HWID,
 } from '../../core/formats.ts';
+import type { Buttons } from '../../core/port/ride.ts';
 import type { OwnPolicy } from '../../core/port/slot.ts';
 import { optional, required, type Values } from '../endpoint.ts';
 import type { MessageKey } from '../messages.ts';
@@ -90,6 +93,15 @@ export const forms = {
     schema: choice([...WITHOUT_HWID.values, DEFAULT]),
     rule: `one of ${WITHOUT_HWID.values.join(', ')} and ${DEFAULT}`,
   },
+  buttonUrl: {
+    schema: Type.RegExp(new RegExp(`^${DEFAULT}$|${BUTTON_URL.pattern.source}`), {
+      documented: {
+        maxLength: BUTTON_URL_LENGTH_MAX,
+        pattern: '^(default$|[Hh][Tt][Tt][Pp][Ss]?://|tg://)',
+      },
+    }),
+    rule: `${BUTTON_URL.rule}, or ${DEFAULT}`,
+  },
   /** `default` has the form of a key but means none. */
   subscriptionKey: ofText(SUBSCRIPTION_KEY, {
     ...{ minLength: 1, maxLength: SUBSCRIPTION_KEY_LENGTH_MAX },
@@ -152,6 +164,27 @@ export const policyParams = <const K extends MessageKey>(misfit: K, above = 'the
   }),
 });
 
+/** The buttons that apps show beside a subscription; `above`: whose they are by default. */
+export const buttonParams = <const K extends MessageKey>(misfit: K, above: string) => ({
+  support_url: optional(forms.buttonUrl, {
+    misfit,
+    about: `The address of the button for support in apps that have one. \`default\` is ${above}.`,
+  }),
+  web_page_url: optional(forms.buttonUrl, {
+    misfit,
+    about: `The address of the button for the provider's page, likewise.`,
+  }),
+});
+
+/** Returns the buttons that a call gives; `default` removes the own one. */
+export function buttonsIn(params: Values<ReturnType<typeof buttonParams>>): Partial<Buttons> {
+  const { support_url, web_page_url } = params;
+  return {
+    ...(support_url !== null && { supportUrl: own(support_url) }),
+    ...(web_page_url !== null && { webPageUrl: own(web_page_url) }),
+  };
+}
+
 /** Returns the parts of a policy that a call gives; `default` removes the own value. */
 export function policyIn(params: Values<ReturnType<typeof policyParams>>): Partial<OwnPolicy> {
   const { cool_down_hours, enforce, inactive_days, when_full, without_hwid } = params;
@@ -174,6 +207,7 @@ export const own = <T>(value: T | typeof DEFAULT): T | null => (value === DEFAUL
 /** Terms of a link that extend the contract. */
 export const termParams = <const K extends MessageKey>(misfit: K) => ({
   ...policyParams(misfit),
+  ...buttonParams(misfit, "the provider's"),
   subscription_key: optional(forms.subscriptionKey, {
     misfit,
     about:

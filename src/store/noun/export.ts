@@ -85,10 +85,12 @@ function installOf(row: InstallRow, slots: ImportedSlot[]): ImportedInstall {
     coolDownHours,
     enforce,
     withoutHwid,
+    supportUrl,
+    webPageUrl,
     ...rest
   } = row;
   const policy = { inactiveDays, whenFull, coolDownHours, enforce, withoutHwid };
-  const terms = { subscriptionKeyHash, ...policy };
+  const terms = { subscriptionKeyHash, ...policy, supportUrl, webPageUrl };
   const { replacedAtMs, overMax, ...facts } = rest;
   return {
     ...facts,

@@ -9,15 +9,18 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Dialect, type Statements, value } from '../backend.ts';
 import { NEW_POLICY, POLICY_COLUMNS, POLICY_VALUES, SET_POLICY } from './policy.ts';
+import { BUTTON_COLUMNS, BUTTON_VALUES, NEW_BUTTONS, SET_BUTTONS } from './ride-terms.ts';
 
-/** Reads the subscription key and the policy of a link. */
+/** Reads the subscription key, the policy and the buttons of a link. */
 export const termsColumns = ({ hex }: Dialect): SQL => sql`
-  ${hex('subscription_key_hash')} AS "subscriptionKeyHash", ${sql.raw(POLICY_COLUMNS)}`;
+  ${hex('subscription_key_hash')} AS "subscriptionKeyHash", ${sql.raw(POLICY_COLUMNS)},
+  ${sql.raw(BUTTON_COLUMNS)}`;
 
 /** Sets the fields of a link that an update may change. */
 export const setLink = ({ bytes }: Dialect): SQL => sql`
   install_limit = ${value('installLimit')}, note = ${value('note')}, status = ${value('status')},
-  subscription_key_hash = ${bytes('subscriptionKeyHash')}, ${SET_POLICY}`;
+  subscription_key_hash = ${bytes('subscriptionKeyHash')}, ${SET_POLICY},
+  ${SET_BUTTONS}`;
 
 /** Returns statements that add links and slots, for new and for imported links. */
 export function linkStatements(backend: Statements) {
@@ -31,11 +34,11 @@ export function linkStatements(backend: Statements) {
         ${backend.locked}`),
     add: backend.prepare(sql`
         INSERT INTO install (id, provider_id, install_code, install_limit, status, note,
-          created_at_ms, subscription_key_hash, ${NEW_POLICY})
+          created_at_ms, subscription_key_hash, ${NEW_POLICY}, ${NEW_BUTTONS})
         VALUES (${backend.idOrNext('id', 'install')}, ${value('providerId')},
           ${value('installCode')}, ${value('installLimit')}, ${value('status')}, ${value('note')},
           ${value('createdAtMs')}, ${backend.bytes('subscriptionKeyHash')},
-          ${POLICY_VALUES})
+          ${POLICY_VALUES}, ${BUTTON_VALUES})
         ${backend.returningId}`),
     /** Another link of the provider that has the subscription key; without a key, none. */
     otherWithKey: backend.prepare<{ id: number }>(sql`

@@ -4,15 +4,18 @@ import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import * as happenings from '../../core/event/happenings.ts';
 import type { Provider, ProviderStore } from '../../core/port/provider.ts';
-import { NO_POLICY } from '../../core/slot.ts';
+import type { OwnRideTerms } from '../../core/port/ride.ts';
+import { NO_POLICY, NO_RIDE_TERMS } from '../../core/slot.ts';
 import { type Backend, value } from '../backend.ts';
 import { NEW_POLICY, POLICY_COLUMNS, POLICY_VALUES, SET_POLICY } from './policy.ts';
+import { BUTTON_VALUES, NEW_BUTTONS, RIDE_COLUMNS, ridesChanged, SET_RIDE } from './ride-terms.ts';
 
 export const PROVIDER_COLUMNS = sql.raw(`
   id, code, name, plan, active_until_ms AS "activeUntilMs", suspended_at_ms AS "suspendedAtMs",
   install_count_max AS "installCountMax", install_count AS "installCount",
   created_at_ms AS "createdAtMs", key_hash AS "keyHash", previous_key_hash AS "previousKeyHash",
-  previous_key_until_ms AS "previousKeyUntilMs", ${POLICY_COLUMNS}`);
+  previous_key_until_ms AS "previousKeyUntilMs", ${POLICY_COLUMNS},
+  ${RIDE_COLUMNS}`);
 
 function statements(backend: Backend) {
   const ofCode = sql`code = ${value('code')}`;
@@ -23,18 +26,21 @@ function statements(backend: Backend) {
     list: backend.prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider ORDER BY id`),
     add: backend.prepare(sql`
         INSERT INTO provider (code, name, plan, key_hash, active_until_ms, install_count_max,
-          created_at_ms, ${NEW_POLICY})
+          created_at_ms, ${NEW_POLICY}, ride, ride_desktop, buttons, ${NEW_BUTTONS})
         VALUES (${value('code')}, ${value('name')}, ${value('plan')}, ${value('keyHash')},
           ${value('activeUntilMs')}, ${value('installCountMax')}, ${value('createdAtMs')},
-          ${POLICY_VALUES})
+          ${POLICY_VALUES}, ${value('ride')}, ${value('rideDesktop')}, ${value('buttons')},
+          ${BUTTON_VALUES})
         ON CONFLICT DO NOTHING`),
     change: backend.prepare(sql`
         UPDATE provider
         SET name = ${value('name')}, plan = ${value('plan')},
           active_until_ms = ${value('activeUntilMs')},
           install_count_max = ${value('installCountMax')},
-          suspended_at_ms = ${value('suspendedAtMs')}, ${SET_POLICY}
+          suspended_at_ms = ${value('suspendedAtMs')}, ${SET_POLICY},
+          ${SET_RIDE}
         WHERE ${ofCode}`),
+    ridesChanged: ridesChanged(backend),
     rotate: backend.prepare(sql`
         UPDATE provider
         SET previous_key_hash = key_hash, previous_key_until_ms = ${value('previousKeyUntilMs')},
@@ -42,6 +48,8 @@ function statements(backend: Backend) {
         WHERE ${ofCode}`),
   };
 }
+
+const RIDE_FIELDS = Object.keys(NO_RIDE_TERMS) as (keyof OwnRideTerms)[];
 
 type ProviderNoun = Omit<ProviderStore, 'closeProvider' | 'removeProvider'>;
 
@@ -53,9 +61,13 @@ export function providerNoun(backend: Backend): ProviderNoun {
     listProviders: async () => backend.read(() => on.list.all()),
     addProvider: (draft, act) =>
       backend.write(function* (notes) {
-        if ((yield* on.add.run({ ...NO_POLICY, ...draft })) === 0) return 'provider_code_exists';
+        const row = { ...NO_POLICY, ...NO_RIDE_TERMS, ...draft };
+        if ((yield* on.add.run(row)) === 0) return 'provider_code_exists';
+        // Of its buttons; most have none.
+        const { code, plan, supportUrl, webPageUrl } = row;
+        const added = (supportUrl ?? webPageUrl) === null ? null : yield* on.find.get({ code });
+        if (added !== null) yield* on.ridesChanged.run({ providerId: added.id });
         notes.audit(act, deeds.addProvider(draft));
-        const { code, plan } = draft;
         notes.event(null, act.atMs, () => happenings.providerAdded(code, plan));
         return 'ok';
       }),
@@ -65,6 +77,9 @@ export function providerNoun(backend: Backend): ProviderNoun {
         if (known === null) return 'provider_not_found';
         const after = { ...known, ...wanted };
         yield* on.change.run({ ...after });
+        if (RIDE_FIELDS.some((name) => known[name] !== after[name])) {
+          yield* on.ridesChanged.run({ providerId: known.id });
+        }
         for (const deed of deeds.updateProvider(known, after)) {
           notes.audit(act, deed);
           notes.event(null, act.atMs, () => happenings.providerChanged(after, deed));

@@ -17,6 +17,9 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
     'a policy and a subscription key of its own': [
       'install.add {"id":1,"install_limit":100,"inactive_days":30,"when_full":"replace-oldest","cool_down_hours":48,"enforce":0,"without_hwid":"count","subscription_key":"set"}',
     ],
+    'buttons of its own': [
+      'install.add {"id":1,"install_limit":100,"support_url":"tg://resolve?domain=a","web_page_url":"https://example.com/"}',
+    ],
     'default, and empty, are nothing of its own': ['install.add {"id":1,"install_limit":100}'],
     'a subscription key that another provider has': [
       'install.add {"id":2,"install_limit":1,"subscription_key":"set"}',
@@ -25,6 +28,12 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
   '/api/update-install': {
     'all fields together': [
       'install.update {"id":1} {"install_limit":[2,100],"status":[10,5],"note":"changed"}',
+    ],
+    buttons: [
+      'install.update {"id":1} {"support_url":[null,"tg://resolve?domain=a"],"web_page_url":[null,"https://example.com/"]}',
+    ],
+    'default for a button: that of the provider again': [
+      'install.update {"id":1} {"support_url":["tg://resolve?domain=a",null]}',
     ],
     'a policy and a subscription key': [
       'install.update {"id":1} {"inactive_days":[null,30],"when_full":[null,"replace-oldest"],"cool_down_hours":[null,48],"enforce":[null,0],"without_hwid":[null,"count"],"subscription_key":"changed"}',
@@ -46,6 +55,12 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
     'one part of it': ['provider.set {} {"without_hwid":[null,"pass"]}'],
     'default is that of the appliance; what is empty stays': [
       'provider.set {} {"enforce":[0,null]}',
+    ],
+    'what rides, and the buttons': [
+      `provider.set {} {"ride":[null,"off"],"ride_desktop":[null,1],"buttons":[null,"always"],"support_url":[null,"tg://resolve?domain=a"],"web_page_url":[null,"https://example.com:8443/${'x'.repeat(230)}"]}`,
+    ],
+    'what rides, back to what it was': [
+      `provider.set {} {"ride":["off",null],"ride_desktop":[1,null],"buttons":["always",null],"support_url":["tg://resolve?domain=a",null],"web_page_url":["https://example.com:8443/${'x'.repeat(230)}",null]}`,
     ],
   },
   '/api/free-slots': {

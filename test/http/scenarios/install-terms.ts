@@ -53,6 +53,7 @@ const termMisfits = (
       ['cool_down_hours', '1e1', 'a whole number from 1 to 720, or default'],
       ['enforce', 2, 'one of 0, 1 and default'],
       ['without_hwid', 'no', 'one of refuse, pass, count and default'],
+      ['support_url', 'javascript:alert(1)', URL_RULE],
     ] as const
   ).map(([name, value, rule]) => ({
     name: `${name}=${value}`,
@@ -64,12 +65,23 @@ const termMisfits = (
     detail: `${name} must be ${rule}`,
   }));
 
+const URL_RULE = 'an http, https or tg URL of up to 255 ASCII characters, or default';
+const buttons = { support_url: 'tg://resolve?domain=a', web_page_url: 'https://example.com/' };
+
 const addInstall: Scenario[] = [
   {
     name: 'a policy and a subscription key of its own',
     path: ADD,
     says: 'ok',
     request: { install_limit: 100, install_code: CODE, ...terms },
+    answer: `{"rc":1,"msg":"Ok","install_code":"${CODE}","id":1}`,
+    changed: ['install 1 added', 'provider 1 install_count: 0 -> 1'],
+  },
+  {
+    name: 'buttons of its own',
+    path: ADD,
+    says: 'ok',
+    request: { install_limit: 100, install_code: CODE, ...buttons },
     answer: `{"rc":1,"msg":"Ok","install_code":"${CODE}","id":1}`,
     changed: ['install 1 added', 'provider 1 install_count: 0 -> 1'],
   },
@@ -121,6 +133,27 @@ const addInstall: Scenario[] = [
 ];
 
 const updateInstall: Scenario[] = [
+  {
+    name: 'buttons',
+    path: UPDATE,
+    says: 'ok',
+    given: [aLink()],
+    request: { id: 1, ...buttons },
+    answer: UPDATED,
+    changed: [
+      'install 1 support_url: null -> "tg://resolve?domain=a"',
+      'install 1 web_page_url: null -> "https://example.com/"',
+    ],
+  },
+  {
+    name: 'default for a button: that of the provider again',
+    path: UPDATE,
+    says: 'ok',
+    given: [asked(ADD, OWN, { install_limit: 2, install_code: CODE, ...buttons })],
+    request: { id: 1, support_url: 'default', web_page_url: '' },
+    answer: UPDATED,
+    changed: ['install 1 support_url: "tg://resolve?domain=a" -> null'],
+  },
   {
     name: 'a policy and a subscription key',
     path: UPDATE,

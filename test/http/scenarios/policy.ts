@@ -7,11 +7,18 @@ const POLICY = '/api/policy';
 const answer = (changed: object = {}) =>
   JSON.stringify({
     ...{ rc: 1, msg: 'Ok', inactive_days: 0, when_full: 'refuse', cool_down_hours: 24 },
-    ...{ enforce: 1, without_hwid: 'refuse', ...changed },
+    ...{ enforce: 1, without_hwid: 'refuse', ride: 'default', ride_desktop: 0 },
+    ...{ support_url: null, web_page_url: null, buttons: 'missing', ...changed },
   });
 const given = {
   ...{ inactive_days: 30, when_full: 'replace-oldest', cool_down_hours: 48 },
   ...{ enforce: 0, without_hwid: 'count' },
+};
+
+const URL_RULE = 'an http, https or tg URL of up to 255 ASCII characters, or default';
+const rides = {
+  ...{ ride: 'off', ride_desktop: 1, support_url: 'tg://resolve?domain=a' },
+  ...{ web_page_url: `https://example.com:8443/${'x'.repeat(230)}`, buttons: 'always' },
 };
 
 const misfits: Scenario[] = (
@@ -19,6 +26,13 @@ const misfits: Scenario[] = (
     ['inactive_days', 3651, 'a whole number from 0 to 3650, or default'],
     ['enforce', 'off', 'one of 0, 1 and default'],
     ['without_hwid', 'Pass', 'one of refuse, pass, count and default'],
+    ['ride', 'on', 'one of off, notifications, default'],
+    ['ride_desktop', 2, '0 or 1'],
+    ['support_url', 'example.com', `${URL_RULE}`],
+    ['support_url', 'https://a:b@example.com/', `${URL_RULE}`],
+    ['web_page_url', `https://example.com/${'x'.repeat(240)}`, `${URL_RULE}`],
+    ['web_page_url', 'https://example.com/a\r\n', `${URL_RULE}`],
+    ['buttons', 'never', 'one of missing, always'],
   ] as const
 ).map(([name, value, rule]) => ({
   name: `${name}=${value}`,
@@ -62,6 +76,43 @@ export const policyScenarios: Scenario[] = [
     request: { enforce: 'default', without_hwid: '' },
     answer: answer({ without_hwid: 'pass' }),
     changed: ['provider 1 enforce: 0 -> null'],
+  },
+  {
+    name: 'what rides, and the buttons',
+    path: POLICY,
+    says: 'ok',
+    request: rides,
+    answer: answer(rides),
+    changed: [
+      'provider 1 buttons: null -> "always"',
+      'provider 1 ride: null -> "off"',
+      'provider 1 ride_desktop: 0 -> 1',
+      // For doors: buttons stand without an end.
+      'provider 1 ride_until_ms: 0 -> 253402300799999',
+      'provider 1 ride_version: 0 -> 1',
+      'provider 1 support_url: null -> "tg://resolve?domain=a"',
+      `provider 1 web_page_url: null -> "${rides.web_page_url}"`,
+    ],
+  },
+  {
+    name: 'what rides, back to what it was',
+    path: POLICY,
+    says: 'ok',
+    given: [asked(POLICY, OWN, rides)],
+    request: {
+      ...{ ride: 'default', ride_desktop: 0, support_url: 'default', web_page_url: 'default' },
+      buttons: 'missing',
+    },
+    answer: answer(),
+    changed: [
+      'provider 1 buttons: "always" -> null',
+      'provider 1 ride: "off" -> null',
+      'provider 1 ride_desktop: 1 -> 0',
+      'provider 1 ride_until_ms: 253402300799999 -> 0',
+      'provider 1 ride_version: 1 -> 2',
+      'provider 1 support_url: "tg://resolve?domain=a" -> null',
+      `provider 1 web_page_url: "${rides.web_page_url}" -> null`,
+    ],
   },
   ...misfits,
 ];

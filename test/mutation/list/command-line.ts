@@ -23,6 +23,19 @@ export const commandLineFiles: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/cli/send-preview.ts',
+    tests: ['test/cli/send-preview.test.ts'],
+    changes: [["(type === PUSH && level === 'notifications')", "level === 'notifications'"]],
+  },
+  {
+    file: 'src/cli/buttons.ts',
+    tests: ['test/cli/provider.test.ts'],
+    changes: [
+      ["(url === 'none' ? null : url)", '(url)'],
+      ["ride === 'default' ? null : ride", 'ride as never'],
+    ],
+  },
+  {
     file: 'src/cli/send-options.ts',
     tests: ['test/cli/send.test.ts'],
     changes: [

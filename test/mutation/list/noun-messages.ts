@@ -2,6 +2,33 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const nounMessages: readonly MutatedFile[] = [
   {
+    file: 'src/store/noun/ride-terms.ts',
+    tests: ['test/store/contract/provider.test.ts'],
+    changes: [
+      ['ride_version = ride_version + 1', 'ride_version = ride_version'],
+      ['coalesce(support_url, web_page_url) IS NOT NULL', 'support_url IS NOT NULL'],
+    ],
+  },
+  {
+    file: 'src/core/ride/preview.ts',
+    tests: ['test/cli/send-preview.test.ts'],
+    changes: [
+      ['const { [PROVIDER_ID_HEADER]: _, ...shown } = headers;', 'const shown = headers;'],
+      ['locale === null ? [] : [locale]', '[]'],
+      ['carried.length === 0 ? null :', ''],
+    ],
+  },
+  {
+    file: 'src/core/ride/ways.ts',
+    tests: ['test/cli/send-preview.test.ts', 'test/core/ride-ways.test.ts'],
+    changes: [
+      ["const most = RIDE_LEVELS.indexOf(ride ?? 'on');", 'const most = 2;'],
+      ['filter(({ provider }) => provider === code)', 'slice()'],
+      ['Math.max(...hours)', 'Math.min(...hours)'],
+      ['updateIntervalHours === 0)', 'updateIntervalHours > 0)'],
+    ],
+  },
+  {
     file: 'src/core/message/replacing.ts',
     tests: ['test/store/contract/distribution.test.ts', 'test/http/coverage/notification.test.ts'],
     changes: [

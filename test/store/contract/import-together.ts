@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test';
 import type { ImportedInstall } from '../../../src/core/port/moving.ts';
 import type { Store } from '../../../src/core/port/store.ts';
-import { NO_POLICY } from '../../../src/core/slot.ts';
+import { NO_TERMS } from '../../../src/core/slot.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   ALL,
@@ -55,7 +55,7 @@ async function keysOf(store: Store, code: string): Promise<Record<string, string
 }
 
 const withKey = (subscriptionKeyHash: string | null) => ({
-  terms: { ...NO_POLICY, subscriptionKeyHash },
+  terms: { ...NO_TERMS, subscriptionKeyHash },
 });
 
 export const importTogetherContract: Suite = (opened) => {

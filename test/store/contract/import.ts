@@ -7,7 +7,7 @@ import type {
   ImportedSlot,
 } from '../../../src/core/port/moving.ts';
 import type { Store } from '../../../src/core/port/store.ts';
-import { NO_POLICY, NO_TERMS } from '../../../src/core/slot.ts';
+import { NO_TERMS } from '../../../src/core/slot.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   ALL,
@@ -184,7 +184,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
     test('terms come along, unless nobody told them or another link has the key', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      const policy = { ...NO_POLICY, inactiveDays: 30, whenFull: 'refuse' } as const;
+      const policy = { ...NO_TERMS, inactiveDays: 30, whenFull: 'refuse' } as const;
       const terms = { ...policy, subscriptionKeyHash: HASH };
       const bring = (install: ImportedInstall, rules = RULES) =>
         store.importInstall(id, install, rules, ACT);
@@ -359,8 +359,8 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       await store.importDomain(providerId, binding({ domainHash: OTHER_HASH }), RULES, ACT);
       const slots = link().slots.map((one) => ({ slotSeenAtMs: NOW_MS, ...one }));
       const terms: InstallTerms = {
-        ...{ inactiveDays: 30, whenFull: 'replace-oldest', coolDownHours: 1 },
-        ...{ enforce: 0, withoutHwid: 'pass', subscriptionKeyHash: HASH },
+        ...{ inactiveDays: 30, whenFull: 'replace-oldest', coolDownHours: 1, supportUrl: null },
+        ...{ enforce: 0, withoutHwid: 'pass', subscriptionKeyHash: HASH, webPageUrl: 'https://a/' },
       };
       // It counted, and held more devices than its limit.
       const over = { installLimit: 1, overMax: slots.length };

@@ -80,6 +80,8 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
         coolDownHours: null,
         enforce: null,
         withoutHwid: null,
+        supportUrl: null,
+        webPageUrl: null,
         replacedAtMs: null,
         hasSubscriptionKey: false,
       });

@@ -16,6 +16,7 @@ import {
   type Suite,
 } from './fixture.ts';
 import { fillBinding } from './message-fixture.ts';
+import { rideTermsSuite } from './ride-terms.ts';
 
 type Method =
   | 'addProvider'
@@ -28,6 +29,8 @@ type Method =
 
 export const providerContract: Record<Method & keyof Store, Suite> = {
   addProvider(opened) {
+    rideTermsSuite(opened);
+
     test('keeps everything it is given', async () => {
       const { store } = opened();
       const draft = providerDraft('Provide1', {

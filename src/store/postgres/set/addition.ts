@@ -1,7 +1,7 @@
 /**
  * Adds the links of many calls by one statement, each if no guard of the statement objects: its
- * code and key are free and those of no ended link, its provider has room for it and no webhook,
- * and the call has no key. noun/install.ts adds the others.
+ * code and key are free and those of no ended link, it has no buttons, its provider has room for it
+ * and no webhook, and the call has no key. noun/install.ts adds the others.
  */
 
 import { sql } from 'drizzle-orm';
@@ -100,7 +100,8 @@ export function addLinksTogether(
   });
   return {
     addInstall: async (draft, act, keyed) =>
-      (keyed ? null : await group.ask({ draft, act })) ?? noun.addInstall(draft, act, keyed),
+      (keyed || draft.supportUrl || draft.webPageUrl ? null : await group.ask({ draft, act })) ??
+      noun.addInstall(draft, act, keyed),
   };
 }
 

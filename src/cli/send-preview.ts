@@ -1,0 +1,67 @@
+/** `--preview` of messages to devices: what each app would show, as text. */
+
+import type { DistributionType } from '../core/port/distribution.ts';
+import { PUSH } from '../core/port/distribution.ts';
+import type { Provider } from '../core/port/provider.ts';
+import type { Ways } from '../core/port/way.ts';
+import type { RidingPayload } from '../core/ride/parts.ts';
+import { type Preview, previewsOf, type Shown } from '../core/ride/preview.ts';
+import { type RidingTerms, ridingOf } from '../core/ride/ways.ts';
+import { visible } from './table.ts';
+
+/** Returns the preview of a message, as JSON and as text. */
+export function previewOf(
+  type: DistributionType,
+  payload: RidingPayload,
+  provider: Provider,
+  ways: Ways,
+) {
+  const terms = ridingOf(ways, provider);
+  const apps = previewsOf(type, payload, terms);
+  const facts = {
+    provider_code: provider.code,
+    rides: isRiding(type, terms),
+    within_hours: terms.withinHours,
+    apps,
+  };
+  return { facts, text: [...apps.flatMap(appLines), ...lastLines(type, apps, terms)].join('\n') };
+}
+
+/** Returns whether anything of the type rides for the provider. */
+const isRiding = (type: DistributionType, { level }: RidingTerms) =>
+  level === 'on' || (type === PUSH && level === 'notifications');
+
+const nameOf = ({ app }: Preview) => app ?? 'an app that is not known';
+
+function appLines(preview: Preview): string[] {
+  const { shown } = preview;
+  return shown.length === 0 ? [] : [nameOf(preview), ...shown.flatMap(shownLines)];
+}
+
+function shownLines({ locale, headers }: Shown): string[] {
+  const lines = Object.entries(headers).map(([name, value]) => {
+    const [first = '', ...more] = plain(value).split('\n').map(visible);
+    return [`    ${name}: ${first}`, ...more.map((line) => `      ${line}`)].join('\n');
+  });
+  const none = '    no header: the fetch itself does it, or an absent header';
+  return [
+    ...(locale === null ? [] : [`  in ${visible(locale)}`]),
+    ...(lines.length ? lines : [none]),
+  ];
+}
+
+/** Returns the text that a header has in base64. */
+const plain = (value: string) =>
+  value.startsWith('base64:') ? Buffer.from(value.slice(7), 'base64').toString() : value;
+
+function lastLines(type: DistributionType, apps: readonly Preview[], terms: RidingTerms) {
+  const without = apps.filter(({ shown }) => shown.length === 0).map(nameOf);
+  const { hasProviderId } = terms;
+  return [
+    ...(without.length === 0 ? [] : [`Nothing to show: ${without.join(', ')}`]),
+    ...(hasProviderId
+      ? []
+      : ['Happ takes settings and moves with a Provider ID alone: none is set.']),
+    ...(isRiding(type, terms) ? [] : ['It would not ride: ride is off for it here.']),
+  ];
+}

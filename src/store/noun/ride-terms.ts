@@ -1,0 +1,30 @@
+/** A provider's terms of what rides, and the buttons of a provider or link, as columns. */
+
+import { sql } from 'drizzle-orm';
+import { TIME_MAX_MS } from '../../core/calendar.ts';
+import { type Statements, value } from '../backend.ts';
+
+export const BUTTON_COLUMNS = `support_url AS "supportUrl", web_page_url AS "webPageUrl"`;
+export const SET_BUTTONS = sql`support_url = ${value('supportUrl')},
+  web_page_url = ${value('webPageUrl')}`;
+/** The columns of a new row with buttons, and their values. */
+export const NEW_BUTTONS = sql`support_url, web_page_url`;
+export const BUTTON_VALUES = sql`${value('supportUrl')}, ${value('webPageUrl')}`;
+
+export const RIDE_COLUMNS = `ride, ride_desktop AS "rideDesktop", buttons, ${BUTTON_COLUMNS}`;
+export const SET_RIDE = sql`ride = ${value('ride')}, ride_desktop = ${value('rideDesktop')},
+  buttons = ${value('buttons')}, ${SET_BUTTONS}`;
+
+/**
+ * Returns the statement that tells doors of a change of what rides to all devices of a provider,
+ * its terms included: a new version, and the time until which answers differ from the panel's.
+ */
+export const ridesChanged = ({ prepare }: Statements) =>
+  prepare(sql`
+    UPDATE provider SET ride_version = ride_version + 1,
+      ride_until_ms = CASE WHEN coalesce(support_url, web_page_url) IS NOT NULL
+        THEN ${sql.raw(String(TIME_MAX_MS))} ELSE coalesce((
+          SELECT max(CASE WHEN r.part = 'message' THEN 2 * r.until_ms - r.from_ms
+            ELSE r.until_ms END)
+          FROM ride r WHERE r.provider_id = provider.id AND r.device_id IS NULL), 0) END
+    WHERE id = ${value('providerId')}`);
