@@ -51,17 +51,17 @@ test('a notification, in each language of the form', async () => {
   const locales = { ru: { body: 'Сегодня' } };
   const form = file(
     'form.json',
-    JSON.stringify({ title: 'News', body: '<b>Tonight</b>', locales }),
+    JSON.stringify({ title: 'Soon', body: '<b>Tonight</b>', locales }),
   );
   const words = ['notify', '--form', form, '--link', 'https://example.com/a'];
   const told = await json(...words, '--config', riding());
   expect(told).toMatchObject({ provider_code: 'Provide1', rides: true, within_hours: 6 });
   expect(of(told.apps, 'Happ')).toMatchObject([
-    { locale: null, text: 'News\nTonight', headers: { 'sub-info-color': 'blue' } },
-    { locale: 'ru', text: 'News\nСегодня' },
+    { locale: null, text: 'Soon\nTonight', headers: { 'sub-info-color': 'blue' } },
+    { locale: 'ru', text: 'Soon\nСегодня' },
   ]);
   expect(of(told.apps, null)).toMatchObject([
-    { headers: { announce: `base64:${btoa('News\nTonight')}` } },
+    { headers: { announce: `base64:${btoa('Soon\nTonight')}` } },
     { locale: 'ru' },
   ]);
   expect(of(told.apps, 'Karing')).toEqual([]);
