@@ -190,7 +190,10 @@ export const commandLineFiles: readonly MutatedFile[] = [
   {
     file: 'src/cli/link-add.ts',
     tests: ['test/cli/link-add.test.ts'],
-    changes: [['if (room < notes.length) {', 'if (false) {']],
+    changes: [
+      ['if (room < notes.length) {', 'if (false) {'],
+      ['{ deviceCount: 0, status', '{ deviceCount: 1, status'],
+    ],
   },
   {
     file: 'src/cli/link-csv.ts',
