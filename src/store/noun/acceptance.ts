@@ -16,6 +16,7 @@ import type {
 import type { Replaceable, ReplaceRefusal } from '../../core/port/replacing.ts';
 import { type Backend, type Notes, type Step, value } from '../backend.ts';
 import { literal } from '../status.ts';
+import { rideSteps } from './ride-steps.ts';
 
 /** A send to accept. */
 export interface Offer {
@@ -79,6 +80,7 @@ export type AddSends = (rows: readonly SendRow[]) => Step<number[]>;
 /** Steps that accept or refuse sends, each on top of those before it. */
 export function acceptance(backend: Backend, addSends?: AddSends) {
   const on = statements(backend);
+  const rides = rideSteps(backend);
 
   function* addEach(rows: readonly SendRow[]): Step<number[]> {
     const ids: number[] = [];
@@ -143,7 +145,10 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
       }
       // At once: the next offer may name the same.
       const { replacesId, createdAtMs } = draft;
-      if (replacesId) yield* on.expire.run({ replacesId, createdAtMs });
+      if (replacesId) {
+        yield* on.expire.run({ replacesId, createdAtMs });
+        yield* rides.end(replacesId, providerId, createdAtMs);
+      }
       accepted.push(offer);
       Object.assign(usage, counted);
       usage.keptBytes += keptBytesOf(draft, guards.bounds);

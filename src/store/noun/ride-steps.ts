@@ -5,6 +5,7 @@ import { COMMAND } from '../../core/port/distribution.ts';
 import type { RideRules } from '../../core/port/ride.ts';
 import { type Part, partsOf } from '../../core/ride/parts.ts';
 import { type Statements, type Step, value } from '../backend.ts';
+import { ridesChanged } from './ride-terms.ts';
 
 const HOUR_MS = 3_600_000;
 /**
@@ -12,13 +13,6 @@ const HOUR_MS = 3_600_000;
  * stolen key moves every user.
  */
 export const COMMAND_WAIT_MS = 10 * 60_000;
-/** For providers with buttons, which ride for ever. */
-const FOREVER_MS = 9_000_000_000_000;
-
-/** Until when a ride has an effect: notifications are cleared for as long as they rode. */
-const EFFECT_END = sql.raw(`
-  CASE WHEN r.part = 'message' THEN 2 * r.until_ms - r.from_ms ELSE r.until_ms END`);
-
 /** A message that is to ride. */
 interface Plan {
   distributionId: number;
@@ -89,17 +83,11 @@ function statements({ prepare, lockOnly, among, rows, greatest, join, locked }: 
     end: prepare(sql`
         UPDATE ride SET until_ms = ${value('nowMs')}
         WHERE distribution_id = ${value('id')} AND until_ms > ${value('nowMs')}`),
-    raise: prepare(sql`
-        UPDATE provider SET ride_version = ride_version + 1, ride_until_ms =
-          CASE WHEN support_url IS NOT NULL OR web_page_url IS NOT NULL THEN ${FOREVER_MS}
-            ELSE coalesce((SELECT max(${EFFECT_END}) FROM ride r
-              WHERE r.provider_id = provider.id AND r.device_id IS NULL), 0) END
-        WHERE id = ${value('providerId')}`),
   };
 }
 
 export function rideSteps(backend: Statements) {
-  const on = statements(backend);
+  const on = { ...statements(backend), raise: ridesChanged(backend) };
 
   function* planOf(work: Work, { hours }: RideRules, nowMs: number): Step<Plan | null> {
     const { id, providerId, notificationType, targetOs, targetHwid, createdAtMs } = work;

@@ -80,7 +80,8 @@ export const nounMessages: readonly MutatedFile[] = [
       ],
       ["refusals.includes('kept_bytes_full') ? keptBytesMax :", ''],
       ['AND unbound_count > 0\n          AND created_at_ms > ', 'AND created_at_ms >= '],
-      ['if (replacesId) yield* on.expire.run({ replacesId, createdAtMs });', ''],
+      ['        yield* on.expire.run({ replacesId, createdAtMs });\n', ''],
+      ['        yield* rides.end(replacesId, providerId, createdAtMs);\n', ''],
       ["judged === 'exempt' ? { ...guards, generalIntervalMs: null } : guards", 'guards'],
       [
         "= ${value('replacesId')} AND provider_id = ${value('providerId')}`",

@@ -7,10 +7,12 @@ import { ACT } from '../../support/actor.ts';
 import { ALL, addDoor, addProvider, knock, NOW_MS, type Suite } from './fixture.ts';
 import {
   bringTo,
+  claim,
   deliver,
   detailOf,
   draft,
   inboxOf,
+  lease,
   ledgerOf,
   send,
   to,
@@ -116,6 +118,23 @@ export const replacingSuite: Suite = (opened) => {
     expect(open).toBe(draft(0).expiresAtMs);
     expect(await correct(store, providerId, named, to('b', 'a'), UNGUARDED)).toHaveProperty('id');
     expect(await correct(store, providerId, blocked, to('b'), UNGUARDED)).toHaveProperty('id');
+  });
+
+  test('what rides of the first ends with it', async () => {
+    const { store } = opened();
+    const { id } = await addProvider(store, 'Provide1');
+    const first = await send(store, id);
+    await claim(store);
+    for (const [from, to] of [
+      [10, 20],
+      [20, 5],
+    ] as const) {
+      await store.moveDistribution(lease(first), from, to, { level: 'on', hours: 9 });
+    }
+    const untilOf = async () => (await store.findRides(id)).rides.map((ride) => ride.untilMs);
+    expect(await untilOf()).toEqual([NOW_MS + 9 * 3_600_000]);
+    expect(await correct(store, id, first, {}, UNGUARDED)).toHaveProperty('id');
+    expect(await untilOf()).toEqual([LATER_MS]);
   });
 
   test('of corrections of the same at once, over two connections, one', async () => {
