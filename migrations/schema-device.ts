@@ -161,6 +161,8 @@ export const deviceProvider = sqliteTable(
     home_install_id: integer(),
     /** When the home slot that ended was last seen; null: it is there. */
     home_left_at_ms: integer(),
+    /** When another link became the home link: it carries later messages. */
+    home_moved_at_ms: integer().notNull().default(0),
   },
   (t) => [
     primaryKey({ columns: [t.device_id, t.provider_id] }),

@@ -32,6 +32,7 @@ ALTER TABLE provider ADD COLUMN ride_until_ms bigint NOT NULL DEFAULT 0;
 ALTER TABLE device_provider ADD COLUMN ride_until_ms bigint NOT NULL DEFAULT 0;
 ALTER TABLE device_provider ADD COLUMN home_install_id bigint;
 ALTER TABLE device_provider ADD COLUMN home_left_at_ms bigint;
+ALTER TABLE device_provider ADD COLUMN home_moved_at_ms bigint NOT NULL DEFAULT 0;
 ALTER TABLE distribution ADD COLUMN replaces_id bigint;
 ALTER TABLE provider_day ADD COLUMN carried bigint NOT NULL DEFAULT 0;
 ALTER TABLE recipient ADD COLUMN carried_at_ms bigint;

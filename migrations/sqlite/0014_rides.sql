@@ -31,6 +31,7 @@ ALTER TABLE `provider` ADD `ride_until_ms` integer DEFAULT 0 NOT NULL;
 ALTER TABLE `device_provider` ADD `ride_until_ms` integer DEFAULT 0 NOT NULL;
 ALTER TABLE `device_provider` ADD `home_install_id` integer;
 ALTER TABLE `device_provider` ADD `home_left_at_ms` integer;
+ALTER TABLE `device_provider` ADD `home_moved_at_ms` integer DEFAULT 0 NOT NULL;
 ALTER TABLE `distribution` ADD `replaces_id` integer;
 ALTER TABLE `provider_day` ADD `carried` integer DEFAULT 0 NOT NULL;
 ALTER TABLE `recipient` ADD `carried_at_ms` integer;

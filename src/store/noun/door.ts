@@ -36,6 +36,8 @@ export interface DoorRow
 /** A door as the core knows it, with the id of the slot that may be freed. */
 export interface DoorHere extends Door {
   full: (FullLink & { oldest: OldestSlot & { slotId: number } }) | null;
+  /** The device has a slot here, and its home on another link. */
+  isAway?: boolean;
 }
 
 interface PolicyRow extends OwnPolicy {
@@ -64,7 +66,10 @@ export const selectDoor = (
     i.support_url AS "supportUrl", i.web_page_url AS "webPageUrl", b.status AS "domainStatus",
     b.ride_version AS "rideVersion", b.ride_until_ms AS "rideUntilMs", s.device_id AS "deviceId",
     p.ride_until_ms AS "namedUntilMs",
-    CASE WHEN p.home_install_id = i.id THEN s.registered_at_ms END AS "homeSinceMs",
+    CASE WHEN p.home_install_id = i.id THEN ${dialect.greatest(
+      sql.raw('s.registered_at_ms'),
+      sql.raw('p.home_moved_at_ms'),
+    )} END AS "homeSinceMs",
     CASE WHEN ${SEEN_AS_ONE} THEN p.last_seen_at_ms ELSE ${slotSeen(dialect)} END
       AS "slotSeenAtMs", ${AT_PROVIDER_COLUMNS}
   FROM install i
@@ -246,7 +251,9 @@ function doorIn(row: DoorRow, providerCode: string): DoorHere {
   const rides = ridesIn(row);
   if (rides !== null) link.rides = rides;
   const isBound = row.domainStatus === DOMAIN_ACTIVE;
-  return { link, isBound, device: deviceIn(row), full: null, counts: false };
+  const door: DoorHere = { link, isBound, device: deviceIn(row), full: null, counts: false };
+  if (row.deviceId !== null && row.homeSinceMs === null) door.isAway = true;
+  return door;
 }
 
 /** What may ride; nothing for nearly all calls. */

@@ -80,6 +80,14 @@ type SeenTimes = { firstSeenAtMs: number; lastSeenAtMs: number };
 export const isFirstOfDay = (seenBeforeMs: number | null, nowMs: number): boolean =>
   seenBeforeMs === null || !sameUtcDay(seenBeforeMs, nowMs);
 
+/** A device that calls a provider. */
+export interface Visitor {
+  deviceId: number;
+  hwid: string;
+  /** True: the provider did not know it. */
+  isNewHere: boolean;
+}
+
 /** Returns the steps; they run inside writes. */
 export function knownDeviceSteps(backend: Statements) {
   const on = statements(backend);
@@ -117,7 +125,7 @@ export function knownDeviceSteps(backend: Statements) {
     return row === null ? null : row.lastSeenAtMs;
   }
 
-  /** Saves what a device reports to a provider, as seen now. */
+  /** Saves what a device reports to a provider, as seen now. Returns when it was seen before. */
   function* seeAt(
     notes: Notes,
     deviceId: number,
@@ -125,9 +133,10 @@ export function knownDeviceSteps(backend: Statements) {
     reported: DeviceFacts,
     nowMs: number,
     merge: Merge,
-  ): Step<void> {
+  ): Step<number | null> {
     const seenBeforeMs = yield* keepFacts(deviceId, providerId, reported, () => nowMs, merge);
     if (isFirstOfDay(seenBeforeMs, nowMs)) notes.figure(providerId, 'seen', nowMs);
+    return seenBeforeMs;
   }
 
   return {
@@ -136,17 +145,17 @@ export function knownDeviceSteps(backend: Statements) {
     keepFacts,
     seeAt,
 
-    /** Saves what a device reports without proof to a provider; returns the device's id. */
+    /** Saves what a device reports without proof to a provider. */
     *visit(
       notes: Notes,
       hwid: string,
       providerId: number,
       reported: DeviceFacts,
       nowMs: number,
-    ): Step<number> {
+    ): Step<Visitor> {
       const deviceId = yield* see(hwid, nowMs);
-      yield* seeAt(notes, deviceId, providerId, reported, nowMs, mergeUnproven);
-      return deviceId;
+      const before = yield* seeAt(notes, deviceId, providerId, reported, nowMs, mergeUnproven);
+      return { deviceId, hwid, isNewHere: before === null };
     },
 
     /** Saves what a device reports without a provider. */

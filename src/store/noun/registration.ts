@@ -39,6 +39,8 @@ function placeStatements({ prepare }: Backend) {
   const slotColumns = sql.raw(
     'id, install_id AS "installId", after_recipient_id AS "afterRecipientId"',
   );
+  /** The home link goes with the place, when a link claims it. */
+  const to = sql`coalesce(CAST(${value('installId')} AS bigint), home_install_id)`;
   const atPlace = sql`device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`;
   return {
     firstSlot: prepare<Slot>(sql`
@@ -59,7 +61,13 @@ function placeStatements({ prepare }: Backend) {
     setPlace: prepare(sql`
         UPDATE device_provider SET token_id = ${value('tokenId')},
           is_by_link = ${value('isByLink')}, claim_install_id = ${value('installId')},
-          after_slot_id = ${value('afterSlotId')}, after_recipient_id = ${value('afterRecipientId')}
+          after_slot_id = ${value('afterSlotId')},
+          after_recipient_id = ${value('afterRecipientId')},
+          home_moved_at_ms = CASE WHEN home_install_id IS DISTINCT FROM ${to} THEN ${value('nowMs')}
+            ELSE home_moved_at_ms END,
+          home_install_id = ${to},
+          home_left_at_ms = CASE WHEN CAST(${value('installId')} AS bigint) IS NULL
+            THEN home_left_at_ms END
         WHERE ${atPlace}
           AND token_id IS NOT DISTINCT FROM CAST(${value('judgedTokenId')} AS bigint)`),
     newest: prepare<{ recipientId: number; slotId: number }>(sql`
@@ -136,18 +144,22 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
     }
     yield* known.seeAt(notes, deviceId, providerId, facts, nowMs, mergeFacts);
     if (entry === null) yield* known.checkIn(deviceId, providerId, nowMs);
-    else yield* takeSlot(notes, entry.door, entry.admission, { deviceId, hwid }, nowMs);
+    else {
+      // The place takes its home along, or leaves it.
+      const visitor = { deviceId, hwid, isNewHere: true };
+      yield* takeSlot(notes, { ...entry.door, isAway: false }, entry.admission, visitor, nowMs);
+    }
     if (domainId !== null) yield* known.tie(deviceId, providerId, domainId, nowMs);
   }
 
   /** Gives a token the place that the verdict allows. */
   function* takePlace(
-    key: { deviceId: number; providerId: number; installId: number | null },
+    key: { deviceId: number; providerId: number; installId: number | null; nowMs: number },
     verdict: Parameters<typeof placeAfter>[0],
     before: Place,
     tokenId: number,
   ): Step<void> {
-    const { deviceId, providerId, installId } = key;
+    const { deviceId, providerId, installId, nowMs } = key;
     const slot = installId === null ? null : yield* on.slotOn.get({ deviceId, installId });
     const newest = yield* on.newest.get();
     if (newest === null) throw new Error('a query of one row returned none');
@@ -157,7 +169,7 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
     const count = yield* on.setPlace.run({
       ...{ deviceId, providerId, judgedTokenId: before.tokenId, tokenId: place.tokenId },
       ...{ isByLink: place.isByLink ? 1 : 0, installId: place.installId },
-      ...{ afterSlotId, afterRecipientId },
+      ...{ afterSlotId, afterRecipientId, nowMs },
     });
     if (count === 0) throw new Error('a place changed while it was judged');
   }
@@ -188,7 +200,7 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
         if (heldId !== null) yield* tokens.renew.run({ id: heldId, ...row });
         const tokenId = heldId ?? (yield* tokens.add.insert({ deviceId, ...row }));
         if (isClaim) {
-          yield* takePlace({ deviceId, providerId, installId }, verdict, place, tokenId);
+          yield* takePlace({ deviceId, providerId, installId, nowMs }, verdict, place, tokenId);
         }
         // Last: the token that lost its place may have held this one too.
         yield* tokens.takeUnattached.run({ id: tokenId, standsAlone: isClaim ? 0 : 1 });

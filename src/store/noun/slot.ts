@@ -13,8 +13,9 @@ import type {
 import { type Admission, isAdmitted, judge } from '../../core/slot.ts';
 import { type Backend, type Notes, type Statements, type Step, value } from '../backend.ts';
 import { type DoorHere, doorSteps } from './door.ts';
+import { homeSteps } from './home.ts';
 import { linkStatements } from './install-rows.ts';
-import { knownDeviceSteps } from './known-device.ts';
+import { knownDeviceSteps, type Visitor } from './known-device.ts';
 import { slotEndSteps } from './slot-end.ts';
 
 /** Ends that a step deletes. */
@@ -26,6 +27,7 @@ export function slotSteps(backend: Statements) {
   const keep = knownDeviceSteps(backend);
   const { findDoorLocked } = doorSteps(backend);
   const { endSlot } = slotEndSteps(backend);
+  const moveHome = homeSteps(backend);
   const replaced = backend.prepare(sql`
       UPDATE install SET replaced_at_ms = ${value('nowMs')} WHERE id = ${value('installId')}`);
   const allowOver = backend.prepare(sql`
@@ -34,14 +36,15 @@ export function slotSteps(backend: Statements) {
   /** Takes a slot, or records that it was seen; the write found the door locked. */
   function* takeSlot(
     notes: Notes,
-    { link, full }: DoorHere,
+    { link, full, isAway }: DoorHere,
     admission: Admission,
-    { deviceId, hwid }: { deviceId: number; hwid: string },
+    { deviceId, hwid, isNewHere }: Visitor,
     nowMs: number,
   ): Step<AdmittedLink> {
     const { installId, providerId, installLimit } = link;
     if (admission === 'known') {
       yield* rows.seeSlot.run({ installId, deviceId, nowMs });
+      if (isAway) yield* moveHome({ deviceId, providerId, installId }, nowMs);
       return link;
     }
     const isOver = admission === 'over';
@@ -55,6 +58,7 @@ export function slotSteps(backend: Statements) {
     }
     const times = { registeredAtMs: nowMs, lastSeenAtMs: nowMs };
     yield* rows.takeSlot.run({ installId, deviceId, providerId, ...times });
+    if (!isNewHere) yield* moveHome({ deviceId, providerId, installId }, nowMs);
     notes.figure(providerId, 'admitted', nowMs);
     if (isOver) notes.figure(providerId, 'admitted_over', nowMs);
     const deviceCount = link.deviceCount + (isFreed ? 0 : 1);
@@ -83,8 +87,8 @@ export function slotSteps(backend: Statements) {
       const { hwid } = key;
       const verdict = judge(door, nowMs);
       if (!isAdmitted(verdict)) return { says: verdict, link };
-      const deviceId = yield* keep.visit(notes, hwid, link.providerId, facts, nowMs);
-      return yield* takeSlot(notes, door, verdict, { deviceId, hwid }, nowMs);
+      const visitor = yield* keep.visit(notes, hwid, link.providerId, facts, nowMs);
+      return yield* takeSlot(notes, door, verdict, visitor, nowMs);
     },
   };
 }

@@ -6,7 +6,17 @@ import type { Ride, RideRules } from '../../../src/core/port/ride.ts';
 import type { AdmittedLink } from '../../../src/core/port/slot.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
-import { addDoor, addLink, CODE, HASH, knock, NOW_MS, OTHER_CODE, type Suite } from './fixture.ts';
+import {
+  addDoor,
+  addLink,
+  CODE,
+  FACTS,
+  HASH,
+  knock,
+  NOW_MS,
+  OTHER_CODE,
+  type Suite,
+} from './fixture.ts';
 import {
   claim,
   detailOf,
@@ -248,6 +258,46 @@ export const rideContract: Record<Method & keyof Store, Suite> = {
         await begin(store, providerId, to('phone'));
         expect((await doorOf(store, 'phone')).rides?.homeSinceMs).toBe(NOW_MS);
         expect((await doorOf(store, 'phone', OTHER_CODE)).rides?.homeSinceMs).toBeNull();
+      });
+
+      const DAY_MS = 86_400_000;
+      /** A phone with its home on one link, and a second slot; the days since it was at home. */
+      test.each([
+        ['seen there', 29, false, null],
+        ['seen there', 31, false, 'moves'],
+        ['seen there, which ended', 29, true, null],
+        ['seen there, which ended', 31, true, 'moves'],
+      ] as const)('%s %d days ago: moves to the other (slot gone: %p): %p', async (...row) => {
+        const [, days, isGone, moves] = row;
+        const { store } = opened();
+        const { providerId, installId } = await addDoor(store);
+        await addLink(store, providerId, { installCode: OTHER_CODE });
+        const enter = (installCode: string, nowMs: number) =>
+          store.takeSlot({ installCode, hwid: 'phone', domainHash: HASH }, FACTS, nowMs);
+        await enter(CODE, NOW_MS);
+        await enter(OTHER_CODE, NOW_MS + DAY_MS);
+        if (isGone)
+          await store.freeSlot(providerId, { installId, installCode: null }, 'phone', ACT);
+        const thenMs = NOW_MS + days * DAY_MS;
+        await enter(OTHER_CODE, thenMs);
+        await begin(store, providerId, {
+          ...{ ...to('phone'), ...sentAt(thenMs), expiresAtMs: thenMs + HOUR_MS },
+        });
+        const { rides } = await doorOf(store, 'phone', OTHER_CODE);
+        expect(rides?.homeSinceMs).toBe(moves && thenMs);
+      });
+
+      test('goes with the registration that claims the place by another link', async () => {
+        const { store } = opened();
+        const { providerId, installId } = await addDoor(store);
+        await addLink(store, providerId, { installCode: OTHER_CODE });
+        await knock(store, 'phone');
+        await knock(store, 'phone', OTHER_CODE);
+        await store.freeSlot(providerId, { installId, installCode: null }, 'phone', ACT);
+        await register(store, 'phone', onLink(OTHER_CODE));
+        await begin(store, providerId, to('phone'));
+        const { rides } = await doorOf(store, 'phone', OTHER_CODE);
+        expect(rides?.homeSinceMs).toBe(NOW_MS);
       });
     });
   },

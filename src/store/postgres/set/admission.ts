@@ -1,8 +1,8 @@
 /**
  * Admits the devices of many calls by one statement, each if no guard of the statement objects: its
- * link is bound and active, has a slot for it and no webhook. The guards restate `judge` of
- * core/slot.ts; test/store/admission-rules.test.ts compares both. noun/slot.ts decides about the
- * others, refusals included.
+ * link is bound and active, has a slot for it and no webhook, and no other link is its home. The
+ * guards restate `judge` of core/slot.ts; test/store/admission-rules.test.ts compares both.
+ * noun/slot.ts decides about the others, refusals included.
  */
 
 import { sql } from 'drizzle-orm';
@@ -83,6 +83,8 @@ const ADMIT = prepare<AdmittedRow>(sql`
     SELECT o.*, d.id AS device_id, (SELECT s.id FROM install_device s
       WHERE s.install_id = o.link_id AND s.device_id = d.id) AS slot_id
     FROM open o LEFT JOIN known d ON d.hwid = o.hwid
+    WHERE NOT EXISTS (SELECT 1 FROM device_provider p WHERE p.device_id = d.id
+      AND p.provider_id = o.provider_id AND p.home_install_id <> o.link_id)
   ), seen AS (
     UPDATE install_device s
     SET last_seen_at_ms = (SELECT h.now_ms FROM here h WHERE h.slot_id = s.id)

@@ -1,0 +1,34 @@
+/** The home link of a device, moved by writes that see the device on another link. */
+
+import { sql } from 'drizzle-orm';
+import { type Home, movesHome } from '../../core/ride/home.ts';
+import { type Statements, type Step, value } from '../backend.ts';
+
+/** Returns the step that moves the home of a device to a link where it has a slot, if it may. */
+export function homeSteps({ prepare, greatest }: Statements) {
+  const ofPair = sql`device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`;
+  const slotSeen = sql`(SELECT ${greatest(
+    sql.raw('s.last_seen_at_ms'),
+    sql.raw('p.checked_in_at_ms'),
+  )} FROM install_device s WHERE s.install_id = p.home_install_id AND s.device_id = p.device_id)`;
+  const away = prepare<Pick<Home, 'seenAtMs'> & { isRegistered: number }>(sql`
+      SELECT coalesce(p.home_left_at_ms, ${slotSeen}, 0) AS "seenAtMs",
+        CAST(p.token_id IS NOT NULL AND p.claim_install_id IS NOT NULL AS integer)
+          AS "isRegistered"
+      FROM device_provider p WHERE ${ofPair} AND p.home_install_id <> ${value('installId')}`);
+  const move = prepare(sql`
+      UPDATE device_provider SET home_install_id = ${value('installId')}, home_left_at_ms = NULL,
+        home_moved_at_ms = ${value('nowMs')}
+      WHERE ${ofPair}`);
+
+  return function* (
+    key: { deviceId: number; providerId: number; installId: number },
+    nowMs: number,
+  ): Step<void> {
+    const home = yield* away.get(key);
+    if (home === null || !movesHome({ ...home, isRegistered: home.isRegistered === 1 }, nowMs)) {
+      return;
+    }
+    yield* move.run({ ...key, nowMs });
+  };
+}
