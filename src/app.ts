@@ -197,7 +197,11 @@ async function startParts(beginning: Beginning): Promise<App> {
   const { host, port } = settings;
   const listenOptions = { host, port, tls: tls?.first ?? null };
   await bindUpstreams(core, settings.gateUpstreams, clock, log);
-  const server = await startServer({ core, clock, log, settings, eventSenders, ...listenOptions });
+  const providerIdOf = providerIds.of;
+  const server = await startServer({
+    ...{ core, clock, log, settings, eventSenders, providerIdOf },
+    ...listenOptions,
+  });
   // Before all others: its requests create work for them.
   parts.unshift({ name: 'server', stop: () => server.stop(LAST_CALL_MS) });
   listening = server;

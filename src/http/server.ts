@@ -17,6 +17,7 @@ import { mount } from './mount.ts';
 import { clientAddress, countedAs, plainIPv4 } from './request/address.ts';
 import { BODY_TIME_MAX_MS } from './request/body.ts';
 import type { CallDeps } from './request/call.ts';
+import { RideDesk, type RideSettings } from './ride/desk.ts';
 import { makeStreams, PING_INTERVAL_MS } from './stream/stream.ts';
 import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts';
 import { makeProxy } from './upstream/proxy.ts';
@@ -27,6 +28,7 @@ export interface ServerSettings
   extends WireSettings,
     TrafficSettings,
     GateSettings,
+    RideSettings,
     UpstreamSettings {
   readonly authFailuresPerMinuteMax: number;
   readonly registrationsPerMinuteMax: number;
@@ -45,6 +47,8 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   bodyTimeMaxMs?: number;
   /** The room of large answers, for tests: {@link Large}. */
   room?: RoomBounds;
+  /** Returns the Provider ID in a file of the settings; null: there is none. */
+  providerIdOf?(file: string): string | null;
   /** The pause between two pings of a stream, ms. */
   pingIntervalMs?: number;
 }
@@ -125,9 +129,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     upgrade: (request, data, headers) =>
       listener.serverOf(request).upgrade(request, { data, headers }),
   });
-  const gate = makeGate({ core, clock, log, settings, traffic, peerOf, guessed });
+  const rides = new RideDesk({ core, log, settings, providerIdOf: options.providerIdOf });
+  const gate = makeGate({ core, clock, log, settings, traffic, rides, peerOf, guessed });
   const proxy = makeProxy({
-    ...{ core, clock, log, settings, traffic, guessed },
+    ...{ core, clock, log, settings, traffic, rides, guessed },
     grantPatience: deps.grantPatience,
     limitLinks: (request) => (make, isMade) =>
       registrations.attempt(clientOf(request), clock.nowMs(), make, isMade),

@@ -10,6 +10,7 @@ import type { Core, Limits } from '../../src/core/core.ts';
 import { deliverStep } from '../../src/core/message/deliver.ts';
 import type { EventSenders } from '../../src/core/outbox/carrier.ts';
 import { isRefused } from '../../src/core/outcome.ts';
+import type { RideRules } from '../../src/core/port/ride.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { addProvider, type Credentials, type ProviderDraft } from '../../src/core/provider.ts';
 import { Signals } from '../../src/core/signals.ts';
@@ -78,6 +79,8 @@ export interface TestAppOptions
   isSlow?: boolean;
   /** A provider's limits that differ from {@link WIDE_LIMITS}. */
   bounds?: Partial<Limits>;
+  /** What may ride on subscriptions; nothing by default. */
+  rides?: RideRules;
   /** The public VAPID key; null: Web Push is not set up. */
   pushKey?: string | null;
   /** Data that are there already: migrated if they are older, removed with the appliance. */
@@ -145,6 +148,10 @@ const USUAL: Writable<ServerSettings> = {
   gateUpstreams: [],
   gateTexts: {},
   gateLanguage: 'en',
+  gateRide: 'off',
+  gateProviderIdFile: '',
+  gateUpdateIntervalHours: 0,
+  rideHosts: [],
 };
 
 /** Receivers of webhooks that take everything. */
@@ -153,12 +160,16 @@ const TAKING_ALL: EventSenders = {
   telegram: { concurrency: 1, spacingMs: 0, deliver: async () => ({ verdict: 'accepted' }) },
 };
 
-function coreOn(store: Store, signals: Signals, limits: Limits, pushKey: string | null): Core {
+function coreOn(
+  { store, signals, limits }: Pick<Core, 'limits' | 'signals' | 'store'>,
+  pushKey: string | null,
+  rides: RideRules,
+): Core {
   return {
     ...{ store, limits, signals },
     actor: () => ACT.actor,
     gateways: () => [],
-    rides: () => NO_RIDES,
+    rides: () => rides,
     pushKey: () => pushKey,
   };
 }
@@ -171,6 +182,7 @@ export async function startTestApp(
     bounds = {},
     isSlow = false,
     pushKey = null,
+    rides = NO_RIDES,
     ...options
   }: TestAppOptions = {},
   wrap: (core: Core) => Core = (core) => core,
@@ -187,7 +199,7 @@ export async function startTestApp(
   const observers = { onCommit, onFigure, onOutbox, onDistributionEnd };
   const opened = await openPlace(place, { ...OPENING, ...observers, clock });
   const store = strictStore(tallies.counting(strictStore(opened)), { isSlow });
-  const core = coreOn(store, signals, { ...WIDE_LIMITS, ...bounds }, pushKey);
+  const core = coreOn({ store, signals, limits: { ...WIDE_LIMITS, ...bounds } }, pushKey, rides);
   const log = makeLog(
     { logFormat: 'json', logLevel: 'info' },
     clock.nowMs,

@@ -15,7 +15,10 @@ import { HWID } from '../../core/formats.ts';
 import { type KeyPath, keyIn } from '../../core/key-path.ts';
 import { isRefused } from '../../core/outcome.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
+import type { AdmittedDevice } from '../../core/port/install.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
+import type { RideLevel } from '../../core/port/ride.ts';
+import type { Riders } from '../../core/ride/riding.ts';
 import { PASSES, settleHwid } from '../../core/without-hwid.ts';
 import type { Log } from '../../log.ts';
 import { respond } from '../answer/respond.ts';
@@ -26,6 +29,8 @@ import type { TrustedProxies } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
 import { Hosts } from '../request/hosts.ts';
 import { type Query, valueIn } from '../request/query.ts';
+import { buttonsOf, setInterval } from '../ride/answer.ts';
+import type { RideDesk } from '../ride/desk.ts';
 import type { Traffic } from '../traffic.ts';
 import { type OriginalRequest, readOriginal } from './original.ts';
 import { announcing, hasText, type TextSettings, textFor } from './texts.ts';
@@ -38,6 +43,9 @@ export interface GateSettings extends TextSettings {
   /** Networks that may ask; null: those of `trustedProxies`. */
   readonly gateProxies: TrustedProxies | null;
   readonly trustedProxies: TrustedProxies;
+  readonly gateRide: RideLevel;
+  readonly gateProviderIdFile: string;
+  readonly gateUpdateIntervalHours: number;
 }
 
 interface GateDeps {
@@ -46,6 +54,7 @@ interface GateDeps {
   log: Log;
   settings: GateSettings;
   traffic: Traffic;
+  rides: RideDesk;
   /** Returns the address of the peer. */
   peerOf(request: Request): string;
   /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
@@ -63,6 +72,8 @@ interface Conclusion {
   requestId?: string;
   /** True if it reveals to a guesser that there is no such link. */
   isGuess?: boolean;
+  /** Headers for the answer of the panel, if the device takes a slot. */
+  headers?: Headers;
 }
 
 /** Makes the handler of `/gate`. It logs and counts nothing that it reads. */
@@ -98,7 +109,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       after(settleHwid(core, { ...device, ...link }, nowMs), (call): Maybe<Conclusion> => {
         if (call === PASSES) return ADMITTED;
         if (isRefused(call)) return call;
-        return method === 'HEAD' ? check(call, facts, nowMs) : admit(call, facts, nowMs);
+        return method === 'HEAD' ? check(call, facts, nowMs) : admit(call, facts, request, nowMs);
       });
     const installCode = textIn(query, 'installid');
     const key = keyIn(settings.gateKeyPaths, path);
@@ -114,10 +125,38 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     return after(decided, (conclusion) => (conclusion === UNKNOWN ? UNKNOWN_UNNAMED : conclusion));
   }
 
-  function admit(call: DeviceCall, facts: DeviceFacts, nowMs: number): Maybe<Conclusion> {
-    return after(admitDevice(core, call, facts, nowMs), (admitted) =>
-      isRefused(admitted) ? admitted : ADMITTED,
-    );
+  function admit(
+    call: DeviceCall,
+    facts: DeviceFacts,
+    request: Request,
+    nowMs: number,
+  ): Maybe<Conclusion> {
+    const { gateProviderIdFile: providerIdFile, gateRide: ride } = settings;
+    return after(admitDevice(core, call, facts, nowMs), (link) => {
+      if (isRefused(link)) return link;
+      const fetch = { request, link, isShared: call.isShared === true };
+      return after(deps.rides.on(fetch, { ride, providerIdFile }, nowMs), (riders) =>
+        withRiders(riders, link, nowMs),
+      );
+    });
+  }
+
+  /** Hands to the proxy what rides on the answer of the panel. */
+  function withRiders(riders: Riders | null, link: AdmittedDevice, nowMs: number): Conclusion {
+    const hours = settings.gateUpdateIntervalHours;
+    if (riders === null && hours === 0) return ADMITTED;
+    const headers = new Headers(LET_THROUGH.headers);
+    setInterval(headers, hours);
+    if (riders === null) return { says: 'ok', headers };
+    for (const [name, value] of Object.entries(riders.headers)) headers.set(name, value);
+    // Only the proxy knows whether the panel has buttons of its own.
+    const buttons = riders.buttonsAlways ? buttonsOf(riders.buttons) : [];
+    for (const [name, url] of buttons) headers.set(name, url);
+    if (riders.isDue) {
+      headers.set(RIDES_HEADER, Object.keys(riders.headers).join(', ') || 'none');
+    }
+    deps.rides.note(riders.carried, link, 'proxy', nowMs);
+    return { says: 'ok', headers };
   }
 
   /** Judges HEAD, which takes no slot: a device without one could ask by HEAD and read by GET. */
@@ -137,7 +176,10 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       tookMs,
       requestId: conclusion.requestId,
     });
-    if (says === 'ok') return new Response(null, LET_THROUGH);
+    if (says === 'ok') {
+      const { headers = LET_THROUGH.headers } = conclusion;
+      return new Response(null, { status: LET_THROUGH.status, headers });
+    }
     dropBody(request);
     const { body, headers } = respond(says, { detail, requestId });
     headers.set('x-hwid-active', 'true');
@@ -167,6 +209,11 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   };
 }
 
+/**
+ * Names the headers that ride, for proxies that cannot tell an empty one from none. It is there, as
+ * `none`, also if the app reads none of them: the answer of the panel must be whole then.
+ */
+const RIDES_HEADER = 'x-gatepost-rides';
 const ADMITTED: Conclusion = { says: 'ok' };
 /** The refusal of a key that no link has. */
 const UNKNOWN: Conclusion = AT_DOOR.link_not_found;

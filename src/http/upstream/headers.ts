@@ -42,17 +42,27 @@ export interface Provenance {
   scheme: 'http' | 'https';
 }
 
-/** Returns the headers for the upstream: those of the client, and the origin of the request. */
+/**
+ * Headers by which a panel may answer without headers of its own (304), with a part, or not at all.
+ * `If-Range` and `Range` go together.
+ */
+const CONDITIONAL = /^(?:if-(?:none-match|modified-since|range|match|unmodified-since)|range)$/;
+
+/**
+ * Returns the headers for the upstream: those of the client, without conditions if the answer must
+ * be whole, and the origin of the request.
+ */
 export function requestHeaders(
   { headers }: Request,
   hosts: { sent: string; asked: string },
   { peer, client, isTrusted, scheme }: Provenance,
+  isWhole = false,
 ): Record<string, string> {
   const passed: Record<string, string> = { host: hosts.sent };
   const named = namedHops(headers);
   headers.forEach((value, name) => {
     if (HOP_BY_HOP.has(name) || named.has(name) || OUR_OWN.has(name)) return;
-    if (!CLAIM.test(name)) passed[name] = value;
+    if (!CLAIM.test(name) && !(isWhole && CONDITIONAL.test(name))) passed[name] = value;
   });
   const before = isTrusted ? headers.get('x-forwarded-for') : null;
   const from = (name: string) => (isTrusted ? headers.get(name) : null);
@@ -93,6 +103,19 @@ export function keepFromSharedCaches(headers: Headers): void {
   if (directives.some((directive) => /^(?:private|no-store)$/i.test(directive))) return;
   const kept = directives.filter((directive) => !/^(?:public$|s-maxage\b)/i.test(directive));
   headers.set('cache-control', [...kept, 'private'].join(', '));
+}
+
+/** Headers of a request on which the text of a message depends. */
+const OF_PERSON = ['x-hwid', 'accept-language', 'x-device-locale', 'user-agent'];
+
+/** Keeps every cache from showing a message to another person, or after its end. */
+export function keepFresh(headers: Headers): void {
+  const varying = itemsOf(headers, 'vary');
+  const named = new Set(varying.map((name) => name.toLowerCase()));
+  const missing = named.has('*') ? [] : OF_PERSON.filter((name) => !named.has(name));
+  headers.set('vary', [...varying, ...missing].join(', '));
+  const isKept = !itemsOf(headers, 'cache-control').some((one) => /^no-store$/i.test(one));
+  headers.set('cache-control', `private, no-cache${isKept ? '' : ', no-store'}`);
 }
 
 /** Returns the names of headers that `Connection` lists. */

@@ -14,7 +14,7 @@ import {
 } from '../../core/door.ts';
 import { keyIn, type Path } from '../../core/key-path.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
-import type { EnteredLink } from '../../core/port/install.ts';
+import type { AdmittedDevice } from '../../core/port/install.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import {
   admitNewKeyWithoutHwid,
@@ -60,10 +60,14 @@ export interface Denied {
 /** The permission to ask the panel. */
 export interface Passage {
   /**
-   * Takes the slot, and creates the link of a new key, after the panel has answered; returns a
-   * refusal that arose since. Null: the request takes no slot.
+   * Takes the slot, and creates the link of a new key, after the panel has answered; returns the
+   * link, or a refusal that arose since. Null: the request takes no slot.
    */
-  admit: (() => Promise<Denied | Obstacle | null>) | null;
+  admit: (() => Promise<AdmittedDevice | Denied | Obstacle>) | null;
+  /** The link that would admit the device, which takes a slot; null: none yet, or no slot. */
+  link: AdmittedDevice | null;
+  /** True: the app sends no HWID, and shares a slot with its kind. */
+  isShared: boolean;
   /** True if the device has its slot: it is seen even if the panel answers 304. */
   holdsSlot: boolean;
   /** True for a key or code that no link has: a guess if the panel does not know it either. */
@@ -78,6 +82,8 @@ export interface Passage {
 
 const JUDGED: Passage = {
   admit: null,
+  link: null,
+  isShared: false,
   holdsSlot: false,
   isNewKey: false,
   isOtherPath: false,
@@ -118,10 +124,13 @@ export async function passageOf(
     const keyed = key === null ? [] : [{ ...visitor, installCode: null, subscriptionKey: key }];
     return forPage(core, [...keyed, { ...visitor, installCode: code ?? null }], nowMs);
   }
-  const grant = (admit: () => Maybe<Admission | Obstacle>): Passage => ({
-    ...JUDGED,
-    admit: takesSlot ? async () => denialIn(await admit()) : null,
-  });
+  const grant = (
+    admit: () => Maybe<Admission | Obstacle>,
+    link: AdmittedDevice | null = null,
+  ): Passage => {
+    if (!takesSlot) return JUDGED;
+    return { ...JUDGED, admit: async () => answerOf(await admit()), link, isShared: hwid === null };
+  };
   /** Judges a call; null: no link has its name. */
   const judge = async (named: DeviceCall): Promise<Passage | Denied | null> => {
     const call = isBrowser ? named : await settleHwid(core, named, nowMs);
@@ -130,7 +139,7 @@ export async function passageOf(
     if (judged === AT_DOOR.link_not_found) return null;
     if (isRefused(judged) || isRefused(call)) return denied(judged as RefusedAtDoor);
     const { holdsSlot } = judged;
-    return { ...grant(() => admitDevice(core, call, facts, nowMs)), holdsSlot };
+    return { ...grant(() => admitDevice(core, call, facts, nowMs), judged), holdsSlot };
   };
   if (key !== null) {
     const call = { ...at, installCode: null, subscriptionKey: key };
@@ -172,16 +181,15 @@ async function forPage(
   return { ...FOR_PAGE, isNewKey: true };
 }
 
-type Admission = EnteredLink | RefusedAtDoor | Refused<'install_code_limit_reached'>;
+type Admission = AdmittedDevice | RefusedAtDoor | Refused<'install_code_limit_reached'>;
 
 /** Returns whether a link was created: only that counts against the limit of an address. */
 function isMade(admission: Admission): boolean {
   return !isRefused(admission) && admission.isNew === true;
 }
 
-function denialIn(admission: Admission | Obstacle): Denied | Obstacle | null {
-  if (typeof admission === 'string') return admission;
-  return isRefused(admission) ? denied(admission) : null;
+function answerOf(admission: Admission | Obstacle): AdmittedDevice | Denied | Obstacle {
+  return isRefused(admission) ? denied(admission) : admission;
 }
 
 function denied({ says, reason }: RefusedAtDoor | Refused<'install_code_limit_reached'>): Denied {

@@ -8,6 +8,7 @@ import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
 import { hostName } from '../../core/host-name.ts';
 import { mayPass, type Path, readPath } from '../../core/key-path.ts';
+import type { AdmittedDevice } from '../../core/port/install.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import { Deadline } from '../../deadline.ts';
 import type { Log } from '../../log.ts';
@@ -16,13 +17,15 @@ import { reportFault } from '../interpreter.ts';
 import { countedAs } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
 import { parseQuery } from '../request/query.ts';
+import { addRiders, setInterval } from '../ride/answer.ts';
+import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
 import type { EndpointTally, Traffic } from '../traffic.ts';
 import { type Obstacle, type Outcome, obstacle, passedOn, refusal } from './answers.ts';
 import { type Answer, Failure } from './exchange.ts';
-import { keepFromSharedCaches, type Provenance, requestHeaders } from './headers.ts';
+import { keepFresh, keepFromSharedCaches, type Provenance, requestHeaders } from './headers.ts';
 import { type Panel, Panels } from './panels.ts';
 import { type Denied, FREELY, type LinkLimit, type Passage, passageOf } from './passage.ts';
-import type { UpstreamSettings } from './settings.ts';
+import type { Upstream, UpstreamSettings } from './settings.ts';
 
 interface ProxyOptions {
   core: Core;
@@ -30,6 +33,7 @@ interface ProxyOptions {
   log: Log;
   settings: UpstreamSettings;
   traffic: Traffic;
+  rides: RideDesk;
   provenanceOf(request: Request): Provenance;
   /** Returns the limit of new links of the client of a request. */
   limitLinks(request: Request): LinkLimit;
@@ -138,7 +142,11 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   const passage = await passageFor(deps, request, panel, { path, target });
   if ('reason' in passage) return refuse(passage);
 
-  const answer = await ask(deps, request, panel, target, passage);
+  const { isShared, link } = passage;
+  const nowMs = deps.clock.nowMs();
+  const before = link && (await deps.rides.on({ request, link, isShared }, upstream, nowMs));
+  const question = { path: target, isWhole: before?.isDue === true };
+  const answer = await ask(deps, request, panel, question, passage);
   if (typeof answer === 'string') return { outcome: answer, response: obstacle(answer) };
   if (answer instanceof Failure) {
     const { isDropped, kind } = answer;
@@ -149,15 +157,18 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   }
   const isUnknown = answer.status >= 400 && answer.status < 500;
   const isGuess = isUnknown && (passage.isNewKey || passage.isOtherPath);
-  const denied = await denialOf(passage, answer);
-  if (denied !== null) {
+  const admitted = await admissionOf(passage, answer);
+  if (typeof admitted === 'string') {
     answer.cancel();
-    return typeof denied === 'string'
-      ? { outcome: denied, response: obstacle(denied) }
-      : refuse({ ...denied, isGuess });
+    return { outcome: admitted, response: obstacle(admitted) };
   }
-  const isAdmitted = passage.admit !== null && isSuccess(answer);
+  if (admitted !== null && 'reason' in admitted) {
+    answer.cancel();
+    return refuse({ ...admitted, isGuess });
+  }
+  const isAdmitted = admitted !== null && isSuccess(answer);
   if (!passage.isForAll) keepFromSharedCaches(answer.headers);
+  if (isAdmitted) await addRides(deps, { request, link: admitted, isShared }, upstream, answer);
   return {
     outcome: isAdmitted ? 'admitted' : 'passed',
     response: passedOn(answer, isAdmitted),
@@ -199,7 +210,7 @@ async function ask(
   { clock, log, isEnding, provenanceOf, grantPatience }: ProxyDeps,
   request: Request,
   panel: Panel,
-  path: string,
+  { path, isWhole }: { path: string; isWhole: boolean },
   { isNewKey }: Passage,
 ): Promise<Answer | Failure | Obstacle> {
   const { client, places, upstream } = panel;
@@ -209,7 +220,7 @@ async function ask(
   grantPatience(request, patienceS);
   const provenance = provenanceOf(request);
   const sent = upstream.hostHeader === 'upstream' ? client.host : upstream.host;
-  const headers = requestHeaders(request, { sent, asked: upstream.host }, provenance);
+  const headers = requestHeaders(request, { sent, asked: upstream.host }, provenance, isWhole);
   const patience = new Deadline(waitMs, signal, clock.steadyMs);
   const leave = await places.take(countedAs(provenance.client), patience.signal);
   patience.end();
@@ -226,8 +237,11 @@ async function ask(
   return client.ask(upstream, { method, path, headers, signal, onEnd });
 }
 
-/** Admits the device if the answer of the panel allows it; returns the refusal, or null. */
-async function denialOf(passage: Passage, answer: Answer): Promise<Denied | Obstacle | null> {
+/** Admits the device if the answer of the panel allows it; null: it takes no slot. */
+async function admissionOf(
+  passage: Passage,
+  answer: Answer,
+): Promise<AdmittedDevice | Denied | Obstacle | null> {
   const { admit, holdsSlot, isForPage } = passage;
   if (isForPage) {
     const isPage = /^text\/html\b/i.test(answer.headers.get('content-type') ?? '');
@@ -244,6 +258,25 @@ async function denialOf(passage: Passage, answer: Answer): Promise<Denied | Obst
   }
 }
 
+/** Adds what rides now: a message may have begun or ended while the panel was asked. */
+async function addRides(
+  { clock, rides }: ProxyDeps,
+  fetch: AdmittedFetch,
+  upstream: Upstream,
+  { headers }: Answer,
+): Promise<void> {
+  setInterval(headers, upstream.updateIntervalHours);
+  // Apps take `announce` beside it for the reason of a refusal.
+  if (isTrue(headers, 'x-hwid-limit')) return;
+  const nowMs = clock.nowMs();
+  const riders = await rides.on(fetch, upstream, nowMs);
+  if (riders === null) return;
+  const carried = addRiders(headers, riders, upstream.announce);
+  if (riders.isDue) keepFresh(headers);
+  rides.note(carried, fetch.link, riders.app ?? UNKNOWN_APP, nowMs);
+}
+
+const UNKNOWN_APP = 'unknown app';
 const NOT_MODIFIED = 304;
 
 function isSuccess({ status, headers }: Answer): boolean {
@@ -254,8 +287,11 @@ function isSuccess({ status, headers }: Answer): boolean {
 const REFUSING = ['x-hwid-max-devices-reached', 'x-hwid-not-supported'];
 
 function isRefusal(headers: Headers): boolean {
-  return REFUSING.some((name) => /^(?!\s*false\s*$)/i.test(headers.get(name) ?? 'false'));
+  return REFUSING.some((name) => isTrue(headers, name));
 }
+
+const isTrue = (headers: Headers, name: string) =>
+  /^(?!\s*false\s*$)/i.test(headers.get(name) ?? 'false');
 
 /** Returns path and query of a request's URL, without a fragment. */
 function targetOf(url: string): string {

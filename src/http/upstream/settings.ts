@@ -1,10 +1,11 @@
 /** The settings of panels behind Gatepost. */
 
 import type { KeyPath, PassPath } from '../../core/key-path.ts';
-import type { RideLevel } from '../../core/port/ride.ts';
+import type { AnnounceMode } from '../../core/ride/text.ts';
 import type { TextSettings } from '../gate/texts.ts';
+import type { WaySettings } from '../ride/desk.ts';
 
-export interface Upstream {
+export interface Upstream extends WaySettings {
   /** The host in requests of clients, in the form of `hostName`. */
   readonly host: string;
   /** Scheme, host, port and a prefix of paths, without a slash at its end. */
@@ -33,12 +34,8 @@ export interface Upstream {
   readonly requestsMax: number;
   /** The `Host` of requests to the panel. */
   readonly hostHeader: 'original' | 'upstream';
-  /** The most that rides on the answers. */
-  readonly ride: RideLevel;
   /** What stays of two announcements, that of a message and that of the panel. */
-  readonly announce: 'message' | 'panel' | 'both';
-  /** The file with the Provider ID of Happ; empty: none. */
-  readonly providerIdFile: string;
+  readonly announce: AnnounceMode;
   /** Hours between two fetches of an app; 0: as the panel says. */
   readonly updateIntervalHours: number;
 }

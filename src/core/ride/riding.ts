@@ -1,0 +1,202 @@
+/** What rides on one answer: read once for each change at a provider, rendered once a language. */
+
+import type { DeviceFacts } from '../port/device.ts';
+import type { AdmittedDevice } from '../port/install.ts';
+import { after, type Maybe } from '../port/maybe.ts';
+import type {
+  Buttons,
+  DoorRides,
+  ProviderRides,
+  Ride,
+  RideLevel,
+  RideStore,
+} from '../port/ride.ts';
+import { type App, appOf } from './app.ts';
+import { type DueRide, dueRides, lowerLevel } from './due.ts';
+import { type Carriage, type Riding, rideHeaders } from './headers.ts';
+import type { RidingPayload } from './parts.ts';
+
+/** The terms of the operator for one way to the panel. */
+export interface RideWay {
+  readonly level: RideLevel;
+  /** The Provider ID of Happ; null: none. */
+  readonly providerId: string | null;
+  /** Hosts that a command may move subscriptions to; a new array after each change. */
+  readonly hosts: readonly string[];
+}
+
+/** A device that is admitted, and the languages of the person. */
+export interface Fetch {
+  link: AdmittedDevice;
+  /** True: all apps of the link that send no HWID are this device. */
+  isShared: boolean;
+  languages(): readonly string[];
+}
+
+/** What is added to the answer of the panel. */
+export interface Riders extends Carriage {
+  /** The app; null: an unknown one. */
+  readonly app: string | null;
+  /** False: no message rides, nor is one cleared. */
+  readonly isDue: boolean;
+  readonly buttons: Buttons;
+  /** True: the buttons replace those of the panel. */
+  readonly buttonsAlways: boolean;
+}
+
+interface ParsedRide extends Ride {
+  readonly parsed: RidingPayload;
+}
+
+/** What rides to all devices of a provider, and what was made of it. */
+interface Known extends Omit<ProviderRides, 'rides'> {
+  readonly rides: readonly ParsedRide[];
+  /** Characters of the messages. */
+  readonly size: number;
+  readonly rendered: Map<string, Carriage>;
+  hosts: readonly string[];
+}
+
+/** Characters of messages that are kept, of all providers together. */
+const SIZE_MAX = 16 * 1024 * 1024;
+/** Providers that are kept. */
+const PROVIDERS_MAX = 4_096;
+/** Renderings that are kept for a provider: callers choose their languages. */
+const RENDERED_MAX = 256;
+/** The longest key of a rendering that is kept. */
+const KEY_LENGTH_MAX = 512;
+
+const NOTHING: Carriage = { headers: {}, announceText: null, carried: [] };
+const NO_BUTTONS: Buttons = { supportUrl: null, webPageUrl: null };
+
+/** Finds and renders what rides. */
+export class Rides {
+  /** The one that was read first is the first. */
+  readonly #known = new Map<number, Known>();
+  readonly #reading = new Map<number, Promise<Known>>();
+  #size = 0;
+
+  constructor(private readonly store: Pick<RideStore, 'findNamedRides' | 'findRides'>) {}
+
+  /** Returns what rides on the answer to a fetch; null: nothing. */
+  on(fetch: Fetch, way: RideWay, nowMs: number): Maybe<Riders | null> {
+    const { facts, isNew, providerId, rides: door } = fetch.link;
+    if (facts === undefined || (door === undefined && !isNew)) return null;
+    return after(this.#of(providerId, door?.version), (known) => {
+      const level = lowerLevel(way.level, known.ride);
+      const isHome = !fetch.isShared && door !== undefined && door.homeSinceMs !== null;
+      const isNamed = level !== 'off' && isHome && nowMs < door.namedUntilMs;
+      const named = isNamed ? this.#named(door, providerId) : [];
+      return after(named, (own) => {
+        const device = { os: facts.os, homeSinceMs: isHome ? door.homeSinceMs : null };
+        const terms = { level, ridesOnDesktop: known.ridesOnDesktop };
+        const due = dueRides([...own, ...known.rides], device, terms, nowMs);
+        return this.#ridersOf(due, { fetch, facts, way, known, isCommon: own.length === 0 });
+      });
+    });
+  }
+
+  #ridersOf(
+    due: readonly DueRide<ParsedRide>[],
+    of: { fetch: Fetch; facts: DeviceFacts; way: RideWay; known: Known; isCommon: boolean },
+  ): Riders | null {
+    const { fetch, facts, known } = of;
+    const ofLink = fetch.link.rides ?? NO_BUTTONS;
+    const buttons = {
+      supportUrl: ofLink.supportUrl ?? known.supportUrl,
+      webPageUrl: ofLink.webPageUrl ?? known.webPageUrl,
+    };
+    const isDue = due.length > 0;
+    if (!isDue && buttons.supportUrl === null && buttons.webPageUrl === null) return null;
+    const app = appOf(facts.userAgent);
+    const carriage = isDue ? this.#carriage(due, app, of) : NOTHING;
+    const { buttonsAlways } = known;
+    return { ...carriage, app: app?.name ?? null, isDue, buttons, buttonsAlways };
+  }
+
+  #carriage(
+    due: readonly DueRide<ParsedRide>[],
+    app: App | null,
+    {
+      fetch,
+      way,
+      known,
+      isCommon,
+    }: { fetch: Fetch; way: RideWay; known: Known; isCommon: boolean },
+  ): Carriage {
+    const languages = fetch.languages();
+    const { hosts, providerId } = way;
+    const render = () => rideHeaders(due.map(ridingOf), { app, languages, providerId, hosts });
+    if (!isCommon) return render();
+    if (known.hosts !== hosts) {
+      known.rendered.clear();
+      known.hosts = hosts;
+    }
+    const names = due.map(({ ride, phase }) => `${ride.distributionId} ${ride.part} ${phase}`);
+    const key = [app?.name, providerId, ...languages, '', ...names].join('\n');
+    const found = known.rendered.get(key);
+    if (found !== undefined) return found;
+    const carriage = render();
+    if (key.length > KEY_LENGTH_MAX) return carriage;
+    if (known.rendered.size >= RENDERED_MAX) known.rendered.clear();
+    known.rendered.set(key, carriage);
+    return carriage;
+  }
+
+  #named({ deviceId }: DoorRides, providerId: number): Maybe<readonly ParsedRide[]> {
+    if (deviceId === null) return [];
+    return after(this.store.findNamedRides(deviceId, providerId), parsed);
+  }
+
+  /** Returns what rides to all devices of a provider; undefined: of any version. */
+  #of(providerId: number, version: number | undefined): Maybe<Known> {
+    const known = this.#known.get(providerId);
+    if (known !== undefined && known.version === version) return known;
+    const running = this.#reading.get(providerId);
+    if (running !== undefined && version !== undefined) {
+      // It may have begun before the change that the door has read.
+      return running.then((read) =>
+        read.version >= version ? read : this.#of(providerId, version),
+      );
+    }
+    const read = after(this.store.findRides(providerId), (found) => this.#keep(providerId, found));
+    if (!(read instanceof Promise)) return read;
+    this.#reading.set(providerId, read);
+    const end = () => void this.#reading.delete(providerId);
+    read.then(end, end);
+    return read;
+  }
+
+  #keep(providerId: number, found: ProviderRides): Known {
+    const rides = parsed(found.rides);
+    const size = found.rides.reduce((sum, { payload }) => sum + payload.length, 0);
+    const known = { ...found, rides, size, rendered: new Map(), hosts: [] };
+    this.#size += size - (this.#known.get(providerId)?.size ?? 0);
+    this.#known.delete(providerId);
+    this.#known.set(providerId, known);
+    for (const [id, { size }] of this.#known) {
+      if (this.#size <= SIZE_MAX && this.#known.size <= PROVIDERS_MAX) break;
+      this.#known.delete(id);
+      this.#size -= size;
+    }
+    return known;
+  }
+}
+
+/** Parses the messages, each once. */
+function parsed(rides: readonly Ride[]): ParsedRide[] {
+  const byId = new Map<number, RidingPayload>();
+  return rides.map((ride) => {
+    const { distributionId, payload } = ride;
+    const before = byId.get(distributionId) ?? (JSON.parse(payload) as RidingPayload);
+    byId.set(distributionId, before);
+    return { ...ride, parsed: before };
+  });
+}
+
+const ridingOf = ({ ride, phase }: DueRide<ParsedRide>): Riding => ({
+  distributionId: ride.distributionId,
+  part: ride.part,
+  payload: ride.parsed,
+  phase,
+});

@@ -1,0 +1,87 @@
+/** What rides on the answers of a server, by either way to a panel. */
+
+import type { Core } from '../../core/core.ts';
+import type { AdmittedDevice } from '../../core/port/install.ts';
+import type { Maybe } from '../../core/port/maybe.ts';
+import type { RideLevel } from '../../core/port/ride.ts';
+import { languagesOf } from '../../core/ride/languages.ts';
+import { type Riders, Rides } from '../../core/ride/riding.ts';
+import { type Log, reasonOf } from '../../log.ts';
+import { MinuteLine } from '../bound/limiter.ts';
+import { type Carried, stampsOf } from './answer.ts';
+
+/** Settings that are read for each request, so that a change applies at once. */
+export interface RideSettings {
+  /** Hosts that a command may move subscriptions to. */
+  readonly rideHosts: readonly string[];
+}
+
+/** The settings of one way to a panel. */
+export interface WaySettings {
+  readonly ride: RideLevel;
+  /** The file with the Provider ID of Happ; empty: none. */
+  readonly providerIdFile: string;
+}
+
+interface DeskDeps {
+  core: Core;
+  log: Log;
+  settings: RideSettings;
+  /** Returns the Provider ID in a file of the settings; null: there is none. */
+  providerIdOf: ((file: string) => string | null) | undefined;
+}
+
+/** A request that is admitted. */
+export interface AdmittedFetch {
+  request: Request;
+  link: AdmittedDevice;
+  /** True: the app sends no HWID, and shares a slot with its kind. */
+  isShared: boolean;
+}
+
+export class RideDesk {
+  readonly #rides: Rides;
+  readonly #failures = new MinuteLine();
+
+  constructor(private readonly deps: DeskDeps) {
+    this.#rides = new Rides(deps.core.store);
+  }
+
+  /** Returns what rides on the answer to a request; null: nothing, also if it cannot be read. */
+  on(
+    { request, link, isShared }: AdmittedFetch,
+    { ride: level, providerIdFile }: WaySettings,
+    nowMs: number,
+  ): Maybe<Riders | null> {
+    // The path of nearly all requests.
+    if (link.facts === undefined) return null;
+    const { providerIdOf, settings } = this.deps;
+    const way = {
+      level,
+      providerId: providerIdOf?.(providerIdFile) ?? null,
+      hosts: settings.rideHosts,
+    };
+    const fetch = { link, isShared, languages: () => languagesOf(request.headers) };
+    const fail = (fault: unknown) => this.#fail(fault, nowMs);
+    try {
+      const riders = this.#rides.on(fetch, way, nowMs);
+      return riders instanceof Promise ? riders.catch(fail) : riders;
+    } catch (fault) {
+      return fail(fault);
+    }
+  }
+
+  /** Notes what an answer carried to the device, after it went out. `by`: the app, or a proxy. */
+  note(carried: Carried, { rides }: AdmittedDevice, by: string, nowMs: number): void {
+    const deviceId = rides?.deviceId ?? null;
+    if (deviceId === null || carried.length === 0) return;
+    this.deps.core.store.noteCarried(stampsOf(carried, deviceId, by, nowMs));
+  }
+
+  /** A subscription goes out without its messages rather than not at all. */
+  #fail(fault: unknown, nowMs: number): null {
+    const count = this.#failures.due(nowMs);
+    if (count > 0) this.deps.log.warn('rides_not_read', { reason: reasonOf(fault), count });
+    return null;
+  }
+}
