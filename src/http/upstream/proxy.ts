@@ -273,7 +273,7 @@ async function addRides(
   if (riders === null) return;
   const carried = addRiders(headers, riders, upstream.announce);
   if (riders.isDue) keepFresh(headers);
-  rides.note(carried, fetch.link, riders.app ?? UNKNOWN_APP, nowMs);
+  rides.note(carried, fetch.link, riders.app?.toLowerCase() ?? UNKNOWN_APP, nowMs);
 }
 
 const UNKNOWN_APP = 'unknown app';
