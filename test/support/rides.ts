@@ -24,7 +24,7 @@ export const TEXTS = {
 export type Language = keyof typeof TEXTS;
 export const LINK_URL = 'https://example.com/news?a=b&c=d';
 
-const formOf = (text: string) => {
+export const formOf = (text: string) => {
   const [title = '', body = ''] = text.split('\n');
   return { title, body };
 };
