@@ -1,7 +1,7 @@
 /**
  * Measures what riding costs a fetch of a known HWID, through `/gate` and through Gatepost as the
  * proxy: processor time of the server for each request while nothing rides, and while a general
- * notification does, taking turns. With `--before` also an older executable, on which nothing rides.
+ * notification does, in turns. With `--before` also an older executable, on which nothing rides.
  *
  *   bun bench/rides.ts [--executable dist/gatepost] [--before FILE] [--rounds 7] [--seconds 1]
  *
@@ -98,7 +98,7 @@ async function start(name: string, executable: string, cases: readonly Case[]): 
     await ask(`${server.url}/api/add-install?${by}&install_limit=3&subscription_key=key-${which}`);
     for (const way of WAYS) await fetchOnce(server, way, which);
     if (which === 'quiet') continue;
-    const form = { title: 'News', body: 'Hello', locales: { RU: { body: 'Привет' } } };
+    const form = { title: 'Servers', body: 'Hello', locales: { RU: { body: 'Привет' } } };
     const PushNotificationForm = { ...form, type_push: 'optional', expire_days: 1 };
     const sent = { PushNotificationForm, os: ['android'] };
     await ask(`${server.url}/remote/notification?${by}`, sent);

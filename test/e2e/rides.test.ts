@@ -130,13 +130,7 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
       for (const app of RIDING_APPS.filter((one) => SHOWING.includes(one.name))) {
         expect((await seenIn(app, 'RU', theirs))?.announcement).toBe(TEXTS.ru);
       }
-      const { code } = await run([
-        'distribution',
-        'block',
-        String(id),
-        '--data',
-        server.dataDir,
-      ]);
+      const { code } = await run(['distribution', 'block', String(id), '--data', server.dataDir]);
       expect(code).toBe(0);
       for (const app of RIDING_APPS) {
         const before = boxes.get(app.name);

@@ -14,7 +14,7 @@ import { makeLog } from '../../src/log.ts';
 import { Random } from '../support/random.ts';
 import { NOTHING, RIDING_APPS } from '../support/riding-apps.ts';
 
-const BUTTONS = { supportUrl: 'https://t.me/ours', webPageUrl: 'https://ours.example/' };
+const BUTTONS = { supportUrl: 'https://help.example/ours', webPageUrl: 'https://ours.example/' };
 const riders = (more: Partial<Riders> = {}): Riders => ({
   ...{ headers: {}, announceText: null, carried: [], app: 'INCY', isDue: true },
   ...{ buttons: { supportUrl: null, webPageUrl: null }, buttonsAlways: false },
@@ -36,9 +36,9 @@ describe('buttons', () => {
     return [headers.get('support-url'), headers.get('profile-web-page-url')];
   };
   test('stand where the panel has none, or always if the provider says so', () => {
-    const panel = { 'support-url': 'https://t.me/panel', 'profile-web-page-url': '' };
-    expect(added(panel, false)).toEqual(['https://t.me/panel', 'https://ours.example/']);
-    expect(added(panel, true)).toEqual(['https://t.me/ours', 'https://ours.example/']);
+    const panel = { 'support-url': 'https://help.example/panel', 'profile-web-page-url': '' };
+    expect(added(panel, false)).toEqual(['https://help.example/panel', 'https://ours.example/']);
+    expect(added(panel, true)).toEqual(['https://help.example/ours', 'https://ours.example/']);
   });
 });
 

@@ -17,7 +17,7 @@ import { isRefused } from '../../core/outcome.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
-import type { RideLevel } from '../../core/port/ride.ts';
+import type { Ways } from '../../core/port/way.ts';
 import type { Riders } from '../../core/ride/riding.ts';
 import { PASSES, settleHwid } from '../../core/without-hwid.ts';
 import type { Log } from '../../log.ts';
@@ -37,15 +37,14 @@ import { announcing, hasText, type TextSettings, textFor } from './texts.ts';
 import { deviceWords } from './words.ts';
 
 /** Settings that are read for each request, so that a change applies at once. */
-export interface GateSettings extends TextSettings {
+export interface GateSettings
+  extends TextSettings,
+    Pick<Ways, 'gateProviderIdFile' | 'gateRide' | 'gateUpdateIntervalHours'> {
   /** Templates of paths with a subscription key. */
   readonly gateKeyPaths: readonly KeyPath[];
   /** Networks that may ask; null: those of `trustedProxies`. */
   readonly gateProxies: TrustedProxies | null;
   readonly trustedProxies: TrustedProxies;
-  readonly gateRide: RideLevel;
-  readonly gateProviderIdFile: string;
-  readonly gateUpdateIntervalHours: number;
 }
 
 interface GateDeps {

@@ -3,7 +3,7 @@
 import type { Core } from '../../core/core.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
-import type { RideLevel } from '../../core/port/ride.ts';
+import type { Way, Ways } from '../../core/port/way.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import { type Riders, Rides } from '../../core/ride/riding.ts';
 import { type Log, reasonOf } from '../../log.ts';
@@ -11,17 +11,7 @@ import { MinuteLine } from '../bound/limiter.ts';
 import { type Carried, stampsOf } from './answer.ts';
 
 /** Settings that are read for each request, so that a change applies at once. */
-export interface RideSettings {
-  /** Hosts that a command may move subscriptions to. */
-  readonly rideHosts: readonly string[];
-}
-
-/** The settings of one way to a panel. */
-export interface WaySettings {
-  readonly ride: RideLevel;
-  /** The file with the Provider ID of Happ; empty: none. */
-  readonly providerIdFile: string;
-}
+export type RideSettings = Pick<Ways, 'rideHosts'>;
 
 interface DeskDeps {
   core: Core;
@@ -50,7 +40,7 @@ export class RideDesk {
   /** Returns what rides on the answer to a request; null: nothing, also if it cannot be read. */
   on(
     { request, link, isShared }: AdmittedFetch,
-    { ride: level, providerIdFile }: WaySettings,
+    { ride: level, providerIdFile }: Pick<Way, 'ride' | 'providerIdFile'>,
     nowMs: number,
   ): Maybe<Riders | null> {
     // The path of nearly all requests.

@@ -1,11 +1,11 @@
 /** The settings of panels behind Gatepost. */
 
 import type { KeyPath, PassPath } from '../../core/key-path.ts';
+import type { Way } from '../../core/port/way.ts';
 import type { AnnounceMode } from '../../core/ride/text.ts';
 import type { TextSettings } from '../gate/texts.ts';
-import type { WaySettings } from '../ride/desk.ts';
 
-export interface Upstream extends WaySettings {
+export interface Upstream extends Way {
   /** The host in requests of clients, in the form of `hostName`. */
   readonly host: string;
   /** Scheme, host, port and a prefix of paths, without a slash at its end. */
@@ -36,8 +36,6 @@ export interface Upstream extends WaySettings {
   readonly hostHeader: 'original' | 'upstream';
   /** What stays of two announcements, that of a message and that of the panel. */
   readonly announce: AnnounceMode;
-  /** Hours between two fetches of an app; 0: as the panel says. */
-  readonly updateIntervalHours: number;
 }
 
 /** Settings that are read for each request, so that a change applies at once. */

@@ -78,9 +78,12 @@ export const gate: readonly MutatedFile[] = [
     file: 'src/http/gate/gate.ts',
     tests: [
       ...['test/http/gate-trust.test.ts', 'test/http/gate.test.ts'],
-      'test/http/without-hwid.test.ts',
+      ...['test/http/without-hwid.test.ts', 'test/http/rides-doors.test.ts'],
     ],
     changes: [
+      ['isShared: call.isShared === true', 'isShared: false'],
+      ["headers.set(RIDES_HEADER, Object.keys(riders.headers).join(', ') || 'none');", ''],
+      ["deps.rides.note(riders.carried, link, 'proxy', nowMs);", ''],
       ['!(settings.gateProxies ?? settings.trustedProxies).includes(peer)', 'false'],
       ['settings.gateProxies ?? settings', 'settings'],
       ['untrusted.due(nowMs) > 0', 'true'],

@@ -1,6 +1,70 @@
 import type { MutatedFile } from '../mutation.ts';
 
+const DOORS = ['test/http/rides-doors.test.ts', 'test/http/upstream/rides.test.ts'];
+
 export const rides: readonly MutatedFile[] = [
+  {
+    file: 'src/core/ride/due.ts',
+    tests: ['test/core/ride-due.test.ts'],
+    changes: [
+      ["if (level === 'off') return [];", ''],
+      ['if (nowMs < fromMs) return null;', ''],
+      ['nowMs < 2 * untilMs - fromMs', 'true'],
+      ["return part === 'message' && ", 'return '],
+      ["if (isCommand && level !== 'on') return false;", ''],
+      ['if (isCommand || os === null) {', 'if (os === null) {'],
+      ['homeSinceMs !== null && homeSinceMs < createdAtMs', 'homeSinceMs !== null'],
+      ['homeSinceMs < createdAtMs;', 'homeSinceMs <= createdAtMs;'],
+      ['isAtHome && (os === null || os === deviceOs)', 'isAtHome'],
+      ['(ridesOnDesktop && deviceOs', '(deviceOs'],
+      ['due.length < 2 ? due : due.sort(newerFirst)', 'due'],
+      [' || other.distributionId - one.distributionId', ''],
+    ],
+  },
+  {
+    file: 'src/core/ride/riding.ts',
+    tests: ['test/core/ride-riding.test.ts'],
+    changes: [
+      ['|| (door === undefined && !isNew)', ''],
+      ['lowerLevel(way.level, known.ride)', 'way.level'],
+      ['const isHome = !fetch.isShared && ', 'const isHome = '],
+      ["level !== 'off' && isHome && nowMs < door.namedUntilMs", 'isHome'],
+      ['if (!isCommon) return render();', ''],
+      ['if (known.rendered.size >= RENDERED_MAX) known.rendered.clear();', ''],
+      ['if (key.length > KEY_LENGTH_MAX) return carriage;', ''],
+      ['ofLink.supportUrl ?? known.supportUrl', 'known.supportUrl ?? ofLink.supportUrl'],
+      ['known !== undefined && known.version === version', 'known !== undefined'],
+      ['read.version >= version ? read : ', 'true ? read : '],
+      ['if (running !== undefined && version !== undefined)', 'if (false)'],
+      ['this.#size <= SIZE_MAX && ', ''],
+    ],
+  },
+  {
+    file: 'src/http/ride/answer.ts',
+    tests: ['test/http/ride-answer.test.ts', ...DOORS],
+    changes: [
+      [" && readAnnounce(panel ?? '') !== ''", ''],
+      ["if (announceText !== null && mode === 'message') headers.delete('announce-url');", ''],
+      ['if (!(isOfPanel && ANNOUNCED.has(name)))', 'if (true)'],
+      ['buttonsAlways || !headers.get(name)', 'true'],
+      [
+        'return isOfPanel ? withoutAnnounce(riders.carried) : riders.carried;',
+        'return riders.carried;',
+      ],
+      ['if (hours > 0) ', ''],
+      ['.slice(0, STAMP_LENGTH_MAX)', ''],
+    ],
+  },
+  {
+    file: 'src/http/ride/desk.ts',
+    tests: ['test/http/ride-answer.test.ts', ...DOORS],
+    changes: [
+      ['return riders instanceof Promise ? riders.catch(fail) : riders;', 'return riders;'],
+      ['if (deviceId === null || carried.length === 0) return;', ''],
+      ['if (count > 0) this.deps', 'this.deps'],
+      ['hosts: settings.rideHosts', 'hosts: []'],
+    ],
+  },
   {
     file: 'src/core/message/locale.ts',
     tests: ['test/core/ride-text.test.ts', 'test/core/message/push.test.ts'],

@@ -2,6 +2,7 @@ import type { MutatedFile } from '../mutation.ts';
 
 const ASKING = ['test/http/upstream/ask.test.ts'];
 const PASSING = ['test/http/upstream/proxy.test.ts', 'test/http/upstream/past-the-gate.test.ts'];
+const RIDING = ['test/http/upstream/rides.test.ts', 'test/http/rides-doors.test.ts'];
 const REAL = ['test/http/upstream/real-panels.test.ts', 'test/http/upstream/link-limit.test.ts'];
 
 /** Gatepost as the proxy in front of panels. */
@@ -38,7 +39,7 @@ export const upstream: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/upstream/passage.ts',
-    tests: [...PASSING, ...REAL],
+    tests: [...PASSING, ...REAL, ...RIDING],
     changes: [
       ['if (isRefused(key) || code === REPEATED)', 'if (isRefused(key))'],
       ["upstream.otherPaths === 'pass' ? BY_OTHER_PATH :", 'true ? BY_OTHER_PATH :'],
@@ -46,7 +47,8 @@ export const upstream: readonly MutatedFile[] = [
       ['return { ...FOR_PAGE, isNewKey: true };', 'return FOR_PAGE;'],
       ['!isRefused(admission) && admission.isNew === true', '!isRefused(admission)'],
       ["isBrowser && upstream.browsers === 'pass'", 'isBrowser'],
-      ['takesSlot ? async', 'true ? async'],
+      ['if (!takesSlot) return JUDGED;', ''],
+      ['isShared: hwid === null', 'isShared: false'],
       ['if (judged !== null) return judged;', 'if (judged !== null && !code) return judged;'],
       ['await limitLinks<Admission>(make, isMade)', 'await make()'],
       ["verdict === 'link_disabled' || ", ''],
@@ -55,14 +57,18 @@ export const upstream: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/upstream/proxy.ts',
-    tests: [...PASSING, ...REAL, 'test/http/upstream/misbehaving.test.ts'],
+    tests: [...PASSING, ...REAL, ...RIDING, 'test/http/upstream/misbehaving.test.ts'],
     changes: [
       ['status < 300 && !isRefusal(headers)', 'status < 300'],
       ['if (!passage.isForAll) keepFromSharedCaches(answer.headers);', ''],
       ['if (isDropped && passage.isNewKey) return', 'if (isDropped) return'],
       ['const isGuess = isDropped && passage.isOtherPath;', 'const isGuess = false;'],
       ['if (!(failure.isDropped && isNewKey)) panel', 'panel'],
-      ['refuse({ ...denied, isGuess })', 'refuse(denied)'],
+      ['refuse({ ...admitted, isGuess })', 'refuse(admitted)'],
+      ['isWhole: before?.isDue === true', 'isWhole: false'],
+      ["  if (isTrue(headers, 'x-hwid-limit')) return;\n", ''],
+      ['if (riders.isDue) keepFresh(headers);', ''],
+      ['  setInterval(headers, upstream.updateIntervalHours);\n', ''],
       ['if (mayPass(passPaths, keyPaths, path)) return FREELY;', ''],
       ['host !== upstream.host && hostName(host) !== upstream.host', 'false'],
       ["isOdd || headers.has('upgrade')", 'isOdd'],
@@ -80,7 +86,10 @@ export const upstream: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/upstream/headers.ts',
-    tests: ['test/http/upstream/headers.test.ts', ...REAL],
+    tests: [
+      ...['test/http/upstream/headers.test.ts', 'test/http/ride-answer.test.ts', ...REAL],
+      ...RIDING,
+    ],
     changes: [
       ["    '_',\n", ''],
       ["    '^x-request-ur[il]$',\n", ''],
@@ -95,7 +104,9 @@ export const upstream: readonly MutatedFile[] = [
       ["[...kept, 'private']", "[...directives, 'private']"],
       ['HOP_BY_HOP.has(name) || named.has(name) ||', 'HOP_BY_HOP.has(name) ||'],
       ["isTrusted ? headers.get('x-forwarded-for') : null", "headers.get('x-forwarded-for')"],
-      ['if (!CLAIM.test(name)) passed', 'passed'],
+      ['!CLAIM.test(name) && ', ''],
+      ['isWhole && CONDITIONAL', 'CONDITIONAL'],
+      ["const missing = named.has('*') ? [] :", 'const missing ='],
       ['(isTrusted ? headers.get(name) : null)', 'headers.get(name)'],
       ['[...namedHops(headers), ...HOP_BY_HOP]', '[...HOP_BY_HOP]'],
     ],
