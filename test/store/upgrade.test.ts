@@ -42,6 +42,17 @@ const RELEASES = [
   { release: '0-7-0', schema: 10, madeAtMs: Date.UTC(2026, 10, 22, 17, 52) },
   // 0.8.0 had the same schema.
   { release: '0-9-0', schema: 13, madeAtMs: Date.UTC(2026, 10, 22, 17, 52) },
+  { release: '0-10-0', schema: 14, madeAtMs: Date.UTC(2026, 10, 23, 5) },
+];
+
+/** Homes after migration 0014, by HWID: the link, and whether its slot is there. */
+const HOMES = [
+  { hwid: 'by-link', home: 1, isThere: 1 },
+  { hwid: 'first-of-0-10-0', home: 9, isThere: 1 },
+  { hwid: 'over-of-0-10-0', home: 9, isThere: 1 },
+  { hwid: 'only-of-0-10-0', home: 10, isThere: 1 },
+  // Its links were revoked and removed.
+  { hwid: 'gone-of-0-10-0', home: null, isThere: 1 },
 ];
 
 /** The tables with rows, and how many; what a migration adds may be empty. */
@@ -179,6 +190,23 @@ test('what an earlier release scheduled is delivered in its time, also to unboun
   } finally {
     await app.close();
   }
+});
+
+test('the home link is that of the place, else that of the first slot that is left', async () => {
+  const dataDir = dataOf('0-10-0');
+  const store = await openSqliteStore({ dataDir, create: true, commitBatchMax: 1 });
+  await store.close();
+  const db = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
+  const homes = db
+    .query(
+      `SELECT d.hwid, p.home_install_id AS home, p.home_left_at_ms IS NULL AS isThere
+       FROM device_provider p JOIN device d ON d.id = p.device_id
+       WHERE d.hwid LIKE '%-of-0-10-0' OR d.hwid = 'by-link' ORDER BY d.id`,
+    )
+    .all();
+  db.close();
+  rmSync(dataDir, { recursive: true, force: true });
+  expect(homes).toEqual(HOMES);
 });
 
 test('what migration 0006 makes of each kind', () => {
