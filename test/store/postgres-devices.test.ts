@@ -145,6 +145,26 @@ describePostgres('devices', () => {
     }),
   );
 
+  testPostgres('a device that a node of 0.10.0 admitted gets a home with its next call', () =>
+    inDatabase(async (database) => {
+      const store = await open(database);
+      await addDoors(store);
+      const key = { installCode: CODES[0] ?? '', domainHash: HASH, hwid: 'a' };
+      const homeOf = async () => {
+        const rows = await database.sql`
+          SELECT home_install_id::integer AS home FROM device_provider`;
+        return Array.from(rows, ({ home }: { home: number | null }) => home);
+      };
+      await store.takeSlot(key, FACTS, NOW_MS);
+      const homes = await homeOf();
+      expect(homes).toEqual([expect.any(Number)]);
+      await database.sql`UPDATE device_provider SET home_install_id = NULL`;
+      await store.takeSlot(key, FACTS, NOW_MS + DAY_MS);
+      expect(await homeOf()).toEqual(homes);
+      await store.close();
+    }),
+  );
+
   testPostgres(
     'everything at once fails nowhere, waits in no circle, and leaves true counts',
     () =>

@@ -84,7 +84,7 @@ const ADMIT = prepare<AdmittedRow>(sql`
       WHERE s.install_id = o.link_id AND s.device_id = d.id) AS slot_id
     FROM open o LEFT JOIN known d ON d.hwid = o.hwid
     WHERE NOT EXISTS (SELECT 1 FROM device_provider p WHERE p.device_id = d.id
-      AND p.provider_id = o.provider_id AND p.home_install_id <> o.link_id)
+      AND p.provider_id = o.provider_id AND p.home_install_id IS DISTINCT FROM o.link_id)
   ), seen AS (
     UPDATE install_device s
     SET last_seen_at_ms = (SELECT h.now_ms FROM here h WHERE h.slot_id = s.id)
