@@ -121,12 +121,16 @@ const REQUEST = new Request('http://localhost/');
 const WAY = { ride: 'on', providerIdFile: '/id' } as const;
 
 test('what cannot be read does not ride, which is logged once a minute', async () => {
-  const { desk, lines } = deskWith(() => {
+  const fail = () => {
     throw new Error('the database is away');
-  });
-  const fetch = { request: REQUEST, link: linkOf('INCY/1'), isShared: false };
-  for (let count = 0; count < 3; count++) expect(await desk.on(fetch, WAY, 150)).toBeNull();
-  expect(lines.filter((line) => line.includes('rides_not_read'))).toHaveLength(1);
+  };
+  // At once, and with a promise.
+  for (const findRides of [fail, () => Promise.resolve().then(fail)]) {
+    const { desk, lines } = deskWith(findRides as unknown as () => ProviderRides);
+    const fetch = { request: REQUEST, link: linkOf('INCY/1'), isShared: false };
+    for (let count = 0; count < 3; count++) expect(await desk.on(fetch, WAY, 150)).toBeNull();
+    expect(lines.filter((line) => line.includes('rides_not_read'))).toHaveLength(1);
+  }
 });
 
 test('a device without a slot is not stamped', () => {

@@ -91,14 +91,14 @@ export class Rides {
         const device = { os: facts.os, homeSinceMs: isHome ? door.homeSinceMs : null };
         const terms = { level, ridesOnDesktop: known.ridesOnDesktop };
         const due = dueRides([...own, ...known.rides], device, terms, nowMs);
-        return this.#ridersOf(due, { fetch, facts, way, known, isCommon: own.length === 0 });
+        return this.#ridersOf(due, { fetch, facts, way, known });
       });
     });
   }
 
   #ridersOf(
     due: readonly DueRide<ParsedRide>[],
-    of: { fetch: Fetch; facts: DeviceFacts; way: RideWay; known: Known; isCommon: boolean },
+    of: { fetch: Fetch; facts: DeviceFacts; way: RideWay; known: Known },
   ): Riders | null {
     const { fetch, facts, known } = of;
     const ofLink = fetch.link.rides ?? NO_BUTTONS;
@@ -117,17 +117,10 @@ export class Rides {
   #carriage(
     due: readonly DueRide<ParsedRide>[],
     app: App | null,
-    {
-      fetch,
-      way,
-      known,
-      isCommon,
-    }: { fetch: Fetch; way: RideWay; known: Known; isCommon: boolean },
+    { fetch, way, known }: { fetch: Fetch; way: RideWay; known: Known },
   ): Carriage {
     const languages = fetch.languages();
     const { hosts, providerId } = way;
-    const render = () => rideHeaders(due.map(ridingOf), { app, languages, providerId, hosts });
-    if (!isCommon) return render();
     if (known.hosts !== hosts) {
       known.rendered.clear();
       known.hosts = hosts;
@@ -136,7 +129,7 @@ export class Rides {
     const key = [app?.name, providerId, ...languages, '', ...names].join('\n');
     const found = known.rendered.get(key);
     if (found !== undefined) return found;
-    const carriage = render();
+    const carriage = rideHeaders(due.map(ridingOf), { app, languages, providerId, hosts });
     if (key.length > KEY_LENGTH_MAX) return carriage;
     if (known.rendered.size >= RENDERED_MAX) known.rendered.clear();
     known.rendered.set(key, carriage);

@@ -29,7 +29,6 @@ export const rides: readonly MutatedFile[] = [
       ['lowerLevel(way.level, known.ride)', 'way.level'],
       ['const isHome = !fetch.isShared && ', 'const isHome = '],
       ["level !== 'off' && isHome && nowMs < door.namedUntilMs", 'isHome'],
-      ['if (!isCommon) return render();', ''],
       ['if (known.rendered.size >= RENDERED_MAX) known.rendered.clear();', ''],
       ['if (key.length > KEY_LENGTH_MAX) return carriage;', ''],
       ['ofLink.supportUrl ?? known.supportUrl', 'known.supportUrl ?? ofLink.supportUrl'],
