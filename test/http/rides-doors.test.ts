@@ -197,6 +197,44 @@ describe.each(DOORS)('through %s', (_name, door, by) => {
     expect(await announced(null)).toBeNull();
   });
 
+  test('the word of the provider holds at the next fetch', async () => {
+    const policy = (terms: Record<string, string | number>) =>
+      expectOk(call(at.app, '/api/policy', at.own, terms));
+    await ride(at.app, at.own);
+    const onDesktop = ofApp('Koala Clash', 'FA', 'Windows');
+    const desktop = async () => seen('Koala Clash', await door('pc', HOME, onDesktop)).announcement;
+    expect([await announced('phone'), await desktop()]).toEqual([TEXTS.en, null]);
+    await policy({ ride_desktop: 1 });
+    expect([await announced('phone'), await desktop()]).toEqual([TEXTS.en, TEXTS.fa]);
+    await policy({ ride: 'off' });
+    expect([await announced('phone'), await desktop()]).toEqual([null, null]);
+    await policy({ ride: 'default', ride_desktop: 0 });
+    expect([await announced('phone'), await desktop()]).toEqual([TEXTS.en, null]);
+  });
+
+  test('buttons go out, whatever rides: those of the link, else of the provider', async () => {
+    const buttons = async () => {
+      const { support, page } = seen('INCY', await door('phone', HOME, ofApp('INCY')));
+      return [support, page];
+    };
+    const [support_url, web_page_url] = ['https://help.example/', 'https://www.example/'];
+    expect(await buttons()).toEqual([null, null]);
+    await expectOk(
+      call(at.app, '/api/policy', at.own, { support_url, web_page_url, buttons: 'always' }),
+    );
+    expect(await buttons()).toEqual([support_url, web_page_url]);
+    const link = { support_url: 'https://link.example/' };
+    const { json } = await expectOk(
+      call(at.app, '/api/list-install', at.own, { subscription_key: HOME }),
+    );
+    await expectOk(call(at.app, '/api/update-install', at.own, { ...link, id: json.data[0].id }));
+    expect(await buttons()).toEqual(['https://link.example/', web_page_url]);
+    await expectOk(call(at.app, '/api/policy', at.own, { buttons: 'missing' }));
+    // A proxy that asks /gate does not tell which the panel has.
+    const shown = by === 'proxy' ? [null, null] : ['https://link.example/', web_page_url];
+    expect(await buttons()).toEqual(shown);
+  });
+
   test('an app stays what it was known as behind another User-Agent', async () => {
     await settle('phone');
     await ride(at.app, at.own);

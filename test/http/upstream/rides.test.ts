@@ -15,7 +15,7 @@ import {
   TEXTS,
 } from '../../support/rides.ts';
 import { NOTHING, RIDING_APPS } from '../../support/riding-apps.ts';
-import { type Fronted, type Got, KEY } from '../../support/upstream.ts';
+import { exchange, type Fronted, type Got, KEY } from '../../support/upstream.ts';
 
 let fronted: Fronted | null = null;
 afterEach(async () => {
@@ -196,6 +196,10 @@ describe('nothing rides on', () => {
     });
     await at.get(PATH, 'a', ofApp('INCY'));
     await ride(at.app, at.own);
+    const { port } = new URL(at.app.url);
+    const asked = { 'x-hwid': 'a', ...ofApp('INCY') };
+    const head = await exchange(Number(port), 'HEAD', PATH, asked);
+    expect([head.status, head.headers.get('announce')]).toEqual([200, 'theirs']);
     const agent = { 'User-Agent': 'Mozilla/5.0', Accept: 'text/html' };
     expect((await at.get(PATH, null, agent)).headers.get('announce')).toBe('theirs');
     expect((await at.get('/other', 'a', ofApp('INCY'))).headers.get('announce')).toBe('theirs');
