@@ -112,6 +112,8 @@ function missingView(row: LedgerRow) {
     detail: row.detail,
     push: row.push?.state ?? null,
     push_problem: row.push?.problem ?? null,
+    carried_at: showTimeOrNull(row.carriedAtMs),
+    carried: row.carried,
   };
 }
 
@@ -129,6 +131,7 @@ function ledgerText(distribution: DistributionDetail, totals: LedgerTotals, rows
     STATE: 'state',
     SINCE: 'since',
     ...(isPushed ? push : {}),
+    ...(totals.carried > 0 ? { CARRIED: ({ carried }: Missing) => carried ?? '' } : {}),
     WHY: ({ detail, push_problem: problem }) => detail ?? problem ?? '',
   });
   return [
@@ -151,6 +154,10 @@ async function show(context: CliContext, id: number, options: ShowOptions): Prom
   const facts = {
     ...view(distribution),
     reachable: isCounted ? reach.reachable : null,
+    now: isCounted ? reach.now : null,
+    by_push: isCounted ? reach.push : null,
+    at_next_fetch: isCounted ? reach.fetch : null,
+    cannot: isCounted ? reach.none : null,
     reachable_at_least: isCounted ? reach.isAtLeast : null,
   };
   const missing = found.missing.map(missingView);

@@ -40,6 +40,10 @@ async function list(context: CliContext, options: CommonOptions): Promise<void> 
   print(context, options, gateways, parts.join('\n\n'));
 }
 
+/** Returns the gateways of the settings, without opening them. */
+export const gatewaysIn = (config: Config): PushGateway[] =>
+  PUSH_GATEWAYS.filter((gateway) => isSetUp(config, gateway));
+
 function isSetUp(config: Config, gateway: PushGateway): boolean {
   const { fcmServiceAccount, apnsKeyFile, webpushSubject } = config;
   return { fcm: fcmServiceAccount, apns: apnsKeyFile, webpush: webpushSubject }[gateway] !== '';

@@ -1,7 +1,7 @@
 /** `--preview` of messages to devices: what each app would show, as text. */
 
+import { ridesAt } from '../core/device-reach.ts';
 import type { DistributionType } from '../core/port/distribution.ts';
-import { PUSH } from '../core/port/distribution.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { Ways } from '../core/port/way.ts';
 import type { RidingPayload } from '../core/ride/parts.ts';
@@ -20,16 +20,12 @@ export function previewOf(
   const apps = previewsOf(type, payload, terms);
   const facts = {
     provider_code: provider.code,
-    rides: isRiding(type, terms),
+    rides: ridesAt(type, terms.level),
     within_hours: terms.withinHours,
     apps,
   };
   return { facts, text: [...apps.flatMap(appLines), ...lastLines(type, apps, terms)].join('\n') };
 }
-
-/** Returns whether anything of the type rides for the provider. */
-const isRiding = (type: DistributionType, { level }: RidingTerms) =>
-  level === 'on' || (type === PUSH && level === 'notifications');
 
 const nameOf = ({ app }: Preview) => app ?? 'an app that is not known';
 
@@ -62,6 +58,6 @@ function lastLines(type: DistributionType, apps: readonly Preview[], terms: Ridi
     ...(hasProviderId
       ? []
       : ['Happ takes settings and moves with a Provider ID alone: none is set.']),
-    ...(isRiding(type, terms) ? [] : ['It would not ride: ride is off for it here.']),
+    ...(ridesAt(type, terms.level) ? [] : ['It would not ride: ride is off for it here.']),
   ];
 }

@@ -6,14 +6,15 @@ import { EXPIRE_DAYS, PUSH_TYPE } from '../core/formats.ts';
 import { isRecord } from '../core/json-input.ts';
 import { noteOn } from '../core/message/command.ts';
 import { readCommand, readNotification } from '../core/message/order.ts';
-import { type Accepted, rehearsing, sendCommand, sendNotification } from '../core/message/send.ts';
-import type { TargetCount } from '../core/message/target-count.ts';
 import { COMMAND, type DistributionType, PUSH } from '../core/port/distribution.ts';
 import type { Provider } from '../core/port/provider.ts';
 import { refusalByPlan } from '../core/provider.ts';
 import type { RidingPayload } from '../core/ride/parts.ts';
+import { type Accepted, rehearsing, sendCommand, sendNotification } from '../core/send.ts';
+import type { TargetCount } from '../core/target-count.ts';
 import { UsageError } from '../operator-error.ts';
-import { type CliContext, print, withCore } from './context.ts';
+import { type CliContext, flagsOf, print, withCore } from './context.ts';
+import { gatewaysIn } from './gateway.ts';
 import { providerOf } from './provider-name.ts';
 import {
   addSendOptions,
@@ -136,7 +137,9 @@ async function run(
     const provider = await providerOf(core, options);
     const refused = refusalByPlan(provider, plan, nowMs);
     if (refused !== null) throw sendRefusal(refused, provider);
-    const used = options.dryRun ? rehearsing(core) : core;
+    const { config } = context.loadConfig(flagsOf(options));
+    const counting = { ...core, gateways: () => gatewaysIn(config) };
+    const used = options.dryRun ? rehearsing(counting) : counting;
     return { code: provider.code, ...(await send(used, provider, nowMs)) };
   });
   const isSent = options.dryRun !== true;
@@ -147,6 +150,7 @@ async function run(
     due_at: dueAt,
     recipients: count?.recipients ?? null,
     reachable: count?.reachable ?? null,
+    ...reachFacts(count),
     at_least: count?.isAtLeast ?? null,
   };
   const time = dueAt === null ? '' : ` for ${dueAt}`;
@@ -161,13 +165,35 @@ async function run(
   print(context, options, facts, lines.join('\n'));
 }
 
+/** Returns how the message comes to the recipients, as JSON. */
+function reachFacts(count: TargetCount | null) {
+  const { ways, withinHours, isGuess } = count ?? {};
+  return {
+    now: ways?.now ?? null,
+    by_push: ways?.push ?? null,
+    at_next_fetch: ways?.fetch ?? null,
+    within_hours: withinHours ?? null,
+    within_is_guess: isGuess ?? null,
+    cannot: ways?.none ?? null,
+  };
+}
+
 /** Returns sentences with the number of recipients, and of those that get nothing. */
-function countLines({ recipients, reachable, isAtLeast }: TargetCount): string[] {
+function countLines(count: TargetCount): string[] {
+  const { recipients, reachable, ways, isAtLeast } = count;
   const least = isAtLeast ? 'at least ' : '';
-  const numbers = `Recipients: ${least}${recipients}, of which ${least}${reachable} can get messages.`;
-  const silent = recipients - reachable;
-  if (silent === 0) return [numbers];
-  return [numbers, `Their apps never asked for messages: ${least}${silent}. They get nothing.`];
+  const lines = [
+    `Recipients: ${least}${recipients}, of which ${least}${reachable} can get messages.`,
+  ];
+  if (reachable > 0) lines.push(`Now: ${least}${ways.now}. By push: ${least}${ways.push}.`);
+  if (ways.fetch > 0) lines.push(fetchLine(count, least));
+  const silent = `Their apps never asked for messages: ${least}${ways.none}. They get nothing.`;
+  return ways.none === 0 ? lines : [...lines, silent];
+}
+
+function fetchLine({ ways, withinHours, isGuess }: TargetCount, least: string): string {
+  const source = isGuess ? ', if the panel sets no other interval' : '';
+  return `At the next fetch of their subscription: ${least}${ways.fetch}, within ${withinHours} hours${source}.`;
 }
 
 const FILE = '--file <file>';

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Store } from '../../src/core/port/store.ts';
 import { CODE, FACTS, knock } from '../store/contract/fixture.ts';
 import { onLink, register } from '../store/contract/message-fixture.ts';
+import { fcm, registerAt } from '../store/contract/outbox-fixture.ts';
 import { ACT } from '../support/actor.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { makeLink, openData } from '../support/links.ts';
@@ -50,6 +51,7 @@ test('a dry run says how many devices get it, and sends nothing', async () => {
     code: 0,
     stdout: `notification would be sent
 Recipients: 2, of which 1 can get messages.
+Now: 1. By push: 0.
 Their apps never asked for messages: 1. They get nothing.
 Nothing was sent.
 `,
@@ -57,8 +59,26 @@ Nothing was sent.
   expect(await json('command', 'update-subscription', '--os', 'android', '--dry-run')).toEqual({
     ...{ id: null, provider_code: 'Provide1', due_at: null },
     ...{ recipients: 1, reachable: 1, at_least: false },
+    ...{ now: 1, by_push: 0, at_next_fetch: 0, cannot: 0 },
+    ...{ within_hours: 12, within_is_guess: false },
   });
   expect(await sends()).toEqual([]);
+});
+
+test('a dry run says who gets it by push, and who with the next fetch, and when', async () => {
+  await withStore((store) => registerAt(store, 'pushed', fcm('token')));
+  await withStore((store) => knock(store, 'happ', CODE, { ...FACTS, userAgent: 'Happ/1.0' }));
+  const settings = '[gateway.fcm]\nservice_account = "x"\n[gate]\nride = "notifications"\n';
+  const riding = file('ride.toml', settings);
+  const words = ['notify', '--all', '--body', 'x', '--dry-run', '--config', riding];
+  expect((await line.run(...words)).stdout).toBe(`notification would be sent
+Recipients: 4, of which 2 can get messages.
+Now: 1. By push: 1.
+At the next fetch of their subscription: 2, within 12 hours, if the panel sets no other interval.
+Nothing was sent.
+`);
+  const command = ['command', 'update-subscription', '--all', '--dry-run', '--config', riding];
+  expect(await json(...command)).toMatchObject({ at_next_fetch: 0, cannot: 2 });
 });
 
 test('a notification is the form of the API; options replace fields of a file', async () => {

@@ -2,8 +2,8 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { DAY_MS } from '../../src/core/calendar.ts';
-import { KEPT_BYTES_EACH } from '../../src/core/message/send.ts';
 import type { Credentials } from '../../src/core/provider.ts';
+import { KEPT_BYTES_EACH } from '../../src/core/send.ts';
 import { forgetStrangers, prune } from '../../src/jobs/keep.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { addLink, bind, enter, HASH } from '../support/shop.ts';

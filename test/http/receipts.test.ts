@@ -39,13 +39,19 @@ test('the header of an accepted send counts devices and registered apps', async 
   await aDevice(name('silent'));
   await aDevice(name('tablet'), own, 'iOS');
   await anApp(name('phone'));
-  expect((await command(toAll)).headers.get('x-reach')).toBe('recipients=3; reachable=1');
+  expect((await command(toAll)).headers.get('x-reach')).toBe(
+    'recipients=3; reachable=1; now=1; push=0; fetch=0; cannot=2',
+  );
   const form = { body: 'x', type_push: 'optional', expire_days: 1 };
   const notified = await send('/remote/notification', { PushNotificationForm: form, os: ['ios'] });
   expect(notified.text).toMatch(/^\{"rc":1,"msg":"Ok","id":\d+\}$/);
-  expect(notified.headers.get('x-reach')).toBe('recipients=1; reachable=0');
+  expect(notified.headers.get('x-reach')).toBe(
+    'recipients=1; reachable=0; now=0; push=0; fetch=0; cannot=1',
+  );
   const both = await command({ hwid: `${name('phone')},${name('silent')}` });
-  expect(both.headers.get('x-reach')).toBe('recipients=2; reachable=1');
+  expect(both.headers.get('x-reach')).toBe(
+    'recipients=2; reachable=1; now=1; push=0; fetch=0; cannot=1',
+  );
   // A refusal sends nothing and counts nothing.
   const refused = await command({ hwid: 'stranger' });
   expect([refused.json.rc, refused.headers.get('x-reach')]).toEqual([0, null]);

@@ -1,7 +1,7 @@
 /** Limits that no test meets by chance. */
 
 import type { Limits } from '../../src/core/core.ts';
-import { KEPT_BYTES_EACH, SENDS_WINDOW_MS } from '../../src/core/message/send.ts';
+import { KEPT_BYTES_EACH, SENDS_WINDOW_MS } from '../../src/core/send.ts';
 
 const SEND_BOUNDS = {
   sendsPerMinuteMax: 1_000_000,

@@ -3,12 +3,12 @@
 import type { Clock } from '../../src/clock.ts';
 import type { Core } from '../../src/core/core.ts';
 import { deliverStep } from '../../src/core/message/deliver.ts';
-import { sendCommand, sendNotification } from '../../src/core/message/send.ts';
 import type { Targets } from '../../src/core/message/target.ts';
 import { isRefused } from '../../src/core/outcome.ts';
 import type { TokenHolder } from '../../src/core/port/inbox.ts';
 import type { Plan, Provider } from '../../src/core/port/provider.ts';
 import { addProvider } from '../../src/core/provider.ts';
+import { sendCommand, sendNotification } from '../../src/core/send.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { ACT } from './actor.ts';

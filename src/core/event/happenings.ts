@@ -136,6 +136,11 @@ export const distributionEnded = (ended: EndedDistribution, reach: LedgerReach) 
     sent: ended.sentCount,
     failed: ended.failedCount,
     reachable: reach.reachable,
+    now: reach.now,
+    by_push: reach.push,
+    at_next_fetch: reach.fetch,
+    cannot: reach.none,
+    carried: reach.carried,
     at_least: reach.isAtLeast,
   });
 

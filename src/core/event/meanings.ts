@@ -11,7 +11,7 @@ interface Meaning {
 const LINK = ['install_id', 'install_count', 'install_limit'] as const;
 const ENDED = [
   ...(['distribution_id', 'type', 'status', 'recipients', 'sent', 'failed'] as const),
-  ...(['reachable', 'at_least'] as const),
+  ...(['reachable', 'now', 'by_push', 'at_next_fetch', 'cannot', 'carried', 'at_least'] as const),
 ];
 
 export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Meaning>> = {

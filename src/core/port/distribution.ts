@@ -3,6 +3,7 @@
 import type { Act } from './audit.ts';
 import type { KeyedCall, KeyRefusal, Made } from './idempotency.ts';
 import type { LedgerRow, LedgerTotals } from './ledger.ts';
+import type { ReachFacts, ReachGroup } from './message-reach.ts';
 import type { Cursor, Page } from './page.ts';
 import type { Provider } from './provider.ts';
 import type { PushGateway } from './registration.ts';
@@ -10,12 +11,10 @@ import type { ReplaceRefusal } from './replacing.ts';
 import type { RideRules } from './ride.ts';
 
 /** A device that a provider targets by its HWID. */
-export interface TargetDevice {
+export interface TargetDevice extends ReachFacts {
   id: number;
   /** True: attached to the provider by a link or an active binding. */
   isLinked: boolean;
-  /** True: an app registered the device, so that it can get messages of the provider. */
-  isReachable: boolean;
 }
 
 /** Position of `scanTargets`. */
@@ -26,6 +25,8 @@ export interface TargetStep {
   count: number;
   /** Those of them that an app registered at the provider. */
   reachableCount: number;
+  /** The same devices, by what decides how a message comes to them. */
+  groups: readonly ReachGroup[];
   next: TargetCursor | null;
 }
 
@@ -52,7 +53,7 @@ export interface NewDistribution {
 /** The operator's bounds of what a provider sends and keeps. */
 export interface SendBounds {
   sendsPerMinuteMax: number;
-  /** Size of unpruned distributions: see KEPT_BYTES_EACH of core/message/send.ts. */
+  /** Size of unpruned distributions: see KEPT_BYTES_EACH of core/send.ts. */
   keptBytesMax: number;
   /** Recipients in unpruned ledgers. */
   ledgerRowsMax: number;

@@ -2,14 +2,17 @@
 
 import type { Distribution } from './distribution.ts';
 import type { LedgerRow } from './ledger.ts';
+import type { ReachWays } from './message-reach.ts';
 import type { Page } from './page.ts';
 
 /** Recipients of a ledger, counted from the first to a bound. */
-export interface LedgerReach {
+export interface LedgerReach extends ReachWays {
   /** Those that got the message, or that an app has registered with the provider. */
   reachable: number;
   /** Those that acknowledged it. */
   received: number;
+  /** Those whose subscription's answer carried it. */
+  carried: number;
   /** True: counting stopped at the bound, so that both are at least these. */
   isAtLeast: boolean;
 }

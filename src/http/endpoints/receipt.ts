@@ -38,6 +38,8 @@ const ReceiptRow = Type.Object(
     refused_at: Time('When the app said that it could not.'),
     failed_at: Time('When sending failed.'),
     expired_at: Time('When it expired.'),
+    carried_at: Time('When an answer to the fetch of its subscription first carried it.'),
+    carried: Why('In which app, and by which headers: `happ: announce, sub-info`.'),
     detail: Why('Why it failed, here or in the app.'),
     push: {
       ...orNull(choice(PUSH_STATES)),
@@ -113,6 +115,8 @@ function rowOf(receipt: Receipt, offsetMinutes: number): Static<typeof ReceiptRo
     refused_at: time(receipt.refusedAtMs),
     failed_at: time(receipt.failedAtMs),
     expired_at: time(receipt.expiredAtMs),
+    carried_at: time(receipt.carriedAtMs),
+    carried: receipt.carried,
     detail: receipt.detail,
     push: push?.state ?? null,
     push_problem: push?.problem ?? null,

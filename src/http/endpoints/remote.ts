@@ -5,13 +5,13 @@ import { isAbsent } from '../../core/json-input.ts';
 import { cancelDistribution } from '../../core/message/cancel.ts';
 import { noteOn } from '../../core/message/command.ts';
 import { readCommand, readNotification } from '../../core/message/order.ts';
-import { type Accepted, sendCommand, sendNotification } from '../../core/message/send.ts';
 import { STATUS_NAMES, TYPE_NAMES } from '../../core/message/status.ts';
-import type { TargetCount } from '../../core/message/target-count.ts';
 import { isRefused, malformed } from '../../core/outcome.ts';
 import type { Distribution as DistributionRecord } from '../../core/port/distribution.ts';
 import type { Page } from '../../core/port/page.ts';
 import type { DistributionReach } from '../../core/port/receipt.ts';
+import { type Accepted, sendCommand, sendNotification } from '../../core/send.ts';
+import type { TargetCount } from '../../core/target-count.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint, type Reply, required } from '../endpoint.ts';
 import { keyParam, REPEATED, sendOnce } from './once.ts';
@@ -65,6 +65,14 @@ const Distribution = Type.Object(
         'those that can get it: an app registered them with this provider. The others are in apps that never asked. Null before delivery begins, and when the ledger was deleted.',
       ],
       received: [orNull(Count), 'those that acknowledged it.'],
+      now: [orNull(Count), 'those that get it when they ask, or by their stream.'],
+      by_push: [orNull(Count), 'those for which a gateway was asked to push.'],
+      at_next_fetch: [
+        orNull(Count),
+        'those that it rides to on their subscription, at most, or rode to.',
+      ],
+      cannot: [orNull(Count), 'all others.'],
+      carried: [orNull(Count), 'those whose subscription carried it.'],
       at_least: [
         orNull(Type.Boolean({ examples: [false] })),
         `whether \`reachable\` and \`received\` count the first ${REACH_ROWS} devices alone.`,
@@ -78,8 +86,8 @@ const Distribution = Type.Object(
 const REACH_HEADER = {
   'x-reach': {
     about:
-      'Comes with `Ok`: the devices that the message is for now, and how many of them can get messages, because an app registered them with the messaging protocol. The others are in apps that never asked. `at-least=1`: counting stopped at a bound.',
-    example: 'recipients=120; reachable=14',
+      'Comes with `Ok`: the devices that the message is for now, and how many of them can get messages, because an app registered them with the messaging protocol. The others are in apps that never asked. All of them by how the message comes: `now` to apps that ask or hold a stream, by `push` through a gateway, on the subscription at the next `fetch`, and those that `cannot` get it. `within-hours`: how soon apps fetch; `guess=1`: a panel sets that. `at-least=1`: counting stopped at a bound.',
+    example: 'recipients=120; reachable=14; now=4; push=10; fetch=80; cannot=26; within-hours=12',
   },
 } as const;
 
@@ -89,9 +97,13 @@ function accepted({ id, count, isRepeat }: Accepted): Reply<'ok'> {
   return { says: 'ok', body: { id }, headers, ...(isRepeat && { detail: REPEATED }) };
 }
 
-function reachOf({ recipients, reachable, isAtLeast }: TargetCount) {
+function reachOf(count: TargetCount) {
+  const { recipients, reachable, ways, withinHours, isGuess, isAtLeast } = count;
+  const within =
+    ways.fetch === 0 ? '' : `; within-hours=${withinHours}${isGuess ? '; guess=1' : ''}`;
+  const all = `recipients=${recipients}; reachable=${reachable}; now=${ways.now}; push=${ways.push}`;
   const bound = isAtLeast ? '; at-least=1' : '';
-  return { 'x-reach': `recipients=${recipients}; reachable=${reachable}${bound}` };
+  return { 'x-reach': `${all}; fetch=${ways.fetch}; cannot=${ways.none}${within}${bound}` };
 }
 
 /** The key of a call may stand beside its other fields. */
@@ -260,6 +272,11 @@ function countsOf(record: DistributionReach, offsetMinutes: number) {
     failed: record.failedCount,
     reachable: reach?.reachable ?? null,
     received: reach?.received ?? null,
+    now: reach?.now ?? null,
+    by_push: reach?.push ?? null,
+    at_next_fetch: reach?.fetch ?? null,
+    cannot: reach?.none ?? null,
+    carried: reach?.carried ?? null,
     at_least: reach?.isAtLeast ?? null,
     replaces: record.replacesId,
   };

@@ -26,7 +26,7 @@ export function distributionEnds(statements: Statements) {
     for (const found of yield* ended.all({ ids })) {
       notes.ended(found.status);
       if (!(yield* notes.isWanted(found.providerId, kindOfEnd(found.status)))) continue;
-      const reach = yield* countReach(found.id, REACH_ROWS);
+      const reach = yield* countReach(found.id, REACH_ROWS, nowMs);
       notes.event(found.providerId, nowMs, () => distributionEnded(found, reach));
     }
   };

@@ -1,8 +1,12 @@
 /** The recipients that can get a message at all: counted, as a part of reads and writes. */
 
 import { sql } from 'drizzle-orm';
+import { addWays, carriersOfParts, isForHomes, NO_WAYS } from '../../core/device-reach.ts';
+import { type DistributionType, PUSH } from '../../core/port/distribution.ts';
 import type { LedgerReach } from '../../core/port/receipt.ts';
-import type { Statements, Step } from '../backend.ts';
+import { PUSH_GATEWAYS } from '../../core/port/registration.ts';
+import { type Statements, type Step, value } from '../backend.ts';
+import { FETCH_COLUMNS, reachFacts } from './targets.ts';
 
 /** The registration `p` that reads the inbox of a row `r` of a ledger. */
 export const READER = sql`LEFT JOIN device_provider p
@@ -13,18 +17,53 @@ export const REACHABLE = sql`(r.received_at_ms IS NOT NULL OR p.token_id IS NOT 
   OR r.inbox < 0 AND EXISTS (SELECT 1 FROM device_token t
     WHERE t.device_id = r.device_id AND t.nobody_after_distribution_id IS NOT NULL))`;
 
+type Row = Parameters<typeof reachFacts>[0] &
+  Record<'isCarried' | 'count' | 'receivedCount', number>;
+
 /** Returns the step that counts the first `rowsMax` recipients of a distribution. */
 export function reachSteps({ prepare, once }: Statements) {
-  const count = prepare<Record<'counted' | 'reachable' | 'received', number>>(sql`
-      SELECT count(*) AS counted, count(*) FILTER (WHERE is_reachable) AS reachable,
-        count(received_at_ms) AS received
+  const find = prepare<{ type: DistributionType; targetOs: string | null }>(sql`
+      SELECT notification_type AS type, target_os AS "targetOs" FROM distribution
+      WHERE id = ${value('id')}`);
+  const parts = prepare<{ part: string }>(sql`
+      SELECT DISTINCT part FROM ride
+      WHERE distribution_id = ${value('id')} AND until_ms > ${value('nowMs')}`);
+  /** A push that was queued says that the device had an address, whichever gateway it was. */
+  const groups = prepare<Row>(sql`
+      SELECT "userAgent", "hasSlot", "isAtHome", gateway, "isReachable", "isCarried",
+        count(*) AS count, count(received_at_ms) AS "receivedCount"
       FROM (
-        SELECT r.received_at_ms, ${REACHABLE} AS is_reachable
+        SELECT r.received_at_ms, ${FETCH_COLUMNS},
+          CASE WHEN r.push_state IS NOT NULL THEN 'fcm' END AS gateway,
+          CAST(${REACHABLE} AS integer) AS "isReachable",
+          CAST(r.carried_at_ms IS NOT NULL AS integer) AS "isCarried"
         FROM recipient r ${READER}
         WHERE r.distribution_id = ${once('id')}
-        ORDER BY r.device_id LIMIT ${once('rowsMax')}) counted`);
-  return function* (id: number, rowsMax: number): Step<LedgerReach> {
-    const { counted = 0, reachable = 0, received = 0 } = (yield* count.get({ id, rowsMax })) ?? {};
-    return { reachable, received, isAtLeast: counted === rowsMax };
+        ORDER BY r.device_id LIMIT ${once('rowsMax')}) counted
+      GROUP BY 1, 2, 3, 4, 5, 6`);
+
+  return function* (id: number, rowsMax: number, nowMs: number): Step<LedgerReach> {
+    const about = yield* find.get({ id });
+    const isToAll = about?.targetOs != null;
+    const riding = (yield* parts.all({ id, nowMs })).map(({ part }) => part);
+    const rules = {
+      gateways: PUSH_GATEWAYS,
+      carriers: carriersOfParts(riding),
+      isForHomes: isForHomes(about?.type ?? PUSH, isToAll),
+    };
+    const rows = yield* groups.all({ id, rowsMax });
+    const reach = { ...NO_WAYS, reachable: 0, received: 0, carried: 0 };
+    let counted = 0;
+    for (const { isCarried, count, receivedCount, ...row } of rows) {
+      const facts = reachFacts(row);
+      counted += count;
+      reach.received += receivedCount;
+      if (facts.isReachable) reach.reachable += count;
+      if (isCarried) reach.carried += count;
+      const isFetched = isCarried === 1 && !facts.isReachable;
+      if (isFetched) reach.fetch += count;
+      else Object.assign(reach, addWays(reach, [{ ...facts, count }], rules));
+    }
+    return { ...reach, isAtLeast: counted === rowsMax };
   };
 }

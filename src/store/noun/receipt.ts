@@ -64,15 +64,19 @@ export function receiptNoun(backend: Backend): ReceiptNoun {
             : id < bound
               ? yield* on.find.all({ providerId, id })
               : [];
+        const nowMs = backend.storeNowMs();
         const found: DistributionReach[] = [];
         for (const { hasLedger, ...row } of rows) {
-          found.push({ ...row, reach: hasLedger ? yield* countReach(row.id, rowsMax) : null });
+          found.push({
+            ...row,
+            reach: hasLedger ? yield* countReach(row.id, rowsMax, nowMs) : null,
+          });
         }
         return found;
       }),
 
     countReach: async (distributionId, rowsMax) =>
-      backend.read(() => countReach(distributionId, rowsMax)),
+      backend.read(() => countReach(distributionId, rowsMax, backend.storeNowMs())),
 
     listReceipts: async ({ providerId, distributionId }, after, countMax) =>
       backend.read(function* () {

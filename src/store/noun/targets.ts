@@ -1,6 +1,8 @@
 /** The devices of a provider: found by HWID, or searched in bounded steps. */
 
 import { sql } from 'drizzle-orm';
+import type { ReachFacts } from '../../core/port/message-reach.ts';
+import { PUSH_GATEWAYS, type PushGateway } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
 import { type Backend, type Dialect, type Statements, type Step, value } from '../backend.ts';
 import { cursorAt, positionOf } from '../cursor.ts';
@@ -27,6 +29,35 @@ export const linkedRow = ({ fence }: Dialect) => sql`(p.slot_count > 0
 export const linked = (dialect: Dialect, deviceId: string, providerId: string) => sql`EXISTS (
   SELECT 1 FROM device_provider p WHERE p.device_id = ${sql.raw(deviceId)}
     AND p.provider_id = ${sql.raw(providerId)} AND ${linkedRow(dialect)} ${dialect.fence})`;
+
+/** Columns of a row `p` that decide how a message comes to its device: see `ReachFacts`. */
+export const FETCH_COLUMNS = sql`p.user_agent AS "userAgent",
+  CAST(p.slot_count > 0 AS integer) AS "hasSlot",
+  CAST(p.slot_count > 0 AND p.home_install_id IS NOT NULL AND p.home_left_at_ms IS NULL AS integer)
+    AS "isAtHome"`;
+
+/** The gateway of the app that registered the device of `p`: the store writes the JSON. */
+const GATEWAY = sql`(SELECT CASE ${sql.join(
+  PUSH_GATEWAYS.map((name) => sql.raw(`WHEN t.push LIKE '%"gateway":"${name}"%' THEN '${name}'`)),
+  sql.raw(' '),
+)} END FROM device_token t WHERE t.id = p.token_id)`;
+
+interface GroupRow {
+  userAgent: string | null;
+  isReachable: number;
+  gateway: PushGateway | null;
+  hasSlot: number | null;
+  isAtHome: number | null;
+}
+
+/** Returns facts of a row as the port has them; those of no row at the provider are none. */
+export const reachFacts = (row: GroupRow): ReachFacts => ({
+  isReachable: row.isReachable === 1,
+  gateway: row.gateway,
+  userAgent: row.userAgent ?? '',
+  hasSlot: row.hasSlot === 1,
+  isAtHome: row.isAtHome === 1,
+});
 
 /** Devices of a provider with one operating system, in a range of ids. */
 interface TargetRange {
@@ -89,30 +120,32 @@ export function targetRanges(statements: Statements) {
 
 export function targetNoun(backend: Backend): TargetNoun {
   const nextRange = targetRanges(backend);
-  const find = backend.prepare<
-    Record<'id' | 'isLinked' | 'isReachable', number> & { hwid: string }
-  >(
+  const find = backend.prepare<Record<'id' | 'isLinked', number> & { hwid: string } & GroupRow>(
     sql`
-      SELECT id, hwid, CAST(linked AS integer) AS "isLinked",
+      SELECT id, hwid, "userAgent", gateway, "hasSlot", "isAtHome",
+        CAST(linked AS integer) AS "isLinked",
         CAST(CASE WHEN linked THEN token_id IS NOT NULL ELSE EXISTS (
           SELECT 1 FROM device_token t
           WHERE t.device_id = e.id AND t.nobody_after_distribution_id IS NOT NULL) END AS integer)
           AS "isReachable"
       FROM (SELECT d.id AS id, d.hwid AS hwid, p.token_id AS token_id,
+              ${FETCH_COLUMNS}, ${GATEWAY} AS gateway,
               coalesce(${linkedRow(backend)}, FALSE) AS linked
             FROM device d LEFT JOIN device_provider p
               ON p.device_id = d.id AND p.provider_id = ${backend.once('providerId')}
             WHERE d.hwid ${backend.among('hwids', 'text')}) e`,
   );
-  const counts = backend.prepare<{ count: number; reachableCount: number }>(sql`
-      SELECT count(*) AS count, count(p.token_id) AS "reachableCount" FROM ${inRange(backend)}`);
+  const groups = backend.prepare<GroupRow & { count: number }>(sql`
+      SELECT ${FETCH_COLUMNS}, ${GATEWAY} AS gateway,
+        CAST(p.token_id IS NOT NULL AS integer) AS "isReachable", count(*) AS count
+      FROM ${inRange(backend)} GROUP BY 1, 2, 3, 4, 5`);
 
   return {
     findTargets: async (providerId, hwids) => {
       const rows = await backend.read(() => find.all({ providerId, hwids }));
       const found = new Map(
-        rows.map(({ hwid, id, isLinked, isReachable }) => {
-          return [hwid, { id, isLinked: isLinked === 1, isReachable: isReachable === 1 }];
+        rows.map(({ hwid, id, isLinked, ...row }) => {
+          return [hwid, { id, isLinked: isLinked === 1, ...reachFacts(row) }];
         }),
       );
       return hwids.map((hwid) => found.get(hwid) ?? null);
@@ -122,11 +155,16 @@ export function targetNoun(backend: Backend): TargetNoun {
       backend.read(function* () {
         const from = positionOf(after, BEGINNING);
         const countMax = from.id === 0 ? FIRST_SCAN_DEVICES : SCAN_DEVICES;
-        const none = { count: 0, reachableCount: 0 };
         const found = yield* nextRange(providerId, systems, from, countMax);
-        if (found === null) return { ...none, next: null };
-        const counted = yield* counts.get({ providerId, ...found.range });
-        return { ...none, ...counted, next: cursorAt(found.next) };
+        if (found === null) return { count: 0, reachableCount: 0, groups: [], next: null };
+        const rows = yield* groups.all({ providerId, ...found.range });
+        const sum = (some: typeof rows) => some.reduce((all, { count }) => all + count, 0);
+        return {
+          count: sum(rows),
+          reachableCount: sum(rows.filter(({ isReachable }) => isReachable === 1)),
+          groups: rows.map((row) => ({ ...reachFacts(row), count: row.count })),
+          next: cursorAt(found.next),
+        };
       }),
   };
 }

@@ -67,6 +67,8 @@ export const EN = {
     sent: 'Sent',
     failed: 'Failed',
     reachable: 'Can get messages',
+    atNextFetch: 'At the next fetch',
+    carried: 'On subscriptions already',
     lastSeen: 'Last seen',
     timeLeft: 'Time left',
     endsAt: 'Ends',

@@ -62,6 +62,8 @@ export const FA: Words = {
     sent: 'ارسال‌شده',
     failed: 'ناموفق',
     reachable: 'قادر به دریافت',
+    atNextFetch: 'هنگام به‌روزرسانی بعدی اشتراک',
+    carried: 'تاکنون همراه اشتراک رسیده',
     lastSeen: 'آخرین فعالیت',
     timeLeft: 'زمان باقی‌مانده',
     endsAt: 'تاریخ پایان',

@@ -62,6 +62,8 @@ export const RU: Words = {
     sent: 'Отправлено',
     failed: 'Не отправлено',
     reachable: 'Могут получить',
+    atNextFetch: 'При следующем обновлении подписки',
+    carried: 'Уже пришло с подпиской',
     lastSeen: 'Последняя активность',
     timeLeft: 'Осталось',
     endsAt: 'Дата окончания',

@@ -68,6 +68,8 @@ const LINES: readonly Line[] = [
   (lines) => lines.field('sent', 'sent', 'number'),
   (lines) => lines.field('failed', 'failed', 'number'),
   reachable,
+  (lines) => lines.count('atNextFetch', 'at_next_fetch'),
+  (lines) => lines.count('carried', 'carried'),
   (lines) => lines.word('quota', 'quota'),
   used,
   (lines) => lines.field('timeLeft', 'days', 'days'),
@@ -163,6 +165,11 @@ class Lines {
     if (typeof value === 'number' && form !== 'text')
       return this.line(label, this.formats[form](value));
     return this.text(label, String(value));
+  }
+
+  /** Returns the line of a number that is not 0; null: it is. */
+  count(label: Label, name: string): string | null {
+    return this.data[name] === 0 ? null : this.field(label, name, 'number');
   }
 
   /** Returns the line of a text that others wrote. */

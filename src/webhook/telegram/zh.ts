@@ -62,6 +62,8 @@ export const ZH: Words = {
     sent: '已发送',
     failed: '失败',
     reachable: '可接收的设备',
+    atNextFetch: '下次更新订阅时',
+    carried: '已随订阅送达',
     lastSeen: '上次活动时间',
     timeLeft: '剩余时间',
     endsAt: '到期时间',

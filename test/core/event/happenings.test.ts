@@ -13,7 +13,16 @@ const ENDED = {
   failedCount: 0,
   notificationType: 10,
 } as const;
-const REACH = { reachable: 1, received: 0, isAtLeast: false };
+const REACH = {
+  reachable: 1,
+  received: 0,
+  isAtLeast: false,
+  carried: 0,
+  now: 0,
+  push: 0,
+  fetch: 0,
+  none: 0,
+};
 const DEED = { action: 'provider.set', object: {}, change: { plan: ['basic', 'pro'] } } as const;
 const OWNER = { code: 'Provide1', plan: 'pro', activeUntilMs: null };
 

@@ -7,11 +7,11 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Core } from '../../../src/core/core.ts';
 import { LEASE_MS } from '../../../src/core/message/deliver.ts';
-import { sendCommand } from '../../../src/core/message/send.ts';
 import { BLOCKED, statusesBefore } from '../../../src/core/message/status.ts';
 import type { Targets } from '../../../src/core/message/target.ts';
 import { Refused } from '../../../src/core/outcome.ts';
 import { removeProvider } from '../../../src/core/provider.ts';
+import { sendCommand } from '../../../src/core/send.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
 import { ACT } from '../../support/actor.ts';
 import {

@@ -17,7 +17,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
     changes: [
       ['if (refused !== null) throw sendRefusal(refused, provider);', ''],
       ["const plan = kind === 'notification' ? 'enterprise' : 'pro';", "const plan = 'pro';"],
-      ['options.dryRun ? rehearsing(core) : core', 'core'],
+      ['options.dryRun ? rehearsing(counting) : counting', 'counting'],
       ["(reset ?? []).map((key) => [key, ''])", "(reset ?? []).map((key) => [key, '0'])"],
       ['targetFields(options), replaces }', 'targetFields(options) }'],
     ],
@@ -25,7 +25,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
   {
     file: 'src/cli/send-preview.ts',
     tests: ['test/cli/send-preview.test.ts'],
-    changes: [["(type === PUSH && level === 'notifications')", "level === 'notifications'"]],
+    changes: [['ridesAt(type, terms.level) ? []', 'true ? []']],
   },
   {
     file: 'src/cli/buttons.ts',

@@ -11,7 +11,7 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/message/send-bounds.ts',
-    tests: ['test/store/contract/distribution.test.ts', 'test/core/message/send-interval.test.ts'],
+    tests: ['test/store/contract/distribution.test.ts', 'test/core/send-interval.test.ts'],
     changes: [
       ['unboundCount > unboundQuota.countMax) {', 'unboundCount >= unboundQuota.countMax) {'],
       ['Math.abs(createdAtMs - fromMs) < ms;', 'createdAtMs - fromMs < ms;'],
@@ -275,8 +275,8 @@ export const coreRules: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/message/target-count.ts',
-    tests: ['test/core/message/target-count.test.ts', 'test/http/coverage'],
+    file: 'src/core/target-count.ts',
+    tests: ['test/core/target-count.test.ts', 'test/http/coverage'],
     changes: [
       [
         'devices.filter(({ isLinked }) => !isLinked).length',
@@ -291,9 +291,9 @@ export const coreRules: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/message/send.ts',
+    file: 'src/core/send.ts',
     tests: [
-      'test/core/message/send-interval.test.ts',
+      'test/core/send-interval.test.ts',
       'test/core/message/deliver.test.ts',
       'test/http/coverage',
     ],

@@ -2,6 +2,21 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const nounMessages: readonly MutatedFile[] = [
   {
+    file: 'src/core/device-reach.ts',
+    tests: [
+      'test/store/contract/serving.test.ts',
+      'test/cli/send.test.ts',
+      'test/core/device-reach.test.ts',
+    ],
+    changes: [
+      ['isForHomes ? group.isAtHome : group.hasSlot', 'group.hasSlot'],
+      ['gateway !== null && gateways.includes(gateway)', 'gateway !== null'],
+      ['|| (isUrl && isToAll)', ''],
+      ['type === COMMAND || !isToAll', '!isToAll'],
+      ['carriers.has(appOf(userAgent)?.name ?? null)', 'true'],
+    ],
+  },
+  {
     file: 'src/store/noun/ride-terms.ts',
     tests: ['test/store/contract/provider.test.ts'],
     changes: [
@@ -103,6 +118,8 @@ export const nounMessages: readonly MutatedFile[] = [
       ['OR r.inbox < 0 AND EXISTS', 'OR r.inbox > 0 AND EXISTS'],
       ['r.received_at_ms IS NOT NULL OR p.token_id IS NOT NULL', 'p.token_id IS NOT NULL'],
       ['counted === rowsMax', 'counted > rowsMax'],
+      ["AND until_ms > ${value('nowMs')}", ''],
+      ['const isFetched = isCarried === 1 && !facts.isReachable;', 'const isFetched = false;'],
     ],
   },
   {
@@ -134,8 +151,12 @@ export const nounMessages: readonly MutatedFile[] = [
       ],
       ['THEN 1 ELSE 1 + 2 * tie_count END', 'THEN 1 ELSE 1 END'],
       ['isLinked: isLinked === 1', 'isLinked: true'],
-      ['isReachable: isReachable === 1', 'isReachable: isLinked === 1'],
-      ['count(p.token_id) AS', 'count(*) AS'],
+      ['isReachable: row.isReachable === 1', 'isReachable: row.hasSlot === 1'],
+      [
+        'p.home_install_id IS NOT NULL AND p.home_left_at_ms IS NULL',
+        'p.home_install_id IS NOT NULL',
+      ],
+      ['CAST(p.token_id IS NOT NULL AS integer) AS "isReachable"', '1 AS "isReachable"'],
       [
         'for (let { source, id: afterId } = from; ; source += 1, afterId = 0)',
         'for (let { source, id: afterId } = from; ; source += 1)',

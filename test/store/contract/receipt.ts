@@ -13,6 +13,7 @@ import {
   send,
   to,
 } from './message-fixture.ts';
+import { reachSuite } from './reach.ts';
 
 type Method = 'listReaches' | 'countReach' | 'listReceipts';
 
@@ -38,6 +39,8 @@ const hwids = (receipts: readonly Receipt[] | 'receipt_not_found') =>
 
 export const receiptContract: Record<Method & keyof Store, Suite> = {
   countReach(opened) {
+    reachSuite(opened);
+
     test('those that an app registered with the provider, and those that got it', async () => {
       const { store } = opened();
       const { providerId, installId, busy } = await shop(store);
@@ -47,7 +50,8 @@ export const receiptContract: Record<Method & keyof Store, Suite> = {
       await register(store, 'silent', onLink(OTHER_CODE));
       const id = await deliver(store, providerId);
       expect(await store.countReach(id, 9)).toEqual({
-        ...{ reachable: 2, received: 0, isAtLeast: false },
+        ...{ reachable: 2, received: 0, carried: 0, isAtLeast: false },
+        ...{ now: 2, push: 0, fetch: 0, none: 1 },
       });
       await store.acknowledge(busy, received(id), NOW_MS);
       expect(await store.countReach(id, 9)).toMatchObject({ reachable: 2, received: 1 });

@@ -60,7 +60,11 @@ export const targetContract: Record<Method & keyof Store, Suite> = {
       expect(await linkedOf(one.providerId, 'by-foreign-binding')).toEqual([false]);
       const [first] = await store.findTargets(one.providerId, ['on-link']);
       const [same] = await store.findTargets(two.providerId, ['on-link']);
-      expect(same).toEqual({ id: first?.id ?? 0, isLinked: false, isReachable: false });
+      expect(same).toEqual({
+        ...{ id: first?.id ?? 0, isLinked: false, isReachable: false, gateway: null },
+        ...{ userAgent: '', hasSlot: false, isAtHome: false },
+      });
+      expect(first).toMatchObject({ hasSlot: true, isAtHome: true });
       expect(await linkedOf(one.providerId)).toEqual([]);
     });
 
@@ -155,7 +159,7 @@ export const targetContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
       const step = await store.scanTargets(id, ['ios'], null);
-      expect(step).toEqual({ count: 0, reachableCount: 0, next: null });
+      expect(step).toEqual({ count: 0, reachableCount: 0, groups: [], next: null });
     });
 
     test('goes through many devices in several steps, and misses none', async () => {

@@ -1,12 +1,21 @@
 /** The devices of a send: which may get it, and how many of them can get messages at all. */
 
-import type { Core } from '../core.ts';
-import { Refused } from '../outcome.ts';
-import type { TargetCursor, TargetDevice, TargetStep } from '../port/distribution.ts';
-import type { Provider } from '../port/provider.ts';
-import { nextTurn } from '../turn.ts';
-import type { CommandPayload } from './command.ts';
-import type { Targets } from './target.ts';
+import type { Core } from './core.ts';
+import { addWays, carriersOf, isForHomes, NO_WAYS, type ReachRules } from './device-reach.ts';
+import type { CommandPayload } from './message/command.ts';
+import type { Targets } from './message/target.ts';
+import { Refused } from './outcome.ts';
+import type {
+  DistributionType,
+  TargetCursor,
+  TargetDevice,
+  TargetStep,
+} from './port/distribution.ts';
+import type { ReachWays } from './port/message-reach.ts';
+import type { Provider } from './port/provider.ts';
+import type { RidingPayload } from './ride/parts.ts';
+import { ridingOf } from './ride/ways.ts';
+import { nextTurn } from './turn.ts';
 
 /** Devices after which counting stops: some 15 ms, in steps between which other calls run. */
 export const TARGET_COUNT_MAX = 10_000;
@@ -18,8 +27,22 @@ export interface TargetCount {
   recipients: number;
   /** The others are in apps that never asked for messages. */
   reachable: number;
-  /** True: counting stopped at a bound, so that both numbers are at least these. */
+  /** All recipients by how the message comes to them. */
+  ways: ReachWays;
+  /** Hours within which apps fetch, which is when `ways.fetch` have it. */
+  withinHours: number;
+  /** True: those hours are a guess. */
+  isGuess: boolean;
+  /** True: counting stopped at a bound, so that all numbers are at least these. */
   isAtLeast: boolean;
+}
+
+/** The message whose devices are counted. */
+export interface CountedMessage {
+  type: DistributionType;
+  payload: RidingPayload;
+  /** True: it replaces another without a push. */
+  isQuiet: boolean;
 }
 
 /** The devices of a send: those that its HWIDs name, or all with an operating system. */
@@ -39,7 +62,7 @@ export async function findForNotification(
   targets: Targets,
 ): Promise<Found | Refused<'device_not_found' | 'no_devices_found'>> {
   if ('os' in targets) {
-    const first = await countSome(core, provider, targets.os, 1);
+    const first = await countSome(core, provider, targets.os, NO_RULES, 1);
     return first.recipients > 0 ? targets : new Refused('no_devices_found');
   }
   const devices = await core.store.findTargets(provider.id, targets.hwids);
@@ -71,20 +94,44 @@ export async function findForCommand(
   return { devices, unboundCount, reachesUnbound };
 }
 
+const NO_RULES: ReachRules = { gateways: [], carriers: new Set(), isForHomes: false };
+
 /** Counts the devices of a send, up to a bound. */
 export async function countTargets(
   core: Core,
   provider: Provider,
   found: Found,
+  { type, payload, isQuiet }: CountedMessage,
 ): Promise<TargetCount> {
-  if ('os' in found) return countSome(core, provider, found.os, TARGET_COUNT_MAX);
-  const reachable = found.devices.filter(({ isReachable }) => isReachable).length;
-  return { recipients: found.devices.length, reachable, isAtLeast: false };
+  const isToAll = 'os' in found;
+  const terms = ridingOf(core.limits, provider);
+  const { withinHours, isGuess } = terms;
+  const rules = {
+    gateways: isQuiet ? [] : core.gateways(),
+    carriers: carriersOf(type, payload, isToAll, terms),
+    isForHomes: isForHomes(type, isToAll),
+  };
+  if (isToAll) {
+    const counted = await countSome(core, provider, found.os, rules, TARGET_COUNT_MAX);
+    return { ...counted, withinHours, isGuess };
+  }
+  const { devices } = found;
+  const groups = devices.map((device) => ({ ...device, count: 1 }));
+  return {
+    recipients: devices.length,
+    reachable: devices.filter(({ isReachable }) => isReachable).length,
+    ...{ ways: addWays(NO_WAYS, groups, rules), withinHours, isGuess, isAtLeast: false },
+  };
 }
 
 /** As {@link countTargets} for a send that is accepted; null: a fault, which must not undo it. */
-export async function countFor(core: Core, provider: Provider, found: Found) {
-  return countTargets(core, provider, found).catch(() => null);
+export async function countFor(
+  core: Core,
+  provider: Provider,
+  found: Found,
+  message: CountedMessage,
+) {
+  return countTargets(core, provider, found, message).catch(() => null);
 }
 
 /** Counts in steps, so that a provider with many devices does not delay others. */
@@ -92,14 +139,16 @@ async function countSome(
   { store }: Core,
   provider: Provider,
   os: readonly string[],
+  rules: ReachRules,
   countMax: number,
-): Promise<TargetCount> {
-  const counted = { recipients: 0, reachable: 0, isAtLeast: false };
+): Promise<Omit<TargetCount, 'withinHours' | 'isGuess'>> {
+  const counted = { recipients: 0, reachable: 0, ways: NO_WAYS, isAtLeast: false };
   let at: TargetCursor | null = null;
   for (let steps = 1; ; steps++, await nextTurn()) {
     const step: TargetStep = await store.scanTargets(provider.id, os, at);
     counted.recipients += step.count;
     counted.reachable += step.reachableCount;
+    counted.ways = addWays(counted.ways, step.groups, rules);
     if (step.next === null) return counted;
     // A search for the first device has no bound: it must not miss one.
     const isOver = countMax > 1 && steps >= STEP_COUNT_MAX;

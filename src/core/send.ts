@@ -1,24 +1,24 @@
 /** Accepts push notifications and remote commands; deliver.ts delivers them. */
 
-import { actAt } from '../audit/entry.ts';
-import { DAY_MS } from '../calendar.ts';
-import type { Core } from '../core.ts';
-import { isKeyRefusal, refusedKey } from '../idempotency.ts';
-import { isRefused, Refused, saving } from '../outcome.ts';
+import { actAt } from './audit/entry.ts';
+import { DAY_MS } from './calendar.ts';
+import type { Core } from './core.ts';
+import { isKeyRefusal, refusedKey } from './idempotency.ts';
+import type { CommandPayload } from './message/command.ts';
+import type { NotificationPayload } from './message/notification.ts';
+import type { Order } from './message/order.ts';
+import { isReplaceRefusal, refusedReplacing } from './message/replacing.ts';
+import { isRefused, Refused, saving } from './outcome.ts';
 import {
   type BoundReached,
   COMMAND,
   type DistributionGuards,
   type NewDistribution,
   PUSH,
-} from '../port/distribution.ts';
-import type { Made } from '../port/idempotency.ts';
-import type { Provider } from '../port/provider.ts';
-import { type Store, withMethods } from '../port/store.ts';
-import type { CommandPayload } from './command.ts';
-import type { NotificationPayload } from './notification.ts';
-import type { Order } from './order.ts';
-import { isReplaceRefusal, refusedReplacing } from './replacing.ts';
+} from './port/distribution.ts';
+import type { Made } from './port/idempotency.ts';
+import type { Provider } from './port/provider.ts';
+import { type Store, withMethods } from './port/store.ts';
 import {
   countFor,
   findForCommand,
@@ -95,7 +95,13 @@ export async function sendNotification(
   const generalIntervalMs = 'os' in targets ? GENERAL_INTERVAL_MS : null;
   const guards = { generalIntervalMs, unboundQuota: null, keyed: order.keyed ?? null };
   const added = await add(core, 'notification', 'general_too_soon', draft, guards);
-  return isRefused(added) ? added : { ...added, count: await countFor(core, provider, found) };
+  if (isRefused(added)) return added;
+  const message = {
+    type: PUSH,
+    payload: order.payload,
+    isQuiet: draft.replacesId !== null,
+  } as const;
+  return { ...added, count: await countFor(core, provider, found, message) };
 }
 
 /**
@@ -136,7 +142,9 @@ export async function sendCommand(
   const unboundQuota = unboundCount === 0 ? null : quota;
   const guards = { generalIntervalMs: null, unboundQuota, keyed: order.keyed ?? null };
   const added = await add(core, 'command', 'unbound_quota_exceeded', draft, guards);
-  return isRefused(added) ? added : { ...added, count: await countFor(core, provider, found) };
+  if (isRefused(added)) return added;
+  const message = { type: COMMAND, payload, isQuiet: false } as const;
+  return { ...added, count: await countFor(core, provider, found, message) };
 }
 
 function draftOf(

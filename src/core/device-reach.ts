@@ -1,0 +1,70 @@
+/** How a message comes to devices: at once, by push, with their next fetch, or not at all. */
+
+import { COMMAND, type DistributionType, PUSH } from './port/distribution.ts';
+import type { ReachGroup, ReachWays } from './port/message-reach.ts';
+import type { PushGateway } from './port/registration.ts';
+import type { RideLevel } from './port/ride.ts';
+import { APPS, appOf, carriesPart } from './ride/app.ts';
+import type { RidingPayload } from './ride/parts.ts';
+import { previewsOf } from './ride/preview.ts';
+import type { RidingTerms } from './ride/ways.ts';
+
+/** The apps to which a message rides, by name; null stands for those that are not known. */
+export type Carriers = ReadonlySet<string | null>;
+
+export const NO_WAYS: ReachWays = { now: 0, push: 0, fetch: 0, none: 0 };
+
+/** What decides it beside the devices. */
+export interface ReachRules {
+  /** Those that are asked to push. */
+  gateways: readonly PushGateway[];
+  carriers: Carriers;
+  /** True: it rides on home links alone. */
+  isForHomes: boolean;
+}
+
+/** Adds devices to counts. */
+export function addWays(
+  { now, push, fetch, none }: ReachWays,
+  groups: readonly ReachGroup[],
+  rules: ReachRules,
+): ReachWays {
+  const sum = { now, push, fetch, none };
+  for (const group of groups) sum[wayTo(group, rules)] += group.count;
+  return sum;
+}
+
+function wayTo(group: ReachGroup, { gateways, carriers, isForHomes }: ReachRules) {
+  const { gateway, isReachable, userAgent } = group;
+  if (isReachable) return gateway !== null && gateways.includes(gateway) ? 'push' : 'now';
+  const mayRide = isForHomes ? group.isAtHome : group.hasSlot;
+  return mayRide && carriers.has(appOf(userAgent)?.name ?? null) ? 'fetch' : 'none';
+}
+
+/** Returns whether messages of a type ride at a level. */
+export const ridesAt = (type: DistributionType, level: RideLevel) =>
+  level === 'on' || (type === PUSH && level === 'notifications');
+
+/** Returns the apps to which a message that is to be sent rides. */
+export function carriersOf(
+  type: DistributionType,
+  payload: RidingPayload,
+  isToAll: boolean,
+  terms: RidingTerms,
+): Carriers {
+  // A URL is that of one user.
+  const isUrl = 'change_type' in payload && payload.change_type === 'url';
+  if (!ridesAt(type, terms.level) || (isUrl && isToAll)) return new Set();
+  const shown = previewsOf(type, payload, terms).filter((one) => one.shown.length > 0);
+  return new Set(shown.map(({ app }) => app));
+}
+
+/** Returns the apps that may carry parts of a message that rides, with a Provider ID or without. */
+export function carriersOfParts(parts: readonly string[]): Carriers {
+  const apps = [...APPS, null].filter((app) => parts.some((part) => carriesPart(app, part, true)));
+  return new Set(apps.map((app) => app?.name ?? null));
+}
+
+/** Returns whether a message rides on home links alone. */
+export const isForHomes = (type: DistributionType, isToAll: boolean) =>
+  type === COMMAND || !isToAll;
