@@ -171,4 +171,64 @@ export const rides: readonly MutatedFile[] = [
       ['text.length <= 48 ? text', 'text !== null ? text'],
     ],
   },
+  {
+    file: 'src/store/noun/ride-steps.ts',
+    tests: ['test/store/contract/delivery.test.ts'],
+    changes: [
+      ['isCommand ? Math.max(nowMs, createdAtMs + COMMAND_WAIT_MS) : nowMs', 'nowMs'],
+      ['Math.min(work.expiresAtMs, fromMs + hours * HOUR_MS)', 'fromMs + hours * HOUR_MS'],
+      ["all.filter((part) => part !== 'url')", 'all'],
+      ['      yield* on.dropOfAll.run({ ...named, systems });\n', ''],
+      ['    yield* on.dropOfDevices.run(named);\n', ''],
+      ["parts.includes('message') ? 2 * untilMs - fromMs : untilMs", 'untilMs'],
+      ["rules.level === 'on' ? COMMAND : COMMAND - 1", 'COMMAND'],
+      ["if (rules === undefined || rules.level === 'off') return [];", 'if (!rules) return [];'],
+      ['if (plan.systems !== null) toAll.add(plan.providerId);', ''],
+      ['(yield* on.dropUnbegun.run({ id, nowMs })) + ', ''],
+      ['if (isOfAll && count > 0) yield* on.raise.run({ providerId });', ''],
+    ],
+  },
+  {
+    file: 'src/store/noun/ride.ts',
+    tests: ['test/store/contract/delivery.test.ts'],
+    changes: [
+      ['coalesce(q.received_at_ms,', 'coalesce(NULL,'],
+      ["WHERE r.device_id = ${value('deviceId')} AND", 'WHERE'],
+      ['ORDER BY r.distribution_id DESC, r.id`),\n    ofDevice', 'ORDER BY r.id`),\n    ofDevice'],
+      ["          WHERE until_ms < ${value('endedBeforeMs')}\n", ''],
+    ],
+  },
+  {
+    file: 'src/store/noun/carried.ts',
+    tests: ['test/store/contract/delivery.test.ts', 'test/store/carried.test.ts'],
+    changes: [
+      ['        AND r.carried_at_ms IS NULL\n', ''],
+      ["      notes.figure(providerId, 'carried', atMs);\n", ''],
+      ['if (this.#known.has(key) || this.#waiting.has(key)) continue;', ''],
+      ['if (this.#waiting.size < WAITING_MAX) this', 'this'],
+      ['        this.#known.add(key);\n', ''],
+      ['if (this.#known.size > KNOWN_MAX) this.#known.clear();', ''],
+    ],
+  },
+  {
+    file: 'src/core/ride/home.ts',
+    tests: ['test/core/ride-home.test.ts'],
+    changes: [
+      ['return !isRegistered && nowMs', 'return nowMs'],
+      ['nowMs > lastMsOfDay(seenAtMs)', 'nowMs >= lastMsOfDay(seenAtMs)'],
+    ],
+  },
+  {
+    file: 'src/store/noun/home.ts',
+    tests: ['test/store/contract/delivery.test.ts'],
+    changes: [
+      ['coalesce(p.home_left_at_ms, ', 'coalesce('],
+      ["home_moved_at_ms = ${value('nowMs')}", 'home_moved_at_ms = 0'],
+    ],
+  },
+  {
+    file: 'src/store/noun/registration.ts',
+    tests: ['test/store/contract/delivery.test.ts'],
+    changes: [['          home_install_id = ${to},\n', '']],
+  },
 ];
