@@ -1,4 +1,4 @@
-/** Stamps of what answers carried: gathered once each, within bounds, and saved again after a fault. */
+/** Stamps of what answers carried: once each, within bounds, saved again after a fault. */
 
 import { expect, test } from 'bun:test';
 import type { CarriedStamp } from '../../src/core/port/ride.ts';

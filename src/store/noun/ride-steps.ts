@@ -121,9 +121,6 @@ export function rideSteps(backend: Statements) {
   }
 
   return {
-    /** Raises the version of a provider's rides: what doors and caches know is read anew. */
-    raise: (providerId: number): Step<number> => on.raise.run({ providerId }),
-
     /**
      * Plans what of these distributions rides when they begin, and locks the devices that they
      * name: the provider is locked, and no distribution is.

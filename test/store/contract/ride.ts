@@ -211,6 +211,7 @@ export const rideContract: Record<Method & keyof Store, Suite> = {
         ...{ version: 0, namedUntilMs: later + 20 * HOUR_MS, homeSinceMs: NOW_MS },
         deviceId: await deviceId(store, providerId, 'phone'),
       });
+      expect(await ofDevice(store, providerId, 'tablet')).toEqual([]);
       expect((await doorOf(store, 'stranger')).rides).toBeUndefined();
       expect(await ofAll(store, providerId)).toEqual([]);
     });
