@@ -15,6 +15,7 @@ import { METRICS } from '../src/monitor/metric-table.ts';
 import { ERROR_CODES } from '../src/operator-error.ts';
 import { WEBHOOK_ANSWERS } from '../src/webhook/answers.ts';
 import { TELEGRAM_ERRORS } from '../src/webhook/telegram/answers.ts';
+import { RIDE_TABLES } from './ride-tables.ts';
 
 const code = (text: string) => `\`${text}\``;
 
@@ -201,4 +202,9 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     head: "Operator's",
     table: table(["Operator's", 'What happened', '`data`'], eventRows([...OPERATOR_EVENTS])),
   },
+  ...RIDE_TABLES.map(({ head, rows }) => ({
+    page: 'docs/messages-in-apps.md',
+    head: head[0] ?? '',
+    table: table(head, rows),
+  })),
 ];
