@@ -3,7 +3,7 @@
  * the documents, in front of a panel that knows nothing of it.
  */
 
-import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hostHash } from '../../src/core/host-name.ts';
@@ -20,6 +20,7 @@ import {
   temporaryFolder,
 } from '../support/process.ts';
 import { FRONT_PROXIES, type FrontProxy, SUB_HOST } from '../support/proxies.ts';
+import { announced } from '../support/refused-apps.ts';
 import { formOf, LINK_URL, ofApp, TEXTS } from '../support/rides.ts';
 import { NOTHING, RIDING_APPS, type RidingApp, type Shown } from '../support/riding-apps.ts';
 import { addLink, bind, enter, expectOk } from '../support/shop.ts';
@@ -40,13 +41,22 @@ const LANGUAGES = [
 
 let panel: SmallPanel;
 let server: ServerProcess;
+let first: Credentials;
 
 beforeAll(async () => {
   panel = startSmallPanel();
   const providerId = join(temporaryFolder(), 'provider-id');
   writeFileSync(providerId, 'Provider1\n', { mode: 0o600 });
+  const dataDir = join(temporaryFolder(), 'data');
+  first = await addProviderByCommand(dataDir, '--code', CODE, '--key', 'k'.repeat(32));
+  const upstream = {
+    ...{ host: OWN_HOST, url: `http://127.0.0.1:${panel.port}`, provider: CODE },
+    ...{ default_limit: 100, provider_id_file: providerId },
+  };
   server = await startServe({
+    dataDir,
     env: {
+      GATEPOST_GATE_UPSTREAM: JSON.stringify([upstream]),
       GATEPOST_TRUSTED_PROXIES: '127.0.0.1',
       GATEPOST_GATE_RIDE: 'notifications',
       GATEPOST_GATE_PROVIDER_ID_FILE: providerId,
@@ -55,33 +65,49 @@ beforeAll(async () => {
 });
 afterAll(() => panel.stop());
 
-/** A provider of its own for each proxy: general notifications need minutes between them. */
-async function openProvider(key: string): Promise<Credentials> {
-  const own = await addProviderByCommand(server.dataDir);
-  await bind(server, own, hostHash(SUB_HOST));
+/** The host of the panel behind Gatepost as the proxy. */
+const OWN_HOST = 'own.example.org';
+const CODE = 'EXAMPLE1';
+
+interface Way {
+  own: Credentials;
+  host: string;
+  proxy: FrontProxy;
+}
+
+type Start = (typeof FRONT_PROXIES)[number][1];
+
+/** A provider of its own for each way: general notifications need minutes between them. */
+async function open(start: Start | null, key: string): Promise<Way> {
+  const proxy = await start?.({ gateposts: [server.port], panel: panel.port });
+  const own = proxy ? await addProviderByCommand(server.dataDir) : first;
+  const host = proxy ? SUB_HOST : OWN_HOST;
+  if (proxy) await bind(server, own, hostHash(host));
   const link = { install_limit: 100, subscription_key: key };
   await expectOk(call(server, '/api/add-install', own, link));
   const { code } = await addLink(server, own, null);
-  await enter(server, `elsewhere-${key}`, code, hostHash(SUB_HOST));
-  return own;
+  await enter(server, `elsewhere-${key}`, code, hostHash(host));
+  return { own, host, proxy: proxy ?? { url: server.url, stop: async () => undefined } };
 }
 
-describe.each(FRONT_PROXIES)('%s', (name, start) => {
-  const testHere = testWith(name);
+const WAYS: [string, Start | null][] = [
+  ...FRONT_PROXIES.map(([name, start]) => [name, start] as [string, Start]),
+  ['Gatepost', null],
+];
+
+describe.each(WAYS)('%s', (name, start) => {
+  const testHere = start === null ? test : testWith(name);
   const key = `key-of-${name}`;
-  let proxy: FrontProxy;
-  let own: Credentials;
+  let way: Way;
 
   beforeAll(async () => {
-    if (Bun.which(name) === null) return;
-    proxy = await start({ gateposts: [server.port], panel: panel.port });
-    own = await openProvider(key);
+    if (start === null || Bun.which(name) !== null) way = await open(start, key);
   });
-  afterAll(() => proxy?.stop());
+  afterAll(() => way?.proxy.stop());
 
   async function get(headers: Record<string, string>, hwid: string, query = '') {
-    const response = await fetch(`${proxy.url}/sub/${key}${query}`, {
-      headers: { host: SUB_HOST, 'x-hwid': hwid, ...headers },
+    const response = await fetch(`${way.proxy.url}/sub/${key}${query}`, {
+      headers: { host: way.host, 'x-hwid': hwid, ...headers },
       tls: { rejectUnauthorized: false },
     } as RequestInit);
     return { status: response.status, headers: response.headers, body: await response.text() };
@@ -102,7 +128,7 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
         ...{ ...formOf(TEXTS.en), link_for_open: LINK_URL },
         locales: { RU: formOf(TEXTS.ru), FA: formOf(TEXTS.fa), CN: formOf(TEXTS.zh) },
       };
-      const id = await notify(server, own, form.body, { os: ['ios', 'android'] }, form);
+      const id = await notify(server, way.own, form.body, { os: ['ios', 'android'] }, form);
       await until('it rides', async () =>
         (await get(ofApp('INCY'), 'first')).headers.has('announce'),
       );
@@ -139,6 +165,19 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
         const announcement = SHOWING.includes(app.name) ? 'of the panel' : null;
         expect([app.name, after]).toEqual([app.name, { ...NOTHING, announcement }]);
       }
+    },
+  );
+
+  testHere(
+    'one of 300 characters that names a device is cut for it, and is for no other',
+    async () => {
+      const words = 'слово 🚀 '.repeat(34);
+      await get(ofApp('INCY'), 'other');
+      await notify(server, way.own, words, { hwid: 'INCY' });
+      const shown = async (hwid: string) => announced((await get(ofApp('INCY'), hwid)).headers);
+      await until('it rides', async () => (await shown('INCY')) !== '');
+      expect(await shown('INCY')).toBe(`${'слово 🚀 '.repeat(22).trim()}…`);
+      expect(await shown('other')).toBe('');
     },
   );
 });
