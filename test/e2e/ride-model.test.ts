@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { type Answer, RideModel, type SentMessage, sentMessage } from '../support/ride-model.ts';
 
-// The judge of rides.test.ts must itself be able to say no.
+// The judge of ride-soak.test.ts must itself be able to say no.
 
 const DAY = 86_400_000;
 const during = (startMs: number, endMs = startMs) => ({ startMs, endMs });
