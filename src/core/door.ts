@@ -79,6 +79,7 @@ export function admitDevice(
   const key = keyOf(call);
   const caller = { hwid: call.hwid, facts: reported };
   if (isRefused(key)) return countMisfit(core, call, key, reported, nowMs);
+  const { hwid } = key;
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return AT_DOOR[door];
     const verdict = judge(door, nowMs);
@@ -86,11 +87,11 @@ export function admitDevice(
     if (!isAdmitted(verdict)) return refuse(core, { says: verdict, link }, caller, nowMs);
     const facts = factsFrom(reported, device);
     const isToday = device !== null && sameUtcDay(device.lastSeenAtMs, nowMs);
-    if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts);
+    if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts, hwid);
     return after(core.store.takeSlot(key, facts, nowMs), (taken) => {
       const answer = answerOf<AdmittedDevice>(core, taken, caller, nowMs);
       if (isRefused(answer) || link.rides === undefined) return answer;
-      return withFacts({ ...answer, rides: link.rides }, device, facts);
+      return withFacts({ ...answer, rides: link.rides }, device, facts, hwid);
     });
   });
 }
@@ -112,9 +113,10 @@ function withFacts<Link extends AdmittedLink>(
   link: Link,
   known: DeviceAtProvider | null,
   facts: DeviceFacts,
-): Link & Pick<AdmittedDevice, 'facts'> {
+  hwid: string,
+): Link & Pick<AdmittedDevice, 'facts' | 'hwid'> {
   if (link.rides === undefined) return link;
-  return { ...link, facts: known === null ? facts : mergeUnproven(known, facts) };
+  return { ...link, hwid, facts: known === null ? facts : mergeUnproven(known, facts) };
 }
 
 /** Returns the verdict of the rule of {@link admitDevice} with its facts. Writes nothing. */
@@ -175,7 +177,8 @@ export function judgeDevice(
     }
     const holdsSlot = verdict === 'known';
     if (link.rides === undefined || reported === null) return { ...link, holdsSlot };
-    return { ...withFacts(link, device, factsFrom(reported, device)), holdsSlot };
+    const facts = factsFrom(reported, device);
+    return { ...withFacts(link, device, facts, call.hwid ?? ''), holdsSlot };
   });
 }
 
@@ -230,7 +233,7 @@ export async function admitNewKey(
     if (added === 'install_code_exists') continue;
     if (added === 'install_code_limit_reached') return new Refused(added);
     const answer = answerOf(core, added, { hwid: call.hwid, facts: reported }, nowMs);
-    return isRefused(answer) ? answer : { ...answer, facts };
+    return isRefused(answer) ? answer : { ...answer, facts, hwid: key.hwid };
   }
 }
 

@@ -70,10 +70,12 @@ test('the interval of the settings replaces that of the panel; 0 leaves it', () 
   expect(headers.get('profile-update-interval')).toBe('1');
 });
 
+const PHONE = { deviceId: 7, hwid: 'phone' };
+
 test('stamps are cut to 64 characters', () => {
-  const [stamp] = stampsOf([{ distributionId: 1, what: 'x'.repeat(80) }], 7, 'happ', 5);
+  const [stamp] = stampsOf([{ distributionId: 1, what: 'x'.repeat(80) }], PHONE, 'happ', 5);
   expect(stamp).toEqual({
-    ...{ distributionId: 1, deviceId: 7, atMs: 5 },
+    ...{ distributionId: 1, ...PHONE, atMs: 5 },
     carried: `happ: ${'x'.repeat(58)}`,
   });
 });
@@ -114,7 +116,7 @@ const DOOR = {
 };
 const linkOf = (userAgent: string, version = 1) =>
   ({
-    ...{ providerId: 3, rides: { ...DOOR, version } },
+    ...{ providerId: 3, hwid: 'phone', rides: { ...DOOR, version } },
     facts: { os: 'ios', osVersion: '', deviceName: '', appVersion: '', userAgent },
   }) as AdmittedDevice;
 const REQUEST = new Request('http://localhost/');
@@ -133,16 +135,20 @@ test('what cannot be read does not ride, which is logged once a minute', async (
   }
 });
 
-test('a device without a slot is not stamped', () => {
+test('a device that took its slot with this answer is stamped by its HWID', () => {
   const { desk, stamps } = deskWith(() => ({}) as ProviderRides);
   const carried = [{ distributionId: 1, what: 'announce' }];
-  const { rides: _rides, ...unread } = linkOf('INCY/1');
+  const { hwid: _hwid, ...unread } = linkOf('INCY/1');
   desk.note(carried, unread, 'incy', 5);
-  desk.note(carried, { ...unread, rides: { ...DOOR, deviceId: null } }, 'incy', 5);
   desk.note([], linkOf('INCY/1'), 'incy', 5);
   expect(stamps).toEqual([]);
+  const { rides: _rides, ...fresh } = linkOf('INCY/1');
   desk.note(carried, linkOf('INCY/1'), 'incy', 5);
-  expect(stamps).toMatchObject([{ deviceId: 7, carried: 'incy: announce' }]);
+  desk.note(carried, fresh, 'incy', 5);
+  expect(stamps).toMatchObject([
+    { ...PHONE, carried: 'incy: announce' },
+    { deviceId: null, hwid: 'phone' },
+  ]);
 });
 
 describe('2,000 odd texts', () => {

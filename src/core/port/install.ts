@@ -79,6 +79,8 @@ export interface EnteredLink extends AdmittedLink {
 export interface AdmittedDevice extends EnteredLink {
   /** The facts of the device, which decide on what rides; absent: nothing rides. */
   facts?: DeviceFacts;
+  /** There with the facts. */
+  hwid?: string;
 }
 
 export interface InstallStore {

@@ -76,7 +76,9 @@ export interface ProviderRides extends RideTerms {
 /** A message that went out with the answer to a device's fetch. */
 export interface CarriedStamp {
   distributionId: number;
-  deviceId: number;
+  /** Null: it had no slot on the link before. */
+  deviceId: number | null;
+  hwid: string;
   atMs: number;
   /** App and form, as `happ: announce`; 64 characters at most. */
   carried: string;

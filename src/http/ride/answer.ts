@@ -62,12 +62,13 @@ function withoutAnnounce(carried: Carried): Carried {
 /** Makes the stamps of what an answer carried to a device; `by` is the app, or a proxy. */
 export function stampsOf(
   carried: Carried,
-  deviceId: number,
+  device: Pick<CarriedStamp, 'deviceId' | 'hwid'>,
   by: string,
   atMs: number,
 ): CarriedStamp[] {
   return carried.map(({ distributionId, what }) => ({
-    ...{ distributionId, deviceId, atMs },
+    ...device,
+    ...{ distributionId, atMs },
     carried: `${by}: ${what}`.slice(0, STAMP_LENGTH_MAX),
   }));
 }

@@ -62,10 +62,10 @@ export class RideDesk {
   }
 
   /** Notes what an answer carried to the device, after it went out. `by`: the app, or a proxy. */
-  note(carried: Carried, { rides }: AdmittedDevice, by: string, nowMs: number): void {
-    const deviceId = rides?.deviceId ?? null;
-    if (deviceId === null || carried.length === 0) return;
-    this.deps.core.store.noteCarried(stampsOf(carried, deviceId, by, nowMs));
+  note(carried: Carried, { hwid, rides }: AdmittedDevice, by: string, nowMs: number): void {
+    if (hwid === undefined || carried.length === 0) return;
+    const device = { hwid, deviceId: rides?.deviceId ?? null };
+    this.deps.core.store.noteCarried(stampsOf(carried, device, by, nowMs));
   }
 
   /** A subscription goes out without its messages rather than not at all. */

@@ -4,6 +4,7 @@
  */
 
 import { sql } from 'drizzle-orm';
+import { LOAD, LOAD_FROM } from '../../core/message/status.ts';
 import type { CarriedStamp } from '../../core/port/ride.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 
@@ -14,7 +15,11 @@ const KNOWN_MAX = 200_000;
 /** Stamps of one write: some 5 ms on SQLite. */
 const SAVE_COUNT = 250;
 
-const keyOf = ({ distributionId, deviceId }: CarriedStamp) => `${distributionId} ${deviceId}`;
+const keyOf = ({ distributionId, deviceId, hwid }: CarriedStamp) =>
+  `${distributionId} ${deviceId ?? `- ${hwid}`}`;
+
+/** Saves stamps; returns the distributions whose recipients are not all written yet. */
+type SaveStamps = (stamps: readonly CarriedStamp[]) => Promise<ReadonlySet<number>>;
 
 /** The stamps that this process has gathered. */
 export class CarriedStamps {
@@ -30,20 +35,21 @@ export class CarriedStamps {
     }
   }
 
-  /** Saves all that wait, in steps; those of a step that fails wait again. */
-  save(saveStamps: (stamps: readonly CarriedStamp[]) => Promise<void>): Promise<void> {
+  /** Saves all that wait, in steps; those of a step that fails or came too early wait again. */
+  save(saveStamps: SaveStamps): Promise<void> {
     const saved = this.#saved.catch(() => undefined).then(() => this.#saveAll(saveStamps));
     this.#saved = saved;
     return saved;
   }
 
-  async #saveAll(saveStamps: (stamps: readonly CarriedStamp[]) => Promise<void>): Promise<void> {
+  async #saveAll(saveStamps: SaveStamps): Promise<void> {
     const all = [...this.#waiting];
     for (let from = 0; from < all.length; from += SAVE_COUNT) {
       const step = all.slice(from, from + SAVE_COUNT);
-      await saveStamps(step.map(([, stamp]) => stamp));
+      const unwritten = await saveStamps(step.map(([, stamp]) => stamp));
       if (this.#known.size > KNOWN_MAX) this.#known.clear();
-      for (const [key] of step) {
+      for (const [key, { distributionId }] of step) {
+        if (unwritten.has(distributionId)) continue;
         this.#waiting.delete(key);
         this.#known.add(key);
       }
@@ -61,11 +67,31 @@ export function carriedSteps(backend: Backend) {
       WHERE r.distribution_id = x."distributionId" AND r.device_id = x."deviceId"
         AND r.carried_at_ms IS NULL
       RETURNING abs(inbox) AS "providerId", carried_at_ms AS "atMs"`);
-  return function* (notes: Notes, stamps: readonly CarriedStamp[]): Step<void> {
+  const devices = backend.prepare<{ id: number; hwid: string }>(sql`
+      SELECT id, hwid FROM device WHERE hwid ${backend.among('hwids', 'text')}`);
+  const unwritten = backend.prepare<{ id: number }>(sql`
+      SELECT id FROM distribution
+      WHERE id ${backend.among('ids')} AND status IN (${sql.raw(`${LOAD}, ${LOAD_FROM}`)})`);
+
+  /** Finds the devices that had no slot on their link before. */
+  function* identified(stamps: readonly CarriedStamp[]): Step<readonly CarriedStamp[]> {
+    const hwids = stamps.flatMap(({ deviceId, hwid }) => (deviceId === null ? [hwid] : []));
+    if (hwids.length === 0) return stamps;
+    const ids = new Map((yield* devices.all({ hwids })).map(({ id, hwid }) => [hwid, id]));
+    return stamps.map((stamp) => ({
+      ...stamp,
+      deviceId: stamp.deviceId ?? ids.get(stamp.hwid) ?? null,
+    }));
+  }
+
+  return function* (notes: Notes, given: readonly CarriedStamp[]): Step<ReadonlySet<number>> {
+    const stamps = yield* identified(given);
+    const ids = stamps.map(({ distributionId }) => distributionId);
     // Before their recipients, in the order of locks.
-    yield* backend.lockRows({ distribution: stamps.map((stamp) => stamp.distributionId) });
+    yield* backend.lockRows({ distribution: ids });
     for (const { providerId, atMs } of yield* set.all({ stamps: JSON.stringify(stamps) })) {
       notes.figure(providerId, 'carried', atMs);
     }
+    return new Set((yield* unwritten.all({ ids })).map(({ id }) => id));
   };
 }

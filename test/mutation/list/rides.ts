@@ -55,11 +55,21 @@ export const rides: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/store/noun/carried.ts',
+    tests: ['test/store/contract/delivery.test.ts'],
+    changes: [
+      ['if (unwritten.has(distributionId)) continue;', ''],
+      ['stamp.deviceId ?? ids.get(stamp.hwid) ?? null', 'stamp.deviceId'],
+      ['AND r.carried_at_ms IS NULL', ''],
+    ],
+  },
+  {
     file: 'src/http/ride/desk.ts',
     tests: ['test/http/ride-answer.test.ts', ...DOORS],
     changes: [
       ['return riders instanceof Promise ? riders.catch(fail) : riders;', 'return riders;'],
-      ['if (deviceId === null || carried.length === 0) return;', ''],
+      ['if (hwid === undefined || carried.length === 0) return;', ''],
+      ['rides?.deviceId ?? null', 'null'],
       ['if (count > 0) this.deps', 'this.deps'],
       ['hosts: settings.rideHosts', 'hosts: []'],
     ],

@@ -61,11 +61,22 @@ async function begin(
     await store.deliverNamed(worker, { afterChecking: () => 5, ...bounds, rides: rules });
     return id;
   }
+  await loadAll(store, await moveToLoad(store, id, rules, nowMs));
+  return deliver(store, id, rules, nowMs);
+}
+
+/** Has a worker begin a general one, without its recipients; returns the lease. */
+async function moveToLoad(store: Store, id: number, rules = ALL_RIDES, nowMs = NOW_MS) {
   await claim(store, 'one', nowMs);
   const hold = lease(id, 'one', nowMs);
   await store.moveDistribution(hold, 10, 20, rules);
   await store.moveDistribution(hold, 20, 5, rules);
-  await loadAll(store, hold);
+  return hold;
+}
+
+/** Delivers a general one whose recipients are written. */
+async function deliver(store: Store, id: number, rules = ALL_RIDES, nowMs = NOW_MS) {
+  const hold = lease(id, 'one', nowMs);
   await store.moveDistribution(hold, 5, 40, rules);
   await sendAll(store, hold);
   await store.moveDistribution(hold, 40, 100, rules);
@@ -304,8 +315,8 @@ export const rideContract: Record<Method & keyof Store, Suite> = {
   },
 
   noteCarried(opened) {
-    const stamp = (distributionId: number, deviceId: number, atMs = NOW_MS) => ({
-      ...{ distributionId, deviceId, atMs, carried: 'Happ: announce' },
+    const stamp = (distributionId: number, deviceId: number | null, atMs = NOW_MS) => ({
+      ...{ distributionId, deviceId, hwid: 'phone', atMs, carried: 'Happ: announce' },
     });
 
     test('a stamp is saved with the figures, once', async () => {
@@ -326,6 +337,30 @@ export const rideContract: Record<Method & keyof Store, Suite> = {
       ]);
       const [sum] = await store.sumFigures(0, 99_999);
       expect(sum?.carried).toBe(1);
+    });
+
+    test('a device without a slot on the link before is found by its HWID', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'phone');
+      const id = await begin(store, providerId);
+      store.noteCarried([stamp(id, null), { ...stamp(id, null), hwid: 'nowhere' }]);
+      await store.saveFigures();
+      expect((await detailOf(store, id)).missing).toMatchObject([{ carriedAtMs: NOW_MS }]);
+    });
+
+    test('a stamp waits until the recipients of its message are written', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'phone');
+      const id = await send(store, providerId);
+      const hold = await moveToLoad(store, id);
+      store.noteCarried([stamp(id, await deviceId(store, providerId, 'phone'))]);
+      await store.saveFigures();
+      await loadAll(store, hold);
+      await deliver(store, id);
+      await store.saveFigures();
+      expect((await detailOf(store, id)).missing).toMatchObject([{ carriedAtMs: NOW_MS }]);
     });
 
     test('what is noted when the store closes is saved', async () => {
