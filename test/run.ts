@@ -49,6 +49,7 @@ const ON_BOTH = new Set([
   'e2e/never-stale.test.ts',
   'e2e/outbox-kill.test.ts',
   'e2e/race.test.ts',
+  'e2e/ride-soak.test.ts',
   'e2e/slot-life.test.ts',
   'http/bounds.test.ts',
   'http/credentials.test.ts',

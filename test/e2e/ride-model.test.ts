@@ -31,7 +31,7 @@ function answer(more: Partial<Answer> = {}): Answer {
 
 const judge = (messages: readonly SentMessage[], answers: readonly Answer[]) => {
   const model = new RideModel(messages, answers);
-  return answers.flatMap((one) => model.problemsOf(one));
+  return answers.flatMap((one) => model.problemsOf(one)).map((says) => says.split(' (')[0]);
 };
 const carries = (number: number) => ({ carried: { message: number } });
 

@@ -103,11 +103,16 @@ function judge(run: Run): string[] {
   }
   const { heard } = run.fetches;
   const model = new RideModel(run.messages, heard);
+  // An answer during which hours pass read some times before and some after.
+  const isOdd = ({ provider, startMs, endMs }: Heard) =>
+    run.senders[provider]?.shifts.some((one) => one.startMs <= endMs && one.endMs >= startMs);
   return heard.flatMap((answer) =>
-    model.problemsOf(answer).map((problem) => {
-      const where = answer.isHome ? answer.way : `${answer.way}, another link`;
-      return `${answer.hwid} of ${answer.provider} by ${where}: ${problem}`;
-    }),
+    isOdd(answer)
+      ? []
+      : model.problemsOf(answer).map((problem) => {
+          const where = answer.isHome ? answer.way : `${answer.way}, another link`;
+          return `${answer.hwid} of ${answer.provider} by ${where}: ${problem}`;
+        }),
   );
 }
 

@@ -124,7 +124,7 @@ export class RideModel {
       const got = answer.carried[part];
       const windows = this.#windowsFor(answer, part);
       const says = got === undefined ? missing(answer, windows) : wrong(answer, windows, got);
-      return says === null ? [] : [`${part}: ${says}`];
+      return says === null ? [] : [`${part}: ${says}${timesOf(answer, windows)}`];
     });
   }
 
@@ -177,6 +177,18 @@ function isLoadedAfter(one: Window, other: Window): boolean {
   const areInTurn = !one.message.isScheduled && !other.message.isScheduled;
   if (areInTurn) return one.message.number > other.message.number;
   return mayLoadMs(one) > other.message.loadedMs;
+}
+
+/** Tells the times of all that may ride, from the start of the answer, for whoever looks into it. */
+function timesOf({ startMs, endMs }: Answer, windows: readonly Window[]): string {
+  const near = (atMs: number) => Math.abs(atMs - startMs) < 60_000;
+  const times = windows
+    .filter(({ endedMs, mayEndMs }) => near(endedMs) || near(mayEndMs) || endedMs > startMs)
+    .map(({ message, mayBeginMs, ridesMs, mayEndMs, endedMs }) => {
+      const from = [message.sent.startMs, mayBeginMs, ridesMs, mayEndMs, endedMs];
+      return `${message.number}: ${from.map((atMs) => atMs - startMs).join(' ')}`;
+    });
+  return ` (took ${endMs - startMs} ms; ${times.join('; ')})`;
 }
 
 function mustRide({ startMs, endMs, home }: Answer, window: Window): boolean {
