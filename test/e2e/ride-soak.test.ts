@@ -22,7 +22,7 @@ import { IS_LONG, isAskedFor, scaleOf } from '../support/scale.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const SECONDS = scaleOf('RIDES_SECONDS', { short: 5, long: 60 });
+const SECONDS = scaleOf('RIDES_SECONDS', { short: 4, long: 60 });
 const DEVICES = scaleOf('RIDES_DEVICES', { short: 400, long: 20_000 });
 const SEED = Number(process.env['RIDES_SEED'] ?? 11);
 const CALLERS = 24;
