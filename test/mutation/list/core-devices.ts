@@ -112,7 +112,10 @@ export const coreDevices: readonly MutatedFile[] = [
         "if (reason === 'link_not_found' || reason === 'key_ambiguous' || ",
         "if (reason !== '' || ",
       ],
-      ['if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts, hwid);', ''],
+      [
+        'if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts, hwid);',
+        '',
+      ],
       ["return isHidden ? { ...facts, userAgent: '' } : facts;", 'return facts;'],
       ['=== null && appNameOf(before) !== null', '=== null'],
       ['if (provider === null || !isActive(provider, nowMs))', 'if (provider === null)'],
