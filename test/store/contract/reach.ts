@@ -105,8 +105,8 @@ export const reachSuite: Suite = (opened) => {
     await bringTo(store, silent, 100);
     expect(await store.countReach(silent, 99)).toMatchObject({ now: 2, fetch: 0, none: 5 });
     const happ = await deviceId(store, providerId, 'happ-1');
-    const stamp = { distributionId: general, deviceId: happ, atMs: NOW_MS, carried: 'Happ: x' };
-    store.noteCarried([stamp]);
+    const stamp = { distributionId: general, deviceId: happ, hwid: '', atMs: NOW_MS };
+    store.noteCarried([{ ...stamp, carried: 'Happ: x' }]);
     await store.saveFigures();
     await store.blockDistribution(general, [10], NOW_MS, ACT);
     expect(await store.countReach(general, 99)).toMatchObject({ carried: 1, fetch: 1, none: 4 });
