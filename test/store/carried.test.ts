@@ -5,14 +5,15 @@ import type { CarriedStamp } from '../../src/core/port/ride.ts';
 import { CarriedStamps } from '../../src/store/noun/carried.ts';
 
 const stamp = (deviceId: number, distributionId = 1): CarriedStamp => ({
-  ...{ distributionId, deviceId, atMs: 5, carried: 'Happ: announce' },
+  ...{ distributionId, deviceId, hwid: `phone-${deviceId}`, atMs: 5, carried: 'Happ: announce' },
 });
 
-/** Saves what waits; returns the devices of each write. */
-async function saved(stamps: CarriedStamps): Promise<number[][]> {
+/** Saves what waits; returns the devices of each write. `unwritten`: messages to wait for. */
+async function saved(stamps: CarriedStamps, ...unwritten: number[]): Promise<number[][]> {
   const writes: number[][] = [];
   await stamps.save(async (step) => {
-    writes.push(step.map(({ deviceId }) => deviceId));
+    writes.push(step.map(({ deviceId }) => deviceId ?? -1));
+    return new Set(unwritten);
   });
   return writes;
 }
@@ -49,4 +50,18 @@ test('those of a write that failed wait', async () => {
   const failing = stamps.save(() => Promise.reject(new Error('the disk is full')));
   await expect(failing).rejects.toThrow('the disk is full');
   expect(await saved(stamps)).toEqual([[1]]);
+});
+
+test('those of a message whose recipients are being written wait', async () => {
+  const stamps = new CarriedStamps();
+  stamps.add([stamp(1, 1), stamp(2, 2)]);
+  expect(await saved(stamps, 2)).toEqual([[1, 2]]);
+  expect(await saved(stamps)).toEqual([[2]]);
+  expect(await saved(stamps)).toEqual([]);
+});
+
+test('two devices without a slot before are two', async () => {
+  const stamps = new CarriedStamps();
+  stamps.add(['a', 'b', 'a'].map((hwid) => ({ ...stamp(1), deviceId: null, hwid })));
+  expect(await saved(stamps)).toEqual([[-1, -1]]);
 });

@@ -55,15 +55,6 @@ export const rides: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/noun/carried.ts',
-    tests: ['test/store/contract/delivery.test.ts'],
-    changes: [
-      ['if (unwritten.has(distributionId)) continue;', ''],
-      ['stamp.deviceId ?? ids.get(stamp.hwid) ?? null', 'stamp.deviceId'],
-      ['AND r.carried_at_ms IS NULL', ''],
-    ],
-  },
-  {
     file: 'src/http/ride/desk.ts',
     tests: ['test/http/ride-answer.test.ts', ...DOORS],
     changes: [
@@ -213,6 +204,8 @@ export const rides: readonly MutatedFile[] = [
     tests: ['test/store/contract/delivery.test.ts', 'test/store/carried.test.ts'],
     changes: [
       ['        AND r.carried_at_ms IS NULL\n', ''],
+      ['if (unwritten.has(distributionId)) continue;', ''],
+      ['stamp.deviceId ?? ids.get(stamp.hwid) ?? null', 'stamp.deviceId'],
       ["      notes.figure(providerId, 'carried', atMs);\n", ''],
       ['if (this.#known.has(key) || this.#waiting.has(key)) continue;', ''],
       ['if (this.#waiting.size < WAITING_MAX) this', 'this'],
