@@ -5,8 +5,8 @@
  * each answer of its time, and on none outside it; none reaches another provider's device or a
  * link that only has the HWID; and the ledger has what answers carried.
  *
- * RIDES_SECONDS=60 RIDES_DEVICES=20000 bun test test/e2e/ride-soak.test.ts runs it longer, RIDES_SEED=n
- * otherwise.
+ * RIDES_SECONDS=60 RIDES_DEVICES=20000 bun test test/e2e/ride-soak.test.ts runs it longer,
+ * RIDES_SEED=n otherwise.
  */
 
 import { expect, test } from 'bun:test';

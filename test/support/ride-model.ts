@@ -179,7 +179,7 @@ function isLoadedAfter(one: Window, other: Window): boolean {
   return mayLoadMs(one) > other.message.loadedMs;
 }
 
-/** Tells the times of all that may ride, from the start of the answer, for whoever looks into it. */
+/** Tells the times of all that may ride, ms from the start of the answer. */
 function timesOf({ startMs, endMs }: Answer, windows: readonly Window[]): string {
   const near = (atMs: number) => Math.abs(atMs - startMs) < 60_000;
   const times = windows
