@@ -258,7 +258,9 @@ function doorIn(row: DoorRow, providerCode: string): DoorHere {
 
 /** What may ride; nothing for nearly all calls. */
 function ridesIn(row: DoorRow): DoorRides | null {
-  const { rideUntilMs: untilMs, namedUntilMs, supportUrl, webPageUrl } = row;
+  const { rideUntilMs: untilMs, supportUrl, webPageUrl } = row;
+  // Elsewhere no answer may tell, by its time either, that a message names the device.
+  const namedUntilMs = row.homeSinceMs === null ? 0 : row.namedUntilMs;
   if (!(untilMs || namedUntilMs || supportUrl || webPageUrl)) return null;
   const { rideVersion: version, deviceId, homeSinceMs } = row;
   return {
