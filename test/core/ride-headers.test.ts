@@ -355,6 +355,15 @@ describe('a new domain or URL', () => {
     });
   });
 
+  test.each([
+    ['https://new.example\\.evil.example/1', 'https://new.example/.evil.example/1'],
+    ['https:///new.example/1', 'https://new.example/1'],
+    ['https:new.example/1', 'https://new.example/1'],
+    ['https://new%2eexample/1', 'https://new.example/1'],
+  ])('%s rides as every parser reads it', (value, expected) => {
+    expect(moved(change('url', value))).toBe(expected);
+  });
+
   test('an update of the subscription has no header, and is done by the fetch', () => {
     const update = riding({ action_type: 'update-subscription' }, 'update');
     expect(rideHeaders([update], to('x')).carried).toEqual([{ distributionId: 7, what: 'update' }]);

@@ -241,7 +241,8 @@ function changeOf({ part, payload }: Riding, hosts: readonly string[]): string |
   if (type !== part) return null;
   // No maker documents a port in the header.
   if (type === 'domain') return isAllowed(value, hosts) ? hostName(value) : null;
-  const link = asciiLink(value);
+  // As this parser writes it: others find another host behind `\`, `///` or a percent sign.
+  const link = URL.canParse(value) ? asciiLink(new URL(value).href) : null;
   if (link === null || !/^https?:/i.test(link)) return null;
   const { username, password, host } = new URL(link);
   // Not every app finds the host behind an `@` where this parser does.

@@ -168,6 +168,7 @@ export const rides: readonly MutatedFile[] = [
       ["const isDone = value === '' && app.takesBack === 'absent';", 'const isDone = false;'],
       ['return isAllowed(value, hosts) ? hostName(value) : null;', 'return hostName(value);'],
       ["username === '' && password === '' && !link.includes('@')", 'true'],
+      ['asciiLink(new URL(value).href)', 'asciiLink(value)'],
       ["isPlain && isAllowed(host.replace(/:\\d+$/, ''), hosts)", 'isPlain'],
       ['text.length <= 48 ? text', 'text !== null ? text'],
     ],
