@@ -195,6 +195,12 @@ class Script {
     const { messages } = await store.listInbox(holder, this.nowMs, limits);
     // Sometimes of one that was acknowledged long ago, or that is somebody else's.
     const ids = [...messages.map(({ id }) => id), this.random.int(1, 50)];
+    const [distributionId] = ids;
+    // Sometimes its subscription had carried it before: that counts once.
+    if (this.random.chance(0.5) && distributionId !== undefined) {
+      const stamp = { distributionId, deviceId: holder.id, atMs: this.nowMs, carried: 'Happ: x' };
+      store.noteCarried([stamp]);
+    }
     const state = this.random.pick(ACK_STATES);
     const item = { id: this.random.pick(ids), state, detail: null };
     await store.acknowledge(holder, [item], this.nowMs);
@@ -279,6 +285,7 @@ function recountMessages({ db }: Engine, { id }: Provider, day: number): Partial
       `SELECT ${in_('queued_at_ms')} AS recipients, ${in_('sent_at_ms')} AS delivered,
          ${in_('received_at_ms')} AS received, ${in_('opened_at_ms')} AS opened,
          ${in_('executed_at_ms')} AS executed, ${in_('expired_at_ms')} AS expired,
+         ${in_('carried_at_ms')} AS carried,
          ${in_('failed_at_ms')} + ${in_('refused_at_ms')} AS failed
        FROM recipient WHERE abs(inbox) = ?`,
     )
