@@ -198,8 +198,8 @@ class Script {
     const [distributionId] = ids;
     // Sometimes its subscription had carried it before: that counts once.
     if (this.random.chance(0.5) && distributionId !== undefined) {
-      const stamp = { distributionId, deviceId: holder.id, atMs: this.nowMs, carried: 'Happ: x' };
-      store.noteCarried([stamp]);
+      const by = { deviceId: holder.id, hwid: '', carried: 'Happ: x' };
+      store.noteCarried([{ distributionId, ...by, atMs: this.nowMs }]);
     }
     const state = this.random.pick(ACK_STATES);
     const item = { id: this.random.pick(ids), state, detail: null };
