@@ -49,7 +49,11 @@ function statements(backend: Backend) {
   };
 }
 
-const RIDE_FIELDS = Object.keys(NO_RIDE_TERMS) as (keyof OwnRideTerms)[];
+/** Fields that change what rides. */
+const RIDE_FIELDS = [
+  ...(Object.keys(NO_RIDE_TERMS) as (keyof OwnRideTerms)[]),
+  ...(['activeUntilMs', 'suspendedAtMs'] as const),
+];
 
 type ProviderNoun = Omit<ProviderStore, 'closeProvider' | 'removeProvider'>;
 

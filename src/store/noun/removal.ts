@@ -5,6 +5,7 @@ import * as deeds from '../../core/audit/deeds.ts';
 import { providerRemoved } from '../../core/event/happenings.ts';
 import type { Store } from '../../core/port/store.ts';
 import { type Backend, type Step, value } from '../backend.ts';
+import { ridesChanged } from './ride-terms.ts';
 
 /** Rows that a step deletes; a recipient takes along the push that waits for it. */
 const REMOVE_STEP = 1_000;
@@ -116,6 +117,7 @@ export function removalNoun(backend: Backend): Pick<Store, 'closeProvider' | 're
       UPDATE webhook SET disabled_at_ms = ${value('atMs')},
         disabled_why = 'its provider is being removed'
       WHERE provider_id = ${value('id')} AND disabled_at_ms IS NULL`);
+  const ridesEnd = ridesChanged(backend);
   const codeOf = backend.prepare<{ code: string }>(sql`
       SELECT code FROM provider WHERE id = ${value('id')}`);
   const remove = backend.prepare(sql`DELETE FROM provider WHERE id = ${value('id')}`);
@@ -129,6 +131,7 @@ export function removalNoun(backend: Backend): Pick<Store, 'closeProvider' | 're
         const { id } = found;
         // A hash that no key has.
         yield* close.run({ id, keyHash: crypto.getRandomValues(new Uint8Array(32)) });
+        yield* ridesEnd.run({ providerId: id });
         yield* disableWebhooks.run({ id, atMs: act.atMs });
         notes.forgetWebhooks();
         notes.audit(act, deeds.removeProvider(found));

@@ -18,7 +18,16 @@ function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
   const message = sql.raw(`r.distribution_id AS "distributionId",
     x.notification_type AS "notificationType", r.part AS part, x.payload AS payload,
     x.created_at_ms AS "createdAtMs", r.from_ms AS "fromMs"`);
-  const distribution = sql`${join} distribution x ON x.id = r.distribution_id`;
+  const distribution = sql`${join} distribution x ON x.id = r.distribution_id
+    ${join} provider o ON o.id = r.provider_id`;
+  /** Nothing rides of a provider that is suspended, or whose subscription has ended. */
+  const until = least(
+    sql.raw('r.until_ms'),
+    least(
+      sql.raw('coalesce(o.suspended_at_ms, r.until_ms)'),
+      sql.raw('coalesce(o.active_until_ms, r.until_ms)'),
+    ),
+  );
   /** When the device got the message on another way. */
   const taken = sql.raw(`coalesce(q.received_at_ms,
     CASE WHEN q.push_state = 2 THEN q.pushed_at_ms END, r.until_ms)`);
@@ -29,11 +38,11 @@ function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
           CAST(buttons IS NOT DISTINCT FROM 'always' AS integer) AS "buttonsAlways"
         FROM provider WHERE id = ${value('providerId')}`),
     ofAll: prepare<Ride>(sql`
-        SELECT ${message}, r.os AS os, r.until_ms AS "untilMs" FROM ride r ${distribution}
+        SELECT ${message}, r.os AS os, ${until} AS "untilMs" FROM ride r ${distribution}
         WHERE r.provider_id = ${value('providerId')} AND r.device_id IS NULL AND x.pruned_at_ms IS NULL
         ORDER BY r.distribution_id DESC, r.id`),
     ofDevice: prepare<Ride>(sql`
-        SELECT ${message}, NULL AS os, ${least(sql.raw('r.until_ms'), taken)} AS "untilMs"
+        SELECT ${message}, NULL AS os, ${least(until, taken)} AS "untilMs"
         FROM ride r ${distribution} ${join} recipient q
           ON q.distribution_id = r.distribution_id AND q.device_id = r.device_id
         WHERE r.device_id = ${value('deviceId')} AND r.provider_id = ${value('providerId')}

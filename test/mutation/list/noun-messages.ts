@@ -2,6 +2,14 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const nounMessages: readonly MutatedFile[] = [
   {
+    file: 'src/store/noun/ride.ts',
+    tests: ['test/store/contract/delivery.test.ts'],
+    changes: [
+      ["sql.raw('coalesce(o.suspended_at_ms, r.until_ms)')", "sql.raw('r.until_ms')"],
+      ["sql.raw('coalesce(o.active_until_ms, r.until_ms)')", "sql.raw('r.until_ms')"],
+    ],
+  },
+  {
     file: 'src/core/device-reach.ts',
     tests: [
       'test/store/contract/serving.test.ts',

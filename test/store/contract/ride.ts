@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import type { NewDistribution } from '../../../src/core/port/distribution.ts';
+import type { ProviderChange } from '../../../src/core/port/provider.ts';
 import type { Ride, RideRules } from '../../../src/core/port/ride.ts';
 import type { AdmittedLink } from '../../../src/core/port/slot.ts';
 import type { Store } from '../../../src/core/port/store.ts';
@@ -89,6 +90,9 @@ async function doorOf(store: Store, hwid: string, installCode = CODE): Promise<A
   if (typeof door === 'string') throw new Error(door);
   return door.link;
 }
+
+const update = (store: Store, wanted: ProviderChange) =>
+  store.updateProvider('Provide1', wanted, ACT);
 
 const named = (rides: readonly Ride[]) =>
   rides.map(({ distributionId, os, part }) => `${distributionId} ${os ?? '-'} ${part}`);
@@ -190,6 +194,27 @@ export const rideContract: Record<Method & keyof Store, Suite> = {
       expect(await ofAll(beside, providerId)).toEqual(['1 android message']);
       await beside.close();
     });
+
+    test.each([
+      ['is suspended', (store) => update(store, { suspendedAtMs: NOW_MS + 5 }), NOW_MS + 5],
+      ['has ended', (store) => update(store, { activeUntilMs: NOW_MS + 7 }), NOW_MS + 7],
+      ['is being removed', (store) => store.closeProvider('Provide1', ACT), 0],
+    ] as [string, (store: Store) => Promise<unknown>, number][])(
+      'nothing rides of a provider whose subscription %s',
+      async (_, end, untilMs) => {
+        const { store } = opened();
+        const { providerId } = await addDoor(store);
+        await knock(store, 'phone');
+        await begin(store, providerId);
+        await begin(store, providerId, to('phone'));
+        const before = (await doorOf(store, 'phone')).rides?.version ?? 0;
+        await end(store);
+        expect((await doorOf(store, 'phone')).rides?.version).toBe(before + 1);
+        expect((await store.findRides(providerId)).rides).toMatchObject([{ untilMs }]);
+        const device = await deviceId(store, providerId, 'phone');
+        expect(await store.findNamedRides(device, providerId)).toMatchObject([{ untilMs }]);
+      },
+    );
 
     test('a binding that is added later has the same version', async () => {
       const { store } = opened();
