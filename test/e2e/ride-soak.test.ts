@@ -32,7 +32,7 @@ const NEWCOMERS = 20;
 /** Stamps are saved with the figures, every ten seconds: those since are lost by a kill. */
 const STAMPS_LOST_MS = 11_000;
 
-useProcesses(SECONDS * 1000 + 6 * PATIENCE_MS);
+useProcesses(SECONDS * 1000 + 8 * PATIENCE_MS);
 
 class Run {
   readonly random = new Random(SEED);

@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { subscriptionKeyHash } from '../../src/core/secret.ts';
 import { type Beside, besideOf } from './beside.ts';
 import {
   addProviderByCommand,
@@ -59,9 +60,10 @@ export async function openScene(deviceCount: number): Promise<Scene> {
   }
   const idFile = join(temporaryFolder(), 'provider-id');
   writeFileSync(idFile, PROVIDER_ID, { mode: 0o600 });
+  const devices = makeDevices(providers, deviceCount);
+  seedLinks(db, devices);
   return {
-    ...{ dataDir, db, providers },
-    devices: makeDevices(providers, deviceCount),
+    ...{ dataDir, db, providers, devices },
     env: envOf(providers, panel.url, idFile),
     stop: () => {
       panel.stop();
@@ -118,6 +120,31 @@ function makeDevices(providers: readonly SoakProvider[], count: number): SoakDev
     devices.push({ ...device, provider: other, key: `key-of-twin-${n}`, squattedKey: null });
   }
   return devices;
+}
+
+/** Rows of one statement. */
+const ROWS = 250;
+
+/**
+ * Adds most links, as a panel's list would: each that a fetch makes waits for its provider. One in
+ * ten is left for that.
+ */
+function seedLinks(db: Beside, devices: readonly SoakDevice[]): void {
+  const keys = new Map(devices.map(({ key, provider }) => [key, provider.code]));
+  const left = [...keys].filter((_, n) => n % 10 !== 0);
+  for (let at = 0; at < left.length; at += ROWS) {
+    const rows = left.slice(at, at + ROWS);
+    const row = `((SELECT id FROM provider WHERE code = ?), ?, ${LINK_LIMIT}, 10, 0, ?)`;
+    db.query(
+      `INSERT INTO install (provider_id, install_code, install_limit, status, created_at_ms,
+         subscription_key_hash) VALUES ${rows.map(() => row).join(', ')}`,
+    ).run(
+      ...rows.flatMap(([key, code], n) => [
+        ...[code, `Soak${String(at + n).padStart(8, '0')}`],
+        Buffer.from(subscriptionKeyHash(key), 'hex'),
+      ]),
+    );
+  }
 }
 
 interface Running {
