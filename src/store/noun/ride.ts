@@ -46,7 +46,7 @@ function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
         FROM ride r ${distribution} ${join} recipient q
           ON q.distribution_id = r.distribution_id AND q.device_id = r.device_id
         WHERE r.device_id = ${value('deviceId')} AND r.provider_id = ${value('providerId')}
-          AND q.state <= 3 AND x.pruned_at_ms IS NULL
+          AND x.pruned_at_ms IS NULL
         ORDER BY r.distribution_id DESC, r.id`),
     oldest: prepare<{ id: number }>(sql`
         SELECT id FROM ride WHERE until_ms < ${value('endedBeforeMs')} LIMIT 1`),

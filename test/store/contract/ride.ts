@@ -276,6 +276,17 @@ export const rideContract: Record<Method & keyof Store, Suite> = {
       expect(await untilOf()).toEqual([takenMs]);
     });
 
+    test('one that has expired is there to be cleared', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'phone');
+      const expiresAtMs = NOW_MS + HOUR_MS;
+      const id = await begin(store, providerId, { ...to('phone'), expiresAtMs });
+      while ((await store.expireRecipients(expiresAtMs)) !== null);
+      expect((await detailOf(store, id)).missing).toMatchObject([{ expiredAtMs: expiresAtMs }]);
+      expect(await ofDevice(store, providerId, 'phone')).toEqual([`${id} - message`]);
+    });
+
     test('a block ends it before it begins', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
