@@ -99,6 +99,7 @@ export const replacingSuite: Suite = (opened) => {
       [sent, { targetOs: 'ios' }, 'replaced_elsewhere'],
       [sent, to('a'), 'replaced_elsewhere'],
       [named, {}, 'replaced_elsewhere'],
+      [named, to('b'), 'replaced_elsewhere'],
       [waiting, {}, 'replaced_ended'],
       [sent, { createdAtMs: draft(0).expiresAtMs }, 'replaced_ended'],
       [unbegun, {}, 'replaced_waits'],
