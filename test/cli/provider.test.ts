@@ -208,6 +208,8 @@ test('set takes what rides and the buttons, and takes them back', async () => {
   const back = ['--ride', 'default', '--ride-desktop', 'no', '--buttons', 'missing'];
   await json('set', code, ...none, ...back);
   expect(await json('show', code)).toEqual(before);
+  const { stdout } = await run(['audit', 'list', '--json', '--data', dataDir]);
+  expect(JSON.parse(stdout)[0].change).toMatchObject({ ride: ['off', null] });
 });
 
 test('set changes what is given and nothing else', async () => {

@@ -4,7 +4,17 @@ import { expect, test } from 'bun:test';
 import type { ReachGroup } from '../../../src/core/port/message-reach.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
-import { addDoor, addLink, CODE, FACTS, knock, NOW_MS, OTHER_CODE, type Suite } from './fixture.ts';
+import {
+  addDoor,
+  addLink,
+  CLOCK,
+  CODE,
+  FACTS,
+  knock,
+  NOW_MS,
+  OTHER_CODE,
+  type Suite,
+} from './fixture.ts';
 import {
   bringTo,
   checkIn,
@@ -108,7 +118,8 @@ export const reachSuite: Suite = (opened) => {
     const stamp = { distributionId: general, deviceId: happ, hwid: '', atMs: NOW_MS };
     store.noteCarried([{ ...stamp, carried: 'Happ: x' }]);
     await store.saveFigures();
-    await store.blockDistribution(general, [10], NOW_MS, ACT);
+    await store.blockDistribution(general, [10], NOW_MS + 1, ACT);
+    CLOCK.set(NOW_MS + 1);
     expect(await store.countReach(general, 99)).toMatchObject({ carried: 1, fetch: 1, none: 4 });
   });
 };
