@@ -168,6 +168,8 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   }
   const isAdmitted = admitted !== null && isSuccess(answer);
   if (!passage.isForAll) keepFromSharedCaches(answer.headers);
+  // Also where nothing rides yet: a cache must not hide the message that comes next.
+  if (isAdmitted && upstream.ride !== 'off') keepFresh(answer.headers);
   if (isAdmitted) await addRides(deps, { request, link: admitted, isShared }, upstream, answer);
   return {
     outcome: isAdmitted ? 'admitted' : 'passed',
@@ -272,7 +274,6 @@ async function addRides(
   const riders = await rides.on(fetch, upstream, nowMs);
   if (riders === null) return;
   const carried = addRiders(headers, riders, upstream.announce);
-  if (riders.isDue) keepFresh(headers);
   rides.note(carried, fetch.link, riders.app?.toLowerCase() ?? UNKNOWN_APP, nowMs);
 }
 

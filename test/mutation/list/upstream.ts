@@ -67,7 +67,7 @@ export const upstream: readonly MutatedFile[] = [
       ['refuse({ ...admitted, isGuess })', 'refuse(admitted)'],
       ['isWhole: before?.isDue === true', 'isWhole: false'],
       ["  if (isTrue(headers, 'x-hwid-limit')) return;\n", ''],
-      ['if (riders.isDue) keepFresh(headers);', ''],
+      ["if (isAdmitted && upstream.ride !== 'off') keepFresh(answer.headers);", ''],
       ['  setInterval(headers, upstream.updateIntervalHours);\n', ''],
       ['if (mayPass(passPaths, keyPaths, path)) return FREELY;', ''],
       ['host !== upstream.host && hostName(host) !== upstream.host', 'false'],
