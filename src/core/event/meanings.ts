@@ -17,7 +17,7 @@ const ENDED = [
 export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Meaning>> = {
   'link.created': { about: 'a limited link was made', fields: ['install_id', 'install_limit'] },
   'link.updated': {
-    about: 'limit, note, status, policy or subscription key of a link changed',
+    about: 'limit, note, status, policy, buttons or subscription key of a link changed',
     fields: [...LINK, 'status', 'changed'],
   },
   'link.revoked': {
@@ -90,7 +90,7 @@ export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Mean
   },
   'provider.added': { about: 'a provider was added', fields: ['provider_code', 'plan'] },
   'provider.changed': {
-    about: 'plan, end, cap, policy or name of a provider changed',
+    about: 'plan, end, cap, policy, terms of what rides, buttons or name of a provider changed',
     fields: ['provider_code', 'plan', 'active_until', 'changed'],
   },
   'provider.suspended': { about: 'a subscription was suspended', fields: ['provider_code'] },
