@@ -42,6 +42,7 @@ const MESSAGES = {
   SENDS: 'sends',
   RECIPIENTS: 'recipients',
   DELIVERED: 'delivered',
+  CARRIED: 'carried',
   RECEIVED: 'received',
   OPENED: 'opened',
   EXECUTED: 'executed',
