@@ -12,7 +12,7 @@ import type { Act, Actor } from '../port/audit.ts';
 /** The actions with their descriptions in docs/audit.md. */
 export const ACTIONS = {
   'install.add': 'a limited link was created',
-  'install.update': 'limit, note, status, policy or subscription key of a link changed',
+  'install.update': 'limit, note, status, policy, buttons or subscription key of a link changed',
   'install.import': 'a limited link moved in, or HWIDs or changes of one',
   'install.free': 'all HWIDs were taken off a link',
   'install.revoke':
@@ -29,7 +29,7 @@ export const ACTIONS = {
   'distribution.cancel': 'a notification or command was cancelled before its time',
   'distribution.block': 'the operator blocked a notification or command',
   'provider.add': 'a provider was created',
-  'provider.set': 'plan, end, cap on links, policy or name of a provider changed',
+  'provider.set': 'plan, end, cap on links, policy, what rides, buttons or name of a provider changed',
   'provider.suspend': 'a subscription was suspended',
   'provider.resume': 'a suspension ended',
   'provider.rotate-key': 'a provider got a new key',
