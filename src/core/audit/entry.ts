@@ -29,7 +29,8 @@ export const ACTIONS = {
   'distribution.cancel': 'a notification or command was cancelled before its time',
   'distribution.block': 'the operator blocked a notification or command',
   'provider.add': 'a provider was created',
-  'provider.set': 'plan, end, cap on links, policy, what rides, buttons or name of a provider changed',
+  'provider.set':
+    'plan, end, cap on links, policy, what rides, buttons or name of a provider changed',
   'provider.suspend': 'a subscription was suspended',
   'provider.resume': 'a suspension ended',
   'provider.rotate-key': 'a provider got a new key',
