@@ -41,7 +41,7 @@ UPDATE device_provider SET home_install_id = CASE WHEN token_id IS NOT NULL
   AND claim_install_id IS NOT NULL THEN claim_install_id ELSE (
     SELECT s.install_id FROM install_device s
     WHERE s.device_id = device_provider.device_id AND s.provider_id = device_provider.provider_id
-    ORDER BY s.id LIMIT 1) END
+    ORDER BY s.registered_at_ms, s.id LIMIT 1) END
 WHERE slot_count > 0 OR claim_install_id IS NOT NULL;
 UPDATE device_provider SET home_left_at_ms = last_seen_at_ms
 WHERE home_install_id IS NOT NULL AND NOT EXISTS (

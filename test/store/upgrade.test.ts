@@ -50,7 +50,8 @@ const HOMES = [
   { hwid: 'by-link', home: 1, isThere: 1 },
   { hwid: 'first-of-0-10-0', home: 9, isThere: 1 },
   { hwid: 'over-of-0-10-0', home: 9, isThere: 1 },
-  { hwid: 'only-of-0-10-0', home: 10, isThere: 1 },
+  // It came to link 7 by an import after link 10, and was there earlier.
+  { hwid: 'only-of-0-10-0', home: 7, isThere: 1 },
   // Its links were revoked and removed.
   { hwid: 'gone-of-0-10-0', home: null, isThere: 1 },
 ];
@@ -194,14 +195,18 @@ test('what an earlier release scheduled is delivered in its time, also to unboun
 
 test('the home link is that of the place, else that of the first slot that is left', async () => {
   const dataDir = dataOf('0-10-0');
+  const db = new Database(join(dataDir, DATABASE_FILE));
+  db.run(`INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
+      last_seen_at_ms, after_recipient_id)
+    SELECT 7, device_id, provider_id, 1, last_seen_at_ms, 0 FROM install_device WHERE id = 15`);
   const store = await openSqliteStore({ dataDir, create: true, commitBatchMax: 1 });
   await store.close();
-  const db = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
   const homes = db
     .query(
       `SELECT d.hwid, p.home_install_id AS home, p.home_left_at_ms IS NULL AS isThere
        FROM device_provider p JOIN device d ON d.id = p.device_id
-       WHERE d.hwid LIKE '%-of-0-10-0' OR d.hwid = 'by-link' ORDER BY d.id`,
+       WHERE d.hwid LIKE '%-of-0-10-0' OR d.hwid = 'by-link'
+       ORDER BY d.id`,
     )
     .all();
   db.close();

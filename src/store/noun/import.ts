@@ -75,6 +75,15 @@ function slotImport(backend: Backend) {
   const rows = linkStatements(backend);
   const keep = knownDeviceSteps(backend);
   const { held } = statements(backend);
+  /** Links come in the order of their ids, and the newer one may have had the device first. */
+  const firstHomes = backend.prepare(sql`
+      UPDATE device_provider AS p SET home_install_id = (
+        SELECT s.install_id FROM install_device s
+        WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id
+        ORDER BY s.registered_at_ms, s.id LIMIT 1)
+      WHERE p.provider_id = ${value('providerId')} AND p.device_id ${backend.among('deviceIds')}
+        AND p.slot_count > 1 AND p.token_id IS NULL
+        AND p.home_left_at_ms IS NULL AND p.home_moved_at_ms = 0`);
 
   function keepFacts(slot: ImportedSlot, deviceId: number, providerId: number): Step<unknown> {
     const { os, osVersion, deviceName, appVersion, userAgent, lastSeenAtMs } = slot;
@@ -136,6 +145,9 @@ function slotImport(backend: Backend) {
           return rows.takeSlot.run({ installId, deviceId: idOf(slot), providerId, ...times });
         }),
       );
+      for (const [providerId, own] of Map.groupBy(slots, (slot) => slot.providerId)) {
+        yield* firstHomes.run({ providerId, deviceIds: own.map(({ slot }) => idOf(slot)) });
+      }
     },
   };
 }

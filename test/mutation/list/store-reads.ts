@@ -158,6 +158,8 @@ export const storeReads: readonly MutatedFile[] = [
       'test/http/without-hwid.test.ts',
     ],
     changes: [
+      ['ORDER BY s.registered_at_ms, s.id LIMIT 1', 'ORDER BY s.id LIMIT 1'],
+      ['AND p.home_left_at_ms IS NULL AND p.home_moved_at_ms = 0', ''],
       ['isSharedHwid(slot.hwid) ? {', 'false ? {'],
       [`if (known.providerId !== providerId) return 'install_code_exists';`, ''],
       ['notes.audit(act, deeds.importDomain(null, { ...facts, ...added }), providerId);', ''],

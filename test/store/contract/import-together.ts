@@ -59,6 +59,36 @@ const withKey = (subscriptionKeyHash: string | null) => ({
 });
 
 export const importTogetherContract: Suite = (opened) => {
+  test('the home of a device is the link that it was on first, whatever comes first', async () => {
+    const { store } = opened();
+    const { id } = await addProvider(store, 'Provide1');
+    await bind(store, id, HASH);
+    // A door with a button says where the home is.
+    const terms = { ...NO_TERMS, supportUrl: 'tg://resolve' };
+    const at = (hwid: string, agoMs: number) => ({ ...slot(hwid), registeredAtMs: NOW_MS - agoMs });
+    const homes = async (hwid: string) => {
+      const ends = [CODE, OTHER_CODE].map(async (installCode) => {
+        const door = await store.findSlot({ installCode, hwid, domainHash: HASH });
+        return typeof door === 'string' ? door : door.link.rides?.homeSinceMs;
+      });
+      return Promise.all(ends);
+    };
+    await bring(store, id, [
+      link(CODE, { terms, slots: [at('a', 1), at('b', 0)] }),
+      link(OTHER_CODE, { terms, slots: [at('a', 2)] }),
+    ]);
+    expect(await homes('a')).toEqual([null, NOW_MS - 2]);
+    // One that has left its home keeps it for its time.
+    const installId = (await store.findLink(CODE))?.id ?? 0;
+    await store.freeSlot(id, { installId, installCode: null }, 'b', ACT);
+    const more = [
+      link(OTHER_CODE, { slots: [at('b', 3)] }),
+      link(THIRD_CODE, { slots: [at('b', 1)] }),
+    ];
+    await bring(store, id, more);
+    expect(await homes('b')).toEqual([null, null]);
+  });
+
   test('the same one twice is added, and then it is here', async () => {
     const { store } = opened();
     const { id } = await addProvider(store, 'Provide1');
