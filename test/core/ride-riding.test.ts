@@ -84,6 +84,19 @@ describe('what is read', () => {
     expect(at.reads).toEqual({ general: 2, named: 0 });
   });
 
+  test('and of renderings some thousands are kept, whatever languages callers choose', async () => {
+    const at = storeWith([ride(1)]);
+    const headersOf = async (providerId: number, language: string) => {
+      const { link } = fetchOf();
+      const fetch = fetchOf({}, { link: { ...link, providerId }, languages: () => [language] });
+      return (await at.rides.on(fetch, WAY, 150))?.headers ?? {};
+    };
+    const first = await headersOf(1, 'ru');
+    expect(await headersOf(1, 'ru')).toBe(first);
+    for (let n = 0; n < 8_192; n++) await headersOf(2 + (n % 60), `x-${n}`);
+    expect(await headersOf(1, 'ru')).not.toBe(first);
+  });
+
   test('is read for a link that is new, whatever was read before', async () => {
     const at = storeWith([ride(1)]);
     await at.rides.on(fetchOf(), WAY, 150);

@@ -63,6 +63,8 @@ const SIZE_MAX = 16 * 1024 * 1024;
 const PROVIDERS_MAX = 4_096;
 /** Renderings that are kept for a provider: callers choose their languages. */
 const RENDERED_MAX = 256;
+/** Renderings that are kept for all providers, or fewer; each takes some 4 KB. */
+const RENDERED_ALL_MAX = 8_192;
 /** The longest key of a rendering that is kept. */
 const KEY_LENGTH_MAX = 512;
 
@@ -75,6 +77,8 @@ export class Rides {
   readonly #known = new Map<number, Known>();
   readonly #reading = new Map<number, Promise<Known>>();
   #size = 0;
+  /** Renderings since all were dropped. */
+  #renderedCount = 0;
 
   constructor(private readonly store: Pick<RideStore, 'findNamedRides' | 'findRides'>) {}
 
@@ -132,6 +136,11 @@ export class Rides {
     const carriage = rideHeaders(due.map(ridingOf), { app, languages, providerId, hosts });
     if (key.length > KEY_LENGTH_MAX) return carriage;
     if (known.rendered.size >= RENDERED_MAX) known.rendered.clear();
+    if (this.#renderedCount >= RENDERED_ALL_MAX) {
+      for (const { rendered } of this.#known.values()) rendered.clear();
+      this.#renderedCount = 0;
+    }
+    this.#renderedCount += 1;
     known.rendered.set(key, carriage);
     return carriage;
   }

@@ -31,6 +31,7 @@ export const rides: readonly MutatedFile[] = [
       ["level !== 'off' && isHome && nowMs < door.namedUntilMs", 'isHome'],
       ['if (known.rendered.size >= RENDERED_MAX) known.rendered.clear();', ''],
       ['if (key.length > KEY_LENGTH_MAX) return carriage;', ''],
+      ['this.#renderedCount += 1;', ''],
       ['ofLink.supportUrl ?? known.supportUrl', 'known.supportUrl ?? ofLink.supportUrl'],
       ['known !== undefined && known.version === version', 'known !== undefined'],
       ['read.version >= version ? read : ', 'true ? read : '],
