@@ -24,7 +24,7 @@ const ride = (distributionId: number, more: Partial<Ride> = {}): Ride => ({
 });
 
 const DOOR: DoorRides = {
-  ...{ version: 1, untilMs: 200, deviceId: 7, namedUntilMs: 0, homeSinceMs: 5 },
+  ...{ version: 1, untilMs: 300, deviceId: 7, namedUntilMs: 0, homeSinceMs: 5 },
   ...{ supportUrl: null, webPageUrl: null },
 };
 const FACTS = { os: 'ios', osVersion: '', deviceName: '', appVersion: '', userAgent: 'INCY/2.1.0' };
@@ -67,6 +67,18 @@ describe('what is read', () => {
     const { facts: _facts, ...unread } = fetchOf().link;
     expect(await at.rides.on(fetchOf({}, { link: unread }), WAY, 150)).toBeNull();
     expect(at.reads).toEqual({ general: 0, named: 0 });
+  });
+
+  test('is nothing after the end of all that rode, unless the link has a button', async () => {
+    const at = storeWith([ride(1)]);
+    const none = { untilMs: 300, namedUntilMs: 290 };
+    expect(await at.rides.on(fetchOf(none), WAY, 300)).toBeNull();
+    expect(at.reads).toEqual({ general: 0, named: 0 });
+    expect(await at.rides.on(fetchOf(none), WAY, 299)).toMatchObject({ isDue: true });
+    await at.rides.on(fetchOf({ untilMs: 0, namedUntilMs: 301 }), WAY, 300);
+    expect(at.reads.named).toBe(1);
+    const button = { ...none, webPageUrl: 'https://example.com/' };
+    expect(await at.rides.on(fetchOf(button), WAY, 300)).toMatchObject({ isDue: false });
   });
 
   test('is read once for each version, and rendered once a language', async () => {

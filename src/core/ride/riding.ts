@@ -85,7 +85,7 @@ export class Rides {
   /** Returns what rides on the answer to a fetch; null: nothing. */
   on(fetch: Fetch, way: RideWay, nowMs: number): Maybe<Riders | null> {
     const { facts, isNew, providerId, rides: door } = fetch.link;
-    if (facts === undefined || (door === undefined && !isNew)) return null;
+    if (facts === undefined || (door === undefined ? !isNew : isOver(door, nowMs))) return null;
     return after(this.#of(providerId, door?.version), (known) => {
       const level = lowerLevel(way.level, known.ride);
       const isHome = !fetch.isShared && door !== undefined && door.homeSinceMs !== null;
@@ -184,6 +184,10 @@ export class Rides {
     return known;
   }
 }
+
+/** Returns true if all that rode is over, and the link has no button: nothing need be read. */
+const isOver = ({ untilMs, namedUntilMs, supportUrl, webPageUrl }: DoorRides, nowMs: number) =>
+  nowMs >= untilMs && nowMs >= namedUntilMs && (supportUrl ?? webPageUrl) === null;
 
 /** Parses the messages, each once. */
 function parsed(rides: readonly Ride[]): ParsedRide[] {

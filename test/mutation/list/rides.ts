@@ -25,7 +25,13 @@ export const rides: readonly MutatedFile[] = [
     file: 'src/core/ride/riding.ts',
     tests: ['test/core/ride-riding.test.ts'],
     changes: [
-      ['|| (door === undefined && !isNew)', ''],
+      [
+        'door === undefined ? !isNew : isOver(door, nowMs)',
+        'door !== undefined && isOver(door, nowMs)',
+      ],
+      ['door === undefined ? !isNew : isOver(door, nowMs)', 'door === undefined && !isNew'],
+      ['nowMs >= untilMs && nowMs >= namedUntilMs &&', 'nowMs >= untilMs &&'],
+      [' && (supportUrl ?? webPageUrl) === null', ''],
       ['lowerLevel(way.level, known.ride)', 'way.level'],
       ['const isHome = !fetch.isShared && ', 'const isHome = '],
       ["level !== 'off' && isHome && nowMs < door.namedUntilMs", 'isHome'],
