@@ -6,7 +6,7 @@
  *   bun bench/ride-sends.ts --executable FILE [--before FILE] [--devices 100000] [--rounds 6]
  *                           [--store postgres]
  *
- * `--before` is an older executable, with data of its own, that is measured in the same rounds.
+ * `--before` is an older executable that is measured in the same rounds.
  */
 
 import { Database } from 'bun:sqlite';
@@ -119,22 +119,24 @@ async function measure(
 const postgresFolder = join(folder, 'postgres');
 mkdirSync(postgresFolder);
 if (isPostgres) await startPostgres(postgresFolder, {}, PORT);
-const now = await makeData(executable, 'now');
-const variants = [
+const variants: { name: string; program: string; ride: string | null }[] = [
   ...(options.before === undefined
     ? []
-    : [
-        { name: 'before', program: options.before, data: await makeData(options.before, 'before') },
-      ]),
-  { name: 'off', program: executable, data: now, env: { GATEPOST_GATE_RIDE: 'off' } },
-  { name: 'on', program: executable, data: now, env: { GATEPOST_GATE_RIDE: 'on' } },
+    : [{ name: 'before', program: options.before, ride: null }]),
+  { name: 'off', program: executable, ride: 'off' },
+  { name: 'on', program: executable, ride: 'on' },
 ];
+// Each has data of its own: the ledger grows with each send.
+const dataOf = new Map<string, Data>();
+for (const { name, program } of variants) dataOf.set(name, await makeData(program, name));
 const results = new Map<string, Measured[]>(variants.map(({ name }) => [name, []]));
 for (let round = 0; round < rounds; round++) {
   // There and back: a later one finds a warmer machine and more rows.
   for (const variant of round % 2 === 0 ? variants : variants.toReversed()) {
-    const env = 'env' in variant ? (variant.env ?? {}) : {};
-    const measured = await measure(variant.program, variant.data, env);
+    const env = variant.ride === null ? {} : { GATEPOST_GATE_RIDE: variant.ride };
+    const data = dataOf.get(variant.name);
+    if (data === undefined) throw new Error('there is no data');
+    const measured = await measure(variant.program, data, env);
     // The first round pays for cold files.
     if (round > 0) results.get(variant.name)?.push(measured);
   }
