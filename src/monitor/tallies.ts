@@ -29,6 +29,7 @@ const WARNINGS = [
   'monitor_not_noted',
   'not_ready',
   'open_to_group',
+  'rides_not_read',
   'stop_late',
   'upstream_binding_disabled',
   'upstream_failed',

@@ -70,10 +70,11 @@ function tables(line: CommandLine) {
     return {
       provider: all(`SELECT code, name, plan, hex(key_hash) AS k, active_until_ms, suspended_at_ms,
         install_count_max, install_count, created_at_ms, inactive_days, when_full, cool_down_hours,
-        enforce, without_hwid
+        enforce, without_hwid, ride, ride_desktop, support_url, web_page_url, buttons
         FROM provider WHERE code <> 'Provide2'`),
       install: all('SELECT * FROM install ORDER BY id'),
-      domain: all('SELECT * FROM domain ORDER BY id'),
+      domain: all(`SELECT id, provider_id, domain_hash, domain_name, status, created_at_ms
+        FROM domain ORDER BY id`),
       slots: all(`SELECT install_id, registered_at_ms, s.last_seen_at_ms AS seen, d.*
         FROM install_device s JOIN device d ON d.id = s.device_id ORDER BY s.id`),
     };

@@ -147,7 +147,7 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
       const { replacesId, createdAtMs } = draft;
       if (replacesId) {
         yield* on.expire.run({ replacesId, createdAtMs });
-        yield* rides.end(replacesId, providerId, createdAtMs);
+        yield* rides.end(replacesId, providerId, backend.storeMs(createdAtMs));
       }
       accepted.push(offer);
       Object.assign(usage, counted);

@@ -133,7 +133,7 @@ export function distributionNoun(backend: Backend): DistributionNoun {
         if (known === null) return 'distribution_not_found';
         const { status, providerId } = known;
         const isBlocked = (yield* on.block.run({ id, from, nowMs })) > 0;
-        const isRiding = yield* rides.end(id, providerId, nowMs);
+        const isRiding = yield* rides.end(id, providerId, backend.storeMs(nowMs));
         if (!isBlocked) {
           if (!isRiding) return status;
           notes.audit(act, deeds.endRide({ id, status }), providerId);

@@ -170,10 +170,11 @@ export function laneNoun(backend: Backend): LaneNoun {
 
     moveDistribution: (lease, from, to, rules) =>
       backend.write(function* (notes) {
-        const { id, nowMs } = lease;
+        const { id } = lease;
         if (to === LOAD) yield* on.lockLane.run({ id });
-        const plans = to === LOAD ? yield* rides.plan([id], rules, nowMs) : [];
-        const moved = yield* steps.move(notes, held(backend, lease), [id], { from, to });
+        const hold = held(backend, lease);
+        const plans = to === LOAD ? yield* rides.plan([id], rules, hold.dueByMs) : [];
+        const moved = yield* steps.move(notes, hold, [id], { from, to });
         yield* rides.begin(plans, moved);
         return moved.length > 0;
       }),

@@ -86,6 +86,7 @@ function statements({ prepare, lockOnly, among, rows, greatest, join, locked }: 
   };
 }
 
+/** All times are by the clock of the store. */
 export function rideSteps(backend: Statements) {
   const on = { ...statements(backend), raise: ridesChanged(backend) };
 

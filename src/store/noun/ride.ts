@@ -59,6 +59,11 @@ function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
 
 export function rideNoun(backend: Backend, carried: CarriedStamps): RideStore {
   const on = statements(backend);
+  /** Times of rides are by the clock of the store, so that a block holds at every node at once. */
+  const here = (ride: Ride): Ride => {
+    const aheadMs = backend.storeMs(0);
+    return { ...ride, fromMs: ride.fromMs - aheadMs, untilMs: ride.untilMs - aheadMs };
+  };
   return {
     findRides: (providerId) =>
       backend.read(function* () {
@@ -71,11 +76,13 @@ export function rideNoun(backend: Backend, carried: CarriedStamps): RideStore {
           ...row,
           ridesOnDesktop: ridesOnDesktop === 1,
           buttonsAlways: buttonsAlways === 1,
-          rides,
+          rides: rides.map(here),
         };
       }),
     findNamedRides: (deviceId, providerId) =>
-      backend.read(() => on.ofDevice.all({ deviceId, providerId })),
+      backend.read(function* () {
+        return (yield* on.ofDevice.all({ deviceId, providerId })).map(here);
+      }),
     noteCarried: (stamps) => carried.add(stamps),
     forgetRides: async (endedBeforeMs) => {
       if ((await backend.read(() => on.oldest.get({ endedBeforeMs }))) === null) return false;
