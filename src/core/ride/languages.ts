@@ -1,6 +1,7 @@
 /** The languages of the person who reads an answer. */
 
 import { tidyTag } from '../message/locale.ts';
+import { remembering } from './memo.ts';
 
 /** Ranges of `Accept-Language` that are read; further ones are ignored. */
 const RANGES_MAX = 16;
@@ -12,16 +13,22 @@ const TAG_LENGTH_MAX = 35;
  * `Accept-Language` by weight (RFC 9110, 12.5.4), then `X-Device-Locale`, which apps send with a
  * tag, a language (`RU`) or, for Chinese, a country (`CN`).
  */
-export function languagesOf(headers: { get(name: string): string | null }): string[] {
-  const device = headers.get('x-device-locale')?.trim() ?? '';
-  const tags = [...accepted(headers.get('accept-language')), device];
-  const fits = (tag: string) => tag !== '' && tag.length <= TAG_LENGTH_MAX;
-  return [...new Set(tags.filter(fits).map(tidyTag))];
+export function languagesOf(headers: { get(name: string): string | null }): readonly string[] {
+  const device = headers.get('x-device-locale') ?? '';
+  return languagesIn(`${device}\n${headers.get('accept-language') ?? ''}`);
 }
 
+/** Reading them again would cost 1 us of each fetch on which a message rides. */
+const languagesIn = remembering(1_024, (both): readonly string[] => {
+  const at = both.indexOf('\n');
+  const tags = [...accepted(both.slice(at + 1)), both.slice(0, at).trim()];
+  const fits = (tag: string) => tag !== '' && tag.length <= TAG_LENGTH_MAX;
+  return [...new Set(tags.filter(fits).map(tidyTag))];
+});
+
 /** Returns the tags of `Accept-Language` by weight. */
-function accepted(header: string | null): string[] {
-  const ranges = (header ?? '').split(',', RANGES_MAX).map((range) => {
+function accepted(header: string): string[] {
+  const ranges = header.split(',', RANGES_MAX).map((range) => {
     const [tag = '', ...params] = range.split(';').map((part) => part.trim());
     const weight = params.find((param) => /^q=/i.test(param))?.slice(2);
     return { tag, weight: weight === undefined ? 1 : Number(weight) || 0 };

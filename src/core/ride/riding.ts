@@ -14,6 +14,7 @@ import type {
 import { type App, appOf } from './app.ts';
 import { type DueRide, dueRides, lowerLevel } from './due.ts';
 import { type Carriage, type Riding, rideHeaders } from './headers.ts';
+import { remembering } from './memo.ts';
 import type { RidingPayload } from './parts.ts';
 
 /** The terms of the operator for one way to the panel. */
@@ -68,6 +69,9 @@ const RENDERED_ALL_MAX = 8_192;
 /** The longest key of a rendering that is kept. */
 const KEY_LENGTH_MAX = 512;
 
+/** The app of a `User-Agent`. */
+const appBy = remembering(1_024, (userAgent) => ({ app: appOf(userAgent) }));
+
 const NOTHING: Carriage = { headers: {}, announceText: null, carried: [] };
 const NO_BUTTONS: Buttons = { supportUrl: null, webPageUrl: null };
 
@@ -112,7 +116,7 @@ export class Rides {
     };
     const isDue = due.length > 0;
     if (!isDue && buttons.supportUrl === null && buttons.webPageUrl === null) return null;
-    const app = appOf(facts.userAgent);
+    const { app } = appBy(facts.userAgent);
     const carriage = isDue ? this.#carriage(due, app, of) : NOTHING;
     const { buttonsAlways } = known;
     return { ...carriage, app: app?.name ?? null, isDue, buttons, buttonsAlways };

@@ -82,7 +82,7 @@ export const gate: readonly MutatedFile[] = [
     ],
     changes: [
       ['isShared: call.isShared === true', 'isShared: false'],
-      ["headers.set(RIDES_HEADER, Object.keys(riders.headers).join(', ') || 'none');", ''],
+      ['if (riders.isDue) headers[RIDES_HEADER]', 'if (false) headers[RIDES_HEADER]'],
       ["deps.rides.note(riders.carried, link, 'proxy', nowMs);", ''],
       ['!(settings.gateProxies ?? settings.trustedProxies).includes(peer)', 'false'],
       ['settings.gateProxies ?? settings', 'settings'],

@@ -104,7 +104,7 @@ export const nounMessages: readonly MutatedFile[] = [
       ["refusals.includes('kept_bytes_full') ? keptBytesMax :", ''],
       ['AND unbound_count > 0\n          AND created_at_ms > ', 'AND created_at_ms >= '],
       ['        yield* on.expire.run({ replacesId, createdAtMs });\n', ''],
-      ['        yield* rides.end(replacesId, providerId, createdAtMs);\n', ''],
+      ['        yield* rides.end(replacesId, providerId, backend.storeMs(createdAtMs));\n', ''],
       ["judged === 'exempt' ? { ...guards, generalIntervalMs: null } : guards", 'guards'],
       [
         "= ${value('replacesId')} AND provider_id = ${value('providerId')}`",

@@ -83,6 +83,20 @@ export const rides: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/ride/memo.ts',
+    tests: ['test/core/ride-memo.test.ts'],
+    changes: [
+      ['if (before !== undefined) return before;', ''],
+      ['if (text.length > LENGTH_MAX) return made;', ''],
+      ['if (known.size >= countMax) known.clear();', ''],
+    ],
+  },
+  {
+    file: 'src/store/noun/ride.ts',
+    tests: ['test/store/ride-clock.test.ts'],
+    changes: [['untilMs: ride.untilMs - aheadMs', 'untilMs: ride.untilMs']],
+  },
+  {
     file: 'src/core/ride/languages.ts',
     tests: ['test/core/ride-text.test.ts', 'test/http/gate-texts.test.ts'],
     changes: [
