@@ -47,6 +47,9 @@ const ATTEMPTS_MIN = 100;
 const GENERAL_RIDES: ReadonlySet<number> = new Set([5, 6, 40, 100, 110, 120]);
 const NAMED_RIDES: ReadonlySet<number> = new Set([40, 100, 110]);
 
+/** Hosts that each provider needs for the last command: no other one may be named. */
+const LAST_DOMAINS = 4;
+
 export class Sender {
   readonly messages: OwnMessage[] = [];
   readonly shifts: Call[] = [];
@@ -128,7 +131,7 @@ export class Sender {
     const { random, last } = this.soak;
     const roll = random.next();
     if (roll < 0.2) await this.#command('url');
-    else if (roll < 0.4 && last.domain < DOMAIN_COUNT) await this.#command('domain');
+    else if (roll < 0.4 && last.domain < DOMAIN_COUNT - LAST_DOMAINS) await this.#command('domain');
     else
       await this.#command(
         ...random.pick<SoakPart[]>([['set:ip'], ['set:dns'], ['set:ip', 'set:dns']]),
