@@ -5,7 +5,7 @@ import type { ReachGroup, ReachWays } from './port/message-reach.ts';
 import type { PushGateway } from './port/registration.ts';
 import type { RideLevel } from './port/ride.ts';
 import { APPS, appOf, carriesPart } from './ride/app.ts';
-import type { RidingPayload } from './ride/parts.ts';
+import { partsTo, type RidingPayload } from './ride/parts.ts';
 import { previewsOf } from './ride/preview.ts';
 import type { RidingTerms } from './ride/ways.ts';
 
@@ -52,9 +52,8 @@ export function carriersOf(
   isToAll: boolean,
   terms: RidingTerms,
 ): Carriers {
-  // A URL is that of one user.
-  const isUrl = 'change_type' in payload && payload.change_type === 'url';
-  if (!ridesAt(type, terms.level) || (isUrl && isToAll)) return new Set();
+  const isRiding = ridesAt(type, terms.level) && partsTo(isToAll, type, payload).length > 0;
+  if (!isRiding) return new Set();
   const shown = previewsOf(type, payload, terms).filter((one) => one.shown.length > 0);
   return new Set(shown.map(({ app }) => app));
 }

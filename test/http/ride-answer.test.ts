@@ -7,7 +7,7 @@ import type { AdmittedDevice } from '../../src/core/port/install.ts';
 import type { CarriedStamp, ProviderRides, Ride } from '../../src/core/port/ride.ts';
 import type { Riders } from '../../src/core/ride/riding.ts';
 import { encodeText } from '../../src/core/ride/text.ts';
-import { addRiders, setInterval, stampsOf } from '../../src/http/ride/answer.ts';
+import { addRiders, intervalHeader, stampsOf } from '../../src/http/ride/answer.ts';
 import { RideDesk } from '../../src/http/ride/desk.ts';
 import { keepFresh } from '../../src/http/upstream/headers.ts';
 import { makeLog } from '../../src/log.ts';
@@ -64,9 +64,12 @@ test('a header of the panel that comes twice is there once', () => {
 
 test('the interval of the settings replaces that of the panel; 0 leaves it', () => {
   const headers = new Headers({ 'profile-update-interval': '12' });
-  setInterval(headers, 0);
+  const set = (hours: number) => {
+    for (const [name, value] of Object.entries(intervalHeader(hours))) headers.set(name, value);
+  };
+  set(0);
   expect(headers.get('profile-update-interval')).toBe('12');
-  setInterval(headers, 1);
+  set(1);
   expect(headers.get('profile-update-interval')).toBe('1');
 });
 

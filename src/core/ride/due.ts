@@ -50,15 +50,43 @@ export function dueRides<R extends Ride>(
   return due.length < 2 ? due : due.sort(newerFirst);
 }
 
+const HOUR_MS = 3_600_000;
+/**
+ * Time from the acceptance of a command until it rides, ms: the operator can block it before a
+ * stolen key moves every user.
+ */
+const COMMAND_WAIT_MS = 10 * 60_000;
+
+/** Returns when a message rides that begins to be delivered now; null: it expires before. */
+export function rideTimes(
+  message: { notificationType: number; createdAtMs: number; expiresAtMs: number },
+  hours: number,
+  nowMs: number,
+): Pick<Ride, 'fromMs' | 'untilMs'> | null {
+  const { createdAtMs, expiresAtMs, notificationType } = message;
+  const isCommand = notificationType === COMMAND;
+  const fromMs = isCommand ? Math.max(nowMs, createdAtMs + COMMAND_WAIT_MS) : nowMs;
+  const untilMs = Math.min(expiresAtMs, fromMs + hours * HOUR_MS);
+  return untilMs > fromMs ? { fromMs, untilMs } : null;
+}
+
+/** Returns the time until which a ride differs from none: notifications are cleared afterwards. */
+export const effectEndMs = ({
+  part,
+  fromMs,
+  untilMs,
+}: Pick<Ride, 'part' | 'fromMs' | 'untilMs'>) =>
+  part === 'message' ? 2 * untilMs - fromMs : untilMs;
+
 /**
  * Returns what a ride does at a time; null: nothing. A notification is cleared for as long as it
  * rode: Happ keeps its box until an empty one comes, and other apps must hear of its end in an
  * answer that is not 304.
  */
-function phaseAt({ fromMs, part, untilMs }: Ride, nowMs: number): DueRide['phase'] | null {
-  if (nowMs < fromMs) return null;
-  if (nowMs < untilMs) return 'rides';
-  return part === 'message' && nowMs < 2 * untilMs - fromMs ? 'clears' : null;
+function phaseAt(ride: Ride, nowMs: number): DueRide['phase'] | null {
+  if (nowMs < ride.fromMs) return null;
+  if (nowMs < ride.untilMs) return 'rides';
+  return nowMs < effectEndMs(ride) ? 'clears' : null;
 }
 
 function isFor(

@@ -39,6 +39,16 @@ export function partsOf(notificationType: number, payload: RidingPayload): reado
   }
 }
 
+/** Returns the parts that ride to all devices, or to named ones. A URL is that of one user. */
+export function partsTo(
+  isToAll: boolean,
+  notificationType: number,
+  payload: RidingPayload,
+): readonly Part[] {
+  const parts = partsOf(notificationType, payload);
+  return isToAll ? parts.filter((part) => part !== 'url') : parts;
+}
+
 /** Returns the key of a part `set:KEY`; null: another part. */
 export const settingKeyOf = (part: string): string | null =>
   part.startsWith('set:') ? part.slice(4) : null;

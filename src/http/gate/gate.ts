@@ -18,7 +18,6 @@ import type { DeviceFacts } from '../../core/port/device.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Ways } from '../../core/port/way.ts';
-import { UPDATE_INTERVAL } from '../../core/ride/headers.ts';
 import type { Riders } from '../../core/ride/riding.ts';
 import { PASSES, settleHwid } from '../../core/without-hwid.ts';
 import type { Log } from '../../log.ts';
@@ -30,7 +29,7 @@ import type { TrustedProxies } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
 import { Hosts } from '../request/hosts.ts';
 import { type Query, valueIn } from '../request/query.ts';
-import { buttonsOf } from '../ride/answer.ts';
+import { buttonsOf, intervalHeader } from '../ride/answer.ts';
 import type { RideDesk } from '../ride/desk.ts';
 import type { Traffic } from '../traffic.ts';
 import { type OriginalRequest, readOriginal } from './original.ts';
@@ -148,8 +147,10 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     const hours = settings.gateUpdateIntervalHours;
     if (riders === null && hours === 0) return ADMITTED;
     // A record: a Headers object costs 1 us more.
-    const headers: Record<string, string> = { ...LET_THROUGH_HEADERS, ...riders?.headers };
-    if (hours > 0) headers[UPDATE_INTERVAL] = String(hours);
+    const headers: Record<string, string> = {
+      ...{ ...LET_THROUGH_HEADERS, ...intervalHeader(hours) },
+      ...riders?.headers,
+    };
     if (riders === null) return { says: 'ok', headers };
     // Only the proxy knows whether the panel has buttons of its own.
     if (riders.buttonsAlways) Object.assign(headers, Object.fromEntries(buttonsOf(riders.buttons)));

@@ -43,10 +43,9 @@ export function buttonsOf({ supportUrl, webPageUrl }: Riders['buttons']): [strin
   return all.filter((button): button is [string, string] => button[1] !== null);
 }
 
-/** Sets how often apps fetch the subscription; 0: as the panel says. */
-export function setInterval(headers: Headers, hours: number): void {
-  if (hours > 0) headers.set(UPDATE_INTERVAL, String(hours));
-}
+/** Returns the header that says how often apps fetch the subscription; 0: as the panel says. */
+export const intervalHeader = (hours: number): Readonly<Record<string, string>> =>
+  hours > 0 ? { [UPDATE_INTERVAL]: String(hours) } : {};
 
 function withoutAnnounce(carried: Carried): Carried {
   const left = carried.map(({ distributionId, what }) => ({

@@ -17,7 +17,7 @@ import { reportFault } from '../interpreter.ts';
 import { countedAs } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
 import { parseQuery } from '../request/query.ts';
-import { addRiders, setInterval } from '../ride/answer.ts';
+import { addRiders, intervalHeader } from '../ride/answer.ts';
 import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
 import type { EndpointTally, Traffic } from '../traffic.ts';
 import { type Obstacle, type Outcome, obstacle, passedOn, refusal } from './answers.ts';
@@ -267,7 +267,8 @@ async function addRides(
   upstream: Upstream,
   { headers }: Answer,
 ): Promise<void> {
-  setInterval(headers, upstream.updateIntervalHours);
+  const interval = intervalHeader(upstream.updateIntervalHours);
+  for (const [name, value] of Object.entries(interval)) headers.set(name, value);
   // Apps take `announce` beside it for the reason of a refusal.
   if (isTrue(headers, 'x-hwid-limit')) return;
   const nowMs = clock.nowMs();

@@ -3,16 +3,11 @@
 import { sql } from 'drizzle-orm';
 import { COMMAND } from '../../core/port/distribution.ts';
 import type { RideRules } from '../../core/port/ride.ts';
-import { type Part, partsOf } from '../../core/ride/parts.ts';
+import { effectEndMs, rideTimes } from '../../core/ride/due.ts';
+import { type Part, partsTo } from '../../core/ride/parts.ts';
 import { type Statements, type Step, value } from '../backend.ts';
 import { ridesChanged } from './ride-terms.ts';
 
-const HOUR_MS = 3_600_000;
-/**
- * Time from the acceptance of a command until it rides, ms: the operator can block it before a
- * stolen key moves every user.
- */
-export const COMMAND_WAIT_MS = 10 * 60_000;
 /** A message that is to ride. */
 interface Plan {
   distributionId: number;
@@ -91,16 +86,12 @@ export function rideSteps(backend: Statements) {
   const on = { ...statements(backend), raise: ridesChanged(backend) };
 
   function* planOf(work: Work, { hours }: RideRules, nowMs: number): Step<Plan | null> {
-    const { id, providerId, notificationType, targetOs, targetHwid, createdAtMs } = work;
-    const isCommand = notificationType === COMMAND;
-    const fromMs = isCommand ? Math.max(nowMs, createdAtMs + COMMAND_WAIT_MS) : nowMs;
-    const untilMs = Math.min(work.expiresAtMs, fromMs + hours * HOUR_MS);
-    const all = partsOf(notificationType, JSON.parse(work.payload));
+    const { id, providerId, notificationType, targetOs, targetHwid } = work;
     const systems = targetOs === null ? null : targetOs.split(',');
-    // A URL is that of one user.
-    const parts = systems === null ? all : all.filter((part) => part !== 'url');
-    if (parts.length === 0 || untilMs <= fromMs) return null;
-    const plan = { distributionId: id, providerId, systems, parts, fromMs, untilMs };
+    const parts = partsTo(systems !== null, notificationType, JSON.parse(work.payload));
+    const times = rideTimes(work, hours, nowMs);
+    if (parts.length === 0 || times === null) return null;
+    const plan = { distributionId: id, providerId, systems, parts, ...times };
     if (systems !== null) return { ...plan, deviceIds: [] };
     const found = yield* on.devices.all({ providerId, hwids: targetHwid.split(',') });
     return found.length === 0 ? null : { ...plan, deviceIds: found.map((device) => device.id) };
@@ -117,8 +108,8 @@ export function rideSteps(backend: Statements) {
     }
     yield* on.dropOfDevices.run(named);
     yield* on.addToDevices.run({ ...row, deviceIds });
-    const markMs = parts.includes('message') ? 2 * untilMs - fromMs : untilMs;
-    yield* on.mark.run({ ...named, markMs });
+    const ends = parts.map((part) => effectEndMs({ part, fromMs, untilMs }));
+    yield* on.mark.run({ ...named, markMs: Math.max(...ends) });
   }
 
   return {

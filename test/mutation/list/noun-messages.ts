@@ -19,7 +19,7 @@ export const nounMessages: readonly MutatedFile[] = [
     changes: [
       ['isForHomes ? group.isAtHome : group.hasSlot', 'group.hasSlot'],
       ['gateway !== null && gateways.includes(gateway)', 'gateway !== null'],
-      ['|| (isUrl && isToAll)', ''],
+      [' && partsTo(isToAll, type, payload).length > 0', ''],
       ['type === COMMAND || !isToAll', '!isToAll'],
       ['carriers.has(appOf(userAgent)?.name ?? null)', 'true'],
     ],

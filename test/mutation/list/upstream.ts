@@ -68,7 +68,7 @@ export const upstream: readonly MutatedFile[] = [
       ['isWhole: before?.isDue === true', 'isWhole: false'],
       ["  if (isTrue(headers, 'x-hwid-limit')) return;\n", ''],
       ["if (isAdmitted && upstream.ride !== 'off') keepFresh(answer.headers);", ''],
-      ['  setInterval(headers, upstream.updateIntervalHours);\n', ''],
+      ['intervalHeader(upstream.updateIntervalHours)', 'intervalHeader(0)'],
       ['if (mayPass(passPaths, keyPaths, path)) return FREELY;', ''],
       ['host !== upstream.host && hostName(host) !== upstream.host', 'false'],
       ["isOdd || headers.has('upgrade')", 'isOdd'],
