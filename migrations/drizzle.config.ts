@@ -5,6 +5,7 @@ export default {
   dialect: 'sqlite',
   schema: [
     './migrations/schema.ts',
+    './migrations/schema-account.ts',
     './migrations/schema-device.ts',
     './migrations/schema-link.ts',
     './migrations/schema-outbox.ts',

@@ -7,6 +7,7 @@ import claims from './0003_claims.sql' with { type: 'text' };
 import pushTime from './0004_push_time.sql' with { type: 'text' };
 import retries from './0005_retries_and_refusals.sql' with { type: 'text' };
 import rides from './0006_rides.sql' with { type: 'text' };
+import accounts from './0007_accounts.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -16,4 +17,5 @@ export const MIGRATIONS: readonly string[] = [
   pushTime,
   retries,
   rides,
+  accounts,
 ];

@@ -15,6 +15,7 @@ import claims from './0011_claims.sql' with { type: 'text' };
 import pushTime from './0012_push_time.sql' with { type: 'text' };
 import retries from './0013_retries_and_refusals.sql' with { type: 'text' };
 import rides from './0014_rides.sql' with { type: 'text' };
+import accounts from './0015_accounts.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -32,4 +33,5 @@ export const MIGRATIONS: readonly string[] = [
   pushTime,
   retries,
   rides,
+  accounts,
 ];
