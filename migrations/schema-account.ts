@@ -196,10 +196,7 @@ export const job = sqliteTable(
     index('job_by_provider').on(t.provider_id, t.id),
     index('job_by_due').on(t.due_at_ms).where(sql`state IN ('waiting', 'running')`),
     index('job_by_end').on(t.ended_at_ms).where(sql`ended_at_ms IS NOT NULL`),
-    check(
-      'job_state',
-      sql`${t.state} IN ('waiting', 'running', 'done', 'cancelled', 'failed')`,
-    ),
+    check('job_state', sql`${t.state} IN ('waiting', 'running', 'done', 'cancelled', 'failed')`),
   ],
 );
 

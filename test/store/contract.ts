@@ -10,6 +10,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Store } from '../../src/core/port/store.ts';
 import { STORE } from '../support/place.ts';
+import { accountContract } from './contract/account.ts';
 import { auditContract } from './contract/audit.ts';
 import { countContract } from './contract/count.ts';
 import { deliveryContract } from './contract/delivery.ts';
@@ -55,6 +56,7 @@ import { recipientContract } from './contract/recipient.ts';
 import { refusedContract } from './contract/refused.ts';
 import { registrationContract } from './contract/registration.ts';
 import { rideContract } from './contract/ride.ts';
+import { sessionContract } from './contract/session.ts';
 import { slotContract } from './contract/slot.ts';
 import { targetContract } from './contract/target.ts';
 import { watchContract } from './contract/watch.ts';
@@ -76,6 +78,7 @@ export const PARTS = {
     ...{ ...linkEndContract, ...domainContract },
     ...idempotencyContract,
   },
+  account: { ...accountContract, ...sessionContract },
   device: { ...deviceContract, ...targetContract, ...registrationContract },
   move: importContract,
   audit: { ...auditContract, ...operatorContract },
@@ -92,6 +95,7 @@ type Part = keyof typeof PARTS;
 
 /** The suite of each method: a method without one does not compile. */
 export const SUITES: Record<keyof Store, Suite> = {
+  ...PARTS.account,
   ...{ ...PARTS.provider, ...PARTS.link, ...PARTS.device, ...PARTS.move },
   ...{ ...PARTS.audit, ...PARTS.node, ...PARTS.distribution, ...PARTS.delivery },
   ...{ ...PARTS.recipient, ...PARTS.serving, ...PARTS.inbox, ...PARTS.outbox, ...PARTS.event },

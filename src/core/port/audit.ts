@@ -2,8 +2,8 @@
 
 /** The author of a deed. No field is secret. */
 export interface Actor {
-  kind: 'operator' | 'provider' | 'system';
-  /** The operator's user name on the machine, a provider's code, or a part of the program. */
+  kind: 'account' | 'operator' | 'provider' | 'system';
+  /** An account's name, the operator's on the machine, a provider's code, or a part of the program. */
   name: string;
   /** The provider's key, as `keyFingerprint` of core/secret.ts names it. */
   key?: string;

@@ -11,6 +11,7 @@
  * - A step with an `Act` adds an entry to the audit log if, and only if, it changes a record.
  */
 
+import type { AccountStore } from './account.ts';
 import type { AuditStore } from './audit.ts';
 import type { CountStore } from './count.ts';
 import type { DeviceStore } from './device.ts';
@@ -29,14 +30,19 @@ import type { ImportStore } from './moving.ts';
 import type { NodeStore } from './node.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { ProviderStore } from './provider.ts';
+import type { ProviderKeyStore } from './provider-key.ts';
 import type { ReceiptStore } from './receipt.ts';
 import type { RegistrationStore } from './registration.ts';
 import type { RideStore } from './ride.ts';
+import type { SessionStore } from './session.ts';
 import type { SlotStore } from './slot.ts';
 import type { WebhookStore } from './webhook.ts';
 
 export interface Store
   extends ProviderStore,
+    ProviderKeyStore,
+    AccountStore,
+    SessionStore,
     InstallStore,
     LinkStore,
     LinkEndStore,

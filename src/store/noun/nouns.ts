@@ -3,6 +3,7 @@
 import type { Maybe } from '../../core/port/maybe.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend } from '../backend.ts';
+import { accountNoun } from './account.ts';
 import { acknowledgementNoun } from './acknowledgement.ts';
 import { auditNoun } from './audit.ts';
 import { CarriedStamps } from './carried.ts';
@@ -27,7 +28,9 @@ import { linkNoun } from './link.ts';
 import { linkEndNoun } from './link-end.ts';
 import { namedNoun } from './named.ts';
 import { outboxNoun } from './outbox.ts';
+import { passkeyNoun } from './passkey.ts';
 import { providerNoun } from './provider.ts';
+import { providerKeyNoun } from './provider-key.ts';
 import { queueNoun } from './queue.ts';
 import { receiptNoun } from './receipt.ts';
 import { recipientNoun } from './recipient.ts';
@@ -35,6 +38,7 @@ import { refusedDeviceNoun } from './refused-device.ts';
 import { registrationNoun } from './registration.ts';
 import { removalNoun } from './removal.ts';
 import { rideNoun } from './ride.ts';
+import { sessionNoun } from './session.ts';
 import { slotNoun } from './slot.ts';
 import { strangerNoun } from './stranger.ts';
 import { targetNoun } from './targets.ts';
@@ -53,6 +57,10 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
   const carried = new CarriedStamps();
   return {
     ...providerNoun(backend),
+    ...providerKeyNoun(backend),
+    ...accountNoun(backend),
+    ...passkeyNoun(backend),
+    ...sessionNoun(backend),
     ...checkInNoun(backend),
     ...deviceNoun(backend),
     ...forgettingNoun(backend),

@@ -1,0 +1,81 @@
+/**
+ * Who may do what in the console: one table of calls and roles. `http/console` has a record for
+ * each call, so that a call without its row here does not compile, nor a row without its call.
+ */
+
+import type { Grant, Role } from '../port/account.ts';
+
+/**
+ * The place at which a call needs a role; `open` for anyone, `self` for each signed-in account or
+ * provider about itself alone.
+ */
+type Place = 'open' | 'self' | 'appliance' | 'provider';
+
+interface Right {
+  at: Place;
+  /** The roles that have it; an operator has each right at a provider too, an observer looks. */
+  roles: readonly Role[];
+}
+
+const right = (at: Place, ...roles: Role[]): Right => ({ at, roles });
+
+const LOOK = ['owner', 'sender', 'support', 'reader', 'operator', 'observer'] as const;
+
+export const RIGHTS = {
+  'session.key': right('open'),
+  'session.password': right('open'),
+  'session.entry': right('open'),
+  'session.invited': right('open'),
+  'session.passkey-challenge': right('open'),
+  'session.passkey': right('open'),
+  'session.me': right('open'),
+  'session.leave': right('self'),
+  'session.list': right('self'),
+  'session.end': right('self'),
+  'account.password': right('self'),
+  'account.totp-begin': right('self'),
+  'account.totp-confirm': right('self'),
+  'account.totp-remove': right('self'),
+  'account.passkeys': right('self'),
+  'account.passkey-begin': right('self'),
+  'account.passkey-add': right('self'),
+  'account.passkey-rename': right('self'),
+  'account.passkey-remove': right('self'),
+  'overview.read': right('provider', ...LOOK),
+  'links.list': right('provider', ...LOOK),
+  'links.add': right('provider', 'owner', 'sender', 'operator'),
+  'domains.list': right('provider', ...LOOK),
+  'domains.add': right('provider', 'owner', 'operator'),
+  'domains.delete': right('provider', 'owner', 'operator'),
+  'keys.list': right('provider', 'owner', 'operator'),
+  'keys.add': right('provider', 'owner', 'operator'),
+  'keys.remove': right('provider', 'owner', 'operator'),
+  'staff.list': right('provider', 'owner', 'operator'),
+  'staff.invite': right('provider', 'owner', 'operator'),
+  'staff.change-role': right('provider', 'owner', 'operator'),
+  'staff.remove': right('provider', 'owner', 'operator'),
+  'providers.list': right('appliance', 'operator', 'observer'),
+} satisfies Record<string, Right>;
+
+/** The calls of the console. */
+export type CallName = keyof typeof RIGHTS;
+
+/** The role that a place must not lose: the last account with it keeps it. */
+export function topRoleAt(providerId: number | null): Role {
+  return providerId === null ? 'operator' : 'owner';
+}
+
+/** Returns whether grants give the right to a call; `providerId`: where, for a provider's call. */
+export function mayCall(
+  call: CallName,
+  grants: readonly Grant[],
+  providerId: number | null,
+): boolean {
+  const { at, roles }: Right = RIGHTS[call];
+  if (at === 'open' || at === 'self') return true;
+  return grants.some(
+    (grant) =>
+      roles.includes(grant.role) &&
+      (grant.providerId === null || (at === 'provider' && grant.providerId === providerId)),
+  );
+}

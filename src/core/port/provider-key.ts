@@ -1,0 +1,37 @@
+/** Keys of a provider beside its main key: their records and their part of the port. */
+
+import type { Act } from './audit.ts';
+import type { Maybe } from './maybe.ts';
+
+/** What a key is for: looking; looking and links; looking, notifications and commands. */
+export const SCOPES = ['read', 'links', 'send'] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+export interface ProviderKey {
+  id: number;
+  name: string;
+  scope: Scope;
+  /** SHA-256 of the key. */
+  keyHash: Uint8Array;
+  createdAtMs: number;
+  /** First instant at which it is no key; null: it has no end. */
+  untilMs: number | null;
+}
+
+export interface NewProviderKey extends Omit<ProviderKey, 'id'> {
+  providerId: number;
+  /** The most keys of the provider. */
+  countMax: number;
+}
+
+export interface ProviderKeyStore {
+  /** Adds a key. Returns `key_limit_reached` at `countMax`. */
+  addKey(draft: NewProviderKey, act: Act): Promise<{ id: number } | 'key_limit_reached'>;
+  /** Finds a key of a provider by its hash; null: there is none. It may be over. */
+  findKey(providerId: number, keyHash: Uint8Array): Maybe<ProviderKey | null>;
+  /** Lists the keys of a provider, oldest first. */
+  listKeys(providerId: number): Maybe<ProviderKey[]>;
+  /** Removes a key. Returns false if the provider has none with the id. */
+  removeKey(providerId: number, id: number, act: Act): Promise<boolean>;
+}

@@ -1,0 +1,247 @@
+/**
+ * Accounts of people, with their roles. A write locks its place first: the provider's row, or for
+ * the appliance, which has none, the audit log; then the account.
+ */
+
+import { sql } from 'drizzle-orm';
+import { topRoleAt } from '../../core/account/roles.ts';
+import * as deeds from '../../core/audit/account-deeds.ts';
+import type {
+  Account,
+  AccountStore,
+  Grant,
+  Member,
+  NamedGrant,
+  NewAccount,
+} from '../../core/port/account.ts';
+import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import { ofOwner } from './owner.ts';
+import { oneTimeSteps } from './session.ts';
+
+type AccountRow = Omit<Account, 'recovery'> & { recovery: string };
+type MemberRow = Omit<Member, 'hasPassword' | 'hasTotp'> & { hasPassword: number; hasTotp: number };
+
+const listIn = (text: string) => (text === '' ? [] : text.split(','));
+const accountIn = (row: AccountRow): Account => ({ ...row, recovery: listIn(row.recovery) });
+
+function statements(backend: Backend) {
+  const account = sql`
+    SELECT id, name, password_hash AS "passwordHash", totp_secret AS "totpSecret",
+      totp_since_ms AS "totpSinceMs", totp_step AS "totpStep", recovery,
+      created_at_ms AS "createdAtMs", signed_in_at_ms AS "signedInAtMs"
+    FROM account`;
+  const ofId = sql`id = ${value('accountId')}`;
+  return {
+    find: backend.prepare<AccountRow>(sql`${account} WHERE name = ${value('name')}`),
+    read: backend.prepare<AccountRow>(sql`${account} WHERE ${ofId}`),
+    lock: backend.prepare<AccountRow>(sql`${account} WHERE ${ofId} ${backend.locked}`),
+    add: backend.prepare(sql`
+        INSERT INTO account (name, recovery, created_at_ms)
+        VALUES (${value('name')}, '', ${value('createdAtMs')}) ON CONFLICT DO NOTHING`),
+    remove: backend.prepare(sql`DELETE FROM account WHERE ${ofId}`),
+    setPassword: backend.prepare(sql`
+        UPDATE account SET password_hash = ${value('passwordHash')} WHERE ${ofId}`),
+    setFactor: backend.prepare(sql`
+        UPDATE account SET totp_secret = ${value('totpSecret')},
+          totp_since_ms = ${value('totpSinceMs')}, recovery = ${value('recovery')}
+        WHERE ${ofId}`),
+    useStep: backend.prepare(sql`
+        UPDATE account SET totp_step = ${value('step')}
+        WHERE ${ofId} AND totp_step < ${value('step')}`),
+    setRecovery: backend.prepare(sql`
+        UPDATE account SET recovery = ${value('recovery')} WHERE ${ofId}`),
+    endSessions: backend.prepare(sql`
+        DELETE FROM session
+        WHERE account_id = ${value('accountId')} AND id <> ${value('exceptId')}`),
+  };
+}
+
+function roleStatements(backend: Backend) {
+  return {
+    grants: backend.prepare<NamedGrant>(sql`
+        SELECT r.provider_id AS "providerId", r.role AS role, p.code AS "providerCode",
+          p.name AS "providerName"
+        FROM account_role r LEFT JOIN provider p ON p.id = r.provider_id
+        WHERE r.account_id = ${value('accountId')} ORDER BY coalesce(r.provider_id, 0)`),
+    members: ofOwner<MemberRow>(
+      backend,
+      (isOwners) => sql`
+        SELECT a.id AS id, a.name AS name, r.role AS role,
+          CAST(a.password_hash IS NOT NULL AS integer) AS "hasPassword",
+          CAST(a.totp_since_ms IS NOT NULL AS integer) AS "hasTotp",
+          (SELECT count(*) FROM passkey k WHERE k.account_id = a.id) AS "passkeyCount",
+          a.created_at_ms AS "createdAtMs", a.signed_in_at_ms AS "signedInAtMs"
+        FROM (SELECT account_id, role FROM account_role WHERE ${isOwners}) r
+        ${backend.join} account a ON a.id = r.account_id ORDER BY a.name`,
+    ),
+    roles: ofOwner<Grant & { accountId: number }>(
+      backend,
+      (isOwners) => sql`
+        SELECT account_id AS "accountId", provider_id AS "providerId", role FROM account_role
+        WHERE ${isOwners}`,
+    ),
+    add: backend.prepare(sql`
+        INSERT INTO account_role (account_id, provider_id, role)
+        VALUES (${value('accountId')}, ${value('providerId')}, ${value('role')})`),
+    change: ofOwner(
+      backend,
+      (isOwners) => sql`
+        UPDATE account_role SET role = ${value('role')}
+        WHERE account_id = ${value('accountId')} AND ${isOwners}`,
+    ),
+    remove: ofOwner(
+      backend,
+      (isOwners) => sql`
+        DELETE FROM account_role WHERE account_id = ${value('accountId')} AND ${isOwners}`,
+    ),
+    left: backend.prepare<{ count: number }>(sql`
+        SELECT count(*) AS count FROM account_role WHERE account_id = ${value('accountId')}`),
+  };
+}
+
+type AccountNoun = Omit<
+  AccountStore,
+  'addPasskey' | 'findPasskey' | 'listPasskeys' | 'usePasskey' | 'renamePasskey' | 'removePasskey'
+>;
+
+export function accountNoun(backend: Backend): AccountNoun {
+  const on = statements(backend);
+  const roles = roleStatements(backend);
+  const oneTime = oneTimeSteps(backend);
+
+  const lockPlace = (providerId: number | null) =>
+    providerId === null ? backend.lockAuditLog() : backend.lockProvider(providerId);
+
+  /** Returns the account's role at a place, and whether another account has the highest one. */
+  function* roleAt(accountId: number, providerId: number | null) {
+    yield* lockPlace(providerId);
+    const all = yield* roles.roles(providerId).all({ providerId });
+    const own = all.find((one) => one.accountId === accountId);
+    const top = topRoleAt(providerId);
+    const isLast = own?.role === top && all.filter(({ role }) => role === top).length === 1;
+    return { own, isLast };
+  }
+
+  function* add(notes: Notes, draft: NewAccount) {
+    const { name, createdAtMs, countMax, invitation } = draft;
+    let { grant } = draft;
+    if (invitation !== null) {
+      const found = yield* oneTime.find('invitation', invitation.secretHash, invitation.nowMs);
+      if (found?.role == null) return 'invitation_used';
+      grant = { providerId: found.providerId, role: found.role };
+    }
+    yield* lockPlace(grant.providerId);
+    if ((yield* on.find.get({ name })) !== null) return 'account_exists';
+    const { providerId } = grant;
+    if ((yield* roles.roles(providerId).all({ providerId })).length >= countMax) {
+      return 'account_limit_reached';
+    }
+    if (invitation !== null && !(yield* oneTime.take('invitation', invitation.secretHash))) {
+      return 'invitation_used';
+    }
+    // Another place may have taken the name meanwhile.
+    if ((yield* on.add.run({ name, createdAtMs })) === 0) return notes.refuse('account_exists');
+    const id = (yield* on.find.get({ name }))?.id ?? 0;
+    yield* roles.add.run({ accountId: id, ...grant });
+    return { id, grant };
+  }
+
+  /** Changes an account that is there. */
+  function* changed(
+    accountId: number,
+    change: (known: Account) => Step<void>,
+  ): Generator<unknown, boolean, unknown> {
+    const known = yield* on.lock.get({ accountId });
+    if (known === null) return false;
+    yield* change(accountIn(known));
+    return true;
+  }
+
+  return {
+    addAccount: (draft, act) =>
+      backend.write(function* (notes) {
+        const added = yield* add(notes, draft);
+        if (typeof added !== 'string') {
+          notes.audit(
+            act,
+            deeds.addAccount(added.id, added.grant),
+            added.grant.providerId ?? undefined,
+          );
+        }
+        return added;
+      }),
+    findAccount: (name) =>
+      backend.read(function* () {
+        const row = yield* on.find.get({ name });
+        return row && accountIn(row);
+      }),
+    readAccount: (accountId) =>
+      backend.read(function* () {
+        const row = yield* on.read.get({ accountId });
+        return row && accountIn(row);
+      }),
+    listGrants: (accountId) => backend.read(() => roles.grants.all({ accountId })),
+    listMembers: (providerId) =>
+      backend.read(function* () {
+        const rows = yield* roles.members(providerId).all({ providerId });
+        return rows.map((row) => ({
+          ...row,
+          hasPassword: row.hasPassword === 1,
+          hasTotp: row.hasTotp === 1,
+        }));
+      }),
+    changeRole: (accountId, grant, act) =>
+      backend.write(function* (notes) {
+        const { providerId, role } = grant;
+        const { own, isLast } = yield* roleAt(accountId, providerId);
+        if (own === undefined) return 'account_not_found';
+        if (own.role === role) return 'ok';
+        if (isLast) return 'last_of_role';
+        yield* roles.change(providerId).run({ accountId, providerId, role });
+        notes.audit(act, deeds.changeRole(accountId, own, grant), providerId ?? undefined);
+        return 'ok';
+      }),
+    removeRole: (accountId, providerId, act) =>
+      backend.write(function* (notes) {
+        const { own, isLast } = yield* roleAt(accountId, providerId);
+        if (own === undefined) return 'account_not_found';
+        if (isLast) return 'last_of_role';
+        yield* on.lock.get({ accountId });
+        yield* roles.remove(providerId).run({ accountId, providerId });
+        const left = (yield* roles.left.get({ accountId }))?.count ?? 0;
+        if (left === 0) yield* on.remove.run({ accountId });
+        notes.audit(act, deeds.removeRole(accountId, own), providerId ?? undefined);
+        return 'ok';
+      }),
+    setPassword: (accountId, passwordHash, exceptSessionId, act) =>
+      backend.write((notes) =>
+        changed(accountId, function* () {
+          yield* on.setPassword.run({ accountId, passwordHash });
+          yield* on.endSessions.run({ accountId, exceptId: exceptSessionId ?? 0 });
+          notes.audit(act, deeds.setPassword(accountId, passwordHash !== null));
+        }),
+      ),
+    setSecondFactor: (accountId, { totpSecret, totpSinceMs, recovery }, act) =>
+      backend.write((notes) =>
+        changed(accountId, function* (before) {
+          const factor = { accountId, totpSecret, totpSinceMs, recovery: recovery.join(',') };
+          yield* on.setFactor.run(factor);
+          notes.audit(act, deeds.setSecondFactor(before, totpSinceMs));
+        }),
+      ),
+    useTotpStep: (accountId, step) =>
+      backend.change(function* () {
+        return (yield* on.useStep.run({ accountId, step })) > 0;
+      }),
+    useRecoveryCode: (accountId, codeHash, act) =>
+      backend.write(function* (notes) {
+        const known = yield* on.lock.get({ accountId });
+        const codes = listIn(known?.recovery ?? '');
+        const left = codes.filter((code) => code !== codeHash);
+        if (left.length === codes.length) return false;
+        yield* on.setRecovery.run({ accountId, recovery: left.join(',') });
+        notes.audit(act, deeds.useRecoveryCode(accountId, left.length));
+        return true;
+      }),
+  };
+}

@@ -1,0 +1,46 @@
+/** Keys of a provider beside its main key. */
+
+import { sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/account-deeds.ts';
+import type { ProviderKey, ProviderKeyStore } from '../../core/port/provider-key.ts';
+import { type Backend, value } from '../backend.ts';
+
+export function providerKeyNoun(backend: Backend): ProviderKeyStore {
+  const key = sql`
+    SELECT id, name, scope, key_hash AS "keyHash", created_at_ms AS "createdAtMs",
+      until_ms AS "untilMs"
+    FROM provider_key WHERE provider_id = ${value('providerId')}`;
+  const on = {
+    find: backend.prepare<ProviderKey>(sql`${key} AND key_hash = ${value('keyHash')}`),
+    list: backend.prepare<ProviderKey>(sql`${key} ORDER BY id`),
+    read: backend.prepare<ProviderKey>(sql`${key} AND id = ${value('id')}`),
+    add: backend.prepare(sql`
+        INSERT INTO provider_key (provider_id, key_hash, name, scope, created_at_ms, until_ms)
+        VALUES (${value('providerId')}, ${value('keyHash')}, ${value('name')}, ${value('scope')},
+          ${value('createdAtMs')}, ${value('untilMs')})
+        ${backend.returningId}`),
+    remove: backend.prepare(sql`DELETE FROM provider_key WHERE id = ${value('id')}`),
+  };
+  return {
+    addKey: ({ countMax, ...draft }, act) =>
+      backend.write(function* (notes) {
+        const { providerId } = draft;
+        yield* backend.lockProvider(providerId);
+        if ((yield* on.list.all({ providerId })).length >= countMax) return 'key_limit_reached';
+        const id = yield* on.add.insert({ ...draft });
+        notes.audit(act, deeds.addKey({ ...draft, id }), providerId);
+        return { id };
+      }),
+    findKey: (providerId, keyHash) => backend.read(() => on.find.get({ providerId, keyHash })),
+    listKeys: (providerId) => backend.read(() => on.list.all({ providerId })),
+    removeKey: (providerId, id, act) =>
+      backend.write(function* (notes) {
+        yield* backend.lockProvider(providerId);
+        const known = yield* on.read.get({ providerId, id });
+        if (known === null) return false;
+        yield* on.remove.run({ id });
+        notes.audit(act, deeds.removeKey(known), providerId);
+        return true;
+      }),
+  };
+}

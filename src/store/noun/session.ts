@@ -1,0 +1,177 @@
+/** Sessions of the console, and secrets that are good once. */
+
+import { sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/account-deeds.ts';
+import type { OneTime, OneTimeKind, Session, SessionStore } from '../../core/port/session.ts';
+import { type Backend, type Prepared, type Step, type Values, value } from '../backend.ts';
+
+/** Rows that a step deletes. */
+const FORGET_STEP = 500;
+
+/** Makes the steps that use up a secret, within the write of what it is good for. */
+export function oneTimeSteps(backend: Backend) {
+  const row = backend.prepare<OneTime & { id: number }>(sql`
+      SELECT id, kind, account_id AS "accountId", provider_id AS "providerId", role,
+        until_ms AS "untilMs"
+      FROM one_time
+      WHERE secret_hash = ${value('secretHash')} AND kind = ${value('kind')}
+        AND until_ms > ${value('nowMs')}`);
+  const take = backend.prepare(sql`
+      DELETE FROM one_time
+      WHERE secret_hash = ${value('secretHash')} AND kind = ${value('kind')}`);
+  return {
+    *find(kind: OneTimeKind, secretHash: Uint8Array, nowMs: number): Step<OneTime | null> {
+      const found = yield* row.get({ kind, secretHash, nowMs });
+      if (found === null) return null;
+      const { id: _, ...secret } = found;
+      return secret;
+    },
+    /** Returns false if another write used it up. */
+    *take(kind: OneTimeKind, secretHash: Uint8Array): Step<boolean> {
+      return (yield* take.run({ kind, secretHash })) > 0;
+    },
+  };
+}
+
+/** Makes a statement for an account, and one for a provider that signed in with its key. */
+function ofSignedIn<Row>(
+  backend: Backend,
+  text: (isOwners: ReturnType<typeof sql>) => ReturnType<typeof sql>,
+) {
+  const ofAccount = backend.prepare<Row>(text(sql`account_id = ${value('owner')}`));
+  const ofProvider = backend.prepare<Row>(
+    text(sql`provider_id = ${value('owner')} AND account_id IS NULL`),
+  );
+  return (owner: Pick<Session, 'accountId' | 'providerId'>): [Prepared<Row>, Values] =>
+    owner.accountId === null
+      ? [ofProvider, { owner: owner.providerId }]
+      : [ofAccount, { owner: owner.accountId }];
+}
+
+function statements(backend: Backend) {
+  const session = sql`
+    SELECT id, account_id AS "accountId", provider_id AS "providerId", key_hash AS "keyHash",
+      method, client, agent, created_at_ms AS "createdAtMs", seen_at_ms AS "seenAtMs",
+      until_ms AS "untilMs"
+    FROM session`;
+  const over = (table: string) => sql`
+    DELETE FROM ${sql.raw(table)} WHERE id IN (SELECT id FROM ${sql.raw(table)}
+      WHERE until_ms <= ${value('nowMs')} ORDER BY until_ms LIMIT ${FORGET_STEP})`;
+  const isOver = (table: string) => sql`
+    SELECT 1 AS one FROM ${sql.raw(table)} WHERE until_ms <= ${value('nowMs')} LIMIT 1`;
+  return {
+    find: backend.prepare<Session>(sql`${session} WHERE token_hash = ${value('tokenHash')}`),
+    add: backend.prepare(sql`
+        INSERT INTO session (token_hash, account_id, provider_id, key_hash, method, client, agent,
+          created_at_ms, seen_at_ms, until_ms)
+        VALUES (${value('tokenHash')}, ${value('accountId')}, ${value('providerId')},
+          ${value('keyHash')}, ${value('method')}, ${value('client')}, ${value('agent')},
+          ${value('createdAtMs')}, ${value('createdAtMs')}, ${value('untilMs')})
+        ${backend.returningId}`),
+    signedIn: backend.prepare(sql`
+        UPDATE account SET signed_in_at_ms = ${value('atMs')} WHERE id = ${value('accountId')}`),
+    touch: backend.prepare(sql`
+        UPDATE session SET seen_at_ms = ${value('seenAtMs')}, until_ms = ${value('untilMs')}
+        WHERE id = ${value('id')}`),
+    list: ofSignedIn<Session>(
+      backend,
+      (isOwners) => sql`${session} WHERE ${isOwners} ORDER BY seen_at_ms DESC, id DESC`,
+    ),
+    end: ofSignedIn(
+      backend,
+      (isOwners) => sql`DELETE FROM session WHERE ${isOwners} AND id = ${value('id')}`,
+    ),
+    endOthers: ofSignedIn(
+      backend,
+      (isOwners) => sql`DELETE FROM session WHERE ${isOwners} AND id <> ${value('exceptId')}`,
+    ),
+    addSecret: backend.prepare(sql`
+        INSERT INTO one_time (secret_hash, kind, account_id, provider_id, role, until_ms)
+        VALUES (${value('secretHash')}, ${value('kind')}, ${value('accountId')},
+          ${value('providerId')}, ${value('role')}, ${value('untilMs')})`),
+    /** Those that are over may still be there, until a job forgets them. */
+    countSecrets: backend.prepare<{ count: number }>(sql`
+        SELECT count(*) AS count FROM one_time
+        WHERE kind = ${value('kind')} AND until_ms > ${value('nowMs')}`),
+    isSessionOver: backend.prepare<{ one: number }>(isOver('session')),
+    isSecretOver: backend.prepare<{ one: number }>(isOver('one_time')),
+    forgetSessions: backend.prepare(over('session')),
+    forgetSecrets: backend.prepare(over('one_time')),
+  };
+}
+
+export function sessionNoun(backend: Backend): SessionStore {
+  const on = statements(backend);
+  const secrets = oneTimeSteps(backend);
+
+  return {
+    openSession: ({ owner, countMax, ...draft }, act) =>
+      backend.write(function* (notes) {
+        const { accountId, providerId, keyHash } = owner;
+        const [list, values] = on.list(owner);
+        const known = yield* list.all(values);
+        for (const { id } of known.slice(countMax - 1)) {
+          const [end, of] = on.end(owner);
+          yield* end.run({ ...of, id });
+        }
+        if (accountId !== null) yield* on.signedIn.run({ accountId, atMs: draft.createdAtMs });
+        const id = yield* on.add.insert({ ...draft, accountId, providerId, keyHash });
+        notes.audit(act, deeds.openSession(id, draft.method), providerId ?? undefined);
+        return { id };
+      }),
+    findSession: (tokenHash) => backend.read(() => on.find.get({ tokenHash })),
+    touchSession: async (id, seenAtMs, untilMs) => {
+      await backend.change(() => on.touch.run({ id, seenAtMs, untilMs }));
+    },
+    listSessions: (owner) =>
+      backend.read(() => {
+        const [list, values] = on.list(owner);
+        return list.all(values);
+      }),
+    endSession: (owner, id, act) =>
+      backend.write(function* (notes) {
+        const [end, values] = on.end(owner);
+        if ((yield* end.run({ ...values, id })) === 0) return false;
+        notes.audit(act, deeds.endSessions(1), owner.providerId ?? undefined);
+        return true;
+      }),
+    endSessions: (owner, exceptId, act) =>
+      backend.write(function* (notes) {
+        const [end, values] = on.endOthers(owner);
+        const count = yield* end.run({ ...values, exceptId: exceptId ?? 0 });
+        if (count > 0) notes.audit(act, deeds.endSessions(count), owner.providerId ?? undefined);
+        return count;
+      }),
+    addOneTime: ({ countMax, nowMs, ...draft }, act) =>
+      backend.write(function* (notes) {
+        const { kind } = draft;
+        const count = (yield* on.countSecrets.get({ kind, nowMs }))?.count ?? 0;
+        if (count >= countMax) return 'one_time_limit_reached';
+        yield* on.addSecret.run({ ...draft });
+        const deed = deeds.addOneTime(draft);
+        if (act !== null) notes.audit(act, deed, draft.providerId ?? undefined);
+        return 'ok';
+      }),
+    findOneTime: (kind, secretHash, nowMs) =>
+      backend.read(() => secrets.find(kind, secretHash, nowMs)),
+    takeOneTime: (kind, secretHash, nowMs) =>
+      backend.write(function* () {
+        const found = yield* secrets.find(kind, secretHash, nowMs);
+        if (found === null || !(yield* secrets.take(kind, secretHash))) return null;
+        return found;
+      }),
+    forgetSessions: async (nowMs) => {
+      const over = await backend.read(() =>
+        backend.together([
+          () => on.isSessionOver.get({ nowMs }),
+          () => on.isSecretOver.get({ nowMs }),
+        ]),
+      );
+      if (over.every((row) => row === null)) return false;
+      return backend.write(function* () {
+        const count = yield* on.forgetSessions.run({ nowMs });
+        return count + (yield* on.forgetSecrets.run({ nowMs })) > 0;
+      });
+    },
+  };
+}
