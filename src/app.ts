@@ -12,6 +12,7 @@ import {
 } from './config/load.ts';
 import { ProviderIds } from './config/provider-ids.ts';
 import type { Config } from './config/settings/index.ts';
+import { consoleFiles } from './console-files.ts';
 import type { Core } from './core/core.ts';
 import { backupFailed } from './core/event/happenings.ts';
 import type { EventSenders } from './core/outbox/carrier.ts';
@@ -199,7 +200,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   await bindUpstreams(core, settings.gateUpstreams, clock, log);
   const providerIdOf = providerIds.of;
   const server = await startServer({
-    ...{ core, clock, log, settings, eventSenders, providerIdOf },
+    ...{ core, clock, log, settings, eventSenders, providerIdOf, consoleFiles: consoleFiles() },
     ...listenOptions,
   });
   // Before all others: its requests create work for them.

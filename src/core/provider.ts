@@ -7,6 +7,7 @@ import { fromStore, isRefused, Refused } from './outcome.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { Plan, Provider } from './port/provider.ts';
 import type { OwnRideTerms } from './port/ride.ts';
+import type { Scope } from './port/provider-key.ts';
 import type { OwnPolicy } from './port/slot.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from './secret.ts';
 import { nextTurn } from './turn.ts';
@@ -37,11 +38,14 @@ interface AuthenticProvider {
   provider: Provider;
   /** SHA-256 of the given key, which may be the previous one after a rotation. */
   keyHash: Uint8Array;
+  /** `main`: the main key. */
+  scope: Scope | 'main';
 }
 
 /**
  * Finds the provider with these credentials; null: there is none. Missing, malformed, unknown and
- * wrong credentials take the same steps: one hash, one look-up, two constant-time comparisons.
+ * wrong credentials take the same steps: one hash, one look-up, two constant-time comparisons, and
+ * one look-up of a key for a part of the API.
  */
 export function authenticate(
   core: Core,
@@ -55,7 +59,12 @@ export function authenticate(
   const keyHash = hashKey(wellFormed ? authKey : NO_KEY);
   return after(core.store.findProvider(wellFormed ? code : NO_CODE), (provider) => {
     const isGood = isKeyOf(provider ?? NO_KEYS, keyHash, nowMs);
-    return provider !== null && wellFormed && isGood ? { provider, keyHash } : null;
+    if (provider !== null && wellFormed && isGood) return { provider, keyHash, scope: 'main' };
+    return after(core.store.findKey(provider?.id ?? 0, keyHash), (key) => {
+      const isOver = key?.untilMs != null && nowMs >= key.untilMs;
+      if (provider === null || key === null || isOver || !wellFormed) return null;
+      return { provider, keyHash, scope: key.scope };
+    });
   });
 }
 

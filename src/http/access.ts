@@ -1,5 +1,6 @@
 /** Checks access to an endpoint, in the order of decision 1.3: credentials, subscription, plan. */
 
+import { opens } from '../core/account/keys.ts';
 import { authenticateDevice } from '../core/device.ts';
 import { after, type Maybe } from '../core/port/maybe.ts';
 import { authenticate, refusalByPlan } from '../core/provider.ts';
@@ -7,8 +8,14 @@ import type { Audience, Endpoint } from './endpoint.ts';
 import type { MessageKey } from './messages.ts';
 import type { CallDeps, IncomingCall } from './request/call.ts';
 
+interface Refusal {
+  says: MessageKey;
+  /** For `x-error-detail`, instead of the message's own. */
+  detail?: string;
+}
+
 /** Authenticates the caller and stores it in the call. Returns a refusal; null: access granted. */
-type Access = (call: IncomingCall) => Maybe<MessageKey | null>;
+type Access = (call: IncomingCall) => Maybe<MessageKey | Refusal | null>;
 
 const ACCESS: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => Access>> = {
   app: () => () => null,
@@ -23,15 +30,22 @@ const ACCESS: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => 
       }),
 
   provider:
-    ({ plan }, { core }) =>
+    ({ needs = 'main', plan }, { core }) =>
     (call) => {
       const { nowMs } = call;
       const [code, key] = [call.credential('provider_code'), call.credential('auth_key')];
       return after(authenticate(core, code, key, nowMs), (authentic) => {
         if (authentic === null) return 'auth_error';
-        const { provider, keyHash } = authentic;
+        const { provider, keyHash, scope } = authentic;
         call.provider = provider;
         call.keyHash = keyHash;
+        if (!opens(scope, needs)) {
+          const wants = needs === 'main' ? 'the main key' : `the main key or one for '${needs}'`;
+          return {
+            says: 'auth_error',
+            detail: `auth_key is for '${scope}': this call needs ${wants}`,
+          };
+        }
         return refusalByPlan(provider, plan, nowMs);
       });
     },

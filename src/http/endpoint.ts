@@ -4,6 +4,7 @@
  */
 
 import type { Static, TProperties, TSchema } from '@sinclair/typebox';
+import type { Need } from '../core/account/keys.ts';
 import type { Core } from '../core/core.ts';
 import type { AuthenticDevice } from '../core/device.ts';
 import type { EventSenders } from '../core/outbox/carrier.ts';
@@ -165,6 +166,8 @@ interface Described<P, K extends MessageKey> {
   plan?: PlanGate;
   /** For the documents; each call of a provider has it. */
   repeat?: Repeat;
+  /** The key that a call of a provider needs; the main key opens each of them. */
+  needs?: Need;
   /** The time that an answer may take, if longer than the server's idle time, s. */
   patienceSeconds?: number;
   /** The answers of `handle` and of misfit parameters; those of the access check are added. */
@@ -191,6 +194,7 @@ export interface Endpoint extends Described<Record<string, Param>, MessageKey> {
 export function providerEndpoint<const K extends MessageKey, P extends Params<NoInfer<K>>>(
   record: Described<P, K> & {
     repeat: Repeat;
+    needs: Need;
     handle(call: ProviderCall<P>): Maybe<Answer<NoInfer<K>>>;
   },
 ): Endpoint {

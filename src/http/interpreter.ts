@@ -200,9 +200,9 @@ const GUESSES: ReadonlySet<MessageKey> = new Set([
   'provider_not_found',
 ]);
 
-/** Returns false for a token that expired after it authenticated its device. */
-function isGuess({ device }: IncomingCall, says: MessageKey): boolean {
-  return GUESSES.has(says) && device === undefined;
+/** Returns false for a token that expired since it was checked, and a key of another scope. */
+function isGuess({ device, provider }: IncomingCall, says: MessageKey): boolean {
+  return GUESSES.has(says) && device === undefined && provider === undefined;
 }
 
 /** Logs a fault under the id of the request; returns the detail for the client. */

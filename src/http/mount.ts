@@ -21,6 +21,8 @@ import { Elysia } from 'elysia';
 import type { Maybe } from '../core/port/maybe.ts';
 import { answerPreflight, isPreflight } from './answer/cors.ts';
 import { respond } from './answer/respond.ts';
+import { type ConsoleDeps, callAnswers } from './console/answer.ts';
+import { type ConsoleFiles, fileAnswer, PAGES, pageAnswer } from './console/page.ts';
 import { publishedAnswers } from './document/published.ts';
 import { type Endpoint, pathsOf } from './endpoint.ts';
 import { appEndpoints } from './endpoints/app.ts';
@@ -49,6 +51,7 @@ export function mount(
   streams: Streams,
   gate: Answering,
   proxy: PanelProxy,
+  console: ConsoleDeps & { files: ConsoleFiles },
 ): Elysia {
   const { clientOf, core, crowd, log, traffic } = deps;
   // By default Elysia expects the path after a host name of at least four letters.
@@ -68,7 +71,8 @@ export function mount(
     .use(endpointPlugin('app-calls', appEndpoints, deps, paths))
     .use(deviceProtocol)
     .use(gatePlugin(paths.handler(GATE_PATH, gate)))
-    .use(publishedDocuments(traffic, paths));
+    .use(publishedDocuments(traffic, paths))
+    .use(consolePlugin(console, paths));
   // Only `request` is destructured: Elysia reads the source and computes all that a handler uses.
   app.all('*', ({ request }) => paths.answer(request), UNREAD);
   // Elysia's own error pages contain the request.
@@ -149,6 +153,28 @@ function publishedDocuments(traffic: Traffic, paths: Paths): Elysia {
       counted(traffic, tally, request, answer(request)),
     );
     plugin.get(path, ({ request }) => handle(request), UNREAD);
+  }
+  return plugin;
+}
+
+/** The page of the console with its files, and its calls. */
+function consolePlugin(deps: ConsoleDeps & { files: ConsoleFiles }, paths: Paths): Elysia {
+  const plugin = new Elysia({ name: 'console' });
+  const tally = deps.traffic.tallyOf('/console');
+  const page = pageAnswer(deps.files, deps.connectionOf);
+  const answers = [
+    ...PAGES.map((path) => [path, page] as const),
+    ...[...deps.files].map(([name, file]) => [`/console/${name}`, fileAnswer(name, file)] as const),
+  ];
+  for (const [path, answer] of answers) {
+    const handle = paths.handler(path, async (request) =>
+      counted(deps.traffic, tally, request, await answer(request)),
+    );
+    plugin.get(path, ({ request }) => handle(request), UNREAD);
+  }
+  for (const [path, answer] of callAnswers(deps)) {
+    const handle = paths.handler(path, answer);
+    plugin.post(path, ({ request }) => handle(request), UNREAD);
   }
   return plugin;
 }

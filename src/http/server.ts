@@ -10,6 +10,9 @@ import { Crowd } from './bound/crowd.ts';
 import { MinuteLimiter } from './bound/limiter.ts';
 import { Polls } from './bound/polls.ts';
 import type { RoomBounds } from './bound/room.ts';
+import type { ConsoleFiles } from './console/page.ts';
+import { makePasswords } from './console/passwords.ts';
+import type { Connection } from './console/site.ts';
 import type { WireSettings } from './endpoint.ts';
 import { type GateSettings, makeGate } from './gate/gate.ts';
 import { type Listener, type ListenOptions, listen } from './listener.ts';
@@ -43,6 +46,8 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   eventSenders: EventSenders;
   /** The certificate; plain HTTP without it. */
   tls?: ListenOptions['tls'];
+  /** The files of the console's page; without them it says that it is not built. */
+  consoleFiles?: ConsoleFiles;
   /** The time for a body, ms; {@link BODY_TIME_MAX_MS} by default. */
   bodyTimeMaxMs?: number;
   /** The room of large answers, for tests: {@link Large}. */
@@ -91,6 +96,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     if (!isTrusted(peer)) return peer;
     return clientAddress(peer, request.headers.get('x-forwarded-for'), settings.trustedProxies);
   };
+  const connectionOf = (request: Request): Connection => {
+    const peer = peerOf(request);
+    return { peer, isTrusted: isTrusted(peer), scheme: options.tls ? 'https' : 'http' };
+  };
   const clientOf = (request: Request) => countedAs(addressOf(request));
   const authFailed = (client: string) => failures.record(client, clock.nowMs());
   const guessed = (request: Request) => authFailed(clientOf(request));
@@ -137,13 +146,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     limitLinks: (request) => (make, isMade) =>
       registrations.attempt(clientOf(request), clock.nowMs(), make, isMade),
     provenanceOf: (request) => {
-      const peer = peerOf(request);
-      const scheme = options.tls ? 'https' : 'http';
-      return { peer, client: addressOf(request, peer), isTrusted: isTrusted(peer), scheme };
+      const connection = connectionOf(request);
+      return { ...connection, client: addressOf(request, connection.peer) };
     },
   });
 
-  const app = mount(deps, streams, gate, proxy);
+  const app = mount(deps, streams, gate, proxy, {
+    ...{ ...deps, connectionOf, passwords: makePasswords(stopping.signal) },
+    files: options.consoleFiles ?? new Map(),
+  });
   const listener = listen(
     app,
     { ...options, tls: options.tls ?? null },

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import type { Provider } from '../../src/core/port/provider.ts';
+import type { ProviderKey } from '../../src/core/port/provider-key.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { authenticate, isActive } from '../../src/core/provider.ts';
-import { hashKey } from '../../src/core/secret.ts';
+import { hashKey, sameHash } from '../../src/core/secret.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { NO_POLICY, NO_RIDE_TERMS } from '../../src/core/slot.ts';
 import { ACT } from '../support/actor.ts';
@@ -11,6 +12,11 @@ import { NO_RIDES } from '../support/no-rides.ts';
 
 const KEY = 'k'.repeat(32);
 const OLD_KEY = 'o'.repeat(32);
+const PART_KEY = 'p'.repeat(32);
+const LINKS_KEY: ProviderKey = {
+  ...{ id: 1, name: 'bot', scope: 'links', keyHash: hashKey(PART_KEY) },
+  ...{ createdAtMs: 0, untilMs: 2_000 },
+};
 const provider: Provider = {
   id: 1,
   code: 'Provide1',
@@ -35,6 +41,10 @@ function coreOf(asked: string[]) {
       asked.push(code);
       return code === provider.code ? provider : null;
     },
+    findKey: async (providerId: number, keyHash: Uint8Array) => {
+      asked.push(`key of ${providerId}`);
+      return providerId === 1 && sameHash(keyHash, LINKS_KEY.keyHash) ? LINKS_KEY : null;
+    },
   };
   return {
     store: store as unknown as Store,
@@ -52,6 +62,8 @@ describe('credentials', () => {
     ['the key', 'Provide1', KEY, 5_000, true],
     ['the previous key in time', 'Provide1', OLD_KEY, 999, true],
     ['the previous key too late', 'Provide1', OLD_KEY, 1_000, false],
+    ['a key for a part of the API in time', 'Provide1', PART_KEY, 1_999, true],
+    ['a key for a part of the API too late', 'Provide1', PART_KEY, 2_000, false],
     ['a wrong key', 'Provide1', 'x'.repeat(32), 0, false],
     ['an unknown code', 'Provide2', KEY, 0, false],
     ['a malformed key', 'Provide1', `${KEY}x`, 0, false],
@@ -63,9 +75,10 @@ describe('credentials', () => {
     const asked: string[] = [];
     const found = await authenticate(coreOf(asked), code, key, nowMs);
     // With the hash of the key that was shown: the audit log tells the two apart by it.
-    expect(found).toEqual(isLetIn ? { provider, keyHash: hashKey(key ?? '') } : null);
-    // The same steps whatever they are: one look-up.
-    expect(asked).toHaveLength(1);
+    const scope = key === PART_KEY ? 'links' : 'main';
+    expect(found).toEqual(isLetIn ? { provider, keyHash: hashKey(key ?? ''), scope } : null);
+    // The same steps whatever is wrong: a look-up of the provider, and one of a key.
+    expect(asked).toHaveLength(isLetIn && scope === 'main' ? 1 : 2);
   });
 });
 

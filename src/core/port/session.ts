@@ -15,6 +15,8 @@ export interface Session {
   id: number;
   accountId: number | null;
   providerId: number | null;
+  /** The code of that provider. */
+  providerCode: string | null;
   /** SHA-256 of the main key with which it was opened. */
   keyHash: Uint8Array | null;
   method: SignInMethod;

@@ -26,6 +26,7 @@ const addDomainEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/add-domain',
   repeat: 'noted',
+  needs: 'main',
   summary: 'Bind a subscription domain to the provider',
   description:
     'Binds a subscription domain to the provider. A hash that was bound before becomes active again under the same `id`. A given `domain_name` replaces the description.',
@@ -68,6 +69,7 @@ const deleteDomainEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/delete-domain',
   repeat: 'same',
+  needs: 'main',
   summary: 'Disable a domain',
   description:
     'Disables a binding: it stays in the list with status 5, and add-domain makes it active again with the same `id`. A repetition succeeds.',
@@ -80,6 +82,7 @@ const listDomainEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/list-domain',
   repeat: 'reads',
+  needs: 'read',
   summary: 'List domains, newest first',
   description: "Lists the provider's bindings, disabled ones too, the highest `id` first.",
   params: pageParams,

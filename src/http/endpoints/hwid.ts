@@ -47,6 +47,7 @@ const listHwidEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/list-hwid',
   repeat: 'reads',
+  needs: 'read',
   summary: 'List the HWIDs of a limited link, latest registration first',
   description:
     'Lists the HWIDs on a link. `date` is when the HWID took its slot. If both selectors are given, they must name the same link.',
@@ -82,6 +83,7 @@ const deleteHwidEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/delete-hwid',
   repeat: 'same',
+  needs: 'links',
   summary: 'Delete a HWID from a limited link',
   description:
     'Frees the slot of a HWID on a link. For a HWID that is not on the link it succeeds with the unchanged count, so that a call can be repeated.',
@@ -116,6 +118,7 @@ const listRefusedEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/list-refused',
   repeat: 'reads',
+  needs: 'read',
   summary: 'List the devices that a limited link refused, the latest first',
   description: `Lists the last ${REFUSED_PER_LINK} devices that a link refused in the last 90 days, up to ten seconds late. Texts are cut to 64 characters. An extension of the public contract.`,
   params: selectorParams('install_code_error'),

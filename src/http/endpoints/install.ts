@@ -64,6 +64,7 @@ const addInstallEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/add-install',
   repeat: 'keyed',
+  needs: 'links',
   summary: 'Create a limited link',
   description:
     'Creates a limited link, active at once. A taken code, or the subscription key of another link, is answered before a reached number of links. The parameters from `inactive_days` on are extensions of the public contract.',
@@ -123,6 +124,7 @@ const updateInstallEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/update-install',
   repeat: 'same',
+  needs: 'links',
   summary: 'Update a limited link',
   description:
     'Changes a link: all given parameters together, or none. With `id` alone it changes nothing and succeeds. The parameters from `inactive_days` on are extensions of the public contract.',
@@ -170,6 +172,7 @@ const listInstallEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/list-install',
   repeat: 'reads',
+  needs: 'read',
   summary: 'List limited links, newest first',
   description: "Lists the provider's links, the highest `id` first.",
   params: {

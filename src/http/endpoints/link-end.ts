@@ -18,6 +18,7 @@ const freeSlotsEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/free-slots',
   repeat: 'noted',
+  needs: 'links',
   summary: 'Free all slots of a limited link',
   description:
     'Deletes all HWIDs from a link, as delete-hwid does with one. An extension of the public contract.',
@@ -37,6 +38,7 @@ const revokeInstallEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/revoke-install',
   repeat: 'again',
+  needs: 'links',
   summary: 'Give a limited link a new code',
   description:
     'For a link that got into the wrong hands: it gets a new random code and loses its subscription key, all its HWIDs are deleted, and the device tokens that were registered by it die. Old code and key are those of an unknown link from then on, and for a year make no link. With `had_subscription_key` the key must change at the panel too; update-install sets the new one. An extension of the public contract.',
@@ -68,6 +70,7 @@ const removeInstallEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/remove-install',
   repeat: 'noted',
+  needs: 'links',
   summary: 'Remove a limited link',
   description:
     'Removes a link and its HWIDs. For a year its code and its subscription key make no link: add-install answers `Install code exists`, a proxy of Gatepost answers as for an unknown link. A repeated call answers `Install not found`. An extension of the public contract.',

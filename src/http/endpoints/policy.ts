@@ -51,6 +51,7 @@ const policyEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/policy',
   repeat: 'same',
+  needs: 'main',
   summary: 'Read or change the policy of all links',
   description:
     'An extension of the public contract: the policy of the links that have none of their own. Changes all given parameters together, and answers the policy that holds.',

@@ -58,6 +58,7 @@ const receiptsEndpoint = providerEndpoint({
   method: 'GET',
   path: '/remote/receipts',
   repeat: 'reads',
+  needs: 'read',
   summary: 'List what became of a notification or command at each device',
   description:
     'Lists the ledger of one notification or command of the provider, the newest device first: an extension of the public contract. A receipt has nothing that a device told another provider. Ledgers are deleted after the time that the operator set.',

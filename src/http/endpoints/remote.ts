@@ -113,6 +113,7 @@ const notificationEndpoint = providerEndpoint({
   method: 'POST',
   path: '/remote/notification',
   repeat: 'keyed',
+  needs: 'send',
   summary: 'Send a push notification',
   description:
     'Sends a push notification. `Ok` means that it is on disk: a worker delivers it at once or at its time, after a crash too. A filter keeps the tags and attributes of the contract; a device gets the form after the filter, without its schedule, and as JSON in base64 it must not exceed 4096 bytes. A notification by `os` may be sent every five minutes.',
@@ -159,6 +160,7 @@ const commandEndpoint = providerEndpoint({
   method: 'POST',
   path: '/remote/command',
   repeat: 'keyed',
+  needs: 'send',
   summary: 'Send a command to devices',
   description:
     'Sends a command to devices; it waits for a device for 30 days. All commands but `import-data` go to linked devices alone. `import-data` may also go to any HWID that the server knows: to 10 unlinked ones within 24 hours, unless the operator sets another number. So a new user gets a first subscription. Fields that an action does not need are ignored.',
@@ -207,6 +209,7 @@ const cancelEndpoint = providerEndpoint({
   method: 'GET',
   path: '/remote/cancel',
   repeat: 'noted',
+  needs: 'send',
   summary: 'Cancel a notification or command',
   description:
     'Cancels a scheduled notification or command, at least ten minutes before its time. After `Ok` no device ever gets it.',
@@ -220,6 +223,7 @@ const listEndpoint = providerEndpoint({
   method: 'GET',
   path: '/remote/list',
   repeat: 'reads',
+  needs: 'read',
   summary: 'List notifications and commands, newest first',
   description: "Lists the provider's notifications and commands, the highest `id` first.",
   params: {

@@ -47,6 +47,7 @@ const statsEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/stats',
   repeat: 'reads',
+  needs: 'read',
   summary: 'Figures by day',
   description:
     'An extension of the public contract: the figures of the provider on each of the last UTC days, the oldest first and today last, days without events included. Figures of the last ten seconds may be missing.',

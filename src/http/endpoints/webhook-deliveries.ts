@@ -19,6 +19,7 @@ const testEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-test',
   repeat: 'again',
+  needs: 'main',
   summary: 'Send a webhook a test event now',
   description:
     'Makes one real call at once, with an event of the type `webhook.test`, also to a disabled webhook, and answers after its receiver has. It is tried once and not kept. If it succeeds, waiting deliveries become due at once.',
@@ -47,6 +48,7 @@ const deliveriesEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-deliveries',
   repeat: 'reads',
+  needs: 'main',
   summary: 'List deliveries to a webhook, newest first',
   description:
     'Lists waiting deliveries to a webhook, and ended ones as long as their event is kept, the highest `id` first.',
@@ -94,6 +96,7 @@ const replayEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-replay',
   repeat: 'again',
+  needs: 'main',
   summary: 'Send kept events again',
   description:
     'Queues one kept event for a webhook again, or all events of its kinds since a time that do not wait already. They keep their `webhook-id`.',

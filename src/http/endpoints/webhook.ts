@@ -79,6 +79,7 @@ const addEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-add',
   repeat: 'again',
+  needs: 'main',
   summary: 'Add a webhook or a Telegram chat',
   description:
     'Adds a URL to which events are sent by the Standard Webhooks specification, or, with `chat` and `bot_token`, a Telegram chat to which they are written. The secret is shown this once.',
@@ -131,6 +132,7 @@ const listEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-list',
   repeat: 'reads',
+  needs: 'main',
   summary: 'List webhooks, newest first',
   description: "Lists the provider's webhooks and Telegram chats, without their secrets.",
   params: {},
@@ -171,6 +173,7 @@ const updateEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-update',
   repeat: 'same',
+  needs: 'main',
   summary: 'Change, disable or enable a webhook',
   description:
     'Changes the given parameters. Enabling a webhook, or another URL or chat, makes waiting deliveries due at once.',
@@ -218,6 +221,7 @@ const rotateEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-rotate',
   repeat: 'again',
+  needs: 'main',
   summary: 'Give a webhook a new secret',
   description:
     'Makes a new secret, or takes a new bot token for a Telegram chat. For a while both the new and the old secret of a URL sign, so that its receiver can change to the new one without losing an event.',
@@ -246,6 +250,7 @@ const removeEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-remove',
   repeat: 'noted',
+  needs: 'main',
   summary: 'Remove a webhook',
   description: 'Removes a webhook and its waiting deliveries.',
   params: { id: webhookIdParam },

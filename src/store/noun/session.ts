@@ -50,8 +50,9 @@ function ofSignedIn<Row>(
 
 function statements(backend: Backend) {
   const session = sql`
-    SELECT id, account_id AS "accountId", provider_id AS "providerId", key_hash AS "keyHash",
-      method, client, agent, created_at_ms AS "createdAtMs", seen_at_ms AS "seenAtMs",
+    SELECT id, account_id AS "accountId", provider_id AS "providerId",
+      (SELECT p.code FROM provider p WHERE p.id = session.provider_id) AS "providerCode",
+      key_hash AS "keyHash", method, client, agent, created_at_ms AS "createdAtMs", seen_at_ms AS "seenAtMs",
       until_ms AS "untilMs"
     FROM session`;
   const over = (table: string) => sql`

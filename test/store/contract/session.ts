@@ -41,7 +41,13 @@ export const sessionContract: Record<keyof (SessionStore & ProviderKeyStore), Su
       await store.openSession({ countMax, tokenHash, ...draft }, ACT);
       const { owner: _, ...rest } = draft;
       expect(await beside.findSession(tokenHash)).toEqual({
-        ...{ id: expect.any(Number), ...rest, ...owner, seenAtMs: NOW_MS },
+        ...{
+          id: expect.any(Number),
+          ...rest,
+          ...owner,
+          seenAtMs: NOW_MS,
+          providerCode: 'Provide1',
+        },
       });
       expect(await store.findSession(hashKey('other'))).toBeNull();
     });

@@ -1,0 +1,34 @@
+/** Formats of what people type in the console: see ../formats.ts. */
+
+import { readOneLine } from '../formats.ts';
+import { isRefused, type Misfit, malformed } from '../outcome.ts';
+
+export const ACCOUNT_NAME_RULE = '2 to 64 letters a to z, digits and . _ @ + -';
+export const PASSWORD_LENGTH_MIN = 10;
+export const PASSWORD_LENGTH_MAX = 200;
+export const LABEL_LENGTH_MAX = 64;
+
+/** Reads the name of an account, in any case; accounts have it in lower case. */
+export function readAccountName(value: unknown): string | Misfit {
+  const name = typeof value === 'string' ? value.trim().toLowerCase() : '';
+  const fits = /^[a-z0-9][a-z0-9._@+-]{1,63}$/.test(name);
+  return fits ? name : malformed(`name must be ${ACCOUNT_NAME_RULE}`);
+}
+
+/** Reads a new password: its length in characters is the only rule. */
+export function readNewPassword(value: unknown): string | Misfit {
+  const length = typeof value === 'string' ? [...value].length : 0;
+  const fits = length >= PASSWORD_LENGTH_MIN && length <= PASSWORD_LENGTH_MAX;
+  if (typeof value === 'string' && fits) return value;
+  return malformed(
+    `password must have ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
+  );
+}
+
+/** Reads the name of a passkey or a key. */
+export function readLabel(value: unknown): string | Misfit {
+  const label = readOneLine(typeof value === 'string' ? value.trim() : value);
+  const length = isRefused(label) ? 0 : [...label].length;
+  if (!isRefused(label) && length > 0 && length <= LABEL_LENGTH_MAX) return label;
+  return malformed(`name must be one line of 1 to ${LABEL_LENGTH_MAX} characters`);
+}

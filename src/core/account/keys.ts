@@ -1,0 +1,49 @@
+/** Keys of a provider beside its main key, each for a part of the API. */
+
+import { actAt } from '../audit/entry.ts';
+import type { Core } from '../core.ts';
+import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
+import { SCOPES, type Scope } from '../port/provider-key.ts';
+import { hashKey, randomAuthKey } from '../secret.ts';
+import { readLabel } from './formats.ts';
+
+const KEYS_MAX = 50;
+
+/** What a call of the API needs; only the main key opens `main`. */
+export type Need = Scope | 'main';
+
+/** Returns whether a key may make a call. Each key may look. */
+export function opens(has: Need, need: Need): boolean {
+  return has === 'main' || has === need || need === 'read';
+}
+
+/** Adds a key. Returns it, to be shown once. */
+export async function addKey(
+  core: Core,
+  providerId: number,
+  given: { name: unknown; scope: unknown; untilMs: number | null },
+  nowMs: number,
+): Promise<{ id: number; authKey: string } | Misfit | Refused<'key_limit_reached'>> {
+  const name = readLabel(given.name);
+  if (isRefused(name)) return name;
+  const scope = SCOPES.find((one) => one === given.scope);
+  if (scope === undefined) return malformed(`scope must be ${SCOPES.join(', ')}`);
+  const { untilMs } = given;
+  if (untilMs !== null && untilMs <= nowMs) return malformed('until must be in the future');
+  const authKey = randomAuthKey();
+  const terms = { name, scope, untilMs, createdAtMs: nowMs, countMax: KEYS_MAX };
+  const draft = { providerId, keyHash: hashKey(authKey), ...terms };
+  const added = await core.store.addKey(draft, actAt(core, nowMs));
+  return typeof added === 'string' ? new Refused(added) : { ...added, authKey };
+}
+
+/** Removes a key. */
+export async function removeKey(
+  core: Core,
+  providerId: number,
+  id: number,
+  nowMs: number,
+): Promise<'ok' | Refused<'key_not_found'>> {
+  const isRemoved = await core.store.removeKey(providerId, id, actAt(core, nowMs));
+  return isRemoved ? 'ok' : new Refused('key_not_found');
+}

@@ -1,0 +1,133 @@
+/** Passkeys: key pairs in browsers, phones and security keys (WebAuthn). */
+
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import { actAt } from '../audit/entry.ts';
+import type { Core } from '../core.ts';
+import { isRefused, type Misfit, Refused } from '../outcome.ts';
+import type { Account, Passkey } from '../port/account.ts';
+import { hashKey } from '../secret.ts';
+import { readLabel } from './formats.ts';
+import { accountActor, type Browser, openSession, ownerOf } from './session.ts';
+
+const CHALLENGE_MS = 300_000;
+/** Challenges that are open at a time, over all callers. */
+const CHALLENGES_MAX = 10_000;
+const PASSKEYS_MAX = 20;
+
+/** The site that a passkey is for: its host name, and its origin. */
+export interface Site {
+  host: string;
+  origin: string;
+}
+
+type Busy = Refused<'too_many_requests'>;
+
+/** Keeps a challenge, which is good once. */
+async function keep(
+  core: Core,
+  challenge: string,
+  accountId: number | null,
+  nowMs: number,
+): Promise<Busy | null> {
+  const kept = await core.store.addOneTime(
+    {
+      ...{ kind: 'passkey', accountId, providerId: null, role: null },
+      secretHash: hashKey(challenge),
+      untilMs: nowMs + CHALLENGE_MS,
+      countMax: CHALLENGES_MAX,
+      nowMs,
+    },
+    null,
+  );
+  return kept === 'ok' ? null : new Refused('too_many_requests');
+}
+
+/** Makes what a browser needs to make a passkey. */
+export async function beginPasskey(core: Core, { host }: Site, account: Account, nowMs: number) {
+  const known = await core.store.listPasskeys(account.id);
+  const options = await generateRegistrationOptions({
+    ...{ rpName: 'Gatepost', rpID: host, userName: account.name, attestationType: 'none' },
+    userID: new TextEncoder().encode(`gatepost-${account.id}`),
+    excludeCredentials: known.map(({ credentialId: id }) => ({ id })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  });
+  return (await keep(core, options.challenge, account.id, nowMs)) ?? options;
+}
+
+/** Adds the passkey that the browser made. */
+export async function addPasskey(
+  core: Core,
+  { host, origin }: Site,
+  account: Account,
+  given: { name: string; response: unknown },
+  nowMs: number,
+): Promise<'ok' | Misfit | Refused<'passkey_wrong' | 'passkey_exists' | 'passkey_limit_reached'>> {
+  const name = readLabel(given.name);
+  if (isRefused(name)) return name;
+  const made = await verifyRegistrationResponse({
+    response: given.response as RegistrationResponseJSON,
+    ...{ expectedOrigin: origin, expectedRPID: host, requireUserVerification: true },
+    expectedChallenge: async (challenge) =>
+      (await take(core, challenge, nowMs))?.accountId === account.id,
+  }).catch(() => ({ verified: false as const }));
+  if (!made.verified) return new Refused('passkey_wrong');
+  const { id, publicKey, counter, transports = [] } = made.registrationInfo.credential;
+  const draft = {
+    ...{ accountId: account.id, credentialId: id, publicKey, signCount: counter },
+    transports: transports.filter((one) => /^[a-z-]{1,16}$/.test(one)).slice(0, 8),
+    ...{ name, createdAtMs: nowMs },
+  };
+  const added = await core.store.addPasskey(draft, PASSKEYS_MAX, actAt(core, nowMs));
+  return typeof added === 'string' ? new Refused(added) : 'ok';
+}
+
+/** Makes what a browser needs to show that it has a passkey of any account. */
+export async function beginPasskeySignIn(core: Core, { host }: Site, nowMs: number) {
+  const options = await generateAuthenticationOptions({ rpID: host, userVerification: 'required' });
+  return (await keep(core, options.challenge, null, nowMs)) ?? options;
+}
+
+/** Signs the account of a passkey in. */
+export async function signInByPasskey(
+  core: Core,
+  site: Site,
+  browser: Browser,
+  given: unknown,
+  nowMs: number,
+): Promise<string | Refused<'sign_in_wrong'>> {
+  const response = given as AuthenticationResponseJSON;
+  const id = typeof response.id === 'string' ? response.id : '';
+  const passkey = await core.store.findPasskey(id);
+  const isRight = passkey !== null && (await isProven(core, site, passkey, response, nowMs));
+  const account = isRight ? await core.store.readAccount(passkey.accountId) : null;
+  if (account === null) return new Refused('sign_in_wrong');
+  const signedIn = { owner: ownerOf(account), actor: accountActor(account) };
+  return openSession(core, browser, signedIn, 'passkey', nowMs);
+}
+
+async function isProven(
+  core: Core,
+  { host, origin }: Site,
+  { id, credentialId, publicKey, signCount }: Passkey,
+  response: AuthenticationResponseJSON,
+  nowMs: number,
+): Promise<boolean> {
+  const shown = await verifyAuthenticationResponse({
+    response,
+    ...{ expectedOrigin: origin, expectedRPID: host, requireUserVerification: true },
+    credential: { id: credentialId, publicKey: new Uint8Array(publicKey), counter: signCount },
+    expectedChallenge: async (challenge) => (await take(core, challenge, nowMs)) !== null,
+  }).catch(() => ({ verified: false as const }));
+  if (!shown.verified) return false;
+  return core.store.usePasskey(id, shown.authenticationInfo.newCounter, nowMs);
+}
+
+const take = (core: Core, challenge: string, nowMs: number) =>
+  core.store.takeOneTime('passkey', hashKey(challenge), nowMs);

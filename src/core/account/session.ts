@@ -1,0 +1,111 @@
+/** Sessions of the console: 12 hours without use end one, 30 days end each. */
+
+import { actAt } from '../audit/entry.ts';
+import { actingAs, type Core } from '../core.ts';
+import { readDeviceToken } from '../formats.ts';
+import { isRefused } from '../outcome.ts';
+import type { Account, NamedGrant } from '../port/account.ts';
+import type { Actor } from '../port/audit.ts';
+import type { Provider } from '../port/provider.ts';
+import type { Session, SessionOwner, SignInMethod } from '../port/session.ts';
+import { hashKey, keyFingerprint, randomToken, sameHash } from '../secret.ts';
+
+const HOUR_MS = 3_600_000;
+export const IDLE_MAX_MS = 12 * HOUR_MS;
+export const SESSION_MAX_MS = 30 * 24 * HOUR_MS;
+/** A use within this time of the last one is not saved, ms. */
+const TOUCH_MS = 60_000;
+/** Time after a sign-in in which an account may change its ways of signing in, ms. */
+const FRESH_MS = 600_000;
+/** Sessions of an account, or of a provider with its key. */
+const SESSIONS_MAX = 20;
+const AGENT_LENGTH_MAX = 120;
+
+/** The browser that signs in. */
+export interface Browser {
+  /** The client's address as limits count it. */
+  client: string;
+  agent: string;
+}
+
+/** The owner of a session that is good. */
+export interface SignedIn {
+  session: Session;
+  /** Null: a provider that signed in with its key. */
+  account: Account | null;
+  grants: readonly NamedGrant[];
+  /** The actor in the audit log, without its address. */
+  actor: Omit<Actor, 'from'>;
+}
+
+/** Opens a session. Returns its token, which is stored as a hash alone. */
+export async function openSession(
+  core: Core,
+  { client, agent }: Browser,
+  signedIn: { owner: SessionOwner; actor: SignedIn['actor'] },
+  method: SignInMethod,
+  nowMs: number,
+): Promise<string> {
+  const token = randomToken();
+  const as = actingAs(core, () => ({ ...signedIn.actor, from: client }));
+  const draft = {
+    ...{ owner: signedIn.owner, tokenHash: hashKey(token), method, client },
+    agent: agent.slice(0, AGENT_LENGTH_MAX),
+    createdAtMs: nowMs,
+    untilMs: nowMs + IDLE_MAX_MS,
+    countMax: SESSIONS_MAX,
+  };
+  await core.store.openSession(draft, actAt(as, nowMs));
+  return token;
+}
+
+export const accountActor = ({ name }: Account): SignedIn['actor'] => ({ kind: 'account', name });
+
+export const ownerOf = ({ id }: Account): SessionOwner => ({
+  ...{ accountId: id, providerId: null, keyHash: null },
+});
+
+export const providerActor = ({ code, keyHash }: Provider): SignedIn['actor'] => ({
+  ...{ kind: 'provider', name: code, key: keyFingerprint(keyHash) },
+});
+
+/** Finds the owner of a session, and notes its use; null: there is none, or it is over. */
+export async function findSignedIn(
+  { store }: Core,
+  givenToken: string | null,
+  nowMs: number,
+): Promise<SignedIn | null> {
+  const token = readDeviceToken(givenToken);
+  if (isRefused(token)) return null;
+  const session = await store.findSession(hashKey(token));
+  if (session === null || nowMs >= session.untilMs) return null;
+  const signedIn = await ownedBy(store, session);
+  if (signedIn !== null && nowMs - session.seenAtMs >= TOUCH_MS) {
+    const untilMs = Math.min(nowMs + IDLE_MAX_MS, session.createdAtMs + SESSION_MAX_MS);
+    await store.touchSession(session.id, nowMs, untilMs);
+  }
+  return signedIn;
+}
+
+async function ownedBy(store: Core['store'], session: Session): Promise<SignedIn | null> {
+  const { accountId, providerId, providerCode, keyHash } = session;
+  if (accountId !== null) {
+    const [account, grants] = await Promise.all([
+      store.readAccount(accountId),
+      store.listGrants(accountId),
+    ]);
+    return account && { session, account, grants, actor: accountActor(account) };
+  }
+  if (providerCode === null || keyHash === null) return null;
+  const provider = await store.findProvider(providerCode);
+  // With another key, or once the provider is closed, its sessions are over.
+  if (provider === null || !sameHash(provider.keyHash, keyHash)) return null;
+  const { name: providerName } = provider;
+  const grant = { providerId, role: 'owner', providerCode, providerName } as const;
+  return { session, account: null, grants: [grant], actor: providerActor(provider) };
+}
+
+/** Returns whether the sign-in was lately, as changes of the ways of signing in need it. */
+export function isFresh({ session }: SignedIn, nowMs: number): boolean {
+  return nowMs - session.createdAtMs < FRESH_MS;
+}

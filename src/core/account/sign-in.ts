@@ -1,0 +1,153 @@
+/** The ways of signing in to the console. Each refuses without saying what was wrong. */
+
+import { actAt } from '../audit/entry.ts';
+import { actingAs, type Core } from '../core.ts';
+import { readDeviceToken } from '../formats.ts';
+import { isRefused, type Misfit, Refused } from '../outcome.ts';
+import type { Grant } from '../port/account.ts';
+import { authenticate } from '../provider.ts';
+import { hashKey, randomToken, sameHash } from '../secret.ts';
+import { readAccountName } from './formats.ts';
+import { isGoodCode } from './second-factor.ts';
+import { accountActor, type Browser, openSession, ownerOf, providerActor } from './session.ts';
+
+/** Time for which an entry or invitation is good, ms. */
+export const LINK_MS = 600_000;
+/** Entries and invitations that are good at a time. */
+const LINKS_MAX = 1_000;
+/** Accounts with a role at a provider, or at the appliance. */
+export const ACCOUNTS_MAX = 100;
+
+/** Compares passwords; a few at a time, in turns by party. */
+export interface Passwords {
+  /** Null: too many others wait. */
+  hash(party: string, password: string): Promise<string | null>;
+  /** Takes the same time without a hash. Null: too many others wait. */
+  verify(party: string, password: string, hash: string | null): Promise<boolean | null>;
+}
+
+type Wrong = Refused<'sign_in_wrong'>;
+const wrong = (): Wrong => new Refused('sign_in_wrong');
+
+/** Signs a provider in as its owner. Refuses a key of a scope, and the key before a rotation. */
+export async function signInByKey(
+  core: Core,
+  browser: Browser,
+  { code, key }: { code: string; key: string },
+  nowMs: number,
+): Promise<string | Wrong> {
+  const authentic = await authenticate(core, code, key, nowMs);
+  if (authentic === null || authentic.scope !== 'main') return wrong();
+  const { provider, keyHash } = authentic;
+  if (!sameHash(provider.keyHash, keyHash)) return wrong();
+  const owner = { accountId: null, providerId: provider.id, keyHash };
+  return openSession(core, browser, { owner, actor: providerActor(provider) }, 'key', nowMs);
+}
+
+interface Typed {
+  name: string;
+  password: string;
+  /** Of the authenticator app, or a recovery code; empty: none yet. */
+  code: string;
+}
+
+/** Signs an account in. Refuses `code_needed` if the password is right and the code missing. */
+export async function signInByPassword(
+  core: Core,
+  passwords: Passwords,
+  browser: Browser,
+  typed: Typed,
+  nowMs: number,
+): Promise<string | Wrong | Refused<'code_needed' | 'code_wrong' | 'too_many_requests'>> {
+  const name = readAccountName(typed.name);
+  const account = isRefused(name) ? null : await core.store.findAccount(name);
+  const hash = account?.passwordHash ?? null;
+  const isRight = await passwords.verify(browser.client, typed.password, hash);
+  if (isRight === null) return new Refused('too_many_requests');
+  if (!isRight || account === null) return wrong();
+  const actor = accountActor(account);
+  if (account.totpSinceMs !== null) {
+    if (typed.code === '') return new Refused('code_needed');
+    const as = actingAs(core, () => ({ ...actor, from: browser.client }));
+    if (!(await isGoodCode(as, account, typed.code, nowMs))) {
+      return new Refused('code_wrong', { recordId: account.id });
+    }
+  }
+  return openSession(core, browser, { owner: ownerOf(account), actor }, 'password', nowMs);
+}
+
+/** Signs the account of an entry in, once. */
+export async function signInByEntry(
+  core: Core,
+  browser: Browser,
+  givenSecret: string,
+  nowMs: number,
+): Promise<string | Wrong> {
+  const secret = readDeviceToken(givenSecret);
+  if (isRefused(secret)) return wrong();
+  const entry = await core.store.takeOneTime('entry', hashKey(secret), nowMs);
+  const account = entry?.accountId == null ? null : await core.store.readAccount(entry.accountId);
+  if (account === null) return wrong();
+  const signedIn = { owner: ownerOf(account), actor: accountActor(account) };
+  return openSession(core, browser, signedIn, 'link', nowMs);
+}
+
+/** Makes the account of an invitation and signs it in. */
+export async function signInByInvitation(
+  core: Core,
+  browser: Browser,
+  { secret: givenSecret, name: givenName }: { secret: string; name: string },
+  nowMs: number,
+): Promise<string | Wrong | Misfit | Refused<'account_exists' | 'account_limit_reached'>> {
+  const secret = readDeviceToken(givenSecret);
+  if (isRefused(secret)) return wrong();
+  const name = readAccountName(givenName);
+  if (isRefused(name)) return name;
+  const actor = { kind: 'account', name } as const;
+  const as = actingAs(core, () => ({ ...actor, from: browser.client }));
+  const draft = {
+    name,
+    grant: { providerId: null, role: 'observer' } as const,
+    countMax: ACCOUNTS_MAX,
+    createdAtMs: nowMs,
+    invitation: { secretHash: hashKey(secret), nowMs },
+  };
+  const added = await core.store.addAccount(draft, actAt(as, nowMs));
+  if (added === 'invitation_used') return wrong();
+  if (typeof added === 'string') return new Refused(added);
+  const owner = { accountId: added.id, providerId: null, keyHash: null };
+  return openSession(core, browser, { owner, actor }, 'link', nowMs);
+}
+
+/** Makes an invitation to a role. Returns its secret, shown once. */
+export function invite(
+  core: Core,
+  { providerId, role }: Grant,
+  nowMs: number,
+): Promise<string | Refused<'one_time_limit_reached'>> {
+  return addLink(core, { kind: 'invitation', accountId: null, providerId, role }, nowMs);
+}
+
+/** Makes an entry for an account. Returns its secret, shown once. */
+export function makeEntry(
+  core: Core,
+  accountId: number,
+  nowMs: number,
+): Promise<string | Refused<'one_time_limit_reached'>> {
+  return addLink(core, { kind: 'entry', accountId, providerId: null, role: null }, nowMs);
+}
+
+async function addLink(
+  core: Core,
+  link: Pick<
+    Parameters<Core['store']['addOneTime']>[0],
+    'kind' | 'accountId' | 'role' | 'providerId'
+  >,
+  nowMs: number,
+): Promise<string | Refused<'one_time_limit_reached'>> {
+  const secret = randomToken();
+  const bounds = { untilMs: nowMs + LINK_MS, countMax: LINKS_MAX, nowMs };
+  const draft = { ...link, ...bounds, secretHash: hashKey(secret) };
+  const outcome = await core.store.addOneTime(draft, actAt(core, nowMs));
+  return outcome === 'ok' ? secret : new Refused(outcome);
+}

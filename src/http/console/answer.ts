@@ -1,0 +1,133 @@
+/** Answers the calls of the console: connection, origin, session, right, input, in this order. */
+
+import { TypeCompiler } from '@sinclair/typebox/compiler';
+import { type CallName, mayCall } from '../../core/account/roles.ts';
+import { findSignedIn, SESSION_MAX_MS, type SignedIn } from '../../core/account/session.ts';
+import type { Passwords } from '../../core/account/sign-in.ts';
+import { actingAs } from '../../core/core.ts';
+import { isRefused, malformed, Refused } from '../../core/outcome.ts';
+import type { Provider } from '../../core/port/provider.ts';
+import { MinuteLimiter } from '../bound/limiter.ts';
+import { reportFault } from '../interpreter.ts';
+import { dropBody, readBody } from '../request/body.ts';
+import { type CallDeps, CallerGone } from '../request/call.ts';
+import type { AnyCall, Caller } from './call.ts';
+import { type Connection, INSECURE, isOwnPage, sessionCookie, siteOf, tokenIn } from './site.ts';
+import { pathOf, RECORDS } from './table.ts';
+
+const BODY_BYTES_MAX = 64 * 1024;
+/** Wrong codes of a second factor in a minute: one of a million is right for 90 s. */
+const WRONG_CODES_PER_MINUTE_MAX = 5;
+/** Refusals of what may be a guess. */
+const GUESSES = new Set(['sign_in_wrong', 'code_wrong']);
+
+export interface ConsoleDeps extends CallDeps {
+  connectionOf(request: Request): Connection;
+  passwords: Passwords;
+}
+
+/** Headers of each answer to a call. */
+const HEADERS = {
+  'cache-control': 'no-store',
+  'content-type': 'application/json',
+  'x-content-type-options': 'nosniff',
+};
+
+type Answering = (request: Request) => Promise<Response>;
+
+/** Makes the answers of the calls, by their paths. */
+export function callAnswers(deps: ConsoleDeps): [path: `/${string}`, answer: Answering][] {
+  const wrongCodes = new MinuteLimiter(() => WRONG_CODES_PER_MINUTE_MAX);
+  return RECORDS.map(([name, record]) => [pathOf(name), answering(name, record, deps, wrongCodes)]);
+}
+
+function answering(
+  name: CallName,
+  record: AnyCall,
+  deps: ConsoleDeps,
+  wrongCodes: MinuteLimiter,
+): Answering {
+  const { clock, core, log, traffic } = deps;
+  const input = TypeCompiler.Compile(record.input);
+  const tally = traffic.tallyOf(pathOf(name));
+  const handle = record.handle as (caller: unknown, given: unknown) => unknown;
+
+  async function outcomeOf(request: Request, setToken: Caller['setToken']): Promise<unknown> {
+    const site = siteOf(request, deps.connectionOf(request));
+    if (site === null) return new Refused('insecure', { detail: INSECURE.trim() });
+    if (!isOwnPage(request, site)) return new Refused('other_origin');
+    const nowMs = clock.nowMs();
+    const client = deps.clientOf(request);
+    const given = await readBody(request, BODY_BYTES_MAX, deps.bodyTimeMaxMs, {
+      // Bodies that need a place are longer.
+      enter: async () => null,
+      turn: async () => undefined,
+    });
+    if (isRefused(given)) return given;
+    const signedIn = await findSignedIn(core, tokenIn(request), nowMs);
+    if (record.kind !== 'open' && signedIn === null) return new Refused('signed_out');
+    const provider = await providerOf(signedIn, given);
+    if (provider instanceof Refused) return provider;
+    const misfit = input.Errors(given).First();
+    if (misfit) return malformed(`${misfit.path.slice(1) || 'the body'}: ${misfit.message}`);
+    if (record.kind === 'account' && signedIn?.account === null) return new Refused('no_account');
+    const agent = request.headers.get('user-agent') ?? '';
+    const actor = () => {
+      if (client === '') throw new CallerGone('the connection was closed');
+      return signedIn === null ? core.actor() : { ...signedIn.actor, from: client };
+    };
+    const caller = {
+      ...{ core: actingAs(core, actor), nowMs, site, browser: { client, agent } },
+      ...{ passwords: deps.passwords, wrongCodes, setToken, signedIn, provider },
+      account: signedIn?.account,
+    };
+    return handle(caller, given);
+  }
+
+  /** Checks the right to the call; finds the provider that it is about. */
+  async function providerOf(
+    signedIn: SignedIn | null,
+    given: Readonly<Record<string, unknown>>,
+  ): Promise<Provider | null | Refused<'no_right'>> {
+    const grants = signedIn?.grants ?? [];
+    const { at } = given;
+    const isStaff = record.kind === 'staff' && typeof at === 'string';
+    const provider = isStaff ? await core.store.findProvider(at) : null;
+    // An unknown provider is answered as one of others.
+    if (record.kind === 'staff' && provider === null) return new Refused('no_right');
+    return mayCall(name, grants, provider?.id ?? null) ? provider : new Refused('no_right');
+  }
+
+  return async (request) => {
+    const startMs = clock.steadyMs();
+    const headers = new Headers(HEADERS);
+    const setToken = (token: string | null) =>
+      headers.append('set-cookie', sessionCookie(token, SESSION_MAX_MS / 1_000));
+    let outcome: unknown;
+    try {
+      outcome =
+        request.method === 'POST'
+          ? await outcomeOf(request, setToken)
+          : new Refused('wrong_method', { detail: 'calls of the console are POST' });
+    } catch (fault) {
+      const id = traffic.requestIdOf(request);
+      const isGone = fault instanceof CallerGone;
+      const detail = isGone ? undefined : reportFault(log, pathOf(name), fault, id);
+      outcome = new Refused('fault', { detail });
+    }
+    const says = outcome instanceof Refused ? outcome.says : 'ok';
+    const requestId = traffic.count(tally, { request, says, tookMs: clock.steadyMs() - startMs });
+    if (requestId !== undefined) headers.set('x-request-id', requestId);
+    // Also for a success that has no value, `ok` is there.
+    const body =
+      outcome instanceof Refused
+        ? { refused: outcome.says, detail: outcome.detail ?? null }
+        : { ok: outcome ?? null };
+    const delayMs = GUESSES.has(says) ? deps.authFailed(deps.clientOf(request)) : 0;
+    if (delayMs > 0) {
+      dropBody(request);
+      await clock.sleep(delayMs);
+    }
+    return new Response(JSON.stringify(body), { headers });
+  };
+}

@@ -1,0 +1,92 @@
+/**
+ * The record of a call of the console. The page takes its types from here: {@link Given} and
+ * {@link Got} of `table.ts`.
+ */
+
+import type { Static, TSchema } from '@sinclair/typebox';
+import type { Site } from '../../core/account/passkeys.ts';
+import type { Browser, SignedIn } from '../../core/account/session.ts';
+import type { Passwords } from '../../core/account/sign-in.ts';
+import type { Core } from '../../core/core.ts';
+import type { Refused } from '../../core/outcome.ts';
+import type { Account } from '../../core/port/account.ts';
+import type { Provider } from '../../core/port/provider.ts';
+import type { MinuteLimiter } from '../bound/limiter.ts';
+
+/** What each call has. */
+export interface Caller {
+  /** The core, with the caller as the actor of the audit log. */
+  core: Core;
+  nowMs: number;
+  site: Site;
+  browser: Browser;
+  passwords: Passwords;
+  /** Wrong codes of the second factor, by account: who makes them knows the password. */
+  wrongCodes: MinuteLimiter;
+  /** Gives the browser a session, or (null) takes it away. */
+  setToken(token: string | null): void;
+  signedIn: SignedIn | null;
+}
+
+/** The caller of a call that needs a session. */
+export type Owner = Caller & { signedIn: SignedIn };
+
+/** The caller of a call about a provider. */
+export type Staff = Owner & { provider: Provider };
+
+/** The caller of a call about its own account. */
+export type Self = Owner & { account: Account };
+
+/** A record as the server reads it. */
+export interface AnyCall {
+  kind: 'open' | 'owner' | 'account' | 'staff';
+  input: TSchema;
+  handle(caller: never, given: never): unknown;
+}
+
+/** A record with the types that the page takes from it. */
+interface ConsoleCall<S extends TSchema, O> extends AnyCall {
+  input: S;
+  handle(caller: never, given: Static<S>): O;
+}
+
+type Handle<C, S extends TSchema, O> = (caller: C, given: Static<S>) => O;
+
+/** Makes a call without a session. */
+export function openCall<S extends TSchema, O>(
+  input: S,
+  handle: Handle<Caller, S, O>,
+): ConsoleCall<S, O> {
+  return { kind: 'open', input, handle };
+}
+
+/** Makes a call of each owner of a session. */
+export function ownerCall<S extends TSchema, O>(
+  input: S,
+  handle: Handle<Owner, S, O>,
+): ConsoleCall<S, O> {
+  return { kind: 'owner', input, handle };
+}
+
+/** Makes a call of accounts; a provider that signed in with its key has none. */
+export function accountCall<S extends TSchema, O>(
+  input: S,
+  handle: Handle<Self, S, O>,
+): ConsoleCall<S, O> {
+  return { kind: 'account', input, handle };
+}
+
+/** Makes a call about a provider, whose code is `at`. */
+export function staffCall<S extends TSchema, O>(
+  input: S,
+  handle: Handle<Staff, S, O>,
+): ConsoleCall<S, O> {
+  return { kind: 'staff', input, handle };
+}
+
+/** The input of a record. */
+export type GivenTo<C> = C extends ConsoleCall<infer S, unknown> ? Static<S> : never;
+
+/** What a record answers unless it refuses. */
+export type GotFrom<C> =
+  C extends ConsoleCall<TSchema, infer O> ? Exclude<Awaited<O>, Refused<string>> : never;

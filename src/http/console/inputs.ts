@@ -1,0 +1,22 @@
+/** Inputs of the console's calls. */
+
+import { type TProperties, Type } from '@sinclair/typebox';
+import { PROVIDER_ROLES } from '../../core/port/account.ts';
+import { SCOPES } from '../../core/port/provider-key.ts';
+
+const STRICT = { additionalProperties: false } as const;
+
+export const inputOf = <P extends TProperties>(properties: P) => Type.Object(properties, STRICT);
+
+/** The input of a call about a provider. */
+export const atProvider = <P extends TProperties>(properties: P) =>
+  inputOf({ at: text(8), ...properties });
+
+export const text = (maxLength: number) => Type.String({ maxLength });
+export const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+export const nullable = <S extends Parameters<typeof Type.Optional>[0]>(schema: S) =>
+  Type.Union([schema, Type.Null()]);
+export const role = Type.Union(PROVIDER_ROLES.map((one) => Type.Literal(one)));
+export const scope = Type.Union(SCOPES.map((one) => Type.Literal(one)));
+/** What a browser says of a passkey: @simplewebauthn/server reads it. */
+export const proof = Type.Record(Type.String(), Type.Unknown());

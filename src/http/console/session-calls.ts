@@ -1,0 +1,170 @@
+/** Calls of the console: signing in, sessions, and the ways of signing in of an account. */
+
+import { readLabel, readNewPassword } from '../../core/account/formats.ts';
+import {
+  addPasskey,
+  beginPasskey,
+  beginPasskeySignIn,
+  signInByPasskey,
+} from '../../core/account/passkeys.ts';
+import {
+  beginSecondFactor,
+  confirmSecondFactor,
+  removeSecondFactor,
+} from '../../core/account/second-factor.ts';
+import { isFresh } from '../../core/account/session.ts';
+import {
+  signInByEntry,
+  signInByInvitation,
+  signInByKey,
+  signInByPassword,
+} from '../../core/account/sign-in.ts';
+import { actAt } from '../../core/audit/entry.ts';
+import { isRefused, Refused } from '../../core/outcome.ts';
+import { accountCall, type Caller, type Owner, openCall, ownerCall } from './call.ts';
+import { id, inputOf, proof, text } from './inputs.ts';
+
+/** Gives the browser its session, or passes the refusal on. */
+async function entering<R extends Refused<string>>(
+  { setToken }: Caller,
+  signingIn: Promise<string | R>,
+): Promise<{ isIn: true } | R> {
+  const token = await signingIn;
+  if (typeof token !== 'string') return token;
+  setToken(token);
+  return { isIn: true };
+}
+
+/** Refuses a change of the ways of signing in unless the sign-in was lately. */
+const stale = ({ signedIn, nowMs }: Owner) =>
+  isFresh(signedIn, nowMs) ? null : new Refused('sign_in_afresh');
+
+const meOf = ({ account, grants, session, actor }: Owner['signedIn']) => ({
+  name: actor.name,
+  isAccount: account !== null,
+  hasPassword: account?.passwordHash != null,
+  hasTotp: account?.totpSinceMs != null,
+  method: session.method,
+  grants: grants.map(({ role, providerCode, providerName }) => ({
+    ...{ role, code: providerCode, name: providerName },
+  })),
+});
+
+export const sessionCalls = {
+  'session.key': openCall(inputOf({ code: text(64), key: text(64) }), (caller, given) =>
+    entering(caller, signInByKey(caller.core, caller.browser, given, caller.nowMs)),
+  ),
+  'session.password': openCall(
+    inputOf({ name: text(64), password: text(200), code: text(64) }),
+    async (caller, given) => {
+      const { browser, core, nowMs, passwords, wrongCodes } = caller;
+      const name = given.name.trim().toLowerCase();
+      if (given.code !== '' && wrongCodes.isUsedUp(name, nowMs)) {
+        return new Refused('too_many_requests');
+      }
+      const entered = await entering(
+        caller,
+        signInByPassword(core, passwords, browser, given, nowMs),
+      );
+      if (isRefused(entered) && entered.says === 'code_wrong') wrongCodes.admits(name, nowMs);
+      return entered;
+    },
+  ),
+  'session.entry': openCall(inputOf({ secret: text(64) }), (caller, { secret }) =>
+    entering(caller, signInByEntry(caller.core, caller.browser, secret, caller.nowMs)),
+  ),
+  'session.invited': openCall(inputOf({ secret: text(64), name: text(64) }), (caller, given) =>
+    entering(caller, signInByInvitation(caller.core, caller.browser, given, caller.nowMs)),
+  ),
+  'session.passkey-challenge': openCall(inputOf({}), ({ core, nowMs, site }) =>
+    beginPasskeySignIn(core, site, nowMs),
+  ),
+  'session.passkey': openCall(inputOf({ response: proof }), (caller, { response }) =>
+    entering(
+      caller,
+      signInByPasskey(caller.core, caller.site, caller.browser, response, caller.nowMs),
+    ),
+  ),
+  'session.me': openCall(inputOf({}), ({ signedIn }) => signedIn && meOf(signedIn)),
+  'session.leave': ownerCall(inputOf({}), async ({ core, nowMs, setToken, signedIn }) => {
+    const { session } = signedIn;
+    await core.store.endSession(session, session.id, actAt(core, nowMs));
+    setToken(null);
+    return 'ok' as const;
+  }),
+  'session.list': ownerCall(inputOf({}), async ({ core, signedIn: { session } }) => {
+    const all = await core.store.listSessions(session);
+    return all.map(({ agent, client, createdAtMs, id: own, method, seenAtMs }) => ({
+      ...{ id: own, agent, client, createdAtMs, method, seenAtMs },
+      isThis: own === session.id,
+    }));
+  }),
+  'session.end': ownerCall(inputOf({ id }), async ({ core, nowMs, signedIn }, given) => {
+    const isEnded = await core.store.endSession(signedIn.session, given.id, actAt(core, nowMs));
+    return isEnded ? ('ok' as const) : new Refused('session_not_found');
+  }),
+};
+
+export const accountCalls = {
+  'account.password': accountCall(
+    inputOf({ password: text(200) }),
+    async (caller, { password: given }) => {
+      const { account, browser, core, nowMs, passwords, signedIn } = caller;
+      const refusal = stale(caller);
+      if (refusal !== null) return refusal;
+      const password = readNewPassword(given);
+      if (isRefused(password)) return password;
+      const hash = await passwords.hash(browser.client, password);
+      if (hash === null) return new Refused('too_many_requests');
+      await core.store.setPassword(account.id, hash, signedIn.session.id, actAt(core, nowMs));
+      return 'ok' as const;
+    },
+  ),
+  'account.totp-begin': accountCall(
+    inputOf({}),
+    async (caller) => stale(caller) ?? beginSecondFactor(caller.core, caller.account, caller.nowMs),
+  ),
+  'account.totp-confirm': accountCall(
+    inputOf({ code: text(16) }),
+    async (caller, { code }) =>
+      stale(caller) ?? confirmSecondFactor(caller.core, caller.account, code, caller.nowMs),
+  ),
+  'account.totp-remove': accountCall(
+    inputOf({}),
+    async (caller) =>
+      stale(caller) ?? removeSecondFactor(caller.core, caller.account.id, caller.nowMs),
+  ),
+  'account.passkeys': accountCall(inputOf({}), async ({ account, core }) => {
+    const all = await core.store.listPasskeys(account.id);
+    return all.map(({ createdAtMs, id: own, name, usedAtMs }) => ({
+      ...{ id: own, name, createdAtMs, usedAtMs },
+    }));
+  }),
+  'account.passkey-begin': accountCall(
+    inputOf({}),
+    async (caller) =>
+      stale(caller) ?? beginPasskey(caller.core, caller.site, caller.account, caller.nowMs),
+  ),
+  'account.passkey-add': accountCall(
+    inputOf({ name: text(64), response: proof }),
+    async (caller, given) =>
+      stale(caller) ?? addPasskey(caller.core, caller.site, caller.account, given, caller.nowMs),
+  ),
+  'account.passkey-rename': accountCall(
+    inputOf({ id, name: text(64) }),
+    async ({ account, core, nowMs }, given) => {
+      const name = readLabel(given.name);
+      if (isRefused(name)) return name;
+      const act = actAt(core, nowMs);
+      const isRenamed = await core.store.renamePasskey(account.id, given.id, name, act);
+      return isRenamed ? ('ok' as const) : new Refused('passkey_not_found');
+    },
+  ),
+  'account.passkey-remove': accountCall(inputOf({ id }), async (caller, given) => {
+    const { account, core, nowMs } = caller;
+    const refusal = stale(caller);
+    if (refusal !== null) return refusal;
+    const isRemoved = await core.store.removePasskey(account.id, given.id, actAt(core, nowMs));
+    return isRemoved ? ('ok' as const) : new Refused('passkey_not_found');
+  }),
+};

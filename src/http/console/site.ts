@@ -1,0 +1,65 @@
+/** Where the console may be opened from: this machine, or HTTPS. */
+
+import { isIP } from 'node:net';
+import type { Site } from '../../core/account/passkeys.ts';
+
+/** A request's connection, as the server knows it. */
+export interface Connection {
+  /** The peer's address. */
+  peer: string;
+  /** True if the peer is a proxy whose `X-Forwarded-*` are trusted. */
+  isTrusted: boolean;
+  /** The scheme of the listener. */
+  scheme: 'http' | 'https';
+}
+
+/** Headers that a proxy adds: with one of them, the peer's address is not the client's. */
+const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
+
+export const INSECURE =
+  'The console is not opened over plain HTTP, which anyone between could read. Set tls.cert_file ' +
+  'and tls.key_file, or acme.domains; or open it through a proxy with HTTPS whose network is in ' +
+  'server.trusted_proxies and that sends X-Forwarded-Proto; or on the machine itself, also through ' +
+  'ssh -L 8080:127.0.0.1:8080 MACHINE, as http://localhost:8080/console.\n';
+
+/** Returns the site under which a request came; null: the connection is not secure. */
+export function siteOf({ headers }: Request, { peer, isTrusted, scheme }: Connection): Site | null {
+  const forwarded = isTrusted ? headers.get('x-forwarded-host') : null;
+  const authority = (forwarded ?? headers.get('host') ?? '').trim().toLowerCase();
+  const host = authority.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  if (host === '') return null;
+  const isHttps = isTrusted ? headers.get('x-forwarded-proto') === 'https' : scheme === 'https';
+  if (isHttps || scheme === 'https') return { host, origin: `https://${authority}` };
+  const isBare = FORWARDING.every((name) => !headers.has(name));
+  const isHere = isLoopback(peer) && (host === 'localhost' || isLoopback(host)) && isBare;
+  return isHere ? { host, origin: `http://${authority}` } : null;
+}
+
+const isLoopback = (address: string) =>
+  address === '::1' || (isIP(address) === 4 && address.startsWith('127.'));
+
+/** Returns true for a call that a page of this site made. */
+export function isOwnPage({ headers }: Request, { origin }: Site): boolean {
+  const from = headers.get('sec-fetch-site');
+  return headers.get('origin') === origin && (from === null || from === 'same-origin');
+}
+
+const COOKIE = '__Host-gatepost';
+const COOKIE_RULES = 'Path=/; Secure; HttpOnly; SameSite=Strict';
+
+/** Returns the token of the session; null: the request has none. */
+export function tokenIn({ headers }: Request): string | null {
+  return cookieIn(headers, COOKIE);
+}
+
+/** Returns a cookie of a request; null: there is none, or more than one. */
+export function cookieIn(headers: Headers, name: string): string | null {
+  const all = (headers.get('cookie') ?? '').split(';').map((pair) => pair.trim().split('='));
+  const found = all.filter(([known]) => known === name);
+  return found.length === 1 ? (found[0]?.[1] ?? null) : null;
+}
+
+/** Makes the cookie of a session; null ends it. */
+export function sessionCookie(token: string | null, maxAgeS: number): string {
+  return `${COOKIE}=${token ?? ''}; Max-Age=${token === null ? 0 : maxAgeS}; ${COOKIE_RULES}`;
+}

@@ -1,0 +1,29 @@
+/** The table of the console's calls, one record each; `core/account/roles.ts` has their rights. */
+
+import type { CallName } from '../../core/account/roles.ts';
+import type { AnyCall, GivenTo, GotFrom } from './call.ts';
+import { domainCalls, overviewCalls, staffCalls } from './provider-calls.ts';
+import { accountCalls, sessionCalls } from './session-calls.ts';
+
+export const CALLS = {
+  ...sessionCalls,
+  ...accountCalls,
+  ...overviewCalls,
+  ...domainCalls,
+  ...staffCalls,
+} satisfies Record<CallName, AnyCall>;
+
+type Calls = typeof CALLS;
+
+/** What the page gives a call. */
+export type Given<N extends CallName> = GivenTo<Calls[N]>;
+/** What it gets, unless the call refuses. */
+export type Got<N extends CallName> = GotFrom<Calls[N]>;
+
+/** The path of a call. */
+export const pathOf = (name: string): `/${string}` => `/console/call/${name}`;
+
+/** Each record as the server reads it, by its name. */
+export const RECORDS: readonly (readonly [CallName, AnyCall])[] = Object.entries<AnyCall>(
+  CALLS,
+) as unknown as [CallName, AnyCall][];
