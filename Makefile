@@ -2,7 +2,7 @@
 # each target does its own set-up first.
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup run build executables deb release package-test check format test test-long migration generate bench \
+.PHONY: FORCE help setup run console build executables deb release package-test check format test test-long migration generate bench \
 	bench-fairness bench-peers bench-stores bench-nodes bench-tools failover failover-tools test-tools fuzz mutation clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
@@ -15,7 +15,9 @@ RELEASES = x64 x64-baseline arm64 x64-musl x64-musl-baseline arm64-musl
 COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 COMPILE = build --compile --bytecode --format esm --minify-syntax --minify-whitespace \
 	--no-compile-autoload-dotenv --no-compile-autoload-bunfig \
-	--define GATEPOST_COMMIT='"$(COMMIT)"' src/main.ts
+	--define GATEPOST_COMMIT='"$(COMMIT)"' --asset-naming '[name].[ext]' src/main.ts
+# The files of the console's page are embedded beside the program.
+CONSOLE = $$(ls dist/console/*.gz)
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
@@ -23,7 +25,7 @@ help: ## what can be made
 setup: ## install the pinned Bun and the dependencies
 	@.ci/bun
 
-run: gatepost ## serve from source on http://127.0.0.1:8080, with a first provider (GATEPOST_PORT=8081: there)
+run: gatepost console ## serve from source on http://127.0.0.1:8080, with a first provider (GATEPOST_PORT=8081: there)
 	@GATEPOST_LOG_LEVEL=$${GATEPOST_LOG_LEVEL:-warn} exec ./gatepost serve --first-provider
 
 # The command line from source, for the commands that are printed.
@@ -31,15 +33,18 @@ gatepost: Makefile
 	@printf '#!/bin/sh\nroot=$$(dirname "$$(readlink -f "$$0")")\nbun=$$("$$root/.ci/bun") && exec "$$bun" "$$root/src/main.ts" "$$@"\n' >$@
 	@chmod +x $@
 
-build: ## compile dist/gatepost for this machine
-	@$(BUN) $(COMPILE) --outfile dist/gatepost
+build: console ## compile dist/gatepost for this machine
+	@$(BUN) $(COMPILE) $(CONSOLE) --outfile dist/gatepost
+
+console: ## make the console's page in dist/console, for the executable and for running from source
+	@$(BUN) packaging/console.ts
 
 executables: $(RELEASES:%=dist/gatepost-linux-%) ## compile for x86-64, arm64 and musl Linux (RELEASES='x64 arm64')
 
 # Anew each time: what it is made of is the whole tree, and it takes seconds. Bun downloads the runtime
 # of another platform.
-dist/gatepost-linux-%: FORCE
-	@$(BUN) $(COMPILE) --target=bun-linux-$* --outfile $@ || { \
+dist/gatepost-linux-%: FORCE console
+	@$(BUN) $(COMPILE) $(CONSOLE) --target=bun-linux-$* --outfile $@ || { \
 	  echo "no executable for $*: where its runtime cannot be downloaded, RELEASES='x64' leaves out the others" >&2; exit 1; }
 
 deb: executables ## build the Debian packages in dist/
@@ -60,6 +65,7 @@ check: ## format, lint, types, tidiness
 	@.ci/bun >/dev/null
 	@$(BUN) node_modules/@biomejs/biome/bin/biome check --error-on-warnings .
 	@$(BUN) node_modules/typescript/bin/tsc
+	@$(BUN) node_modules/typescript/bin/tsc --project src/console
 	@$(BUN) test test/tidy.test.ts
 
 format: ## put the sources into the common format

@@ -1,0 +1,42 @@
+/**
+ * Makes the files of the console's page in dist/console: one script, one style, one file of texts
+ * for each language and the mark, gzipped, each with a hash in its name.
+ *
+ *   bun packaging/console.ts
+ */
+
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const SOURCE = join(import.meta.dir, '..', 'src', 'console');
+const LANGUAGES = ['en', 'ru', 'zh', 'fa'];
+export const CONSOLE_FOLDER = join(import.meta.dir, '..', 'dist', 'console');
+
+/** Makes the files. Throws with the reasons if a source is wrong. */
+export async function buildConsole(folder = CONSOLE_FOLDER): Promise<void> {
+  const built = await Bun.build({
+    entrypoints: [
+      join(SOURCE, 'app.tsx'),
+      ...LANGUAGES.map((language) => join(SOURCE, 'texts', `${language}.ts`)),
+    ],
+    target: 'browser',
+    minify: true,
+    naming: '[name]-[hash].[ext]',
+    define: { 'process.env.NODE_ENV': '"production"' },
+  });
+  const files = built.outputs.map((content) => ({
+    name: content.path.replace(/^.*\//, ''),
+    content: content as Blob,
+  }));
+  const mark = Bun.file(join(SOURCE, 'mark.svg'));
+  const hash = Bun.hash(await mark.text()).toString(36);
+  files.push({ name: `mark-${hash}.svg`, content: mark });
+  mkdirSync(folder, { recursive: true });
+  for (const old of readdirSync(folder)) rmSync(join(folder, old));
+  for (const { name, content } of files) {
+    const bytes = Bun.gzipSync(new Uint8Array(await content.arrayBuffer()), { level: 9 });
+    writeFileSync(join(folder, `${name}.gz`), bytes);
+  }
+}
+
+if (import.meta.main) await buildConsole();

@@ -1,0 +1,39 @@
+/** Calls the server: types come from its table of calls. */
+
+import type { CallName } from '../core/account/roles.ts';
+import type { Given, Got } from '../http/console/table.ts';
+
+/** A refusal: its key, and the server's own words. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+
+  constructor(
+    readonly says: string,
+    readonly detail: string | null,
+  ) {
+    super(detail ?? says);
+  }
+}
+
+/** Calls the server. Rejects with {@link Refusal}; `offline` if it does not answer. */
+export async function call<N extends CallName>(
+  name: N,
+  given: Given<N>,
+  signal?: AbortSignal,
+): Promise<Got<N>> {
+  let answer: Response;
+  try {
+    answer = await fetch(`/console/call/${name}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(given),
+      ...(signal && { signal }),
+    });
+  } catch (fault) {
+    if (signal?.aborted) throw fault;
+    throw new Refusal('offline', null);
+  }
+  const outcome = (await answer.json()) as { ok: Got<N>; refused?: string; detail: string | null };
+  if (outcome.refused !== undefined) throw new Refusal(outcome.refused, outcome.detail);
+  return outcome.ok;
+}

@@ -1,0 +1,224 @@
+/** The own account: password, passkeys, the authenticator app, and sessions. */
+
+import { useSignal } from '@preact/signals';
+import { encode } from 'uqr';
+import { call, Refusal } from '../call.ts';
+import { Field, Form } from '../parts/form.tsx';
+import { time } from '../parts/format.ts';
+import { Status, useLoaded } from '../parts/loaded.tsx';
+import { askMe, me, texts, wordsFor } from '../state.ts';
+import { hasPasskeys } from './sign-in.tsx';
+
+/** A QR code as one path: `innerHTML` is not allowed here, nor needed. */
+function QrCode({ text }: { text: string }) {
+  const { data, size } = encode(text, { border: 2 });
+  const dark = data.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : [])),
+  );
+  return (
+    <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={texts.account.factor}>
+      <path d={dark.join('')} />
+    </svg>
+  );
+}
+
+function Password() {
+  const isSet = useSignal(false);
+  const words = texts.account;
+  return (
+    <section class="card">
+      <h2>{words.password}</h2>
+      <Form
+        submit={words.setPassword}
+        onSubmit={async ({ password = '' }) => {
+          isSet.value = false;
+          await call('account.password', { password });
+          await askMe();
+          isSet.value = true;
+        }}
+      >
+        <Field
+          label={words.password}
+          hint={words.passwordHint}
+          name="password"
+          type="password"
+          autocomplete="new-password"
+          minLength={10}
+          maxLength={200}
+          required
+        />
+      </Form>
+      <p role="status" class="good" hidden={!isSet.value}>
+        {words.isSet}
+      </p>
+    </section>
+  );
+}
+
+async function makePasskey(name: string) {
+  const options = await call('account.passkey-begin', {});
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
+    options as unknown as PublicKeyCredentialCreationOptionsJSON,
+  );
+  const made = (await navigator.credentials.create({ publicKey })) as PublicKeyCredential | null;
+  if (made === null) return;
+  await call('account.passkey-add', { name, response: { ...made.toJSON() } });
+}
+
+function Passkeys() {
+  const loaded = useLoaded((signal) => call('account.passkeys', {}, signal), '');
+  const problem = useSignal<string | null>(null);
+  const words = texts.account;
+  const remove = (id: number) =>
+    call('account.passkey-remove', { id })
+      .then(loaded.load)
+      .catch((fault) => {
+        problem.value = wordsFor(fault);
+      });
+  return (
+    <section class="card">
+      <h2>{words.passkeys}</h2>
+      <p class="hint">{words.passkeyHint}</p>
+      <Status of={loaded}>
+        <ul class="list">
+          {loaded.value.value?.map(({ id, name, createdAtMs }) => (
+            <li key={id}>
+              <bdi>{name}</bdi>
+              <span class="number">{time(createdAtMs)}</span>
+              <button type="button" onClick={() => remove(id)}>
+                {words.remove}
+              </button>
+            </li>
+          ))}
+        </ul>
+      </Status>
+      <p class="problem" role="alert" hidden={problem.value === null}>
+        {problem.value}
+      </p>
+      {hasPasskeys() && (
+        <Form
+          submit={words.addPasskey}
+          onSubmit={async ({ name = '' }) => {
+            await makePasskey(name).catch((fault) => {
+              throw fault instanceof Refusal ? fault : new Refusal('passkey_wrong', null);
+            });
+            await loaded.load();
+          }}
+        >
+          <Field label={words.passkeyName} name="name" maxLength={64} required />
+        </Form>
+      )}
+    </section>
+  );
+}
+
+function SecondFactor() {
+  const uri = useSignal<string | null>(null);
+  const recovery = useSignal<readonly string[]>([]);
+  const words = texts.account;
+  const isInForce = me.value?.hasTotp === true;
+  return (
+    <section class="card">
+      <h2>{words.factor}</h2>
+      <p class="hint">{isInForce ? words.inForce : words.factorHint}</p>
+      {recovery.value.length > 0 && (
+        <div role="status">
+          <p>{words.recovery}</p>
+          <ul class="codes">
+            {recovery.value.map((code) => (
+              <li key={code}>
+                <bdi class="code">{code}</bdi>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {isInForce && (
+        <Form
+          submit={words.removeFactor}
+          onSubmit={async () => {
+            await call('account.totp-remove', {});
+            recovery.value = [];
+            await askMe();
+          }}
+        />
+      )}
+      {!isInForce && uri.value === null && (
+        <Form
+          submit={words.beginFactor}
+          onSubmit={async () => {
+            uri.value = (await call('account.totp-begin', {})).uri;
+          }}
+        />
+      )}
+      {!isInForce && uri.value !== null && (
+        <Form
+          submit={words.confirm}
+          onSubmit={async ({ code = '' }) => {
+            recovery.value = (await call('account.totp-confirm', { code: code.trim() })).recovery;
+            uri.value = null;
+            await askMe();
+          }}
+        >
+          <p>{words.scan}</p>
+          <QrCode text={uri.value} />
+          <Field
+            label={texts.signIn.code}
+            name="code"
+            inputMode="numeric"
+            autocomplete="one-time-code"
+            maxLength={6}
+            required
+          />
+        </Form>
+      )}
+    </section>
+  );
+}
+
+function Sessions() {
+  const loaded = useLoaded((signal) => call('session.list', {}, signal), '');
+  const words = texts.account;
+  const end = (id: number) => call('session.end', { id }).then(loaded.load, loaded.load);
+  return (
+    <section class="card">
+      <h2>{words.sessions}</h2>
+      <Status of={loaded}>
+        <ul class="list">
+          {loaded.value.value?.map((one) => (
+            <li key={one.id}>
+              <bdi class="agent">{one.agent}</bdi>
+              <span class="number">
+                <bdi>{one.client}</bdi> · {words.seen(time(one.seenAtMs))}
+              </span>
+              {one.isThis ? (
+                <span class="badge good">{words.thisOne}</span>
+              ) : (
+                <button type="button" onClick={() => end(one.id)}>
+                  {words.end}
+                </button>
+              )}
+            </li>
+          ))}
+        </ul>
+      </Status>
+    </section>
+  );
+}
+
+export function AccountPage() {
+  return (
+    <>
+      <div class="title">
+        <h1>{texts.account.title}</h1>
+      </div>
+      {me.value?.method === 'link' && <p class="notice">{texts.account.finish}</p>}
+      <div class="columns">
+        <Password />
+        <Passkeys />
+        <SecondFactor />
+        <Sessions />
+      </div>
+    </>
+  );
+}

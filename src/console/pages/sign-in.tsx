@@ -1,0 +1,173 @@
+/** The sign-in: an account, a provider's key, a passkey, or a link that is good once. */
+
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { call, Refusal } from '../call.ts';
+import { Field, Form } from '../parts/form.tsx';
+import { Mark } from '../parts/icons.tsx';
+import { LookMenu } from '../parts/shell.tsx';
+import { askMe, go, texts, wordsFor } from '../state.ts';
+
+type Way = 'account' | 'key';
+
+/** Browsers make no passkey for an IP address. */
+export const hasPasskeys = () =>
+  'PublicKeyCredential' in window && !/^(?:[\d.]+|\[.*\])$/.test(location.hostname);
+
+/** The secret of a link is in the fragment, which no server or log sees. */
+const secretOf = (kind: string) => new URLSearchParams(location.hash.slice(1)).get(kind) ?? null;
+
+async function byPasskey() {
+  const options = await call('session.passkey-challenge', {});
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
+    options as unknown as PublicKeyCredentialRequestOptionsJSON,
+  );
+  const found = (await navigator.credentials.get({ publicKey })) as PublicKeyCredential | null;
+  if (found === null) return;
+  await call('session.passkey', { response: { ...found.toJSON() } });
+  await askMe();
+}
+
+function AccountForm() {
+  const needsCode = useSignal(false);
+  return (
+    <Form
+      submit={texts.signIn.enter}
+      onSubmit={async ({ name = '', password = '', code = '' }) => {
+        try {
+          await call('session.password', { name, password, code });
+        } catch (fault) {
+          if (fault instanceof Refusal && fault.says === 'code_needed') needsCode.value = true;
+          throw fault;
+        }
+        await askMe();
+      }}
+    >
+      <Field label={texts.signIn.name} name="name" autocomplete="username" required />
+      <Field
+        label={texts.signIn.password}
+        name="password"
+        type="password"
+        autocomplete="current-password"
+        required
+      />
+      {needsCode.value && (
+        <Field
+          label={texts.signIn.code}
+          hint={texts.signIn.codeHint}
+          name="code"
+          autocomplete="one-time-code"
+          inputMode="numeric"
+          required
+        />
+      )}
+    </Form>
+  );
+}
+
+const KeyForm = () => (
+  <Form
+    submit={texts.signIn.enter}
+    onSubmit={async ({ code = '', key = '' }) => {
+      await call('session.key', { code: code.trim(), key: key.trim() });
+      await askMe();
+    }}
+  >
+    <Field label={texts.signIn.providerCode} name="code" maxLength={8} dir="ltr" required />
+    <Field
+      label={texts.signIn.key}
+      hint={texts.signIn.keyHint}
+      name="key"
+      type="password"
+      autocomplete="off"
+      dir="ltr"
+      required
+    />
+  </Form>
+);
+
+function Invited({ secret }: { secret: string }) {
+  return (
+    <>
+      <h1>{texts.signIn.invited}</h1>
+      <p class="hint">{texts.signIn.invitedHint}</p>
+      <Form
+        submit={texts.signIn.accept}
+        onSubmit={async ({ name = '' }) => {
+          await call('session.invited', { secret, name });
+          await askMe();
+          go('/console/account');
+        }}
+      >
+        <Field label={texts.signIn.name} name="name" autocomplete="username" required />
+      </Form>
+    </>
+  );
+}
+
+export function SignIn() {
+  const way = useSignal<Way>('account');
+  const problem = useSignal<string | null>(null);
+  const invitation = secretOf('invitation');
+  useEffect(() => {
+    const secret = secretOf('entry');
+    if (secret === null) return;
+    // Out of the history at once.
+    history.replaceState(null, '', location.pathname);
+    call('session.entry', { secret })
+      .then(askMe)
+      .then(() => go('/console/account'))
+      .catch((fault) => {
+        problem.value = wordsFor(fault);
+      });
+  }, [problem]);
+  const tab = (kind: Way, label: string) => (
+    <button
+      type="button"
+      aria-pressed={way.value === kind}
+      onClick={() => {
+        way.value = kind;
+      }}
+    >
+      {label}
+    </button>
+  );
+  return (
+    <div class="door">
+      <main class="card">
+        <Mark />
+        {invitation !== null ? (
+          <Invited secret={invitation} />
+        ) : (
+          <>
+            <h1>{texts.signIn.title}</h1>
+            <p class="hint">{texts.signIn.hint}</p>
+            <p class="problem" role="alert" hidden={problem.value === null}>
+              {problem.value}
+            </p>
+            <fieldset class="ways" aria-label={texts.signIn.title}>
+              {tab('account', texts.signIn.byAccount)}
+              {tab('key', texts.signIn.byKey)}
+            </fieldset>
+            {way.value === 'account' ? <AccountForm /> : <KeyForm />}
+            {way.value === 'account' && hasPasskeys() && (
+              <button
+                type="button"
+                class="wide"
+                onClick={() =>
+                  byPasskey().catch((fault) => {
+                    // The browser's own refusal is the person's choice.
+                    problem.value = fault instanceof Refusal ? wordsFor(fault) : null;
+                  })
+                }
+              >
+                {texts.signIn.passkey}
+              </button>
+            )}
+          </>
+        )}
+      </main>
+      <LookMenu />
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+/** Fields and forms: a label, a hint, and the server's answer beside them. */
+
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren, JSX } from 'preact';
+import { useId } from 'preact/hooks';
+import { wordsFor } from '../state.ts';
+
+type FieldProps = JSX.IntrinsicElements['input'] & { label: string; hint?: string };
+
+export function Field({ label, hint, ...input }: FieldProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input id={id} {...(hint && { 'aria-describedby': `${id}-hint` })} {...input} />
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface FormProps {
+  submit: string;
+  /** The values of the fields, by their names. */
+  onSubmit: (given: Record<string, string>) => Promise<void>;
+  children?: ComponentChildren;
+  beside?: ComponentChildren;
+}
+
+/** A form that is busy while the server works, and shows its refusal. */
+export function Form({ submit, onSubmit, children, beside }: FormProps) {
+  const isBusy = useSignal(false);
+  const problem = useSignal<string | null>(null);
+
+  async function send(event: SubmitEvent) {
+    event.preventDefault();
+    if (isBusy.value) return;
+    const form = event.currentTarget as HTMLFormElement;
+    const given = Object.fromEntries(
+      [...new FormData(form)].map(([name, value]) => [name, String(value)]),
+    );
+    isBusy.value = true;
+    problem.value = null;
+    try {
+      await onSubmit(given);
+    } catch (fault) {
+      problem.value = wordsFor(fault);
+    } finally {
+      isBusy.value = false;
+    }
+  }
+
+  return (
+    <form class="form" onSubmit={send} aria-busy={isBusy.value}>
+      {children}
+      <p class="problem" role="alert" hidden={problem.value === null}>
+        {problem.value}
+      </p>
+      <div class="actions">
+        <button class="main" type="submit" disabled={isBusy.value}>
+          {submit}
+        </button>
+        {beside}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,17 @@
+/** Numbers and times in the language of the page. */
+
+import { texts } from '../state.ts';
+
+export const number = (value: number) => new Intl.NumberFormat(texts.tag).format(value);
+
+export const date = (ms: number) =>
+  new Intl.DateTimeFormat(texts.tag, { dateStyle: 'medium' }).format(ms);
+
+export const time = (ms: number) =>
+  new Intl.DateTimeFormat(texts.tag, { dateStyle: 'medium', timeStyle: 'short' }).format(ms);
+
+/** A UTC day, `2026-11-23`, in a few letters. */
+export const day = (text: string) =>
+  new Intl.DateTimeFormat(texts.tag, { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(
+    Date.parse(text),
+  );

@@ -1,0 +1,84 @@
+/** What all pages share: the texts, who is signed in, and where the page is. */
+
+import { computed, signal } from '@preact/signals';
+import type { Got } from '../http/console/table.ts';
+import { call, Refusal } from './call.ts';
+import type { Texts } from './texts/texts.ts';
+
+export type Me = NonNullable<Got<'session.me'>>;
+
+/** The texts of the language that the server chose; set before the first page is drawn. */
+export let texts: Texts;
+
+export function setTexts(loaded: Texts): void {
+  texts = loaded;
+}
+
+/** Undefined: the server has not said yet. */
+export const me = signal<Me | null | undefined>(undefined);
+
+const address = signal(new URL(location.href));
+
+export const path = computed(() => address.value.pathname.replace(/\/+$/, '') || '/console');
+export const query = computed(() => address.value.searchParams);
+
+/** The providers that an operator sees; of others, those at which they have a role. */
+export const providers = signal<readonly { code: string; name: string }[]>([]);
+
+/** The code of the provider that the page is about; null: there is none. */
+export const at = computed(() => {
+  const wanted = query.value.get('at');
+  const known = providers.value.some(({ code }) => code === wanted);
+  return known ? wanted : (providers.value[0]?.code ?? null);
+});
+
+/** Goes to a page; `null` takes a parameter of the address away. */
+export function go(
+  to: string,
+  more: Record<string, string | null> = {},
+  how: 'push' | 'replace' = 'push',
+): void {
+  const next = new URL(to, location.origin);
+  const kept = query.value.get('at');
+  if (kept !== null) next.searchParams.set('at', kept);
+  for (const [name, value] of Object.entries(more)) {
+    if (value === null) next.searchParams.delete(name);
+    else next.searchParams.set(name, value);
+  }
+  history[how === 'push' ? 'pushState' : 'replaceState'](null, '', next);
+  address.value = next;
+}
+
+addEventListener('popstate', () => {
+  address.value = new URL(location.href);
+});
+
+/** Asks the server who is signed in. */
+export async function askMe(): Promise<void> {
+  const found = await call('session.me', {});
+  if (found !== null) {
+    const isOfAppliance = found.grants.some(({ code }) => code === null);
+    providers.value = isOfAppliance
+      ? await call('providers.list', {})
+      : found.grants.flatMap(({ code, name }) =>
+          code === null ? [] : [{ code, name: name ?? '' }],
+        );
+  }
+  me.value = found;
+}
+
+/** Returns the words for a fault; a session that is over leads to the sign-in. */
+export function wordsFor(fault: unknown): string {
+  if (!(fault instanceof Refusal)) throw fault;
+  if (fault.says === 'signed_out') me.value = null;
+  const own = (texts.refusals as Readonly<Record<string, string>>)[fault.says];
+  return own ?? fault.detail ?? texts.refusals.fault;
+}
+
+/** Keeps theme and language in a cookie, which the server reads, and draws the page anew. */
+export function setLook(theme: string, language: string): void {
+  const rules = 'Path=/; Secure; SameSite=Strict; Max-Age=31536000';
+  // biome-ignore lint/suspicious/noDocumentCookie: Safari has had the Cookie Store API for a year
+  document.cookie = `__Host-gatepost-look=${theme}.${language}; ${rules}`;
+  location.reload();
+}
