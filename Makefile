@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: FORCE help setup run console build executables deb release package-test check format test test-long migration generate bench \
-	bench-fairness bench-peers bench-stores bench-nodes bench-tools failover failover-tools test-tools fuzz mutation clean
+	bench-fairness bench-peers bench-stores bench-nodes bench-tools screenshots failover failover-tools test-tools fuzz mutation clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
 BUN = $(shell .ci/bun || echo false)
@@ -78,14 +78,15 @@ test-long: build ## run every test; kills, races and models for longer (half an 
 	@TEST_LONG=1 $(BUN) test/run.ts
 
 # Without them the tests that need them are skipped, and say so. What was installed does not stay up.
-test-tools: ## install the proxies and the Python library that tests use (Debian, Ubuntu; as root)
+test-tools: ## install the proxies, the browser and the Python library that tests use (Debian, Ubuntu; as root)
 	@missing=; for name in nginx caddy haproxy; do \
 	  command -v $$name >/dev/null || missing="$$missing $$name"; \
 	done; \
+	command -v chromium >/dev/null || missing="$$missing chromium"; \
 	python3 -c 'import requests' 2>/dev/null || missing="$$missing python3-requests"; \
 	[ -z "$$missing" ] && exit; \
 	apt-get update --quiet && apt-get install --yes --no-install-recommends $$missing || exit 1; \
-	for name in $$missing; do service $$name stop || true; done
+	for name in $$missing; do service $$name stop 2>/dev/null || true; done
 
 fuzz: build ## odd requests, frames, files and commands (FUZZ_SECONDS=60, FUZZ_SEED to repeat a run)
 	@$(BUN) test/fuzz/run.ts
@@ -119,6 +120,10 @@ bench-nodes: build ## measure messages over two nodes on PostgreSQL (BENCH='--st
 
 bench-tools: ## install the load generator of the bench (Debian, Ubuntu; as root)
 	@command -v wrk taskset >/dev/null || apt-get install --yes --no-install-recommends wrk util-linux
+
+screenshots: build ## leave a picture of each page of the console in dist/screenshots
+	@mkdir -p dist/screenshots
+	@SCREENSHOTS=$(CURDIR)/dist/screenshots $(BUN) test ./test/e2e/console.test.ts
 
 failover: build ## kill the leader of a Patroni cluster under load, 20 times (FAILOVER='--failovers 3')
 	@$(BUN) test/ha/failover.ts $(FAILOVER)

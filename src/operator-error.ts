@@ -32,6 +32,7 @@ export const ERROR_CODES = {
   send_too_soon: 'Too many messages were sent: try again later.',
   webhook_not_found: 'No webhook has this id.',
   webhook_limit_reached: 'The provider, or the operator, has reached its limit of webhooks.',
+  account_not_found: 'No account of the console has this name.',
   file_exists: 'The file to create exists.',
   backup_damaged: 'The backup is damaged, or the file is no backup.',
   source_unusable: 'The server to import from refuses or fails.',

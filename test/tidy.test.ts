@@ -9,7 +9,7 @@ import { BANNED_WORDS, CLEAN } from './support/plain-words.ts';
 import { circleIn, committedFiles, importsOf, isThere, readText } from './support/tree.ts';
 
 const files = committedFiles();
-const scripts = files.filter((path) => path.endsWith('.ts'));
+const scripts = files.filter((path) => /\.tsx?$/.test(path));
 const sources = scripts.filter((path) => path.startsWith('src/') && !path.endsWith('.d.ts'));
 
 test('imports follow the rules between folders', () => {
@@ -69,11 +69,13 @@ test.each([
   expect(circleIn(imports)).toBeNull();
 });
 
-test('no dead files: main.ts reaches every source', () => {
+test('no dead files: main.ts, or the page of the console, reaches every source', () => {
   const reached = new Set<string>();
-  const todo = ['src/main.ts'];
+  // packaging/console.ts bundles the page with a file of texts for each language.
+  const languages = sources.filter((path) => path.startsWith('src/console/texts/'));
+  const todo = ['src/main.ts', 'src/console/app.tsx', ...languages];
   for (let path = todo.pop(); path !== undefined; path = todo.pop()) {
-    if (reached.has(path) || !path.endsWith('.ts')) continue;
+    if (reached.has(path) || !/\.tsx?$/.test(path)) continue;
     reached.add(path);
     for (const { file } of importsOf(path)) if (file !== null) todo.push(file);
   }
@@ -119,7 +121,7 @@ const BANS: readonly Ban[] = [
     reason: 'a store may be a class: a method that is taken off its object has lost it',
   },
   {
-    pattern: /\bconsole\./,
+    pattern: /\bconsole\.(?:debug|dir|error|info|log|table|trace|warn)\b/,
     except: [],
     reason: 'stdout belongs to the commands (CliContext), stderr to the log',
   },

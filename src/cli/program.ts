@@ -2,6 +2,7 @@
 
 import { Command, CommanderError, Help, type Option } from 'commander';
 import { COMMIT, VERSION } from '../version.ts';
+import { addAccountCommands } from './account.ts';
 import { addAuditCommands } from './audit.ts';
 import { addBackupCommands } from './backup.ts';
 import { addConfigCommand } from './config.ts';
@@ -63,6 +64,7 @@ export function buildProgram(context: CliContext): Command {
   addDistributionCommands(program, context);
   addGatewayCommands(program, context);
   addWebhookCommands(program, context);
+  addAccountCommands(program, context);
   addNodeCommands(program, context);
   addStatsCommand(program, context);
   addReadyCommand(program, context);

@@ -22,6 +22,7 @@ const SENTENCES = {
   device_not_found: (hwid) => `there is no device '${hwid}': see 'gatepost device list'`,
   distribution_not_found: (id) =>
     `there is no distribution ${id}: see 'gatepost distribution list'`,
+  account_not_found: (name) => `there is no account '${name}': see 'gatepost account list'`,
   webhook_not_found: (id) => `there is no webhook ${id}: see 'gatepost webhook list'`,
   webhook_limit_reached: (owner) =>
     `${owner} has reached the limit of webhooks (the setting webhook.per_owner_max)`,

@@ -82,6 +82,20 @@ export interface RunningServer {
   stop: Listener['stop'];
 }
 
+const limitsOfWebhooks = (): Pick<CallDeps['limits'], 'webhookTests' | 'webhookReplays'> => ({
+  webhookTests: new MinuteLimiter(() => WEBHOOK_TESTS_PER_MINUTE_MAX),
+  webhookReplays: {
+    perMinute: new MinuteLimiter(() => WEBHOOK_REPLAYS_PER_MINUTE_MAX),
+    running: new Set(),
+  },
+});
+
+const connection = (
+  peer: string,
+  isTrusted: (peer: string) => boolean,
+  scheme: Connection['scheme'],
+): Connection => ({ peer, isTrusted: isTrusted(peer), scheme });
+
 /** Starts the server. Rejects with `OperatorError` if it cannot listen at the address. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { core, clock, log, settings } = options;
@@ -96,10 +110,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     if (!isTrusted(peer)) return peer;
     return clientAddress(peer, request.headers.get('x-forwarded-for'), settings.trustedProxies);
   };
-  const connectionOf = (request: Request): Connection => {
-    const peer = peerOf(request);
-    return { peer, isTrusted: isTrusted(peer), scheme: options.tls ? 'https' : 'http' };
-  };
+  const scheme = options.tls ? 'https' : 'http';
+  const connectionOf = (request: Request) => connection(peerOf(request), isTrusted, scheme);
   const clientOf = (request: Request) => countedAs(addressOf(request));
   const authFailed = (client: string) => failures.record(client, clock.nowMs());
   const guessed = (request: Request) => authFailed(clientOf(request));
@@ -115,14 +127,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     log,
     settings,
-    limits: {
-      ...{ registrations, polls, turns: large.turns },
-      webhookTests: new MinuteLimiter(() => WEBHOOK_TESTS_PER_MINUTE_MAX),
-      webhookReplays: {
-        perMinute: new MinuteLimiter(() => WEBHOOK_REPLAYS_PER_MINUTE_MAX),
-        running: new Set(),
-      },
-    },
+    limits: { ...{ registrations, polls, turns: large.turns }, ...limitsOfWebhooks() },
     eventSenders: options.eventSenders,
     ...{ large, traffic, clientOf, crowd: new Crowd({ clientOf, isGone }) },
     authFailed,
@@ -145,10 +150,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     grantPatience: deps.grantPatience,
     limitLinks: (request) => (make, isMade) =>
       registrations.attempt(clientOf(request), clock.nowMs(), make, isMade),
-    provenanceOf: (request) => {
-      const connection = connectionOf(request);
-      return { ...connection, client: addressOf(request, connection.peer) };
-    },
+    provenanceOf: (request) => ({ ...connectionOf(request), client: addressOf(request) }),
   });
 
   const app = mount(deps, streams, gate, proxy, {

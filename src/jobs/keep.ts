@@ -109,6 +109,15 @@ export async function forgetEvents(
   await repeat(() => core.store.forgetOldSecrets(nowMs), signal);
 }
 
+/** Deletes sessions of the console and links for one use that are over. */
+export async function forgetSessions(
+  core: Core,
+  nowMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  await repeat(() => core.store.forgetSessions(nowMs), signal);
+}
+
 /** Deletes entries of the audit log that are older than `auditDays` or exceed the maximum. */
 export async function keepAuditBounded(
   core: Core,

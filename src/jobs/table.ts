@@ -11,6 +11,7 @@ import {
   endHandedOver,
   expireMessages,
   forgetEvents,
+  forgetSessions,
   forgetStrangers,
   type KeepSettings,
   keepAuditBounded,
@@ -65,6 +66,7 @@ function jobs({ core, clock, log, worker, outbox, tls, settings, node }: JobDeps
       keepAuditBounded(core, settings, nowMs(), signal),
     ),
     job('forget-events', '25 * * * * *', (signal) => forgetEvents(core, settings, nowMs(), signal)),
+    job('forget-sessions', '15 * * * * *', (signal) => forgetSessions(core, nowMs(), signal)),
     job('notices', '30 * * * * *', async (signal) => {
       await noticeSubscriptions(core, settings, nowMs(), signal);
       await noticeAppliance(core, tls?.expiresAtMs() ?? null, nowMs());

@@ -52,6 +52,13 @@ const RULES: Readonly<Record<string, Rule>> = {
     ],
     reason: 'HTTP asks the core; where the data lies is not its business',
   },
+  'src/console': {
+    ours: ['src/console/'],
+    // The calls with what they take and give: nothing of the server is in the page.
+    types: ['src/core/account/roles.ts', 'src/http/console/table.ts'],
+    packages: ['preact', '@preact/signals', 'uqr'],
+    reason: 'the page runs in a browser, and asks the server by its table of calls',
+  },
   'src/store/kind.ts': {
     ours: [],
     types: ['src/core/port/', ...LEAVES],

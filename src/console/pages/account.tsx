@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { encode } from 'uqr';
 import { call, Refusal } from '../call.ts';
 import { Field, Form } from '../parts/form.tsx';
-import { time } from '../parts/format.ts';
+import { agent, time } from '../parts/format.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { askMe, me, texts, wordsFor } from '../state.ts';
 import { hasPasskeys } from './sign-in.tsx';
@@ -187,7 +187,9 @@ function Sessions() {
         <ul class="list">
           {loaded.value.value?.map((one) => (
             <li key={one.id}>
-              <bdi class="agent">{one.agent}</bdi>
+              <bdi class="agent" title={one.agent}>
+                {agent(one.agent)}
+              </bdi>
               <span class="number">
                 <bdi>{one.client}</bdi> · {words.seen(time(one.seenAtMs))}
               </span>

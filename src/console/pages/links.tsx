@@ -110,9 +110,7 @@ function Row({ link }: { link: Link }) {
               rx="3"
             />
           </svg>
-          <bdi>
-            {number(link.deviceCount)} / {number(link.limit)}
-          </bdi>
+          <bdi>{texts.links.ofLimit(number(link.deviceCount), number(link.limit))}</bdi>
         </span>
       </td>
       <td>
@@ -265,7 +263,7 @@ export function LinksPage({ at }: { at: string }) {
         )}
       </div>
       <p class="notice good" role="status" hidden={made.value === null}>
-        {made.value !== null && texts.links.made1(made.value)}
+        {made.value !== null && texts.links.isReady(made.value)}
       </p>
       <div class="tools">
         <SearchField />

@@ -30,13 +30,14 @@ function Page({ code, days, ...found }: Overview) {
     down: REFUSED.reduce((sum, name) => sum + one[name], 0),
   }));
   const sum = (part: 'up' | 'down') => number(bars.reduce((all, one) => all + one[part], 0));
-  const end = found.activeUntilMs === null ? words.noEnd : date(found.activeUntilMs);
+  const { activeUntilMs } = found;
+  const end = activeUntilMs === null ? words.noEnd : words.until(date(activeUntilMs));
   return (
     <>
       <div class="title">
         <h1>{found.name || code}</h1>
         <p>
-          {words.plan} <bdi>{found.plan}</bdi> · {words.end} {end}
+          {words.plan} <bdi>{found.plan}</bdi> · {end}
           {found.isSuspended && <strong class="badge bad">{words.suspended}</strong>}
         </p>
       </div>

@@ -46,6 +46,7 @@ export function Form({ submit, onSubmit, children, beside }: FormProps) {
     problem.value = null;
     try {
       await onSubmit(given);
+      form.reset();
     } catch (fault) {
       problem.value = wordsFor(fault);
     } finally {

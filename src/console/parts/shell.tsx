@@ -105,6 +105,10 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <main id="content" tabIndex={-1}>
         {children}
       </main>
+      {/* On a phone the header has no room for it. */}
+      <footer>
+        <LookMenu />
+      </footer>
     </div>
   );
 }

@@ -50,8 +50,8 @@ export const texts: Texts = {
     refusals: 'پیوندهایی که امروز دستگاهی را رد کردند',
     noRefusals: 'در ۲۴ ساعت گذشته هیچ پیوندی دستگاهی را رد نکرده است.',
     refusalCount: (n) => `${number.format(n)} بار رد`,
-    end: 'اشتراک تا',
-    noEnd: 'بدون پایان',
+    until: (date) => `اشتراک تا ${date}`,
+    noEnd: 'اشتراک بدون پایان',
     plan: 'طرح',
     suspended: 'تعلیق‌شده',
   },
@@ -73,7 +73,8 @@ export const texts: Texts = {
     noteHint: 'تنها برای شما: نام، سفارش.',
     create: 'ایجاد',
     cancel: 'انصراف',
-    made1: (code) => `پیوند \u2068${code}\u2069 آماده است.`,
+    ofLimit: (n, limit) => `${n} از ${limit}`,
+    isReady: (code) => `پیوند \u2068${code}\u2069 آماده است.`,
     more: 'نمایش بیشتر',
     none: 'هنوز پیوندی نیست',
     noneHint:
@@ -106,6 +107,7 @@ export const texts: Texts = {
     removeFactor: 'خاموش کردن',
     recovery: 'این کدهای بازیابی را نگه دارید: هر کدام یک بار کار می‌کند و دیگر نشان داده نمی‌شود.',
     seen: (time) => `آخرین استفاده ${time}`,
+    agent: (browser, system) => `\u2068${browser}\u2069، \u2068${system}\u2069`,
   },
   reasons: {
     hwid_required: 'برنامه HWID نفرستاد',

@@ -55,8 +55,8 @@ export const texts: Texts = {
     refusals: 'Ссылки с отказами за сутки',
     noRefusals: 'За последние 24 часа отказов не было.',
     refusalCount: (n) => count(n, 'отказ', 'отказа', 'отказов'),
-    end: 'Подписка до',
-    noEnd: 'без срока',
+    until: (date) => `подписка до ${date}`,
+    noEnd: 'подписка без срока',
     plan: 'Тариф',
     suspended: 'приостановлена',
   },
@@ -78,7 +78,8 @@ export const texts: Texts = {
     noteHint: 'Только для вас: имя, заказ.',
     create: 'Создать',
     cancel: 'Отмена',
-    made1: (code) => `Ссылка ${code} готова.`,
+    ofLimit: (n, limit) => `${n} / ${limit}`,
+    isReady: (code) => `Ссылка ${code} готова.`,
     more: 'Показать ещё',
     none: 'Ссылок пока нет',
     noneHint:
@@ -113,6 +114,7 @@ export const texts: Texts = {
     recovery:
       'Сохраните коды восстановления: каждый действует один раз, больше они не показываются.',
     seen: (time) => `последний раз ${time}`,
+    agent: (browser, system) => `${browser}, ${system}`,
   },
   reasons: {
     hwid_required: 'приложение не прислало HWID',

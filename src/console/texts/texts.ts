@@ -49,7 +49,7 @@ export interface Texts {
     refusals: string;
     noRefusals: string;
     refusalCount: (count: number) => string;
-    end: string;
+    until: (date: string) => string;
     noEnd: string;
     plan: string;
     suspended: string;
@@ -72,7 +72,8 @@ export interface Texts {
     noteHint: string;
     create: string;
     cancel: string;
-    made1: (code: string) => string;
+    isReady: (code: string) => string;
+    ofLimit: (count: string, limit: string) => string;
     more: string;
     none: string;
     noneHint: string;
@@ -104,6 +105,7 @@ export interface Texts {
     removeFactor: string;
     recovery: string;
     seen: (time: string) => string;
+    agent: (browser: string, system: string) => string;
   };
   /** Why a known link refused a device. */
   reasons: {

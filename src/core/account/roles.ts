@@ -1,6 +1,6 @@
 /**
- * Who may do what in the console: one table of calls and roles. `http/console` has a record for
- * each call, so that a call without its row here does not compile, nor a row without its call.
+ * The rights of roles in the console: one table of calls. `http/console` has a record for each
+ * call, so that a call without its row here does not compile, nor a row without its call.
  */
 
 import type { Grant, Role } from '../port/account.ts';

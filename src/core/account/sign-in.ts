@@ -128,13 +128,12 @@ export function invite(
   return addLink(core, { kind: 'invitation', accountId: null, providerId, role }, nowMs);
 }
 
-/** Makes an entry for an account. Returns its secret, shown once. */
-export function makeEntry(
-  core: Core,
-  accountId: number,
-  nowMs: number,
-): Promise<string | Refused<'one_time_limit_reached'>> {
-  return addLink(core, { kind: 'entry', accountId, providerId: null, role: null }, nowMs);
+/** Makes an entry for an account, which the operator alone does. Returns its secret. */
+export async function makeEntry(core: Core, accountId: number, nowMs: number): Promise<string> {
+  const link = { kind: 'entry', accountId, providerId: null, role: null } as const;
+  const made = await addLink(core, link, nowMs, Number.MAX_SAFE_INTEGER);
+  if (isRefused(made)) throw new Error('entries have no limit');
+  return made;
 }
 
 async function addLink(
@@ -144,9 +143,10 @@ async function addLink(
     'kind' | 'accountId' | 'role' | 'providerId'
   >,
   nowMs: number,
+  countMax = LINKS_MAX,
 ): Promise<string | Refused<'one_time_limit_reached'>> {
   const secret = randomToken();
-  const bounds = { untilMs: nowMs + LINK_MS, countMax: LINKS_MAX, nowMs };
+  const bounds = { untilMs: nowMs + LINK_MS, countMax, nowMs };
   const draft = { ...link, ...bounds, secretHash: hashKey(secret) };
   const outcome = await core.store.addOneTime(draft, actAt(core, nowMs));
   return outcome === 'ok' ? secret : new Refused(outcome);

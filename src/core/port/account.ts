@@ -101,7 +101,7 @@ export interface AccountStore {
   listMembers(providerId: number | null): Maybe<Member[]>;
   /**
    * Gives an account another role at a place where it has one. Returns `account_not_found`, or
-   * `last_of_role` if nobody else has the place's highest role.
+   * `last_of_role` if no other account has the place's highest role.
    */
   changeRole(
     accountId: number,

@@ -3,7 +3,7 @@
 /** The author of a deed. No field is secret. */
 export interface Actor {
   kind: 'account' | 'operator' | 'provider' | 'system';
-  /** An account's name, the operator's on the machine, a provider's code, or a part of the program. */
+  /** Of an account, of the operator on the machine, a provider's code, a part of the program. */
   name: string;
   /** The provider's key, as `keyFingerprint` of core/secret.ts names it. */
   key?: string;

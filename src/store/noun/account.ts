@@ -16,6 +16,7 @@ import type {
 } from '../../core/port/account.ts';
 import { type Backend, type Notes, type Step, value } from '../backend.ts';
 import { ofOwner } from './owner.ts';
+import type { passkeyNoun } from './passkey.ts';
 import { oneTimeSteps } from './session.ts';
 
 type AccountRow = Omit<Account, 'recovery'> & { recovery: string };
@@ -99,10 +100,58 @@ function roleStatements(backend: Backend) {
   };
 }
 
-type AccountNoun = Omit<
-  AccountStore,
-  'addPasskey' | 'findPasskey' | 'listPasskeys' | 'usePasskey' | 'renamePasskey' | 'removePasskey'
->;
+type Proofs = 'setPassword' | 'setSecondFactor' | 'useTotpStep' | 'useRecoveryCode';
+type AccountNoun = Omit<AccountStore, keyof ReturnType<typeof passkeyNoun>>;
+
+/** The password and the second factor. */
+function proofMethods(
+  backend: Backend,
+  on: ReturnType<typeof statements>,
+): Pick<AccountStore, Proofs> {
+  /** Changes an account that is there. */
+  function* changed(
+    accountId: number,
+    change: (known: Account) => Step<void>,
+  ): Generator<unknown, boolean, unknown> {
+    const known = yield* on.lock.get({ accountId });
+    if (known === null) return false;
+    yield* change(accountIn(known));
+    return true;
+  }
+
+  return {
+    setPassword: (accountId, passwordHash, exceptSessionId, act) =>
+      backend.write((notes) =>
+        changed(accountId, function* () {
+          yield* on.setPassword.run({ accountId, passwordHash });
+          yield* on.endSessions.run({ accountId, exceptId: exceptSessionId ?? 0 });
+          notes.audit(act, deeds.setPassword(accountId, passwordHash !== null));
+        }),
+      ),
+    setSecondFactor: (accountId, { totpSecret, totpSinceMs, recovery }, act) =>
+      backend.write((notes) =>
+        changed(accountId, function* (before) {
+          const factor = { accountId, totpSecret, totpSinceMs, recovery: recovery.join(',') };
+          yield* on.setFactor.run(factor);
+          notes.audit(act, deeds.setSecondFactor(before, totpSinceMs));
+        }),
+      ),
+    useTotpStep: (accountId, step) =>
+      backend.change(function* () {
+        return (yield* on.useStep.run({ accountId, step })) > 0;
+      }),
+    useRecoveryCode: (accountId, codeHash, act) =>
+      backend.write(function* (notes) {
+        const known = yield* on.lock.get({ accountId });
+        const codes = listIn(known?.recovery ?? '');
+        const left = codes.filter((code) => code !== codeHash);
+        if (left.length === codes.length) return false;
+        yield* on.setRecovery.run({ accountId, recovery: left.join(',') });
+        notes.audit(act, deeds.useRecoveryCode(accountId, left.length));
+        return true;
+      }),
+  };
+}
 
 export function accountNoun(backend: Backend): AccountNoun {
   const on = statements(backend);
@@ -144,17 +193,6 @@ export function accountNoun(backend: Backend): AccountNoun {
     const id = (yield* on.find.get({ name }))?.id ?? 0;
     yield* roles.add.run({ accountId: id, ...grant });
     return { id, grant };
-  }
-
-  /** Changes an account that is there. */
-  function* changed(
-    accountId: number,
-    change: (known: Account) => Step<void>,
-  ): Generator<unknown, boolean, unknown> {
-    const known = yield* on.lock.get({ accountId });
-    if (known === null) return false;
-    yield* change(accountIn(known));
-    return true;
   }
 
   return {
@@ -213,35 +251,6 @@ export function accountNoun(backend: Backend): AccountNoun {
         notes.audit(act, deeds.removeRole(accountId, own), providerId ?? undefined);
         return 'ok';
       }),
-    setPassword: (accountId, passwordHash, exceptSessionId, act) =>
-      backend.write((notes) =>
-        changed(accountId, function* () {
-          yield* on.setPassword.run({ accountId, passwordHash });
-          yield* on.endSessions.run({ accountId, exceptId: exceptSessionId ?? 0 });
-          notes.audit(act, deeds.setPassword(accountId, passwordHash !== null));
-        }),
-      ),
-    setSecondFactor: (accountId, { totpSecret, totpSinceMs, recovery }, act) =>
-      backend.write((notes) =>
-        changed(accountId, function* (before) {
-          const factor = { accountId, totpSecret, totpSinceMs, recovery: recovery.join(',') };
-          yield* on.setFactor.run(factor);
-          notes.audit(act, deeds.setSecondFactor(before, totpSinceMs));
-        }),
-      ),
-    useTotpStep: (accountId, step) =>
-      backend.change(function* () {
-        return (yield* on.useStep.run({ accountId, step })) > 0;
-      }),
-    useRecoveryCode: (accountId, codeHash, act) =>
-      backend.write(function* (notes) {
-        const known = yield* on.lock.get({ accountId });
-        const codes = listIn(known?.recovery ?? '');
-        const left = codes.filter((code) => code !== codeHash);
-        if (left.length === codes.length) return false;
-        yield* on.setRecovery.run({ accountId, recovery: left.join(',') });
-        notes.audit(act, deeds.useRecoveryCode(accountId, left.length));
-        return true;
-      }),
+    ...proofMethods(backend, on),
   };
 }

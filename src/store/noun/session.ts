@@ -52,8 +52,8 @@ function statements(backend: Backend) {
   const session = sql`
     SELECT id, account_id AS "accountId", provider_id AS "providerId",
       (SELECT p.code FROM provider p WHERE p.id = session.provider_id) AS "providerCode",
-      key_hash AS "keyHash", method, client, agent, created_at_ms AS "createdAtMs", seen_at_ms AS "seenAtMs",
-      until_ms AS "untilMs"
+      key_hash AS "keyHash", method, client, agent, created_at_ms AS "createdAtMs",
+      seen_at_ms AS "seenAtMs", until_ms AS "untilMs"
     FROM session`;
   const over = (table: string) => sql`
     DELETE FROM ${sql.raw(table)} WHERE id IN (SELECT id FROM ${sql.raw(table)}

@@ -1,0 +1,110 @@
+/** `gatepost console link` and `gatepost account …`: the way into the console, and back in. */
+
+import type { Command } from 'commander';
+import { endAllSessions, makeOperatorEntry, resetAccount } from '../core/account/operator.ts';
+import { hostInUrl } from '../whereabouts.ts';
+import {
+  type CliContext,
+  type CommonOptions,
+  flagsOf,
+  print,
+  printTable,
+  withCore,
+} from './context.ts';
+import { providerOf } from './provider-name.ts';
+import { granted } from './refusal.ts';
+import { showTime } from './values.ts';
+
+interface UrlOptions extends CommonOptions {
+  url?: string;
+}
+
+interface LinkOptions extends UrlOptions {
+  account: string;
+}
+
+interface ListOptions extends CommonOptions {
+  provider?: string;
+}
+
+/** Prints a link for one use: the secret is in the fragment, which no server receives. */
+function printLink(context: CliContext, options: UrlOptions, name: string, secret: string): void {
+  const { config } = context.loadConfig(flagsOf(options));
+  const here = `http://${hostInUrl(config.host === '0.0.0.0' ? '127.0.0.1' : config.host)}`;
+  const base = options.url?.replace(/\/+$/, '') ?? `${here}:${config.port}`;
+  const link = `${base}/console#entry=${secret}`;
+  const note = `It signs ${name} in once, in the next ten minutes.`;
+  print(context, options, { account: name, link }, `${link}\n${note}`);
+}
+
+async function link(context: CliContext, options: LinkOptions): Promise<void> {
+  const nowMs = context.nowMs();
+  const made = await withCore(context, options, (core) =>
+    makeOperatorEntry(core, options.account, nowMs),
+  );
+  const { name, secret } = granted(made, options.account);
+  printLink(context, options, name, secret);
+}
+
+async function reset(context: CliContext, name: string, options: UrlOptions): Promise<void> {
+  const nowMs = context.nowMs();
+  const made = await withCore(context, options, (core) => resetAccount(core, name, nowMs));
+  printLink(context, options, name, granted(made, name));
+}
+
+async function endSessions(context: CliContext, name: string, options: CommonOptions) {
+  const nowMs = context.nowMs();
+  const made = await withCore(context, options, (core) => endAllSessions(core, name, nowMs));
+  const count = granted(made, name);
+  print(context, options, { account: name, ended: count }, `Sessions ended: ${count}`);
+}
+
+async function list(context: CliContext, options: ListOptions): Promise<void> {
+  const members = await withCore(context, options, async (core) => {
+    const { provider } = options;
+    const place = provider === undefined ? null : (await providerOf(core, { provider })).id;
+    return core.store.listMembers(place);
+  });
+  const shown = members.map((one) => ({
+    ...{ name: one.name, role: one.role, passkeys: one.passkeyCount },
+    password: one.hasPassword ? 'yes' : 'no',
+    second_factor: one.hasTotp ? 'yes' : 'no',
+    signed_in_at: one.signedInAtMs === null ? '' : showTime(one.signedInAtMs),
+  }));
+  printTable(context, options, shown, {
+    ...{ name: 'name', role: 'role', password: 'password', passkeys: 'passkeys' },
+    ...{ 'second factor': 'second_factor', 'signed in at': 'signed_in_at' },
+  });
+}
+
+export function addAccountCommands(program: Command, context: CliContext): void {
+  const url = [
+    '--url <address>',
+    'the address of the server, if the link is for another machine',
+  ] as const;
+  program
+    .command('console')
+    .description('the console in the browser')
+    .command('link')
+    .description('print a link that signs an operator in once; makes the account if need be')
+    .option('--account <name>', 'the name of the account', 'operator')
+    .option(...url)
+    .action((options: LinkOptions) => link(context, options));
+  const account = program.command('account').description('accounts of the console');
+  account
+    .command('list')
+    .description('list the accounts with a role at the appliance, or at a provider')
+    .option('--provider <code>', 'those of a provider')
+    .action((options: ListOptions) => list(context, options));
+  account
+    .command('reset')
+    .argument('<name>', 'the name of the account')
+    .description('remove password, second factor and sessions, and print a link to come back')
+    .option(...url)
+    .action((name: string, options: UrlOptions) => reset(context, name, options));
+  account
+    .command('end-sessions')
+    .argument('<name>', 'the name of the account')
+    .description('end all sessions of an account')
+    .action((name: string, options: CommonOptions) => endSessions(context, name, options));
+}

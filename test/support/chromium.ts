@@ -1,0 +1,45 @@
+/** Debian's Chromium, for tests of the console in a real browser. */
+
+import { test } from 'bun:test';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+const EXECUTABLE = Bun.which('chromium') ?? Bun.which('google-chrome');
+
+const MISSING = 'there is no chromium: make test-tools installs it';
+if (EXECUTABLE === null) {
+  // Where submissions are judged, a test that did not run is one that failed.
+  if (process.env['CI'] === 'true') throw new Error(MISSING);
+  console.warn(`Tests are skipped: ${MISSING}.`);
+}
+
+/** `test` if there is a Chromium. */
+export const testChromium = test.skipIf(EXECUTABLE === null);
+
+export function startChromium(): Promise<Browser> {
+  const executablePath = EXECUTABLE ?? '';
+  // Without the last ones it asks its maker's servers at each start.
+  const args = [
+    ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+    ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  ];
+  return chromium.launch({ executablePath, args });
+}
+
+/** A page that notes what must not happen: faults, refused contents, calls to elsewhere. */
+export async function openPage(
+  context: BrowserContext,
+  url: string,
+): Promise<{ page: Page; troubles: string[] }> {
+  const troubles: string[] = [];
+  const page = await context.newPage();
+  page.on('pageerror', (fault) => troubles.push(String(fault)));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') troubles.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url) && !request.url().startsWith('data:')) {
+      troubles.push(`asks ${request.url()}`);
+    }
+  });
+  return { page, troubles };
+}
