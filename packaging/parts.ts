@@ -16,20 +16,28 @@ export interface Part {
   sha512: string;
 }
 
-/** The npm packages in the executable, sorted by name. */
-export async function packagesInside(): Promise<Part[]> {
+/** The packages with code in a bundle, by their folders. */
+async function packagesIn(source: string, target: 'bun' | 'browser'): Promise<string[]> {
   const built = await Bun.build({
-    entrypoints: [join(ROOT, 'src/main.ts')],
-    target: 'bun',
+    entrypoints: [join(ROOT, source)],
+    target,
     minify: { syntax: true },
     metafile: true,
   });
   if (!built.metafile) throw new Error('the bundler said nothing of what it bundled');
-  const used = Object.values(built.metafile.outputs).flatMap(({ inputs }) =>
+  return Object.values(built.metafile.outputs).flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([path, { bytesInOutput }]) =>
       bytesInOutput > 0 ? [/^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? ''] : [],
     ),
   );
+}
+
+/** The npm packages in the executable, the page of the console included, sorted by name. */
+export async function packagesInside(): Promise<Part[]> {
+  const used = [
+    ...(await packagesIn('src/main.ts', 'bun')),
+    ...(await packagesIn('src/console/app.tsx', 'browser')),
+  ];
   const folders = [...new Set(used)].filter((folder) => folder !== '');
   const lock = readFileSync(join(ROOT, 'bun.lock'), 'utf8');
   return folders

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect } from 'bun:test';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { openPage, startChromium, testChromium } from '../support/chromium.ts';
+import { HAS_CHROMIUM, openPage, startChromium, testChromium } from '../support/chromium.ts';
 import { addProviderByCommand, run, type ServerProcess, startServe } from '../support/process.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
     const of = `provider_code=${code}&auth_key=${key}`;
     await fetch(`${server.url}/api/add-install?${of}&install_limit=${(n % 5) + 1}&note=${note}`);
   }
-  browser = await startChromium();
+  if (HAS_CHROMIUM) browser = await startChromium();
 });
 afterAll(() => browser?.close());
 

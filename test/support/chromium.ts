@@ -12,8 +12,10 @@ if (EXECUTABLE === null) {
   console.warn(`Tests are skipped: ${MISSING}.`);
 }
 
+export const HAS_CHROMIUM = EXECUTABLE !== null;
+
 /** `test` if there is a Chromium. */
-export const testChromium = test.skipIf(EXECUTABLE === null);
+export const testChromium = test.skipIf(!HAS_CHROMIUM);
 
 export function startChromium(): Promise<Browser> {
   const executablePath = EXECUTABLE ?? '';

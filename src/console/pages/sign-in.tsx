@@ -167,7 +167,9 @@ export function SignIn() {
           </>
         )}
       </main>
-      <LookMenu />
+      <footer>
+        <LookMenu />
+      </footer>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 /** Numbers and times in the language of the page. */
 
 import { texts } from '../state.ts';
+import { agentIn } from './agent.ts';
 
 export const number = (value: number) => new Intl.NumberFormat(texts.tag).format(value);
 
@@ -16,19 +17,8 @@ export const day = (text: string) =>
     Date.parse(text),
   );
 
-const BROWSERS = [
-  ['Edge', /Edg(?:A|iOS)?\/(\d+)/],
-  ['Opera', /OPR\/(\d+)/],
-  ['Firefox', /(?:Firefox|FxiOS)\/(\d+)/],
-  ['Chrome', /(?:Chrome|CriOS)\/(\d+)/],
-  ['Safari', /Version\/(\d+).*Safari/],
-] as const;
-const SYSTEMS = ['Android', 'iPhone', 'iPad', 'Windows', 'Mac OS', 'Linux'] as const;
-
 /** What a browser calls itself, in two words. */
 export function agent(text: string): string {
-  const [name, pattern] = BROWSERS.find(([, one]) => one.test(text)) ?? [];
-  const system = SYSTEMS.find((one) => text.includes(one));
-  if (name === undefined || system === undefined) return text;
-  return texts.account.agent(`${name} ${pattern?.exec(text)?.[1]}`, system);
+  const found = agentIn(text);
+  return found === null ? text : texts.account.agent(found.browser, found.system);
 }

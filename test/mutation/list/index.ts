@@ -1,6 +1,7 @@
 import type { MutatedFile } from '../mutation.ts';
 import { commandLineFiles } from './command-line.ts';
 import { config } from './config.ts';
+import { consoleFiles } from './console.ts';
 import { coreDevices } from './core-devices.ts';
 import { coreLinks } from './core-links.ts';
 import { coreRules } from './core-rules.ts';
@@ -31,6 +32,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...gate,
   ...config,
   ...commandLineFiles,
+  ...consoleFiles,
   ...machine,
   ...coreRules,
   ...coreWords,

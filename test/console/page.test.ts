@@ -1,0 +1,140 @@
+/** The page of the console from its sources: what it says, and that axe finds no fault in it. */
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { buildConsole } from '../../packaging/console.ts';
+import { agentIn } from '../../src/console/parts/agent.ts';
+import { texts as en } from '../../src/console/texts/en.ts';
+import { texts as fa } from '../../src/console/texts/fa.ts';
+import { texts as ru } from '../../src/console/texts/ru.ts';
+import { texts as zh } from '../../src/console/texts/zh.ts';
+import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
+import { HAS_CHROMIUM, openPage, startChromium, testChromium } from '../support/chromium.ts';
+import { ROOT } from '../support/tree.ts';
+import { PATIENCE_MS } from '../support/until.ts';
+
+setDefaultTimeout(4 * PATIENCE_MS);
+
+describe('texts', () => {
+  test('numbers have the forms of the language', () => {
+    expect([1, 2].map(en.links.count)).toEqual(['1 link shown', '2 links shown']);
+    expect([1, 2, 5, 21].map(ru.overview.refusalCount)).toEqual([
+      ...['1 отказ', '2 отказа', '5 отказов', '21 отказ'],
+    ]);
+    expect(fa.links.ofLimit('۰', '۵')).toBe('۰ از ۵');
+  });
+
+  test('no language repeats a sentence of English', () => {
+    const sentencesOf = (texts: object): string[] =>
+      Object.values(texts).flatMap((value) =>
+        typeof value === 'string' ? [value] : typeof value === 'object' ? sentencesOf(value) : [],
+      );
+    const english = new Set(sentencesOf(en));
+    for (const texts of [ru, zh, fa]) {
+      expect(sentencesOf(texts)).toHaveLength(english.size === 0 ? 0 : sentencesOf(en).length);
+      expect(sentencesOf(texts).filter((text) => english.has(text))).toEqual([]);
+    }
+  });
+});
+
+test.each([
+  ['Mozilla/5.0 (X11; Linux x86_64) Chrome/156.0.0.0 Safari/537.36', 'Chrome 156', 'Linux'],
+  ['Mozilla/5.0 (Windows NT 10.0) Chrome/156.0 Safari/537.36 Edg/156.0', 'Edge 156', 'Windows'],
+  ['Mozilla/5.0 (iPhone; CPU iPhone OS 26) Version/26.1 Mobile Safari/60', 'Safari 26', 'iPhone'],
+  ['Mozilla/5.0 (Android 17; Mobile; rv:150.0) Firefox/150.0', 'Firefox 150', 'Android'],
+])('%s is %s on %s', (text, browser, system) => {
+  expect(agentIn(text)).toEqual({ browser, system });
+});
+
+test('any other agent is shown as it is', () => {
+  expect(agentIn('curl/8.5.0')).toBeNull();
+});
+
+describe('in Chromium', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatepost-console-'));
+  const axe = readFileSync(join(ROOT, 'node_modules/axe-core/axe.min.js'), 'utf8');
+  let app: TestApp;
+  let browser: Browser;
+  let url: string;
+
+  beforeAll(async () => {
+    await buildConsole(folder);
+    const names = readdirSync(folder);
+    const consoleFiles = new Map(
+      names.map((name) => [name.replace(/\.gz$/, ''), Bun.file(join(folder, name)) as Blob]),
+    );
+    app = await startTestApp({ consoleFiles });
+    url = app.url.replace('127.0.0.1', 'localhost');
+    if (HAS_CHROMIUM) browser = await startChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** The faults that axe finds. It comes by the debugger, which the policy of the page allows. */
+  async function faultsOf(page: Page): Promise<string[]> {
+    const devtools = await page.context().newCDPSession(page);
+    const run = `${axe}; axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa',
+      'best-practice'] }).then(({ violations }) => JSON.stringify(violations.flatMap(
+      ({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html))))`;
+    const { result } = await devtools.send('Runtime.evaluate', {
+      ...{ expression: run, awaitPromise: true, returnByValue: true },
+    });
+    return JSON.parse(result.value);
+  }
+
+  async function signIn(page: Page, code: string, key: string): Promise<void> {
+    await page.goto(`${url}/console`);
+    await page.locator('.ways button').nth(1).click();
+    await page.locator('input[name=code]').fill(code);
+    await page.locator('input[name=key]').fill(key);
+    await page.locator('button[type=submit]').click();
+  }
+
+  testChromium.each([
+    ['light', 'en-GB'],
+    ['dark', 'fa-IR'],
+  ] as const)('no page has a fault: %s, %s', async (colorScheme, locale) => {
+    const credentials = await seedProvider(app);
+    for (let n = 0; n < 3; n++) {
+      await call(app, '/api/add-install', credentials, { install_limit: '2', note: `${n}` });
+    }
+    const context = await browser.newContext({ colorScheme, locale, reducedMotion: 'reduce' });
+    const { page, troubles } = await openPage(context, url);
+    await page.goto(`${url}/console`);
+    await page.locator('h1').waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await signIn(page, credentials.code, credentials.authKey);
+    await page.locator('.bars').waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await page.goto(`${url}/console/links`);
+    await page.locator('.rows').waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await page.locator('.title > button.main').click();
+    expect(await faultsOf(page)).toEqual([]);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  testChromium('a refusal is said in words, and a session that is over leads back', async () => {
+    const { code, authKey } = await seedProvider(app);
+    const context = await browser.newContext({ locale: 'en-GB' });
+    const { page } = await openPage(context, url);
+    await signIn(page, code, 'x'.repeat(32));
+    await page.getByText(en.refusals.sign_in_wrong).waitFor();
+    await signIn(page, code, authKey);
+    await page.getByRole('link', { name: 'Links' }).click();
+    await page.getByRole('heading', { name: en.links.none }).waitFor();
+    const providerId = (await app.core.store.findProvider(code))?.id ?? 0;
+    const act = { actor: app.core.actor(), atMs: app.clock.nowMs() };
+    await app.core.store.endSessions({ accountId: null, providerId }, null, act);
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('heading', { name: en.signIn.title }).waitFor();
+    await context.close();
+  });
+});

@@ -1,0 +1,114 @@
+import type { MutatedFile } from '../mutation.ts';
+
+export const consoleFiles: readonly MutatedFile[] = [
+  {
+    file: 'src/core/account/roles.ts',
+    tests: ['test/http/console/rights.test.ts'],
+    changes: [
+      ["(at === 'provider' && grant.providerId === providerId)", "at === 'provider'"],
+      [
+        "'links.add': right('provider', 'owner', 'sender', 'operator')",
+        "'links.add': right('open')",
+      ],
+    ],
+  },
+  {
+    file: 'src/core/account/session.ts',
+    tests: ['test/http/console/sign-in.test.ts'],
+    changes: [
+      ['session === null || nowMs >= session.untilMs', 'session === null'],
+      ['!sameHash(provider.keyHash, keyHash)', 'provider.keyHash === null'],
+      ['nowMs - session.createdAtMs < FRESH_MS', 'session.createdAtMs > 0'],
+      ['session.createdAtMs + SESSION_MAX_MS', 'nowMs + SESSION_MAX_MS'],
+    ],
+  },
+  {
+    file: 'src/core/account/sign-in.ts',
+    tests: ['test/http/console/sign-in.test.ts'],
+    changes: [
+      ["authentic === null || authentic.scope !== 'main'", 'authentic === null'],
+      ['if (!sameHash(provider.keyHash, keyHash)) return wrong();', ''],
+      ['if (account.totpSinceMs !== null) {', 'if (account.totpStep < 0) {'],
+    ],
+  },
+  {
+    file: 'src/core/account/second-factor.ts',
+    tests: ['test/http/console/sign-in.test.ts'],
+    changes: [['step !== undefined && store.useTotpStep(id, step)', 'step !== undefined']],
+  },
+  {
+    file: 'src/core/account/keys.ts',
+    tests: ['test/http/console/sign-in.test.ts'],
+    changes: [["has === 'main' || has === need", "need !== 'links' || has === need"]],
+  },
+  {
+    file: 'src/http/access.ts',
+    tests: ['test/http/console/sign-in.test.ts'],
+    changes: [['if (!opens(scope, needs)) {', 'if (scope === null) {']],
+  },
+  {
+    file: 'src/http/console/site.ts',
+    tests: ['test/http/console/site.test.ts'],
+    changes: [
+      [
+        "(host === 'localhost' || isLoopback(host)) && isBare",
+        "(host === 'localhost' || isLoopback(host))",
+      ],
+      ["isLoopback(peer) && (host === 'localhost'", "(host === 'localhost'"],
+      ["headers.get('origin') === origin && ", ''],
+      ["(from === null || from === 'same-origin')", 'true'],
+    ],
+  },
+  {
+    file: 'src/http/console/answer.ts',
+    tests: ['test/http/console'],
+    changes: [
+      ["if (!isOwnPage(request, site)) return new Refused('other_origin');", ''],
+      [
+        "mayCall(name, grants, provider?.id ?? null) ? provider : new Refused('no_right')",
+        'provider',
+      ],
+    ],
+  },
+  {
+    file: 'src/http/console/session-calls.ts',
+    tests: ['test/http/console/sign-in.test.ts'],
+    changes: [
+      [
+        "if (isRefused(entered) && entered.says === 'code_wrong') wrongCodes.admits(name, nowMs);",
+        '',
+      ],
+    ],
+  },
+  {
+    file: 'src/store/noun/account.ts',
+    tests: ['test/store/contract/account.test.ts'],
+    changes: [
+      ["if (isLast) return 'last_of_role';\n        yield* roles.change", 'yield* roles.change'],
+      ['if (left === 0) yield* on.remove.run({ accountId });', ''],
+    ],
+  },
+  {
+    file: 'src/store/noun/session.ts',
+    tests: ['test/store/contract/account.test.ts'],
+    changes: [
+      ['found === null || !(yield* secrets.take(kind, secretHash))', 'found === null'],
+      ['known.slice(countMax - 1)', 'known.slice(countMax)'],
+    ],
+  },
+  {
+    file: 'src/console/state.ts',
+    tests: ['test/console/page.test.ts'],
+    changes: [["if (fault.says === 'signed_out') me.value = null;", '']],
+  },
+  {
+    file: 'src/console/parts/agent.ts',
+    tests: ['test/console/page.test.ts'],
+    changes: [["['iPhone', 'iPad',", "['iPad',"]],
+  },
+  {
+    file: 'src/console/texts/ru.ts',
+    tests: ['test/console/page.test.ts'],
+    changes: [["form === 'few' ? few : many", 'many']],
+  },
+];
