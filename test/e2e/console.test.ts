@@ -13,6 +13,7 @@ import { useProcesses } from '../support/use-processes.ts';
 useProcesses();
 
 const PASSWORD = 'a long enough password';
+const HASH = 'a'.repeat(64);
 const NOTES = ['Order 1041', 'Anna, tablet', '<img src=x onerror=alert(1)>', 'سفارش ۱۲', 'Spring'];
 
 let browser: Browser;
@@ -25,10 +26,17 @@ beforeAll(async () => {
   server = await startServe({});
   ({ code, authKey: key } = await addProviderByCommand(server.dataDir));
   site = `http://localhost:${server.port}`;
+  const of = `provider_code=${code}&auth_key=${key}`;
+  await fetch(`${server.url}/api/add-domain?${of}&domain_hash=${HASH}`);
   for (let n = 0; n < 60; n++) {
     const note = encodeURIComponent(`${NOTES[n % NOTES.length]} ${n}`);
-    const of = `provider_code=${code}&auth_key=${key}`;
-    await fetch(`${server.url}/api/add-install?${of}&install_limit=${(n % 5) + 1}&note=${note}`);
+    const path = `/api/add-install?${of}&install_limit=${(n % 5) + 1}&note=${note}`;
+    const made = (await (await fetch(`${server.url}${path}`)).json()) as { install_code: string };
+    // Of the newest ones some have devices, and some more devices than they admit.
+    for (let device = 0; n > 40 && device < n % 4; device++) {
+      const facts = `hwid=phone-${n}-${device}&os_name=android&device_model=Pixel`;
+      await fetch(`${server.url}/install?id=${HASH}&installid=${made.install_code}&${facts}`);
+    }
   }
   if (HAS_CHROMIUM) browser = await startChromium();
 });
@@ -59,7 +67,6 @@ testChromium('a provider signs in, sees its links, finds one and makes one', asy
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await picture(page, 'sign-in');
   await signInByKey(page);
-  await picture(page, 'overview');
   await page.getByRole('link', { name: 'Links' }).click();
   await page.getByText('50 links shown').waitFor();
   await picture(page, 'links');

@@ -18,6 +18,8 @@ import { pathOf, RECORDS } from './table.ts';
 const BODY_BYTES_MAX = 64 * 1024;
 /** Wrong codes of a second factor in a minute: one of a million is right for 90 s. */
 const WRONG_CODES_PER_MINUTE_MAX = 5;
+/** Challenges of passkeys for a client in a minute: a few people behind one address. */
+const CHALLENGES_PER_MINUTE_MAX = 20;
 /** Refusals of what may be a guess. */
 const GUESSES = new Set(['sign_in_wrong', 'code_wrong']);
 
@@ -37,15 +39,18 @@ type Answering = (request: Request) => Promise<Response>;
 
 /** Makes the answers of the calls, by their paths. */
 export function callAnswers(deps: ConsoleDeps): [path: `/${string}`, answer: Answering][] {
-  const wrongCodes = new MinuteLimiter(() => WRONG_CODES_PER_MINUTE_MAX);
-  return RECORDS.map(([name, record]) => [pathOf(name), answering(name, record, deps, wrongCodes)]);
+  const limits = {
+    wrongCodes: new MinuteLimiter(() => WRONG_CODES_PER_MINUTE_MAX),
+    challenges: new MinuteLimiter(() => CHALLENGES_PER_MINUTE_MAX),
+  };
+  return RECORDS.map(([name, record]) => [pathOf(name), answering(name, record, deps, limits)]);
 }
 
 function answering(
   name: CallName,
   record: AnyCall,
   deps: ConsoleDeps,
-  wrongCodes: MinuteLimiter,
+  limits: Pick<Caller, 'wrongCodes' | 'challenges'>,
 ): Answering {
   const { clock, core, log, traffic } = deps;
   const input = TypeCompiler.Compile(record.input);
@@ -78,7 +83,7 @@ function answering(
     };
     const caller = {
       ...{ core: actingAs(core, actor), nowMs, site, browser: { client, agent } },
-      ...{ passwords: deps.passwords, wrongCodes, setToken, signedIn, provider },
+      ...{ passwords: deps.passwords, ...limits, setToken, signedIn, provider },
       account: signedIn?.account,
     };
     return handle(caller, given);

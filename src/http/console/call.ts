@@ -23,6 +23,8 @@ export interface Caller {
   passwords: Passwords;
   /** Wrong codes of the second factor, by account: who makes them knows the password. */
   wrongCodes: MinuteLimiter;
+  /** Challenges of passkeys, by client: each is a row, also of a caller without a session. */
+  challenges: MinuteLimiter;
   /** Gives the browser a session, or (null) takes it away. */
   setToken(token: string | null): void;
   signedIn: SignedIn | null;

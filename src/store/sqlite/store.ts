@@ -2,7 +2,9 @@
 
 import { join } from 'node:path';
 import { systemClock } from '../../clock.ts';
+import { after } from '../../core/port/maybe.ts';
 import type { Store } from '../../core/port/store.ts';
+import { sameHash } from '../../core/secret.ts';
 import type { StoreOptions } from '../kind.ts';
 import { FigureCounter } from '../noun/figure-counter.ts';
 import { noteStatements, WriteNotes } from '../noun/notes.ts';
@@ -63,10 +65,17 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const backend = sqliteBackend(context);
   const nouns = nounsOf(backend, { figures, events: on.events, seal: () => undefined });
   const knownProviders = new AnswerCache(db, (code) => nouns.findProvider(code));
+  // Each wrong key asks for it; few providers have one.
+  const knownKeys = new AnswerCache(db, (providerId) => nouns.listKeys(Number(providerId)));
   const processes = new Processes(context, dataDir);
   return {
     ...nouns,
     findProvider: (code) => knownProviders.get(code),
+    findKey: (providerId, keyHash) =>
+      after(knownKeys.get(`${providerId}`), (keys) => {
+        const found = keys.find((key) => sameHash(key.keyHash, keyHash));
+        return found ?? null;
+      }),
     ...healthStore(context, dataDir),
     ...exportStore(dataDir),
     ...watchStore(context, processes),

@@ -1,6 +1,14 @@
 /** Who gets into the console, by which way, and how it ends. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
 import { generateHOTP } from '@oslojs/otp';
 import { makeEntry } from '../../../src/core/account/sign-in.ts';
 import { rotateKey } from '../../../src/core/provider.ts';
@@ -8,6 +16,10 @@ import { ACT } from '../../support/actor.ts';
 import { seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { auditEntries } from '../../support/audit.ts';
 import { ConsoleBrowser } from '../../support/console.ts';
+import { PATIENCE_MS } from '../../support/until.ts';
+
+// A password takes a tenth of a second of a processor.
+setDefaultTimeout(4 * PATIENCE_MS);
 
 const HOUR_MS = 3_600_000;
 const PASSWORD = 'a long enough password';
@@ -145,6 +157,13 @@ describe('a password', () => {
     expect(said.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => 'code_wrong'));
     expect(said[5]).toBe('too_many_requests');
   });
+});
+
+test('challenges of passkeys are few in a minute for a client', async () => {
+  const said: (string | undefined)[] = [];
+  for (let n = 0; n < 21; n++) said.push(await browser().refusal('session.passkey-challenge', {}));
+  expect(said.filter((one) => one === undefined)).toHaveLength(20);
+  expect(said.at(-1)).toBe('too_many_requests');
 });
 
 describe('an invitation', () => {

@@ -104,7 +104,7 @@ export const consoleFiles: readonly MutatedFile[] = [
   {
     file: 'src/console/parts/agent.ts',
     tests: ['test/console/page.test.ts'],
-    changes: [["['iPhone', 'iPad',", "['iPad',"]],
+    changes: [["'iPhone', 'iPad',", "'iPad',"]],
   },
   {
     file: 'src/console/texts/ru.ts',
