@@ -88,6 +88,14 @@ testChromium('a provider signs in, sees its links, finds one and makes one', asy
   await page.getByRole('button', { name: 'Create' }).click();
   await page.getByText(/^Link \w{12} is ready\.$/).waitFor();
   await page.getByRole('row', { name: /from the console/ }).waitFor();
+  await page.goto(`${site}/console`);
+  // Figures are saved every ten seconds.
+  for (let n = 0; (await page.getByText(/^\d+ refusals?$/).count()) === 0 && n < 120; n++) {
+    await page.reload();
+    await page.getByRole('heading', { name: 'Links that refused a device today' }).waitFor();
+  }
+  await page.getByText('the link is full').first().waitFor();
+  await picture(page, 'overview');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   expect(troubles).toEqual([]);

@@ -29,7 +29,7 @@ export const texts: Texts = {
     account: 'حساب شما',
     provider: 'ارائه‌دهنده',
     theme: 'پوسته',
-    auto: 'مانند سیستم',
+    auto: 'سیستم',
     light: 'روشن',
     dark: 'تیره',
     languageName: 'زبان',

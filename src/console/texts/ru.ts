@@ -34,7 +34,7 @@ export const texts: Texts = {
     account: 'Учётная запись',
     provider: 'Провайдер',
     theme: 'Тема',
-    auto: 'Как в системе',
+    auto: 'Система',
     light: 'Светлая',
     dark: 'Тёмная',
     languageName: 'Язык',
