@@ -128,6 +128,8 @@ testChromium(
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await page.getByRole('link', { name: 'Links' }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
+    // The page of the account has such labels too.
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.getByLabel('Name').fill('operator');
     await page.getByLabel('Password').fill('not the password');
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
