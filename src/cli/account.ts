@@ -1,7 +1,9 @@
 /** `gatepost console link` and `gatepost account …`: the way into the console, and back in. */
 
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { readAccountName } from '../core/account/formats.ts';
 import { endAllSessions, makeOperatorEntry, resetAccount } from '../core/account/operator.ts';
+import { isRefused } from '../core/outcome.ts';
 import { hostInUrl } from '../whereabouts.ts';
 import {
   type CliContext,
@@ -11,9 +13,9 @@ import {
   printTable,
   withCore,
 } from './context.ts';
-import { providerOf } from './provider-name.ts';
+import { PROVIDER, providerOf } from './provider-name.ts';
 import { granted } from './refusal.ts';
-import { showTime } from './values.ts';
+import { baseUrlValue, showTime } from './values.ts';
 
 interface UrlOptions extends CommonOptions {
   url?: string;
@@ -25,6 +27,12 @@ interface LinkOptions extends UrlOptions {
 
 interface ListOptions extends CommonOptions {
   provider?: string;
+}
+
+function accountName(text: string): string {
+  const name = readAccountName(text);
+  if (isRefused(name)) throw new InvalidArgumentError(`a ${name.detail}`);
+  return name;
 }
 
 /** Prints a link for one use: the secret is in the fragment, which no server receives. */
@@ -81,30 +89,31 @@ export function addAccountCommands(program: Command, context: CliContext): void 
   const url = [
     '--url <address>',
     'the address of the server, if the link is for another machine',
+    baseUrlValue,
   ] as const;
   program
     .command('console')
     .description('the console in the browser')
     .command('link')
     .description('print a link that signs an operator in once; makes the account if need be')
-    .option('--account <name>', 'the name of the account', 'operator')
+    .option('--account <name>', 'the name of the account', accountName, 'operator')
     .option(...url)
     .action((options: LinkOptions) => link(context, options));
   const account = program.command('account').description('accounts of the console');
   account
     .command('list')
     .description('list the accounts with a role at the appliance, or at a provider')
-    .option('--provider <code>', 'those of a provider')
+    .option(PROVIDER[0], 'those of a provider', PROVIDER[2])
     .action((options: ListOptions) => list(context, options));
   account
     .command('reset')
-    .argument('<name>', 'the name of the account')
+    .argument('<name>', 'the name of the account', accountName)
     .description('remove password, second factor and sessions, and print a link to come back')
     .option(...url)
     .action((name: string, options: UrlOptions) => reset(context, name, options));
   account
     .command('end-sessions')
-    .argument('<name>', 'the name of the account')
+    .argument('<name>', 'the name of the account', accountName)
     .description('end all sessions of an account')
     .action((name: string, options: CommonOptions) => endSessions(context, name, options));
 }

@@ -301,13 +301,6 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       return words;
     },
   ],
-  account_not_found: [
-    async () => ['account', 'reset', 'anna'],
-    async () => ['account', 'end-sessions', 'anna'],
-  ].map((words) => async () => {
-    await addProvider();
-    return words();
-  }),
   webhook_not_found: [
     async () => ['webhook', 'set', '7', '--enable'],
     async () => ['webhook', 'rotate', '7'],
@@ -327,6 +320,13 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       return words;
     },
   ],
+  account_not_found: [
+    async () => ['account', 'reset', 'anna'],
+    async () => ['account', 'end-sessions', 'anna'],
+  ].map((words) => async () => {
+    await addProvider();
+    return words();
+  }),
   file_exists: [
     async () => {
       await addProvider();

@@ -60,6 +60,8 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'webhook deliveries': ['1'],
   'webhook replay': ['1', '--event', '1'],
   'webhook remove': ['1', '--yes'],
+  'account reset': ['anna'],
+  'account end-sessions': ['anna'],
 };
 
 /** Where any text is as good as another, or the file decides. */
