@@ -1,6 +1,6 @@
 /**
- * Makes the files of the console's page in dist/console: one script, one style, one file of texts
- * for each language and the mark, gzipped, each with a hash in its name.
+ * Makes the files of the console's page in dist/console: a script and one for each page, one style,
+ * one file of texts for each language and the mark, gzipped, each with a hash in its name.
  *
  *   bun packaging/console.ts
  */
@@ -17,10 +17,15 @@ export async function buildConsole(folder = CONSOLE_FOLDER): Promise<void> {
   const built = await Bun.build({
     entrypoints: [
       join(SOURCE, 'app.tsx'),
+      // By names of their own: the server tells the browser early which one it needs.
+      ...readdirSync(join(SOURCE, 'pages'))
+        .filter((name) => name.endsWith('.tsx') && name !== 'sign-in.tsx')
+        .map((name) => join(SOURCE, 'pages', name)),
       ...LANGUAGES.map((language) => join(SOURCE, 'texts', `${language}.ts`)),
     ],
     target: 'browser',
     minify: true,
+    splitting: true,
     naming: '[name]-[hash].[ext]',
     define: { 'process.env.NODE_ENV': '"production"' },
   });

@@ -1,19 +1,33 @@
 /** The page of the console: loads the texts, asks who is signed in, and draws. */
 
 import { render } from 'preact';
-import './look.css';
-import { AccountPage } from './pages/account.tsx';
-import { LinksPage } from './pages/links.tsx';
-import { OverviewPage } from './pages/overview.tsx';
+import './look/index.css';
+import type { ComponentType } from 'preact';
+import { PAGES, type PageEntry, type PageProps } from './pages/index.ts';
 import { SignIn } from './pages/sign-in.tsx';
+import { Status, useLoaded } from './parts/loaded.tsx';
 import { Shell } from './parts/shell.tsx';
-import { askMe, at, me, path, setTexts, texts, wordsFor } from './state.ts';
+import { askMe, at, may, me, path, setTexts, texts, wordsFor } from './state.ts';
 import type { Texts } from './texts/texts.ts';
 
+/** The pages that were opened: the file of a page is fetched once. */
+const opened = new Map<string, ComponentType<PageProps>>();
+
+function LoadedPage({ entry, code }: { entry: PageEntry; code: string }) {
+  const loaded = useLoaded(async () => {
+    const Page = await entry.load();
+    opened.set(entry.path, Page);
+    return Page;
+  }, entry.path);
+  const Page = opened.get(entry.path) ?? loaded.value.value;
+  return Page === null ? <Status of={loaded}>{null}</Status> : <Page at={code} />;
+}
+
 function Content() {
-  if (path.value === '/console/account') return <AccountPage />;
+  const entry = PAGES.find(({ path: of }) => of === path.value) ?? (PAGES[0] as PageEntry);
   const code = at.value;
-  if (code === null) {
+  if (entry.needs === null) return <LoadedPage key={entry.path} entry={entry} code="" />;
+  if (code === null || !may(entry.needs)) {
     return (
       <div class="empty">
         <h2>{texts.shell.noRole}</h2>
@@ -21,7 +35,7 @@ function Content() {
       </div>
     );
   }
-  return path.value === '/console/links' ? <LinksPage at={code} /> : <OverviewPage at={code} />;
+  return <LoadedPage key={entry.path} entry={entry} code={code} />;
 }
 
 function App() {

@@ -1,6 +1,7 @@
 /** What all pages share: the texts, who is signed in, and where the page is. */
 
 import { computed, signal } from '@preact/signals';
+import type { CallName } from '../core/account/roles.ts';
 import type { Got } from '../http/console/table.ts';
 import { call, Refusal } from './call.ts';
 import type { Texts } from './texts/texts.ts';
@@ -31,6 +32,13 @@ export const at = computed(() => {
   const known = providers.value.some(({ code }) => code === wanted);
   return known ? wanted : (providers.value[0]?.code ?? null);
 });
+
+/** Returns whether the person may make a call at the provider of the page: the server decides. */
+export function may(name: CallName): boolean {
+  const grants = me.value?.grants ?? [];
+  const here = at.value;
+  return grants.some(({ calls, code }) => (code === null || code === here) && calls.includes(name));
+}
 
 /** Goes to a page; `null` takes a parameter of the address away. */
 export function go(

@@ -25,6 +25,7 @@ describe('texts', () => {
       ...['1 отказ', '2 отказа', '5 отказов', '21 отказ'],
     ]);
     expect(fa.links.ofLimit('۰', '۵')).toBe('۰ از ۵');
+    expect(zh.links.ofLimit('0', '5')).toBe('0 / 5');
   });
 
   test('no language repeats a sentence of English', () => {

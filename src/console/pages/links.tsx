@@ -8,14 +8,13 @@ import { Field, Form } from '../parts/form.tsx';
 import { date, number } from '../parts/format.ts';
 import { AddIcon, SearchIcon } from '../parts/icons.tsx';
 import { Status, useLoaded } from '../parts/loaded.tsx';
-import { go, me, query, texts, wordsFor } from '../state.ts';
+import { go, may, query, texts, wordsFor } from '../state.ts';
 
 type Link = Got<'links.list'>['rows'][number];
 
 const DISABLED = 5;
 const SEARCH_PAUSE_MS = 200;
 const FILTERS = ['all', 'full', 'disabled'] as const;
-const MAY_ADD = ['owner', 'sender', 'operator'];
 
 /** Reads the filter from the address. */
 function filterOf(at: string) {
@@ -245,15 +244,11 @@ export function LinksPage({ at }: { at: string }) {
     `${key} ${made.value}`,
   );
   const found = loaded.value.value;
-  const grants = me.value?.grants ?? [];
-  const mayAdd = grants.some(
-    ({ code, role }) => MAY_ADD.includes(role) && (code === null || code === at),
-  );
   return (
     <>
       <div class="title">
         <h1>{texts.shell.links}</h1>
-        {mayAdd && (
+        {may('links.add') && (
           <NewLink
             at={at}
             onMade={(code) => {

@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 import { call, Refusal } from '../call.ts';
 import { Field, Form } from '../parts/form.tsx';
 import { Mark } from '../parts/icons.tsx';
-import { LookMenu } from '../parts/shell.tsx';
+import { LookMenu } from '../parts/look-menu.tsx';
 import { askMe, go, texts, wordsFor } from '../state.ts';
 
 type Way = 'account' | 'key';

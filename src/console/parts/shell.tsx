@@ -2,10 +2,10 @@
 
 import type { ComponentChildren, ComponentType } from 'preact';
 import { call } from '../call.ts';
-import { at, go, me, path, providers, setLook, texts } from '../state.ts';
-import { AccountIcon, LinksIcon, Mark, OverviewIcon } from './icons.tsx';
-
-const LANGUAGES = { en: 'English', ru: 'Русский', zh: '中文', fa: 'فارسی' };
+import { PAGES } from '../pages/index.ts';
+import { at, go, may, me, path, providers, texts } from '../state.ts';
+import { Mark } from './icons.tsx';
+import { LookMenu } from './look-menu.tsx';
 
 function Item({ to, label, icon: Icon }: { to: string; label: string; icon: ComponentType }) {
   const { search } = location;
@@ -23,36 +23,6 @@ function Item({ to, label, icon: Icon }: { to: string; label: string; icon: Comp
       <Icon />
       {label}
     </a>
-  );
-}
-
-/** Chooses theme and language, also before the sign-in. */
-export function LookMenu() {
-  const { theme = 'auto' } = document.documentElement.dataset;
-  const { lang } = document.documentElement;
-  return (
-    <div class="look">
-      <select
-        aria-label={texts.shell.theme}
-        value={theme}
-        onChange={(event) => setLook(event.currentTarget.value, lang)}
-      >
-        <option value="auto">{texts.shell.auto}</option>
-        <option value="light">{texts.shell.light}</option>
-        <option value="dark">{texts.shell.dark}</option>
-      </select>
-      <select
-        aria-label={texts.shell.languageName}
-        value={lang}
-        onChange={(event) => setLook(theme, event.currentTarget.value)}
-      >
-        {Object.entries(LANGUAGES).map(([tag, name]) => (
-          <option key={tag} value={tag}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </div>
   );
 }
 
@@ -86,10 +56,10 @@ export function Shell({ children }: { children: ComponentChildren }) {
           </select>
         )}
         <nav aria-label={texts.shell.navigation}>
-          <Item to="/console" label={texts.shell.overview} icon={OverviewIcon} />
-          <Item to="/console/links" label={texts.shell.links} icon={LinksIcon} />
-          {me.value?.isAccount && (
-            <Item to="/console/account" label={texts.shell.account} icon={AccountIcon} />
+          {PAGES.filter(({ needs }) => (needs === null ? me.value?.isAccount : may(needs))).map(
+            ({ icon, nameIn, path: to }) => (
+              <Item key={to} to={to} label={nameIn(texts)} icon={icon} />
+            ),
           )}
         </nav>
         <div class="foot">

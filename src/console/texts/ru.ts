@@ -1,144 +1,42 @@
+import { account } from './ru/account.ts';
+import { activity } from './ru/activity.ts';
+import { command } from './ru/command.ts';
+import { compose } from './ru/compose.ts';
+import { domains } from './ru/domains.ts';
+import { jobs } from './ru/jobs.ts';
+import { link } from './ru/link.ts';
+import { links } from './ru/links.ts';
+import { messages } from './ru/messages.ts';
+import { overview } from './ru/overview.ts';
+import { palette } from './ru/palette.ts';
+import { reasons } from './ru/reasons.ts';
+import { refusals } from './ru/refusals.ts';
+import { shell } from './ru/shell.ts';
+import { signIn } from './ru/sign-in.ts';
+import { staff } from './ru/staff.ts';
+import { webhooks } from './ru/webhooks.ts';
 import type { Texts } from './texts.ts';
-
-const rules = new Intl.PluralRules('ru');
-
-function count(n: number, one: string, few: string, many: string): string {
-  const form = rules.select(n);
-  return `${n} ${form === 'one' ? one : form === 'few' ? few : many}`;
-}
 
 export const texts: Texts = {
   language: 'Русский',
   tag: 'ru',
-  signIn: {
-    title: 'Вход',
-    hint: 'Ссылки, устройства и сообщения вашего сервиса.',
-    byAccount: 'Учётная запись',
-    byKey: 'Ключ провайдера',
-    name: 'Имя',
-    password: 'Пароль',
-    code: 'Код из приложения',
-    codeHint: 'Шесть цифр или один из кодов восстановления.',
-    providerCode: 'Код провайдера',
-    key: 'Ключ',
-    keyHint: 'Ключ auth_key от API. Он проверяется один раз и здесь не хранится.',
-    enter: 'Войти',
-    passkey: 'Войти с ключом доступа',
-    invited: 'Вас пригласили',
-    invitedHint: 'Выберите имя для входа.',
-    accept: 'Принять',
-  },
-  shell: {
-    overview: 'Обзор',
-    links: 'Ссылки',
-    account: 'Учётная запись',
-    provider: 'Провайдер',
-    theme: 'Тема',
-    auto: 'Система',
-    light: 'Светлая',
-    dark: 'Тёмная',
-    languageName: 'Язык',
-    leave: 'Выйти',
-    navigation: 'Страницы',
-    skip: 'К содержанию',
-    noRole: 'Провайдера пока нет',
-    noRoleHint: 'Попросите владельца о приглашении или добавьте его: gatepost provider add.',
-  },
-  overview: {
-    links: 'Ссылки',
-    ofMax: (max) => `не более ${max}`,
-    full: 'Заполнены',
-    admitted: 'Впущено устройств',
-    refused: 'Отказов',
-    fortnight: 'за последние 14 дней',
-    byDay: 'Впущенные устройства и отказы по дням',
-    refusals: 'Ссылки с отказами за сутки',
-    noRefusals: 'За последние 24 часа отказов не было.',
-    refusalCount: (n) => count(n, 'отказ', 'отказа', 'отказов'),
-    until: (date) => `подписка до ${date}`,
-    noEnd: 'подписка без срока',
-    plan: 'Тариф',
-    suspended: 'приостановлена',
-  },
-  links: {
-    search: 'Код, заметка, HWID или устройство',
-    all: 'Все',
-    full: 'Заполненные',
-    disabled: 'Отключённые',
-    code: 'Код',
-    note: 'Заметка',
-    devices: 'Устройства',
-    status: 'Состояние',
-    made: 'Создана',
-    active: 'действует',
-    off: 'отключена',
-    add: 'Новая ссылка',
-    limit: 'Не более устройств',
-    limitHint: 'От 1 до 100.',
-    noteHint: 'Только для вас: имя, заказ.',
-    create: 'Создать',
-    cancel: 'Отмена',
-    ofLimit: (n, limit) => `${n} / ${limit}`,
-    isReady: (code) => `Ссылка ${code} готова.`,
-    more: 'Показать ещё',
-    none: 'Ссылок пока нет',
-    noneHint:
-      'Ссылка впускает столько устройств, сколько вы разрешите. Создайте её и откройте на телефоне.',
-    noMatch: 'Ничего не найдено',
-    noMatchHint: 'Поиск идёт по кодам, заметкам, названиям устройств и началу HWID.',
-    count: (n) => `Показано: ${count(n, 'ссылка', 'ссылки', 'ссылок')}`,
-  },
-  account: {
-    title: 'Учётная запись',
-    finish:
-      'Вы вошли по одноразовой ссылке. Задайте пароль или добавьте ключ доступа, чтобы вернуться.',
-    password: 'Пароль',
-    passwordHint: 'Не менее 10 знаков. При смене пароля другие сеансы завершаются.',
-    setPassword: 'Задать пароль',
-    isSet: 'Пароль задан.',
-    passkeys: 'Ключи доступа',
-    passkeyHint: 'Отпечаток, лицо или аппаратный ключ. Нужно имя узла, а не IP-адрес.',
-    passkeyName: 'Название этого устройства',
-    addPasskey: 'Добавить ключ доступа',
-    remove: 'Удалить',
-    sessions: 'Сеансы',
-    thisOne: 'этот браузер',
-    end: 'Завершить',
-    factor: 'Приложение с кодами',
-    factorHint: 'Код в дополнение к паролю.',
-    beginFactor: 'Настроить',
-    scan: 'Отсканируйте это приложением и введите код, который оно покажет.',
-    confirm: 'Подтвердить',
-    inForce: 'Кроме пароля спрашивается код.',
-    removeFactor: 'Отключить',
-    recovery:
-      'Сохраните коды восстановления: каждый действует один раз, больше они не показываются.',
-    seen: (time) => `последний раз ${time}`,
-    agent: (browser, system) => `${browser}, ${system}`,
-  },
-  reasons: {
-    hwid_required: 'приложение не прислало HWID',
-    link_domain_not_bound: 'домен не привязан',
-    link_disabled: 'ссылка отключена',
-    link_limit_reached: 'ссылка заполнена',
-  },
-  refusals: {
-    offline: 'Сервер не отвечает. Введённое осталось на месте.',
-    fault: 'На сервере что-то пошло не так, причина в его журнале.',
-    sign_in_wrong: 'Неверно. Проверьте, что вы ввели.',
-    code_needed: 'Введите код из приложения.',
-    code_wrong: 'Код неверен или уже использован.',
-    too_many_requests: 'Слишком много попыток. Подождите минуту.',
-    signed_out: 'Сеанс завершён.',
-    no_right: 'Ваша роль этого не позволяет.',
-    sign_in_afresh:
-      'Сначала войдите заново: способы входа меняют в течение десяти минут после него.',
-    account_exists: 'Это имя занято.',
-    passkey_wrong: 'Ключ доступа не удалось проверить. Попробуйте ещё раз.',
-    passkey_exists: 'Этот ключ доступа уже есть.',
-    subscription_required: 'Подписка закончилась или приостановлена.',
-    install_code_limit_reached: 'Ссылок уже столько, сколько разрешено.',
-  },
   loading: 'Загрузка',
   retry: 'Повторить',
+  signIn,
+  shell,
+  overview,
+  links,
+  account,
+  reasons,
+  refusals,
+  jobs,
+  link,
+  compose,
+  command,
+  messages,
+  domains,
+  webhooks,
+  staff,
+  activity,
+  palette,
 };

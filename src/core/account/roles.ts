@@ -60,6 +60,12 @@ export const RIGHTS = {
 /** The calls of the console. */
 export type CallName = keyof typeof RIGHTS;
 
+/** Returns the calls about a provider, and of the appliance, to which a role has the right. */
+export function callsOf(role: Role): CallName[] {
+  const all = Object.entries(RIGHTS) as [CallName, Right][];
+  return all.flatMap(([name, { roles }]) => (roles.includes(role) ? [name] : []));
+}
+
 /** The role that a place must not lose: the last account with it keeps it. */
 export function topRoleAt(providerId: number | null): Role {
   return providerId === null ? 'operator' : 'owner';

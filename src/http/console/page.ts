@@ -15,7 +15,11 @@ const LANGUAGES = ['en', 'ru', 'zh', 'fa'] as const;
 type Language = (typeof LANGUAGES)[number];
 
 /** The paths of the page; the page itself tells them apart. */
-export const PAGES: readonly `/${string}`[] = ['/console', '/console/account', '/console/links'];
+export const PAGES: readonly `/${string}`[] = [
+  ...(['/console', '/console/account', '/console/activity', '/console/commands'] as const),
+  ...(['/console/compose', '/console/domains', '/console/links', '/console/messages'] as const),
+  ...(['/console/staff', '/console/webhooks'] as const),
+];
 
 const POLICY = [
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'",

@@ -7,6 +7,7 @@ import {
   beginPasskeySignIn,
   signInByPasskey,
 } from '../../core/account/passkeys.ts';
+import { callsOf } from '../../core/account/roles.ts';
 import {
   beginSecondFactor,
   confirmSecondFactor,
@@ -46,7 +47,7 @@ const meOf = ({ account, grants, session, actor }: Owner['signedIn']) => ({
   hasTotp: account?.totpSinceMs != null,
   method: session.method,
   grants: grants.map(({ role, providerCode, providerName }) => ({
-    ...{ role, code: providerCode, name: providerName },
+    ...{ role, code: providerCode, name: providerName, calls: callsOf(role) },
   })),
 });
 

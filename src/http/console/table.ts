@@ -2,13 +2,17 @@
 
 import type { CallName } from '../../core/account/roles.ts';
 import type { AnyCall, GivenTo, GotFrom } from './call.ts';
-import { domainCalls, overviewCalls, staffCalls } from './provider-calls.ts';
+import { domainCalls } from './domain-calls.ts';
+import { linkCalls } from './link-calls.ts';
+import { overviewCalls } from './overview-calls.ts';
 import { accountCalls, sessionCalls } from './session-calls.ts';
+import { staffCalls } from './staff-calls.ts';
 
 export const CALLS = {
   ...sessionCalls,
   ...accountCalls,
   ...overviewCalls,
+  ...linkCalls,
   ...domainCalls,
   ...staffCalls,
 } satisfies Record<CallName, AnyCall>;

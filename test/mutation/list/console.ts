@@ -107,8 +107,30 @@ export const consoleFiles: readonly MutatedFile[] = [
     changes: [["'iPhone', 'iPad',", "'iPad',"]],
   },
   {
-    file: 'src/console/texts/ru.ts',
+    file: 'src/console/texts/ru/count.ts',
     tests: ['test/console/page.test.ts'],
     changes: [["form === 'few' ? few : many", 'many']],
+  },
+  {
+    file: 'src/console/texts/en/count.ts',
+    tests: ['test/console/page.test.ts'],
+    changes: [['n === 1 ? one : other', 'one']],
+  },
+  {
+    file: 'src/console/texts/fa/links.ts',
+    tests: ['test/console/page.test.ts'],
+    changes: [['`${n} از ${limit}`', '`${limit} از ${n}`']],
+  },
+  {
+    file: 'src/console/texts/zh/links.ts',
+    tests: ['test/console/page.test.ts'],
+    changes: [['`${n} / ${limit}`', '`${limit} / ${n}`']],
+  },
+  {
+    file: 'src/console/pages/index.ts',
+    tests: ['test/console/page.test.ts'],
+    changes: [
+      ["(await import('./links.tsx')).LinksPage", "(await import('./overview.tsx')).OverviewPage"],
+    ],
   },
 ];

@@ -1,0 +1,48 @@
+/**
+ * The pages: each is a file of its own, loaded when it is opened. A page is in the navigation of
+ * those who have the right to the call that it needs.
+ */
+
+import type { ComponentType } from 'preact';
+import type { CallName } from '../../core/account/roles.ts';
+import { AccountIcon, LinksIcon, OverviewIcon } from '../parts/icons.tsx';
+import type { Texts } from '../texts/texts.ts';
+
+/** What each page is given: the code of the provider that it is about. */
+export interface PageProps {
+  at: string;
+}
+
+export interface PageEntry {
+  path: `/console${string}`;
+  /** Its name in the navigation. */
+  nameIn: (texts: Texts) => string;
+  icon: ComponentType;
+  /** Null: each account has it, and it is about no provider. */
+  needs: CallName | null;
+  load: () => Promise<ComponentType<PageProps>>;
+}
+
+export const PAGES: readonly PageEntry[] = [
+  {
+    path: '/console',
+    nameIn: ({ shell }) => shell.overview,
+    icon: OverviewIcon,
+    needs: 'overview.read',
+    load: async () => (await import('./overview.tsx')).OverviewPage,
+  },
+  {
+    path: '/console/links',
+    nameIn: ({ shell }) => shell.links,
+    icon: LinksIcon,
+    needs: 'links.list',
+    load: async () => (await import('./links.tsx')).LinksPage,
+  },
+  {
+    path: '/console/account',
+    nameIn: ({ shell }) => shell.account,
+    icon: AccountIcon,
+    needs: null,
+    load: async () => (await import('./account.tsx')).AccountPage,
+  },
+];

@@ -1,0 +1,16 @@
+export const refusals = {
+  offline: 'The server does not answer. What you typed is still here.',
+  fault: 'Something went wrong on the server; its log has the reason.',
+  sign_in_wrong: 'That is not right. Check what you typed.',
+  code_needed: 'Type the code of your authenticator app.',
+  code_wrong: 'That code is wrong, or was used already.',
+  too_many_requests: 'Too many attempts. Wait a minute.',
+  signed_out: 'Your session is over.',
+  no_right: 'Your role does not allow this.',
+  sign_in_afresh: 'Sign in again first: ways of signing in are changed within ten minutes of it.',
+  account_exists: 'That name is taken.',
+  passkey_wrong: 'The passkey could not be checked. Try again.',
+  passkey_exists: 'This passkey is there already.',
+  subscription_required: 'The subscription has ended or is suspended.',
+  install_code_limit_reached: 'There are as many links as there may be.',
+};

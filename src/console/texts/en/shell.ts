@@ -1,0 +1,16 @@
+export const shell = {
+  overview: 'Overview',
+  links: 'Links',
+  account: 'Your account',
+  provider: 'Provider',
+  theme: 'Theme',
+  auto: 'System',
+  light: 'Light',
+  dark: 'Dark',
+  languageName: 'Language',
+  leave: 'Sign out',
+  navigation: 'Pages',
+  skip: 'To the content',
+  noRole: 'No provider yet',
+  noRoleHint: 'Ask an owner for an invitation, or add one with gatepost provider add.',
+};

@@ -1,0 +1,18 @@
+export const signIn = {
+  title: 'Sign in',
+  hint: 'Links, devices and messages of your service.',
+  byAccount: 'Account',
+  byKey: 'Provider key',
+  name: 'Name',
+  password: 'Password',
+  code: 'Code of your authenticator app',
+  codeHint: 'Six digits, or one of your recovery codes.',
+  providerCode: 'Provider code',
+  key: 'Key',
+  keyHint: 'The auth_key of the API. It is checked once and not kept here.',
+  enter: 'Sign in',
+  passkey: 'Sign in with a passkey',
+  invited: 'You are invited',
+  invitedHint: 'Choose the name by which you sign in.',
+  accept: 'Accept',
+};

@@ -1,0 +1,1 @@
+export const number = new Intl.NumberFormat('fa');

@@ -1,0 +1,19 @@
+import type { refusals as english } from '../en/refusals.ts';
+import type { Like } from '../texts.ts';
+
+export const refusals: Like<typeof english> = {
+  offline: 'سرور پاسخ نمی‌دهد. آنچه نوشته‌اید سر جایش است.',
+  fault: 'خطایی در سرور رخ داد؛ علت در گزارش آن است.',
+  sign_in_wrong: 'درست نیست. آنچه نوشته‌اید را بررسی کنید.',
+  code_needed: 'کد برنامهٔ تأیید هویت را بنویسید.',
+  code_wrong: 'این کد نادرست است یا پیش‌تر به کار رفته.',
+  too_many_requests: 'تلاش‌ها زیاد است. یک دقیقه صبر کنید.',
+  signed_out: 'نشست شما پایان یافته است.',
+  no_right: 'نقش شما این را اجازه نمی‌دهد.',
+  sign_in_afresh: 'نخست دوباره وارد شوید: روش‌های ورود تا ده دقیقه پس از آن تغییر می‌کنند.',
+  account_exists: 'این نام گرفته شده است.',
+  passkey_wrong: 'کلید عبور بررسی نشد. دوباره تلاش کنید.',
+  passkey_exists: 'این کلید عبور پیش‌تر افزوده شده.',
+  subscription_required: 'اشتراک پایان یافته یا تعلیق شده است.',
+  install_code_limit_reached: 'شمار پیوندها به بیشترین رسیده است.',
+};

@@ -1,0 +1,30 @@
+import type { links as english } from '../en/links.ts';
+import type { Like } from '../texts.ts';
+
+export const links: Like<typeof english> = {
+  search: '代码、备注、HWID 或设备',
+  all: '全部',
+  full: '已满',
+  disabled: '已停用',
+  code: '代码',
+  note: '备注',
+  devices: '设备',
+  status: '状态',
+  made: '创建时间',
+  active: '有效',
+  off: '已停用',
+  add: '新建链接',
+  limit: '设备上限',
+  limitHint: '1 到 100。',
+  noteHint: '仅您可见：姓名、订单。',
+  create: '创建',
+  cancel: '取消',
+  ofLimit: (n, limit) => `${n} / ${limit}`,
+  isReady: (code) => `链接 ${code} 已就绪。`,
+  more: '显示更多',
+  none: '还没有链接',
+  noneHint: '链接按您设定的数量准入设备。创建一个并在手机上打开。',
+  noMatch: '没有匹配的链接',
+  noMatchHint: '搜索范围：代码、备注、设备名称和 HWID 的开头。',
+  count: (n) => `已显示 ${n} 个链接`,
+};

@@ -1,0 +1,11 @@
+/** The subscription of a provider, before each change that the API refuses without one. */
+
+import { Refused } from '../../core/outcome.ts';
+import { refusalByPlan } from '../../core/provider.ts';
+import type { Staff } from './call.ts';
+
+/** Returns the refusal of a change by a provider without a subscription. */
+export function unpaid({ provider, nowMs }: Staff): Refused<string> | null {
+  const refusal = refusalByPlan(provider, undefined, nowMs);
+  return refusal && new Refused(refusal);
+}

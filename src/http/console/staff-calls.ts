@@ -1,0 +1,42 @@
+/** Calls of the console about the keys and the staff of a provider. */
+
+import { Type } from '@sinclair/typebox';
+import { addKey, removeKey } from '../../core/account/keys.ts';
+import { invite } from '../../core/account/sign-in.ts';
+import { actAt } from '../../core/audit/entry.ts';
+import { fromStore, isRefused } from '../../core/outcome.ts';
+import { staffCall } from './call.ts';
+import { atProvider, id, nullable, role, scope, text } from './inputs.ts';
+
+export const staffCalls = {
+  'keys.list': staffCall(atProvider({}), async ({ core, provider }) => {
+    const keys = await core.store.listKeys(provider.id);
+    return keys.map(({ createdAtMs, id: own, name, scope: of, untilMs }) => ({
+      ...{ id: own, name, scope: of, createdAtMs, untilMs },
+    }));
+  }),
+  'keys.add': staffCall(
+    atProvider({ name: text(64), scope, untilMs: nullable(Type.Integer()) }),
+    ({ core, nowMs, provider }, given) => addKey(core, provider.id, given, nowMs),
+  ),
+  'keys.remove': staffCall(atProvider({ id }), ({ core, nowMs, provider }, given) =>
+    removeKey(core, provider.id, given.id, nowMs),
+  ),
+  'staff.list': staffCall(atProvider({}), ({ core, provider }) =>
+    core.store.listMembers(provider.id),
+  ),
+  'staff.invite': staffCall(atProvider({ role }), async ({ core, nowMs, provider }, given) => {
+    const secret = await invite(core, { providerId: provider.id, role: given.role }, nowMs);
+    return isRefused(secret) ? secret : { secret };
+  }),
+  'staff.change-role': staffCall(
+    atProvider({ id, role }),
+    async ({ core, nowMs, provider }, given) => {
+      const grant = { providerId: provider.id, role: given.role };
+      return fromStore(await core.store.changeRole(given.id, grant, actAt(core, nowMs)));
+    },
+  ),
+  'staff.remove': staffCall(atProvider({ id }), async ({ core, nowMs, provider }, given) =>
+    fromStore(await core.store.removeRole(given.id, provider.id, actAt(core, nowMs))),
+  ),
+};
