@@ -28,6 +28,11 @@ describe('texts', () => {
     expect(zh.links.ofLimit('0', '5')).toBe('0 / 5');
   });
 
+  test('years are those of the Jalali calendar in Persian', () => {
+    const year = new Intl.DateTimeFormat(fa.tag, { year: 'numeric', timeZone: 'UTC' });
+    expect(year.format(Date.UTC(2026, 10, 23))).toContain('۱۴۰۵');
+  });
+
   test('no language repeats a sentence of English', () => {
     const sentencesOf = (texts: object): string[] =>
       Object.values(texts).flatMap((value) =>

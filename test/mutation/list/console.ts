@@ -133,4 +133,9 @@ export const consoleFiles: readonly MutatedFile[] = [
       ["(await import('./links.tsx')).LinksPage", "(await import('./overview.tsx')).OverviewPage"],
     ],
   },
+  {
+    file: 'src/console/texts/fa.ts',
+    tests: ['test/console/page.test.ts'],
+    changes: [["tag: 'fa-IR-u-ca-persian'", "tag: 'fa-IR-u-ca-gregory'"]],
+  },
 ];
