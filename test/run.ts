@@ -95,6 +95,9 @@ const START_ORDER = [/^fuzz/, /^(?:e2e|store|http\/coverage|core\/message)/, /^(
 /** The time after which a file is killed, s. Tests have limits; code after them has none. */
 const FILE_SECONDS_MAX = 1_800;
 const SLOWEST_SHOWN = 10;
+/** What is repeated at the end of the output of a file that failed: lines, and letters of each. */
+const FAILURE_LINES_SHOWN = 12;
+const FAILURE_LINE_SHOWN = 300;
 
 const root = join(import.meta.dir, '..');
 const words = process.argv.slice(2);
@@ -138,7 +141,8 @@ const port =
   process.env['TEST_POSTGRES'] ??
   (needsPostgres && noPostgres === null ? String((await startPostgres()).port) : undefined);
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
-const failedFiles: string[] = [];
+/** The output of each file that failed, by its name. */
+const failures = new Map<string, string>();
 const waiting = runs.filter(({ file }) => WAITING.has(file));
 const busy = runs.filter(({ file }) => !WAITING.has(file));
 await Promise.all([
@@ -149,7 +153,11 @@ await work(waiting);
 removeFolders();
 
 printSlowest();
-if (failedFiles.length > 0) console.log(`\nfailed in: ${failedFiles.join(', ')}`);
+if (failures.size > 0) {
+  // The log may be cut to its end.
+  for (const [name, output] of failures) console.log(`\n${name}:\n${whyFailed(output)}`);
+  console.log(`\nfailed in: ${[...failures.keys()].join(', ')}`);
+}
 const { passed, failed, skipped } = total;
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
@@ -181,12 +189,12 @@ function removeFolders(): void {
 async function work(queue: Run[]): Promise<void> {
   for (let run = queue.shift(); run !== undefined; run = queue.shift()) {
     const startMs = performance.now();
-    const counts = await runFile(run);
+    const { counts, output } = await runFile(run);
     run.seconds = (performance.now() - startMs) / 1000;
     total.passed += counts.passed;
     total.failed += counts.failed;
     total.skipped += counts.skipped;
-    if (counts.failed > 0) failedFiles.push(nameOf(run));
+    if (counts.failed > 0) failures.set(nameOf(run), output);
   }
 }
 
@@ -195,7 +203,7 @@ function nameOf({ file, store }: Run): string {
 }
 
 /** Runs one file and prints its output in one piece. */
-async function runFile(run: Run): Promise<Counts> {
+async function runFile(run: Run): Promise<{ counts: Counts; output: string }> {
   const { file, store } = run;
   const report = join(folder, `${store}+${file.replaceAll('/', '+')}.xml`);
   const reporter = ['--reporter=junit', `--reporter-outfile=${report}`];
@@ -221,13 +229,25 @@ async function runFile(run: Run): Promise<Counts> {
   clearTimeout(timer);
   running.delete(child);
   if (store === 'postgres') console.log(`\n${nameOf(run)}:`);
-  process.stdout.write(`${stderr.trim()}\n${stdout.replace(/^bun test v.*\n/, '')}`);
+  const output = `${stderr.trim()}\n${stdout.replace(/^bun test v.*\n/, '')}`;
+  process.stdout.write(output);
   const { exitCode, signalCode } = child;
   const counts = readReport(report);
   // A crash is a failure, even if every test passed.
-  if (exitCode === 0 || counts.failed > 0) return counts;
+  if (exitCode === 0 || counts.failed > 0) return { counts, output };
   console.log(`${nameOf(run)} exited with ${exitCode ?? signalCode}, and no test failed`);
-  return { ...counts, failed: 1 };
+  return { counts: { ...counts, failed: 1 }, output };
+}
+
+/** Returns the lines of an output that say what failed, without sources and what passed. */
+function whyFailed(output: string): string {
+  const lines = output
+    .split('\n')
+    .filter((line) => /^(?:\(fail\)|error: |\s*[+-] |\s+at )/.test(line));
+  return lines
+    .slice(0, FAILURE_LINES_SHOWN)
+    .map((line) => line.slice(0, FAILURE_LINE_SHOWN))
+    .join('\n');
 }
 
 function readReport(report: string): Counts {
