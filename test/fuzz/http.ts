@@ -327,10 +327,11 @@ export async function fuzzHttp(
     await pause();
     const { number, random } = campaign.next('requests');
     const request = grammar.next(random);
-    const exchange = lane.exchange(request.bytes, request.count, request.isHead);
+    const isKept = request.isWhole && !request.leaves;
+    const exchange = exchangeOn(lane, request, isKept && lane.isOpen && !isOver());
     // A connection that ends while it is made rejects; only the awaited one is looked at.
     exchange.catch(() => {});
-    const patience = request.leaves || !request.isWhole ? QUIET_MS : DEADLINE_MS;
+    const patience = isKept ? DEADLINE_MS : QUIET_MS;
     try {
       const answers = await within(patience, exchange);
       if (answers === null && patience === DEADLINE_MS) {
@@ -347,12 +348,24 @@ export async function fuzzHttp(
       return;
     }
     calls += 1;
-    if (request.isWhole && !request.leaves && calls < LANE_CALLS_MAX && lane.isOpen) continue;
+    if (isKept && calls < LANE_CALLS_MAX && lane.isOpen) continue;
     lane.drop();
     lane = new Lane(port);
     calls = 0;
   }
   lane.drop();
+}
+
+/**
+ * Sends a request. A server may close a kept connection at any time between two requests: as each
+ * client does (RFC 9112, 9.3.1), asks again over a new one if no byte came back over a reused one.
+ */
+async function exchangeOn(lane: Lane, request: Request, isReused: boolean): Promise<RawAnswer[]> {
+  const ask = () => lane.exchange(request.bytes, request.count, request.isHead);
+  const answers = await ask();
+  if (!isReused || answers[0]?.status !== null) return answers;
+  lane.drop();
+  return ask();
 }
 
 /** What is wrong with an answer, or nothing. */
