@@ -49,6 +49,7 @@ import { operatorContract } from './contract/operator.ts';
 import { outboxContract } from './contract/outbox.ts';
 import { partyContract } from './contract/party.ts';
 import { providerContract } from './contract/provider.ts';
+import { pushingSuite } from './contract/pushing.ts';
 import { makeCalls, RACERS, type Race } from './contract/race.ts';
 import { RACES } from './contract/races.ts';
 import { receiptContract } from './contract/receipt.ts';
@@ -87,6 +88,8 @@ export const PARTS = {
   delivery: { ...deliveryContract, ...rideContract },
   recipient: loading,
   serving: { sendRecipients, ...receiptContract },
+  // Of sendRecipients too, with gateways: half a minute on PostgreSQL if it were in one file.
+  pushing: {},
   inbox: { ...inboxContract, ...ledgerContract, ...keepingContract },
   outbox: outboxContract,
   event: { ...eventContract, ...webhookContract },
@@ -105,6 +108,7 @@ export const SUITES: Record<keyof Store, Suite> = {
 const MORE: Partial<Record<Part, Suite>> = {
   link: visibleContract,
   move: (opened) => describe('links that move in at once', () => importTogetherContract(opened)),
+  pushing: (opened) => describe('sendRecipients to gateways', () => pushingSuite(opened)),
   event: (opened) => describe('events', () => happeningContract(opened)),
 };
 

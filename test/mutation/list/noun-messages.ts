@@ -13,6 +13,7 @@ export const nounMessages: readonly MutatedFile[] = [
     file: 'src/core/device-reach.ts',
     tests: [
       'test/store/contract/serving.test.ts',
+      'test/store/contract/pushing.test.ts',
       'test/cli/send.test.ts',
       'test/core/device-reach.test.ts',
     ],
@@ -120,7 +121,7 @@ export const nounMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/reach.ts',
-    tests: ['test/store/contract/serving.test.ts'],
+    tests: ['test/store/contract/serving.test.ts', 'test/store/contract/pushing.test.ts'],
     changes: [
       ['AND p.provider_id = r.inbox', ''],
       ['OR r.inbox < 0 AND EXISTS', 'OR r.inbox > 0 AND EXISTS'],
@@ -150,6 +151,7 @@ export const nounMessages: readonly MutatedFile[] = [
       'test/store/contract/device.test.ts',
       'test/store/contract/recipient.test.ts',
       'test/store/contract/serving.test.ts',
+      'test/store/contract/pushing.test.ts',
       'test/store/contract/inbox.test.ts',
     ],
     changes: [
@@ -219,6 +221,7 @@ export const nounMessages: readonly MutatedFile[] = [
     tests: [
       'test/store/contract/recipient.test.ts',
       'test/store/contract/serving.test.ts',
+      'test/store/contract/pushing.test.ts',
       'test/store/contract/delivery.test.ts',
     ],
     changes: [
@@ -233,7 +236,11 @@ export const nounMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/recipient.ts',
-    tests: ['test/store/contract/recipient.test.ts', 'test/store/contract/serving.test.ts'],
+    tests: [
+      'test/store/contract/recipient.test.ts',
+      'test/store/contract/serving.test.ts',
+      'test/store/contract/pushing.test.ts',
+    ],
     store: 'postgres',
     changes: [
       [
@@ -247,6 +254,7 @@ export const nounMessages: readonly MutatedFile[] = [
     tests: [
       'test/store/contract/recipient.test.ts',
       'test/store/contract/serving.test.ts',
+      'test/store/contract/pushing.test.ts',
       'test/store/contract/delivery.test.ts',
     ],
     changes: [
@@ -265,6 +273,7 @@ export const nounMessages: readonly MutatedFile[] = [
     tests: [
       'test/store/contract/recipient.test.ts',
       'test/store/contract/serving.test.ts',
+      'test/store/contract/pushing.test.ts',
       'test/store/contract/outbox.test.ts',
       'test/core/message/push-model.test.ts',
     ],
@@ -283,6 +292,7 @@ export const nounMessages: readonly MutatedFile[] = [
     tests: [
       'test/store/contract/recipient.test.ts',
       'test/store/contract/serving.test.ts',
+      'test/store/contract/pushing.test.ts',
       'test/store/contract/outbox.test.ts',
       'test/store/contract/inbox.test.ts',
       'test/core/message/push-model.test.ts',
@@ -302,6 +312,7 @@ export const nounMessages: readonly MutatedFile[] = [
       'test/store/contract/audit.test.ts',
       'test/store/contract/recipient.test.ts',
       'test/store/contract/serving.test.ts',
+      'test/store/contract/pushing.test.ts',
       'test/store/contract/outbox.test.ts',
       'test/cli/push.test.ts',
     ],

@@ -40,8 +40,6 @@ import {
   WAITING_MAX,
 } from './message-fixture.ts';
 
-import { pushingSuite } from './pushing.ts';
-
 type Method = 'loadRecipients' | 'sendRecipients';
 
 const LATER_MS = NOW_MS + LEASE_MS;
@@ -196,8 +194,6 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
   },
 
   sendRecipients(opened) {
-    pushingSuite(opened);
-
     test('hands the message over, says to whom, and leaves those that failed', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
