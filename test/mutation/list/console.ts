@@ -129,9 +129,7 @@ export const consoleFiles: readonly MutatedFile[] = [
   {
     file: 'src/console/pages/index.ts',
     tests: ['test/console/page.test.ts'],
-    changes: [
-      ["(await import('./links.tsx')).LinksPage", "(await import('./overview.tsx')).OverviewPage"],
-    ],
+    changes: [["path: '/console/links'", "path: '/console/account'"]],
   },
   {
     file: 'src/console/texts/fa.ts',
