@@ -19,12 +19,12 @@ const FILTERS = ['all', 'full', 'disabled'] as const;
 /** Reads the filter from the address. */
 function filterOf(at: string) {
   const show = query.value.get('show');
-  return {
-    at,
+  const filter = {
     search: query.value.get('search')?.slice(0, 64) || null,
     isFull: show === 'full',
     status: show === 'disabled' ? (DISABLED as 5) : null,
   };
+  return { at, filter, isOldest: false, countMax: 50 };
 }
 
 function SearchField() {
@@ -181,7 +181,7 @@ function Table({
   const words = texts.links;
   const more = async () => {
     try {
-      const page = await call('links.list', { ...filter, beforeId: nextId.value });
+      const page = await call('links.list', { ...filter, beyondId: nextId.value });
       rows.value = [...rows.value, ...page.rows];
       nextId.value = page.nextId;
     } catch (fault) {
@@ -189,7 +189,8 @@ function Table({
     }
   };
   if (rows.value.length === 0) {
-    const isAll = filter.search === null && !filter.isFull && filter.status === null;
+    const { isFull, search, status } = filter.filter;
+    const isAll = search === null && !isFull && status === null;
     return (
       <div class="empty">
         <h2>{isAll ? words.none : words.noMatch}</h2>
@@ -239,7 +240,7 @@ export function LinksPage({ at }: { at: string }) {
   const loaded = useLoaded(
     async (signal) => ({
       key,
-      page: await call('links.list', { ...filter, beforeId: null }, signal),
+      page: await call('links.list', { ...filter, beyondId: null }, signal),
     }),
     `${key} ${made.value}`,
   );

@@ -33,6 +33,19 @@ export interface LinkFilter {
   search?: string | null;
   /** Part of the note. */
   inNote?: string | null;
+  /** Only links that refused a device at or after this time, UTC ms. */
+  refusedSinceMs?: number | null;
+  /** Only links older than this time, UTC ms, on which no device was seen at or after it. */
+  unusedSinceMs?: number | null;
+  /** Only links with this limit. */
+  limit?: number | null;
+}
+
+/** What is next in a list of links. */
+export interface LinkSlice {
+  links: OwnedLink[];
+  /** The id beyond which the rest is; null: there is none. */
+  nextId: number | null;
 }
 
 /** The end of a slot. */
@@ -65,14 +78,25 @@ export interface LinkStore {
   /** Finds the links of all providers with the subscription key of this hash. */
   findLinksByKey(subscriptionKeyHash: string): Promise<OwnedLink[]>;
   /**
-   * Lists the links that match, newest first, with ids from `fromId` to below `beforeId`. What
-   * reads many links, a search or `isOver`, waits for a `turn` after each piece of some ms.
+   * Lists the links that match, newest first, with ids from `fromId` to below `beforeId`. With
+   * any filter but the provider it waits for a `turn` after each piece of some ms.
    */
   listLinks(
     filter: LinkFilter & { fromId?: number; beforeId?: number | null; countMax: number },
     turn?: () => Promise<void>,
   ): Promise<OwnedLink[]>;
-  /** Counts the links that match. */
+  /**
+   * Lists links that match among the next ones beyond an id (null: from the begin), newest first
+   * or (`isOldest`) oldest first. Looks at some thousand links and at most `countMax` that match,
+   * with a `turn` after each piece of some ms.
+   */
+  listLinkSlice(
+    filter: LinkFilter & { beyondId: number | null; isOldest: boolean; countMax: number },
+    turn?: () => Promise<void>,
+  ): Promise<LinkSlice>;
+  /** Lists the provider's links with these ids, newest first. */
+  listLinksById(providerId: number, ids: readonly number[]): Promise<OwnedLink[]>;
+  /** Counts the links that match, with a turn after each piece of some ms. */
   countLinks(filter: LinkFilter): Promise<number>;
   /** Reads the history of a link. */
   readLinkStory(installId: number): Promise<LinkStory>;

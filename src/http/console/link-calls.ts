@@ -3,31 +3,44 @@
 import { Type } from '@sinclair/typebox';
 import { readInstallLimit, readNote } from '../../core/formats.ts';
 import { addInstall } from '../../core/install.ts';
+import { filterAt } from '../../core/link-filter.ts';
 import { isRefused } from '../../core/outcome.ts';
+import type { Install } from '../../core/port/install.ts';
 import { staffCall } from './call.ts';
 import { atProvider, id, nullable, text } from './inputs.ts';
+import { linkFilterInput } from './link-filter.ts';
 import { unpaid } from './paid.ts';
 
-/** Links of a page. */
-const PAGE_COUNT = 50;
+/** Most links of a page: some 100 KB. */
+const PAGE_COUNT_MAX = 1_000;
+/** Most links whose rows are asked for anew. */
+const IDS_MAX = 200;
+
+/** A link as a row of the list shows it. */
+const rowOf = (link: Install) => ({
+  ...{ id: link.id, code: link.installCode, note: link.note, status: link.status },
+  ...{ limit: link.installLimit, deviceCount: link.deviceCount },
+  createdAtMs: link.createdAtMs,
+});
 
 export const linkCalls = {
+  /** A slice of the list; `nextId` null: it is over. With `ids` those links, and nothing else. */
   'links.list': staffCall(
     atProvider({
-      beforeId: nullable(id),
-      search: nullable(Type.String({ minLength: 1, maxLength: 64 })),
-      isFull: Type.Boolean(),
-      status: nullable(Type.Union([Type.Literal(5), Type.Literal(10)])),
+      filter: linkFilterInput,
+      isOldest: Type.Boolean(),
+      beyondId: nullable(id),
+      countMax: Type.Integer({ minimum: 1, maximum: PAGE_COUNT_MAX }),
+      ids: Type.Optional(Type.Array(id, { maxItems: IDS_MAX })),
     }),
-    async ({ core, provider }, { beforeId, isFull, search, status }) => {
-      const filter = { providerCode: provider.code, beforeId, isFull, search, status };
-      const found = await core.store.listLinks({ ...filter, countMax: PAGE_COUNT + 1 });
-      const rows = found.slice(0, PAGE_COUNT).map((link) => ({
-        ...{ id: link.id, code: link.installCode, note: link.note, status: link.status },
-        ...{ limit: link.installLimit, deviceCount: link.deviceCount },
-        createdAtMs: link.createdAtMs,
-      }));
-      return { rows, nextId: found.length > PAGE_COUNT ? (rows.at(-1)?.id ?? null) : null };
+    async ({ core: { store }, provider }, { beyondId, countMax, filter, ids, isOldest }) => {
+      const { links, nextId } =
+        ids === undefined
+          ? await store.listLinkSlice({
+              ...{ ...filterAt(provider, filter), beyondId, isOldest, countMax },
+            })
+          : { links: await store.listLinksById(provider.id, ids), nextId: null };
+      return { rows: links.map(rowOf), nextId, allCount: provider.installCount };
     },
   ),
   'links.add': staffCall(

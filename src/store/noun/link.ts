@@ -5,9 +5,16 @@ import type { LinkFilter, LinkStore, LinkStory, OwnedLink, SlotEnd } from '../..
 import { asciiLower } from '../../core/text.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { type Backend, type Prepared, type Values, value } from '../backend.ts';
+import { slotSeen } from './look-ups.ts';
 
 /** Links that one statement of a search reads: some 5 ms on SQLite. */
 const RANGE_COUNT = 1_000;
+/** The same where a filter reads no other table. */
+const LIGHT_RANGE_COUNT = 5_000;
+/** Ranges of a slice. */
+const SLICE_RANGES = 4;
+
+const MAX_ID = Number.MAX_SAFE_INTEGER;
 
 type LinkRow = Omit<OwnedLink, 'hasSubscriptionKey'> & { hasSubscriptionKey: number };
 
@@ -26,12 +33,25 @@ const contains = (column: string, name: string) =>
 /** Statements about the links `i` that a filter lets through, of all providers or of one. */
 function filterStatements(backend: Backend, link: SQL, ofProvider: SQL) {
   const { join, once } = backend;
+  // Subqueries with one value: PostgreSQL would read all of a table for EXISTS here.
+  const refusedAt = sql`(
+    SELECT r.refused_at_ms FROM install_refusal r WHERE r.install_id = i.id)`;
+  const seenAt = sql`(
+    SELECT max(${slotSeen(backend)}) FROM install_device s ${join} device_provider p
+      ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+    WHERE s.install_id = i.id)`;
   const isUnset = (name: string) => sql`CAST(${value(name)} AS text) IS NULL`;
   const where = sql`
     WHERE ${ofProvider} AND i.id >= ${value('fromId')} AND i.id < ${value('beforeId')}
       AND (${value('isFull')} = 0 OR i.device_count >= i.install_limit)
       AND (${value('isOver')} = 0 OR i.device_count > i.install_limit)
       AND (CAST(${value('status')} AS integer) IS NULL OR i.status = ${value('status')})
+      AND (CAST(${value('limit')} AS integer) IS NULL OR i.install_limit = ${value('limit')})
+      AND (CAST(${value('refusedSinceMs')} AS bigint) IS NULL
+        OR ${refusedAt} >= ${value('refusedSinceMs')})
+      AND (CAST(${value('unusedSinceMs')} AS bigint) IS NULL
+        OR (i.created_at_ms < ${value('unusedSinceMs')}
+          AND coalesce(${seenAt}, 0) < ${value('unusedSinceMs')}))
       AND (${isUnset('inNote')} OR ${contains('i.note', 'inNote')})
       AND (${isUnset('part')} OR ${contains('i.note', 'part')}
         OR ${contains('i.install_code', 'part')}
@@ -44,14 +64,20 @@ function filterStatements(backend: Backend, link: SQL, ofProvider: SQL) {
   return {
     list: backend.prepare<LinkRow>(sql`
         ${link} ${where} ORDER BY i.id DESC LIMIT ${once('countMax')}`),
+    listOldest: backend.prepare<LinkRow>(sql`
+        ${link} ${where} ORDER BY i.id LIMIT ${once('countMax')}`),
     count: backend.prepare<{ count: number }>(
       sql`SELECT count(*) AS count FROM install i ${where}`,
     ),
-    /** The first id of a range of links before an id. */
-    range: backend.prepare<{ fromId: number | null }>(sql`
-        SELECT min(id) AS "fromId" FROM (
+    /** The other end of a range of links before an id, or beyond it. */
+    range: backend.prepare<{ endId: number | null }>(sql`
+        SELECT min(id) AS "endId" FROM (
           SELECT i.id AS id FROM install i WHERE ${ofProvider} AND i.id < ${value('beforeId')}
-          ORDER BY i.id DESC LIMIT ${RANGE_COUNT}) AS following`),
+          ORDER BY i.id DESC LIMIT ${once('rangeCount')}) AS following`),
+    rangeBeyond: backend.prepare<{ endId: number | null }>(sql`
+        SELECT max(id) AS "endId" FROM (
+          SELECT i.id AS id FROM install i WHERE ${ofProvider} AND i.id > ${value('afterId')}
+          ORDER BY i.id LIMIT ${once('rangeCount')}) AS following`),
   };
 }
 
@@ -78,6 +104,9 @@ function statements(backend: Backend) {
       link,
       sql`i.provider_id = (SELECT id FROM provider WHERE code = ${value('providerCode')})`,
     ),
+    byId: backend.prepare<LinkRow>(sql`
+        ${link} WHERE i.id ${backend.among('ids')} AND i.provider_id = ${value('providerId')}
+        ORDER BY i.id DESC`),
     ends: backend.prepare<SlotEnd>(sql`
         SELECT d.hwid AS hwid, e.registered_at_ms AS "registeredAtMs",
           e.last_seen_at_ms AS "lastSeenAtMs", e.ended_at_ms AS "endedAtMs", e.why AS why,
@@ -91,37 +120,73 @@ function statements(backend: Backend) {
   };
 }
 
+interface Beyond {
+  beyondId: number | null;
+  isOldest: boolean;
+}
+
+/** The ids from beyond one, in the order of a list, to another; null: to the last. */
+function spanOf({ beyondId, isOldest }: Beyond, endId: number | null) {
+  return isOldest
+    ? { fromId: (beyondId ?? 0) + 1, beforeId: endId === null ? MAX_ID : endId + 1 }
+    : { fromId: endId ?? 0, beforeId: beyondId ?? MAX_ID };
+}
+
+/** The values of a filter, and the links that one statement of it reads; null: all. */
+function valuesOf(filter: LinkFilter): { values: Values; rangeCount: number | null } {
+  const { providerCode, status, isFull, isOver = false, search = null, inNote = null } = filter;
+  const { refusedSinceMs = null, unusedSinceMs = null, limit = null } = filter;
+  const isHeavy =
+    isOver || [search, inNote, refusedSinceMs, unusedSinceMs].some((one) => one !== null);
+  const isLight = isFull || status !== null || limit !== null;
+  return {
+    values: {
+      ...{ providerCode, status, search, refusedSinceMs, unusedSinceMs, limit },
+      ...{ isFull: isFull ? 1 : 0, isOver: isOver ? 1 : 0 },
+      part: search === null ? null : likePart(search),
+      inNote: inNote === null ? null : likePart(inNote),
+    },
+    rangeCount: isHeavy ? RANGE_COUNT : isLight ? LIGHT_RANGE_COUNT : null,
+  };
+}
+
 export function linkNoun(backend: Backend): LinkStore {
   const on = statements(backend);
   const matching = ({ providerCode }: LinkFilter) => (providerCode === null ? on.ofAll : on.ofOne);
 
-  /** Runs a statement of a filter: at once, or if few links may match, range by range. */
+  /** Runs a statement of a filter: at once, or if not all links match, range by range. */
   async function* matches<Row>(
     filter: LinkFilter & { fromId?: number; beforeId?: number | null },
     statement: (of: ReturnType<typeof matching>) => Prepared<Row>,
     more: Values = {},
     turn = nextTurn,
   ): AsyncGenerator<Row[]> {
-    const { fromId: leastId = 0 } = filter;
-    const { providerCode, status, isFull, isOver = false, search = null, inNote = null } = filter;
-    const values = {
-      ...{ providerCode, status, search, ...more },
-      ...{ isFull: isFull ? 1 : 0, isOver: isOver ? 1 : 0 },
-      part: search === null ? null : likePart(search),
-      inNote: inNote === null ? null : likePart(inNote),
-    };
+    const { providerCode, fromId: leastId = 0 } = filter;
+    const { rangeCount, values } = valuesOf(filter);
     const of = matching(filter);
-    const isWhole = search === null && inNote === null && !isOver;
-    for (let beforeId = filter.beforeId ?? Number.MAX_SAFE_INTEGER; ; ) {
-      const ending = { providerCode, beforeId };
-      const begin = isWhole ? 0 : (await backend.read(() => of.range.get(ending)))?.fromId;
+    for (let beforeId = filter.beforeId ?? MAX_ID; ; ) {
+      const ending = { providerCode, beforeId, rangeCount };
+      const begin =
+        rangeCount === null ? 0 : (await backend.read(() => of.range.get(ending)))?.endId;
       if (begin == null) return;
       const fromId = Math.max(begin, leastId);
-      yield await backend.read(() => statement(of).all({ ...values, fromId, beforeId }));
-      if (isWhole || fromId === leastId) return;
+      const range = { ...values, ...more, fromId, beforeId };
+      yield await backend.read(() => statement(of).all(range));
+      if (rangeCount === null || fromId === leastId) return;
       beforeId = fromId;
       await turn();
     }
+  }
+
+  /** Finds the range that is next beyond an id; null: there is none. */
+  async function rangeBeyond(filter: LinkFilter & Beyond, rangeCount: number) {
+    const { providerCode, beyondId, isOldest } = filter;
+    const of = matching(filter);
+    const [beforeId, afterId] = [beyondId ?? MAX_ID, beyondId ?? 0];
+    const ending = { providerCode, beforeId, afterId, rangeCount };
+    const next = isOldest ? of.rangeBeyond : of.range;
+    const endId = (await backend.read(() => next.get(ending)))?.endId ?? null;
+    return endId === null ? null : { endId, ...spanOf({ beyondId, isOldest }, endId) };
   }
 
   return {
@@ -143,6 +208,30 @@ export function linkNoun(backend: Backend): LinkStore {
       }
       return found.slice(0, countMax).map(linkOf);
     },
+    listLinkSlice: async ({ countMax, ...filter }, turn = nextTurn) => {
+      const { rangeCount, values } = valuesOf(filter);
+      const of = matching(filter);
+      const list = filter.isOldest ? of.listOldest : of.list;
+      const links: OwnedLink[] = [];
+      let { beyondId } = filter;
+      for (let n = 0; n < SLICE_RANGES; n++) {
+        const range =
+          rangeCount === null
+            ? { endId: null, ...spanOf(filter, null) }
+            : await rangeBeyond({ ...filter, beyondId }, rangeCount);
+        if (range === null) return { links, nextId: null };
+        const { endId, ...span } = range;
+        const most = { ...values, ...span, countMax: countMax - links.length };
+        for (const row of await backend.read(() => list.all(most))) links.push(linkOf(row));
+        if (links.length >= countMax) return { links, nextId: links.at(-1)?.id ?? null };
+        if (endId === null) return { links, nextId: null };
+        beyondId = endId;
+        await turn();
+      }
+      return { links, nextId: beyondId };
+    },
+    listLinksById: async (providerId, ids) =>
+      (await backend.read(() => on.byId.all({ providerId, ids }))).map(linkOf),
     countLinks: async (filter) => {
       let sum = 0;
       for await (const [row] of matches(filter, ({ count }) => count)) sum += row?.count ?? 0;

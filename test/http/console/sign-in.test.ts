@@ -179,7 +179,8 @@ describe('an invitation', () => {
       'sign_in_wrong',
     );
     await reader.get('links.list', {
-      ...{ at: code, beforeId: null, search: null, isFull: false, status: null },
+      ...{ at: code, filter: { isFull: false, search: null, status: null } },
+      ...{ beyondId: null, countMax: 50, isOldest: false },
     });
     const draft = { at: code, limit: 1, note: '' };
     expect(await reader.refusal('links.add', draft)).toBe('no_right');

@@ -20,6 +20,8 @@ type Method =
   | 'findLinkById'
   | 'findLinksByKey'
   | 'listLinks'
+  | 'listLinkSlice'
+  | 'listLinksById'
   | 'countLinks'
   | 'readLinkStory';
 
@@ -27,13 +29,25 @@ const EVERY: LinkFilter = { providerCode: null, isFull: false, status: null };
 
 /** Two providers: of the first a link with both slots taken and one that is disabled. */
 async function addLinks(store: Store): Promise<void> {
-  const { providerId } = await addDoor(store);
+  const { providerId, installId } = await addDoor(store);
   await knock(store, 'a');
-  await knock(store, 'b');
+  await knock(store, 'b', CODE, FACTS, NOW_MS + 5);
+  store.countRefusal({ providerId, installId }, 'link_limit_reached', NOW_MS);
+  await store.saveFigures();
   const id = await addLink(store, providerId, { installCode: OTHER_CODE });
   await store.updateInstall(providerId, id, { status: 5 }, ACT);
   const { id: other } = await addProvider(store, 'Provide2');
   await addLink(store, other, { installCode: 'LinkCode0003', note: null });
+}
+
+async function addMany(store: Store, providerId: number, count: number): Promise<void> {
+  await Promise.all(
+    Array.from({ length: count }, async (_, n) => {
+      const installCode = `Many${String(n).padStart(8, '0')}`;
+      const note = n === 500 ? '100% of_it' : `customer ${n % 550}`;
+      await addLink(store, providerId, { installCode, note, installCountMax: 5_000 });
+    }),
+  );
 }
 
 /** Filters with the codes that each lets through. */
@@ -57,6 +71,14 @@ const FILTERED: readonly (readonly [LinkFilter, readonly string[]])[] = [
   [{ ...EVERY, providerCode: 'Provide2', search: 'note' }, []],
   [{ ...EVERY, inNote: 'NOT' }, [OTHER_CODE, CODE]],
   [{ ...EVERY, inNote: 'pixel' }, []],
+  [{ ...EVERY, limit: 2 }, ['LinkCode0003', OTHER_CODE, CODE]],
+  [{ ...EVERY, limit: 3 }, []],
+  [{ ...EVERY, refusedSinceMs: NOW_MS }, [CODE]],
+  [{ ...EVERY, refusedSinceMs: NOW_MS + 1 }, []],
+  [{ ...EVERY, unusedSinceMs: NOW_MS }, []],
+  [{ ...EVERY, unusedSinceMs: NOW_MS + 1 }, ['LinkCode0003', OTHER_CODE]],
+  [{ ...EVERY, unusedSinceMs: NOW_MS + 6 }, ['LinkCode0003', OTHER_CODE, CODE]],
+  [{ providerCode: 'Provide2', isFull: false, status: null, refusedSinceMs: 0 }, []],
 ];
 
 export const linkContract: Record<Method & keyof Store, Suite> = {
@@ -143,13 +165,7 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
     test('a search goes through all links, and from an id backwards', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
-      await Promise.all(
-        Array.from({ length: 1_100 }, async (_, n) => {
-          const installCode = `Many${String(n).padStart(8, '0')}`;
-          const note = n === 500 ? '100% of_it' : `customer ${n % 550}`;
-          await addLink(store, providerId, { installCode, note, installCountMax: 2_000 });
-        }),
-      );
+      await addMany(store, providerId, 1_100);
       const of = { ...EVERY, providerCode: 'Provide1', search: 'customer 54' };
       // 54, 540 to 549, each twice.
       const found = await store.listLinks({ ...of, countMax: 100 });
@@ -176,6 +192,65 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
       expect(whole.every(({ id }) => id < beforeId)).toBe(true);
       const literal = await store.listLinks({ ...EVERY, search: '0% OF_', countMax: 9 });
       expect(literal.map(({ installCode }) => installCode)).toEqual(['Many00000500']);
+    });
+  },
+
+  listLinkSlice(opened) {
+    test('what matches among the next links, either way, and where the rest is', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      await addMany(store, providerId, 4_100);
+      const of = { ...EVERY, providerCode: 'Provide1', search: 'customer 54' };
+      for (const isOldest of [false, true]) {
+        let turns = 0;
+        const turn = async () => {
+          turns += 1;
+        };
+        const slice = (beyondId: number | null, countMax = 100) =>
+          store.listLinkSlice({ ...of, beyondId, isOldest, countMax }, turn);
+        const first = await slice(null);
+        expect(turns).toBe(4);
+        const rest = await slice(first.nextId);
+        expect(rest.nextId).toBeNull();
+        const ids = [...first.links, ...rest.links].map(({ id }) => id);
+        const listed = await store.listLinks({ ...of, countMax: 100 });
+        const all = listed.map(({ id }) => id);
+        expect(ids).toEqual(isOldest ? all.toReversed() : all);
+        expect(rest.links.length).toBe(isOldest ? 0 : 1);
+        const two = await slice(null, 2);
+        expect(two.nextId).toBe(ids[1] ?? 0);
+        expect((await slice(two.nextId, 1)).links.map(({ id }) => id)).toEqual([ids[2] ?? 0]);
+      }
+      const every = { ...EVERY, providerCode: 'Provide1' };
+      const whole = { ...every, beyondId: null, isOldest: true, countMax: 5_000 };
+      const { links, nextId } = await store.listLinkSlice(whole);
+      expect([links.length, links[0]?.id, nextId]).toEqual([4_101, installId, null]);
+      const foreign = await store.listLinkSlice({ ...whole, providerCode: 'Provide2' });
+      expect(foreign).toEqual({ links: [], nextId: null });
+    });
+
+    test('as the list of all that match', async () => {
+      const { store } = opened();
+      await addLinks(store);
+      for (const [filter, codes] of FILTERED) {
+        const of = { ...filter, beyondId: null, isOldest: false, countMax: 10 };
+        const { links, nextId } = await store.listLinkSlice(of);
+        expect(links.map(({ installCode }) => installCode)).toEqual([...codes]);
+        expect(nextId).toBeNull();
+      }
+    });
+  },
+
+  listLinksById(opened) {
+    test('the provider’s own, newest first', async () => {
+      const { store } = opened();
+      await addLinks(store);
+      const links = await store.listLinks({ ...EVERY, countMax: 9 });
+      const ids = links.map(({ id }) => id).toReversed();
+      const own = links.filter(({ providerCode }) => providerCode === 'Provide1');
+      const providerId = own[0]?.providerId ?? 0;
+      expect(await store.listLinksById(providerId, [...ids, 999_999])).toEqual(own);
+      expect(await store.listLinksById(providerId, [])).toEqual([]);
     });
   },
 

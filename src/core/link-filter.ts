@@ -1,0 +1,39 @@
+/** The filter by which the console chooses links, and jobs change them. */
+
+import { isRecord } from './json-input.ts';
+import type { LinkFilter as StoreFilter } from './port/link.ts';
+
+/** Most characters of a search. */
+export const SEARCH_LENGTH_MAX = 64;
+
+export interface LinkFilter
+  extends Pick<StoreFilter, 'refusedSinceMs' | 'unusedSinceMs' | 'limit'> {
+  search: string | null;
+  /** 5 disabled, 10 active; null: both. */
+  status: 5 | 10 | null;
+  /** True: only links without a free slot. */
+  isFull: boolean;
+}
+
+const FIELDS = ['search', 'status', 'isFull', 'refusedSinceMs', 'unusedSinceMs', 'limit'] as const;
+
+/** Reads the filter that was saved as JSON with a job. Throws for anything else. */
+export function readLinkFilter(saved: unknown): LinkFilter {
+  if (!isRecord(saved)) throw new Error('a job has no filter');
+  const { search = null, status = null, isFull = false, ...more } = saved;
+  const isKnown = Object.keys(more).every((name) => FIELDS.some((field) => field === name));
+  const isText = search === null || typeof search === 'string';
+  const isStatus = status === null || status === 5 || status === 10;
+  const isNumber = (one: unknown) => one === null || typeof one === 'number';
+  // A field that is not understood could choose more links than the person saw.
+  if (!isKnown || !isText || !isStatus || typeof isFull !== 'boolean') {
+    throw new Error('the filter of a job is not understood');
+  }
+  if (!Object.values(more).every(isNumber)) throw new Error('a filter has a field of another type');
+  return { ...more, search, status, isFull };
+}
+
+/** Returns the filter of the store: links of this provider alone. */
+export function filterAt(provider: { code: string }, filter: LinkFilter): StoreFilter {
+  return { ...filter, providerCode: provider.code };
+}
