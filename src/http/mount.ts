@@ -23,6 +23,7 @@ import { answerPreflight, isPreflight } from './answer/cors.ts';
 import { respond } from './answer/respond.ts';
 import { type ConsoleDeps, callAnswers } from './console/answer.ts';
 import { type ConsoleFiles, fileAnswer, PAGES, pageAnswer } from './console/page.ts';
+import { LIVE_PATH, type LiveStreams } from './console/stream.ts';
 import { publishedAnswers } from './document/published.ts';
 import { type Endpoint, pathsOf } from './endpoint.ts';
 import { appEndpoints } from './endpoints/app.ts';
@@ -42,6 +43,9 @@ const UNREAD = { parse: 'none' } as const;
 /** The paths that pages of other origins may call. */
 const DEVICE_PATHS = '/device/';
 
+/** The console: its page, its calls and its streams. */
+type ConsoleParts = ConsoleDeps & { files: ConsoleFiles; live: LiveStreams };
+
 /** Null if the request became a WebSocket. */
 type Answering = (request: Request) => Maybe<Response | null>;
 
@@ -51,7 +55,7 @@ export function mount(
   streams: Streams,
   gate: Answering,
   proxy: PanelProxy,
-  console: ConsoleDeps & { files: ConsoleFiles },
+  console: ConsoleParts,
 ): Elysia {
   const { clientOf, core, crowd, log, traffic } = deps;
   // By default Elysia expects the path after a host name of at least four letters.
@@ -158,7 +162,7 @@ function publishedDocuments(traffic: Traffic, paths: Paths): Elysia {
 }
 
 /** The page of the console with its files, and its calls. */
-function consolePlugin(deps: ConsoleDeps & { files: ConsoleFiles }, paths: Paths): Elysia {
+function consolePlugin(deps: ConsoleParts, paths: Paths): Elysia {
   const plugin = new Elysia({ name: 'console' });
   const tally = deps.traffic.tallyOf('/console');
   const page = pageAnswer(deps.files, deps.connectionOf);
@@ -172,6 +176,8 @@ function consolePlugin(deps: ConsoleDeps & { files: ConsoleFiles }, paths: Paths
     );
     plugin.get(path, ({ request }) => handle(request), UNREAD);
   }
+  const live = paths.handler(LIVE_PATH, deps.live.answer);
+  plugin.get(LIVE_PATH, ({ request }) => live(request), UNREAD);
   for (const [path, answer] of callAnswers(deps)) {
     const handle = paths.handler(path, answer);
     plugin.post(path, ({ request }) => handle(request), UNREAD);

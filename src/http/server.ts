@@ -13,6 +13,7 @@ import type { RoomBounds } from './bound/room.ts';
 import type { ConsoleFiles } from './console/page.ts';
 import { makePasswords } from './console/passwords.ts';
 import type { Connection } from './console/site.ts';
+import { LiveStreams } from './console/stream.ts';
 import type { WireSettings } from './endpoint.ts';
 import { type GateSettings, makeGate } from './gate/gate.ts';
 import { type Listener, type ListenOptions, listen } from './listener.ts';
@@ -72,6 +73,8 @@ export interface RunningServer {
   /** Returns the number of long polls that wait. */
   pollCount(): number;
   streamCount(): number;
+  /** Returns the number of open pages of the console that learn of changes. */
+  liveCount(): number;
   /** Returns the answers of each endpoint since the start. */
   tallies(): Iterable<EndpointTally>;
   /** Returns the calls that each limit has refused or delayed since the start. */
@@ -153,10 +156,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     provenanceOf: (request) => ({ ...connectionOf(request), client: addressOf(request) }),
   });
 
-  const app = mount(deps, streams, gate, proxy, {
-    ...{ ...deps, connectionOf, passwords: makePasswords(stopping.signal) },
-    files: options.consoleFiles ?? new Map(),
-  });
+  const site = { ...deps, connectionOf, passwords: makePasswords(stopping.signal) };
+  const live = new LiveStreams(site);
+  const files = options.consoleFiles ?? new Map();
+  const app = mount(deps, streams, gate, proxy, { ...site, live, files });
   const listener = listen(
     app,
     { ...options, tls: options.tls ?? null },
@@ -166,6 +169,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     url: listener.url,
     pollCount: () => polls.count,
     streamCount: streams.count,
+    liveCount: () => live.count,
     tallies: () => traffic.tallies,
     limited: () => ({
       answers: large.refusedCount,
@@ -174,7 +178,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       streams: streams.refusedCount(),
     }),
     replaceCertificate: listener.replaceCertificate,
-    drain: listener.drain,
+    drain: () => {
+      listener.drain();
+      live.endAll();
+    },
     stop: async (lastCallMs) => {
       stopping.abort();
       streams.closeAll();

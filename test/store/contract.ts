@@ -12,6 +12,7 @@ import type { Store } from '../../src/core/port/store.ts';
 import { STORE } from '../support/place.ts';
 import { accountContract } from './contract/account.ts';
 import { auditContract } from './contract/audit.ts';
+import { changeContract } from './contract/change.ts';
 import { countContract } from './contract/count.ts';
 import { deliveryContract } from './contract/delivery.ts';
 import { deviceContract } from './contract/device.ts';
@@ -80,6 +81,7 @@ export const PARTS = {
     ...idempotencyContract,
   },
   account: { ...accountContract, ...sessionContract },
+  change: changeContract,
   device: { ...deviceContract, ...targetContract, ...registrationContract },
   move: importContract,
   audit: { ...auditContract, ...operatorContract },
@@ -99,6 +101,7 @@ type Part = keyof typeof PARTS;
 /** The suite of each method: a method without one does not compile. */
 export const SUITES: Record<keyof Store, Suite> = {
   ...PARTS.account,
+  ...PARTS.change,
   ...{ ...PARTS.provider, ...PARTS.link, ...PARTS.device, ...PARTS.move },
   ...{ ...PARTS.audit, ...PARTS.node, ...PARTS.distribution, ...PARTS.delivery },
   ...{ ...PARTS.recipient, ...PARTS.serving, ...PARTS.inbox, ...PARTS.outbox, ...PARTS.event },

@@ -1,10 +1,12 @@
 /** The frame of each page: navigation, the provider, and the menu of the account. */
 
 import type { ComponentChildren, ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { call } from '../call.ts';
 import { PAGES } from '../pages/index.ts';
 import { at, go, may, me, path, providers, texts } from '../state.ts';
 import { Mark } from './icons.tsx';
+import { follow, isOffline } from './live.ts';
 import { LookMenu } from './look-menu.tsx';
 
 function Item({ to, label, icon: Icon }: { to: string; label: string; icon: ComponentType }) {
@@ -31,6 +33,8 @@ export function Shell({ children }: { children: ComponentChildren }) {
     await call('session.leave', {});
     me.value = null;
   };
+  const code = at.value;
+  useEffect(() => (code === null || !may('links.list') ? undefined : follow(code)), [code]);
   return (
     <div class="shell">
       <a class="skip" href="#content">
@@ -73,6 +77,9 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </div>
       </header>
       <main id="content" tabIndex={-1}>
+        <p class="notice offline" role="status" hidden={!isOffline.value}>
+          {isOffline.value && texts.shell.offline}
+        </p>
         {children}
       </main>
       {/* On a phone the header has no room for it. */}

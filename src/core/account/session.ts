@@ -71,6 +71,22 @@ export const providerActor = ({ code, keyHash }: Provider): SignedIn['actor'] =>
 
 /** Finds the owner of a session, and notes its use; null: there is none, or it is over. */
 export async function findSignedIn(
+  core: Core,
+  givenToken: string | null,
+  nowMs: number,
+): Promise<SignedIn | null> {
+  const { store } = core;
+  const signedIn = await lookSignedIn(core, givenToken, nowMs);
+  if (signedIn !== null && nowMs - signedIn.session.seenAtMs >= TOUCH_MS) {
+    const { session } = signedIn;
+    const untilMs = Math.min(nowMs + IDLE_MAX_MS, session.createdAtMs + SESSION_MAX_MS);
+    await store.touchSession(session.id, nowMs, untilMs);
+  }
+  return signedIn;
+}
+
+/** Finds the owner of a session, which an open page alone does not keep; null: as above. */
+export async function lookSignedIn(
   { store }: Core,
   givenToken: string | null,
   nowMs: number,
@@ -79,12 +95,7 @@ export async function findSignedIn(
   if (isRefused(token)) return null;
   const session = await store.findSession(hashKey(token));
   if (session === null || nowMs >= session.untilMs) return null;
-  const signedIn = await ownedBy(store, session);
-  if (signedIn !== null && nowMs - session.seenAtMs >= TOUCH_MS) {
-    const untilMs = Math.min(nowMs + IDLE_MAX_MS, session.createdAtMs + SESSION_MAX_MS);
-    await store.touchSession(session.id, nowMs, untilMs);
-  }
-  return signedIn;
+  return ownedBy(store, session);
 }
 
 async function ownedBy(store: Core['store'], session: Session): Promise<SignedIn | null> {

@@ -13,6 +13,7 @@
 
 import type { AccountStore } from './account.ts';
 import type { AuditStore } from './audit.ts';
+import type { ChangeStore } from './change.ts';
 import type { CountStore } from './count.ts';
 import type { DeviceStore } from './device.ts';
 import type { DistributionStore } from './distribution.ts';
@@ -57,6 +58,7 @@ export interface Store
     AuditStore,
     ImportStore,
     CountStore,
+    ChangeStore,
     FigureStore,
     RefusedStore,
     KeepingStore,

@@ -44,6 +44,12 @@ export function isOwnPage({ headers }: Request, { origin }: Site): boolean {
   return headers.get('origin') === origin && (from === null || from === 'same-origin');
 }
 
+/** Returns true for a request that a page of this site may have made; browsers say so for GET. */
+export function isOwnPageOrLink({ headers }: Request, { origin }: Site): boolean {
+  const [from, page] = [headers.get('sec-fetch-site'), headers.get('origin')];
+  return (from === null || from === 'same-origin') && (page === null || page === origin);
+}
+
 const COOKIE = '__Host-gatepost';
 const COOKIE_RULES = 'Path=/; Secure; HttpOnly; SameSite=Strict';
 

@@ -7,6 +7,7 @@ import { accountNoun } from './account.ts';
 import { acknowledgementNoun } from './acknowledgement.ts';
 import { auditNoun } from './audit.ts';
 import { CarriedStamps } from './carried.ts';
+import { changeNoun } from './change.ts';
 import { checkInNoun } from './check-in.ts';
 import { countNoun } from './count.ts';
 import { deviceNoun } from './device.ts';
@@ -65,6 +66,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...deviceNoun(backend),
     ...forgettingNoun(backend),
     ...countNoun(backend),
+    ...changeNoun(backend),
     ...inboxNoun(backend),
     ...acknowledgementNoun(backend),
     ...tokenNoun(backend),

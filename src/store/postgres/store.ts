@@ -80,6 +80,7 @@ export async function openPostgresStore(
     ...healthStore(context, self),
     ...nodeStore(context, self),
     watch: watching.watch,
+    readCommitMark: watching.readCommitMark,
     onBehalfOf,
     close: async () => {
       watching.close();

@@ -33,6 +33,8 @@ const newest = (table: string) =>
    FROM (SELECT id FROM ${table} ORDER BY id DESC LIMIT ${NEWEST}) newest)`);
 
 const on = {
+  /** The numbers of the transactions in flight: a commit ends one. */
+  mark: prepare<{ mark: string }>(sql`SELECT pg_current_snapshot()::text AS mark`),
   /** Changes when work is left: a send, a dispatch, a destination that may be tried. */
   work: prepare<{ mark: string }>(sql`
       SELECT concat_ws(' ', ${newest('distribution')}, ${newest('outbox')},
@@ -83,6 +85,8 @@ export class Watching {
       if (this.#watchers.size === 0) this.close();
     };
   };
+
+  readCommitMark = async (): Promise<string> => (await on.mark.get(this.#context.db))?.mark ?? '';
 
   /** Ends all watching. */
   close(): void {

@@ -7,7 +7,10 @@ import type { Processes } from './node.ts';
 /** Time between two checks, and so the longest until another process's change is seen, ms. */
 const CHECK_MS = 1_000;
 
-export function watchStore({ db, clock }: Context, processes: Processes): Pick<Store, 'watch'> {
+export function watchStore(
+  { db, clock }: Context,
+  processes: Processes,
+): Pick<Store, 'watch' | 'readCommitMark'> {
   const counter = db.compile<{ data_version: number }>('PRAGMA data_version');
 
   /** Null if it cannot be read: then anything may have changed. */
@@ -21,6 +24,7 @@ export function watchStore({ db, clock }: Context, processes: Processes): Pick<S
   }
 
   return {
+    readCommitMark: async () => `${db.version()}`,
     watch: (onChange) => {
       let known = commitCount();
       let isOver = false;

@@ -13,4 +13,5 @@ export const shell = {
   skip: 'To the content',
   noRole: 'No provider yet',
   noRoleHint: 'Ask an owner for an invitation, or add one with gatepost provider add.',
+  offline: 'No connection. What you see may be out of date; it is renewed by itself.',
 };

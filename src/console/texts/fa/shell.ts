@@ -16,4 +16,5 @@ export const shell: Like<typeof english> = {
   skip: 'رفتن به محتوا',
   noRole: 'هنوز ارائه‌دهنده‌ای نیست',
   noRoleHint: 'از یک مالک دعوت‌نامه بخواهید، یا با gatepost provider add بیفزایید.',
+  offline: 'اتصال برقرار نیست. آنچه می‌بینید شاید تازه نباشد و پس از وصل شدن خودبه‌خود به‌روز می‌شود.',
 };

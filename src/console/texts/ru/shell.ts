@@ -16,4 +16,5 @@ export const shell: Like<typeof english> = {
   skip: 'К содержанию',
   noRole: 'Провайдера пока нет',
   noRoleHint: 'Попросите владельца о приглашении или добавьте его: gatepost provider add.',
+  offline: 'Нет связи. Данные на экране могли устареть; они обновятся сами.',
 };

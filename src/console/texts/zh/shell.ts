@@ -16,4 +16,5 @@ export const shell: Like<typeof english> = {
   skip: '跳到内容',
   noRole: '还没有服务商',
   noRoleHint: '请向所有者索取邀请，或用 gatepost provider add 添加。',
+  offline: '连接已断开。页面上的数据可能不是最新的，恢复后会自动更新。',
 };

@@ -1,0 +1,163 @@
+/**
+ * What changes at the provider while the page is open. The tabs of a browser share one stream: the
+ * one that holds the lock reads it and passes events on to the others.
+ */
+
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { askMe } from '../state.ts';
+
+export type LiveKind = 'links' | 'messages' | 'jobs';
+/** The ids of what changed; none: ask anew. */
+type Handler = (ids: readonly number[]) => void;
+type Event = Partial<Record<LiveKind, readonly number[]>> & { isOver?: true };
+
+const KINDS: readonly LiveKind[] = ['links', 'messages', 'jobs'];
+const PAUSE_MIN_MS = 2_000;
+const PAUSE_MAX_MS = 60_000;
+/** A stream that was open so long was good: the next pause is short. */
+const GOOD_MS = 30_000;
+/** Opened so soon, nothing was missed since the page asked. */
+const SOON_MS = 3_000;
+
+/** True while the server cannot be reached. */
+export const isOffline = signal(!navigator.onLine);
+
+const handlers = new Map<LiveKind, Set<Handler>>(KINDS.map((kind) => [kind, new Set()]));
+
+/** Calls a handler for each change of a kind, until the returned function is called. */
+export function onLive(kind: LiveKind, handler: Handler): () => void {
+  const all = handlers.get(kind);
+  all?.add(handler);
+  return () => all?.delete(handler);
+}
+
+/** The same for as long as a part is shown. */
+export function useLive(kind: LiveKind, handler: Handler, key = ''): void {
+  useEffect(() => onLive(kind, handler), [key]);
+}
+
+function tell(event: Event): void {
+  for (const kind of KINDS) {
+    const ids = event[kind];
+    if (ids === undefined) continue;
+    for (const handler of handlers.get(kind) ?? []) handler(ids);
+  }
+}
+
+const ANYTHING: Event = { links: [], messages: [], jobs: [] };
+
+/** Follows the changes at a provider until the returned function is called. */
+export function follow(at: string): () => void {
+  const leaving = new AbortController();
+  const channel = new BroadcastChannel(`gatepost ${at}`);
+  channel.onmessage = ({ data }: MessageEvent<Event | { isLost: boolean }>) => {
+    if ('isLost' in data) isOffline.value = data.isLost;
+    else tell(data);
+  };
+  let isFirst = true;
+  setTimeout(() => {
+    isFirst = false;
+  }, SOON_MS);
+  const lead = async () => {
+    const pass = (event: Event) => {
+      channel.postMessage(event);
+      tell(event);
+    };
+    const note = (isLost: boolean) => {
+      channel.postMessage({ isLost });
+      isOffline.value = isLost;
+    };
+    await readOn(at, { pass, note, isFirst: () => isFirst, leaving: leaving.signal });
+  };
+  navigator.locks
+    .request(`gatepost ${at}`, { signal: leaving.signal }, lead)
+    // It left before its turn.
+    .catch(() => undefined);
+  return () => {
+    leaving.abort();
+    channel.close();
+  };
+}
+
+interface Reading {
+  pass: (event: Event) => void;
+  note: (isLost: boolean) => void;
+  /** True while nothing can have been missed. */
+  isFirst: () => boolean;
+  leaving: AbortSignal;
+}
+
+/** Reads the stream, and opens it again with growing pauses. */
+async function readOn(at: string, { pass, note, isFirst, leaving }: Reading): Promise<void> {
+  let pauseMs = PAUSE_MIN_MS;
+  let failures = 0;
+  while (!leaving.aborted) {
+    const wasGood = await readOnce(at, leaving, pass, () => {
+      failures = 0;
+      note(false);
+      // What came between two streams is not known.
+      if (!isFirst()) pass(ANYTHING);
+    });
+    if (leaving.aborted) return;
+    pauseMs = wasGood ? PAUSE_MIN_MS : Math.min(2 * pauseMs, PAUSE_MAX_MS);
+    failures += 1;
+    // The first failure may be the end of an old stream.
+    if (failures === 2) await askMe().catch(() => note(true));
+    if (!navigator.onLine) note(true);
+    await pause(pauseMs * (0.75 + Math.random() / 2), leaving);
+  }
+}
+
+/** Reads one stream to its end; returns whether it was open for long. */
+function readOnce(
+  at: string,
+  leaving: AbortSignal,
+  pass: (event: Event) => void,
+  onOpen: () => void,
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const source = new EventSource(`/console/stream?at=${encodeURIComponent(at)}`);
+    let isGood = false;
+    let timer: ReturnType<typeof setTimeout>;
+    const end = () => {
+      source.close();
+      leaving.removeEventListener('abort', end);
+      clearTimeout(timer);
+      resolve(isGood);
+    };
+    leaving.addEventListener('abort', end);
+    source.onopen = () => {
+      timer = setTimeout(() => {
+        isGood = true;
+      }, GOOD_MS);
+      onOpen();
+    };
+    source.onerror = end;
+    source.onmessage = ({ data }: MessageEvent<string>) => {
+      const event = JSON.parse(data) as Event;
+      // The session ended, or the role was taken away: the server says which.
+      if (event.isOver) void askMe().catch(() => undefined);
+      else pass(event);
+    };
+  });
+}
+
+/** Waits; less if the browser finds a network. */
+function pause(ms: number, leaving: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      removeEventListener('online', end);
+      leaving.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    addEventListener('online', end);
+    leaving.addEventListener('abort', end);
+  });
+}
+
+addEventListener('offline', () => {
+  isOffline.value = true;
+});

@@ -1,0 +1,108 @@
+/** One open stream of the console: an answer of server-sent events that ends when it is over. */
+
+import type { Change } from '../../core/changes.ts';
+import type { Provider } from '../../core/port/provider.ts';
+
+/** A comment now and then, or proxies would take the connection for a dead one, ms. */
+const BEAT_MS = 20_000;
+/** Age at which a stream ends: the page opens another, perhaps at another node, ms. */
+const AGE_MAX_MS = 1_800_000;
+/** The page waits so long before it asks again, by the word of the server, ms. */
+const RETRY_MS = 2_000;
+
+/** What a stream is of. */
+interface StreamFacts {
+  provider: Provider;
+  /** The hashed name of its session and of its owner, for the bounds. */
+  sessionId: number;
+  owner: string;
+  /** The token of its session, by which the right is checked again. */
+  token: string | null;
+}
+
+type Controller = ReadableStreamDirectController;
+
+export class LiveStream {
+  isOver = false;
+  /** Time of the last check of session and role, ms of the steady clock. */
+  checkedAtMs: number;
+  /** True: there were commits since then. */
+  isUnsure = false;
+  #beatAtMs: number;
+  #controller: Controller | null = null;
+  /** The last write, while the client has not read enough for it. */
+  #unread: Promise<unknown> | null = null;
+  #finish: () => void = () => {};
+
+  constructor(
+    readonly of: StreamFacts,
+    private readonly beganAtMs: number,
+    private readonly onEnd: () => void,
+  ) {
+    this.checkedAtMs = beganAtMs;
+    this.#beatAtMs = beganAtMs;
+  }
+
+  /** The body of the answer. */
+  body(): ReadableStream {
+    return new ReadableStream({
+      type: 'direct',
+      pull: (controller: Controller) => {
+        if (this.isOver) return this.#close(controller);
+        this.#controller = controller;
+        this.#write(`retry: ${RETRY_MS}\n\n`);
+        return new Promise<void>((resolve) => {
+          this.#finish = resolve;
+        });
+      },
+    });
+  }
+
+  /** Sends an event. A client that does not read what it was sent loses the stream. */
+  send(event: Change | { isOver: true }): void {
+    this.#write(`data: ${JSON.stringify(event)}\n\n`);
+  }
+
+  /** Keeps the connection open; ends a stream that is too old. */
+  beat(nowMs: number): void {
+    if (nowMs - this.beganAtMs >= AGE_MAX_MS) this.end();
+    if (nowMs - this.#beatAtMs < BEAT_MS) return;
+    this.#beatAtMs = nowMs;
+    this.#write(':\n\n');
+  }
+
+  end(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.onEnd();
+    if (this.#controller !== null) void this.#close(this.#controller);
+    this.#finish();
+  }
+
+  #write(text: string): void {
+    if (this.isOver) return;
+    try {
+      if (this.#unread !== null) throw new Error('the client does not read');
+      const written = this.#controller?.write(text) as number | Promise<number> | undefined;
+      void this.#controller?.flush();
+      if (written instanceof Promise) {
+        this.#unread = written.then(
+          () => {
+            this.#unread = null;
+          },
+          () => this.end(),
+        );
+      }
+    } catch {
+      this.end();
+    }
+  }
+
+  async #close(controller: Controller): Promise<void> {
+    try {
+      await controller.end();
+    } catch {
+      // The connection is closed already.
+    }
+  }
+}

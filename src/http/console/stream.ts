@@ -1,0 +1,182 @@
+/**
+ * `GET /console/stream?at=CODE`: an open page learns which links, messages and jobs of a provider
+ * changed, and asks for them by its calls. While streams are open, the newest rows are compared
+ * once a second if there was a commit. Session and role are checked again before each event.
+ */
+
+import { mayCall } from '../../core/account/roles.ts';
+import { lookSignedIn, type SignedIn } from '../../core/account/session.ts';
+import { Changes } from '../../core/changes.ts';
+import { Refused } from '../../core/outcome.ts';
+import type { Provider } from '../../core/port/provider.ts';
+import { nextTurn } from '../../core/turn.ts';
+import { reportFault } from '../interpreter.ts';
+import { parseQuery, valueIn } from '../request/query.ts';
+import type { ConsoleDeps } from './answer.ts';
+import { LiveStream } from './live-stream.ts';
+import { INSECURE, isOwnPageOrLink, siteOf, tokenIn } from './site.ts';
+
+export const LIVE_PATH = '/console/stream';
+
+/** Time between two looks for changes, ms. */
+const LOOK_MS = 1_000;
+/** Time between two checks of a session, with commits since and without, ms. */
+const CHECK_MS = 10_000;
+const QUIET_CHECK_MS = 60_000;
+/** Streams at once: a browser has one for each provider that its tabs show. */
+export const STREAM_BOUNDS = { session: 4, owner: 16, all: 256 };
+/** Streams that are checked before other work has its turn. */
+const PER_TURN = 16;
+
+const STATUS: Readonly<Record<string, number>> = {
+  ...{ signed_out: 401, insecure: 403, other_origin: 403, no_right: 403 },
+  ...{ wrong_method: 405, too_many_streams: 429, stopping: 503, fault: 503 },
+};
+
+const HEADERS = {
+  'cache-control': 'no-store',
+  'content-type': 'text/event-stream',
+  'x-content-type-options': 'nosniff',
+  // nginx would collect events.
+  'x-accel-buffering': 'no',
+};
+
+/** The streams of the console at this server. */
+export class LiveStreams {
+  readonly #streams = new Set<LiveStream>();
+  #changes: Changes;
+  #isLooking = false;
+  readonly #deps: ConsoleDeps;
+
+  constructor(deps: ConsoleDeps) {
+    this.#deps = deps;
+    this.#changes = new Changes(deps.core.store);
+    deps.stopping.addEventListener('abort', () => this.endAll());
+  }
+
+  get count(): number {
+    return this.#streams.size;
+  }
+
+  /** Ends all streams: their pages open others. */
+  endAll(): void {
+    for (const stream of this.#streams) stream.end();
+  }
+
+  /** Answers a request for a stream. */
+  answer = async (request: Request): Promise<Response> => {
+    const { log, traffic } = this.#deps;
+    const tally = traffic.tallyOf(LIVE_PATH);
+    let outcome: Response | Refused<string>;
+    try {
+      outcome = await this.#open(request);
+    } catch (fault) {
+      const detail = reportFault(log, LIVE_PATH, fault, traffic.requestIdOf(request));
+      outcome = new Refused('fault', { detail });
+    }
+    const says = outcome instanceof Refused ? outcome.says : 'ok';
+    traffic.count(tally, { request, says, tookMs: null });
+    if (outcome instanceof Response) return outcome;
+    const body = { refused: says, detail: outcome.detail ?? null };
+    return Response.json(body, {
+      status: STATUS[says] ?? 403,
+      headers: { 'cache-control': 'no-store' },
+    });
+  };
+
+  async #open(request: Request): Promise<Response | Refused<string>> {
+    const { clock, connectionOf, core, grantPatience, stopping } = this.#deps;
+    const site = siteOf(request, connectionOf(request));
+    if (site === null) return new Refused('insecure', { detail: INSECURE.trim() });
+    if (request.method !== 'GET') return new Refused('wrong_method');
+    if (!isOwnPageOrLink(request, site)) return new Refused('other_origin');
+    const token = tokenIn(request);
+    const signedIn = await lookSignedIn(core, token, clock.nowMs());
+    if (signedIn === null) return new Refused('signed_out');
+    const at = valueIn(parseQuery(request.url, false), 'at');
+    const provider = typeof at === 'string' ? await core.store.findProvider(at) : null;
+    if (provider === null || !mayWatch(signedIn, provider)) return new Refused('no_right');
+    const { accountId, id: sessionId } = signedIn.session;
+    const owner = accountId === null ? `provider ${provider.id}` : `account ${accountId}`;
+    if (this.#isFull(sessionId, owner)) return new Refused('too_many_streams');
+    if (stopping.aborted) return new Refused('stopping');
+    const of = { provider, sessionId, owner, token };
+    const stream = new LiveStream(of, clock.steadyMs(), () => this.#streams.delete(stream));
+    this.#streams.add(stream);
+    request.signal.addEventListener('abort', () => stream.end());
+    // Bun closes answers without bytes; beats keep this one.
+    grantPatience(request, 0);
+    this.#begin();
+    return new Response(stream.body(), { headers: HEADERS });
+  }
+
+  #isFull(sessionId: number, owner: string): boolean {
+    const all = [...this.#streams];
+    const { session, owner: ofOwner, all: most } = STREAM_BOUNDS;
+    return (
+      all.length >= most ||
+      all.filter(({ of }) => of.sessionId === sessionId).length >= session ||
+      all.filter(({ of }) => of.owner === owner).length >= ofOwner
+    );
+  }
+
+  /** Looks for changes as long as there are streams, as a party of its own. */
+  #begin(): void {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    const { core } = this.#deps;
+    core.store.onBehalfOf('console', String, () => void this.#run());
+  }
+
+  async #run(): Promise<void> {
+    const { clock, core, log, traffic } = this.#deps;
+    this.#changes = new Changes(core.store);
+    try {
+      while (this.#streams.size > 0) {
+        await this.#look();
+        await clock.sleep(LOOK_MS);
+      }
+    } catch (fault) {
+      reportFault(log, LIVE_PATH, fault, traffic.requestIdOf(new Request('http://localhost/')));
+      this.endAll();
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { clock } = this.#deps;
+    const providers = new Map([...this.#streams].map(({ of }) => [of.provider.id, of.provider]));
+    const changes = await this.#changes.look([...providers.values()], clock.nowMs());
+    const nowMs = clock.steadyMs();
+    let checked = 0;
+    for (const stream of [...this.#streams]) {
+      const change = changes?.get(stream.of.provider.id);
+      stream.isUnsure ||= changes !== null;
+      const dueMs = stream.checkedAtMs + (stream.isUnsure ? CHECK_MS : QUIET_CHECK_MS);
+      if (change !== undefined || nowMs >= dueMs) {
+        if (!(await this.#isGood(stream))) {
+          stream.send({ isOver: true });
+          stream.end();
+        }
+        checked += 1;
+        if (checked % PER_TURN === 0) await nextTurn();
+      }
+      if (change === undefined) stream.beat(nowMs);
+      else stream.send(change);
+    }
+  }
+
+  /** Checks session, role and provider again. */
+  async #isGood(stream: LiveStream): Promise<boolean> {
+    const { clock, core } = this.#deps;
+    const { provider, token } = stream.of;
+    stream.checkedAtMs = clock.steadyMs();
+    stream.isUnsure = false;
+    const signedIn = await lookSignedIn(core, token, clock.nowMs());
+    if (signedIn === null || !mayWatch(signedIn, provider)) return false;
+    return (await core.store.findProvider(provider.code)) !== null;
+  }
+}
+
+const mayWatch = ({ grants }: SignedIn, { id }: Provider) => mayCall('links.list', grants, id);
