@@ -12,6 +12,7 @@ import { gate } from './gate.ts';
 import { gateways } from './gateways.ts';
 import { http } from './http.ts';
 import { known } from './known.ts';
+import { liveFiles } from './live.ts';
 import { machine } from './machine.ts';
 import { nounMessages } from './noun-messages.ts';
 import { outbox } from './outbox.ts';
@@ -33,6 +34,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...config,
   ...commandLineFiles,
   ...consoleFiles,
+  ...liveFiles,
   ...machine,
   ...coreRules,
   ...coreWords,

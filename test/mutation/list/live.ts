@@ -1,0 +1,30 @@
+import type { MutatedFile } from '../mutation.ts';
+
+/** The streams of open pages. */
+export const liveFiles: readonly MutatedFile[] = [
+  {
+    file: 'src/core/changes.ts',
+    tests: ['test/store/contract/change.test.ts'],
+    changes: [
+      ['if (mark === this.#mark && ', 'if (mark === null && '],
+      ['!known.slotEnds.has(id)', 'known.slotEnds.has(id)'],
+      ['all.size > NAMED_MAX ? ALL', 'all.size < 0 ? ALL'],
+      ["action.startsWith('install.') ||", ''],
+    ],
+  },
+  {
+    file: 'src/store/noun/change.ts',
+    tests: ['test/store/contract/change.test.ts'],
+    changes: [["concat_ws(':', status,", "concat_ws(':', id,"]],
+  },
+  {
+    file: 'src/http/console/stream.ts',
+    tests: ['test/http/console/stream.test.ts'],
+    changes: [
+      ['if (!(await this.#isGood(stream))) {', 'if (stream.isOver) {'],
+      ['!mayWatch(signedIn, provider)) return new', 'provider.id < 0) return new'],
+      ['sessionId).length >= session', 'sessionId).length < 0'],
+      ["deps.stopping.addEventListener('abort', () => this.endAll());", ''],
+    ],
+  },
+];
