@@ -39,15 +39,14 @@ const isLoopback = (address: string) =>
   address === '::1' || (isIP(address) === 4 && address.startsWith('127.'));
 
 /** Returns true for a call that a page of this site made. */
-export function isOwnPage({ headers }: Request, { origin }: Site): boolean {
-  const from = headers.get('sec-fetch-site');
-  return headers.get('origin') === origin && (from === null || from === 'same-origin');
+export function isOwnPage(request: Request, site: Site): boolean {
+  return request.headers.has('origin') && isOfOwnPage(request, site);
 }
 
-/** Returns true for a request that a page of this site may have made; browsers say so for GET. */
-export function isOwnPageOrLink({ headers }: Request, { origin }: Site): boolean {
+/** Returns true for a GET that a page of this site may have made: it need not say so. */
+export function isOfOwnPage({ headers }: Request, { origin }: Site): boolean {
   const [from, page] = [headers.get('sec-fetch-site'), headers.get('origin')];
-  return (from === null || from === 'same-origin') && (page === null || page === origin);
+  return (page === null || page === origin) && (from === null || from === 'same-origin');
 }
 
 const COOKIE = '__Host-gatepost';

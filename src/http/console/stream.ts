@@ -14,7 +14,7 @@ import { reportFault } from '../interpreter.ts';
 import { parseQuery, valueIn } from '../request/query.ts';
 import type { ConsoleDeps } from './answer.ts';
 import { LiveStream } from './live-stream.ts';
-import { INSECURE, isOwnPageOrLink, siteOf, tokenIn } from './site.ts';
+import { INSECURE, isOfOwnPage, siteOf, tokenIn } from './site.ts';
 
 export const LIVE_PATH = '/console/stream';
 
@@ -89,7 +89,7 @@ export class LiveStreams {
     const site = siteOf(request, connectionOf(request));
     if (site === null) return new Refused('insecure', { detail: INSECURE.trim() });
     if (request.method !== 'GET') return new Refused('wrong_method');
-    if (!isOwnPageOrLink(request, site)) return new Refused('other_origin');
+    if (!isOfOwnPage(request, site)) return new Refused('other_origin');
     const token = tokenIn(request);
     const signedIn = await lookSignedIn(core, token, clock.nowMs());
     if (signedIn === null) return new Refused('signed_out');
