@@ -43,6 +43,7 @@ import { laneContract } from './contract/lane.ts';
 import { ledgerContract } from './contract/ledger.ts';
 import { linkContract } from './contract/link.ts';
 import { linkEndContract } from './contract/link-end.ts';
+import { messageContract } from './contract/message.ts';
 import { namedContract } from './contract/named.ts';
 import { nodeContract } from './contract/node.ts';
 import { openContractStore } from './contract/open.ts';
@@ -89,9 +90,9 @@ export const PARTS = {
   distribution: { ...distributionContract, ...laneContract, ...namedContract },
   delivery: { ...deliveryContract, ...rideContract },
   recipient: loading,
-  serving: { sendRecipients, ...receiptContract },
   // Of sendRecipients too, with gateways: half a minute on PostgreSQL if it were in one file.
   pushing: {},
+  serving: { sendRecipients, ...receiptContract, ...messageContract },
   inbox: { ...inboxContract, ...ledgerContract, ...keepingContract },
   outbox: outboxContract,
   event: { ...eventContract, ...webhookContract },

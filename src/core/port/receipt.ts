@@ -1,7 +1,7 @@
 /** Receipts: what became of a provider's distributions at its devices, as the provider sees it. */
 
-import type { Distribution } from './distribution.ts';
-import type { LedgerRow } from './ledger.ts';
+import type { Distribution, DistributionDetail, DistributionType } from './distribution.ts';
+import type { LedgerRow, LedgerTotals } from './ledger.ts';
 import type { ReachWays } from './message-reach.ts';
 import type { Page } from './page.ts';
 
@@ -35,14 +35,46 @@ export interface Receipt extends LedgerRow {
   id: number;
   /** Its place among the receipts of its distribution; no caller of the API sees it. */
   deviceId: number;
+  /** By the device's word at this provider; empty: it gave none. */
+  deviceName: string;
   /** True: it got the message, or an app has registered it with the provider. */
   isReachable: boolean;
+}
+
+/** Which of a provider's messages are listed; null: of any kind. */
+export interface MessageFilter {
+  /** Only these; null: all. */
+  ids: readonly number[] | null;
+  notificationType: DistributionType | null;
+  statuses: readonly number[];
+  /** True: only those that wait for the time of their schedule; false: only others. */
+  isScheduled: boolean | null;
 }
 
 /** Position of a page: behind a receipt, by its id or its place; null: the beginning. */
 export type ReceiptsAfter = { id: number } | { deviceId: number } | null;
 
 export interface ReceiptStore {
+  /**
+   * Lists those of a provider's messages that a filter lets through, newest first. It looks at
+   * `scanMax` messages before `beforeId` (null: the newest). Returns the position of the next page;
+   * null: there is none.
+   */
+  listMessages(
+    providerId: number,
+    filter: MessageFilter,
+    page: { beforeId: number | null; countMax: number; scanMax: number },
+  ): Promise<{ messages: DistributionDetail[]; nextId: number | null }>;
+  /**
+   * Counts at most `rowsMax` receipts of a provider's distribution in the order of
+   * {@link listReceipts}, which says what it refuses. Returns the position behind them; null: the
+   * end.
+   */
+  countReceipts(
+    of: { providerId: number; distributionId: number },
+    after: ReceiptsAfter,
+    rowsMax: number,
+  ): Promise<{ totals: LedgerTotals; nextId: number | null } | 'receipt_not_found'>;
   /** Lists the provider's distributions with their counts, newest first. */
   listReaches(providerId: number, page: Page, rowsMax: number): Promise<DistributionReach[]>;
   /** Counts the recipients of a distribution, `rowsMax` at most. */

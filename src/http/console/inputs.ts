@@ -16,6 +16,8 @@ export const text = (maxLength: number) => Type.String({ maxLength });
 export const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 export const nullable = <S extends Parameters<typeof Type.Optional>[0]>(schema: S) =>
   Type.Union([schema, Type.Null()]);
+export const anyOf = <const T extends string>(values: readonly T[]) =>
+  Type.Union(values.map((value) => Type.Literal(value)));
 export const role = Type.Union(PROVIDER_ROLES.map((one) => Type.Literal(one)));
 export const scope = Type.Union(SCOPES.map((one) => Type.Literal(one)));
 /** What a browser says of a passkey: @simplewebauthn/server reads it. */

@@ -1,9 +1,11 @@
 /** The table of the console's calls, one record each; `core/account/roles.ts` has their rights. */
 
 import type { CallName } from '../../core/account/roles.ts';
+import { activityCalls } from './activity-calls.ts';
 import type { AnyCall, GivenTo, GotFrom } from './call.ts';
 import { domainCalls } from './domain-calls.ts';
 import { linkCalls } from './link-calls.ts';
+import { messageCalls } from './message-calls.ts';
 import { overviewCalls } from './overview-calls.ts';
 import { accountCalls, sessionCalls } from './session-calls.ts';
 import { staffCalls } from './staff-calls.ts';
@@ -13,6 +15,8 @@ export const CALLS = {
   ...accountCalls,
   ...overviewCalls,
   ...linkCalls,
+  ...messageCalls,
+  ...activityCalls,
   ...domainCalls,
   ...staffCalls,
 } satisfies Record<CallName, AnyCall>;

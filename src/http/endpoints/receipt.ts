@@ -21,6 +21,10 @@ const ReceiptRow = Type.Object(
   {
     id: RecordId,
     hwid: Type.String({ examples: [HWID_EXAMPLE] }),
+    device_name: Type.String({
+      examples: ['Pixel 9'],
+      description: 'The model that the device named to this provider; empty: it named none.',
+    }),
     state: choice(
       STATES,
       '`queued`, `sent` (it is in the inbox), `received` (the app acknowledged it), `failed`, `expired`.',
@@ -106,6 +110,7 @@ function rowOf(receipt: Receipt, offsetMinutes: number): Static<typeof ReceiptRo
   return {
     id: receipt.id,
     hwid: receipt.hwid,
+    device_name: receipt.deviceName,
     state: receivedAtMs === null ? receipt.state : 'received',
     reachable: receipt.isReachable,
     queued_at: wireTime(receipt.queuedAtMs, offsetMinutes),

@@ -14,8 +14,23 @@ import { recipientRuns, StepSize } from './recipient-steps.ts';
 
 type LedgerNoun = Pick<Store, 'expireRecipients' | 'findDistribution'>;
 
-type TotalsRow = Omit<LedgerTotals, 'atGateway'> &
+export type TotalsRow = Omit<LedgerTotals, 'atGateway'> &
   Record<'pushQueued' | 'pushAccepted' | 'pushFailed', number>;
+
+/** Columns that count rows of ledgers. */
+export const TOTAL_COLUMNS = sql.raw(`count(*) FILTER (WHERE state = 1) AS queued,
+  count(*) FILTER (WHERE state = 2) AS sent, count(*) FILTER (WHERE state = 3) AS failed,
+  count(*) FILTER (WHERE state = 4) AS expired, count(received_at_ms) AS received,
+  count(opened_at_ms) AS opened, count(executed_at_ms) AS executed,
+  count(refused_at_ms) AS refused, count(carried_at_ms) AS carried,
+  count(*) FILTER (WHERE push_state = 1) AS "pushQueued",
+  count(*) FILTER (WHERE push_state = 2) AS "pushAccepted",
+  count(*) FILTER (WHERE push_state = 3) AS "pushFailed"`);
+
+export function totalsOf(row: TotalsRow): LedgerTotals {
+  const { pushQueued: queued, pushAccepted: accepted, pushFailed: failed, ...inbox } = row;
+  return { ...inbox, atGateway: { queued, accepted, failed } };
+}
 
 type MissingRow = Omit<LedgerRow, 'push'> & {
   pushState: PushState | null;
@@ -62,15 +77,7 @@ function ledgerStatements(backend: Backend) {
           expired_at_ms = ${value('expiredAtMs')} WHERE id = ${value('id')}`),
     detail: backend.prepare<DetailRow>(sql`${selectDetails(backend)} WHERE x.id = ${value('id')}`),
     totals: backend.prepare<TotalsRow>(sql`
-        SELECT count(*) FILTER (WHERE state = 1) AS queued,
-          count(*) FILTER (WHERE state = 2) AS sent, count(*) FILTER (WHERE state = 3) AS failed,
-          count(*) FILTER (WHERE state = 4) AS expired, count(received_at_ms) AS received,
-          count(opened_at_ms) AS opened, count(executed_at_ms) AS executed,
-          count(refused_at_ms) AS refused, count(carried_at_ms) AS carried,
-          count(*) FILTER (WHERE push_state = 1) AS "pushQueued",
-          count(*) FILTER (WHERE push_state = 2) AS "pushAccepted",
-          count(*) FILTER (WHERE push_state = 3) AS "pushFailed"
-        FROM recipient WHERE distribution_id = ${value('id')}`),
+        SELECT ${TOTAL_COLUMNS} FROM recipient WHERE distribution_id = ${value('id')}`),
     missing: backend.prepare<MissingRow>(sql`
         SELECT ${LEDGER_COLUMNS},
           coalesce(r.push_problem, o.problem, t.problem) AS "pushProblem"
@@ -135,10 +142,9 @@ export function ledgerNoun(backend: Backend): LedgerNoun {
           () => on.missing.all({ id, countMax }),
         ]);
         if (found === null || totals === null) return null;
-        const { pushQueued: queued, pushAccepted: accepted, pushFailed: failed, ...inbox } = totals;
         return {
           distribution: detailOf(found),
-          totals: { ...inbox, atGateway: { queued, accepted, failed } },
+          totals: totalsOf(totals),
           missing: missing.map(({ pushState, pushProblem, ...row }) => ({
             ...row,
             push: pushState && { state: pushState, problem: pushProblem },

@@ -27,6 +27,7 @@ import { laneNoun } from './lane.ts';
 import { ledgerNoun } from './ledger.ts';
 import { linkNoun } from './link.ts';
 import { linkEndNoun } from './link-end.ts';
+import { messageNoun } from './message.ts';
 import { namedNoun } from './named.ts';
 import { outboxNoun } from './outbox.ts';
 import { passkeyNoun } from './passkey.ts';
@@ -87,6 +88,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...recipientNoun(backend),
     ...namedNoun(backend),
     ...ledgerNoun(backend),
+    ...messageNoun(backend),
     ...receiptNoun(backend),
     ...outboxNoun(backend),
     ...queueNoun(backend),

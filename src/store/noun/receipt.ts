@@ -2,14 +2,14 @@
 
 import { sql } from 'drizzle-orm';
 import type { PushState } from '../../core/port/ledger.ts';
-import type { DistributionReach, Receipt } from '../../core/port/receipt.ts';
+import type { DistributionReach, Receipt, ReceiptsAfter } from '../../core/port/receipt.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Backend, value } from '../backend.ts';
+import { type Backend, type Step, value } from '../backend.ts';
 import { COLUMNS } from './distribution.ts';
-import { LEDGER_COLUMNS } from './ledger.ts';
+import { LEDGER_COLUMNS, TOTAL_COLUMNS, type TotalsRow, totalsOf } from './ledger.ts';
 import { REACHABLE, READER, reachSteps } from './reach.ts';
 
-type ReceiptNoun = Pick<Store, 'listReaches' | 'countReach' | 'listReceipts'>;
+type ReceiptNoun = Pick<Store, 'listReaches' | 'countReach' | 'listReceipts' | 'countReceipts'>;
 
 type ReachRow = Omit<DistributionReach, 'reach'> & { hasLedger: number };
 type ReceiptRow = Omit<Receipt, 'push' | 'isReachable'> & {
@@ -35,11 +35,15 @@ function statements(backend: Backend) {
     place: backend.prepare<{ deviceId: number }>(sql`
         SELECT device_id AS "deviceId" FROM recipient
         WHERE id = ${value('id')} AND distribution_id = ${value('distributionId')}`),
+    idAt: backend.prepare<{ id: number }>(sql`
+        SELECT id FROM recipient
+        WHERE distribution_id = ${value('distributionId')} AND device_id = ${value('deviceId')}`),
     owned: backend.prepare<{ id: number }>(sql`
         SELECT id FROM distribution x WHERE x.id = ${value('distributionId')} AND ${ofProvider}`),
     /** Without the problems of a gateway's queue, which other providers share. */
     receipts: backend.prepare<ReceiptRow>(sql`
         SELECT r.id AS id, r.device_id AS "deviceId",
+          coalesce(p.device_name, '') AS "deviceName",
           CAST(${REACHABLE} AS integer) AS "isReachable", ${LEDGER_COLUMNS},
           coalesce(r.push_problem, o.problem) AS "pushProblem"
         FROM recipient r ${backend.join} device d ON d.id = r.device_id
@@ -47,12 +51,33 @@ function statements(backend: Backend) {
         WHERE r.distribution_id = ${backend.once('distributionId')}
           AND r.device_id < ${backend.once('beforeDeviceId')}
         ORDER BY r.device_id DESC LIMIT ${backend.once('countMax')}`),
+    totals: backend.prepare<TotalsRow & { counted: number; lastDeviceId: number | null }>(sql`
+        SELECT ${TOTAL_COLUMNS}, count(*) AS counted, min(device_id) AS "lastDeviceId"
+        FROM (SELECT * FROM recipient
+          WHERE distribution_id = ${backend.once('distributionId')}
+            AND device_id < ${backend.once('beforeDeviceId')}
+          ORDER BY device_id DESC LIMIT ${backend.once('rowsMax')}) r`),
   };
+}
+
+type Place = number | 'receipt_not_found' | null;
+
+interface Ledger {
+  providerId: number;
+  distributionId: number;
 }
 
 export function receiptNoun(backend: Backend): ReceiptNoun {
   const on = statements(backend);
   const countReach = reachSteps(backend);
+
+  /** Finds the device before which receipts follow. Returns null for a ledger of others. */
+  function* placeAfter({ providerId, distributionId }: Ledger, after: ReceiptsAfter): Step<Place> {
+    if ((yield* on.owned.get({ distributionId, providerId })) === null) return null;
+    if (after === null) return Number.MAX_SAFE_INTEGER;
+    if ('deviceId' in after) return after.deviceId;
+    return (yield* on.place.get({ id: after.id, distributionId }))?.deviceId ?? 'receipt_not_found';
+  }
 
   return {
     listReaches: async (providerId, { id, beforeId, countMax }, rowsMax) =>
@@ -78,22 +103,31 @@ export function receiptNoun(backend: Backend): ReceiptNoun {
     countReach: async (distributionId, rowsMax) =>
       backend.read(() => countReach(distributionId, rowsMax, backend.storeNowMs())),
 
-    listReceipts: async ({ providerId, distributionId }, after, countMax) =>
+    listReceipts: async (of, after, countMax) =>
       backend.read(function* () {
-        if ((yield* on.owned.get({ distributionId, providerId })) === null) return [];
-        let beforeDeviceId = Number.MAX_SAFE_INTEGER;
-        if (after !== null) {
-          const place =
-            'deviceId' in after ? after : yield* on.place.get({ id: after.id, distributionId });
-          if (place === null) return 'receipt_not_found' as const;
-          beforeDeviceId = place.deviceId;
-        }
+        const beforeDeviceId = yield* placeAfter(of, after);
+        if (typeof beforeDeviceId !== 'number') return beforeDeviceId ?? [];
+        const { distributionId } = of;
         const rows = yield* on.receipts.all({ distributionId, beforeDeviceId, countMax });
         return rows.map(({ isReachable, pushState, pushProblem, ...row }) => ({
           ...row,
           isReachable: isReachable === 1,
           push: pushState && { state: pushState, problem: pushProblem },
         }));
+      }),
+
+    countReceipts: async (of, after, rowsMax) =>
+      backend.read(function* () {
+        const beforeDeviceId = yield* placeAfter(of, after);
+        if (beforeDeviceId === 'receipt_not_found') return beforeDeviceId;
+        // A ledger of others has no row before the first device.
+        const { distributionId } = of;
+        const from = { distributionId, beforeDeviceId: beforeDeviceId ?? 0 };
+        const found = yield* on.totals.get({ ...from, rowsMax });
+        const { counted, lastDeviceId, ...totals } = found as NonNullable<typeof found>;
+        const isMore = counted === rowsMax && lastDeviceId !== null;
+        const last = isMore ? yield* on.idAt.get({ distributionId, deviceId: lastDeviceId }) : null;
+        return { totals: totalsOf(totals), nextId: last?.id ?? null };
       }),
   };
 }

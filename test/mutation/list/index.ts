@@ -2,6 +2,7 @@ import type { MutatedFile } from '../mutation.ts';
 import { commandLineFiles } from './command-line.ts';
 import { config } from './config.ts';
 import { consoleFiles } from './console.ts';
+import { consoleSentFiles } from './console-sent.ts';
 import { coreDevices } from './core-devices.ts';
 import { coreLinks } from './core-links.ts';
 import { coreRules } from './core-rules.ts';
@@ -35,6 +36,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...commandLineFiles,
   ...consoleFiles,
   ...liveFiles,
+  ...consoleSentFiles,
   ...machine,
   ...coreRules,
   ...coreWords,

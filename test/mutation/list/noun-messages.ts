@@ -135,12 +135,12 @@ export const nounMessages: readonly MutatedFile[] = [
     file: 'src/store/noun/receipt.ts',
     tests: ['test/store/contract/serving.test.ts', 'test/http/receipts.test.ts'],
     changes: [
-      ['if ((yield* on.owned.get({ distributionId, providerId })) === null) return [];', ''],
+      ['if ((yield* on.owned.get({ distributionId, providerId })) === null) return null;', ''],
       ['AND r.device_id < ', 'AND r.device_id <= '],
       [" AND distribution_id = ${value('distributionId')}`),", '`),'],
       [
-        "if (place === null) return 'receipt_not_found' as const;",
-        'if (place === null) return [];',
+        "distributionId }))?.deviceId ?? 'receipt_not_found';",
+        'distributionId }))?.deviceId ?? null;',
       ],
       ['began_at_ms IS NOT NULL AND pruned_at_ms IS NULL', 'pruned_at_ms IS NULL'],
     ],

@@ -5,6 +5,7 @@ import { ACT } from '../../support/actor.ts';
 import { ALL, addDoor, knock, NOW_MS, OTHER_CODE, type Suite } from './fixture.ts';
 import {
   deliver,
+  detailOf,
   fillBinding,
   IMPORT_DATA,
   MANY,
@@ -15,7 +16,7 @@ import {
 } from './message-fixture.ts';
 import { reachSuite } from './reach.ts';
 
-type Method = 'listReaches' | 'countReach' | 'listReceipts';
+type Method = 'listReaches' | 'countReach' | 'listReceipts' | 'countReceipts';
 
 /** A provider with three devices on its link: one is silent, two are registered. */
 async function shop(store: Store) {
@@ -105,6 +106,40 @@ export const receiptContract: Record<Method & keyof Store, Suite> = {
         all[1] as never,
       ]);
       expect(await store.listReaches(providerId, { ...ALL, id: foreign }, 9)).toEqual([]);
+    });
+  },
+
+  countReceipts(opened) {
+    test('slices together have each receipt once; nothing for others', async () => {
+      const { store } = opened();
+      const { providerId, busy } = await shop(store);
+      const other = await addDoor(store, 'Provide2', OTHER_CODE);
+      await fillBinding(store, { count: 7 });
+      const distributionId = await deliver(store, providerId);
+      await store.acknowledge(busy, received(distributionId), NOW_MS + 1);
+      const of = { providerId, distributionId };
+      const all = await store.countReceipts(of, null, 99);
+      const whole = (await detailOf(store, distributionId)).totals;
+      expect(all).toEqual({ totals: whole, nextId: null });
+      expect(whole).toMatchObject({ sent: 10, received: 1 });
+      const sum = { sent: 0, received: 0 };
+      const slices = [];
+      for (let after: { id: number } | null = null; ; ) {
+        const slice = await store.countReceipts(of, after, 4);
+        if (slice === 'receipt_not_found') throw new Error(slice);
+        slices.push(slice.totals.sent);
+        sum.sent += slice.totals.sent;
+        sum.received += slice.totals.received;
+        if (slice.nextId === null) break;
+        after = { id: slice.nextId };
+      }
+      expect([slices, sum]).toEqual([[4, 4, 2], { sent: 10, received: 1 }]);
+      const foreign = { providerId: other.providerId, distributionId };
+      expect(await store.countReceipts(foreign, null, 99)).toMatchObject({
+        totals: { sent: 0, received: 0 },
+        nextId: null,
+      });
+      expect(await store.countReceipts(of, { id: 999 }, 4)).toBe('receipt_not_found');
     });
   },
 

@@ -1,0 +1,112 @@
+/** Calls of the console about messages and commands after they were accepted. */
+
+import { Type } from '@sinclair/typebox';
+import { cancelDistribution } from '../../core/message/cancel.ts';
+import {
+  cancelUntilMs,
+  contentOf,
+  LEDGER_SHOWS,
+  listSent,
+  pageLedger,
+  SENT_SHOWS,
+  sentStateOf,
+} from '../../core/message/sent.ts';
+import { fromStore, isRefused, Refused } from '../../core/outcome.ts';
+import { type DistributionDetail, PUSH } from '../../core/port/distribution.ts';
+import { type Staff, staffCall } from './call.ts';
+import { anyOf, atProvider, id, nullable } from './inputs.ts';
+import { unpaid } from './paid.ts';
+
+/** Messages and receipts of a page; messages that are asked for by id. */
+const PAGE_COUNT = 30;
+const LEDGER_COUNT = 50;
+const IDS_MAX = 100;
+/** Title of a message in a list. */
+const TITLE_LENGTH_MAX = 120;
+/** Receipts that one call counts: some 4 ms on SQLite. */
+const COUNT_ROWS = 2_000;
+
+/** What lists and panels show of a message. */
+function rowOf(message: DistributionDetail) {
+  const { targetHwid, targetOs } = message;
+  const hwids = targetHwid === '' ? [] : targetHwid.split(',');
+  const content = contentOf(message);
+  const first = content?.kind === 'push' ? content.texts[0] : undefined;
+  return {
+    ...{ id: message.id, state: sentStateOf(message), cancelUntilMs: cancelUntilMs(message) },
+    kind: message.notificationType === PUSH ? ('push' as const) : ('command' as const),
+    /** Null: it was deleted with its ledger. */
+    title: first ? (first.title || first.body).slice(0, TITLE_LENGTH_MAX) : null,
+    action: content?.kind === 'command' ? content.action : null,
+    ...{ os: targetOs?.split(',') ?? null, hwids },
+    ...{ createdAtMs: message.createdAtMs, expiresAtMs: message.expiresAtMs },
+    dueAtMs: message.dueAtMs === message.createdAtMs ? null : message.dueAtMs,
+    ...{ beganAtMs: message.beganAtMs, finishedAtMs: message.finishedAtMs },
+    ...{ recipients: message.recipientCount, sent: message.sentCount, failed: message.failedCount },
+  };
+}
+
+/** Finds a message of the provider. */
+async function messageOf({ core, provider }: Staff, wanted: number) {
+  const page = { show: 'all', kind: null, beforeId: null, countMax: 1 } as const;
+  const { messages } = await listSent(core, provider, { ...page, ids: [wanted] });
+  return messages[0] ?? new Refused('notification_not_found');
+}
+
+export const messageCalls = {
+  'messages.list': staffCall(
+    atProvider({
+      show: anyOf(SENT_SHOWS),
+      kind: nullable(anyOf(['push', 'command'])),
+      ids: nullable(Type.Array(id, { maxItems: IDS_MAX })),
+      beforeId: nullable(id),
+    }),
+    async ({ core, nowMs, provider }, { at: _, ...page }) => {
+      const found = await listSent(core, provider, { ...page, countMax: PAGE_COUNT });
+      return { rows: found.messages.map(rowOf), nextId: found.nextId, nowMs };
+    },
+  ),
+  'messages.show': staffCall(atProvider({ id }), async (staff, given) => {
+    const message = await messageOf(staff, given.id);
+    if (isRefused(message)) return message;
+    const hasLedger = message.beganAtMs !== null && !message.isPruned;
+    const reach = hasLedger ? await staff.core.store.countReach(message.id, COUNT_ROWS) : null;
+    return {
+      ...rowOf(message),
+      ...{ content: contentOf(message), isPruned: message.isPruned },
+      ...{ replacesId: message.replacesId, nowMs: staff.nowMs },
+      /** Devices by how it comes to them; null before delivery, and without a ledger. */
+      reach: reach && {
+        ...{ now: reach.now, push: reach.push, fetch: reach.fetch, none: reach.none },
+        isAtLeast: reach.isAtLeast,
+      },
+    };
+  }),
+  'messages.cancel': staffCall(
+    atProvider({ id }),
+    async (staff, given) =>
+      unpaid(staff) ?? cancelDistribution(staff.core, staff.provider, given.id, staff.nowMs),
+  ),
+  'messages.count': staffCall(
+    atProvider({ id, afterId: nullable(id) }),
+    async ({ core, provider }, given) => {
+      const of = { providerId: provider.id, distributionId: given.id };
+      const after = given.afterId === null ? null : { id: given.afterId };
+      return fromStore(await core.store.countReceipts(of, after, COUNT_ROWS));
+    },
+  ),
+  'messages.ledger': staffCall(
+    atProvider({ id, show: anyOf(LEDGER_SHOWS), afterId: nullable(id) }),
+    async ({ core, provider }, { show, ...given }) => {
+      const of = { providerId: provider.id, distributionId: given.id };
+      const after = given.afterId === null ? null : { id: given.afterId };
+      const page = fromStore(await pageLedger(core, of, { show, after, countMax: LEDGER_COUNT }));
+      if (isRefused(page)) return page;
+      const rows = page.rows.map(({ deviceId: _, queuedAtMs: __, push, ...row }) => ({
+        ...row,
+        ...{ push: push?.state ?? null, pushProblem: push?.problem ?? null },
+      }));
+      return { rows, nextId: page.nextId };
+    },
+  ),
+};

@@ -1,0 +1,59 @@
+/** The messages of a provider by filters: pages that look at a bounded number of rows. */
+
+import { sql } from 'drizzle-orm';
+import { mayBegin, TRANSITIONS } from '../../core/message/status.ts';
+import type { Store } from '../../core/port/store.ts';
+import { type Backend, value } from '../backend.ts';
+import { unscheduled } from '../status.ts';
+import { DETAIL_COLUMNS, type DetailRow, detailOf } from './distribution.ts';
+
+/** Statuses before delivery, as SQL. */
+const BEFORE = sql.raw(`(${Object.keys(TRANSITIONS).map(Number).filter(mayBegin).join(', ')})`);
+
+export function messageNoun(backend: Backend): Pick<Store, 'listMessages'> {
+  const rows = sql`FROM distribution x ${backend.join} provider p ON p.id = x.provider_id`;
+  const isScheduled = sql`CAST(x.status IN ${BEFORE} AND NOT ${unscheduled('x')} AS integer)`;
+  const fits = sql`x.status ${backend.among('statuses')}
+    AND coalesce(x.notification_type = CAST(${value('type')} AS integer), true)
+    AND coalesce(${isScheduled} = CAST(${value('isScheduled')} AS integer), true)`;
+  /** The end of the rows that a page looks at. */
+  const range = backend.prepare<{ fromId: number | null; scanned: number }>(sql`
+      SELECT min(id) AS "fromId", count(*) AS scanned FROM (
+        SELECT id FROM distribution
+        WHERE provider_id = ${value('providerId')} AND id < ${value('beforeId')}
+        ORDER BY id DESC LIMIT ${backend.once('scanMax')}) AS following`);
+  const list = backend.prepare<DetailRow>(sql`
+      SELECT ${DETAIL_COLUMNS} ${rows}
+      WHERE x.provider_id = ${backend.once('providerId')} AND x.id >= ${value('fromId')}
+        AND x.id < ${value('beforeId')} AND ${fits}
+      ORDER BY x.id DESC LIMIT ${backend.once('countMax')}`);
+  const named = backend.prepare<DetailRow>(sql`
+      SELECT ${DETAIL_COLUMNS} ${rows}
+      WHERE x.id ${backend.among('ids')} AND x.provider_id = ${value('providerId')} AND ${fits}
+      ORDER BY x.id DESC`);
+
+  return {
+    listMessages: async (providerId, filter, { countMax, scanMax, ...page }) =>
+      backend.read(function* () {
+        const wanted = {
+          ...{ providerId, statuses: filter.statuses, type: filter.notificationType },
+          isScheduled: filter.isScheduled === null ? null : Number(filter.isScheduled),
+        };
+        if (filter.ids !== null) {
+          const found = yield* named.all({ ...wanted, ids: filter.ids });
+          return { messages: found.map(detailOf), nextId: null };
+        }
+        const beforeId = page.beforeId ?? Number.MAX_SAFE_INTEGER;
+        const looked = yield* range.get({ providerId, beforeId, scanMax });
+        const { fromId = null, scanned = 0 } = looked ?? {};
+        if (fromId === null) return { messages: [], nextId: null };
+        const found = yield* list.all({ ...wanted, fromId, beforeId, countMax: countMax + 1 });
+        const messages = found.slice(0, countMax).map(detailOf);
+        const isMore = found.length > countMax;
+        return {
+          messages,
+          nextId: isMore ? (messages.at(-1)?.id ?? null) : scanned === scanMax ? fromId : null,
+        };
+      }),
+  };
+}

@@ -1,0 +1,43 @@
+import type { MutatedFile } from '../mutation.ts';
+
+const CALLS = 'test/http/console/messages.test.ts';
+
+export const consoleSentFiles: readonly MutatedFile[] = [
+  {
+    file: 'src/core/message/sent.ts',
+    tests: [CALLS],
+    changes: [
+      ['scheduled: { fits: mayBegin, isScheduled: true }', 'scheduled: { fits: mayBegin }'],
+      ['message.dueAtMs - CANCEL_CUTOFF_MS', 'message.dueAtMs'],
+      ['last = { deviceId: end.deviceId };', 'last = null;'],
+      ['body: plainText(text(body))', 'body: text(body)'],
+    ],
+  },
+  {
+    file: 'src/core/audit/page.ts',
+    tests: [CALLS],
+    changes: [
+      ['block: block.number + 1', 'block: block.number'],
+      ['entry.number >= beforeEntry || ', ''],
+      ['providerOf(entry) === providerCode &&', ''],
+    ],
+  },
+  {
+    file: 'src/http/console/message-calls.ts',
+    tests: [CALLS],
+    changes: [['unpaid(staff) ?? cancelDistribution', 'cancelDistribution']],
+  },
+  {
+    file: 'src/http/console/activity-calls.ts',
+    tests: [CALLS],
+    changes: [["seesAddresses && kind !== 'operator' ? from : null", 'from']],
+  },
+  {
+    file: 'src/store/noun/message.ts',
+    tests: ['test/store/contract/serving.test.ts'],
+    changes: [
+      ['scanned === scanMax ? fromId : null', 'null'],
+      ["AND x.provider_id = ${value('providerId')} AND ${fits}", 'AND ${fits}'],
+    ],
+  },
+];
