@@ -1,16 +1,14 @@
 /** `gatepost link add` and `link import`: make limited links, one or many. */
 
 import type { Command } from 'commander';
-import type { Core } from '../core/core.ts';
-import { addInstall, EXISTS, takenBy } from '../core/install.ts';
-import { innermostReason, isRefused, saving } from '../core/outcome.ts';
+import type { LinkRow } from '../core/link-csv.ts';
+import { foreseeLink, type MadeLink, makeLinks } from '../core/link-make.ts';
 import { INSTALL_ACTIVE } from '../core/port/install.ts';
 import type { Provider } from '../core/port/provider.ts';
-import { subscriptionKeyHash } from '../core/secret.ts';
-import { type ErrorCode, OperatorError, UsageError } from '../operator-error.ts';
+import { OperatorError, UsageError } from '../operator-error.ts';
 import { counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
-import { type LinkRow, readLinkFile } from './link-csv.ts';
+import { readLinkFile } from './link-csv.ts';
 import { linkTable, linkView, type ShownLink } from './link-filter.ts';
 import { PROVIDER, type ProviderOptions, providerOf } from './provider-name.ts';
 import {
@@ -36,51 +34,6 @@ interface AddOptions extends CommonOptions, ProviderOptions {
 interface ImportOptions extends CommonOptions, ProviderOptions {
   limit: number;
   check?: boolean;
-}
-
-/** What a link is made of. */
-type Draft = Omit<LinkRow, 'line' | 'limit'> & { limit: number };
-
-/** Links that are made at a time, so that they share commits. */
-const TOGETHER = 50;
-
-/** A link that was made, or the reason for which it was not. */
-type Made =
-  | { done: 'added'; id: number; installCode: string }
-  | { done: 'skipped'; why: string }
-  /** Nor will the next be made. */
-  | { done: 'stopped'; why: string; error: ErrorCode };
-
-async function make(core: Core, provider: Provider, draft: Draft, nowMs: number): Promise<Made> {
-  const { key: subscriptionKey, code: installCode, limit: installLimit, note } = draft;
-  const wanted = { installCode, installLimit, note, subscriptionKey };
-  const added = await saving('not_saved', addInstall(core, provider, wanted, nowMs));
-  if (!isRefused(added)) return { done: 'added', ...added };
-  const { says, detail = EXISTS.install_code_exists, fault } = added;
-  if (says === 'install_code_exists') return { done: 'skipped', why: detail };
-  if (says === 'not_saved') {
-    const why = `the change could not be saved: ${innermostReason(fault)}`;
-    return { done: 'stopped', why, error: 'not_saved' };
-  }
-  const max = provider.installCountMax ?? core.limits.linksPerProviderMax;
-  const why = `${provider.code} has reached its ${max} links`;
-  return { done: 'stopped', why, error: 'links_max_reached' };
-}
-
-/** Makes links in their order, up to a stop. */
-async function makeAll(
-  core: Core,
-  provider: Provider,
-  drafts: readonly Draft[],
-  nowMs: number,
-): Promise<Made[]> {
-  const made: Made[] = [];
-  for (let at = 0; at < drafts.length; at += TOGETHER) {
-    const some = drafts.slice(at, at + TOGETHER);
-    made.push(...(await Promise.all(some.map((draft) => make(core, provider, draft, nowMs)))));
-    if (made.some(({ done }) => done === 'stopped')) break;
-  }
-  return made;
 }
 
 /** Returns the notes of `count` links: numbered with as many digits as the last number has. */
@@ -124,7 +77,7 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
     }
     const drafts = notes.map((own) => ({ key, code, limit, note: own }));
     const nowMs = context.nowMs();
-    const made = await makeAll(core, provider, drafts, nowMs);
+    const made = await makeLinks(core, provider, drafts, nowMs);
     // Without reading them: nothing may hide the codes of links that are there.
     const links = made.flatMap((one, n) =>
       one.done === 'added' ? [newLink(provider, one, notes[n] ?? null, limit, nowMs)] : [],
@@ -142,27 +95,15 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
   });
 }
 
-/** Says what an import would do with a row; it may be otherwise by the time that it runs. */
-async function foresee(core: Core, provider: Provider, draft: Draft): Promise<Made> {
-  const { key, code } = draft;
-  const taken = await takenBy(core, provider, {
-    installCode: code,
-    subscriptionKeyHash: key === null ? null : subscriptionKeyHash(key),
-  });
-  return taken === null
-    ? { done: 'added', id: 0, installCode: code ?? '' }
-    : { done: 'skipped', why: taken };
-}
-
 async function importFile(context: CliContext, path: string, options: ImportOptions) {
   await withCore(context, options, async (core) => {
     const rows = readLinkFile(path);
     const drafts = rows.map((row) => ({ ...row, limit: row.limit ?? options.limit }));
     const provider = await providerOf(core, options);
-    const made: Made[] = [];
+    const made: MadeLink[] = [];
     if (options.check) {
-      for (const draft of drafts) made.push(await foresee(core, provider, draft));
-    } else made.push(...(await makeAll(core, provider, drafts, context.nowMs())));
+      for (const draft of drafts) made.push(await foreseeLink(core, provider, draft));
+    } else made.push(...(await makeLinks(core, provider, drafts, context.nowMs())));
     printImport(context, options, rows, made);
     const stopped = made.find((one) => one.done === 'stopped');
     if (stopped !== undefined) throw new OperatorError(stopped.why, stopped.error);
@@ -176,7 +117,7 @@ function printImport(
   context: CliContext,
   options: ImportOptions,
   rows: readonly LinkRow[],
-  made: readonly Made[],
+  made: readonly MadeLink[],
 ): void {
   const { check: isCheck = false } = options;
   const links = made.map((one, n) => {

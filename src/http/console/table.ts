@@ -5,6 +5,7 @@ import { activityCalls } from './activity-calls.ts';
 import type { AnyCall, GivenTo, GotFrom } from './call.ts';
 import { domainCalls } from './domain-calls.ts';
 import { linkCalls } from './link-calls.ts';
+import { linkFileCalls } from './link-file-calls.ts';
 import { messageCalls } from './message-calls.ts';
 import { overviewCalls } from './overview-calls.ts';
 import { accountCalls, sessionCalls } from './session-calls.ts';
@@ -17,6 +18,7 @@ export const CALLS = {
   ...linkCalls,
   ...messageCalls,
   ...activityCalls,
+  ...linkFileCalls,
   ...domainCalls,
   ...staffCalls,
 } satisfies Record<CallName, AnyCall>;

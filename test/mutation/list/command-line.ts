@@ -199,6 +199,14 @@ export const commandLineFiles: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/link-make.ts',
+    tests: ['test/cli/link-add.test.ts', 'test/http/console/link-files.test.ts'],
+    changes: [
+      ["says === 'install_code_exists'", "says !== 'not_saved'"],
+      ['return taken === null', 'return taken !== null'],
+    ],
+  },
+  {
     file: 'src/cli/link-add.ts',
     tests: ['test/cli/link-add.test.ts'],
     changes: [
@@ -209,12 +217,26 @@ export const commandLineFiles: readonly MutatedFile[] = [
   {
     file: 'src/cli/link-csv.ts',
     tests: ['test/cli/link-add.test.ts'],
-    changes: [['if (before !== undefined) return {', 'if (false) return {']],
+    changes: [['if (mistakes.length > 0) {', 'if (false) {']],
   },
   {
-    file: 'src/cli/csv.ts',
-    tests: ['test/cli/link-add.test.ts'],
-    changes: [["if (text[quote + 1] !== '\"') {", 'if (true) {']],
+    file: 'src/core/link-csv.ts',
+    tests: ['test/cli/link-add.test.ts', 'test/http/console/link-files.test.ts'],
+    changes: [
+      ['if (before !== undefined) return {', 'if (false) return {'],
+      ['textOf(fields[n]', '(fields[n]'],
+      ['if (!isRead(column)) continue;', ''],
+    ],
+  },
+  {
+    file: 'src/core/csv.ts',
+    tests: ['test/cli/link-add.test.ts', 'test/http/console/link-files.test.ts'],
+    changes: [
+      ["FORMULA.test(text) ? `'${text}` : text", 'text'],
+      ['[=+\\-@', '[=+@'],
+      ["replaceAll('\"', '\"\"')", "replaceAll('', '')"],
+      ["if (text[quote + 1] !== '\"') {", 'if (true) {'],
+    ],
   },
   {
     file: 'src/cli/qr-image.ts',

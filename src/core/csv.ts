@@ -1,10 +1,4 @@
-/** Reads CSV as RFC 4180 has it: fields in quotes, lines ending in LF or CR LF. */
-
-import { readFileSync, statSync } from 'node:fs';
-import { OperatorError } from '../operator-error.ts';
-
-/** The most bytes of a file, which is read as a whole. */
-const BYTES_MAX = 32 * 1024 * 1024;
+/** Reads and writes CSV as RFC 4180 has it: fields in quotes, lines ending in LF or CR LF. */
 
 /** A row with the number of its first line. */
 export interface CsvRow {
@@ -16,22 +10,8 @@ export interface CsvRow {
 export interface CsvMistake {
   line: number;
   what: string;
-}
-
-/** Reads a UTF-8 file; a byte order mark is dropped. Throws {@link OperatorError}. */
-export function readCsvFile(path: string): string {
-  try {
-    const found = statSync(path);
-    if (!found.isFile()) throw new OperatorError(`${path} is no regular file`);
-    if (found.size > BYTES_MAX) {
-      throw new OperatorError(`${path} is larger than ${BYTES_MAX / 1024 ** 2} MiB`);
-    }
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
-  } catch (error) {
-    if (error instanceof OperatorError) throw error;
-    if (error instanceof TypeError) throw new OperatorError(`${path} is not valid UTF-8`);
-    throw new OperatorError(`cannot read ${path}: ${(error as Error).message}`);
-  }
+  /** The first row is wrong: no other is read. */
+  isHead?: true;
 }
 
 /** Returns the sign between fields: that of comma, semicolon and tab which comes first. */
@@ -83,4 +63,23 @@ export function* csvRows(text: string): Generator<CsvRow | CsvMistake> {
     line += 1;
     if (row.fields.length > 1 || row.fields[0] !== '') yield row;
   }
+}
+
+/** Signs at the begin of a cell by which programs for tables take it for a formula. */
+const FORMULA = /^'*[=+\-@\t\r]/;
+
+/** Returns a text as a cell that no program runs: an apostrophe stands before a formula. */
+export function cellOf(text: string): string {
+  const inert = FORMULA.test(text) ? `'${text}` : text;
+  return /[",;\t\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+}
+
+/** Returns the text of a cell that {@link cellOf} made. */
+export function textOf(cell: string): string {
+  return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
+}
+
+/** Returns a line of cells with its end. */
+export function csvLine(cells: readonly (string | number)[]): string {
+  return `${cells.map((cell) => (typeof cell === 'number' ? cell : cellOf(cell))).join(',')}\r\n`;
 }

@@ -1,0 +1,121 @@
+/**
+ * A file of links: CSV whose first row names its columns, in any order.
+ *
+ * | Column | Contents |
+ * |---|---|
+ * | `key` | the subscription key of the panel |
+ * | `code` | the code of the link, 8 to 12 letters and digits; a random one if empty |
+ * | `limit` | the most HWIDs on it; that of the command if empty |
+ * | `note` | a note |
+ *
+ * A row has a key, a code or both, by which a repeated import knows its link. The other columns of
+ * a file that the console wrote are read over.
+ */
+
+import { type CsvMistake, csvLine, csvRows, textOf } from './csv.ts';
+import { type Format, INSTALL_CODE, INSTALL_LIMIT, NOTE, SUBSCRIPTION_KEY } from './formats.ts';
+import { isRefused } from './outcome.ts';
+import { INSTALL_ACTIVE, type Install } from './port/install.ts';
+import { tidyNote } from './text.ts';
+
+/** A link of the file; null: the field is empty. */
+export interface LinkRow {
+  line: number;
+  key: string | null;
+  code: string | null;
+  limit: number | null;
+  note: string | null;
+}
+
+const COLUMNS = ['key', 'code', 'limit', 'note'] as const;
+type Column = (typeof COLUMNS)[number];
+
+const FORMATS: Readonly<Record<Column, Format<string | number>>> = {
+  key: SUBSCRIPTION_KEY,
+  code: INSTALL_CODE,
+  limit: INSTALL_LIMIT,
+  note: NOTE,
+};
+
+/** Columns of a file that the console writes, beside those that it reads. */
+const WRITTEN = ['id', 'devices', 'status', 'created_at'] as const;
+
+/** Yields the links of a text and its mistakes by line; none shows a key. */
+export function* linkRows(text: string): Generator<LinkRow | CsvMistake> {
+  const seen = new Map<string, number>();
+  let columns: ColumnName[] | null = null;
+  for (const row of csvRows(text)) {
+    if ('what' in row) yield row;
+    else if (columns !== null) yield rowOf(row.line, columns, row.fields, seen);
+    else {
+      const read = columnsOf(row.fields);
+      if (!Array.isArray(read)) return yield { line: row.line, what: read.what, isHead: true };
+      columns = read;
+    }
+  }
+  if (columns === null) yield { line: 1, what: 'the file is empty', isHead: true };
+}
+
+type ColumnName = Column | (typeof WRITTEN)[number];
+
+const isRead = (name: ColumnName): name is Column => COLUMNS.some((column) => column === name);
+
+/** Reads the first row. */
+function columnsOf(fields: readonly string[]): ColumnName[] | { what: string } {
+  const names = fields.map((field) => field.trim().toLowerCase());
+  const known: readonly string[] = [...COLUMNS, ...WRITTEN];
+  const other = names.find((name) => !known.includes(name));
+  const repeated = names.find((name, n) => names.indexOf(name) !== n);
+  const wrong = other ?? repeated;
+  if (wrong === undefined && (names.includes('key') || names.includes('code'))) {
+    return names as ColumnName[];
+  }
+  const what =
+    wrong === undefined
+      ? 'names neither key nor code'
+      : `names '${wrong.slice(0, 40)}'${other === undefined ? ' twice' : ''}`;
+  return { what: `the first row ${what}; it names columns out of ${COLUMNS.join(', ')}` };
+}
+
+/** Reads a row. `seen` has the lines of the keys and codes of earlier rows. */
+function rowOf(
+  line: number,
+  columns: readonly ColumnName[],
+  fields: readonly string[],
+  seen: Map<string, number>,
+): LinkRow | CsvMistake {
+  if (fields.length !== columns.length) {
+    return { line, what: `it has ${fields.length} fields, the first row ${columns.length}` };
+  }
+  const row: LinkRow = { line, key: null, code: null, limit: null, note: null };
+  for (const [n, column] of columns.entries()) {
+    if (!isRead(column)) continue;
+    const text = textOf(fields[n] ?? '');
+    const field = column === 'note' ? tidyNote(text) : text.trim();
+    if (field === '') continue;
+    const value = FORMATS[column].read(field);
+    if (isRefused(value)) return { line, what: `${column} is not ${FORMATS[column].rule}` };
+    Object.assign(row, { [column]: value });
+  }
+  if (row.key === null && row.code === null) return { line, what: 'it has neither key nor code' };
+  for (const column of ['key', 'code'] as const) {
+    if (row[column] === null) continue;
+    const name = `${column} ${row[column]}`;
+    const before = seen.get(name);
+    if (before !== undefined) return { line, what: `its ${column} is that of line ${before}` };
+    seen.set(name, line);
+  }
+  return row;
+}
+
+/** Returns the first line of a file of links. */
+export const linkHead = (): string =>
+  csvLine(['id', 'code', 'limit', 'note', 'devices', 'status', 'created_at']);
+
+/** Returns the line of a link. */
+export function linkLine(link: Install): string {
+  const { id, installCode, installLimit, deviceCount, note, createdAtMs } = link;
+  const status = link.status === INSTALL_ACTIVE ? 'active' : 'disabled';
+  const madeAt = new Date(createdAtMs).toISOString();
+  return csvLine([id, installCode, installLimit, note ?? '', deviceCount, status, madeAt]);
+}

@@ -1,0 +1,79 @@
+/** Links made many at a time, by drafts: numbered ones, or the rows of a file. */
+
+import type { Core } from './core.ts';
+import { addInstall, EXISTS, takenBy } from './install.ts';
+import { innermostReason, isRefused, saving } from './outcome.ts';
+import type { Provider } from './port/provider.ts';
+import { subscriptionKeyHash } from './secret.ts';
+
+/** What a link is made of. */
+export interface LinkDraft {
+  /** The panel's key of the subscription, well formed; null: none. */
+  key: string | null;
+  /** Null: a random code. */
+  code: string | null;
+  limit: number;
+  note: string | null;
+}
+
+/** Links that are made at a time, so that they share commits. */
+const TOGETHER = 50;
+
+/** A link that was made, or the reason for which it was not. */
+export type MadeLink =
+  | { done: 'added'; id: number; installCode: string }
+  | { done: 'skipped'; why: string }
+  /** Nor will the next be made. */
+  | { done: 'stopped'; why: string; error: 'not_saved' | 'links_max_reached' };
+
+async function make(
+  core: Core,
+  provider: Provider,
+  draft: LinkDraft,
+  nowMs: number,
+): Promise<MadeLink> {
+  const { key: subscriptionKey, code: installCode, limit: installLimit, note } = draft;
+  const wanted = { installCode, installLimit, note, subscriptionKey };
+  const added = await saving('not_saved', addInstall(core, provider, wanted, nowMs));
+  if (!isRefused(added)) return { done: 'added', id: added.id, installCode: added.installCode };
+  const { says, detail = EXISTS.install_code_exists, fault } = added;
+  if (says === 'install_code_exists') return { done: 'skipped', why: detail };
+  if (says === 'not_saved') {
+    const why = `the change could not be saved: ${innermostReason(fault)}`;
+    return { done: 'stopped', why, error: 'not_saved' };
+  }
+  const max = provider.installCountMax ?? core.limits.linksPerProviderMax;
+  const why = `${provider.code} has reached its ${max} links`;
+  return { done: 'stopped', why, error: 'links_max_reached' };
+}
+
+/** Makes links in their order, up to a stop. */
+export async function makeLinks(
+  core: Core,
+  provider: Provider,
+  drafts: readonly LinkDraft[],
+  nowMs: number,
+): Promise<MadeLink[]> {
+  const made: MadeLink[] = [];
+  for (let at = 0; at < drafts.length; at += TOGETHER) {
+    const some = drafts.slice(at, at + TOGETHER);
+    made.push(...(await Promise.all(some.map((draft) => make(core, provider, draft, nowMs)))));
+    if (made.some(({ done }) => done === 'stopped')) break;
+  }
+  return made;
+}
+
+/** Returns what would become of a draft; it may be otherwise by the time that it is made. */
+export async function foreseeLink(
+  core: Core,
+  provider: Provider,
+  { code, key }: Pick<LinkDraft, 'code' | 'key'>,
+): Promise<MadeLink> {
+  const taken = await takenBy(core, provider, {
+    installCode: code,
+    subscriptionKeyHash: key === null ? null : subscriptionKeyHash(key),
+  });
+  return taken === null
+    ? { done: 'added', id: 0, installCode: code ?? '' }
+    : { done: 'skipped', why: taken };
+}

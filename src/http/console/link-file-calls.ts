@@ -1,0 +1,108 @@
+/** Calls of the console that make many links, and read and write files of them, piece by piece. */
+
+import { Type } from '@sinclair/typebox';
+import { INSTALL_CODE, INSTALL_LIMIT, NOTE, SUBSCRIPTION_KEY } from '../../core/formats.ts';
+import { type LinkRow, linkHead, linkLine, linkRows } from '../../core/link-csv.ts';
+import { filterAt } from '../../core/link-filter.ts';
+import { foreseeLink, type LinkDraft, type MadeLink, makeLinks } from '../../core/link-make.ts';
+import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
+import { nextTurn } from '../../core/turn.ts';
+import { type Staff, staffCall } from './call.ts';
+import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
+import { linkFilterInput } from './link-filter.ts';
+import { unpaid } from './paid.ts';
+
+/** Most links that one call makes, and most lines of a piece that one call reads. */
+const DRAFTS_MAX = 100;
+const LINES_MAX = 500;
+/** Rows of a file that are looked up at a time. */
+const TOGETHER = 50;
+const LINES_COUNT = 1_000;
+const PIECE_LENGTH_MAX = 20_000;
+
+const draft = inputOf({
+  key: nullable(text(1_024)),
+  code: nullable(text(12)),
+  limit: Type.Integer(),
+  note: nullable(text(2_000)),
+});
+
+/** Reads a draft by the formats of the API. */
+function readDraft({ key, code, limit, note }: LinkDraft): LinkDraft | Misfit {
+  const parts = {
+    key: key === null ? null : SUBSCRIPTION_KEY.read(key),
+    code: code === null ? null : INSTALL_CODE.read(code),
+    limit: INSTALL_LIMIT.read(limit),
+    note: note === null || note === '' ? null : NOTE.read(NOTE.tidy?.(note) ?? note),
+  };
+  for (const [name, part] of Object.entries(parts)) {
+    if (isRefused(part)) return malformed(`${name} ${part.detail}`);
+  }
+  return parts as LinkDraft;
+}
+
+/** What became of a draft, or would: its link, or the reason in words. */
+const madeOf = (made: MadeLink) =>
+  made.done === 'added'
+    ? { id: made.id, code: made.installCode, why: null }
+    : { id: null, code: null, why: made.why };
+
+/** Looks at which rows of a file would make links, some at a time. */
+async function foreseen({ core, provider }: Staff, rows: readonly LinkRow[]) {
+  const found: (LinkRow & { why: string | null })[] = [];
+  for (let at = 0; at < rows.length; at += TOGETHER) {
+    const some = rows.slice(at, at + TOGETHER);
+    const whys = await Promise.all(some.map((row) => foreseeLink(core, provider, row)));
+    for (const [n, row] of some.entries()) {
+      found.push({ ...row, why: whys[n] ? madeOf(whys[n]).why : null });
+    }
+    await nextTurn();
+  }
+  return found;
+}
+
+export const linkFileCalls = {
+  /** Makes links in their order; ends at the first that cannot be saved or is one too many. */
+  'links.add-many': staffCall(
+    atProvider({ drafts: Type.Array(draft, { minItems: 1, maxItems: DRAFTS_MAX }) }),
+    async (staff, given) => {
+      const refusal = unpaid(staff);
+      if (refusal !== null) return refusal;
+      const drafts: LinkDraft[] = [];
+      for (const one of given.drafts) {
+        const read = readDraft(one);
+        if (isRefused(read)) return read;
+        drafts.push(read);
+      }
+      const made = await makeLinks(staff.core, staff.provider, drafts, staff.nowMs);
+      const stopped = made.find(({ done }) => done === 'stopped');
+      return { made: made.map(madeOf), isStopped: stopped !== undefined };
+    },
+  ),
+  /** Reads a piece of a file, which begins with its first row, and says what it would make. */
+  'links.csv-read': staffCall(
+    atProvider({ text: text(PIECE_LENGTH_MAX) }),
+    async (staff, { text: piece }) => {
+      const rows: LinkRow[] = [];
+      const mistakes: { line: number; what: string }[] = [];
+      for (const row of linkRows(piece)) {
+        if ('what' in row) mistakes.push({ line: row.line, what: row.what });
+        else rows.push(row);
+        if (rows.length + mistakes.length > LINES_MAX) {
+          return malformed(`text: has more than ${LINES_MAX} lines`);
+        }
+      }
+      return { rows: await foreseen(staff, rows), mistakes };
+    },
+  ),
+  /** The next lines of a file of the links that match; the first piece begins with its columns. */
+  'links.csv': staffCall(
+    atProvider({ filter: linkFilterInput, beyondId: nullable(id) }),
+    async ({ core: { store }, provider }, { beyondId, filter }) => {
+      const of = { ...filterAt(provider, filter), beyondId, isOldest: false };
+      const { links, nextId } = await store.listLinkSlice({ ...of, countMax: LINES_COUNT });
+      const head = beyondId === null ? linkHead() : '';
+      return { text: head + links.map(linkLine).join(''), count: links.length, nextId };
+    },
+  ),
+};
