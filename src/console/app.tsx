@@ -6,6 +6,7 @@ import type { ComponentType } from 'preact';
 import { PAGES, type PageEntry, type PageProps } from './pages/index.ts';
 import { SignIn } from './pages/sign-in.tsx';
 import { Status, useLoaded } from './parts/loaded.tsx';
+import { loadFile } from './parts/page-file.ts';
 import { Shell } from './parts/shell.tsx';
 import { askMe, at, may, me, path, setTexts, texts, wordsFor } from './state.ts';
 import type { Texts } from './texts/texts.ts';
@@ -15,7 +16,7 @@ const opened = new Map<string, ComponentType<PageProps>>();
 
 function LoadedPage({ entry, code }: { entry: PageEntry; code: string }) {
   const loaded = useLoaded(async () => {
-    const Page = await entry.load();
+    const Page = await loadFile(entry.load);
     opened.set(entry.path, Page);
     return Page;
   }, entry.path);

@@ -75,6 +75,11 @@ export async function askMe(): Promise<void> {
   me.value = found;
 }
 
+export async function signOut(): Promise<void> {
+  await call('session.leave', {});
+  me.value = null;
+}
+
 /** Returns the words for a fault; a session that is over leads to the sign-in. */
 export function wordsFor(fault: unknown): string {
   if (!(fault instanceof Refusal)) throw fault;

@@ -21,3 +21,18 @@ export const AccountIcon = () =>
   icon('M8 8a2.8 2.8 0 100-5.6A2.8 2.8 0 008 8zM2.8 13.8c.6-2.6 2.6-4 5.2-4s4.6 1.4 5.2 4');
 export const SearchIcon = () => icon('M7 11.5a4.5 4.5 0 100-9 4.5 4.5 0 000 9zM10.5 10.5l3 3');
 export const AddIcon = () => icon('M8 3v10M3 8h10');
+export const MessagesIcon = () =>
+  icon('M2.5 3.5h11v7.5h-6l-3 2.5v-2.5h-2zM5.3 6.2h5.4M5.3 8.4h3.4');
+export const ComposeIcon = () => icon('M2.5 8l11-5-3.6 10.5-2.3-4.3zM7.6 9.2l5.9-6.2');
+export const CommandsIcon = () => icon('M3 4l3.5 3.5L3 11M8 12h5');
+export const DomainsIcon = () =>
+  icon('M8 13.8a5.8 5.8 0 100-11.6 5.8 5.8 0 000 11.6zM2.4 8h11.2M8 2.2c-3.4 3.4-3.4 8.2 0 11.6');
+export const WebhooksIcon = () =>
+  icon('M8 6.6a2.2 2.2 0 10-2.2-2.2M8 6.6L5 11.4M3.4 9.4a2.2 2.2 0 102.4 3h5M10 5l2.4 4.2');
+export const StaffIcon = () =>
+  icon(
+    'M5.8 7.6a2.4 2.4 0 100-4.8 2.4 2.4 0 000 4.8zM1.6 13c.3-2.4 2-3.6 4.2-3.6S9.700 10.6 10 13M10.400 3.100a2.300 2.300 0 010 4.300M12 9.800c1.500.5 2.300 1.700 2.400 3.200',
+  );
+export const ActivityIcon = () => icon('M1.800 8.500h2.700l2-5.500 3 10 2-4.500h2.700');
+export const CloseIcon = () => icon('M4 4l8 8M12 4l-8 8');
+export const MenuIcon = () => icon('M2.5 4.5h11M2.5 8h11M2.5 11.500h11');

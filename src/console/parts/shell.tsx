@@ -1,17 +1,18 @@
 /** The frame of each page: navigation, the provider, and the menu of the account. */
 
 import type { ComponentChildren, ComponentType } from 'preact';
-import { useEffect } from 'preact/hooks';
-import { call } from '../call.ts';
+import { useEffect, useRef } from 'preact/hooks';
 import { PAGES } from '../pages/index.ts';
-import { at, go, may, me, path, providers, texts } from '../state.ts';
-import { Mark } from './icons.tsx';
+import { at, go, may, me, path, providers, signOut, texts } from '../state.ts';
+import { Mark, MenuIcon, SearchIcon } from './icons.tsx';
+import { KeysOfPage, show } from './keys.tsx';
 import { follow, isOffline } from './live.ts';
 import { LookMenu } from './look-menu.tsx';
 
 function Item({ to, label, icon: Icon }: { to: string; label: string; icon: ComponentType }) {
-  const { search } = location;
-  const follow = (event: MouseEvent) => {
+  // Of the address, the provider alone goes along.
+  const search = at.value === null ? '' : `?${new URLSearchParams({ at: at.value })}`;
+  const open = (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();
     go(to);
@@ -19,7 +20,7 @@ function Item({ to, label, icon: Icon }: { to: string; label: string; icon: Comp
   return (
     <a
       href={`${to}${search}`}
-      onClick={follow}
+      onClick={open}
       {...(path.value === to && { 'aria-current': 'page' as const })}
     >
       <Icon />
@@ -28,53 +29,94 @@ function Item({ to, label, icon: Icon }: { to: string; label: string; icon: Comp
   );
 }
 
+function ProviderChoice() {
+  if (providers.value.length < 2) return null;
+  return (
+    <select
+      class="provider"
+      aria-label={texts.shell.provider}
+      value={at.value ?? ''}
+      onChange={(event) => go(path.value, { at: event.currentTarget.value })}
+    >
+      {providers.value.map(({ code, name }) => (
+        <option key={code} value={code}>
+          {name || code}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** The navigation: at the side, and on a phone over the page once its button is pressed. */
+function Side() {
+  const side = useRef<HTMLDivElement>(null);
+  const here = `${path.value} ${at.value}`;
+  useEffect(() => {
+    if (side.current?.matches(':popover-open')) side.current.hidePopover();
+  }, [here]);
+  return (
+    <div class="side" id="menu" popover="auto" ref={side}>
+      <div class="brand">
+        <Mark />
+        <span>Gatepost</span>
+      </div>
+      <ProviderChoice />
+      <button type="button" class="find" onClick={() => show('palette')}>
+        <SearchIcon />
+        {texts.palette.open}
+        <kbd>Ctrl K</kbd>
+      </button>
+      <nav aria-label={texts.shell.navigation}>
+        {PAGES.filter(({ needs }) => (needs === null ? me.value?.isAccount : may(needs))).map(
+          ({ icon, nameIn, path: to }) => (
+            <Item key={to} to={to} label={nameIn(texts)} icon={icon} />
+          ),
+        )}
+      </nav>
+      <div class="foot">
+        <LookMenu />
+        <p class="who">
+          <bdi>{me.value?.name}</bdi>
+          <button type="button" class="plain" onClick={signOut}>
+            {texts.shell.leave}
+          </button>
+        </p>
+      </div>
+    </div>
+  );
+}
+
+/** On a phone: what page it is, and the way to the others. */
+function Bar({ name }: { name: string }) {
+  return (
+    <div class="bar">
+      <button type="button" popovertarget="menu" aria-label={texts.shell.navigation}>
+        <MenuIcon />
+      </button>
+      <span>{name}</span>
+      <button type="button" aria-label={texts.palette.name} onClick={() => show('palette')}>
+        <SearchIcon />
+      </button>
+    </div>
+  );
+}
+
 export function Shell({ children }: { children: ComponentChildren }) {
-  const leave = async () => {
-    await call('session.leave', {});
-    me.value = null;
-  };
   const code = at.value;
   useEffect(() => (code === null || !may('links.list') ? undefined : follow(code)), [code]);
+  const page = PAGES.find(({ path: of }) => of === path.value);
+  const name = page?.nameIn(texts) ?? '';
+  useEffect(() => {
+    document.title = `${name} · Gatepost`;
+  }, [name]);
   return (
     <div class="shell">
       <a class="skip" href="#content">
         {texts.shell.skip}
       </a>
       <header>
-        <div class="brand">
-          <Mark />
-          <span>Gatepost</span>
-        </div>
-        {providers.value.length > 1 && (
-          <select
-            class="provider"
-            aria-label={texts.shell.provider}
-            value={at.value ?? ''}
-            onChange={(event) => go(path.value, { at: event.currentTarget.value })}
-          >
-            {providers.value.map(({ code, name }) => (
-              <option key={code} value={code}>
-                {name || code}
-              </option>
-            ))}
-          </select>
-        )}
-        <nav aria-label={texts.shell.navigation}>
-          {PAGES.filter(({ needs }) => (needs === null ? me.value?.isAccount : may(needs))).map(
-            ({ icon, nameIn, path: to }) => (
-              <Item key={to} to={to} label={nameIn(texts)} icon={icon} />
-            ),
-          )}
-        </nav>
-        <div class="foot">
-          <LookMenu />
-          <p class="who">
-            <bdi>{me.value?.name}</bdi>
-            <button type="button" class="plain" onClick={leave}>
-              {texts.shell.leave}
-            </button>
-          </p>
-        </div>
+        <Bar name={name} />
+        <Side />
       </header>
       <main id="content" tabIndex={-1}>
         <p class="notice offline" role="status" hidden={!isOffline.value}>
@@ -82,10 +124,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </p>
         {children}
       </main>
-      {/* On a phone the header has no room for it. */}
-      <footer>
-        <LookMenu />
-      </footer>
+      <KeysOfPage />
     </div>
   );
 }

@@ -1,1 +1,18 @@
-export const palette = {};
+export const palette = {
+  name: 'Go to a page, a record or an action',
+  hint: 'Page, link, note, HWID, message number or action',
+  pages: 'Pages',
+  actions: 'Actions',
+  records: 'Records',
+  nothing: 'Nothing matches.',
+  keys: 'Keys',
+  keyPalette: 'this palette',
+  keySearch: 'search on the page',
+  keyMove: 'move in a list',
+  keyOpen: 'open what is chosen',
+  keyClose: 'close what is open',
+  close: 'Close',
+  open: 'Search',
+  theme: (name: string) => `Theme: ${name}`,
+  message: (id: string) => `Message ${id}`,
+};

@@ -13,4 +13,5 @@ export const refusals = {
   passkey_exists: 'This passkey is there already.',
   subscription_required: 'The subscription has ended or is suspended.',
   install_code_limit_reached: 'There are as many links as there may be.',
+  outdated: 'A newer version is installed. Load the page anew.',
 };

@@ -16,4 +16,5 @@ export const refusals: Like<typeof english> = {
   passkey_exists: 'این کلید عبور پیش‌تر افزوده شده.',
   subscription_required: 'اشتراک پایان یافته یا تعلیق شده است.',
   install_code_limit_reached: 'شمار پیوندها به بیشترین رسیده است.',
+  outdated: 'نسخه تازه‌تری نصب شده است. صفحه را دوباره بارگذاری کنید.',
 };

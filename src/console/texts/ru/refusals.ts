@@ -16,4 +16,5 @@ export const refusals: Like<typeof english> = {
   passkey_exists: 'Этот ключ доступа уже есть.',
   subscription_required: 'Подписка закончилась или приостановлена.',
   install_code_limit_reached: 'Ссылок уже столько, сколько разрешено.',
+  outdated: 'Установлена новая версия. Загрузите страницу заново.',
 };

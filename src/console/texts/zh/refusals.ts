@@ -16,4 +16,5 @@ export const refusals: Like<typeof english> = {
   passkey_exists: '此通行密钥已存在。',
   subscription_required: '订阅已结束或暂停。',
   install_code_limit_reached: '链接数量已达上限。',
+  outdated: '已安装新版本，请重新加载页面。',
 };

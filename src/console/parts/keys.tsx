@@ -1,0 +1,62 @@
+/** The keys of each page; the palette and the list of keys are loaded when they are first used. */
+
+import { signal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { wordsFor } from '../state.ts';
+import { loadFile } from './page-file.ts';
+
+/** What lies over the page. */
+export const shown = signal<'palette' | 'keys' | null>(null);
+
+const parts = signal<{ Palette: ComponentType; Keys: ComponentType } | null>(null);
+
+/** Opens the palette or the list of keys. */
+export async function show(what: 'palette' | 'keys'): Promise<void> {
+  shown.value = what;
+  try {
+    parts.value ??= await loadFile(() => import('./palette.tsx'));
+  } catch (fault) {
+    wordsFor(fault);
+    shown.value = null;
+  }
+}
+
+const isTyping = () => {
+  const { tagName = '', isContentEditable = false } = (document.activeElement ??
+    {}) as Partial<HTMLElement>;
+  return isContentEditable || /^(?:INPUT|SELECT|TEXTAREA)$/.test(tagName);
+};
+
+function press(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.altKey) return;
+  if ((event.ctrlKey || event.metaKey) && event.code === 'KeyK') {
+    event.preventDefault();
+    void show('palette');
+    return;
+  }
+  // Letters are for the page alone while no field and no dialog has them.
+  if (event.ctrlKey || event.metaKey || isTyping() || document.querySelector('dialog[open]'))
+    return;
+  if (event.key === '?') {
+    event.preventDefault();
+    void show('keys');
+  }
+  if (event.key === '/') {
+    event.preventDefault();
+    const field = document.querySelector<HTMLInputElement>('main input[type=search]');
+    if (field === null) void show('palette');
+    else field.focus();
+  }
+}
+
+/** Listens to the keys, and shows what they open. */
+export function KeysOfPage() {
+  useEffect(() => {
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+  if (shown.value === null || parts.value === null) return null;
+  const { Palette, Keys } = parts.value;
+  return shown.value === 'palette' ? <Palette /> : <Keys />;
+}
