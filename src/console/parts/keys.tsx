@@ -5,9 +5,7 @@ import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { wordsFor } from '../state.ts';
 import { loadFile } from './page-file.ts';
-
-/** What lies over the page. */
-export const shown = signal<'palette' | 'keys' | null>(null);
+import { shown } from './shown.ts';
 
 const parts = signal<{ Palette: ComponentType; Keys: ComponentType } | null>(null);
 

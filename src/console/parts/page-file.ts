@@ -8,7 +8,7 @@ import { call, Refusal } from '../call.ts';
 const RELOADED = 'gatepost-reloaded';
 
 /** The name of the script that runs, which each version has of its own. */
-const version = () => document.querySelector('script[type=module]')?.getAttribute('src') ?? '';
+const version = () => document.querySelector<HTMLScriptElement>('script')?.src ?? '';
 
 /** Loads a file. Rejects with {@link Refusal}: `offline`, or `outdated` if a reload did not help. */
 export async function loadFile<T>(load: () => Promise<T>): Promise<T> {

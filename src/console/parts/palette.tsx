@@ -7,7 +7,7 @@ import { call } from '../call.ts';
 import { PAGES } from '../pages/index.ts';
 import { at, go, may, me, path, providers, setLook, signOut, texts } from '../state.ts';
 import { AddIcon, CommandsIcon, LinksIcon, MessagesIcon, SearchIcon } from './icons.tsx';
-import { shown } from './keys.tsx';
+import { shown } from './shown.ts';
 
 interface Entry {
   id: string;
