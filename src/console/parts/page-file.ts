@@ -10,7 +10,7 @@ const RELOADED = 'gatepost-reloaded';
 /** The name of the script that runs, which each version has of its own. */
 const version = () => document.querySelector<HTMLScriptElement>('script')?.src ?? '';
 
-/** Loads a file. Rejects with {@link Refusal}: `offline`, or `outdated` if a reload did not help. */
+/** Loads a file. Rejects with {@link Refusal}: `offline`, or `outdated` after a reload. */
 export async function loadFile<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();
