@@ -5,7 +5,7 @@
 
 import type { ComponentType } from 'preact';
 import type { CallName } from '../../core/account/roles.ts';
-import { AccountIcon, LinksIcon, OverviewIcon } from '../parts/icons.tsx';
+import { AccountIcon, DomainsIcon, LinksIcon, OverviewIcon, StaffIcon } from '../parts/icons.tsx';
 import type { Texts } from '../texts/texts.ts';
 
 /** What each page is given: the code of the provider that it is about. */
@@ -37,6 +37,20 @@ export const PAGES: readonly PageEntry[] = [
     icon: LinksIcon,
     needs: 'links.list',
     load: async () => (await import('./links.tsx')).LinksPage,
+  },
+  {
+    path: '/console/domains',
+    nameIn: ({ domains }) => domains.title,
+    icon: DomainsIcon,
+    needs: 'domains.list',
+    load: async () => (await import('./domains.tsx')).DomainsPage,
+  },
+  {
+    path: '/console/staff',
+    nameIn: ({ staff }) => staff.title,
+    icon: StaffIcon,
+    needs: 'staff.list',
+    load: async () => (await import('./staff.tsx')).StaffPage,
   },
   {
     path: '/console/account',

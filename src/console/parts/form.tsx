@@ -22,6 +22,30 @@ export function Field({ label, hint, ...input }: FieldProps) {
   );
 }
 
+interface SelectProps {
+  label: string;
+  name: string;
+  /** Values with their words. */
+  options: readonly (readonly [value: string, words: string])[];
+  value: string;
+}
+
+export function Select({ label, name, options, value: chosen }: SelectProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} name={name}>
+        {options.map(([value, words]) => (
+          <option key={value} value={value} selected={value === chosen}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
 interface FormProps {
   submit: string;
   /** The values of the fields, by their names. */

@@ -36,3 +36,4 @@ export const StaffIcon = () =>
 export const ActivityIcon = () => icon('M1.800 8.500h2.700l2-5.500 3 10 2-4.500h2.700');
 export const CloseIcon = () => icon('M4 4l8 8M12 4l-8 8');
 export const MenuIcon = () => icon('M2.5 4.5h11M2.5 8h11M2.5 11.500h11');
+export const DoneIcon = () => icon('M3.5 8.5l3 3 6-7');

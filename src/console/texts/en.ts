@@ -2,6 +2,7 @@ import { account } from './en/account.ts';
 import { activity } from './en/activity.ts';
 import { command } from './en/command.ts';
 import { compose } from './en/compose.ts';
+import { copying } from './en/copying.ts';
 import { domains } from './en/domains.ts';
 import { jobs } from './en/jobs.ts';
 import { link } from './en/link.ts';
@@ -33,6 +34,7 @@ export const texts = {
   compose,
   command,
   messages,
+  copying,
   domains,
   webhooks,
   staff,

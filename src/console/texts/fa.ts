@@ -2,6 +2,7 @@ import { account } from './fa/account.ts';
 import { activity } from './fa/activity.ts';
 import { command } from './fa/command.ts';
 import { compose } from './fa/compose.ts';
+import { copying } from './fa/copying.ts';
 import { domains } from './fa/domains.ts';
 import { jobs } from './fa/jobs.ts';
 import { link } from './fa/link.ts';
@@ -34,6 +35,7 @@ export const texts: Texts = {
   compose,
   command,
   messages,
+  copying,
   domains,
   webhooks,
   staff,

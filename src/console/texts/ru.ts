@@ -2,6 +2,7 @@ import { account } from './ru/account.ts';
 import { activity } from './ru/activity.ts';
 import { command } from './ru/command.ts';
 import { compose } from './ru/compose.ts';
+import { copying } from './ru/copying.ts';
 import { domains } from './ru/domains.ts';
 import { jobs } from './ru/jobs.ts';
 import { link } from './ru/link.ts';
@@ -34,6 +35,7 @@ export const texts: Texts = {
   compose,
   command,
   messages,
+  copying,
   domains,
   webhooks,
   staff,

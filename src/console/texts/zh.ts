@@ -3,6 +3,7 @@ import { account } from './zh/account.ts';
 import { activity } from './zh/activity.ts';
 import { command } from './zh/command.ts';
 import { compose } from './zh/compose.ts';
+import { copying } from './zh/copying.ts';
 import { domains } from './zh/domains.ts';
 import { jobs } from './zh/jobs.ts';
 import { link } from './zh/link.ts';
@@ -34,6 +35,7 @@ export const texts: Texts = {
   compose,
   command,
   messages,
+  copying,
   domains,
   webhooks,
   staff,

@@ -53,6 +53,7 @@ export const RIGHTS = {
   'links.add-many': right('provider', 'owner', 'sender', 'operator'),
   'links.csv-read': right('provider', 'owner', 'sender', 'operator'),
   'links.csv': right('provider', ...LOOK),
+  'setup.read': right('provider', ...LOOK),
   'domains.list': right('provider', ...LOOK),
   'domains.add': right('provider', 'owner', 'operator'),
   'domains.delete': right('provider', 'owner', 'operator'),

@@ -1,17 +1,35 @@
 /** Calls of the console about the domains of a provider. */
 
+import type { Core } from '../../core/core.ts';
 import { addDomain, deleteDomain } from '../../core/domain.ts';
 import { readDomainHash, readOneLine } from '../../core/formats.ts';
 import { isRefused } from '../../core/outcome.ts';
+import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import { staffCall } from './call.ts';
 import { atProvider, id, text } from './inputs.ts';
 import { unpaid } from './paid.ts';
 
+const ANY_DEVICE = { installCode: null, os: null };
+
+const allDomains = (core: Core, providerId: number) =>
+  core.store.listDomains(providerId, {
+    ...{ id: null, beforeId: null, countMax: core.limits.domainsPerProviderMax },
+  });
+
 export const domainCalls = {
-  'domains.list': staffCall(atProvider({}), async ({ core, provider }) => {
-    const page = { id: null, beforeId: null, countMax: core.limits.domainsPerProviderMax };
-    return core.store.listDomains(provider.id, page);
+  /** What is there of what the first device needs. */
+  'setup.read': staffCall(atProvider({}), async ({ core, provider }) => {
+    const [domains, devices] = await Promise.all([
+      allDomains(core, provider.id),
+      core.store.listDevices({ ...{ providerCode: provider.code, countMax: 1 }, ...ANY_DEVICE }),
+    ]);
+    return {
+      hasDomain: domains.some(({ status }) => status === DOMAIN_ACTIVE),
+      hasLink: provider.installCount > 0,
+      hasDevice: devices.length > 0,
+    };
   }),
+  'domains.list': staffCall(atProvider({}), ({ core, provider }) => allDomains(core, provider.id)),
   'domains.add': staffCall(
     atProvider({ hash: text(64), name: text(255) }),
     async (staff, given) => {

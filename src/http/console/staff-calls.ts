@@ -8,6 +8,8 @@ import { fromStore, isRefused } from '../../core/outcome.ts';
 import { staffCall } from './call.ts';
 import { atProvider, id, nullable, role, scope, text } from './inputs.ts';
 
+const DAY_MS = 86_400_000;
+
 export const staffCalls = {
   'keys.list': staffCall(atProvider({}), async ({ core, provider }) => {
     const keys = await core.store.listKeys(provider.id);
@@ -16,8 +18,15 @@ export const staffCalls = {
     }));
   }),
   'keys.add': staffCall(
-    atProvider({ name: text(64), scope, untilMs: nullable(Type.Integer()) }),
-    ({ core, nowMs, provider }, given) => addKey(core, provider.id, given, nowMs),
+    atProvider({
+      name: text(64),
+      scope,
+      days: nullable(Type.Integer({ minimum: 1, maximum: 3_650 })),
+    }),
+    ({ core, nowMs, provider }, { days, ...given }) => {
+      const untilMs = days === null ? null : nowMs + days * DAY_MS;
+      return addKey(core, provider.id, { ...given, untilMs }, nowMs);
+    },
   ),
   'keys.remove': staffCall(atProvider({ id }), ({ core, nowMs, provider }, given) =>
     removeKey(core, provider.id, given.id, nowMs),

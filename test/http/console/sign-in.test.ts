@@ -88,7 +88,7 @@ describe('a provider with its key', () => {
     const { code, authKey: key } = await seedProvider(app);
     const own = browser();
     await own.get('session.key', { code, key });
-    const draft = { at: code, name: 'bot', scope: 'links', untilMs: null } as const;
+    const draft = { at: code, name: 'bot', scope: 'links', days: null } as const;
     const { authKey } = await own.get('keys.add', draft);
     expect(await browser().refusal('session.key', { code, key: authKey })).toBe('sign_in_wrong');
     const ask = async (path: string) => {

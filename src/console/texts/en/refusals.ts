@@ -14,4 +14,8 @@ export const refusals = {
   subscription_required: 'The subscription has ended or is suspended.',
   install_code_limit_reached: 'There are as many links as there may be.',
   outdated: 'A newer version is installed. Load the page anew.',
+  last_of_role: 'One account must keep this role. Give it to another account first.',
+  key_limit_reached: 'There are as many keys as there may be.',
+  one_time_limit_reached: 'Too many open invitations. They end after ten minutes.',
+  domain_limit_reached: 'There are as many domains as there may be.',
 };

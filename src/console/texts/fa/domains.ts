@@ -1,4 +1,35 @@
 import type { domains as english } from '../en/domains.ts';
 import type { Like } from '../texts.ts';
 
-export const domains: Like<typeof english> = {};
+export const domains: Like<typeof english> = {
+  title: 'دامنه‌ها',
+  what: 'نام میزبان اشتراک‌های شما؛ اینجا با SHA-256 شناخته می‌شوند.',
+  add: 'پیوستن دامنه',
+  bind: 'پیوستن',
+  host: 'نام میزبان',
+  hostHint: 'همان که در نشانی اشتراک است؛ نشانی کامل هم می‌شود.',
+  hashHint: 'SHA-256 نام اینجا می‌آید. در مرورگر شما ساخته می‌شود.',
+  wrongHost: 'این نام میزبان نیست.',
+  hash: 'درهم‌سازی SHA-256',
+  status: 'وضعیت',
+  made: 'زمان پیوستن',
+  actions: 'کارها',
+  on: 'فعال',
+  off: 'غیرفعال',
+  enable: 'فعال کردن',
+  disable: 'غیرفعال کردن',
+  copyHash: 'رونوشت درهم‌سازی',
+  none: 'هنوز دامنه‌ای نیست',
+  noneHint: 'پیوند وقتی دستگاه می‌پذیرد که دامنهٔ اشتراکش پیوسته باشد.',
+  missing: 'تا نخستین دستگاه',
+  done: 'انجام شد',
+  goOn: 'ادامه',
+  bindStep: 'پیوستن دامنهٔ اشتراک',
+  bindStepHint: 'نام میزبان اشتراک‌های شما.',
+  linkStep: 'ساختن پیوند',
+  linkStepHint: 'می‌گوید چند دستگاه می‌توانند بیایند.',
+  openStep: 'باز کردن در تلفن',
+  openStepHint: 'کد QR آن را به تلفن نشان دهید. دستگاه یک جا می‌گیرد.',
+  isBound: (host) => `\u2068${host}\u2069 پیوسته شد.`,
+  isActive: (host) => `\u2068${host}\u2069 پیش‌تر پیوسته بود و فعال است.`,
+};

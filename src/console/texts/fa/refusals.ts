@@ -17,4 +17,8 @@ export const refusals: Like<typeof english> = {
   subscription_required: 'اشتراک پایان یافته یا تعلیق شده است.',
   install_code_limit_reached: 'شمار پیوندها به بیشترین رسیده است.',
   outdated: 'نسخه تازه‌تری نصب شده است. صفحه را دوباره بارگذاری کنید.',
+  last_of_role: 'یک نفر باید این نقش را نگه دارد. نخست آن را به حساب دیگری بدهید.',
+  key_limit_reached: 'کلیدها به بیشترین شمار رسیده‌اند.',
+  one_time_limit_reached: 'دعوت‌نامه‌های باز زیادند. پس از ده دقیقه پایان می‌یابند.',
+  domain_limit_reached: 'دامنه‌ها به بیشترین شمار رسیده‌اند.',
 };

@@ -1,4 +1,35 @@
 import type { domains as english } from '../en/domains.ts';
 import type { Like } from '../texts.ts';
 
-export const domains: Like<typeof english> = {};
+export const domains: Like<typeof english> = {
+  title: 'Домены',
+  what: 'Имена хостов ваших подписок; здесь известны по SHA-256.',
+  add: 'Привязать домен',
+  bind: 'Привязать',
+  host: 'Имя хоста',
+  hostHint: 'Как в адресе подписки; можно вставить адрес целиком.',
+  hashHint: 'Здесь появится SHA-256 имени. Он считается в вашем браузере.',
+  wrongHost: 'Это не имя хоста.',
+  hash: 'Хеш SHA-256',
+  status: 'Состояние',
+  made: 'Привязан',
+  actions: 'Действия',
+  on: 'включён',
+  off: 'выключен',
+  enable: 'Включить',
+  disable: 'Выключить',
+  copyHash: 'Скопировать хеш',
+  none: 'Доменов пока нет',
+  noneHint: 'Ссылка впускает устройства, когда привязан домен её подписки.',
+  missing: 'До первого устройства осталось',
+  done: 'готово',
+  goOn: 'Продолжить',
+  bindStep: 'Привязать домен подписки',
+  bindStepHint: 'Имя хоста ваших подписок.',
+  linkStep: 'Создать ссылку',
+  linkStepHint: 'Она задаёт, сколько устройств может войти.',
+  openStep: 'Открыть её на телефоне',
+  openStepHint: 'Покажите телефону её QR-код. Устройство займёт место.',
+  isBound: (host) => `${host} привязан.`,
+  isActive: (host) => `${host} уже был привязан, он включён.`,
+};

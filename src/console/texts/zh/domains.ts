@@ -1,4 +1,35 @@
 import type { domains as english } from '../en/domains.ts';
 import type { Like } from '../texts.ts';
 
-export const domains: Like<typeof english> = {};
+export const domains: Like<typeof english> = {
+  title: '域名',
+  what: '订阅所用的主机名，此处只保存其 SHA-256。',
+  add: '绑定域名',
+  bind: '绑定',
+  host: '主机名',
+  hostHint: '与订阅地址中的一致；也可粘贴完整地址。',
+  hashHint: '此处将显示主机名的 SHA-256，由浏览器计算。',
+  wrongHost: '这不是主机名。',
+  hash: 'SHA-256 值',
+  status: '状态',
+  made: '绑定时间',
+  actions: '操作',
+  on: '有效',
+  off: '已停用',
+  enable: '启用',
+  disable: '停用',
+  copyHash: '复制哈希',
+  none: '还没有域名',
+  noneHint: '绑定订阅的域名后，链接才会放行设备。',
+  missing: '第一台设备接入之前',
+  done: '已完成',
+  goOn: '继续',
+  bindStep: '绑定订阅域名',
+  bindStepHint: '订阅所用的主机名。',
+  linkStep: '创建链接',
+  linkStepHint: '链接决定允许多少台设备。',
+  openStep: '在手机上打开',
+  openStepHint: '用手机扫描其二维码，设备便占用一个名额。',
+  isBound: (host) => `${host} 已绑定。`,
+  isActive: (host) => `${host} 此前已绑定，现为有效。`,
+};

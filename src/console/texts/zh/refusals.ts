@@ -17,4 +17,8 @@ export const refusals: Like<typeof english> = {
   subscription_required: '订阅已结束或暂停。',
   install_code_limit_reached: '链接数量已达上限。',
   outdated: '已安装新版本，请重新加载页面。',
+  last_of_role: '必须有人保留此角色。请先把它交给另一个账户。',
+  key_limit_reached: '密钥数量已达上限。',
+  one_time_limit_reached: '未使用的邀请过多，它们十分钟后失效。',
+  domain_limit_reached: '域名数量已达上限。',
 };

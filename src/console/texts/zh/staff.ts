@@ -1,4 +1,50 @@
 import type { staff as english } from '../en/staff.ts';
 import type { Like } from '../texts.ts';
 
-export const staff: Like<typeof english> = {};
+export const staff: Like<typeof english> = {
+  title: '密钥与成员',
+  people: '成员',
+  peopleHint: '每个人都有自己的账户和角色。',
+  noneYet: '这里还没有账户拥有角色。主密钥以所有者身份登录。',
+  name: '名称',
+  role: '角色',
+  signsIn: '登录方式',
+  lastSeen: '最近登录',
+  actions: '操作',
+  never: '从未',
+  remove: '移除',
+  invite: '邀请',
+  invitationHint: '请将此地址发给对方。十分钟内可用一次，之后不再显示。',
+  byPasskey: '通行密钥',
+  byPassword: '密码',
+  byBoth: '密码和验证码',
+  byNothing: '尚未设置',
+  keys: 'API 分权密钥',
+  keysHint: '为每个程序分配单独的密钥，只给它所需的权限。Webhook、密钥、成员和域名需要主密钥。',
+  keyNameHint: '使用它的程序。',
+  scope: '权限',
+  made: '创建时间',
+  ends: '到期',
+  noEnd: '永不到期',
+  addKey: '创建密钥',
+  keyOnce: '这是它的 auth_key，之后不再显示。',
+  roles: {
+    owner: '所有者',
+    sender: '发送者',
+    support: '客服',
+    reader: '只读',
+  },
+  rights: {
+    owner: '全部权限，包括密钥和成员',
+    sender: '链接和消息',
+    support: '查看、释放名额、解释拒绝原因',
+    reader: '仅查看',
+  },
+  scopes: {
+    read: '查看',
+    links: '链接',
+    send: '消息',
+  },
+  roleOf: (name) => `${name} 的角色`,
+  in: (days) => `${days} 天后`,
+};

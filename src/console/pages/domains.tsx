@@ -1,0 +1,190 @@
+/** The domains of a provider, typed here and hashed in the browser. */
+
+import { useSignal } from '@preact/signals';
+import type { Got } from '../../http/console/table.ts';
+import { call, Refusal } from '../call.ts';
+import { Copy, Curl } from '../parts/copy.tsx';
+import { Field, Form } from '../parts/form.tsx';
+import { date } from '../parts/format.ts';
+import { hashOf, hostIn } from '../parts/host.ts';
+import { Status, useLoaded } from '../parts/loaded.tsx';
+import { isSetUp, SetupSteps } from '../parts/setup.tsx';
+import { may, texts, wordsFor } from '../state.ts';
+
+type Domain = Got<'domains.list'>[number];
+
+const ACTIVE = 10;
+
+function AddDomain({ at, onAdded }: { at: string; onAdded: () => Promise<void> }) {
+  const typed = useSignal('');
+  const hash = useSignal<string | null>(null);
+  const says = useSignal<string | null>(null);
+  const words = texts.domains;
+  const show = async (text: string) => {
+    typed.value = text;
+    const host = hostIn(text);
+    const made = host === null ? null : await hashOf(host);
+    // An older hash may be ready later.
+    if (typed.value === text) hash.value = made;
+  };
+  const params = () => ({
+    domain_hash: hash.value ?? '',
+    domain_name: hostIn(typed.value),
+  });
+  return (
+    <section class="card">
+      <h2>{words.add}</h2>
+      <Form
+        submit={words.bind}
+        beside={<Curl at={at} call={() => ({ path: '/api/add-domain', params: params() })} />}
+        onSubmit={async ({ host: given = '' }) => {
+          const host = hostIn(given);
+          if (host === null) throw new Refusal('host_wrong', words.wrongHost);
+          says.value = null;
+          const bound = await call('domains.add', { at, hash: await hashOf(host), name: host });
+          says.value = bound.says === 'ok' ? words.isBound(host) : words.isActive(host);
+          await show('');
+          await onAdded();
+        }}
+      >
+        <Field
+          label={words.host}
+          hint={words.hostHint}
+          name="host"
+          maxLength={300}
+          autocomplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+          dir="ltr"
+          placeholder="sub.example.com"
+          onInput={({ currentTarget }) => show(currentTarget.value)}
+          required
+        />
+        <p class="hash" aria-live="polite">
+          {hash.value === null ? (
+            <span class="hint">{typed.value === '' ? words.hashHint : words.wrongHost}</span>
+          ) : (
+            <bdi class="code">{hash.value}</bdi>
+          )}
+        </p>
+      </Form>
+      <p role="status" class="good" hidden={says.value === null}>
+        {says.value}
+      </p>
+    </section>
+  );
+}
+
+interface RowProps {
+  domain: Domain;
+  onChange: (change: () => Promise<unknown>) => Promise<void>;
+  at: string;
+}
+
+function Row({ domain, onChange, at }: RowProps) {
+  const { createdAtMs, domainHash, domainName, id, status } = domain;
+  const words = texts.domains;
+  const isOn = status === ACTIVE;
+  const change = () =>
+    onChange(() =>
+      isOn
+        ? call('domains.delete', { at, id })
+        : call('domains.add', { at, hash: domainHash, name: '' }),
+    );
+  return (
+    <tr>
+      <th scope="row">
+        <bdi>{domainName}</bdi>
+      </th>
+      <td class="wide-only">
+        <bdi class="code short" title={domainHash}>
+          {domainHash}
+        </bdi>
+      </td>
+      <td>
+        <span class={isOn ? 'badge good' : 'badge'}>{isOn ? words.on : words.off}</span>
+      </td>
+      <td class="number">{date(createdAtMs)}</td>
+      <td class="row-actions">
+        <Copy text={() => domainHash} label={words.copyHash} />
+        {may('domains.delete') && (
+          <button type="button" onClick={change}>
+            {isOn ? words.disable : words.enable}
+          </button>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+export function DomainsPage({ at }: { at: string }) {
+  const problem = useSignal<string | null>(null);
+  const loaded = useLoaded(
+    async (signal) => ({
+      domains: await call('domains.list', { at }, signal),
+      setup: await call('setup.read', { at }, signal),
+    }),
+    at,
+  );
+  const words = texts.domains;
+  const found = loaded.value.value;
+  const onChange: RowProps['onChange'] = async (change) => {
+    problem.value = null;
+    try {
+      await change();
+      await loaded.load();
+    } catch (fault) {
+      problem.value = wordsFor(fault);
+    }
+  };
+  return (
+    <>
+      <div class="title">
+        <h1>{words.title}</h1>
+        <p>{words.what}</p>
+      </div>
+      {may('domains.add') && <AddDomain at={at} onAdded={loaded.load} />}
+      <Status of={loaded}>
+        {found && !isSetUp(found.setup) && (
+          <section class="card">
+            <h2>{words.missing}</h2>
+            <SetupSteps setup={found.setup} />
+          </section>
+        )}
+        <p class="problem" role="alert" hidden={problem.value === null}>
+          {problem.value}
+        </p>
+        {found?.domains.length === 0 && (
+          <div class="empty">
+            <h2>{words.none}</h2>
+            <p>{words.noneHint}</p>
+          </div>
+        )}
+        {found && found.domains.length > 0 && (
+          <div class="scroller">
+            <table class="rows plain-rows">
+              <thead>
+                <tr>
+                  <th scope="col">{words.host}</th>
+                  <th scope="col" class="wide-only">
+                    {words.hash}
+                  </th>
+                  <th scope="col">{words.status}</th>
+                  <th scope="col">{words.made}</th>
+                  <th scope="col">
+                    <span class="visually-hidden">{words.actions}</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {found.domains.map((domain) => (
+                  <Row key={domain.id} {...{ at, domain, onChange }} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Status>
+    </>
+  );
+}

@@ -1,0 +1,47 @@
+/** What is missing until the first device gets in: three steps, those that are done ticked off. */
+
+import type { Got } from '../../http/console/table.ts';
+import { go, texts } from '../state.ts';
+import { DoneIcon } from './icons.tsx';
+
+type Setup = Got<'setup.read'>;
+
+export const isSetUp = ({ hasDevice, hasDomain, hasLink }: Setup) =>
+  hasDomain && hasLink && hasDevice;
+
+export function SetupSteps({ setup }: { setup: Setup }) {
+  const words = texts.domains;
+  const steps = [
+    { isDone: setup.hasDomain, what: words.bindStep, why: words.bindStepHint, to: 'domains' },
+    { isDone: setup.hasLink, what: words.linkStep, why: words.linkStepHint, to: 'links' },
+    { isDone: setup.hasDevice, what: words.openStep, why: words.openStepHint, to: 'links' },
+  ];
+  const next = steps.findIndex(({ isDone }) => !isDone);
+  return (
+    <ol class="steps">
+      {steps.map(({ isDone, to, what, why }, n) => (
+        <li
+          key={what}
+          class={isDone ? 'done' : undefined}
+          {...(n === next && { 'aria-current': 'step' })}
+        >
+          <span class="step-mark" aria-hidden="true">
+            {isDone ? <DoneIcon /> : n + 1}
+          </span>
+          <div>
+            <h3>
+              {what}
+              {isDone && <span class="visually-hidden"> {words.done}</span>}
+            </h3>
+            <p class="hint">{why}</p>
+          </div>
+          {n === next && (
+            <button type="button" onClick={() => go(`/console/${to}`)}>
+              {words.goOn}
+            </button>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
