@@ -1,1 +1,125 @@
-export const activity = {};
+import type { Got } from '../../../http/console/table.ts';
+import { count } from './count.ts';
+
+type Entry = Got<'activity.list'>['rows'][number];
+type About = Entry['object'];
+/** A sentence for each action of the audit log: an action without one does not compile. */
+type Sentences = Record<Entry['action'], (about: About) => string>;
+
+const devices = (n: unknown) => count(Number(n), 'device', 'devices');
+const scopes: Readonly<Record<string, string>> = { read: 'reading', links: 'links', send: 'sends' };
+const roles: Readonly<Record<string, string>> = {
+  ...{ owner: 'owner', sender: 'sender', support: 'support', reader: 'reader' },
+  ...{ operator: 'operator', observer: 'observer' },
+};
+const target = ({ hwids, os }: About) => (os ? `all on ${os}` : devices(hwids));
+
+export const activity = {
+  title: 'Activity',
+  groups: {
+    all: 'All',
+    links: 'Links',
+    messages: 'Messages',
+    domains: 'Domains',
+    people: 'Keys and staff',
+    webhooks: 'Webhooks',
+  },
+  group: 'What',
+  actor: 'By',
+  actors: {
+    all: 'All actors',
+    account: 'Staff',
+    provider: 'Provider key',
+    operator: 'Operator',
+    system: 'Gatepost',
+  },
+  byKey: (key: string) => `key ${key}`,
+  from: (address: string) => `from ${address}`,
+  unlisted: (n: number) => `${count(n, 'change', 'changes')} before it had no entry`,
+  none: 'Nothing here yet',
+  noneHint: 'Each change leaves an entry: of links, domains, messages, keys and staff.',
+  noMatch: 'No such entry',
+  noMatchHint: 'Choose another filter.',
+  looking: 'None among the newest entries; older ones can be searched.',
+  more: 'Show more',
+  further: 'Search older ones',
+  shown: (n: number) => count(n, 'entry shown', 'entries shown'),
+  change: (field: string, before: string, after: string) => `${field}: ${before} → ${after}`,
+  changed: (field: string) => `${field} changed`,
+  nothing: 'none',
+  fields: {
+    install_limit: 'limit',
+    status: 'status',
+    note: 'note',
+    subscription_key: 'subscription key',
+    inactive_days: 'days without use',
+    when_full: 'when full',
+    cool_down_hours: 'hours between replacements',
+    enforce: 'limit in force',
+    without_hwid: 'without HWID',
+    support_url: 'support address',
+    web_page_url: 'web page',
+    domain_name: 'name',
+    name: 'name',
+    plan: 'plan',
+    active_until: 'subscription until',
+    max_links: 'most links',
+    ride: 'what rides',
+    buttons: 'buttons',
+    role: 'role',
+    key: 'key',
+    address: 'address',
+    events: 'events',
+    enabled: 'enabled',
+  },
+  sentences: {
+    'install.add': ({ id, install_limit: n }) => `Link ${id} created for ${devices(n)}`,
+    'install.update': ({ id }) => `Link ${id} changed`,
+    'install.import': ({ id, hwids }) => `Link ${id} moved in with ${devices(hwids)}`,
+    'install.free': ({ id, hwids }) => `${devices(hwids)} taken off link ${id}`,
+    'install.revoke': ({ id, hwids }) => `Link ${id} got a new code and lost ${devices(hwids)}`,
+    'install.remove': ({ id, hwids }) => `Link ${id} removed with ${devices(hwids)}`,
+    'hwid.delete': ({ install_id: id }) => `A device taken off link ${id}`,
+    'domain.add': ({ id }) => `Domain ${id} bound`,
+    'domain.activate': ({ id }) => `Domain ${id} bound again`,
+    'domain.rename': ({ id }) => `Domain ${id} got another name`,
+    'domain.delete': ({ id }) => `Domain ${id} disabled`,
+    'domain.import': ({ id }) => `Domain ${id} moved in`,
+    'notification.send': (about) => `Message ${about['id']} sent to ${target(about)}`,
+    'command.send': (about) =>
+      `Command ${about['id']}, ${about['action_type']}, sent to ${target(about)}`,
+    'distribution.cancel': ({ id }) => `Message ${id} cancelled`,
+    'distribution.block': ({ id }) => `Message ${id} blocked`,
+    'provider.add': ({ plan }) => `Provider created with plan ${plan}`,
+    'provider.set': () => 'Settings of the provider changed',
+    'provider.suspend': () => 'Subscription suspended',
+    'provider.resume': () => 'Suspension ended',
+    'provider.rotate-key': () => 'The provider got a new key',
+    'provider.remove': ({ links }) => `Removal began, with ${count(Number(links), 'link', 'links')}`,
+    'account.add': ({ id, role }) => `Account ${id} joined as ${roles[`${role}`] ?? role}`,
+    'account.change-role': ({ id }) => `Account ${id} got another role`,
+    'account.remove-role': ({ id, role }) =>
+      `Account ${id} is no longer ${roles[`${role}`] ?? role}`,
+    'account.set-password': ({ password }) =>
+      password === 'set' ? 'Password set' : 'Password removed',
+    'account.set-second-factor': () => 'Second factor changed',
+    'account.use-recovery-code': ({ left }) => `Recovery code used, ${left} left`,
+    'account.add-passkey': () => 'Passkey added',
+    'account.rename-passkey': () => 'Passkey renamed',
+    'account.remove-passkey': () => 'Passkey removed',
+    'account.invite': ({ role }) =>
+      role ? `Invitation made for: ${roles[`${role}`] ?? role}` : 'One-time sign-in link made',
+    'session.open': () => 'Signed in',
+    'session.end': ({ count: n }) => `${count(Number(n), 'session', 'sessions')} ended`,
+    'key.add': ({ key, scope }) => `Key ${key} made for ${scopes[`${scope}`] ?? scope}`,
+    'key.remove': ({ key }) => `Key ${key} removed`,
+    'webhook.add': ({ id }) => `Webhook ${id} added`,
+    'webhook.update': ({ id }) => `Webhook ${id} changed`,
+    'webhook.rotate': ({ id }) => `Webhook ${id} got a new secret`,
+    'webhook.remove': ({ id }) => `Webhook ${id} removed`,
+    'device.forget': () => 'A device removed from everywhere',
+    'database.restore': () => 'Database restored from a backup',
+    'database.move': () => 'Database moved to another kind',
+    'audit.prune': ({ entries }) => `${entries} old entries deleted`,
+  } satisfies Sentences as Sentences,
+};

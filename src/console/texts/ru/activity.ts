@@ -1,4 +1,129 @@
 import type { activity as english } from '../en/activity.ts';
 import type { Like } from '../texts.ts';
+import { count } from './count.ts';
 
-export const activity: Like<typeof english> = {};
+const devices = (n: unknown) => count(Number(n), 'устройство', 'устройства', 'устройств');
+const scopes: Readonly<Record<string, string>> = {
+  ...{ read: 'чтение', links: 'ссылки', send: 'отправка' },
+};
+const roles: Readonly<Record<string, string>> = {
+  ...{ owner: 'владелец', sender: 'отправитель', support: 'поддержка', reader: 'читатель' },
+  ...{ operator: 'оператор', observer: 'наблюдатель' },
+};
+const role = (name: unknown) => roles[`${name}`] ?? `${name}`;
+
+export const activity: Like<typeof english> = {
+  title: 'Действия',
+  groups: {
+    all: 'Все действия',
+    links: 'Ссылки',
+    messages: 'Сообщения',
+    domains: 'Домены',
+    people: 'Ключи и люди',
+    webhooks: 'Вебхуки',
+  },
+  group: 'Что',
+  actor: 'Кто',
+  actors: {
+    all: 'Кто угодно',
+    account: 'Сотрудники',
+    provider: 'Ключ провайдера',
+    operator: 'Оператор',
+    system: 'Сам Gatepost',
+  },
+  byKey: (key) => `ключ ${key}`,
+  from: (address) => `с адреса ${address}`,
+  unlisted: (n) => `До этого без записи: ${count(n, 'изменение', 'изменения', 'изменений')}`,
+  none: 'Здесь пока пусто',
+  noneHint: 'Запись остаётся от каждого изменения ссылок, доменов, сообщений, ключей и людей.',
+  noMatch: 'Таких записей нет',
+  noMatchHint: 'Выберите другой фильтр.',
+  looking: 'Среди новых записей таких нет; можно искать среди прежних.',
+  more: 'Показать ещё',
+  further: 'Искать дальше',
+  shown: (n) => `Показано: ${count(n, 'запись', 'записи', 'записей')}`,
+  change: (field, before, after) => `${field}: ${before} → ${after}`,
+  changed: (field) => `изменено: ${field}`,
+  nothing: 'нет',
+  fields: {
+    install_limit: 'предел',
+    status: 'состояние',
+    note: 'заметка',
+    subscription_key: 'ключ подписки',
+    inactive_days: 'дней без входа',
+    when_full: 'когда заполнена',
+    cool_down_hours: 'часов между заменами',
+    enforce: 'предел действует',
+    without_hwid: 'без HWID',
+    support_url: 'адрес поддержки',
+    web_page_url: 'сайт',
+    domain_name: 'имя',
+    name: 'название',
+    plan: 'тариф',
+    active_until: 'подписка до',
+    max_links: 'ссылок не более',
+    ride: 'что идёт с подпиской',
+    buttons: 'кнопки',
+    role: 'роль',
+    key: 'ключ',
+    address: 'адрес',
+    events: 'события',
+    enabled: 'включён',
+  },
+  sentences: {
+    'install.add': ({ id, install_limit: n }) => `Создана ссылка ${id}, предел: ${devices(n)}`,
+    'install.update': ({ id }) => `Изменена ссылка ${id}`,
+    'install.import': ({ id, hwids }) => `Перенесена ссылка ${id}: ${devices(hwids)}`,
+    'install.free': ({ id, hwids }) => `Со ссылки ${id} снято: ${devices(hwids)}`,
+    'install.revoke': ({ id, hwids }) => `Ссылка ${id} получила новый код, снято: ${devices(hwids)}`,
+    'install.remove': ({ id, hwids }) => `Удалена ссылка ${id}, на ней: ${devices(hwids)}`,
+    'hwid.delete': ({ install_id: id }) => `Со ссылки ${id} снято устройство`,
+    'domain.add': ({ id }) => `Привязан домен ${id}`,
+    'domain.activate': ({ id }) => `Домен ${id} снова привязан`,
+    'domain.rename': ({ id }) => `Домен ${id} назван иначе`,
+    'domain.delete': ({ id }) => `Домен ${id} отключён`,
+    'domain.import': ({ id }) => `Перенесён домен ${id}`,
+    'notification.send': ({ id, ...about }) => `Отправлено сообщение ${id}: ${target(about)}`,
+    'command.send': ({ id, action_type: action, ...about }) =>
+      `Отправлена команда ${id}, ${action}: ${target(about)}`,
+    'distribution.cancel': ({ id }) => `Отменено сообщение ${id}`,
+    'distribution.block': ({ id }) => `Остановлено сообщение ${id}`,
+    'provider.add': ({ plan }) => `Создан провайдер с тарифом ${plan}`,
+    'provider.set': () => 'Изменены настройки провайдера',
+    'provider.suspend': () => 'Подписка приостановлена',
+    'provider.resume': () => 'Подписка возобновлена',
+    'provider.rotate-key': () => 'Провайдер получил новый ключ',
+    'provider.remove': ({ links }) =>
+      `Началось удаление: ${count(Number(links), 'ссылка', 'ссылки', 'ссылок')}`,
+    'account.add': ({ id, role: name }) => `Добавлена учётная запись ${id}: ${role(name)}`,
+    'account.change-role': ({ id }) => `У учётной записи ${id} другая роль`,
+    'account.remove-role': ({ id, role: name }) =>
+      `Учётная запись ${id} больше не ${role(name)}`,
+    'account.set-password': ({ password }) =>
+      password === 'set' ? 'Пароль задан' : 'Пароль убран',
+    'account.set-second-factor': () => 'Изменён второй фактор',
+    'account.use-recovery-code': ({ left }) => `Использован код восстановления, осталось ${left}`,
+    'account.add-passkey': () => 'Добавлен ключ доступа',
+    'account.rename-passkey': () => 'Ключ доступа назван иначе',
+    'account.remove-passkey': () => 'Ключ доступа удалён',
+    'account.invite': ({ role: name }) =>
+      name ? `Приглашение на роль: ${role(name)}` : 'Сделана одноразовая ссылка для входа',
+    'session.open': () => 'Вход в консоль',
+    'session.end': ({ count: n }) =>
+      `Завершено: ${count(Number(n), 'сеанс', 'сеанса', 'сеансов')}`,
+    'key.add': ({ key, scope }) => `Создан ключ ${key}: ${scopes[`${scope}`] ?? scope}`,
+    'key.remove': ({ key }) => `Удалён ключ ${key}`,
+    'webhook.add': ({ id }) => `Добавлен вебхук ${id}`,
+    'webhook.update': ({ id }) => `Изменён вебхук ${id}`,
+    'webhook.rotate': ({ id }) => `У вебхука ${id} новый секрет`,
+    'webhook.remove': ({ id }) => `Удалён вебхук ${id}`,
+    'device.forget': () => 'Устройство удалено отовсюду',
+    'database.restore': () => 'База восстановлена из резервной копии',
+    'database.move': () => 'База перенесена в другой вид',
+    'audit.prune': ({ entries }) => `Удалено старых записей: ${entries}`,
+  },
+};
+
+function target({ hwids, os }: Readonly<Record<string, unknown>>): string {
+  return os ? `все на ${os}` : devices(hwids);
+}

@@ -1,0 +1,287 @@
+/** The panel of a message: what it says, its times, and what became of it. */
+
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Got } from '../../http/console/table.ts';
+import { call } from '../call.ts';
+import { useLive } from '../parts/live.ts';
+import { Status, useLoaded } from '../parts/loaded.tsx';
+import { SendTime } from '../parts/send-time.tsx';
+import { go, may, texts, wordsFor } from '../state.ts';
+import { Funnel } from './message-funnel.tsx';
+import { Ledger } from './message-ledger.tsx';
+import { actionName, StateBadge, targetsOf, titleOf } from './message-words.tsx';
+
+export type Shown = Got<'messages.show'>;
+
+const SECOND_MS = 1_000;
+
+/** Milliseconds of the page's own steady clock. */
+const steadyMs = () => Number(document.timeline.currentTime ?? 0);
+
+/** The time that is left until a moment of the server's clock, ms; it counts down. */
+function useLeft(untilMs: number, nowMs: number): number {
+  const startMs = useRef(steadyMs());
+  const left = useSignal(untilMs - nowMs);
+  useEffect(() => {
+    startMs.current = steadyMs();
+    left.value = untilMs - nowMs;
+    const timer = setInterval(() => {
+      left.value = untilMs - nowMs - (steadyMs() - startMs.current);
+    }, SECOND_MS);
+    return () => clearInterval(timer);
+  }, [untilMs, nowMs]);
+  return left.value;
+}
+
+/** A length of time in its two largest units: `2 d 4 h`, `9 min 12 s`. */
+function lengthOf(ms: number): string {
+  const s = Math.floor(ms / SECOND_MS);
+  const parts = [
+    [Math.floor(s / 86_400), 'day'],
+    [Math.floor(s / 3_600) % 24, 'hour'],
+    [Math.floor(s / 60) % 60, 'minute'],
+    [s % 60, 'second'],
+  ] as const;
+  const first = parts.findIndex(([count]) => count > 0);
+  const shown = parts.slice(first === -1 ? 3 : first).slice(0, 2);
+  const text = shown.map(([count, unit]) =>
+    new Intl.NumberFormat(texts.tag, { style: 'unit', unit, unitDisplay: 'short' }).format(count),
+  );
+  return text.join(' ');
+}
+
+interface CancelProps {
+  at: string;
+  id: number;
+  untilMs: number;
+  nowMs: number;
+  onCancelled: () => void;
+}
+
+function Cancel({ at, id, nowMs, onCancelled, untilMs }: CancelProps) {
+  const words = texts.messages;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const problem = useSignal<string | null>(null);
+  const left = useLeft(untilMs, nowMs);
+  if (left <= 0) return <p class="hint">{words.cancelOver}</p>;
+  const cancel = async () => {
+    try {
+      await call('messages.cancel', { at, id });
+      onCancelled();
+    } catch (fault) {
+      problem.value = wordsFor(fault);
+    }
+    dialog.current?.close();
+  };
+  return (
+    <div class="cancel">
+      <p role="timer" aria-live="off">
+        {words.cancelIn(lengthOf(left))}
+      </p>
+      {may('messages.cancel') && (
+        <button type="button" onClick={() => dialog.current?.showModal()}>
+          {words.cancel}
+        </button>
+      )}
+      <p class="problem" role="alert" hidden={problem.value === null}>
+        {problem.value}
+      </p>
+      <dialog ref={dialog} aria-labelledby="cancel-title">
+        <h2 id="cancel-title">{words.sure}</h2>
+        <p>{words.sureHint}</p>
+        <div class="actions">
+          <button class="main" type="button" onClick={cancel}>
+            {words.cancel}
+          </button>
+          <button type="button" onClick={() => dialog.current?.close()}>
+            {words.keep}
+          </button>
+        </div>
+      </dialog>
+    </div>
+  );
+}
+
+function Says({ content }: { content: Shown['content'] }) {
+  const words = texts.messages;
+  if (content === null) return <p class="hint">{words.deleted}</p>;
+  if (content.kind === 'command') {
+    return (
+      <>
+        <p>
+          <strong>{actionName(content.action)}</strong>
+        </p>
+        {content.text !== '' && (
+          <pre class="said">
+            <bdi>{content.text}</bdi>
+          </pre>
+        )}
+      </>
+    );
+  }
+  return (
+    <>
+      {content.texts.map(({ body, link, locale, title }) => (
+        <article key={locale} class="said">
+          {content.texts.length > 1 && (
+            <span class="badge">{locale === '' ? words.standard : <bdi>{locale}</bdi>}</span>
+          )}
+          {title !== '' && (
+            <p dir="auto">
+              <strong>{title}</strong>
+            </p>
+          )}
+          <p dir="auto">{body}</p>
+          {link !== '' && (
+            <p class="hint">
+              <bdi>{link}</bdi>
+            </p>
+          )}
+        </article>
+      ))}
+      {content.image !== '' && (
+        <p class="hint">
+          {words.image}: <bdi>{content.image}</bdi>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Facts({ shown }: { shown: Shown }) {
+  const words = texts.messages;
+  const times = [
+    [words.made, shown.createdAtMs],
+    [words.due, shown.dueAtMs],
+    [words.began, shown.beganAtMs],
+    [words.finished, shown.finishedAtMs],
+    [words.expires, shown.expiresAtMs],
+  ] as const;
+  return (
+    <dl class="facts">
+      <div>
+        <dt>{words.recipients}</dt>
+        <dd>
+          <bdi>{shown.os === null ? shown.hwids.join(', ') : targetsOf(shown)}</bdi>
+        </dd>
+      </div>
+      {times.map(
+        ([name, ms]) =>
+          ms !== null && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <SendTime ms={ms} />
+              </dd>
+            </div>
+          ),
+      )}
+      {shown.replacesId !== null && (
+        <div>
+          <dt>{words.replaces}</dt>
+          <dd>
+            <button
+              type="button"
+              class="plain"
+              onClick={() => go('/console/messages', { message: `${shown.replacesId}` })}
+            >
+              {words.of(`${shown.replacesId}`)}
+            </button>
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+interface BodyProps {
+  at: string;
+  shown: Shown;
+  /** Grows with each change of the message. */
+  turn: number;
+  onChange: () => void;
+}
+
+function Body({ at, onChange, shown, turn }: BodyProps) {
+  const words = texts.messages;
+  const { cancelUntilMs, id, isPruned, kind, nowMs } = shown;
+  const copy = () => {
+    const path = kind === 'push' ? '/console/compose' : '/console/commands';
+    go(path, { copy: `${id}` });
+  };
+  return (
+    <>
+      <p>
+        <StateBadge state={shown.state} />
+      </p>
+      {cancelUntilMs !== null && (
+        <Cancel at={at} id={id} untilMs={cancelUntilMs} nowMs={nowMs} onCancelled={onChange} />
+      )}
+      <section>
+        <h3>{words.says}</h3>
+        <Says content={shown.content} />
+      </section>
+      {may('messages.cancel') && shown.content !== null && (
+        <div class="actions">
+          <button type="button" onClick={copy}>
+            {words.copy}
+          </button>
+        </div>
+      )}
+      <section>
+        <h3>{words.facts}</h3>
+        <Facts shown={shown} />
+      </section>
+      <section>
+        <h3>{words.became}</h3>
+        {isPruned && <p class="hint">{words.pruned}</p>}
+        {!isPruned && shown.beganAtMs === null && <p class="hint">{words.notBegun}</p>}
+        {!isPruned && shown.beganAtMs !== null && <Funnel at={at} shown={shown} turn={turn} />}
+      </section>
+      {!isPruned && shown.beganAtMs !== null && <Ledger at={at} id={id} kind={kind} turn={turn} />}
+    </>
+  );
+}
+
+export function MessagePanel(props: { at: string; id: number; onClose: () => void }) {
+  const { at, id, onClose } = props;
+  const turn = useSignal(0);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const loaded = useLoaded((signal) => call('messages.show', { at, id }, signal), `${at} ${id}`);
+  const shown = loaded.value.value;
+  const refresh = async () => {
+    await loaded.load();
+    turn.value += 1;
+  };
+  useLive(
+    'messages',
+    (ids) => {
+      if (ids.length === 0 || ids.includes(id)) void refresh();
+    },
+    `${id}`,
+  );
+  useEffect(() => heading.current?.focus(), [id]);
+  return (
+    <aside
+      class="panel card"
+      aria-labelledby="panel-title"
+      onKeyDown={(event) => {
+        // Escape in a dialog closes the dialog alone.
+        if (event.key === 'Escape' && !(event.target as Element).closest('dialog')) onClose();
+      }}
+    >
+      <div class="panel-head">
+        <h2 id="panel-title" ref={heading} tabIndex={-1}>
+          <bdi>{shown === null ? texts.messages.of(`${id}`) : titleOf(shown)}</bdi>
+        </h2>
+        <button type="button" class="close" aria-label={texts.messages.close} onClick={onClose}>
+          ✕
+        </button>
+      </div>
+      <Status of={loaded}>
+        {shown && <Body at={at} shown={shown} turn={turn.value} onChange={refresh} />}
+      </Status>
+    </aside>
+  );
+}

@@ -1,0 +1,33 @@
+/** Words for messages: their titles, targets and states. */
+
+import type { Got } from '../../http/console/table.ts';
+import { texts } from '../state.ts';
+
+type Message = Got<'messages.list'>['rows'][number];
+
+const SYSTEMS: Readonly<Record<string, string>> = { android: 'Android', ios: 'iOS' };
+
+/** The name of an action of commands. */
+export const actionName = (action: string): string =>
+  (texts.messages.actions as Readonly<Record<string, string>>)[action] ?? action;
+
+export function titleOf({ action, id, title }: Message): string {
+  if (action !== null) return actionName(action);
+  return title === null ? `${texts.messages.of(`${id}`)}, ${texts.messages.deleted}` : title;
+}
+
+export function targetsOf({ hwids, os }: Pick<Message, 'hwids' | 'os'>): string {
+  if (os === null)
+    return hwids.length === 1 ? `${hwids[0]}` : texts.messages.toDevices(hwids.length);
+  const names = os.map((one) => SYSTEMS[one] ?? one);
+  return texts.messages.toAll(new Intl.ListFormat(texts.tag).format(names));
+}
+
+const LOOKS: Partial<Record<Message['state'], string>> = {
+  ...{ sent: 'badge good', failed: 'badge bad', sent_with_errors: 'badge warm' },
+  ...{ loading: 'badge live', sending: 'badge live', at_gateways: 'badge live' },
+};
+
+export function StateBadge({ state }: { state: Message['state'] }) {
+  return <span class={LOOKS[state] ?? 'badge'}>{texts.messages.states[state]}</span>;
+}

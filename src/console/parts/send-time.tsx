@@ -1,0 +1,19 @@
+/** Times of sends: in UTC+3, as the API has them, and in the zone of the viewer. */
+
+import { texts } from '../state.ts';
+
+/** POSIX turns the sign around: this is UTC+3. */
+const UTC3 = 'Etc/GMT-3';
+const STYLE = { dateStyle: 'medium', timeStyle: 'short' } as const;
+
+export function SendTime({ ms }: { ms: number }) {
+  const text = (timeZone?: string) =>
+    new Intl.DateTimeFormat(texts.tag, { ...STYLE, ...(timeZone && { timeZone }) }).format(ms);
+  const [theirs, own] = [text(UTC3), text()];
+  return (
+    <time class="send-time" dateTime={new Date(ms).toISOString()}>
+      <span>{texts.messages.utc3(theirs)}</span>
+      {own !== theirs && <small>{texts.messages.yours(own)}</small>}
+    </time>
+  );
+}
