@@ -5,7 +5,15 @@
 
 import type { ComponentType } from 'preact';
 import type { CallName } from '../../core/account/roles.ts';
-import { AccountIcon, DomainsIcon, LinksIcon, OverviewIcon, StaffIcon } from '../parts/icons.tsx';
+import {
+  AccountIcon,
+  ActivityIcon,
+  DomainsIcon,
+  LinksIcon,
+  MessagesIcon,
+  OverviewIcon,
+  StaffIcon,
+} from '../parts/icons.tsx';
 import type { Texts } from '../texts/texts.ts';
 
 /** What each page is given: the code of the provider that it is about. */
@@ -39,6 +47,13 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./links.tsx')).LinksPage,
   },
   {
+    path: '/console/messages',
+    nameIn: ({ messages }) => messages.title,
+    icon: MessagesIcon,
+    needs: 'messages.list',
+    load: async () => (await import('./messages.tsx')).MessagesPage,
+  },
+  {
     path: '/console/domains',
     nameIn: ({ domains }) => domains.title,
     icon: DomainsIcon,
@@ -51,6 +66,13 @@ export const PAGES: readonly PageEntry[] = [
     icon: StaffIcon,
     needs: 'staff.list',
     load: async () => (await import('./staff.tsx')).StaffPage,
+  },
+  {
+    path: '/console/activity',
+    nameIn: ({ activity }) => activity.title,
+    icon: ActivityIcon,
+    needs: 'activity.list',
+    load: async () => (await import('./activity.tsx')).ActivityPage,
   },
   {
     path: '/console/account',

@@ -100,7 +100,7 @@ function Row({ message, isOpen }: { message: Message; isOpen: boolean }) {
         >
           <bdi>{titleOf(message)}</bdi>
         </button>
-        <small>
+        <small class="message-kind">
           {kind === 'push' ? texts.messages.message : texts.messages.command} ·{' '}
           <bdi>{targetsOf(message)}</bdi>
         </small>

@@ -95,7 +95,8 @@ export const activity = {
     'provider.suspend': () => 'Subscription suspended',
     'provider.resume': () => 'Suspension ended',
     'provider.rotate-key': () => 'The provider got a new key',
-    'provider.remove': ({ links }) => `Removal began, with ${count(Number(links), 'link', 'links')}`,
+    'provider.remove': ({ links }) =>
+      `Removal began, with ${count(Number(links), 'link', 'links')}`,
     'account.add': ({ id, role }) => `Account ${id} joined as ${roles[`${role}`] ?? role}`,
     'account.change-role': ({ id }) => `Account ${id} got another role`,
     'account.remove-role': ({ id, role }) =>

@@ -75,7 +75,8 @@ export const activity: Like<typeof english> = {
     'install.update': ({ id }) => `Изменена ссылка ${id}`,
     'install.import': ({ id, hwids }) => `Перенесена ссылка ${id}: ${devices(hwids)}`,
     'install.free': ({ id, hwids }) => `Со ссылки ${id} снято: ${devices(hwids)}`,
-    'install.revoke': ({ id, hwids }) => `Ссылка ${id} получила новый код, снято: ${devices(hwids)}`,
+    'install.revoke': ({ id, hwids }) =>
+      `Ссылка ${id} получила новый код, снято: ${devices(hwids)}`,
     'install.remove': ({ id, hwids }) => `Удалена ссылка ${id}, на ней: ${devices(hwids)}`,
     'hwid.delete': ({ install_id: id }) => `Со ссылки ${id} снято устройство`,
     'domain.add': ({ id }) => `Привязан домен ${id}`,
@@ -97,8 +98,7 @@ export const activity: Like<typeof english> = {
       `Началось удаление: ${count(Number(links), 'ссылка', 'ссылки', 'ссылок')}`,
     'account.add': ({ id, role: name }) => `Добавлена учётная запись ${id}: ${role(name)}`,
     'account.change-role': ({ id }) => `У учётной записи ${id} другая роль`,
-    'account.remove-role': ({ id, role: name }) =>
-      `Учётная запись ${id} больше не ${role(name)}`,
+    'account.remove-role': ({ id, role: name }) => `Учётная запись ${id} больше не ${role(name)}`,
     'account.set-password': ({ password }) =>
       password === 'set' ? 'Пароль задан' : 'Пароль убран',
     'account.set-second-factor': () => 'Изменён второй фактор',
@@ -109,8 +109,7 @@ export const activity: Like<typeof english> = {
     'account.invite': ({ role: name }) =>
       name ? `Приглашение на роль: ${role(name)}` : 'Сделана одноразовая ссылка для входа',
     'session.open': () => 'Вход в консоль',
-    'session.end': ({ count: n }) =>
-      `Завершено: ${count(Number(n), 'сеанс', 'сеанса', 'сеансов')}`,
+    'session.end': ({ count: n }) => `Завершено: ${count(Number(n), 'сеанс', 'сеанса', 'сеансов')}`,
     'key.add': ({ key, scope }) => `Создан ключ ${key}: ${scopes[`${scope}`] ?? scope}`,
     'key.remove': ({ key }) => `Удалён ключ ${key}`,
     'webhook.add': ({ id }) => `Добавлен вебхук ${id}`,

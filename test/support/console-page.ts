@@ -1,0 +1,101 @@
+/** The page of the console, made from its sources, in a real browser. */
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { buildConsole } from '../../packaging/console.ts';
+import type { CallName } from '../../src/core/account/roles.ts';
+import type { Given } from '../../src/http/console/table.ts';
+import { startTestApp, type TestApp, type TestAppOptions } from './app.ts';
+import { HAS_CHROMIUM, openPage, startChromium } from './chromium.ts';
+import { ROOT } from './tree.ts';
+
+export interface ConsoleSite {
+  app: TestApp;
+  /** By a name: a browser keeps the cookies of a session there. */
+  url: string;
+  browser: Browser;
+  close(): Promise<void>;
+}
+
+/** Makes the page, and starts an appliance that has it. */
+export async function startConsoleSite(options: TestAppOptions = {}): Promise<ConsoleSite> {
+  const folder = mkdtempSync(join(tmpdir(), 'gatepost-console-'));
+  await buildConsole(folder);
+  const consoleFiles = new Map(
+    readdirSync(folder).map((name) => [
+      name.replace(/\.gz$/, ''),
+      Bun.file(join(folder, name)) as Blob,
+    ]),
+  );
+  const app = await startTestApp({ consoleFiles, ...options });
+  const browser = HAS_CHROMIUM ? await startChromium() : (null as unknown as Browser);
+  return {
+    ...{ app, browser, url: app.url.replace('127.0.0.1', 'localhost') },
+    close: async () => {
+      await browser?.close();
+      await app.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** A tab of a browser, and what went wrong in it. */
+export interface Tab {
+  context: BrowserContext;
+  page: Page;
+  troubles: string[];
+}
+
+/** Opens a browser of its own at a path; `by` is the call that signs it in. */
+export async function openTab<N extends CallName>(
+  { browser, url }: ConsoleSite,
+  by: [N, Given<N>] | null,
+  path: string,
+  options: BrowserContextOptions = {},
+): Promise<Tab> {
+  const context = await browser.newContext({
+    ...{ locale: 'en-GB', reducedMotion: 'reduce', ...options },
+  });
+  const opened = await openPage(context, url);
+  if (by !== null) {
+    // A page of the site may sign in; this one loads nothing else.
+    await opened.page.goto(`${url}/console/none`);
+    opened.troubles.splice(0);
+    await callFrom(opened.page, ...by);
+  }
+  await opened.page.goto(`${url}${path}`);
+  return { context, ...opened };
+}
+
+/** Makes a call as a page of the site does. */
+export async function callFrom<N extends CallName>(
+  page: Page,
+  name: N,
+  given: Given<N>,
+): Promise<unknown> {
+  return page.evaluate(
+    async ([call, body]) => {
+      const answer = await fetch(`/console/call/${call}`, { method: 'POST', body: body as string });
+      return answer.json();
+    },
+    [name, JSON.stringify(given)],
+  );
+}
+
+let axe: string | null = null;
+
+/** The faults that axe finds. It comes by the debugger, which the policy of the page allows. */
+export async function faultsOf(page: Page): Promise<string[]> {
+  axe ??= readFileSync(join(ROOT, 'node_modules/axe-core/axe.min.js'), 'utf8');
+  const devtools = await page.context().newCDPSession(page);
+  const run = `${axe}; axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa',
+    'best-practice'] }).then(({ violations }) => JSON.stringify(violations.flatMap(
+    ({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html))))`;
+  const { result } = await devtools.send('Runtime.evaluate', {
+    ...{ expression: run, awaitPromise: true, returnByValue: true },
+  });
+  await devtools.detach();
+  return JSON.parse(result.value);
+}
