@@ -1,4 +1,4 @@
-/** The pages of messages and of activity: what they say, by keyboard too, and that axe finds no fault. */
+/** The pages of messages and of activity: what they say, by keyboard too, without faults of axe. */
 
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Locator, Page } from 'playwright-core';
