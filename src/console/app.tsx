@@ -63,12 +63,14 @@ function Down({ why }: { why: string }) {
 }
 
 const { texts: file = '' } = document.documentElement.dataset;
-const loaded = (await import(file)) as { texts: Texts };
-setTexts(loaded.texts);
 const root = document.getElementById('app') as HTMLElement;
 try {
-  await askMe();
+  const [loaded] = await Promise.all([import(file) as Promise<{ texts: Texts }>, askMe()]);
+  setTexts(loaded.texts);
+  root.replaceChildren();
   render(<App />, root);
 } catch (fault) {
+  setTexts(((await import(file)) as { texts: Texts }).texts);
+  root.replaceChildren();
   render(<Down why={wordsFor(fault)} />, root);
 }

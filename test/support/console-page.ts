@@ -60,13 +60,18 @@ export async function openTab<N extends CallName>(
   });
   const opened = await openPage(context, url);
   if (by !== null) {
-    // A page of the site may sign in; this one loads nothing else.
-    await opened.page.goto(`${url}/console/none`);
-    opened.troubles.splice(0);
+    await openBlank(opened.page, url);
     await callFrom(opened.page, ...by);
   }
   await opened.page.goto(`${url}${path}`);
   return { context, ...opened };
+}
+
+/** Opens an empty page of the site, which asks the server nothing. */
+export async function openBlank(page: Page, url: string): Promise<void> {
+  const blank = { status: 200, contentType: 'text/html', body: '<!doctype html>' };
+  await page.route(`${url}/blank`, (route) => route.fulfill(blank));
+  await page.goto(`${url}/blank`);
 }
 
 /** Makes a call as a page of the site does. */

@@ -3,7 +3,7 @@
  * one that holds the lock reads it and passes events on to the others.
  */
 
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { askMe } from '../state.ts';
 
@@ -20,8 +20,17 @@ const GOOD_MS = 30_000;
 /** Opened so soon, nothing was missed since the page asked. */
 const SOON_MS = 3_000;
 
+const isLost = signal(false);
+const hasNetwork = signal(navigator.onLine);
+
 /** True while the server cannot be reached. */
-export const isOffline = signal(!navigator.onLine);
+export const isOffline = computed(() => isLost.value || !hasNetwork.value);
+
+for (const name of ['online', 'offline']) {
+  addEventListener(name, () => {
+    hasNetwork.value = navigator.onLine;
+  });
+}
 
 const handlers = new Map<LiveKind, Set<Handler>>(KINDS.map((kind) => [kind, new Set()]));
 
@@ -52,7 +61,7 @@ export function follow(at: string): () => void {
   const leaving = new AbortController();
   const channel = new BroadcastChannel(`gatepost ${at}`);
   channel.onmessage = ({ data }: MessageEvent<Event | { isLost: boolean }>) => {
-    if ('isLost' in data) isOffline.value = data.isLost;
+    if ('isLost' in data) isLost.value = data.isLost;
     else tell(data);
   };
   let isFirst = true;
@@ -64,9 +73,9 @@ export function follow(at: string): () => void {
       channel.postMessage(event);
       tell(event);
     };
-    const note = (isLost: boolean) => {
-      channel.postMessage({ isLost });
-      isOffline.value = isLost;
+    const note = (isNow: boolean) => {
+      channel.postMessage({ isLost: isNow });
+      isLost.value = isNow;
     };
     await readOn(at, { pass, note, isFirst: () => isFirst, leaving: leaving.signal });
   };
@@ -104,7 +113,6 @@ async function readOn(at: string, { pass, note, isFirst, leaving }: Reading): Pr
     failures += 1;
     // The first failure may be the end of an old stream.
     if (failures === 2) await askMe().catch(() => note(true));
-    if (!navigator.onLine) note(true);
     await pause(pauseMs * (0.75 + Math.random() / 2), leaving);
   }
 }
@@ -157,7 +165,3 @@ function pause(ms: number, leaving: AbortSignal): Promise<void> {
     leaving.addEventListener('abort', end);
   });
 }
-
-addEventListener('offline', () => {
-  isOffline.value = true;
-});

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, ComponentType } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { call } from '../call.ts';
 import { PAGES } from '../pages/index.ts';
 import { at, go, may, me, path, providers, setLook, signOut, texts } from '../state.ts';
@@ -126,21 +126,26 @@ function Over({
   children: ComponentChildren;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    dialog.current?.showModal();
-    return () => dialog.current?.close();
-  }, []);
-  const close = () => {
+  const leave = () => {
     shown.value = null;
   };
+  useLayoutEffect(() => {
+    const open = dialog.current;
+    open?.showModal();
+    open?.addEventListener('close', leave);
+    return () => {
+      open?.removeEventListener('close', leave);
+      // Closed, and not only removed, it gives the focus back.
+      open?.close();
+    };
+  }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
     <dialog
       ref={dialog}
       class={name}
       aria-label={label}
-      onClose={close}
-      onClick={(event) => event.target === event.currentTarget && close()}
+      onClick={(event) => event.target === event.currentTarget && leave()}
     >
       {children}
     </dialog>

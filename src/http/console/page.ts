@@ -4,7 +4,7 @@
  */
 
 import { languagesOf } from '../../core/ride/languages.ts';
-import { type Connection, cookieIn, INSECURE, siteOf } from './site.ts';
+import { type Connection, cookieIn, INSECURE, siteOf, tokenIn } from './site.ts';
 
 /** Files of the page, gzipped, by names with a hash, such as `app-1a2b3c4d.js`. */
 export type ConsoleFiles = ReadonlyMap<string, Blob>;
@@ -65,42 +65,86 @@ export function fileAnswer(name: string, gzipped: Blob) {
   };
 }
 
+/** The files of a page that the browser needs at once, in the order in which it meets them. */
+interface Bundle {
+  script: string;
+  style: string;
+  icon: string | undefined;
+  /** The file of texts of each language, and the file of each page by its path. */
+  texts: ReadonlyMap<string, string>;
+  pages: ReadonlyMap<string, string>;
+  /** The files that a file imports, and theirs. */
+  imports: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Reads what imports what; null: the page is not built. */
+async function bundleOf(files: ConsoleFiles): Promise<Bundle | null> {
+  const names = [...files.keys()];
+  const nameOf = (stem: string, end = 'js') =>
+    names.find((name) => name.replace(/-\w+\.\w+$/, '') === stem && name.endsWith(`.${end}`));
+  const direct = new Map<string, string[]>();
+  for (const [name, gzipped] of files) {
+    if (!name.endsWith('.js')) continue;
+    const text = new TextDecoder().decode(Bun.gunzipSync(await gzipped.bytes()));
+    const found = [...text.matchAll(/\b(?:from|import)"\.\/([\w.-]+\.js)"/g)];
+    direct.set(name, [...new Set(found.map(([, imported = '']) => imported))]);
+  }
+  const closure = (name: string, known = new Set<string>()): Set<string> => {
+    for (const imported of direct.get(name) ?? []) {
+      if (!known.has(imported)) closure(imported, known.add(imported));
+    }
+    return known;
+  };
+  const [script, style] = [nameOf('app'), nameOf('app', 'css')];
+  if (script === undefined || style === undefined) return null;
+  const entries = (all: readonly (readonly [string, string | undefined])[]) =>
+    new Map(all.flatMap(([key, name]): [string, string][] => (name ? [[key, name]] : [])));
+  const stemOf = (path: string) => path.split('/')[2] ?? 'overview';
+  return {
+    ...{ script, style, icon: nameOf('mark', 'svg') },
+    texts: entries(LANGUAGES.map((language) => [language, nameOf(language)])),
+    pages: entries(PAGES.map((path) => [path, nameOf(stemOf(path))])),
+    imports: new Map([...direct.keys()].map((name) => [name, [...closure(name)]])),
+  };
+}
+
+/** What stands on the page until its script draws: the side of those who have a session. */
+const BEFORE = '<div class="before"><div class="side-before"></div></div>';
+
 /** Makes the answer of the page. */
 export function pageAnswer(files: ConsoleFiles, connectionOf: (request: Request) => Connection) {
-  const nameOf = (start: string, end: string) =>
-    [...files.keys()].find((name) => name.startsWith(`${start}-`) && name.endsWith(end));
-  const [script, style, icon] = [
-    nameOf('app', '.js'),
-    nameOf('app', '.css'),
-    nameOf('mark', '.svg'),
-  ];
-  const texts = LANGUAGES.map((language) => [language, nameOf(language, '.js')] as const);
-  return (request: Request) => {
+  let reading: Promise<Bundle | null> | null = null;
+  return async (request: Request) => {
     if (siteOf(request, connectionOf(request)) === null) {
       return new Response(INSECURE, { status: 403, headers: SAFE });
     }
+    reading ??= bundleOf(files);
+    const bundle = await reading;
     const { language, theme } = lookOf(request);
-    const textFile = texts.find(([known]) => known === language)?.[1];
-    if (script === undefined || style === undefined || textFile === undefined) {
-      return new Response(NOT_BUILT, { status: 503 });
-    }
+    const textFile = bundle?.texts.get(language);
+    if (!bundle || textFile === undefined) return new Response(NOT_BUILT, { status: 503 });
     const direction = language === 'fa' ? 'rtl' : 'ltr';
     const at = '/console/';
-    const page = `<!doctype html>
+    const isSignedIn = tokenIn(request) !== null;
+    const page = isSignedIn ? bundle.pages.get(plainPath(request.url)) : undefined;
+    const early = [bundle.script, page].flatMap((name) =>
+      name === undefined ? [] : [name, ...(bundle.imports.get(name) ?? [])],
+    );
+    const html = `<!doctype html>
 <html lang="${language}" dir="${direction}" data-theme="${theme}" data-texts="${at}${textFile}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Gatepost</title>
-<link rel="icon" href="${at}${icon}" type="image/svg+xml">
-<link rel="stylesheet" href="${at}${style}">
-<link rel="modulepreload" href="${at}${textFile}">
-<script type="module" src="${at}${script}"></script>
+<link rel="icon" href="${at}${bundle.icon}" type="image/svg+xml">
+<link rel="stylesheet" href="${at}${bundle.style}">
+${[...new Set([textFile, ...early])].map((name) => `<link rel="modulepreload" href="${at}${name}">`).join('\n')}
+<script type="module" src="${at}${bundle.script}"></script>
 </head>
-<body><div id="app"></div></body>
+<body><div id="app">${isSignedIn ? BEFORE : ''}</div></body>
 </html>
 `;
-    return new Response(page, {
+    return new Response(html, {
       headers: {
         ...SAFE,
         'cache-control': 'no-store',
@@ -109,6 +153,10 @@ export function pageAnswer(files: ConsoleFiles, connectionOf: (request: Request)
     });
   };
 }
+
+/** The path of a request without a slash at its end. */
+const plainPath = (url: string) =>
+  /^[^?#]*?(\/console(?:\/\w+)?)\/?(?:[?#]|$)/.exec(url)?.[1] ?? '/console';
 
 /** Reads theme and language from the cookie of the page, else from what the browser prefers. */
 function lookOf({ headers }: Request): { theme: string; language: Language } {

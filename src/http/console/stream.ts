@@ -21,7 +21,7 @@ export const LIVE_PATH = '/console/stream';
 /** Time between two looks for changes, ms. */
 const LOOK_MS = 1_000;
 /** Time between two checks of a session, with commits since and without, ms. */
-const CHECK_MS = 10_000;
+const CHECK_MS = 5_000;
 const QUIET_CHECK_MS = 60_000;
 /** Streams at once: a browser has one for each provider that its tabs show. */
 export const STREAM_BOUNDS = { session: 4, owner: 16, all: 256 };

@@ -1,0 +1,169 @@
+/** The frame of the page: palette, keys, one stream for all tabs, a menu on phones, upgrades. */
+
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
+import { systemClock } from '../../src/clock.ts';
+import { texts as en } from '../../src/console/texts/en.ts';
+import { call, seedProvider } from '../support/app.ts';
+import { testChromium } from '../support/chromium.ts';
+import {
+  type ConsoleSite,
+  callFrom,
+  faultsOf,
+  openBlank,
+  openTab,
+  startConsoleSite,
+  type Tab,
+} from '../support/console-page.ts';
+import { PATIENCE_MS, until } from '../support/until.ts';
+
+setDefaultTimeout(4 * PATIENCE_MS);
+
+let site: ConsoleSite;
+let code: string;
+let key: string;
+beforeAll(async () => {
+  site = await startConsoleSite({ clock: systemClock });
+});
+beforeEach(async () => {
+  await until('no stream is left', () => site.app.server.liveCount() === 0);
+  ({ code, authKey: key } = await seedProvider(site.app));
+});
+afterAll(() => site.close());
+
+const tabs: Tab[] = [];
+afterEach(async () => {
+  for (const { context } of tabs.splice(0)) await context.close();
+});
+
+async function open(path: string, options = {}): Promise<Tab> {
+  const tab = await openTab(site, ['session.key', { code, key }], path, options);
+  tabs.push(tab);
+  return tab;
+}
+
+async function addLink(note: string): Promise<string> {
+  const of = { code, authKey: key };
+  return (await call(site.app, '/api/add-install', of, { install_limit: 2, note })).json
+    .install_code;
+}
+
+test('the page names the files that it needs, before its script asks for them', async () => {
+  const pageAt = async (path: string, cookie: string) => {
+    const answer = await fetch(`${site.app.url}${path}`, { headers: { cookie } });
+    return answer.text();
+  };
+  const inside = await pageAt('/console/links?at=x', '__Host-gatepost=x');
+  expect(inside).toMatch(/<link rel="modulepreload" href="\/console\/links-\w+\.js">/);
+  expect(inside).toMatch(/<link rel="modulepreload" href="\/console\/chunk-\w+\.js">/);
+  expect(inside).toContain('side-before');
+  const outside = await pageAt('/console/links', '');
+  expect(outside).not.toMatch(/links-\w+\.js/);
+  expect(outside).not.toContain('side-before');
+});
+
+testChromium('the palette opens pages, links and actions by keys alone', async () => {
+  const installCode = await addLink('Order 1041');
+  const { page, troubles } = await open('/console');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.keyboard.press('Control+k');
+  const field = page.getByRole('combobox', { name: en.palette.name });
+  await field.waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.keyboard.type('1041');
+  await page.getByRole('option', { name: installCode }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/console\/links\?.*link=\d+/);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('overv');
+  await page.getByRole('option', { name: en.shell.overview }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByText(en.overview.byDay).first().waitFor();
+  // Escape leaves, and the focus is where it was.
+  const find = page.locator('.find');
+  await find.press('Enter');
+  await page.locator('dialog[open]').waitFor();
+  await page.keyboard.press('ArrowDown');
+  expect(await page.locator('[aria-selected=true]').count()).toBe(1);
+  await page.keyboard.press('Escape');
+  await field.waitFor({ state: 'detached' });
+  expect(await page.locator('.find:focus').count()).toBe(1);
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: en.palette.keys }).waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  await field.waitFor();
+  await page.keyboard.type('<b>nothing');
+  await page.getByText(en.palette.nothing).waitFor();
+  expect(troubles).toEqual([]);
+});
+
+testChromium('all tabs have one stream, also when the first one is closed', async () => {
+  const { context, page: first } = await open('/console');
+  await until('a stream is open', () => site.app.server.liveCount() === 1);
+  const second = await context.newPage();
+  await second.goto(`${site.url}/console`);
+  await second.getByRole('heading', { level: 1 }).waitFor();
+  expect(site.app.server.liveCount()).toBe(1);
+  await first.close();
+  await until('the other has it', async () => {
+    // Nothing happens without a lock that is free.
+    const { held = [] } = await second.evaluate(() => navigator.locks.query());
+    return held.length === 1 && site.app.server.liveCount() === 1;
+  });
+  await context.close();
+  await until('no stream is left', () => site.app.server.liveCount() === 0);
+});
+
+testChromium('without a server the page says so, and goes on by itself', async () => {
+  const { context, page } = await open('/console');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await context.setOffline(true);
+  await page.getByText(en.shell.offline).waitFor();
+  await context.setOffline(false);
+  await page.getByText(en.shell.offline).waitFor({ state: 'hidden' });
+});
+
+testChromium('a session that ends elsewhere leads to the sign-in without a click', async () => {
+  const { context, page } = await open('/console');
+  await until('a stream is open', () => site.app.server.liveCount() === 1);
+  const other = await context.newPage();
+  await openBlank(other, site.url);
+  await callFrom(other, 'session.leave', {});
+  await page.getByRole('heading', { name: en.signIn.title }).waitFor();
+});
+
+testChromium('a file of an older version loads the page anew, once', async () => {
+  const { context, page } = await open('/console');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  let loads = 0;
+  page.on('domcontentloaded', () => {
+    loads += 1;
+  });
+  await context.route(/\/console\/links-\w+\.js$/, (route) => route.fulfill({ status: 404 }));
+  await page.getByRole('link', { name: en.shell.links }).click();
+  await page.getByText(en.refusals.outdated).waitFor();
+  expect(loads).toBe(1);
+});
+
+testChromium('on a phone the pages are behind a button', async () => {
+  const { page, troubles } = await open('/console', {
+    viewport: { width: 320, height: 640 },
+  });
+  const menu = page.getByRole('button', { name: en.shell.navigation });
+  await menu.click();
+  await page.getByRole('link', { name: en.shell.links }).click();
+  await page.getByRole('heading', { level: 1, name: en.shell.links }).waitFor();
+  await page.locator('.side').waitFor({ state: 'hidden' });
+  const width = Number(await page.evaluate('document.documentElement.scrollWidth'));
+  expect(width).toBeLessThanOrEqual(320);
+  expect(troubles).toEqual([]);
+});
