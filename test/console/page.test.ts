@@ -1,19 +1,15 @@
 /** The page of the console from its sources: what it says, and that axe finds no fault in it. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { buildConsole } from '../../packaging/console.ts';
 import { agentIn } from '../../src/console/parts/agent.ts';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { texts as fa } from '../../src/console/texts/fa.ts';
 import { texts as ru } from '../../src/console/texts/ru.ts';
 import { texts as zh } from '../../src/console/texts/zh.ts';
-import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
-import { HAS_CHROMIUM, openPage, startChromium, testChromium } from '../support/chromium.ts';
-import { ROOT } from '../support/tree.ts';
+import { call, seedProvider, type TestApp } from '../support/app.ts';
+import { openPage, testChromium } from '../support/chromium.ts';
+import { type ConsoleSite, faultsOf, startConsoleSite } from '../support/console-page.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
@@ -60,39 +56,16 @@ test('any other agent is shown as it is', () => {
 });
 
 describe('in Chromium', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'gatepost-console-'));
-  const axe = readFileSync(join(ROOT, 'node_modules/axe-core/axe.min.js'), 'utf8');
+  let site: ConsoleSite;
   let app: TestApp;
   let browser: Browser;
   let url: string;
 
   beforeAll(async () => {
-    await buildConsole(folder);
-    const names = readdirSync(folder);
-    const consoleFiles = new Map(
-      names.map((name) => [name.replace(/\.gz$/, ''), Bun.file(join(folder, name)) as Blob]),
-    );
-    app = await startTestApp({ consoleFiles });
-    url = app.url.replace('127.0.0.1', 'localhost');
-    if (HAS_CHROMIUM) browser = await startChromium();
+    site = await startConsoleSite();
+    ({ app, browser, url } = site);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await app?.close();
-    rmSync(folder, { recursive: true });
-  });
-
-  /** The faults that axe finds. It comes by the debugger, which the policy of the page allows. */
-  async function faultsOf(page: Page): Promise<string[]> {
-    const devtools = await page.context().newCDPSession(page);
-    const run = `${axe}; axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa',
-      'best-practice'] }).then(({ violations }) => JSON.stringify(violations.flatMap(
-      ({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html))))`;
-    const { result } = await devtools.send('Runtime.evaluate', {
-      ...{ expression: run, awaitPromise: true, returnByValue: true },
-    });
-    return JSON.parse(result.value);
-  }
+  afterAll(() => site?.close());
 
   async function signIn(page: Page, code: string, key: string): Promise<void> {
     await page.goto(`${url}/console`);

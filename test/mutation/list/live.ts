@@ -27,4 +27,25 @@ export const liveFiles: readonly MutatedFile[] = [
       ["deps.stopping.addEventListener('abort', () => this.endAll());", ''],
     ],
   },
+  {
+    file: 'src/http/console/page.ts',
+    tests: ['test/console/frame.test.ts'],
+    changes: [
+      ['isSignedIn ? bundle.pages', '!isSignedIn ? bundle.pages'],
+      ['...(bundle.imports.get(name) ?? [])', ''],
+    ],
+  },
+  {
+    file: 'src/console/parts/live.ts',
+    tests: ['test/console/frame.test.ts'],
+    changes: [
+      ['isLost.value || !hasNetwork.value', 'isLost.value'],
+      ['if (event.isOver) void askMe().catch(() => undefined);', 'if (event.isOver) return;'],
+    ],
+  },
+  {
+    file: 'src/console/parts/page-file.ts',
+    tests: ['test/console/frame.test.ts'],
+    changes: [['=== version()) return false;', "=== '') return false;"]],
+  },
 ];
