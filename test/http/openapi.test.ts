@@ -245,7 +245,7 @@ describe.each(['/openapi.json', '/docs', '/'])('%s', (path) => {
       const headers = { 'accept-encoding': accepted };
       const reply = await fetch(app.url + path, { headers });
       expect(await reply.text()).toBe(text);
-      expect(reply.headers.get('vary')).toBe('accept-encoding');
+      expect(reply.headers.get('vary')).toMatch(path === '/' ? /^accept, / : /^accept-encoding$/);
       return reply.headers.get('content-encoding');
     });
     expect(await Promise.all(answers)).toEqual(['gzip', null, null]);
@@ -270,4 +270,14 @@ test('/openapi.json is the document, compact', async () => {
   const reply = await fetch(`${app.url}/openapi.json`);
   expect(reply.headers.get('content-type')).toBe('application/json');
   expect(await reply.text()).toBe(JSON.stringify(document));
+});
+
+test('browsers get a page at / with the way to the console; programs the one that they know', async () => {
+  const plain = await (await fetch(app.url)).text();
+  expect(plain).not.toContain('/console');
+  const answer = await fetch(app.url, { headers: { accept: 'text/html,application/xhtml+xml' } });
+  expect(await answer.text()).toContain('href="/console"');
+  expect(answer.headers.get('content-security-policy')).toStartWith(
+    "default-src 'none'; style-src",
+  );
 });

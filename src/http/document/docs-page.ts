@@ -4,6 +4,7 @@ import { SEARCH } from './docs-search.ts';
 import { STYLE } from './docs-style.ts';
 import { Html, html, type Part, paragraphs, prose, table } from './html.ts';
 import type { JsonSchema } from './json-schema.ts';
+import { MARK } from './look.ts';
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from './openapi.ts';
 
 interface Call {
@@ -26,7 +27,7 @@ export function renderDocsPage(document: OpenApiDocument): string {
 <style>${new Html(STYLE)}</style>
 </head>
 <body>
-<header><h1>${info.title} API</h1>
+<header>${new Html(MARK)}<h1>${info.title} API</h1>
 <p>${info.summary} Version ${info.version}. For programs:
 <a href="/openapi.json">openapi.json</a> (OpenAPI ${document.openapi}).</p></header>
 <nav aria-label="Contents"><p hidden><label for="search">Search</label>

@@ -1,41 +1,40 @@
 /** The style of the documentation page; the policy of the page allows this style alone. */
-export const STYLE = `
-:root {
-  color-scheme: light dark;
-  --ground: #fff; --ink: #1c2024; --soft: #5f6873; --line: #dfe3e8; --block: #f5f7f9;
-  --link: #0b57b0; --mark: #e7eefb;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #14171a; --ink: #e4e7ea; --soft: #9aa4af; --line: #2c3238; --block: #1c2126;
-    --link: #7fb2f5; --mark: #1f2c40;
-  }
-}
+
+import { TOKENS } from './look.ts';
+
+export const STYLE = `${TOKENS}
 * { box-sizing: border-box; }
 html { scroll-padding-top: 1rem; }
 body {
   margin: 0 auto; max-width: 76rem; padding: 0 1.25rem 4rem; background: var(--ground);
-  color: var(--ink); font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: anywhere;
+  color: var(--ink); font: .9375rem/1.6 system-ui, sans-serif; overflow-wrap: anywhere;
 }
-header { border-bottom: 1px solid var(--line); padding: 1.5rem 0 .75rem; }
-h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 .5rem; }
-h2 { font-size: 1.4rem; line-height: 1.25; margin: 3rem 0 .75rem; }
-h3 { font-size: 1.1rem; line-height: 1.3; margin: 2rem 0 .5rem; }
+header {
+  border-bottom: 1px solid var(--line); display: grid; gap: 0 1rem; padding: 1.75rem 0 1rem;
+  grid-template-columns: auto 1fr; align-items: center;
+}
+header p { grid-column: 1 / -1; color: var(--soft); }
+.mark { width: 2rem; height: 2rem; }
+h1 { font-size: 1.5rem; line-height: 1.2; letter-spacing: -.015em; margin: 0; }
+h2 { font-size: 1.25rem; line-height: 1.25; letter-spacing: -.01em; margin: 3rem 0 .75rem; }
+h3 { font-size: 1.0625rem; line-height: 1.3; margin: 2rem 0 .5rem; }
 p { margin: .6rem 0; max-width: 46rem; }
-a { color: var(--link); text-decoration: none; }
+a { color: var(--accent); text-underline-offset: .15em; }
+:is(nav, h3) a { text-decoration: none; }
 a:hover { text-decoration: underline; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 code { font: .9em ui-monospace, Menlo, Consolas, monospace; }
 p code, td code, li code { background: var(--block); border-radius: .2rem; padding: .1em .3em; }
 pre {
-  background: var(--block); border: 1px solid var(--line); border-radius: .4rem;
+  background: var(--block); border: 1px solid var(--line); border-radius: .625rem;
   margin: .75rem 0; padding: .7rem .9rem; white-space: pre-wrap;
 }
 pre.answer { border-style: dashed; }
 article { border-top: 1px solid var(--line); margin-top: 2rem; }
 article h3 a { color: inherit; font-family: ui-monospace, Menlo, Consolas, monospace; }
-article:target h3, [id]:target > td, td :target { background: var(--mark); }
+article:target h3, [id]:target > td, td :target { background: var(--accent-soft); }
 .method {
-  background: var(--mark); border-radius: .25rem; color: var(--link); font-size: .8rem;
+  background: var(--accent-soft); border-radius: .25rem; color: var(--accent); font-size: .8rem;
   font-weight: 600; padding: .15rem .45rem; vertical-align: .1em;
 }
 .summary { color: var(--soft); }
@@ -54,8 +53,8 @@ td:first-child { width: 17rem; }
 td:nth-child(2) { overflow-wrap: break-word; }
 [hidden] { display: none; }
 #search {
-  background: var(--ground); border: 1px solid var(--soft); border-radius: .3rem;
-  color: inherit; font: inherit; padding: .25rem .5rem; width: 100%;
+  background: var(--ground); border: 1px solid var(--line-strong); border-radius: .625rem;
+  color: inherit; font: inherit; padding: .5rem .75rem; width: 100%;
 }
 #found { color: var(--soft); font-size: .875rem; }
 nav ul { list-style: none; margin: 0; padding: 0; }

@@ -3,12 +3,15 @@
 import { renderDocsPage } from './docs-page.ts';
 import { SEARCH } from './docs-search.ts';
 import { STYLE } from './docs-style.ts';
+import { LANDING_PAGE, LANDING_STYLE, PLAIN_PAGE } from './landing-page.ts';
 import { openApiDocument } from './openapi.ts';
 
 interface Published {
   type: string;
   /** The content security policy. */
   policy: string;
+  /** `Vary`; by default it depends on the encoding alone. */
+  vary?: string;
   write(): string;
 }
 
@@ -17,29 +20,16 @@ const hashOf = (text: string) => new Bun.CryptoHasher('sha256').update(text).dig
 const NO_OTHER_PAGE = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const CLOSED = `default-src 'none'; ${NO_OTHER_PAGE}`;
 
-/** The page for people who open the address of the server; it reveals no operator. */
-const LANDING_PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Gatepost</title>
-</head>
-<body>
-<h1>Gatepost</h1>
-<p>A server for programs. <a href="/docs">The documentation of its API</a> says what they can ask
-it, and <a href="/openapi.json">openapi.json</a> says so to programs.</p>
-</body>
-</html>
-`;
+/** Browsers ask for HTML by its name and get a page of their own. */
+const VARY = 'accept, accept-encoding';
 
 /** The texts by path. The page contains its style and its search, and loads nothing. */
 const PUBLISHED: Readonly<Record<string, Published>> = {
   '/': {
     type: 'text/html; charset=utf-8',
     policy: CLOSED,
-    write: () => LANDING_PAGE,
+    vary: VARY,
+    write: () => PLAIN_PAGE,
   },
   '/openapi.json': {
     type: 'application/json',
@@ -53,12 +43,31 @@ const PUBLISHED: Readonly<Record<string, Published>> = {
   },
 };
 
+/** What browsers get at `/`, which ask for HTML by its name. */
+const FOR_BROWSERS: Published = {
+  type: 'text/html; charset=utf-8',
+  policy: `default-src 'none'; style-src 'sha256-${hashOf(LANDING_STYLE)}'; ${NO_OTHER_PAGE}`,
+  vary: VARY,
+  write: () => LANDING_PAGE,
+};
+
 /** Returns the handlers of the published texts. Each text is made at its first request. */
 export function publishedAnswers(): [path: string, answer: (request: Request) => Response][] {
-  return Object.entries(PUBLISHED).map(([path, text]) => [path, publish(text)]);
+  const browsers = publish(FOR_BROWSERS);
+  return Object.entries(PUBLISHED).map(([path, text]) => {
+    const answer = publish(text);
+    const isForBrowser = ({ headers }: Request) =>
+      path === '/' && (headers.get('accept') ?? '').includes('text/html');
+    return [path, (request) => (isForBrowser(request) ? browsers : answer)(request)];
+  });
 }
 
-function publish({ policy, type, write }: Published): (request: Request) => Response {
+function publish({
+  policy,
+  type,
+  vary = 'accept-encoding',
+  write,
+}: Published): (request: Request) => Response {
   let made: { plain: Blob; gzipped: Blob; tag: string };
   const make = () => {
     const text = write();
@@ -82,7 +91,7 @@ function publish({ policy, type, write }: Published): (request: Request) => Resp
       'content-security-policy': policy,
       etag: made.tag,
       'referrer-policy': 'no-referrer',
-      vary: 'accept-encoding',
+      vary,
       'x-content-type-options': 'nosniff',
     };
     if (isKnown(requestHeaders.get('if-none-match'), made.tag)) {
