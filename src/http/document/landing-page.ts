@@ -23,7 +23,8 @@ export const LANDING_STYLE = `${TOKENS}
 * { box-sizing: border-box; margin: 0; }
 body {
   min-height: 100vh; display: grid; place-content: center; gap: 1.5rem; padding: 1.5rem;
-  background: radial-gradient(60rem 30rem at 50% -10rem, var(--accent-soft), transparent) var(--ground);
+  background:
+    radial-gradient(60rem 30rem at 50% -10rem, var(--accent-soft), transparent) var(--ground);
   color: var(--ink); font: .9375rem/1.55 system-ui, sans-serif;
 }
 main {
@@ -60,9 +61,12 @@ ${MARK}
 <h1>Gatepost</h1>
 <p>A server for programs, and for those who look after them.</p>
 <ul>
-<li><a href="/console"><strong>Console</strong><small>Links, devices and messages of a provider</small></a></li>
-<li><a href="/docs"><strong>Documentation</strong><small>What programs can ask this server</small></a></li>
-<li><a href="/openapi.json"><strong>openapi.json</strong><small>The same for programs</small></a></li>
+<li><a href="/console"><strong>Console</strong>
+<small>Links, devices and messages of a provider</small></a></li>
+<li><a href="/docs"><strong>Documentation</strong>
+<small>What programs can ask this server</small></a></li>
+<li><a href="/openapi.json"><strong>openapi.json</strong>
+<small>The same for programs</small></a></li>
 </ul>
 </main>
 </body>
