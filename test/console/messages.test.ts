@@ -82,7 +82,7 @@ async function world() {
 const textOf = async (locator: Locator) =>
   (await locator.allInnerTexts()).join(' ').replace(/\s+/g, ' ');
 
-const panelOf = (page: Page) => page.locator('aside.panel');
+const panelOf = (page: Page) => page.locator('aside.message-panel');
 
 testChromium.each([
   ['light', 'en-GB', en],
@@ -119,8 +119,9 @@ testChromium('a panel says what became of a message, and keys close it', async (
   await page.keyboard.press('Enter');
   const panel = panelOf(page);
   await panel.locator('.receipt').nth(2).waitFor();
+  await panel.getByText(words.languages(1)).click();
   expect(await panel.locator('.said').allInnerTexts()).toEqual([
-    expect.stringMatching(/Default\s+Hello\s+New servers/),
+    expect.stringMatching(/Hello\s+New servers/),
     expect.stringMatching(/ru\s+Привет\s+Новые серверы/),
   ]);
   expect(await textOf(panel.locator('.funnel'))).toContain(

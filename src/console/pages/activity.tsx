@@ -6,6 +6,7 @@ import { call } from '../call.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { go, query, texts, wordsFor } from '../state.ts';
+import { actionName, systemsOf } from './message-words.tsx';
 
 type Page = Got<'activity.list'>;
 type Entry = Page['rows'][number];
@@ -73,15 +74,42 @@ function actorOf({ key, name, who }: Entry): string {
   return key === null ? actors.provider : byKey(key);
 }
 
+/** The facts as a sentence has them: systems and actions by their names. */
+function aboutOf({ object }: Entry): Entry['object'] {
+  const { action_type: action, os } = object;
+  return {
+    ...object,
+    ...(typeof os === 'string' && { os: systemsOf(os.split(',')) }),
+    ...(typeof action === 'string' && { action_type: actionName(action) }),
+  };
+}
+
+/** The record that an entry is about, where a page shows it. */
+function recordOf({ action, object }: Entry): [path: string, more: Record<string, string>] | null {
+  const isLink = action.startsWith('install.') && action !== 'install.remove';
+  const id = action === 'hwid.delete' ? object['install_id'] : object['id'];
+  if (isLink || action === 'hwid.delete') return ['/console/links', { link: `${id}` }];
+  const isMessage = /^(?:notification|command|distribution)\./.test(action);
+  return isMessage ? ['/console/messages', { message: `${id}` }] : null;
+}
+
 function Item({ entry }: { entry: Entry }) {
   const words = texts.activity;
   const unlisted = Number(entry.object['unlisted_before'] ?? 0);
+  const sentence = words.sentences[entry.action](aboutOf(entry));
+  const record = recordOf(entry);
   const clock = new Intl.DateTimeFormat(texts.tag, { timeStyle: 'short' });
   return (
     <li>
       <time dateTime={new Date(entry.atMs).toISOString()}>{clock.format(entry.atMs)}</time>
       <div>
-        <p dir="auto">{words.sentences[entry.action](entry.object)}</p>
+        {record === null ? (
+          <p dir="auto">{sentence}</p>
+        ) : (
+          <button type="button" class="plain" dir="auto" onClick={() => go(...record)}>
+            {sentence}
+          </button>
+        )}
         {changesOf(entry).map((text) => (
           <p key={text} class="hint">
             <bdi>{text}</bdi>
@@ -99,10 +127,11 @@ function Item({ entry }: { entry: Entry }) {
 
 /** Entries of one day each, in the viewer's zone. */
 function daysOf(rows: readonly Entry[]): { day: string; entries: Entry[] }[] {
-  const format = new Intl.DateTimeFormat(texts.tag, { dateStyle: 'full' });
+  const weekday = new Intl.DateTimeFormat(texts.tag, { weekday: 'long' });
+  const date = new Intl.DateTimeFormat(texts.tag, { dateStyle: 'long' });
   const days: { day: string; entries: Entry[] }[] = [];
   for (const entry of rows) {
-    const day = format.format(entry.atMs);
+    const day = `${weekday.format(entry.atMs)} · ${date.format(entry.atMs)}`;
     const last = days.at(-1);
     if (last?.day === day) last.entries.push(entry);
     else days.push({ day, entries: [entry] });

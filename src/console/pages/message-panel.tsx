@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
+import { CloseIcon } from '../parts/icons.tsx';
 import { useLive } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { SendTime } from '../parts/send-time.tsx';
@@ -103,6 +104,31 @@ function Cancel({ at, id, nowMs, onCancelled, untilMs }: CancelProps) {
   );
 }
 
+type SaidText = Extract<Shown['content'], { kind: 'push' }>['texts'][number];
+
+function Text({ text: { body, link, locale, title } }: { text: SaidText }) {
+  return (
+    <article class="said">
+      {locale !== '' && (
+        <bdi class="badge" lang="">
+          {locale}
+        </bdi>
+      )}
+      {title !== '' && (
+        <p dir="auto">
+          <strong>{title}</strong>
+        </p>
+      )}
+      <p dir="auto">{body}</p>
+      {link !== '' && (
+        <p class="hint">
+          <bdi>{link}</bdi>
+        </p>
+      )}
+    </article>
+  );
+}
+
 function Says({ content }: { content: Shown['content'] }) {
   const words = texts.messages;
   if (content === null) return <p class="hint">{words.deleted}</p>;
@@ -120,26 +146,18 @@ function Says({ content }: { content: Shown['content'] }) {
       </>
     );
   }
+  const [first, ...others] = content.texts;
   return (
     <>
-      {content.texts.map(({ body, link, locale, title }) => (
-        <article key={locale} class="said">
-          {content.texts.length > 1 && (
-            <span class="badge">{locale === '' ? words.standard : <bdi>{locale}</bdi>}</span>
-          )}
-          {title !== '' && (
-            <p dir="auto">
-              <strong>{title}</strong>
-            </p>
-          )}
-          <p dir="auto">{body}</p>
-          {link !== '' && (
-            <p class="hint">
-              <bdi>{link}</bdi>
-            </p>
-          )}
-        </article>
-      ))}
+      {first && <Text text={first} />}
+      {others.length > 0 && (
+        <details class="others">
+          <summary>{words.languages(others.length)}</summary>
+          {others.map((text) => (
+            <Text key={text.locale} text={text} />
+          ))}
+        </details>
+      )}
       {content.image !== '' && (
         <p class="hint">
           {words.image}: <bdi>{content.image}</bdi>
@@ -212,9 +230,14 @@ function Body({ at, onChange, shown, turn }: BodyProps) {
   };
   return (
     <>
-      <p>
+      <div class="panel-state">
         <StateBadge state={shown.state} />
-      </p>
+        {may('messages.cancel') && shown.content !== null && (
+          <button type="button" onClick={copy}>
+            {words.copy}
+          </button>
+        )}
+      </div>
       {cancelUntilMs !== null && (
         <Cancel at={at} id={id} untilMs={cancelUntilMs} nowMs={nowMs} onCancelled={onChange} />
       )}
@@ -222,22 +245,15 @@ function Body({ at, onChange, shown, turn }: BodyProps) {
         <h3>{words.says}</h3>
         <Says content={shown.content} />
       </section>
-      {may('messages.cancel') && shown.content !== null && (
-        <div class="actions">
-          <button type="button" onClick={copy}>
-            {words.copy}
-          </button>
-        </div>
-      )}
-      <section>
-        <h3>{words.facts}</h3>
-        <Facts shown={shown} />
-      </section>
       <section>
         <h3>{words.became}</h3>
         {isPruned && <p class="hint">{words.pruned}</p>}
         {!isPruned && shown.beganAtMs === null && <p class="hint">{words.notBegun}</p>}
         {!isPruned && shown.beganAtMs !== null && <Funnel at={at} shown={shown} turn={turn} />}
+      </section>
+      <section>
+        <h3>{words.facts}</h3>
+        <Facts shown={shown} />
       </section>
       {!isPruned && shown.beganAtMs !== null && <Ledger at={at} id={id} kind={kind} turn={turn} />}
     </>
@@ -264,7 +280,7 @@ export function MessagePanel(props: { at: string; id: number; onClose: () => voi
   useEffect(() => heading.current?.focus(), [id]);
   return (
     <aside
-      class="panel card"
+      class="card message-panel"
       aria-labelledby="panel-title"
       onKeyDown={(event) => {
         // Escape in a dialog closes the dialog alone.
@@ -276,7 +292,7 @@ export function MessagePanel(props: { at: string; id: number; onClose: () => voi
           <bdi>{shown === null ? texts.messages.of(`${id}`) : titleOf(shown)}</bdi>
         </h2>
         <button type="button" class="close" aria-label={texts.messages.close} onClick={onClose}>
-          ✕
+          <CloseIcon />
         </button>
       </div>
       <Status of={loaded}>

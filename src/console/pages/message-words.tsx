@@ -19,8 +19,11 @@ export function titleOf({ action, id, title }: Message): string {
 export function targetsOf({ hwids, os }: Pick<Message, 'hwids' | 'os'>): string {
   if (os === null)
     return hwids.length === 1 ? `${hwids[0]}` : texts.messages.toDevices(hwids.length);
-  const names = os.map((one) => SYSTEMS[one] ?? one);
-  return texts.messages.toAll(new Intl.ListFormat(texts.tag).format(names));
+  return texts.messages.toAll(systemsOf(os));
+}
+
+export function systemsOf(os: readonly string[]): string {
+  return new Intl.ListFormat(texts.tag).format(os.map((one) => SYSTEMS[one] ?? one));
 }
 
 const LOOKS: Partial<Record<Message['state'], string>> = {

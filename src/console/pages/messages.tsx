@@ -177,7 +177,7 @@ function Table({ first, filter, onFresh }: TableProps) {
   const opened = openedId();
   const isEmpty = rows.value.length === 0;
   return (
-    <div class="message-list">
+    <div class="message-found">
       {freshCount.value > 0 && (
         <button type="button" class="fresh" onClick={onFresh}>
           {words.fresh(freshCount.value)}
@@ -242,18 +242,18 @@ export function MessagesPage({ at }: { at: string }) {
     document.getElementById(`message-${opened}`)?.focus();
   };
   return (
-    <>
-      <div class="title">
-        <h1>{texts.messages.title}</h1>
-        {may('messages.cancel') && (
-          <button class="main" type="button" onClick={() => go('/console/compose')}>
-            <AddIcon />
-            {texts.messages.write}
-          </button>
-        )}
-      </div>
-      <Filters filter={filter} />
-      <div class={opened === null ? '' : 'split'}>
+    <div class="split">
+      <section class="message-list" aria-label={texts.messages.title}>
+        <div class="title">
+          <h1>{texts.messages.title}</h1>
+          {may('messages.cancel') && (
+            <button class="main" type="button" onClick={() => go('/console/compose')}>
+              <AddIcon />
+              {texts.messages.write}
+            </button>
+          )}
+        </div>
+        <Filters filter={filter} />
         <Status of={loaded}>
           {found && (
             <Table
@@ -267,8 +267,8 @@ export function MessagesPage({ at }: { at: string }) {
             />
           )}
         </Status>
-        {opened !== null && <MessagePanel key={opened} at={at} id={opened} onClose={close} />}
-      </div>
-    </>
+      </section>
+      {opened !== null && <MessagePanel key={opened} at={at} id={opened} onClose={close} />}
+    </div>
   );
 }

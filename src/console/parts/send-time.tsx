@@ -7,13 +7,16 @@ const UTC3 = 'Etc/GMT-3';
 const STYLE = { dateStyle: 'medium', timeStyle: 'short' } as const;
 
 export function SendTime({ ms }: { ms: number }) {
-  const text = (timeZone?: string) =>
-    new Intl.DateTimeFormat(texts.tag, { ...STYLE, ...(timeZone && { timeZone }) }).format(ms);
-  const [theirs, own] = [text(UTC3), text()];
+  const text = (style: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(texts.tag, style).format(ms);
+  const [theirs, own] = [text({ ...STYLE, timeZone: UTC3 }), text(STYLE)];
+  const isSameDay = text({ dateStyle: 'medium', timeZone: UTC3 }) === text({ dateStyle: 'medium' });
   return (
     <time class="send-time" dateTime={new Date(ms).toISOString()}>
       <span>{texts.messages.utc3(theirs)}</span>
-      {own !== theirs && <small>{texts.messages.yours(own)}</small>}
+      {own !== theirs && (
+        <small>{texts.messages.yours(isSameDay ? text({ timeStyle: 'short' }) : own)}</small>
+      )}
     </time>
   );
 }

@@ -15,7 +15,7 @@ const role = (name: unknown) => roles[`${name}`] ?? `${name}`;
 export const activity: Like<typeof english> = {
   title: 'Действия',
   groups: {
-    all: 'Все действия',
+    all: 'Все',
     links: 'Ссылки',
     messages: 'Сообщения',
     domains: 'Домены',
