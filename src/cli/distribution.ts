@@ -15,6 +15,7 @@ import { type DistributionDetail, PUSH } from '../core/port/distribution.ts';
 import type { LedgerRow, LedgerTotals } from '../core/port/ledger.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
+import { addReceiptsCommand } from './distribution-receipts.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { granted, refusal } from './refusal.ts';
 import { sheet, table, visible } from './table.ts';
@@ -235,6 +236,8 @@ export function addDistributionCommands(program: Command, context: CliContext): 
   addLimit(showing, 'list at most so many missing recipients').action(
     (id: number, options: ShowOptions) => show(context, id, options),
   );
+
+  addReceiptsCommand(distribution, context);
 
   distribution
     .command('cancel')

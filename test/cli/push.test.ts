@@ -94,6 +94,29 @@ test('distribution show while only pushes are pending', async () => {
   expect(text.trimEnd().split('\n').at(-1)).toBe('Every inbox has it; pushes are pending.');
 });
 
+test('distribution receipts has each device, or those in a state', async () => {
+  const a = await registerAt(store, 'a', fcm('secret'));
+  await registerAt(store, 'b', fcm('secret'));
+  const { id } = await serve(store, providerId);
+  await store.acknowledge(a, [{ id, state: 'opened', detail: null }], NOW_MS);
+  const list = (...more: string[]) => line.run('distribution', 'receipts', `${id}`, ...more);
+  const { stdout } = await list();
+  expect(stdout).toMatch(/^HWID +DEVICE +STATE +SINCE +CARRIED +PUSH +WHY$/m);
+  expect(stdout).toMatch(/^a +\S* *received +/m);
+  const hwidsOf = ({ stdout: text }: { stdout: string }) =>
+    JSON.parse(text).map(({ hwid }: { hwid: string }) => hwid);
+  expect(hwidsOf(await list('--json'))).toEqual(['b', 'a']);
+  expect(hwidsOf(await list('--json', '--only', 'waiting'))).toEqual(['b']);
+  expect(hwidsOf(await list('--json', '--only', 'opened'))).toEqual(['a']);
+  expect(hwidsOf(await list('--json', '--all'))).toEqual(['b', 'a']);
+  const first = await list('--json', '--limit', '1');
+  expect([hwidsOf(first), first.stderr]).toEqual([
+    ['b'],
+    'the first 1 devices: --all or --limit shows more\n',
+  ]);
+  expect((await line.run('distribution', 'receipts', '99')).code).toBe(1);
+});
+
 test('device show names the gateway, or why there is none, and no address', async () => {
   await registerAt(store, 'a', fcm('secret address'), { locale: 'fa' });
   const show = () => shown('device', 'show', 'a');

@@ -41,6 +41,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'command sub-change': ['--all', '--value', 'example.com'],
   'distribution show': ['1'],
   'distribution cancel': ['1'],
+  'distribution receipts': ['1'],
   'distribution block': ['1'],
   'provider show': ['Provide1'],
   'provider set': ['Provide1', '--plan', 'pro'],

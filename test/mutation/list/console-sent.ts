@@ -33,6 +33,14 @@ export const consoleSentFiles: readonly MutatedFile[] = [
     changes: [["seesAddresses && kind !== 'operator' ? from : null", 'from']],
   },
   {
+    file: 'src/cli/distribution-receipts.ts',
+    tests: ['test/cli/push.test.ts'],
+    changes: [
+      ['found.slice(0, countMax)', 'found'],
+      ['pageLedger(core, of, { show, after,', "pageLedger(core, of, { show: 'all', after,"],
+    ],
+  },
+  {
     file: 'src/store/noun/message.ts',
     tests: ['test/store/contract/serving.test.ts'],
     changes: [
