@@ -37,3 +37,5 @@ export const ActivityIcon = () => icon('M1.800 8.500h2.700l2-5.500 3 10 2-4.500h
 export const CloseIcon = () => icon('M4 4l8 8M12 4l-8 8');
 export const MenuIcon = () => icon('M2.5 4.5h11M2.5 8h11M2.5 11.500h11');
 export const DoneIcon = () => icon('M3.5 8.5l3 3 6-7');
+export const ColumnsIcon = () => icon('M2.5 3.5h11v9h-11zM6.2 3.5v9M9.9 3.5v9');
+export const MoreIcon = () => icon('M3.2 8h.1M8 8h.1M12.8 8h.1');

@@ -1,0 +1,180 @@
+/**
+ * The rows of the list of links. The server gives them in slices: in the order of their making as
+ * far as the person scrolls; in another order all that match, which are sorted here as they come.
+ */
+
+import { signal } from '@preact/signals';
+import type { Got } from '../../http/console/table.ts';
+import { call } from '../call.ts';
+import { texts, wordsFor } from '../state.ts';
+import { isEvery, type LinkFilter, type Order } from './link-query.ts';
+
+export type Link = Got<'links.list'>['rows'][number];
+
+const PAGE_COUNT = 100;
+const PAGE_COUNT_MAX = 1_000;
+/** Most ids that one call is asked for. */
+const IDS_MAX = 200;
+
+type Compare = (a: Link, b: Link) => number;
+
+function comparing({ by, isDown }: Order): Compare {
+  const { compare } = new Intl.Collator(texts.tag, { numeric: true });
+  const orders: Record<Order['by'], Compare> = {
+    code: (a, b) => (a.code < b.code ? -1 : a.code > b.code ? 1 : 0),
+    note: (a, b) => compare(a.note ?? '', b.note ?? ''),
+    devices: (a, b) => a.deviceCount / a.limit - b.deviceCount / b.limit || a.limit - b.limit,
+    status: (a, b) => a.status - b.status,
+    made: (a, b) => a.id - b.id,
+  };
+  const order = orders[by];
+  return (a, b) => (isDown ? order(b, a) : order(a, b)) || b.id - a.id;
+}
+
+/** Puts sorted rows among sorted ones with few comparisons: a hundred thousand would be seen. */
+function merged(rows: readonly Link[], more: readonly Link[], compare: Compare): Link[] {
+  const all: Link[] = [];
+  let from = 0;
+  for (const link of more) {
+    let low = from;
+    for (let high = rows.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if (compare(rows[middle] as Link, link) < 0) low = middle + 1;
+      else high = middle;
+    }
+    for (; from < low; from++) all.push(rows[from] as Link);
+    all.push(link);
+  }
+  for (; from < rows.length; from++) all.push(rows[from] as Link);
+  return all;
+}
+
+export class LinkList {
+  rows: Link[] = [];
+  /** Grows with each change of the rows. */
+  readonly version = signal(0);
+  readonly state = signal<'reading' | 'waiting' | 'stopped' | 'whole'>('reading');
+  readonly problem = signal<string | null>(null);
+  /** Links that were made since. */
+  readonly fresh = signal(0);
+  /** All links of the provider; null: not known yet. */
+  allCount: number | null = null;
+
+  #nextId: number | null = null;
+  #wanted = PAGE_COUNT;
+  #isReading = false;
+  readonly #leaving = new AbortController();
+  readonly #byId = new Map<number, Link>();
+  readonly #freshIds = new Set<number>();
+  readonly #compare: Compare | null;
+
+  constructor(
+    readonly at: string,
+    readonly filter: LinkFilter,
+    readonly order: Order,
+  ) {
+    this.#compare = order.by === 'made' ? null : comparing(order);
+    void this.#read();
+  }
+
+  /** True: rows are as many as there are links, of which some are not read yet. */
+  get isWhole(): boolean {
+    return this.#compare === null && isEvery(this.filter);
+  }
+
+  /** Rows that the list has or will have, as far as it is known. */
+  get length(): number {
+    const isOver = this.state.value === 'whole';
+    return this.isWhole && !isOver ? Math.max(this.allCount ?? 0, this.rows.length) : this.rows.length;
+  }
+
+  /** Reads on until there are so many rows. */
+  want(count: number): void {
+    this.#wanted = Math.max(this.#wanted, count);
+    if (this.state.value === 'waiting') void this.#read();
+  }
+
+  /** Stops reading; what was found stays. */
+  stop(): void {
+    if (this.state.value === 'reading') this.state.value = 'stopped';
+  }
+
+  /** Reads on after a stop or a fault. */
+  goOn(): void {
+    if (this.state.value !== 'whole') void this.#read();
+  }
+
+  leave(): void {
+    this.#leaving.abort();
+  }
+
+  async #read(): Promise<void> {
+    this.state.value = 'reading';
+    this.problem.value = null;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    try {
+      while (this.state.value === 'reading') await this.#readSlice();
+    } catch (fault) {
+      if (this.#leaving.signal.aborted) return;
+      this.state.value = 'stopped';
+      this.problem.value = wordsFor(fault);
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  async #readSlice(): Promise<void> {
+    const missing = this.#compare === null ? this.#wanted - this.rows.length : PAGE_COUNT_MAX;
+    const given = {
+      ...{ at: this.at, filter: this.filter, beyondId: this.#nextId },
+      isOldest: this.order.by === 'made' && !this.order.isDown,
+      countMax: Math.min(PAGE_COUNT_MAX, Math.max(PAGE_COUNT, missing)),
+    };
+    const { allCount, nextId, rows } = await call('links.list', given, this.#leaving.signal);
+    this.allCount = allCount;
+    this.#nextId = nextId;
+    this.#add(rows);
+    const isEnough = this.#compare === null && this.rows.length >= this.#wanted;
+    if (nextId === null) this.state.value = 'whole';
+    else if (isEnough && this.state.value === 'reading') this.state.value = 'waiting';
+    this.version.value += 1;
+  }
+
+  #add(found: readonly Link[]): void {
+    const rows = found.filter(({ id }) => !this.#byId.has(id));
+    for (const link of rows) this.#byId.set(link.id, link);
+    if (this.#compare === null) this.rows.push(...rows);
+    else this.rows = merged(this.rows, rows.toSorted(this.#compare), this.#compare);
+  }
+
+  /** Reads links that changed: their rows change in place, new ones are counted. */
+  async refresh(ids: readonly number[]): Promise<void> {
+    for (let at = 0; at < ids.length; at += IDS_MAX) {
+      const some = ids.slice(at, at + IDS_MAX);
+      const given = { at: this.at, filter: this.filter, beyondId: null, isOldest: false };
+      const answer = await call(
+        'links.list',
+        { ...given, countMax: 1, ids: some },
+        this.#leaving.signal,
+      ).catch(() => null);
+      // The next change, or the person, asks again.
+      if (answer === null) return;
+      this.allCount = answer.allCount;
+      const found = new Map(answer.rows.map((link) => [link.id, link]));
+      const gone = new Set(some.filter((id) => !found.has(id) && this.#byId.has(id)));
+      for (const link of found.values()) {
+        const known = this.#byId.get(link.id);
+        if (known !== undefined) Object.assign(known, link);
+        else if (link.id > (this.rows[0]?.id ?? 0)) this.#freshIds.add(link.id);
+      }
+      if (gone.size > 0) {
+        for (const id of gone) this.#byId.delete(id);
+        this.rows = this.rows.filter(({ id }) => !gone.has(id));
+      }
+    }
+    // Whether a new one matches, the server says when the list is read anew.
+    if (isEvery(this.filter)) this.fresh.value = this.#freshIds.size;
+    this.version.value += 1;
+  }
+}

@@ -1,0 +1,161 @@
+/** One dialog for new links: one, or many whose notes are numbered. */
+
+import { useSignal } from '@preact/signals';
+import { call } from '../call.ts';
+import { texts } from '../state.ts';
+import { Field, Form } from './form.tsx';
+import { number } from './format.ts';
+import { AddIcon } from './icons.tsx';
+import { save } from './link-file.ts';
+import { useDialog } from './link-tools.tsx';
+
+const COUNT_MAX = 1_000;
+const DRAFTS_MAX = 100;
+
+/** Returns the note of a link: its number stands for `{n}`, or follows. */
+export function noteOf(pattern: string, n: number, count: number): string | null {
+  if (pattern === '') return null;
+  if (count === 1) return pattern;
+  const digits = String(n).padStart(String(count).length, '0');
+  return pattern.includes('{n}') ? pattern.replaceAll('{n}', digits) : `${pattern} ${digits}`;
+}
+
+interface NewLinksProps {
+  at: string;
+  /** Called with the id of a single new link; null: many were made. */
+  onMade: (id: number | null) => void;
+}
+
+export function NewLinks({ at, onMade }: NewLinksProps) {
+  const { isOpen, props } = useDialog();
+  const count = useSignal(1);
+  const pattern = useSignal('');
+  const made = useSignal<readonly string[]>([]);
+  const words = texts.links;
+
+  async function make(limit: number): Promise<void> {
+    const all = Array.from({ length: count.value }, (_, n) => ({
+      ...{ key: null, code: null, limit },
+      note: noteOf(pattern.value.trim(), n + 1, count.value),
+    }));
+    const [only] = all;
+    if (all.length === 1 && only) {
+      const { id } = await call('links.add', { at, limit, note: only.note ?? '' });
+      isOpen.value = false;
+      onMade(id);
+      return;
+    }
+    // A call that failed is repeated from where it began: what was made before stays.
+    while (isOpen.value && made.value.length < all.length) {
+      const from = made.value.length;
+      const drafts = all.slice(from, from + DRAFTS_MAX);
+      const answer = await call('links.add-many', { at, drafts });
+      made.value = [...made.value, ...answer.made.flatMap(({ code }) => code ?? [])];
+      if (answer.isStopped) throw new Error(answer.made.at(-1)?.why ?? '');
+    }
+    onMade(null);
+  }
+
+  const open = () => {
+    count.value = 1;
+    pattern.value = '';
+    made.value = [];
+    isOpen.value = true;
+  };
+  const isDone = made.value.length > 0 && made.value.length === count.value;
+  return (
+    <>
+      <button class="main" type="button" onClick={open}>
+        <AddIcon />
+        {words.add}
+      </button>
+      <dialog {...props} aria-label={words.add}>
+        <h2>{words.add}</h2>
+        {isOpen.value && isDone && <Made codes={made.value} />}
+        {isOpen.value && !isDone && (
+          <Form
+            submit={count.value > 1 ? words.createMany(count.value) : words.create}
+            beside={
+              <button type="button" onClick={() => (isOpen.value = false)}>
+                {words.cancel}
+              </button>
+            }
+            onSubmit={({ limit }) => make(Number(limit))}
+          >
+            <div class="pair">
+              <Field
+                label={words.howMany}
+                name="count"
+                type="number"
+                min={1}
+                max={COUNT_MAX}
+                value={count.value}
+                onInput={({ currentTarget: { valueAsNumber } }) => {
+                  count.value = Math.min(COUNT_MAX, Math.max(1, valueAsNumber || 1));
+                }}
+                required
+              />
+              <Field
+                label={words.limit}
+                name="limit"
+                type="number"
+                min={1}
+                max={100}
+                defaultValue="3"
+                required
+              />
+            </div>
+            <Field
+              label={words.note}
+              hint={
+                count.value > 1 && pattern.value.trim() !== ''
+                  ? words.notesAre(
+                      noteOf(pattern.value.trim(), 1, count.value) ?? '',
+                      noteOf(pattern.value.trim(), count.value, count.value) ?? '',
+                    )
+                  : count.value > 1
+                    ? words.patternHint
+                    : words.noteHint
+              }
+              name="note"
+              maxLength={240}
+              value={pattern.value}
+              onInput={({ currentTarget: { value } }) => {
+                pattern.value = value;
+              }}
+            />
+            {made.value.length > 0 && (
+              <p role="status">{words.madeOf(number(made.value.length), number(count.value))}</p>
+            )}
+          </Form>
+        )}
+        {isDone && (
+          <div class="actions">
+            <button type="button" onClick={() => (isOpen.value = false)}>
+              {words.close}
+            </button>
+          </div>
+        )}
+      </dialog>
+    </>
+  );
+}
+
+/** The codes of the new links, to be copied or saved. */
+function Made({ codes }: { codes: readonly string[] }) {
+  const text = codes.join('\n');
+  return (
+    <div class="form">
+      <p role="status">{texts.links.areReady(codes.length)}</p>
+      <textarea aria-label={texts.links.code} class="code" rows={6} readOnly value={text} />
+      <div class="actions">
+        <button type="button" class="main" onClick={() => navigator.clipboard.writeText(text)}>
+          {texts.links.copyCodes}
+        </button>
+        <button type="button" onClick={() => save('links.txt', [`${text}\n`])}>
+          {texts.links.saveCodes}
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,202 @@
+/** The table of links: only the rows in view are drawn, so that a hundred thousand scroll. */
+
+import { useSignal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { go, query, texts } from '../state.ts';
+import { date, number } from './format.ts';
+import type { Link, LinkList } from './link-list.ts';
+import { type Column, type Order, writeOrder } from './link-query.ts';
+
+const DISABLED = 5;
+/** Rows drawn above and below those in view, and the step in which the first one changes. */
+const SPARE = 12;
+const STEP = 8;
+/** The height of a row before one was measured, px. */
+const ROW_PX = 44;
+
+const cells: Record<Column, (link: Link) => preact.ComponentChildren> = {
+  code: () => null,
+  note: ({ note }) => <bdi>{note}</bdi>,
+  devices: ({ deviceCount, limit }) => <Share count={deviceCount} limit={limit} />,
+  status: ({ status }) => (
+    <span class={status === DISABLED ? 'badge' : 'badge good'}>
+      {status === DISABLED ? texts.links.off : texts.links.active}
+    </span>
+  ),
+  made: ({ createdAtMs }) => date(createdAtMs),
+};
+
+function Share({ count, limit }: { count: number; limit: number }) {
+  const share = Math.min(1, count / limit);
+  return (
+    <span class="share">
+      <svg viewBox="0 0 60 6" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="share-all" width="60" height="6" rx="3" />
+        <rect
+          class={share === 1 ? 'share-full' : 'share-part'}
+          width={60 * share}
+          height="6"
+          rx="3"
+        />
+      </svg>
+      <bdi>{texts.links.ofLimit(number(count), number(limit))}</bdi>
+    </span>
+  );
+}
+
+/** Opens the panel of a link; it closes again with the same key or a step back. */
+export function openLink(id: number | null): void {
+  const kept = Object.fromEntries(query.value);
+  go('/console/links', { ...kept, link: id === null ? null : `${id}` });
+}
+
+interface RowProps {
+  link: Link;
+  index: number;
+  columns: readonly Column[];
+  isOpen: boolean;
+}
+
+function Row({ link, index, columns, isOpen }: RowProps) {
+  const search = new URLSearchParams(query.value);
+  search.set('link', `${link.id}`);
+  const open = (event: MouseEvent) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+    // A text that was selected is not a click.
+    if (getSelection()?.isCollapsed === false) return;
+    event.preventDefault();
+    openLink(link.id);
+  };
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the link in it does the same
+    <tr aria-rowindex={index + 2} onClick={open}>
+      <th scope="row">
+        <a
+          href={`?${search}`}
+          class="code"
+          data-row={index}
+          {...(isOpen && { 'aria-current': true })}
+        >
+          <bdi>{link.code}</bdi>
+        </a>
+      </th>
+      {columns.slice(1).map((column) => (
+        <td key={column} class={`c-${column}`}>
+          {cells[column](link)}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function Head({ columns, order }: { columns: readonly Column[]; order: Order }) {
+  const sort = (by: Column) => {
+    const isDown = by === order.by ? !order.isDown : by === 'devices' || by === 'made';
+    const kept = Object.fromEntries(query.value);
+    go('/console/links', { ...kept, sort: writeOrder({ by, isDown }) }, 'replace');
+  };
+  return (
+    <thead>
+      <tr aria-rowindex={1}>
+        {columns.map((column) => {
+          const isSorted = order.by === column;
+          const way = order.isDown ? 'descending' : 'ascending';
+          return (
+            <th
+              key={column}
+              scope="col"
+              class={`c-${column}`}
+              {...(isSorted && { 'aria-sort': way as 'ascending' })}
+            >
+              <button type="button" class="plain" onClick={() => sort(column)}>
+                {texts.links[column]}
+                <span class="way" aria-hidden="true">
+                  {isSorted && (order.isDown ? '↓' : '↑')}
+                </span>
+              </button>
+            </th>
+          );
+        })}
+      </tr>
+    </thead>
+  );
+}
+
+/** Moves between rows by the arrows: a row that is not drawn yet is scrolled to. */
+function onArrow(event: KeyboardEvent): void {
+  const from = (event.target as HTMLElement).dataset['row'];
+  const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+  if (from === undefined || by === 0) return;
+  event.preventDefault();
+  const next = document.querySelector<HTMLElement>(`[data-row="${Number(from) + by}"]`);
+  next?.focus({ preventScroll: true });
+  next?.scrollIntoView({ block: 'nearest' });
+}
+
+/** Stands for rows that are not drawn. */
+function Space({ rows, px }: { rows: number; px: number }) {
+  if (rows <= 0) return null;
+  return (
+    <tr class="space" aria-hidden="true">
+      <td style={{ blockSize: `${rows * px}px`, backgroundSize: `100% ${px}px` }} />
+    </tr>
+  );
+}
+
+interface RowsProps {
+  list: LinkList;
+  columns: readonly Column[];
+}
+
+export function Rows({ list, columns }: RowsProps) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const rowPx = useRef(ROW_PX);
+  const first = useSignal(0);
+  const inView = useSignal(Math.ceil(innerHeight / ROW_PX));
+  const look = () => {
+    if (body.current === null) return;
+    const above = -body.current.getBoundingClientRect().top / rowPx.current;
+    // In steps: a table that is drawn at each pixel is late.
+    first.value = Math.max(0, Math.floor(above / STEP) * STEP - SPARE);
+    inView.value = Math.ceil(innerHeight / rowPx.current);
+    list.want(Math.ceil(above) + 2 * inView.value);
+  };
+  useEffect(() => {
+    addEventListener('scroll', look, { passive: true });
+    addEventListener('resize', look);
+    return () => {
+      removeEventListener('scroll', look);
+      removeEventListener('resize', look);
+    };
+  }, [list]);
+  const { rows, length } = list;
+  const from = Math.min(first.value, Math.max(0, rows.length - 1));
+  const shown = list.version.value >= 0 ? rows.slice(from, from + inView.value + 2 * SPARE + STEP) : [];
+  useLayoutEffect(() => {
+    const px = body.current?.querySelector('tr[aria-rowindex]')?.getBoundingClientRect().height;
+    if (px) rowPx.current = px;
+    look();
+  }, [list, list.version.value, columns.join()]);
+  const opened = query.value.get('link');
+  return (
+    <div class="card-table">
+      {/* biome-ignore lint/a11y/noNoninteractiveElementInteractions: its links take the arrows */}
+      <table class="rows" aria-rowcount={length + 1} onKeyDown={onArrow}>
+        <Head columns={columns} order={list.order} />
+        <tbody ref={body}>
+          <Space rows={from} px={rowPx.current} />
+          {shown.map((link, n) => (
+            <Row
+              key={link.id}
+              link={link}
+              index={from + n}
+              columns={columns}
+              isOpen={opened === `${link.id}`}
+            />
+          ))}
+          <Space rows={length - from - shown.length} px={rowPx.current} />
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+/** A button that opens a card beside it: a menu, or a choice. */
+
+import type { ComponentChildren } from 'preact';
+import { useId, useRef } from 'preact/hooks';
+
+interface MenuProps {
+  label: string;
+  /** Shown instead of the label, which is read out. */
+  icon?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+export function Menu({ label, icon, children }: MenuProps) {
+  const id = useId();
+  const card = useRef<HTMLDivElement>(null);
+  const close = (event: MouseEvent) => {
+    if ((event.target as HTMLElement).closest('button')) card.current?.hidePopover();
+  };
+  return (
+    <>
+      <button type="button" popovertarget={id} {...(icon ? { 'aria-label': label } : {})}>
+        {icon ?? label}
+      </button>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: its buttons take keys */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: it closes after them */}
+      <div ref={card} id={id} class="menu" popover="auto" onClick={close}>
+        {children}
+      </div>
+    </>
+  );
+}
