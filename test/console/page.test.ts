@@ -16,7 +16,7 @@ setDefaultTimeout(4 * PATIENCE_MS);
 
 describe('texts', () => {
   test('numbers have the forms of the language', () => {
-    expect([1, 2].map(en.links.count)).toEqual(['1 link shown', '2 links shown']);
+    expect([1, 2].map(en.links.countAll)).toEqual(['1 link', '2 links']);
     expect([1, 2, 5, 21].map(ru.overview.refusalCount)).toEqual([
       ...['1 отказ', '2 отказа', '5 отказов', '21 отказ'],
     ]);

@@ -85,7 +85,9 @@ export class LinkList {
   /** Rows that the list has or will have, as far as it is known. */
   get length(): number {
     const isOver = this.state.value === 'whole';
-    return this.isWhole && !isOver ? Math.max(this.allCount ?? 0, this.rows.length) : this.rows.length;
+    return this.isWhole && !isOver
+      ? Math.max(this.allCount ?? 0, this.rows.length)
+      : this.rows.length;
   }
 
   /** Reads on until there are so many rows. */

@@ -1,8 +1,9 @@
 /** One dialog for new links: one, or many whose notes are numbered. */
 
 import { useSignal } from '@preact/signals';
-import { call } from '../call.ts';
-import { texts } from '../state.ts';
+import { useEffect } from 'preact/hooks';
+import { call, Refusal } from '../call.ts';
+import { go, query, texts } from '../state.ts';
 import { Field, Form } from './form.tsx';
 import { number } from './format.ts';
 import { AddIcon } from './icons.tsx';
@@ -51,7 +52,7 @@ export function NewLinks({ at, onMade }: NewLinksProps) {
       const drafts = all.slice(from, from + DRAFTS_MAX);
       const answer = await call('links.add-many', { at, drafts });
       made.value = [...made.value, ...answer.made.flatMap(({ code }) => code ?? [])];
-      if (answer.isStopped) throw new Error(answer.made.at(-1)?.why ?? '');
+      if (answer.isStopped) throw new Refusal('stopped', answer.made.at(-1)?.why ?? null);
     }
     onMade(null);
   }
@@ -62,6 +63,13 @@ export function NewLinks({ at, onMade }: NewLinksProps) {
     made.value = [];
     isOpen.value = true;
   };
+  // The palette opens it by the address.
+  const isAsked = query.value.get('new') === 'link';
+  useEffect(() => {
+    if (!isAsked) return;
+    go('/console/links', { new: null }, 'replace');
+    open();
+  }, [isAsked]);
   const isDone = made.value.length > 0 && made.value.length === count.value;
   return (
     <>

@@ -15,7 +15,8 @@ export interface Words {
 
 const SEARCH_LENGTH_MAX = 64;
 const DAY_MS = 86_400_000;
-const WORD = /^(?:is:(full|active|disabled)|limit:(\d{1,3})|unused:(\d{1,4})d|refused:(?:(today)|(\d{1,4})d))$/;
+const WORD =
+  /^(?:is:(full|active|disabled)|limit:(\d{1,3})|unused:(\d{1,4})d|refused:(?:(today)|(\d{1,4})d))$/;
 
 interface Query {
   words: Words;
@@ -51,7 +52,11 @@ export function writeQuery({ words, search }: Query): string {
 }
 
 /** Returns the text with a word changed; undefined takes it away. */
-export function withWord<N extends keyof Words>(text: string, name: N, value: Words[N]): string {
+export function withWord<N extends keyof Words>(
+  text: string,
+  name: N,
+  value: Words[N] | undefined,
+): string {
   const { search, words } = readQuery(text);
   return writeQuery({ words: { ...words, [name]: value }, search });
 }

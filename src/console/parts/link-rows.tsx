@@ -68,13 +68,13 @@ function Row({ link, index, columns, isOpen }: RowProps) {
     openLink(link.id);
   };
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the link in it does the same
     <tr aria-rowindex={index + 2} onClick={open}>
       <th scope="row">
         <a
           href={`?${search}`}
           class="code"
           data-row={index}
+          data-id={link.id}
           {...(isOpen && { 'aria-current': true })}
         >
           <bdi>{link.code}</bdi>
@@ -137,8 +137,8 @@ function onArrow(event: KeyboardEvent): void {
 function Space({ rows, px }: { rows: number; px: number }) {
   if (rows <= 0) return null;
   return (
-    <tr class="space" aria-hidden="true">
-      <td style={{ blockSize: `${rows * px}px`, backgroundSize: `100% ${px}px` }} />
+    <tr class="space">
+      <td style={{ blockSize: `${rows * px}px` }} />
     </tr>
   );
 }
@@ -171,7 +171,8 @@ export function Rows({ list, columns }: RowsProps) {
   }, [list]);
   const { rows, length } = list;
   const from = Math.min(first.value, Math.max(0, rows.length - 1));
-  const shown = list.version.value >= 0 ? rows.slice(from, from + inView.value + 2 * SPARE + STEP) : [];
+  const shown =
+    list.version.value >= 0 ? rows.slice(from, from + inView.value + 2 * SPARE + STEP) : [];
   useLayoutEffect(() => {
     const px = body.current?.querySelector('tr[aria-rowindex]')?.getBoundingClientRect().height;
     if (px) rowPx.current = px;
@@ -180,7 +181,6 @@ export function Rows({ list, columns }: RowsProps) {
   const opened = query.value.get('link');
   return (
     <div class="card-table">
-      {/* biome-ignore lint/a11y/noNoninteractiveElementInteractions: its links take the arrows */}
       <table class="rows" aria-rowcount={length + 1} onKeyDown={onArrow}>
         <Head columns={columns} order={list.order} />
         <tbody ref={body}>

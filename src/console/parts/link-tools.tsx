@@ -5,7 +5,15 @@ import { useEffect, useRef } from 'preact/hooks';
 import { go, query, texts } from '../state.ts';
 import { number } from './format.ts';
 import { ColumnsIcon, SearchIcon } from './icons.tsx';
-import { COLUMNS, type Column, readQuery, type Words, withWord } from './link-query.ts';
+import {
+  COLUMNS,
+  type Column,
+  type Order,
+  readQuery,
+  type Words,
+  withWord,
+  writeOrder,
+} from './link-query.ts';
 import { Menu } from './menu.tsx';
 
 const PAUSE_MS = 200;
@@ -43,22 +51,10 @@ function filterBy(text: string): void {
 
 export function SearchField() {
   const pause = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    const focus = (event: KeyboardEvent) => {
-      const isTyping = /^(?:INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName ?? '');
-      if (event.key !== '/' || isTyping) return;
-      event.preventDefault();
-      field.current?.focus();
-    };
-    addEventListener('keydown', focus);
-    return () => removeEventListener('keydown', focus);
-  }, []);
   return (
     <div class="search">
       <SearchIcon />
       <input
-        ref={field}
         type="search"
         maxLength={128}
         aria-label={texts.links.search}
@@ -130,7 +126,13 @@ export function Chips() {
   );
 }
 
-export function ColumnMenu() {
+/** Columns and order: a phone has no heads of columns. */
+export function ColumnMenu({ order }: { order: Order }) {
+  const kept = Object.fromEntries(query.value);
+  const orders = COLUMNS.flatMap((by) => [
+    { by, isDown: false },
+    { by, isDown: true },
+  ]);
   return (
     <Menu label={texts.links.columns} icon={<ColumnsIcon />}>
       <fieldset class="ticks">
@@ -147,6 +149,21 @@ export function ColumnMenu() {
           </label>
         ))}
       </fieldset>
+      <div class="ticks">
+        <select
+          aria-label={texts.links.order}
+          value={writeOrder(order) ?? ''}
+          onChange={({ currentTarget: { value } }) =>
+            go('/console/links', { ...kept, sort: value || null }, 'replace')
+          }
+        >
+          {orders.map((one) => (
+            <option key={`${one.by}${one.isDown}`} value={writeOrder(one) ?? ''}>
+              {texts.links[one.by]} {one.isDown ? '↓' : '↑'}
+            </option>
+          ))}
+        </select>
+      </div>
     </Menu>
   );
 }

@@ -1,0 +1,177 @@
+/** Links from a CSV file: what each line would make is shown first. */
+
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { call, Refusal } from '../call.ts';
+import { texts, wordsFor } from '../state.ts';
+import { Field, Form } from './form.tsx';
+import { number } from './format.ts';
+import { FILE_BYTES_MAX, piecesOf, type ReadRow } from './link-file.ts';
+
+const DRAFTS_MAX = 100;
+/** Most lines of each kind that are listed. */
+const LISTED_MAX = 50;
+/** Most rows of a file. */
+const ROWS_MAX = 100_000;
+
+interface Found {
+  rows: ReadRow[];
+  skipped: { line: number; what: string }[];
+  mistakes: { line: number; what: string }[];
+}
+
+interface ImportProps {
+  at: string;
+  onClose: () => void;
+  onMade: () => void;
+}
+
+/** Reads a file piece by piece; `onCount` has the lines so far. */
+async function readFile(
+  at: string,
+  file: File,
+  onCount: (n: number) => void,
+  isOver: () => boolean,
+) {
+  if (file.size > FILE_BYTES_MAX) throw new Refusal('too_large', texts.links.fileTooLarge);
+  const found: Found = { rows: [], skipped: [], mistakes: [] };
+  for (const { linesBefore, text } of piecesOf(await file.text())) {
+    if (isOver()) break;
+    const { mistakes, rows } = await call('links.csv-read', { at, text });
+    const placed = <T extends { line: number }>(one: T) => ({
+      ...one,
+      line: one.line === 1 ? 1 : one.line + linesBefore,
+    });
+    for (const row of rows.map(placed)) {
+      if (row.why === null) found.rows.push(row);
+      else found.skipped.push({ line: row.line, what: row.why });
+    }
+    found.mistakes.push(...mistakes.map(placed));
+    onCount(found.rows.length + found.skipped.length + found.mistakes.length);
+    // The first row is wrong, or far too many lines are.
+    if (mistakes.some(({ line }) => line === 1) || found.mistakes.length > LISTED_MAX) break;
+    if (found.rows.length > ROWS_MAX) throw new Refusal('too_large', texts.links.fileTooLarge);
+  }
+  return found;
+}
+
+function Lines({ title, of }: { title: string; of: Found['mistakes'] }) {
+  if (of.length === 0) return null;
+  return (
+    <details open={of.length <= 5}>
+      <summary>{title}</summary>
+      <ul class="lines">
+        {of.slice(0, LISTED_MAX).map(({ line, what }) => (
+          <li key={line}>
+            {texts.links.line(number(line))}: <bdi>{what}</bdi>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+export function ImportLinks({ at, onClose, onMade }: ImportProps) {
+  const words = texts.links;
+  const found = useSignal<Found | null>(null);
+  const count = useSignal(0);
+  const isReading = useSignal(false);
+  const problem = useSignal<string | null>(null);
+  const made = useSignal<number | null>(null);
+  const isOver = useRef(false);
+
+  async function read(file: File | undefined): Promise<void> {
+    if (file === undefined || isReading.value) return;
+    [isReading.value, problem.value, count.value, found.value] = [true, null, 0, null];
+    try {
+      found.value = await readFile(
+        at,
+        file,
+        (n) => (count.value = n),
+        () => isOver.current,
+      );
+    } catch (fault) {
+      problem.value = wordsFor(fault);
+    } finally {
+      isReading.value = false;
+    }
+  }
+
+  async function make(limit: number): Promise<void> {
+    const rows = found.value?.rows ?? [];
+    for (let from = made.value ?? 0; from < rows.length && !isOver.current; from += DRAFTS_MAX) {
+      const drafts = rows.slice(from, from + DRAFTS_MAX).map((row) => ({
+        ...{ key: row.key, code: row.code, limit: row.limit ?? limit, note: row.note },
+      }));
+      const answer = await call('links.add-many', { at, drafts });
+      made.value = from + answer.made.filter(({ why }) => why === null).length;
+      if (answer.isStopped) throw new Refusal('stopped', answer.made.at(-1)?.why ?? null);
+    }
+    onMade();
+  }
+
+  const close = () => {
+    isOver.current = true;
+    onClose();
+  };
+  const { mistakes = [], rows = [], skipped = [] } = found.value ?? {};
+  const isDone = made.value !== null && made.value >= rows.length;
+  return (
+    <div class="form">
+      <p class="hint">{words.importHint}</p>
+      {found.value === null && (
+        <Field
+          label={words.file}
+          name="file"
+          type="file"
+          accept=".csv,text/csv,text/plain"
+          onChange={({ currentTarget: { files } }) => read(files?.[0])}
+        />
+      )}
+      {isReading.value && <p role="status">{words.linesRead(count.value)}</p>}
+      <p class="problem" role="alert" hidden={problem.value === null}>
+        {problem.value}
+      </p>
+      {found.value !== null && (
+        <>
+          <p role="status">
+            {isDone ? words.areReady(made.value ?? 0) : words.willBeMade(rows.length)}
+          </p>
+          <Lines title={words.areSkipped(skipped.length)} of={skipped} />
+          <Lines title={words.areWrong(mistakes.length)} of={mistakes} />
+        </>
+      )}
+      {rows.length > 0 && !isDone && (
+        <Form
+          submit={words.createMany(rows.length)}
+          beside={
+            <button type="button" onClick={close}>
+              {words.cancel}
+            </button>
+          }
+          onSubmit={({ limit }) => make(Number(limit))}
+        >
+          <Field
+            label={words.limitElse}
+            name="limit"
+            type="number"
+            min={1}
+            max={100}
+            defaultValue="3"
+            required
+          />
+          {made.value !== null && (
+            <p role="status">{words.madeOf(number(made.value), number(rows.length))}</p>
+          )}
+        </Form>
+      )}
+      {(rows.length === 0 || isDone) && (
+        <div class="actions">
+          <button type="button" onClick={close}>
+            {words.close}
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
