@@ -61,6 +61,12 @@ addEventListener('popstate', () => {
   address.value = new URL(location.href);
 });
 
+const steadyMs = () => Number(document.timeline.currentTime ?? 0);
+let askedMs = 0;
+
+/** The time of the server, UTC ms: the clock of a phone may be wrong by hours. */
+export const nowMs = () => (me.value?.nowMs ?? 0) + steadyMs() - askedMs;
+
 /** Asks the server who is signed in. */
 export async function askMe(): Promise<void> {
   const found = await call('session.me', {});
@@ -72,6 +78,7 @@ export async function askMe(): Promise<void> {
           code === null ? [] : [{ code, name: name ?? '' }],
         );
   }
+  askedMs = steadyMs();
   me.value = found;
 }
 

@@ -10,7 +10,7 @@ import { filterOf, isEvery, readOrder } from '../parts/link-query.ts';
 import { openLink, Rows } from '../parts/link-rows.tsx';
 import { Chips, ColumnMenu, columns, filterText, SearchField } from '../parts/link-tools.tsx';
 import { onLive } from '../parts/live.ts';
-import { may, query, texts } from '../state.ts';
+import { may, nowMs, query, texts } from '../state.ts';
 
 /** Says how far the list is; the person may stop a search, and go on. */
 function Progress({ list, children }: { list: LinkList; children: ComponentChildren }) {
@@ -103,7 +103,7 @@ export function LinksPage({ at }: { at: string }) {
   const text = filterText();
   const sort = query.value.get('sort');
   const list = useMemo(
-    () => new LinkList(at, filterOf(text, Date.now()), readOrder(sort)),
+    () => new LinkList(at, filterOf(text, nowMs()), readOrder(sort)),
     [at, text, sort, round.value],
   );
   useEffect(() => {

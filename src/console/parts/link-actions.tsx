@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { may, texts, wordsFor } from '../state.ts';
+import { may, nowMs, texts, wordsFor } from '../state.ts';
 import { MoreIcon } from './icons.tsx';
 import { save, writtenFile } from './link-file.ts';
 import { ImportLinks } from './link-import.tsx';
@@ -53,7 +53,7 @@ function Export({ at, filter }: Pick<ActionsProps, 'at' | 'filter'>) {
     [isOpen.value, count.value, problem.value] = [true, 0, null];
     try {
       const parts = await writtenFile(at, filter, (n) => (count.value = n), signal);
-      save(`links-${new Date().toISOString().slice(0, 10)}.csv`, parts);
+      save(`links-${new Date(nowMs()).toISOString().slice(0, 10)}.csv`, parts);
       isOpen.value = false;
     } catch (fault) {
       if (!signal.aborted) problem.value = wordsFor(fault);

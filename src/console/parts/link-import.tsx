@@ -71,6 +71,39 @@ function Lines({ title, of }: { title: string; of: Found['mistakes'] }) {
   );
 }
 
+interface MakeProps {
+  made: number | null;
+  count: number;
+  onMake: (limit: number) => Promise<void>;
+  onCancel: () => void;
+}
+
+function Make({ made, count, onMake, onCancel }: MakeProps) {
+  const words = texts.links;
+  return (
+    <Form
+      submit={words.createMany(count)}
+      beside={
+        <button type="button" onClick={onCancel}>
+          {words.cancel}
+        </button>
+      }
+      onSubmit={({ limit }) => onMake(Number(limit))}
+    >
+      <Field
+        label={words.limitElse}
+        name="limit"
+        type="number"
+        min={1}
+        max={100}
+        defaultValue="3"
+        required
+      />
+      {made !== null && <p role="status">{words.madeOf(number(made), number(count))}</p>}
+    </Form>
+  );
+}
+
 export function ImportLinks({ at, onClose, onMade }: ImportProps) {
   const words = texts.links;
   const found = useSignal<Found | null>(null);
@@ -142,28 +175,7 @@ export function ImportLinks({ at, onClose, onMade }: ImportProps) {
         </>
       )}
       {rows.length > 0 && !isDone && (
-        <Form
-          submit={words.createMany(rows.length)}
-          beside={
-            <button type="button" onClick={close}>
-              {words.cancel}
-            </button>
-          }
-          onSubmit={({ limit }) => make(Number(limit))}
-        >
-          <Field
-            label={words.limitElse}
-            name="limit"
-            type="number"
-            min={1}
-            max={100}
-            defaultValue="3"
-            required
-          />
-          {made.value !== null && (
-            <p role="status">{words.madeOf(number(made.value), number(rows.length))}</p>
-          )}
-        </Form>
+        <Make made={made.value} count={rows.length} onMake={make} onCancel={close} />
       )}
       {(rows.length === 0 || isDone) && (
         <div class="actions">

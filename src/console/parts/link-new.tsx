@@ -1,6 +1,6 @@
 /** One dialog for new links: one, or many whose notes are numbered. */
 
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { call, Refusal } from '../call.ts';
 import { go, query, texts } from '../state.ts';
@@ -19,6 +19,56 @@ export function noteOf(pattern: string, n: number, count: number): string | null
   if (count === 1) return pattern;
   const digits = String(n).padStart(String(count).length, '0');
   return pattern.includes('{n}') ? pattern.replaceAll('{n}', digits) : `${pattern} ${digits}`;
+}
+
+interface FieldsProps {
+  count: Signal<number>;
+  pattern: Signal<string>;
+}
+
+/** How many, with which limit, and their notes: the first and the last one are shown. */
+function Fields({ count, pattern }: FieldsProps) {
+  const words = texts.links;
+  const note = pattern.value.trim();
+  const [first, last] = [1, count.value].map((n) => noteOf(note, n, count.value) ?? '');
+  const manyHint = note === '' ? words.patternHint : words.notesAre(first ?? '', last ?? '');
+  return (
+    <>
+      <div class="pair">
+        <Field
+          label={words.howMany}
+          name="count"
+          type="number"
+          min={1}
+          max={COUNT_MAX}
+          value={count.value}
+          onInput={({ currentTarget: { valueAsNumber } }) => {
+            count.value = Math.min(COUNT_MAX, Math.max(1, valueAsNumber || 1));
+          }}
+          required
+        />
+        <Field
+          label={words.limit}
+          name="limit"
+          type="number"
+          min={1}
+          max={100}
+          defaultValue="3"
+          required
+        />
+      </div>
+      <Field
+        label={words.note}
+        hint={count.value > 1 ? manyHint : words.noteHint}
+        name="note"
+        maxLength={240}
+        value={pattern.value}
+        onInput={({ currentTarget: { value } }) => {
+          pattern.value = value;
+        }}
+      />
+    </>
+  );
 }
 
 interface NewLinksProps {
@@ -90,48 +140,7 @@ export function NewLinks({ at, onMade }: NewLinksProps) {
             }
             onSubmit={({ limit }) => make(Number(limit))}
           >
-            <div class="pair">
-              <Field
-                label={words.howMany}
-                name="count"
-                type="number"
-                min={1}
-                max={COUNT_MAX}
-                value={count.value}
-                onInput={({ currentTarget: { valueAsNumber } }) => {
-                  count.value = Math.min(COUNT_MAX, Math.max(1, valueAsNumber || 1));
-                }}
-                required
-              />
-              <Field
-                label={words.limit}
-                name="limit"
-                type="number"
-                min={1}
-                max={100}
-                defaultValue="3"
-                required
-              />
-            </div>
-            <Field
-              label={words.note}
-              hint={
-                count.value > 1 && pattern.value.trim() !== ''
-                  ? words.notesAre(
-                      noteOf(pattern.value.trim(), 1, count.value) ?? '',
-                      noteOf(pattern.value.trim(), count.value, count.value) ?? '',
-                    )
-                  : count.value > 1
-                    ? words.patternHint
-                    : words.noteHint
-              }
-              name="note"
-              maxLength={240}
-              value={pattern.value}
-              onInput={({ currentTarget: { value } }) => {
-                pattern.value = value;
-              }}
-            />
+            <Fields count={count} pattern={pattern} />
             {made.value.length > 0 && (
               <p role="status">{words.madeOf(number(made.value.length), number(count.value))}</p>
             )}

@@ -1,4 +1,4 @@
-/** The filter of the list of links, as it stands in the address and in the field: `is:full anna`. */
+/** The filter of the list of links, as the address and the field have it: `is:full anna`. */
 
 import type { Given } from '../../http/console/table.ts';
 
@@ -16,7 +16,10 @@ export interface Words {
 const SEARCH_LENGTH_MAX = 64;
 const DAY_MS = 86_400_000;
 const WORD =
-  /^(?:is:(full|active|disabled)|limit:(\d{1,3})|unused:(\d{1,4})d|refused:(?:(today)|(\d{1,4})d))$/;
+  /^(?:is:(full|active|disabled)|limit:(\d{1,3})|unused:(\d+)d|refused:(?:(today)|(\d+)d))$/;
+
+/** At most ten years. */
+const daysOf = (digits: string) => Math.min(3_650, Number(digits));
 
 interface Query {
   words: Words;
@@ -31,9 +34,9 @@ export function readQuery(text: string): Query {
     const [, is, limit, unused, today, refused] = WORD.exec(word.toLowerCase()) ?? [];
     if (is) words.is = is as 'full';
     else if (limit && Number(limit) >= 1 && Number(limit) <= 100) words.limit = Number(limit);
-    else if (unused) words.unused = Number(unused);
+    else if (unused) words.unused = daysOf(unused);
     else if (today) words.refused = 0;
-    else if (refused) words.refused = Number(refused);
+    else if (refused) words.refused = daysOf(refused);
     else if (word !== '') rest.push(word);
   }
   return { words, search: rest.join(' ').slice(0, SEARCH_LENGTH_MAX).trim() || null };

@@ -1,4 +1,4 @@
-/** Search, filters and columns of the list of links. All of it but the columns is in the address. */
+/** Search, filters and columns of the list of links: all but the columns is in the address. */
 
 import { type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';

@@ -88,7 +88,9 @@ export const sessionCalls = {
       signInByPasskey(caller.core, caller.site, caller.browser, response, caller.nowMs),
     ),
   ),
-  'session.me': openCall(inputOf({}), ({ signedIn }) => signedIn && meOf(signedIn)),
+  'session.me': openCall(inputOf({}), ({ nowMs, signedIn }) =>
+    signedIn === null ? null : { ...meOf(signedIn), nowMs },
+  ),
   'session.leave': ownerCall(inputOf({}), async ({ core, nowMs, setToken, signedIn }) => {
     const { session } = signedIn;
     await core.store.endSession(session, session.id, actAt(core, nowMs));
