@@ -147,6 +147,8 @@ testChromium('a scheduled message is cancelled after one question', async () => 
   await panel.getByRole('dialog').getByRole('button', { name: words.cancel }).click();
   await panel.getByText(words.states.cancelled).waitFor();
   await panel.getByRole('timer').waitFor({ state: 'detached' });
+  await panel.getByRole('status').getByText(words.isCancelled).waitFor();
+  expect(await page.locator('#panel-title:focus').count()).toBe(1);
   await page.goto(`${site.url}/console/activity?group=messages`);
   await page.getByText(`Message ${later} cancelled`).waitFor();
   expect(await page.locator('.activity li').count()).toBe(4);

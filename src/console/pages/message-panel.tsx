@@ -69,11 +69,13 @@ function Cancel({ at, id, nowMs, onCancelled, untilMs }: CancelProps) {
   const cancel = async () => {
     try {
       await call('messages.cancel', { at, id });
+      // Closing gives the focus back, and the panel takes it then.
+      dialog.current?.close();
       onCancelled();
     } catch (fault) {
+      dialog.current?.close();
       problem.value = wordsFor(fault);
     }
-    dialog.current?.close();
   };
   return (
     <div class="cancel">
@@ -143,6 +145,7 @@ function Says({ content }: { content: Shown['content'] }) {
             <bdi>{content.text}</bdi>
           </pre>
         )}
+        {content.isCut && <p class="hint">{words.cut}</p>}
       </>
     );
   }
@@ -218,10 +221,10 @@ interface BodyProps {
   shown: Shown;
   /** Grows with each change of the message. */
   turn: number;
-  onChange: () => void;
+  onCancelled: () => void;
 }
 
-function Body({ at, onChange, shown, turn }: BodyProps) {
+function Body({ at, onCancelled, shown, turn }: BodyProps) {
   const words = texts.messages;
   const { cancelUntilMs, id, isPruned, kind, nowMs } = shown;
   const copy = () => {
@@ -239,7 +242,7 @@ function Body({ at, onChange, shown, turn }: BodyProps) {
         )}
       </div>
       {cancelUntilMs !== null && (
-        <Cancel at={at} id={id} untilMs={cancelUntilMs} nowMs={nowMs} onCancelled={onChange} />
+        <Cancel at={at} id={id} untilMs={cancelUntilMs} nowMs={nowMs} onCancelled={onCancelled} />
       )}
       <section>
         <h3>{words.says}</h3>
@@ -263,12 +266,19 @@ function Body({ at, onChange, shown, turn }: BodyProps) {
 export function MessagePanel(props: { at: string; id: number; onClose: () => void }) {
   const { at, id, onClose } = props;
   const turn = useSignal(0);
+  const isCancelled = useSignal(false);
   const heading = useRef<HTMLHeadingElement>(null);
   const loaded = useLoaded((signal) => call('messages.show', { at, id }, signal), `${at} ${id}`);
   const shown = loaded.value.value;
   const refresh = async () => {
     await loaded.load();
     turn.value += 1;
+  };
+  const onCancelled = async () => {
+    isCancelled.value = true;
+    // The button that had the focus is gone.
+    heading.current?.focus();
+    await refresh();
   };
   useLive(
     'messages',
@@ -295,8 +305,11 @@ export function MessagePanel(props: { at: string; id: number; onClose: () => voi
           <CloseIcon />
         </button>
       </div>
+      <p class="notice good" role="status" hidden={!isCancelled.value}>
+        {isCancelled.value && texts.messages.isCancelled}
+      </p>
       <Status of={loaded}>
-        {shown && <Body at={at} shown={shown} turn={turn.value} onChange={refresh} />}
+        {shown && <Body at={at} shown={shown} turn={turn.value} onCancelled={onCancelled} />}
       </Status>
     </aside>
   );

@@ -114,8 +114,8 @@ export interface SentText {
 /** What a message says. */
 export type SentContent =
   | { kind: 'push'; texts: SentText[]; image: string }
-  /** `text`: what a command carries, at most {@link CARRIED_LENGTH_MAX} characters. */
-  | { kind: 'command'; action: string; text: string };
+  /** `text`: the beginning of what a command carries; `isCut`: there is more of it. */
+  | { kind: 'command'; action: string; text: string; isCut: boolean };
 
 const CARRIED_LENGTH_MAX = 4_000;
 
@@ -129,7 +129,9 @@ export function contentOf({ notificationType, payload }: DistributionDetail): Se
     const { action_type: action, 'input-data': data, ...rest } = form;
     const carried = typeof data === 'string' ? decoded(data) : JSON.stringify(rest, null, 2);
     const isEmpty = Object.keys(rest).length === 0 && data === undefined;
-    return { kind: 'command', action: text(action), text: isEmpty ? '' : carried };
+    const begin = isEmpty ? '' : carried.slice(0, CARRIED_LENGTH_MAX);
+    const isCut = carried.length > CARRIED_LENGTH_MAX;
+    return { kind: 'command', action: text(action), text: begin, isCut };
   }
   const locales = isRecord(form['locales']) ? Object.entries(form['locales']) : [];
   const texts = locales.map(([locale, one]) => textOf(locale, isRecord(one) ? one : {}));
@@ -142,11 +144,9 @@ function textOf(locale: string, form: Readonly<Record<string, unknown>>): SentTe
   return { locale, title: text(title), body: plainText(text(body)), link: text(link) };
 }
 
-/** Four characters of base64 are three bytes, and a character is four bytes at most. */
+/** Decodes more than is shown: four characters of base64 are three bytes, a character four. */
 const decoded = (base64: string) =>
-  Buffer.from(base64.slice(0, 6 * CARRIED_LENGTH_MAX), 'base64')
-    .toString('utf8')
-    .slice(0, CARRIED_LENGTH_MAX);
+  Buffer.from(base64.slice(0, 6 * CARRIED_LENGTH_MAX), 'base64').toString('utf8');
 
 /** What a ledger shows of its devices: `waiting` ones have not fetched it. */
 export const LEDGER_SHOWS = ['all', 'waiting', 'received', 'opened', 'failed', 'expired'] as const;

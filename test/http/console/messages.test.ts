@@ -121,7 +121,11 @@ test('the panel has what a message says, as text', async () => {
   });
   const data = await command({ action_type: 'import-data', import_data: 'привет' });
   expect((await browser.get('messages.show', { at, id: data })).content).toEqual({
-    ...{ kind: 'command', action: 'import-data', text: 'привет' },
+    ...{ kind: 'command', action: 'import-data', text: 'привет', isCut: false },
+  });
+  const long = await command({ action_type: 'import-data', import_data: 'ж'.repeat(5_000) });
+  expect((await browser.get('messages.show', { at, id: long })).content).toMatchObject({
+    ...{ text: 'ж'.repeat(4_000), isCut: true },
   });
   const plain = await command({ action_type: 'update-subscription' });
   expect((await browser.get('messages.show', { at, id: plain })).content).toMatchObject({

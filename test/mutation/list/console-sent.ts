@@ -41,6 +41,29 @@ export const consoleSentFiles: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/console/pages/message-panel.tsx',
+    tests: ['test/console/messages.test.ts'],
+    changes: [
+      ["if (event.key === 'Escape' &&", "if (event.key === 'x' &&"],
+      ['    heading.current?.focus();\n    await refresh();', '    await refresh();'],
+    ],
+  },
+  {
+    file: 'src/console/pages/message-funnel.tsx',
+    tests: ['test/console/messages.test.ts'],
+    changes: [["{totals && bar('received', totals.received, 'good')}", '']],
+  },
+  {
+    file: 'src/console/pages/messages.tsx',
+    tests: ['test/console/messages.test.ts'],
+    changes: [['now.get(row.id) ?? row', 'row']],
+  },
+  {
+    file: 'src/console/texts/ru/activity.ts',
+    tests: ['test/console/messages.test.ts'],
+    changes: [['Со ссылки ${id} снято: ${devices(hwids)}', 'Со ссылки ${id} снято: ${hwids}']],
+  },
+  {
     file: 'src/store/noun/message.ts',
     tests: ['test/store/contract/serving.test.ts'],
     changes: [

@@ -18,4 +18,8 @@ export const refusals = {
   key_limit_reached: 'There are as many keys as there may be.',
   one_time_limit_reached: 'Too many open invitations. They end after ten minutes.',
   domain_limit_reached: 'There are as many domains as there may be.',
+  cancel_too_late: 'Too late: it is due in less than ten minutes, or was not scheduled.',
+  cancel_failed: 'It has ended already, or could not be saved.',
+  notification_not_found: 'There is no such message.',
+  receipt_not_found: 'The list changed meanwhile. Choose a filter again.',
 };

@@ -21,4 +21,8 @@ export const refusals: Like<typeof english> = {
   key_limit_reached: 'کلیدها به بیشترین شمار رسیده‌اند.',
   one_time_limit_reached: 'دعوت‌نامه‌های باز زیادند. پس از ده دقیقه پایان می‌یابند.',
   domain_limit_reached: 'دامنه‌ها به بیشترین شمار رسیده‌اند.',
+  cancel_too_late: 'دیر شده: کمتر از ده دقیقه مانده یا زمان‌بندی نشده بود.',
+  cancel_failed: 'پایان یافته است یا ذخیره نشد.',
+  notification_not_found: 'چنین پیامی نیست.',
+  receipt_not_found: 'فهرست تغییر کرد. صافی را دوباره برگزینید.',
 };

@@ -21,4 +21,8 @@ export const refusals: Like<typeof english> = {
   key_limit_reached: '密钥数量已达上限。',
   one_time_limit_reached: '未使用的邀请过多，它们十分钟后失效。',
   domain_limit_reached: '域名数量已达上限。',
+  cancel_too_late: '来不及了：距发送不到十分钟，或未定时。',
+  cancel_failed: '它已结束，或无法保存。',
+  notification_not_found: '没有这条消息。',
+  receipt_not_found: '列表已变化，请重新选择筛选条件。',
 };
