@@ -2,7 +2,7 @@
 
 import { backUpBeforeMigration } from './backup/before-migration.ts';
 import { addScheduledBackup, backupByChild, clearUp, newestScheduled } from './backup/shelf.ts';
-import { systemClock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import {
   type Change,
   changeBetween,
@@ -23,6 +23,7 @@ import { type RunningServer, startServer } from './http/server.ts';
 import { bindUpstreams } from './http/upstream/bind.ts';
 import { type BackupHistory, type BackupJob, startBackupJob } from './jobs/backup.ts';
 import { makeWorker } from './jobs/deliver.ts';
+import { type JobWorker, makeJobWorker } from './jobs/link-jobs.ts';
 import { startJobs } from './jobs/table.ts';
 import { LiveGateways } from './live-gateways.ts';
 import { type Log, makeLog, reasonOf } from './log.ts';
@@ -153,6 +154,14 @@ interface Beginning {
   signal: AbortSignal;
 }
 
+/** Starts the worker for jobs of the console. */
+function startJobWorker({ core, log, parts }: Beginning, clock: Clock): JobWorker {
+  const worker = makeJobWorker(core, clock, log);
+  parts.push({ name: 'link jobs', stop: worker.stop });
+  core.signals.onJob(worker.wake);
+  return worker;
+}
+
 async function startParts(beginning: Beginning): Promise<App> {
   const { loaded, settings, tallies, outgoing, gateways, core, log, parts, last, stop, signal } =
     beginning;
@@ -195,8 +204,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   providerIds.prepare(settings)();
   const outbox = gateways.worker(core, eventSenders, log, tallies);
   parts.push({ name: 'outbox', stop: () => outbox.stop() });
-  const { host, port } = settings;
-  const listenOptions = { host, port, tls: tls?.first ?? null };
+  const listenOptions = { host: settings.host, port: settings.port, tls: tls?.first ?? null };
   await bindUpstreams(core, settings.gateUpstreams, clock, log);
   const providerIdOf = providerIds.of;
   const server = await startServer({
@@ -210,7 +218,8 @@ async function startParts(beginning: Beginning): Promise<App> {
   // The database forgets a node that cannot remove itself after a while.
   const leave = () => core.store.removeNode().catch(() => undefined);
   const node = { name: nodeNameOf(settings), address: server.url, version: VERSION, startedAtMs };
-  const jobs = startJobs({ core, clock, log, worker, outbox, tls, settings, node });
+  const jobWorker = startJobWorker(beginning, clock);
+  const jobs = startJobs({ core, clock, log, worker, jobWorker, outbox, tls, settings, node });
   parts.push({ name: 'jobs', stop: () => jobs.stop().then(leave) });
   void jobs.run('node');
   worker.wake();

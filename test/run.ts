@@ -31,6 +31,7 @@ interface Counts {
 /** Files that run once on SQLite and once on PostgreSQL. */
 const ON_BOTH = new Set([
   'core/door.test.ts',
+  'core/job.test.ts',
   'core/message/cancel.test.ts',
   'core/message/deliver-keep.test.ts',
   'core/message/deliver-lanes.test.ts',
@@ -46,6 +47,7 @@ const ON_BOTH = new Set([
   'core/slot-model.test.ts',
   'e2e/crash.test.ts',
   'e2e/delivery-kill.test.ts',
+  'e2e/job-kill.test.ts',
   'e2e/never-stale.test.ts',
   'e2e/outbox-kill.test.ts',
   'e2e/race.test.ts',

@@ -8,6 +8,7 @@ export class Signals {
   readonly #acknowledging = new Map<number, Set<(id: number) => void>>();
   #onWork: (() => void) | null = null;
   #onOutbox: (() => void) | null = null;
+  #onJob: (() => void) | null = null;
 
   /** Sets the listener for work; there is at most one. */
   onWork(check: () => void): void {
@@ -17,6 +18,16 @@ export class Signals {
   /** Signals that a worker may have work. */
   workAccepted(): void {
     this.#onWork?.();
+  }
+
+  /** Sets the listener for jobs; there is at most one. */
+  onJob(check: () => void): void {
+    this.#onJob = check;
+  }
+
+  /** Signals that a job was added. */
+  jobAdded(): void {
+    this.#onJob?.();
   }
 
   /** Sets the listener for the outbox; there is at most one. */

@@ -31,6 +31,8 @@ export interface KeepSettings {
 const STORY_DAYS = 90;
 /** Days after which a ride that ended has no effect: the longest `ride.hours`. */
 const RIDE_DAYS = 30;
+/** Days for which jobs of the console that ended are listed. */
+const JOB_DAYS = 7;
 /** Days for which the code and the key of a link that ended make no link again. */
 const TOMBSTONE_DAYS = 365;
 /** Events of one owner that are kept although no webhook waits for them. */
@@ -64,6 +66,7 @@ export async function prune(
   await repeat(() => core.store.forgetFigures(fromDay), signal);
   await repeat(() => core.store.forgetDestinations(), signal);
   await repeat(() => core.store.forgetMade(nowMs - ANSWER_KEPT_MS), signal);
+  await repeat(() => core.store.forgetJobs(nowMs - JOB_DAYS * DAY_MS), signal);
 }
 
 /** Deletes ledger and content `ledgerDays` after the end, and the rest after `distributionDays`. */

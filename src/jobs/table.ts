@@ -18,6 +18,7 @@ import {
   logAuditHead,
   prune,
 } from './keep.ts';
+import type { JobWorker } from './link-jobs.ts';
 import { type NoticeSettings, noticeAppliance, noticeSubscriptions } from './notice.ts';
 import type { Outbox } from './outbox/worker.ts';
 
@@ -26,6 +27,7 @@ interface JobDeps {
   clock: Clock;
   log: Log;
   worker: Worker;
+  jobWorker: Pick<JobWorker, 'tick' | 'wake'>;
   outbox: Pick<Outbox, 'tick'>;
   /** Null: plain HTTP. */
   tls: { check(): Promise<void>; expiresAtMs(): number } | null;
@@ -45,12 +47,25 @@ interface Job {
 
 const job = (name: string, pattern: string, run: Job['run']): Job => ({ name, pattern, run });
 
-function jobs({ core, clock, log, worker, outbox, tls, settings, node }: JobDeps): Job[] {
+function jobs({
+  core,
+  clock,
+  log,
+  worker,
+  jobWorker,
+  outbox,
+  tls,
+  settings,
+  node,
+}: JobDeps): Job[] {
   const { nowMs } = clock;
   return [
     // Work that was put off waits for a second at most.
     job('deliver', '* * * * * *', () => worker.tick()),
     job('outbox', '* * * * * *', async () => outbox.tick()),
+    job('link-jobs', '* * * * * *', async () => jobWorker.tick()),
+    // Those of a node that was killed; one read.
+    job('left-jobs', '*/5 * * * * *', async () => jobWorker.wake()),
     job('node', '*/5 * * * * *', () => core.store.noteNode(node)),
     job('end-handed-over', '30 * * * * *', (signal) => endHandedOver(core, nowMs(), signal)),
     job('expire', '20 * * * * *', (signal) => expireMessages(core, nowMs(), signal)),

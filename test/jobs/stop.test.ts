@@ -67,6 +67,7 @@ test.each(['expire', 'prune', 'forget-strangers', 'prune-audit'])(
       ...{ core, clock, log, tls: null },
       worker: { wake: () => undefined, tick: async () => undefined, stop: async () => undefined },
       outbox: { tick: () => undefined },
+      jobWorker: { tick: () => undefined, wake: () => undefined },
       settings: SETTINGS,
       node: NODE,
     });
@@ -90,6 +91,7 @@ test('a job that fails, however it does, is run again at its next time', async (
     ...{ core: coreOn({}), clock, log, tls: null },
     worker: { wake: () => undefined, tick: ring, stop: async () => undefined },
     outbox: { tick: () => undefined },
+    jobWorker: { tick: () => undefined, wake: () => undefined },
     settings: SETTINGS,
     node: NODE,
   });
@@ -111,6 +113,7 @@ test('a job runs once at a time, and an outage of the database is not logged by 
     ...{ core: coreOn({}), clock, log, tls: null },
     worker: { wake: () => undefined, tick, stop: async () => undefined },
     outbox: { tick: () => undefined },
+    jobWorker: { tick: () => undefined, wake: () => undefined },
     settings: SETTINGS,
     node: NODE,
   });

@@ -38,6 +38,7 @@ import { importContract } from './contract/import.ts';
 import { importTogetherContract } from './contract/import-together.ts';
 import { inboxContract } from './contract/inbox.ts';
 import { installContract } from './contract/install.ts';
+import { jobContract } from './contract/job.ts';
 import { keepingContract } from './contract/keeping.ts';
 import { laneContract } from './contract/lane.ts';
 import { ledgerContract } from './contract/ledger.ts';
@@ -82,6 +83,7 @@ export const PARTS = {
     ...idempotencyContract,
   },
   account: { ...accountContract, ...sessionContract },
+  job: jobContract,
   change: changeContract,
   device: { ...deviceContract, ...targetContract, ...registrationContract },
   move: importContract,
@@ -101,7 +103,7 @@ type Part = keyof typeof PARTS;
 
 /** The suite of each method: a method without one does not compile. */
 export const SUITES: Record<keyof Store, Suite> = {
-  ...PARTS.account,
+  ...{ ...PARTS.account, ...PARTS.job },
   ...PARTS.change,
   ...{ ...PARTS.provider, ...PARTS.link, ...PARTS.device, ...PARTS.move },
   ...{ ...PARTS.audit, ...PARTS.node, ...PARTS.distribution, ...PARTS.delivery },

@@ -8,6 +8,7 @@ import type { AuditAnchor, AuditBlock } from '../port/audit.ts';
 import { type NewDistribution, PUSH } from '../port/distribution.ts';
 import { DOMAIN_ACTIVE, type Domain } from '../port/domain.ts';
 import type { Install, InstallTerms } from '../port/install.ts';
+import type { Job } from '../port/job.ts';
 import type { NewProvider, Provider } from '../port/provider.ts';
 import type { Buttons, OwnRideTerms } from '../port/ride.ts';
 import type { OwnPolicy } from '../port/slot.ts';
@@ -60,6 +61,15 @@ export const revokeInstall = ({ id, freedCount, hadKey }: EndedLink & { hadKey: 
 
 export const removeInstall = ({ id, freedCount }: EndedLink) =>
   deed('install.remove', { id, hwids: freedCount });
+
+/** One entry for all links of a job. */
+export const endJob = (job: Pick<Job, 'id' | 'kind' | 'state' | 'changedCount' | 'seenCount'>) =>
+  deed(job.kind === 'links.remove' ? 'install.remove-many' : 'install.update-many', {
+    job: job.id,
+    links: job.changedCount,
+    looked_at: job.seenCount,
+    ...(job.state !== 'done' && { ended: job.state }),
+  });
 
 export const addDomain = ({ id, domainHash }: Pick<Domain, 'id' | 'domainHash'>) =>
   deed('domain.add', { id, domain_hash: domainHash });

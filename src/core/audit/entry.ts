@@ -18,6 +18,8 @@ export const ACTIONS = {
   'install.revoke':
     'a link got a new code, lost its subscription key, and all HWIDs were taken off',
   'install.remove': 'a link was removed',
+  'install.update-many': 'a job of the console changed links: how many, and how it ended',
+  'install.remove-many': 'a job of the console removed links: how many, and how it ended',
   'hwid.delete': 'a HWID was taken off a link',
   'domain.add': 'a domain was bound',
   'domain.activate': 'a disabled domain was bound again',

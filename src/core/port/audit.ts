@@ -16,6 +16,8 @@ export interface Act {
   /** Throws if the caller has left: the step must not change anything then. */
   readonly actor: Actor;
   readonly atMs: number;
+  /** True for a part of a job, which has one entry for all of them at its end. */
+  readonly isOfJob?: boolean;
 }
 
 /** The entries of one commit. */

@@ -24,6 +24,7 @@ import type { HealthStore } from './health.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { InboxStore } from './inbox.ts';
 import type { InstallStore } from './install.ts';
+import type { JobStore } from './job.ts';
 import type { KeepingStore } from './keeping.ts';
 import type { LinkStore } from './link.ts';
 import type { LinkEndStore } from './link-end.ts';
@@ -55,6 +56,7 @@ export interface Store
     RegistrationStore,
     RideStore,
     InboxStore,
+    JobStore,
     AuditStore,
     ImportStore,
     CountStore,

@@ -4,6 +4,7 @@ import type { CallName } from '../../core/account/roles.ts';
 import { activityCalls } from './activity-calls.ts';
 import type { AnyCall, GivenTo, GotFrom } from './call.ts';
 import { domainCalls } from './domain-calls.ts';
+import { jobCalls } from './job-calls.ts';
 import { linkCalls } from './link-calls.ts';
 import { linkFileCalls } from './link-file-calls.ts';
 import { messageCalls } from './message-calls.ts';
@@ -16,6 +17,7 @@ export const CALLS = {
   ...accountCalls,
   ...overviewCalls,
   ...linkCalls,
+  ...jobCalls,
   ...messageCalls,
   ...activityCalls,
   ...linkFileCalls,

@@ -47,7 +47,7 @@ export class AuditNotes {
 
   /** A provider's own deed writes its row at the end: the write locked it. Throws if it is gone. */
   add(act: Act, deed: Deed | null, providerId?: number): void {
-    if (deed === null) return;
+    if (deed === null || act.isOfJob === true) return;
     const { actor } = act;
     const isOwn = providerId === undefined || actor.kind === 'provider';
     this.#notes.push({ act, deed, providerId: isOwn ? null : providerId });

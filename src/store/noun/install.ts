@@ -9,6 +9,7 @@ import {
   type AddRefusal,
   INSTALL_ACTIVE,
   type Install,
+  type InstallChange,
   type InstallSelector,
   type InstallStore,
   type InstallTerms,
@@ -158,38 +159,89 @@ function addition(
   };
 }
 
-export function installNoun(backend: Backend): InstallStore {
-  const on = { ...statements(backend), ...slotStatements(backend), ...linkStatements(backend) };
-  const { lockSlots, endSlot } = slotEndSteps(backend);
+/** Finds the provider's link; by code and id only if both name the same. */
+function* select(on: SlotsOn, providerId: number, selector: InstallSelector): Step<Install | null> {
+  const { installCode, installId } = selector;
+  if (installCode === null) return yield* on.find.get({ providerId, id: installId });
+  const found = yield* on.findByCode.get({ providerId, installCode });
+  return installId === null || found?.id === installId ? found : null;
+}
 
-  /** Finds the provider's link; by code and id only if both name the same. */
-  function* select(providerId: number, selector: InstallSelector): Step<Install | null> {
-    const { installCode, installId } = selector;
-    if (installCode === null) return yield* on.find.get({ providerId, id: installId });
-    const found = yield* on.findByCode.get({ providerId, installCode });
-    return installId === null || found?.id === installId ? found : null;
-  }
+type SlotsOn = On & ReturnType<typeof slotStatements>;
+
+/** The changes of a link by its provider, whose row the caller has locked. */
+export function linkChangeSteps(backend: Backend, on: SlotsOn = linkOn(backend)) {
+  const { lockSlots, endSlot } = slotEndSteps(backend);
+  return {
+    /** `isChanged`: false if the link was so before. */
+    *update(
+      notes: Notes,
+      { providerId, id, change: wanted }: { providerId: number; id: number; change: InstallChange },
+      act: Act,
+    ): Step<
+      | { installCode: string; isChanged: boolean }
+      | 'install_not_found'
+      | 'install_limit_below_count'
+      | 'subscription_key_exists'
+    > {
+      const known = yield* on.lock.get({ providerId, id });
+      if (known === null) return 'install_not_found';
+      const after = { ...known, ...wanted, providerId };
+      const hasKey = after.subscriptionKeyHash !== null;
+      if (hasKey && (yield* on.otherWithKey.get(after)) !== null) {
+        return 'subscription_key_exists';
+      }
+      if ((yield* on.change.run(after)) === 0) return 'install_limit_below_count';
+      const deed = deeds.updateInstall(known, after);
+      notes.audit(act, deed, providerId);
+      if (deed !== null) {
+        notes.event(providerId, act.atMs, () => happenings.linkUpdated(after, deed));
+      }
+      return { installCode: known.installCode, isChanged: deed !== null };
+    },
+
+    *free(
+      notes: Notes,
+      {
+        providerId,
+        selector,
+        hwid,
+      }: { providerId: number; selector: InstallSelector; hwid: string },
+      act: Act,
+    ): Step<{ deviceCount: number } | 'install_code_error'> {
+      const found = yield* select(on, providerId, selector);
+      const link = found && (yield* on.lock.get({ providerId, id: found.id }));
+      if (link === null) return 'install_code_error';
+      const installId = link.id;
+      const slot = yield* on.slotOf.get({ installId, hwid });
+      if (slot === null) return { deviceCount: link.deviceCount };
+      const row = { ...slot, installId, providerId };
+      yield* lockSlots([row]);
+      const why = { why: 'deleted', actor: act.actor.name, forDeviceId: null } as const;
+      yield* endSlot(notes, row, { ...why, nowMs: act.atMs });
+      notes.audit(act, deeds.freeSlot(installId, hwid), providerId);
+      return { deviceCount: link.deviceCount - 1 };
+    },
+  };
+}
+
+function linkOn(backend: Backend): SlotsOn {
+  return { ...statements(backend), ...slotStatements(backend), ...linkStatements(backend) };
+}
+
+export function installNoun(backend: Backend): InstallStore {
+  const on = linkOn(backend);
+  const steps = linkChangeSteps(backend, on);
 
   return {
     ...addition(backend, on),
 
-    updateInstall: (providerId, id, wanted, act) =>
+    updateInstall: (providerId, id, change, act) =>
       backend.write(function* (notes) {
         yield* backend.lockProvider(providerId);
-        const known = yield* on.lock.get({ providerId, id });
-        if (known === null) return 'install_not_found';
-        const after = { ...known, ...wanted, providerId };
-        const hasKey = after.subscriptionKeyHash !== null;
-        if (hasKey && (yield* on.otherWithKey.get(after)) !== null) {
-          return 'subscription_key_exists';
-        }
-        if ((yield* on.change.run(after)) === 0) return 'install_limit_below_count';
-        const deed = deeds.updateInstall(known, after);
-        notes.audit(act, deed, providerId);
-        if (deed !== null) {
-          notes.event(providerId, act.atMs, () => happenings.linkUpdated(after, deed));
-        }
-        return { says: 'ok', installCode: known.installCode };
+        const updated = yield* steps.update(notes, { providerId, id, change }, act);
+        if (typeof updated === 'string') return updated;
+        return { says: 'ok', installCode: updated.installCode };
       }),
 
     listInstalls: (providerId, { id, beforeId, countMax }) => {
@@ -203,7 +255,7 @@ export function installNoun(backend: Backend): InstallStore {
 
     listSlots: (providerId, selector, hwid, countMax) =>
       backend.read(function* () {
-        const link = yield* select(providerId, selector);
+        const link = yield* select(on, providerId, selector);
         if (link === null) return 'install_code_error';
         return hwid === null
           ? yield* on.listSlots.all({ installId: link.id, countMax })
@@ -213,18 +265,7 @@ export function installNoun(backend: Backend): InstallStore {
     freeSlot: (providerId, selector, hwid, act) =>
       backend.write(function* (notes) {
         yield* backend.lockProvider(providerId);
-        const found = yield* select(providerId, selector);
-        const link = found && (yield* on.lock.get({ providerId, id: found.id }));
-        if (link === null) return 'install_code_error';
-        const installId = link.id;
-        const slot = yield* on.slotOf.get({ installId, hwid });
-        if (slot === null) return { deviceCount: link.deviceCount };
-        const row = { ...slot, installId, providerId };
-        yield* lockSlots([row]);
-        const why = { why: 'deleted', actor: act.actor.name, forDeviceId: null } as const;
-        yield* endSlot(notes, row, { ...why, nowMs: act.atMs });
-        notes.audit(act, deeds.freeSlot(installId, hwid), providerId);
-        return { deviceCount: link.deviceCount - 1 };
+        return yield* steps.free(notes, { providerId, selector, hwid }, act);
       }),
   };
 }

@@ -5,7 +5,7 @@ import * as deeds from '../../core/audit/deeds.ts';
 import * as happenings from '../../core/event/happenings.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { Install, InstallTerms } from '../../core/port/install.ts';
-import type { LinkEndStore } from '../../core/port/link-end.ts';
+import type { LinkEndStore, RevokedInstall } from '../../core/port/link-end.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { type Backend, type Notes, type Step, value } from '../backend.ts';
 import { type SlotRow, slotEndSteps } from './slot-end.ts';
@@ -60,7 +60,21 @@ function statements(backend: Backend) {
   };
 }
 
-export function linkEndNoun(backend: Backend): LinkEndStore {
+interface LinkName {
+  providerId: number;
+  installId: number;
+}
+
+interface Revocation {
+  installCode: string;
+  /** Devices whose registrations the link claimed. */
+  claimed: readonly number[];
+}
+
+const NOT_FOUND = 'install_not_found';
+
+/** The ends of a link's slots, and of the link; the caller has locked its provider. */
+export function linkEndSteps(backend: Backend) {
   const on = statements(backend);
   const { lockSlots, endSlot } = slotEndSteps(backend);
   const tombstones = tombstoneSteps(backend);
@@ -90,61 +104,89 @@ export function linkEndNoun(backend: Backend): LinkEndStore {
   }
 
   return {
+    claimsOf,
+
+    find: (providerId: number, installId: number) => on.find.get({ providerId, installId }),
+
+    *free(notes: Notes, { providerId, installId }: LinkName, act: Act) {
+      if ((yield* on.lock.get({ providerId, installId })) === null) return NOT_FOUND;
+      const freed = yield* freeAll(notes, installId, act);
+      const deed = freed.length > 0 ? deeds.freeSlots(installId, freed.length) : null;
+      notes.audit(act, deed, providerId);
+      return { freedCount: freed.length };
+    },
+
+    /** `claimed`: what {@link claimsOf} found; later claims are by devices that this finds. */
+    *revoke(
+      notes: Notes,
+      { providerId, installId, installCode, claimed }: LinkName & Revocation,
+      act: Act,
+    ): Step<RevokedInstall | 'install_not_found' | 'install_code_exists'> {
+      const link = yield* on.lock.get({ providerId, installId });
+      if (link === null) return NOT_FOUND;
+      const isTaken = (yield* on.byCode.get({ installCode })) !== null;
+      if (isTaken || (yield* tombstones.find(providerId, { installCode })) !== null) {
+        return 'install_code_exists';
+      }
+      const former = yield* on.former.all({ installId });
+      const held = yield* on.slots.all({ installId });
+      const owners = [...former, ...held].map(({ deviceId }) => deviceId);
+      const deviceIds = [...new Set([...claimed, ...owners])];
+      yield* on.lockDevices.run({ deviceIds });
+      const freed = yield* freeAll(notes, installId, act);
+      yield* on.dropClaims.run({ deviceIds, providerId, installId });
+      const ended = { ...link, providerId, nowMs: act.atMs };
+      yield* tombstones.add({ ...ended, why: 'revoked' });
+      yield* on.rename.run({ installId, installCode });
+      const hadKey = link.subscriptionKeyHash !== null;
+      const facts = { id: installId, freedCount: freed.length, hadKey };
+      notes.audit(act, deeds.revokeInstall(facts), providerId);
+      notes.event(providerId, act.atMs, () => happenings.linkRevoked(facts));
+      notes.changed(deviceIds);
+      return { freedCount: freed.length, hadKey, deviceIds };
+    },
+
+    *remove(notes: Notes, { providerId, installId }: LinkName, act: Act) {
+      const link = yield* on.lock.get({ providerId, installId });
+      if (link === null) return NOT_FOUND;
+      const freed = yield* freeAll(notes, installId, act);
+      const ended = { ...link, providerId, nowMs: act.atMs };
+      yield* tombstones.add({ ...ended, why: 'removed' });
+      yield* on.remove.run({ installId });
+      const facts = { id: installId, freedCount: freed.length };
+      notes.audit(act, deeds.removeInstall(facts), providerId);
+      notes.event(providerId, act.atMs, () => happenings.linkRemoved(facts));
+      return { freedCount: freed.length };
+    },
+  };
+}
+
+export function linkEndNoun(backend: Backend): LinkEndStore {
+  const steps = linkEndSteps(backend);
+  const tombstones = tombstoneSteps(backend);
+
+  return {
     freeSlots: (providerId, installId, act) =>
       backend.write(function* (notes) {
         yield* backend.lockProvider(providerId);
-        if ((yield* on.lock.get({ providerId, installId })) === null) return 'install_not_found';
-        const freed = yield* freeAll(notes, installId, act);
-        const deed = freed.length > 0 ? deeds.freeSlots(installId, freed.length) : null;
-        notes.audit(act, deed, providerId);
-        return { freedCount: freed.length };
+        return yield* steps.free(notes, { providerId, installId }, act);
       }),
 
     revokeInstall: async (providerId, installId, installCode, act, turn = nextTurn) => {
-      const found = await backend.read(() => on.find.get({ providerId, installId }));
-      if (found === null) return 'install_not_found';
-      // Later claims are by devices that the write finds itself.
-      const claimed = await claimsOf(installId, turn);
+      const found = await backend.read(() => steps.find(providerId, installId));
+      if (found === null) return NOT_FOUND;
+      const claimed = await steps.claimsOf(installId, turn);
       return backend.write(function* (notes) {
         yield* backend.lockProvider(providerId);
-        const link = yield* on.lock.get({ providerId, installId });
-        if (link === null) return 'install_not_found';
-        const isTaken = (yield* on.byCode.get({ installCode })) !== null;
-        if (isTaken || (yield* tombstones.find(providerId, { installCode })) !== null) {
-          return 'install_code_exists';
-        }
-        const former = yield* on.former.all({ installId });
-        const held = yield* on.slots.all({ installId });
-        const owners = [...former, ...held].map(({ deviceId }) => deviceId);
-        const deviceIds = [...new Set([...claimed, ...owners])];
-        yield* on.lockDevices.run({ deviceIds });
-        const freed = yield* freeAll(notes, installId, act);
-        yield* on.dropClaims.run({ deviceIds, providerId, installId });
-        const ended = { ...link, providerId, nowMs: act.atMs };
-        yield* tombstones.add({ ...ended, why: 'revoked' });
-        yield* on.rename.run({ installId, installCode });
-        const hadKey = link.subscriptionKeyHash !== null;
-        const facts = { id: installId, freedCount: freed.length, hadKey };
-        notes.audit(act, deeds.revokeInstall(facts), providerId);
-        notes.event(providerId, act.atMs, () => happenings.linkRevoked(facts));
-        notes.changed(deviceIds);
-        return { freedCount: freed.length, hadKey, deviceIds };
+        const link = { providerId, installId };
+        return yield* steps.revoke(notes, { ...link, installCode, claimed }, act);
       });
     },
 
     removeInstall: (providerId, installId, act) =>
       backend.write(function* (notes) {
         yield* backend.lockProvider(providerId);
-        const link = yield* on.lock.get({ providerId, installId });
-        if (link === null) return 'install_not_found';
-        const freed = yield* freeAll(notes, installId, act);
-        const ended = { ...link, providerId, nowMs: act.atMs };
-        yield* tombstones.add({ ...ended, why: 'removed' });
-        yield* on.remove.run({ installId });
-        const facts = { id: installId, freedCount: freed.length };
-        notes.audit(act, deeds.removeInstall(facts), providerId);
-        notes.event(providerId, act.atMs, () => happenings.linkRemoved(facts));
-        return { freedCount: freed.length };
+        return yield* steps.remove(notes, { providerId, installId }, act);
       }),
 
     findEnded: (providerId, name) => backend.read(() => tombstones.find(providerId, name)),

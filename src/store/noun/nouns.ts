@@ -22,6 +22,7 @@ import { idempotencyNoun } from './idempotency.ts';
 import { importNoun } from './import.ts';
 import { inboxNoun } from './inbox.ts';
 import { installNoun } from './install.ts';
+import { jobNoun } from './job.ts';
 import { ledgerKeepingNoun } from './keeping.ts';
 import { laneNoun } from './lane.ts';
 import { ledgerNoun } from './ledger.ts';
@@ -79,6 +80,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...installNoun(backend),
     ...linkNoun(backend),
     ...linkEndNoun(backend),
+    ...jobNoun(backend),
     ...slotNoun(backend),
     ...removalNoun(backend),
     ...importNoun(backend),

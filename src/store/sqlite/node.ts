@@ -39,10 +39,14 @@ export class Processes {
         WHERE ${IN_LANE} AND lease_owner GLOB ${value('owners')}`);
     const destinations = db.prepare(sql`
         UPDATE destination SET lease_owner = NULL WHERE lease_owner GLOB ${value('owners')}`);
+    const jobs = db.prepare(sql`
+        UPDATE job SET lease_until_ms = 0
+        WHERE state = 'running' AND lease GLOB ${value('owners')}`);
     this.#release = (owners) =>
       writer.run(() => {
         distributions.run({ owners });
         destinations.run({ owners });
+        jobs.run({ owners });
       });
   }
 

@@ -12,6 +12,7 @@ import { figures } from './figures.ts';
 import { gate } from './gate.ts';
 import { gateways } from './gateways.ts';
 import { http } from './http.ts';
+import { jobFiles } from './jobs.ts';
 import { known } from './known.ts';
 import { liveFiles } from './live.ts';
 import { machine } from './machine.ts';
@@ -31,6 +32,7 @@ import { webhooks } from './webhooks.ts';
 
 export const mutatedFiles: readonly MutatedFile[] = [
   ...known,
+  ...jobFiles,
   ...gate,
   ...config,
   ...commandLineFiles,

@@ -109,7 +109,7 @@ export const storeWrites: readonly MutatedFile[] = [
       ['yield* on.dropClaims.run({ deviceIds, providerId, installId });', ''],
       ["yield* tombstones.add({ ...ended, why: 'removed' });", ''],
       ['for (const { deviceId } of found) deviceIds.push(deviceId);', ''],
-      ["if (found === null) return 'install_not_found';", ''],
+      ['if (found === null) return NOT_FOUND;', ''],
       ['await turn();', ''],
     ],
   },

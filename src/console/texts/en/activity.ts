@@ -77,6 +77,9 @@ export const activity = {
     'install.update': ({ id }) => `Link ${id} changed`,
     'install.import': ({ id, hwids }) => `Link ${id} moved in with ${devices(hwids)}`,
     'install.free': ({ id, hwids }) => `${devices(hwids)} taken off link ${id}`,
+    'install.update-many': ({ job, links, looked_at }) =>
+      `Changed ${links} of ${looked_at} links (job ${job})`,
+    'install.remove-many': ({ job, links }) => `Removed ${links} links (job ${job})`,
     'install.revoke': ({ id, hwids }) => `Link ${id} got a new code and lost ${devices(hwids)}`,
     'install.remove': ({ id, hwids }) => `Link ${id} removed with ${devices(hwids)}`,
     'hwid.delete': ({ install_id: id }) => `A device taken off link ${id}`,

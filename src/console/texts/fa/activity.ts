@@ -77,6 +77,9 @@ export const activity: Like<typeof english> = {
     'install.update': ({ id }) => `پیوند ${apart(id)} تغییر کرد`,
     'install.import': ({ id, hwids }) => `پیوند ${apart(id)} با ${devices(hwids)} آورده شد`,
     'install.free': ({ id, hwids }) => `${devices(hwids)} از پیوند ${apart(id)} برداشته شد`,
+    'install.update-many': ({ job, links, looked_at }) =>
+      `${links} از ${looked_at} پیوند تغییر کرد (کار ${job})`,
+    'install.remove-many': ({ job, links }) => `${links} پیوند برداشته شد (کار ${job})`,
     'install.revoke': ({ id, hwids }) =>
       `پیوند ${apart(id)} کد تازه گرفت و ${devices(hwids)} برداشته شد`,
     'install.remove': ({ id, hwids }) => `پیوند ${apart(id)} با ${devices(hwids)} حذف شد`,

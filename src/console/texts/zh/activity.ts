@@ -71,6 +71,9 @@ export const activity: Like<typeof english> = {
     'install.update': ({ id }) => `更改链接 ${id}`,
     'install.import': ({ id, hwids }) => `迁入链接 ${id}，含 ${hwids} 台设备`,
     'install.free': ({ id, hwids }) => `从链接 ${id} 移除 ${hwids} 台设备`,
+    'install.update-many': ({ job, links, looked_at }) =>
+      `修改了 ${looked_at} 个链接中的 ${links} 个（任务 ${job}）`,
+    'install.remove-many': ({ job, links }) => `移除了 ${links} 个链接（任务 ${job}）`,
     'install.revoke': ({ id, hwids }) => `链接 ${id} 换了新代码，移除 ${hwids} 台设备`,
     'install.remove': ({ id, hwids }) => `删除链接 ${id}，含 ${hwids} 台设备`,
     'hwid.delete': ({ install_id: id }) => `从链接 ${id} 移除一台设备`,

@@ -1,0 +1,145 @@
+/**
+ * Jobs of the console: changes of many links by a filter, and ends of slots. Each begins ten
+ * seconds after it was asked for, and until then it can be taken back without a trace.
+ */
+
+import type { Core } from '../core.ts';
+import { filterAt, type LinkFilter } from '../link-filter.ts';
+import { fromStore, Refused } from '../outcome.ts';
+import type { Job, JobKind } from '../port/job.ts';
+import type { OwnedLink } from '../port/link.ts';
+import type { Provider } from '../port/provider.ts';
+import { BULK_KINDS, type BulkChange, type JobWork, LINK_KINDS, readWork } from './work.ts';
+
+/** The time in which a person can take a job back, ms. */
+export const UNDO_MS = 10_000;
+/** Most unfinished jobs of a provider: over many links, and about one. */
+const BULK_MAX = 5;
+const LINK_JOBS_MAX = 100;
+const ENDED_SHOWN = 20;
+const EXAMPLES = 5;
+
+export interface AddedJob {
+  id: number;
+  dueAtMs: number;
+}
+
+/** What a change of many links would do. */
+export interface BulkPreview {
+  count: number;
+  /** Links whose devices are more than the new limit: they stay as they are. */
+  refusedCount: number;
+  deviceCount: number;
+  examples: Pick<OwnedLink, 'id' | 'installCode' | 'note' | 'installLimit' | 'deviceCount'>[];
+}
+
+async function add(
+  core: Core,
+  provider: Pick<Provider, 'id'>,
+  work: JobWork,
+  totalCount: number,
+  nowMs: number,
+): Promise<AddedJob | Refused<'job_limit_reached'>> {
+  const { kind, ...params } = work;
+  const isOfMany = BULK_KINDS.some((one) => one === kind);
+  const among: readonly JobKind[] = isOfMany ? BULK_KINDS : LINK_KINDS;
+  const dueAtMs = nowMs + UNDO_MS;
+  const added = await core.store.addJob({
+    ...{ providerId: provider.id, kind, params: JSON.stringify(params), actor: core.actor() },
+    ...{ totalCount, createdAtMs: nowMs, dueAtMs },
+    ...{ among, countMax: isOfMany ? BULK_MAX : LINK_JOBS_MAX },
+  });
+  if (added === 'job_limit_reached') return new Refused(added);
+  core.signals.jobAdded();
+  return { id: added.id, dueAtMs };
+}
+
+/**
+ * Adds a job that changes, or with null removes, all links that match now. Refuses
+ * `job_limit_reached` if too many jobs of the provider are unfinished, `no_links` if none matches.
+ */
+export async function changeLinks(
+  core: Core,
+  provider: Pick<Provider, 'id' | 'code'>,
+  filter: LinkFilter,
+  change: BulkChange | null,
+  nowMs: number,
+): Promise<AddedJob | Refused<'job_limit_reached' | 'no_links'>> {
+  const matching = filterAt(provider, filter);
+  const all = { providerCode: provider.code, isFull: false, status: null };
+  const newest = { ...all, beyondId: null, isOldest: false, countMax: 1 };
+  const [{ links }, count] = await Promise.all([
+    core.store.listLinkSlice(newest),
+    core.store.countLinks(matching),
+  ]);
+  const toId = links[0]?.id;
+  if (toId === undefined || count === 0) return new Refused('no_links');
+  const work: JobWork =
+    change === null
+      ? { kind: 'links.remove', filter, toId }
+      : { kind: 'links.change', filter, toId, change };
+  return add(core, provider, work, count, nowMs);
+}
+
+/** Returns what {@link changeLinks} would do now. Looks at all links, some ms a turn. */
+export async function previewChange(
+  core: Core,
+  provider: Pick<Provider, 'id' | 'code'>,
+  filter: LinkFilter,
+  change: BulkChange | null,
+): Promise<BulkPreview> {
+  const matching = filterAt(provider, filter);
+  const preview: BulkPreview = { count: 0, refusedCount: 0, deviceCount: 0, examples: [] };
+  for (let beyondId: number | null = null; ; ) {
+    const slice = { ...matching, beyondId, isOldest: false, countMax: 500 };
+    const { links, nextId } = await core.store.listLinkSlice(slice);
+    for (const link of links) {
+      const { id, installCode, note, installLimit, deviceCount } = link;
+      preview.count += 1;
+      preview.deviceCount += deviceCount;
+      const limit = change?.installLimit;
+      if (limit !== undefined && limit < deviceCount && limit !== installLimit) {
+        preview.refusedCount += 1;
+      }
+      if (preview.examples.length < EXAMPLES) {
+        preview.examples.push({ id, installCode, note, installLimit, deviceCount });
+      }
+    }
+    if (nextId === null) return preview;
+    beyondId = nextId;
+  }
+}
+
+/**
+ * Adds a job that frees the slot of a HWID, or all slots of a link, or gives it a new code. Refuses
+ * `install_not_found` if the provider has no such link, and `job_limit_reached`.
+ */
+export async function endSlotsLater(
+  core: Core,
+  provider: Pick<Provider, 'id'>,
+  work: Extract<JobWork, { linkId: number }>,
+  nowMs: number,
+): Promise<AddedJob | Refused<'job_limit_reached' | 'install_not_found'>> {
+  const link = await core.store.findLinkById(work.linkId);
+  if (link?.providerId !== provider.id) return new Refused('install_not_found');
+  return add(core, provider, work, 1, nowMs);
+}
+
+/** Takes a job back, or stops it before its next step. Refuses `job_not_found`, `job_ended`. */
+export async function cancelJob(
+  core: Core,
+  provider: Pick<Provider, 'id'>,
+  id: number,
+  nowMs: number,
+): Promise<'ok' | Refused<'job_not_found' | 'job_ended'>> {
+  return fromStore(await core.store.cancelJob(provider.id, id, nowMs));
+}
+
+/** Lists the provider's unfinished jobs and the last that ended, with what they do. */
+export async function listJobs(
+  core: Core,
+  provider: Pick<Provider, 'id'>,
+): Promise<(Job & { work: JobWork })[]> {
+  const jobs = await core.store.listJobs(provider.id, ENDED_SHOWN);
+  return jobs.map((job) => ({ ...job, work: readWork(job) }));
+}

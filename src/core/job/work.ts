@@ -1,0 +1,49 @@
+/** What a job does, as it is saved with it. */
+
+import { isRecord } from '../json-input.ts';
+import { type LinkFilter, readLinkFilter } from '../link-filter.ts';
+import type { InstallChange } from '../port/install.ts';
+import type { Job, JobKind } from '../port/job.ts';
+
+/** A change of many links: what is absent stays. */
+export type BulkChange = Pick<InstallChange, 'installLimit' | 'note' | 'status'>;
+
+export type JobWork =
+  /** `toId`: the newest link when the job was made; later ones are not its business. */
+  | { kind: 'links.change'; filter: LinkFilter; toId: number; change: BulkChange }
+  | { kind: 'links.remove'; filter: LinkFilter; toId: number }
+  | { kind: 'link.free'; linkId: number; hwid: string }
+  | { kind: 'link.free-all' | 'link.revoke'; linkId: number };
+
+/** Kinds that go over many links, and those about one. */
+export const BULK_KINDS = ['links.change', 'links.remove'] as const satisfies readonly JobKind[];
+export const LINK_KINDS = [
+  ...(['link.free', 'link.free-all', 'link.revoke'] as const),
+] satisfies readonly JobKind[];
+
+export const isBulk = ({ kind }: Pick<Job, 'kind'>) => BULK_KINDS.some((one) => one === kind);
+
+/** Reads what a job does. Throws for what another version may have saved. */
+export function readWork({ kind, params }: Pick<Job, 'kind' | 'params'>): JobWork {
+  const saved: unknown = JSON.parse(params);
+  if (!isRecord(saved)) throw new Error('a job without its work');
+  const number = (name: string) => {
+    const found = saved[name];
+    if (typeof found !== 'number') throw new Error(`a job without ${name}`);
+    return found;
+  };
+  switch (kind) {
+    case 'links.change':
+      return {
+        ...{ kind, toId: number('toId'), filter: readLinkFilter(saved['filter']) },
+        change: saved['change'] as BulkChange,
+      };
+    case 'links.remove':
+      return { kind, toId: number('toId'), filter: readLinkFilter(saved['filter']) };
+    case 'link.free':
+      return { kind, linkId: number('linkId'), hwid: String(saved['hwid']) };
+    case 'link.free-all':
+    case 'link.revoke':
+      return { kind, linkId: number('linkId') };
+  }
+}

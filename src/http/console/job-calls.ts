@@ -1,0 +1,96 @@
+/** Calls of the console for changes that take long, or that can be taken back. */
+
+import { Type } from '@sinclair/typebox';
+import { readInstallLimit, readNote } from '../../core/formats.ts';
+import {
+  cancelJob,
+  changeLinks,
+  endSlotsLater,
+  listJobs,
+  previewChange,
+} from '../../core/job/job.ts';
+import type { BulkChange } from '../../core/job/work.ts';
+import { isRefused, malformed, type Refused } from '../../core/outcome.ts';
+import { staffCall } from './call.ts';
+import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
+import { linkFilterInput } from './link-filter.ts';
+import { unpaid } from './paid.ts';
+
+/** What a change of many links sets; null: they are removed. */
+const change = nullable(
+  inputOf({
+    limit: Type.Optional(Type.Integer()),
+    note: Type.Optional(text(2_000)),
+    status: Type.Optional(Type.Union([Type.Literal(5), Type.Literal(10)])),
+  }),
+);
+
+/** Reads a change; null: the links are removed. */
+function readChange(
+  given: { limit?: number; note?: string; status?: 5 | 10 } | null,
+): BulkChange | null | Refused<string> {
+  if (given === null) return null;
+  const { limit, note, status } = given;
+  const installLimit = limit === undefined ? undefined : readInstallLimit(limit);
+  if (isRefused(installLimit)) return installLimit;
+  const newNote = note === undefined ? undefined : note === '' ? null : readNote(note);
+  if (isRefused(newNote)) return newNote;
+  const read = {
+    ...(installLimit !== undefined && { installLimit }),
+    ...(newNote !== undefined && { note: newNote }),
+    ...(status !== undefined && { status }),
+  };
+  return Object.keys(read).length === 0 ? malformed('nothing to change is given') : read;
+}
+
+const slotInput = atProvider({ linkId: id });
+
+export const jobCalls = {
+  'jobs.list': staffCall(atProvider({}), async ({ core, nowMs, provider }) => {
+    const jobs = await listJobs(core, provider);
+    return {
+      nowMs,
+      jobs: jobs.map(({ actor, work, ...job }) => ({
+        ...{ id: job.id, state: job.state, by: actor.name, problem: job.problem },
+        ...{ totalCount: job.totalCount, seenCount: job.seenCount, work },
+        ...{ changedCount: job.changedCount, createdAtMs: job.createdAtMs },
+        ...{ dueAtMs: job.dueAtMs, endedAtMs: job.endedAtMs },
+      })),
+    };
+  }),
+  'jobs.cancel': staffCall(atProvider({ id }), ({ core, nowMs, provider }, given) =>
+    cancelJob(core, provider, given.id, nowMs),
+  ),
+  'links.bulk-preview': staffCall(
+    atProvider({ filter: linkFilterInput, change }),
+    async ({ core, provider }, given) => {
+      const read = readChange(given.change);
+      return isRefused(read) ? read : previewChange(core, provider, given.filter, read);
+    },
+  ),
+  'links.bulk': staffCall(atProvider({ filter: linkFilterInput, change }), async (staff, given) => {
+    const { core, nowMs, provider } = staff;
+    const refusal = unpaid(staff);
+    if (refusal !== null) return refusal;
+    const read = readChange(given.change);
+    return isRefused(read) ? read : changeLinks(core, provider, given.filter, read, nowMs);
+  }),
+  'slots.free': staffCall(
+    atProvider({ linkId: id, hwid: text(128) }),
+    async (staff, { linkId, hwid }) => {
+      const { core, nowMs, provider } = staff;
+      const work = { kind: 'link.free', linkId, hwid } as const;
+      return unpaid(staff) ?? endSlotsLater(core, provider, work, nowMs);
+    },
+  ),
+  'slots.free-all': staffCall(slotInput, async (staff, { linkId }) => {
+    const { core, nowMs, provider } = staff;
+    const work = { kind: 'link.free-all', linkId } as const;
+    return unpaid(staff) ?? endSlotsLater(core, provider, work, nowMs);
+  }),
+  'links.revoke': staffCall(slotInput, async (staff, { linkId }) => {
+    const { core, nowMs, provider } = staff;
+    const work = { kind: 'link.revoke', linkId } as const;
+    return unpaid(staff) ?? endSlotsLater(core, provider, work, nowMs);
+  }),
+};

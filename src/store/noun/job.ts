@@ -1,0 +1,256 @@
+/** Jobs: claims, and steps that change links together with the position. */
+
+import { sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
+import type { Act, Actor } from '../../core/port/audit.ts';
+import type { Job, JobHold, JobStore, LinksStep, SlotsWork } from '../../core/port/job.ts';
+import { nextTurn } from '../../core/turn.ts';
+import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import { linkChangeSteps } from './install.ts';
+import { linkEndSteps } from './link-end.ts';
+
+/** Jobs that one step forgets. */
+const FORGET_COUNT = 500;
+
+type JobRow = Omit<Job, 'actor'> & { actor: string };
+
+const jobOf = (row: JobRow): Job => ({ ...row, actor: JSON.parse(row.actor) as Actor });
+
+function statements(backend: Backend) {
+  const { among, locked, lockedUnlessBusy } = backend;
+  const job = sql`
+    SELECT id, provider_id AS "providerId",
+      (SELECT code FROM provider p WHERE p.id = job.provider_id) AS "providerCode",
+      kind, params, actor, state, after_id AS "afterId",
+      total_count AS "totalCount", seen_count AS "seenCount", changed_count AS "changedCount",
+      result AS problem, created_at_ms AS "createdAtMs", due_at_ms AS "dueAtMs",
+      ended_at_ms AS "endedAtMs"
+    FROM job`;
+  const isOpen = sql`state IN ('waiting', 'running')`;
+  const ofProvider = sql`provider_id = ${value('providerId')}`;
+  return {
+    openCount: backend.prepare<{ count: number }>(sql`
+        SELECT count(*) AS count FROM job
+        WHERE ${ofProvider} AND ${isOpen} AND kind ${among('among', 'text')}`),
+    add: backend.prepare(sql`
+        INSERT INTO job (provider_id, kind, params, actor, state, total_count, created_at_ms,
+          due_at_ms)
+        VALUES (${value('providerId')}, ${value('kind')}, ${value('params')}, ${value('actor')},
+          'waiting', ${value('totalCount')}, ${value('createdAtMs')}, ${value('dueAtMs')})
+        ${backend.returningId}`),
+    find: backend.prepare<JobRow>(sql`${job} WHERE ${ofProvider} AND id = ${value('id')}`),
+    lock: backend.prepare<JobRow>(sql`
+        ${job} WHERE ${ofProvider} AND id = ${value('id')} ${locked}`),
+    open: backend.prepare<JobRow>(sql`${job} WHERE ${ofProvider} AND ${isOpen} ORDER BY id DESC`),
+    ended: backend.prepare<JobRow>(sql`
+        ${job} WHERE ${ofProvider} AND NOT ${isOpen}
+        ORDER BY id DESC LIMIT ${value('countMax')}`),
+    /** The job of a claim, as long as the claim holds and the position is the one that was read. */
+    held: backend.prepare<JobRow>(sql`
+        ${job} WHERE ${ofProvider} AND id = ${value('id')} AND state = 'running'
+          AND lease = ${value('owner')} AND after_id = ${value('afterId')} ${locked}`),
+    due: backend.prepare<JobRow>(sql`
+        ${job} WHERE ${isOpen} AND (state = 'running' OR due_at_ms <= ${value('nowMs')})
+          AND (lease = ${value('owner')} OR lease_until_ms <= ${value('nowMs')}
+            OR lease_until_ms > ${value('leaseUntilMs')})
+          AND NOT EXISTS (
+            SELECT 1 FROM webhook w ${backend.join} destination d ON d.webhook_id = w.id
+            WHERE w.provider_id = job.provider_id AND d.waiting_count >= ${value('waitingMax')})
+        ORDER BY due_at_ms, id LIMIT 1 ${lockedUnlessBusy}`),
+    claim: backend.prepare(sql`
+        UPDATE job SET state = 'running', lease = ${value('owner')},
+          lease_until_ms = ${value('leaseUntilMs')}
+        WHERE id = ${value('id')}`),
+    move: backend.prepare(sql`
+        UPDATE job SET after_id = ${value('nextId')}, seen_count = ${value('seenCount')},
+          changed_count = ${value('changedCount')}, due_at_ms = ${value('behindMs')}
+        WHERE id = ${value('id')}`),
+    end: backend.prepare(sql`
+        UPDATE job SET state = ${value('state')}, result = ${value('problem')},
+          seen_count = ${value('seenCount')}, changed_count = ${value('changedCount')},
+          ended_at_ms = ${value('nowMs')}, lease = NULL, lease_until_ms = 0
+        WHERE id = ${value('id')}`),
+    next: backend.prepare<{ atMs: number | null }>(sql`
+        SELECT min(CASE WHEN state = 'waiting' THEN due_at_ms
+          WHEN lease = ${value('owner')} THEN 0 ELSE lease_until_ms END) AS "atMs"
+        FROM job WHERE ${isOpen}`),
+    forget: backend.prepare(sql`
+        DELETE FROM job WHERE id IN (
+          SELECT id FROM job WHERE ended_at_ms IS NOT NULL AND ended_at_ms < ${value('beforeMs')}
+          ORDER BY ended_at_ms LIMIT ${FORGET_COUNT})`),
+  };
+}
+
+/** The counts of a job so far, and how it ended. */
+type JobEnd = Pick<Job, 'id' | 'providerId' | 'kind' | 'actor' | 'seenCount' | 'changedCount'> & {
+  state: 'done' | 'cancelled' | 'failed';
+  problem?: string | null;
+};
+
+type On = ReturnType<typeof statements>;
+
+/** The end of a job, and the job of a claim. */
+function jobSteps(backend: Backend, on: On) {
+  return {
+    /** Ends a job. One that changed many links leaves its entry now. */
+    *end(notes: Notes, job: JobEnd, nowMs: number): Step<void> {
+      yield* on.end.run({ ...job, actor: null, problem: job.problem ?? null, nowMs });
+      const deed = job.changedCount > 0 ? deeds.endJob(job) : null;
+      notes.audit({ actor: job.actor, atMs: nowMs }, deed, job.providerId);
+    },
+
+    /** Locks the provider, and returns the job if the claim and its position hold. */
+    *held(hold: JobHold): Step<Job | null> {
+      yield* backend.lockProvider(hold.providerId);
+      const row = yield* on.held.get({ ...hold });
+      return row && jobOf(row);
+    },
+  };
+}
+
+type Steps = ReturnType<typeof jobSteps>;
+
+function work(
+  backend: Backend,
+  on: On,
+  { end, held }: Steps,
+): Pick<JobStore, 'stepLinks' | 'workOnSlots' | 'failJob'> {
+  const links = linkChangeSteps(backend);
+  const ends = linkEndSteps(backend);
+
+  /** Changes or removes a link. Returns whether it did. */
+  function* deal(
+    notes: Notes,
+    name: { providerId: number; id: number },
+    change: LinksStep['change'],
+    act: Act,
+  ): Step<boolean> {
+    if (change !== null) {
+      const updated = yield* links.update(notes, { ...name, change }, act);
+      return typeof updated !== 'string' && updated.isChanged;
+    }
+    const link = { providerId: name.providerId, installId: name.id };
+    return typeof (yield* ends.remove(notes, link, act)) !== 'string';
+  }
+
+  /** Frees slots of a link, or revokes it. Returns the problem, or devices whose tokens died. */
+  function* endSlots(
+    notes: Notes,
+    { hwid, installCode, linkId: installId }: SlotsWork,
+    { providerId, claimed }: { providerId: number; claimed: readonly number[] },
+    act: Act,
+  ): Step<string | readonly number[]> {
+    const link = { providerId, installId };
+    if (installCode !== null) {
+      const revoked = yield* ends.revoke(notes, { ...link, installCode, claimed }, act);
+      return typeof revoked === 'string' ? revoked : revoked.deviceIds;
+    }
+    const selector = { installCode: null, installId };
+    const freed =
+      hwid === null
+        ? yield* ends.free(notes, link, act)
+        : yield* links.free(notes, { providerId, selector, hwid }, act);
+    return typeof freed === 'string' ? freed : [];
+  }
+
+  return {
+    stepLinks: (hold, { change, linkIds, nextId, nowMs }) =>
+      backend.write(function* (notes) {
+        const job = yield* held(hold);
+        if (job === null) return false;
+        const act = { actor: job.actor, atMs: nowMs, isOfJob: true };
+        let { changedCount } = job;
+        for (const id of linkIds) {
+          const { providerId } = hold;
+          if (yield* deal(notes, { providerId, id }, change, act)) changedCount += 1;
+        }
+        const seenCount = job.seenCount + linkIds.length;
+        if (nextId === null)
+          yield* end(notes, { ...job, seenCount, changedCount, state: 'done' }, nowMs);
+        else
+          yield* on.move.run({ id: job.id, nextId, seenCount, changedCount, behindMs: nowMs + 1 });
+        return true;
+      }),
+
+    workOnSlots: async (hold, asked, turn = nextTurn) => {
+      const { installCode, linkId, nowMs } = asked;
+      const { providerId } = hold;
+      const claimed = installCode === null ? [] : await ends.claimsOf(linkId, turn);
+      return backend.write(function* (notes) {
+        const job = yield* held(hold);
+        if (job === null) return 'lost';
+        const act = { actor: job.actor, atMs: nowMs };
+        const ended = yield* endSlots(notes, asked, { providerId, claimed }, act);
+        if (ended === 'install_code_exists') return ended;
+        const problem = typeof ended === 'string' ? ended : null;
+        const state = problem === null ? 'done' : 'failed';
+        // The change has an entry of its own.
+        const counts = { seenCount: 1, changedCount: 0 };
+        yield* end(notes, { ...job, ...counts, state, problem }, nowMs);
+        return { deviceIds: typeof ended === 'string' ? [] : ended };
+      });
+    },
+
+    failJob: (hold, problem, nowMs) =>
+      backend.write(function* (notes) {
+        const job = yield* held(hold);
+        if (job !== null) yield* end(notes, { ...job, state: 'failed', problem }, nowMs);
+      }),
+  };
+}
+
+export function jobNoun(backend: Backend): JobStore {
+  const on = statements(backend);
+  const steps = jobSteps(backend, on);
+  return {
+    ...work(backend, on, steps),
+
+    addJob: ({ among, countMax, actor, ...draft }) =>
+      backend.write(function* () {
+        const { providerId } = draft;
+        yield* backend.lockProvider(providerId);
+        const open = (yield* on.openCount.get({ providerId, among }))?.count ?? 0;
+        if (open >= countMax) return 'job_limit_reached';
+        return { id: yield* on.add.insert({ ...draft, actor: JSON.stringify(actor) }) };
+      }),
+
+    findJob: async (providerId, id) => {
+      const row = await backend.read(() => on.find.get({ providerId, id }));
+      return row && jobOf(row);
+    },
+
+    listJobs: async (providerId, countMax) => {
+      const [open, ended] = await backend.read(() =>
+        backend.together([
+          () => on.open.all({ providerId }),
+          () => on.ended.all({ providerId, countMax }),
+        ]),
+      );
+      return [...open, ...ended].map(jobOf).sort((one, other) => other.id - one.id);
+    },
+
+    cancelJob: (providerId, id, nowMs) =>
+      backend.write(function* (notes) {
+        yield* backend.lockProvider(providerId);
+        const row = yield* on.lock.get({ providerId, id });
+        if (row === null) return 'job_not_found';
+        if (row.state !== 'waiting' && row.state !== 'running') return 'job_ended';
+        yield* steps.end(notes, { ...jobOf(row), state: 'cancelled' }, nowMs);
+        return 'ok';
+      }),
+
+    claimJob: (owner, { nowMs, leaseUntilMs }, waitingMax) =>
+      backend.write(function* () {
+        const row = yield* on.due.get({ owner, nowMs, leaseUntilMs, waitingMax });
+        if (row === null) return null;
+        yield* on.claim.run({ id: row.id, owner, leaseUntilMs });
+        return jobOf({ ...row, state: 'running' });
+      }),
+
+    findNextJobMs: async (owner) =>
+      (await backend.read(() => on.next.get({ owner })))?.atMs ?? null,
+
+    forgetJobs: async (beforeMs) =>
+      (await backend.write(() => on.forget.run({ beforeMs }))) >= FORGET_COUNT,
+  };
+}

@@ -1,0 +1,145 @@
+/** Jobs of the console, from their call to the last link, step by step on a fake clock. */
+
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { addInstall } from '../../src/core/install.ts';
+import {
+  cancelJob,
+  changeLinks,
+  endSlotsLater,
+  listJobs,
+  previewChange,
+  UNDO_MS,
+} from '../../src/core/job/job.ts';
+import { jobStep } from '../../src/core/job/step.ts';
+import type { LinkFilter } from '../../src/core/link-filter.ts';
+import { isRefused } from '../../src/core/outcome.ts';
+import { auditEntries } from '../support/audit.ts';
+import { type Engine, makeProvider, openEngine } from '../support/delivery.ts';
+
+const ALL: LinkFilter = { search: null, status: null, isFull: false };
+const LINKS = 120;
+
+let engine: Engine;
+let provider: Awaited<ReturnType<typeof makeProvider>>;
+beforeEach(async () => {
+  engine = await openEngine();
+  provider = await makeProvider(engine);
+});
+afterEach(() => engine.close());
+
+async function addLinks(count = LINKS, note = 'alpha') {
+  for (let n = 0; n < count; n++) await addLink(note);
+}
+
+async function addLink(note: string) {
+  const draft = { installCode: null, installLimit: 3, note };
+  const added = await addInstall(engine.core, provider, draft, engine.clock.nowMs());
+  if (isRefused(added)) throw new Error(added.says);
+  return added.id;
+}
+
+/** Takes steps until none is due; returns how many there were. */
+async function runDue(owner = 'one'): Promise<number> {
+  for (let steps = 0; ; steps++) {
+    if (!(await jobStep(engine.core, owner, engine.clock.nowMs()))) return steps;
+  }
+}
+
+const limits = async () => {
+  const page = { id: null, beforeId: null, countMax: 5_000 };
+  const links = await engine.core.store.listInstalls(provider.id, page);
+  return links.map((one) => one.installLimit);
+};
+
+const change = (filter: LinkFilter, what: Parameters<typeof changeLinks>[3]) =>
+  changeLinks(engine.core, provider, filter, what, engine.clock.nowMs());
+
+test('begins after ten seconds, goes over all that match, and none that came later', async () => {
+  await addLinks();
+  await addLinks(3, 'other');
+  const filter = { ...ALL, search: 'alpha' };
+  expect(await change({ ...filter, search: 'nothing' }, null)).toMatchObject({ says: 'no_links' });
+  const added = await change(filter, { installLimit: 9 });
+  expect(added).toEqual({ id: expect.any(Number), dueAtMs: engine.clock.nowMs() + UNDO_MS });
+  await addLinks(2);
+  expect(await runDue()).toBe(0);
+  engine.clock.advance(UNDO_MS);
+  expect(await runDue()).toBeGreaterThan(2);
+  expect((await limits()).filter((limit) => limit === 9)).toHaveLength(LINKS);
+  const [job] = await listJobs(engine.core, provider);
+  expect(job).toMatchObject({ state: 'done', totalCount: LINKS, changedCount: LINKS });
+  const entries = (await auditEntries(engine.core)).filter(({ action }) => /-many$/.test(action));
+  expect(entries.map(({ object }) => object)).toEqual([
+    { job: job?.id ?? 0, links: LINKS, looked_at: LINKS },
+  ]);
+});
+
+test('taken back within ten seconds, it changes nothing', async () => {
+  await addLinks(3);
+  const added = await change(ALL, null);
+  if (isRefused(added)) throw new Error(added.says);
+  const other = await makeProvider(engine);
+  const { core, clock } = engine;
+  expect(await cancelJob(core, other, added.id, clock.nowMs())).toMatchObject({
+    says: 'job_not_found',
+  });
+  expect(await cancelJob(core, provider, added.id, clock.nowMs())).toBe('ok');
+  clock.advance(UNDO_MS);
+  expect(await runDue()).toBe(0);
+  expect(await limits()).toEqual([3, 3, 3]);
+});
+
+test('jobs of two providers take turns', async () => {
+  await addLinks();
+  const first = provider;
+  await change(ALL, { installLimit: 9 });
+  provider = await makeProvider(engine);
+  await addLinks(3);
+  engine.clock.advance(1);
+  await change(ALL, null);
+  engine.clock.advance(UNDO_MS);
+  await jobStep(engine.core, 'one', engine.clock.nowMs());
+  engine.clock.advance(1);
+  await jobStep(engine.core, 'one', engine.clock.nowMs());
+  expect(await limits()).toEqual([]);
+  provider = first;
+  expect((await limits()).filter((limit) => limit === 9).length).toBeLessThan(LINKS);
+});
+
+test('a preview counts, and shows the first', async () => {
+  await addLinks(7);
+  const id = await addLink('beta');
+  expect(await previewChange(engine.core, provider, ALL, null)).toMatchObject({
+    ...{ count: 8, refusedCount: 0, deviceCount: 0, examples: { length: 5 } },
+  });
+  const found = await previewChange(engine.core, provider, { ...ALL, search: 'beta' }, null);
+  expect(found).toMatchObject({ count: 1, examples: [{ id, note: 'beta' }] });
+});
+
+test('a link of another provider is unknown to jobs about one', async () => {
+  const linkId = await addLink('alpha');
+  const other = await makeProvider(engine);
+  const { core, clock } = engine;
+  for (const kind of ['link.free-all', 'link.revoke'] as const) {
+    const refused = await endSlotsLater(core, other, { kind, linkId }, clock.nowMs());
+    expect(refused).toMatchObject({ says: 'install_not_found' });
+  }
+  await endSlotsLater(core, provider, { kind: 'link.revoke', linkId }, clock.nowMs());
+  const before = (await core.store.findLinkById(linkId))?.installCode;
+  clock.advance(UNDO_MS);
+  expect(await runDue()).toBe(1);
+  const after = (await core.store.findLinkById(linkId))?.installCode;
+  expect(after).toHaveLength(12);
+  expect(after).not.toBe(before);
+});
+
+test('a job that another version saved has failed, and others go on', async () => {
+  await addLinks(1);
+  await change(ALL, { installLimit: 9 });
+  engine.db.run(`UPDATE job SET params = '{"toId":9,"filter":{"colour":"red"}}'`);
+  engine.clock.advance(UNDO_MS);
+  expect(await runDue()).toBe(1);
+  const [job] = await engine.core.store.listJobs(provider.id, 9);
+  expect(job).toMatchObject({ state: 'failed', problem: expect.stringContaining('understood') });
+  expect(await limits()).toEqual([3]);
+});
