@@ -10,10 +10,10 @@ import { texts, wordsFor } from '../state.ts';
 type Shown = Got<'messages.show'>;
 type Totals = Got<'messages.count'>['totals'];
 
-/** Slices that are counted: the first 100,000 devices. */
+/** Slices that are counted: the first 400,000 devices. */
 const SLICES_MAX = 50;
 /** A ledger of so many devices is counted anew with each change; a larger one when asked. */
-const ANEW_MAX = 10_000;
+const ANEW_MAX = 40_000;
 
 interface Counted {
   totals: Totals;

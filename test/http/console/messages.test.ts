@@ -279,3 +279,24 @@ test('a page of activity reads a bounded number of blocks, and continues', async
   });
   expect(reads).toBe(32);
 });
+
+test('a page may end within a block; entries of others in it are not shown', async () => {
+  const entry = (provider: string) => ({
+    ...{ at: '2026-11-20T00:00:00.000Z', who: 'operator', name: at, from: 'local' },
+    ...{ action: 'provider.set', provider, object: {} },
+  });
+  const entries = [entry(at), entry('Another1'), entry(at), entry(at)];
+  const block = { number: 4, atMs: 0, entries: JSON.stringify(entries) };
+  const store = new Proxy(app.core.store, {
+    get: (target, name) =>
+      name === 'readAuditBack'
+        ? async (before: number) => (before > block.number ? [block] : [])
+        : Reflect.get(target, name).bind(target),
+  });
+  const core = { ...app.core, store };
+  const page = { providerCode: at, who: null, group: null, countMax: 2 };
+  const first = await pageAudit(core, { ...page, before: null });
+  expect(first.entries.map(({ number }) => number)).toEqual([4, 3]);
+  const rest = await pageAudit(core, { ...page, before: first.next });
+  expect(rest.entries.map(({ number }) => number)).toEqual([1]);
+});
