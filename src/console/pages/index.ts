@@ -13,6 +13,7 @@ import {
   MessagesIcon,
   OverviewIcon,
   StaffIcon,
+  WebhooksIcon,
 } from '../parts/icons.tsx';
 import type { Texts } from '../texts/texts.ts';
 
@@ -59,6 +60,13 @@ export const PAGES: readonly PageEntry[] = [
     icon: DomainsIcon,
     needs: 'domains.list',
     load: async () => (await import('./domains.tsx')).DomainsPage,
+  },
+  {
+    path: '/console/webhooks',
+    nameIn: ({ webhooks }) => webhooks.title,
+    icon: WebhooksIcon,
+    needs: 'webhooks.list',
+    load: async () => (await import('./webhooks.tsx')).WebhooksPage,
   },
   {
     path: '/console/staff',

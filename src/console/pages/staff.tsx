@@ -4,10 +4,10 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { Given, Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
-import { Copy } from '../parts/copy.tsx';
 import { Field, Form, Select } from '../parts/form.tsx';
 import { date, time } from '../parts/format.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
+import { Secret } from '../parts/secret.tsx';
 import { texts, wordsFor } from '../state.ts';
 
 type Member = Got<'staff.list'>[number];
@@ -19,17 +19,6 @@ const ROLES: readonly Role[] = ['owner', 'sender', 'support', 'reader'];
 const SCOPES: readonly Scope[] = ['read', 'links', 'send'];
 /** Ends of keys to choose from, days; 0: none. */
 const KEY_DAYS = [30, 90, 365, 0] as const;
-
-/** What is shown once. */
-function Secret({ text, hint }: { text: string; hint: string }) {
-  return (
-    <div class="secret" role="status">
-      <p>{hint}</p>
-      <bdi class="code">{text}</bdi>
-      <Copy text={() => text} />
-    </div>
-  );
-}
 
 function Problem({ of }: { of: Signal<string | null> }) {
   return (

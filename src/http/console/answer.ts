@@ -85,6 +85,9 @@ function answering(
       ...{ core: actingAs(core, actor), nowMs, site, browser: { client, agent } },
       ...{ passwords: deps.passwords, ...limits, setToken, signedIn, provider },
       account: signedIn?.account,
+      ...{ eventSenders: deps.eventSenders, webhookTests: deps.limits.webhookTests },
+      signal: request.signal,
+      grantPatience: (seconds: number) => deps.grantPatience(request, seconds),
     };
     return handle(caller, given);
   }

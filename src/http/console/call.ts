@@ -8,6 +8,7 @@ import type { Site } from '../../core/account/passkeys.ts';
 import type { Browser, SignedIn } from '../../core/account/session.ts';
 import type { Passwords } from '../../core/account/sign-in.ts';
 import type { Core } from '../../core/core.ts';
+import type { EventSenders } from '../../core/outbox/carrier.ts';
 import type { Refused } from '../../core/outcome.ts';
 import type { Account } from '../../core/port/account.ts';
 import type { Provider } from '../../core/port/provider.ts';
@@ -25,6 +26,13 @@ export interface Caller {
   wrongCodes: MinuteLimiter;
   /** Challenges of passkeys, by client: each is a row, also of a caller without a session. */
   challenges: MinuteLimiter;
+  eventSenders: EventSenders;
+  /** Tests of webhooks, by provider, together with those of the API. */
+  webhookTests: MinuteLimiter;
+  /** Aborts when the caller has left. */
+  signal: AbortSignal;
+  /** Sets the time that the answer may take, s. */
+  grantPatience(seconds: number): void;
   /** Gives the browser a session, or (null) takes it away. */
   setToken(token: string | null): void;
   signedIn: SignedIn | null;

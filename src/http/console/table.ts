@@ -11,6 +11,7 @@ import { messageCalls } from './message-calls.ts';
 import { overviewCalls } from './overview-calls.ts';
 import { accountCalls, sessionCalls } from './session-calls.ts';
 import { staffCalls } from './staff-calls.ts';
+import { webhookCalls } from './webhook-calls.ts';
 
 export const CALLS = {
   ...sessionCalls,
@@ -23,6 +24,7 @@ export const CALLS = {
   ...linkFileCalls,
   ...domainCalls,
   ...staffCalls,
+  ...webhookCalls,
 } satisfies Record<CallName, AnyCall>;
 
 type Calls = typeof CALLS;

@@ -21,6 +21,7 @@ import { outbox } from './outbox.ts';
 import { outgoing } from './outgoing.ts';
 import { rides } from './rides.ts';
 import { rim } from './rim.ts';
+import { roomFiles } from './rooms.ts';
 import { storeDevices } from './store-devices.ts';
 import { storeMessages } from './store-messages.ts';
 import { storeMove } from './store-move.ts';
@@ -33,6 +34,7 @@ import { webhooks } from './webhooks.ts';
 export const mutatedFiles: readonly MutatedFile[] = [
   ...known,
   ...jobFiles,
+  ...roomFiles,
   ...gate,
   ...config,
   ...commandLineFiles,

@@ -1,0 +1,207 @@
+/** The webhooks and Telegram chats of a provider: what they get, and how they are. */
+
+import { useSignal } from '@preact/signals';
+import type { Got } from '../../http/console/table.ts';
+import { call, Refusal } from '../call.ts';
+import { Form } from '../parts/form.tsx';
+import { date, number, time } from '../parts/format.ts';
+import { Status, useLoaded } from '../parts/loaded.tsx';
+import { Secret } from '../parts/secret.tsx';
+import { AddWebhook, Events, eventsIn, type Kind } from '../parts/webhook-new.tsx';
+import { may, texts, wordsFor } from '../state.ts';
+
+type List = Got<'webhooks.list'>;
+type Webhook = List['webhooks'][number];
+
+const nameOf = ({ chat, url }: Webhook) => url ?? chat ?? '';
+
+function State({ of }: { of: Webhook }) {
+  const words = texts.webhooks;
+  if (of.disabled !== null) return <span class="badge">{words.isOff}</span>;
+  if (of.problem !== null) return <span class="badge bad">{words.isFailing}</span>;
+  return <span class="badge good">{words.isOn}</span>;
+}
+
+interface CardProps {
+  at: string;
+  of: Webhook;
+  kinds: readonly Kind[];
+  onChange: () => Promise<void>;
+}
+
+function Facts({ of }: { of: Webhook }) {
+  const words = texts.webhooks;
+  const waiting = of.isMore ? words.atLeast(number(of.waitingCount)) : number(of.waitingCount);
+  return (
+    <dl class="facts">
+      <div>
+        <dt>{words.events}</dt>
+        <dd>{of.events.length === 0 ? words.all : of.events.join(', ')}</dd>
+      </div>
+      <div>
+        <dt>{words.waiting}</dt>
+        <dd>{waiting}</dd>
+      </div>
+      <div>
+        <dt>{words.made}</dt>
+        <dd>{date(of.createdAtMs)}</dd>
+      </div>
+      {of.disabled !== null && (
+        <div>
+          <dt>{words.offSince(time(of.disabled.atMs))}</dt>
+          <dd>
+            <bdi>{of.disabled.why}</bdi>
+          </dd>
+        </div>
+      )}
+      {of.problem !== null && (
+        <div>
+          <dt>{words.problem}</dt>
+          <dd>
+            <bdi>{of.problem}</bdi>
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+function Failed({ of }: { of: Webhook }) {
+  if (of.failed.length === 0) return null;
+  return (
+    <details>
+      <summary>{texts.webhooks.failed(of.failed.length)}</summary>
+      <ul class="list">
+        {of.failed.map(({ atMs, kind, problem }) => (
+          <li key={atMs}>
+            <bdi class="code">{kind}</bdi>
+            <bdi>{problem}</bdi>
+            <span class="number">{time(atMs)}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function WebhookCard({ at, kinds, of, onChange }: CardProps) {
+  const says = useSignal<{ isGood: boolean; text: string } | null>(null);
+  const fresh = useSignal<Got<'webhooks.rotate'> | null>(null);
+  const isBusy = useSignal(false);
+  const words = texts.webhooks;
+  const { id } = of;
+  const run = async (work: () => Promise<string | null>) => {
+    isBusy.value = true;
+    says.value = null;
+    try {
+      const text = await work();
+      says.value = text === null ? null : { isGood: true, text };
+    } catch (fault) {
+      says.value = { isGood: false, text: wordsFor(fault) };
+    }
+    isBusy.value = false;
+  };
+  const test = () =>
+    run(async () => {
+      const { problem } = await call('webhooks.test', { at, id });
+      if (problem !== null) throw new Refusal('webhook_test_failed', problem);
+      return words.accepted;
+    });
+  const change = (work: () => Promise<unknown>) =>
+    run(async () => {
+      await work();
+      await onChange();
+      return null;
+    });
+  return (
+    <section class="card" aria-busy={isBusy.value}>
+      <div class="title">
+        <h2>
+          <bdi>{nameOf(of)}</bdi>
+        </h2>
+        <State of={of} />
+      </div>
+      <Facts of={of} />
+      <Failed of={of} />
+      {may('webhooks.edit') && (
+        <>
+          <div class="actions">
+            <button type="button" onClick={test} disabled={isBusy.value}>
+              {words.test}
+            </button>
+            <button
+              type="button"
+              onClick={() =>
+                change(() => call('webhooks.edit', { at, id, isEnabled: of.disabled !== null }))
+              }
+            >
+              {of.disabled === null ? words.disable : words.enable}
+            </button>
+            {of.kind === 'webhook' && (
+              <button
+                type="button"
+                onClick={() =>
+                  change(async () => {
+                    fresh.value = await call('webhooks.rotate', { at, id, token: null });
+                  })
+                }
+              >
+                {words.rotate}
+              </button>
+            )}
+            <button type="button" onClick={() => change(() => call('webhooks.remove', { at, id }))}>
+              {words.remove}
+            </button>
+          </div>
+          <details>
+            <summary>{words.changeEvents}</summary>
+            <Form
+              submit={words.save}
+              onSubmit={async (given) => {
+                await call('webhooks.edit', { at, id, events: eventsIn(given, kinds) });
+                await onChange();
+              }}
+            >
+              <Events kinds={kinds} chosen={of.events} />
+            </Form>
+          </details>
+        </>
+      )}
+      <p class={says.value?.isGood ? 'good' : 'problem'} role="status" hidden={says.value === null}>
+        {says.value?.text}
+      </p>
+      {fresh.value?.secret != null && <Secret text={fresh.value.secret} hint={words.rotated} />}
+      {fresh.value?.publicKey != null && (
+        <Secret text={fresh.value.publicKey} hint={words.rotated} />
+      )}
+    </section>
+  );
+}
+
+export function WebhooksPage({ at }: { at: string }) {
+  const loaded = useLoaded((signal) => call('webhooks.list', { at }, signal), at);
+  const found = loaded.value.value;
+  const words = texts.webhooks;
+  return (
+    <>
+      <div class="title">
+        <h1>{words.title}</h1>
+        <p>{words.what}</p>
+      </div>
+      <Status of={loaded}>
+        {found?.webhooks.length === 0 && (
+          <div class="empty">
+            <h2>{words.none}</h2>
+            <p>{words.noneHint}</p>
+          </div>
+        )}
+        {found?.webhooks.map((one) => (
+          <WebhookCard key={one.id} at={at} of={one} kinds={found.kinds} onChange={loaded.load} />
+        ))}
+        {found && may('webhooks.add') && (
+          <AddWebhook at={at} kinds={found.kinds} onAdded={loaded.load} />
+        )}
+      </Status>
+    </>
+  );
+}

@@ -1,0 +1,124 @@
+/** Calls of the console about the webhooks of a provider. */
+
+import { Type } from '@sinclair/typebox';
+import { isRefused, Refused } from '../../core/outcome.ts';
+import { type EventKind, PROVIDER_EVENTS } from '../../core/port/event.ts';
+import { SIGNATURE_SCHEMES, WEBHOOK_LOCALES, type Webhook } from '../../core/port/webhook.ts';
+import {
+  addWebhook,
+  editWebhook,
+  findWebhook,
+  removeWebhook,
+  rotateWebhook,
+  tryWebhook,
+} from '../../core/webhook.ts';
+import { freshSecret, webhookView } from '../../core/webhook-view.ts';
+import { type Staff, staffCall } from './call.ts';
+import { atProvider, id, nullable, text } from './inputs.ts';
+import { unpaid } from './paid.ts';
+
+/** Deliveries that are counted, and failed ones that are shown. */
+const WAITING_SHOWN = 100;
+const FAILED_SHOWN = 5;
+/** A receiver may take 15 s, after up to 15 s in the queue. */
+const TEST_PATIENCE_SECONDS = 45;
+const KEEP_OLD_MS = 24 * 3_600_000;
+
+const events = Type.Array(Type.Union(PROVIDER_EVENTS.map((one) => Type.Literal(one))), {
+  maxItems: PROVIDER_EVENTS.length,
+});
+
+/** The provider's webhook. */
+async function own(
+  { core, provider }: Staff,
+  webhookId: number,
+): Promise<Webhook | Refused<string>> {
+  return findWebhook(core, webhookId, provider.id);
+}
+
+/** What a webhook waits for, and its last failures. */
+async function queueOf({ core: { store } }: Staff, webhook: Webhook) {
+  const [waiting, failed] = await Promise.all([
+    store.listDeliveries(webhook.id, 'waiting', null, WAITING_SHOWN),
+    store.listDeliveries(webhook.id, 'failed', null, FAILED_SHOWN),
+  ]);
+  return {
+    waitingCount: waiting.length,
+    isMore: waiting.length === WAITING_SHOWN,
+    problem: waiting.find(({ problem }) => problem !== null)?.problem ?? null,
+    failed: failed.map(({ atMs, kind, problem }) => ({ atMs, kind, problem })),
+  };
+}
+
+export const webhookCalls = {
+  'webhooks.list': staffCall(atProvider({}), async (staff) => {
+    const { core, nowMs, provider } = staff;
+    const all = await core.store.listWebhooks(provider.id);
+    const rows = await Promise.all(
+      all.map(async (webhook) => ({
+        ...webhookView(webhook, nowMs),
+        ...(await queueOf(staff, webhook)),
+      })),
+    );
+    return { webhooks: rows.sort((one, other) => other.id - one.id), kinds: PROVIDER_EVENTS };
+  }),
+  'webhooks.add': staffCall(
+    atProvider({
+      target: Type.Union([
+        Type.Object({
+          kind: Type.Literal('webhook'),
+          url: text(2_000),
+          scheme: Type.Union(SIGNATURE_SCHEMES.map((one) => Type.Literal(one))),
+        }),
+        Type.Object({
+          kind: Type.Literal('telegram'),
+          chat: text(64),
+          locale: Type.Union(WEBHOOK_LOCALES.map((one) => Type.Literal(one))),
+        }),
+      ]),
+      token: nullable(text(200)),
+      events,
+    }),
+    async (staff, given) => {
+      const { core, nowMs, provider } = staff;
+      const refusal = unpaid(staff);
+      if (refusal !== null) return refusal;
+      const { target, token } = given;
+      const draft = { ...target, token, events: given.events as EventKind[] };
+      const added = await addWebhook(core, provider.id, draft, nowMs);
+      if (isRefused(added)) return added;
+      return { id: added.id, ...freshSecret(target, added.secret) };
+    },
+  ),
+  'webhooks.edit': staffCall(
+    atProvider({ id, events: Type.Optional(events), isEnabled: Type.Optional(Type.Boolean()) }),
+    async (staff, { id: webhookId, at: _, ...edit }) => {
+      const webhook = await own(staff, webhookId);
+      if (isRefused(webhook)) return webhook;
+      const edited = await editWebhook(staff.core, webhook, edit, staff.nowMs);
+      return isRefused(edited) ? edited : ('ok' as const);
+    },
+  ),
+  'webhooks.test': staffCall(atProvider({ id }), async (staff, given) => {
+    const { core, eventSenders, grantPatience, nowMs, provider, signal, webhookTests } = staff;
+    const webhook = await own(staff, given.id);
+    if (isRefused(webhook)) return webhook;
+    if (!webhookTests.admits(provider.code, nowMs)) return new Refused('too_many_requests');
+    grantPatience(TEST_PATIENCE_SECONDS);
+    const verdict = await tryWebhook(core, eventSenders, webhook, nowMs, signal);
+    return { problem: verdict.verdict === 'accepted' ? null : verdict.problem };
+  }),
+  'webhooks.rotate': staffCall(
+    atProvider({ id, token: nullable(text(200)) }),
+    async (staff, { id: webhookId, token }) => {
+      const webhook = await own(staff, webhookId);
+      if (isRefused(webhook)) return webhook;
+      const wanted = { token, keepOldMs: KEEP_OLD_MS };
+      const rotated = await rotateWebhook(staff.core, webhook, wanted, staff.nowMs);
+      return isRefused(rotated) ? rotated : freshSecret(webhook.target, rotated.secret);
+    },
+  ),
+  'webhooks.remove': staffCall(atProvider({ id }), ({ core, nowMs, provider }, given) =>
+    removeWebhook(core, { id: given.id, providerId: provider.id }, nowMs),
+  ),
+};

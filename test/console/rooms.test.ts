@@ -1,0 +1,123 @@
+/** Domains, keys and staff, webhooks: bound, invited, made and removed in the browser. */
+
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { texts as en } from '../../src/console/texts/en.ts';
+import { ACT } from '../support/actor.ts';
+import { seedProvider } from '../support/app.ts';
+import { testChromium } from '../support/chromium.ts';
+import { type ConsoleSite, openTab, startConsoleSite, type Tab } from '../support/console-page.ts';
+import { PATIENCE_MS } from '../support/until.ts';
+
+setDefaultTimeout(4 * PATIENCE_MS);
+
+let site: ConsoleSite;
+beforeAll(async () => {
+  site = await startConsoleSite();
+});
+afterAll(() => site.close());
+
+const tabs: Tab[] = [];
+afterEach(async () => {
+  for (const { context, troubles } of tabs.splice(0)) {
+    expect(troubles).toEqual([]);
+    await context.close();
+  }
+});
+
+async function open(path: string) {
+  const { code, authKey } = await seedProvider(site.app);
+  const tab = await openTab(site, ['session.key', { code, key: authKey }], path);
+  tabs.push(tab);
+  const provider = await site.app.core.store.findProvider(code);
+  return { ...tab, providerId: provider?.id ?? 0, code };
+}
+
+const XSS = '<img src=x onerror=alert(1)>';
+
+testChromium('a domain is hashed in the browser, bound, disabled and enabled', async () => {
+  const { page, providerId } = await open('/console/domains');
+  const words = en.domains;
+  await page.locator('.steps').getByText(words.bindStep).waitFor();
+  await page.getByLabel(words.host).fill('https://Sub.example.com:8443/abc?x=1');
+  const hash = new Bun.CryptoHasher('sha256').update('sub.example.com').digest('hex');
+  await page.getByText(hash).first().waitFor();
+  await page.getByRole('button', { name: words.bind, exact: true }).click();
+  await page.getByText(words.isBound('sub.example.com')).waitFor();
+  const bound = () => site.app.core.store.findDomain(providerId, hash);
+  expect(await bound()).toMatchObject({ domainName: 'sub.example.com', status: 10 });
+  await page.getByRole('button', { name: words.disable }).click();
+  await page.getByRole('button', { name: words.enable }).click();
+  await page.getByRole('button', { name: words.disable }).waitFor();
+  expect(await bound()).toMatchObject({ status: 10 });
+  // The first step is done, and the next one is marked.
+  expect(await page.locator('.steps [aria-current=step] h3').textContent()).toBe(words.linkStep);
+  await page.getByLabel(words.host).fill('not a host');
+  await page.locator('.hash').getByText(words.wrongHost).waitFor();
+});
+
+testChromium('a key for a part of the API is shown once, and removed', async () => {
+  const { page, providerId } = await open('/console/staff');
+  const words = en.staff;
+  await page.getByLabel(words.name).fill(XSS);
+  await page.getByLabel(words.scope).selectOption('send');
+  await page.getByRole('button', { name: words.addKey }).click();
+  const shown = await page.locator('.secret .code').textContent();
+  expect(shown).toMatch(/^[A-Za-z0-9_-]{32}$/);
+  const [key] = await site.app.core.store.listKeys(providerId);
+  expect(key).toMatchObject({ name: XSS, scope: 'send' });
+  await page.locator('tbody').getByText(XSS).waitFor();
+  await page.getByRole('button', { name: words.remove }).click();
+  await page.locator('tbody').waitFor({ state: 'detached' });
+  expect(await site.app.core.store.listKeys(providerId)).toEqual([]);
+});
+
+testChromium('staff is invited, and the last owner stays', async () => {
+  const { page, providerId } = await open('/console/staff');
+  const words = en.staff;
+  await page.getByLabel(words.role).selectOption('owner');
+  await page.getByRole('button', { name: words.invite }).click();
+  const address = (await page.locator('.secret .code').textContent()) ?? '';
+  const invited = await site.browser.newContext({ locale: 'en-GB' });
+  const door = await invited.newPage();
+  await door.goto(address);
+  await door.getByLabel(en.signIn.name).fill('anna');
+  await door.getByRole('button', { name: en.signIn.accept }).click();
+  await door.locator('.shell').waitFor();
+  expect(door.url()).not.toContain('invitation');
+  await invited.close();
+  await page.reload();
+  await page.getByLabel(words.roleOf('anna')).selectOption('reader');
+  await page.getByText(en.refusals.last_of_role).waitFor();
+  const [member] = await site.app.core.store.listMembers(providerId);
+  expect(member).toMatchObject({ name: 'anna', role: 'owner' });
+  const grant = { providerId, role: 'owner' } as const;
+  const draft = { name: 'boris', grant, countMax: 9, createdAtMs: 0, invitation: null };
+  await site.app.core.store.addAccount(draft, ACT);
+  await page.reload();
+  await page.getByLabel(words.roleOf('boris')).selectOption('support');
+  const asked = () => site.app.core.store.listMembers(providerId);
+  await page.locator(`select[aria-label="${words.roleOf('boris')}"]`).waitFor();
+  await page.reload();
+  await page.getByLabel(words.roleOf('boris')).waitFor();
+  expect((await asked()).map(({ role }) => role).sort()).toEqual(['owner', 'support']);
+});
+
+testChromium('a webhook is added with its events, disabled, and removed', async () => {
+  const { page, providerId } = await open('/console/webhooks');
+  const words = en.webhooks;
+  await page.getByText(words.none).waitFor();
+  await page.getByLabel(words.address).fill('http://127.0.0.1/hook');
+  await page.getByRole('button', { name: words.add }).click();
+  await page.locator('.form .problem:visible').waitFor();
+  await page.getByLabel(words.address).fill('https://bot.example.com/hook');
+  await page.getByLabel('link.full').check();
+  await page.getByRole('button', { name: words.add }).click();
+  await page.getByText(words.secretOnce).waitFor();
+  const [webhook] = await site.app.core.store.listWebhooks(providerId);
+  expect(webhook).toMatchObject({ events: ['link.full'], disabled: null });
+  await page.getByRole('button', { name: words.disable }).click();
+  await page.getByText(words.isOff, { exact: true }).waitFor();
+  await page.getByRole('button', { name: words.remove }).click();
+  await page.getByText(words.none).waitFor();
+  expect(await site.app.core.store.listWebhooks(providerId)).toEqual([]);
+});
