@@ -137,6 +137,23 @@ testChromium('a panel says what became of a message, and keys close it', async (
   await context.close();
 });
 
+testChromium('on a phone the panel covers the page, and nothing is wider than it', async () => {
+  const { sent } = await world();
+  const viewport = { width: 320, height: 640 };
+  const { context, page } = await open('/console/messages', { viewport, locale: 'fa-IR' });
+  const isWide = () => page.evaluate('document.documentElement.scrollWidth > innerWidth');
+  await page.locator(`#message-${sent}`).click();
+  await panelOf(page).locator('.receipt').nth(2).waitFor();
+  expect(await isWide()).toBe(false);
+  await panelOf(page).getByRole('button', { name: fa.messages.close }).click();
+  await panelOf(page).waitFor({ state: 'detached' });
+  expect(await isWide()).toBe(false);
+  await page.goto(`${site.url}/console/activity`);
+  await page.locator('.activity li').first().waitFor();
+  expect(await isWide()).toBe(false);
+  await context.close();
+});
+
 testChromium('a scheduled message is cancelled after one question', async () => {
   const { later } = await world();
   const { context, page } = await open(`/console/messages?message=${later}`);

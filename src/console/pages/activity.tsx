@@ -88,6 +88,8 @@ function aboutOf({ object }: Entry): Entry['object'] {
 function recordOf({ action, object }: Entry): [path: string, more: Record<string, string>] | null {
   const isLink = action.startsWith('install.') && action !== 'install.remove';
   const id = action === 'hwid.delete' ? object['install_id'] : object['id'];
+  // An entry of a job is about many.
+  if (typeof id !== 'number') return null;
   if (isLink || action === 'hwid.delete') return ['/console/links', { link: `${id}` }];
   const isMessage = /^(?:notification|command|distribution)\./.test(action);
   return isMessage ? ['/console/messages', { message: `${id}` }] : null;
