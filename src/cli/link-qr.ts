@@ -3,6 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Core } from '../core/core.ts';
+import { APPS, type App, finalLink } from '../core/final-link.ts';
 import { hostHash, hostName } from '../core/host-name.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
 import { INSTALL_ACTIVE } from '../core/port/install.ts';
@@ -11,7 +12,6 @@ import { subscriptionKeyHash } from '../core/secret.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { counted } from './confirm.ts';
 import { type CliContext, print, withCore } from './context.ts';
-import { APPS, type App, finalLink } from './final-link.ts';
 import { readLinkFile } from './link-csv.ts';
 import { addFilter, choose, type ManyOptions, refuseNoChoice } from './link-filter.ts';
 import { LINKS_ARGUMENT, type LinkName } from './link-name.ts';

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import decodeQr from 'qr/decode.js';
-import { APPS, type App, finalLink } from '../../src/cli/final-link.ts';
+import { APPS, type App, finalLink } from '../../src/core/final-link.ts';
 import { hostHash } from '../../src/core/host-name.ts';
 import { addLink, bind, CODE, OTHER_CODE } from '../store/contract/fixture.ts';
 import { ACT } from '../support/actor.ts';

@@ -3,6 +3,7 @@
  * work with `InstallStore` of ./install.ts.
  */
 
+import type { DeviceFacts } from './device.ts';
 import type { RefusalReason } from './figure.ts';
 import type { Install } from './install.ts';
 import type { Buttons } from './ride.ts';
@@ -39,6 +40,14 @@ export interface LinkFilter {
   unusedSinceMs?: number | null;
   /** Only links with this limit. */
   limit?: number | null;
+}
+
+/** A device on a link, as its provider knows it. */
+export interface LinkDevice extends DeviceFacts {
+  hwid: string;
+  registeredAtMs: number;
+  /** As of a slot: see `Slot`. */
+  lastSeenAtMs: number;
 }
 
 /** What is next in a list of links. */
@@ -98,6 +107,8 @@ export interface LinkStore {
   listLinksById(providerId: number, ids: readonly number[]): Promise<OwnedLink[]>;
   /** Counts the links that match, with a turn after each piece of some ms. */
   countLinks(filter: LinkFilter): Promise<number>;
+  /** Lists the devices on a link of the provider, the latest first. */
+  listLinkDevices(providerId: number, installId: number, countMax: number): Promise<LinkDevice[]>;
   /** Reads the history of a link. */
   readLinkStory(installId: number): Promise<LinkStory>;
 }

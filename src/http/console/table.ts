@@ -7,6 +7,7 @@ import { domainCalls } from './domain-calls.ts';
 import { jobCalls } from './job-calls.ts';
 import { linkCalls } from './link-calls.ts';
 import { linkFileCalls } from './link-file-calls.ts';
+import { linkPanelCalls } from './link-panel-calls.ts';
 import { messageCalls } from './message-calls.ts';
 import { overviewCalls } from './overview-calls.ts';
 import { accountCalls, sessionCalls } from './session-calls.ts';
@@ -18,6 +19,7 @@ export const CALLS = {
   ...accountCalls,
   ...overviewCalls,
   ...linkCalls,
+  ...linkPanelCalls,
   ...jobCalls,
   ...messageCalls,
   ...activityCalls,

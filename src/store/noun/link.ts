@@ -1,7 +1,14 @@
 /** Queries about links by filters, and of the operator about links of all providers. */
 
 import { type SQL, sql } from 'drizzle-orm';
-import type { LinkFilter, LinkStore, LinkStory, OwnedLink, SlotEnd } from '../../core/port/link.ts';
+import type {
+  LinkDevice,
+  LinkFilter,
+  LinkStore,
+  LinkStory,
+  OwnedLink,
+  SlotEnd,
+} from '../../core/port/link.ts';
 import { asciiLower } from '../../core/text.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { type Backend, type Prepared, type Values, value } from '../backend.ts';
@@ -107,6 +114,16 @@ function statements(backend: Backend) {
     byId: backend.prepare<LinkRow>(sql`
         ${link} WHERE i.id ${backend.among('ids')} AND i.provider_id = ${value('providerId')}
         ORDER BY i.id DESC`),
+    devices: backend.prepare<LinkDevice>(sql`
+        SELECT d.hwid AS hwid, p.os AS os, p.os_version AS "osVersion",
+          p.device_name AS "deviceName", p.app_version AS "appVersion",
+          p.user_agent AS "userAgent", s.registered_at_ms AS "registeredAtMs",
+          ${slotSeen(backend)} AS "lastSeenAtMs"
+        FROM install_device s ${backend.join} device d ON d.id = s.device_id
+          ${backend.join} device_provider p
+            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+        WHERE s.install_id = ${value('installId')} AND s.provider_id = ${value('providerId')}
+        ORDER BY s.id DESC LIMIT ${value('countMax')}`),
     ends: backend.prepare<SlotEnd>(sql`
         SELECT d.hwid AS hwid, e.registered_at_ms AS "registeredAtMs",
           e.last_seen_at_ms AS "lastSeenAtMs", e.ended_at_ms AS "endedAtMs", e.why AS why,
@@ -237,6 +254,8 @@ export function linkNoun(backend: Backend): LinkStore {
       for await (const [row] of matches(filter, ({ count }) => count)) sum += row?.count ?? 0;
       return sum;
     },
+    listLinkDevices: (providerId, installId, countMax) =>
+      Promise.resolve(backend.read(() => on.devices.all({ providerId, installId, countMax }))),
     readLinkStory: async (installId) => {
       const [ends, refusals] = await backend.read(() =>
         backend.together([() => on.ends.all({ installId }), () => on.refusals.get({ installId })]),

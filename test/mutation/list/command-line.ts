@@ -44,7 +44,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/cli/final-link.ts',
+    file: 'src/core/final-link.ts',
     tests: ['test/cli/link-qr.test.ts'],
     changes: [
       ["url.includes('?') ? '&' : '?'", "url.includes('?') ? '?' : '&'"],

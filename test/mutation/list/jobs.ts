@@ -38,4 +38,21 @@ export const jobFiles: readonly MutatedFile[] = [
     tests: ['test/http/console/jobs.test.ts'],
     changes: [["note === '' ? null : readNote(note)", 'readNote(note)']],
   },
+  {
+    file: 'src/core/same-phone.ts',
+    tests: ['test/core/same-phone.test.ts'],
+    changes: [
+      ['slot.lastSeenAtMs <= fromMs', 'slot.lastSeenAtMs < fromMs'],
+      ['slot.os === os &&', ''],
+      ["if (deviceName === '') return null;", ''],
+    ],
+  },
+  {
+    file: 'src/core/link-look.ts',
+    tests: ['test/http/console/link-panel.test.ts'],
+    changes: [
+      ['if (link?.providerId !== provider.id)', 'if (link === null)'],
+      ["if (domainHash === null) return 'domain';", ''],
+    ],
+  },
 ];

@@ -269,6 +269,25 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
     });
   },
 
+  listLinkDevices(opened) {
+    test('with what the provider knows of them, the latest first, of its own link', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      await knock(store, 'a');
+      await knock(store, 'b', CODE, { ...FACTS, deviceName: 'Tablet' }, NOW_MS + 5);
+      const devices = await store.listLinkDevices(providerId, installId, 9);
+      expect(devices).toEqual([
+        {
+          ...{ ...FACTS, hwid: 'b', deviceName: 'Tablet' },
+          ...{ registeredAtMs: NOW_MS + 5, lastSeenAtMs: NOW_MS + 5 },
+        },
+        { ...FACTS, hwid: 'a', registeredAtMs: NOW_MS, lastSeenAtMs: NOW_MS },
+      ]);
+      expect(await store.listLinkDevices(providerId, installId, 1)).toHaveLength(1);
+      expect(await store.listLinkDevices(providerId + 1, installId, 9)).toEqual([]);
+    });
+  },
+
   readLinkStory(opened) {
     test('how slots of this link ended, the latest first', async () => {
       const { store } = opened();

@@ -1,0 +1,109 @@
+/** A link as its panel in the console shows it: its devices, those it refused, and what helps. */
+
+import { appNameOf } from './app-agent.ts';
+import type { Core } from './core.ts';
+import { verdictOn } from './door.ts';
+import { isRefused, Refused } from './outcome.ts';
+import { DOMAIN_ACTIVE } from './port/domain.ts';
+import type { KeptRefusal } from './port/figure.ts';
+import { INSTALL_ACTIVE } from './port/install.ts';
+import type { LinkDevice, OwnedLink } from './port/link.ts';
+import type { Provider } from './port/provider.ts';
+import { earlierSelf } from './same-phone.ts';
+import { DEVICES_MAX, freeFrom, isAdmitted, policyOf } from './slot.ts';
+
+const ENDS_SHOWN = 20;
+
+/** A device on the link; `wasHwid`: the HWID of the silent slot that seems to be the same phone. */
+export interface ShownDevice extends Omit<LinkDevice, 'userAgent'> {
+  app: string;
+  wasHwid: string | null;
+}
+
+/**
+ * What would let a refused device in: `now` nothing more is needed, `enable` the link, `domain` to
+ * bind the domain, `room` a slot, `hwid` an app that sends a HWID.
+ */
+export type Remedy = 'now' | 'enable' | 'domain' | 'room' | 'hwid';
+
+export interface ShownRefusal extends KeptRefusal {
+  remedy: Remedy;
+  /** The HWID of a silent slot of the same model and system. */
+  wasHwid: string | null;
+}
+
+const asSeen = ({ registeredAtMs, ...device }: LinkDevice) => ({
+  ...device,
+  fromMs: registeredAtMs,
+});
+
+function shownDevices(devices: readonly LinkDevice[]): ShownDevice[] {
+  const seen = devices.map(asSeen);
+  return devices.map(({ userAgent, ...device }) => ({
+    ...device,
+    app: appNameOf(userAgent) ?? '',
+    wasHwid: earlierSelf({ ...device, fromMs: device.registeredAtMs }, seen)?.hwid ?? null,
+  }));
+}
+
+/** Asks the rule of the door for each refused device, with a domain that is bound. */
+async function shownRefusals(
+  core: Core,
+  link: OwnedLink,
+  refused: readonly KeptRefusal[],
+  devices: readonly LinkDevice[],
+  domainHash: string | null,
+  nowMs: number,
+): Promise<ShownRefusal[]> {
+  const seen = devices.map(asSeen);
+  const { installCode } = link;
+  return Promise.all(
+    refused.map(async (device) => {
+      const was = earlierSelf({ ...device, fromMs: device.firstAtMs }, seen)?.hwid ?? null;
+      const remedy = await remedyOf(device);
+      return { ...device, remedy, wasHwid: remedy === 'room' ? was : null };
+    }),
+  );
+
+  async function remedyOf({ hwid }: KeptRefusal): Promise<Remedy> {
+    if (hwid === '') return 'hwid';
+    if (link.status !== INSTALL_ACTIVE) return 'enable';
+    if (domainHash === null) return 'domain';
+    const judged = await verdictOn(core, { installCode, domainHash, hwid, isShared: true }, nowMs);
+    return !isRefused(judged) && isAdmitted(judged.verdict) ? 'now' : 'room';
+  }
+}
+
+/** Returns when the policy itself frees the slot that was not seen for longest; null: never. */
+function freedFromMs(link: OwnedLink, provider: Provider, devices: readonly LinkDevice[]) {
+  const [oldest] = [...devices].sort((one, other) => one.lastSeenAtMs - other.lastSeenAtMs);
+  if (oldest === undefined || link.deviceCount < link.installLimit) return null;
+  const policy = policyOf(link, provider);
+  const full = { policy, oldest, replacedAtMs: link.replacedAtMs };
+  const times = Object.values(freeFrom(full)).filter((one) => one !== null);
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+/** Reads a link of the provider for its panel. Refuses `install_not_found`. */
+export async function lookAtLink(core: Core, provider: Provider, id: number, nowMs: number) {
+  const { store } = core;
+  const link = await store.findLinkById(id);
+  if (link?.providerId !== provider.id) return new Refused('install_not_found');
+  const page = { id: null, beforeId: null, countMax: core.limits.domainsPerProviderMax };
+  const [devices, refused, { ends, refusals }, domains] = await Promise.all([
+    store.listLinkDevices(provider.id, id, DEVICES_MAX),
+    store.listRefused(id),
+    store.readLinkStory(id),
+    store.listDomains(provider.id, page),
+  ]);
+  const bound = domains.find(({ status }) => status === DOMAIN_ACTIVE)?.domainHash ?? null;
+  return {
+    link,
+    devices: shownDevices(devices),
+    refused: await shownRefusals(core, link, refused, devices, bound, nowMs),
+    refusals,
+    ends: ends.slice(0, ENDS_SHOWN),
+    freedFromMs: freedFromMs(link, provider, devices),
+    policy: policyOf(link, provider),
+  };
+}

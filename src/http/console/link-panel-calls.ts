@@ -1,0 +1,75 @@
+/** Calls of the console about one link: its panel, its change, its removal, its final forms. */
+
+import { Type } from '@sinclair/typebox';
+import { APPS, finalLink } from '../../core/final-link.ts';
+import { readInstallLimit, readNote } from '../../core/formats.ts';
+import { removeInstall, updateInstall } from '../../core/install.ts';
+import { lookAtLink } from '../../core/link-look.ts';
+import { isRefused, malformed, Refused } from '../../core/outcome.ts';
+import { staffCall } from './call.ts';
+import { atProvider, id, nullable, text } from './inputs.ts';
+import { unpaid } from './paid.ts';
+
+const URL_LENGTH_MAX = 2_000;
+
+/** Reads the address of a subscription, without its fragment; null: it is none. */
+function readSubscription(given: string): string | null {
+  const typed = given.trim();
+  if (!/^https?:\/\//i.test(typed) || !URL.canParse(typed)) return null;
+  const url = new URL(typed);
+  url.hash = '';
+  return url.href;
+}
+
+export const linkPanelCalls = {
+  'links.show': staffCall(atProvider({ id }), async ({ core, nowMs, provider }, given) => {
+    const found = await lookAtLink(core, provider, given.id, nowMs);
+    if (isRefused(found)) return found;
+    const { link, policy, ...more } = found;
+    return {
+      ...{ id: link.id, code: link.installCode, note: link.note, status: link.status },
+      ...{ limit: link.installLimit, deviceCount: link.deviceCount, nowMs },
+      ...{ createdAtMs: link.createdAtMs, hasKey: link.hasSubscriptionKey },
+      ...{ policy, ...more },
+    };
+  }),
+  'links.edit': staffCall(
+    atProvider({
+      id,
+      limit: Type.Optional(Type.Integer()),
+      note: Type.Optional(text(2_000)),
+      status: Type.Optional(Type.Union([Type.Literal(5), Type.Literal(10)])),
+    }),
+    async (staff, given) => {
+      const { core, nowMs, provider } = staff;
+      const refusal = unpaid(staff);
+      if (refusal !== null) return refusal;
+      const installLimit = given.limit === undefined ? undefined : readInstallLimit(given.limit);
+      if (isRefused(installLimit)) return installLimit;
+      const note = given.note === undefined || given.note === '' ? null : readNote(given.note);
+      if (isRefused(note)) return note;
+      const change = {
+        ...(installLimit !== undefined && { installLimit }),
+        ...(given.note !== undefined && { note }),
+        ...(given.status !== undefined && { status: given.status }),
+      };
+      return updateInstall(core, provider, given.id, change, nowMs);
+    },
+  ),
+  'links.remove': staffCall(atProvider({ id }), async (staff, given) => {
+    const { core, nowMs, provider } = staff;
+    return unpaid(staff) ?? removeInstall(core, provider, given.id, nowMs);
+  }),
+  /** The final link in the forms of apps. */
+  'links.final': staffCall(
+    atProvider({ id, url: text(URL_LENGTH_MAX), title: nullable(text(64)) }),
+    async ({ core, provider }, given) => {
+      const link = await core.store.findLinkById(given.id);
+      if (link?.providerId !== provider.id) return new Refused('install_not_found');
+      const url = readSubscription(given.url);
+      if (url === null) return malformed('url must be an http or https address');
+      const subscription = { url, title: given.title, installCode: link.installCode };
+      return APPS.map((app) => ({ app, text: finalLink(app, subscription) }));
+    },
+  ),
+};
