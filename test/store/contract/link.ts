@@ -23,6 +23,7 @@ type Method =
   | 'listLinkSlice'
   | 'listLinksById'
   | 'countLinks'
+  | 'listLinkDevices'
   | 'readLinkStory';
 
 const EVERY: LinkFilter = { providerCode: null, isFull: false, status: null };
