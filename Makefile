@@ -121,9 +121,8 @@ bench-nodes: build ## measure messages over two nodes on PostgreSQL (BENCH='--st
 bench-tools: ## install the load generator of the bench (Debian, Ubuntu; as root)
 	@command -v wrk taskset >/dev/null || apt-get install --yes --no-install-recommends wrk util-linux
 
-screenshots: build ## leave a picture of each page of the console in dist/screenshots
-	@mkdir -p dist/screenshots
-	@SCREENSHOTS=$(CURDIR)/dist/screenshots $(BUN) test ./test/e2e/console.test.ts
+screenshots: ## leave a picture of each page of the console in dist/screenshots
+	@$(BUN) test/console/screenshots.ts
 
 failover: build ## kill the leader of a Patroni cluster under load, 20 times (FAILOVER='--failovers 3')
 	@$(BUN) test/ha/failover.ts $(FAILOVER)
