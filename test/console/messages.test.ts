@@ -162,7 +162,7 @@ testChromium('a scheduled message is cancelled after one question', async () => 
   expect(await textOf(panel.getByRole('timer'))).toMatch(/for 23 hrs? (49|50) mins?/);
   await panel.getByRole('button', { name: words.cancel }).click();
   await panel.getByRole('dialog').getByRole('button', { name: words.cancel }).click();
-  await panel.getByText(words.states.cancelled).waitFor();
+  await panel.getByText(words.states.cancelled, { exact: true }).waitFor();
   await panel.getByRole('timer').waitFor({ state: 'detached' });
   await panel.getByRole('status').getByText(words.isCancelled).waitFor();
   expect(await page.locator('#panel-title:focus').count()).toBe(1);
