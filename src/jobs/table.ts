@@ -3,6 +3,7 @@
 import { Cron } from 'croner';
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
+import { countMixes } from '../core/device-mix.ts';
 import type { NodeFacts } from '../core/port/node.ts';
 import { isAway } from '../core/port/store.ts';
 import { type Log, reasonOf } from '../log.ts';
@@ -86,6 +87,8 @@ function jobs({
       await noticeSubscriptions(core, settings, nowMs(), signal);
       await noticeAppliance(core, tls?.expiresAtMs() ?? null, nowMs());
     }),
+    // Once a day for each provider; those that were counted today cost one read.
+    job('device-mix', '0 17 * * * *', (signal) => countMixes(core, nowMs(), signal)),
     job('audit-head', '30 0 0 * * *', () => logAuditHead(core, log)),
   ];
 }

@@ -16,6 +16,7 @@ import { changeContract } from './contract/change.ts';
 import { countContract } from './contract/count.ts';
 import { deliveryContract } from './contract/delivery.ts';
 import { deviceContract } from './contract/device.ts';
+import { deviceMixContract } from './contract/device-mix.ts';
 import { distributionContract } from './contract/distribution.ts';
 import { domainContract } from './contract/domain.ts';
 import { eventContract } from './contract/event.ts';
@@ -83,7 +84,7 @@ export const PARTS = {
     ...idempotencyContract,
   },
   account: { ...accountContract, ...sessionContract },
-  job: jobContract,
+  job: { ...jobContract, ...deviceMixContract },
   change: changeContract,
   device: { ...deviceContract, ...targetContract, ...registrationContract },
   move: importContract,

@@ -3,12 +3,17 @@
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
 import { Bars } from '../parts/bars.tsx';
-import { date, number } from '../parts/format.ts';
+import { date, number, time } from '../parts/format.ts';
+import { useLive } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
-import { go, texts } from '../state.ts';
+import { isSetUp, SetupSteps } from '../parts/setup.tsx';
+import { systemName } from '../parts/system.ts';
+import { go, may, texts } from '../state.ts';
 
 type Overview = Got<'overview.read'>;
 
+/** Rows of systems and apps. */
+const MIX_SHOWN = 8;
 const REFUSED = ['refused_hwid', 'refused_domain', 'refused_disabled', 'refused_full'] as const;
 
 function Figure({ label, value, more }: { label: string; value: string; more: string }) {
@@ -22,9 +27,111 @@ function Figure({ label, value, more }: { label: string; value: string; more: st
   );
 }
 
-function Page({ code, days, ...found }: Overview) {
+/** What is wrong and can be helped, before all figures. */
+function Warnings({ of }: { of: Overview }) {
   const words = texts.overview;
-  const bars = days.map((one) => ({
+  const warnings = [
+    ...(of.isSuspended ? [{ text: words.suspendedHint, to: null }] : []),
+    ...(of.domainCount === 0 ? [{ text: words.noDomain, to: '/console/domains' }] : []),
+    ...(of.disabledWebhookCount > 0
+      ? [{ text: words.webhooksOff(of.disabledWebhookCount), to: '/console/webhooks' }]
+      : []),
+  ];
+  return (
+    <>
+      {warnings.map(({ text, to }) => (
+        <div key={text} class="notice" role="status">
+          <p>{text}</p>
+          {to !== null && (
+            <button type="button" onClick={() => go(to)}>
+              {words.look}
+            </button>
+          )}
+        </div>
+      ))}
+    </>
+  );
+}
+
+function Refusals({ of }: { of: Overview['refusals'] }) {
+  const words = texts.overview;
+  return (
+    <section class="card">
+      <h2>{words.refusals}</h2>
+      {of.length === 0 && <p class="hint">{words.noRefusals}</p>}
+      <ul class="list">
+        {of.map((one) => (
+          <li key={one.installId}>
+            <button
+              type="button"
+              class="plain code"
+              onClick={() => go('/console/links', { link: `${one.installId}` })}
+            >
+              {one.installCode}
+            </button>
+            <span>{texts.reasons[one.reason]}</span>
+            <span class="number">{words.refusalCount(one.refusedCount)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Devices by system and app, as bars. */
+function Mix({ of }: { of: Overview['mix'] }) {
+  const words = texts.overview;
+  const most = Math.max(1, ...(of?.counts ?? []).map(({ count }) => count));
+  return (
+    <section class="card">
+      <h2>{words.mix}</h2>
+      {of === null && <p class="hint">{words.mixLater}</p>}
+      {of?.counts.length === 0 && <p class="hint">{words.noDevices}</p>}
+      <ul class="mix">
+        {of?.counts.slice(0, MIX_SHOWN).map(({ os, app, count }) => (
+          <li key={`${os} ${app}`}>
+            <bdi>{systemName(os) || words.otherSystem}</bdi>
+            <bdi class="hint">{app || words.otherApp}</bdi>
+            <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+              <rect class="share-all" width="100" height="6" rx="3" />
+              <rect class="share-part" width={(100 * count) / most} height="6" rx="3" />
+            </svg>
+            <span class="number">{number(count)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Next({ of }: { of: Overview['next'] }) {
+  const words = texts.overview;
+  return (
+    <section class="card">
+      <h2>{words.next}</h2>
+      {of.length === 0 && <p class="hint">{words.noNext}</p>}
+      <ul class="list">
+        {of.map(({ dueAtMs, hwidCount, id, isPush, os }) => (
+          <li key={id}>
+            <button
+              type="button"
+              class="plain"
+              onClick={() => go('/console/messages', { message: `${id}` })}
+            >
+              {isPush ? words.notification : words.command}
+            </button>
+            <span>{hwidCount > 0 ? words.toDevices(hwidCount) : <bdi>{os}</bdi>}</span>
+            <span class="number">{time(dueAtMs)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Page({ found, setup }: { found: Overview; setup: Got<'setup.read'> }) {
+  const words = texts.overview;
+  const bars = found.days.map((one) => ({
     day: one.day,
     up: one.admitted,
     down: REFUSED.reduce((sum, name) => sum + one[name], 0),
@@ -35,12 +142,19 @@ function Page({ code, days, ...found }: Overview) {
   return (
     <>
       <div class="title">
-        <h1>{found.name || code}</h1>
+        <h1>{found.name || found.code}</h1>
         <p>
           {words.plan} <bdi>{found.plan}</bdi> · {end}
           {found.isSuspended && <strong class="badge bad">{words.suspended}</strong>}
         </p>
       </div>
+      <Warnings of={found} />
+      {!isSetUp(setup) && (
+        <section class="card">
+          <h2>{texts.domains.missing}</h2>
+          <SetupSteps setup={setup} />
+        </section>
+      )}
       <dl class="figures">
         <Figure
           label={words.links}
@@ -54,31 +168,24 @@ function Page({ code, days, ...found }: Overview) {
       <section class="card">
         <Bars days={bars} label={words.byDay} up={words.admitted} down={words.refused} />
       </section>
-      <section class="card">
-        <h2>{words.refusals}</h2>
-        {found.refusals.length === 0 && <p class="hint">{words.noRefusals}</p>}
-        <ul class="list">
-          {found.refusals.map((one) => (
-            <li key={one.installCode}>
-              <button
-                type="button"
-                class="plain code"
-                onClick={() => go('/console/links', { search: one.installCode })}
-              >
-                {one.installCode}
-              </button>
-              <span>{texts.reasons[one.reason]}</span>
-              <span class="number">{words.refusalCount(one.refusedCount)}</span>
-            </li>
-          ))}
-        </ul>
-      </section>
+      <div class="columns">
+        <Refusals of={found.refusals} />
+        <Mix of={found.mix} />
+        {may('messages.list') && <Next of={found.next} />}
+      </div>
     </>
   );
 }
 
 export function OverviewPage({ at }: { at: string }) {
-  const loaded = useLoaded((signal) => call('overview.read', { at }, signal), at);
-  const found = loaded.value.value;
-  return <Status of={loaded}>{found && <Page {...found} />}</Status>;
+  const loaded = useLoaded(async (signal) => {
+    const [found, setup] = await Promise.all([
+      call('overview.read', { at }, signal),
+      call('setup.read', { at }, signal),
+    ]);
+    return { found, setup };
+  }, at);
+  useLive('messages', () => void loaded.load(), at);
+  const shown = loaded.value.value;
+  return <Status of={loaded}>{shown && <Page {...shown} />}</Status>;
 }

@@ -45,6 +45,7 @@ export interface RefusedStore {
 
 /** Refusals of one link. */
 export interface LinkRefusals {
+  installId: number;
   installCode: string;
   refusedCount: number;
   /** Time of the last one; `reason` is its reason. */

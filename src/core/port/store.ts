@@ -16,6 +16,7 @@ import type { AuditStore } from './audit.ts';
 import type { ChangeStore } from './change.ts';
 import type { CountStore } from './count.ts';
 import type { DeviceStore } from './device.ts';
+import type { DeviceMixStore } from './device-mix.ts';
 import type { DistributionStore } from './distribution.ts';
 import type { DomainStore } from './domain.ts';
 import type { EventStore } from './event.ts';
@@ -51,6 +52,7 @@ export interface Store
     SlotStore,
     DomainStore,
     DeviceStore,
+    DeviceMixStore,
     DistributionStore,
     ReceiptStore,
     RegistrationStore,

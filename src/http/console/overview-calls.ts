@@ -1,27 +1,47 @@
 /** Calls of the console: the overview of a provider, and the providers. */
 
+import { readMix } from '../../core/device-mix.ts';
 import { lastDays, listFigures } from '../../core/figures.ts';
+import { listSent, type SentPage } from '../../core/message/sent.ts';
+import { PUSH } from '../../core/port/distribution.ts';
 import { ownerCall, staffCall } from './call.ts';
 import { atProvider, inputOf } from './inputs.ts';
 
 const OVERVIEW_DAYS = 14;
 const REFUSALS_COUNT = 5;
+/** Scheduled sends that are shown. */
+const NEXT_COUNT = 5;
+const SCHEDULED: SentPage = {
+  ...{ show: 'scheduled' as const, kind: null, beforeId: null, ids: null, countMax: NEXT_COUNT },
+};
 const DAY_MS = 86_400_000;
 
 export const overviewCalls = {
   'overview.read': staffCall(atProvider({}), async ({ core, nowMs, provider }) => {
     const { fromDay, toDay } = lastDays(OVERVIEW_DAYS, nowMs);
     const of = { providerCode: provider.code, status: null, isFull: true };
-    const [days, refusals, fullCount] = await Promise.all([
+    const [days, refusals, fullCount, mix, next, webhooks, domains] = await Promise.all([
       listFigures(core, provider.id, fromDay, toDay),
       core.store.listRefusals(provider.id, nowMs - DAY_MS, REFUSALS_COUNT),
       core.store.countLinks(of),
+      readMix(core, provider.id, nowMs),
+      listSent(core, provider, SCHEDULED),
+      core.store.listWebhooks(provider.id),
+      core.store.listDomains(provider.id, {
+        ...{ id: null, beforeId: null, countMax: core.limits.domainsPerProviderMax },
+      }),
     ]);
     const { activeUntilMs, code, installCount, name, plan, suspendedAtMs } = provider;
     const linkCountMax = provider.installCountMax ?? core.limits.linksPerProviderMax;
     return {
       ...{ code, name, plan, activeUntilMs, isSuspended: suspendedAtMs !== null },
-      ...{ linkCount: installCount, linkCountMax, fullCount, days, refusals },
+      ...{ linkCount: installCount, linkCountMax, fullCount, days, refusals, mix },
+      ...{ domainCount: domains.length, domainCountMax: core.limits.domainsPerProviderMax },
+      disabledWebhookCount: webhooks.filter(({ disabled }) => disabled !== null).length,
+      next: next.messages.map(({ id, dueAtMs, notificationType, targetHwid, targetOs }) => ({
+        ...{ id, dueAtMs, isPush: notificationType === PUSH },
+        ...{ hwidCount: targetHwid === '' ? 0 : targetHwid.split(',').length, os: targetOs },
+      })),
     };
   }),
   'providers.list': ownerCall(inputOf({}), async ({ core }) => {

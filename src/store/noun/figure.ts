@@ -80,7 +80,8 @@ function readingStatements(backend: Backend) {
         FROM provider_day d ${backend.join} provider p ON p.id = d.provider_id
         WHERE ${inDays} GROUP BY p.id ORDER BY p.id`),
     refusals: backend.prepare<LinkRefusals>(sql`
-        SELECT i.install_code AS "installCode", r.refused_count AS "refusedCount",
+        SELECT i.id AS "installId", i.install_code AS "installCode",
+          r.refused_count AS "refusedCount",
           r.refused_at_ms AS "refusedAtMs", r.reason AS reason
         FROM install_refusal r ${backend.join} install i ON i.id = r.install_id
         WHERE i.provider_id = ${value('providerId')} AND r.refused_at_ms >= ${value('sinceMs')}

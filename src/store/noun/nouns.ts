@@ -11,6 +11,7 @@ import { changeNoun } from './change.ts';
 import { checkInNoun } from './check-in.ts';
 import { countNoun } from './count.ts';
 import { deviceNoun } from './device.ts';
+import { deviceMixNoun } from './device-mix.ts';
 import { distributionNoun } from './distribution.ts';
 import { domainNoun } from './domain.ts';
 import { eventNoun } from './event.ts';
@@ -66,6 +67,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...sessionNoun(backend),
     ...checkInNoun(backend),
     ...deviceNoun(backend),
+    ...deviceMixNoun(backend),
     ...forgettingNoun(backend),
     ...countNoun(backend),
     ...changeNoun(backend),

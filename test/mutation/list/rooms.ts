@@ -20,4 +20,19 @@ export const roomFiles: readonly MutatedFile[] = [
     tests: ['test/console/rooms.test.ts'],
     changes: [['status === DOMAIN_ACTIVE', 'status !== DOMAIN_ACTIVE']],
   },
+  {
+    file: 'src/core/device-mix.ts',
+    tests: ['test/core/device-mix.test.ts'],
+    changes: [
+      ['if (devices.length === SLICE) return null;', ''],
+      ['?.day === day) continue;', '?.day === day) break;'],
+      ['this.#counts.size < KINDS_MAX', 'true'],
+      ['after = { os: last.os, deviceId: last.deviceId };', 'return;'],
+    ],
+  },
+  {
+    file: 'src/store/noun/device-mix.ts',
+    tests: ['test/store/contract/job.test.ts'],
+    changes: [['yield* on.clear.run({ providerId });', '']],
+  },
 ];

@@ -62,6 +62,7 @@ export const figureContract: Record<keyof FigureStore, Suite> = {
       });
       expect(await store.listRefusals(link.providerId, 0, 9)).toEqual([
         {
+          installId: link.installId,
           installCode: CODE,
           refusedCount: 10,
           refusedAtMs: NOW_MS + 3,

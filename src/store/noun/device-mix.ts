@@ -1,0 +1,43 @@
+/** The devices of a provider by system and app, as a job counted them. */
+
+import { sql } from 'drizzle-orm';
+import type { DeviceMixStore, MixCount, MixDevice } from '../../core/port/device-mix.ts';
+import { type Backend, value } from '../backend.ts';
+
+export function deviceMixNoun(backend: Backend): DeviceMixStore {
+  const ofProvider = sql`provider_id = ${value('providerId')}`;
+  const on = {
+    devices: backend.prepare<MixDevice>(sql`
+        SELECT os, device_id AS "deviceId", user_agent AS "userAgent" FROM device_provider
+        WHERE ${ofProvider} AND (os, device_id) > (${value('os')}, ${value('deviceId')})
+        ORDER BY os, device_id LIMIT ${value('countMax')}`),
+    clear: backend.prepare(sql`DELETE FROM device_mix WHERE ${ofProvider}`),
+    add: backend.prepare(sql`
+        INSERT INTO device_mix (provider_id, day, os, app, count)
+        VALUES (${value('providerId')}, ${value('day')}, ${value('os')}, ${value('app')},
+          ${value('count')})`),
+    read: backend.prepare<MixCount & { day: number }>(sql`
+        SELECT day, os, app, count FROM device_mix WHERE ${ofProvider}
+        ORDER BY count DESC, os, app`),
+  };
+  return {
+    listMixDevices: async (providerId, after, countMax) => {
+      const { os, deviceId } = after ?? { os: '', deviceId: 0 };
+      return backend.read(() => on.devices.all({ providerId, os, deviceId, countMax }));
+    },
+    saveDeviceMix: (providerId, { counts, day }) =>
+      backend.write(function* () {
+        yield* backend.lockProvider(providerId);
+        yield* on.clear.run({ providerId });
+        for (const { os, app, count } of counts) {
+          yield* on.add.run({ providerId, day, os, app, count });
+        }
+      }),
+    readDeviceMix: async (providerId) => {
+      const rows = await backend.read(() => on.read.all({ providerId }));
+      const [first] = rows;
+      if (first === undefined) return null;
+      return { day: first.day, counts: rows.map(({ os, app, count }) => ({ os, app, count })) };
+    },
+  };
+}
