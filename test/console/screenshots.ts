@@ -13,7 +13,7 @@ import { makeWorld } from '../support/console-world.ts';
 import { ROOT } from '../support/tree.ts';
 
 const FOLDER = join(ROOT, 'dist', 'screenshots');
-const WIDE = { width: 1200, height: 720 };
+const WIDE = { width: 1280, height: 720 };
 const LOOKS: Record<string, BrowserContextOptions> = {
   light: { colorScheme: 'light', viewport: WIDE },
   dark: { colorScheme: 'dark', viewport: WIDE },

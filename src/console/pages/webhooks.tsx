@@ -33,7 +33,7 @@ function Facts({ of }: { of: Webhook }) {
   const words = texts.webhooks;
   const waiting = of.isMore ? words.atLeast(number(of.waitingCount)) : number(of.waitingCount);
   return (
-    <dl class="facts">
+    <dl class="hook-facts">
       <div>
         <dt>{words.events}</dt>
         <dd>{of.events.length === 0 ? words.all : of.events.join(', ')}</dd>
