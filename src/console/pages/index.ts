@@ -8,6 +8,8 @@ import type { CallName } from '../../core/account/roles.ts';
 import {
   AccountIcon,
   ActivityIcon,
+  CommandsIcon,
+  ComposeIcon,
   DomainsIcon,
   LinksIcon,
   MessagesIcon,
@@ -53,6 +55,20 @@ export const PAGES: readonly PageEntry[] = [
     icon: MessagesIcon,
     needs: 'messages.list',
     load: async () => (await import('./messages.tsx')).MessagesPage,
+  },
+  {
+    path: '/console/compose',
+    nameIn: ({ compose }) => compose.title,
+    icon: ComposeIcon,
+    needs: 'send.notification',
+    load: async () => (await import('./compose.tsx')).ComposePage,
+  },
+  {
+    path: '/console/commands',
+    nameIn: ({ command }) => command.title,
+    icon: CommandsIcon,
+    needs: 'send.command',
+    load: async () => (await import('./commands.tsx')).CommandsPage,
   },
   {
     path: '/console/domains',

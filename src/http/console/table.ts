@@ -10,6 +10,7 @@ import { linkFileCalls } from './link-file-calls.ts';
 import { linkPanelCalls } from './link-panel-calls.ts';
 import { messageCalls } from './message-calls.ts';
 import { overviewCalls } from './overview-calls.ts';
+import { sendCalls } from './send-calls.ts';
 import { accountCalls, sessionCalls } from './session-calls.ts';
 import { staffCalls } from './staff-calls.ts';
 import { webhookCalls } from './webhook-calls.ts';
@@ -26,6 +27,7 @@ export const CALLS = {
   ...linkFileCalls,
   ...domainCalls,
   ...staffCalls,
+  ...sendCalls,
   ...webhookCalls,
 } satisfies Record<CallName, AnyCall>;
 

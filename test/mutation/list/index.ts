@@ -1,5 +1,6 @@
 import type { MutatedFile } from '../mutation.ts';
 import { commandLineFiles } from './command-line.ts';
+import { composeFiles } from './compose.ts';
 import { config } from './config.ts';
 import { consoleFiles } from './console.ts';
 import { consoleSentFiles } from './console-sent.ts';
@@ -34,6 +35,7 @@ import { webhooks } from './webhooks.ts';
 export const mutatedFiles: readonly MutatedFile[] = [
   ...known,
   ...jobFiles,
+  ...composeFiles,
   ...roomFiles,
   ...gate,
   ...config,

@@ -1,1 +1,23 @@
-export const command = {};
+export const command = {
+  title: 'New command',
+  what: 'A command is carried out by the app, without a word to its owner.',
+  action: 'What the app does',
+  unchanged: 'as it is',
+  reset: 'back to the app’s own',
+  updateHint: 'The app fetches its subscription anew.',
+  changeType: 'What moves',
+  domain: 'the domain of all',
+  url: 'the whole address',
+  changeValue: 'The new one',
+  changeHint: 'Serve the old one until every device has moved.',
+  data: 'What is imported',
+  dataHint: 'A configuration or an address, as the app reads it.',
+  custom: 'Other settings',
+  customHint: 'One a line: key=value.',
+  actions: {
+    'update-subscription': 'Fetch the subscription',
+    'set-settings': 'Settings',
+    'sub-change': 'Another address',
+    'import-data': 'Import',
+  },
+};

@@ -1,4 +1,26 @@
 import type { command as english } from '../en/command.ts';
 import type { Like } from '../texts.ts';
 
-export const command: Like<typeof english> = {};
+export const command: Like<typeof english> = {
+  title: 'Новая команда',
+  what: 'Команду выполняет приложение, владельца не спрашивая.',
+  action: 'Что делает приложение',
+  unchanged: 'как есть',
+  reset: 'вернуть своё',
+  updateHint: 'Приложение заново получает подписку.',
+  changeType: 'Что меняется',
+  domain: 'домен у всех',
+  url: 'весь адрес',
+  changeValue: 'Новое значение',
+  changeHint: 'Старое должно работать, пока не перейдут все устройства.',
+  data: 'Что импортируется',
+  dataHint: 'Конфигурация или адрес, как их читает приложение.',
+  custom: 'Другие настройки',
+  customHint: 'По одной в строке: ключ=значение.',
+  actions: {
+    'update-subscription': 'Обновить подписку',
+    'set-settings': 'Настройки',
+    'sub-change': 'Другой адрес',
+    'import-data': 'Импорт',
+  },
+};

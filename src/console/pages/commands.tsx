@@ -1,0 +1,217 @@
+/** A remote command: a form for each action, and whom it reaches. */
+
+import { useSignal } from '@preact/signals';
+import type { Got } from '../../http/console/table.ts';
+import { call } from '../call.ts';
+import { Choice } from '../parts/choice.tsx';
+import { Field, Select } from '../parts/form.tsx';
+import { Status, useLoaded } from '../parts/loaded.tsx';
+import {
+  type Body,
+  type Given,
+  SendForm,
+  scheduleIn,
+  Targets,
+  targetsIn,
+} from '../parts/send-form.tsx';
+import { texts } from '../state.ts';
+import { useSource } from './compose.tsx';
+
+type Setting = Got<'send.settings'>[number];
+type Source = Got<'send.source'>;
+
+const ACTIONS = ['update-subscription', 'set-settings', 'sub-change', 'import-data'] as const;
+type Action = (typeof ACTIONS)[number];
+
+/** The settings that have a value; `reset` stands for the app's own. */
+const RESET = '(reset)';
+
+function settingsIn(given: Given, table: readonly Setting[]): Body {
+  const known = table.flatMap(({ key }) => {
+    const value = given[`set ${key}`] ?? '';
+    return value === '' ? [] : [[key, value === RESET ? '' : value]];
+  });
+  const own = (given['custom'] ?? '').split('\n').flatMap((line) => {
+    const at = line.indexOf('=');
+    return at < 1 ? [] : [[line.slice(0, at).trim(), line.slice(at + 1).trim()]];
+  });
+  return Object.fromEntries([...known, ...own]);
+}
+
+function contentOf(action: Action, given: Given, table: readonly Setting[]): Body {
+  switch (action) {
+    case 'set-settings':
+      return { settings: settingsIn(given, table) };
+    case 'sub-change':
+      return {
+        change_type: given['change_type'],
+        change_value: (given['change_value'] ?? '').trim(),
+      };
+    case 'import-data':
+      return { import_data: given['import_data'] ?? '' };
+    case 'update-subscription':
+      return {};
+  }
+}
+
+function SettingField({ from, of }: { of: Setting; from: unknown }) {
+  const words = texts.command;
+  const { key, kind, rule, values } = of;
+  const set = from === undefined ? '' : from === '' ? RESET : String(from);
+  const options = kind === 'boolean' ? ['true', 'false'] : values;
+  if (options.length > 0) {
+    return (
+      <Select
+        label={key}
+        name={`set ${key}`}
+        options={[
+          ['', words.unchanged],
+          ...options.map((one) => [one, one] as const),
+          [RESET, words.reset],
+        ]}
+        value={set}
+      />
+    );
+  }
+  return (
+    <Field
+      label={key}
+      hint={rule}
+      name={`set ${key}`}
+      dir="ltr"
+      defaultValue={set === RESET ? '' : set}
+    />
+  );
+}
+
+interface ContentProps {
+  action: Action;
+  from: Record<string, unknown>;
+  table: readonly Setting[];
+}
+
+function Content({ action, from, table }: ContentProps) {
+  const words = texts.command;
+  const set = (from['settings'] ?? {}) as Record<string, unknown>;
+  switch (action) {
+    case 'update-subscription':
+      return <p class="hint">{words.updateHint}</p>;
+    case 'sub-change':
+      return (
+        <>
+          <Select
+            label={words.changeType}
+            name="change_type"
+            options={[
+              ['domain', words.domain],
+              ['url', words.url],
+            ]}
+            value={String(from['change_type'] ?? 'domain')}
+          />
+          <Field
+            label={words.changeValue}
+            hint={words.changeHint}
+            name="change_value"
+            dir="ltr"
+            maxLength={2_000}
+            defaultValue={String(from['change_value'] ?? '')}
+            required
+          />
+        </>
+      );
+    case 'import-data':
+      return (
+        <label class="field">
+          <span>{words.data}</span>
+          <textarea name="import_data" rows={6} dir="ltr" required />
+          <small>{words.dataHint}</small>
+        </label>
+      );
+    case 'set-settings': {
+      const known = new Set(table.map(({ key }) => key));
+      const own = Object.entries(set).filter(([key]) => !known.has(key));
+      return (
+        <>
+          <div class="settings">
+            {table.map((one) => (
+              <SettingField key={one.key} of={one} from={set[one.key]} />
+            ))}
+          </div>
+          <label class="field">
+            <span>{words.custom}</span>
+            <textarea
+              name="custom"
+              rows={3}
+              dir="ltr"
+              defaultValue={own.map(([key, value]) => `${key}=${value}`).join('\n')}
+            />
+            <small>{words.customHint}</small>
+          </label>
+        </>
+      );
+    }
+  }
+}
+
+interface CommandProps {
+  at: string;
+  source: Source | null;
+  table: readonly Setting[];
+}
+
+function CommandForm({ at, source, table }: CommandProps) {
+  const payload = source?.payload ?? {};
+  const copied = ACTIONS.find((one) => one === payload['action_type']);
+  const action = useSignal<Action>(copied ?? 'update-subscription');
+  const words = texts.command;
+  return (
+    <>
+      <Choice
+        label={words.action}
+        names={words.actions}
+        value={action.value}
+        onChoice={(one) => {
+          action.value = one;
+        }}
+      />
+      <SendForm
+        key={action.value}
+        at={at}
+        kind="command"
+        path="/remote/command"
+        bodyOf={(given) => ({
+          action_type: action.value,
+          ...contentOf(action.value, given, table),
+          ...targetsIn(given),
+          ...scheduleIn(given),
+        })}
+      >
+        <Content
+          action={action.value}
+          from={action.value === copied ? payload : {}}
+          table={table}
+        />
+        <Targets hwids={source?.hwids ?? ''} os={source?.os ?? ['android', 'ios']} />
+      </SendForm>
+    </>
+  );
+}
+
+export function CommandsPage({ at }: { at: string }) {
+  const source = useSource(at);
+  const table = useLoaded((signal) => call('send.settings', { at }, signal), at);
+  const [found, settings] = [source.value.value, table.value.value];
+  return (
+    <>
+      <div class="title">
+        <h1>{texts.command.title}</h1>
+        <p>{texts.command.what}</p>
+      </div>
+      <Status of={source}>
+        <Status of={table}>
+          {found && settings && <CommandForm at={at} source={found.source} table={settings} />}
+        </Status>
+      </Status>
+    </>
+  );
+}

@@ -1,0 +1,240 @@
+/** A notification: its texts side by side, how it looks, whom it reaches, and when. */
+
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Got } from '../../http/console/table.ts';
+import { call } from '../call.ts';
+import { Field, Select } from '../parts/form.tsx';
+import { number } from '../parts/format.ts';
+import { Status, useLoaded } from '../parts/loaded.tsx';
+import { Phone } from '../parts/phone.tsx';
+import { type Given, SendForm, scheduleIn, Targets, targetsIn } from '../parts/send-form.tsx';
+import { query, texts, wordsFor } from '../state.ts';
+
+type Preview = Got<'send.preview'>;
+type Source = Got<'send.source'>;
+
+const PAUSE_MS = 250;
+const LOCALES = ['ru', 'en', 'fa', 'zh-CN', 'uk', 'tr', 'de', 'es'] as const;
+const FIRST = '';
+
+const fieldOf = (name: string, locale: string) => (locale === FIRST ? name : `${name} ${locale}`);
+
+/** The form of the API; texts of a language without a body are left out. */
+function formOf(given: Given, locales: readonly string[]) {
+  const text = (name: string, locale: string) => (given[fieldOf(name, locale)] ?? '').trim();
+  const own = locales.flatMap((locale) => {
+    const [title, body, link] = [text('title', locale), text('body', locale), text('link', locale)];
+    const said = {
+      ...(title !== '' && { title }),
+      ...(body !== '' && { body }),
+      ...(link !== '' && { 'link-for-open': link }),
+    };
+    return Object.keys(said).length === 0 ? [] : [[locale, said]];
+  });
+  const [title, link] = [text('title', FIRST), text('link', FIRST)];
+  return {
+    ...(title !== '' && { title }),
+    body: text('body', FIRST),
+    ...(link !== '' && { link_for_open: link }),
+    ...(own.length > 0 && { locales: Object.fromEntries(own) }),
+    type_push: given['type'] ?? 'optional',
+    expire_days: Number(given['days'] ?? 7),
+    ...scheduleIn(given),
+  };
+}
+
+const textIn = (value: unknown) => (typeof value === 'string' ? value : '');
+const recordIn = (value: unknown) =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+interface TextsProps {
+  locale: string;
+  from: Record<string, unknown>;
+  onRemove?: () => void;
+}
+
+/** The texts of a language; the first one is for all others. */
+function TextFields({ from, locale, onRemove }: TextsProps) {
+  const words = texts.compose;
+  const link = textIn(from['link_for_open']) || textIn(from['link-for-open']);
+  return (
+    <fieldset class="texts">
+      <legend>{locale === FIRST ? words.allLanguages : <bdi>{locale}</bdi>}</legend>
+      <Field
+        label={words.titleLabel}
+        name={fieldOf('title', locale)}
+        dir="auto"
+        defaultValue={textIn(from['title'])}
+      />
+      <label class="field">
+        <span>{words.body}</span>
+        <textarea
+          name={fieldOf('body', locale)}
+          rows={5}
+          dir="auto"
+          defaultValue={textIn(from['body'])}
+          required={locale === FIRST}
+        />
+      </label>
+      <Field
+        label={words.link}
+        hint={locale === FIRST ? words.linkHint : ''}
+        name={fieldOf('link', locale)}
+        dir="ltr"
+        defaultValue={link}
+      />
+      {onRemove && (
+        <button type="button" onClick={onRemove}>
+          {words.removeLanguage}
+        </button>
+      )}
+    </fieldset>
+  );
+}
+
+function Bytes({ of }: { of: Preview }) {
+  const share = Math.min(1, of.bytes / of.bytesMax);
+  return (
+    <div class="bytes">
+      <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="share-all" width="100" height="6" rx="3" />
+        <rect
+          class={share > 0.9 ? 'share-full' : 'share-part'}
+          width={100 * share}
+          height="6"
+          rx="3"
+        />
+      </svg>
+      <span class="number">{texts.compose.bytes(number(of.bytes), number(of.bytesMax))}</span>
+    </div>
+  );
+}
+
+function Compose({ at, source }: { at: string; source: Source | null }) {
+  const payload = source?.payload ?? {};
+  const copied = recordIn(payload['locales']);
+  const locales = useSignal<readonly string[]>(Object.keys(copied));
+  const preview = useSignal<Preview | null>(null);
+  const problem = useSignal<string | null>(null);
+  const pause = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const asked = useRef(0);
+  const words = texts.compose;
+  const bodyOf = (given: Given) => ({
+    PushNotificationForm: formOf(given, locales.value),
+    ...targetsIn(given),
+  });
+  const show = (given: Given) => {
+    clearTimeout(pause.current);
+    pause.current = setTimeout(async () => {
+      asked.current += 1;
+      const round = asked.current;
+      const form = formOf(given, locales.value);
+      if (form.body === '') {
+        preview.value = null;
+        return;
+      }
+      try {
+        const found = await call('send.preview', { at, body: { PushNotificationForm: form } });
+        if (round !== asked.current) return;
+        preview.value = found;
+        problem.value = null;
+      } catch (fault) {
+        if (round === asked.current) problem.value = wordsFor(fault);
+      }
+    }, PAUSE_MS);
+  };
+  useEffect(() => () => clearTimeout(pause.current), []);
+  const free = LOCALES.filter((one) => !locales.value.includes(one));
+  return (
+    <div class="compose">
+      <SendForm at={at} kind="push" path="/remote/notification" bodyOf={bodyOf} onInput={show}>
+        <div class="languages">
+          <TextFields locale={FIRST} from={payload} />
+          {locales.value.map((locale) => (
+            <TextFields
+              key={locale}
+              locale={locale}
+              from={recordIn(copied[locale])}
+              onRemove={() => {
+                locales.value = locales.value.filter((one) => one !== locale);
+              }}
+            />
+          ))}
+        </div>
+        {free.length > 0 && (
+          <select
+            class="add-language"
+            aria-label={words.addLanguage}
+            value=""
+            onChange={({ currentTarget }) => {
+              locales.value = [...locales.value, currentTarget.value];
+            }}
+          >
+            <option value="">{words.addLanguage}</option>
+            {free.map((one) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+          </select>
+        )}
+        <Select
+          label={words.type}
+          name="type"
+          options={[
+            ['optional', words.optional],
+            ['force', words.force],
+          ]}
+          value={textIn(payload['type_push']) || 'optional'}
+        />
+        <Field
+          label={words.days}
+          name="days"
+          type="number"
+          min={1}
+          max={365}
+          defaultValue={String(payload['expire_days'] ?? 7)}
+          required
+        />
+        <Targets hwids={source?.hwids ?? ''} os={source?.os ?? ['android', 'ios']} />
+      </SendForm>
+      <aside class="card" aria-label={words.preview}>
+        <h2>{words.preview}</h2>
+        <p class="problem" role="status" hidden={problem.value === null}>
+          {problem.value}
+        </p>
+        {preview.value === null && <p class="hint">{words.previewHint}</p>}
+        {preview.value?.texts.map((one) => (
+          <Phone key={one.locale} of={one} />
+        ))}
+        {preview.value && <Bytes of={preview.value} />}
+      </aside>
+    </div>
+  );
+}
+
+/** Loads the message of which this is a copy. */
+export function useSource(at: string) {
+  const copy = Number(query.value.get('copy') ?? 0);
+  return useLoaded(
+    async (signal) => ({
+      source: copy > 0 ? await call('send.source', { at, id: copy }, signal) : null,
+    }),
+    `${at} ${copy}`,
+  );
+}
+
+export function ComposePage({ at }: { at: string }) {
+  const loaded = useSource(at);
+  const found = loaded.value.value;
+  return (
+    <>
+      <div class="title">
+        <h1>{texts.compose.title}</h1>
+        <p>{texts.compose.interval}</p>
+      </div>
+      <Status of={loaded}>{found && <Compose at={at} source={found.source} />}</Status>
+    </>
+  );
+}

@@ -1,0 +1,240 @@
+/** What notifications and commands share: targets, time, and whom a send reaches. */
+
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import type { Got } from '../../http/console/table.ts';
+import { call } from '../call.ts';
+import { go, texts, wordsFor } from '../state.ts';
+import { Choice } from './choice.tsx';
+import { Curl } from './copy.tsx';
+import { Field } from './form.tsx';
+import { number } from './format.ts';
+import { SendTime } from './send-time.tsx';
+
+type Checked = Got<'send.check'>;
+type Count = NonNullable<Checked['count']>;
+export type Body = Record<string, unknown>;
+
+/** What the fields of a form say, by their names. */
+export type Given = Readonly<Record<string, string>>;
+
+export function givenIn(form: HTMLFormElement): Record<string, string> {
+  return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]));
+}
+
+/** The fields of targets, as the API has them. */
+export function targetsIn(given: Given): Body {
+  const os = ['ios', 'android'].filter((one) => given[`os ${one}`] === 'on');
+  const isNamed = given['to'] === 'hwid';
+  const hwid = (given['hwid'] ?? '')
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .join(',');
+  return { specific_device_toggle: isNamed, ...(isNamed ? { hwid } : { os }) };
+}
+
+/** The fields of the time, which is in UTC+3; none: at once. */
+export function scheduleIn(given: Given): Body {
+  const [date, time] = (given['when'] ?? '').split('T');
+  return date && time ? { send_date: date, send_time: time } : {};
+}
+
+export function Targets({ hwids = '', os }: { hwids?: string; os: readonly string[] }) {
+  const to = useSignal<'os' | 'hwid'>(hwids === '' ? 'os' : 'hwid');
+  const words = texts.compose;
+  return (
+    <fieldset class="targets">
+      <legend>{words.to}</legend>
+      <Choice
+        label={words.to}
+        names={{ os: words.byOs, hwid: words.byHwid }}
+        value={to.value}
+        onChoice={(one) => {
+          to.value = one;
+        }}
+      />
+      <input type="hidden" name="to" value={to.value} />
+      {to.value === 'os' ? (
+        <div class="ticks">
+          {(['android', 'ios'] as const).map((one) => (
+            <label key={one}>
+              <input type="checkbox" name={`os ${one}`} defaultChecked={os.includes(one)} />
+              {one === 'ios' ? 'iOS' : 'Android'}
+            </label>
+          ))}
+        </div>
+      ) : (
+        <Field
+          label={words.hwids}
+          hint={words.hwidsHint}
+          name="hwid"
+          dir="ltr"
+          defaultValue={hwids}
+          maxLength={700}
+          required
+        />
+      )}
+    </fieldset>
+  );
+}
+
+/** The zone of the API. */
+const ZONE = '+03:00';
+
+export function Schedule() {
+  const when = useSignal('');
+  const words = texts.compose;
+  const atMs = Date.parse(`${when.value}:00${ZONE}`);
+  return (
+    <div class="schedule">
+      <Field
+        label={words.when}
+        hint={words.whenHint}
+        name="when"
+        type="datetime-local"
+        onInput={({ currentTarget }) => {
+          when.value = currentTarget.value;
+        }}
+      />
+      {!Number.isNaN(atMs) && <SendTime ms={atMs} />}
+    </div>
+  );
+}
+
+function Way({ count, label, kind }: { count: number; label: string; kind: string }) {
+  return (
+    <div class={`way ${kind}`}>
+      <dt>{label}</dt>
+      <dd>{number(count)}</dd>
+    </div>
+  );
+}
+
+/** Whom the send reaches, in words that are not missed. */
+function Reach({ of, isSure }: { of: Count; isSure: boolean }) {
+  const words = texts.compose;
+  const { isAtLeast, isGuess, recipients, ways, withinHours } = of;
+  const least = (count: number) => (isAtLeast ? words.atLeast(number(count)) : number(count));
+  return (
+    <section class="reach" aria-label={words.reach}>
+      <h2>{words.reaches(least(recipients), recipients)}</h2>
+      <dl class="ways-of">
+        <Way kind="good" count={ways.now} label={words.now} />
+        <Way kind="good" count={ways.push} label={words.push} />
+        <Way
+          kind="late"
+          count={ways.fetch}
+          label={isGuess ? words.fetchGuess(withinHours) : words.fetch(withinHours)}
+        />
+        <Way kind={ways.none > 0 ? 'bad' : ''} count={ways.none} label={words.never} />
+      </dl>
+      {ways.none > 0 && (
+        <p class="problem">{words.cannot(least(ways.none), ways.none, recipients)}</p>
+      )}
+      {!isSure && <p class="hint">{words.notSent}</p>}
+    </section>
+  );
+}
+
+interface SendFormProps {
+  at: string;
+  kind: 'push' | 'command';
+  /** The call of the API that does the same. */
+  path: '/remote/notification' | '/remote/command';
+  /** The body of that call; null: it is not ready. */
+  bodyOf: (given: Given) => Body;
+  onInput?: (given: Given) => void;
+  children: ComponentChildren;
+}
+
+/** A form that is checked first, and then sent; with a test to one device. */
+export function SendForm({ at, bodyOf, children, kind, onInput, path }: SendFormProps) {
+  const checked = useSignal<Checked | null>(null);
+  const problem = useSignal<string | null>(null);
+  const says = useSignal<string | null>(null);
+  const isBusy = useSignal(false);
+  const given = useSignal<Record<string, string>>({});
+  const words = texts.compose;
+
+  async function run(work: () => Promise<void>) {
+    isBusy.value = true;
+    problem.value = null;
+    says.value = null;
+    try {
+      await work();
+    } catch (fault) {
+      checked.value = null;
+      problem.value = wordsFor(fault);
+    }
+    isBusy.value = false;
+  }
+
+  const send = (body: Body) =>
+    kind === 'push' ? call('send.notification', { at, body }) : call('send.command', { at, body });
+
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const body = bodyOf(givenIn(event.currentTarget as HTMLFormElement));
+    return run(async () => {
+      if (checked.value === null) {
+        checked.value = await call('send.check', { at, kind, body });
+        return;
+      }
+      const { id } = await send(body);
+      go('/console/messages', { message: `${id}` });
+    });
+  };
+
+  const test = () =>
+    run(async () => {
+      const hwid = (given.value['test'] ?? '').trim();
+      const { send_date: _, send_time: __, ...body } = bodyOf({ ...given.value, when: '' });
+      await send({ ...body, specific_device_toggle: true, hwid, os: null });
+      says.value = words.tested(hwid);
+    });
+
+  return (
+    <form
+      class="form card"
+      aria-busy={isBusy.value}
+      onSubmit={submit}
+      onInput={({ currentTarget }) => {
+        given.value = givenIn(currentTarget);
+        checked.value = null;
+        onInput?.(given.value);
+      }}
+    >
+      {children}
+      <Schedule />
+      {checked.value?.count && <Reach of={checked.value.count} isSure={false} />}
+      {checked.value?.notes.map((note) => (
+        <p key={note} class="notice">
+          {note}
+        </p>
+      ))}
+      <p class="problem" role="alert" hidden={problem.value === null}>
+        {problem.value}
+      </p>
+      <p class="good" role="status" hidden={says.value === null}>
+        {says.value}
+      </p>
+      <div class="actions">
+        <button class="main" type="submit" disabled={isBusy.value}>
+          {checked.value === null
+            ? words.check
+            : checked.value.dueAtMs === null
+              ? words.send
+              : words.schedule}
+        </button>
+        <Curl at={at} call={() => ({ path, body: bodyOf(given.value) })} />
+      </div>
+      <details>
+        <summary>{words.test}</summary>
+        <Field label={words.testHwid} hint={words.testHint} name="test" dir="ltr" maxLength={128} />
+        <button type="button" disabled={isBusy.value} onClick={test}>
+          {words.sendTest}
+        </button>
+      </details>
+    </form>
+  );
+}

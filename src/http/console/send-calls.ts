@@ -1,0 +1,114 @@
+/** Calls of the console that send. They read the body of the API's calls, and ask the same rules. */
+
+import { Type } from '@sinclair/typebox';
+import { PUSH_ENCODED_MAX } from '../../core/formats.ts';
+import { noteOn } from '../../core/message/command.ts';
+import { encodePayload, type NotificationPayload } from '../../core/message/notification.ts';
+import { readCommand, readNotification } from '../../core/message/order.ts';
+import { SETTING_KEYS, settingRule } from '../../core/message/settings.ts';
+import { TRANSITIONS } from '../../core/message/status.ts';
+import { bodyTree } from '../../core/message/tree.ts';
+import { isRefused, Refused } from '../../core/outcome.ts';
+import { PUSH } from '../../core/port/distribution.ts';
+import { refusalByPlan } from '../../core/provider.ts';
+import { rehearsing, sendCommand, sendNotification } from '../../core/send.ts';
+import { type Staff, staffCall } from './call.ts';
+import { atProvider, id } from './inputs.ts';
+
+/** The body of a call of the API. */
+const body = Type.Record(Type.String(), Type.Unknown());
+const sending = atProvider({ body });
+const checking = atProvider({
+  kind: Type.Union([Type.Literal('push'), Type.Literal('command')]),
+  body,
+});
+
+function byPlan({ nowMs, provider }: Staff, plan: 'pro' | 'enterprise') {
+  const refusal = refusalByPlan(provider, plan, nowMs);
+  return refusal && new Refused(refusal);
+}
+
+async function notify(staff: Staff, core: Staff['core'], given: Readonly<Record<string, unknown>>) {
+  const { nowMs, provider } = staff;
+  const refusal = byPlan(staff, 'enterprise');
+  if (refusal !== null) return refusal;
+  const order = readNotification(given, nowMs);
+  if (isRefused(order)) return order;
+  const sent = await sendNotification(core, provider, order, nowMs);
+  if (isRefused(sent)) return sent;
+  return { id: sent.id, count: sent.count, dueAtMs: order.dueAtMs, notes: [] as string[] };
+}
+
+async function command(
+  staff: Staff,
+  core: Staff['core'],
+  given: Readonly<Record<string, unknown>>,
+) {
+  const { nowMs, provider } = staff;
+  const refusal = byPlan(staff, 'pro');
+  if (refusal !== null) return refusal;
+  const order = readCommand(given, nowMs);
+  if (isRefused(order)) return order;
+  const sent = await sendCommand(core, provider, order, nowMs);
+  if (isRefused(sent)) return sent;
+  const notes = [order.leftOut, noteOn(order.payload)].filter((one) => one != null);
+  return { id: sent.id, count: sent.count, dueAtMs: order.dueAtMs, notes };
+}
+
+/** A notification as a phone shows it, in each of its languages. */
+function previewOf(payload: NotificationPayload) {
+  const { body: main, link_for_open: link = '', locales = {}, title = '' } = payload;
+  const texts = Object.entries(locales).map(([locale, one]) => ({
+    ...{ locale, title: one.title ?? title, link: one['link-for-open'] ?? link },
+    tree: bodyTree(one.body ?? main),
+  }));
+  return {
+    texts: [{ locale: '', title, link, tree: bodyTree(main) }, ...texts],
+    bytes: encodePayload(payload).length,
+    bytesMax: PUSH_ENCODED_MAX,
+    hasImage: payload.background_image !== undefined,
+  };
+}
+
+const ALL = Object.keys(TRANSITIONS).map(Number);
+
+/** Stands for targets: a preview is of the text alone. */
+const ANY_TARGET = { specific_device_toggle: false, os: ['android'], hwid: '' };
+
+export const sendCalls = {
+  /** What a notification looks like; refused as its send would be, but for its devices. */
+  'send.preview': staffCall(sending, ({ nowMs }, given) => {
+    const order = readNotification({ ...given.body, ...ANY_TARGET }, nowMs);
+    return isRefused(order) ? order : previewOf(order.payload);
+  }),
+  /** Whom a send would reach now, and how. Sends nothing. */
+  'send.check': staffCall(checking, (staff, given) => {
+    const core = rehearsing(staff.core);
+    return given.kind === 'push'
+      ? notify(staff, core, given.body)
+      : command(staff, core, given.body);
+  }),
+  'send.notification': staffCall(sending, (staff, given) => notify(staff, staff.core, given.body)),
+  'send.command': staffCall(sending, (staff, given) => command(staff, staff.core, given.body)),
+  /** The settings that are documented, with their rules. */
+  'send.settings': staffCall(atProvider({}), () =>
+    SETTING_KEYS.map((setting) => ({
+      ...{ key: setting.key, kind: setting.kind, rule: settingRule(setting) },
+      values: setting.kind === 'choice' ? setting.values : [],
+    })),
+  ),
+  /** The payload of an earlier message, to send it again as a copy. */
+  'send.source': staffCall(atProvider({ id }), async ({ core, provider }, given) => {
+    const page = { beforeId: null, countMax: 1, scanMax: 1 };
+    const filter = { ids: [given.id], notificationType: null, statuses: ALL, isScheduled: null };
+    const { messages } = await core.store.listMessages(provider.id, filter, page);
+    const [message] = messages;
+    if (message === undefined) return new Refused('notification_not_found');
+    const { notificationType, payload, targetHwid, targetOs } = message;
+    return {
+      kind: notificationType === PUSH ? ('push' as const) : ('command' as const),
+      payload: JSON.parse(payload) as Record<string, unknown>,
+      ...{ hwids: targetHwid, os: targetOs?.split(',') ?? [] },
+    };
+  }),
+};

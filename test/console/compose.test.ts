@@ -1,0 +1,124 @@
+/** Notifications and commands are written, checked and sent in the browser. */
+
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { texts as en } from '../../src/console/texts/en.ts';
+import { TRANSITIONS } from '../../src/core/message/status.ts';
+import { call, seedProvider } from '../support/app.ts';
+import { testChromium } from '../support/chromium.ts';
+import {
+  type ConsoleSite,
+  faultsOf,
+  openTab,
+  startConsoleSite,
+  type Tab,
+} from '../support/console-page.ts';
+import { PATIENCE_MS } from '../support/until.ts';
+
+setDefaultTimeout(4 * PATIENCE_MS);
+
+const DOMAIN_HASH = 'e'.repeat(64);
+
+let site: ConsoleSite;
+beforeAll(async () => {
+  site = await startConsoleSite();
+});
+afterAll(() => site.close());
+
+const tabs: Tab[] = [];
+afterEach(async () => {
+  for (const { context, troubles } of tabs.splice(0)) {
+    expect(troubles).toEqual([]);
+    await context.close();
+  }
+});
+
+async function open(path: string, options = {}) {
+  const of = await seedProvider(site.app, { plan: 'enterprise' });
+  await call(site.app, '/api/add-domain', of, { domain_hash: DOMAIN_HASH });
+  const added = await call(site.app, '/api/add-install', of, { install_limit: 5 });
+  for (const hwid of ['phone-1', 'phone-2']) {
+    const query = { id: DOMAIN_HASH, installid: added.json.install_code, os_name: 'Android' };
+    await call(site.app, '/install', null, { ...query, hwid: `${of.code}-${hwid}` });
+  }
+  const tab = await openTab(
+    site,
+    ['session.key', { code: of.code, key: of.authKey }],
+    path,
+    options,
+  );
+  tabs.push(tab);
+  const id = (await site.app.core.store.findProvider(of.code))?.id ?? 0;
+  const sent = async () => {
+    const statuses = Object.keys(TRANSITIONS).map(Number);
+    const filter = { ids: null, notificationType: null, statuses, isScheduled: null };
+    const page = { beforeId: null, countMax: 9, scanMax: 9 };
+    const { messages } = await site.app.core.store.listMessages(id, filter, page);
+    return messages.map(({ payload }) => JSON.parse(payload));
+  };
+  return { ...tab, code: of.code, sent };
+}
+
+testChromium('a message is previewed, tested, checked and sent', async () => {
+  const { page, code, sent } = await open('/console/compose');
+  const words = en.compose;
+  await page.getByLabel(words.titleLabel).first().fill('News <b>');
+  await page.getByLabel(words.body).first().fill('Hello <b>you</b><img src=x onerror=alert(1)>');
+  const phone = page.locator('.phone').first();
+  await phone.getByText('you').waitFor();
+  expect(await phone.locator('h3').textContent()).toBe('News <b>');
+  expect(await phone.locator('b').textContent()).toBe('you');
+  expect(await phone.locator('img').count()).toBe(0);
+  await page.locator('.add-language').selectOption('ru');
+  await page.getByLabel(words.body).nth(1).fill('Привет');
+  await page.locator('.phone').nth(1).getByText('Привет').waitFor();
+  await page.getByText(words.test).click();
+  await page.getByLabel(words.testHwid).fill(`${code}-phone-1`);
+  await page.getByRole('button', { name: words.sendTest }).click();
+  await page.getByText(words.tested(`${code}-phone-1`)).waitFor();
+  await page.getByRole('button', { name: words.check }).click();
+  await page.getByText(words.reaches('2', 2)).waitFor();
+  await page.getByRole('button', { name: words.send }).click();
+  await page.waitForURL(/\/console\/messages\?.*message=\d+/);
+  expect(await sent()).toMatchObject([
+    { title: 'News <b>', body: 'Hello <b>you</b>', locales: { ru: { body: 'Привет' } } },
+    { title: 'News <b>' },
+  ]);
+});
+
+testChromium('a command has its fields, and a copy has those of the first', async () => {
+  const { page, sent } = await open('/console/commands');
+  const words = en.command;
+  await page.getByRole('button', { name: words.actions['set-settings'] }).click();
+  await page.getByLabel('ping-type').selectOption('tcp');
+  await page.getByLabel('app-auto-start').selectOption('true');
+  await page.getByLabel(words.custom).fill('my-key=1\n');
+  await page.getByRole('button', { name: en.compose.check }).click();
+  await page.getByText(en.compose.reaches('2', 2)).waitFor();
+  await page.getByRole('button', { name: en.compose.send }).click();
+  await page.waitForURL(/message=\d+/);
+  const [first] = await sent();
+  expect(first).toMatchObject({
+    ...{ action_type: 'set-settings' },
+    settings: { 'ping-type': 'tcp', 'app-auto-start': 'true', 'my-key': '1' },
+  });
+  const id = new URL(page.url()).searchParams.get('message') ?? '';
+  await page.goto(`${site.url}/console/commands?copy=${id}`);
+  await page.getByLabel('ping-type').waitFor();
+  expect(await page.getByLabel('ping-type').inputValue()).toBe('tcp');
+});
+
+testChromium.each([
+  ['light', 'en-GB'],
+  ['dark', 'fa-IR'],
+] as const)('axe finds no fault once it is filled in: %s, %s', async (colorScheme, locale) => {
+  const { page } = await open('/console/compose', { colorScheme, locale });
+  await page.locator('textarea').first().fill('Hello');
+  await page.locator('.phone').waitFor();
+  await page.locator('.form .actions .main').click();
+  await page.locator('.reach').waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.goto(`${site.url}/console/commands`);
+  await page.locator('.chips button').nth(1).click();
+  await page.locator('.settings').waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+});

@@ -1,0 +1,90 @@
+/** Calls of the console that send: the rules are those of the API. */
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { call, seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
+import { ConsoleBrowser } from '../../support/console.ts';
+
+const DOMAIN_HASH = 'd'.repeat(64);
+
+let app: TestApp;
+let browser: ConsoleBrowser;
+let at: string;
+beforeAll(async () => {
+  app = await startTestApp();
+  const { code, authKey } = await seedProvider(app, { plan: 'enterprise' });
+  at = code;
+  browser = new ConsoleBrowser(app.url);
+  await browser.get('session.key', { code, key: authKey });
+  await browser.get('domains.add', { at, hash: DOMAIN_HASH, name: '' });
+  const { code: link } = await browser.get('links.add', { at, limit: 3, note: '' });
+  for (const hwid of ['phone-1', 'phone-2']) {
+    const query = { id: DOMAIN_HASH, installid: link, hwid, os_name: 'Android' };
+    await call(app, '/install', null, query);
+  }
+});
+afterAll(() => app.close());
+
+const TO_ANDROID = { specific_device_toggle: false, os: ['android'] };
+const form = (body: string, more = {}) => ({
+  PushNotificationForm: { body, type_push: 'optional', expire_days: 7, ...more },
+});
+
+test('a preview is filtered, sized, and in each language', async () => {
+  const locales = { ru: { title: 'Привет', body: 'ру' } };
+  const body = form('a <b>b</b><script>x</script>', { title: 'Hi', locales });
+  const preview = await browser.get('send.preview', { at, body });
+  expect(preview.texts).toEqual([
+    { locale: '', title: 'Hi', link: '', tree: ['a ', { tag: 'b', children: ['b'] }] },
+    { locale: 'ru', title: 'Привет', link: '', tree: ['ру'] },
+  ]);
+  expect([preview.bytes > 100, preview.bytesMax]).toEqual([true, 4096]);
+  const large = form('x'.repeat(3_100));
+  expect(await browser.refusal('send.preview', { at, body: large })).toBe('message_too_large');
+});
+
+test('a check counts and sends nothing; a send is the API’s', async () => {
+  const body = { ...form('hello'), ...TO_ANDROID };
+  const checked = await browser.get('send.check', { at, kind: 'push', body });
+  expect(checked).toMatchObject({ id: 0, dueAtMs: null, count: { recipients: 2, reachable: 0 } });
+  expect((await listed()).rows).toEqual([]);
+  const { id } = await browser.get('send.notification', { at, body });
+  expect(id).toBeGreaterThan(0);
+  expect(await browser.refusal('send.notification', { at, body })).toBe('general_too_soon');
+  expect(await browser.refusal('send.check', { at, kind: 'push', body })).toBe('general_too_soon');
+  const named = { ...form('test'), specific_device_toggle: true, hwid: 'phone-1', os: null };
+  expect((await browser.get('send.notification', { at, body: named })).count?.recipients).toBe(1);
+  const unknown = { ...named, hwid: 'nobody-s' };
+  expect(await browser.refusal('send.notification', { at, body: unknown })).toBe(
+    'device_not_found',
+  );
+  const source = await browser.get('send.source', { at, id });
+  expect(source).toMatchObject({ kind: 'push', os: ['android'], payload: { body: 'hello' } });
+});
+
+function listed() {
+  const page = { show: 'all', kind: null, beforeId: null, ids: null } as const;
+  return browser.get('messages.list', { at, ...page });
+}
+
+test('commands have the settings of the API, with what was left out', async () => {
+  const table = await browser.get('send.settings', { at });
+  expect(table.find(({ key }) => key === 'ping-type')?.values).toContain('tcp');
+  const body = { action_type: 'set-settings', settings: { 'ping-type': 'tcp' }, ...TO_ANDROID };
+  expect(await browser.get('send.command', { at, body })).toMatchObject({ notes: [] });
+  const wrong = { ...body, settings: { 'ping-type': 'loud' } };
+  expect(await browser.refusal('send.command', { at, body: wrong })).toBe('malformed');
+  const moved = { ...TO_ANDROID, action_type: 'sub-change', change_type: 'domain' };
+  const note = await browser.get('send.check', {
+    ...{ at, kind: 'command' as const, body: { ...moved, change_value: 'new.example.com' } },
+  });
+  expect(note.notes[0]).toContain('old domain');
+});
+
+test('a message of another provider is no source', async () => {
+  const other = await seedProvider(app);
+  const away = new ConsoleBrowser(app.url);
+  await away.get('session.key', { code: other.code, key: other.authKey });
+  expect(await away.refusal('send.source', { at: other.code, id: 1 })).toBe(
+    'notification_not_found',
+  );
+});
