@@ -80,7 +80,7 @@ testChromium('a message is previewed, tested, checked and sent', async () => {
   await page.getByRole('button', { name: words.send }).click();
   await page.waitForURL(/\/console\/messages\?.*message=\d+/);
   expect(await sent()).toMatchObject([
-    { title: 'News <b>', body: 'Hello <b>you</b>', locales: { ru: { body: 'Привет' } } },
+    { title: 'News <b>', body: 'Hello <b>you</b><img />', locales: { ru: { body: 'Привет' } } },
     { title: 'News <b>' },
   ]);
 });

@@ -1,4 +1,4 @@
-/** A remote command: a form for each action, and whom it reaches. */
+/** A remote command: a form for each action, and its reach. */
 
 import { useSignal } from '@preact/signals';
 import type { Got } from '../../http/console/table.ts';

@@ -1,6 +1,6 @@
-/** A notification: its texts side by side, how it looks, whom it reaches, and when. */
+/** A notification: its texts side by side, how it looks, its reach and its time. */
 
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
@@ -111,6 +111,28 @@ function Bytes({ of }: { of: Preview }) {
   );
 }
 
+function AddLanguage({ locales }: { locales: Signal<readonly string[]> }) {
+  const free = LOCALES.filter((one) => !locales.value.includes(one));
+  if (free.length === 0) return null;
+  return (
+    <select
+      class="add-language"
+      aria-label={texts.compose.addLanguage}
+      value=""
+      onChange={({ currentTarget }) => {
+        locales.value = [...locales.value, currentTarget.value];
+      }}
+    >
+      <option value="">{texts.compose.addLanguage}</option>
+      {free.map((one) => (
+        <option key={one} value={one}>
+          {one}
+        </option>
+      ))}
+    </select>
+  );
+}
+
 function Compose({ at, source }: { at: string; source: Source | null }) {
   const payload = source?.payload ?? {};
   const copied = recordIn(payload['locales']);
@@ -145,7 +167,6 @@ function Compose({ at, source }: { at: string; source: Source | null }) {
     }, PAUSE_MS);
   };
   useEffect(() => () => clearTimeout(pause.current), []);
-  const free = LOCALES.filter((one) => !locales.value.includes(one));
   return (
     <div class="compose">
       <SendForm at={at} kind="push" path="/remote/notification" bodyOf={bodyOf} onInput={show}>
@@ -162,23 +183,7 @@ function Compose({ at, source }: { at: string; source: Source | null }) {
             />
           ))}
         </div>
-        {free.length > 0 && (
-          <select
-            class="add-language"
-            aria-label={words.addLanguage}
-            value=""
-            onChange={({ currentTarget }) => {
-              locales.value = [...locales.value, currentTarget.value];
-            }}
-          >
-            <option value="">{words.addLanguage}</option>
-            {free.map((one) => (
-              <option key={one} value={one}>
-                {one}
-              </option>
-            ))}
-          </select>
-        )}
+        <AddLanguage locales={locales} />
         <Select
           label={words.type}
           name="type"

@@ -1,4 +1,4 @@
-/** What notifications and commands share: targets, time, and whom a send reaches. */
+/** What notifications and commands share: targets, time and reach. */
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
@@ -110,7 +110,7 @@ function Way({ count, label, kind }: { count: number; label: string; kind: strin
   );
 }
 
-/** Whom the send reaches, in words that are not missed. */
+/** The devices that the send reaches, in words that are not missed. */
 function Reach({ of, isSure }: { of: Count; isSure: boolean }) {
   const words = texts.compose;
   const { isAtLeast, isGuess, recipients, ways, withinHours } = of;

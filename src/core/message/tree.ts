@@ -1,5 +1,5 @@
 /**
- * A filtered body as a tree that a page draws: it has the tags of the filter and texts, and no HTML.
+ * A filtered body as a tree that a page draws: tags of the filter and texts, and no HTML.
  */
 
 import { ALLOWED_TAGS, sanitizeBody } from './html.ts';

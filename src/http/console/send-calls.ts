@@ -1,4 +1,4 @@
-/** Calls of the console that send. They read the body of the API's calls, and ask the same rules. */
+/** Calls of the console that send: they read the body of the API's calls, by the same rules. */
 
 import { Type } from '@sinclair/typebox';
 import { PUSH_ENCODED_MAX } from '../../core/formats.ts';
@@ -81,7 +81,7 @@ export const sendCalls = {
     const order = readNotification({ ...given.body, ...ANY_TARGET }, nowMs);
     return isRefused(order) ? order : previewOf(order.payload);
   }),
-  /** Whom a send would reach now, and how. Sends nothing. */
+  /** Counts the devices that a send would reach now, and how. Sends nothing. */
   'send.check': staffCall(checking, (staff, given) => {
     const core = rehearsing(staff.core);
     return given.kind === 'push'
