@@ -1,6 +1,7 @@
 /** Jobs of the console, from their call to the last link, step by step on a fake clock. */
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { actingAs } from '../../src/core/core.ts';
 import { addInstall } from '../../src/core/install.ts';
 import {
   cancelJob,
@@ -13,6 +14,8 @@ import {
 import { jobStep } from '../../src/core/job/step.ts';
 import type { LinkFilter } from '../../src/core/link-filter.ts';
 import { isRefused } from '../../src/core/outcome.ts';
+import { hashKey, keyFingerprint } from '../../src/core/secret.ts';
+import { ACT } from '../support/actor.ts';
 import { auditEntries } from '../support/audit.ts';
 import { type Engine, makeProvider, openEngine } from '../support/delivery.ts';
 
@@ -142,4 +145,36 @@ test('a job that another version saved has failed, and others go on', async () =
   const [job] = await engine.core.store.listJobs(provider.id, 9);
   expect(job).toMatchObject({ state: 'failed', problem: expect.stringContaining('understood') });
   expect(await limits()).toEqual([3]);
+});
+
+test('of a person who lost the role, or a key that was changed, a job does not go on', async () => {
+  await addLinks(2);
+  const { core, clock } = engine;
+  const account = async (name: string) => {
+    const grant = { providerId: provider.id, role: 'sender' } as const;
+    const draft = { name, grant, countMax: 9, createdAtMs: 0, invitation: null };
+    const added = await core.store.addAccount(draft, ACT);
+    if (typeof added === 'string') throw new Error(added);
+    return { id: added.id, as: actingAs(core, () => ({ kind: 'account', name, from: 'local' })) };
+  };
+  const [anna, boris] = [await account('anna'), await account('boris')];
+  const key = keyFingerprint(provider.keyHash);
+  const keyed = actingAs(core, () => ({
+    ...{ kind: 'provider', name: provider.code, from: '' },
+    key,
+  }));
+  const ask = (as: typeof core, installLimit: number) =>
+    changeLinks(as, provider, ALL, { installLimit }, clock.nowMs());
+  await ask(anna.as, 4);
+  await ask(boris.as, 5);
+  await ask(keyed, 6);
+  await core.store.changeRole(boris.id, { providerId: provider.id, role: 'reader' }, ACT);
+  await core.store.rotateKey(provider.code, hashKey('another key'), 0, ACT);
+  clock.advance(UNDO_MS);
+  await runDue();
+  const jobs = await core.store.listJobs(provider.id, 9);
+  expect(jobs.reverse().map(({ problem, state }) => `${state} ${problem}`)).toEqual([
+    ...['done null', 'failed no_right', 'failed no_right'],
+  ]);
+  expect(await limits()).toEqual([4, 4]);
 });

@@ -23,7 +23,7 @@ import { useProcesses } from '../support/use-processes.ts';
 
 const LINKS = scaleOf('JOB_LINKS', { short: 1_000, long: 50_000 });
 const KILLS = 3;
-const ACTOR = { kind: 'account', name: 'anna', from: 'local' } as const;
+const ACTOR = { kind: 'operator', name: 'anna', from: 'local' } as const;
 
 useProcesses(20 * PATIENCE_MS + LINKS * 10);
 

@@ -5,6 +5,7 @@ import { filterAt } from '../link-filter.ts';
 import type { Job, JobHold } from '../port/job.ts';
 import type { OwnedLink } from '../port/link.ts';
 import { randomCode } from '../secret.ts';
+import { mayGoOn } from './right.ts';
 import { isBulk, type JobWork, readWork } from './work.ts';
 
 /** Slots and links that a step changes: some ms on either database. */
@@ -22,11 +23,16 @@ export async function jobStep(core: Core, owner: string, nowMs: number): Promise
   const job = await core.store.claimJob(owner, times, WAITING_EVENTS_MAX);
   if (job === null) return false;
   const hold = { id: job.id, providerId: job.providerId, owner, afterId: job.afterId };
+  if (!(await mayGoOn(core, job))) {
+    await core.store.failJob(hold, 'no_right', nowMs);
+    return true;
+  }
   let work: JobWork;
   try {
     work = readWork(job);
   } catch (fault) {
-    await core.store.failJob(hold, fault instanceof Error ? fault.message : 'not read', nowMs);
+    const reason = fault instanceof Error ? fault.message : 'it cannot be read';
+    await core.store.failJob(hold, reason, nowMs);
     return true;
   }
   if ('filter' in work && isBulk(job)) await stepLinks(core, hold, job, work, nowMs);

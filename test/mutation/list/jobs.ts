@@ -17,7 +17,15 @@ export const jobFiles: readonly MutatedFile[] = [
     changes: [
       ['found = links.filter(({ id }) => id <= toId);', 'found = links;'],
       ["work.kind === 'link.revoke' ? randomCode(12) : null", 'null'],
-      ['await core.store.failJob(', 'if (fault === null) await core.store.failJob('],
+      ['await core.store.failJob(hold, reason, nowMs);', ''],
+    ],
+  },
+  {
+    file: 'src/core/job/right.ts',
+    tests: ['test/core/job.test.ts'],
+    changes: [
+      ['keyFingerprint(provider.keyHash) === actor.key', 'true'],
+      ['mayCall(CALLS[kind], await store.listGrants(account.id), providerId)', 'true'],
     ],
   },
   {
