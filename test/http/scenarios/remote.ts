@@ -223,7 +223,7 @@ const detailed: Scenario[] = [
 const RECEIPTS = '/remote/receipts';
 const AT = '2026-11-20 15:00:00';
 const receipt = (fields: Record<string, unknown>) => ({
-  ...{ id: 1, hwid: HWID, device_name: '', state: 'sent', reachable: false },
+  ...{ id: 1, hwid: HWID, device_name: 'Pixel 9', state: 'sent', reachable: false },
   ...{ queued_at: AT, sent_at: AT },
   ...{ received_at: null, opened_at: null, executed_at: null, refused_at: null },
   ...{ failed_at: null, expired_at: null, carried_at: null, carried: null, detail: null },
