@@ -1,26 +1,13 @@
 /** The own account: password, passkeys, the authenticator app, and sessions. */
 
 import { useSignal } from '@preact/signals';
-import { encode } from 'uqr';
 import { call, Refusal } from '../call.ts';
 import { Field, Form } from '../parts/form.tsx';
 import { agent, time } from '../parts/format.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
+import { QrCode } from '../parts/qr.tsx';
 import { askMe, me, texts, wordsFor } from '../state.ts';
 import { hasPasskeys } from './sign-in.tsx';
-
-/** A QR code as one path: `innerHTML` is not allowed here, nor needed. */
-function QrCode({ text }: { text: string }) {
-  const { data, size } = encode(text, { border: 2 });
-  const dark = data.flatMap((row, y) =>
-    row.flatMap((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : [])),
-  );
-  return (
-    <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={texts.account.factor}>
-      <path d={dark.join('')} />
-    </svg>
-  );
-}
 
 function Password() {
   const isSet = useSignal(false);
@@ -161,7 +148,7 @@ function SecondFactor() {
           }}
         >
           <p>{words.scan}</p>
-          <QrCode text={uri.value} />
+          <QrCode text={uri.value} label={texts.account.factor} />
           <Field
             label={texts.signIn.code}
             name="code"

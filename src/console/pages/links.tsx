@@ -11,6 +11,7 @@ import { openLink, Rows } from '../parts/link-rows.tsx';
 import { Chips, ColumnMenu, columns, filterText, SearchField } from '../parts/link-tools.tsx';
 import { onLive } from '../parts/live.ts';
 import { may, nowMs, query, texts } from '../state.ts';
+import { LinkPanel } from './link-panel.tsx';
 
 /** Says how far the list is; the person may stop a search, and go on. */
 function Progress({ list, children }: { list: LinkList; children: ComponentChildren }) {
@@ -120,6 +121,7 @@ export function LinksPage({ at }: { at: string }) {
     round.value += 1;
     scrollTo(0, 0);
   };
+  const opened = Number(query.value.get('link') ?? 0) || null;
   const onMade = (id: number | null) => {
     reload();
     if (id !== null) openLink(id);
@@ -140,6 +142,9 @@ export function LinksPage({ at }: { at: string }) {
           <Actions at={at} filter={list.filter} onMade={reload} />
         </Found>
       </section>
+      {opened !== null && (
+        <LinkPanel key={opened} at={at} id={opened} onClose={() => openLink(null)} />
+      )}
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { PAGES } from '../pages/index.ts';
 import { at, go, may, me, path, providers, signOut, texts } from '../state.ts';
 import { Mark, MenuIcon, SearchIcon } from './icons.tsx';
+import { JobBar } from './job.tsx';
 import { KeysOfPage, show } from './keys.tsx';
 import { follow, isOffline } from './live.ts';
 import { LookMenu } from './look-menu.tsx';
@@ -122,6 +123,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         <p class="notice offline" role="status" hidden={!isOffline.value}>
           {isOffline.value && texts.shell.offline}
         </p>
+        {code !== null && may('jobs.list') && <JobBar key={code} at={code} />}
         {children}
       </main>
       <KeysOfPage />

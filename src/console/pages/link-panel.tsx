@@ -1,0 +1,271 @@
+/** The panel of a link: its facts, its devices, those it refused, and its final form. */
+
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Got } from '../../http/console/table.ts';
+import { call } from '../call.ts';
+import { Curl } from '../parts/copy.tsx';
+import { Field, Form } from '../parts/form.tsx';
+import { date, number, time } from '../parts/format.ts';
+import { CloseIcon } from '../parts/icons.tsx';
+import { jobsChanged } from '../parts/job.tsx';
+import { FinalLink } from '../parts/link-final.tsx';
+import { ACTIVE, type Acts, LIMIT_MAX, RefusedRow } from '../parts/link-refused.tsx';
+import { useLive } from '../parts/live.ts';
+import { Status, useLoaded } from '../parts/loaded.tsx';
+import { systemName } from '../parts/system.ts';
+import { may, texts, wordsFor } from '../state.ts';
+
+type Shown = Got<'links.show'>;
+type Device = Shown['devices'][number];
+
+const DISABLED = 5;
+
+function Facts({ shown }: { shown: Shown }) {
+  const words = texts.link;
+  const facts = [
+    [words.devices, texts.links.ofLimit(number(shown.deviceCount), number(shown.limit))],
+    [texts.links.made, date(shown.createdAtMs)],
+    ...(shown.policy.enforce ? [] : [[words.counting, words.countingHint] as const]),
+    ...(shown.freedFromMs === null ? [] : [[words.freesItself, time(shown.freedFromMs)] as const]),
+  ] as const;
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Edit({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
+  const words = texts.link;
+  return (
+    <details>
+      <summary>{words.edit}</summary>
+      <Form
+        submit={words.save}
+        beside={
+          <Curl
+            at={at}
+            call={() => ({
+              path: '/api/update-install',
+              params: { id: shown.id, install_limit: shown.limit, note: shown.note },
+            })}
+          />
+        }
+        onSubmit={async ({ limit, note = '' }) => {
+          await call('links.edit', { at, id: shown.id, limit: Number(limit), note });
+          await acts.run(async () => undefined);
+        }}
+      >
+        <Field
+          label={texts.links.limit}
+          name="limit"
+          type="number"
+          min={1}
+          max={LIMIT_MAX}
+          defaultValue={String(shown.limit)}
+          required
+        />
+        <Field
+          label={texts.links.note}
+          name="note"
+          maxLength={255}
+          dir="auto"
+          defaultValue={shown.note ?? ''}
+        />
+      </Form>
+    </details>
+  );
+}
+
+function DeviceRow({ acts, device }: { acts: Acts; device: Device }) {
+  const words = texts.link;
+  const { app, appVersion, deviceName, hwid, lastSeenAtMs, os, osVersion, registeredAtMs } = device;
+  const facts = [`${systemName(os)} ${osVersion}`.trim(), `${app} ${appVersion}`.trim()];
+  return (
+    <li>
+      <div class="device">
+        <strong>
+          <bdi>{deviceName || words.nameless}</bdi>
+        </strong>
+        <bdi class="code">{hwid}</bdi>
+        <bdi class="hint">{facts.filter(Boolean).join(' · ')}</bdi>
+        <span class="hint">{words.since(date(registeredAtMs), time(lastSeenAtMs))}</span>
+        {device.wasHwid !== null && (
+          <div class="notice">
+            <p>
+              {words.samePhone} <bdi class="code">{device.wasHwid}</bdi>
+            </p>
+            {may('slots.free') && (
+              <button type="button" onClick={() => acts.free(device.wasHwid ?? '')}>
+                {words.freeOld}
+              </button>
+            )}
+          </div>
+        )}
+      </div>
+      {may('slots.free') && (
+        <button type="button" onClick={() => acts.free(hwid)}>
+          {words.free}
+        </button>
+      )}
+    </li>
+  );
+}
+
+function Danger({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
+  const words = texts.link;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const isOff = shown.status === DISABLED;
+  const { id: linkId } = shown;
+  const later = (work: () => Promise<unknown>) =>
+    acts.run(async () => {
+      await work();
+      jobsChanged();
+    });
+  return (
+    <div class="actions">
+      {may('links.edit') && (
+        <button type="button" onClick={() => acts.edit({ status: isOff ? ACTIVE : DISABLED })}>
+          {isOff ? words.enable : words.disable}
+        </button>
+      )}
+      {may('slots.free-all') && shown.deviceCount > 0 && (
+        <button type="button" onClick={() => later(() => call('slots.free-all', { at, linkId }))}>
+          {words.freeAll}
+        </button>
+      )}
+      {may('links.revoke') && (
+        <button type="button" onClick={() => later(() => call('links.revoke', { at, linkId }))}>
+          {words.revoke}
+        </button>
+      )}
+      {may('links.remove') && (
+        <button type="button" onClick={() => dialog.current?.showModal()}>
+          {words.remove}
+        </button>
+      )}
+      <dialog ref={dialog} aria-labelledby="remove-title">
+        <h2 id="remove-title">{words.sure}</h2>
+        <p>{words.sureHint}</p>
+        <div class="actions">
+          <button
+            class="main"
+            type="button"
+            onClick={() =>
+              acts.run(async () => {
+                dialog.current?.close();
+                await call('links.remove', { at, id: linkId });
+                onGone();
+              })
+            }
+          >
+            {words.remove}
+          </button>
+          <button type="button" onClick={() => dialog.current?.close()}>
+            {texts.links.cancel}
+          </button>
+        </div>
+      </dialog>
+    </div>
+  );
+}
+
+interface BodyProps {
+  at: string;
+  acts: Acts;
+  shown: Shown;
+}
+
+function Body({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
+  const words = texts.link;
+  return (
+    <>
+      <Facts shown={shown} />
+      <Danger at={at} acts={acts} shown={shown} onGone={onGone} />
+      {may('links.edit') && <Edit key={shown.limit} at={at} acts={acts} shown={shown} />}
+      <section>
+        <h3>{words.devices}</h3>
+        {shown.devices.length === 0 && <p class="hint">{words.noDevices}</p>}
+        <ul class="list">
+          {shown.devices.map((device) => (
+            <DeviceRow key={device.hwid} acts={acts} device={device} />
+          ))}
+        </ul>
+      </section>
+      {shown.refused.length > 0 && (
+        <section>
+          <h3>{words.refused}</h3>
+          <ul class="list">
+            {shown.refused.map((of) => (
+              <RefusedRow key={of.hwid} acts={acts} of={of} shown={shown} />
+            ))}
+          </ul>
+        </section>
+      )}
+      <FinalLink at={at} id={shown.id} />
+    </>
+  );
+}
+
+interface PanelProps {
+  at: string;
+  id: number;
+  onClose: () => void;
+}
+
+export function LinkPanel({ at, id, onClose }: PanelProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const problem = useSignal<string | null>(null);
+  const loaded = useLoaded((signal) => call('links.show', { at, id }, signal), `${at} ${id}`);
+  const shown = loaded.value.value;
+  const run: Acts['run'] = async (work) => {
+    problem.value = await work().then(() => null, wordsFor);
+    await loaded.load();
+  };
+  const acts: Acts = {
+    run,
+    edit: (change) => run(() => call('links.edit', { at, id, ...change })),
+    free: (hwid) => run(() => call('slots.free', { at, linkId: id, hwid }).then(jobsChanged)),
+  };
+  useLive(
+    'links',
+    (ids) => {
+      if (ids.length === 0 || ids.includes(id)) void loaded.load();
+    },
+    `${id}`,
+  );
+  useEffect(() => heading.current?.focus(), [id]);
+  useEffect(() => {
+    // The focus may be nowhere: a button that was pressed is disabled, or gone.
+    const close = (event: KeyboardEvent) => {
+      const isBelow = document.querySelector('dialog[open], :popover-open') !== null;
+      if (event.key === 'Escape' && !isBelow) onClose();
+    };
+    addEventListener('keydown', close);
+    return () => removeEventListener('keydown', close);
+  }, [id]);
+  return (
+    <aside class="card message-panel" aria-labelledby="panel-title">
+      <div class="panel-head">
+        <h2 id="panel-title" ref={heading} tabIndex={-1}>
+          <bdi class="code">{shown?.code ?? ''}</bdi> <bdi>{shown?.note}</bdi>
+        </h2>
+        <button type="button" class="close" aria-label={texts.messages.close} onClick={onClose}>
+          <CloseIcon />
+        </button>
+      </div>
+      <p class="problem" role="alert" hidden={problem.value === null}>
+        {problem.value}
+      </p>
+      <Status of={loaded}>
+        {shown && <Body at={at} acts={acts} shown={shown} onGone={onClose} />}
+      </Status>
+    </aside>
+  );
+}

@@ -1,0 +1,79 @@
+/** The final link: the address of a subscription with the code, as apps take it, and its QR. */
+
+import { useSignal } from '@preact/signals';
+import type { Got } from '../../http/console/table.ts';
+import { call } from '../call.ts';
+import { texts } from '../state.ts';
+import { Copy } from './copy.tsx';
+import { Field, Form } from './form.tsx';
+import { QrCode, qrPng, qrSvg } from './qr.tsx';
+
+type Forms = Got<'links.final'>;
+
+/** The address that was typed last, for each provider: it is the same for most links. */
+const keyOf = (at: string) => `subscription of ${at}`;
+
+function Shown({ forms }: { forms: Forms }) {
+  const words = texts.link;
+  const chosen = useSignal<string>(forms[0]?.app ?? '');
+  const text = forms.find(({ app }) => app === chosen.value)?.text ?? '';
+  return (
+    <div class="final">
+      <select
+        aria-label={words.form}
+        value={chosen.value}
+        onChange={({ currentTarget }) => {
+          chosen.value = currentTarget.value;
+        }}
+      >
+        {forms.map(({ app }) => (
+          <option key={app} value={app}>
+            {app === 'plain' ? words.anyApp : app === 'query' ? words.anyQuery : app}
+          </option>
+        ))}
+      </select>
+      <QrCode text={text} label={words.qr} />
+      <bdi class="code">{text}</bdi>
+      <div class="actions">
+        <Copy text={() => text} />
+        <a class="button" download="link.svg" href={qrSvg(text)}>
+          SVG
+        </a>
+        <a class="button" download="link.png" href={qrPng(text)}>
+          PNG
+        </a>
+      </div>
+    </div>
+  );
+}
+
+export function FinalLink({ at, id }: { at: string; id: number }) {
+  const words = texts.link;
+  const forms = useSignal<Forms | null>(null);
+  const kept = localStorage.getItem(keyOf(at)) ?? '';
+  return (
+    <section>
+      <h3>{words.final}</h3>
+      <Form
+        submit={words.make}
+        onSubmit={async ({ url = '', title = '' }) => {
+          forms.value = await call('links.final', { at, id, url, title: title || null });
+          localStorage.setItem(keyOf(at), url);
+        }}
+      >
+        <Field
+          label={words.address}
+          hint={words.addressHint}
+          name="url"
+          type="url"
+          dir="ltr"
+          maxLength={2_000}
+          defaultValue={kept}
+          required
+        />
+        <Field label={words.shownName} name="title" maxLength={64} dir="auto" />
+      </Form>
+      {forms.value && <Shown forms={forms.value} />}
+    </section>
+  );
+}

@@ -1,0 +1,82 @@
+/** A device that a link refused: why, and the button that would let it in. */
+
+import type { Given, Got } from '../../http/console/table.ts';
+import { go, may, texts } from '../state.ts';
+import { number, time } from './format.ts';
+
+type Shown = Got<'links.show'>;
+type Refusal = Shown['refused'][number];
+
+export const ACTIVE = 10;
+export const LIMIT_MAX = 100;
+
+/** What the parts of the panel do: each shows its refusal at the head, and the link anew. */
+export interface Acts {
+  edit: (change: Omit<Given<'links.edit'>, 'at' | 'id'>) => Promise<void>;
+  free: (hwid: string) => Promise<void>;
+  run: (work: () => Promise<unknown>) => Promise<void>;
+}
+
+/** The button that would let a refused device in. */
+function Remedy({ acts, of, shown }: { acts: Acts; of: Refusal; shown: Shown }) {
+  const words = texts.link;
+  const isOwner = may('links.edit');
+  switch (of.remedy) {
+    case 'enable':
+      return isOwner ? (
+        <button type="button" onClick={() => acts.edit({ status: ACTIVE })}>
+          {words.enable}
+        </button>
+      ) : null;
+    case 'domain':
+      return (
+        <button type="button" onClick={() => go('/console/domains')}>
+          {words.toDomains}
+        </button>
+      );
+    case 'room':
+      return (
+        <>
+          {of.wasHwid !== null && may('slots.free') && (
+            <button type="button" onClick={() => acts.free(of.wasHwid ?? '')}>
+              {words.freeOld}
+            </button>
+          )}
+          {isOwner && shown.deviceCount < LIMIT_MAX && (
+            <button type="button" onClick={() => acts.edit({ limit: shown.deviceCount + 1 })}>
+              {words.raise(number(shown.deviceCount + 1))}
+            </button>
+          )}
+        </>
+      );
+    case 'now':
+    case 'hwid':
+      return null;
+  }
+}
+
+export function RefusedRow({ acts, of, shown }: { acts: Acts; of: Refusal; shown: Shown }) {
+  const words = texts.link;
+  return (
+    <li>
+      <div class="device">
+        <strong>
+          <bdi>{of.deviceName || words.nameless}</bdi>
+        </strong>
+        {of.hwid !== '' && <bdi class="code">{of.hwid}</bdi>}
+        <span>
+          {words.refusedFor(texts.reasons[of.reason], number(of.count), time(of.lastAtMs))}
+        </span>
+        <span class="hint">{words.remedies[of.remedy]}</span>
+        {of.wasHwid !== null && (
+          <span>
+            {words.samePhone} <bdi class="code">{of.wasHwid}</bdi>
+          </span>
+        )}
+      </div>
+      <div class="actions">
+        <Remedy acts={acts} of={of} shown={shown} />
+      </div>
+    </li>
+  );
+}

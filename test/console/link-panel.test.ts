@@ -1,0 +1,112 @@
+/** The panel of a link: a slot that is freed and taken back, a refusal, its QR code. */
+
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { texts as en } from '../../src/console/texts/en.ts';
+import { call, seedProvider } from '../support/app.ts';
+import { testChromium } from '../support/chromium.ts';
+import {
+  type ConsoleSite,
+  faultsOf,
+  openTab,
+  startConsoleSite,
+  type Tab,
+} from '../support/console-page.ts';
+import { PATIENCE_MS } from '../support/until.ts';
+
+setDefaultTimeout(4 * PATIENCE_MS);
+
+const DOMAIN_HASH = 'f'.repeat(64);
+const XSS = '<img src=x onerror=alert(1)>';
+
+let site: ConsoleSite;
+beforeAll(async () => {
+  site = await startConsoleSite();
+});
+afterAll(() => site.close());
+
+const tabs: Tab[] = [];
+afterEach(async () => {
+  for (const { context, troubles } of tabs.splice(0)) {
+    expect(troubles).toEqual([]);
+    await context.close();
+  }
+});
+
+/** A link with one device, and another that was refused. */
+async function open(options = {}) {
+  const of = await seedProvider(site.app);
+  await call(site.app, '/api/add-domain', of, { domain_hash: DOMAIN_HASH });
+  const added = await call(site.app, '/api/add-install', of, { install_limit: 1, note: XSS });
+  const { id, install_code: code } = added.json;
+  for (const hwid of ['old', 'new']) {
+    const facts = { hwid: `${of.code}-${hwid}`, os_name: 'Android', device_model: XSS };
+    await call(site.app, '/install', null, { id: DOMAIN_HASH, installid: code, ...facts });
+  }
+  await site.app.core.store.saveFigures();
+  const by = ['session.key', { code: of.code, key: of.authKey }] as const;
+  const tab = await openTab(site, [...by], `/console/links?link=${id}`, options);
+  tabs.push(tab);
+  await tab.page.locator('.message-panel .list').first().waitFor();
+  const link = async () => site.app.core.store.findLinkById(id);
+  return { ...tab, of, id, link };
+}
+
+testChromium('a slot is freed in ten seconds unless it is taken back', async () => {
+  const { page, of, link } = await open();
+  const words = en.link;
+  const free = page.getByRole('button', { name: words.free, exact: true });
+  await free.click();
+  await page.getByText(en.jobs.freeing(`${of.code}-old`)).waitFor();
+  await page.getByRole('button', { name: en.jobs.undo }).click();
+  await page.locator('.jobs').waitFor({ state: 'detached' });
+  expect((await link())?.deviceCount).toBe(1);
+  const provider = await site.app.core.store.findProvider(of.code);
+  const jobs = await site.app.core.store.listJobs(provider?.id ?? 0, 9);
+  expect(jobs.map(({ kind, state }) => `${kind} ${state}`)).toEqual(['link.free cancelled']);
+});
+
+testChromium('a refusal is explained, and helped', async () => {
+  const { page, link } = await open();
+  const words = en.link;
+  await page.getByText(en.reasons.link_limit_reached).first().waitFor();
+  // The same model and system, silent since: once beside the device that was refused.
+  await page.getByText(words.samePhone).first().waitFor();
+  await page.getByRole('button', { name: words.raise('2') }).click();
+  await page.getByText(words.remedies.now).waitFor();
+  expect((await link())?.installLimit).toBe(2);
+  await page.getByRole('button', { name: words.disable, exact: true }).click();
+  await page.getByText(words.remedies.enable).waitFor();
+  expect((await link())?.status).toBe(5);
+});
+
+testChromium('the final link has a QR code, and the panel closes by Escape', async () => {
+  const { page } = await open();
+  const words = en.link;
+  await page.getByLabel(words.address).fill('https://sub.example.com/s/abc');
+  await page.getByRole('button', { name: words.make }).click();
+  await page.getByRole('img', { name: words.qr }).waitFor();
+  await page.getByLabel(words.form).selectOption('happ');
+  await page.getByText(/^happ:\/\/add\/https:/).waitFor();
+  const png = await page.getByRole('link', { name: 'PNG' }).getAttribute('href');
+  expect(png).toStartWith('data:image/png;base64,');
+  await page.keyboard.press('Escape');
+  await page.locator('.message-panel').waitFor({ state: 'detached' });
+  expect(page.url()).not.toContain('link=');
+});
+
+testChromium('a link is removed after a question', async () => {
+  const { page, link } = await open();
+  const words = en.link;
+  await page.getByRole('button', { name: words.remove }).click();
+  await page.getByRole('dialog').getByRole('button', { name: words.remove }).click();
+  await page.locator('.message-panel').waitFor({ state: 'detached' });
+  expect(await link()).toBeNull();
+});
+
+testChromium.each([
+  ['light', 'en-GB'],
+  ['dark', 'fa-IR'],
+] as const)('axe finds no fault: %s, %s', async (colorScheme, locale) => {
+  const { page } = await open({ colorScheme, locale });
+  expect(await faultsOf(page)).toEqual([]);
+});
