@@ -6,6 +6,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateSQLiteDrizzleJson, generateSQLiteMigration } from 'drizzle-kit/api';
 import * as schema from '../../migrations/schema.ts';
+import * as schemaAccount from '../../migrations/schema-account.ts';
 import * as schemaDevice from '../../migrations/schema-device.ts';
 import * as schemaLink from '../../migrations/schema-link.ts';
 import * as schemaOutbox from '../../migrations/schema-outbox.ts';
@@ -273,6 +274,7 @@ describe('migrations', () => {
     const wanted = await generateSQLiteDrizzleJson({
       ...schema,
       ...schemaDevice,
+      ...schemaAccount,
       ...schemaLink,
       ...schemaOutbox,
     });

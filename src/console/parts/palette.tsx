@@ -180,8 +180,9 @@ export function Palette() {
 
   const entries = [
     ...fixedEntries().filter((entry) => wanted === '' || matches(entry, wanted)),
-    ...messageEntry(wanted),
     ...found.value,
+    // Any number may be that of a message: links that were found come first.
+    ...messageEntry(wanted),
   ];
   const at = Math.min(chosen.value, entries.length - 1);
 
