@@ -2,6 +2,7 @@
 
 import { type CallName, mayCall } from '../account/roles.ts';
 import type { Core } from '../core.ts';
+import type { Grant } from '../port/account.ts';
 import type { Job, JobKind } from '../port/job.ts';
 import { keyFingerprint } from '../secret.ts';
 
@@ -13,6 +14,10 @@ const CALLS: Readonly<Record<JobKind, CallName>> = {
   'link.free-all': 'slots.free-all',
   'link.revoke': 'links.revoke',
 };
+
+/** Returns whether grants give the right to a job of the kind, and so to take one back. */
+export const mayDo = (kind: JobKind, grants: readonly Grant[], providerId: number): boolean =>
+  mayCall(CALLS[kind], grants, providerId);
 
 /**
  * Returns whether the person who added a job may still do so: the account has the role, or the
@@ -26,5 +31,5 @@ export async function mayGoOn({ store }: Core, job: Job): Promise<boolean> {
   }
   if (actor.kind !== 'account') return true;
   const account = await store.findAccount(actor.name);
-  return account !== null && mayCall(CALLS[kind], await store.listGrants(account.id), providerId);
+  return account !== null && mayDo(kind, await store.listGrants(account.id), providerId);
 }

@@ -9,8 +9,9 @@ import {
   listJobs,
   previewChange,
 } from '../../core/job/job.ts';
+import { mayDo } from '../../core/job/right.ts';
 import type { BulkChange } from '../../core/job/work.ts';
-import { isRefused, malformed, type Refused } from '../../core/outcome.ts';
+import { isRefused, malformed, Refused } from '../../core/outcome.ts';
 import { staffCall } from './call.ts';
 import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter.ts';
@@ -58,9 +59,15 @@ export const jobCalls = {
       })),
     };
   }),
-  'jobs.cancel': staffCall(atProvider({ id }), ({ core, nowMs, provider }, given) =>
-    cancelJob(core, provider, given.id, nowMs),
-  ),
+  /** The right is that of the job: support takes back what it frees, and no change of many. */
+  'jobs.cancel': staffCall(atProvider({ id }), async (staff, given) => {
+    const { core, nowMs, provider, signedIn } = staff;
+    const job = await core.store.findJob(provider.id, given.id);
+    if (job !== null && !mayDo(job.kind, signedIn.grants, provider.id)) {
+      return new Refused('no_right');
+    }
+    return cancelJob(core, provider, given.id, nowMs);
+  }),
   'links.bulk-preview': staffCall(
     atProvider({ filter: linkFilterInput, change }),
     async ({ core, provider }, given) => {

@@ -49,3 +49,16 @@ test('slots are freed and links revoked by jobs; an unknown link is refused', as
   ]);
   expect(await browser.refusal('links.revoke', { at, linkId: 999 })).toBe('install_not_found');
 });
+
+test('support takes back what it frees, and no change of many links', async () => {
+  const { id: linkId } = await browser.get('links.add', { at, limit: 3, note: '' });
+  const filter = { ...FILTER, search: null };
+  const bulk = await browser.get('links.bulk', { at, filter, change: { limit: 9 } });
+  const { secret } = await browser.get('staff.invite', { at, role: 'support' });
+  const support = new ConsoleBrowser(app.url);
+  await support.get('session.invited', { secret, name: 'boris' });
+  const own = await support.get('slots.free', { at, linkId, hwid: 'phone-1' });
+  expect(await support.refusal('jobs.cancel', { at, id: bulk.id })).toBe('no_right');
+  await support.get('jobs.cancel', { at, id: own.id });
+  await browser.get('jobs.cancel', { at, id: bulk.id });
+});

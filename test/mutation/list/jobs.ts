@@ -25,7 +25,7 @@ export const jobFiles: readonly MutatedFile[] = [
     tests: ['test/core/job.test.ts'],
     changes: [
       ['keyFingerprint(provider.keyHash) === actor.key', 'true'],
-      ['mayCall(CALLS[kind], await store.listGrants(account.id), providerId)', 'true'],
+      ['mayDo(kind, await store.listGrants(account.id), providerId)', 'true'],
     ],
   },
   {
@@ -44,7 +44,10 @@ export const jobFiles: readonly MutatedFile[] = [
   {
     file: 'src/http/console/job-calls.ts',
     tests: ['test/http/console/jobs.test.ts'],
-    changes: [["note === '' ? null : readNote(note)", 'readNote(note)']],
+    changes: [
+      ["note === '' ? null : readNote(note)", 'readNote(note)'],
+      ['!mayDo(job.kind, signedIn.grants, provider.id)', 'false'],
+    ],
   },
   {
     file: 'src/core/same-phone.ts',
