@@ -1,7 +1,7 @@
 /** The worker of the outbox when something comes to an end: the process, a lease, the disk. */
 
 import { expect, test } from 'bun:test';
-import { ACCEPTED, BUSY, OutboxBench } from '../support/fake-outbox.ts';
+import { ACCEPTED, BUSY, OutboxBench, Scripted } from '../support/fake-outbox.ts';
 
 const SECOND_MS = 1_000;
 
@@ -229,4 +229,21 @@ test('kills between any two steps: nothing is lost, and no more repeated than wa
     expect(repeats).toBeLessThanOrEqual(kills * (512 + 64));
     expect(bench.outbox.settled.size).toBe(430);
   }
+});
+
+test('credentials that were mended before a refusal of the old ones is saved stop nothing', async () => {
+  const bench = new OutboxBench();
+  const fcm = bench.outbox.addDestination('fcm');
+  bench.outbox.add(fcm);
+  const worker = bench.worker();
+  worker.wake();
+  const old = bench.fcm;
+  await bench.until('it is under way', () => old.calls.length === 1);
+  old.calls[0]?.answer({ verdict: 'credentials', problem: 'the key is not known' });
+  await bench.until('it is judged', () => bench.logLines.length === 1);
+  bench.gateways = { fcm: new Scripted(64) };
+  bench.fcm.auto = () => ACCEPTED;
+  await worker.resume();
+  await bench.until('it went out', () => bench.outbox.waiting.length === 0);
+  await bench.stop(worker);
 });

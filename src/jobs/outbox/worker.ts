@@ -63,6 +63,8 @@ export class Outbox {
   readonly #aborting = new AbortController();
   /** Runs whose outcomes are saved together soon. */
   readonly #unsaved = new Set<OutboxRun>();
+  /** Runs that began before the last resumption: what they judged may stop a gateway after it. */
+  readonly #earlier = new Set<OutboxRun>();
   readonly #loop: WakeLoop;
   /** True: a fault was logged, and the store has answered nothing since. */
   #hasFault = false;
@@ -89,8 +91,13 @@ export class Outbox {
 
   /** Resumes destinations that were stopped: the configuration may be new. Wakes the worker. */
   async resume(): Promise<void> {
-    const { core, log } = this.deps;
     this.#contents.clear();
+    for (const run of this.#runs()) this.#earlier.add(run);
+    await this.#resumeStopped();
+  }
+
+  async #resumeStopped(): Promise<void> {
+    const { core, log } = this.deps;
     try {
       const count = await core.store.resumeDestinations(this.#dispatcher.kinds());
       if (count > 0) log.info('outbox_resumed', { destinations: count });
@@ -205,6 +212,7 @@ export class Outbox {
       this.#onFault(fault);
     }
     pool.runs.delete(run);
+    if (this.#earlier.delete(run)) await this.#resumeStopped();
     this.#noteQuiet();
     // A run that found nothing, although something was due, waits for the next tick.
     if (run.hasFound) this.wake();

@@ -202,6 +202,7 @@ export const outbox: readonly MutatedFile[] = [
     tests: WORKER,
     changes: [
       ['if (run.hasFound) this.wake();', 'this.wake();'],
+      ['for (const run of this.#runs()) this.#earlier.add(run);', ''],
       ['if (!this.#hasFault && !isAway(fault))', 'if (!isAway(fault))'],
       ['this.#aborting.abort();', ''],
       ['clock.steadyMs() - beganMs >= RUN_MS', 'false'],
