@@ -94,6 +94,23 @@ testChromium('the final link has a QR code, and the panel closes by Escape', asy
   expect(page.url()).not.toContain('link=');
 });
 
+testChromium('a row opens the panel, which gives the focus back to it', async () => {
+  const { page, id } = await open();
+  await page.keyboard.press('Escape');
+  await page.locator('.message-panel').waitFor({ state: 'detached' });
+  const row = page.locator(`[data-id="${id}"]`);
+  await row.focus();
+  await page.keyboard.press('Enter');
+  await page.locator('.message-panel').waitFor();
+  await page.getByText(en.link.edit).click();
+  await page.locator('.message-panel').getByLabel(en.links.note).fill('Anna');
+  await page.getByRole('button', { name: en.link.save }).click();
+  await page.locator('.panel-head').getByText('Anna').waitFor();
+  await page.keyboard.press('Escape');
+  await page.locator('.message-panel').waitFor({ state: 'detached' });
+  expect(await page.evaluate('document.activeElement?.dataset.id')).toBe(`${id}`);
+});
+
 testChromium('a link is removed after a question', async () => {
   const { page, link } = await open();
   const words = en.link;

@@ -43,8 +43,14 @@ function Facts({ shown }: { shown: Shown }) {
 
 function Edit({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
   const words = texts.link;
+  const fields = useRef<HTMLDetailsElement>(null);
+  const typed = () => {
+    const form = fields.current?.querySelector('form');
+    const given = new FormData(form ?? undefined);
+    return { install_limit: String(given.get('limit')), note: String(given.get('note')) };
+  };
   return (
-    <details>
+    <details ref={fields}>
       <summary>{words.edit}</summary>
       <Form
         submit={words.save}
@@ -53,7 +59,7 @@ function Edit({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
             at={at}
             call={() => ({
               path: '/api/update-install',
-              params: { id: shown.id, install_limit: shown.limit, note: shown.note },
+              params: { id: shown.id, ...typed() },
             })}
           />
         }

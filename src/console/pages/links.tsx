@@ -10,7 +10,7 @@ import { filterOf, isEvery, readOrder } from '../parts/link-query.ts';
 import { openLink, Rows } from '../parts/link-rows.tsx';
 import { Chips, ColumnMenu, columns, filterText, SearchField } from '../parts/link-tools.tsx';
 import { onLive } from '../parts/live.ts';
-import { may, nowMs, query, texts } from '../state.ts';
+import { go, may, nowMs, query, texts } from '../state.ts';
 import { LinkPanel } from './link-panel.tsx';
 
 /** Says how far the list is; the person may stop a search, and go on. */
@@ -122,6 +122,11 @@ export function LinksPage({ at }: { at: string }) {
     scrollTo(0, 0);
   };
   const opened = Number(query.value.get('link') ?? 0) || null;
+  const close = () => {
+    const kept = Object.fromEntries(query.value);
+    go('/console/links', { ...kept, link: null }, 'replace');
+    document.querySelector<HTMLElement>(`[data-id="${opened}"]`)?.focus();
+  };
   const onMade = (id: number | null) => {
     reload();
     if (id !== null) openLink(id);
@@ -142,9 +147,7 @@ export function LinksPage({ at }: { at: string }) {
           <Actions at={at} filter={list.filter} onMade={reload} />
         </Found>
       </section>
-      {opened !== null && (
-        <LinkPanel key={opened} at={at} id={opened} onClose={() => openLink(null)} />
-      )}
+      {opened !== null && <LinkPanel key={opened} at={at} id={opened} onClose={close} />}
     </div>
   );
 }

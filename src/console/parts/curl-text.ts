@@ -3,7 +3,7 @@
 export interface ApiCall {
   /** `/api/add-install`. */
   path: string;
-  /** Without the credentials; empty ones are left out. */
+  /** Without the credentials; null is left out, an empty text is not: it clears a note. */
   params?: Readonly<Record<string, string | number | null>>;
   /** Of a POST. */
   body?: unknown;
@@ -19,7 +19,7 @@ export function curlText(
   { path, params = {}, body }: ApiCall,
 ): string {
   const given = Object.entries({ provider_code: code, ...params }).flatMap(([name, value]) =>
-    value === null || value === '' ? [] : [[name, String(value)] as [string, string]],
+    value === null ? [] : [[name, String(value)] as [string, string]],
   );
   if (body === undefined) {
     const words = given.map((pair) => `--data-urlencode ${quoted(pair.join('='))}`);

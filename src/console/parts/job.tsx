@@ -12,6 +12,8 @@ type Listed = Got<'jobs.list'>;
 type Job = Listed['jobs'][number];
 
 const SECOND_MS = 1_000;
+/** How long a refusal is shown, ms. */
+const PROBLEM_MS = 8_000;
 
 const round = signal(0);
 
@@ -57,7 +59,9 @@ function Row({ job, nowMs, onCancel }: RowProps) {
         <bdi>{nameOf(job)}</bdi>
       </span>
       {isWaiting ? (
-        <span class="number">{words.in(leftS)}</span>
+        <span class="number" role="timer" aria-live="off">
+          {words.in(leftS)}
+        </span>
       ) : (
         <>
           <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
@@ -103,12 +107,15 @@ export function JobBar({ at }: { at: string }) {
   const cancel = async (id: number) => {
     problem.value = await call('jobs.cancel', { at, id }).then(() => null, wordsFor);
     await load();
+    setTimeout(() => {
+      problem.value = null;
+    }, PROBLEM_MS);
   };
   if (open.length === 0 && problem.value === null) return null;
   const nowMs = (listed.value?.nowMs ?? 0) + passedMs.value;
   return (
     <section class="jobs" aria-label={texts.jobs.title}>
-      <ul role="status">
+      <ul>
         {open.map((job) => (
           <Row key={job.id} job={job} nowMs={nowMs} onCancel={() => cancel(job.id)} />
         ))}

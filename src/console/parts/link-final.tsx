@@ -13,6 +13,23 @@ type Forms = Got<'links.final'>;
 /** The address that was typed last, for each provider: it is the same for most links. */
 const keyOf = (at: string) => `subscription of ${at}`;
 
+/** Where the browser keeps nothing, the address is typed anew. */
+function keptOf(at: string): string {
+  try {
+    return localStorage.getItem(keyOf(at)) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function keep(at: string, url: string): void {
+  try {
+    localStorage.setItem(keyOf(at), url);
+  } catch {
+    // See above.
+  }
+}
+
 function Shown({ forms }: { forms: Forms }) {
   const words = texts.link;
   const chosen = useSignal<string>(forms[0]?.app ?? '');
@@ -50,7 +67,7 @@ function Shown({ forms }: { forms: Forms }) {
 export function FinalLink({ at, id }: { at: string; id: number }) {
   const words = texts.link;
   const forms = useSignal<Forms | null>(null);
-  const kept = localStorage.getItem(keyOf(at)) ?? '';
+  const kept = keptOf(at);
   return (
     <section>
       <h3>{words.final}</h3>
@@ -58,7 +75,7 @@ export function FinalLink({ at, id }: { at: string; id: number }) {
         submit={words.make}
         onSubmit={async ({ url = '', title = '' }) => {
           forms.value = await call('links.final', { at, id, url, title: title || null });
-          localStorage.setItem(keyOf(at), url);
+          keep(at, url);
         }}
       >
         <Field

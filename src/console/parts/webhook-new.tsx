@@ -57,11 +57,11 @@ export function AddWebhook({ at, kinds, onAdded }: AddProps) {
   const words = texts.webhooks;
   const isUrl = kind.value === 'webhook';
   const params = () => {
-    const { url = '', scheme = '', chat = '', locale = '' } = typed.value;
-    const events = eventsIn(typed.value, kinds).join(',');
+    const { url, scheme, chat, locale } = typed.value;
+    const events = eventsIn(typed.value, kinds).join(',') || null;
     return isUrl
-      ? { url, signature: scheme, events }
-      : { chat, locale, bot_token: '$BOT_TOKEN', events };
+      ? { url: url || null, signature: scheme ?? null, events }
+      : { chat: chat || null, locale: locale ?? null, bot_token: '$BOT_TOKEN', events };
   };
   return (
     <section class="card">

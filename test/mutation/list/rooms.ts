@@ -12,7 +12,7 @@ export const roomFiles: readonly MutatedFile[] = [
     tests: ['test/console/curl.test.ts'],
     changes: [
       ['text.replaceAll("\'", "\'\\\\\'\'")', 'text'],
-      ["value === null || value === ''", 'value === null'],
+      ['value === null ?', "value === '' ?"],
     ],
   },
   {
