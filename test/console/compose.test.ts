@@ -2,21 +2,12 @@
 
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
-import { TRANSITIONS } from '../../src/core/message/status.ts';
-import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import {
-  type ConsoleSite,
-  faultsOf,
-  openTab,
-  startConsoleSite,
-  type Tab,
-} from '../support/console-page.ts';
+import { type ConsoleSite, faultsOf, startConsoleSite, type Tab } from '../support/console-page.ts';
+import { openSend } from '../support/console-send.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
-
-const DOMAIN_HASH = 'e'.repeat(64);
 
 let site: ConsoleSite;
 beforeAll(async () => {
@@ -33,33 +24,13 @@ afterEach(async () => {
 });
 
 async function open(path: string, options = {}) {
-  const of = await seedProvider(site.app, { plan: 'enterprise' });
-  await call(site.app, '/api/add-domain', of, { domain_hash: DOMAIN_HASH });
-  const added = await call(site.app, '/api/add-install', of, { install_limit: 5 });
-  for (const hwid of ['phone-1', 'phone-2']) {
-    const query = { id: DOMAIN_HASH, installid: added.json.install_code, os_name: 'Android' };
-    await call(site.app, '/install', null, { ...query, hwid: `${of.code}-${hwid}` });
-  }
-  const tab = await openTab(
-    site,
-    ['session.key', { code: of.code, key: of.authKey }],
-    path,
-    options,
-  );
+  const tab = await openSend(site, path, options);
   tabs.push(tab);
-  const id = (await site.app.core.store.findProvider(of.code))?.id ?? 0;
-  const sent = async () => {
-    const statuses = Object.keys(TRANSITIONS).map(Number);
-    const filter = { ids: null, notificationType: null, statuses, isScheduled: null };
-    const page = { beforeId: null, countMax: 9, scanMax: 9 };
-    const { messages } = await site.app.core.store.listMessages(id, filter, page);
-    return messages.map(({ payload }) => JSON.parse(payload));
-  };
-  return { ...tab, code: of.code, sent };
+  return tab;
 }
 
 testChromium('a message is previewed, tested, checked and sent', async () => {
-  const { page, code, sent } = await open('/console/compose');
+  const { page, phones, sent } = await open('/console/compose');
   const words = en.compose;
   await page.getByLabel(words.titleLabel).first().fill('News <b>');
   await page.getByLabel(words.body).first().fill('Hello <b>you</b><img src=x onerror=alert(1)>');
@@ -72,14 +43,14 @@ testChromium('a message is previewed, tested, checked and sent', async () => {
   await page.getByLabel(words.body).nth(1).fill('Привет');
   await page.locator('.phone').nth(1).getByText('Привет').waitFor();
   await page.getByText(words.test).click();
-  await page.getByLabel(words.testHwid).fill(`${code}-phone-1`);
+  await page.getByLabel(words.testHwid).fill(phones[0]);
   await page.getByRole('button', { name: words.sendTest }).click();
-  await page.getByText(words.tested(`${code}-phone-1`)).waitFor();
+  await page.getByText(words.tested(phones[0])).waitFor();
   await page.getByRole('button', { name: words.check }).click();
   await page.getByText(words.reaches('2', 2)).waitFor();
   await page.getByRole('button', { name: words.send }).click();
   await page.waitForURL(/\/console\/messages\?.*message=\d+/);
-  expect(await sent()).toMatchObject([
+  expect((await sent()).map(({ payload }) => payload)).toMatchObject([
     { title: 'News <b>', body: 'Hello <b>you</b><img />', locales: { ru: { body: 'Привет' } } },
     { title: 'News <b>' },
   ]);
@@ -97,9 +68,9 @@ testChromium('a command has its fields, and a copy has those of the first', asyn
   await page.getByRole('button', { name: en.compose.send }).click();
   await page.waitForURL(/message=\d+/);
   const [first] = await sent();
-  expect(first).toMatchObject({
+  expect(first?.payload).toMatchObject({
     ...{ action_type: 'set-settings' },
-    settings: { 'ping-type': 'tcp', 'app-auto-start': 'true', 'my-key': '1' },
+    settings: { 'ping-type': 'tcp', 'app-auto-start': 'true', 'my-key': 1 },
   });
   const id = new URL(page.url()).searchParams.get('message') ?? '';
   await page.goto(`${site.url}/console/commands?copy=${id}`);

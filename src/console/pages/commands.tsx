@@ -23,9 +23,31 @@ type Source = Got<'send.source'>;
 const ACTIONS = ['update-subscription', 'set-settings', 'sub-change', 'import-data'] as const;
 type Action = (typeof ACTIONS)[number];
 
-/** The settings that have a value; `reset` stands for the app's own. */
+/** Stands for the app's own value. */
 const RESET = '(reset)';
 
+/** Reads a value: as JSON if it is any, else as text. */
+function valueIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Writes a value so that {@link valueIn} reads the same one. */
+function valueText(value: unknown): string {
+  const isText = typeof value === 'string' && valueIn(value) === value;
+  return isText ? value : JSON.stringify(value);
+}
+
+/** Reads the data of an earlier import. */
+function dataIn(encoded: unknown): string {
+  if (typeof encoded !== 'string') return '';
+  return new TextDecoder().decode(Uint8Array.from(atob(encoded), (one) => one.charCodeAt(0)));
+}
+
+/** The settings that have a value. */
 function settingsIn(given: Given, table: readonly Setting[]): Body {
   const known = table.flatMap(({ key }) => {
     const value = given[`set ${key}`] ?? '';
@@ -33,7 +55,7 @@ function settingsIn(given: Given, table: readonly Setting[]): Body {
   });
   const own = (given['custom'] ?? '').split('\n').flatMap((line) => {
     const at = line.indexOf('=');
-    return at < 1 ? [] : [[line.slice(0, at).trim(), line.slice(at + 1).trim()]];
+    return at < 1 ? [] : [[line.slice(0, at).trim(), valueIn(line.slice(at + 1).trim())]];
   });
   return Object.fromEntries([...known, ...own]);
 }
@@ -59,6 +81,8 @@ function SettingField({ from, of }: { of: Setting; from: unknown }) {
   const { key, kind, rule, values } = of;
   const set = from === undefined ? '' : from === '' ? RESET : String(from);
   const options = kind === 'boolean' ? ['true', 'false'] : values;
+  // A copy may have another word for it, such as `on`.
+  const isOther = set !== '' && set !== RESET && !options.includes(set);
   if (options.length > 0) {
     return (
       <Select
@@ -66,7 +90,7 @@ function SettingField({ from, of }: { of: Setting; from: unknown }) {
         name={`set ${key}`}
         options={[
           ['', words.unchanged],
-          ...options.map((one) => [one, one] as const),
+          ...[...options, ...(isOther ? [set] : [])].map((one) => [one, one] as const),
           [RESET, words.reset],
         ]}
         value={set}
@@ -123,7 +147,13 @@ function Content({ action, from, table }: ContentProps) {
       return (
         <label class="field">
           <span>{words.data}</span>
-          <textarea name="import_data" rows={6} dir="ltr" required />
+          <textarea
+            name="import_data"
+            rows={6}
+            dir="ltr"
+            defaultValue={dataIn(from['input-data'])}
+            required
+          />
           <small>{words.dataHint}</small>
         </label>
       );
@@ -143,7 +173,7 @@ function Content({ action, from, table }: ContentProps) {
               name="custom"
               rows={3}
               dir="ltr"
-              defaultValue={own.map(([key, value]) => `${key}=${value}`).join('\n')}
+              defaultValue={own.map(([key, value]) => `${key}=${valueText(value)}`).join('\n')}
             />
             <small>{words.customHint}</small>
           </label>

@@ -4,7 +4,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
-import { Field, Select } from '../parts/form.tsx';
+import { Field, Hidden, Select } from '../parts/form.tsx';
 import { number } from '../parts/format.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { Phone } from '../parts/phone.tsx';
@@ -21,7 +21,8 @@ const FIRST = '';
 const fieldOf = (name: string, locale: string) => (locale === FIRST ? name : `${name} ${locale}`);
 
 /** The form of the API; texts of a language without a body are left out. */
-function formOf(given: Given, locales: readonly string[]) {
+function formOf(given: Given) {
+  const locales = (given['locales'] ?? '').split(' ').filter(Boolean);
   const text = (name: string, locale: string) => (given[fieldOf(name, locale)] ?? '').trim();
   const own = locales.flatMap((locale) => {
     const [title, body, link] = [text('title', locale), text('body', locale), text('link', locale)];
@@ -33,10 +34,12 @@ function formOf(given: Given, locales: readonly string[]) {
     return Object.keys(said).length === 0 ? [] : [[locale, said]];
   });
   const [title, link] = [text('title', FIRST), text('link', FIRST)];
+  const picture = text('picture', FIRST);
   return {
     ...(title !== '' && { title }),
     body: text('body', FIRST),
     ...(link !== '' && { link_for_open: link }),
+    ...(picture !== '' && { background_image: picture }),
     ...(own.length > 0 && { locales: Object.fromEntries(own) }),
     type_push: given['type'] ?? 'optional',
     expire_days: Number(given['days'] ?? 7),
@@ -143,7 +146,7 @@ function Compose({ at, source }: { at: string; source: Source | null }) {
   const asked = useRef(0);
   const words = texts.compose;
   const bodyOf = (given: Given) => ({
-    PushNotificationForm: formOf(given, locales.value),
+    PushNotificationForm: formOf(given),
     ...targetsIn(given),
   });
   const show = (given: Given) => {
@@ -151,7 +154,7 @@ function Compose({ at, source }: { at: string; source: Source | null }) {
     pause.current = setTimeout(async () => {
       asked.current += 1;
       const round = asked.current;
-      const form = formOf(given, locales.value);
+      const form = formOf(given);
       if (form.body === '') {
         preview.value = null;
         return;
@@ -183,7 +186,15 @@ function Compose({ at, source }: { at: string; source: Source | null }) {
             />
           ))}
         </div>
+        <Hidden name="locales" value={locales.value.join(' ')} />
         <AddLanguage locales={locales} />
+        <Field
+          label={words.background}
+          hint={words.backgroundHint}
+          name="picture"
+          dir="ltr"
+          defaultValue={textIn(payload['background_image'])}
+        />
         <Select
           label={words.type}
           name="type"

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { useId } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { wordsFor } from '../state.ts';
 
 type FieldProps = JSX.IntrinsicElements['input'] & { label: string; hint?: string };
@@ -20,6 +20,18 @@ export function Field({ label, hint, ...input }: FieldProps) {
       )}
     </div>
   );
+}
+
+/** A state of the page as a field of its form: like typing, a change of it is input. */
+export function Hidden({ name, value }: { name: string; value: string }) {
+  const field = useRef<HTMLInputElement>(null);
+  const known = useRef(value);
+  useLayoutEffect(() => {
+    if (known.current === value) return;
+    known.current = value;
+    field.current?.dispatchEvent(new Event('input', { bubbles: true }));
+  }, [value]);
+  return <input ref={field} type="hidden" name={name} value={value} />;
 }
 
 interface SelectProps {
@@ -50,12 +62,19 @@ interface FormProps {
   submit: string;
   /** The values of the fields, by their names. */
   onSubmit: (given: Record<string, string>) => Promise<void>;
+  /** What was typed stays after a success. */
+  keeps?: boolean;
   children?: ComponentChildren;
   beside?: ComponentChildren;
 }
 
+/** What the fields of a form say, by their names. */
+export function givenIn(form: HTMLFormElement): Record<string, string> {
+  return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]));
+}
+
 /** A form that is busy while the server works, and shows its refusal. */
-export function Form({ submit, onSubmit, children, beside }: FormProps) {
+export function Form({ submit, onSubmit, keeps = false, children, beside }: FormProps) {
   const isBusy = useSignal(false);
   const problem = useSignal<string | null>(null);
 
@@ -63,14 +82,12 @@ export function Form({ submit, onSubmit, children, beside }: FormProps) {
     event.preventDefault();
     if (isBusy.value) return;
     const form = event.currentTarget as HTMLFormElement;
-    const given = Object.fromEntries(
-      [...new FormData(form)].map(([name, value]) => [name, String(value)]),
-    );
+    const given = givenIn(form);
     isBusy.value = true;
     problem.value = null;
     try {
       await onSubmit(given);
-      form.reset();
+      if (!keeps) form.reset();
     } catch (fault) {
       problem.value = wordsFor(fault);
     } finally {

@@ -2,12 +2,13 @@
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
 import { go, texts, wordsFor } from '../state.ts';
 import { Choice } from './choice.tsx';
 import { Curl } from './copy.tsx';
-import { Field } from './form.tsx';
+import { Field, Form, givenIn, Hidden } from './form.tsx';
 import { number } from './format.ts';
 import { SendTime } from './send-time.tsx';
 
@@ -17,10 +18,6 @@ export type Body = Record<string, unknown>;
 
 /** What the fields of a form say, by their names. */
 export type Given = Readonly<Record<string, string>>;
-
-export function givenIn(form: HTMLFormElement): Record<string, string> {
-  return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]));
-}
 
 /** The fields of targets, as the API has them. */
 export function targetsIn(given: Given): Body {
@@ -53,7 +50,7 @@ export function Targets({ hwids = '', os }: { hwids?: string; os: readonly strin
           to.value = one;
         }}
       />
-      <input type="hidden" name="to" value={to.value} />
+      <Hidden name="to" value={to.value} />
       {to.value === 'os' ? (
         <div class="ticks">
           {(['android', 'ios'] as const).map((one) => (
@@ -111,7 +108,7 @@ function Way({ count, label, kind }: { count: number; label: string; kind: strin
 }
 
 /** The devices that the send reaches, in words that are not missed. */
-function Reach({ of, isSure }: { of: Count; isSure: boolean }) {
+function Reach({ of }: { of: Count }) {
   const words = texts.compose;
   const { isAtLeast, isGuess, recipients, ways, withinHours } = of;
   const least = (count: number) => (isAtLeast ? words.atLeast(number(count)) : number(count));
@@ -131,37 +128,96 @@ function Reach({ of, isSure }: { of: Count; isSure: boolean }) {
       {ways.none > 0 && (
         <p class="problem">{words.cannot(least(ways.none), ways.none, recipients)}</p>
       )}
-      {!isSure && <p class="hint">{words.notSent}</p>}
+      <p class="hint">{words.notSent}</p>
     </section>
+  );
+}
+
+type Kind = 'push' | 'command';
+
+const send = (at: string, kind: Kind, body: Body) =>
+  kind === 'push' ? call('send.notification', { at, body }) : call('send.command', { at, body });
+
+interface TestProps {
+  at: string;
+  kind: Kind;
+  /** The body of the send, without its time. */
+  body: () => Body;
+}
+
+/** Sends to one device at once; a form of its own, so that Enter does not send to all. */
+function Test({ at, body, kind }: TestProps) {
+  const says = useSignal<string | null>(null);
+  const words = texts.compose;
+  return (
+    <details class="card">
+      <summary>{words.test}</summary>
+      <Form
+        submit={words.sendTest}
+        keeps
+        onSubmit={async (given) => {
+          const hwid = (given['test'] ?? '').trim();
+          says.value = null;
+          await send(at, kind, { ...body(), specific_device_toggle: true, hwid, os: null });
+          says.value = words.tested(hwid);
+        }}
+      >
+        <Field
+          label={words.testHwid}
+          hint={words.testHint}
+          name="test"
+          dir="ltr"
+          maxLength={128}
+          required
+        />
+        <p class="good" role="status" hidden={says.value === null}>
+          {says.value}
+        </p>
+      </Form>
+    </details>
   );
 }
 
 interface SendFormProps {
   at: string;
-  kind: 'push' | 'command';
+  kind: Kind;
   /** The call of the API that does the same. */
   path: '/remote/notification' | '/remote/command';
-  /** The body of that call; null: it is not ready. */
+  /** The body of that call. */
   bodyOf: (given: Given) => Body;
   onInput?: (given: Given) => void;
   children: ComponentChildren;
 }
 
-/** A form that is checked first, and then sent; with a test to one device. */
+/**
+ * A form that is checked first, and then sent; with a test to one device. What is sent is what was
+ * checked: any other content is checked anew.
+ */
 export function SendForm({ at, bodyOf, children, kind, onInput, path }: SendFormProps) {
-  const checked = useSignal<Checked | null>(null);
+  const form = useRef<HTMLFormElement>(null);
+  const checked = useSignal<{ content: string; of: Checked } | null>(null);
   const problem = useSignal<string | null>(null);
-  const says = useSignal<string | null>(null);
   const isBusy = useSignal(false);
-  const given = useSignal<Record<string, string>>({});
   const words = texts.compose;
+  const given = () => (form.current === null ? {} : givenIn(form.current));
+  const body = () => bodyOf(given());
+  const content = () => JSON.stringify(body());
 
-  async function run(work: () => Promise<void>) {
+  async function submit(event: SubmitEvent) {
+    event.preventDefault();
+    if (isBusy.value) return;
+    const asked = content();
     isBusy.value = true;
     problem.value = null;
-    says.value = null;
     try {
-      await work();
+      if (checked.value?.content === asked) {
+        const { id } = await send(at, kind, body());
+        go('/console/messages', { message: `${id}` });
+      } else {
+        const found = await call('send.check', { at, kind, body: body() });
+        // What was typed meanwhile is not checked yet.
+        checked.value = content() === asked ? { content: asked, of: found } : null;
+      }
     } catch (fault) {
       checked.value = null;
       problem.value = wordsFor(fault);
@@ -169,72 +225,42 @@ export function SendForm({ at, bodyOf, children, kind, onInput, path }: SendForm
     isBusy.value = false;
   }
 
-  const send = (body: Body) =>
-    kind === 'push' ? call('send.notification', { at, body }) : call('send.command', { at, body });
-
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    const body = bodyOf(givenIn(event.currentTarget as HTMLFormElement));
-    return run(async () => {
-      if (checked.value === null) {
-        checked.value = await call('send.check', { at, kind, body });
-        return;
-      }
-      const { id } = await send(body);
-      go('/console/messages', { message: `${id}` });
-    });
-  };
-
-  const test = () =>
-    run(async () => {
-      const hwid = (given.value['test'] ?? '').trim();
-      const { send_date: _, send_time: __, ...body } = bodyOf({ ...given.value, when: '' });
-      await send({ ...body, specific_device_toggle: true, hwid, os: null });
-      says.value = words.tested(hwid);
-    });
-
+  const found = checked.value?.of;
   return (
-    <form
-      class="form card"
-      aria-busy={isBusy.value}
-      onSubmit={submit}
-      onInput={({ currentTarget }) => {
-        given.value = givenIn(currentTarget);
-        checked.value = null;
-        onInput?.(given.value);
-      }}
-    >
-      {children}
-      <Schedule />
-      {checked.value?.count && <Reach of={checked.value.count} isSure={false} />}
-      {checked.value?.notes.map((note) => (
-        <p key={note} class="notice">
-          {note}
+    <div class="send">
+      <form
+        ref={form}
+        class="form card send-form"
+        aria-busy={isBusy.value}
+        onSubmit={submit}
+        onInput={() => {
+          checked.value = null;
+          onInput?.(given());
+        }}
+      >
+        {children}
+        <Schedule />
+        {found?.count && <Reach of={found.count} />}
+        {found?.notes.map((note) => (
+          <p key={note} class="notice">
+            {note}
+          </p>
+        ))}
+        <p class="problem" role="alert" hidden={problem.value === null}>
+          {problem.value}
         </p>
-      ))}
-      <p class="problem" role="alert" hidden={problem.value === null}>
-        {problem.value}
-      </p>
-      <p class="good" role="status" hidden={says.value === null}>
-        {says.value}
-      </p>
-      <div class="actions">
-        <button class="main" type="submit" disabled={isBusy.value}>
-          {checked.value === null
-            ? words.check
-            : checked.value.dueAtMs === null
-              ? words.send
-              : words.schedule}
-        </button>
-        <Curl at={at} call={() => ({ path, body: bodyOf(given.value) })} />
-      </div>
-      <details>
-        <summary>{words.test}</summary>
-        <Field label={words.testHwid} hint={words.testHint} name="test" dir="ltr" maxLength={128} />
-        <button type="button" disabled={isBusy.value} onClick={test}>
-          {words.sendTest}
-        </button>
-      </details>
-    </form>
+        <div class="actions">
+          <button class="main" type="submit" disabled={isBusy.value}>
+            {found === undefined
+              ? words.check
+              : found.dueAtMs === null
+                ? words.send
+                : words.schedule}
+          </button>
+          <Curl at={at} call={() => ({ path, body: body() })} />
+        </div>
+      </form>
+      <Test at={at} kind={kind} body={() => bodyOf({ ...given(), when: '' })} />
+    </div>
   );
 }

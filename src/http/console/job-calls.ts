@@ -11,7 +11,7 @@ import {
 } from '../../core/job/job.ts';
 import { mayDo } from '../../core/job/right.ts';
 import type { BulkChange } from '../../core/job/work.ts';
-import { isRefused, malformed, Refused } from '../../core/outcome.ts';
+import { isRefused, type Misfit, malformed, Refused } from '../../core/outcome.ts';
 import { staffCall } from './call.ts';
 import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter.ts';
@@ -29,7 +29,7 @@ const change = nullable(
 /** Reads a change; null: the links are removed. */
 function readChange(
   given: { limit?: number; note?: string; status?: 5 | 10 } | null,
-): BulkChange | null | Refused<string> {
+): BulkChange | null | Misfit {
   if (given === null) return null;
   const { limit, note, status } = given;
   const installLimit = limit === undefined ? undefined : readInstallLimit(limit);

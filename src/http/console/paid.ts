@@ -5,7 +5,7 @@ import { refusalByPlan } from '../../core/provider.ts';
 import type { Staff } from './call.ts';
 
 /** Returns the refusal of a change by a provider without a subscription. */
-export function unpaid({ provider, nowMs }: Staff): Refused<string> | null {
+export function unpaid({ provider, nowMs }: Staff) {
   const refusal = refusalByPlan(provider, undefined, nowMs);
   return refusal && new Refused(refusal);
 }

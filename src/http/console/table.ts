@@ -1,6 +1,7 @@
 /** The table of the console's calls, one record each; `core/account/roles.ts` has their rights. */
 
 import type { CallName } from '../../core/account/roles.ts';
+import type { Refused } from '../../core/outcome.ts';
 import { activityCalls } from './activity-calls.ts';
 import type { AnyCall, GivenTo, GotFrom } from './call.ts';
 import { domainCalls } from './domain-calls.ts';
@@ -45,3 +46,10 @@ export const pathOf = (name: string): `/${string}` => `/console/call/${name}`;
 export const RECORDS: readonly (readonly [CallName, AnyCall])[] = Object.entries<AnyCall>(
   CALLS,
 ) as unknown as [CallName, AnyCall][];
+
+type RefusalOf<C> = C extends { handle(caller: never, given: never): infer O }
+  ? Extract<Awaited<O>, Refused<string>>['says']
+  : never;
+
+/** What a call may refuse, beside a malformed input, which has a detail. */
+export type Says = Exclude<{ [N in CallName]: RefusalOf<Calls[N]> }[CallName], 'malformed'>;

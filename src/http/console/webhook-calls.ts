@@ -29,12 +29,8 @@ const events = Type.Array(Type.Union(PROVIDER_EVENTS.map((one) => Type.Literal(o
 });
 
 /** The provider's webhook. */
-async function own(
-  { core, provider }: Staff,
-  webhookId: number,
-): Promise<Webhook | Refused<string>> {
-  return findWebhook(core, webhookId, provider.id);
-}
+const own = ({ core, provider }: Staff, webhookId: number) =>
+  findWebhook(core, webhookId, provider.id);
 
 /** What a webhook waits for, and its last failures. */
 async function queueOf({ core: { store } }: Staff, webhook: Webhook) {

@@ -8,6 +8,8 @@ export const compose = {
   body: 'Text',
   link: 'Opens',
   linkHint: 'An address, or a link into an app. It may be empty.',
+  background: 'Picture',
+  backgroundHint: 'The address of an image, which the app loads.',
   removeLanguage: 'Remove this language',
   addLanguage: 'Add a language',
   type: 'Importance',

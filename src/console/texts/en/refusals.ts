@@ -1,3 +1,15 @@
+import type { Says } from '../../../http/console/table.ts';
+
+/** What each call may meet before it is judged. */
+type Met =
+  | 'offline'
+  | 'outdated'
+  | 'fault'
+  | 'signed_out'
+  | 'no_right'
+  | 'other_origin'
+  | 'no_account';
+
 export const refusals = {
   offline: 'The server does not answer. What you typed is still here.',
   fault: 'Something went wrong on the server; its log has the reason.',
@@ -22,4 +34,53 @@ export const refusals = {
   cancel_failed: 'It has ended already, or could not be saved.',
   notification_not_found: 'There is no such message.',
   receipt_not_found: 'The list changed meanwhile. Choose a filter again.',
-};
+  other_origin: 'The browser sent this from another page. Load the page anew.',
+  no_account: "Only an account has this; you signed in with the provider's key.",
+  account_limit_reached: 'There are as many accounts as there may be.',
+  account_not_found: 'There is no such account.',
+  session_not_found: 'That session has ended already.',
+  passkey_limit_reached: 'There are as many passkeys as there may be. Remove one first.',
+  passkey_not_found: 'This passkey was removed already.',
+  second_factor_exists: 'An authenticator app is set up already. Remove it first.',
+  key_not_found: 'There is no such key any more.',
+  install_code_exists: 'A link with this code is there already.',
+  install_limit_below_count: 'More devices than that are on the link. Free slots first.',
+  install_not_found: 'There is no such link any more.',
+  install_save_error: 'The link could not be saved. Nothing was changed.',
+  no_links: 'No link matches.',
+  job_limit_reached: 'Too many changes are waiting or running. Try again when one has ended.',
+  job_ended: 'Too late: it is done.',
+  job_not_found: 'There is no such change any more.',
+  domain_not_found: 'There is no such domain.',
+  domain_save_error: 'The domain could not be saved. Nothing was changed.',
+  domain_activate_error: 'The domain could not be saved. Nothing was changed.',
+  domain_delete_error: 'The domain could not be saved. Nothing was changed.',
+  webhook_limit_reached: 'There are as many webhooks as there may be.',
+  webhook_not_found: 'There is no such webhook any more.',
+  webhook_save_error: 'The webhook could not be saved. Nothing was changed.',
+  enterprise_required: 'Notifications need the Enterprise plan.',
+  pro_required: 'Commands need the Pro or Enterprise plan.',
+  general_too_soon: 'A notification to all may be sent once in five minutes. Wait, or schedule it.',
+  message_too_large: 'The message is over 4096 bytes. Make its texts shorter.',
+  device_not_found: 'A HWID is unknown here, or not on a link of yours. Nothing was sent.',
+  no_devices_found: 'No device has such a system. Nothing was sent.',
+  target_hwid_required: 'Name a device.',
+  target_os_required: 'Choose a system, or name devices.',
+  import_data_empty: 'There is no data to import.',
+  settings_empty: 'Set one setting at least.',
+  unbound_not_allowed: 'A device that is on no link of yours takes imported data alone.',
+  unbound_quota_exceeded:
+    'Too many devices that are on no link of yours got a command in the last 24 hours.',
+  notification_save_error: 'It could not be saved. Nothing was sent.',
+  notification_too_many_sends: 'You have sent as many as you may in a minute. Wait a minute.',
+  notification_kept_bytes_full:
+    'As much text is kept for you as may be. It frees itself as old messages end.',
+  notification_ledger_full:
+    'As many recipients are kept for you as may be. It frees itself as old messages end.',
+  command_save_error: 'It could not be saved. Nothing was sent.',
+  command_too_many_sends: 'You have sent as many as you may in a minute. Wait a minute.',
+  command_kept_bytes_full:
+    'As much text is kept for you as may be. It frees itself as old messages end.',
+  command_ledger_full:
+    'As many recipients are kept for you as may be. It frees itself as old messages end.',
+} satisfies Record<Says | Met, string>;

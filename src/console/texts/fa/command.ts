@@ -16,7 +16,7 @@ export const command: Like<typeof english> = {
   data: 'آنچه وارد می‌شود',
   dataHint: 'پیکربندی یا نشانی، چنان که برنامه می‌خواند.',
   custom: 'تنظیم‌های دیگر',
-  customHint: 'هر خط یکی: کلید=مقدار.',
+  customHint: 'هر خط یکی: کلید=مقدار. مقداری که JSON است به همان شکل فرستاده می‌شود.',
   actions: {
     'update-subscription': 'گرفتن دوبارهٔ اشتراک',
     'set-settings': 'تنظیم‌ها',

@@ -10,6 +10,8 @@ export const compose: Like<typeof english> = {
   body: 'متن',
   link: 'باز می‌کند',
   linkHint: 'یک نشانی یا پیوند درون برنامه. می‌تواند خالی باشد.',
+  background: 'تصویر',
+  backgroundHint: 'نشانی تصویری که برنامه آن را بار می‌کند.',
   removeLanguage: 'برداشتن این زبان',
   addLanguage: 'افزودن زبان',
   type: 'اهمیت',

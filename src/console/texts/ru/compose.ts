@@ -9,6 +9,8 @@ export const compose: Like<typeof english> = {
   body: 'Текст',
   link: 'Открывает',
   linkHint: 'Адрес или ссылка в приложение. Можно оставить пустым.',
+  background: 'Картинка',
+  backgroundHint: 'Адрес изображения, которое загрузит приложение.',
   removeLanguage: 'Убрать этот язык',
   addLanguage: 'Добавить язык',
   type: 'Важность',

@@ -9,6 +9,8 @@ export const compose: Like<typeof english> = {
   body: '正文',
   link: '打开',
   linkHint: '网址或应用内链接，可留空。',
+  background: '图片',
+  backgroundHint: '图片的地址，由应用加载。',
   removeLanguage: '移除此语言',
   addLanguage: '添加语言',
   type: '重要程度',
