@@ -3,9 +3,6 @@
 import { isRecord } from './json-input.ts';
 import type { LinkFilter as StoreFilter } from './port/link.ts';
 
-/** Most characters of a search. */
-export const SEARCH_LENGTH_MAX = 64;
-
 export interface LinkFilter
   extends Pick<StoreFilter, 'refusedSinceMs' | 'unusedSinceMs' | 'limit'> {
   search: string | null;

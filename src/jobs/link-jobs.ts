@@ -20,6 +20,7 @@ export interface JobWorker {
 export function makeJobWorker(core: Core, clock: Clock, log: Log): JobWorker {
   let owner: string | null = null;
   let isStopping = false;
+  const faults = { id: 0, count: 0 };
   const loop = new WakeLoop({
     ...{ core, clock },
     onFault: (fault) => {
@@ -31,7 +32,7 @@ export function makeJobWorker(core: Core, clock: Clock, log: Log): JobWorker {
       // To look is a read, to claim is a write.
       while (!isStopping && nextMs !== null && nextMs <= clock.nowMs()) {
         // Those that are due may wait for their webhooks.
-        if (!(await jobStep(core, owner, clock.nowMs()))) break;
+        if (!(await jobStep(core, owner, clock.nowMs(), faults))) break;
         await nextTurn();
         nextMs = await core.store.findNextJobMs(owner);
       }

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { actingAs } from '../../src/core/core.ts';
-import { addInstall } from '../../src/core/install.ts';
+import { addInstall, updateInstall } from '../../src/core/install.ts';
 import {
   cancelJob,
   changeLinks,
@@ -14,6 +14,7 @@ import {
 import { jobStep } from '../../src/core/job/step.ts';
 import type { LinkFilter } from '../../src/core/link-filter.ts';
 import { isRefused } from '../../src/core/outcome.ts';
+import { WriteFailed, withMethods } from '../../src/core/port/store.ts';
 import { hashKey, keyFingerprint } from '../../src/core/secret.ts';
 import { ACT } from '../support/actor.ts';
 import { auditEntries } from '../support/audit.ts';
@@ -143,8 +144,87 @@ test('a job that another version saved has failed, and others go on', async () =
   engine.clock.advance(UNDO_MS);
   expect(await runDue()).toBe(1);
   const [job] = await engine.core.store.listJobs(provider.id, 9);
-  expect(job).toMatchObject({ state: 'failed', problem: expect.stringContaining('understood') });
+  expect(job).toMatchObject({ state: 'failed', problem: 'not_understood' });
+  // The list is not lost with it.
+  expect(await listJobs(engine.core, provider)).toMatchObject([{ id: job?.id, work: null }]);
   expect(await limits()).toEqual([3]);
+});
+
+test('a job that meets a fault at each step has failed, and others go on', async () => {
+  const { core, clock } = engine;
+  const linkId = await addLink('alpha');
+  await endSlotsLater(core, provider, { kind: 'link.free-all', linkId }, clock.nowMs());
+  await change(ALL, { installLimit: 9 });
+  clock.advance(UNDO_MS);
+  const broken = (fault: Error) => ({
+    ...core,
+    store: withMethods(core.store, {
+      workOnSlots: () => Promise.reject(fault),
+    }),
+  });
+  const faults = { id: 0, count: 0 };
+  const stepOn = (fault: Error) => jobStep(broken(fault), 'one', clock.nowMs(), faults);
+  // A disk that is full, or a server that is away, is no fault of the job.
+  for (let n = 0; n < 4; n++) await expect(stepOn(new WriteFailed('full'))).rejects.toThrow('full');
+  for (let n = 0; n < 2; n++) await expect(stepOn(new Error('odd'))).rejects.toThrow('odd');
+  expect((await listJobs(core, provider)).map(({ state }) => state)).toEqual([
+    'waiting',
+    'running',
+  ]);
+  await expect(stepOn(new Error('odd'))).rejects.toThrow('odd');
+  expect(await runDue()).toBe(1);
+  expect(await listJobs(core, provider)).toMatchObject([
+    { state: 'done' },
+    { state: 'failed', problem: 'fault' },
+  ]);
+});
+
+test('of a provider whose subscription is over, a job does not go on', async () => {
+  await addLinks(60);
+  const { core, clock } = engine;
+  await change(ALL, { installLimit: 9 });
+  clock.advance(UNDO_MS);
+  await jobStep(core, 'one', clock.nowMs());
+  await core.store.updateProvider(provider.code, { suspendedAtMs: clock.nowMs() }, ACT);
+  clock.advance(1);
+  await runDue();
+  expect(await listJobs(core, provider)).toMatchObject([
+    { state: 'failed', problem: 'subscription_required', changedCount: 50 },
+  ]);
+  expect((await limits()).filter((limit) => limit === 3)).toHaveLength(10);
+});
+
+test('of more links than the person saw, none is changed', async () => {
+  await addLinks(2);
+  const { core, clock } = engine;
+  const filter = { ...ALL, search: 'alpha' };
+  const limit = { installLimit: 9 };
+  const shown = (count: number) => changeLinks(core, provider, filter, limit, clock.nowMs(), count);
+  expect(await shown(1)).toMatchObject({ says: 'more_links_match' });
+  const other = await addLink('beta');
+  expect(await shown(2)).toMatchObject({ id: expect.any(Number) });
+  await updateInstall(core, provider, other, { note: 'alpha too' }, clock.nowMs());
+  clock.advance(UNDO_MS);
+  await runDue();
+  expect(await listJobs(core, provider)).toMatchObject([
+    { state: 'failed', problem: 'more_links_match', changedCount: 2 },
+  ]);
+  expect((await limits()).sort()).toEqual([3, 9, 9]);
+});
+
+test('a second click adds no second job', async () => {
+  const { core, clock } = engine;
+  const linkId = await addLink('alpha');
+  const revoke = () => {
+    const work = { kind: 'link.revoke', linkId } as const;
+    return endSlotsLater(core, provider, work, clock.nowMs());
+  };
+  const first = await revoke();
+  clock.advance(UNDO_MS - 1);
+  expect(await revoke()).toEqual(first);
+  clock.advance(1);
+  // This one came too late to be the same.
+  expect(await revoke()).not.toEqual(first);
 });
 
 test('of a person who lost the role, or a key that was changed, a job does not go on', async () => {

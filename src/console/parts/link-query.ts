@@ -39,7 +39,8 @@ export function readQuery(text: string): Query {
     else if (refused) words.refused = daysOf(refused);
     else if (word !== '') rest.push(word);
   }
-  return { words, search: rest.join(' ').slice(0, SEARCH_LENGTH_MAX).trim() || null };
+  // By characters: half of one is no text.
+  return { words, search: [...rest.join(' ')].slice(0, SEARCH_LENGTH_MAX).join('').trim() || null };
 }
 
 /** Writes a text that {@link readQuery} reads. */

@@ -6,7 +6,7 @@
 import type { Core } from '../core.ts';
 import { filterAt, type LinkFilter } from '../link-filter.ts';
 import { fromStore, Refused } from '../outcome.ts';
-import type { Job, JobKind } from '../port/job.ts';
+import type { AddedJob, Job, JobKind } from '../port/job.ts';
 import type { OwnedLink } from '../port/link.ts';
 import type { Provider } from '../port/provider.ts';
 import { BULK_KINDS, type BulkChange, type JobWork, LINK_KINDS, readWork } from './work.ts';
@@ -18,11 +18,6 @@ const BULK_MAX = 5;
 const LINK_JOBS_MAX = 100;
 const ENDED_SHOWN = 20;
 const EXAMPLES = 5;
-
-export interface AddedJob {
-  id: number;
-  dueAtMs: number;
-}
 
 /** What a change of many links would do. */
 export interface BulkPreview {
@@ -43,20 +38,20 @@ async function add(
   const { kind, ...params } = work;
   const isOfMany = BULK_KINDS.some((one) => one === kind);
   const among: readonly JobKind[] = isOfMany ? BULK_KINDS : LINK_KINDS;
-  const dueAtMs = nowMs + UNDO_MS;
   const added = await core.store.addJob({
     ...{ providerId: provider.id, kind, params: JSON.stringify(params), actor: core.actor() },
-    ...{ totalCount, createdAtMs: nowMs, dueAtMs },
+    ...{ totalCount, createdAtMs: nowMs, dueAtMs: nowMs + UNDO_MS },
     ...{ among, countMax: isOfMany ? BULK_MAX : LINK_JOBS_MAX },
   });
   if (added === 'job_limit_reached') return new Refused(added);
   core.signals.jobAdded();
-  return { id: added.id, dueAtMs };
+  return added;
 }
 
 /**
  * Adds a job that changes, or with null removes, all links that match now. Refuses
- * `job_limit_reached` if too many jobs of the provider are unfinished, `no_links` if none matches.
+ * `job_limit_reached` if too many jobs of the provider are unfinished, `no_links` if none matches,
+ * `more_links_match` if more do than `shownCount`, which the person saw; null: unknown.
  */
 export async function changeLinks(
   core: Core,
@@ -64,7 +59,8 @@ export async function changeLinks(
   filter: LinkFilter,
   change: BulkChange | null,
   nowMs: number,
-): Promise<AddedJob | Refused<'job_limit_reached' | 'no_links'>> {
+  shownCount: number | null = null,
+): Promise<AddedJob | Refused<'job_limit_reached' | 'no_links' | 'more_links_match'>> {
   const matching = filterAt(provider, filter);
   const all = { providerCode: provider.code, isFull: false, status: null };
   const newest = { ...all, beyondId: null, isOldest: false, countMax: 1 };
@@ -74,6 +70,7 @@ export async function changeLinks(
   ]);
   const toId = links[0]?.id;
   if (toId === undefined || count === 0) return new Refused('no_links');
+  if (shownCount !== null && count > shownCount) return new Refused('more_links_match');
   const work: JobWork =
     change === null
       ? { kind: 'links.remove', filter, toId }
@@ -135,11 +132,11 @@ export async function cancelJob(
   return fromStore(await core.store.cancelJob(provider.id, id, nowMs));
 }
 
-/** Lists the provider's unfinished jobs and the last that ended, with what they do. */
+/** Lists the provider's unfinished jobs and the last that ended; `work` null: not understood. */
 export async function listJobs(
   core: Core,
   provider: Pick<Provider, 'id'>,
-): Promise<(Job & { work: JobWork })[]> {
+): Promise<(Job & { work: JobWork | null })[]> {
   const jobs = await core.store.listJobs(provider.id, ENDED_SHOWN);
   return jobs.map((job) => ({ ...job, work: readWork(job) }));
 }

@@ -4,6 +4,7 @@ import { type CallName, mayCall } from '../account/roles.ts';
 import type { Core } from '../core.ts';
 import type { Grant } from '../port/account.ts';
 import type { Job, JobKind } from '../port/job.ts';
+import { refusalByPlan } from '../provider.ts';
 import { keyFingerprint } from '../secret.ts';
 
 /** The call of the console that adds a job of the kind. */
@@ -20,16 +21,23 @@ export const mayDo = (kind: JobKind, grants: readonly Grant[], providerId: numbe
   mayCall(CALLS[kind], grants, providerId);
 
 /**
- * Returns whether the person who added a job may still do so: the account has the role, or the
- * provider has the key.
+ * Returns why a job must not go on: `no_right` if the account that added it lost the role, or the
+ * provider has another key, `subscription_required` if its subscription is over. Null: it may.
  */
-export async function mayGoOn({ store }: Core, job: Job): Promise<boolean> {
-  const { actor, kind, providerCode, providerId } = job;
+export async function stopOf(
+  { store }: Core,
+  job: Job,
+  nowMs: number,
+): Promise<'no_right' | 'subscription_required' | null> {
+  const { actor, kind, providerId } = job;
+  const provider = await store.findProvider(job.providerCode);
+  if (provider === null) return 'no_right';
+  if (refusalByPlan(provider, undefined, nowMs) !== null) return 'subscription_required';
   if (actor.kind === 'provider') {
-    const provider = await store.findProvider(providerCode);
-    return provider !== null && keyFingerprint(provider.keyHash) === actor.key;
+    return keyFingerprint(provider.keyHash) === actor.key ? null : 'no_right';
   }
-  if (actor.kind !== 'account') return true;
+  if (actor.kind !== 'account') return null;
   const account = await store.findAccount(actor.name);
-  return account !== null && mayDo(kind, await store.listGrants(account.id), providerId);
+  const grants = account === null ? [] : await store.listGrants(account.id);
+  return mayDo(kind, grants, providerId) ? null : 'no_right';
 }

@@ -4,9 +4,10 @@ import type { Core } from '../core.ts';
 import { filterAt } from '../link-filter.ts';
 import type { Job, JobHold } from '../port/job.ts';
 import type { OwnedLink } from '../port/link.ts';
+import { isAway, WriteFailed } from '../port/store.ts';
 import { randomCode } from '../secret.ts';
-import { mayGoOn } from './right.ts';
-import { isBulk, type JobWork, readWork } from './work.ts';
+import { stopOf } from './right.ts';
+import { type JobWork, readWork } from './work.ts';
 
 /** Slots and links that a step changes: some ms on either database. */
 const WEIGHT_MAX = 50;
@@ -17,33 +18,55 @@ const LEASE_MS = 5_000;
 /** Events waiting for a webhook at which jobs of its provider wait: at 100,000 it is disabled. */
 export const WAITING_EVENTS_MAX = 10_000;
 
-/** Takes the job that is due longest one step further. Returns false if none is due. */
-export async function jobStep(core: Core, owner: string, nowMs: number): Promise<boolean> {
+/** Faults of a job, one after the other, with which it has failed: others wait behind it. */
+const FAULTS_MAX = 3;
+
+/** The faults of the job that met one last. */
+export interface JobFaults {
+  id: number;
+  count: number;
+}
+
+/**
+ * Takes the job that is due longest one step further. Returns false if none is due. Throws a fault;
+ * a job that meets it at each step has failed.
+ */
+export async function jobStep(
+  core: Core,
+  owner: string,
+  nowMs: number,
+  faults: JobFaults = { id: 0, count: 0 },
+): Promise<boolean> {
   const times = { nowMs, leaseUntilMs: nowMs + LEASE_MS };
   const job = await core.store.claimJob(owner, times, WAITING_EVENTS_MAX);
   if (job === null) return false;
   const hold = { id: job.id, providerId: job.providerId, owner, afterId: job.afterId };
-  if (!(await mayGoOn(core, job))) {
-    await core.store.failJob(hold, 'no_right', nowMs);
-    return true;
-  }
-  let work: JobWork;
   try {
-    work = readWork(job);
+    await step(core, hold, job, nowMs);
+    if (faults.id === job.id) faults.count = 0;
   } catch (fault) {
-    const reason = fault instanceof Error ? fault.message : 'it cannot be read';
-    await core.store.failJob(hold, reason, nowMs);
-    return true;
+    // The whole store is in trouble, not this job.
+    if (isAway(fault) || fault instanceof WriteFailed) throw fault;
+    Object.assign(faults, { id: job.id, count: faults.id === job.id ? faults.count + 1 : 1 });
+    if (faults.count >= FAULTS_MAX) await core.store.failJob(hold, 'fault', nowMs);
+    throw fault;
   }
-  if ('filter' in work && isBulk(job)) await stepLinks(core, hold, job, work, nowMs);
-  else if ('linkId' in work) await workOnSlots(core, hold, work, nowMs);
   return true;
+}
+
+async function step(core: Core, hold: JobHold, job: Job, nowMs: number): Promise<void> {
+  const stop = await stopOf(core, job, nowMs);
+  const work = stop === null ? readWork(job) : null;
+  if (work === null) return core.store.failJob(hold, stop ?? 'not_understood', nowMs);
+  return 'filter' in work
+    ? stepLinks(core, hold, job, work, nowMs)
+    : workOnSlots(core, hold, work, nowMs);
 }
 
 async function stepLinks(
   core: Core,
   hold: JobHold,
-  { afterId, providerCode: code }: Job,
+  { afterId, providerCode: code, seenCount, totalCount }: Job,
   work: Extract<JobWork, { toId: number }>,
   nowMs: number,
 ): Promise<void> {
@@ -56,8 +79,11 @@ async function stepLinks(
     found = links.filter(({ id }) => id <= toId);
     beyondId = nextId !== null && nextId < toId ? nextId : null;
   }
+  // Links may match since: the person saw how many there were, and no more are changed.
+  const left = Math.max(0, totalCount - seenCount);
+  if (left === 0 && found.length > 0) return core.store.failJob(hold, 'more_links_match', nowMs);
   const change = work.kind === 'links.change' ? work.change : null;
-  const links = change === null ? lightOf(found) : found;
+  const links = (change === null ? lightOf(found) : found).slice(0, left);
   const isAll = links.length === found.length;
   const nextId = isAll ? beyondId : (links.at(-1)?.id ?? null);
   await core.store.stepLinks(hold, { linkIds: links.map(({ id }) => id), change, nextId, nowMs });

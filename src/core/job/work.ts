@@ -21,10 +21,16 @@ export const LINK_KINDS = [
   ...(['link.free', 'link.free-all', 'link.revoke'] as const),
 ] satisfies readonly JobKind[];
 
-export const isBulk = ({ kind }: Pick<Job, 'kind'>) => BULK_KINDS.some((one) => one === kind);
+/** Reads what a job does. Returns null for what another version may have saved. */
+export function readWork(job: Pick<Job, 'kind' | 'params'>): JobWork | null {
+  try {
+    return workOf(job);
+  } catch {
+    return null;
+  }
+}
 
-/** Reads what a job does. Throws for what another version may have saved. */
-export function readWork({ kind, params }: Pick<Job, 'kind' | 'params'>): JobWork {
+function workOf({ kind, params }: Pick<Job, 'kind' | 'params'>): JobWork {
   const saved: unknown = JSON.parse(params);
   if (!isRecord(saved)) throw new Error('a job without its work');
   const number = (name: string) => {

@@ -47,6 +47,12 @@ export interface NewJob
   countMax: number;
 }
 
+export interface AddedJob {
+  id: number;
+  /** Until then it can be taken back without a trace. */
+  dueAtMs: number;
+}
+
 /** A worker's claim on a job, and the position at which the worker read it. */
 export interface JobHold {
   id: number;
@@ -80,8 +86,11 @@ export interface SlotsWork {
  * link is dealt with once. The job's entry in the audit log is made with its end.
  */
 export interface JobStore {
-  /** Adds a job. Returns `job_limit_reached` beyond `countMax`. */
-  addJob(draft: NewJob): Promise<{ id: number } | 'job_limit_reached'>;
+  /**
+   * Adds a job; the same one of the same person that waits yet is returned instead, so that a second
+   * click adds none. Returns `job_limit_reached` beyond `countMax`.
+   */
+  addJob(draft: NewJob): Promise<AddedJob | 'job_limit_reached'>;
   /** Finds a job of a provider; null: it has none with the id. */
   findJob(providerId: number, id: number): Promise<Job | null>;
   /** Lists the provider's unfinished jobs and the last `countMax` others, newest first. */
@@ -93,8 +102,9 @@ export interface JobStore {
     nowMs: number,
   ): Promise<'ok' | 'job_not_found' | 'job_ended'>;
   /**
-   * Claims the job that is due longest, until `leaseUntilMs`, unless another worker has it or a
-   * webhook of its provider has `waitingMax` events waiting. Returns null if there is none.
+   * Claims the job that is due longest, until `leaseUntilMs`, unless another worker has it. One over
+   * many links waits while an enabled webhook of its provider has `waitingMax` events waiting.
+   * Returns null if there is none.
    */
   claimJob(
     owner: string,

@@ -1,7 +1,7 @@
 /** Calls of the console for changes that take long, or that can be taken back. */
 
 import { Type } from '@sinclair/typebox';
-import { readInstallLimit, readNote } from '../../core/formats.ts';
+import { readHwid, readInstallLimit, readNote } from '../../core/formats.ts';
 import {
   cancelJob,
   changeLinks,
@@ -75,17 +75,27 @@ export const jobCalls = {
       return isRefused(read) ? read : previewChange(core, provider, given.filter, read);
     },
   ),
-  'links.bulk': staffCall(atProvider({ filter: linkFilterInput, change }), async (staff, given) => {
-    const { core, nowMs, provider } = staff;
-    const refusal = unpaid(staff);
-    if (refusal !== null) return refusal;
-    const read = readChange(given.change);
-    return isRefused(read) ? read : changeLinks(core, provider, given.filter, read, nowMs);
-  }),
+  'links.bulk': staffCall(
+    atProvider({
+      ...{ filter: linkFilterInput, change },
+      /** Those of the preview. */
+      shownCount: Type.Optional(Type.Integer({ minimum: 0 })),
+    }),
+    async (staff, { filter, change: wanted, shownCount }) => {
+      const { core, nowMs, provider } = staff;
+      const refusal = unpaid(staff);
+      if (refusal !== null) return refusal;
+      const read = readChange(wanted);
+      if (isRefused(read)) return read;
+      return changeLinks(core, provider, filter, read, nowMs, shownCount);
+    },
+  ),
   'slots.free': staffCall(
     atProvider({ linkId: id, hwid: text(128) }),
-    async (staff, { linkId, hwid }) => {
+    async (staff, { linkId, hwid: given }) => {
       const { core, nowMs, provider } = staff;
+      const hwid = readHwid(given);
+      if (isRefused(hwid)) return hwid;
       const work = { kind: 'link.free', linkId, hwid } as const;
       return unpaid(staff) ?? endSlotsLater(core, provider, work, nowMs);
     },

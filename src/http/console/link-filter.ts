@@ -1,8 +1,7 @@
 /** The filter of links as calls of the console are given it. */
 
 import { Type } from '@sinclair/typebox';
-import { INSTALL_LIMIT } from '../../core/formats.ts';
-import { SEARCH_LENGTH_MAX } from '../../core/link-filter.ts';
+import { INSTALL_LIMIT, LINK_SEARCH } from '../../core/formats.ts';
 import { inputOf, nullable } from './inputs.ts';
 
 const timeMs = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
@@ -10,7 +9,7 @@ const { minimum, maximum } = INSTALL_LIMIT;
 
 /** The fields of `LinkFilter` in core/link-filter.ts. */
 export const linkFilter = {
-  search: nullable(Type.String({ minLength: 1, maxLength: SEARCH_LENGTH_MAX })),
+  search: nullable(Type.RegExp(LINK_SEARCH.pattern)),
   status: nullable(Type.Union([Type.Literal(5), Type.Literal(10)])),
   isFull: Type.Boolean(),
   refusedSinceMs: Type.Optional(nullable(timeMs)),

@@ -32,6 +32,11 @@ function statements(backend: Backend) {
     openCount: backend.prepare<{ count: number }>(sql`
         SELECT count(*) AS count FROM job
         WHERE ${ofProvider} AND ${isOpen} AND kind ${among('among', 'text')}`),
+    same: backend.prepare<{ id: number; dueAtMs: number }>(sql`
+        SELECT id, due_at_ms AS "dueAtMs" FROM job
+        WHERE ${ofProvider} AND state = 'waiting' AND due_at_ms > ${value('createdAtMs')}
+          AND kind = ${value('kind')} AND params = ${value('params')}
+          AND actor = ${value('actor')}`),
     add: backend.prepare(sql`
         INSERT INTO job (provider_id, kind, params, actor, state, total_count, created_at_ms,
           due_at_ms)
@@ -53,9 +58,10 @@ function statements(backend: Backend) {
         ${job} WHERE ${isOpen} AND (state = 'running' OR due_at_ms <= ${value('nowMs')})
           AND (lease = ${value('owner')} OR lease_until_ms <= ${value('nowMs')}
             OR lease_until_ms > ${value('leaseUntilMs')})
-          AND NOT EXISTS (
+          AND (kind NOT IN ('links.change', 'links.remove') OR NOT EXISTS (
             SELECT 1 FROM webhook w ${backend.join} destination d ON d.webhook_id = w.id
-            WHERE w.provider_id = job.provider_id AND d.waiting_count >= ${value('waitingMax')})
+            WHERE w.provider_id = job.provider_id AND w.disabled_at_ms IS NULL
+              AND d.waiting_count >= ${value('waitingMax')}))
         ORDER BY due_at_ms, id LIMIT 1 ${lockedUnlessBusy}`),
     claim: backend.prepare(sql`
         UPDATE job SET state = 'running', lease = ${value('owner')},
@@ -207,11 +213,14 @@ export function jobNoun(backend: Backend): JobStore {
 
     addJob: ({ among, countMax, actor, ...draft }) =>
       backend.write(function* () {
-        const { providerId } = draft;
+        const { dueAtMs, providerId } = draft;
+        const own = { ...draft, actor: JSON.stringify(actor) };
         yield* backend.lockProvider(providerId);
+        const same = yield* on.same.get(own);
+        if (same !== null) return same;
         const open = (yield* on.openCount.get({ providerId, among }))?.count ?? 0;
         if (open >= countMax) return 'job_limit_reached';
-        return { id: yield* on.add.insert({ ...draft, actor: JSON.stringify(actor) }) };
+        return { id: yield* on.add.insert(own), dueAtMs };
       }),
 
     findJob: async (providerId, id) => {

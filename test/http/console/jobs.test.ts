@@ -24,6 +24,8 @@ test('a change of many links is read by the bounds of one, listed and taken back
   expect(await browser.refusal('links.bulk', bulk({ limit: 101 }))).toBe('malformed');
   expect(await browser.refusal('links.bulk', bulk({}))).toBe('malformed');
   expect(await browser.get('links.bulk-preview', bulk(null))).toMatchObject({ count: 1 });
+  const shown = { ...bulk(null), shownCount: 0 };
+  expect(await browser.refusal('links.bulk', shown)).toBe('more_links_match');
   const added = await browser.get('links.bulk', bulk({ limit: 5, note: '' }));
   const { jobs } = await browser.get('jobs.list', { at });
   expect(jobs).toMatchObject([
@@ -48,6 +50,20 @@ test('slots are freed and links revoked by jobs; an unknown link is refused', as
     { kind: 'link.free', linkId, hwid: 'phone-1' },
   ]);
   expect(await browser.refusal('links.revoke', { at, linkId: 999 })).toBe('install_not_found');
+  for (const hwid of ['', 'a\u0000', 'a,b']) {
+    expect(await browser.refusal('slots.free', { at, linkId, hwid })).toBe('malformed');
+  }
+});
+
+test('a filter takes the searches that the API takes', async () => {
+  for (const search of ['', 'a\u0000', '\ud800', 'x'.repeat(65)]) {
+    const filter = { ...FILTER, search };
+    const page = { at, filter, isOldest: false, beyondId: null, countMax: 1 };
+    expect(await browser.refusal('links.list', page)).toBe('malformed');
+    expect(await browser.refusal('links.bulk-preview', { at, filter, change: null })).toBe(
+      'malformed',
+    );
+  }
 });
 
 test('support takes back what it frees, and no change of many links', async () => {

@@ -9,6 +9,7 @@ export const jobFiles: readonly MutatedFile[] = [
       ['const dueAtMs = nowMs + UNDO_MS;', 'const dueAtMs = nowMs;'],
       ['if (link?.providerId !== provider.id)', 'if (link === null)'],
       ['preview.count += 1;', ''],
+      ['count > shownCount', 'false'],
     ],
   },
   {
@@ -17,7 +18,11 @@ export const jobFiles: readonly MutatedFile[] = [
     changes: [
       ['found = links.filter(({ id }) => id <= toId);', 'found = links;'],
       ["work.kind === 'link.revoke' ? randomCode(12) : null", 'null'],
-      ['await core.store.failJob(hold, reason, nowMs);', ''],
+      ["return core.store.failJob(hold, stop ?? 'not_understood', nowMs);", 'return;'],
+      ['faults.count >= FAULTS_MAX', 'false'],
+      ['isAway(fault) || fault instanceof WriteFailed', 'isAway(fault)'],
+      ['left === 0 && found.length > 0', 'false'],
+      ['.slice(0, left)', ''],
     ],
   },
   {
@@ -25,7 +30,8 @@ export const jobFiles: readonly MutatedFile[] = [
     tests: ['test/core/job.test.ts'],
     changes: [
       ['keyFingerprint(provider.keyHash) === actor.key', 'true'],
-      ['mayDo(kind, await store.listGrants(account.id), providerId)', 'true'],
+      ['return mayDo(kind, grants, providerId) ?', 'return true ?'],
+      ['refusalByPlan(provider, undefined, nowMs) !== null', 'false'],
     ],
   },
   {
@@ -36,6 +42,11 @@ export const jobFiles: readonly MutatedFile[] = [
       [" AND after_id = ${value('afterId')} ${locked}", ' ${locked}'],
       ['d.waiting_count >= ', 'd.waiting_count > 1 + '],
       ['if (open >= countMax)', 'if (open > countMax)'],
+      ['if (same !== null) return same;', ''],
+      ["AND due_at_ms > ${value('createdAtMs')}", ''],
+      ["AND actor = ${value('actor')}", ''],
+      [' AND w.disabled_at_ms IS NULL', ''],
+      ["kind NOT IN ('links.change', 'links.remove') OR ", ''],
       ["OR lease_until_ms > ${value('leaseUntilMs')})", ')'],
       [', isOfJob: true }', ' }'],
       ["if (row.state !== 'waiting' && row.state !== 'running') return 'job_ended';", ''],
@@ -47,7 +58,13 @@ export const jobFiles: readonly MutatedFile[] = [
     changes: [
       ["note === '' ? null : readNote(note)", 'readNote(note)'],
       ['!mayDo(job.kind, signedIn.grants, provider.id)', 'false'],
+      ['readHwid(given)', 'given'],
     ],
+  },
+  {
+    file: 'src/http/console/link-filter.ts',
+    tests: ['test/http/console/jobs.test.ts'],
+    changes: [['Type.RegExp(LINK_SEARCH.pattern)', 'Type.String()']],
   },
   {
     file: 'src/core/same-phone.ts',

@@ -10,8 +10,10 @@ const PERSON = { kind: 'account', name: 'anna', from: 'local' } as const;
 const TIMES = { nowMs: NOW_MS, leaseUntilMs: NOW_MS + 1_000 };
 const NO_WAIT = 100;
 
+/** Each is of another work: the same one would be the same job. */
 const draft = (providerId: number, more: Partial<NewJob> = {}): NewJob => ({
-  ...{ providerId, kind: 'links.change', params: '{}', actor: PERSON, totalCount: 2 },
+  ...{ providerId, kind: 'links.change', actor: PERSON, totalCount: 2 },
+  params: `{"toId":${Math.random()}}`,
   ...{ createdAtMs: NOW_MS - 10, dueAtMs: NOW_MS, among: ['links.change', 'links.remove'] },
   ...{ countMax: 2, ...more },
 });
@@ -61,13 +63,31 @@ export const jobContract: Record<keyof JobStore, Suite> = {
       expect(await added(store, providerId, small)).toBeGreaterThan(0);
       expect(await store.addJob(draft(providerId, small))).toBe('job_limit_reached');
     });
+
+    test('the same one of the same person, as long as it waits, is one', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const dueAtMs = NOW_MS + 9;
+      const one = draft(providerId, { createdAtMs: NOW_MS, dueAtMs, countMax: 1 });
+      const made = await store.addJob(one);
+      expect(made).toEqual({ id: expect.any(Number), dueAtMs });
+      const later = { ...one, createdAtMs: NOW_MS + 8, dueAtMs: NOW_MS + 17 };
+      expect(await store.addJob(later)).toEqual(made);
+      const others = [
+        { ...later, createdAtMs: dueAtMs },
+        { ...later, params: '{}' },
+        { ...later, actor: { ...PERSON, name: 'boris' } },
+        { ...later, kind: 'links.remove' as const },
+      ];
+      for (const other of others) expect(await store.addJob(other)).toBe('job_limit_reached');
+    });
   },
 
   findJob(opened) {
     test('of the provider alone', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
-      const id = await added(store, providerId);
+      const id = await added(store, providerId, { params: '{}' });
       expect(await store.findJob(providerId, id)).toEqual({
         ...{ id, providerId, providerCode: 'Provide1', kind: 'links.change', params: '{}' },
         ...{ actor: PERSON, state: 'waiting', afterId: 0, totalCount: 2, seenCount: 0 },
@@ -148,6 +168,21 @@ export const jobContract: Record<keyof JobStore, Suite> = {
       await addLink(store, providerId, { installCode: 'OtherLink001' });
       expect(await store.claimJob('one', TIMES, 1)).toBeNull();
       expect(await store.claimJob('one', TIMES, 2)).not.toBeNull();
+    });
+
+    test('does not wait for a disabled webhook, nor with a single link', async () => {
+      const { store } = opened();
+      const { own, providerId } = await listening(store);
+      await addLink(store, providerId, { installCode: 'OtherLink001' });
+      const many = await added(store, providerId);
+      const single = { kind: 'link.free', among: ['link.free'] } as const;
+      const id = await added(store, providerId, { ...single, dueAtMs: NOW_MS });
+      expect(await store.claimJob('one', TIMES, 1)).toMatchObject({ id });
+      await store.cancelJob(providerId, id, NOW_MS);
+      expect(await store.claimJob('one', TIMES, 1)).toBeNull();
+      const disabled = { atMs: NOW_MS, why: 'disabled by its owner' };
+      await store.updateWebhook(own, providerId, { disabled }, ACT);
+      expect(await store.claimJob('one', TIMES, 1)).toMatchObject({ id: many });
     });
   },
 
