@@ -21,19 +21,20 @@ export async function call<N extends CallName>(
   given: Given<N>,
   signal?: AbortSignal,
 ): Promise<Got<N>> {
-  let answer: Response;
+  let outcome: { ok: Got<N>; refused?: string; detail: string | null };
   try {
-    answer = await fetch(`/console/call/${name}`, {
+    const answer = await fetch(`/console/call/${name}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(given),
       ...(signal && { signal }),
     });
+    // A proxy before a server that is down answers with a page of its own.
+    outcome = await answer.json();
   } catch (fault) {
     if (signal?.aborted) throw fault;
     throw new Refusal('offline', null);
   }
-  const outcome = (await answer.json()) as { ok: Got<N>; refused?: string; detail: string | null };
   if (outcome.refused !== undefined) throw new Refusal(outcome.refused, outcome.detail);
   return outcome.ok;
 }

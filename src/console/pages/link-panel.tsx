@@ -214,7 +214,7 @@ function Body({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
           </ul>
         </section>
       )}
-      <FinalLink at={at} id={shown.id} />
+      <FinalLink key={shown.code} at={at} id={shown.id} />
     </>
   );
 }

@@ -1,7 +1,7 @@
-/** Jobs: what can be taken back yet, and what goes on, over all pages of a provider. */
+/** Jobs: what can be taken back yet, what goes on, and what failed, over all pages of a provider. */
 
 import { signal, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
 import { may, texts, wordsFor } from '../state.ts';
@@ -12,6 +12,8 @@ type Listed = Got<'jobs.list'>;
 type Job = Listed['jobs'][number];
 
 const SECOND_MS = 1_000;
+/** The stream says what moves; without a stream this is asked for, s. */
+const ASK_EACH_S = 5;
 /** How long a refusal is shown, ms. */
 const PROBLEM_MS = 8_000;
 
@@ -27,7 +29,9 @@ const isOpen = ({ state }: Job) => state === 'waiting' || state === 'running';
 /** What a job does, in words. */
 function nameOf({ work }: Job): string {
   const words = texts.jobs;
-  switch (work.kind) {
+  switch (work?.kind) {
+    case undefined:
+      return words.unknown;
     case 'links.change':
       return words.changing;
     case 'links.remove':
@@ -80,44 +84,142 @@ function Row({ job, nowMs, onCancel }: RowProps) {
   );
 }
 
-/** Above each page, as long as there is something to take back or to watch. */
-export function JobBar({ at }: { at: string }) {
+/** A job that failed, or one over many links that ended while it was watched. */
+function Ended({ job, onDismiss }: { job: Job; onDismiss: () => void }) {
+  const words = texts.jobs;
+  const problem = job.problem ?? 'fault';
+  const own = (words.problems as Readonly<Record<string, string>>)[problem];
+  const counts = [number(job.changedCount), number(job.totalCount)] as const;
+  return (
+    <li>
+      <span>
+        <bdi>{nameOf(job)}</bdi>
+      </span>
+      {job.state === 'failed' ? (
+        <span class="problem" role="alert">
+          {words.failed} {own ?? <bdi>{problem}</bdi>}
+        </span>
+      ) : (
+        <span role="status">
+          {job.state === 'done' ? words.changed(...counts) : words.stopped(...counts)}
+        </span>
+      )}
+      <button type="button" onClick={onDismiss}>
+        {words.dismiss}
+      </button>
+    </li>
+  );
+}
+
+const keyOf = (at: string) => `dismissed jobs of ${at}`;
+
+/** The failed jobs that the person has seen; where the browser keeps nothing, they are back. */
+function dismissedAt(at: string): readonly number[] {
+  try {
+    return (localStorage.getItem(keyOf(at)) ?? '').split(',').map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function dismiss(at: string, ids: readonly number[]): void {
+  try {
+    localStorage.setItem(keyOf(at), ids.join());
+  } catch {
+    // See above.
+  }
+}
+
+/** Asks for the jobs once at a time; what is asked for meanwhile, once more. */
+function useJobs(at: string) {
   const listed = useSignal<Listed | null>(null);
-  const problem = useSignal<string | null>(null);
   const passedMs = useSignal(0);
+  const isAsking = useRef(false);
+  const isDue = useRef(false);
   const load = async () => {
-    try {
-      listed.value = await call('jobs.list', { at });
-      passedMs.value = 0;
-    } catch {
-      // The page says what is wrong; the bar waits for the next change.
+    isDue.current = true;
+    if (isAsking.current) return;
+    isAsking.current = true;
+    while (isDue.current) {
+      isDue.current = false;
+      try {
+        listed.value = await call('jobs.list', { at });
+        passedMs.value = 0;
+      } catch {
+        // The page says what is wrong; the bar waits for the next change.
+      }
     }
+    isAsking.current = false;
   };
-  const open = listed.value?.jobs.filter(isOpen) ?? [];
+  const hasOpen = listed.value?.jobs.some(isOpen) ?? false;
   useEffect(() => void load(), [at, round.value]);
   useLive('jobs', () => void load(), at);
   useEffect(() => {
-    if (open.length === 0) return;
+    if (!hasOpen) return;
     const timer = setInterval(() => {
       passedMs.value += SECOND_MS;
-      void load();
+      if ((passedMs.value / SECOND_MS) % ASK_EACH_S === 0) void load();
     }, SECOND_MS);
     return () => clearInterval(timer);
-  }, [open.length === 0]);
+  }, [hasOpen]);
+  return {
+    jobs: listed.value?.jobs ?? [],
+    nowMs: (listed.value?.nowMs ?? 0) + passedMs.value,
+    load,
+  };
+}
+
+/** Takes the focus to the page, if the button that had it is gone. */
+function keepFocus(): void {
+  setTimeout(() => {
+    if (document.activeElement === document.body) document.getElementById('content')?.focus();
+  });
+}
+
+/** Above each page, as long as there is something to take back, to watch or to know. */
+export function JobBar({ at }: { at: string }) {
+  const { jobs, load, nowMs } = useJobs(at);
+  const problem = useSignal<string | null>(null);
+  const seen = useSignal(dismissedAt(at));
+  const watched = useRef(new Set<number>());
+  const taking = useRef(new Set<number>());
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const open = jobs.filter(isOpen);
+  for (const { id, work } of open) if (work && 'filter' in work) watched.current.add(id);
+  const ended = jobs.filter(
+    (job) =>
+      !isOpen(job) &&
+      (job.state === 'failed' || (watched.current.has(job.id) && job.seenCount > 0)) &&
+      !seen.value.includes(job.id),
+  );
+  useEffect(() => () => clearTimeout(timer.current), []);
   const cancel = async (id: number) => {
+    if (taking.current.has(id)) return;
+    taking.current.add(id);
     problem.value = await call('jobs.cancel', { at, id }).then(() => null, wordsFor);
+    taking.current.delete(id);
     await load();
-    setTimeout(() => {
+    keepFocus();
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
       problem.value = null;
     }, PROBLEM_MS);
   };
-  if (open.length === 0 && problem.value === null) return null;
-  const nowMs = (listed.value?.nowMs ?? 0) + passedMs.value;
+  const onDismiss = (id: number) => {
+    const listed = new Set(jobs.map((job) => job.id));
+    seen.value = [...dismissedAt(at).filter((one) => listed.has(one)), id];
+    dismiss(at, seen.value);
+    keepFocus();
+  };
+  if (open.length === 0 && ended.length === 0 && problem.value === null) return null;
   return (
     <section class="jobs" aria-label={texts.jobs.title}>
       <ul>
         {open.map((job) => (
           <Row key={job.id} job={job} nowMs={nowMs} onCancel={() => cancel(job.id)} />
+        ))}
+        {ended.map((job) => (
+          <Ended key={job.id} job={job} onDismiss={() => onDismiss(job.id)} />
         ))}
       </ul>
       <p class="problem" role="alert" hidden={problem.value === null}>

@@ -2,7 +2,8 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
+import { Refusal } from '../call.ts';
 import { texts, wordsFor } from '../state.ts';
 
 interface Loaded<T> {
@@ -11,30 +12,46 @@ interface Loaded<T> {
   load: () => Promise<void>;
 }
 
-/** Loads a value, anew whenever `key` changes; the answer of an older load is dropped. */
+/** Faults after which what was loaded before may still be true. */
+const PASSING = new Set(['offline', 'fault']);
+
+/**
+ * Loads a value, anew whenever `key` changes. The answer of an older load is dropped. What was
+ * loaded stays if the server cannot be reached: a form in it keeps what was typed.
+ */
 export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, key: string): Loaded<T> {
   const value = useSignal<T | null>(null);
   const problem = useSignal<string | null>(null);
+  const leaving = useRef(new AbortController());
+  const rounds = useRef({ asked: 0, answered: 0 });
 
-  async function run(signal: AbortSignal) {
-    problem.value = null;
+  async function run() {
+    const { signal } = leaving.current;
+    rounds.current.asked += 1;
+    const round = rounds.current.asked;
+    const isOld = () => signal.aborted || round < rounds.current.answered;
+    if (value.value === null) problem.value = null;
     try {
       const loaded = await load(signal);
-      if (!signal.aborted) value.value = loaded;
+      if (isOld()) return;
+      [value.value, problem.value] = [loaded, null];
     } catch (fault) {
-      if (!signal.aborted) problem.value = wordsFor(fault);
+      if (isOld()) return;
+      problem.value = wordsFor(fault);
+      if (!(fault instanceof Refusal && PASSING.has(fault.says))) value.value = null;
     }
+    rounds.current.answered = round;
   }
 
   // The key stands for what `load` reads.
   useEffect(() => {
-    const leaving = new AbortController();
+    leaving.current = new AbortController();
     value.value = null;
-    void run(leaving.signal);
-    return () => leaving.abort();
+    void run();
+    return () => leaving.current.abort();
   }, [key]);
 
-  return { value, problem, load: () => run(new AbortController().signal) };
+  return { value, problem, load: run };
 }
 
 interface StatusProps {
@@ -42,24 +59,27 @@ interface StatusProps {
   children: ComponentChildren;
 }
 
-/** Shows the value once it is there. */
+/** Shows the value once it is there, and what went wrong since. */
 export function Status({ of, children }: StatusProps) {
-  if (of.problem.value !== null) {
-    return (
-      <div class="notice" role="alert">
-        <p>{of.problem.value}</p>
-        <button type="button" onClick={of.load}>
-          {texts.retry}
-        </button>
-      </div>
-    );
-  }
-  if (of.value.value === null) {
+  const notice = of.problem.value !== null && (
+    <div class="notice" role="alert">
+      <p>{of.problem.value}</p>
+      <button type="button" onClick={of.load}>
+        {texts.retry}
+      </button>
+    </div>
+  );
+  if (of.value.value === null && notice === false) {
     return (
       <div class="loading" role="status">
         <span class="visually-hidden">{texts.loading}</span>
       </div>
     );
   }
-  return <>{children}</>;
+  return (
+    <>
+      {notice}
+      {of.value.value !== null && children}
+    </>
+  );
 }

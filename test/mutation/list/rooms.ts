@@ -21,6 +21,28 @@ export const roomFiles: readonly MutatedFile[] = [
     changes: [['status === DOMAIN_ACTIVE', 'status !== DOMAIN_ACTIVE']],
   },
   {
+    file: 'src/console/parts/loaded.tsx',
+    tests: ['test/console/loaded.test.ts'],
+    changes: [
+      ['round < rounds.current.answered', 'false'],
+      ['if (!(fault instanceof Refusal && PASSING.has(fault.says))) value.value = null;', ''],
+      ['PASSING.has(fault.says)', 'false'],
+    ],
+  },
+  {
+    file: 'src/console/parts/job.tsx',
+    tests: ['test/console/jobs.test.ts'],
+    changes: [
+      ["(job.state === 'failed' || ", '('],
+      ['!seen.value.includes(job.id)', 'true'],
+    ],
+  },
+  {
+    file: 'src/console/pages/link-panel.tsx',
+    tests: ['test/console/jobs.test.ts'],
+    changes: [['<FinalLink key={shown.code} ', '<FinalLink ']],
+  },
+  {
     file: 'src/core/device-mix.ts',
     tests: ['test/core/device-mix.test.ts'],
     changes: [

@@ -39,6 +39,7 @@ export const refusals: Like<typeof english> = {
   install_not_found: 'این پیوند دیگر نیست.',
   install_save_error: 'پیوند ذخیره نشد. چیزی تغییر نکرد.',
   no_links: 'هیچ پیوندی جور نیست.',
+  more_links_match: 'اکنون پیوندهای بیشتری می‌خورند. دوباره ببینید.',
   job_limit_reached: 'تغییرهای در انتظار یا در حال اجرا بسیارند. پس از پایان یکی دوباره تلاش کنید.',
   job_ended: 'دیر شد: انجام شده است.',
   job_not_found: 'این تغییر دیگر نیست.',

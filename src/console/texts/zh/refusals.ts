@@ -39,6 +39,7 @@ export const refusals: Like<typeof english> = {
   install_not_found: '该链接已不存在。',
   install_save_error: '链接无法保存，未作任何更改。',
   no_links: '没有符合条件的链接。',
+  more_links_match: '现在匹配的链接比显示时多，请再次查看。',
   job_limit_reached: '等待或运行中的更改太多，请等其中一个结束后再试。',
   job_ended: '太晚了：已经完成。',
   job_not_found: '该更改已不存在。',

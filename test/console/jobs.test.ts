@@ -1,0 +1,133 @@
+/** Jobs in the browser: what a slot that is freed looks like when the time is over, and a failure. */
+
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { texts as en } from '../../src/console/texts/en.ts';
+import { UNDO_MS } from '../../src/core/job/job.ts';
+import { jobStep } from '../../src/core/job/step.ts';
+import { call, seedProvider } from '../support/app.ts';
+import { testChromium } from '../support/chromium.ts';
+import {
+  type ConsoleSite,
+  faultsOf,
+  openTab,
+  startConsoleSite,
+  type Tab,
+} from '../support/console-page.ts';
+import { PATIENCE_MS, until } from '../support/until.ts';
+
+setDefaultTimeout(4 * PATIENCE_MS);
+
+const DOMAIN_HASH = 'e'.repeat(64);
+const HOUR_MS = 3_600_000;
+
+let site: ConsoleSite;
+beforeAll(async () => {
+  site = await startConsoleSite();
+});
+afterAll(() => site.close());
+
+const tabs: Tab[] = [];
+afterEach(async () => {
+  for (const { context, troubles } of tabs.splice(0)) {
+    expect(troubles).toEqual([]);
+    await context.close();
+  }
+  await until('no stream is left', () => site.app.server.liveCount() === 0);
+});
+
+const stepOn = async () => {
+  const { app } = site;
+  while (await jobStep(app.core, 'test', app.clock.nowMs()));
+};
+
+/** Lets the jobs begin that wait, and the stream say so. */
+async function pass(): Promise<void> {
+  site.app.clock.advance(UNDO_MS);
+  await stepOn();
+  site.app.clock.advance(1_000);
+}
+
+/** The panel of a link with two devices of the same model, an hour after one another. */
+async function open() {
+  const { app } = site;
+  const of = await seedProvider(app);
+  await call(app, '/api/add-domain', of, { domain_hash: DOMAIN_HASH });
+  const added = await call(app, '/api/add-install', of, { install_limit: 2, note: 'Anna' });
+  const { id, install_code: code } = added.json;
+  const [old, fresh] = [`${of.code}-old`, `${of.code}-new`];
+  for (const hwid of [old, fresh]) {
+    const facts = { hwid, os_name: 'Android', device_model: 'Pixel 9' };
+    await call(app, '/install', null, { id: DOMAIN_HASH, installid: code, ...facts });
+    app.clock.advance(HOUR_MS);
+  }
+  const by = ['session.key', { code: of.code, key: of.authKey }] as const;
+  const tab = await openTab(site, [...by], `/console/links?link=${id}`);
+  tabs.push(tab);
+  await tab.page.locator('.message-panel .list').first().waitFor();
+  await until('the page has its stream', () => app.server.liveCount() === 1);
+  const hwids = async () => {
+    const provider = await app.core.store.findProvider(of.code);
+    const devices = await app.core.store.listLinkDevices(provider?.id ?? 0, id, 9);
+    return devices.map(({ hwid }) => hwid);
+  };
+  return { ...tab, of, id, code, old, fresh, hwids };
+}
+
+testChromium('the old slot of a phone with a new HWID is freed when the time is over', async () => {
+  const { page, old, fresh, hwids } = await open();
+  const notice = page.locator('.message-panel .notice');
+  await notice.getByText(en.link.samePhone).waitFor();
+  await notice.getByText(old).waitFor();
+  await notice.getByRole('button', { name: en.link.freeOld }).click();
+  await page.locator('.jobs').getByText(en.jobs.freeing(old)).waitFor();
+  expect(await hwids()).toEqual([fresh, old]);
+  await pass();
+  await page.locator('.jobs').waitFor({ state: 'detached' });
+  await page.locator('.panel-head ~ * .list').getByText(old).waitFor({ state: 'detached' });
+  expect(await hwids()).toEqual([fresh]);
+});
+
+testChromium('all slots are freed when the time is over', async () => {
+  const { page, hwids } = await open();
+  await page.getByRole('button', { name: en.link.freeAll }).dblclick();
+  await page.locator('.jobs').getByText(en.jobs.freeingAll).waitFor();
+  expect(await page.locator('.jobs li').count()).toBe(1);
+  await pass();
+  await page.getByText(en.link.noDevices).waitFor();
+  expect(await hwids()).toEqual([]);
+});
+
+testChromium('a link that is revoked shows its new code, and no QR code of the old', async () => {
+  const { page, code, id } = await open();
+  await page.getByLabel(en.link.address).fill('https://sub.example.com/s/abc');
+  await page.getByRole('button', { name: en.link.make }).click();
+  await page.getByText(`#sub.example.com?installid=${code}`).waitFor();
+  await page.getByRole('button', { name: en.link.revoke }).click();
+  await page.locator('.jobs').getByText(en.jobs.revoking).waitFor();
+  await pass();
+  const { installCode = '' } = (await site.app.core.store.findLinkById(id)) ?? {};
+  expect(installCode).not.toBe(code);
+  await page.locator('.panel-head').getByText(installCode).waitFor();
+  await page.getByText(`installid=${code}`).waitFor({ state: 'detached' });
+});
+
+testChromium('a failed job is shown with its reason until it is dismissed', async () => {
+  const { page, of } = await open();
+  const { app } = site;
+  await page.getByRole('button', { name: en.link.freeAll }).click();
+  await page.locator('.jobs').getByText(en.jobs.freeingAll).waitFor();
+  const act = { actor: { kind: 'operator', name: 'test', from: 'local' }, atMs: 0 } as const;
+  await app.core.store.updateProvider(of.code, { suspendedAtMs: app.clock.nowMs() }, act);
+  await pass();
+  const reason = page.getByText(en.jobs.problems.subscription_required);
+  await reason.waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.reload();
+  await reason.waitFor();
+  await page.getByRole('button', { name: en.jobs.dismiss }).click();
+  await page.locator('.jobs').waitFor({ state: 'detached' });
+  expect(await page.evaluate('document.activeElement.id')).toBe('content');
+  await page.reload();
+  await page.locator('.message-panel .list').first().waitFor();
+  expect(await page.locator('.jobs').count()).toBe(0);
+});
