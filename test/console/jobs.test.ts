@@ -1,4 +1,4 @@
-/** Jobs in the browser: what a slot that is freed looks like when the time is over, and a failure. */
+/** Jobs in the browser: slots that are freed when the time is over, and a failure. */
 
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';

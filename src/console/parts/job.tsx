@@ -1,4 +1,4 @@
-/** Jobs: what can be taken back yet, what goes on, and what failed, over all pages of a provider. */
+/** Jobs over all pages: what can be taken back yet, what goes on, and what failed. */
 
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';

@@ -87,8 +87,8 @@ export interface SlotsWork {
  */
 export interface JobStore {
   /**
-   * Adds a job; the same one of the same person that waits yet is returned instead, so that a second
-   * click adds none. Returns `job_limit_reached` beyond `countMax`.
+   * Adds a job; the same one of the same person that waits yet is returned instead, so that a
+   * second click adds none. Returns `job_limit_reached` beyond `countMax`.
    */
   addJob(draft: NewJob): Promise<AddedJob | 'job_limit_reached'>;
   /** Finds a job of a provider; null: it has none with the id. */
@@ -102,8 +102,8 @@ export interface JobStore {
     nowMs: number,
   ): Promise<'ok' | 'job_not_found' | 'job_ended'>;
   /**
-   * Claims the job that is due longest, until `leaseUntilMs`, unless another worker has it. One over
-   * many links waits while an enabled webhook of its provider has `waitingMax` events waiting.
+   * Claims the job that is due longest, until `leaseUntilMs`, unless another worker has it. One
+   * over many links waits while an enabled webhook of its provider has `waitingMax` events waiting.
    * Returns null if there is none.
    */
   claimJob(

@@ -6,7 +6,7 @@ export const jobFiles: readonly MutatedFile[] = [
     file: 'src/core/job/job.ts',
     tests: ['test/core/job.test.ts'],
     changes: [
-      ['const dueAtMs = nowMs + UNDO_MS;', 'const dueAtMs = nowMs;'],
+      ['dueAtMs: nowMs + UNDO_MS', 'dueAtMs: nowMs'],
       ['if (link?.providerId !== provider.id)', 'if (link === null)'],
       ['preview.count += 1;', ''],
       ['count > shownCount', 'false'],

@@ -48,7 +48,7 @@ export const refusals = {
   install_not_found: 'There is no such link any more.',
   install_save_error: 'The link could not be saved. Nothing was changed.',
   no_links: 'No link matches.',
-  more_links_match: 'More links match now than you were shown. Look again.',
+  more_links_match: 'More links match now than you were shown. Preview it again.',
   job_limit_reached: 'Too many changes are waiting or running. Try again when one has ended.',
   job_ended: 'Too late: it is done.',
   job_not_found: 'There is no such change any more.',
