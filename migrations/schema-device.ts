@@ -163,6 +163,11 @@ export const deviceProvider = sqliteTable(
     home_left_at_ms: integer(),
     /** When another link became the home link: it carries later messages. */
     home_moved_at_ms: integer().notNull().default(0),
+    /**
+     * A browser that gets messages on the user's page: the link that it is tied to. Triggers end
+     * the tie, and the registration with it, when the link ends, is disabled or gets another code.
+     */
+    browser_install_id: integer(),
   },
   (t) => [
     primaryKey({ columns: [t.device_id, t.provider_id] }),
@@ -171,6 +176,9 @@ export const deviceProvider = sqliteTable(
       .on(t.last_seen_at_ms)
       .where(sql`slot_count = 0 AND tie_count = 0`),
     index('device_provider_by_token').on(t.token_id).where(sql`token_id IS NOT NULL`),
+    index('device_provider_browser')
+      .on(t.browser_install_id)
+      .where(sql`browser_install_id IS NOT NULL`),
   ],
 );
 

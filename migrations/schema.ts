@@ -4,15 +4,16 @@
  * `migrations/sqlite/`. Property names are the column names: a row read with bun:sqlite and a row
  * typed by drizzle are then the same thing.
  *
- * Triggers alone (migrations 0001, 0004, 0005, 0008, 0013, 0014) write some columns, and delete a
- * token that lost its last place:
+ * Triggers alone (migrations 0001, 0004, 0005, 0008, 0013, 0014, 0016) write some columns, and
+ * delete a token that lost its last place:
  *
  * | Columns | Always |
  * |---|---|
  * | `install.device_count` | the number of rows; a CHECK bounds it: `install_limit`, `over_max` |
  * | `provider.install_count`, `domain_count`, `slot_end_count` | the number of rows |
  * | `provider.tombstone_count`, `idempotent_count` | the number of rows |
- * | `device_provider.slot_count`, `tie_count` | the number of rows |
+ * | `device_provider.slot_count` | the number of rows |
+ * | `device_provider.tie_count` | the number of rows, and 1 for a browser of a link |
  * | `device.holder_count`, `appliance.stranger_count` | the number of rows |
  * | `provider.kept_bytes`, `ledger_count` | the sum over its distributions |
  * | `domain.ride_version`, `ride_until_ms` | the provider's |
@@ -99,6 +100,10 @@ export const provider = sqliteTable(
     ...buttons(),
     /** When its buttons are shown; null: where the panel sends none. */
     buttons: text({ enum: ['always'] }),
+    /** 1: its users have a page, see core/my, with its own name and colour (`#1a2b3c`) there. */
+    my: integer().notNull().default(0),
+    my_name: text(),
+    my_color: text(),
     /** Grows with each change of what rides to all devices; until when anything does. */
     ride_version: integer().notNull().default(0),
     ride_until_ms: integer().notNull().default(0),
@@ -134,6 +139,8 @@ export const install = sqliteTable(
      */
     over_max: integer().notNull().default(0),
     ...buttons(),
+    /** When its user last freed a slot: a cool-down counts from it. */
+    freed_at_ms: integer(),
   },
   (t) => [
     index('install_by_provider').on(t.provider_id),
@@ -196,6 +203,18 @@ export const auditAnchor = sqliteTable(
   },
   (t) => [check('audit_anchor_once', sql`${t.id} = 1`)],
 );
+
+/** An upstream of the gate that was added in the console; others are in the configuration. */
+export const gateUpstream = sqliteTable('gate_upstream', {
+  id: id(),
+  name: text().notNull().unique(),
+  /** Its settings as JSON, as the configuration spells them. */
+  settings: text().notNull(),
+  created_at_ms: integer().notNull(),
+  updated_at_ms: integer().notNull(),
+  /** Who changed it last, as the audit log names them. */
+  updated_by: text().notNull(),
+});
 
 /** Counts of the whole appliance, kept by triggers. One row. */
 export const appliance = sqliteTable(

@@ -8,6 +8,7 @@ import pushTime from './0004_push_time.sql' with { type: 'text' };
 import retries from './0005_retries_and_refusals.sql' with { type: 'text' };
 import rides from './0006_rides.sql' with { type: 'text' };
 import accounts from './0007_accounts.sql' with { type: 'text' };
+import userPage from './0008_user_page.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -18,4 +19,5 @@ export const MIGRATIONS: readonly string[] = [
   retries,
   rides,
   accounts,
+  userPage,
 ];

@@ -16,6 +16,7 @@ import pushTime from './0012_push_time.sql' with { type: 'text' };
 import retries from './0013_retries_and_refusals.sql' with { type: 'text' };
 import rides from './0014_rides.sql' with { type: 'text' };
 import accounts from './0015_accounts.sql' with { type: 'text' };
+import userPage from './0016_user_page.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -34,4 +35,5 @@ export const MIGRATIONS: readonly string[] = [
   retries,
   rides,
   accounts,
+  userPage,
 ];
