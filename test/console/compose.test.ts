@@ -85,7 +85,7 @@ testChromium.each([
   const { page } = await open('/console/compose', { colorScheme, locale });
   await page.locator('textarea').first().fill('Hello');
   await page.locator('.phone').waitFor();
-  await page.locator('.form .actions .main').click();
+  await page.locator('.send-form .actions .main').click();
   await page.locator('.reach').waitFor();
   expect(await faultsOf(page)).toEqual([]);
   await page.goto(`${site.url}/console/commands`);
