@@ -24,12 +24,15 @@ import { textOf } from './respond.ts';
 export interface Caller {
   provider?: Provider | undefined;
   device?: AuthenticDevice | undefined;
+  /** The session of the console. */
+  session?: number | undefined;
   /** The provider that sent the messages in the answer. */
   sender?: number | undefined;
 }
 
 /** Returns the name under which a caller is counted; each token of a device has its own. */
-export function nameOf({ provider, device }: Caller): string {
+export function nameOf({ provider, device, session }: Caller): string {
+  if (session !== undefined) return `session ${session}`;
   return device ? `device ${device.tokenId}` : `provider ${provider?.id}`;
 }
 

@@ -2,11 +2,18 @@
 
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import { type CallName, mayCall } from '../../core/account/roles.ts';
-import { findSignedIn, SESSION_MAX_MS, type SignedIn } from '../../core/account/session.ts';
+import {
+  findSignedIn,
+  lookSignedIn,
+  SESSION_MAX_MS,
+  type SignedIn,
+} from '../../core/account/session.ts';
 import type { Passwords } from '../../core/account/sign-in.ts';
 import { actingAs } from '../../core/core.ts';
+import { REQUEST_BOUNDS } from '../../core/json-input.ts';
 import { isRefused, malformed, Refused } from '../../core/outcome.ts';
 import type { Provider } from '../../core/port/provider.ts';
+import { isLarge, nameOf } from '../answer/large.ts';
 import { MinuteLimiter } from '../bound/limiter.ts';
 import { reportFault } from '../interpreter.ts';
 import { dropBody, readBody } from '../request/body.ts';
@@ -15,7 +22,8 @@ import type { AnyCall, Caller } from './call.ts';
 import { type Connection, INSECURE, isOwnPage, sessionCookie, siteOf, tokenIn } from './site.ts';
 import { pathOf, RECORDS } from './table.ts';
 
-const BODY_BYTES_MAX = 64 * 1024;
+/** The longest body of the API, in what the console puts around it. */
+const BODY_BYTES_MAX = REQUEST_BOUNDS.bytesMax + 1_024;
 /** Wrong codes of a second factor in a minute: one of a million is right for 90 s. */
 const WRONG_CODES_PER_MINUTE_MAX = 5;
 /** Challenges of passkeys for a client in a minute: a few people behind one address. */
@@ -46,31 +54,48 @@ export function callAnswers(deps: ConsoleDeps): [path: `/${string}`, answer: Ans
   return RECORDS.map(([name, record]) => [pathOf(name), answering(name, record, deps, limits)]);
 }
 
+const CROWDED = new Refused('too_many_requests');
+
+function textOf(outcome: unknown): string {
+  if (!(outcome instanceof Refused)) return JSON.stringify({ ok: outcome ?? null });
+  return JSON.stringify({ refused: outcome.says, detail: outcome.detail ?? null });
+}
+
 function answering(
   name: CallName,
   record: AnyCall,
   deps: ConsoleDeps,
   limits: Pick<Caller, 'wrongCodes' | 'challenges'>,
 ): Answering {
-  const { clock, core, log, traffic } = deps;
+  const { clock, core, large, log, traffic } = deps;
   const input = TypeCompiler.Compile(record.input);
   const tally = traffic.tallyOf(pathOf(name));
   const handle = record.handle as (caller: unknown, given: unknown) => unknown;
 
-  async function outcomeOf(request: Request, setToken: Caller['setToken']): Promise<unknown> {
+  async function outcomeOf(
+    request: Request,
+    setToken: Caller['setToken'],
+    setSession: (id: number) => void,
+  ): Promise<unknown> {
     const site = siteOf(request, deps.connectionOf(request));
     if (site === null) return new Refused('insecure', { detail: INSECURE.trim() });
     if (!isOwnPage(request, site)) return new Refused('other_origin');
     const nowMs = clock.nowMs();
     const client = deps.clientOf(request);
+    let session: number | undefined;
     const given = await readBody(request, BODY_BYTES_MAX, deps.bodyTimeMaxMs, {
-      // Bodies that need a place are longer.
-      enter: async () => null,
-      turn: async () => undefined,
+      // Strangers send no long bodies.
+      enter: async (bytes) => {
+        session = (await lookSignedIn(core, tokenIn(request), nowMs))?.session.id;
+        return session === undefined ? null : large.enterBody(request, { session }, bytes);
+      },
+      turn: () => large.turns.next(nameOf({ session })),
     });
     if (isRefused(given)) return given;
+    // The session may have ended while the body came.
     const signedIn = await findSignedIn(core, tokenIn(request), nowMs);
     if (record.kind !== 'open' && signedIn === null) return new Refused('signed_out');
+    if (signedIn !== null) setSession(signedIn.session.id);
     const provider = await providerOf(signedIn, given);
     if (provider instanceof Refused) return provider;
     const misfit = input.Errors(given).First();
@@ -111,11 +136,12 @@ function answering(
     const headers = new Headers(HEADERS);
     const setToken = (token: string | null) =>
       headers.append('set-cookie', sessionCookie(token, SESSION_MAX_MS / 1_000));
+    let session: number | undefined;
     let outcome: unknown;
     try {
       outcome =
         request.method === 'POST'
-          ? await outcomeOf(request, setToken)
+          ? await outcomeOf(request, setToken, (id) => (session = id))
           : new Refused('wrong_method', { detail: 'calls of the console are POST' });
     } catch (fault) {
       const id = traffic.requestIdOf(request);
@@ -126,16 +152,14 @@ function answering(
     const says = outcome instanceof Refused ? outcome.says : 'ok';
     const requestId = traffic.count(tally, { request, says, tookMs: clock.steadyMs() - startMs });
     if (requestId !== undefined) headers.set('x-request-id', requestId);
-    // Also for a success that has no value, `ok` is there.
-    const body =
-      outcome instanceof Refused
-        ? { refused: outcome.says, detail: outcome.detail ?? null }
-        : { ok: outcome ?? null };
+    // Also for a success that has no value, `ok` is there. An answer that is not read needs a place.
+    let body = textOf(outcome);
+    if (isLarge(body) && !(await large.admit(request, { session }, body))) body = textOf(CROWDED);
     const delayMs = GUESSES.has(says) ? deps.authFailed(deps.clientOf(request)) : 0;
     if (delayMs > 0) {
       dropBody(request);
       await clock.sleep(delayMs);
     }
-    return new Response(JSON.stringify(body), { headers });
+    return new Response(body, { headers });
   };
 }

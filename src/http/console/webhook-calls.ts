@@ -28,9 +28,10 @@ const events = Type.Array(Type.Union(PROVIDER_EVENTS.map((one) => Type.Literal(o
   maxItems: PROVIDER_EVENTS.length,
 });
 
-/** The provider's webhook. */
-const own = ({ core, provider }: Staff, webhookId: number) =>
-  findWebhook(core, webhookId, provider.id);
+/** The provider's webhook, for a change that the API too refuses without a subscription. */
+async function own(staff: Staff, webhookId: number) {
+  return unpaid(staff) ?? findWebhook(staff.core, webhookId, staff.provider.id);
+}
 
 /** What a webhook waits for, and its last failures. */
 async function queueOf({ core: { store } }: Staff, webhook: Webhook) {
@@ -114,7 +115,10 @@ export const webhookCalls = {
       return isRefused(rotated) ? rotated : freshSecret(webhook.target, rotated.secret);
     },
   ),
-  'webhooks.remove': staffCall(atProvider({ id }), ({ core, nowMs, provider }, given) =>
-    removeWebhook(core, { id: given.id, providerId: provider.id }, nowMs),
+  'webhooks.remove': staffCall(
+    atProvider({ id }),
+    async (staff, given) =>
+      unpaid(staff) ??
+      removeWebhook(staff.core, { id: given.id, providerId: staff.provider.id }, staff.nowMs),
   ),
 };

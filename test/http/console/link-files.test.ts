@@ -134,3 +134,16 @@ test('rows by id are the own ones; without a subscription none is made', async (
     'subscription_required',
   );
 });
+
+test('a piece and drafts of long notes in any script have room', async () => {
+  const { at, browser } = await signedIn();
+  const note = 'ж'.repeat(250);
+  const lines = Array.from({ length: 60 }, (_, n) => `longnote${n + 10},${note}`);
+  const { rows, mistakes } = await browser.get('links.csv-read', {
+    ...{ at, text: ['code,note', ...lines].join('\n') },
+  });
+  expect([rows.length, mistakes]).toEqual([60, []]);
+  const drafts = rows.map(({ code, key }) => ({ code, key, limit: 1, note }));
+  const { made } = await browser.get('links.add-many', { at, drafts });
+  expect(made.filter(({ why }) => why === null)).toHaveLength(60);
+});

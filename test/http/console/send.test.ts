@@ -88,3 +88,22 @@ test('a message of another provider is no source', async () => {
     'notification_not_found',
   );
 });
+
+test('imported data may be as long as in the API; more is refused in words', async () => {
+  const data = (length: number) => ({
+    ...{ action_type: 'import-data', import_data: 'x'.repeat(length) },
+    ...{ specific_device_toggle: true, hwid: 'phone-1' },
+  });
+  const check = (length: number) =>
+    browser.call('send.check', { at, kind: 'command', body: data(length) });
+  expect(await check(250 * 1024)).toMatchObject({ ok: { id: 0 } });
+  expect(await check(300 * 1024)).toEqual({
+    ...{ refused: 'malformed', detail: 'the body must not be longer than 263168 bytes' },
+  });
+  const stranger = new ConsoleBrowser(app.url);
+  const code = 'x'.repeat(20 * 1024);
+  expect(await stranger.call('session.key', { code, key: '' })).toMatchObject({
+    ...{ refused: 'malformed', detail: expect.stringContaining('large bodies') },
+  });
+  expect(await stranger.refusal('send.settings', { at })).toBe('signed_out');
+});

@@ -21,6 +21,23 @@ export const roomFiles: readonly MutatedFile[] = [
     changes: [['status === DOMAIN_ACTIVE', 'status !== DOMAIN_ACTIVE']],
   },
   {
+    file: 'src/http/console/webhook-calls.ts',
+    tests: ['test/http/console/unpaid.test.ts'],
+    changes: [
+      ['return unpaid(staff) ?? findWebhook(', 'return findWebhook('],
+      ['unpaid(staff) ??\n', ''],
+    ],
+  },
+  {
+    file: 'src/http/console/answer.ts',
+    tests: ['test/http/console/send.test.ts', 'test/http/console/link-files.test.ts'],
+    changes: [
+      ['large.enterBody(request, { session }, bytes)', 'null'],
+      ['REQUEST_BOUNDS.bytesMax + 1_024', '64 * 1_024'],
+      ['session === undefined ? null : ', ''],
+    ],
+  },
+  {
     file: 'src/console/parts/loaded.tsx',
     tests: ['test/console/loaded.test.ts'],
     changes: [
