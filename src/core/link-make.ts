@@ -3,6 +3,7 @@
 import type { Core } from './core.ts';
 import { addInstall, EXISTS, takenBy } from './install.ts';
 import { innermostReason, isRefused, saving } from './outcome.ts';
+import type { KeyedCall } from './port/idempotency.ts';
 import type { Provider } from './port/provider.ts';
 import { subscriptionKeyHash } from './secret.ts';
 
@@ -14,6 +15,8 @@ export interface LinkDraft {
   code: string | null;
   limit: number;
   note: string | null;
+  /** With a key a repeat makes no other link. */
+  keyed?: KeyedCall | null;
 }
 
 /** Links that are made at a time, so that they share commits. */
@@ -32,12 +35,13 @@ async function make(
   draft: LinkDraft,
   nowMs: number,
 ): Promise<MadeLink> {
-  const { key: subscriptionKey, code: installCode, limit: installLimit, note } = draft;
-  const wanted = { installCode, installLimit, note, subscriptionKey };
+  const { key: subscriptionKey, code: installCode, limit: installLimit, note, keyed } = draft;
+  const wanted = { installCode, installLimit, note, subscriptionKey, keyed: keyed ?? null };
   const added = await saving('not_saved', addInstall(core, provider, wanted, nowMs));
   if (!isRefused(added)) return { done: 'added', id: added.id, installCode: added.installCode };
   const { says, detail = EXISTS.install_code_exists, fault } = added;
-  if (says === 'install_code_exists') return { done: 'skipped', why: detail };
+  if (says === 'install_code_exists' || says === 'malformed')
+    return { done: 'skipped', why: detail };
   if (says === 'not_saved') {
     const why = `the change could not be saved: ${innermostReason(fault)}`;
     return { done: 'stopped', why, error: 'not_saved' };

@@ -1,9 +1,10 @@
 /** One dialog for new links: one, or many whose notes are numbered. */
 
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { call, Refusal } from '../call.ts';
 import { go, query, texts } from '../state.ts';
+import { Attempt } from './attempt.ts';
 import { Field, Form } from './form.tsx';
 import { number } from './format.ts';
 import { AddIcon } from './icons.tsx';
@@ -82,16 +83,18 @@ export function NewLinks({ at, onMade }: NewLinksProps) {
   const count = useSignal(1);
   const pattern = useSignal('');
   const made = useSignal<readonly string[]>([]);
+  const attempt = useRef(new Attempt());
   const words = texts.links;
 
   async function make(limit: number): Promise<void> {
+    const once = attempt.current.nameOf([at, limit, count.value, pattern.value]);
     const all = Array.from({ length: count.value }, (_, n) => ({
-      ...{ key: null, code: null, limit },
+      ...{ key: null, code: null, limit, once: `${once}-${n}` },
       note: noteOf(pattern.value.trim(), n + 1, count.value),
     }));
     const [only] = all;
     if (all.length === 1 && only) {
-      const { id } = await call('links.add', { at, limit, note: only.note ?? '' });
+      const { id } = await call('links.add', { at, limit, note: only.note ?? '', once });
       isOpen.value = false;
       onMade(id);
       return;
@@ -111,6 +114,7 @@ export function NewLinks({ at, onMade }: NewLinksProps) {
     count.value = 1;
     pattern.value = '';
     made.value = [];
+    attempt.current.end();
     isOpen.value = true;
   };
   // The palette opens it by the address.

@@ -4,8 +4,9 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
-import { call } from '../call.ts';
+import { call, Refusal } from '../call.ts';
 import { go, texts, wordsFor } from '../state.ts';
+import { Attempt } from './attempt.ts';
 import { Choice } from './choice.tsx';
 import { Curl } from './copy.tsx';
 import { Field, Form, givenIn, Hidden } from './form.tsx';
@@ -135,8 +136,11 @@ function Reach({ of }: { of: Count }) {
 
 type Kind = 'push' | 'command';
 
-const send = (at: string, kind: Kind, body: Body) =>
-  kind === 'push' ? call('send.notification', { at, body }) : call('send.command', { at, body });
+/** Sends; a repeat of the attempt, whose answer was lost, sends nothing. */
+function send(at: string, kind: Kind, body: Body, attempt: Attempt) {
+  const given = { at, body, once: attempt.nameOf([at, kind, body]) };
+  return kind === 'push' ? call('send.notification', given) : call('send.command', given);
+}
 
 interface TestProps {
   at: string;
@@ -147,6 +151,7 @@ interface TestProps {
 
 /** Sends to one device at once; a form of its own, so that Enter does not send to all. */
 function Test({ at, body, kind }: TestProps) {
+  const attempt = useRef(new Attempt());
   const says = useSignal<string | null>(null);
   const words = texts.compose;
   return (
@@ -158,7 +163,9 @@ function Test({ at, body, kind }: TestProps) {
         onSubmit={async (given) => {
           const hwid = (given['test'] ?? '').trim();
           says.value = null;
-          await send(at, kind, { ...body(), specific_device_toggle: true, hwid, os: null });
+          const own = { ...body(), specific_device_toggle: true, hwid, os: null };
+          await send(at, kind, own, attempt.current);
+          attempt.current.end();
           says.value = words.tested(hwid);
         }}
       >
@@ -195,6 +202,7 @@ interface SendFormProps {
  */
 export function SendForm({ at, bodyOf, children, kind, onInput, path }: SendFormProps) {
   const form = useRef<HTMLFormElement>(null);
+  const attempt = useRef(new Attempt());
   const checked = useSignal<{ content: string; of: Checked } | null>(null);
   const problem = useSignal<string | null>(null);
   const isBusy = useSignal(false);
@@ -211,7 +219,7 @@ export function SendForm({ at, bodyOf, children, kind, onInput, path }: SendForm
     problem.value = null;
     try {
       if (checked.value?.content === asked) {
-        const { id } = await send(at, kind, body());
+        const { id } = await send(at, kind, body(), attempt.current);
         go('/console/messages', { message: `${id}` });
       } else {
         const found = await call('send.check', { at, kind, body: body() });
@@ -219,7 +227,9 @@ export function SendForm({ at, bodyOf, children, kind, onInput, path }: SendForm
         checked.value = content() === asked ? { content: asked, of: found } : null;
       }
     } catch (fault) {
-      checked.value = null;
+      // Whether it was sent is not known: the same button asks.
+      const isLost = fault instanceof Refusal && fault.says === 'offline';
+      if (!isLost) checked.value = null;
       problem.value = wordsFor(fault);
     }
     isBusy.value = false;

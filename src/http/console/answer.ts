@@ -54,6 +54,7 @@ export function callAnswers(deps: ConsoleDeps): [path: `/${string}`, answer: Ans
   return RECORDS.map(([name, record]) => [pathOf(name), answering(name, record, deps, limits)]);
 }
 
+/** An answer that is not read has a place, or this. */
 const CROWDED = new Refused('too_many_requests');
 
 function textOf(outcome: unknown): string {
@@ -152,7 +153,7 @@ function answering(
     const says = outcome instanceof Refused ? outcome.says : 'ok';
     const requestId = traffic.count(tally, { request, says, tookMs: clock.steadyMs() - startMs });
     if (requestId !== undefined) headers.set('x-request-id', requestId);
-    // Also for a success that has no value, `ok` is there. An answer that is not read needs a place.
+    // Also for a success that has no value, `ok` is there.
     let body = textOf(outcome);
     if (isLarge(body) && !(await large.admit(request, { session }, body))) body = textOf(CROWDED);
     const delayMs = GUESSES.has(says) ? deps.authFailed(deps.clientOf(request)) : 0;

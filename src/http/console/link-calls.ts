@@ -2,6 +2,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { readInstallLimit, readNote } from '../../core/formats.ts';
+import { readKeyedCall } from '../../core/idempotency.ts';
 import { addInstall } from '../../core/install.ts';
 import { filterAt } from '../../core/link-filter.ts';
 import { isRefused } from '../../core/outcome.ts';
@@ -44,8 +45,8 @@ export const linkCalls = {
     },
   ),
   'links.add': staffCall(
-    atProvider({ limit: Type.Integer(), note: text(2_000) }),
-    async (staff, given) => {
+    atProvider({ limit: Type.Integer(), note: text(2_000), once: Type.Optional(text(64)) }),
+    async (staff, { once = null, ...given }) => {
       const { core, nowMs, provider } = staff;
       const refusal = unpaid(staff);
       if (refusal !== null) return refusal;
@@ -53,10 +54,12 @@ export const linkCalls = {
       if (isRefused(installLimit)) return installLimit;
       const note = given.note === '' ? null : readNote(given.note);
       if (isRefused(note)) return note;
+      const keyed = readKeyedCall('add-install', once, given, nowMs);
+      if (isRefused(keyed)) return keyed;
       const added = await addInstall(
         core,
         provider,
-        { installCode: null, installLimit, note },
+        { installCode: null, installLimit, note, keyed },
         nowMs,
       );
       return isRefused(added) ? added : { id: added.id, code: added.installCode };

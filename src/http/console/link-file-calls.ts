@@ -1,7 +1,8 @@
 /** Calls of the console that make many links, and read and write files of them, piece by piece. */
 
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { INSTALL_CODE, INSTALL_LIMIT, NOTE, SUBSCRIPTION_KEY } from '../../core/formats.ts';
+import { readKeyedCall } from '../../core/idempotency.ts';
 import { type LinkRow, linkHead, linkLine, linkRows } from '../../core/link-csv.ts';
 import { filterAt } from '../../core/link-filter.ts';
 import { foreseeLink, type LinkDraft, type MadeLink, makeLinks } from '../../core/link-make.ts';
@@ -25,15 +26,19 @@ const draft = inputOf({
   code: nullable(text(12)),
   limit: Type.Integer(),
   note: nullable(text(2_000)),
+  /** With it a repeat makes no other link. */
+  once: Type.Optional(text(64)),
 });
 
 /** Reads a draft by the formats of the API. */
-function readDraft({ key, code, limit, note }: LinkDraft): LinkDraft | Misfit {
+function readDraft(given: Static<typeof draft>, nowMs: number): LinkDraft | Misfit {
+  const { key, code, limit, note, once = null } = given;
   const parts = {
     key: key === null ? null : SUBSCRIPTION_KEY.read(key),
     code: code === null ? null : INSTALL_CODE.read(code),
     limit: INSTALL_LIMIT.read(limit),
     note: note === null || note === '' ? null : NOTE.read(NOTE.tidy?.(note) ?? note),
+    keyed: readKeyedCall('add-install', once, { key, code, limit, note }, nowMs),
   };
   for (const [name, part] of Object.entries(parts)) {
     if (isRefused(part)) return malformed(`${name} ${part.detail}`);
@@ -70,7 +75,7 @@ export const linkFileCalls = {
       if (refusal !== null) return refusal;
       const drafts: LinkDraft[] = [];
       for (const one of given.drafts) {
-        const read = readDraft(one);
+        const read = readDraft(one, staff.nowMs);
         if (isRefused(read)) return read;
         drafts.push(read);
       }

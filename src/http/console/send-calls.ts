@@ -1,7 +1,8 @@
 /** Calls of the console that send: they read the body of the API's calls, by the same rules. */
 
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { PUSH_ENCODED_MAX } from '../../core/formats.ts';
+import { findMade, readKeyedCall } from '../../core/idempotency.ts';
 import { noteOn } from '../../core/message/command.ts';
 import { encodePayload, type NotificationPayload } from '../../core/message/notification.ts';
 import { readCommand, readNotification } from '../../core/message/order.ts';
@@ -10,31 +11,54 @@ import { TRANSITIONS } from '../../core/message/status.ts';
 import { bodyTree } from '../../core/message/tree.ts';
 import { isRefused, Refused } from '../../core/outcome.ts';
 import { PUSH } from '../../core/port/distribution.ts';
+import type { KeyedCall } from '../../core/port/idempotency.ts';
 import { refusalByPlan } from '../../core/provider.ts';
 import { rehearsing, sendCommand, sendNotification } from '../../core/send.ts';
 import { type Staff, staffCall } from './call.ts';
-import { atProvider, id } from './inputs.ts';
+import { atProvider, id, text } from './inputs.ts';
 
 /** The body of a call of the API. */
 const body = Type.Record(Type.String(), Type.Unknown());
-const sending = atProvider({ body });
+const previewing = atProvider({ body });
+/** With `once` a repeat sends nothing, and has the answer of the first. */
+const sending = atProvider({ body, once: Type.Optional(text(64)) });
 const checking = atProvider({
   kind: Type.Union([Type.Literal('push'), Type.Literal('command')]),
   body,
 });
+
+type Sending = Static<typeof sending>;
 
 function byPlan({ nowMs, provider }: Staff, plan: 'pro' | 'enterprise') {
   const refusal = refusalByPlan(provider, plan, nowMs);
   return refusal && new Refused(refusal);
 }
 
-async function notify(staff: Staff, core: Staff['core'], given: Readonly<Record<string, unknown>>) {
+/** What an earlier call with the key sent, if there was one; else the key. */
+async function keyOf(
+  { core, nowMs, provider }: Staff,
+  kind: 'notification' | 'command',
+  { body: given, once }: Sending,
+) {
+  const keyed = readKeyedCall(kind, once ?? null, given, nowMs);
+  if (keyed === null || isRefused(keyed)) return keyed;
+  const made = await findMade(core, provider, keyed);
+  if (made === null || isRefused(made)) return made ?? keyed;
+  return { id: made.id, count: null, dueAtMs: null, notes: [] as string[] };
+}
+
+async function notify(
+  staff: Staff,
+  core: Staff['core'],
+  given: Readonly<Record<string, unknown>>,
+  keyed: KeyedCall | null = null,
+) {
   const { nowMs, provider } = staff;
   const refusal = byPlan(staff, 'enterprise');
   if (refusal !== null) return refusal;
   const order = readNotification(given, nowMs);
   if (isRefused(order)) return order;
-  const sent = await sendNotification(core, provider, order, nowMs);
+  const sent = await sendNotification(core, provider, { ...order, keyed }, nowMs);
   if (isRefused(sent)) return sent;
   return { id: sent.id, count: sent.count, dueAtMs: order.dueAtMs, notes: [] as string[] };
 }
@@ -43,13 +67,14 @@ async function command(
   staff: Staff,
   core: Staff['core'],
   given: Readonly<Record<string, unknown>>,
+  keyed: KeyedCall | null = null,
 ) {
   const { nowMs, provider } = staff;
   const refusal = byPlan(staff, 'pro');
   if (refusal !== null) return refusal;
   const order = readCommand(given, nowMs);
   if (isRefused(order)) return order;
-  const sent = await sendCommand(core, provider, order, nowMs);
+  const sent = await sendCommand(core, provider, { ...order, keyed }, nowMs);
   if (isRefused(sent)) return sent;
   const notes = [order.leftOut, noteOn(order.payload)].filter((one) => one != null);
   return { id: sent.id, count: sent.count, dueAtMs: order.dueAtMs, notes };
@@ -77,7 +102,7 @@ const ANY_TARGET = { specific_device_toggle: false, os: ['android'], hwid: '' };
 
 export const sendCalls = {
   /** What a notification looks like; refused as its send would be, but for its devices. */
-  'send.preview': staffCall(sending, ({ nowMs }, given) => {
+  'send.preview': staffCall(previewing, ({ nowMs }, given) => {
     const order = readNotification({ ...given.body, ...ANY_TARGET }, nowMs);
     return isRefused(order) ? order : previewOf(order.payload);
   }),
@@ -88,8 +113,16 @@ export const sendCalls = {
       ? notify(staff, core, given.body)
       : command(staff, core, given.body);
   }),
-  'send.notification': staffCall(sending, (staff, given) => notify(staff, staff.core, given.body)),
-  'send.command': staffCall(sending, (staff, given) => command(staff, staff.core, given.body)),
+  'send.notification': staffCall(sending, async (staff, given) => {
+    const keyed = byPlan(staff, 'enterprise') ?? (await keyOf(staff, 'notification', given));
+    if (isRefused(keyed) || (keyed !== null && 'id' in keyed)) return keyed;
+    return notify(staff, staff.core, given.body, keyed);
+  }),
+  'send.command': staffCall(sending, async (staff, given) => {
+    const keyed = byPlan(staff, 'pro') ?? (await keyOf(staff, 'command', given));
+    if (isRefused(keyed) || (keyed !== null && 'id' in keyed)) return keyed;
+    return command(staff, staff.core, given.body, keyed);
+  }),
   /** The settings that are documented, with their rules. */
   'send.settings': staffCall(atProvider({}), () =>
     SETTING_KEYS.map((setting) => ({

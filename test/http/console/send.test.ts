@@ -89,6 +89,18 @@ test('a message of another provider is no source', async () => {
   );
 });
 
+test('with a name a send is made once', async () => {
+  const body = { ...form('once'), specific_device_toggle: true, hwid: 'phone-1' };
+  const once = crypto.randomUUID();
+  const first = await browser.get('send.notification', { at, body, once });
+  const again = await browser.get('send.notification', { at, body, once });
+  expect(again).toEqual({ id: first.id, count: null, dueAtMs: null, notes: [] });
+  const other = { ...body, hwid: 'phone-2' };
+  expect(await browser.refusal('send.notification', { at, body: other, once })).toBe('malformed');
+  const command = { action_type: 'update-subscription', ...TO_ANDROID };
+  expect(await browser.refusal('send.command', { at, body: command, once })).toBe('malformed');
+});
+
 test('imported data may be as long as in the API; more is refused in words', async () => {
   const data = (length: number) => ({
     ...{ action_type: 'import-data', import_data: 'x'.repeat(length) },

@@ -17,6 +17,30 @@ export const composeFiles: readonly MutatedFile[] = [
     changes: [
       ['const core = rehearsing(staff.core);', 'const core = staff.core;'],
       ['one.title ?? title', "one.title ?? ''"],
+      ['readKeyedCall(kind, once ?? null, given, nowMs)', 'null'],
+    ],
+  },
+  {
+    file: 'src/console/parts/attempt.ts',
+    tests: ['test/console/lost-answer.test.ts'],
+    changes: [
+      ['if (text !== this.#content) ', ''],
+      ["this.#content = '';\n  }", '}'],
+    ],
+  },
+  {
+    file: 'src/core/link-make.ts',
+    tests: ['test/console/lost-answer.test.ts'],
+    changes: [['keyed: keyed ?? null', 'keyed: null']],
+  },
+  {
+    file: 'src/http/console/link-calls.ts',
+    tests: ['test/console/lost-answer.test.ts'],
+    changes: [
+      [
+        '{ installCode: null, installLimit, note, keyed }',
+        '{ installCode: null, installLimit, note }',
+      ],
     ],
   },
 ];
