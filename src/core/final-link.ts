@@ -16,6 +16,21 @@ export interface Subscription {
   installCode: string | null;
 }
 
+/**
+ * Reads the URL of a subscription that a person pasted, without its fragment and without the code
+ * of a link, which may be another one's. Returns null for what is no http or https URL, or has a
+ * user.
+ */
+export function readSubscriptionUrl(given: string): string | null {
+  const typed = given.trim();
+  const url = /^https?:\/\//i.test(typed) ? URL.parse(typed) : null;
+  if (url === null || url.username !== '' || url.password !== '') return null;
+  url.hash = '';
+  const kept = url.search.slice(1).split('&');
+  url.search = kept.filter((part) => !/^installid(?:=|$)/i.test(part)).join('&');
+  return url.href;
+}
+
 type Form = (subscription: Subscription) => string;
 
 /** Returns a title behind a URL. */

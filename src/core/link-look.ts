@@ -4,7 +4,7 @@ import { appNameOf } from './app-agent.ts';
 import type { Core } from './core.ts';
 import { verdictOn } from './door.ts';
 import { isRefused, Refused } from './outcome.ts';
-import { DOMAIN_ACTIVE } from './port/domain.ts';
+import { DOMAIN_ACTIVE, type Domain } from './port/domain.ts';
 import type { KeptRefusal } from './port/figure.ts';
 import { INSTALL_ACTIVE } from './port/install.ts';
 import type { LinkDevice, OwnedLink } from './port/link.ts';
@@ -46,13 +46,13 @@ function shownDevices(devices: readonly LinkDevice[]): ShownDevice[] {
   }));
 }
 
-/** Asks the rule of the door for each refused device, with a domain that is bound. */
+/** Asks the rule of the door for each refused device, with one of the bound domains. */
 async function shownRefusals(
   core: Core,
   link: OwnedLink,
   refused: readonly KeptRefusal[],
   devices: readonly LinkDevice[],
-  domainHash: string | null,
+  domains: readonly Domain[],
   nowMs: number,
 ): Promise<ShownRefusal[]> {
   const seen = devices.map(asSeen);
@@ -65,10 +65,14 @@ async function shownRefusals(
     }),
   );
 
-  async function remedyOf({ hwid }: KeptRefusal): Promise<Remedy> {
+  async function remedyOf({ hwid, lastAtMs, reason }: KeptRefusal): Promise<Remedy> {
     if (hwid === '') return 'hwid';
     if (link.status !== INSTALL_ACTIVE) return 'enable';
-    if (domainHash === null) return 'domain';
+    // Its domain is not kept: one that was bound since may be it.
+    const isUnbound = reason === 'link_domain_not_bound';
+    const bound = domains.find(({ createdAtMs }) => !isUnbound || createdAtMs >= lastAtMs);
+    if (bound === undefined) return 'domain';
+    const { domainHash } = bound;
     const judged = await verdictOn(core, { installCode, domainHash, hwid, isShared: true }, nowMs);
     return !isRefused(judged) && isAdmitted(judged.verdict) ? 'now' : 'room';
   }
@@ -96,7 +100,7 @@ export async function lookAtLink(core: Core, provider: Provider, id: number, now
     store.readLinkStory(id),
     store.listDomains(provider.id, page),
   ]);
-  const bound = domains.find(({ status }) => status === DOMAIN_ACTIVE)?.domainHash ?? null;
+  const bound = domains.filter(({ status }) => status === DOMAIN_ACTIVE);
   return {
     link,
     devices: shownDevices(devices),

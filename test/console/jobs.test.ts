@@ -126,7 +126,7 @@ testChromium('a failed job is shown with its reason until it is dismissed', asyn
   await reason.waitFor();
   await page.getByRole('button', { name: en.jobs.dismiss }).click();
   await page.locator('.jobs').waitFor({ state: 'detached' });
-  expect(await page.evaluate('document.activeElement.id')).toBe('content');
+  await page.waitForFunction("document.activeElement.id === 'content'");
   await page.reload();
   await page.locator('.message-panel .list').first().waitFor();
   expect(await page.locator('.jobs').count()).toBe(0);

@@ -89,6 +89,11 @@ testChromium('the final link has a QR code, and the panel closes by Escape', asy
   await page.getByText(/^happ:\/\/add\/https:/).waitFor();
   const png = await page.getByRole('link', { name: 'PNG' }).getAttribute('href');
   expect(png).toStartWith('data:image/png;base64,');
+  await page.getByLabel(words.address).fill(`https://sub.example.com/${'ж'.repeat(1_900)}`);
+  await page.getByRole('button', { name: words.make }).click();
+  await page.getByText(words.tooLong).waitFor();
+  expect(await page.getByRole('link', { name: 'PNG' }).count()).toBe(0);
+  await page.getByLabel(words.form).selectOption('query');
   await page.keyboard.press('Escape');
   await page.locator('.message-panel').waitFor({ state: 'detached' });
   expect(page.url()).not.toContain('link=');

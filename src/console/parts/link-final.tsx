@@ -1,12 +1,13 @@
 /** The final link: the address of a subscription with the code, as apps take it, and its QR. */
 
 import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
 import { texts } from '../state.ts';
 import { Copy } from './copy.tsx';
 import { Field, Form } from './form.tsx';
-import { QrCode, qrPng, qrSvg } from './qr.tsx';
+import { QrCode, qrFiles } from './qr.tsx';
 
 type Forms = Got<'links.final'>;
 
@@ -34,6 +35,7 @@ function Shown({ forms }: { forms: Forms }) {
   const words = texts.link;
   const chosen = useSignal<string>(forms[0]?.app ?? '');
   const text = forms.find(({ app }) => app === chosen.value)?.text ?? '';
+  const files = useMemo(() => qrFiles(text), [text]);
   return (
     <div class="final">
       <select
@@ -53,12 +55,16 @@ function Shown({ forms }: { forms: Forms }) {
       <bdi class="code">{text}</bdi>
       <div class="actions">
         <Copy text={() => text} />
-        <a class="button" download="link.svg" href={qrSvg(text)}>
-          SVG
-        </a>
-        <a class="button" download="link.png" href={qrPng(text)}>
-          PNG
-        </a>
+        {files && (
+          <>
+            <a class="button" download="link.svg" href={files.svg}>
+              SVG
+            </a>
+            <a class="button" download="link.png" href={files.png}>
+              PNG
+            </a>
+          </>
+        )}
       </div>
     </div>
   );

@@ -1,24 +1,42 @@
 /** A QR code, drawn as one path: `innerHTML` is not allowed here, nor needed. */
 
 import { encode } from 'uqr';
+import { texts } from '../state.ts';
 
 const pathOf = (data: readonly (readonly boolean[])[]) =>
   data
     .flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : [])))
     .join('');
 
+/** Returns the squares; null: the text is longer than a code can be. */
+function codeOf(text: string): ReturnType<typeof encode> | null {
+  try {
+    return encode(text, { border: 2 });
+  } catch {
+    return null;
+  }
+}
+
+/** Draws a code; a text that is too long has none. */
 export function QrCode({ text, label }: { text: string; label: string }) {
-  const { data, size } = encode(text, { border: 2 });
+  const code = codeOf(text);
+  if (code === null) return <p class="hint">{texts.link.tooLong}</p>;
   return (
-    <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label}>
-      <path d={pathOf(data)} />
+    <svg class="qr" viewBox={`0 0 ${code.size} ${code.size}`} role="img" aria-label={label}>
+      <path d={pathOf(code.data)} />
     </svg>
   );
 }
 
-/** Returns the code as an SVG file, by its address. */
-export function qrSvg(text: string): string {
-  const { data, size } = encode(text, { border: 2 });
+/** Returns the code as files, by their addresses; null: see above. */
+export function qrFiles(text: string): { svg: string; png: string } | null {
+  const code = codeOf(text);
+  return code && { svg: svgOf(code), png: pngOf(code) };
+}
+
+type Code = ReturnType<typeof encode>;
+
+function svgOf({ data, size }: Code): string {
   const svg =
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}">` +
     `<rect width="${size}" height="${size}" fill="#fff"/><path d="${pathOf(data)}"/></svg>`;
@@ -28,9 +46,7 @@ export function qrSvg(text: string): string {
 /** Pixels of each square. */
 const SCALE = 12;
 
-/** Returns the code as a PNG file, by its address. */
-export function qrPng(text: string): string {
-  const { data, size } = encode(text, { border: 2 });
+function pngOf({ data, size }: Code): string {
   const canvas = document.createElement('canvas');
   canvas.width = size * SCALE;
   canvas.height = size * SCALE;

@@ -1,7 +1,7 @@
 /** Calls of the console about one link: its panel, its change, its removal, its final forms. */
 
 import { Type } from '@sinclair/typebox';
-import { APPS, finalLink } from '../../core/final-link.ts';
+import { APPS, finalLink, readSubscriptionUrl } from '../../core/final-link.ts';
 import { readInstallLimit, readNote } from '../../core/formats.ts';
 import { removeInstall, updateInstall } from '../../core/install.ts';
 import { lookAtLink } from '../../core/link-look.ts';
@@ -11,15 +11,6 @@ import { atProvider, id, nullable, text } from './inputs.ts';
 import { unpaid } from './paid.ts';
 
 const URL_LENGTH_MAX = 2_000;
-
-/** Reads the address of a subscription, without its fragment; null: it is none. */
-function readSubscription(given: string): string | null {
-  const typed = given.trim();
-  if (!/^https?:\/\//i.test(typed) || !URL.canParse(typed)) return null;
-  const url = new URL(typed);
-  url.hash = '';
-  return url.href;
-}
 
 export const linkPanelCalls = {
   'links.show': staffCall(atProvider({ id }), async ({ core, nowMs, provider }, given) => {
@@ -66,9 +57,10 @@ export const linkPanelCalls = {
     async ({ core, provider }, given) => {
       const link = await core.store.findLinkById(given.id);
       if (link?.providerId !== provider.id) return new Refused('install_not_found');
-      const url = readSubscription(given.url);
-      if (url === null) return malformed('url must be an http or https address');
-      const subscription = { url, title: given.title, installCode: link.installCode };
+      const url = readSubscriptionUrl(given.url);
+      if (url === null) return malformed('url must be an http or https address without a user');
+      const title = given.title?.trim().toWellFormed() || null;
+      const subscription = { url, title, installCode: link.installCode };
       return APPS.map((app) => ({ app, text: finalLink(app, subscription) }));
     },
   ),

@@ -67,6 +67,17 @@ test('what would let a refused device in', async () => {
   expect((await remedies()).sort()).toEqual(['hwid', 'now']);
 });
 
+test('a device whose domain is not bound needs its domain, whatever else is bound', async () => {
+  const { id, code } = await browser.get('links.add', { at, limit: 3, note: '' });
+  const hash = '9'.repeat(64);
+  await call(app, '/install', null, { id: hash, installid: code, hwid: 'x' });
+  const remedy = async () => (await refusedAt(id)).map((one) => `${one.reason} ${one.remedy}`);
+  expect(await remedy()).toEqual(['link_domain_not_bound domain']);
+  app.clock.advance(1_000);
+  await browser.get('domains.add', { at, hash, name: '' });
+  expect(await remedy()).toEqual(['link_domain_not_bound now']);
+});
+
 test('is changed within the bounds, and removed', async () => {
   const { id, code } = await browser.get('links.add', { at, limit: 3, note: 'a' });
   for (const hwid of ['x', 'y']) await knock(code, hwid);
@@ -87,8 +98,14 @@ test('has its final link in the forms of apps', async () => {
   const of = Object.fromEntries(forms.map(({ app: name, text }) => [name, text]));
   expect(of['plain']).toBe(`https://sub.example.com/s/abc#My%20VPN?installid=${code}`);
   expect(of['query']).toBe(`https://sub.example.com/s/abc?installid=${code}#My%20VPN`);
-  const odd = { at, id, url: 'javascript:alert(1)', title: null };
-  expect(await browser.refusal('links.final', odd)).toBe('malformed');
+  for (const wrong of ['javascript:alert(1)', 'https://a:b@sub.example.com/s', 'https://']) {
+    const odd = { at, id, url: wrong, title: null };
+    expect(await browser.refusal('links.final', odd)).toBe('malformed');
+  }
+  // The final link of another link was pasted; half a character is a title of no app.
+  const pasted = ' https://sub.example.com/s?a=%20&InstallID=other&installid#My?installid=other';
+  const [plain] = await browser.get('links.final', { at, id, url: pasted, title: '\ud800' });
+  expect(plain?.text).toBe(`https://sub.example.com/s?a=%20#%EF%BF%BD?installid=${code}`);
 });
 
 test('a link of another provider is unknown', async () => {

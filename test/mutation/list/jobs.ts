@@ -80,7 +80,8 @@ export const jobFiles: readonly MutatedFile[] = [
     tests: ['test/http/console/link-panel.test.ts'],
     changes: [
       ['if (link?.providerId !== provider.id)', 'if (link === null)'],
-      ["if (domainHash === null) return 'domain';", ''],
+      ['!isUnbound || createdAtMs >= lastAtMs', 'true'],
+      [' || createdAtMs >= lastAtMs', ''],
     ],
   },
 ];

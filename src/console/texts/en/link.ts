@@ -28,10 +28,11 @@ export const link = {
   addressHint: 'As your panel gives it. It stays in this browser.',
   shownName: 'Name that apps show',
   make: 'Show the link',
+  tooLong: 'The link is too long for a QR code.',
   remedies: {
     now: 'It gets in at its next try.',
     enable: 'The link is disabled.',
-    domain: 'No domain is bound.',
+    domain: 'The domain of its subscription must be bound.',
     room: 'A slot must be free.',
     hwid: 'Its app sends no HWID: another app is needed.',
   },

@@ -31,10 +31,11 @@ export const link: Like<typeof english> = {
   addressHint: '由您的面板提供，仅保存在此浏览器。',
   shownName: '应用中显示的名称',
   make: '显示链接',
+  tooLong: '链接过长，无法生成二维码。',
   remedies: {
     now: '下次尝试即可进入。',
     enable: '链接已停用。',
-    domain: '尚未绑定域名。',
+    domain: '需要绑定其订阅的域名。',
     room: '需要空余名额。',
     hwid: '其应用不发送 HWID，需要换用其他应用。',
   },
