@@ -8,6 +8,7 @@ import { readNetwork } from '../core/outbox/address.ts';
 import { isRefused, type Misfit } from '../core/outcome.ts';
 import type { Network } from '../core/port/reach.ts';
 import { parseTrustedProxies, type TrustedProxies } from '../http/request/address.ts';
+import { certificateName } from '../tls/name.ts';
 
 export function text(given: string): string {
   return given;
@@ -177,24 +178,8 @@ export function shortText(given: string): string | undefined {
   throw new RangeError(`it is not one line of up to ${SHORT_TEXT_LENGTH_MAX} characters`);
 }
 
-const HOST_NAME = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/i;
-
-/** Names with this end are IPv4 addresses (WHATWG URL, "ends in a number"). */
-const LAST_IS_NUMBER = /(?:^|\.)(?:\d+|0x[\da-f]*)\.?$/i;
-
-/** Host names of certificates; `*.` may stand for the first label. */
-export function hostNames(given: string): string[] {
-  const names = list(given);
-  const address = names.find((name) => LAST_IS_NUMBER.test(name) || name.includes(':'));
-  if (address !== undefined) {
-    throw new RangeError(
-      `'${address}' is an IP address: certificates are obtained only for host names`,
-    );
-  }
-  const wrong = names.find((name) => !HOST_NAME.test(name.replace(/^\*\./, '')));
-  if (wrong !== undefined) throw new RangeError(`'${wrong}' is not a host name`);
-  return names.map((name) => name.toLowerCase());
-}
+/** Names of certificates, between commas. */
+export const certificateNames = (given: string): string[] => list(given).map(certificateName);
 
 export function httpUrl(given: string): string {
   if (/^https?:\/\/[^\s/]+\S*$/.test(given) && URL.canParse(given)) return given;

@@ -4,27 +4,50 @@ import { type Stats, statSync } from 'node:fs';
 import { about, type Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
 import { utc } from '../tls/certificate.ts';
-import { WARN_MS } from '../tls/keeper.ts';
-import { operatorCertificate, type TlsSettings } from '../tls/tls.ts';
+import { warningTimeMs } from '../tls/keeper.ts';
+import { type AcmeState, acmeState, operatorCertificate, type TlsSettings } from '../tls/tls.ts';
 
 const say = about('certificate');
 
-/** Checks the certificate in the operator's files; one from ACME has no finding. */
+/** Checks the certificate in the operator's files, or that from ACME and its renewal. */
 export function checkCertificate(settings: TlsSettings, nowMs: number, uid: number): Finding[] {
   try {
     const certificate = operatorCertificate(settings, nowMs);
+    const acme = acmeState(settings, nowMs);
+    if (acme !== null) return checkAcme(acme, nowMs);
     if (certificate === null) return [];
     const hidden = hiddenFromService(settings, uid);
     if (hidden !== null) return [hidden];
     const { names, expiresAtMs } = certificate;
     const what = `${settings.tlsCertificate} holds for ${names.join(', ')} until ${utc(expiresAtMs)}`;
-    return expiresAtMs - nowMs > WARN_MS
+    return nowMs < warningTimeMs(certificate)
       ? [say.ok(what)]
       : [say.warning(what, 'renew it: a server that runs takes the new one up by itself')];
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     return [say.problem(error.message, "mend it: 'gatepost serve' does not start with it")];
   }
+}
+
+function checkAcme({ certificate, failure, problem }: AcmeState, nowMs: number): Finding[] {
+  const held =
+    certificate === null
+      ? (problem ?? 'ACME has issued no certificate yet')
+      : `the certificate by ACME holds for ${certificate.names.join(', ')} until ${utc(certificate.expiresAtMs)}`;
+  const level = problem === null ? say.warning : say.problem;
+  if (failure !== null) {
+    const { atMs, nextTryMs, reason } = failure;
+    return [
+      level(
+        `${held}; the last order failed on ${utc(atMs)}: ${reason}`,
+        `mend what it says: the server that runs tries again on ${utc(nextTryMs)}, a restart at once`,
+      ),
+    ];
+  }
+  const isLate = certificate !== null && nowMs >= warningTimeMs(certificate);
+  return isLate || problem !== null
+    ? [level(held, "it is overdue: run 'gatepost serve', which renews it, and read its log")]
+    : [say.ok(held)];
 }
 
 /** Returns the names of the served certificate; null: there is none, or it cannot be read. */

@@ -1,6 +1,6 @@
 /**
  * Certificates from an ACME authority: one file with key and chain in the data directory, renewed
- * after two thirds of its lifetime. Processes on one data directory share file and lock.
+ * when renewal.ts says. Processes on one data directory share file and lock.
  */
 
 import { createHash } from 'node:crypto';
@@ -14,8 +14,9 @@ import { giveToOwnerOfFolder, makeOwnFolder } from '../permissions.ts';
 import { type Certificate, type CertificateFiles, readCertificate, utc } from './certificate.ts';
 import type { Prover } from './challenge.ts';
 import { makeKey, type OrderOptions, orderCertificate } from './order.ts';
+import { Renewal, renewalId } from './renewal.ts';
 
-export interface AcmeOptions extends Omit<OrderOptions, 'accountKey'> {
+export interface AcmeOptions extends Omit<OrderOptions, 'accountKey' | 'replaces'> {
   /** A folder in the data directory. */
   folder: string;
   prover: Prover;
@@ -39,23 +40,12 @@ const FIRST_PAUSE_MS = 5 * 60_000;
 const LONGEST_PAUSE_MS = 6 * 3_600_000;
 /** The interval at which a start checks for a certificate, ms. */
 const FIRST_CHECK_MS = 1_000;
-/** A renewal is due when this part of the lifetime is left … */
-const LEFT = 1 / 3;
-/** … or up to this part earlier, so that many servers do not renew at once. */
-const JITTER = 1 / 20;
-
-/** Returns when a certificate is due for renewal, UTC ms; always the same for a certificate. */
-export function renewalTimeMs({ startsAtMs, expiresAtMs, fingerprint }: Certificate): number {
-  const lifeMs = expiresAtMs - startsAtMs;
-  const part = Number.parseInt(fingerprint.slice(0, 8), 16) / 0x1_0000_0000;
-  return Math.round(expiresAtMs - lifeMs * (LEFT + JITTER * part));
-}
 
 export function makeAcme(options: AcmeOptions): Acme {
   const { folder, domains, directory, prover, clock, log, order = orderCertificate } = options;
   makeOwnFolder(folder);
-  // Each set of names and each authority has its own certificate.
-  const path = join(folder, `certificate-${idOf(directory, ...domains.toSorted())}.pem`);
+  const path = certificatePath(options);
+  const renewal = new Renewal(directory);
   const accountPath = join(folder, `account-${idOf(directory)}.pem`);
   const files = { certificate: path, key: path };
   let failures = 0;
@@ -79,19 +69,24 @@ export function makeAcme(options: AcmeOptions): Acme {
     }
   }
 
-  function isDue(): boolean {
+  async function isDue(): Promise<boolean> {
     const certificate = held();
-    return certificate === null || clock.nowMs() >= renewalTimeMs(certificate);
+    if (certificate === null) return true;
+    const dueAtMs = await Promise.race([renewal.dueAtMs(certificate, clock.nowMs()), stopped]);
+    return clock.nowMs() >= dueAtMs;
   }
 
   async function orderNow(): Promise<void> {
     // Another process may have renewed it.
-    if (!isDue()) return;
+    if (!(await isDue())) return;
     log.info('certificate_ordered', { names: domains.join(','), challenge: prover.type });
     // Through a draft: no reader ever sees half of a file.
     if (!existsSync(accountPath)) renameSync(writeDraft(accountPath, await makeKey()), accountPath);
     const accountKey = readFileSync(accountPath, 'utf8');
-    const { expiresAtMs } = save(await Promise.race([order({ ...options, accountKey }), stopped]));
+    const last = held();
+    const replaces = last && renewalId(last);
+    const ordered = order({ ...options, accountKey, replaces });
+    const { expiresAtMs } = save(await Promise.race([ordered, stopped]));
     log.info('certificate_issued', { names: domains.join(','), expires: utc(expiresAtMs) });
   }
 
@@ -110,10 +105,13 @@ export function makeAcme(options: AcmeOptions): Acme {
 
   async function attempt(): Promise<void> {
     try {
+      if (!(await isDue())) return;
       const release = takeLock(join(folder, 'lock'), 'exclusive', 0);
       // Null: another process orders.
-      if (release !== null) await orderNow().finally(release);
+      if (release === null) return;
+      await orderNow().finally(release);
       failures = 0;
+      rmSync(failurePath(path), { force: true });
     } catch (error) {
       if (stopping.signal.aborted) return;
       failures += 1;
@@ -121,12 +119,14 @@ export function makeAcme(options: AcmeOptions): Acme {
       nextTryMs = clock.nowMs() + pauseMs;
       const reason = messageOf(error);
       log.error('certificate_not_issued', { reason, next_try: utc(nextTryMs) });
+      const failure: Failure = { reason, atMs: clock.nowMs(), nextTryMs };
+      renameSync(writeDraft(failurePath(path), JSON.stringify(failure)), failurePath(path));
     }
   }
 
   async function renewIfDue(): Promise<void> {
     if (renewing || stopping.signal.aborted) return renewing ?? undefined;
-    if (clock.nowMs() < nextTryMs || !isDue()) return;
+    if (clock.nowMs() < nextTryMs) return;
     renewing = attempt().finally(() => {
       renewing = null;
     });
@@ -158,6 +158,30 @@ function writeDraft(path: string, text: string): string {
   writeFileSync(draft, text, { mode: 0o600, flush: true });
   giveToOwnerOfFolder(draft);
   return draft;
+}
+
+/** Returns the file of a certificate: each set of names and each authority has its own. */
+export function certificatePath(of: Pick<AcmeOptions, 'folder' | 'domains' | 'directory'>): string {
+  return join(of.folder, `certificate-${idOf(of.directory, ...of.domains.toSorted())}.pem`);
+}
+
+/** The last attempt, if it failed: for the doctor. */
+export interface Failure {
+  reason: string;
+  atMs: number;
+  nextTryMs: number;
+}
+
+/** Returns the file of the failed attempt beside a certificate. */
+const failurePath = (path: string) => `${path}.failed`;
+
+/** Reads the failed attempt beside a certificate; null: the last one did not fail. */
+export function failureOf(path: string): Failure | null {
+  try {
+    return JSON.parse(readFileSync(failurePath(path), 'utf8')) as Failure;
+  } catch {
+    return null;
+  }
 }
 
 function idOf(...words: string[]): string {

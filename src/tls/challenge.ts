@@ -1,6 +1,7 @@
 /** Proofs for the authority that names belong to this server: RFC 8555, section 8. */
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import type { Log } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -34,14 +35,15 @@ const NOT_REDIRECTED = /^\/(?:api|remote|device)(?:\/|$)/;
 
 /** Answers http-01 on a port of its own, and redirects all other requests to https. */
 export function makeHttpProver(options: HttpProverOptions): Prover & { port: number | null } {
-  const { folder, domains } = options;
+  const { folder } = options;
+  const hosts = new Set(options.domains.map((name) => (isIPv6(name) ? `[${name}]` : name)));
   makeOwnFolder(folder);
 
   function answer(request: Request): Response {
     const url = new URL(request.url);
     if (request.method !== 'GET' && request.method !== 'HEAD') return plain(403, 'Use HTTPS');
     if (url.pathname.startsWith(PREFIX)) return proofFor(url.pathname.slice(PREFIX.length));
-    if (!domains.includes(url.hostname)) return plain(404, 'Not found');
+    if (!hosts.has(url.hostname)) return plain(404, 'Not found');
     if (NOT_REDIRECTED.test(url.pathname)) return plain(403, 'Use HTTPS');
     const location = `https://${url.hostname}${url.pathname}${url.search}`;
     return new Response(null, { status: 308, headers: { location } });

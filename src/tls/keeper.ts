@@ -8,13 +8,18 @@ import { OperatorError } from '../operator-error.ts';
 import { type Certificate, type CertificateFiles, readCertificate, utc } from './certificate.ts';
 
 /** How long before its end a certificate is warned of, ms … */
-export const WARN_MS = 14 * 86_400_000;
+const WARN_MS = 14 * 86_400_000;
 /** … or this part of its lifetime, if that is shorter. */
 const WARN_PART = 1 / 4;
 /** The interval of the warnings, ms. */
 const WARN_INTERVAL_MS = 86_400_000;
 /** The time for a change to settle, ms: the two files are written one after the other. */
 const SETTLE_MS = 300;
+
+/** Returns from when on the end of a certificate is warned of, UTC ms. */
+export function warningTimeMs({ startsAtMs, expiresAtMs }: Certificate): number {
+  return expiresAtMs - Math.min(WARN_MS, (expiresAtMs - startsAtMs) * WARN_PART);
+}
 
 interface KeeperDeps {
   files: CertificateFiles;
@@ -84,12 +89,11 @@ export class CertificateKeeper {
   }
 
   #warnOfEnd(nowMs: number): void {
-    const { startsAtMs, expiresAtMs, names } = this.current;
-    const leftMs = expiresAtMs - nowMs;
-    const warnMs = Math.min(WARN_MS, (expiresAtMs - startsAtMs) * WARN_PART);
-    if (leftMs > warnMs || nowMs - this.#warnedMs < WARN_INTERVAL_MS) return;
+    const { expiresAtMs, names } = this.current;
+    const isEarly = nowMs < warningTimeMs(this.current);
+    if (isEarly || nowMs - this.#warnedMs < WARN_INTERVAL_MS) return;
     this.#warnedMs = nowMs;
-    const days = Math.floor(leftMs / 86_400_000);
+    const days = Math.floor((expiresAtMs - nowMs) / 86_400_000);
     this.deps.log.warn('certificate_expires', {
       names: names.join(','),
       expires: utc(expiresAtMs),

@@ -1,29 +1,55 @@
-/** Orders a certificate from an ACME server (RFC 8555) by acme-client. */
+/**
+ * Orders a certificate from an ACME server (RFC 8555) by acme-client, step by step: its own `auto`
+ * knows neither IP addresses (RFC 8738) nor profiles, nor what a certificate replaces (RFC 9773).
+ */
 
+import { isIP } from 'node:net';
+import type { Authorization, Client, Order } from 'acme-client';
 import { messageOf, OperatorError } from '../operator-error.ts';
 import type { Prover } from './challenge.ts';
 
 export interface OrderOptions {
   /** The URL of the directory. */
   directory: string;
+  /** Host names and IP addresses. */
   domains: readonly string[];
   /** The mail address of the account; empty: none. */
   email: string;
+  /** The profile of the certificate; empty: see {@link orderCertificate}. */
+  profile: string;
   /** External account binding, section 7.3.4; both are empty without one. */
   eabKid: string;
   eabKey: string;
   /** The PEM of the account's key. */
   accountKey: string;
   prover: Prover;
+  /** The identifier of the certificate that this one replaces (RFC 9773, section 4.1). */
+  replaces: string | null;
 }
 
+/** What a directory says beside its URLs. */
+interface Directory {
+  renewalInfo?: string;
+  meta?: { profiles?: Readonly<Record<string, string>> };
+}
+
+/** The profile that Let's Encrypt asks for with IP addresses. */
+const SHORT_LIVED = 'shortlived';
+
 /** The time limit of an answer of the authority, ms. */
-const ANSWER_TIME_MAX_MS = 30_000;
+export const ANSWER_TIME_MAX_MS = 30_000;
+/** Bound of an answer: a chain of certificates is a few KiB. */
+const ANSWER_BYTES_MAX = 256 * 1024;
 /** How often the state of an order is polled, and the pauses between, ms. */
 const ASK = { backoffAttempts: 12, backoffMin: 1_000, backoffMax: 15_000 };
 
 /** Loads the library when it is needed: most starts order nothing. */
-const library = () => import('acme-client');
+async function library() {
+  const acme = await import('acme-client');
+  const bounds = { timeout: ANSWER_TIME_MAX_MS, maxContentLength: ANSWER_BYTES_MAX };
+  Object.assign(acme.axios.defaults, bounds);
+  return acme;
+}
 
 /** Makes a private key for accounts and certificates: ECDSA with P-256, PEM. */
 export async function makeKey(): Promise<string> {
@@ -32,13 +58,30 @@ export async function makeKey(): Promise<string> {
 }
 
 /**
- * Orders a certificate; returns the PEM of a new key and of the chain. Throws {@link OperatorError}
- * with the message of the authority or of the proof.
+ * Fetches a JSON object of the authority without a signature. Throws {@link OperatorError} if there
+ * is none. `headers` has names in lower case.
+ */
+export async function askAuthority(
+  url: string,
+): Promise<{ body: Record<string, unknown>; headers: Record<string, unknown> }> {
+  const { axios } = await library();
+  try {
+    const { data, headers } = await axios.get(url, { responseType: 'json' });
+    if (typeof data === 'object' && data !== null) return { body: data, headers };
+  } catch (error) {
+    throw new OperatorError(oneLine(error));
+  }
+  throw new OperatorError(`${url} did not answer with an object`);
+}
+
+/**
+ * Orders a certificate; returns the PEM of a new key and of the chain. Without a profile, the
+ * authority chooses; with an IP address it is `shortlived` where that is offered. Throws
+ * {@link OperatorError} with the message of the authority or of the proof.
  */
 export async function orderCertificate(options: OrderOptions): Promise<string> {
-  const { directory, domains, email, eabKid, eabKey, accountKey, prover } = options;
+  const { directory, domains, email, eabKid, eabKey, accountKey } = options;
   const acme = await library();
-  acme.axios.defaults.timeout = ANSWER_TIME_MAX_MS;
   const client = new acme.Client({
     directoryUrl: directory,
     accountKey,
@@ -47,25 +90,79 @@ export async function orderCertificate(options: OrderOptions): Promise<string> {
   });
   const [key, csr] = await acme.crypto.createCsr({ altNames: [...domains] }, await makeKey());
   try {
-    const chain = await client.auto({
-      csr,
-      ...(email !== '' && { email }),
+    const offered = (await askAuthority(directory)).body as Directory;
+    await client.createAccount({
       termsOfServiceAgreed: true,
-      challengePriority: [prover.type],
-      // Only the authority's view counts; on this machine the name may resolve differently.
-      skipChallengeVerification: true,
-      challengeCreateFn: async ({ identifier }, { type, token }, proof) => {
-        if (type !== prover.type) {
-          throw new OperatorError(`the authority offers no ${prover.type} for ${identifier.value}`);
-        }
-        await prover.present(identifier.value, token, proof);
-      },
-      challengeRemoveFn: async ({ identifier }, { token }, proof) =>
-        prover.cleanUp(identifier.value, token, proof),
+      ...(email !== '' && { contact: [`mailto:${email}`] }),
     });
+    const order = await placeOrder(client, options, offered);
+    const proofs = (await client.getAuthorizations(order)).map((one) =>
+      prove(client, options.prover, one),
+    );
+    await Promise.allSettled(proofs);
+    await Promise.all(proofs);
+    const chain = await client.getCertificate(await client.finalizeOrder(order, csr));
     return `${String(key).trim()}\n${chain.trim()}\n`;
   } catch (error) {
     throw new OperatorError(oneLine(error));
+  }
+}
+
+/** Places the order; a second time without `replaces` if the authority does not take that. */
+async function placeOrder(
+  client: Client,
+  { domains, profile, replaces }: OrderOptions,
+  { meta, renewalInfo }: Directory,
+): Promise<Order> {
+  const order = {
+    identifiers: domains.map((value) => ({ type: isIP(value) === 0 ? 'dns' : 'ip', value })),
+    ...profileOf(domains, profile, meta?.profiles ?? {}),
+  };
+  if (replaces === null || renewalInfo === undefined) return client.createOrder(order);
+  try {
+    return await client.createOrder({ ...order, replaces } as typeof order);
+  } catch {
+    // It may be replaced already, or be from another account: the new one is needed all the same.
+    return client.createOrder(order);
+  }
+}
+
+function profileOf(
+  domains: readonly string[],
+  profile: string,
+  offered: Readonly<Record<string, string>>,
+): { profile?: string } {
+  const names = Object.keys(offered).slice(0, 20);
+  if (profile !== '' && !names.includes(profile)) {
+    const others = names.length === 0 ? 'it offers none' : `it offers ${names.join(', ')}`;
+    throw new OperatorError(`the authority has no profile ${profile} (acme.profile): ${others}`);
+  }
+  if (profile !== '') return { profile };
+  const hasAddress = domains.some((name) => isIP(name) !== 0);
+  return hasAddress && names.includes(SHORT_LIVED) ? { profile: SHORT_LIVED } : {};
+}
+
+/** Proves one name to the authority, unless it knows it still. */
+async function prove(client: Client, prover: Prover, one: Authorization): Promise<void> {
+  const { challenges, identifier, status } = one;
+  if (status === 'valid') return;
+  const challenge = challenges.find(({ type }) => type === prover.type);
+  if (challenge === undefined) {
+    throw new OperatorError(`the authority offers no ${prover.type} for ${identifier.value}`);
+  }
+  const proof = await client.getChallengeKeyAuthorization(challenge);
+  try {
+    await prover.present(identifier.value, challenge.token, proof).catch(async (fault) => {
+      // Authorities bound how many may be open.
+      await client.deactivateAuthorization(one).catch(() => {});
+      throw fault;
+    });
+    // Only the authority's view counts; on this machine the name may resolve differently.
+    await client.completeChallenge(challenge);
+    await client.waitForValidStatus(challenge);
+  } finally {
+    // A proof that stays behind opens nothing.
+    await prover.cleanUp(identifier.value, challenge.token, proof).catch(() => {});
   }
 }
 

@@ -1,14 +1,19 @@
 /** TLS of `gatepost serve`: none, files of the operator, or ACME. */
 
+import { existsSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
 import { makeOwnFolder } from '../permissions.ts';
-import { type Acme, makeAcme } from './acme.ts';
+import { type Acme, certificatePath, type Failure, failureOf, makeAcme } from './acme.ts';
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts';
 import { makeDnsProver, makeHttpProver } from './challenge.ts';
 import { CertificateKeeper } from './keeper.ts';
+
+/** The folder of ACME in the data directory. */
+const ACME_FOLDER = 'acme';
 
 export interface TlsSettings {
   readonly dataDir: string;
@@ -18,6 +23,7 @@ export interface TlsSettings {
   readonly acmeDomains: readonly string[];
   readonly acmeEmail: string;
   readonly acmeDirectory: string;
+  readonly acmeProfile: string;
   readonly acmeChallenge: 'http-01' | 'dns-01';
   readonly acmeHttpPort: number;
   readonly acmeDnsHook: string;
@@ -73,6 +79,31 @@ export function operatorCertificate(settings: TlsSettings, nowMs: number): Certi
   return settings.tlsCertificate === '' ? null : readCertificate(operatorFiles(settings), nowMs);
 }
 
+/** What ACME left in the data directory: the certificate, and the last attempt if it failed. */
+export interface AcmeState {
+  /** Null: there is none yet, or none that can be served. */
+  certificate: Certificate | null;
+  /** Why the one that is there cannot be served, such as that it expired. */
+  problem: string | null;
+  failure: Failure | null;
+}
+
+/** Reads the state of ACME; null: it is not set up. */
+export function acmeState(settings: TlsSettings, nowMs: number): AcmeState | null {
+  const { acmeDirectory: directory, acmeDomains: domains, dataDir } = settings;
+  if (domains.length === 0) return null;
+  const path = certificatePath({ folder: join(dataDir, ACME_FOLDER), domains, directory });
+  const failure = failureOf(path);
+  if (!existsSync(path)) return { certificate: null, problem: null, failure };
+  try {
+    const certificate = readCertificate({ certificate: path, key: path }, nowMs);
+    return { certificate, problem: null, failure };
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return { certificate: null, problem: error.message, failure };
+  }
+}
+
 function operatorFiles({ tlsCertificate: certificate, tlsKey: key }: TlsSettings) {
   return { certificate, key };
 }
@@ -89,6 +120,10 @@ function checkSettings(settings: TlsSettings): void {
   if (acmeChallenge === 'dns-01' && acmeDnsHook === '') {
     throw new OperatorError('acme.challenge dns-01 needs acme.dns_hook');
   }
+  const address = acmeDomains.find((name) => isIP(name) !== 0);
+  if (acmeChallenge === 'dns-01' && address) {
+    throw new OperatorError(`acme.challenge must be http-01 for ${address}`);
+  }
   const wildcard = acmeDomains.find((domain) => domain.startsWith('*.'));
   if (acmeChallenge === 'http-01' && wildcard) {
     throw new OperatorError(`acme.challenge must be dns-01 for ${wildcard}`);
@@ -97,13 +132,14 @@ function checkSettings(settings: TlsSettings): void {
 
 function openAcme(settings: TlsSettings, clock: Clock, log: Log): Acme {
   const { acmeChallenge, acmeDnsHook, acmeHttpPort: port, acmeDomains: domains, host } = settings;
-  const folder = join(settings.dataDir, 'acme');
+  const folder = join(settings.dataDir, ACME_FOLDER);
   makeOwnFolder(folder);
   const challenges = join(folder, 'challenges');
   return makeAcme({
     folder,
     domains,
     directory: settings.acmeDirectory,
+    profile: settings.acmeProfile,
     email: settings.acmeEmail,
     eabKid: settings.acmeEabKid,
     eabKey: settings.acmeEabKey,

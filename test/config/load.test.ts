@@ -181,12 +181,11 @@ describe('mistakes', () => {
     ['GATEPOST_MONITOR_PORT', 'on', 'is not a port from 0 to 65535 or off'],
     ['GATEPOST_BACKUP_AT', '25:00', 'is neither a time such as 03:30 nor a cron pattern'],
     ['GATEPOST_LOG_REQUESTS', 'yes', 'is not true or false'],
-    ['GATEPOST_ACME_DOMAINS', 'a b.example', 'is not a host name'],
-    ...['203.0.113.70', '*.203.0.113.70', '203.0.113', '0xcb.0x71', '2001:db8::1'].map(
+    ...['a b.example', '*.203.0.113.70', '203.0.113', '0xcb.0x71', '203.0.113.70:443', '*.::1'].map(
       (given): [string, string, string] => [
         'GATEPOST_ACME_DOMAINS',
         given,
-        'is an IP address: certificates are obtained only for host names',
+        'is neither a host name nor an IP address',
       ],
     ),
     ['GATEPOST_ACME_DIRECTORY', 'ftp://x', 'is not an http or https address'],
@@ -249,4 +248,12 @@ test('a reload takes what may change in flight, and says what waits', () => {
     ledgerDays: 4,
   });
   expect(changeBetween(after, after)).toEqual({ live: [], waiting: [] });
+});
+
+test('addresses of certificates come back in their shortest form', () => {
+  const given = 'Gate.example.com,203.0.113.70,2001:DB8:0:0:0:0:0:1,*.example.com';
+  const { acmeDomains } = loadConfig({}, { ...NONE, GATEPOST_ACME_DOMAINS: given }).config;
+  const [name, ...others] = acmeDomains;
+  expect(name).toBe('gate.example.com');
+  expect(others).toEqual(['203.0.113.70', '2001:db8::1', '*.example.com']);
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { checkCertificate } from '../../src/doctor/certificate.ts';
 import { makeLog } from '../../src/log.ts';
+import { certificatePath } from '../../src/tls/acme.ts';
 import { startTls } from '../../src/tls/tls.ts';
 import { freshFolder } from '../support/app.ts';
 import { NOW_MS } from '../support/backup.ts';
@@ -89,4 +90,41 @@ describe('the certificate of the operator\u2019s files', () => {
       expect(look(env)[0]?.level).toBe('ok');
     },
   );
+});
+
+describe('the certificate by ACME', () => {
+  const env = { GATEPOST_ACME_DOMAINS: '203.0.113.70' };
+
+  async function place(days: number) {
+    const acme = join(dataDir, 'acme');
+    mkdirSync(acme, { mode: 0o700 });
+    const { acmeDirectory: directory, acmeDomains: domains } = configOf(env);
+    const path = certificatePath({ folder: acme, domains, directory });
+    const fromMs = NOW_MS - DAY_MS;
+    const { cert, key } = await selfSigned('gate', { names: ['203.0.113.70'], fromMs, days });
+    writeSecret(path, `${key}${cert}`);
+    return path;
+  }
+
+  test('is told with its end, and warned of in the last quarter of its life', async () => {
+    expect(look(env)).toMatchObject([{ level: 'ok', what: 'ACME has issued no certificate yet' }]);
+    await place(6);
+    const end = new Date(NOW_MS + 5 * DAY_MS).toISOString();
+    const what = `the certificate by ACME holds for 203.0.113.70 until ${end}`;
+    expect(look(env)).toMatchObject([{ level: 'ok', what }]);
+    const lateMs = NOW_MS + 3.5 * DAY_MS;
+    expect(look(env, lateMs - 1)).toMatchObject([{ level: 'ok' }]);
+    expect(look(env, lateMs)).toMatchObject([{ level: 'warning', what }]);
+    expect(look(env, NOW_MS + 5 * DAY_MS)).toMatchObject([{ level: 'problem' }]);
+  });
+
+  test('whose renewal failed is told with the reason and the next try', async () => {
+    const path = await place(6);
+    const failure = { reason: 'no such name', atMs: NOW_MS, nextTryMs: NOW_MS + 300_000 };
+    writeSecret(`${path}.failed`, JSON.stringify(failure));
+    const [finding] = look(env);
+    expect(finding).toMatchObject({ level: 'warning' });
+    expect(JSON.stringify(finding)).toContain(`on ${new Date(NOW_MS).toISOString()}: no such name`);
+    expect(JSON.stringify(finding)).toContain(new Date(NOW_MS + 300_000).toISOString());
+  });
 });

@@ -79,6 +79,37 @@ test('it asks an authority for its certificate, keeps it, and renews it', async 
   expect(modesIn(join(server.dataDir, 'acme'))).toEqual(['600', '600', '600']);
 });
 
+test('an IP address has a certificate too, and the doctor says when it ends', async () => {
+  const httpPort = await freePort();
+  authority = await startAcmeServer({ httpPort: () => httpPort, profiles: { shortlived: 6 } });
+  const env = {
+    GATEPOST_ACME_DOMAINS: '127.0.0.1',
+    GATEPOST_ACME_DIRECTORY: authority.directory,
+    GATEPOST_ACME_HTTP_PORT: String(httpPort),
+  };
+  const server = await startServe({ env });
+  const url = `https://127.0.0.1:${server.port}/api/list-install`;
+  const answer = await fetch(url, { tls: { ca: authority.certificatePem } });
+  expect(await answer.json()).toEqual(AUTH_ERROR);
+  const doctor = async () => (await run(['doctor', '--data', server.dataDir], { env })).stdout;
+  expect(await doctor()).toContain('the certificate by ACME holds for 127.0.0.1 until');
+  expect(await server.stop()).toEqual({ code: 0, signal: null });
+  // The next start has one that is due, and an authority that refuses.
+  authority.outage = 'the authority has a rest';
+  const folder = join(server.dataDir, 'acme');
+  const [name = ''] = readdirSync(folder).filter((one) => one.startsWith('certificate-'));
+  const { cert, key } = await authority.issue(['127.0.0.1'], 89 / 86_400);
+  writeSecret(join(folder, name), `${key}${cert}`);
+  const later = await startServe({ env, dataDir: server.dataDir });
+  await until('a renewal that failed', () => later.stderr().includes('certificate_not_issued'));
+  expect(await msgOf(later)).toEqual(AUTH_ERROR);
+  await until('the doctor knows', async () =>
+    (await doctor()).includes('the last order failed on'),
+  );
+  expect(await doctor()).toContain('the authority has a rest');
+  await later.stop();
+});
+
 /** A port that was free a moment ago. */
 async function freePort(): Promise<number> {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });

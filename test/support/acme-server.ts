@@ -4,6 +4,8 @@
  */
 
 import { createHash, createHmac, createPublicKey, verify } from 'node:crypto';
+import { isIP, isIPv6 } from 'node:net';
+import { renewalId } from '../../src/tls/renewal.ts';
 import { TestAuthority } from './certificate.ts';
 
 export interface AcmeServerOptions {
@@ -15,16 +17,30 @@ export interface AcmeServerOptions {
   txtRecords?: (name: string) => readonly string[];
   /** External account binding that is asked for. */
   binding?: { kid: string; key: string };
+  /** Profiles that are offered, with the days that their certificates live. */
+  profiles?: Readonly<Record<string, number>>;
+  /** Suggests when a certificate is renewed; absent: the server has no renewal information. */
+  renewalWindow?: (id: string) => { start: string; end: string };
+  /** For the answers about renewals, s. */
+  retryAfter?: number;
 }
 
 export interface AcmeServer {
   /** URL of the directory. */
   directory: string;
   issued: string[][];
+  /** Of each order that was taken: its profile, and the certificate that it replaces. */
+  orders: { profile: string | null; replaces: string | null }[];
+  /** Questions about renewals. */
+  asked: string[];
   /** Requests that were refused, and why. */
   refused: string[];
   /** While set, every order is refused with this text. */
   outage: string;
+  /** PEM of the authority's own certificate. */
+  certificatePem: string;
+  /** Makes a certificate without an order. */
+  issue: TestAuthority['issue'];
   stop(): Promise<void>;
 }
 
@@ -33,6 +49,7 @@ interface Order {
   names: string[];
   accountUrl: string;
   chain: string;
+  days: number;
 }
 
 interface Jwk {
@@ -76,7 +93,13 @@ export async function startAcmeServer(options: AcmeServerOptions = {}): Promise<
     },
   });
   const base = `http://127.0.0.1:${server.port}`;
-  const state = { directory: `${base}/directory`, issued, refused, outage: '' };
+  const state: Omit<AcmeServer, 'stop'> = {
+    ...{ directory: `${base}/directory`, issued, refused, outage: '', orders: [], asked: [] },
+    certificatePem: authority.certificatePem,
+    issue: (...draft) => authority.issue(...draft),
+  };
+  /** Certificates that were issued: whose each is, for which names, and whether it is replaced. */
+  const certificates = new Map<string, { of: Order; isReplaced: boolean }>();
 
   function reply(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
     const nonce = crypto.randomUUID().replaceAll('-', '');
@@ -123,7 +146,7 @@ export async function startAcmeServer(options: AcmeServerOptions = {}): Promise<
     });
     return {
       status: orders[id]?.status === 'ready' ? 'valid' : 'pending',
-      identifier: { type: 'dns', value: name.replace(/^\*\./, '') },
+      identifier: { type: typeOf(name), value: name.replace(/^\*\./, '') },
       ...(isWildcard && { wildcard: true }),
       challenges: (isWildcard ? ['dns-01'] : ['http-01', 'dns-01']).map(challenge),
     };
@@ -131,7 +154,7 @@ export async function startAcmeServer(options: AcmeServerOptions = {}): Promise<
 
   const orderView = (id: number) => ({
     status: orders[id]?.status,
-    identifiers: orders[id]?.names.map((value) => ({ type: 'dns', value })),
+    identifiers: orders[id]?.names.map((value) => ({ type: typeOf(value), value })),
     authorizations: orders[id]?.names.map((_, index) => `${base}/authorization/${id}/${index}`),
     finalize: `${base}/finalize/${id}`,
     ...(orders[id]?.status === 'valid' && { certificate: `${base}/certificate/${id}` }),
@@ -164,8 +187,18 @@ export async function startAcmeServer(options: AcmeServerOptions = {}): Promise<
     const [, verb = '', id = '', index = '', type = ''] = path.split('/');
     if (verb === 'directory') {
       const urls = ['newNonce', 'newAccount', 'newOrder'].map((name) => [name, `${base}/${name}`]);
-      const meta = { externalAccountRequired: options.binding !== undefined };
-      return Response.json({ ...Object.fromEntries(urls), meta });
+      const meta = {
+        externalAccountRequired: options.binding !== undefined,
+        ...(options.profiles && { profiles: options.profiles }),
+      };
+      const more = options.renewalWindow && { renewalInfo: `${base}/renewalInfo` };
+      return Response.json({ ...Object.fromEntries(urls), ...more, meta });
+    }
+    if (verb === 'renewalInfo') {
+      state.asked.push(id);
+      if (!options.renewalWindow || !certificates.has(id)) return reply({}, 404);
+      const headers = { 'retry-after': String(options.retryAfter ?? 21_600) };
+      return reply({ suggestedWindow: options.renewalWindow(id) }, 200, headers);
     }
     if (verb === 'newNonce') return reply({});
     const { payload, jwk, kid } = await open(request);
@@ -178,8 +211,7 @@ export async function startAcmeServer(options: AcmeServerOptions = {}): Promise<
     }
     if (verb === 'newOrder') {
       if (state.outage !== '') throw new Refusal(state.outage);
-      const names = payload.identifiers.map(({ value }: { value: string }) => value);
-      orders.push({ status: 'pending', names, accountUrl: kid, chain: '' });
+      orders.push(orderOf(payload, kid));
       const made = orders.length - 1;
       return reply(orderView(made), 201, { location: `${base}/order/${made}` });
     }
@@ -201,15 +233,55 @@ export async function startAcmeServer(options: AcmeServerOptions = {}): Promise<
   async function finalize(order: Order, csr: string): Promise<void> {
     if (order.status !== 'ready') throw new Refusal('not every name is proven');
     const der = new Uint8Array(decode(csr)).buffer;
-    const { chain, names } = await authority.sign(der, options.days ?? 90);
+    const { chain, names } = await authority.sign(der, order.days);
     if (names.toSorted().join() !== order.names.toSorted().join()) throw new Refusal('other names');
     order.chain = chain;
     order.status = 'valid';
     issued.push(names);
+    certificates.set(renewalId({ cert: chain }) ?? '', { of: order, isReplaced: false });
+  }
+
+  interface NewOrder {
+    identifiers: { type: string; value: string }[];
+    profile?: string;
+    replaces?: string;
+  }
+
+  /** Takes an order, or refuses it. */
+  function orderOf({ identifiers, profile, replaces }: NewOrder, kid: string): Order {
+    for (const { type, value } of identifiers) {
+      if (type !== typeOf(value)) throw new Refusal(`${value} is no identifier of type ${type}`);
+    }
+    const names = identifiers.map(({ value }) => value);
+    const { profiles } = options;
+    if (profile !== undefined && profiles?.[profile] === undefined) {
+      throw new Refusal(`there is no profile ${profile}`);
+    }
+    // As Let's Encrypt has it.
+    const hasAddress = names.some((name) => isIP(name) !== 0);
+    if (profiles && hasAddress && profile !== 'shortlived') {
+      throw new Refusal('addresses need the profile shortlived');
+    }
+    if (replaces !== undefined) replace(replaces, names, kid);
+    state.orders.push({ profile: profile ?? null, replaces: replaces ?? null });
+    const days = profiles?.[profile ?? ''] ?? options.days ?? 90;
+    return { status: 'pending', names, accountUrl: kid, chain: '', days };
+  }
+
+  /** RFC 9773, section 5. */
+  function replace(id: string, names: readonly string[], kid: string): void {
+    const known = certificates.get(id);
+    if (known?.of.accountUrl !== kid)
+      throw new Refusal('it replaces no certificate of the account');
+    if (!known.of.names.some((name) => names.includes(name))) throw new Refusal('of other names');
+    if (known.isReplaced) throw new Refusal('it is replaced already');
+    known.isReplaced = true;
   }
 
   return Object.assign(state, { stop: () => server.stop(true) });
 }
+
+const typeOf = (name: string) => (isIP(name) === 0 ? 'dns' : 'ip');
 
 const tokenOf = (id: number, index: number) =>
   createHash('sha256').update(`token ${id} ${index}`).digest('base64url');
@@ -222,7 +294,7 @@ function thumbprint({ crv, kty, x, y }: Jwk): string {
 async function fetchProof(port: number, name: string, token: string): Promise<string> {
   const url = `http://127.0.0.1:${port}/.well-known/acme-challenge/${token}`;
   try {
-    const response = await fetch(url, { headers: { host: name } });
+    const response = await fetch(url, { headers: { host: isIPv6(name) ? `[${name}]` : name } });
     return response.ok ? (await response.text()).trim() : `status ${response.status}`;
   } catch {
     return 'nobody';

@@ -95,7 +95,10 @@ export class TestAuthority {
       signingAlgorithm: ALGORITHM,
       notBefore: new Date(fromMs),
       notAfter: new Date(fromMs + days * DAY_MS),
-      extensions: [alternativeNames(names)],
+      extensions: [
+        alternativeNames(names),
+        await x509.AuthorityKeyIdentifierExtension.create(this.keys.publicKey),
+      ],
     });
     return `${certificate.toString('pem')}\n${this.certificatePem}`;
   }

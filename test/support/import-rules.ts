@@ -182,7 +182,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/tls': {
     ours: ['src/tls/', ...LEAVES],
-    packages: ['acme-client', 'node:crypto', 'node:fs', 'node:path', 'node:tls'],
+    packages: ['acme-client', 'node:crypto', 'node:fs', 'node:net', 'node:path', 'node:tls'],
     reason: 'certificates are had and handed on; who serves with them is not their business',
   },
   'src/jobs': {
@@ -235,7 +235,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...['src/config/', 'src/core/formats.ts', 'src/core/host-name.ts', 'src/core/key-path.ts'],
       ...['src/core/outbox/address.ts', 'src/core/port/reach.ts'],
       ...JSON_READER,
-      ...['src/http/request/address.ts', ...LEAVES],
+      ...['src/http/request/address.ts', 'src/tls/name.ts', ...LEAVES],
     ],
     // croner knows what a cron pattern is.
     packages: ['toml-eslint-parser', 'croner', 'node:fs', 'node:path'],

@@ -11,11 +11,12 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { makeLog } from '../../src/log.ts';
 import { OperatorError } from '../../src/operator-error.ts';
-import { type AcmeOptions, makeAcme, renewalTimeMs } from '../../src/tls/acme.ts';
+import { type AcmeOptions, makeAcme } from '../../src/tls/acme.ts';
 import { makeDnsProver, makeHttpProver } from '../../src/tls/challenge.ts';
+import { renewalTimeMs } from '../../src/tls/renewal.ts';
 import { type AcmeServerOptions, startAcmeServer } from '../support/acme-server.ts';
 import { freshFolder } from '../support/app.ts';
 import { DAY_MS } from '../support/certificate.ts';
@@ -48,6 +49,7 @@ async function start(authority: AcmeServerOptions = {}, more: Partial<AcmeOption
     domains: DOMAINS,
     directory: server.directory,
     email: 'operator@example.com',
+    profile: '',
     eabKid: '',
     eabKey: '',
     prover,
@@ -266,7 +268,8 @@ test('what came instead of a good certificate does not replace the one that is t
   await broken.renewIfDue();
   expect(logLines.join('')).toContain('holds no private key in PEM');
   expect((await broken.first()).fingerprint).toBe(good.fingerprint);
-  expect(readdirSync(folder)).toEqual(before);
+  const failed = `${basename(acme.files.certificate)}.failed`;
+  expect(readdirSync(folder).toSorted()).toEqual([...before, failed].toSorted());
 });
 
 test('the port for http-01 shows proofs and nothing else, and sends people to https', async () => {

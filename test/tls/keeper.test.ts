@@ -184,6 +184,7 @@ const NOTHING: TlsSettings = {
   tlsKey: '',
   acmeDomains: [],
   acmeEmail: '',
+  acmeProfile: '',
   acmeDirectory: 'http://127.0.0.1:9/directory',
   acmeChallenge: 'http-01',
   acmeHttpPort: 0,

@@ -1,9 +1,9 @@
-import { array, hostNames, httpUrl, integer, oneOf, text } from '../readers.ts';
+import { array, certificateNames, httpUrl, integer, oneOf, text } from '../readers.ts';
 import { setting } from '../setting.ts';
 
 export const acmeSettings = {
-  acmeDomains: setting('acme.domains', '', array(hostNames), [
-    'Host names for which certificates are obtained by ACME.',
+  acmeDomains: setting('acme.domains', '', array(certificateNames), [
+    'Host names and IP addresses for which a certificate is obtained by ACME.',
     'Setting it accepts the terms of the certificate authority.',
   ]),
   acmeEmail: setting('acme.email', '', text, [
@@ -16,8 +16,12 @@ export const acmeSettings = {
     httpUrl,
     ['The directory of the ACME server.'],
   ),
+  acmeProfile: setting('acme.profile', '', text, [
+    'The profile of the certificate, such as `shortlived`.',
+    'Empty: the one of the authority, and `shortlived` for IP addresses where it is offered.',
+  ]),
   acmeChallenge: setting('acme.challenge', 'http-01', oneOf('http-01', 'dns-01'), [
-    'How the host names are proved: `http-01` or `dns-01`.',
+    'How the names are proved: `http-01` or `dns-01`.',
   ]),
   // The port that the authority calls; another one only behind a port forwarding.
   acmeHttpPort: setting('acme.http_port', '80', integer(0, 65_535), [

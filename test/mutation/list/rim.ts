@@ -178,9 +178,28 @@ export const rim: readonly MutatedFile[] = [
     tests: ['test/tls/acme.test.ts'],
     changes: [
       ['FIRST_PAUSE_MS * 2 ** (failures - 1)', 'FIRST_PAUSE_MS'],
-      ['const LEFT = 1 / 3;', 'const LEFT = 1 / 2;'],
       ['nextTryMs = clock.nowMs() + pauseMs;', ''],
       ['rmSync(draft, { force: true });', ''],
+    ],
+  },
+  {
+    file: 'src/tls/renewal.ts',
+    tests: ['test/tls/renewal.test.ts', 'test/tls/acme.test.ts'],
+    changes: [
+      ['const LEFT = 1 / 3;', 'const LEFT = 1 / 2;'],
+      ['Math.min(suggestedMs, latestMs)', 'suggestedMs'],
+      ['if (!(startMs < endMs))', 'if (false)'],
+      ['>= 0x80 ?', '>= 0x100 ?'],
+      ['isFresh ? known :', ''],
+    ],
+  },
+  {
+    file: 'src/tls/order.ts',
+    tests: ['test/tls/renewal.test.ts'],
+    changes: [
+      [`isIP(value) === 0 ? 'dns' : 'ip'`, `'dns'`],
+      ['hasAddress && names', 'names'],
+      [`    return client.createOrder(order);\n  }\n}`, `    throw new Error('refused');\n  }\n}`],
     ],
   },
   {
@@ -196,7 +215,7 @@ export const rim: readonly MutatedFile[] = [
     tests: ['test/tls/acme.test.ts'],
     changes: [
       [`if (NOT_REDIRECTED.test(url.pathname)) return plain(403, 'Use HTTPS');`, ''],
-      [`if (!domains.includes(url.hostname)) return plain(404, 'Not found');`, ''],
+      [`if (!hosts.has(url.hostname)) return plain(404, 'Not found');`, ''],
     ],
   },
   {

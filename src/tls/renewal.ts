@@ -1,0 +1,118 @@
+/**
+ * When a certificate is renewed: in the window that the authority suggests (ACME Renewal
+ * Information, RFC 9773), else by its lifetime.
+ */
+
+import { X509Certificate } from 'node:crypto';
+import type { Certificate } from './certificate.ts';
+import { askAuthority } from './order.ts';
+
+/** A renewal is due when this part of the lifetime is left … */
+const LEFT = 1 / 3;
+/** … or up to this part earlier, so that many servers do not renew at once. */
+const JITTER = 1 / 20;
+/** What an authority suggests is never later than this part before the end. */
+const LEFT_LEAST = 1 / 10;
+/** Pauses between questions, ms: what the authority wishes, within the bounds of section 4.3. */
+const PAUSE_MIN_MS = 60_000;
+const PAUSE_MAX_MS = 86_400_000;
+const PAUSE_MS = 6 * 3_600_000;
+/** The pause after a question without an answer, ms. */
+const FAILED_PAUSE_MS = 3_600_000;
+
+/** Where a time lies between others; the same for each process that asks about a certificate. */
+const partOf = ({ fingerprint }: Certificate) =>
+  Number.parseInt(fingerprint.slice(0, 8), 16) / 0x1_0000_0000;
+
+/** Returns when a certificate is due by its lifetime, UTC ms. */
+export function renewalTimeMs(certificate: Certificate): number {
+  const { startsAtMs, expiresAtMs } = certificate;
+  const lifeMs = expiresAtMs - startsAtMs;
+  return Math.round(expiresAtMs - lifeMs * (LEFT + JITTER * partOf(certificate)));
+}
+
+/** What an authority said about a certificate. */
+interface Suggestion {
+  fingerprint: string;
+  /** When it is due, UTC ms; null: by its lifetime. */
+  dueAtMs: number | null;
+  askAgainMs: number;
+}
+
+export class Renewal {
+  #last: Suggestion | null = null;
+
+  constructor(private readonly directory: string) {}
+
+  /** Asks the authority again if it is time; returns when the certificate is due, UTC ms. */
+  async dueAtMs(certificate: Certificate, nowMs: number): Promise<number> {
+    const { fingerprint } = certificate;
+    const known = this.#last?.fingerprint === fingerprint ? this.#last : null;
+    const isFresh = known !== null && nowMs < known.askAgainMs;
+    this.#last = isFresh ? known : await this.#ask(certificate, nowMs, known?.dueAtMs ?? null);
+    return this.#last.dueAtMs ?? renewalTimeMs(certificate);
+  }
+
+  async #ask(certificate: Certificate, nowMs: number, knownMs: number | null): Promise<Suggestion> {
+    const { expiresAtMs, fingerprint, startsAtMs } = certificate;
+    const id = renewalId(certificate);
+    try {
+      const { renewalInfo } = (await askAuthority(this.directory)).body;
+      if (id === null || typeof renewalInfo !== 'string') {
+        return { fingerprint, dueAtMs: null, askAgainMs: nowMs + PAUSE_MAX_MS };
+      }
+      const { body, headers } = await askAuthority(`${renewalInfo.replace(/\/$/, '')}/${id}`);
+      const [startMs, endMs] = windowIn(body);
+      const latestMs = expiresAtMs - (expiresAtMs - startsAtMs) * LEFT_LEAST;
+      const suggestedMs = Math.round(startMs + (endMs - startMs) * partOf(certificate));
+      const dueAtMs = Math.min(suggestedMs, latestMs);
+      return { fingerprint, dueAtMs, askAgainMs: nowMs + pauseIn(headers['retry-after']) };
+    } catch {
+      // The window that was suggested before still stands (section 4.3).
+      return { fingerprint, dueAtMs: knownMs, askAgainMs: nowMs + FAILED_PAUSE_MS };
+    }
+  }
+}
+
+/** Reads the window. Throws if it is none. */
+function windowIn({ suggestedWindow }: Record<string, unknown>): [startMs: number, endMs: number] {
+  const { start, end } = suggestedWindow as Record<string, unknown>;
+  const [startMs, endMs] = [Date.parse(String(start)), Date.parse(String(end))];
+  if (!(startMs < endMs)) throw new RangeError('the suggested window ends before it begins');
+  return [startMs, endMs];
+}
+
+function pauseIn(retryAfter: unknown): number {
+  const seconds = Number(retryAfter);
+  const wishedMs = seconds > 0 ? seconds * 1_000 : PAUSE_MS;
+  return Math.min(Math.max(wishedMs, PAUSE_MIN_MS), PAUSE_MAX_MS);
+}
+
+/** DER of the extension's name 2.5.29.35, authorityKeyIdentifier. */
+const KEY_IDENTIFIER_OID = Buffer.from('0603551d23', 'hex');
+
+/**
+ * Returns the identifier of a certificate for its authority (RFC 9773, section 4.1): the key
+ * identifier of the authority and the serial number, both in base64url; null: it names no such key.
+ */
+export function renewalId({ cert }: Pick<Certificate, 'cert'>): string | null {
+  const leaf = new X509Certificate(cert);
+  const keyId = keyIdentifierIn(leaf.raw);
+  if (keyId === null) return null;
+  const digits = leaf.serialNumber;
+  const serial = Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
+  // A positive integer of DER begins with a zero bit.
+  const signed = (serial[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.of(0), serial]) : serial;
+  return `${keyId.toString('base64url')}.${signed.toString('base64url')}`;
+}
+
+/** Finds `[0] keyIdentifier` at the head of the extension; all lengths there are below 128. */
+function keyIdentifierIn(der: Buffer): Buffer | null {
+  const at = der.indexOf(KEY_IDENTIFIER_OID);
+  if (at < 0) return null;
+  // OCTET STRING { SEQUENCE { [0] … } }
+  const head = der.subarray(at + KEY_IDENTIFIER_OID.length);
+  const isForm = head[0] === 0x04 && head[2] === 0x30 && head[4] === 0x80;
+  const length = head[5] ?? 0;
+  return isForm && length > 0 && length < 0x80 ? head.subarray(6, 6 + length) : null;
+}
