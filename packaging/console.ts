@@ -18,7 +18,7 @@ export async function buildConsole(folder = CONSOLE_FOLDER): Promise<void> {
     entrypoints: [
       join(SOURCE, 'app.tsx'),
       // By names of their own: the server tells the browser early which one it needs.
-      ...readdirSync(join(SOURCE, 'pages'))
+      ...readdirSync(join(SOURCE, 'pages'), { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.tsx') && name !== 'sign-in.tsx')
         .map((name) => join(SOURCE, 'pages', name)),
       ...LANGUAGES.map((language) => join(SOURCE, 'texts', `${language}.ts`)),

@@ -3,12 +3,13 @@
 import { render } from 'preact';
 import './look/index.css';
 import type { ComponentType } from 'preact';
-import { PAGES, type PageEntry, type PageProps } from './pages/index.ts';
+import { pageHere } from './pages/here.ts';
+import type { PageEntry, PageProps } from './pages/index.ts';
 import { SignIn } from './pages/sign-in.tsx';
 import { Status, useLoaded } from './parts/loaded.tsx';
 import { loadFile } from './parts/page-file.ts';
 import { Shell } from './parts/shell.tsx';
-import { askMe, at, may, me, path, setTexts, texts, wordsFor } from './state.ts';
+import { askMe, at, may, me, setTexts, texts, wordsFor } from './state.ts';
 import type { Texts } from './texts/texts.ts';
 
 /** The pages that were opened: the file of a page is fetched once. */
@@ -25,10 +26,11 @@ function LoadedPage({ entry, code }: { entry: PageEntry; code: string }) {
 }
 
 function Content() {
-  const entry = PAGES.find(({ path: of }) => of === path.value) ?? (PAGES[0] as PageEntry);
+  const entry = pageHere();
   const code = at.value;
+  const isOfNone = entry.needs === null || entry.isOfAppliance === true;
   if (entry.needs === null) return <LoadedPage key={entry.path} entry={entry} code="" />;
-  if (code === null || !may(entry.needs)) {
+  if ((code === null && !isOfNone) || !may(entry.needs)) {
     return (
       <div class="empty">
         <h2>{texts.shell.noRole}</h2>
@@ -36,7 +38,7 @@ function Content() {
       </div>
     );
   }
-  return <LoadedPage key={entry.path} entry={entry} code={code} />;
+  return <LoadedPage key={entry.path} entry={entry} code={isOfNone ? '' : (code ?? '')} />;
 }
 
 function App() {

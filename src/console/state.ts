@@ -23,17 +23,23 @@ const address = signal(new URL(location.href));
 export const path = computed(() => address.value.pathname.replace(/\/+$/, '') || '/console');
 export const query = computed(() => address.value.searchParams);
 
-/** The providers that an operator sees; of others, those at which they have a role. */
+/** The providers at which a person has a role; an operator may have thousands, and finds them. */
 export const providers = signal<readonly { code: string; name: string }[]>([]);
 
-/** The code of the provider that the page is about; null: there is none. */
+/** True for an operator and an observer. */
+export const isOfAppliance = computed(
+  () => me.value?.grants.some(({ code }) => code === null) ?? false,
+);
+
+/** The code of the provider that the page is about; null: it is about the appliance, or none. */
 export const at = computed(() => {
   const wanted = query.value.get('at');
+  if (isOfAppliance.value) return wanted;
   const known = providers.value.some(({ code }) => code === wanted);
   return known ? wanted : (providers.value[0]?.code ?? null);
 });
 
-/** Returns whether the person may make a call at the provider of the page: the server decides. */
+/** Returns whether the person may make a call where the page is: the server decides. */
 export function may(name: CallName): boolean {
   const grants = me.value?.grants ?? [];
   const here = at.value;
@@ -71,12 +77,9 @@ export const nowMs = () => (me.value?.nowMs ?? 0) + steadyMs() - askedMs;
 export async function askMe(): Promise<void> {
   const found = await call('session.me', {});
   if (found !== null) {
-    const isOfAppliance = found.grants.some(({ code }) => code === null);
-    providers.value = isOfAppliance
-      ? await call('providers.list', {})
-      : found.grants.flatMap(({ code, name }) =>
-          code === null ? [] : [{ code, name: name ?? '' }],
-        );
+    providers.value = found.grants.flatMap(({ code, name }) =>
+      code === null ? [] : [{ code, name: name ?? '' }],
+    );
   }
   askedMs = steadyMs();
   me.value = found;

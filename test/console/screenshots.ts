@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import type { BrowserContextOptions } from 'playwright-core';
 import { openTab, startConsoleSite } from '../support/console-page.ts';
 import { makeWorld } from '../support/console-world.ts';
+import { operatorEntry } from '../support/operator.ts';
 import { ROOT } from '../support/tree.ts';
 
 const FOLDER = join(ROOT, 'dist', 'screenshots');
@@ -27,29 +28,51 @@ mkdirSync(FOLDER, { recursive: true });
 const site = await startConsoleSite();
 const { linkId, messageId, own } = await makeWorld(site.app);
 const by = { code: own.code, key: own.authKey };
-const wide = await openTab(site, ['session.key', by], '/console');
-await wide.page.locator('nav a').first().waitFor();
-const hrefs = await wide.page
-  .locator('nav a')
-  .evaluateAll((all) => all.map((one) => (one as unknown as { href: string }).href));
-await wide.context.close();
-const pages = new Map(
-  hrefs.map((href) => [new URL(href).pathname.split('/')[2] ?? 'overview', href]),
-);
-pages.set('link', `${site.url}/console/links?link=${linkId}`);
-pages.set('message', `${site.url}/console/messages?message=${messageId}`);
-pages.set('docs', `${site.url}/docs`);
-pages.set('root', `${site.url}/`);
 const only = process.argv.slice(2);
-for (const [look, options] of Object.entries(LOOKS)) {
-  const { context, page } = await openTab(site, ['session.key', by], '/console', options);
-  for (const [name, href] of pages) {
-    if (only.length > 0 && !only.includes(name)) continue;
-    await page.goto(href);
-    await page.locator('h1').first().waitFor();
-    await Bun.sleep(DRAW_MS);
-    await page.screenshot({ path: join(FOLDER, `${name}-${look}.png`) });
-  }
+
+type Who = 'provider' | 'operator';
+
+async function openAs(who: Who, options: BrowserContextOptions = {}) {
+  if (who === 'provider') return openTab(site, ['session.key', by], '/console', options);
+  const secret = await operatorEntry(site.app);
+  return openTab(site, ['session.entry', { secret }], '/console', options);
+}
+
+/** The pages of the navigation, and some of records. */
+async function pagesOf(who: Who): Promise<Map<string, string>> {
+  const { context, page } = await openAs(who);
+  await page.locator('nav a').first().waitFor();
+  const hrefs = await page
+    .locator('nav a')
+    .evaluateAll((all) => all.map((one) => (one as unknown as { href: string }).href));
   await context.close();
+  const pages = new Map(
+    hrefs.map((href) => [new URL(href).pathname.split('/')[2] ?? 'overview', href]),
+  );
+  if (who === 'operator') {
+    pages.delete('account');
+    pages.set('provider', `${site.url}/console/providers?provider=${own.code}`);
+    pages.set('acting', `${site.url}/console?at=${own.code}`);
+    return pages;
+  }
+  pages.set('link', `${site.url}/console/links?link=${linkId}`);
+  pages.set('message', `${site.url}/console/messages?message=${messageId}`);
+  pages.set('docs', `${site.url}/docs`);
+  return pages.set('root', `${site.url}/`);
+}
+
+for (const who of ['provider', 'operator'] as const) {
+  const all = [...(await pagesOf(who))];
+  const pages = all.filter(([name]) => only.length === 0 || only.includes(name));
+  for (const [look, options] of pages.length === 0 ? [] : Object.entries(LOOKS)) {
+    const { context, page } = await openAs(who, options);
+    for (const [name, href] of pages) {
+      await page.goto(href);
+      await page.locator('h1').first().waitFor();
+      await Bun.sleep(DRAW_MS);
+      await page.screenshot({ path: join(FOLDER, `${name}-${look}.png`) });
+    }
+    await context.close();
+  }
 }
 await site.close();

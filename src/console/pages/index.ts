@@ -14,12 +14,13 @@ import {
   LinksIcon,
   MessagesIcon,
   OverviewIcon,
+  ProvidersIcon,
   StaffIcon,
   WebhooksIcon,
 } from '../parts/icons.tsx';
 import type { Texts } from '../texts/texts.ts';
 
-/** What each page is given: the code of the provider that it is about. */
+/** What each page is given: the code of the provider that it is about; empty: it is about none. */
 export interface PageProps {
   at: string;
 }
@@ -31,6 +32,8 @@ export interface PageEntry {
   icon: ComponentType;
   /** Null: each account has it, and it is about no provider. */
   needs: CallName | null;
+  /** True for a page of the operator: it is about the appliance. */
+  isOfAppliance?: true;
   load: () => Promise<ComponentType<PageProps>>;
 }
 
@@ -97,6 +100,14 @@ export const PAGES: readonly PageEntry[] = [
     icon: ActivityIcon,
     needs: 'activity.list',
     load: async () => (await import('./activity.tsx')).ActivityPage,
+  },
+  {
+    path: '/console/providers',
+    nameIn: ({ providers }) => providers.title,
+    icon: ProvidersIcon,
+    needs: 'providers.list',
+    isOfAppliance: true,
+    load: async () => (await import('./operator/providers.tsx')).ProvidersPage,
   },
   {
     path: '/console/account',

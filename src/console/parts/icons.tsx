@@ -33,6 +33,8 @@ export const StaffIcon = () =>
   icon(
     'M5.8 7.6a2.4 2.4 0 100-4.8 2.4 2.4 0 000 4.8zM1.6 13c.3-2.4 2-3.6 4.2-3.6S9.700 10.6 10 13M10.400 3.100a2.300 2.300 0 010 4.300M12 9.800c1.500.5 2.300 1.700 2.400 3.200',
   );
+export const ProvidersIcon = () =>
+  icon('M2.5 13.5v-7l4-2.5v9.5M6.5 13.5h7v-9l-4-2v11M9.500 6.500h.1M11.500 8.500h.1');
 export const ActivityIcon = () => icon('M1.800 8.500h2.700l2-5.500 3 10 2-4.500h2.700');
 export const CloseIcon = () => icon('M4 4l8 8M12 4l-8 8');
 export const MenuIcon = () => icon('M2.5 4.5h11M2.5 8h11M2.5 11.500h11');

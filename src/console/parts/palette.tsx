@@ -1,36 +1,22 @@
 /** The palette: pages, records and actions by their names; and the list of keys. */
 
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren, ComponentType } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { call } from '../call.ts';
-import { PAGES } from '../pages/index.ts';
-import { at, go, may, me, path, providers, setLook, signOut, texts } from '../state.ts';
-import { AddIcon, CommandsIcon, LinksIcon, MessagesIcon, SearchIcon } from './icons.tsx';
+import { pagesHere } from '../pages/here.ts';
+import { at, go, may, path, providers, setLook, signOut, texts } from '../state.ts';
+import { AddIcon, CommandsIcon, LinksIcon, SearchIcon } from './icons.tsx';
+import { type Entry, findRecords, messageEntry, SEARCH_LENGTH_MIN } from './palette-find.ts';
 import { shown } from './shown.ts';
 
-interface Entry {
-  id: string;
-  group: string;
-  name: string;
-  /** What is beside it in soft letters. */
-  more?: string;
-  icon: ComponentType;
-  run: () => void;
-}
-
 const SEARCH_PAUSE_MS = 150;
-const SEARCH_LENGTH_MIN = 2;
-/** Links that are shown, and slices that are read for them at most. */
-const LINK_COUNT = 6;
-const SLICE_COUNT = 5;
 
 const THEMES = ['light', 'dark', 'auto'] as const;
 
 /** The entries without records: pages, providers, actions. */
 function fixedEntries(): Entry[] {
   const words = texts.palette;
-  const seen = PAGES.filter(({ needs }) => (needs === null ? me.value?.isAccount : may(needs)));
+  const seen = pagesHere();
   const { lang } = document.documentElement;
   const { theme: now = 'auto' } = document.documentElement.dataset;
   return [
@@ -38,7 +24,7 @@ function fixedEntries(): Entry[] {
       ...{ id: to, group: words.pages, name: nameIn(texts), icon },
       run: () => go(to),
     })),
-    ...(may('links.add')
+    ...(at.value !== null && may('links.add')
       ? [
           {
             ...{ id: 'new-link', group: words.actions, name: texts.links.add, icon: AddIcon },
@@ -62,49 +48,6 @@ function fixedEntries(): Entry[] {
         ...{ icon: LinksIcon, run: () => go(path.value, { at: code }) },
       })),
   ];
-}
-
-/** A message by its number. */
-function messageEntry(search: string): Entry[] {
-  const page = PAGES.find(({ path: to }) => to === '/console/messages');
-  if (!/^\d{1,15}$/.test(search) || page?.needs == null || !may(page.needs)) return [];
-  return [
-    {
-      ...{ id: 'message', group: texts.palette.records, name: texts.palette.message(search) },
-      ...{ icon: MessagesIcon, run: () => go(page.path, { message: search }) },
-    },
-  ];
-}
-
-/** Finds links, slice by slice. */
-async function findLinks(search: string, signal: AbortSignal): Promise<Entry[]> {
-  const code = at.value;
-  if (search.length < SEARCH_LENGTH_MIN || code === null || !may('links.list')) return [];
-  const found: Entry[] = [];
-  const filter = { search: search.slice(0, 64), status: null, isFull: false };
-  let beyondId: number | null = null;
-  for (let slice = 0; slice < SLICE_COUNT && found.length < LINK_COUNT; slice++) {
-    const countMax = LINK_COUNT - found.length;
-    const of: Parameters<typeof call<'links.list'>>[1] = {
-      ...{ at: code, filter, isOldest: false, beyondId, countMax },
-    };
-    const { nextId, rows } = await call('links.list', of, signal);
-    for (const link of rows) {
-      found.push({
-        ...{
-          id: `link-${link.id}`,
-          group: texts.palette.records,
-          name: link.code,
-          icon: LinksIcon,
-        },
-        ...(link.note !== null && { more: link.note }),
-        run: () => go('/console/links', { link: String(link.id) }),
-      });
-    }
-    beyondId = nextId;
-    if (nextId === null) break;
-  }
-  return found;
 }
 
 const matches = ({ name, more = '', group }: Entry, search: string) => {
@@ -167,9 +110,10 @@ export function Palette() {
     const timer = setTimeout(async () => {
       isSearching.value = wanted.length >= SEARCH_LENGTH_MIN;
       // A search that fails leaves pages and actions.
-      const links = await findLinks(wanted, leaving.signal).catch(() => []);
-      if (leaving.signal.aborted) return;
-      found.value = links;
+      const { signal } = leaving;
+      const records = await findRecords(wanted, signal);
+      if (signal.aborted) return;
+      found.value = records;
       isSearching.value = false;
     }, SEARCH_PAUSE_MS);
     return () => {

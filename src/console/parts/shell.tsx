@@ -2,12 +2,14 @@
 
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { PAGES } from '../pages/index.ts';
-import { at, go, may, me, path, providers, signOut, texts } from '../state.ts';
+import { call } from '../call.ts';
+import { pageHere, pagesHere } from '../pages/here.ts';
+import { at, go, isOfAppliance, may, me, path, providers, signOut, texts } from '../state.ts';
 import { Mark, MenuIcon, SearchIcon } from './icons.tsx';
 import { JobBar } from './job.tsx';
 import { KeysOfPage, show } from './keys.tsx';
 import { follow, isOffline } from './live.ts';
+import { useLoaded } from './loaded.tsx';
 import { LookMenu } from './look-menu.tsx';
 
 function Item({ to, label, icon: Icon }: { to: string; label: string; icon: ComponentType }) {
@@ -22,7 +24,7 @@ function Item({ to, label, icon: Icon }: { to: string; label: string; icon: Comp
     <a
       href={`${to}${search}`}
       onClick={open}
-      {...(path.value === to && { 'aria-current': 'page' as const })}
+      {...(pageHere().path === to && { 'aria-current': 'page' as const })}
     >
       <Icon />
       {label}
@@ -30,7 +32,24 @@ function Item({ to, label, icon: Icon }: { to: string; label: string; icon: Comp
   );
 }
 
+/** The provider for which an operator acts, and the way back. */
+function Acting({ code }: { code: string }) {
+  const name = useLoaded((signal) => call('providers.show', { code }, signal), code);
+  return (
+    <div class="acting">
+      <p class="hint">{texts.providers.acting}</p>
+      <strong>
+        <bdi>{name.value.value?.name || code}</bdi>
+      </strong>
+      <button type="button" onClick={() => go('/console/providers', { at: null })}>
+        {texts.providers.back}
+      </button>
+    </div>
+  );
+}
+
 function ProviderChoice() {
+  if (isOfAppliance.value) return at.value === null ? null : <Acting code={at.value} />;
   if (providers.value.length < 2) return null;
   return (
     <select
@@ -68,11 +87,9 @@ function Side() {
         <kbd>Ctrl K</kbd>
       </button>
       <nav aria-label={texts.shell.navigation}>
-        {PAGES.filter(({ needs }) => (needs === null ? me.value?.isAccount : may(needs))).map(
-          ({ icon, nameIn, path: to }) => (
-            <Item key={to} to={to} label={nameIn(texts)} icon={icon} />
-          ),
-        )}
+        {pagesHere().map(({ icon, nameIn, path: to }) => (
+          <Item key={to} to={to} label={nameIn(texts)} icon={icon} />
+        ))}
       </nav>
       <div class="foot">
         <LookMenu />
@@ -105,8 +122,7 @@ function Bar({ name }: { name: string }) {
 export function Shell({ children }: { children: ComponentChildren }) {
   const code = at.value;
   useEffect(() => (code === null || !may('links.list') ? undefined : follow(code)), [code]);
-  const page = PAGES.find(({ path: of }) => of === path.value);
-  const name = page?.nameIn(texts) ?? '';
+  const name = pageHere().nameIn(texts);
   useEffect(() => {
     document.title = `${name} · Gatepost`;
   }, [name]);

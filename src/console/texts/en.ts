@@ -10,6 +10,7 @@ import { links } from './en/links.ts';
 import { messages } from './en/messages.ts';
 import { overview } from './en/overview.ts';
 import { palette } from './en/palette.ts';
+import { providers } from './en/providers.ts';
 import { reasons } from './en/reasons.ts';
 import { refusals } from './en/refusals.ts';
 import { shell } from './en/shell.ts';
@@ -40,4 +41,5 @@ export const texts = {
   staff,
   activity,
   palette,
+  providers,
 };

@@ -10,6 +10,7 @@ import { links } from './fa/links.ts';
 import { messages } from './fa/messages.ts';
 import { overview } from './fa/overview.ts';
 import { palette } from './fa/palette.ts';
+import { providers } from './fa/providers.ts';
 import { reasons } from './fa/reasons.ts';
 import { refusals } from './fa/refusals.ts';
 import { shell } from './fa/shell.ts';
@@ -41,4 +42,5 @@ export const texts: Texts = {
   staff,
   activity,
   palette,
+  providers,
 };

@@ -10,6 +10,7 @@ import { links } from './ru/links.ts';
 import { messages } from './ru/messages.ts';
 import { overview } from './ru/overview.ts';
 import { palette } from './ru/palette.ts';
+import { providers } from './ru/providers.ts';
 import { reasons } from './ru/reasons.ts';
 import { refusals } from './ru/refusals.ts';
 import { shell } from './ru/shell.ts';
@@ -41,4 +42,5 @@ export const texts: Texts = {
   staff,
   activity,
   palette,
+  providers,
 };

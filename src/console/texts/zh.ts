@@ -11,6 +11,7 @@ import { links } from './zh/links.ts';
 import { messages } from './zh/messages.ts';
 import { overview } from './zh/overview.ts';
 import { palette } from './zh/palette.ts';
+import { providers } from './zh/providers.ts';
 import { reasons } from './zh/reasons.ts';
 import { refusals } from './zh/refusals.ts';
 import { shell } from './zh/shell.ts';
@@ -41,4 +42,5 @@ export const texts: Texts = {
   staff,
   activity,
   palette,
+  providers,
 };

@@ -88,6 +88,11 @@ export const RIGHTS = {
   'staff.change-role': right('provider', 'owner', 'operator'),
   'staff.remove': right('provider', 'owner', 'operator'),
   'providers.list': right('appliance', 'operator', 'observer'),
+  'providers.show': right('appliance', 'operator', 'observer'),
+  'providers.add': right('appliance', 'operator'),
+  'providers.edit': right('appliance', 'operator'),
+  'providers.rotate': right('appliance', 'operator'),
+  'providers.remove': right('appliance', 'operator'),
 } satisfies Record<string, Right>;
 
 /** The calls of the console. */

@@ -161,6 +161,9 @@ export function rotateKey(
   };
 }
 
+/** An entry without a change: whose pages an account of the appliance opened. */
+export const visitProvider = () => deed('provider.visit', {});
+
 export function removeProvider({
   code,
   installCount,

@@ -36,6 +36,7 @@ export const ACTIONS = {
   'provider.suspend': 'a subscription was suspended',
   'provider.resume': 'a suspension ended',
   'provider.rotate-key': 'a provider got a new key',
+  'provider.visit': 'an account of the appliance opened the pages of a provider in the console',
   'provider.remove': 'the removal of a provider began: its keys died',
   'account.add': 'an account was created, with its first role',
   'account.change-role': 'an account got another role at the appliance or a provider',

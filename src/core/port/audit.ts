@@ -66,4 +66,6 @@ export interface AuditStore {
    * nothing to delete.
    */
   pruneAudit(bounds: PruneBounds, act: Act): Promise<boolean>;
+  /** Adds the entry that an account of the appliance opened the pages of a provider. */
+  noteVisit(providerId: number, act: Act): Promise<void>;
 }

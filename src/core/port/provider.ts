@@ -55,6 +55,8 @@ export interface ProviderStore {
   findProvider(code: string): Maybe<Readonly<Provider> | null>;
   /** Lists all providers. */
   listProviders(): Promise<Provider[]>;
+  /** Lists at most `countMax` providers with an id above `afterId`, in the order of their ids. */
+  pageProviders(afterId: number, countMax: number): Promise<Provider[]>;
   /** Changes a provider. Returns `provider_not_found` if none has the code. */
   updateProvider(
     code: string,

@@ -21,6 +21,7 @@ import { type CallDeps, CallerGone } from '../request/call.ts';
 import type { AnyCall, Caller } from './call.ts';
 import { type Connection, INSECURE, isOwnPage, sessionCookie, siteOf, tokenIn } from './site.ts';
 import { pathOf, RECORDS } from './table.ts';
+import { Visits } from './visits.ts';
 
 /** The longest body of the API, in what the console puts around it. */
 const BODY_BYTES_MAX = REQUEST_BOUNDS.bytesMax + 1_024;
@@ -51,7 +52,13 @@ export function callAnswers(deps: ConsoleDeps): [path: `/${string}`, answer: Ans
     wrongCodes: new MinuteLimiter(() => WRONG_CODES_PER_MINUTE_MAX),
     challenges: new MinuteLimiter(() => CHALLENGES_PER_MINUTE_MAX),
   };
-  return RECORDS.map(([name, record]) => [pathOf(name), answering(name, record, deps, limits)]);
+  const shared = { limits, visits: new Visits() };
+  return RECORDS.map(([name, record]) => [pathOf(name), answering(name, record, deps, shared)]);
+}
+
+interface Shared {
+  limits: Pick<Caller, 'wrongCodes' | 'challenges'>;
+  visits: Visits;
 }
 
 /** An answer that is not read has a place, or this. */
@@ -66,7 +73,7 @@ function answering(
   name: CallName,
   record: AnyCall,
   deps: ConsoleDeps,
-  limits: Pick<Caller, 'wrongCodes' | 'challenges'>,
+  { limits, visits }: Shared,
 ): Answering {
   const { clock, core, large, log, traffic } = deps;
   const input = TypeCompiler.Compile(record.input);
@@ -107,8 +114,10 @@ function answering(
       if (client === '') throw new CallerGone('the connection was closed');
       return signedIn === null ? core.actor() : { ...signedIn.actor, from: client };
     };
+    const acting = actingAs(core, actor);
+    if (signedIn && provider) await visits.note(acting, signedIn, provider, nowMs);
     const caller = {
-      ...{ core: actingAs(core, actor), nowMs, site, browser: { client, agent } },
+      ...{ core: acting, nowMs, site, browser: { client, agent } },
       ...{ passwords: deps.passwords, ...limits, setToken, signedIn, provider },
       account: signedIn?.account,
       ...{ eventSenders: deps.eventSenders, webhookTests: deps.limits.webhookTests },

@@ -1,11 +1,11 @@
-/** Calls of the console: the overview of a provider, and the providers. */
+/** Calls of the console: the overview of a provider. */
 
 import { readMix } from '../../core/device-mix.ts';
 import { lastDays, listFigures } from '../../core/figures.ts';
 import { listSent, type SentPage } from '../../core/message/sent.ts';
 import { PUSH } from '../../core/port/distribution.ts';
-import { ownerCall, staffCall } from './call.ts';
-import { atProvider, inputOf } from './inputs.ts';
+import { staffCall } from './call.ts';
+import { atProvider } from './inputs.ts';
 
 const OVERVIEW_DAYS = 14;
 const REFUSALS_COUNT = 5;
@@ -43,11 +43,5 @@ export const overviewCalls = {
         ...{ hwidCount: targetHwid === '' ? 0 : targetHwid.split(',').length, os: targetOs },
       })),
     };
-  }),
-  'providers.list': ownerCall(inputOf({}), async ({ core }) => {
-    const all = await core.store.listProviders();
-    return all.map(({ code, installCount, name, plan }) => ({
-      ...{ code, name, plan, linkCount: installCount },
-    }));
   }),
 };

@@ -19,6 +19,8 @@ export const PAGES: readonly `/${string}`[] = [
   ...(['/console', '/console/account', '/console/activity', '/console/commands'] as const),
   ...(['/console/compose', '/console/domains', '/console/links', '/console/messages'] as const),
   ...(['/console/staff', '/console/webhooks'] as const),
+  // Of the operator.
+  ...(['/console/providers'] as const),
 ];
 
 const POLICY = [

@@ -10,6 +10,7 @@ import { linkCalls } from './link-calls.ts';
 import { linkFileCalls } from './link-file-calls.ts';
 import { linkPanelCalls } from './link-panel-calls.ts';
 import { messageCalls } from './message-calls.ts';
+import { operatorProviderCalls } from './operator-provider-calls.ts';
 import { overviewCalls } from './overview-calls.ts';
 import { sendCalls } from './send-calls.ts';
 import { accountCalls, sessionCalls } from './session-calls.ts';
@@ -30,6 +31,7 @@ export const CALLS = {
   ...staffCalls,
   ...sendCalls,
   ...webhookCalls,
+  ...operatorProviderCalls,
 } satisfies Record<CallName, AnyCall>;
 
 type Calls = typeof CALLS;

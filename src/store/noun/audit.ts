@@ -79,6 +79,12 @@ export function auditNoun(backend: Backend, seal: () => Maybe<void>): AuditStore
   }
 
   return {
+    noteVisit: (providerId, act) =>
+      backend.write(function* (notes) {
+        yield* backend.lockProvider(providerId);
+        notes.audit(act, deeds.visitProvider(), providerId);
+      }),
+
     readAudit: async (afterNumber, countMax) => {
       await seal();
       return read(afterNumber, countMax);

@@ -24,6 +24,9 @@ function statements(backend: Backend) {
     lock: backend.prepare<Provider>(sql`
         SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode} ${backend.locked}`),
     list: backend.prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider ORDER BY id`),
+    page: backend.prepare<Provider>(sql`
+        SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id > ${value('afterId')}
+        ORDER BY id LIMIT ${value('countMax')}`),
     add: backend.prepare(sql`
         INSERT INTO provider (code, name, plan, key_hash, active_until_ms, install_count_max,
           created_at_ms, ${NEW_POLICY}, ride, ride_desktop, buttons, ${NEW_BUTTONS})
@@ -63,6 +66,8 @@ export function providerNoun(backend: Backend): ProviderNoun {
   return {
     findProvider: (code) => backend.read(() => on.find.get({ code })),
     listProviders: async () => backend.read(() => on.list.all()),
+    pageProviders: async (afterId, countMax) =>
+      backend.read(() => on.page.all({ afterId, countMax })),
     addProvider: (draft, act) =>
       backend.write(function* (notes) {
         const row = { ...NO_POLICY, ...NO_RIDE_TERMS, ...draft };

@@ -18,6 +18,7 @@ import { known } from './known.ts';
 import { liveFiles } from './live.ts';
 import { machine } from './machine.ts';
 import { nounMessages } from './noun-messages.ts';
+import { operatorFiles } from './operator.ts';
 import { outbox } from './outbox.ts';
 import { outgoing } from './outgoing.ts';
 import { rides } from './rides.ts';
@@ -37,6 +38,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...jobFiles,
   ...composeFiles,
   ...roomFiles,
+  ...operatorFiles,
   ...gate,
   ...config,
   ...commandLineFiles,

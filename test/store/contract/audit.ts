@@ -14,7 +14,7 @@ import {
   type Suite,
 } from './fixture.ts';
 
-type Method = 'readAudit' | 'readAuditBack' | 'pruneAudit';
+type Method = 'readAudit' | 'readAuditBack' | 'pruneAudit' | 'noteVisit';
 
 const END = Number.MAX_SAFE_INTEGER;
 const HOUR_MS = 3_600_000;
@@ -299,6 +299,27 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
       expect(anchor.number).toBe(1_100);
       expect(blocks.flatMap(entriesOf).every(({ action }) => action === 'audit.prune')).toBe(true);
       expect((await provider(store, 'Provide1')).installCountMax).toBe(1_099);
+    });
+  },
+
+  noteVisit(opened) {
+    test('an entry names the account and the provider, and no record changes', async () => {
+      const { store } = opened();
+      const before = await addProvider(store, 'Provide1');
+      const actor = { kind: 'account', name: 'olga', from: '203.0.113.7' } as const;
+      await store.noteVisit(before.id, { actor, atMs: NOW_MS });
+      const [block] = await store.readAuditBack(END, 1);
+      expect(entriesOf(block as AuditBlock)).toEqual([
+        {
+          at: new Date(NOW_MS).toISOString(),
+          who: 'account',
+          ...{ name: 'olga', from: '203.0.113.7' },
+          action: 'provider.visit',
+          provider: 'Provide1',
+          object: {},
+        },
+      ]);
+      expect(await provider(store, 'Provide1')).toEqual(before);
     });
   },
 };

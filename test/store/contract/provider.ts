@@ -22,6 +22,7 @@ type Method =
   | 'addProvider'
   | 'findProvider'
   | 'listProviders'
+  | 'pageProviders'
   | 'updateProvider'
   | 'rotateKey'
   | 'closeProvider'
@@ -80,6 +81,18 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
       const one = await addProvider(store, 'Zebra001');
       const two = await addProvider(store, 'Alpha001');
       expect(await store.listProviders()).toEqual([one, two]);
+    });
+  },
+
+  pageProviders(opened) {
+    test('has those after an id, in the order in which they came, and no more than asked', async () => {
+      const { store } = opened();
+      const one = await addProvider(store, 'Zebra001');
+      const two = await addProvider(store, 'Alpha001');
+      const three = await addProvider(store, 'Middle01');
+      expect(await store.pageProviders(0, 2)).toEqual([one, two]);
+      expect(await store.pageProviders(two.id, 2)).toEqual([three]);
+      expect(await store.pageProviders(three.id, 2)).toEqual([]);
     });
   },
 

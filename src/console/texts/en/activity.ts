@@ -98,6 +98,7 @@ export const activity = {
     'provider.suspend': () => 'Subscription suspended',
     'provider.resume': () => 'Suspension ended',
     'provider.rotate-key': () => 'The provider got a new key',
+    'provider.visit': () => 'Pages of the provider opened',
     'provider.remove': ({ links }) =>
       `Removal began, with ${count(Number(links), 'link', 'links')}`,
     'account.add': ({ id, role }) => `Account ${id} joined as ${roles[`${role}`] ?? role}`,

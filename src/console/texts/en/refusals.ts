@@ -47,6 +47,8 @@ export const refusals = {
   install_limit_below_count: 'More devices than that are on the link. Free slots first.',
   install_not_found: 'There is no such link any more.',
   install_save_error: 'The link could not be saved. Nothing was changed.',
+  provider_code_exists: 'That code is taken.',
+  provider_not_found: 'There is no such provider any more.',
   no_links: 'No link matches.',
   more_links_match: 'More links match now than you were shown. Preview it again.',
   job_limit_reached: 'Too many changes are waiting or running. Try again when one has ended.',

@@ -38,6 +38,8 @@ export const refusals: Like<typeof english> = {
   install_limit_below_count: 'دستگاه‌های بیشتری روی پیوند است. نخست جا آزاد کنید.',
   install_not_found: 'این پیوند دیگر نیست.',
   install_save_error: 'پیوند ذخیره نشد. چیزی تغییر نکرد.',
+  provider_code_exists: 'این کد پیش‌تر گرفته شده است.',
+  provider_not_found: 'چنین ارائه‌دهنده‌ای دیگر نیست.',
   no_links: 'هیچ پیوندی جور نیست.',
   more_links_match: 'اکنون پیوندهای بیشتری می‌خورند. دوباره ببینید.',
   job_limit_reached: 'تغییرهای در انتظار یا در حال اجرا بسیارند. پس از پایان یکی دوباره تلاش کنید.',

@@ -97,6 +97,7 @@ export const activity: Like<typeof english> = {
     'provider.suspend': () => 'Подписка приостановлена',
     'provider.resume': () => 'Подписка возобновлена',
     'provider.rotate-key': () => 'Провайдер получил новый ключ',
+    'provider.visit': () => 'Открыты страницы провайдера',
     'provider.remove': ({ links }) =>
       `Началось удаление: ${count(Number(links), 'ссылка', 'ссылки', 'ссылок')}`,
     'account.add': ({ id, role: name }) => `Добавлена учётная запись ${id}: ${role(name)}`,

@@ -38,6 +38,8 @@ export const refusals: Like<typeof english> = {
   install_limit_below_count: 'На ссылке больше устройств. Сначала освободите места.',
   install_not_found: 'Такой ссылки больше нет.',
   install_save_error: 'Ссылку не удалось сохранить. Ничего не изменено.',
+  provider_code_exists: 'Такой код уже есть.',
+  provider_not_found: 'Такого провайдера больше нет.',
   no_links: 'Ни одна ссылка не подходит.',
   more_links_match: 'Подходит больше ссылок, чем было показано. Посмотрите снова.',
   job_limit_reached:

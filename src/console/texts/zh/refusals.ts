@@ -38,6 +38,8 @@ export const refusals: Like<typeof english> = {
   install_limit_below_count: '链接上的设备多于此数。请先释放名额。',
   install_not_found: '该链接已不存在。',
   install_save_error: '链接无法保存，未作任何更改。',
+  provider_code_exists: '该代码已被使用。',
+  provider_not_found: '该服务商已不存在。',
   no_links: '没有符合条件的链接。',
   more_links_match: '现在匹配的链接比显示时多，请再次查看。',
   job_limit_reached: '等待或运行中的更改太多，请等其中一个结束后再试。',

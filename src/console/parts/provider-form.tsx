@@ -1,0 +1,127 @@
+/** The terms of a provider in forms. */
+
+import type { Given, Got } from '../../http/console/table.ts';
+import { texts } from '../state.ts';
+import { Field, Select } from './form.tsx';
+import { day, number } from './format.ts';
+
+type Plan = Given<'providers.add'>['plan'];
+type Shown = Got<'providers.show'>;
+
+/** Plans are names: the same in each language. */
+export const PLAN_NAMES: Readonly<Record<Plan, string>> = {
+  ...{ basic: 'Basic', pro: 'Pro', enterprise: 'Enterprise' },
+};
+
+export const lastDayText = (lastDay: string | null) =>
+  lastDay === null
+    ? texts.providers.noEnd
+    : `${day(lastDay)} ${new Intl.DateTimeFormat(texts.tag, { year: 'numeric', timeZone: 'UTC' }).format(Date.parse(lastDay))}`;
+
+type Typed = Readonly<Record<string, string>>;
+
+/** A number that was typed; nothing: as for all. */
+const wholeIn = (typed: string | undefined) =>
+  typed === undefined || typed === '' ? null : Number(typed);
+const wordIn = (typed: string | undefined) => typed || null;
+
+/** Reads the fields of {@link TermFields}. */
+export const termsIn = ({ name = '', plan, lastDay, cap }: Typed) => ({
+  ...{ name, plan: plan as Plan, lastDay: wordIn(lastDay), linkCountMax: wholeIn(cap) },
+});
+
+/** Reads the fields of {@link PolicyFields}. */
+export const policyIn = ({ coolDown, enforce, inactiveDays, whenFull, withoutHwid }: Typed) => ({
+  inactiveDays: wholeIn(inactiveDays),
+  whenFull: wordIn(whenFull) as Shown['own']['whenFull'],
+  coolDownHours: wholeIn(coolDown),
+  enforce: wholeIn(enforce),
+  withoutHwid: wordIn(withoutHwid) as Shown['own']['withoutHwid'],
+});
+
+const textOf = (value: number | string | null | undefined) => String(value ?? '');
+
+export function TermFields({ of }: { of?: Shown }) {
+  const words = texts.providers;
+  return (
+    <>
+      <Field
+        label={words.name}
+        name="name"
+        maxLength={255}
+        dir="auto"
+        defaultValue={of?.name ?? ''}
+        required
+      />
+      <Select
+        label={words.plan}
+        name="plan"
+        options={Object.entries(PLAN_NAMES)}
+        value={of?.plan ?? 'enterprise'}
+      />
+      <Field
+        label={words.lastDay}
+        hint={words.lastDayHint}
+        name="lastDay"
+        type="date"
+        max="9999-12-30"
+        defaultValue={textOf(of?.lastDay)}
+      />
+      <Field
+        label={words.cap}
+        {...(of && { hint: words.capHint(number(of.linkCountDefault)) })}
+        name="cap"
+        type="number"
+        min={0}
+        max={999_999_999}
+        defaultValue={textOf(of?.linkCountMax)}
+      />
+    </>
+  );
+}
+
+export function PolicyFields({ of }: { of: Shown['own'] }) {
+  const words = texts.providers;
+  const usual = ['', words.usual] as const;
+  const { off, on } = words.enforceWords;
+  return (
+    <>
+      <Field
+        label={words.inactiveDays}
+        hint={words.inactiveHint}
+        name="inactiveDays"
+        type="number"
+        min={0}
+        max={3_650}
+        defaultValue={textOf(of.inactiveDays)}
+      />
+      <Select
+        label={words.whenFull}
+        name="whenFull"
+        options={[usual, ...Object.entries(words.whenFullWords)]}
+        value={textOf(of.whenFull)}
+      />
+      <Field
+        label={words.coolDown}
+        hint={words.coolDownHint}
+        name="coolDown"
+        type="number"
+        min={1}
+        max={720}
+        defaultValue={textOf(of.coolDownHours)}
+      />
+      <Select
+        label={words.enforce}
+        name="enforce"
+        options={[usual, ['1', on], ['0', off]]}
+        value={textOf(of.enforce)}
+      />
+      <Select
+        label={words.withoutHwid}
+        name="withoutHwid"
+        options={[usual, ...Object.entries(words.withoutHwidWords)]}
+        value={textOf(of.withoutHwid)}
+      />
+    </>
+  );
+}
