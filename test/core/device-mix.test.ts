@@ -28,6 +28,10 @@ test('many are counted once a day', async () => {
   engine.db.run(`UPDATE device_provider SET user_agent = 'Happ/3.1', os = 'ios'`);
   await count();
   expect((await read(provider.id))?.counts[0]).toMatchObject({ os: 'android' });
+  // One that has many since is counted, although those before it are.
+  const { provider: later } = await seedDevices(engine, 4_100);
+  await count();
+  expect((await read(later.id))?.counts).toHaveLength(1);
   engine.clock.advance(86_400_000);
   await count();
   expect((await read(provider.id))?.counts).toEqual([{ os: 'ios', app: 'Happ', count: 4_100 }]);

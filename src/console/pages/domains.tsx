@@ -7,6 +7,7 @@ import { Copy, Curl } from '../parts/copy.tsx';
 import { Field, Form } from '../parts/form.tsx';
 import { date } from '../parts/format.ts';
 import { hashOf, hostIn } from '../parts/host.ts';
+import { useLiveSlowly } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { isSetUp, SetupSteps } from '../parts/setup.tsx';
 import { may, texts, wordsFor } from '../state.ts';
@@ -126,6 +127,8 @@ export function DomainsPage({ at }: { at: string }) {
     }),
     at,
   );
+  // The first device is a step of what is missing.
+  useLiveSlowly(['links'], () => void loaded.load(), at);
   const words = texts.domains;
   const found = loaded.value.value;
   const onChange: RowProps['onChange'] = async (change) => {

@@ -3,14 +3,15 @@
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
 import { Bars } from '../parts/bars.tsx';
-import { date, number, time } from '../parts/format.ts';
-import { useLive } from '../parts/live.ts';
+import { date, megabytes, number, time } from '../parts/format.ts';
+import { useLiveSlowly } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { isSetUp, SetupSteps } from '../parts/setup.tsx';
 import { systemName } from '../parts/system.ts';
 import { go, may, texts } from '../state.ts';
 
 type Overview = Got<'overview.read'>;
+type Quota = Overview['quotas'][number];
 
 /** Rows of systems and apps. */
 const MIX_SHOWN = 8;
@@ -27,12 +28,16 @@ function Figure({ label, value, more }: { label: string; value: string; more: st
   );
 }
 
+const usedOf = ({ quotas }: Overview, wanted: Quota['name']) =>
+  quotas.find(({ name }) => name === wanted)?.used;
+
 /** What is wrong and can be helped, before all figures. */
 function Warnings({ of }: { of: Overview }) {
   const words = texts.overview;
   const warnings = [
     ...(of.isSuspended ? [{ text: words.suspendedHint, to: null }] : []),
-    ...(of.domainCount === 0 ? [{ text: words.noDomain, to: '/console/domains' }] : []),
+    ...(of.isActive || of.isSuspended ? [] : [{ text: words.endedHint, to: null }]),
+    ...(usedOf(of, 'domains') === 0 ? [{ text: words.noDomain, to: '/console/domains' }] : []),
     ...(of.disabledWebhookCount > 0
       ? [{ text: words.webhooksOff(of.disabledWebhookCount), to: '/console/webhooks' }]
       : []),
@@ -99,6 +104,37 @@ function Mix({ of }: { of: Overview['mix'] }) {
             <span class="number">{number(count)}</span>
           </li>
         ))}
+      </ul>
+    </section>
+  );
+}
+
+/** How much of each bound is used. */
+function Quotas({ of }: { of: readonly Quota[] }) {
+  const words = texts.overview;
+  return (
+    <section class="card">
+      <h2>{words.quotas}</h2>
+      <ul class="mix quotas">
+        {of.map(({ max, name, used }) => {
+          const shown = name === 'kept_bytes' ? megabytes : number;
+          const share = max === 0 ? 1 : Math.min(1, used / max);
+          return (
+            <li key={name}>
+              <span>{words.quota[name]}</span>
+              <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+                <rect class="share-all" width="100" height="6" rx="3" />
+                <rect
+                  class={share >= 0.8 ? 'share-full' : 'share-part'}
+                  width={100 * share}
+                  height="6"
+                  rx="3"
+                />
+              </svg>
+              <bdi class="number">{words.usedOf(shown(used), shown(max))}</bdi>
+            </li>
+          );
+        })}
       </ul>
     </section>
   );
@@ -172,6 +208,7 @@ function Page({ found, setup }: { found: Overview; setup: Got<'setup.read'> }) {
         <Refusals of={found.refusals} />
         <Mix of={found.mix} />
         {may('messages.list') && <Next of={found.next} />}
+        <Quotas of={found.quotas} />
       </div>
     </>
   );
@@ -185,7 +222,7 @@ export function OverviewPage({ at }: { at: string }) {
     ]);
     return { found, setup };
   }, at);
-  useLive('messages', () => void loaded.load(), at);
+  useLiveSlowly(['links', 'messages'], () => void loaded.load(), at);
   const shown = loaded.value.value;
   return <Status of={loaded}>{shown && <Page {...shown} />}</Status>;
 }

@@ -60,22 +60,25 @@ export function Bars({ days, label, up, down }: BarsProps) {
         <span>{dayText(days[0]?.day ?? '')}</span>
         <span>{dayText(days.at(-1)?.day ?? '')}</span>
       </div>
-      <table class="visually-hidden">
-        <caption>{label}</caption>
-        <tbody>
-          {days.map((one) => (
-            <tr key={one.day}>
-              <th scope="row">{dayText(one.day)}</th>
-              <td>
-                {up}: {number(one.up)}
-              </td>
-              <td>
-                {down}: {number(one.down)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      {/* A table is as wide as its words, also a hidden one. */}
+      <div class="visually-hidden">
+        <table>
+          <caption>{label}</caption>
+          <tbody>
+            {days.map((one) => (
+              <tr key={one.day}>
+                <th scope="row">{dayText(one.day)}</th>
+                <td>
+                  {up}: {number(one.up)}
+                </td>
+                <td>
+                  {down}: {number(one.down)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   );
 }

@@ -11,6 +11,12 @@ export const date = (ms: number) =>
 export const time = (ms: number) =>
   new Intl.DateTimeFormat(texts.tag, { dateStyle: 'medium', timeStyle: 'short' }).format(ms);
 
+/** Bytes in megabytes, to a tenth. */
+export const megabytes = (bytes: number) =>
+  new Intl.NumberFormat(texts.tag, {
+    ...{ style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 },
+  }).format(bytes / 1_000_000);
+
 /** A UTC day, `2026-11-23`, in a few letters. */
 export const day = (text: string) =>
   new Intl.DateTimeFormat(texts.tag, { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(

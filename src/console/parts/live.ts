@@ -46,6 +46,35 @@ export function useLive(kind: LiveKind, handler: Handler, key = ''): void {
   useEffect(() => onLive(kind, handler), [key]);
 }
 
+/** Least time between two answers to changes that a whole page shows, ms. */
+const SLOW_MS = 5_000;
+
+/** Follows changes of some kinds for a page that is dear to make: at once, then now and then. */
+export function useLiveSlowly(kinds: readonly LiveKind[], load: () => void, key = ''): void {
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isDue = false;
+    const run = () => {
+      isDue = false;
+      load();
+      timer = setTimeout(() => {
+        timer = undefined;
+        if (isDue) run();
+      }, SLOW_MS);
+    };
+    const forget = kinds.map((kind) =>
+      onLive(kind, () => {
+        if (timer === undefined) run();
+        else isDue = true;
+      }),
+    );
+    return () => {
+      clearTimeout(timer);
+      for (const one of forget) one();
+    };
+  }, [key]);
+}
+
 function tell(event: Event): void {
   for (const kind of KINDS) {
     const ids = event[kind];

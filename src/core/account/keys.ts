@@ -7,7 +7,7 @@ import { SCOPES, type Scope } from '../port/provider-key.ts';
 import { hashKey, randomAuthKey } from '../secret.ts';
 import { readLabel } from './formats.ts';
 
-const KEYS_MAX = 50;
+export const KEYS_MAX = 50;
 
 /** What a call of the API needs; only the main key opens `main`. */
 export type Need = Scope | 'main';

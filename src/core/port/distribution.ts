@@ -223,6 +223,8 @@ export interface DistributionStore {
     draft: NewDistribution,
     guards: DistributionGuards,
   ): Promise<GuardRefusal | null>;
+  /** Reads how much of its bounds a provider uses; null: there is no such provider. */
+  readSendUsage(providerId: number): Promise<Omit<SendUsage, 'unboundCount'> | null>;
   /** Lists the provider's distributions, newest first. */
   listDistributions(providerId: number, page: Page): Promise<Distribution[]>;
   /**

@@ -4,6 +4,8 @@ import { readMix } from '../../core/device-mix.ts';
 import { lastDays, listFigures } from '../../core/figures.ts';
 import { listSent, type SentPage } from '../../core/message/sent.ts';
 import { PUSH } from '../../core/port/distribution.ts';
+import { isActive } from '../../core/provider.ts';
+import { linksMaxOf, readQuotas } from '../../core/quotas.ts';
 import { staffCall } from './call.ts';
 import { atProvider } from './inputs.ts';
 
@@ -20,23 +22,20 @@ export const overviewCalls = {
   'overview.read': staffCall(atProvider({}), async ({ core, nowMs, provider }) => {
     const { fromDay, toDay } = lastDays(OVERVIEW_DAYS, nowMs);
     const of = { providerCode: provider.code, status: null, isFull: true };
-    const [days, refusals, fullCount, mix, next, webhooks, domains] = await Promise.all([
+    const [days, refusals, fullCount, mix, next, webhooks, quotas] = await Promise.all([
       listFigures(core, provider.id, fromDay, toDay),
       core.store.listRefusals(provider.id, nowMs - DAY_MS, REFUSALS_COUNT),
       core.store.countLinks(of),
       readMix(core, provider.id, nowMs),
       listSent(core, provider, SCHEDULED),
       core.store.listWebhooks(provider.id),
-      core.store.listDomains(provider.id, {
-        ...{ id: null, beforeId: null, countMax: core.limits.domainsPerProviderMax },
-      }),
+      readQuotas(core, provider, nowMs),
     ]);
     const { activeUntilMs, code, installCount, name, plan, suspendedAtMs } = provider;
-    const linkCountMax = provider.installCountMax ?? core.limits.linksPerProviderMax;
     return {
       ...{ code, name, plan, activeUntilMs, isSuspended: suspendedAtMs !== null },
-      ...{ linkCount: installCount, linkCountMax, fullCount, days, refusals, mix },
-      ...{ domainCount: domains.length, domainCountMax: core.limits.domainsPerProviderMax },
+      ...{ isActive: isActive(provider, nowMs), fullCount, days, refusals, mix, quotas },
+      ...{ linkCount: installCount, linkCountMax: linksMaxOf(core, provider) },
       disabledWebhookCount: webhooks.filter(({ disabled }) => disabled !== null).length,
       next: next.messages.map(({ id, dueAtMs, notificationType, targetHwid, targetOs }) => ({
         ...{ id, dueAtMs, isPush: notificationType === PUSH },

@@ -231,5 +231,5 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
     return offers.map((offer) => answers.get(offer) as Acceptance);
   }
 
-  return { acceptOf, accept, check };
+  return { acceptOf, accept, check, usage: on.usage };
 }

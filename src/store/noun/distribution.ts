@@ -21,6 +21,7 @@ type DistributionNoun = Pick<
   Store,
   | 'addDistribution'
   | 'checkDistribution'
+  | 'readSendUsage'
   | 'listDistributions'
   | 'cancelDistribution'
   | 'listAllDistributions'
@@ -81,7 +82,7 @@ function statements(backend: Backend) {
 
 export function distributionNoun(backend: Backend): DistributionNoun {
   const on = statements(backend);
-  const { acceptOf, check } = acceptance(backend);
+  const { acceptOf, check, usage } = acceptance(backend);
   const once = onceSteps(backend);
   const noteEnds = distributionEnds(backend);
   const rides = rideSteps(backend);
@@ -101,6 +102,8 @@ export function distributionNoun(backend: Backend): DistributionNoun {
       }),
 
     checkDistribution: async (draft, guards) => backend.read(() => check({ draft, guards })),
+
+    readSendUsage: async (providerId) => backend.read(() => usage.get({ providerId })),
 
     listDistributions: async (providerId, { id, beforeId, countMax }) => {
       const bound = beforeId ?? Number.MAX_SAFE_INTEGER;

@@ -37,6 +37,10 @@ test('a preview is filtered, sized, and in each language', async () => {
     { locale: '', title: 'Hi', link: '', tree: ['a ', { tag: 'b', children: ['b'] }] },
     { locale: 'ru', title: 'Привет', link: '', tree: ['ру'] },
   ]);
+  // A language without a title has that of all.
+  const bare = form('a', { title: 'Hi', locales: { fa: { body: 'b' } } });
+  const { texts } = await browser.get('send.preview', { at, body: bare });
+  expect(texts[1]).toMatchObject({ locale: 'fa', title: 'Hi', tree: ['b'] });
   expect([preview.bytes > 100, preview.bytesMax]).toEqual([true, 4096]);
   const large = form('x'.repeat(3_100));
   expect(await browser.refusal('send.preview', { at, body: large })).toBe('message_too_large');

@@ -25,7 +25,12 @@ import {
 import { replacingSuite } from './replacing.ts';
 import { sendBoundsSuite } from './send-bounds.ts';
 
-type Method = 'addDistribution' | 'checkDistribution' | 'listDistributions' | 'cancelDistribution';
+type Method =
+  | 'addDistribution'
+  | 'checkDistribution'
+  | 'readSendUsage'
+  | 'listDistributions'
+  | 'cancelDistribution';
 
 const INTERVAL_MS = 300_000;
 const GENERAL = { ...UNGUARDED, generalIntervalMs: INTERVAL_MS };
@@ -207,6 +212,22 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       const few = { ...UNGUARDED, bounds: { ...UNGUARDED.bounds, sendsPerMinuteMax: 1 } };
       expect(await check(NOW_MS, few)).toBe('too_many_sends');
       expect(await store.listDistributions(id, ALL)).toHaveLength(1);
+    });
+  },
+
+  readSendUsage(opened) {
+    test('what the provider sent in the window, and keeps', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      const none = { lastGeneralAtMs: null, sendCount: 0, keptBytes: 0, ledgerCount: 0 };
+      expect(await store.readSendUsage(id)).toMatchObject(none);
+      const sent = draft(id);
+      await store.addDistribution(sent, UNGUARDED, ACT);
+      expect(await store.readSendUsage(id)).toMatchObject({
+        ...{ sendsFromMs: sent.createdAtMs, sendCount: 1, ledgerCount: 0 },
+        keptBytes: Buffer.byteLength(sent.payload) + sent.targetHwid.length + 200,
+      });
+      expect(await store.readSendUsage(id + 1)).toBeNull();
     });
   },
 
