@@ -12,6 +12,7 @@ import { addRide, givenRide, type RideOptions, rideView } from './buttons.ts';
 import { confirm, counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { KEY_FILE, type KeyOptions, printCredentials, readKey } from './key.ts';
+import { addPage, givenPage, type PageOptions, pageView } from './page.ts';
 import { addPolicy, givenPolicy, type PolicyOptions, policySheet, policyView } from './policy.ts';
 import { granted, refusal } from './refusal.ts';
 import { sheet } from './table.ts';
@@ -23,7 +24,12 @@ interface AddOptions extends CommonOptions, KeyOptions, Terms, PolicyOptions {
   code?: string;
 }
 
-interface SetOptions extends CommonOptions, Partial<Terms>, PolicyOptions, RideOptions {
+interface SetOptions
+  extends CommonOptions,
+    Partial<Terms>,
+    PolicyOptions,
+    RideOptions,
+    PageOptions {
   name?: string;
 }
 
@@ -49,6 +55,7 @@ function view(provider: Provider, nowMs: number) {
     max_links: provider.installCountMax,
     ...policyView(provider),
     ...rideView(provider),
+    ...pageView(provider),
     created_at: showTime(provider.createdAtMs),
     old_key_until: isOldKeyValid ? showTime(provider.previousKeyUntilMs ?? 0) : null,
   };
@@ -99,6 +106,7 @@ async function show(context: CliContext, code: string, options: CommonOptions): 
     max_links: facts.max_links ?? 'default',
     ...policySheet(provider, NO_POLICY),
     ...rideView(provider),
+    ...pageView(provider),
     created_at: facts.created_at,
     old_key_until: facts.old_key_until ?? 'no old key',
   });
@@ -129,6 +137,7 @@ async function set(context: CliContext, code: string, options: SetOptions): Prom
     ...(maxLinks !== undefined && { installCountMax: orNull(maxLinks) }),
     ...givenPolicy(options),
     ...givenRide(options),
+    ...givenPage(options),
   };
   if (Object.keys(wanted).length === 0) {
     throw new UsageError('nothing to set: give --name, --plan or another option that changes it');
@@ -203,7 +212,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .option(...PLAN)
     .option(...EXPIRES)
     .option(...MAX_LINKS);
-  addRide(addPolicy(setting)).action((code: string, options: SetOptions) =>
+  addPage(addRide(addPolicy(setting))).action((code: string, options: SetOptions) =>
     set(context, code, options),
   );
 

@@ -1,5 +1,6 @@
 /** Times and dates. The dates of the specification are in UTC+3 without summer time. */
 
+export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 const UTC3_MS = 3 * HOUR_MS;

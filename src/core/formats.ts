@@ -188,6 +188,13 @@ export const RIDE = choice(['off', 'notifications'] as const);
 export const RIDE_DESKTOP = choice([0, 1] as const);
 export const BUTTONS = choice(['missing', 'always'] as const);
 
+/** The name and the colour of the page of a provider's users. */
+export const PAGE_NAME = text(
+  /^(?=.*\S)[^\p{Cc}\p{Cs}\u2028\u2029\uFFFD]{1,64}$/u,
+  'one line of 1 to 64 characters in UTF-8',
+);
+export const PAGE_COLOR = text(/^#[0-9a-fA-F]{6}$/, '# and six hexadecimal digits');
+
 /** A text that links are searched for. */
 export const LINK_SEARCH = text(
   /^[^\p{Cc}\p{Cs}\u2028\u2029\uFFFD]{1,64}$/u,

@@ -31,6 +31,7 @@ import { endpoints } from './endpoints/index.ts';
 import { messagingEndpoints } from './endpoints/messaging.ts';
 import { GATE_PATH } from './gate/gate.ts';
 import { interpret, reportFault } from './interpreter.ts';
+import type { MyDoor } from './my/door.ts';
 import type { CallDeps } from './request/call.ts';
 import { STREAM_PATH } from './stream/device-stream.ts';
 import type { Streams } from './stream/stream.ts';
@@ -46,15 +47,21 @@ const DEVICE_PATHS = '/device/';
 /** The console: its page, its calls and its streams. */
 type ConsoleParts = ConsoleDeps & { files: ConsoleFiles; live: LiveStreams };
 
+/** What answers devices and their people beside the endpoints. */
+interface DeviceParts {
+  streams: Streams;
+  gate: Answering;
+  proxy: PanelProxy;
+  my: MyDoor;
+}
+
 /** Null if the request became a WebSocket. */
 type Answering = (request: Request) => Maybe<Response | null>;
 
 /** Assembles the plugins, and answers to all other requests. */
 export function mount(
   deps: CallDeps,
-  streams: Streams,
-  gate: Answering,
-  proxy: PanelProxy,
+  { streams, gate, proxy, my }: DeviceParts,
   console: ConsoleParts,
 ): Elysia {
   const { clientOf, core, crowd, log, traffic } = deps;
@@ -62,7 +69,7 @@ export function mount(
   const app = new Elysia({ handler: { standardHostname: false } });
   const preflight = (path: string, request: Request) =>
     counted(traffic, traffic.tallyOf(path), request, answerPreflight());
-  const doors = { elsewhere: elsewhereOf(traffic), preflight, proxied: proxy.answer };
+  const doors = { elsewhere: elsewhereOf(traffic), preflight, proxied: proxy.answer, my };
   const paths = new Paths(doors, (request, answer) =>
     crowd.begin(request, (begun) => core.store.onBehalfOf(begun, clientOf, answer)),
   );
@@ -100,6 +107,8 @@ interface Doors {
   preflight(path: string, request: Request): Response;
   /** Answers requests for the hosts of panels; null: the request is for another host. */
   proxied: PanelProxy['answer'];
+  /** Answers the page of users, also at the hosts of panels; null: it is another path. */
+  my: MyDoor;
 }
 
 /** Handlers by path. Every request passes `begin`, which queues it and sets its client as party. */
@@ -119,8 +128,7 @@ class Paths {
   handler(path: string, answer: Answering): Answering {
     this.#answers.set(path, answer);
     const here: Answering = (request) =>
-      this.doors.proxied(request) ??
-      (isAt(path, request.url) ? answer(request) : this.#answer(request));
+      this.#outside(request) ?? (isAt(path, request.url) ? answer(request) : this.#answer(request));
     return (request) => this.begin(request, here);
   }
 
@@ -128,7 +136,12 @@ class Paths {
     return this.begin(request, this.#anywhere);
   }
 
-  #anywhere: Answering = (request) => this.doors.proxied(request) ?? this.#answer(request);
+  #anywhere: Answering = (request) => this.#outside(request) ?? this.#answer(request);
+
+  #outside(request: Request): Promise<Response> | null {
+    const { my, proxied } = this.doors;
+    return my(request) ?? proxied(request);
+  }
 
   #answer(request: Request): Maybe<Response | null> {
     const path = plainPath(request.url);

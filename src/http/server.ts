@@ -18,6 +18,7 @@ import type { WireSettings } from './endpoint.ts';
 import { type GateSettings, makeGate } from './gate/gate.ts';
 import { type Listener, type ListenOptions, listen } from './listener.ts';
 import { mount } from './mount.ts';
+import { type MySettings, makeMy } from './my/door.ts';
 import { clientAddress, countedAs, plainIPv4 } from './request/address.ts';
 import { BODY_TIME_MAX_MS } from './request/body.ts';
 import type { CallDeps } from './request/call.ts';
@@ -33,6 +34,7 @@ export interface ServerSettings
     TrafficSettings,
     GateSettings,
     RideSettings,
+    MySettings,
     UpstreamSettings {
   readonly authFailuresPerMinuteMax: number;
   readonly registrationsPerMinuteMax: number;
@@ -159,7 +161,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const site = { ...deps, connectionOf, passwords: makePasswords(stopping.signal) };
   const live = new LiveStreams(site);
   const files = options.consoleFiles ?? new Map();
-  const app = mount(deps, streams, gate, proxy, { ...site, live, files });
+  const my = makeMy({ ...deps, settings, proxy, guessed });
+  const app = mount(deps, { streams, gate, proxy, my }, { ...site, live, files });
   const listener = listen(
     app,
     { ...options, tls: options.tls ?? null },

@@ -176,6 +176,7 @@ test('list and show tell everything but keys', async () => {
     without_hwid: null,
     ...{ ride: 'default', ride_desktop: 'no', buttons: 'missing' },
     ...{ support_url: null, web_page_url: null },
+    ...{ page: 'off', page_name: null, page_color: null },
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
     old_key_until: null,
   };

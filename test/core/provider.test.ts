@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { NO_PAGE } from '../../src/core/my.ts';
 import type { Provider } from '../../src/core/port/provider.ts';
 import type { ProviderKey } from '../../src/core/port/provider-key.ts';
 import type { Store } from '../../src/core/port/store.ts';
@@ -32,6 +33,7 @@ const provider: Provider = {
   previousKeyUntilMs: 1_000,
   ...NO_POLICY,
   ...NO_RIDE_TERMS,
+  ...NO_PAGE,
 };
 
 /** A core that knows one provider and remembers what it was asked for. */

@@ -46,6 +46,7 @@ import { ledgerContract } from './contract/ledger.ts';
 import { linkContract } from './contract/link.ts';
 import { linkEndContract } from './contract/link-end.ts';
 import { messageContract } from './contract/message.ts';
+import { myContract } from './contract/my.ts';
 import { namedContract } from './contract/named.ts';
 import { nodeContract } from './contract/node.ts';
 import { openContractStore } from './contract/open.ts';
@@ -82,6 +83,7 @@ export const PARTS = {
     ...{ ...installContract, ...slotContract, ...linkContract },
     ...{ ...linkEndContract, ...domainContract },
     ...idempotencyContract,
+    ...myContract,
   },
   account: { ...accountContract, ...sessionContract },
   job: { ...jobContract, ...deviceMixContract },

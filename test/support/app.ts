@@ -152,6 +152,8 @@ const USUAL: Writable<ServerSettings> = {
   gateProviderIdFile: '',
   gateUpdateIntervalHours: 0,
   rideHosts: [],
+  myPath: '/my',
+  myUrl: '',
 };
 
 /** Receivers of webhooks that take everything. */

@@ -13,6 +13,7 @@ import { gatewaySettings } from './gateway.ts';
 import { limitsSettings } from './limits.ts';
 import { logSettings } from './log.ts';
 import { monitorSettings } from './monitor.ts';
+import { mySettings } from './my.ts';
 import { outgoingSettings } from './outgoing.ts';
 import { rideSettings } from './ride.ts';
 import { serverSettings } from './server.ts';
@@ -24,6 +25,7 @@ export const SETTINGS = {
   ...serverSettings,
   ...gateSettings,
   ...rideSettings,
+  ...mySettings,
   ...limitsSettings,
   ...databaseSettings,
   ...logSettings,

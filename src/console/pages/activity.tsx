@@ -18,7 +18,7 @@ const PATH = '/console/activity';
 const CALLS_MAX = 6;
 const ENOUGH = 20;
 
-const WHO = ['account', 'provider', 'operator', 'system'] as const;
+const WHO = ['account', 'provider', 'operator', 'system', 'user'] as const;
 const GROUPS = ['links', 'domains', 'messages', 'people', 'webhooks'] as const;
 
 const kept = () => ({ who: query.value.get('who'), group: query.value.get('group') });
@@ -69,7 +69,7 @@ function changesOf({ action, change }: Entry): string[] {
 function actorOf({ key, name, who }: Entry): string {
   const { actors, byKey } = texts.activity;
   if (who === 'account') return name;
-  if (who === 'system') return actors.system;
+  if (who === 'system' || who === 'user') return actors[who];
   if (who === 'operator') return `${actors.operator} ${name}`;
   return key === null ? actors.provider : byKey(key);
 }

@@ -133,19 +133,17 @@ export function updateProvider(before: Provider, after: Provider): Deed[] {
   );
   const isResumed = after.suspendedAtMs === null;
   const rest = withText(
-    changesOf(
-      { ...subscriptionOf(before), ...policyFacts(before), ...rideFacts(before) },
-      { ...subscriptionOf(after), ...policyFacts(after), ...rideFacts(after) },
-    ),
+    changesOf(factsOfProvider(before), factsOfProvider(after)),
     'name',
     before.name !== after.name,
   );
+  const terms = withText(rest, 'page_name', before.myName !== after.myName);
   const deeds: Deed[] = [];
   if (suspension !== null) {
     const action = isResumed ? 'provider.resume' : 'provider.suspend';
     deeds.push({ action, ...about, change: suspension });
   }
-  if (rest !== null) deeds.push({ action: 'provider.set', ...about, change: rest });
+  if (terms !== null) deeds.push({ action: 'provider.set', ...about, change: terms });
   return deeds;
 }
 
@@ -262,6 +260,14 @@ const rideFacts = (own: OwnRideTerms): Facts => ({
   ride_desktop: own.rideDesktop === 1 ? 1 : null,
   buttons: own.buttons,
   ...buttonFacts(own),
+});
+
+const factsOfProvider = (own: Provider): Facts => ({
+  ...subscriptionOf(own),
+  ...policyFacts(own),
+  ...rideFacts(own),
+  page: own.my === 1 ? 'on' : null,
+  page_color: own.myColor,
 });
 
 /** Most links have no policy of their own. */

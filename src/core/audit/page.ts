@@ -18,7 +18,7 @@ const GROUPS = {
 export type ActionGroup = keyof typeof GROUPS;
 export const ACTION_GROUPS = Object.keys(GROUPS) as [ActionGroup, ...ActionGroup[]];
 
-export const ACTOR_KINDS = ['account', 'operator', 'provider', 'system'] as const;
+export const ACTOR_KINDS = ['account', 'operator', 'provider', 'system', 'user'] as const;
 
 /** Position of a page: entries before `entry`, in blocks before `block`. */
 export interface AuditPlace {

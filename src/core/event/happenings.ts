@@ -100,9 +100,12 @@ export const KIND_OF_END: Readonly<Record<EndReason, EventKind>> = {
 export function slotEnded(
   { link, hwid, lastSeenAtMs, newHwid }: EndedSlot,
   why: EndReason,
+  isByUser = false,
 ): Happening {
   const kind = KIND_OF_END[why];
-  if (kind === 'device.removed') return happening(kind, { ...linkFacts(link), hwid, why });
+  if (kind === 'device.removed') {
+    return happening(kind, { ...linkFacts(link), hwid, why: isByUser ? 'freed' : why });
+  }
   const last_seen_at = isoTime(lastSeenAtMs);
   return happening(kind, { install_id: link.id, hwid, new_hwid: newHwid, last_seen_at });
 }

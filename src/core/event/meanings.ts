@@ -42,7 +42,7 @@ export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Mean
   },
   'device.admitted': { about: 'a new device took a slot', fields: [...LINK, 'hwid'] },
   'device.removed': {
-    about: 'a device lost its slot: deleted, or forgotten by the operator',
+    about: 'a device lost its slot: deleted, freed by its user, or forgotten by the operator',
     fields: [...LINK, 'hwid', 'why'],
   },
   'device.replaced': {

@@ -2,8 +2,8 @@
 
 /** The author of a deed. No field is secret. */
 export interface Actor {
-  kind: 'account' | 'operator' | 'provider' | 'system';
-  /** Of an account, of the operator on the machine, a provider's code, a part of the program. */
+  kind: 'account' | 'operator' | 'provider' | 'system' | 'user';
+  /** Of an account, of the operator on the machine, a provider's code, a part; `user` of a link. */
   name: string;
   /** The provider's key, as `keyFingerprint` of core/secret.ts names it. */
   key?: string;

@@ -2,6 +2,7 @@
 
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
+import type { OwnPage } from './my.ts';
 import type { OwnRideTerms } from './ride.ts';
 import type { OwnPolicy } from './slot.ts';
 
@@ -9,7 +10,7 @@ export const PLANS = ['basic', 'pro', 'enterprise'] as const;
 
 export type Plan = (typeof PLANS)[number];
 
-export interface Provider extends OwnPolicy, OwnRideTerms {
+export interface Provider extends OwnPolicy, OwnRideTerms, OwnPage {
   id: number;
   code: string;
   name: string;
@@ -29,7 +30,10 @@ export interface Provider extends OwnPolicy, OwnRideTerms {
 }
 
 /** A change of a provider; absent fields stay unchanged. */
-export interface ProviderChange extends Partial<OwnPolicy>, Partial<OwnRideTerms> {
+export interface ProviderChange
+  extends Partial<OwnPolicy>,
+    Partial<OwnRideTerms>,
+    Partial<OwnPage> {
   name?: string;
   plan?: Plan;
   activeUntilMs?: number | null;

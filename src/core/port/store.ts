@@ -30,6 +30,7 @@ import type { KeepingStore } from './keeping.ts';
 import type { LinkStore } from './link.ts';
 import type { LinkEndStore } from './link-end.ts';
 import type { ImportStore } from './moving.ts';
+import type { MyStore } from './my.ts';
 import type { NodeStore } from './node.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { ProviderStore } from './provider.ts';
@@ -50,6 +51,7 @@ export interface Store
     LinkStore,
     LinkEndStore,
     SlotStore,
+    MyStore,
     DomainStore,
     DeviceStore,
     DeviceMixStore,

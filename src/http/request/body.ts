@@ -47,6 +47,31 @@ export async function readBody(
   return readJsonObject(bytes, { ...REQUEST_BOUNDS, bytesMax }, 'the body');
 }
 
+/**
+ * Reads the form of a page. Returns null if it is longer than `bytesMax`, did not arrive in time or
+ * to its end, or is no form.
+ */
+export async function readForm(
+  request: Request,
+  bytesMax: number,
+  timeMaxMs: number,
+): Promise<URLSearchParams | null> {
+  const { headers } = request;
+  const isForm = headers.get('content-type')?.startsWith('application/x-www-form-urlencoded');
+  if (!isForm || Number(headers.get('content-length') ?? bytesMax) > bytesMax) return null;
+  const patience = new AbortController();
+  const timer = setTimeout(() => patience.abort(), timeMaxMs);
+  try {
+    const bytes = await unlessAborted(patience.signal, readBytes(request, bytesMax));
+    if (bytes === null || bytes === TOO_LONG) return null;
+    return new URLSearchParams(new TextDecoder().decode(bytes));
+  } catch {
+    return null;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 const TOO_MANY = 'too many large bodies are under way: send them one after the other';
 
 function tooLong(bytesMax: number): Misfit {

@@ -51,6 +51,8 @@ interface ProxyDeps extends ProxyOptions {
 export interface PanelProxy {
   /** Answers a request for a panel's host; null: the request is for another host. */
   answer(request: Request): Promise<Response> | null;
+  /** Returns the panel for whose host a request is; null: for none. */
+  upstreamOf(request: Request): Upstream | null;
   /** Waits for `answered`; ends the questions in flight after {@link LAST_MS}. */
   stop(answered: Promise<void>): Promise<void>;
 }
@@ -81,6 +83,7 @@ export function makeProxy(options: ProxyOptions): PanelProxy {
       const panel = panels.of(request.url);
       return panel === null ? null : conclude(deps, tally, request, panel);
     },
+    upstreamOf: (request) => panels.of(request.url)?.upstream ?? null,
     stop: async (answered) => {
       const timer = setTimeout(() => {
         isEnding = true;

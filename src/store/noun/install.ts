@@ -217,7 +217,8 @@ export function linkChangeSteps(backend: Backend, on: SlotsOn = linkOn(backend))
       if (slot === null) return { deviceCount: link.deviceCount };
       const row = { ...slot, installId, providerId };
       yield* lockSlots([row]);
-      const why = { why: 'deleted', actor: act.actor.name, forDeviceId: null } as const;
+      const { kind, name: actor } = act.actor;
+      const why = { why: 'deleted', actor, isByUser: kind === 'user', forDeviceId: null } as const;
       yield* endSlot(notes, row, { ...why, nowMs: act.atMs });
       notes.audit(act, deeds.freeSlot(installId, hwid), providerId);
       return { deviceCount: link.deviceCount - 1 };

@@ -30,6 +30,7 @@ import { ledgerNoun } from './ledger.ts';
 import { linkNoun } from './link.ts';
 import { linkEndNoun } from './link-end.ts';
 import { messageNoun } from './message.ts';
+import { myNoun } from './my.ts';
 import { namedNoun } from './named.ts';
 import { outboxNoun } from './outbox.ts';
 import { passkeyNoun } from './passkey.ts';
@@ -84,6 +85,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...linkEndNoun(backend),
     ...jobNoun(backend),
     ...slotNoun(backend),
+    ...myNoun(backend),
     ...removalNoun(backend),
     ...importNoun(backend),
     ...domainNoun(backend),

@@ -7,6 +7,7 @@ import type { Provider, ProviderStore } from '../../core/port/provider.ts';
 import type { OwnRideTerms } from '../../core/port/ride.ts';
 import { NO_POLICY, NO_RIDE_TERMS } from '../../core/slot.ts';
 import { type Backend, value } from '../backend.ts';
+import { PAGE_COLUMNS, SET_PAGE } from './my.ts';
 import { NEW_POLICY, POLICY_COLUMNS, POLICY_VALUES, SET_POLICY } from './policy.ts';
 import { BUTTON_VALUES, NEW_BUTTONS, RIDE_COLUMNS, ridesChanged, SET_RIDE } from './ride-terms.ts';
 
@@ -15,7 +16,7 @@ export const PROVIDER_COLUMNS = sql.raw(`
   install_count_max AS "installCountMax", install_count AS "installCount",
   created_at_ms AS "createdAtMs", key_hash AS "keyHash", previous_key_hash AS "previousKeyHash",
   previous_key_until_ms AS "previousKeyUntilMs", ${POLICY_COLUMNS},
-  ${RIDE_COLUMNS}`);
+  ${RIDE_COLUMNS}, ${PAGE_COLUMNS}`);
 
 function statements(backend: Backend) {
   const ofCode = sql`code = ${value('code')}`;
@@ -41,7 +42,7 @@ function statements(backend: Backend) {
           active_until_ms = ${value('activeUntilMs')},
           install_count_max = ${value('installCountMax')},
           suspended_at_ms = ${value('suspendedAtMs')}, ${SET_POLICY},
-          ${SET_RIDE}
+          ${SET_RIDE}, ${SET_PAGE}
         WHERE ${ofCode}`),
     ridesChanged: ridesChanged(backend),
     rotate: backend.prepare(sql`
@@ -55,7 +56,7 @@ function statements(backend: Backend) {
 /** Fields that change what rides. */
 const RIDE_FIELDS = [
   ...(Object.keys(NO_RIDE_TERMS) as (keyof OwnRideTerms)[]),
-  ...(['activeUntilMs', 'suspendedAtMs'] as const),
+  ...(['activeUntilMs', 'suspendedAtMs', 'my'] as const),
 ];
 
 type ProviderNoun = Omit<ProviderStore, 'closeProvider' | 'removeProvider'>;

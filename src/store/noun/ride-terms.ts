@@ -22,7 +22,7 @@ export const SET_RIDE = sql`ride = ${value('ride')}, ride_desktop = ${value('rid
 export const ridesChanged = ({ prepare }: Statements) =>
   prepare(sql`
     UPDATE provider SET ride_version = ride_version + 1,
-      ride_until_ms = CASE WHEN coalesce(support_url, web_page_url) IS NOT NULL
+      ride_until_ms = CASE WHEN coalesce(support_url, web_page_url) IS NOT NULL OR my = 1
         THEN ${sql.raw(String(TIME_MAX_MS))} ELSE coalesce((
           SELECT max(CASE WHEN r.part = 'message' THEN 2 * r.until_ms - r.from_ms
             ELSE r.until_ms END)

@@ -22,6 +22,8 @@ interface Circumstances {
   why: EndReason;
   /** Name of the actor as in the audit log; `device`: a newcomer. */
   actor: string;
+  /** True: the user of the link freed it. */
+  isByUser?: boolean;
   /** The newcomer that takes the slot; null: none. */
   forDeviceId: number | null;
   nowMs: number;
@@ -115,9 +117,10 @@ export function slotEndSteps(backend: Statements) {
     /** Ends a slot, unless it has ended. The write has locked the rows that this changes. */
     *endSlot(notes: Notes, slot: SlotRow, circumstances: Circumstances): Step<void> {
       const { slotId, installId, providerId } = slot;
-      const { nowMs, forDeviceId, why } = circumstances;
+      const { isByUser, ...end } = circumstances;
+      const { nowMs, forDeviceId, why } = end;
       const [recorded, [last, another]] = yield* backend.together([
-        () => on.record.run({ slotId, ...circumstances }),
+        () => on.record.run({ slotId, ...end }),
         () => on.left.all({ slotId }),
       ]);
       if (recorded === 0) return;
@@ -129,7 +132,7 @@ export function slotEndSteps(backend: Statements) {
         if (row === null) throw new Error(`slot ${slotId} is gone`);
         const { installLimit, deviceCount, ...ended } = row;
         const link = { id: installId, installLimit, deviceCount: deviceCount - 1 };
-        notes.event(providerId, nowMs, () => slotEnded({ link, ...ended }, why));
+        notes.event(providerId, nowMs, () => slotEnded({ link, ...ended }, why, isByUser));
       }
       yield* backend.together([
         () => on.end.run({ slotId }),

@@ -26,7 +26,7 @@ export const coreRules: readonly MutatedFile[] = [
       ['before.note !== after.note', 'before.note === after.note'],
       ['before.name !== after.name,', 'before.name === after.name,'],
       ['hwids === 0 ? null :', 'hwids > 0 ? null :'],
-      ['if (rest !== null) deeds.push', 'if (rest !== null && suspension === null) deeds.push'],
+      ['if (terms !== null) deeds.push', 'if (terms !== null && suspension === null) deeds.push'],
       [
         `before.status === after.status ? 'domain.rename' : turned;`,
         `before.status !== after.status ? 'domain.rename' : turned;`,

@@ -17,6 +17,7 @@ import { jobFiles } from './jobs.ts';
 import { known } from './known.ts';
 import { liveFiles } from './live.ts';
 import { machine } from './machine.ts';
+import { myFiles } from './my.ts';
 import { nounMessages } from './noun-messages.ts';
 import { operatorFiles } from './operator.ts';
 import { outbox } from './outbox.ts';
@@ -40,6 +41,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...roomFiles,
   ...operatorFiles,
   ...gate,
+  ...myFiles,
   ...config,
   ...commandLineFiles,
   ...consoleFiles,

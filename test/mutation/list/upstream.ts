@@ -160,8 +160,8 @@ export const upstream: readonly MutatedFile[] = [
     file: 'src/http/mount.ts',
     tests: ['test/http/upstream/proxy.test.ts'],
     changes: [
-      ['this.doors.proxied(request) ??\n      (isAt', '(isAt'],
-      ['=> this.doors.proxied(request) ?? this.#answer(request);', '=> this.#answer(request);'],
+      ['this.#outside(request) ?? (isAt', '(isAt'],
+      ['=> this.#outside(request) ?? this.#answer(request);', '=> this.#answer(request);'],
     ],
   },
   {

@@ -3,6 +3,7 @@
 import { COUNTING_RACES } from './counting-race.ts';
 import { IDEMPOTENCY_RACES } from './idempotency-race.ts';
 import { IMPORT_RACES } from './import-race.ts';
+import { MY_RACES } from './my.ts';
 import { OUTBOX_RACES } from './outbox-race.ts';
 import { type Race, SINGLE_RACES } from './race.ts';
 import { SERIAL_RACES } from './serial-race.ts';
@@ -14,4 +15,5 @@ export const RACES: Readonly<Record<string, Race>> = {
   ...IMPORT_RACES,
   ...IDEMPOTENCY_RACES,
   ...COUNTING_RACES,
+  ...MY_RACES,
 };

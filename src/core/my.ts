@@ -1,0 +1,201 @@
+/**
+ * The page of the person with the phone: the places of a link, and one of them freed. A
+ * name of the link opens it; nothing tells an unknown link from one whose page is shut.
+ */
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { actAt } from './audit/entry.ts';
+import { HOUR_MS, MINUTE_MS } from './calendar.ts';
+import type { Core } from './core.ts';
+import { readInstallCode } from './formats.ts';
+import { hostHash, hostName } from './host-name.ts';
+import { type KeyPath, keyIn, readPath } from './key-path.ts';
+import { isRefused } from './outcome.ts';
+import type { KeptRefusal } from './port/figure.ts';
+import type { LinkDevice } from './port/link.ts';
+import { after, type Maybe } from './port/maybe.ts';
+import type { FreeRefusal, MyLink, MyName, OwnPage } from './port/my.ts';
+import type { Provider } from './port/provider.ts';
+import { isActive } from './provider.ts';
+import { subscriptionKeyHash } from './secret.ts';
+import { DEVICES_MAX } from './slot.ts';
+
+export const NO_PAGE: OwnPage = { my: 0, myName: null, myColor: null };
+
+/** Most characters of what a person types or pastes to open a page. */
+export const MY_TEXT_LENGTH_MAX = 1_024;
+
+/** Minutes for which a reference to a device is good. */
+const REFERENCE_MINUTES = 15;
+const MAC_BYTES = 12;
+const REFERENCE = /^[0-9a-z]{1,9}\.[-_A-Za-z0-9]{16}$/;
+
+/** Returns true if the users of a provider have pages now. */
+export const hasPages = (provider: Provider, nowMs: number): boolean =>
+  provider.my === 1 && isActive(provider, nowMs);
+
+/** The templates of a host's paths, and the provider of its links; null: any. */
+export interface KeyPaths {
+  keyPaths: readonly KeyPath[];
+  providerCode: string | null;
+}
+
+const NAMED = /[?&#](?:installid|link)=([A-Za-z0-9]{8,12})(?:[&#]|$)/i;
+
+/**
+ * Reads the name of a link in what a person has: its code, the address of its subscription, or that
+ * of its page. Null: it is none of them.
+ */
+export function readMyName(
+  given: string,
+  ofHost: (host: string) => KeyPaths,
+  providerCode: string | null,
+): MyName | null {
+  const text = given.trim();
+  if (text.length > MY_TEXT_LENGTH_MAX) return null;
+  const code = readInstallCode(NAMED.exec(text)?.[1] ?? text);
+  if (!isRefused(code)) return { installCode: code, providerCode, domainHash: null };
+  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`);
+  const host = url === null ? null : hostName(url.host);
+  const path = url === null ? null : readPath(url.pathname);
+  if (host === null || path === null) return null;
+  const { keyPaths, ...site } = ofHost(host);
+  const key = keyIn(keyPaths, path);
+  if (key === null || isRefused(key)) return null;
+  return {
+    subscriptionKeyHash: subscriptionKeyHash(key),
+    providerCode: site.providerCode ?? providerCode,
+    domainHash: hostHash(host),
+  };
+}
+
+/** The purpose of a reference: to free the device's place, or to know the device again. */
+type Purpose = 'free' | 'this';
+
+type Signing = Pick<MyLink, 'installId' | 'installCode' | 'keyHash'>;
+
+function macOf(link: Signing, purpose: Purpose, subject: string, until: number): Buffer {
+  const text = ['my', purpose, link.installId, link.installCode, subject, until].join('\n');
+  return createHmac('sha256', link.keyHash).update(text).digest().subarray(0, MAC_BYTES);
+}
+
+/** Makes a reference to a device that tells nothing of it, and is good for minutes. */
+export function makeReference(
+  link: Signing,
+  purpose: Purpose,
+  subject: string,
+  nowMs: number,
+): string {
+  const until = Math.floor(nowMs / MINUTE_MS) + REFERENCE_MINUTES;
+  const mac = macOf(link, purpose, subject, until).toString('base64url');
+  return `${until.toString(36)}.${mac}`;
+}
+
+/** Finds what a reference names; undefined: it names none of these, or its time is over. */
+function findReferred<T>(
+  link: Signing,
+  purpose: Purpose,
+  reference: string,
+  { among, subjectOf, nowMs }: { among: readonly T[]; subjectOf(one: T): string; nowMs: number },
+): T | undefined {
+  if (!REFERENCE.test(reference)) return undefined;
+  const [first = '', mac = ''] = reference.split('.');
+  const until = Number.parseInt(first, 36);
+  const minute = Math.floor(nowMs / MINUTE_MS);
+  if (until < minute || until > minute + REFERENCE_MINUTES) return undefined;
+  const given = Buffer.from(mac, 'base64url');
+  return among.find((one) => timingSafeEqual(given, macOf(link, purpose, subjectOf(one), until)));
+}
+
+/** A slot with its device, which is another one if the device comes back. */
+const slotSubject = ({ hwid, registeredAtMs }: LinkDevice) => `${hwid} ${registeredAtMs}`;
+const deviceSubject = ({ hwid }: { hwid: string }) => hwid;
+
+/** Returns the reference by which a page knows a device again. */
+export const thisReference = (link: Signing, hwid: string, nowMs: number): string =>
+  makeReference(link, 'this', hwid, nowMs);
+
+/** A place as its page shows it, without the HWID. */
+export interface MyPlace extends Pick<LinkDevice, 'hwid' | 'os' | 'osVersion' | 'deviceName'> {
+  lastSeenAtMs: number;
+  /** True for the device from which the page was opened. */
+  isThis: boolean;
+  reference: string;
+}
+
+export interface MyPage {
+  link: MyLink;
+  places: MyPlace[];
+  /** The device from which the page was opened, which the link refused; null: none. */
+  waiting: { deviceName: string; os: string } | null;
+  /** Time from which the next place may be freed. */
+  freeFromMs: number;
+}
+
+/** Returns the time from which the user of a link may free a slot. */
+export const freeFromMs = ({
+  freedAtMs,
+  coolDownHours,
+}: Pick<MyLink, 'freedAtMs' | 'coolDownHours'>): number =>
+  freedAtMs === null ? 0 : freedAtMs + coolDownHours * HOUR_MS;
+
+/** Opens the page of a link; null: it has none, or no link has the name. */
+export function openMy(
+  core: Core,
+  name: MyName,
+  reference: string | null,
+  nowMs: number,
+): Maybe<MyPage | null> {
+  return after(core.store.findMy(name, nowMs), (link) =>
+    link === null ? null : pageOf(core, link, reference, nowMs),
+  );
+}
+
+async function pageOf(
+  { store }: Core,
+  link: MyLink,
+  reference: string | null,
+  nowMs: number,
+): Promise<MyPage> {
+  const { installId, providerId } = link;
+  const devices = await store.listLinkDevices(providerId, installId, DEVICES_MAX);
+  const referred = <T extends { hwid: string }>(among: readonly T[]) =>
+    reference === null
+      ? undefined
+      : findReferred<T>(link, 'this', reference, { among, subjectOf: deviceSubject, nowMs });
+  const known = referred(devices);
+  const isAsked = known === undefined && reference !== null;
+  const refused: KeptRefusal[] = isAsked ? await store.listRefused(installId) : [];
+  const waiting = referred<KeptRefusal>(refused.filter(({ hwid }) => hwid !== ''));
+  return {
+    link,
+    places: devices.map((device) => ({
+      ...device,
+      isThis: device === known,
+      reference: makeReference(link, 'free', slotSubject(device), nowMs),
+    })),
+    waiting: waiting ?? null,
+    freeFromMs: freeFromMs(link),
+  };
+}
+
+/**
+ * Frees the place that a reference names. Returns the link with `ok`, or with a refusal; null: the
+ * page is not there, as {@link openMy} has it.
+ */
+export async function freeMine(
+  core: Core,
+  name: MyName,
+  reference: string,
+  nowMs: number,
+): Promise<{ link: MyLink; says: 'ok' | FreeRefusal } | null> {
+  const link = await core.store.findMy(name, nowMs);
+  if (link === null) return null;
+  const { installId, providerId } = link;
+  const among = await core.store.listLinkDevices(providerId, installId, DEVICES_MAX);
+  const slot = findReferred(link, 'free', reference, { among, subjectOf: slotSubject, nowMs });
+  if (slot === undefined) return { link, says: 'slot_gone' };
+  const { hwid, registeredAtMs } = slot;
+  const wanted = { installId, providerId, hwid, registeredAtMs };
+  return { link, says: await core.store.freeOwnSlot(wanted, actAt(core, nowMs)) };
+}

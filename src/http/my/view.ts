@@ -1,0 +1,177 @@
+/** Writes the page of users: HTML that needs no script, below 10 KB. */
+
+import { DAY_MS, HOUR_MS, MINUTE_MS, sameUtcDay } from '../../core/calendar.ts';
+import { isSharedHwid } from '../../core/formats.ts';
+import type { MyPage, MyPlace } from '../../core/my.ts';
+import { Html, html, type Part } from '../document/html.ts';
+import { myStyle } from './style.ts';
+import { MY_TEXTS, type MyLanguage, type MyTexts } from './texts.ts';
+
+/** Places of a page. */
+export const PLACES_EACH = 8;
+/** Most characters of a name that a device gave itself. */
+const NAME_LENGTH_MAX = 32;
+
+/** What happened, above the places. */
+export type Said = 'freed' | 'gone' | 'cooling';
+
+export interface ViewOf {
+  language: MyLanguage;
+  /** The path of the page. */
+  path: string;
+  nowMs: number;
+}
+
+const RELATIVE = new Map<MyLanguage, Intl.RelativeTimeFormat>();
+
+function relative(language: MyLanguage): Intl.RelativeTimeFormat {
+  const known = RELATIVE.get(language);
+  if (known !== undefined) return known;
+  const made = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+  RELATIVE.set(language, made);
+  return made;
+}
+
+/** Says on which day a device was seen: more is not known. */
+function seenText(seenAtMs: number, { language, nowMs }: ViewOf): string {
+  const days = sameUtcDay(seenAtMs, nowMs)
+    ? 0
+    : Math.max(1, Math.floor(nowMs / DAY_MS) - Math.floor(seenAtMs / DAY_MS));
+  const [count, unit] =
+    days < 60 ? ([days, 'day'] as const) : ([Math.floor(days / 30), 'month'] as const);
+  return relative(language).format(-count, unit);
+}
+
+function inText(afterMs: number, language: MyLanguage): string {
+  const isSoon = afterMs < HOUR_MS;
+  const count = Math.ceil(afterMs / (isSoon ? MINUTE_MS : HOUR_MS));
+  return relative(language).format(count, isSoon ? 'minute' : 'hour');
+}
+
+const SYSTEMS: ReadonlyMap<string, string> = new Map([
+  ['ios', 'iOS'],
+  ['android', 'Android'],
+]);
+
+const short = (text: string): string => {
+  const characters = [...text];
+  if (characters.length <= NAME_LENGTH_MAX) return text;
+  return `${characters.slice(0, NAME_LENGTH_MAX - 1).join('')}…`;
+};
+
+const systemOf = ({ os, osVersion }: Pick<MyPlace, 'os' | 'osVersion'>) =>
+  short(`${SYSTEMS.get(os) ?? os} ${osVersion}`.trim());
+
+function nameOf({ deviceName, os }: { deviceName: string; os: string }, texts: MyTexts): string {
+  return short(deviceName) || short(SYSTEMS.get(os) ?? os) || texts.unnamed;
+}
+
+function placeItem(place: MyPlace, texts: MyTexts, view: ViewOf, mayFree: boolean): Html {
+  const name = isSharedHwid(place.hwid) ? texts.shared : nameOf(place, texts);
+  const system = systemOf(place);
+  const about = texts.seen(seenText(place.lastSeenAtMs, view));
+  const freeing = html`<details><summary aria-label="${texts.free}: ${name}">${texts.free}</summary>
+<button name="free" value="${place.reference}">${texts.confirm}</button></details>`;
+  const here = place.isThis ? html`<span class="here">${texts.here}</span> ` : '';
+  return html`<li><div><strong><bdi>${name}</bdi></strong>
+${here}<small>${system && html`<bdi>${system}</bdi> · `}${about}</small></div>
+${mayFree ? freeing : ''}</li>
+`;
+}
+
+/** Makes the document around the cards of a page. */
+function documentOf(
+  { language }: ViewOf,
+  head: { title: string; color: string | null; lead: Part },
+  cards: Part,
+): { text: string; style: string } {
+  const style = myStyle(head.color);
+  const { text } = html`<!doctype html>
+<html lang="${language}" dir="${language === 'fa' ? 'rtl' : 'ltr'}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${head.title}</title>
+<style>${new Html(style)}</style>
+</head>
+<body>
+<header><h1><bdi>${head.title}</bdi></h1>${head.lead}</header>
+<main>
+${cards}</main>
+</body>
+</html>
+`;
+  return { text, style };
+}
+
+/** Makes a card that says what is the matter. */
+const note = (role: 'alert' | 'status', text: Part): Html =>
+  html`<p class="card note" role="${role}">${text}</p>\n`;
+
+const PLAIN_TEXT = new Html(
+  'autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="1024" dir="ltr"',
+);
+
+/** Writes the page that asks for a link, and the one that found none. */
+export function askView(view: ViewOf, isNotFound: boolean) {
+  const texts = MY_TEXTS[view.language];
+  const card = html`${isNotFound ? note('alert', texts.notFound) : ''}
+<form class="card" method="post" action="${view.path}">
+<label for="link">${texts.ask}</label>
+<input type="text" id="link" name="link" ${PLAIN_TEXT} required aria-describedby="hint">
+<p class="hint" id="hint">${texts.askHint}</p>
+<button>${texts.open}</button>
+</form>
+`;
+  return documentOf(view, { title: texts.title, color: null, lead: '' }, card);
+}
+
+/** Makes the links to the other places of a link that has many. */
+function turning({ link, places }: MyPage, view: ViewOf, from: number): Part {
+  const texts = MY_TEXTS[view.language];
+  const to = (first: number, text: string) => {
+    const at = `${view.path}?link=${link.installCode}&from=${first}`;
+    return html`<a class="link" href="${at}">${text}</a> `;
+  };
+  const before = from > 0 ? to(Math.max(0, from - PLACES_EACH), texts.newer) : '';
+  const next = from + PLACES_EACH;
+  const after = next < places.length ? to(next, texts.older) : '';
+  return before === after ? '' : html`<p>${before}${after}</p>\n`;
+}
+
+/** Makes the list of places, each with its way to free it. */
+function placeList(page: MyPage, view: ViewOf, from: number): Html {
+  const texts = MY_TEXTS[view.language];
+  const { freeFromMs, link, places } = page;
+  if (places.length === 0) return html`<p class="card">${texts.none}</p>\n`;
+  const mayFree = view.nowMs >= freeFromMs;
+  const shown = places.slice(from, from + PLACES_EACH);
+  const rule = mayFree
+    ? texts.every(link.coolDownHours.toLocaleString(view.language))
+    : texts.next(inText(freeFromMs - view.nowMs, view.language));
+  return html`<form method="post" action="${view.path}">
+<input type="hidden" name="link" value="${link.installCode}">
+<ul>
+${shown.map((place) => placeItem(place, texts, view, mayFree))}</ul></form>
+${turning(page, view, from)}<p class="hint">${rule}</p>
+`;
+}
+
+/** Writes the page of a link, from its place `from` on. */
+export function linkView(page: MyPage, view: ViewOf, from: number, said: Said | null) {
+  const texts = MY_TEXTS[view.language];
+  const { link, waiting } = page;
+  const { myColor: color, supportUrl } = link;
+  const refused = waiting && texts.waiting(nameOf(waiting, texts));
+  const cards = html`${said === null ? '' : note('status', texts[said])}${
+    refused && said === null ? note('status', html`<bdi>${refused}</bdi>`) : ''
+  }${placeList(page, view, from)}${
+    supportUrl === null
+      ? ''
+      : html`<p><a class="link card" href="${supportUrl}" rel="noreferrer">${texts.support}</a></p>\n`
+  }`;
+  const number = (count: number) => count.toLocaleString(view.language);
+  const lead = html`<p>${texts.taken(number(link.deviceCount), number(link.installLimit))}</p>`;
+  return documentOf(view, { title: link.myName ?? texts.title, color, lead }, cards);
+}

@@ -1,0 +1,91 @@
+/** The page of users: its link, and a slot that its user frees. */
+
+import { sql } from 'drizzle-orm';
+import { freeFromMs } from '../../core/my.ts';
+import { INSTALL_ACTIVE } from '../../core/port/install.ts';
+import type { MyLink, MyStore } from '../../core/port/my.ts';
+import { NO_POLICY, policyOf } from '../../core/slot.ts';
+import { type Backend, value } from '../backend.ts';
+import { ACTIVE_BINDING } from '../status.ts';
+import { linkChangeSteps } from './install.ts';
+
+/** The columns of a provider's page. */
+export const PAGE_COLUMNS = `my, my_name AS "myName", my_color AS "myColor"`;
+export const SET_PAGE = sql`my = ${value('my')}, my_name = ${value('myName')},
+  my_color = ${value('myColor')}`;
+
+type Row = Omit<MyLink, 'coolDownHours'> & { coolDownHours: number | null };
+
+const linkOf = (row: Row): MyLink => ({
+  ...row,
+  coolDownHours: policyOf(NO_POLICY, { ...NO_POLICY, coolDownHours: row.coolDownHours })
+    .coolDownHours,
+});
+
+function statements(backend: Backend) {
+  const { join, once } = backend;
+  const link = sql`
+    SELECT i.id AS "installId", i.install_code AS "installCode",
+      i.install_limit AS "installLimit", i.device_count AS "deviceCount",
+      o.id AS "providerId", o.code AS "providerCode", o.key_hash AS "keyHash",
+      o.my_name AS "myName", o.my_color AS "myColor",
+      coalesce(i.support_url, o.support_url) AS "supportUrl", i.freed_at_ms AS "freedAtMs",
+      coalesce(i.cool_down_hours, o.cool_down_hours) AS "coolDownHours"
+    FROM install i ${join} provider o ON o.id = i.provider_id`;
+  const isOpen = sql`i.status = ${INSTALL_ACTIVE} AND o.my = 1 AND o.suspended_at_ms IS NULL
+    AND (o.active_until_ms IS NULL OR o.active_until_ms > ${value('nowMs')})
+    AND (CAST(${once('providerCode')} AS text) IS NULL OR o.code = ${once('providerCode')})`;
+  return {
+    byCode: backend.prepare<Row>(sql`
+        ${link} WHERE i.install_code = ${once('installCode')} AND ${isOpen}`),
+    /** Up to two links with the key, whose providers have bound the host. */
+    byKey: backend.prepare<Row>(sql`
+        ${link} WHERE i.subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}
+          AND ${isOpen} AND EXISTS (SELECT 1 FROM domain b
+            WHERE b.provider_id = i.provider_id AND b.domain_hash = ${once('domainHash')}
+              AND b.status = ${ACTIVE_BINDING}) LIMIT 2`),
+    lock: backend.prepare<Row>(sql`
+        ${link} WHERE i.id = ${value('installId')} AND i.status = ${INSTALL_ACTIVE} AND o.my = 1`),
+    slot: backend.prepare<{ id: number }>(sql`
+        SELECT s.id AS id FROM install_device s ${join} device d ON d.id = s.device_id
+        WHERE s.install_id = ${value('installId')} AND d.hwid = ${value('hwid')}
+          AND s.registered_at_ms = ${value('registeredAtMs')}`),
+    freed: backend.prepare(sql`
+        UPDATE install SET freed_at_ms = ${value('nowMs')} WHERE id = ${value('installId')}`),
+  };
+}
+
+export function myNoun(backend: Backend): MyStore {
+  const on = statements(backend);
+  const { free } = linkChangeSteps(backend);
+
+  return {
+    findMy: (name, nowMs) =>
+      backend.read(function* () {
+        const { domainHash, providerCode = null } = name;
+        if ('installCode' in name) {
+          const row = yield* on.byCode.get({ installCode: name.installCode, providerCode, nowMs });
+          return row && linkOf(row);
+        }
+        const { subscriptionKeyHash } = name;
+        const values = { subscriptionKeyHash, providerCode, domainHash, nowMs };
+        const [row, other] = yield* on.byKey.all(values);
+        return row === undefined || other !== undefined ? null : linkOf(row);
+      }),
+
+    freeOwnSlot: ({ installId, providerId, hwid, registeredAtMs }, act) =>
+      backend.write(function* (notes) {
+        // By statements of their own: the later ones see what others committed.
+        yield* backend.lockProvider(providerId);
+        yield* backend.lockRows({ install: [installId] });
+        const row = yield* on.lock.get({ installId });
+        if (row === null) return 'slot_gone';
+        if ((yield* on.slot.get({ installId, hwid, registeredAtMs })) === null) return 'slot_gone';
+        if (act.atMs < freeFromMs(linkOf(row))) return 'cooling_down';
+        const selector = { installCode: null, installId };
+        yield* free(notes, { providerId, selector, hwid }, act);
+        yield* on.freed.run({ installId, nowMs: act.atMs });
+        return 'ok';
+      }),
+  };
+}

@@ -1,0 +1,96 @@
+/** The page of users in a browser without scripts: shown, turned, and a place freed. */
+
+import { expect } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { ACT } from '../support/actor.ts';
+import { call, startTestApp, type TestApp } from '../support/app.ts';
+import { openPage, startChromium, testChromium } from '../support/chromium.ts';
+import { addLink, HASH, LINK, seedShop } from '../support/shop.ts';
+
+const AXE = readFileSync(join(import.meta.dir, '../../node_modules/axe-core/axe.min.js'), 'utf8');
+const MODELS = [
+  ...(['Pixel 9', 'iPhone 17', 'Galaxy S25', 'ThinkPad X1', 'iPad Air'] as const),
+  ...(['Redmi Note 15', 'MacBook Air', 'Galaxy A56', 'iPhone 16'] as const),
+];
+
+testChromium(
+  'without scripts a place is freed, in all languages and themes',
+  async () => {
+    const app = await startTestApp();
+    const browser = await startChromium();
+    try {
+      const own = await seedShop(app);
+      await addLink(app, own, LINK, 10);
+      const change = { my: 1, myName: 'Northwind', myColor: '#0f766e' } as const;
+      await app.core.store.updateProvider(own.code, change, ACT);
+      for (const [n, device_model] of MODELS.entries()) {
+        const facts = { os_name: n % 2 ? 'ios' : 'android', os_version: '15', device_model };
+        await call(app, '/install', null, { id: HASH, installid: LINK, hwid: `h${n}`, ...facts });
+        app.clock.advance(86_400_000);
+      }
+      const faults: string[] = [];
+      for (const [locale, colorScheme] of [
+        ...([
+          ['fa', 'light'],
+          ['ru', 'dark'],
+          ['zh-CN', 'light'],
+          ['en', 'dark'],
+        ] as const),
+      ]) {
+        const viewport = { width: 360, height: 760 };
+        const context = await browser.newContext({
+          javaScriptEnabled: false,
+          locale,
+          colorScheme,
+          viewport,
+        });
+        const { page, troubles } = await openPage(context, app.url);
+        await page.goto(`${app.url}/my?link=${LINK}`);
+        const shots = process.env['MY_SHOTS'];
+        if (shots) await page.screenshot({ path: `${shots}/my-${locale}.png`, fullPage: true });
+        const width = await page.locator('main').boundingBox();
+        expect(width?.width ?? 0).toBeLessThanOrEqual(360);
+        expect(troubles).toEqual([]);
+        await context.close();
+        // axe needs scripts of its own, which the page's policy does not forbid to the tester.
+        const looked = await browser.newContext({ bypassCSP: true, locale, colorScheme, viewport });
+        const { page: other } = await openPage(looked, app.url);
+        for (const path of ['/my', `/my?link=${LINK}`, '/my?link=Unknown00001']) {
+          await other.goto(`${app.url}${path}`);
+          await other.evaluate(AXE);
+          const found = await other.evaluate(
+            `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
+          );
+          faults.push(...(found as string[]).map((fault) => `${locale} ${path}: ${fault}`));
+        }
+        await looked.close();
+      }
+      expect(faults).toEqual([]);
+
+      await freeAPlace(browser, app);
+    } finally {
+      await browser.close();
+      await app.close();
+    }
+  },
+  60_000,
+);
+
+async function freeAPlace(browser: Browser, app: TestApp): Promise<void> {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const { page, troubles } = await openPage(context, app.url);
+  await page.goto(`${app.url}/my`);
+  await page.getByRole('textbox').fill(LINK);
+  await page.getByRole('button').click();
+  await page.getByText('9 of 10 places taken').waitFor();
+  const last = page.getByRole('listitem').filter({ hasText: 'iPhone 16' });
+  await last.locator('summary').click();
+  await last.getByRole('button').click();
+  await page.getByRole('status').waitFor();
+  expect(await page.getByText('8 of 10 places taken').count()).toBe(1);
+  expect(await page.getByText('iPhone 16').count()).toBe(0);
+  expect(await page.locator('summary').count()).toBe(0);
+  expect(troubles).toEqual([]);
+}
