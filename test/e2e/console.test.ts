@@ -78,7 +78,9 @@ testChromium('a provider signs in, sees its links, finds one and makes one', asy
   // Figures are saved every ten seconds.
   for (let n = 0; (await page.getByText(/^\d+ refusals?$/).count()) === 0 && n < 120; n++) {
     await page.reload();
-    await page.getByRole('heading', { name: 'Links that refused a device today' }).waitFor();
+    await page
+      .getByRole('heading', { name: 'Links that refused a device in the last 24 hours' })
+      .waitFor();
   }
   await page.getByText('the link is full').first().waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();

@@ -75,6 +75,24 @@ function Passkeys() {
               <button type="button" onClick={() => remove(id)}>
                 {words.remove}
               </button>
+              <details>
+                <summary>{words.rename}</summary>
+                <Form
+                  submit={words.rename}
+                  onSubmit={async ({ name: given = '' }) => {
+                    await call('account.passkey-rename', { id, name: given });
+                    await loaded.load();
+                  }}
+                >
+                  <Field
+                    label={words.passkeyName}
+                    name="name"
+                    maxLength={64}
+                    defaultValue={name}
+                    required
+                  />
+                </Form>
+              </details>
             </li>
           ))}
         </ul>
@@ -166,7 +184,11 @@ function SecondFactor() {
 function Sessions() {
   const loaded = useLoaded((signal) => call('session.list', {}, signal), '');
   const words = texts.account;
-  const end = (id: number) => call('session.end', { id }).then(loaded.load, loaded.load);
+  const problem = useSignal<string | null>(null);
+  const end = async (id: number) => {
+    problem.value = await call('session.end', { id }).then(() => null, wordsFor);
+    await loaded.load();
+  };
   return (
     <section class="card">
       <h2>{words.sessions}</h2>
@@ -191,21 +213,31 @@ function Sessions() {
           ))}
         </ul>
       </Status>
+      <p class="problem" role="alert" hidden={problem.value === null}>
+        {problem.value}
+      </p>
     </section>
   );
 }
 
+/** A provider that signed in with its key has sessions alone. */
 export function AccountPage() {
+  const isAccount = me.value?.isAccount === true;
   return (
     <>
       <div class="title">
         <h1>{texts.account.title}</h1>
       </div>
       {me.value?.method === 'link' && <p class="notice">{texts.account.finish}</p>}
+      {isAccount || <p class="hint">{texts.account.byKey}</p>}
       <div class="columns">
-        <Password />
-        <Passkeys />
-        <SecondFactor />
+        {isAccount && (
+          <>
+            <Password />
+            <Passkeys />
+            <SecondFactor />
+          </>
+        )}
         <Sessions />
       </div>
     </>

@@ -1,6 +1,6 @@
 /** The pages of the navigation, and the one of the address: of a provider, or of the appliance. */
 
-import { at, isOfAppliance, may, me, path } from '../state.ts';
+import { at, isOfAppliance, may, path } from '../state.ts';
 import { PAGES, type PageEntry } from './index.ts';
 
 /** An operator acts for a provider while the address names one. */
@@ -8,10 +8,10 @@ const isAtAppliance = () => isOfAppliance.value && at.value === null;
 
 /** Returns the pages that the person may open here. */
 export function pagesHere(): PageEntry[] {
-  return PAGES.filter(({ isOfAppliance: isOfIt = false, needs }) => {
-    if (needs === null) return me.value?.isAccount === true;
-    return isOfIt === isAtAppliance() && may(needs);
-  });
+  return PAGES.filter(
+    ({ isOfAppliance: isOfIt = false, needs }) =>
+      needs === null || (isOfIt === isAtAppliance() && may(needs)),
+  );
 }
 
 /** Returns the page of the address; where it names none that is here, the first. */

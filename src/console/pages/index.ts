@@ -30,7 +30,7 @@ export interface PageEntry {
   /** Its name in the navigation. */
   nameIn: (texts: Texts) => string;
   icon: ComponentType;
-  /** Null: each account has it, and it is about no provider. */
+  /** Null: each person has it, and it is about no provider. */
   needs: CallName | null;
   /** True for a page of the operator: it is about the appliance. */
   isOfAppliance?: true;

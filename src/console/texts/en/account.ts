@@ -10,6 +10,8 @@ export const account = {
   passkeyName: 'Name of this device',
   addPasskey: 'Add a passkey',
   remove: 'Remove',
+  rename: 'Rename',
+  byKey: "You signed in with the provider's main key. A change of the key ends all its sessions.",
   sessions: 'Sessions',
   thisOne: 'this browser',
   end: 'End',

@@ -13,6 +13,8 @@ export const account: Like<typeof english> = {
   passkeyName: 'نام این دستگاه',
   addPasskey: 'افزودن کلید عبور',
   remove: 'برداشتن',
+  rename: 'تغییر نام',
+  byKey: 'با کلید اصلی ارائه‌دهنده وارد شده‌اید. عوض شدن کلید همهٔ نشست‌هایش را پایان می‌دهد.',
   sessions: 'نشست‌ها',
   thisOne: 'همین مرورگر',
   end: 'پایان',

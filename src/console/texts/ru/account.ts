@@ -14,6 +14,8 @@ export const account: Like<typeof english> = {
   passkeyName: 'Название этого устройства',
   addPasskey: 'Добавить ключ доступа',
   remove: 'Удалить',
+  rename: 'Переименовать',
+  byKey: 'Вы вошли с основным ключом провайдера. Смена ключа завершает все его сеансы.',
   sessions: 'Сеансы',
   thisOne: 'этот браузер',
   end: 'Завершить',

@@ -13,6 +13,8 @@ export const account: Like<typeof english> = {
   passkeyName: '此设备的名称',
   addPasskey: '添加通行密钥',
   remove: '移除',
+  rename: '重命名',
+  byKey: '您使用提供商的主密钥登录。更换密钥会结束其所有会话。',
   sessions: '会话',
   thisOne: '此浏览器',
   end: '结束',

@@ -1,0 +1,70 @@
+/** The page of the own account: sessions of a key, and names of passkeys. */
+
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { texts as en } from '../../src/console/texts/en.ts';
+import { makeEntry } from '../../src/core/account/sign-in.ts';
+import { ACT } from '../support/actor.ts';
+import { seedProvider } from '../support/app.ts';
+import { testChromium } from '../support/chromium.ts';
+import { ConsoleBrowser } from '../support/console.ts';
+import { type ConsoleSite, openTab, startConsoleSite, type Tab } from '../support/console-page.ts';
+import { PATIENCE_MS } from '../support/until.ts';
+
+setDefaultTimeout(4 * PATIENCE_MS);
+
+let site: ConsoleSite;
+beforeAll(async () => {
+  site = await startConsoleSite();
+});
+afterAll(() => site.close());
+
+const tabs: Tab[] = [];
+afterEach(async () => {
+  for (const { context, troubles } of tabs.splice(0)) {
+    expect(troubles).toEqual([]);
+    await context.close();
+  }
+});
+
+const words = en.account;
+
+testChromium('a provider that signed in with its key sees its sessions, and ends one', async () => {
+  const { code, authKey: key } = await seedProvider(site.app);
+  const other = new ConsoleBrowser(site.app.url);
+  await other.get('session.key', { code, key });
+  const tab = await openTab(site, ['session.key', { code, key }], '/console');
+  tabs.push(tab);
+  const { page } = tab;
+  await page.getByRole('link', { name: en.shell.account }).click();
+  await page.getByText(words.byKey).waitFor();
+  expect(await page.getByText(words.passwordHint).count()).toBe(0);
+  await page.getByText(words.thisOne).waitFor();
+  await page.getByRole('button', { name: words.end }).click();
+  await page.getByRole('button', { name: words.end }).waitFor({ state: 'detached' });
+  expect(await other.refusal('session.list', {})).toBe('signed_out');
+  await page.getByText(words.thisOne).waitFor();
+});
+
+testChromium('a passkey gets another name', async () => {
+  const { core, clock } = site.app;
+  const grant = { providerId: null, role: 'operator' } as const;
+  const draft = { name: 'anna', grant, countMax: 9, createdAtMs: 0, invitation: null };
+  const added = await core.store.addAccount(draft, ACT);
+  if (typeof added === 'string') throw new Error(added);
+  const { id: accountId } = added;
+  const passkey = {
+    ...{ accountId, credentialId: 'abc', publicKey: new Uint8Array(8), signCount: 0 },
+    ...{ transports: [], name: 'laptop', createdAtMs: 0 },
+  };
+  await core.store.addPasskey(passkey, 9, ACT);
+  const secret = await makeEntry(core, accountId, clock.nowMs());
+  const tab = await openTab(site, ['session.entry', { secret }], '/console/account');
+  tabs.push(tab);
+  const { page } = tab;
+  const row = page.locator('li', { hasText: 'laptop' });
+  await row.getByText(words.rename).first().click();
+  await row.getByLabel(words.passkeyName).fill('phone');
+  await row.getByRole('button', { name: words.rename }).click();
+  await page.locator('li', { hasText: 'phone' }).waitFor();
+  expect((await core.store.listPasskeys(accountId)).map(({ name }) => name)).toEqual(['phone']);
+});
