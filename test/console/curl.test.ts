@@ -7,7 +7,7 @@ import { type ApiCall, curlText } from '../../src/console/parts/curl-text.ts';
 async function wordsOf(call: ApiCall): Promise<string[]> {
   const command = curlText('https://g.example', 'AbCdEfGh', call);
   const child = Bun.spawn(['sh', '-c', `curl() { printf '%s\\0' "$@"; }; ${command}`], {
-    env: { GATEPOST_KEY: 'the-key' },
+    env: { GATEPOST_KEY: 'the-key', BOT_TOKEN: 'the-token' },
   });
   return (await new Response(child.stdout).text()).split('\0').slice(0, -1);
 }
@@ -20,6 +20,17 @@ test('parameters of a GET are encoded by curl, null is left out', async () => {
     ...['-G', 'https://g.example/api/add-install'],
     ...['--data-urlencode', 'provider_code=AbCdEfGh', '--data-urlencode', 'install_limit=3'],
     ...['--data-urlencode', `note=${HOSTILE}`, '--data-urlencode', 'auth_key=the-key'],
+  ]);
+});
+
+test('secrets are read from the shell', async () => {
+  const call = {
+    path: '/api/webhook-add',
+    params: { chat: '-1' },
+    secrets: { bot_token: 'BOT_TOKEN' },
+  };
+  expect((await wordsOf(call)).slice(-4)).toEqual([
+    ...['--data-urlencode', 'bot_token=the-token', '--data-urlencode', 'auth_key=the-key'],
   ]);
 });
 

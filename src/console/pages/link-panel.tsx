@@ -43,23 +43,17 @@ function Facts({ shown }: { shown: Shown }) {
 
 function Edit({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
   const words = texts.link;
-  const fields = useRef<HTMLDetailsElement>(null);
-  const typed = () => {
-    const form = fields.current?.querySelector('form');
-    const given = new FormData(form ?? undefined);
-    return { install_limit: String(given.get('limit')), note: String(given.get('note')) };
-  };
   return (
-    <details ref={fields}>
+    <details>
       <summary>{words.edit}</summary>
       <Form
         submit={words.save}
         beside={
           <Curl
             at={at}
-            call={() => ({
+            call={({ limit = '', note = '' }) => ({
               path: '/api/update-install',
-              params: { id: shown.id, ...typed() },
+              params: { id: shown.id, install_limit: limit, note },
             })}
           />
         }

@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { Got } from '../../http/console/table.ts';
 import { call, Refusal } from '../call.ts';
+import { Curl } from '../parts/copy.tsx';
 import { Form } from '../parts/form.tsx';
 import { date, number, time } from '../parts/format.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
@@ -157,6 +158,15 @@ function WebhookCard({ at, kinds, of, onChange }: CardProps) {
             <summary>{words.changeEvents}</summary>
             <Form
               submit={words.save}
+              beside={
+                <Curl
+                  at={at}
+                  call={(given) => ({
+                    path: '/api/webhook-update',
+                    params: { id, events: eventsIn(given, kinds).join(',') || 'all' },
+                  })}
+                />
+              }
               onSubmit={async (given) => {
                 await call('webhooks.edit', { at, id, events: eventsIn(given, kinds) });
                 await onChange();

@@ -3,18 +3,19 @@
 import { useSignal } from '@preact/signals';
 import { texts } from '../state.ts';
 import { type ApiCall, curlText } from './curl-text.ts';
+import { givenIn } from './form.tsx';
 
 interface CopyProps {
   /** Made when the button is pressed. */
-  text: () => string;
+  text: (button: HTMLButtonElement) => string;
   label?: string;
 }
 
 export function Copy({ text, label = texts.copying.copy }: CopyProps) {
   const says = useSignal<string | null>(null);
-  const copy = async () => {
+  const copy = async (button: HTMLButtonElement) => {
     try {
-      await navigator.clipboard.writeText(text());
+      await navigator.clipboard.writeText(text(button));
       says.value = texts.copying.copied;
     } catch {
       says.value = texts.copying.failed;
@@ -22,7 +23,7 @@ export function Copy({ text, label = texts.copying.copy }: CopyProps) {
   };
   return (
     <span class="copy">
-      <button type="button" onClick={copy}>
+      <button type="button" onClick={({ currentTarget }) => copy(currentTarget)}>
         {label}
       </button>
       <span role="status" class="hint">
@@ -32,7 +33,17 @@ export function Copy({ text, label = texts.copying.copy }: CopyProps) {
   );
 }
 
-/** Copies what a form does as a call of the public API. */
-export function Curl({ at, call }: { at: string; call: () => ApiCall }) {
-  return <Copy label={texts.copying.asCurl} text={() => curlText(location.origin, at, call())} />;
+interface CurlProps {
+  at: string;
+  /** Makes the call of what the fields of the form say now. */
+  call: (given: Record<string, string>) => ApiCall;
+}
+
+/** Copies what the form around it does as a call of the public API. */
+export function Curl({ at, call }: CurlProps) {
+  const text = (button: HTMLButtonElement) => {
+    const form = button.closest('form');
+    return curlText(location.origin, at, call(form === null ? {} : givenIn(form)));
+  };
+  return <Copy label={texts.copying.asCurl} text={text} />;
 }

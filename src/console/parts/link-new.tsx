@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { call, Refusal } from '../call.ts';
 import { go, query, texts } from '../state.ts';
 import { Attempt } from './attempt.ts';
+import { Curl } from './copy.tsx';
 import { Field, Form } from './form.tsx';
 import { number } from './format.ts';
 import { AddIcon } from './icons.tsx';
@@ -138,9 +139,20 @@ export function NewLinks({ at, onMade }: NewLinksProps) {
           <Form
             submit={count.value > 1 ? words.createMany(count.value) : words.create}
             beside={
-              <button type="button" onClick={() => (isOpen.value = false)}>
-                {words.cancel}
-              </button>
+              <>
+                <button type="button" onClick={() => (isOpen.value = false)}>
+                  {words.cancel}
+                </button>
+                {count.value === 1 && (
+                  <Curl
+                    at={at}
+                    call={({ limit = '', note = '' }) => ({
+                      path: '/api/add-install',
+                      params: { install_limit: limit, note: note.trim() || null },
+                    })}
+                  />
+                )}
+              </>
             }
             onSubmit={({ limit }) => make(Number(limit))}
           >

@@ -145,14 +145,19 @@ function send(at: string, kind: Kind, body: Body, attempt: Attempt) {
 interface TestProps {
   at: string;
   kind: Kind;
+  path: SendFormProps['path'];
   /** The body of the send, without its time. */
   body: () => Body;
 }
 
 /** Sends to one device at once; a form of its own, so that Enter does not send to all. */
-function Test({ at, body, kind }: TestProps) {
+function Test({ at, body, kind, path }: TestProps) {
   const attempt = useRef(new Attempt());
   const says = useSignal<string | null>(null);
+  const bodyTo = (given: Given) => {
+    const hwid = (given['test'] ?? '').trim();
+    return { ...body(), specific_device_toggle: true, hwid, os: null };
+  };
   const words = texts.compose;
   return (
     <details class="card">
@@ -160,13 +165,13 @@ function Test({ at, body, kind }: TestProps) {
       <Form
         submit={words.sendTest}
         keeps
+        beside={<Curl at={at} call={(given) => ({ path, body: bodyTo(given) })} />}
         onSubmit={async (given) => {
-          const hwid = (given['test'] ?? '').trim();
           says.value = null;
-          const own = { ...body(), specific_device_toggle: true, hwid, os: null };
+          const own = bodyTo(given);
           await send(at, kind, own, attempt.current);
           attempt.current.end();
-          says.value = words.tested(hwid);
+          says.value = words.tested(own.hwid);
         }}
       >
         <Field
@@ -270,7 +275,7 @@ export function SendForm({ at, bodyOf, children, kind, onInput, path }: SendForm
           <Curl at={at} call={() => ({ path, body: body() })} />
         </div>
       </form>
-      <Test at={at} kind={kind} body={() => bodyOf({ ...given(), when: '' })} />
+      <Test at={at} kind={kind} path={path} body={() => bodyOf({ ...given(), when: '' })} />
     </div>
   );
 }

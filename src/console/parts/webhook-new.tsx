@@ -52,16 +52,18 @@ interface AddProps {
 
 export function AddWebhook({ at, kinds, onAdded }: AddProps) {
   const kind = useSignal<Target['kind']>('webhook');
-  const typed = useSignal<Record<string, string>>({});
   const made = useSignal<Got<'webhooks.add'> | null>(null);
   const words = texts.webhooks;
   const isUrl = kind.value === 'webhook';
-  const params = () => {
-    const { url, scheme, chat, locale } = typed.value;
-    const events = eventsIn(typed.value, kinds).join(',') || null;
-    return isUrl
-      ? { url: url || null, signature: scheme ?? null, events }
-      : { chat: chat || null, locale: locale ?? null, bot_token: '$BOT_TOKEN', events };
+  const callOf = (given: Record<string, string>) => {
+    const { url = '', scheme = null, chat = '', locale = null } = given;
+    const params = isUrl ? { url, signature: scheme } : { chat, locale };
+    const events = eventsIn(given, kinds).join(',') || null;
+    return {
+      path: '/api/webhook-add',
+      params: { ...params, events },
+      secrets: isUrl ? {} : { bot_token: 'BOT_TOKEN' },
+    };
   };
   return (
     <section class="card">
@@ -74,66 +76,57 @@ export function AddWebhook({ at, kinds, onAdded }: AddProps) {
           kind.value = one;
         }}
       />
-      <div
-        onInput={({ currentTarget }) => {
-          const form = currentTarget.querySelector('form');
-          if (form === null) return;
-          const pairs = [...new FormData(form)].map(([name, value]) => [name, String(value)]);
-          typed.value = Object.fromEntries(pairs);
+      <Form
+        submit={words.add}
+        beside={<Curl at={at} call={callOf} />}
+        onSubmit={async (given) => {
+          const target = targetOf(kind.value, given);
+          const token = isUrl ? null : (given['token'] ?? '');
+          const events = eventsIn(given, kinds);
+          made.value = await call('webhooks.add', { at, target, token, events });
+          await onAdded();
         }}
       >
-        <Form
-          submit={words.add}
-          beside={<Curl at={at} call={() => ({ path: '/api/webhook-add', params: params() })} />}
-          onSubmit={async (given) => {
-            const target = targetOf(kind.value, given);
-            const token = isUrl ? null : (given['token'] ?? '');
-            const events = eventsIn(given, kinds);
-            made.value = await call('webhooks.add', { at, target, token, events });
-            await onAdded();
-          }}
-        >
-          {isUrl ? (
-            <>
-              <Field
-                label={words.address}
-                hint={words.addressHint}
-                name="url"
-                type="url"
-                dir="ltr"
-                maxLength={2_000}
-                placeholder="https://bot.example.com/gatepost"
-                required
-              />
-              <Select
-                label={words.signature}
-                name="scheme"
-                options={SCHEMES.map((one) => [one, words.schemes[one]])}
-                value="v1"
-              />
-            </>
-          ) : (
-            <>
-              <Field label={words.chat} hint={words.chatHint} name="chat" dir="ltr" required />
-              <Field
-                label={words.token}
-                hint={words.tokenHint}
-                name="token"
-                type="password"
-                autocomplete="off"
-                required
-              />
-              <Select
-                label={words.locale}
-                name="locale"
-                options={Object.entries(LOCALES)}
-                value="en"
-              />
-            </>
-          )}
-          <Events kinds={kinds} chosen={[]} />
-        </Form>
-      </div>
+        {isUrl ? (
+          <>
+            <Field
+              label={words.address}
+              hint={words.addressHint}
+              name="url"
+              type="url"
+              dir="ltr"
+              maxLength={2_000}
+              placeholder="https://bot.example.com/gatepost"
+              required
+            />
+            <Select
+              label={words.signature}
+              name="scheme"
+              options={SCHEMES.map((one) => [one, words.schemes[one]])}
+              value="v1"
+            />
+          </>
+        ) : (
+          <>
+            <Field label={words.chat} hint={words.chatHint} name="chat" dir="ltr" required />
+            <Field
+              label={words.token}
+              hint={words.tokenHint}
+              name="token"
+              type="password"
+              autocomplete="off"
+              required
+            />
+            <Select
+              label={words.locale}
+              name="locale"
+              options={Object.entries(LOCALES)}
+              value="en"
+            />
+          </>
+        )}
+        <Events kinds={kinds} chosen={[]} />
+      </Form>
       {made.value?.secret != null && <Secret text={made.value.secret} hint={words.secretOnce} />}
       {made.value?.publicKey != null && <Secret text={made.value.publicKey} hint={words.verify} />}
     </section>
