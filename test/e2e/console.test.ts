@@ -112,7 +112,7 @@ testChromium(
     await page.getByText('laptop').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await page.getByRole('link', { name: 'Links' }).waitFor();
+    await page.getByRole('link', { name: 'Providers' }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     // The page of the account has such labels too.
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -122,7 +122,7 @@ testChromium(
     await page.getByText('That is not right.').waitFor();
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByRole('link', { name: 'Links' }).waitFor();
+    await page.getByRole('link', { name: 'Providers' }).waitFor();
     expect(troubles).toEqual([]);
   },
 );
