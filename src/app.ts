@@ -1,15 +1,10 @@
 /** The composition root: puts the parts of the program together. */
 
+import { type ApplianceParts, makeAppliance } from './appliance.ts';
 import { backUpBeforeMigration } from './backup/before-migration.ts';
 import { addScheduledBackup, backupByChild, clearUp, newestScheduled } from './backup/shelf.ts';
 import { type Clock, systemClock } from './clock.ts';
-import {
-  type Change,
-  changeBetween,
-  DEFAULT,
-  type LoadedConfig,
-  withLiveSettings,
-} from './config/load.ts';
+import { type Change, changeBetween, type LoadedConfig, withLiveSettings } from './config/load.ts';
 import { ProviderIds } from './config/provider-ids.ts';
 import type { Config } from './config/settings/index.ts';
 import { consoleFiles } from './console-files.ts';
@@ -19,6 +14,7 @@ import type { EventSenders } from './core/outbox/carrier.ts';
 import type { PushContent } from './core/port/outbox.ts';
 import type { PushAddress, PushGateway } from './core/port/registration.ts';
 import { makeGateways } from './gateway/gateways.ts';
+import type { Appliance } from './http/console/appliance.ts';
 import { type RunningServer, startServer } from './http/server.ts';
 import { bindUpstreams } from './http/upstream/bind.ts';
 import { type BackupHistory, type BackupJob, startBackupJob } from './jobs/backup.ts';
@@ -26,23 +22,23 @@ import { makeWorker } from './jobs/deliver.ts';
 import { type JobWorker, makeJobWorker } from './jobs/link-jobs.ts';
 import { startJobs } from './jobs/table.ts';
 import { LiveGateways } from './live-gateways.ts';
-import { type Log, makeLog, reasonOf } from './log.ts';
+import { type Log, makeLog } from './log.ts';
 import { makeMetrics } from './monitor/metrics.ts';
 import { Outages } from './monitor/outages.ts';
 import { watchEventLoop } from './monitor/process.ts';
 import { Readiness } from './monitor/readiness.ts';
-import { type MonitorOptions, type RunningMonitor, startMonitor } from './monitor/server.ts';
 import { Tallies } from './monitor/tallies.ts';
 import { nodeNameOf, openCore } from './open-core.ts';
+import { openMonitor } from './open-monitor.ts';
 import { OperatorError } from './operator-error.ts';
 import { readAuthorities } from './outgoing/authorities.ts';
 import { Outgoing } from './outgoing/outgoing.ts';
+import { ownCommand, runOwn } from './own-program.ts';
 import { checkDataDirectory } from './permissions.ts';
 import { type Part, stopInOrder } from './stopping.ts';
 import { startTls } from './tls/tls.ts';
 import { COMMIT, VERSION } from './version.ts';
 import { makeEventSenders } from './webhook/senders.ts';
-import { forgetMonitor, identityOf, noteMonitor } from './whereabouts.ts';
 
 /** Time for open connections to finish after the order to stop, ms. */
 const LAST_CALL_MS = 100;
@@ -162,6 +158,20 @@ function startJobWorker({ core, log, parts }: Beginning, clock: Clock): JobWorke
   return worker;
 }
 
+type Known = 'loaded' | 'startedAtMs' | 'readiness' | 'certificateExpiresAtMs';
+
+/** Gathers what the operator's pages show of this process. */
+function startAppliance(
+  { settings, tallies, log, parts }: Beginning,
+  known: Pick<ApplianceParts, Known>,
+): Appliance {
+  const stopping = new AbortController();
+  parts.push({ name: 'checks', stop: async () => stopping.abort() });
+  const { loopLagSeconds } = tallies;
+  const more = { node: nodeNameOf(settings), loopLagSeconds, run: runOwn, log };
+  return makeAppliance({ ...known, ...more, stopping: stopping.signal });
+}
+
 async function startParts(beginning: Beginning): Promise<App> {
   const { loaded, settings, tallies, outgoing, gateways, core, log, parts, last, stop, signal } =
     beginning;
@@ -207,8 +217,12 @@ async function startParts(beginning: Beginning): Promise<App> {
   const listenOptions = { host: settings.host, port: settings.port, tls: tls?.first ?? null };
   await bindUpstreams(core, settings.gateUpstreams, clock, log);
   const providerIdOf = providerIds.of;
+  const appliance = startAppliance(beginning, {
+    ...{ loaded: () => current, startedAtMs, readiness, certificateExpiresAtMs },
+  });
   const server = await startServer({
     ...{ core, clock, log, settings, eventSenders, providerIdOf, consoleFiles: consoleFiles() },
+    appliance,
     ...listenOptions,
   });
   // Before all others: its requests create work for them.
@@ -246,14 +260,7 @@ async function startParts(beginning: Beginning): Promise<App> {
       void bindUpstreams(core, settings.gateUpstreams, clock, log);
       return change;
     },
-    drain: async (signal) => {
-      const seconds = settings.drainSeconds;
-      if (seconds === 0) return;
-      readiness.stopping();
-      log.info('draining', { seconds });
-      server.drain();
-      await Promise.race([clock.sleep(seconds * 1_000), aborted(signal)]);
-    },
+    drain: (signal) => drain(beginning, { readiness, server, signal }),
     close: async () => {
       const stopMs = clock.steadyMs();
       readiness.stopping();
@@ -262,6 +269,22 @@ async function startParts(beginning: Beginning): Promise<App> {
       log.info('stopped', { ms: Math.round(clock.steadyMs() - stopMs) });
     },
   };
+}
+
+async function drain(
+  { settings, log }: Beginning,
+  {
+    readiness,
+    server,
+    signal,
+  }: { readiness: Readiness; server: RunningServer; signal: AbortSignal },
+): Promise<void> {
+  const seconds = settings.drainSeconds;
+  if (seconds === 0) return;
+  readiness.stopping();
+  log.info('draining', { seconds });
+  server.drain();
+  await Promise.race([systemClock.sleep(seconds * 1_000), aborted(signal)]);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -279,36 +302,4 @@ function scheduleBackups(core: Core, settings: Config, log: Log): BackupJob {
     clock: systemClock,
     log,
   });
-}
-
-/** Opens the monitor; null: it is off. */
-function openMonitor(
-  { config, sources }: LoadedConfig,
-  parts: Pick<MonitorOptions, 'readiness' | 'metrics' | 'log'>,
-): RunningMonitor | null {
-  const { dataDir, monitorHost: host, monitorPort: port } = config;
-  if (port === null) return null;
-  const origins = [sources.monitorHost.origin, sources.monitorPort.origin];
-  const isChosen = origins.some((from) => from !== DEFAULT);
-  const identity = identityOf(dataDir) ?? '';
-  const { url, stop } = startMonitor({ host, port, identity, isChosen, ...parts });
-  try {
-    noteMonitor(dataDir, url);
-  } catch (fault) {
-    // On a full disk: `gatepost ready` then uses the configured address.
-    parts.log.warn('monitor_not_noted', { reason: reasonOf(fault) });
-  }
-  return {
-    url,
-    stop: async () => {
-      forgetMonitor(dataDir, url);
-      await stop();
-    },
-  };
-}
-
-/** Returns the command line of this program: the executable, or Bun with its source. */
-function ownCommand(): string[] {
-  const isCompiled = Bun.main.startsWith('/$bunfs/');
-  return isCompiled ? [process.execPath] : [process.execPath, Bun.main];
 }

@@ -10,6 +10,7 @@ import { Crowd } from './bound/crowd.ts';
 import { MinuteLimiter } from './bound/limiter.ts';
 import { Polls } from './bound/polls.ts';
 import type { RoomBounds } from './bound/room.ts';
+import type { Appliance } from './console/appliance.ts';
 import type { ConsoleFiles } from './console/page.ts';
 import { makePasswords } from './console/passwords.ts';
 import type { Connection } from './console/site.ts';
@@ -49,6 +50,8 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   eventSenders: EventSenders;
   /** The certificate; plain HTTP without it. */
   tls?: ListenOptions['tls'];
+  /** What the operator's pages show of the process. */
+  appliance: Appliance;
   /** The files of the console's page; without them it says that it is not built. */
   consoleFiles?: ConsoleFiles;
   /** The time for a body, ms; {@link BODY_TIME_MAX_MS} by default. */
@@ -158,7 +161,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     provenanceOf: (request) => ({ ...connectionOf(request), client: addressOf(request) }),
   });
 
-  const site = { ...deps, connectionOf, passwords: makePasswords(stopping.signal) };
+  const { appliance } = options;
+  const site = { ...deps, appliance, connectionOf, passwords: makePasswords(stopping.signal) };
   const live = new LiveStreams(site);
   const files = options.consoleFiles ?? new Map();
   const my = makeMy({ ...deps, settings, proxy, guessed });

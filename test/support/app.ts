@@ -28,6 +28,7 @@ import { type Metrics, makeMetrics } from '../../src/monitor/metrics.ts';
 import { Tallies } from '../../src/monitor/tallies.ts';
 import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
 import { ACT } from './actor.ts';
+import { testAppliance } from './appliance.ts';
 import { WIDE_LIMITS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
 import { emptyFile } from './database.ts';
@@ -218,7 +219,7 @@ export async function startTestApp(
     log,
     host: '127.0.0.1',
     port: 0,
-    eventSenders: TAKING_ALL,
+    ...{ eventSenders: TAKING_ALL, appliance: testAppliance() },
     ...options,
     settings,
   });

@@ -252,6 +252,22 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: ['node:fs', 'node:path'],
     reason: 'the files of the page are handed to the server, which knows no disk',
   },
+  'src/appliance.ts': {
+    ours: ['src/config/', 'src/core/json-input.ts', 'src/monitor/', ...LEAVES],
+    types: ['src/http/console/appliance.ts', 'src/own-program.ts'],
+    packages: [],
+    reason: 'what the operator sees of the process is gathered from its parts, and handed to http',
+  },
+  'src/own-program.ts': {
+    ours: [],
+    packages: [],
+    reason: 'the program runs its own commands: it needs to know nothing of them',
+  },
+  'src/open-monitor.ts': {
+    ours: ['src/config/', 'src/monitor/', ...LEAVES],
+    packages: [],
+    reason: 'the part of app.ts that opens the monitor',
+  },
   'src/open-core.ts': {
     ours: ['src/'],
     // node:os has the name of the machine.

@@ -1,25 +1,19 @@
-/** The activity: the provider's part of the audit log, a sentence an entry. */
+/** The activity: the provider's part of the audit log. */
 
-import { useSignal } from '@preact/signals';
-import type { Given, Got } from '../../http/console/table.ts';
+import type { Given } from '../../http/console/table.ts';
 import { call } from '../call.ts';
+import { Entries, type Page, readEnough } from '../parts/audit-entries.tsx';
 import { Choice } from '../parts/choice.tsx';
 import { Status, useLoaded } from '../parts/loaded.tsx';
-import { go, query, texts, wordsFor } from '../state.ts';
-import { actionName, systemsOf } from './message-words.tsx';
-
-type Page = Got<'activity.list'>;
-type Entry = Page['rows'][number];
-type Filter = Pick<Given<'activity.list'>, 'at' | 'who' | 'group'>;
-type Fact = Entry['object'][string] | undefined;
+import { go, query, texts } from '../state.ts';
 
 const PATH = '/console/activity';
-/** A page of the server may be empty: it bounds what it reads. So many are asked for in a row. */
-const CALLS_MAX = 6;
-const ENOUGH = 20;
-
 const WHO = ['account', 'provider', 'operator', 'system', 'user'] as const;
 const GROUPS = ['links', 'domains', 'messages', 'people', 'webhooks'] as const;
+
+type Filter = Pick<Given<'activity.list'>, 'at' | 'who'> & {
+  group: (typeof GROUPS)[number] | null;
+};
 
 const kept = () => ({ who: query.value.get('who'), group: query.value.get('group') });
 
@@ -32,175 +26,18 @@ function filterOf(at: string): Filter {
   };
 }
 
-/** Asks for entries until there are enough for a screen, or a few calls found none. */
-async function entries(filter: Filter, from: Page['next'], signal?: AbortSignal): Promise<Page> {
-  const rows: Entry[] = [];
-  let before = from;
-  for (let calls = 0; calls < CALLS_MAX; calls++) {
-    const page: Page = await call('activity.list', { ...filter, before }, signal);
-    rows.push(...page.rows);
-    before = page.next;
-    if (before === null || rows.length >= ENOUGH) break;
-  }
-  return { rows, next: before };
-}
-
-const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
-
-function factText(fact: Fact): string {
-  if (fact === null || fact === undefined) return texts.activity.nothing;
-  if (typeof fact !== 'string' || !ISO_TIME.test(fact)) return `${fact}`;
-  const style = { dateStyle: 'medium', timeStyle: 'short' } as const;
-  return new Intl.DateTimeFormat(texts.tag, style).format(new Date(fact));
-}
-
-/** The changed fields of an entry; the sentence says the status of messages already. */
-function changesOf({ action, change }: Entry): string[] {
-  if (action.startsWith('distribution.')) return [];
-  const words = texts.activity;
-  const names = words.fields as Readonly<Record<string, string>>;
-  return Object.entries(change).map(([field, values]) => {
-    const name = names[field] ?? field;
-    if (values === 'changed') return words.changed(name);
-    return words.change(name, factText(values[0]), factText(values[1]));
-  });
-}
-
-function actorOf({ key, name, who }: Entry): string {
-  const { actors, byKey } = texts.activity;
-  if (who === 'account') return name;
-  if (who === 'system' || who === 'user') return actors[who];
-  if (who === 'operator') return `${actors.operator} ${name}`;
-  return key === null ? actors.provider : byKey(key);
-}
-
-/** The facts as a sentence has them: systems and actions by their names. */
-function aboutOf({ object }: Entry): Entry['object'] {
-  const { action_type: action, os } = object;
-  return {
-    ...object,
-    ...(typeof os === 'string' && { os: systemsOf(os.split(',')) }),
-    ...(typeof action === 'string' && { action_type: actionName(action) }),
-  };
-}
-
-/** The record that an entry is about, where a page shows it. */
-function recordOf({ action, object }: Entry): [path: string, more: Record<string, string>] | null {
-  const isLink = action.startsWith('install.') && action !== 'install.remove';
-  const id = action === 'hwid.delete' ? object['install_id'] : object['id'];
-  // An entry of a job is about many.
-  if (typeof id !== 'number') return null;
-  if (isLink || action === 'hwid.delete') return ['/console/links', { link: `${id}` }];
-  const isMessage = /^(?:notification|command|distribution)\./.test(action);
-  return isMessage ? ['/console/messages', { message: `${id}` }] : null;
-}
-
-function Item({ entry }: { entry: Entry }) {
-  const words = texts.activity;
-  const unlisted = Number(entry.object['unlisted_before'] ?? 0);
-  const sentence = words.sentences[entry.action](aboutOf(entry));
-  const record = recordOf(entry);
-  const clock = new Intl.DateTimeFormat(texts.tag, { timeStyle: 'short' });
-  return (
-    <li>
-      <time dateTime={new Date(entry.atMs).toISOString()}>{clock.format(entry.atMs)}</time>
-      <div>
-        {record === null ? (
-          <p dir="auto">{sentence}</p>
-        ) : (
-          <button type="button" class="plain" dir="auto" onClick={() => go(...record)}>
-            {sentence}
-          </button>
-        )}
-        {changesOf(entry).map((text) => (
-          <p key={text} class="hint">
-            <bdi>{text}</bdi>
-          </p>
-        ))}
-        {unlisted > 0 && <p class="hint">{words.unlisted(unlisted)}</p>}
-      </div>
-      <p class="activity-actor">
-        <bdi>{actorOf(entry)}</bdi>
-        {entry.from !== null && <small>{words.from(entry.from)}</small>}
-      </p>
-    </li>
-  );
-}
-
-/** Entries of one day each, in the viewer's zone. */
-function daysOf(rows: readonly Entry[]): { day: string; entries: Entry[] }[] {
-  const weekday = new Intl.DateTimeFormat(texts.tag, { weekday: 'long' });
-  const date = new Intl.DateTimeFormat(texts.tag, { dateStyle: 'long' });
-  const days: { day: string; entries: Entry[] }[] = [];
-  for (const entry of rows) {
-    const day = `${weekday.format(entry.atMs)} · ${date.format(entry.atMs)}`;
-    const last = days.at(-1);
-    if (last?.day === day) last.entries.push(entry);
-    else days.push({ day, entries: [entry] });
-  }
-  return days;
-}
-
-function List({ filter, first }: { filter: Filter; first: Page }) {
-  const words = texts.activity;
-  const page = useSignal(first);
-  const isBusy = useSignal(false);
-  const problem = useSignal<string | null>(null);
-  const { next, rows } = page.value;
-  const more = async () => {
-    isBusy.value = true;
-    problem.value = null;
-    try {
-      const found = await entries(filter, next);
-      page.value = { rows: [...rows, ...found.rows], next: found.next };
-    } catch (fault) {
-      problem.value = wordsFor(fault);
-    }
-    isBusy.value = false;
-  };
-  const isAll = filter.who === null && filter.group === null;
-  return (
-    <>
-      {rows.length === 0 && (
-        <div class="empty">
-          <h2>{isAll ? words.none : words.noMatch}</h2>
-          <p>{next !== null ? words.looking : isAll ? words.noneHint : words.noMatchHint}</p>
-        </div>
-      )}
-      {daysOf(rows).map(({ day, entries: some }) => (
-        <section key={day} class="activity">
-          <h2>{day}</h2>
-          <ol>
-            {some.map((entry) => (
-              <Item key={entry.number} entry={entry} />
-            ))}
-          </ol>
-        </section>
-      ))}
-      <div class="below">
-        <p role="status">{rows.length === 0 ? '' : words.shown(rows.length)}</p>
-        <p class="problem" role="alert" hidden={problem.value === null}>
-          {problem.value}
-        </p>
-        {next !== null && (
-          <button type="button" onClick={more} disabled={isBusy.value}>
-            {rows.length === 0 ? words.further : words.more}
-          </button>
-        )}
-      </div>
-    </>
-  );
-}
-
 export function ActivityPage({ at }: { at: string }) {
   const words = texts.activity;
   const filter = filterOf(at);
   const key = JSON.stringify(filter);
+  const read = (before: Page['next'], signal?: AbortSignal) =>
+    call('activity.list', { ...filter, before }, signal);
   const loaded = useLoaded(
-    async (signal) => ({ key, page: await entries(filter, null, signal) }),
+    async (signal) => ({ key, page: await readEnough(read, null, signal) }),
     key,
   );
   const found = loaded.value.value;
+  const isAll = filter.who === null && filter.group === null;
   const choose = (name: 'who' | 'group') => (value: string) =>
     go(PATH, { ...kept(), [name]: value === 'all' ? null : value }, 'replace');
   return (
@@ -228,7 +65,7 @@ export function ActivityPage({ at }: { at: string }) {
         </select>
       </div>
       <Status of={loaded}>
-        {found && <List key={found.key} filter={filter} first={found.page} />}
+        {found && <Entries key={found.key} isAll={isAll} first={found.page} read={read} />}
       </Status>
     </>
   );

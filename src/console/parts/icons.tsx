@@ -35,6 +35,14 @@ export const StaffIcon = () =>
   );
 export const ProvidersIcon = () =>
   icon('M2.5 13.5v-7l4-2.5v9.5M6.5 13.5h7v-9l-4-2v11M9.500 6.500h.1M11.500 8.500h.1');
+export const HealthIcon = () =>
+  icon(
+    'M8 13.500C3.500 10.400 2 8.400 2 6.200a3 3 0 016-.8 3 3 0 016 .8c0 2.200-1.500 4.200-6 7.300z',
+  );
+export const NodesIcon = () =>
+  icon('M3 3h10v3.500H3zM3 9.500h10V13H3zM5.500 4.800h.1M5.500 11.300h.1M8 6.500v3');
+export const SettingsIcon = () =>
+  icon('M2.500 5h6M12 5h1.500M2.500 11H4M7.500 11h6M10.200 3.300v3.400M5.800 9.300v3.400');
 export const ActivityIcon = () => icon('M1.800 8.500h2.700l2-5.500 3 10 2-4.500h2.700');
 export const CloseIcon = () => icon('M4 4l8 8M12 4l-8 8');
 export const MenuIcon = () => icon('M2.5 4.5h11M2.5 8h11M2.5 11.500h11');

@@ -7,6 +7,7 @@ import { domains } from './en/domains.ts';
 import { jobs } from './en/jobs.ts';
 import { link } from './en/link.ts';
 import { links } from './en/links.ts';
+import { machine } from './en/machine.ts';
 import { messages } from './en/messages.ts';
 import { overview } from './en/overview.ts';
 import { palette } from './en/palette.ts';
@@ -42,4 +43,5 @@ export const texts = {
   activity,
   palette,
   providers,
+  machine,
 };

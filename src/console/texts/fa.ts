@@ -7,6 +7,7 @@ import { domains } from './fa/domains.ts';
 import { jobs } from './fa/jobs.ts';
 import { link } from './fa/link.ts';
 import { links } from './fa/links.ts';
+import { machine } from './fa/machine.ts';
 import { messages } from './fa/messages.ts';
 import { overview } from './fa/overview.ts';
 import { palette } from './fa/palette.ts';
@@ -43,4 +44,5 @@ export const texts: Texts = {
   activity,
   palette,
   providers,
+  machine,
 };

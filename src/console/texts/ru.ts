@@ -7,6 +7,7 @@ import { domains } from './ru/domains.ts';
 import { jobs } from './ru/jobs.ts';
 import { link } from './ru/link.ts';
 import { links } from './ru/links.ts';
+import { machine } from './ru/machine.ts';
 import { messages } from './ru/messages.ts';
 import { overview } from './ru/overview.ts';
 import { palette } from './ru/palette.ts';
@@ -43,4 +44,5 @@ export const texts: Texts = {
   activity,
   palette,
   providers,
+  machine,
 };

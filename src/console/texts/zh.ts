@@ -8,6 +8,7 @@ import { domains } from './zh/domains.ts';
 import { jobs } from './zh/jobs.ts';
 import { link } from './zh/link.ts';
 import { links } from './zh/links.ts';
+import { machine } from './zh/machine.ts';
 import { messages } from './zh/messages.ts';
 import { overview } from './zh/overview.ts';
 import { palette } from './zh/palette.ts';
@@ -43,4 +44,5 @@ export const texts: Texts = {
   activity,
   palette,
   providers,
+  machine,
 };

@@ -93,6 +93,13 @@ export const RIGHTS = {
   'providers.edit': right('appliance', 'operator'),
   'providers.rotate': right('appliance', 'operator'),
   'providers.remove': right('appliance', 'operator'),
+  'audit.list': right('appliance', 'operator', 'observer'),
+  'audit.chain': right('appliance', 'operator', 'observer'),
+  'audit.verify': right('appliance', 'operator', 'observer'),
+  'settings.list': right('appliance', 'operator', 'observer'),
+  'nodes.list': right('appliance', 'operator', 'observer'),
+  'health.read': right('appliance', 'operator', 'observer'),
+  'health.examine': right('appliance', 'operator', 'observer'),
 } satisfies Record<string, Right>;
 
 /** The calls of the console. */

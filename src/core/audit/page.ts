@@ -1,4 +1,4 @@
-/** Pages of a provider's part of the audit log: newest first, with a bound on what is read. */
+/** Pages of the audit log, or of a provider's part: newest first, with a bound on what is read. */
 
 import type { Core } from '../core.ts';
 import type { Actor, AuditBlock } from '../port/audit.ts';
@@ -13,6 +13,8 @@ const GROUPS = {
   messages: ['notification.', 'command.', 'distribution.'],
   people: ['account.', 'session.', 'key.'],
   webhooks: ['webhook.'],
+  providers: ['provider.'],
+  appliance: ['device.', 'database.', 'audit.'],
 } as const;
 
 export type ActionGroup = keyof typeof GROUPS;
@@ -27,13 +29,19 @@ export interface AuditPlace {
 }
 
 export interface AuditPage {
-  providerCode: string;
+  /** Null: of each provider, and of none. */
+  providerCode: string | null;
   /** Null: of each kind. */
   who: Actor['kind'] | null;
   group: ActionGroup | null;
   /** Null: the newest. */
   before: AuditPlace | null;
   countMax: number;
+  /** `hwidHash` of core/secret.ts; absent or null: of each HWID and of none. */
+  hwidHash?: string | null;
+  /** Entries from the first time on, before the second. */
+  sinceMs?: number | null;
+  untilMs?: number | null;
 }
 
 /** Blocks of a read, and reads of a page: of a busy appliance few entries are of one provider. */
@@ -44,7 +52,7 @@ const READS_MAX = 32;
 export type KnownEntry = NumberedEntry & { action: Action };
 
 /**
- * Lists entries of a provider, newest first, with the position of the next page; null: there is
+ * Lists entries, newest first, with the position of the next page; null: there is
  * none. A page may have fewer than `countMax` entries, also none, and continue. Skips damaged
  * blocks, which `gatepost audit verify` names.
  */
@@ -53,13 +61,14 @@ export async function pageAudit(
   page: AuditPage,
 ): Promise<{ entries: KnownEntry[]; next: AuditPlace | null }> {
   const { block: beforeBlock, entry: beforeEntry } = page.before ?? NEWEST;
+  const needed = [page.providerCode, page.hwidHash].filter((word) => word != null);
   const entries: KnownEntry[] = [];
   let before = beforeBlock;
   for (let reads = 0; reads < READS_MAX; reads++) {
     const blocks = await core.store.readAuditBack(before, READ_COUNT);
     for (const block of blocks) {
       // Most blocks are of others: to search a text takes a tenth of the time of parsing it.
-      if (!block.entries.includes(`"${page.providerCode}"`)) continue;
+      if (!needed.every((word) => block.entries.includes(`"${word}"`))) continue;
       for (const entry of entriesIn(block).reverse()) {
         if (entry.number >= beforeEntry || !fits(entry, page)) continue;
         entries.push(entry);
@@ -89,9 +98,14 @@ function entriesIn(block: AuditBlock): NumberedEntry[] {
   }
 }
 
-function fits(entry: NumberedEntry, { group, providerCode, who }: AuditPage): entry is KnownEntry {
+function fits(entry: NumberedEntry, page: AuditPage): entry is KnownEntry {
+  const { group, hwidHash = null, providerCode, sinceMs = null, untilMs = null, who } = page;
+  const atMs = Date.parse(entry.at);
   return (
-    providerOf(entry) === providerCode &&
+    (providerCode === null || providerOf(entry) === providerCode) &&
+    (hwidHash === null || entry.object['hwid_sha256'] === hwidHash) &&
+    (sinceMs === null || atMs >= sinceMs) &&
+    (untilMs === null || atMs < untilMs) &&
     (who === null || entry.who === who) &&
     entry.action in ACTIONS &&
     (group === null || GROUPS[group].some((start) => entry.action.startsWith(start)))

@@ -18,6 +18,7 @@ import { MinuteLimiter } from '../bound/limiter.ts';
 import { reportFault } from '../interpreter.ts';
 import { dropBody, readBody } from '../request/body.ts';
 import { type CallDeps, CallerGone } from '../request/call.ts';
+import type { Appliance } from './appliance.ts';
 import type { AnyCall, Caller } from './call.ts';
 import { type Connection, INSECURE, isOwnPage, sessionCookie, siteOf, tokenIn } from './site.ts';
 import { pathOf, RECORDS } from './table.ts';
@@ -35,6 +36,7 @@ const GUESSES = new Set(['sign_in_wrong', 'code_wrong']);
 export interface ConsoleDeps extends CallDeps {
   connectionOf(request: Request): Connection;
   passwords: Passwords;
+  appliance: Appliance;
 }
 
 /** Headers of each answer to a call. */
@@ -120,6 +122,7 @@ function answering(
       ...{ core: acting, nowMs, site, browser: { client, agent } },
       ...{ passwords: deps.passwords, ...limits, setToken, signedIn, provider },
       account: signedIn?.account,
+      appliance: deps.appliance,
       ...{ eventSenders: deps.eventSenders, webhookTests: deps.limits.webhookTests },
       signal: request.signal,
       grantPatience: (seconds: number) => deps.grantPatience(request, seconds),

@@ -13,6 +13,7 @@ import type { Refused } from '../../core/outcome.ts';
 import type { Account } from '../../core/port/account.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import type { MinuteLimiter } from '../bound/limiter.ts';
+import type { Appliance } from './appliance.ts';
 
 /** What each call has. */
 export interface Caller {
@@ -27,6 +28,7 @@ export interface Caller {
   /** Challenges of passkeys, by client: each is a row, also of a caller without a session. */
   challenges: MinuteLimiter;
   eventSenders: EventSenders;
+  appliance: Appliance;
   /** Tests of webhooks, by provider, together with those of the API. */
   webhookTests: MinuteLimiter;
   /** Aborts when the caller has left. */

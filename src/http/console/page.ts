@@ -20,7 +20,8 @@ export const PAGES: readonly `/${string}`[] = [
   ...(['/console/compose', '/console/domains', '/console/links', '/console/messages'] as const),
   ...(['/console/staff', '/console/webhooks'] as const),
   // Of the operator.
-  ...(['/console/providers'] as const),
+  ...(['/console/audit', '/console/health', '/console/nodes'] as const),
+  ...(['/console/providers', '/console/settings'] as const),
 ];
 
 const POLICY = [

@@ -10,6 +10,7 @@ import { linkCalls } from './link-calls.ts';
 import { linkFileCalls } from './link-file-calls.ts';
 import { linkPanelCalls } from './link-panel-calls.ts';
 import { messageCalls } from './message-calls.ts';
+import { operatorMachineCalls } from './operator-machine-calls.ts';
 import { operatorProviderCalls } from './operator-provider-calls.ts';
 import { overviewCalls } from './overview-calls.ts';
 import { sendCalls } from './send-calls.ts';
@@ -32,6 +33,7 @@ export const CALLS = {
   ...sendCalls,
   ...webhookCalls,
   ...operatorProviderCalls,
+  ...operatorMachineCalls,
 } satisfies Record<CallName, AnyCall>;
 
 type Calls = typeof CALLS;

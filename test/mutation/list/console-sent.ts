@@ -19,7 +19,7 @@ export const consoleSentFiles: readonly MutatedFile[] = [
     changes: [
       ['block: block.number + 1', 'block: block.number'],
       ['entry.number >= beforeEntry || ', ''],
-      ['providerOf(entry) === providerCode &&', ''],
+      ['(providerCode === null || providerOf(entry) === providerCode) &&', ''],
     ],
   },
   {

@@ -26,6 +26,30 @@ export const operatorFiles: readonly MutatedFile[] = [
     changes: [['notes.audit(act, deeds.visitProvider(), providerId);', '']],
   },
   {
+    file: 'src/appliance.ts',
+    tests: ['test/appliance.test.ts'],
+    changes: [
+      ['running ??= work(nowMs)', 'running = work(nowMs)'],
+      ['if (result !== null) last =', 'last = result === null ? null :'],
+      ["error['code'] !== 'audit_not_verified'", 'false'],
+      ['loopCount * 0.99', 'loopCount * 0.5'],
+    ],
+  },
+  {
+    file: 'src/core/audit/page.ts',
+    tests: ['test/http/console/operator-machine.test.ts'],
+    changes: [
+      ['(untilMs === null || atMs < untilMs)', 'true'],
+      ['(sinceMs === null || atMs >= sinceMs)', 'true'],
+      ["(hwidHash === null || entry.object['hwid_sha256'] === hwidHash)", 'true'],
+    ],
+  },
+  {
+    file: 'src/http/console/operator-machine-calls.ts',
+    tests: ['test/http/console/operator-machine.test.ts'],
+    changes: [['from: seesAddresses ? entry.from : null', 'from: entry.from']],
+  },
+  {
     file: 'src/console/pages/operator/providers.tsx',
     tests: ['test/console/operator.test.ts'],
     changes: [["go('/console', { at: code })", "go('/console', { at: null })"]],

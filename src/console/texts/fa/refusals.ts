@@ -40,6 +40,7 @@ export const refusals: Like<typeof english> = {
   install_save_error: 'پیوند ذخیره نشد. چیزی تغییر نکرد.',
   provider_code_exists: 'این کد پیش‌تر گرفته شده است.',
   provider_not_found: 'چنین ارائه‌دهنده‌ای دیگر نیست.',
+  check_failed: 'بررسی به پایان نرسید. شاید گزارش سرور علت را بگوید.',
   no_links: 'هیچ پیوندی جور نیست.',
   more_links_match: 'اکنون پیوندهای بیشتری می‌خورند. دوباره ببینید.',
   job_limit_reached: 'تغییرهای در انتظار یا در حال اجرا بسیارند. پس از پایان یکی دوباره تلاش کنید.',

@@ -1,0 +1,120 @@
+/** Gathers for the operator's pages what is known of this process, and runs checks beside it. */
+
+import type { LoadedConfig } from './config/load.ts';
+import { shownSettings } from './config/render.ts';
+import { isRecord } from './core/json-input.ts';
+import type { Histogram } from './counts.ts';
+import type { Finding } from './finding.ts';
+import type { Appliance, AuditCheck, Checkup } from './http/console/appliance.ts';
+import { type Log, reasonOf } from './log.ts';
+import { processFacts } from './monitor/process.ts';
+import type { Readiness } from './monitor/readiness.ts';
+import type { Ended, RunOwn } from './own-program.ts';
+import { VERSION } from './version.ts';
+
+/** Time for a check: the doctor waits 3 s for a panel, the audit log may have millions of rows. */
+const CHECK_TIME_MAX_MS = 120_000;
+/** A delay of the event loop above it is late, s. */
+const LATE_SECONDS = 0.1;
+
+export interface ApplianceParts {
+  /** The settings in force. */
+  loaded(): LoadedConfig;
+  node: string;
+  startedAtMs: number;
+  readiness: Pick<Readiness, 'problem'>;
+  loopLagSeconds: Histogram;
+  certificateExpiresAtMs(): number | null;
+  run: RunOwn;
+  log: Log;
+  /** Aborts when the server stops. */
+  stopping: AbortSignal;
+}
+
+export function makeAppliance(parts: ApplianceParts): Appliance {
+  const { loaded, loopLagSeconds, node, readiness, startedAtMs } = parts;
+  return {
+    settings: () => ({ file: loaded().file, rows: shownSettings(loaded()) }),
+    state: async () => {
+      const { openFiles, openFilesMax, residentBytes } = await processFacts();
+      return {
+        ...{ version: VERSION, node, startedAtMs, residentBytes, openFiles, openFilesMax },
+        notReady: (await readiness.problem())?.detail ?? null,
+        ...lagOf(loopLagSeconds),
+        certificateEndsAtMs: parts.certificateExpiresAtMs(),
+        isDatabaseFile: loaded().config.databaseUrl === null,
+      };
+    },
+    doctor: checkup(parts, ['doctor'], findingsIn),
+    auditCheck: checkup(parts, ['audit', 'verify'], auditCheckIn),
+  };
+}
+
+/** Reads the spread of the delays: the bound below which 99 of 100 are; null: it is the last. */
+export function lagOf({ bounds, counts }: Histogram) {
+  const loopCount = counts.reduce((sum, count) => sum + count, 0);
+  let left = loopCount * 0.99;
+  const at = counts.findIndex((count) => {
+    left -= count;
+    return left <= 0;
+  });
+  const late = counts.filter((_, n) => (bounds[n - 1] ?? 0) >= LATE_SECONDS);
+  return {
+    loopLagSeconds: bounds[at] ?? null,
+    ...{ loopCount, loopLateCount: late.reduce((sum, count) => sum + count, 0) },
+  };
+}
+
+/** Makes a check of a command; `read` returns null for an end that says nothing. */
+export function checkup<T>(
+  parts: Pick<ApplianceParts, 'loaded' | 'run' | 'log' | 'stopping'>,
+  words: readonly string[],
+  read: (ended: Ended) => T | null,
+): Checkup<T> {
+  let last: { atMs: number; result: T } | null = null;
+  let running: Promise<T | null> | null = null;
+
+  async function work(nowMs: number): Promise<T | null> {
+    const { config, file } = parts.loaded();
+    const flags = ['--json', '--data', config.dataDir, '--config', file ?? 'none'];
+    const signal = AbortSignal.any([parts.stopping, AbortSignal.timeout(CHECK_TIME_MAX_MS)]);
+    try {
+      const ended = await parts.run([...words, ...flags], signal);
+      const result = ended.exitCode === null ? null : read(ended);
+      if (result !== null) last = { atMs: nowMs, result };
+      return result;
+    } catch (fault) {
+      parts.log.warn('check_failed', { check: words.join(' '), reason: reasonOf(fault) });
+      return null;
+    }
+  }
+
+  return {
+    last: () => last,
+    run: (nowMs) => {
+      running ??= work(nowMs).finally(() => {
+        running = null;
+      });
+      return running;
+    },
+  };
+}
+
+/** Reads what `gatepost doctor --json` prints; it ends with 1 if there is a problem. */
+export function findingsIn({ printed }: Ended): readonly Finding[] | null {
+  const read: unknown = printed === '' ? null : JSON.parse(printed);
+  const findings = isRecord(read) ? read['findings'] : null;
+  return Array.isArray(findings) ? (findings as Finding[]) : null;
+}
+
+/** Reads what `gatepost audit verify --json` prints; a broken chain is an error. */
+export function auditCheckIn({ complaint, exitCode, printed }: Ended): AuditCheck | null {
+  const read: unknown = JSON.parse(exitCode === 0 ? printed : complaint);
+  if (!isRecord(read)) return null;
+  const { entries, error, head } = read;
+  if (exitCode === 0) return { count: Number(entries), head: headIn(head), problem: null };
+  if (!isRecord(error) || error['code'] !== 'audit_not_verified') return null;
+  return { count: 0, head: null, problem: String(error['message']) };
+}
+
+const headIn = (head: unknown) => (typeof head === 'string' ? head : null);

@@ -1,0 +1,178 @@
+/** The health of this node: what the doctor finds, the event loop, the disk, the certificate. */
+
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import type { Got } from '../../../http/console/table.ts';
+import { call } from '../../call.ts';
+import { number, time } from '../../parts/format.ts';
+import { Status, useLoaded } from '../../parts/loaded.tsx';
+import { Facts, Problem } from '../../parts/operator.tsx';
+import { may, nowMs, texts, wordsFor } from '../../state.ts';
+
+type Health = Got<'health.read'>;
+type Findings = Got<'health.examine'>['findings'];
+
+const SOON_MS = 14 * 86_400_000;
+const LEVELS = { problem: 'bad', warning: 'warm', ok: 'good' } as const;
+const ORDER = ['problem', 'warning', 'ok'] as const;
+
+/** Bytes in the unit that reads best. */
+function bytes(value: number | null): string {
+  if (value === null) return texts.machine.unknown;
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, value)) / 3));
+  return new Intl.NumberFormat(texts.tag, {
+    ...{ style: 'unit', unit: units[power] ?? 'byte', unitDisplay: 'short' },
+    maximumFractionDigits: 1,
+  }).format(value / 1_000 ** power);
+}
+
+type Fact = readonly [string, ComponentChildren];
+
+function processFacts({ process }: Health): Fact[] {
+  const words = texts.machine;
+  const { loopCount, loopLagSeconds, loopLateCount, openFiles, openFilesMax } = process;
+  const lag = loopLagSeconds === null ? null : number(loopLagSeconds * 1_000);
+  const endsMs = process.certificateEndsAtMs;
+  return [
+    [words.node, <bdi>{process.node}</bdi>],
+    [words.release, <bdi>{process.version}</bdi>],
+    [words.started, time(process.startedAtMs)],
+    [words.loop, lag === null ? words.unknown : words.loopLag(lag)],
+    [words.loopLate, words.ofAll(number(loopLateCount), number(loopCount))],
+    [words.memory, bytes(process.residentBytes)],
+    [
+      words.openFiles,
+      openFiles === null || openFilesMax === null
+        ? words.unknown
+        : words.ofAll(number(openFiles), number(openFilesMax)),
+    ],
+    [
+      words.certificate,
+      endsMs === null ? (
+        words.noTls
+      ) : (
+        <span class={endsMs - nowMs() < SOON_MS ? 'badge bad' : ''}>{time(endsMs)}</span>
+      ),
+    ],
+  ];
+}
+
+function dataFacts({ process, queue, server, storage }: Health): Fact[] {
+  const words = texts.machine;
+  return [
+    [words.database, process.isDatabaseFile ? 'SQLite' : 'PostgreSQL'],
+    [words.size, bytes(storage.bytes)],
+    ...(storage.logBytes === null ? [] : [[words.log, bytes(storage.logBytes)] as const]),
+    ...(storage.diskFreeBytes === null
+      ? []
+      : [[words.diskFree, bytes(storage.diskFreeBytes)] as const]),
+    [words.due, number(queue.dueCount)],
+    [words.scheduled, number(queue.scheduledCount)],
+    ...(queue.oldestDueAtMs === null
+      ? []
+      : [[words.oldestDue, time(queue.oldestDueAtMs)] as const]),
+    ...(server === null
+      ? []
+      : [
+          [
+            words.connections,
+            words.ofAll(number(server.connectionCount), number(server.connectionCountMax)),
+          ] as const,
+          [words.clock, words.milliseconds(number(server.clockOffsetMs))] as const,
+        ]),
+  ];
+}
+
+function Doctor({ last }: { last: Health['doctor'] }) {
+  const words = texts.machine;
+  const found = useSignal<{ atMs: number; result: Findings } | null>(last);
+  const problem = useSignal<string | null>(null);
+  const isBusy = useSignal(false);
+  const examine = async () => {
+    isBusy.value = true;
+    problem.value = null;
+    try {
+      const { findings } = await call('health.examine', {});
+      found.value = { atMs: nowMs(), result: findings };
+    } catch (fault) {
+      problem.value = wordsFor(fault);
+    }
+    isBusy.value = false;
+  };
+  const shown = found.value;
+  const sorted = ORDER.flatMap((level) =>
+    (shown?.result ?? []).filter((one) => one.level === level),
+  );
+  return (
+    <section class="card">
+      <div class="title">
+        <h2>{words.doctor}</h2>
+        {may('health.examine') && (
+          <button type="button" onClick={examine} disabled={isBusy.value}>
+            {words.examine}
+          </button>
+        )}
+      </div>
+      <p class="hint" role="status">
+        {isBusy.value ? words.checking : shown === null ? words.notExamined : time(shown.atMs)}
+      </p>
+      <Problem of={problem} />
+      <ul class="list findings">
+        {sorted.map(({ check, level, todo, what }) => (
+          <li key={`${check} ${what}`}>
+            <span class={`badge ${LEVELS[level]}`}>{words.levels[level]}</span>
+            <div>
+              <p dir="auto">
+                <strong>{check}</strong>: {what}
+              </p>
+              {todo !== null && (
+                <p class="hint" dir="auto">
+                  {todo}
+                </p>
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+export function HealthPage() {
+  const words = texts.machine;
+  const loaded = useLoaded((signal) => call('health.read', {}, signal), '');
+  const health = loaded.value.value;
+  return (
+    <>
+      <div class="title">
+        <h1>{words.health}</h1>
+        <button type="button" onClick={loaded.load}>
+          {words.again}
+        </button>
+      </div>
+      <Status of={loaded}>
+        {health && (
+          <>
+            {health.process.notReady !== null && (
+              <p class="problem" role="alert">
+                {words.notReady} <bdi>{health.process.notReady}</bdi>
+              </p>
+            )}
+            <div class="columns">
+              <section class="card">
+                <h2>{words.process}</h2>
+                <Facts of={processFacts(health)} />
+              </section>
+              <section class="card">
+                <h2>{words.data}</h2>
+                <Facts of={dataFacts(health)} />
+              </section>
+            </div>
+            <Doctor last={health.doctor} />
+          </>
+        )}
+      </Status>
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+/** The processes that serve the same data. */
+
+import { call } from '../../call.ts';
+import { number, time } from '../../parts/format.ts';
+import { Status, useLoaded } from '../../parts/loaded.tsx';
+import { Nothing, Table } from '../../parts/operator.tsx';
+import { texts } from '../../state.ts';
+
+export function NodesPage() {
+  const words = texts.machine;
+  const loaded = useLoaded(async (signal) => ({ all: await call('nodes.list', {}, signal) }), '');
+  const nodes = loaded.value.value?.all;
+  return (
+    <>
+      <div class="title">
+        <h1>{words.nodes}</h1>
+        <button type="button" onClick={loaded.load}>
+          {words.again}
+        </button>
+      </div>
+      <Status of={loaded}>
+        {nodes == null ? (
+          <Nothing title={words.oneNode} hint={words.oneNodeHint} />
+        ) : (
+          <Table
+            heads={[words.node, texts.providers.state, words.version, words.seen, words.clock]}
+          >
+            {nodes.map((node) => (
+              <tr key={`${node.name} ${node.startedAtMs}`}>
+                <th scope="row">
+                  <bdi>{node.name}</bdi> <bdi class="code hint">{node.address}</bdi>
+                </th>
+                <td>
+                  <span class={node.isSilent ? 'badge bad' : 'badge good'}>
+                    {node.isSilent ? words.silent : words.up}
+                  </span>
+                </td>
+                <td>
+                  <bdi>{node.version}</bdi> · {number(node.schema)}
+                </td>
+                <td class="number">
+                  {time(node.seenAtMs)} · {words.startedAt(time(node.startedAtMs))}
+                </td>
+                <td class="number">{words.milliseconds(number(-node.clockOffsetMs))}</td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </Status>
+    </>
+  );
+}

@@ -1,0 +1,199 @@
+/** Entries of the audit log: a sentence each, by days, with who did it. */
+
+import { useSignal } from '@preact/signals';
+import type { Got } from '../../http/console/table.ts';
+import { actionName, systemsOf } from '../pages/message-words.tsx';
+import { go, texts, wordsFor } from '../state.ts';
+
+/** An entry; of the appliance's log, with the provider that it concerns. */
+type Entry = Got<'activity.list'>['rows'][number] & { provider?: string | null };
+type Fact = Entry['object'][string] | undefined;
+
+export interface Page {
+  rows: readonly Entry[];
+  next: Got<'activity.list'>['next'];
+}
+
+type Read = (before: Page['next'], signal?: AbortSignal) => Promise<Page>;
+
+/** A page of the server may be empty: it bounds what it reads. So many are asked for in a row. */
+const CALLS_MAX = 6;
+const ENOUGH = 20;
+
+/** Asks for entries until there are enough for a screen, or a few calls found none. */
+export async function readEnough(
+  read: Read,
+  from: Page['next'],
+  signal?: AbortSignal,
+): Promise<Page> {
+  const rows: Entry[] = [];
+  let before = from;
+  for (let calls = 0; calls < CALLS_MAX; calls++) {
+    const page = await read(before, signal);
+    rows.push(...page.rows);
+    before = page.next;
+    if (before === null || rows.length >= ENOUGH) break;
+  }
+  return { rows, next: before };
+}
+
+const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+function factText(fact: Fact): string {
+  if (fact === null || fact === undefined) return texts.activity.nothing;
+  if (typeof fact !== 'string' || !ISO_TIME.test(fact)) return `${fact}`;
+  const style = { dateStyle: 'medium', timeStyle: 'short' } as const;
+  return new Intl.DateTimeFormat(texts.tag, style).format(new Date(fact));
+}
+
+/** The changed fields of an entry; the sentence says the status of messages already. */
+function changesOf({ action, change }: Entry): string[] {
+  if (action.startsWith('distribution.')) return [];
+  const words = texts.activity;
+  const names = words.fields as Readonly<Record<string, string>>;
+  return Object.entries(change).map(([field, values]) => {
+    const name = names[field] ?? field;
+    if (values === 'changed') return words.changed(name);
+    return words.change(name, factText(values[0]), factText(values[1]));
+  });
+}
+
+function actorOf({ key, name, who }: Entry): string {
+  const { actors, byKey } = texts.activity;
+  if (who === 'account') return name;
+  if (who === 'system' || who === 'user') return actors[who];
+  if (who === 'operator') return `${actors.operator} ${name}`;
+  return key === null ? actors.provider : byKey(key);
+}
+
+/** The facts as a sentence has them: systems and actions by their names. */
+function aboutOf({ object }: Entry): Entry['object'] {
+  const { action_type: action, os } = object;
+  return {
+    ...object,
+    ...(typeof os === 'string' && { os: systemsOf(os.split(',')) }),
+    ...(typeof action === 'string' && { action_type: actionName(action) }),
+  };
+}
+
+/** The record that an entry is about, where a page shows it. */
+function recordOf({
+  action,
+  object,
+  provider,
+}: Entry): [path: string, more: Record<string, string>] | null {
+  const isLink = action.startsWith('install.') && action !== 'install.remove';
+  const id = action === 'hwid.delete' ? object['install_id'] : object['id'];
+  // An entry of a job is about many.
+  if (typeof id !== 'number') return null;
+  // Beside the appliance's log, a record is at the provider that its entry names.
+  if (provider === null) return null;
+  const where: Record<string, string> = provider === undefined ? {} : { at: provider };
+  if (isLink || action === 'hwid.delete') return ['/console/links', { ...where, link: `${id}` }];
+  const isMessage = /^(?:notification|command|distribution)\./.test(action);
+  return isMessage ? ['/console/messages', { ...where, message: `${id}` }] : null;
+}
+
+function Item({ entry }: { entry: Entry }) {
+  const words = texts.activity;
+  const unlisted = Number(entry.object['unlisted_before'] ?? 0);
+  const sentence = words.sentences[entry.action](aboutOf(entry));
+  const record = recordOf(entry);
+  const clock = new Intl.DateTimeFormat(texts.tag, { timeStyle: 'short' });
+  return (
+    <li>
+      <time dateTime={new Date(entry.atMs).toISOString()}>{clock.format(entry.atMs)}</time>
+      <div>
+        {record === null ? (
+          <p dir="auto">{sentence}</p>
+        ) : (
+          <button type="button" class="plain" dir="auto" onClick={() => go(...record)}>
+            {sentence}
+          </button>
+        )}
+        {changesOf(entry).map((text) => (
+          <p key={text} class="hint">
+            <bdi>{text}</bdi>
+          </p>
+        ))}
+        {unlisted > 0 && <p class="hint">{words.unlisted(unlisted)}</p>}
+      </div>
+      <p class="activity-actor">
+        <bdi>{actorOf(entry)}</bdi>
+        {entry.provider != null && <bdi class="code">{entry.provider}</bdi>}
+        {entry.from !== null && <small>{words.from(entry.from)}</small>}
+      </p>
+    </li>
+  );
+}
+
+/** Entries of one day each, in the viewer's zone. */
+function daysOf(rows: readonly Entry[]): { day: string; entries: Entry[] }[] {
+  const weekday = new Intl.DateTimeFormat(texts.tag, { weekday: 'long' });
+  const date = new Intl.DateTimeFormat(texts.tag, { dateStyle: 'long' });
+  const days: { day: string; entries: Entry[] }[] = [];
+  for (const entry of rows) {
+    const day = `${weekday.format(entry.atMs)} · ${date.format(entry.atMs)}`;
+    const last = days.at(-1);
+    if (last?.day === day) last.entries.push(entry);
+    else days.push({ day, entries: [entry] });
+  }
+  return days;
+}
+
+interface ListProps {
+  first: Page;
+  read: Read;
+  /** No filter is set. */
+  isAll: boolean;
+}
+
+export function Entries({ first, isAll, read }: ListProps) {
+  const words = texts.activity;
+  const page = useSignal(first);
+  const isBusy = useSignal(false);
+  const problem = useSignal<string | null>(null);
+  const { next, rows } = page.value;
+  const more = async () => {
+    isBusy.value = true;
+    problem.value = null;
+    try {
+      const found = await readEnough(read, next);
+      page.value = { rows: [...rows, ...found.rows], next: found.next };
+    } catch (fault) {
+      problem.value = wordsFor(fault);
+    }
+    isBusy.value = false;
+  };
+  return (
+    <>
+      {rows.length === 0 && (
+        <div class="empty">
+          <h2>{isAll ? words.none : words.noMatch}</h2>
+          <p>{next !== null ? words.looking : isAll ? words.noneHint : words.noMatchHint}</p>
+        </div>
+      )}
+      {daysOf(rows).map(({ day, entries: some }) => (
+        <section key={day} class="activity">
+          <h2>{day}</h2>
+          <ol>
+            {some.map((entry) => (
+              <Item key={entry.number} entry={entry} />
+            ))}
+          </ol>
+        </section>
+      ))}
+      <div class="below">
+        <p role="status">{rows.length === 0 ? '' : words.shown(rows.length)}</p>
+        <p class="problem" role="alert" hidden={problem.value === null}>
+          {problem.value}
+        </p>
+        {next !== null && (
+          <button type="button" onClick={more} disabled={isBusy.value}>
+            {rows.length === 0 ? words.further : words.more}
+          </button>
+        )}
+      </div>
+    </>
+  );
+}

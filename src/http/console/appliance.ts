@@ -1,0 +1,54 @@
+/** What the operator's pages show of the process and its machine: `src/appliance.ts` has it. */
+
+import type { Finding } from '../../finding.ts';
+
+/** A setting with its effective value; a secret is masked. */
+export interface ShownSetting {
+  key: string;
+  variable: string;
+  value: string;
+  /** A flag, a variable, `file:line` or `default`. */
+  origin: string;
+}
+
+/** A check that runs beside the server, and its last result at this node; null: there is none. */
+export interface Checkup<T> {
+  last(): { atMs: number; result: T } | null;
+  /** Runs it, or waits for the one that runs. Null: it failed, or took too long. */
+  run(nowMs: number): Promise<T | null>;
+}
+
+export interface AuditCheck {
+  /** Entries that were verified. */
+  count: number;
+  head: string | null;
+  /** Null: the chain is whole. */
+  problem: string | null;
+}
+
+/** The state of this process. */
+export interface ProcessState {
+  version: string;
+  node: string;
+  startedAtMs: number;
+  /** Why it is not ready, a sentence; null: it is. */
+  notReady: string | null;
+  /** The delay of a timer once a second since the start: 99 of 100 are not longer, s. */
+  loopLagSeconds: number | null;
+  /** Delays above a tenth of a second, and all that were measured. */
+  loopLateCount: number;
+  loopCount: number;
+  residentBytes: number;
+  openFiles: number | null;
+  openFilesMax: number | null;
+  /** Null: plain HTTP. */
+  certificateEndsAtMs: number | null;
+  isDatabaseFile: boolean;
+}
+
+export interface Appliance {
+  settings(): { file: string | null; rows: readonly ShownSetting[] };
+  state(): Promise<ProcessState>;
+  doctor: Checkup<readonly Finding[]>;
+  auditCheck: Checkup<AuditCheck>;
+}

@@ -1,0 +1,86 @@
+/** Calls of the console about the appliance: audit log, settings, nodes and health. */
+
+import { Type } from '@sinclair/typebox';
+import { mayCall } from '../../core/account/roles.ts';
+import { auditHead, headText } from '../../core/audit/chain.ts';
+import { providerOf } from '../../core/audit/entry.ts';
+import { ACTION_GROUPS, ACTOR_KINDS, pageAudit } from '../../core/audit/page.ts';
+import { Refused } from '../../core/outcome.ts';
+import { hwidHash } from '../../core/secret.ts';
+import { type Owner, ownerCall } from './call.ts';
+import { anyOf, id, inputOf, nullable, text } from './inputs.ts';
+
+const PAGE_COUNT = 50;
+/** A check takes two minutes at most, s. */
+const CHECK_PATIENCE_SECONDS = 150;
+/** Age of a node's last heartbeat, one each 5 s, after which the node is silent, ms. */
+const SILENT_MS = 15_000;
+
+const time = nullable(Type.Integer({ minimum: 0, maximum: 253_402_300_799_999 }));
+
+/** The head of the chain, and the last verification at this node. */
+async function chainOf({ appliance, core }: Owner) {
+  const head = await auditHead(core);
+  const last = appliance.auditCheck.last();
+  return {
+    head: head && headText(head),
+    entryCount: head?.number ?? 0,
+    check: last && { atMs: last.atMs, ...last.result },
+  };
+}
+
+export const operatorMachineCalls = {
+  'audit.list': ownerCall(
+    inputOf({
+      provider: nullable(text(8)),
+      who: nullable(anyOf(ACTOR_KINDS)),
+      group: nullable(anyOf(ACTION_GROUPS)),
+      hwid: nullable(text(128)),
+      ...{ sinceMs: time, untilMs: time },
+      before: nullable(inputOf({ block: id, entry: id })),
+    }),
+    async ({ core, signedIn }, { hwid, provider, ...given }) => {
+      const page = { ...given, providerCode: provider, countMax: PAGE_COUNT };
+      const hashed = hwid === null ? null : hwidHash(hwid);
+      const { entries, next } = await pageAudit(core, { ...page, hwidHash: hashed });
+      // An address is of a person: those who keep the accounts may see it.
+      const seesAddresses = mayCall('providers.edit', signedIn.grants, null);
+      const rows = entries.map((entry) => ({
+        ...{ number: entry.number, atMs: Date.parse(entry.at), who: entry.who, name: entry.name },
+        ...{ action: entry.action, object: entry.object, change: entry.change ?? {} },
+        ...{ key: entry.key ?? null, provider: providerOf(entry) },
+        from: seesAddresses ? entry.from : null,
+      }));
+      return { rows, next };
+    },
+  ),
+  'audit.chain': ownerCall(inputOf({}), chainOf),
+  'audit.verify': ownerCall(inputOf({}), async (caller) => {
+    caller.grantPatience(CHECK_PATIENCE_SECONDS);
+    const result = await caller.appliance.auditCheck.run(caller.nowMs);
+    return result === null ? new Refused('check_failed') : chainOf(caller);
+  }),
+  'settings.list': ownerCall(inputOf({}), ({ appliance }) => appliance.settings()),
+  'nodes.list': ownerCall(inputOf({}), async ({ core }) => {
+    const nodes = await core.store.listNodes();
+    return (
+      nodes?.map(({ id: _, silentMs, ...node }) => ({
+        ...{ ...node, isSilent: silentMs > SILENT_MS },
+      })) ?? null
+    );
+  }),
+  'health.read': ownerCall(inputOf({}), async ({ appliance, core: { store }, nowMs }) => {
+    const [process, storage, server, queue] = await Promise.all([
+      appliance.state(),
+      store.readStorageFacts(),
+      store.readServerFacts(),
+      store.readQueueFacts(nowMs),
+    ]);
+    return { process, storage, server, queue, doctor: appliance.doctor.last() };
+  }),
+  'health.examine': ownerCall(inputOf({}), async ({ appliance, grantPatience, nowMs }) => {
+    grantPatience(CHECK_PATIENCE_SECONDS);
+    const findings = await appliance.doctor.run(nowMs);
+    return findings === null ? new Refused('check_failed') : { findings };
+  }),
+};

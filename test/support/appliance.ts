@@ -1,0 +1,41 @@
+/** An appliance without a machine, for the operator's pages. */
+
+import type { Finding } from '../../src/finding.ts';
+import type { Appliance, AuditCheck } from '../../src/http/console/appliance.ts';
+
+export const FINDINGS: readonly Finding[] = [
+  { check: 'clock', level: 'ok', what: 'it says 2026-11-23T12:00:00.000Z', todo: null },
+  { check: 'backups', level: 'warning', what: 'none is scheduled', todo: 'set backup.at' },
+  { check: 'disk space', level: 'problem', what: 'it is full', todo: 'free space' },
+];
+
+function checkupOf<T>(result: T) {
+  let last: { atMs: number; result: T } | null = null;
+  return {
+    last: () => last,
+    run: async (nowMs: number) => {
+      last = { atMs: nowMs, result };
+      return result;
+    },
+  };
+}
+
+export function testAppliance(): Appliance {
+  return {
+    settings: () => ({
+      file: '/etc/gatepost/gatepost.toml',
+      rows: [
+        { key: 'server.port', variable: 'GATEPOST_PORT', value: '8080', origin: 'default' },
+        ...[{ key: 'log.level', variable: 'GATEPOST_LOG_LEVEL', value: 'warn', origin: '--log' }],
+      ],
+    }),
+    state: async () => ({
+      ...{ version: '0.0.0', node: 'node-1', startedAtMs: 0, notReady: null },
+      ...{ loopLagSeconds: 0.005, loopLateCount: 2, loopCount: 1_000 },
+      ...{ residentBytes: 90_000_000, openFiles: 40, openFilesMax: 1_024 },
+      ...{ certificateEndsAtMs: null, isDatabaseFile: true },
+    }),
+    doctor: checkupOf(FINDINGS),
+    auditCheck: checkupOf<AuditCheck>({ count: 3, head: '3:ab', problem: null }),
+  };
+}
