@@ -172,12 +172,8 @@ function startAppliance(
   return makeAppliance({ ...known, ...more, stopping: stopping.signal });
 }
 
-async function startParts(beginning: Beginning): Promise<App> {
-  const { loaded, settings, tallies, outgoing, gateways, core, log, parts, last, stop, signal } =
-    beginning;
-  const clock = systemClock;
-  const startedAtMs = clock.nowMs();
-  let current = loaded;
+/** Deletes leftovers, and logs what an operator should know of folders and environment. */
+function prepareFolders({ loaded, settings, log }: Beginning): void {
   clearUp(settings);
   for (const { path, problem } of checkDataDirectory(settings.dataDir)) {
     log.warn('open_to_group', { path, problem });
@@ -185,6 +181,15 @@ async function startParts(beginning: Beginning): Promise<App> {
   if (loaded.ignoredVariables.length > 0) {
     log.info('environment_ignored', { variables: loaded.ignoredVariables.join(',') });
   }
+}
+
+async function startParts(beginning: Beginning): Promise<App> {
+  const { loaded, settings, tallies, outgoing, gateways, core, log, parts, last, stop, signal } =
+    beginning;
+  const clock = systemClock;
+  const startedAtMs = clock.nowMs();
+  let current = loaded;
+  prepareFolders(beginning);
   const readiness = new Readiness(core.store, clock, log);
   beginning.outages.onChange = () => readiness.askAgain();
   let listening: RunningServer | null = null;

@@ -106,7 +106,7 @@ const connection = (
 
 /** Starts the server. Rejects with `OperatorError` if it cannot listen at the address. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { core, clock, log, settings } = options;
+  const { appliance, core, clock, log, settings } = options;
   const failures = new AuthFailures(settings, log);
   const stopping = new AbortController();
 
@@ -161,7 +161,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     provenanceOf: (request) => ({ ...connectionOf(request), client: addressOf(request) }),
   });
 
-  const { appliance } = options;
   const site = { ...deps, appliance, connectionOf, passwords: makePasswords(stopping.signal) };
   const live = new LiveStreams(site);
   const files = options.consoleFiles ?? new Map();
