@@ -3,7 +3,13 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { testChromium } from '../support/chromium.ts';
-import { type ConsoleSite, callFrom, startConsoleSite, type Tab } from '../support/console-page.ts';
+import {
+  type ConsoleSite,
+  callFrom,
+  faultsOf,
+  startConsoleSite,
+  type Tab,
+} from '../support/console-page.ts';
 import { openSend } from '../support/console-send.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
@@ -30,6 +36,7 @@ async function open(path: string) {
 }
 
 const words = en.compose;
+const FORM = { body: 'x', type_push: 'optional', expire_days: 7 };
 
 testChromium('other targets are checked anew', async () => {
   const { main, page, phones, sent } = await open('/console/compose');
@@ -94,8 +101,38 @@ testChromium('a message that is too large is refused in words', async () => {
   await page.locator('aside').getByText(en.refusals.message_too_large).waitFor();
 });
 
+testChromium('a filter finds devices, and the send names them', async () => {
+  const { main, page, phones, sent } = await open('/console/compose');
+  await page.getByLabel(words.body).first().fill('Hello');
+  await page.getByRole('button', { name: words.byFilter }).click();
+  await page.getByText(words.finds('2', 2)).waitFor();
+  await page.getByText(phones[1]).waitFor();
+  await page.getByLabel(words.filterSeen).selectOption('before 7');
+  await page.getByText(words.finds('0', 0)).waitFor();
+  await main.click();
+  await page.getByText(en.refusals.no_devices_found).waitFor();
+  await page.getByLabel(words.filterSeen).selectOption('since 7');
+  await page.getByText(words.finds('2', 2)).waitFor();
+  expect(await page.locator('.send-form .copy').isVisible()).toBe(false);
+  expect(await faultsOf(page)).toEqual([]);
+  await main.click();
+  await page.getByText(words.reaches('2', 2)).waitFor();
+  await main.click();
+  await page.waitForURL(/message=\d+/);
+  const [message] = await sent();
+  expect(message?.targetHwid.split(',').toSorted()).toEqual(phones.toSorted());
+});
+
+testChromium('after a message to all it says when the next one is accepted', async () => {
+  const { code, page } = await open('/console/compose');
+  await page.getByText(words.interval).waitFor();
+  const body = { PushNotificationForm: FORM, specific_device_toggle: false, os: ['android'] };
+  await callFrom(page, 'send.notification', { at: code, body });
+  await page.reload();
+  await page.getByText(/accepted in [1-4] min/).waitFor();
+});
+
 const named = (hwid: string) => ({ specific_device_toggle: true, hwid });
-const FORM = { body: 'x', type_push: 'optional', expire_days: 7 };
 const IMAGE = 'https://example.com/a.png';
 
 testChromium.each([

@@ -17,6 +17,7 @@ import { countContract } from './contract/count.ts';
 import { deliveryContract } from './contract/delivery.ts';
 import { deviceContract } from './contract/device.ts';
 import { deviceMixContract } from './contract/device-mix.ts';
+import { deviceSearchContract } from './contract/device-search.ts';
 import { distributionContract } from './contract/distribution.ts';
 import { domainContract } from './contract/domain.ts';
 import { eventContract } from './contract/event.ts';
@@ -86,7 +87,7 @@ export const PARTS = {
     ...myContract,
   },
   account: { ...accountContract, ...sessionContract },
-  job: { ...jobContract, ...deviceMixContract },
+  job: { ...jobContract, ...deviceMixContract, ...deviceSearchContract },
   change: changeContract,
   device: { ...deviceContract, ...targetContract, ...registrationContract },
   move: importContract,

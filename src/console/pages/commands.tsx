@@ -221,7 +221,7 @@ function CommandForm({ at, source, table }: CommandProps) {
           from={action.value === copied ? payload : {}}
           table={table}
         />
-        <Targets hwids={source?.hwids ?? ''} os={source?.os ?? ['android', 'ios']} />
+        <Targets at={at} hwids={source?.hwids ?? ''} os={source?.os ?? ['android', 'ios']} />
       </SendForm>
     </>
   );

@@ -6,6 +6,7 @@ import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
 import { Field, Hidden, Select } from '../parts/form.tsx';
 import { number } from '../parts/format.ts';
+import { lengthOf, useLeft } from '../parts/left.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { Phone } from '../parts/phone.tsx';
 import { type Given, SendForm, scheduleIn, Targets, targetsIn } from '../parts/send-form.tsx';
@@ -213,7 +214,7 @@ function Compose({ at, source }: { at: string; source: Source | null }) {
           defaultValue={String(payload['expire_days'] ?? 7)}
           required
         />
-        <Targets hwids={source?.hwids ?? ''} os={source?.os ?? ['android', 'ios']} />
+        <Targets at={at} hwids={source?.hwids ?? ''} os={source?.os ?? ['android', 'ios']} />
       </SendForm>
       <aside class="card" aria-label={words.preview}>
         <h2>{words.preview}</h2>
@@ -227,6 +228,25 @@ function Compose({ at, source }: { at: string; source: Source | null }) {
         {preview.value && <Bytes of={preview.value} />}
       </aside>
     </div>
+  );
+}
+
+function Countdown({ opens }: { opens: { opensAtMs: number; nowMs: number } }) {
+  const left = useLeft(opens.opensAtMs, opens.nowMs);
+  const words = texts.compose;
+  return <>{left > 0 ? words.opensIn(lengthOf(left)) : words.interval}</>;
+}
+
+/** Says when a message to all is accepted. */
+function Opens({ at }: { at: string }) {
+  const { nowMs, opensAtMs } =
+    useLoaded((signal) => call('send.opens', { at }, signal), at).value.value ?? {};
+  return opensAtMs == null || nowMs === undefined ? (
+    <p>{texts.compose.interval}</p>
+  ) : (
+    <p class="notice">
+      <Countdown opens={{ opensAtMs, nowMs }} />
+    </p>
   );
 }
 
@@ -248,7 +268,7 @@ export function ComposePage({ at }: { at: string }) {
     <>
       <div class="title">
         <h1>{texts.compose.title}</h1>
-        <p>{texts.compose.interval}</p>
+        <Opens at={at} />
       </div>
       <Status of={loaded}>{found && <Compose at={at} source={found.source} />}</Status>
     </>

@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
 import { CloseIcon } from '../parts/icons.tsx';
+import { lengthOf, useLeft } from '../parts/left.ts';
 import { useLive } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { SendTime } from '../parts/send-time.tsx';
@@ -14,43 +15,6 @@ import { Ledger } from './message-ledger.tsx';
 import { actionName, StateBadge, targetsOf, titleOf } from './message-words.tsx';
 
 export type Shown = Got<'messages.show'>;
-
-const SECOND_MS = 1_000;
-
-/** Milliseconds of the page's own steady clock. */
-const steadyMs = () => Number(document.timeline.currentTime ?? 0);
-
-/** The time that is left until a moment of the server's clock, ms; it counts down. */
-function useLeft(untilMs: number, nowMs: number): number {
-  const startMs = useRef(steadyMs());
-  const left = useSignal(untilMs - nowMs);
-  useEffect(() => {
-    startMs.current = steadyMs();
-    left.value = untilMs - nowMs;
-    const timer = setInterval(() => {
-      left.value = untilMs - nowMs - (steadyMs() - startMs.current);
-    }, SECOND_MS);
-    return () => clearInterval(timer);
-  }, [untilMs, nowMs]);
-  return left.value;
-}
-
-/** A length of time in its two largest units: `2 d 4 h`, `9 min 12 s`. */
-function lengthOf(ms: number): string {
-  const s = Math.floor(ms / SECOND_MS);
-  const parts = [
-    [Math.floor(s / 86_400), 'day'],
-    [Math.floor(s / 3_600) % 24, 'hour'],
-    [Math.floor(s / 60) % 60, 'minute'],
-    [s % 60, 'second'],
-  ] as const;
-  const first = parts.findIndex(([count]) => count > 0);
-  const shown = parts.slice(first === -1 ? 3 : first).slice(0, 2);
-  const text = shown.map(([count, unit]) =>
-    new Intl.NumberFormat(texts.tag, { style: 'unit', unit, unitDisplay: 'short' }).format(count),
-  );
-  return text.join(' ');
-}
 
 interface CancelProps {
   at: string;

@@ -12,10 +12,14 @@ import { Curl } from './copy.tsx';
 import { Field, Form, givenIn, Hidden } from './form.tsx';
 import { number } from './format.ts';
 import { SendTime } from './send-time.tsx';
+import { TargetFilter } from './target-filter.tsx';
 
 type Checked = Got<'send.check'>;
 type Count = NonNullable<Checked['count']>;
 export type Body = Record<string, unknown>;
+
+/** A copy of what went to a filter names as many HWIDs as it found. */
+const HWIDS_LENGTH_MAX = 65_000;
 
 /** What the fields of a form say, by their names. */
 export type Given = Readonly<Record<string, string>>;
@@ -23,8 +27,8 @@ export type Given = Readonly<Record<string, string>>;
 /** The fields of targets, as the API has them. */
 export function targetsIn(given: Given): Body {
   const os = ['ios', 'android'].filter((one) => given[`os ${one}`] === 'on');
-  const isNamed = given['to'] === 'hwid';
-  const hwid = (given['hwid'] ?? '')
+  const isNamed = given['to'] !== 'os';
+  const hwid = (given[given['to'] === 'filter' ? 'found' : 'hwid'] ?? '')
     .split(/[\s,]+/)
     .filter(Boolean)
     .join(',');
@@ -37,22 +41,29 @@ export function scheduleIn(given: Given): Body {
   return date && time ? { send_date: date, send_time: time } : {};
 }
 
-export function Targets({ hwids = '', os }: { hwids?: string; os: readonly string[] }) {
-  const to = useSignal<'os' | 'hwid'>(hwids === '' ? 'os' : 'hwid');
+interface TargetsProps {
+  at: string;
+  hwids?: string;
+  os: readonly string[];
+}
+
+export function Targets({ at, hwids = '', os }: TargetsProps) {
+  const to = useSignal<'os' | 'hwid' | 'filter'>(hwids === '' ? 'os' : 'hwid');
   const words = texts.compose;
   return (
     <fieldset class="targets">
       <legend>{words.to}</legend>
       <Choice
         label={words.to}
-        names={{ os: words.byOs, hwid: words.byHwid }}
+        names={{ os: words.byOs, filter: words.byFilter, hwid: words.byHwid }}
         value={to.value}
         onChoice={(one) => {
           to.value = one;
         }}
       />
       <Hidden name="to" value={to.value} />
-      {to.value === 'os' ? (
+      {to.value === 'filter' && <TargetFilter at={at} />}
+      {to.value === 'os' && (
         <div class="ticks">
           {(['android', 'ios'] as const).map((one) => (
             <label key={one}>
@@ -61,14 +72,15 @@ export function Targets({ hwids = '', os }: { hwids?: string; os: readonly strin
             </label>
           ))}
         </div>
-      ) : (
+      )}
+      {to.value === 'hwid' && (
         <Field
           label={words.hwids}
           hint={words.hwidsHint}
           name="hwid"
           dir="ltr"
           defaultValue={hwids}
-          maxLength={700}
+          maxLength={HWIDS_LENGTH_MAX}
           required
         />
       )}

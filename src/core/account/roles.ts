@@ -72,6 +72,8 @@ export const RIGHTS = {
   'send.check': right('provider', 'owner', 'sender', 'operator'),
   'send.notification': right('provider', 'owner', 'sender', 'operator'),
   'send.command': right('provider', 'owner', 'sender', 'operator'),
+  'send.find': right('provider', 'owner', 'sender', 'operator'),
+  'send.opens': right('provider', 'owner', 'sender', 'operator'),
   'send.settings': right('provider', 'owner', 'sender', 'operator'),
   'send.source': right('provider', 'owner', 'sender', 'operator'),
   'webhooks.list': right('provider', 'owner', 'operator', 'observer'),

@@ -25,6 +25,7 @@ type Body = Readonly<Record<string, unknown>>;
 export function readNotification(
   body: Body,
   nowMs: number,
+  hwidCountMax?: number,
 ):
   | Order<NotificationPayload>
   | Refused<'malformed' | 'message_too_large' | 'device_not_found' | 'no_devices_found'> {
@@ -33,7 +34,7 @@ export function readNotification(
   if (isRefused(payload)) return payload;
   const schedule = readSchedule(isRecord(form) ? form : {}, nowMs);
   if (isRefused(schedule)) return schedule;
-  const targets = readNotificationTargets(body);
+  const targets = readNotificationTargets(body, hwidCountMax);
   if (isRefused(targets)) return targets;
   const replacesId = readReplaces(body['replaces']);
   return isRefused(replacesId) ? replacesId : { payload, targets, ...schedule, replacesId };
@@ -46,6 +47,7 @@ export function readNotification(
 export function readCommand(
   body: Body,
   nowMs: number,
+  hwidCountMax?: number,
 ):
   | (Order<CommandPayload> & { leftOut?: string })
   | Refused<
@@ -58,7 +60,7 @@ export function readCommand(
     > {
   const action = readActionType(body);
   if (isRefused(action)) return action;
-  const targets = readCommandTargets(body);
+  const targets = readCommandTargets(body, hwidCountMax);
   if (isRefused(targets)) return targets;
   const schedule = readSchedule(body, nowMs);
   if (isRefused(schedule)) return schedule;

@@ -15,20 +15,23 @@ export type Targets = { hwids: string[] } | { os: TargetOs[] };
 export const TARGET_HWID_COUNT_MAX = 5;
 /** Room for these, blanks and some duplicates. */
 const HWID_LIST_LENGTH_MAX = 4096;
+/** Room for a HWID and a comma, where more are allowed. */
+const HWID_LENGTH_MAX = 129;
 /** Room for operating systems and some duplicates. */
 const OS_COUNT_MAX = 64;
 const OS_LIST_LENGTH_MAX = 1024;
 
 /**
  * Reads the targets of a notification: `hwid` if it is given, else `os`. Refuses `device_not_found`
- * for a malformed HWID, `no_devices_found` with neither field, and `malformed` for more than five
- * HWIDs or another operating system.
+ * for a malformed HWID, `no_devices_found` with neither field, and `malformed` for more than
+ * `countMax` HWIDs or another operating system.
  */
 export function readNotificationTargets(
   body: Readonly<Record<string, unknown>>,
+  countMax = TARGET_HWID_COUNT_MAX,
 ): Targets | Refused<'device_not_found' | 'no_devices_found' | 'malformed'> {
   const refusal = () => new Refused('no_devices_found', { detail: 'os or hwid is required' });
-  return readHwids(body['hwid']) ?? readOs(body['os']) ?? refusal();
+  return readHwids(body['hwid'], countMax) ?? readOs(body['os']) ?? refusal();
 }
 
 /**
@@ -37,11 +40,12 @@ export function readNotificationTargets(
  * given.
  *
  * Refuses `target_hwid_required` and `target_os_required` if that field is missing,
- * `device_not_found` for a malformed HWID, and `malformed` for another toggle, more than five HWIDs
- * or another operating system.
+ * `device_not_found` for a malformed HWID, and `malformed` for another toggle, more than `countMax`
+ * HWIDs or another operating system.
  */
 export function readCommandTargets(
   body: Readonly<Record<string, unknown>>,
+  countMax = TARGET_HWID_COUNT_MAX,
 ):
   | Targets
   | Refused<'target_hwid_required' | 'target_os_required' | 'device_not_found' | 'malformed'> {
@@ -50,23 +54,25 @@ export function readCommandTargets(
   const toggle = isAbsent(given) ? !isAbsent(body['hwid']) : readBoolean(given);
   if (toggle === null) return malformed('specific_device_toggle must be true or false');
   return toggle
-    ? (readHwids(body['hwid']) ?? new Refused('target_hwid_required'))
+    ? (readHwids(body['hwid'], countMax) ?? new Refused('target_hwid_required'))
     : (readOs(body['os']) ?? new Refused('target_os_required'));
 }
 
 /** Reads the HWIDs of a comma-separated string without duplicates; null: there are none. */
 function readHwids(
   value: unknown,
+  countMax: number,
 ): { hwids: string[] } | Refused<'device_not_found'> | Misfit | null {
   if (isAbsent(value)) return null;
   if (typeof value !== 'string') return malformed('hwid must be a string of HWIDs between commas');
-  if (value.length > HWID_LIST_LENGTH_MAX) {
-    return malformed(`hwid must not be longer than ${HWID_LIST_LENGTH_MAX} characters`);
+  const lengthMax = Math.max(HWID_LIST_LENGTH_MAX, countMax * HWID_LENGTH_MAX);
+  if (value.length > lengthMax) {
+    return malformed(`hwid must not be longer than ${lengthMax} characters`);
   }
   const hwids = [...new Set(splitList(value))];
   if (hwids.length === 0) return null;
-  if (hwids.length > TARGET_HWID_COUNT_MAX) {
-    return malformed(`hwid must name at most ${TARGET_HWID_COUNT_MAX} HWIDs`);
+  if (hwids.length > countMax) {
+    return malformed(`hwid must name at most ${countMax} HWIDs`);
   }
   return hwids.some((hwid) => isRefused(readHwid(hwid)))
     ? new Refused('device_not_found')

@@ -65,6 +65,8 @@ export interface ReceiptStore {
     filter: MessageFilter,
     page: { beforeId: number | null; countMax: number; scanMax: number },
   ): Promise<{ messages: DistributionDetail[]; nextId: number | null }>;
+  /** Returns when the provider's last general notification was accepted; null: none was. */
+  readLastGeneral(providerId: number): Promise<number | null>;
   /**
    * Counts at most `rowsMax` receipts of a provider's distribution in the order of
    * {@link listReceipts}, which says what it refuses. Returns the position behind them; null: the

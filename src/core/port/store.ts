@@ -17,6 +17,7 @@ import type { ChangeStore } from './change.ts';
 import type { CountStore } from './count.ts';
 import type { DeviceStore } from './device.ts';
 import type { DeviceMixStore } from './device-mix.ts';
+import type { DeviceSearchStore } from './device-search.ts';
 import type { DistributionStore } from './distribution.ts';
 import type { DomainStore } from './domain.ts';
 import type { EventStore } from './event.ts';
@@ -55,6 +56,7 @@ export interface Store
     DomainStore,
     DeviceStore,
     DeviceMixStore,
+    DeviceSearchStore,
     DistributionStore,
     ReceiptStore,
     RegistrationStore,

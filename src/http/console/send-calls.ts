@@ -1,7 +1,8 @@
 /** Calls of the console that send: they read the body of the API's calls, by the same rules. */
 
 import { type Static, Type } from '@sinclair/typebox';
-import { PUSH_ENCODED_MAX } from '../../core/formats.ts';
+import { findDevices, SEARCHED_HWIDS_MAX } from '../../core/device-search.ts';
+import { LINK_SEARCH, PUSH_ENCODED_MAX } from '../../core/formats.ts';
 import { findMade, readKeyedCall } from '../../core/idempotency.ts';
 import { noteOn } from '../../core/message/command.ts';
 import { encodePayload, type NotificationPayload } from '../../core/message/notification.ts';
@@ -13,9 +14,9 @@ import { isRefused, Refused } from '../../core/outcome.ts';
 import { PUSH } from '../../core/port/distribution.ts';
 import type { KeyedCall } from '../../core/port/idempotency.ts';
 import { refusalByPlan } from '../../core/provider.ts';
-import { rehearsing, sendCommand, sendNotification } from '../../core/send.ts';
+import { GENERAL_INTERVAL_MS, rehearsing, sendCommand, sendNotification } from '../../core/send.ts';
 import { type Staff, staffCall } from './call.ts';
-import { atProvider, id, text } from './inputs.ts';
+import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
 
 /** The body of a call of the API. */
 const body = Type.Record(Type.String(), Type.Unknown());
@@ -28,6 +29,19 @@ const checking = atProvider({
 });
 
 type Sending = Static<typeof sending>;
+
+const timeMs = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const finding = atProvider({
+  search: inputOf({
+    os: nullable(text(64)),
+    appVersion: nullable(text(64)),
+    language: nullable(Type.RegExp(/^[a-z]{2,8}$/)),
+    seenSinceMs: nullable(timeMs),
+    unseenSinceMs: nullable(timeMs),
+    domainId: nullable(id),
+    link: nullable(Type.RegExp(LINK_SEARCH.pattern)),
+  }),
+});
 
 function byPlan({ nowMs, provider }: Staff, plan: 'pro' | 'enterprise') {
   const refusal = refusalByPlan(provider, plan, nowMs);
@@ -56,7 +70,7 @@ async function notify(
   const { nowMs, provider } = staff;
   const refusal = byPlan(staff, 'enterprise');
   if (refusal !== null) return refusal;
-  const order = readNotification(given, nowMs);
+  const order = readNotification(given, nowMs, SEARCHED_HWIDS_MAX);
   if (isRefused(order)) return order;
   const sent = await sendNotification(core, provider, { ...order, keyed }, nowMs);
   if (isRefused(sent)) return sent;
@@ -72,7 +86,7 @@ async function command(
   const { nowMs, provider } = staff;
   const refusal = byPlan(staff, 'pro');
   if (refusal !== null) return refusal;
-  const order = readCommand(given, nowMs);
+  const order = readCommand(given, nowMs, SEARCHED_HWIDS_MAX);
   if (isRefused(order)) return order;
   const sent = await sendCommand(core, provider, { ...order, keyed }, nowMs);
   if (isRefused(sent)) return sent;
@@ -112,6 +126,17 @@ export const sendCalls = {
     return given.kind === 'push'
       ? notify(staff, core, given.body)
       : command(staff, core, given.body);
+  }),
+  /** The devices that a filter finds, whose HWIDs the send then names. */
+  'send.find': staffCall(finding, async ({ core, provider, signal }, { search }) => ({
+    ...(await findDevices(core, provider, search, signal)),
+    countMax: SEARCHED_HWIDS_MAX,
+  })),
+  /** When the next general notification is accepted, UTC ms; null: now. */
+  'send.opens': staffCall(atProvider({}), async ({ core, nowMs, provider }) => {
+    const lastMs = await core.store.readLastGeneral(provider.id);
+    const opensAtMs = lastMs === null ? nowMs : lastMs + GENERAL_INTERVAL_MS;
+    return { nowMs, opensAtMs: opensAtMs > nowMs ? opensAtMs : null };
   }),
   'send.notification': staffCall(sending, async (staff, given) => {
     const keyed = byPlan(staff, 'enterprise') ?? (await keyOf(staff, 'notification', given));

@@ -31,10 +31,10 @@ const linkOf = (row: LinkRow): OwnedLink => ({
 });
 
 /** Returns the pattern of LIKE for texts with this part; signs of patterns stand for themselves. */
-const likePart = (text: string) => `%${asciiLower(text).replace(/[%_!]/g, '!$&')}%`;
+export const likePart = (text: string) => `%${asciiLower(text).replace(/[%_!]/g, '!$&')}%`;
 
 /** Compares in any case of A to Z. */
-const contains = (column: string, name: string) =>
+export const contains = (column: string, name: string) =>
   sql`lower(${sql.raw(column)}) LIKE CAST(${value(name)} AS text) ESCAPE '!'`;
 
 /** Statements about the links `i` that a filter lets through, of all providers or of one. */

@@ -10,7 +10,7 @@ import { DETAIL_COLUMNS, type DetailRow, detailOf } from './distribution.ts';
 /** Statuses before delivery, as SQL. */
 const BEFORE = sql.raw(`(${Object.keys(TRANSITIONS).map(Number).filter(mayBegin).join(', ')})`);
 
-export function messageNoun(backend: Backend): Pick<Store, 'listMessages'> {
+export function messageNoun(backend: Backend): Pick<Store, 'listMessages' | 'readLastGeneral'> {
   const rows = sql`FROM distribution x ${backend.join} provider p ON p.id = x.provider_id`;
   const isScheduled = sql`CAST(x.status IN ${BEFORE} AND NOT ${unscheduled('x')} AS integer)`;
   const fits = sql`x.status ${backend.among('statuses')}
@@ -32,7 +32,14 @@ export function messageNoun(backend: Backend): Pick<Store, 'listMessages'> {
       WHERE x.id ${backend.among('ids')} AND x.provider_id = ${value('providerId')} AND ${fits}
       ORDER BY x.id DESC`);
 
+  const lastGeneral = backend.prepare<{ atMs: number | null }>(sql`
+      SELECT last_general_at_ms AS "atMs" FROM provider WHERE id = ${value('providerId')}`);
+
   return {
+    readLastGeneral: async (providerId) => {
+      const row = await backend.read(() => lastGeneral.get({ providerId }));
+      return row?.atMs ?? null;
+    },
     listMessages: async (providerId, filter, { countMax, scanMax, ...page }) =>
       backend.read(function* () {
         const wanted = {

@@ -1,11 +1,13 @@
 /**
- * Sends by HWID: at most five recipients each, so that several of a lane that share no device go
- * through all their statuses in one write, each status by a guarded statement.
+ * Sends by HWID as callers of the API make them: at most five recipients each, so that several of a
+ * lane that share no device go through all their statuses in one write, each status by a guarded
+ * statement.
  */
 
 import { sql } from 'drizzle-orm';
 import { systemClock } from '../../clock.ts';
 import { CHECKING, endOf, LOAD, mayBegin, SENDING } from '../../core/message/status.ts';
+import { TARGET_HWID_COUNT_MAX } from '../../core/message/target.ts';
 import type { DeliveryRules, Lease, NamedDeliveries } from '../../core/port/distribution.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import type { Store } from '../../core/port/store.ts';
@@ -21,12 +23,14 @@ import { rideSteps } from './ride-steps.ts';
 const LANES_MAX = 4;
 /** Sends of one write. */
 const COUNT_MAX = 16;
-/** Recipients of a step: more than a send can name. */
+/** Recipients of a step: more than one of our sends can name. */
 const RECIPIENTS_MAX = 50;
 
 /** A send by HWID that was not begun. As the first of its lane it is due. */
 function isOurs(work: Candidate): boolean {
-  return work.isNamed === 1 && mayBegin(work.status);
+  // What a filter found is more, and goes the way of sends to a system.
+  const isSmall = hwidsOf(work).length <= TARGET_HWID_COUNT_MAX;
+  return work.isNamed === 1 && isSmall && mayBegin(work.status);
 }
 
 const hwidsOf = ({ targetHwid }: Candidate) => targetHwid.split(',');

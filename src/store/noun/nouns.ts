@@ -12,6 +12,7 @@ import { checkInNoun } from './check-in.ts';
 import { countNoun } from './count.ts';
 import { deviceNoun } from './device.ts';
 import { deviceMixNoun } from './device-mix.ts';
+import { deviceSearchNoun } from './device-search.ts';
 import { distributionNoun } from './distribution.ts';
 import { domainNoun } from './domain.ts';
 import { eventNoun } from './event.ts';
@@ -69,6 +70,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...checkInNoun(backend),
     ...deviceNoun(backend),
     ...deviceMixNoun(backend),
+    ...deviceSearchNoun(backend),
     ...forgettingNoun(backend),
     ...countNoun(backend),
     ...changeNoun(backend),

@@ -71,7 +71,7 @@ export function recipientLoading(backend: Backend) {
   const on = loadStatements(backend);
   const nextRange = targetRanges(backend);
 
-  /** All at once: there are five at most. Devices that are not known any more only count. */
+  /** All at once: at most as many as a filter may find. Devices that are gone only count. */
   function* loadNamed(work: Work, id: number, nowMs: number): Step<Loaded> {
     const { providerId, reachesUnbound, source } = work;
     const hwids = work.targetHwid.split(',');

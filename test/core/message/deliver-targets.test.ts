@@ -1,10 +1,13 @@
 /** Which devices are a provider's at the moment of delivery. */
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { SEARCHED_HWIDS_MAX } from '../../../src/core/device-search.ts';
 import {
   bindDevices,
   deliver,
+  deliverUntil,
   type Engine,
+  HOUR_MS,
   inboxOf,
   ledgerOf,
   makeDevices,
@@ -53,6 +56,24 @@ describe('who gets it', () => {
     const id = await notify(engine, provider);
     await deliver(engine);
     expect(await inboxOf(engine, first)).toEqual([id]);
+  });
+
+  test('as many HWIDs as a filter may find, also after a crash, beside a small one', async () => {
+    const provider = await makeProvider(engine);
+    const hwids = Array.from({ length: SEARCHED_HWIDS_MAX }, (_, n) => `filtered-${n}`);
+    const devices = makeDevices(engine, hwids);
+    putOnLinks(engine, provider, devices, 100);
+    const many = await notify(engine, provider, { targets: { hwids } });
+    const [first = ''] = hwids;
+    const one = await notify(engine, provider, { targets: { hwids: [first] } });
+    await deliverUntil(engine, many, 5, 'lost');
+    engine.clock.advance(HOUR_MS);
+    await deliver(engine);
+    const counts = { recipientCount: SEARCHED_HWIDS_MAX, sent: SEARCHED_HWIDS_MAX };
+    expect(await ledgerOf(engine, many)).toMatchObject({ status: 100, ...counts });
+    expect(await ledgerOf(engine, one)).toMatchObject({ status: 100, recipientCount: 1 });
+    expect(await inboxOf(engine, devices[0] ?? 0)).toEqual([many, one]);
+    expect(await inboxOf(engine, devices.at(-1) ?? 0)).toEqual([many]);
   });
 
   test('one operating system, or both', async () => {

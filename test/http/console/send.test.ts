@@ -9,12 +9,13 @@ const DOMAIN_HASH = 'd'.repeat(64);
 let app: TestApp;
 let browser: ConsoleBrowser;
 let at: string;
+let of: Awaited<ReturnType<typeof seedProvider>>;
 beforeAll(async () => {
   app = await startTestApp();
-  const { code, authKey } = await seedProvider(app, { plan: 'enterprise' });
-  at = code;
+  of = await seedProvider(app, { plan: 'enterprise' });
+  at = of.code;
   browser = new ConsoleBrowser(app.url);
-  await browser.get('session.key', { code, key: authKey });
+  await browser.get('session.key', { code: at, key: of.authKey });
   await browser.get('domains.add', { at, hash: DOMAIN_HASH, name: '' });
   const { code: link } = await browser.get('links.add', { at, limit: 3, note: '' });
   for (const hwid of ['phone-1', 'phone-2']) {
@@ -69,6 +70,54 @@ function listed() {
   const page = { show: 'all', kind: null, beforeId: null, ids: null } as const;
   return browser.get('messages.list', { at, ...page });
 }
+
+const ANY = {
+  ...{ os: null, appVersion: null, language: null, seenSinceMs: null },
+  ...{ unseenSinceMs: null, domainId: null, link: null },
+};
+
+test('a filter finds devices, whose HWIDs the send names: more than the API takes', async () => {
+  const { code, id: linkId } = await browser.get('links.add', { at, limit: 9, note: 'Office' });
+  const hwids = Array.from({ length: 7 }, (_, n) => `desk-${n}`);
+  for (const hwid of hwids) {
+    const query = { id: DOMAIN_HASH, installid: code, hwid, os_name: 'Windows' };
+    await call(app, '/install', null, { ...query, app_version: '3.1' });
+  }
+  expect(linkId).toBeGreaterThan(0);
+  const found = await browser.get('send.find', { at, search: { ...ANY, link: 'office' } });
+  expect(found).toMatchObject({
+    ...{ isPart: false, count: 7, countMax: 500, systems: ['Windows'], appVersions: ['3.1'] },
+  });
+  expect(found.hwids?.toSorted()).toEqual(hwids);
+  expect(found.examples).toHaveLength(7);
+  const hwid = found.hwids?.join(',') ?? '';
+  const body = { ...form('to the office'), specific_device_toggle: true, hwid };
+  const checked = await browser.get('send.check', { at, kind: 'push', body });
+  expect(checked.count?.recipients).toBe(7);
+  const { id } = await browser.get('send.notification', { at, body });
+  expect((await browser.get('send.source', { at, id })).hwids).toBe(hwid);
+  const api = await call(
+    app,
+    '/remote/notification',
+    of,
+    {},
+    { method: 'POST', body: JSON.stringify(body) },
+  );
+  expect(api.headers.get('x-error-detail')).toBe('hwid must name at most 5 HWIDs');
+  const many = Array.from({ length: 501 }, (_, n) => `x${n}`).join(',');
+  const over = { ...body, hwid: many };
+  expect(await browser.refusal('send.notification', { at, body: over })).toBe('malformed');
+});
+
+test('it says when the next message to all is accepted', async () => {
+  const { nowMs, opensAtMs } = await browser.get('send.opens', { at });
+  expect((opensAtMs ?? 0) - nowMs).toBeGreaterThan(0);
+  expect((opensAtMs ?? 0) - nowMs).toBeLessThanOrEqual(300_000);
+  const other = await seedProvider(app, { plan: 'enterprise' });
+  const away = new ConsoleBrowser(app.url);
+  await away.get('session.key', { code: other.code, key: other.authKey });
+  expect((await away.get('send.opens', { at: other.code })).opensAtMs).toBeNull();
+});
 
 test('commands have the settings of the API, with what was left out', async () => {
   const table = await browser.get('send.settings', { at });

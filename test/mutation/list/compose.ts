@@ -21,6 +21,23 @@ export const composeFiles: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/device-search.ts',
+    tests: ['test/core/device-search.test.ts'],
+    changes: [
+      ['after = next;', 'after = null;'],
+      ['hwids: count > SEARCHED_HWIDS_MAX ? null : hwids', 'hwids'],
+    ],
+  },
+  {
+    file: 'src/store/noun/device-search.ts',
+    tests: ['test/store/contract/job.test.ts'],
+    changes: [
+      ['AND ${linkedRow(backend)}', ''],
+      [`|| '-%')`, `|| '%')`],
+      ['link === null ? null : likePart(link)', 'link'],
+    ],
+  },
+  {
     file: 'src/console/parts/attempt.ts',
     tests: ['test/console/lost-answer.test.ts'],
     changes: [

@@ -203,7 +203,7 @@ export const nounMessages: readonly MutatedFile[] = [
     file: 'src/store/noun/named.ts',
     tests: ['test/store/contract/distribution.test.ts'],
     changes: [
-      ['work.isNamed === 1 && mayBegin(work.status)', 'mayBegin(work.status)'],
+      ['work.isNamed === 1 && isSmall && mayBegin(work.status)', 'mayBegin(work.status)'],
       ['if (!(yield* deliver(notes, batch, { owner, lease, rules }, done))) break;', 'break;'],
       ['if (batch.length === 0) break;', 'if (batch.length <= 1) break;'],
       ['if (next === LOAD) added += hwidsOf(work).length;', ''],

@@ -3,7 +3,17 @@ import type { MessageFilter } from '../../../src/core/port/receipt.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import { addDoor, knock, NOW_MS, OTHER_CODE, type Suite } from './fixture.ts';
-import { at, bringTo, deliver, EXPIRES_MS, IMPORT_DATA, send, to } from './message-fixture.ts';
+import {
+  at,
+  bringTo,
+  deliver,
+  draft,
+  EXPIRES_MS,
+  IMPORT_DATA,
+  send,
+  to,
+  UNGUARDED,
+} from './message-fixture.ts';
 
 const ANY: MessageFilter = {
   ...{ ids: null, notificationType: null, isScheduled: null },
@@ -11,7 +21,19 @@ const ANY: MessageFilter = {
 };
 const PAGE = { beforeId: null, countMax: 9, scanMax: 99 };
 
-export const messageContract: Record<'listMessages' & keyof Store, Suite> = {
+export const messageContract: Record<'listMessages' | 'readLastGeneral', Suite> = {
+  readLastGeneral(opened) {
+    test('the time of the last one that went to systems', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      expect(await store.readLastGeneral(providerId)).toBeNull();
+      const guards = { ...UNGUARDED, generalIntervalMs: 1 };
+      await store.addDistribution(draft(providerId), guards, ACT);
+      await send(store, providerId, { createdAtMs: NOW_MS + 9 });
+      expect(await store.readLastGeneral(providerId)).toBe(NOW_MS);
+    });
+  },
+
   listMessages(opened) {
     /** One of each kind, oldest first. */
     async function several(store: Store) {

@@ -67,7 +67,7 @@ export const refusals = {
   general_too_soon: 'A notification to all may be sent once in five minutes. Wait, or schedule it.',
   message_too_large: 'The message is over 4096 bytes. Make its texts shorter.',
   device_not_found: 'A HWID is unknown here, or not on a link of yours. Nothing was sent.',
-  no_devices_found: 'No device has such a system. Nothing was sent.',
+  no_devices_found: 'No device is among the targets. Nothing was sent.',
   target_hwid_required: 'Name a device.',
   target_os_required: 'Choose a system, or name devices.',
   import_data_empty: 'There is no data to import.',

@@ -58,7 +58,7 @@ export const refusals: Like<typeof english> = {
   general_too_soon: '面向所有人的通知每五分钟只能发送一次。请稍候，或改为定时发送。',
   message_too_large: '消息超过 4096 字节，请缩短文字。',
   device_not_found: '有 HWID 未知，或不在您的链接上。未发送任何内容。',
-  no_devices_found: '没有使用该系统的设备。未发送任何内容。',
+  no_devices_found: '目标中没有设备。未发送任何内容。',
   target_hwid_required: '请指定设备。',
   target_os_required: '请选择系统，或指定设备。',
   import_data_empty: '没有要导入的数据。',

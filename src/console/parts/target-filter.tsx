@@ -1,0 +1,156 @@
+/** Targets by a filter: the server finds their HWIDs, which the send then names. */
+
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Got } from '../../http/console/table.ts';
+import { call } from '../call.ts';
+import { nowMs, texts, wordsFor } from '../state.ts';
+import { Field, Hidden, Select } from './form.tsx';
+import { number } from './format.ts';
+import { useLoaded } from './loaded.tsx';
+import { systemName } from './system.ts';
+
+type Found = Got<'send.find'>;
+
+const PAUSE_MS = 300;
+const DAY_MS = 86_400_000;
+/** Days of the choices of "last seen". */
+const DAYS = [1, 7, 30] as const;
+
+function searchIn(given: (name: string) => string) {
+  const text = (name: string) => given(name).trim() || null;
+  const [way, days] = given('filter seen').split(' ');
+  const atMs = Math.round(nowMs() - Number(days) * DAY_MS);
+  const language = text('filter language');
+  return {
+    ...{ os: text('filter os'), appVersion: text('filter version'), link: text('filter link') },
+    language: language === null ? null : language.toLowerCase(),
+    domainId: Number(given('filter domain')) || null,
+    seenSinceMs: way === 'since' ? atMs : null,
+    unseenSinceMs: way === 'before' ? atMs : null,
+  };
+}
+
+function languageName(tag: string): string {
+  return new Intl.DisplayNames([texts.tag], { type: 'language' }).of(tag) ?? tag;
+}
+
+/** Says what was found, and gives the HWIDs to the form. */
+function Result({ found }: { found: Found | null }) {
+  const words = texts.compose;
+  if (found === null) return <p class="hint">{words.finding}</p>;
+  const { count, countMax, examples, hwids } = found;
+  return (
+    <>
+      <Hidden name="found" value={hwids?.join(',') ?? ''} />
+      <p class={hwids === null ? 'problem' : ''}>
+        {hwids === null
+          ? words.findsTooMany(number(count), number(countMax))
+          : words.finds(number(count), count)}
+      </p>
+      <ul class="examples">
+        {examples.map(({ deviceName, hwid, os }) => (
+          <li key={hwid}>
+            <bdi>{deviceName || systemName(os)}</bdi> <bdi class="code">{hwid}</bdi>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+export function TargetFilter({ at }: { at: string }) {
+  const words = texts.compose;
+  const fields = useRef<HTMLDivElement>(null);
+  const all = useSignal<Found | null>(null);
+  const found = useSignal<Found | null>(null);
+  const problem = useSignal<string | null>(null);
+  const pause = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const leaving = useRef(new AbortController());
+  const domains = useLoaded((signal) => call('domains.list', { at }, signal), at);
+
+  const given = (name: string) =>
+    fields.current?.querySelector<HTMLInputElement>(`[name="${name}"]`)?.value ?? '';
+
+  async function find() {
+    leaving.current.abort();
+    leaving.current = new AbortController();
+    const { signal } = leaving.current;
+    try {
+      const answer = await call('send.find', { at, search: searchIn(given) }, signal);
+      if (signal.aborted) return;
+      found.value = answer;
+      all.value ??= answer;
+      problem.value = null;
+    } catch (fault) {
+      if (!signal.aborted) problem.value = wordsFor(fault);
+    }
+  }
+
+  const search = () => {
+    found.value = null;
+    leaving.current.abort();
+    clearTimeout(pause.current);
+    pause.current = setTimeout(find, PAUSE_MS);
+  };
+
+  useEffect(() => {
+    void find();
+    return () => {
+      leaving.current.abort();
+      clearTimeout(pause.current);
+    };
+  }, []);
+
+  const any = ['', words.any] as const;
+  const { appVersions = [], languages = [], systems = [] } = all.value ?? {};
+  const bound = domains.value.value ?? [];
+  return (
+    <>
+      <div class="filter" ref={fields} onInput={search}>
+        <Select
+          label={words.filterOs}
+          name="filter os"
+          options={[any, ...systems.map((one) => [one, systemName(one)] as const)]}
+          value=""
+        />
+        <Select
+          label={words.filterVersion}
+          name="filter version"
+          options={[any, ...appVersions.map((one) => [one, one] as const)]}
+          value=""
+        />
+        <Select
+          label={words.filterLanguage}
+          name="filter language"
+          options={[any, ...languages.map((one) => [one, languageName(one)] as const)]}
+          value=""
+        />
+        <Select
+          label={words.filterSeen}
+          name="filter seen"
+          options={[
+            any,
+            ...DAYS.map((days) => [`since ${days}`, words.seenWithin(days)] as const),
+            ...DAYS.map((days) => [`before ${days}`, words.unseenFor(days)] as const),
+          ]}
+          value=""
+        />
+        <Select
+          label={words.filterDomain}
+          name="filter domain"
+          options={[any, ...bound.map(({ id, domainName }) => [`${id}`, domainName] as const)]}
+          value=""
+        />
+        <Field label={words.filterLink} name="filter link" maxLength={64} dir="auto" />
+      </div>
+      <div role="status" class="found">
+        {problem.value === null ? (
+          <Result found={found.value} />
+        ) : (
+          <p class="problem">{problem.value}</p>
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,43 @@
+/** A search through a provider's devices, for those that a send names: its part of the port. */
+
+import type { MixCursor } from './device-mix.ts';
+
+/** Each condition that is not null must hold. */
+export interface DeviceSearch {
+  os: string | null;
+  appVersion: string | null;
+  /** The first part of a BCP 47 tag, in lower case: only registered apps tell one. */
+  language: string | null;
+  /** Seen at this time or later, UTC ms. */
+  seenSinceMs: number | null;
+  /** Last seen before this time, UTC ms. */
+  unseenSinceMs: number | null;
+  /** The binding from which the device checked in. */
+  domainId: number | null;
+  /** A part of the code or the note of one of its links, in any case of A to Z. */
+  link: string | null;
+}
+
+export interface SearchedDevice {
+  hwid: string;
+  deviceName: string;
+  os: string;
+  appVersion: string;
+  /** BCP 47; null: its app told none. */
+  locale: string | null;
+}
+
+export interface SearchedSlice {
+  devices: SearchedDevice[];
+  /** Where the search continues; null: at the end. */
+  next: MixCursor | null;
+}
+
+export interface DeviceSearchStore {
+  /** Searches the next thousand devices beyond a position for linked ones that match. */
+  searchDevices(
+    providerId: number,
+    search: DeviceSearch,
+    after: MixCursor | null,
+  ): Promise<SearchedSlice>;
+}

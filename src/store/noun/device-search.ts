@@ -1,0 +1,57 @@
+/** A search through the devices of a provider, in slices that take some ms each. */
+
+import { sql } from 'drizzle-orm';
+import type { MixCursor } from '../../core/port/device-mix.ts';
+import type { DeviceSearchStore, SearchedDevice } from '../../core/port/device-search.ts';
+import { type Backend, value } from '../backend.ts';
+import { contains, likePart } from './link.ts';
+import { linkedRow } from './targets.ts';
+
+/** Devices of a slice: each has up to 16 ties and a few links to look at. */
+const SLICE_COUNT = 1_000;
+
+export function deviceSearchNoun(backend: Backend): DeviceSearchStore {
+  const { join } = backend;
+  const isUnset = (name: string, type = 'text') =>
+    sql`CAST(${value(name)} AS ${sql.raw(type)}) IS NULL`;
+  const beyond = sql`
+    p.provider_id = ${value('providerId')} AND (p.os, p.device_id) > (${value('os')}, ${value('deviceId')})`;
+  const on = {
+    end: backend.prepare<MixCursor>(sql`
+        SELECT p.os AS os, p.device_id AS "deviceId" FROM device_provider p WHERE ${beyond}
+        ORDER BY p.os, p.device_id LIMIT 1 OFFSET ${SLICE_COUNT - 1}`),
+    found: backend.prepare<SearchedDevice>(sql`
+        SELECT d.hwid AS hwid, p.device_name AS "deviceName", p.os AS os,
+          p.app_version AS "appVersion", t.locale AS locale
+        FROM (SELECT * FROM device_provider p WHERE ${beyond}
+            ORDER BY p.os, p.device_id LIMIT ${SLICE_COUNT}) p
+          ${join} device d ON d.id = p.device_id
+          LEFT JOIN device_token t ON t.id = p.token_id
+        WHERE (${isUnset('ofOs')} OR p.os = ${value('ofOs')})
+          AND (${isUnset('appVersion')} OR p.app_version = ${value('appVersion')})
+          AND (${isUnset('language')} OR lower(t.locale) = ${value('language')}
+            OR lower(t.locale) LIKE CAST(${value('language')} AS text) || '-%')
+          AND (${isUnset('seenSinceMs', 'bigint')}
+            OR p.last_seen_at_ms >= ${value('seenSinceMs')})
+          AND (${isUnset('unseenSinceMs', 'bigint')}
+            OR p.last_seen_at_ms < ${value('unseenSinceMs')})
+          AND (${isUnset('domainId', 'bigint')} OR EXISTS (
+            SELECT 1 FROM device_domain b
+            WHERE b.device_id = p.device_id AND b.domain_id = ${value('domainId')}))
+          AND (${isUnset('link')} OR EXISTS (
+            SELECT 1 FROM install_device s ${join} install i ON i.id = s.install_id
+            WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id
+              AND (${contains('i.note', 'link')} OR ${contains('i.install_code', 'link')})))
+          AND ${linkedRow(backend)}
+        ORDER BY p.os, p.device_id`),
+  };
+  return {
+    searchDevices: async (providerId, { link, os: ofOs, ...search }, after) =>
+      backend.read(function* () {
+        const from = { providerId, ...(after ?? { os: '', deviceId: 0 }) };
+        const next = yield* on.end.get(from);
+        const part = link === null ? null : likePart(link);
+        return { devices: yield* on.found.all({ ...from, ...search, ofOs, link: part }), next };
+      }),
+  };
+}
