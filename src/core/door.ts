@@ -13,6 +13,7 @@ import {
   readProviderCode,
   readSubscriptionKey,
 } from './formats.ts';
+import { FullLinkRefused } from './full-link.ts';
 import { newInstall } from './install.ts';
 import { isRefused, type Misfit, Refused } from './outcome.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
@@ -261,7 +262,7 @@ function refuse(
   nowMs: number,
 ): RefusedAtDoor {
   core.store.countRefusal(link, says, nowMs, refusedDevice(hwid ?? '', facts));
-  return AT_DOOR[says];
+  return says === 'link_limit_reached' ? new FullLinkRefused(link, hwid) : AT_DOOR[says];
 }
 
 /** Counts the refusal of a call without a look-up, if its link exists. */

@@ -34,6 +34,20 @@ const REFERENCE = /^[0-9a-z]{1,9}\.[-_A-Za-z0-9]{16}$/;
 export const hasPages = (provider: Provider, nowMs: number): boolean =>
   provider.my === 1 && isActive(provider, nowMs);
 
+/** Returns the address of a link's page for browsers; null: there is none, or no setting has it. */
+export function pageUrlOf(
+  { limits }: Pick<Core, 'limits'>,
+  provider: Provider,
+  installCode: string,
+  nowMs: number,
+): string | null {
+  const { gateUpstreams, myPath, myUrl } = limits;
+  const host = gateUpstreams.find((one) => one.provider === provider.code)?.host;
+  const origin = myUrl === '' && host !== undefined ? `https://${host}` : myUrl;
+  if (myPath === '' || origin === '' || !hasPages(provider, nowMs)) return null;
+  return `${origin}${myPath}?link=${installCode}`;
+}
+
 /** The templates of a host's paths, and the provider of its links; null: any. */
 export interface KeyPaths {
   keyPaths: readonly KeyPath[];

@@ -166,11 +166,11 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
 }
 
 /** Runs `act`, or maps its fault, then continues: at once unless `act` has to wait. */
-export function settle<T>(
+export function settle<T, R = Response>(
   act: () => Maybe<T>,
   onFault: (fault: unknown) => T,
-  next: (value: T) => Maybe<Response>,
-): Maybe<Response> {
+  next: (value: T) => Maybe<R>,
+): Maybe<R> {
   let value: Maybe<T>;
   try {
     value = act();

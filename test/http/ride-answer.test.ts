@@ -18,6 +18,7 @@ const BUTTONS = { supportUrl: 'https://help.example/ours', webPageUrl: 'https://
 const riders = (more: Partial<Riders> = {}): Riders => ({
   ...{ headers: {}, announceText: null, carried: [], app: 'INCY', isDue: true },
   ...{ buttons: { supportUrl: null, webPageUrl: null }, buttonsAlways: false },
+  hasPages: false,
   ...more,
 });
 const MESSAGE = {
@@ -132,7 +133,12 @@ test('what cannot be read does not ride, which is logged once a minute', async (
   // At once, and with a promise.
   for (const findRides of [fail, () => Promise.resolve().then(fail)]) {
     const { desk, lines } = deskWith(findRides as unknown as () => ProviderRides);
-    const fetch = { request: REQUEST, link: linkOf('INCY/1'), isShared: false };
+    const fetch = {
+      request: REQUEST,
+      link: linkOf('INCY/1'),
+      isShared: false,
+      pageUrl: () => null,
+    };
     for (let count = 0; count < 3; count++) expect(await desk.on(fetch, WAY, 150)).toBeNull();
     expect(lines.filter((line) => line.includes('rides_not_read'))).toHaveLength(1);
   }
@@ -188,11 +194,12 @@ describe('2,000 odd texts', () => {
         ...{ payload: JSON.stringify(payload), createdAtMs: 10, fromMs: 100, untilMs: 200 },
       };
       const terms = { ride: null, ridesOnDesktop: false, supportUrl: null, webPageUrl: null };
-      found = { ...terms, buttonsAlways: false, version, rides: [ride] };
+      found = { ...terms, buttonsAlways: false, hasPages: false, version, rides: [ride] };
       const fetched = {
         request: REQUEST,
         link: linkOf(app?.userAgent ?? '', version),
         isShared: false,
+        pageUrl: () => null,
       };
       const due = await desk.on(fetched, WAY, 150);
       said = new Headers({ 'content-type': 'text/plain' });

@@ -18,7 +18,7 @@ export const WIDE_LIMITS: Limits = {
   outgoingAllowHttp: false,
   webhooksPerOwnerMax: 10,
   ...{ gateRide: 'off', gateProviderIdFile: '', gateUpdateIntervalHours: 0 },
-  ...{ gateUpstreams: [], rideHosts: [] },
+  ...{ gateUpstreams: [], rideHosts: [], myPath: '/my', myUrl: '' },
   ...SEND_BOUNDS,
 };
 

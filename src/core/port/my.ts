@@ -14,6 +14,14 @@ export interface OwnPage {
   myColor: string | null;
 }
 
+/** The operator's settings of pages. */
+export interface PageSites {
+  /** Empty: no provider has the page. */
+  readonly myPath: string;
+  /** The URL of the server for users; empty: none. */
+  readonly myUrl: string;
+}
+
 /** A link as a page names it; `domainHash`: that of a subscription's host, null: of no host. */
 export type MyName = LinkName & { domainHash: string | null };
 

@@ -65,6 +65,8 @@ export interface RideTerms extends Buttons {
   ridesOnDesktop: boolean;
   /** True: its buttons replace those of the panel. */
   buttonsAlways: boolean;
+  /** True: its users have pages. */
+  hasPages: boolean;
 }
 
 /** What rides to all devices of a provider. */

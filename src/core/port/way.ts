@@ -16,7 +16,7 @@ export interface Ways {
   readonly gateProviderIdFile: string;
   readonly gateUpdateIntervalHours: number;
   /** Each belongs to the provider with a code. */
-  readonly gateUpstreams: readonly (Way & { readonly provider: string })[];
+  readonly gateUpstreams: readonly (Way & { readonly provider: string; readonly host?: string })[];
   /** Hosts that a command may move subscriptions to. */
   readonly rideHosts: readonly string[];
 }

@@ -43,6 +43,8 @@ export interface Riders extends Carriage {
   readonly buttons: Buttons;
   /** True: the buttons replace those of the panel. */
   readonly buttonsAlways: boolean;
+  /** True: without another page, the button leads to the page of the link. */
+  readonly hasPages: boolean;
 }
 
 interface ParsedRide extends Ride {
@@ -115,11 +117,12 @@ export class Rides {
       webPageUrl: ofLink.webPageUrl ?? known.webPageUrl,
     };
     const isDue = due.length > 0;
-    if (!isDue && buttons.supportUrl === null && buttons.webPageUrl === null) return null;
+    const { buttonsAlways, hasPages } = known;
+    const isBare = buttons.supportUrl === null && buttons.webPageUrl === null;
+    if (!isDue && isBare && !hasPages) return null;
     const { app } = appBy(facts.userAgent);
     const carriage = isDue ? this.#carriage(due, app, of) : NOTHING;
-    const { buttonsAlways } = known;
-    return { ...carriage, app: app?.name ?? null, isDue, buttons, buttonsAlways };
+    return { ...carriage, app: app?.name ?? null, isDue, buttons, buttonsAlways, hasPages };
   }
 
   #carriage(

@@ -12,11 +12,12 @@ import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
 import { AT_DOOR, admitDevice, type DeviceCall, judgeDevice } from '../../core/door.ts';
 import { HWID } from '../../core/formats.ts';
-import { type KeyPath, keyIn } from '../../core/key-path.ts';
+import { type KeyPath, keyIn, type Path } from '../../core/key-path.ts';
 import { isRefused } from '../../core/outcome.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
+import type { PageSites } from '../../core/port/my.ts';
 import type { Ways } from '../../core/port/way.ts';
 import type { Riders } from '../../core/ride/riding.ts';
 import { PASSES, settleHwid } from '../../core/without-hwid.ts';
@@ -25,12 +26,13 @@ import { respond } from '../answer/respond.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { reportFault, settle } from '../interpreter.ts';
 import type { MessageKey } from '../messages.ts';
+import { addressOfFetch, addressOfRefusal } from '../my/address.ts';
 import type { TrustedProxies } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
 import { Hosts } from '../request/hosts.ts';
 import { type Query, valueIn } from '../request/query.ts';
 import { buttonsOf, intervalHeader } from '../ride/answer.ts';
-import type { RideDesk } from '../ride/desk.ts';
+import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
 import type { Traffic } from '../traffic.ts';
 import { type OriginalRequest, readOriginal } from './original.ts';
 import { announcing, hasText, type TextSettings, textFor } from './texts.ts';
@@ -39,6 +41,7 @@ import { deviceWords } from './words.ts';
 /** Settings that are read for each request, so that a change applies at once. */
 export interface GateSettings
   extends TextSettings,
+    PageSites,
     Pick<Ways, 'gateProviderIdFile' | 'gateRide' | 'gateUpdateIntervalHours'> {
   /** Templates of paths with a subscription key. */
   readonly gateKeyPaths: readonly KeyPath[];
@@ -108,7 +111,9 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       after(settleHwid(core, { ...device, ...link }, nowMs), (call): Maybe<Conclusion> => {
         if (call === PASSES) return ADMITTED;
         if (isRefused(call)) return call;
-        return method === 'HEAD' ? check(call, facts, nowMs) : admit(call, facts, request, nowMs);
+        if (method === 'HEAD') return check(call, facts, nowMs);
+        const fetch = { request, pageUrl: () => pageFor(host.name, path, call.installCode) };
+        return admit(call, facts, fetch, nowMs);
       });
     const installCode = textIn(query, 'installid');
     const key = keyIn(settings.gateKeyPaths, path);
@@ -127,7 +132,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   function admit(
     call: DeviceCall,
     facts: DeviceFacts,
-    request: Request,
+    about: Pick<AdmittedFetch, 'request' | 'pageUrl'>,
     nowMs: number,
   ): Maybe<Conclusion> {
     return after(admitDevice(core, call, facts, nowMs), (link) => {
@@ -135,11 +140,17 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       // The path of nearly all requests.
       if (link.facts === undefined && settings.gateUpdateIntervalHours === 0) return ADMITTED;
       const { gateProviderIdFile: providerIdFile, gateRide: ride } = settings;
-      const fetch = { request, link, isShared: call.isShared === true };
+      const fetch = { ...about, link, isShared: call.isShared === true };
       return after(deps.rides.on(fetch, { ride, providerIdFile }, nowMs), (riders) =>
         withRiders(riders, link, nowMs),
       );
     });
+  }
+
+  /** Returns the address of the page for the subscription that a proxy asks about. */
+  function pageFor(host: string, path: Path, installCode: string | null): string | null {
+    const at = `/${path.map(encodeURIComponent).join('/')}`;
+    return addressOfFetch(settings, settings.myUrl, { host, path: at, installCode });
   }
 
   /** Hands to the proxy what rides on the answer of the panel. */
@@ -168,6 +179,16 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   }
 
   function conclude(request: Request, startMs: number, conclusion: Conclusion): Maybe<Response> {
+    const page = addressOfRefusal(core, settings, conclusion, settings.myUrl, clock.nowMs());
+    return after(page, (address) => answerWith(request, startMs, conclusion, address));
+  }
+
+  function answerWith(
+    request: Request,
+    startMs: number,
+    conclusion: Conclusion,
+    page: string | null,
+  ): Maybe<Response> {
     const { says, reason = says, detail = DETAILS[says] } = conclusion;
     const tookMs = clock.steadyMs() - startMs;
     const requestId = traffic.count(tally, {
@@ -184,7 +205,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     const { body, headers } = respond(says, { detail, requestId });
     headers.set('x-hwid-active', 'true');
     if (hasText(says)) {
-      const forPeople = announcing(textFor(settings, says, request.headers));
+      const forPeople = announcing(textFor(settings, says, request.headers), page);
       for (const [name, value] of Object.entries(forPeople)) headers.set(name, value);
     }
     const refusal = new Response(body, { status: says === 'unknown_error' ? 500 : 403, headers });

@@ -2,8 +2,9 @@
 
 import type { Reason } from '../../core/outcome.ts';
 import type { AdmitRefusal } from '../../core/port/slot.ts';
-import { announcement } from '../../core/ride/headers.ts';
+import { announcement, WEB_PAGE_URL } from '../../core/ride/headers.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
+import { cutText, TEXT_LENGTH_MAX } from '../../core/ride/text.ts';
 
 /** Refusals with a text for people. */
 export type GateReason = Exclude<AdmitRefusal, Reason>;
@@ -64,10 +65,27 @@ interface TextInLanguage {
 /** Returns true if a refusal has a text for people. */
 export const hasText = (says: string): says is GateReason => Object.hasOwn(BUILT_IN.en, says);
 
-/** Returns the headers by which apps show a text beside the subscription. */
-export function announcing({ text, language }: TextInLanguage): Record<string, string> {
-  return { ...announcement(text), 'content-language': language };
+/** Returns a text with the address of a page behind it. */
+export const withPage = ({ text }: TextInLanguage, page: string | null): string =>
+  page === null ? text : `${cutText(text, TEXT_LENGTH_MAX - page.length - 1)}\n${page}`;
+
+/** Returns the headers by which apps show a text beside the subscription; `page`: or null. */
+export function announcing(
+  wording: TextInLanguage,
+  page: string | null = null,
+): Record<string, string> {
+  const { language } = wording;
+  // An app that cuts the address off still has the link on the text, or the button.
+  const isShort = page !== null && page.length <= PAGE_LENGTH_MAX;
+  return {
+    ...announcement(withPage(wording, isShort ? page : null)),
+    ...(page !== null && { 'announce-url': page, [WEB_PAGE_URL]: page }),
+    'content-language': language,
+  };
 }
+
+/** Most characters of an address within a text: the rest of the text stays readable. */
+const PAGE_LENGTH_MAX = 120;
 
 /**
  * Returns the text for a reason, in the first of these languages that has one: those of the request

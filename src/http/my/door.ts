@@ -13,7 +13,7 @@ import {
   openMy,
   readMyName,
 } from '../../core/my.ts';
-import type { MyName } from '../../core/port/my.ts';
+import type { MyName, PageSites } from '../../core/port/my.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import type { Log } from '../../log.ts';
 import { reportFault } from '../interpreter.ts';
@@ -25,11 +25,7 @@ import { myLanguage } from './texts.ts';
 import { askView, linkView, PLACES_EACH, type Said, type ViewOf } from './view.ts';
 
 /** Settings that are read for each request, so that a change applies at once. */
-export interface MySettings extends UpstreamSettings {
-  /** Empty: no provider has the page. */
-  readonly myPath: string;
-  /** The URL of the server for users; empty: none. */
-  readonly myUrl: string;
+export interface MySettings extends UpstreamSettings, PageSites {
   readonly gateKeyPaths: KeyPaths['keyPaths'];
 }
 

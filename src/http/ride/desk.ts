@@ -2,7 +2,7 @@
 
 import type { Core } from '../../core/core.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
-import type { Maybe } from '../../core/port/maybe.ts';
+import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Way, Ways } from '../../core/port/way.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import { type Riders, Rides } from '../../core/ride/riding.ts';
@@ -27,6 +27,8 @@ export interface AdmittedFetch {
   link: AdmittedDevice;
   /** True: the app sends no HWID, and shares a slot with its kind. */
   isShared: boolean;
+  /** Returns the address of the page of the link; null: there is none. */
+  pageUrl(): string | null;
 }
 
 export class RideDesk {
@@ -39,7 +41,7 @@ export class RideDesk {
 
   /** Returns what rides on the answer to a request; null: nothing, also if it cannot be read. */
   on(
-    { request, link, isShared }: AdmittedFetch,
+    { request, link, isShared, pageUrl }: AdmittedFetch,
     { ride: level, providerIdFile }: Pick<Way, 'ride' | 'providerIdFile'>,
     nowMs: number,
   ): Maybe<Riders | null> {
@@ -54,7 +56,7 @@ export class RideDesk {
     const fetch = { link, isShared, languages: () => languagesOf(request.headers) };
     const fail = (fault: unknown) => this.#fail(fault, nowMs);
     try {
-      const riders = this.#rides.on(fetch, way, nowMs);
+      const riders = after(this.#rides.on(fetch, way, nowMs), (found) => withPage(found, pageUrl));
       return riders instanceof Promise ? riders.catch(fail) : riders;
     } catch (fault) {
       return fail(fault);
@@ -74,4 +76,10 @@ export class RideDesk {
     if (count > 0) this.deps.log.warn('rides_not_read', { reason: reasonOf(fault), count });
     return null;
   }
+}
+
+/** Adds the button to the page of the link, if there is no other page. */
+function withPage(riders: Riders | null, pageUrl: () => string | null): Riders | null {
+  if (riders === null || !riders.hasPages || riders.buttons.webPageUrl !== null) return riders;
+  return { ...riders, buttons: { ...riders.buttons, webPageUrl: pageUrl() } };
 }

@@ -53,12 +53,16 @@ export function obstacle(kind: Obstacle): Response {
   return new Response(`${text}\n`, { status, headers: { ...PLAIN, ...HEADERS[status] } });
 }
 
-/** Builds the refusal of a device in the form that panels use, with a text in its language. */
+/**
+ * Builds the refusal of a device in the form that panels use, with a text in its language. `page`:
+ * the address where its user may free a place; null: none.
+ */
 export function refusal(
   reason: GateReason,
   request: Request,
   { placeholder, refusedStatus }: Upstream,
   settings: UpstreamSettings,
+  page: string | null,
 ): Response {
   const wording = textFor(settings, reason, request.headers);
   const says: MessageKey = reason;
@@ -66,13 +70,14 @@ export function refusal(
     ...PLAIN,
     'x-hwid-active': 'true',
     ...messages[says].headers,
-    ...announcing(wording),
+    ...announcing(wording, page),
   };
   const inApp = placeholder ? placeholderFor(request.headers, wording.text) : null;
   if (inApp !== null) {
     return new Response(inApp.body, { headers: { ...headers, 'content-type': inApp.type } });
   }
-  const body = BODILESS.has(refusedStatus) ? null : `${readable(wording.text)}\n`;
+  const address = page === null ? '' : `${page}\n`;
+  const body = BODILESS.has(refusedStatus) ? null : `${readable(wording.text)}\n${address}`;
   return new Response(body, { status: refusedStatus, headers });
 }
 

@@ -12,6 +12,7 @@ import {
   type RefusedAtDoor,
   verdictOn,
 } from '../../core/door.ts';
+import { FullLinkRefused } from '../../core/full-link.ts';
 import { keyIn, type Path } from '../../core/key-path.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
@@ -55,6 +56,8 @@ export interface Denied {
   /** The name under which it is counted, if not `reason`. */
   outcome?: Outcome;
   isGuess?: boolean;
+  /** The refusal of a full link. */
+  full?: FullLinkRefused;
 }
 
 /** The permission to ask the panel. */
@@ -192,7 +195,9 @@ function answerOf(admission: Admission | Obstacle): AdmittedDevice | Denied | Ob
   return isRefused(admission) ? denied(admission) : admission;
 }
 
-function denied({ says, reason }: RefusedAtDoor | Refused<'install_code_limit_reached'>): Denied {
+function denied(refused: RefusedAtDoor | Refused<'install_code_limit_reached'>): Denied {
+  const { says, reason } = refused;
+  if (refused instanceof FullLinkRefused) return { reason: refused.says, full: refused };
   if (says === 'install_code_limit_reached') return { reason: 'link_not_found', outcome: says };
   return { reason: says, ...(reason && { outcome: reason }) };
 }

@@ -10,10 +10,12 @@ import { hostName } from '../../core/host-name.ts';
 import { mayPass, type Path, readPath } from '../../core/key-path.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
+import type { PageSites } from '../../core/port/my.ts';
 import { Deadline } from '../../deadline.ts';
 import type { Log } from '../../log.ts';
 import { deviceWords } from '../gate/words.ts';
 import { reportFault } from '../interpreter.ts';
+import { addressOfRefusal, addressOfRequest, originOf } from '../my/address.ts';
 import { countedAs } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
 import { parseQuery } from '../request/query.ts';
@@ -31,7 +33,7 @@ interface ProxyOptions {
   core: Core;
   clock: Clock;
   log: Log;
-  settings: UpstreamSettings;
+  settings: UpstreamSettings & Pick<PageSites, 'myPath'>;
   traffic: Traffic;
   rides: RideDesk;
   provenanceOf(request: Request): Provenance;
@@ -126,8 +128,11 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   const { settings } = deps;
   const { upstream } = panel;
   const { headers, method } = request;
-  const refuse = ({ reason, outcome, isGuess }: Denied): Answered => {
-    const response = refusal(reason, request, upstream, settings);
+  const origin = () => originOf(request, deps.provenanceOf(request));
+  const refuse = async ({ reason, outcome, isGuess, full }: Denied): Promise<Answered> => {
+    const at = deps.clock.nowMs();
+    const page = await addressOfRefusal(deps.core, settings, full, origin(), at);
+    const response = refusal(reason, request, upstream, settings, page);
     return { outcome: outcome ?? reason, response, ...(isGuess && { isGuess }) };
   };
   if (method !== 'GET' && method !== 'HEAD') {
@@ -147,7 +152,9 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
 
   const { isShared, link } = passage;
   const nowMs = deps.clock.nowMs();
-  const before = link && (await deps.rides.on({ request, link, isShared }, upstream, nowMs));
+  const pageUrl = () => addressOfRequest(settings, origin(), upstream.host, target);
+  const fetch = { request, isShared, pageUrl };
+  const before = link && (await deps.rides.on({ ...fetch, link }, upstream, nowMs));
   const question = { path: target, isWhole: before?.isDue === true };
   const answer = await ask(deps, request, panel, question, passage);
   if (typeof answer === 'string') return { outcome: answer, response: obstacle(answer) };
@@ -173,7 +180,7 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   if (!passage.isForAll) keepFromSharedCaches(answer.headers);
   // Also where nothing rides yet: a cache must not hide the message that comes next.
   if (isAdmitted && upstream.ride !== 'off') keepFresh(answer.headers);
-  if (isAdmitted) await addRides(deps, { request, link: admitted, isShared }, upstream, answer);
+  if (isAdmitted) await addRides(deps, { ...fetch, link: admitted }, upstream, answer);
   return {
     outcome: isAdmitted ? 'admitted' : 'passed',
     response: passedOn(answer, isAdmitted),

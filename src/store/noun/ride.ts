@@ -8,10 +8,11 @@ import type { CarriedStamps } from './carried.ts';
 /** Rides that a step deletes: some 2 ms on SQLite. */
 const FORGET_COUNT = 500;
 
-interface TermsRow extends Omit<RideTerms, 'ridesOnDesktop' | 'buttonsAlways'> {
+interface TermsRow extends Omit<RideTerms, 'ridesOnDesktop' | 'buttonsAlways' | 'hasPages'> {
   version: number;
   ridesOnDesktop: number;
   buttonsAlways: number;
+  hasPages: number;
 }
 
 function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
@@ -35,7 +36,8 @@ function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
     terms: prepare<TermsRow>(sql`
         SELECT ride_version AS version, ride, ride_desktop AS "ridesOnDesktop",
           support_url AS "supportUrl", web_page_url AS "webPageUrl",
-          CAST(buttons IS NOT DISTINCT FROM 'always' AS integer) AS "buttonsAlways"
+          CAST(buttons IS NOT DISTINCT FROM 'always' AS integer) AS "buttonsAlways",
+          my AS "hasPages"
         FROM provider WHERE id = ${value('providerId')}`),
     ofAll: prepare<Ride>(sql`
         SELECT ${message}, r.os AS os, ${until} AS "untilMs" FROM ride r ${distribution}
@@ -71,11 +73,12 @@ export function rideNoun(backend: Backend, carried: CarriedStamps): RideStore {
         const terms = yield* on.terms.get({ providerId });
         const rides = yield* on.ofAll.all({ providerId });
         if (terms === null) throw new Error(`provider ${providerId} was removed meanwhile`);
-        const { ridesOnDesktop, buttonsAlways, ...row } = terms;
+        const { ridesOnDesktop, buttonsAlways, hasPages, ...row } = terms;
         return {
           ...row,
           ridesOnDesktop: ridesOnDesktop === 1,
           buttonsAlways: buttonsAlways === 1,
+          hasPages: hasPages === 1,
           rides: rides.map(here),
         };
       }),

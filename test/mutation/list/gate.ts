@@ -88,7 +88,7 @@ export const gate: readonly MutatedFile[] = [
       ['settings.gateProxies ?? settings', 'settings'],
       ['untrusted.due(nowMs) > 0', 'true'],
       ["if (method !== 'GET' && method !== 'HEAD') return { says: 'gate_method' };", ''],
-      ["method === 'HEAD' ? check(call, facts, nowMs)", 'false ? check(call, facts, nowMs)'],
+      ["if (method === 'HEAD') return check(call, facts, nowMs);", ''],
       [
         'conclusion === UNKNOWN && installCode !== null ? decide({ installCode }) : conclusion',
         'conclusion',

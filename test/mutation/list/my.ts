@@ -35,6 +35,17 @@ export const myFiles: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/my/address.ts',
+    tests: ['test/http/my-doors.test.ts'],
+    changes: [
+      [
+        " || myPath === '' || origin === '') return null;\n  const { hwid",
+        ') return null;\n  const { hwid',
+      ],
+      ['!hasPages(provider, nowMs)', 'false'],
+    ],
+  },
+  {
     file: 'src/store/noun/my.ts',
     tests: ['test/store/contract/link.test.ts'],
     changes: [

@@ -154,7 +154,7 @@ export const upstream: readonly MutatedFile[] = [
   {
     file: 'src/http/upstream/answers.ts',
     tests: ['test/http/upstream/proxy.test.ts'],
-    changes: [['`${readable(wording.text)}\\n`', '`${wording.text}\\n`']],
+    changes: [['`${readable(wording.text)}\\n${address}`', '`${wording.text}\\n${address}`']],
   },
   {
     file: 'src/http/mount.ts',
