@@ -65,8 +65,14 @@ testChromium('a key for a part of the API is shown once, and removed', async () 
   expect(shown).toMatch(/^[A-Za-z0-9_-]{32}$/);
   const [key] = await site.app.core.store.listKeys(providerId);
   expect(key).toMatchObject({ name: XSS, scope: 'send' });
-  await page.locator('tbody').getByText(XSS).waitFor();
+  await page.locator('tbody').getByText(XSS).first().waitFor();
   await page.getByRole('button', { name: words.remove }).click();
+  const dialog = page.getByRole('dialog', { name: words.sureKey(XSS) });
+  await dialog.getByRole('button', { name: en.links.cancel }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  expect(await site.app.core.store.listKeys(providerId)).toHaveLength(1);
+  await page.getByRole('button', { name: words.remove }).click();
+  await dialog.getByRole('button', { name: words.remove }).click();
   await page.locator('tbody').waitFor({ state: 'detached' });
   expect(await site.app.core.store.listKeys(providerId)).toEqual([]);
 });
@@ -100,6 +106,21 @@ testChromium('staff is invited, and the last owner stays', async () => {
   await page.reload();
   await page.getByLabel(words.roleOf('boris')).waitFor();
   expect((await asked()).map(({ role }) => role).sort()).toEqual(['owner', 'support']);
+  const row = (name: string) => page.locator('tr', { hasText: name });
+  const remove = async (name: string) => {
+    await row(name).getByRole('button', { name: words.remove }).click();
+    const dialog = page.getByRole('dialog', { name: words.sureMember(name) });
+    await dialog.getByRole('button', { name: words.remove }).click();
+    return dialog;
+  };
+  // The refusal is said where it was asked.
+  const refused = await remove('anna');
+  await refused.getByText(en.refusals.last_of_role).waitFor();
+  await refused.getByRole('button', { name: en.links.cancel }).click();
+  await refused.waitFor({ state: 'hidden' });
+  await remove('boris');
+  await row('boris').waitFor({ state: 'detached' });
+  expect((await asked()).map(({ name }) => name)).toEqual(['anna']);
 });
 
 testChromium('a webhook is added with its events, disabled, and removed', async () => {
@@ -118,6 +139,7 @@ testChromium('a webhook is added with its events, disabled, and removed', async 
   await page.getByRole('button', { name: words.disable }).click();
   await page.getByText(words.isOff, { exact: true }).waitFor();
   await page.getByRole('button', { name: words.remove }).click();
+  await page.getByRole('dialog').getByRole('button', { name: words.remove }).click();
   await page.getByText(words.none).waitFor();
   expect(await site.app.core.store.listWebhooks(providerId)).toEqual([]);
 });

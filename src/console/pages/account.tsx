@@ -2,9 +2,11 @@
 
 import { useSignal } from '@preact/signals';
 import { call, Refusal } from '../call.ts';
+import { keepFocus } from '../parts/focus.ts';
 import { Field, Form } from '../parts/form.tsx';
 import { agent, time } from '../parts/format.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
+import { Ask } from '../parts/operator.tsx';
 import { QrCode } from '../parts/qr.tsx';
 import { askMe, me, texts, wordsFor } from '../state.ts';
 import { hasPasskeys } from './sign-in.tsx';
@@ -54,14 +56,12 @@ async function makePasskey(name: string) {
 
 function Passkeys() {
   const loaded = useLoaded((signal) => call('account.passkeys', {}, signal), '');
-  const problem = useSignal<string | null>(null);
   const words = texts.account;
-  const remove = (id: number) =>
-    call('account.passkey-remove', { id })
-      .then(loaded.load)
-      .catch((fault) => {
-        problem.value = wordsFor(fault);
-      });
+  const remove = async (id: number) => {
+    await call('account.passkey-remove', { id });
+    await loaded.load();
+    keepFocus();
+  };
   return (
     <section class="card">
       <h2>{words.passkeys}</h2>
@@ -72,9 +72,9 @@ function Passkeys() {
             <li key={id}>
               <bdi>{name}</bdi>
               <span class="number">{time(createdAtMs)}</span>
-              <button type="button" onClick={() => remove(id)}>
-                {words.remove}
-              </button>
+              <Ask label={words.remove} title={words.surePasskey(name)} onYes={() => remove(id)}>
+                <p>{words.surePasskeyHint}</p>
+              </Ask>
               <details>
                 <summary>{words.rename}</summary>
                 <Form
@@ -97,9 +97,6 @@ function Passkeys() {
           ))}
         </ul>
       </Status>
-      <p class="problem" role="alert" hidden={problem.value === null}>
-        {problem.value}
-      </p>
       {hasPasskeys() && (
         <Form
           submit={words.addPasskey}

@@ -1,12 +1,14 @@
 /** The staff of a provider, and its keys for parts of the API. */
 
-import { type Signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { Given, Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
+import { keepFocus } from '../parts/focus.ts';
 import { Field, Form, Select } from '../parts/form.tsx';
 import { date, time } from '../parts/format.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
+import { Ask, Problem } from '../parts/operator.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { texts, wordsFor } from '../state.ts';
 
@@ -19,14 +21,6 @@ const ROLES: readonly Role[] = ['owner', 'sender', 'support', 'reader'];
 const SCOPES: readonly Scope[] = ['read', 'links', 'send'];
 /** Ends of keys to choose from, days; 0: none. */
 const KEY_DAYS = [30, 90, 365, 0] as const;
-
-function Problem({ of }: { of: Signal<string | null> }) {
-  return (
-    <p class="problem" role="alert" hidden={of.value === null}>
-      {of.value}
-    </p>
-  );
-}
 
 interface SectionProps {
   title: string;
@@ -81,9 +75,11 @@ interface MemberRowProps {
   at: string;
   member: Member;
   onChange: (change: () => Promise<unknown>) => Promise<void>;
+  /** Shows its refusal itself. */
+  onGone: (change: () => Promise<unknown>) => Promise<void>;
 }
 
-function MemberRow({ at, member, onChange }: MemberRowProps) {
+function MemberRow({ at, member, onChange, onGone }: MemberRowProps) {
   const { hasPassword, hasTotp, id, name, passkeyCount, role, signedInAtMs } = member;
   const words = texts.staff;
   const ways = [
@@ -114,9 +110,13 @@ function MemberRow({ at, member, onChange }: MemberRowProps) {
       <td>{ways.length === 0 ? words.byNothing : ways.join(', ')}</td>
       <td class="number">{signedInAtMs === null ? words.never : time(signedInAtMs)}</td>
       <td class="row-actions">
-        <button type="button" onClick={() => onChange(() => call('staff.remove', { at, id }))}>
-          {words.remove}
-        </button>
+        <Ask
+          label={words.remove}
+          title={words.sureMember(name)}
+          onYes={() => onGone(() => call('staff.remove', { at, id }))}
+        >
+          <p>{words.sureMemberHint}</p>
+        </Ask>
       </td>
     </tr>
   );
@@ -129,6 +129,11 @@ function Staff({ at }: { at: string }) {
   const onChange: MemberRowProps['onChange'] = async (change) => {
     problem.value = await change().then(() => null, wordsFor);
     await loaded.load();
+  };
+  const onGone: MemberRowProps['onGone'] = async (change) => {
+    await change();
+    await loaded.load();
+    keepFocus();
   };
   return (
     <Section title={words.people} hint={words.peopleHint}>
@@ -151,7 +156,10 @@ function Staff({ at }: { at: string }) {
               </thead>
               <tbody>
                 {loaded.value.value?.map((member) => (
-                  <MemberRow key={`${member.id} ${member.role}`} {...{ at, member, onChange }} />
+                  <MemberRow
+                    key={`${member.id} ${member.role}`}
+                    {...{ at, member, onChange, onGone }}
+                  />
                 ))}
               </tbody>
             </table>
@@ -211,21 +219,21 @@ function KeyRow({ of, onRemove }: { of: Key; onRemove: () => Promise<void> }) {
       <td class="number">{date(createdAtMs)}</td>
       <td class="number">{untilMs === null ? words.noEnd : date(untilMs)}</td>
       <td class="row-actions">
-        <button type="button" onClick={onRemove}>
-          {words.remove}
-        </button>
+        <Ask label={words.remove} title={words.sureKey(name)} onYes={onRemove}>
+          <p>{words.sureKeyHint}</p>
+        </Ask>
       </td>
     </tr>
   );
 }
 
 function Keys({ at }: { at: string }) {
-  const problem = useSignal<string | null>(null);
   const loaded = useLoaded((signal) => call('keys.list', { at }, signal), at);
   const words = texts.staff;
   const remove = async (id: number) => {
-    problem.value = await call('keys.remove', { at, id }).then(() => null, wordsFor);
+    await call('keys.remove', { at, id });
     await loaded.load();
+    keepFocus();
   };
   return (
     <Section title={words.keys} hint={words.keysHint}>
@@ -253,7 +261,6 @@ function Keys({ at }: { at: string }) {
           </div>
         )}
       </Status>
-      <Problem of={problem} />
       <AddKey at={at} onAdded={loaded.load} />
     </Section>
   );

@@ -4,9 +4,11 @@ import { useSignal } from '@preact/signals';
 import type { Got } from '../../http/console/table.ts';
 import { call, Refusal } from '../call.ts';
 import { Curl } from '../parts/copy.tsx';
+import { keepFocus } from '../parts/focus.ts';
 import { Form } from '../parts/form.tsx';
 import { date, number, time } from '../parts/format.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
+import { Ask } from '../parts/operator.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { AddWebhook, Events, eventsIn, type Kind } from '../parts/webhook-new.tsx';
 import { may, texts, wordsFor } from '../state.ts';
@@ -73,14 +75,43 @@ function Failed({ of }: { of: Webhook }) {
     <details>
       <summary>{texts.webhooks.failed(of.failed.length)}</summary>
       <ul class="list">
-        {of.failed.map(({ atMs, kind, problem }) => (
-          <li key={atMs}>
+        {of.failed.map(({ atMs, kind, problem }, n) => (
+          <li key={n}>
             <bdi class="code">{kind}</bdi>
             <bdi>{problem}</bdi>
             <span class="number">{time(atMs)}</span>
           </li>
         ))}
       </ul>
+    </details>
+  );
+}
+
+/** Which events it gets. */
+function EventsForm({ at, kinds, of, onChange }: CardProps) {
+  const words = texts.webhooks;
+  const { id } = of;
+  return (
+    <details>
+      <summary>{words.changeEvents}</summary>
+      <Form
+        submit={words.save}
+        beside={
+          <Curl
+            at={at}
+            call={(given) => ({
+              path: '/api/webhook-update',
+              params: { id, events: eventsIn(given, kinds).join(',') || 'all' },
+            })}
+          />
+        }
+        onSubmit={async (given) => {
+          await call('webhooks.edit', { at, id, events: eventsIn(given, kinds) });
+          await onChange();
+        }}
+      >
+        <Events kinds={kinds} chosen={of.events} />
+      </Form>
     </details>
   );
 }
@@ -150,31 +181,22 @@ function WebhookCard({ at, kinds, of, onChange }: CardProps) {
                 {words.rotate}
               </button>
             )}
-            <button type="button" onClick={() => change(() => call('webhooks.remove', { at, id }))}>
-              {words.remove}
-            </button>
-          </div>
-          <details>
-            <summary>{words.changeEvents}</summary>
-            <Form
-              submit={words.save}
-              beside={
-                <Curl
-                  at={at}
-                  call={(given) => ({
-                    path: '/api/webhook-update',
-                    params: { id, events: eventsIn(given, kinds).join(',') || 'all' },
-                  })}
-                />
-              }
-              onSubmit={async (given) => {
-                await call('webhooks.edit', { at, id, events: eventsIn(given, kinds) });
+            <Ask
+              label={words.remove}
+              title={words.sure}
+              onYes={async () => {
+                await call('webhooks.remove', { at, id });
                 await onChange();
+                keepFocus();
               }}
             >
-              <Events kinds={kinds} chosen={of.events} />
-            </Form>
-          </details>
+              <p>
+                <bdi>{nameOf(of)}</bdi>
+              </p>
+              <p>{words.sureHint}</p>
+            </Ask>
+          </div>
+          <EventsForm {...{ at, kinds, of, onChange }} />
         </>
       )}
       <p class={says.value?.isGood ? 'good' : 'problem'} role="status" hidden={says.value === null}>

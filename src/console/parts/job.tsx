@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
 import { may, texts, wordsFor } from '../state.ts';
+import { keepFocus } from './focus.ts';
 import { number } from './format.ts';
 import { useLive } from './live.ts';
 
@@ -167,13 +168,6 @@ function useJobs(at: string) {
     nowMs: (listed.value?.nowMs ?? 0) + passedMs.value,
     load,
   };
-}
-
-/** Takes the focus to the page, if the button that had it is gone. */
-function keepFocus(): void {
-  setTimeout(() => {
-    if (document.activeElement === document.body) document.getElementById('content')?.focus();
-  });
 }
 
 /** Above each page, as long as there is something to take back, to watch or to know. */

@@ -12,6 +12,8 @@ export const account = {
   remove: 'Remove',
   rename: 'Rename',
   byKey: "You signed in with the provider's main key. A change of the key ends all its sessions.",
+  surePasskey: (name: string) => `Remove the passkey ${name}?`,
+  surePasskeyHint: 'It opens this account no more.',
   sessions: 'Sessions',
   thisOne: 'this browser',
   end: 'End',

@@ -27,6 +27,10 @@ export const staff = {
   noEnd: 'no end',
   addKey: 'Create key',
   keyOnce: 'This is its auth_key. It is not shown again.',
+  sureMemberHint: 'The role ends at once, in open pages too.',
+  sureKeyHint: 'The program that uses it is refused at once.',
+  sureMember: (name: string) => `Take the role from ${name}?`,
+  sureKey: (name: string) => `Remove the key ${name}?`,
   roles: {
     owner: 'Owner',
     sender: 'Sender',

@@ -27,6 +27,8 @@ export const webhooks = {
   enable: 'Enable',
   rotate: 'New secret',
   remove: 'Remove',
+  sure: 'Remove this webhook?',
+  sureHint: 'The events that wait for it are lost.',
   changeEvents: 'Choose events',
   save: 'Save',
   isOn: 'in force',

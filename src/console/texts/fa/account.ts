@@ -15,6 +15,8 @@ export const account: Like<typeof english> = {
   remove: 'برداشتن',
   rename: 'تغییر نام',
   byKey: 'با کلید اصلی ارائه‌دهنده وارد شده‌اید. عوض شدن کلید همهٔ نشست‌هایش را پایان می‌دهد.',
+  surePasskey: (name) => `کلید عبور \u2068${name}\u2069 برداشته شود؟`,
+  surePasskeyHint: 'دیگر نمی‌توان با آن وارد شد.',
   sessions: 'نشست‌ها',
   thisOne: 'همین مرورگر',
   end: 'پایان',

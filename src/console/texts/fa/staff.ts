@@ -31,6 +31,10 @@ export const staff: Like<typeof english> = {
   noEnd: 'بی‌پایان',
   addKey: 'ساختن کلید',
   keyOnce: 'این auth_key آن است. دوباره نشان داده نمی‌شود.',
+  sureMemberHint: 'نقش بی‌درنگ پایان می‌یابد، در صفحه‌های باز هم.',
+  sureKeyHint: 'برنامه‌ای که آن را به کار می‌برد بی‌درنگ رد می‌شود.',
+  sureMember: (name) => `نقش \u2068${name}\u2069 گرفته شود؟`,
+  sureKey: (name) => `کلید \u2068${name}\u2069 برداشته شود؟`,
   roles: {
     owner: 'مالک',
     sender: 'فرستنده',

@@ -29,6 +29,8 @@ export const webhooks: Like<typeof english> = {
   enable: 'فعال کردن',
   rotate: 'راز تازه',
   remove: 'برداشتن',
+  sure: 'این وب‌هوک برداشته شود؟',
+  sureHint: 'رویدادهایی که در صف آن‌اند از دست می‌روند.',
   changeEvents: 'گزینش رویدادها',
   save: 'ذخیره',
   isOn: 'فعال',

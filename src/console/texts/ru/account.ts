@@ -16,6 +16,8 @@ export const account: Like<typeof english> = {
   remove: 'Удалить',
   rename: 'Переименовать',
   byKey: 'Вы вошли с основным ключом провайдера. Смена ключа завершает все его сеансы.',
+  surePasskey: (name) => `Убрать ключ доступа ${name}?`,
+  surePasskeyHint: 'Войти с ним будет нельзя.',
   sessions: 'Сеансы',
   thisOne: 'этот браузер',
   end: 'Завершить',

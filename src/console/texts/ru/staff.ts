@@ -31,6 +31,10 @@ export const staff: Like<typeof english> = {
   noEnd: 'без срока',
   addKey: 'Создать ключ',
   keyOnce: 'Это его auth_key. Больше он не будет показан.',
+  sureMemberHint: 'Роль кончится сразу, и на открытых страницах.',
+  sureKeyHint: 'Программе с этим ключом будет сразу отказано.',
+  sureMember: (name) => `Забрать роль у ${name}?`,
+  sureKey: (name) => `Убрать ключ ${name}?`,
   roles: {
     owner: 'Владелец',
     sender: 'Отправитель',

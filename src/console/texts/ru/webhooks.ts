@@ -29,6 +29,8 @@ export const webhooks: Like<typeof english> = {
   enable: 'Включить',
   rotate: 'Новый секрет',
   remove: 'Удалить',
+  sure: 'Удалить этот вебхук?',
+  sureHint: 'События, которые его ждут, пропадут.',
   changeEvents: 'Выбрать события',
   save: 'Сохранить',
   isOn: 'действует',

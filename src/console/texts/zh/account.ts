@@ -15,6 +15,8 @@ export const account: Like<typeof english> = {
   remove: '移除',
   rename: '重命名',
   byKey: '您使用提供商的主密钥登录。更换密钥会结束其所有会话。',
+  surePasskey: (name) => `移除通行密钥 ${name}？`,
+  surePasskeyHint: '之后不能再用它登录。',
   sessions: '会话',
   thisOne: '此浏览器',
   end: '结束',

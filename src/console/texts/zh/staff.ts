@@ -28,6 +28,10 @@ export const staff: Like<typeof english> = {
   noEnd: '永不到期',
   addKey: '创建密钥',
   keyOnce: '这是它的 auth_key，之后不再显示。',
+  sureMemberHint: '角色立即失效，已打开的页面也一样。',
+  sureKeyHint: '使用它的程序会立即被拒绝。',
+  sureMember: (name) => `撤销 ${name} 的角色？`,
+  sureKey: (name) => `移除密钥 ${name}？`,
   roles: {
     owner: '所有者',
     sender: '发送者',

@@ -28,6 +28,8 @@ export const webhooks: Like<typeof english> = {
   enable: '启用',
   rotate: '新密钥',
   remove: '移除',
+  sure: '移除此回调？',
+  sureHint: '等待发送的事件将丢失。',
   changeEvents: '选择事件',
   save: '保存',
   isOn: '有效',
