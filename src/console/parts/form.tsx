@@ -40,14 +40,19 @@ interface SelectProps {
   /** Values with their words. */
   options: readonly (readonly [value: string, words: string])[];
   value: string;
+  onChoice?: (value: string) => void;
 }
 
-export function Select({ label, name, options, value: chosen }: SelectProps) {
+export function Select({ label, name, onChoice, options, value: chosen }: SelectProps) {
   const id = useId();
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <select id={id} name={name}>
+      <select
+        id={id}
+        name={name}
+        {...(onChoice && { onChange: ({ currentTarget }) => onChoice(currentTarget.value) })}
+      >
         {options.map(([value, words]) => (
           <option key={value} value={value} selected={value === chosen}>
             {words}

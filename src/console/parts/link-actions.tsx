@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { may, nowMs, texts, wordsFor } from '../state.ts';
 import { MoreIcon } from './icons.tsx';
+import { ChangeLinks } from './link-bulk.tsx';
 import { save, writtenFile } from './link-file.ts';
 import { ImportLinks } from './link-import.tsx';
 import type { LinkFilter } from './link-query.ts';
@@ -18,6 +19,7 @@ interface ActionsProps {
 
 export function Actions({ at, filter, onMade }: ActionsProps) {
   const importing = useDialog();
+  const changing = useDialog();
   const words = texts.links;
   return (
     <>
@@ -28,7 +30,18 @@ export function Actions({ at, filter, onMade }: ActionsProps) {
           </button>
         )}
         <Export at={at} filter={filter} />
+        {may('links.bulk') && (
+          <button type="button" onClick={() => (changing.isOpen.value = true)}>
+            {words.bulk}
+          </button>
+        )}
       </Menu>
+      <dialog {...changing.props} aria-label={words.bulk}>
+        <h2>{words.bulk}</h2>
+        {changing.isOpen.value && (
+          <ChangeLinks at={at} filter={filter} onClose={() => (changing.isOpen.value = false)} />
+        )}
+      </dialog>
       <dialog {...importing.props} aria-label={words.import}>
         <h2>{words.import}</h2>
         {importing.isOpen.value && (

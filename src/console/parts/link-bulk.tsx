@@ -1,0 +1,183 @@
+/** Changes, disables or removes all links that match, after a preview of what it will do. */
+
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import type { Given, Got } from '../../http/console/table.ts';
+import { call } from '../call.ts';
+import { texts, wordsFor } from '../state.ts';
+import { Choice } from './choice.tsx';
+import { Field, givenIn, Hidden, Select } from './form.tsx';
+import { number } from './format.ts';
+import { jobsChanged } from './job.tsx';
+import type { LinkFilter } from './link-query.ts';
+
+type Change = Given<'links.bulk'>['change'];
+type Preview = Got<'links.bulk-preview'>;
+
+/** What the fields ask for; null: the links are removed. */
+function changeIn(given: Readonly<Record<string, string>>): Change {
+  if (given['what'] === 'remove') return null;
+  const { limit = '', status = '', note = '', 'note way': way = '' } = given;
+  return {
+    ...(limit !== '' && { limit: Number(limit) }),
+    ...(status !== '' && { status: status === '5' ? 5 : 10 }),
+    ...(way !== '' && { note: way === 'clear' ? '' : note.trim() }),
+  };
+}
+
+function Fields() {
+  const what = useSignal<'change' | 'remove'>('change');
+  const noteWay = useSignal('');
+  const words = texts.links;
+  return (
+    <>
+      <Choice
+        label={words.bulk}
+        names={{ change: words.change, remove: words.remove }}
+        value={what.value}
+        onChoice={(one) => {
+          what.value = one;
+        }}
+      />
+      <Hidden name="what" value={what.value} />
+      {what.value === 'remove' ? (
+        <p class="notice">{words.removeHint}</p>
+      ) : (
+        <>
+          <div class="pair">
+            <Field
+              label={words.limit}
+              hint={words.emptyKeeps}
+              name="limit"
+              type="number"
+              min={1}
+              max={100}
+            />
+            <Select
+              label={words.status}
+              name="status"
+              options={[
+                ['', words.asItIs],
+                ['10', words.active],
+                ['5', words.off],
+              ]}
+              value=""
+            />
+          </div>
+          <Select
+            label={words.note}
+            name="note way"
+            options={[
+              ['', words.asItIs],
+              ['write', words.writeNote],
+              ['clear', words.clearNote],
+            ]}
+            value={noteWay.value}
+            onChoice={(way) => {
+              noteWay.value = way;
+            }}
+          />
+          {noteWay.value === 'write' && (
+            <Field label={words.writeNote} name="note" maxLength={255} required />
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function Shown({ of, isRemoval }: { of: Preview; isRemoval: boolean }) {
+  const words = texts.links;
+  const { count, deviceCount, examples, refusedCount } = of;
+  return (
+    <section class="reach" aria-label={words.preview}>
+      <h3>{isRemoval ? words.willRemove(count) : words.willChange(count)}</h3>
+      {isRemoval && deviceCount > 0 && <p class="problem">{words.loseAccess(deviceCount)}</p>}
+      {refusedCount > 0 && <p class="problem">{words.stayAsTheyAre(refusedCount)}</p>}
+      <ul class="examples">
+        {examples.map(({ deviceCount: devices, id, installCode, installLimit, note }) => (
+          <li key={id}>
+            <bdi class="code">{installCode}</bdi> <bdi>{note}</bdi>{' '}
+            <span class="number">{words.ofLimit(number(devices), number(installLimit))}</span>
+          </li>
+        ))}
+      </ul>
+      <p class="hint">{words.tenSeconds}</p>
+    </section>
+  );
+}
+
+interface BulkProps {
+  at: string;
+  filter: LinkFilter;
+  onClose: () => void;
+}
+
+/** What is done is what was shown: any other content is shown anew. */
+export function ChangeLinks({ at, filter, onClose }: BulkProps) {
+  const form = useRef<HTMLFormElement>(null);
+  const shown = useSignal<{ content: string; change: Change; of: Preview } | null>(null);
+  const problem = useSignal<string | null>(null);
+  const isBusy = useSignal(false);
+  const words = texts.links;
+  const change = () => changeIn(form.current === null ? {} : givenIn(form.current));
+
+  async function submit(event: SubmitEvent) {
+    event.preventDefault();
+    if (isBusy.value) return;
+    const wanted = change();
+    const content = JSON.stringify(wanted);
+    [isBusy.value, problem.value] = [true, null];
+    try {
+      const known = shown.value;
+      if (known?.content === content) {
+        await call('links.bulk', { at, filter, change: wanted, shownCount: known.of.count });
+        jobsChanged();
+        onClose();
+      } else {
+        const of = await call('links.bulk-preview', { at, filter, change: wanted });
+        const isSame = JSON.stringify(change()) === content;
+        shown.value = isSame ? { content, change: wanted, of } : null;
+      }
+    } catch (fault) {
+      [shown.value, problem.value] = [null, wordsFor(fault)];
+    }
+    isBusy.value = false;
+  }
+
+  const count = shown.value?.of.count ?? 0;
+  const isRemoval = shown.value?.change === null;
+  return (
+    <form
+      ref={form}
+      class="form"
+      aria-busy={isBusy.value}
+      onSubmit={submit}
+      onInput={() => {
+        shown.value = null;
+      }}
+    >
+      <Fields />
+      {shown.value && <Shown of={shown.value.of} isRemoval={isRemoval} />}
+      <p class="problem" role="alert" hidden={problem.value === null}>
+        {problem.value}
+      </p>
+      <div class="actions">
+        <button
+          class="main"
+          type="submit"
+          disabled={isBusy.value || (shown.value !== null && count === 0)}
+        >
+          {shown.value === null
+            ? words.preview
+            : isRemoval
+              ? words.removeMany(count)
+              : words.changeMany(count)}
+        </button>
+        <button type="button" onClick={onClose}>
+          {words.cancel}
+        </button>
+      </div>
+    </form>
+  );
+}
