@@ -78,6 +78,7 @@ testChromium('those that match are changed after a preview; the others stay', as
   await dialog.getByText(words.willChange(3)).waitFor();
   await dialog.getByText(words.stayAsTheyAre(1)).waitFor();
   await dialog.getByText('Anna 2').waitFor();
+  expect(await dialog.getByText(words.areAll).count()).toBe(0);
   // Another wish is shown anew.
   await dialog.getByLabel(words.status).selectOption('5');
   expect(await main.textContent()).toBe(words.preview);
@@ -118,6 +119,7 @@ testChromium.each([
   await dialog.locator('select').last().selectOption('write');
   await dialog.locator('input[name=note]').fill('x');
   await dialog.locator('.main').click();
-  await dialog.locator('.reach').waitFor();
+  // No filter is set.
+  await dialog.locator('.reach .problem').waitFor();
   expect(await faultsOf(page)).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { Choice } from './choice.tsx';
 import { Field, givenIn, Hidden, Select } from './form.tsx';
 import { number } from './format.ts';
 import { jobsChanged } from './job.tsx';
-import type { LinkFilter } from './link-query.ts';
+import { isEvery, type LinkFilter } from './link-query.ts';
 
 type Change = Given<'links.bulk'>['change'];
 type Preview = Got<'links.bulk-preview'>;
@@ -86,12 +86,20 @@ function Fields() {
   );
 }
 
-function Shown({ of, isRemoval }: { of: Preview; isRemoval: boolean }) {
+interface ShownProps {
+  of: Preview;
+  isRemoval: boolean;
+  /** No filter is set. */
+  isAll: boolean;
+}
+
+function Shown({ of, isAll, isRemoval }: ShownProps) {
   const words = texts.links;
   const { count, deviceCount, examples, refusedCount } = of;
   return (
     <section class="reach" aria-label={words.preview}>
       <h3>{isRemoval ? words.willRemove(count) : words.willChange(count)}</h3>
+      {isAll && count > 0 && <p class="problem">{words.areAll}</p>}
       {isRemoval && deviceCount > 0 && <p class="problem">{words.loseAccess(deviceCount)}</p>}
       {refusedCount > 0 && <p class="problem">{words.stayAsTheyAre(refusedCount)}</p>}
       <ul class="examples">
@@ -158,7 +166,7 @@ export function ChangeLinks({ at, filter, onClose }: BulkProps) {
       }}
     >
       <Fields />
-      {shown.value && <Shown of={shown.value.of} isRemoval={isRemoval} />}
+      {shown.value && <Shown of={shown.value.of} isAll={isEvery(filter)} isRemoval={isRemoval} />}
       <p class="problem" role="alert" hidden={problem.value === null}>
         {problem.value}
       </p>

@@ -78,12 +78,16 @@ export async function changeLinks(
   return add(core, provider, work, count, nowMs);
 }
 
-/** Returns what {@link changeLinks} would do now. Looks at all links, some ms a turn. */
+/**
+ * Returns what {@link changeLinks} would do now. Looks at all links, some ms a turn, until `signal`
+ * aborts.
+ */
 export async function previewChange(
   core: Core,
   provider: Pick<Provider, 'id' | 'code'>,
   filter: LinkFilter,
   change: BulkChange | null,
+  signal?: AbortSignal,
 ): Promise<BulkPreview> {
   const matching = filterAt(provider, filter);
   const preview: BulkPreview = { count: 0, refusedCount: 0, deviceCount: 0, examples: [] };
@@ -102,7 +106,7 @@ export async function previewChange(
         preview.examples.push({ id, installCode, note, installLimit, deviceCount });
       }
     }
-    if (nextId === null) return preview;
+    if (nextId === null || signal?.aborted) return preview;
     beyondId = nextId;
   }
 }

@@ -70,9 +70,9 @@ export const jobCalls = {
   }),
   'links.bulk-preview': staffCall(
     atProvider({ filter: linkFilterInput, change }),
-    async ({ core, provider }, given) => {
+    async ({ core, provider, signal }, given) => {
       const read = readChange(given.change);
-      return isRefused(read) ? read : previewChange(core, provider, given.filter, read);
+      return isRefused(read) ? read : previewChange(core, provider, given.filter, read, signal);
     },
   ),
   'links.bulk': staffCall(

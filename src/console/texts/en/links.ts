@@ -58,6 +58,7 @@ export const links = {
   areWrong: (n: number) => `${count(n, 'line is', 'lines are')} wrong`,
   line: (n: string) => `Line ${n}`,
   limitElse: 'Devices at most, where the file has no limit',
+  areAll: 'No filter is set: these are all your links.',
   export: 'Save these links as CSV',
   written: (n: number) => `${count(n, 'link', 'links')} written`,
   bulk: 'Change these links',

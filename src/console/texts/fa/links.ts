@@ -62,6 +62,7 @@ export const links: Like<typeof english> = {
   areWrong: (n) => `${format(n)} سطر نادرست است`,
   line: (n) => `سطر ${n}`,
   limitElse: 'حداکثر دستگاه‌ها، هرجا پرونده سقف ندارد',
+  areAll: 'صافی‌ای نیست: این‌ها همهٔ پیوندهای شما هستند.',
   export: 'ذخیره این پیوندها در CSV',
   written: (n) => `${format(n)} پیوند نوشته شد`,
   bulk: 'تغییر این پیوندها',

@@ -65,6 +65,7 @@ export const links: Like<typeof english> = {
   areWrong: (n) => `С ошибками: ${lineCount(n)}`,
   line: (n) => `Строка ${n}`,
   limitElse: 'Не более устройств, где в файле нет лимита',
+  areAll: 'Фильтра нет: это все ваши ссылки.',
   export: 'Сохранить эти ссылки в CSV',
   written: (n) => `Записано: ${linkCount(n)}`,
   bulk: 'Изменить эти ссылки',

@@ -58,6 +58,7 @@ export const links: Like<typeof english> = {
   areWrong: (n) => `${n} 行有误`,
   line: (n) => `第 ${n} 行`,
   limitElse: '文件未写上限时的设备上限',
+  areAll: '未设筛选条件：这是您的全部链接。',
   export: '将这些链接存为 CSV',
   written: (n) => `已写入 ${n} 个链接`,
   bulk: '更改这些链接',
