@@ -1,7 +1,8 @@
 /** The output of a first start: credentials, and example calls to paste. */
 
 import type { App } from '../app.ts';
-import { actingAs } from '../core/core.ts';
+import { makeOperatorEntry } from '../core/account/operator.ts';
+import { actingAs, type Core } from '../core/core.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { Actor } from '../core/port/audit.ts';
 import { addProvider } from '../core/provider.ts';
@@ -16,18 +17,35 @@ const EXAMPLE_CODE = 'FIRSTLINK001';
 /** `make` writes a script of this name for those who run from source. */
 const PROGRAM = COMMIT === 'source' ? './gatepost' : 'gatepost';
 
-/** Creates a first provider if there is none. Returns the text with its credentials to print. */
+/** The name of the operator's account, as `gatepost console link` has it. */
+const OPERATOR = 'operator';
+
+/** Returns the lines with a way into the console, for one use in ten minutes. */
+async function consoleLines({ url }: App, core: Core, nowMs: number): Promise<string> {
+  const entry = await makeOperatorEntry(core, OPERATOR, nowMs);
+  if (isRefused(entry)) throw new Error(entry.says);
+  return `Open the console, once, within ten minutes (${PROGRAM} console link gives another link):
+
+${url}/console#entry=${entry.secret}`;
+}
+
+/**
+ * Creates a first provider if there is none. Returns the text with its credentials, and with a way
+ * into the console, to print.
+ */
 export async function welcome(app: App, operator: () => Actor, nowMs: number): Promise<string> {
-  const providers = await app.core.store.listProviders();
+  const core = actingAs(app.core, operator);
+  const providers = await core.store.listProviders();
   const [first] = providers;
   if (first) {
     return `
 Provider ${first.code} (${first.name}) exists; its key was shown when it was created.
 For a new key: ${PROGRAM} provider rotate-key ${first.code}
+
+${await consoleLines(app, core, nowMs)}
 `;
   }
   const draft = { name: 'first', plan: 'enterprise' as const, activeUntilMs: null };
-  const core = actingAs(app.core, operator);
   const added = await addProvider(core, { ...draft, installCountMax: null }, nowMs);
   if (isRefused(added)) throw new Error(added.says);
 
@@ -45,6 +63,8 @@ ${api('/api/add-domain', `&domain_hash=${EXAMPLE_DOMAIN_HASH}&domain_name=exampl
 ${api('/api/add-install', `&install_limit=2&install_code=${EXAMPLE_CODE}&note=first`)}
 curl -w '\\n' -H 'x-hwid: my-first-phone' -H 'x-device-os: Android' -H 'x-device-model: Pixel 9' '${app.url}/install?id=${EXAMPLE_DOMAIN_HASH}&installid=${EXAMPLE_CODE}'
 ${api('/api/list-hwid', `&install_code=${EXAMPLE_CODE}`)}
+
+${await consoleLines(app, core, nowMs)}
 
 More commands: ${PROGRAM} --help
 The documentation of the API: ${app.url}/docs

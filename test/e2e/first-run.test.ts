@@ -41,6 +41,16 @@ async function paste(line: string): Promise<unknown> {
   return (await fetch(url, { headers })).json();
 }
 
+/** Signs in by the printed link, as the page does with its fragment. */
+async function enter(text: string): Promise<unknown> {
+  const [, site = '', secret = ''] = /(http:\S+)\/console#entry=(\S+)/.exec(text) ?? [];
+  const headers = { origin: site, 'content-type': 'application/json' };
+  const body = JSON.stringify({ secret });
+  return (
+    await fetch(`${site}/console/call/session.entry`, { method: 'POST', headers, body })
+  ).json();
+}
+
 describe('first start', () => {
   test('the executable alone in an empty folder serves', async () => {
     const folder = temporaryFolder();
@@ -100,6 +110,8 @@ describe('first start', () => {
         ],
       },
     ]);
+    expect(await enter(text)).toMatchObject({ ok: {} });
+    expect(await enter(text)).toMatchObject({ refused: 'sign_in_wrong' });
     await first.stop();
     expect(first.troubles()).toEqual([]);
 
@@ -111,6 +123,7 @@ describe('first start', () => {
     expect(again).not.toContain(key);
     expect(again).not.toMatch(KEY_LINE);
     expect(again).not.toContain('curl ');
+    expect(await enter(again)).toMatchObject({ ok: {} });
     await second.stop();
   });
 
