@@ -22,9 +22,13 @@ afterAll(() => site?.close());
 async function open(options: BrowserContextOptions) {
   const secret = await operatorEntry(site.app);
   const tab = await openTab(site, ['session.entry', { secret }], '/console', options);
+  const [device] = await site.app.core.store.pageDevices(Number.MAX_SAFE_INTEGER, 1);
+  const hwid = encodeURIComponent(device?.hwid ?? '');
   const paths = [
     ...(await pagesOn(tab.page)),
     `${site.url}/console/providers?provider=${world.own.code}`,
+    `${site.url}/console/devices?hwid=${hwid}`,
+    `${site.url}/console/sends?show=all&send=${world.messageId}`,
   ];
   expect(paths.length).toBeGreaterThan(2);
   return { tab, paths };

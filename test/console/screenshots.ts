@@ -52,6 +52,7 @@ async function pagesOf(who: Who): Promise<Map<string, string>> {
   if (who === 'operator') {
     pages.delete('account');
     pages.set('provider', `${site.url}/console/providers?provider=${own.code}`);
+    pages.set('send', `${site.url}/console/sends?show=all&send=${messageId}`);
     pages.set('acting', `${site.url}/console?at=${own.code}`);
     return pages;
   }

@@ -13,6 +13,7 @@ import { overview } from './en/overview.ts';
 import { palette } from './en/palette.ts';
 import { providers } from './en/providers.ts';
 import { reasons } from './en/reasons.ts';
+import { records } from './en/records.ts';
 import { refusals } from './en/refusals.ts';
 import { shell } from './en/shell.ts';
 import { signIn } from './en/sign-in.ts';
@@ -44,4 +45,5 @@ export const texts = {
   palette,
   providers,
   machine,
+  records,
 };

@@ -13,6 +13,7 @@ import { overview } from './fa/overview.ts';
 import { palette } from './fa/palette.ts';
 import { providers } from './fa/providers.ts';
 import { reasons } from './fa/reasons.ts';
+import { records } from './fa/records.ts';
 import { refusals } from './fa/refusals.ts';
 import { shell } from './fa/shell.ts';
 import { signIn } from './fa/sign-in.ts';
@@ -45,4 +46,5 @@ export const texts: Texts = {
   palette,
   providers,
   machine,
+  records,
 };

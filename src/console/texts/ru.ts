@@ -13,6 +13,7 @@ import { overview } from './ru/overview.ts';
 import { palette } from './ru/palette.ts';
 import { providers } from './ru/providers.ts';
 import { reasons } from './ru/reasons.ts';
+import { records } from './ru/records.ts';
 import { refusals } from './ru/refusals.ts';
 import { shell } from './ru/shell.ts';
 import { signIn } from './ru/sign-in.ts';
@@ -45,4 +46,5 @@ export const texts: Texts = {
   palette,
   providers,
   machine,
+  records,
 };

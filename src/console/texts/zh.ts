@@ -14,6 +14,7 @@ import { overview } from './zh/overview.ts';
 import { palette } from './zh/palette.ts';
 import { providers } from './zh/providers.ts';
 import { reasons } from './zh/reasons.ts';
+import { records } from './zh/records.ts';
 import { refusals } from './zh/refusals.ts';
 import { shell } from './zh/shell.ts';
 import { signIn } from './zh/sign-in.ts';
@@ -45,4 +46,5 @@ export const texts: Texts = {
   palette,
   providers,
   machine,
+  records,
 };

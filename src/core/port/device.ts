@@ -85,6 +85,8 @@ export interface DeviceStore {
   ): Promise<'ok' | 'provider_not_found'>;
   /** Lists the devices that match, newest first. */
   listDevices(filter: DeviceFilter): Promise<Device[]>;
+  /** Lists at most `countMax` devices with an id below `beforeId`, the highest id first. */
+  pageDevices(beforeId: number, countMax: number): Promise<Device[]>;
   /** Finds a device by its HWID. Returns null if no device has it. */
   findDevice(hwid: string): Promise<DeviceDetail | null>;
   /** Counts the links that have refused a HWID and remember it. */

@@ -285,6 +285,10 @@ export interface DistributionStore {
   listAllDistributions(filter: {
     providerCode: string | null;
     countMax: number;
+    /** Those with a lower id; absent or null: from the newest on. */
+    beforeId?: number | null;
+    /** True: those that have not ended. */
+    isUnfinished?: boolean;
   }): Promise<DistributionDetail[]>;
   /** Finds a distribution with the totals of its ledger. Returns null if none has the id. */
   findDistribution(

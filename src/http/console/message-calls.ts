@@ -28,7 +28,7 @@ const COUNT_ROWS = 8_000;
 const REACH_ROWS = 2_000;
 
 /** What lists and panels show of a message. */
-function rowOf(message: DistributionDetail) {
+export function rowOf(message: DistributionDetail) {
   const { targetHwid, targetOs } = message;
   const hwids = targetHwid === '' ? [] : targetHwid.split(',');
   const content = contentOf(message);

@@ -12,6 +12,7 @@ import { linkPanelCalls } from './link-panel-calls.ts';
 import { messageCalls } from './message-calls.ts';
 import { operatorMachineCalls } from './operator-machine-calls.ts';
 import { operatorProviderCalls } from './operator-provider-calls.ts';
+import { operatorRecordCalls } from './operator-record-calls.ts';
 import { overviewCalls } from './overview-calls.ts';
 import { sendCalls } from './send-calls.ts';
 import { accountCalls, sessionCalls } from './session-calls.ts';
@@ -34,6 +35,7 @@ export const CALLS = {
   ...webhookCalls,
   ...operatorProviderCalls,
   ...operatorMachineCalls,
+  ...operatorRecordCalls,
 } satisfies Record<CallName, AnyCall>;
 
 type Calls = typeof CALLS;

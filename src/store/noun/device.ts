@@ -15,7 +15,7 @@ import { type Backend, type Prepared, type Values, value } from '../backend.ts';
 import type { RowAtProvider } from './look-ups.ts';
 import { AT_PROVIDER_COLUMNS, atProvider, LAST_SEEN, slotSeen } from './look-ups.ts';
 
-type DeviceNoun = Pick<DeviceStore, 'listDevices' | 'findDevice'> &
+type DeviceNoun = Pick<DeviceStore, 'listDevices' | 'pageDevices' | 'findDevice'> &
   Pick<CountStore, 'countDevices'>;
 
 /** Devices that one statement of a list or count reads. */
@@ -95,6 +95,9 @@ function filterStatements(backend: Backend) {
     list: backend.prepare<Device>(sql`
         SELECT ${DEVICE_COLUMNS} ${inRange}
         ORDER BY d.last_seen_at_ms DESC, d.id DESC LIMIT ${value('countMax')}`),
+    page: backend.prepare<Device>(sql`
+        SELECT ${DEVICE_COLUMNS} FROM ${DEVICES} WHERE d.id < ${value('beforeId')}
+        ORDER BY d.id DESC LIMIT ${value('countMax')}`),
     count: backend.prepare<{ count: number }>(sql`SELECT count(*) AS count ${inRange}`),
   };
 }
@@ -129,6 +132,9 @@ export function deviceNoun(backend: Backend): DeviceNoun {
       }
       return found;
     },
+
+    pageDevices: async (beforeId, countMax) =>
+      backend.read(() => ofFilter.page.all({ beforeId, countMax, providerCode: null })),
 
     countDevices: async (filter) => {
       let sum = 0;

@@ -70,7 +70,19 @@ function statements(backend: Backend) {
           AND due_at_ms >= ${value('dueFromMs')} AND status ${backend.among('from')}`),
     listAll: backend.prepare<DetailRow>(sql`
         ${selectDetails(backend)}
-        WHERE CAST(${value('providerCode')} AS text) IS NULL OR p.code = ${value('providerCode')}
+        WHERE x.id < ${value('beforeId')}
+          AND (CAST(${value('providerCode')} AS text) IS NULL OR p.code = ${value('providerCode')})
+        ORDER BY x.id DESC LIMIT ${value('countMax')}`),
+    // Few are unfinished: their indexes find them.
+    listUnfinished: backend.prepare<DetailRow>(sql`
+        ${selectDetails(backend)}
+        WHERE x.id < ${value('beforeId')}
+          AND (CAST(${value('providerCode')} AS text) IS NULL OR p.code = ${value('providerCode')})
+          AND x.id IN (
+            SELECT u.id FROM distribution u WHERE u.status < 100 AND u.handed_over_at_ms IS NULL
+            UNION ALL
+            SELECT g.id FROM distribution g
+            WHERE g.status = 40 AND g.handed_over_at_ms IS NOT NULL)
         ORDER BY x.id DESC LIMIT ${value('countMax')}`),
     block: backend.prepare(sql`
         UPDATE distribution
@@ -124,8 +136,11 @@ export function distributionNoun(backend: Backend): DistributionNoun {
         return 'ok';
       }),
 
-    listAllDistributions: async ({ providerCode, countMax }) =>
-      (await backend.read(() => on.listAll.all({ providerCode, countMax }))).map(detailOf),
+    listAllDistributions: async ({ beforeId, isUnfinished = false, ...filter }) => {
+      const list = isUnfinished ? on.listUnfinished : on.listAll;
+      const of = { ...filter, beforeId: beforeId ?? Number.MAX_SAFE_INTEGER };
+      return (await backend.read(() => list.all(of))).map(detailOf);
+    },
 
     blockDistribution: (id, from, nowMs, act) =>
       backend.write(function* (notes) {

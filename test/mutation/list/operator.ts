@@ -50,6 +50,30 @@ export const operatorFiles: readonly MutatedFile[] = [
     changes: [['from: seesAddresses ? entry.from : null', 'from: entry.from']],
   },
   {
+    file: 'src/core/message/waiting.ts',
+    tests: ['test/http/console/operator-records.test.ts'],
+    changes: [
+      ['|| !may(provider, nowMs)', ''],
+      ['one.id !== id && ', ''],
+      ["typeof outcome === 'number' ? new Refused('message_ended') : 'ok'", "'ok'"],
+      ['found?.id === id ? found : null', 'found ?? null'],
+    ],
+  },
+  {
+    file: 'src/core/device-finding.ts',
+    tests: ['test/http/console/operator-records.test.ts'],
+    changes: [
+      ['.toLowerCase().includes(wanted)', '.includes(wanted)'],
+      ['if (exact !== null) return { devices: [exact.device], nextId: null };', ''],
+      ['before = device.id;', ''],
+    ],
+  },
+  {
+    file: 'src/store/noun/distribution.ts',
+    tests: ['test/store/contract/audit.test.ts'],
+    changes: [['const list = isUnfinished ?', 'const list = !isUnfinished ?']],
+  },
+  {
     file: 'src/console/pages/operator/providers.tsx',
     tests: ['test/console/operator.test.ts'],
     changes: [["go('/console', { at: code })", "go('/console', { at: null })"]],

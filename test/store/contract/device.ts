@@ -25,6 +25,7 @@ type Method =
   | 'findCheckIn'
   | 'recordCheckIn'
   | 'listDevices'
+  | 'pageDevices'
   | 'findDevice'
   | 'forgetDevice'
   | 'countRefusals'
@@ -155,6 +156,24 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       expect(await store.recordCheckIn(keyOf('a'), FACTS, NOW_MS)).toBe('provider_not_found');
       expect(await store.findDevice('a')).toBeNull();
+    });
+  },
+
+  pageDevices(opened) {
+    test('the newest first, below an id, with the facts of the provider that saw it last', async () => {
+      const { store } = opened();
+      await addProvider(store, 'Provide1');
+      await addProvider(store, 'Provide2');
+      for (const hwid of ['a', 'b', 'c']) await store.recordCheckIn(keyOf(hwid), FACTS, NOW_MS);
+      const pc = { ...FACTS, deviceName: 'PC' };
+      await store.recordCheckIn(keyOf('a', null, 'Provide2'), pc, NOW_MS + 1);
+      const all = await store.pageDevices(Number.MAX_SAFE_INTEGER, 9);
+      const { deviceName } = FACTS;
+      expect(all.map((one) => `${one.hwid} ${one.deviceName}`)).toEqual([
+        ...[`c ${deviceName}`, `b ${deviceName}`, 'a PC'],
+      ]);
+      expect(await store.pageDevices(all[0]?.id ?? 0, 1)).toEqual(all.slice(1, 2));
+      expect(await store.pageDevices(all[2]?.id ?? 0, 9)).toEqual([]);
     });
   },
 

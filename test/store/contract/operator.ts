@@ -41,6 +41,22 @@ export const operatorContract: Record<Method & keyof Store, Suite> = {
       expect(await list('provide1')).toEqual([]);
     });
 
+    test('below an id, and those alone that have not ended', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      const ended = await deliver(store, providerId);
+      const first = await send(store, providerId);
+      const last = await send(store, providerId);
+      const list = async (more: { beforeId?: number; isUnfinished?: boolean }) => {
+        const filter = { providerCode: null, countMax: 10, ...more };
+        return (await store.listAllDistributions(filter)).map(({ id }) => id);
+      };
+      expect(await list({ beforeId: last })).toEqual([first, ended]);
+      expect(await list({ isUnfinished: true })).toEqual([last, first]);
+      expect(await list({ isUnfinished: true, beforeId: last })).toEqual([first]);
+    });
+
     test('shows each as findDistribution does', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);

@@ -50,6 +50,7 @@ export const refusals = {
   provider_code_exists: 'That code is taken.',
   provider_not_found: 'There is no such provider any more.',
   check_failed: 'The check could not be finished. The log of the server may say why.',
+  message_ended: 'It has ended already: nothing is left to block.',
   no_links: 'No link matches.',
   more_links_match: 'More links match now than you were shown. Preview it again.',
   job_limit_reached: 'Too many changes are waiting or running. Try again when one has ended.',

@@ -41,6 +41,7 @@ export const refusals: Like<typeof english> = {
   provider_code_exists: 'Такой код уже есть.',
   provider_not_found: 'Такого провайдера больше нет.',
   check_failed: 'Проверка не завершилась. Причина может быть в журнале сервера.',
+  message_ended: 'Оно уже завершено: блокировать нечего.',
   no_links: 'Ни одна ссылка не подходит.',
   more_links_match: 'Подходит больше ссылок, чем было показано. Посмотрите снова.',
   job_limit_reached:

@@ -1,0 +1,217 @@
+/** Devices of all providers: found by HWID or model, shown, forgotten and handed over. */
+
+import type { Got } from '../../../http/console/table.ts';
+import { call } from '../../call.ts';
+import { date, number, time } from '../../parts/format.ts';
+import { save } from '../../parts/link-file.ts';
+import { Status, useLoaded } from '../../parts/loaded.tsx';
+import {
+  Ask,
+  Facts,
+  kept,
+  More,
+  Nothing,
+  Panel,
+  Search,
+  Table,
+  useSlices,
+} from '../../parts/operator.tsx';
+import { systemName } from '../../parts/system.ts';
+import { go, may, query, texts } from '../../state.ts';
+
+type Row = Got<'devices.find'>['rows'][number];
+type Shown = Got<'devices.show'>;
+
+const PATH = '/console/devices';
+
+const systemOf = ({ os, osVersion }: Row) => `${systemName(os)} ${osVersion}`.trim();
+const nameOf = ({ deviceName }: Row) => deviceName || texts.link.nameless;
+
+function DeviceRow({ row, isOpen }: { row: Row; isOpen: boolean }) {
+  return (
+    <tr {...(isOpen && { 'aria-current': true })}>
+      <th scope="row">
+        <button
+          type="button"
+          class="plain"
+          id={`device-${row.id}`}
+          onClick={() => go(PATH, { ...kept(), hwid: row.hwid }, 'replace')}
+        >
+          <bdi>{nameOf(row)}</bdi>
+        </button>
+      </th>
+      <td>
+        <bdi class="code">{row.hwid}</bdi>
+      </td>
+      <td>
+        <bdi>{systemOf(row)}</bdi>
+      </td>
+      <td>
+        <bdi>{row.appVersion}</bdi>
+      </td>
+      <td class="number">{time(row.lastSeenAtMs)}</td>
+    </tr>
+  );
+}
+
+/** Everything that is kept about the device, as a file for its person. */
+function handOver(shown: Shown): void {
+  save(`device-${shown.device.id}.json`, [JSON.stringify(shown, null, 2)]);
+}
+
+function Links({ shown }: { shown: Shown }) {
+  const words = texts.records;
+  return (
+    <>
+      <section>
+        <h3>{texts.shell.links}</h3>
+        {shown.links.length === 0 && <p class="hint">{words.noLinks}</p>}
+        <ul class="list">
+          {shown.links.map(({ installCode, lastSeenAtMs, providerCode, registeredAtMs }) => (
+            <li key={installCode}>
+              <div class="device">
+                <bdi class="code">{installCode}</bdi>
+                <span class="hint">
+                  {texts.link.since(date(registeredAtMs), time(lastSeenAtMs))}
+                </span>
+              </div>
+              <button
+                type="button"
+                onClick={() => go('/console/links', { at: providerCode, search: installCode })}
+              >
+                {words.atProvider(providerCode)}
+              </button>
+            </li>
+          ))}
+        </ul>
+      </section>
+      {shown.domains.length > 0 && (
+        <section>
+          <h3>{texts.domains.title}</h3>
+          <ul class="list">
+            {shown.domains.map(({ domainName, isActive, providerCode }) => (
+              <li key={`${domainName} ${providerCode}`}>
+                <bdi>{domainName}</bdi>
+                <span class="hint">
+                  <bdi>{providerCode}</bdi> {isActive ? '' : texts.webhooks.isOff}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+function factsOf({ device, refusals, seenBy, tokens }: Shown) {
+  const words = texts.records;
+  const push = tokens.map(({ dropped, gateway }) =>
+    dropped === null ? (gateway ?? texts.activity.nothing) : words.dropped(dropped.why),
+  );
+  return [
+    ['HWID', <bdi class="code">{device.hwid}</bdi>],
+    [words.system, <bdi>{systemOf(device)}</bdi>],
+    [words.app, <bdi>{`${device.appVersion} ${device.userAgent}`.trim()}</bdi>],
+    [words.firstSeen, date(device.firstSeenAtMs)],
+    [words.lastSeen, time(device.lastSeenAtMs)],
+    [words.push, <bdi>{push.join(', ') || texts.activity.nothing}</bdi>],
+    [words.refusals, number(refusals)],
+    [texts.providers.title, <bdi>{seenBy.map(({ providerCode }) => providerCode).join(', ')}</bdi>],
+  ] as const;
+}
+
+interface PanelProps {
+  hwid: string;
+  onClose: () => void;
+  onGone: () => void;
+}
+
+function DevicePanel({ hwid, onClose, onGone }: PanelProps) {
+  const loaded = useLoaded((signal) => call('devices.show', { hwid }, signal), hwid);
+  const shown = loaded.value.value;
+  const words = texts.records;
+  return (
+    <Panel title={<bdi>{shown ? nameOf(shown.device) : hwid}</bdi>} onClose={onClose}>
+      <Status of={loaded}>
+        {shown && (
+          <>
+            <Facts of={factsOf(shown)} />
+            <div class="actions">
+              <button type="button" onClick={() => handOver(shown)}>
+                {words.handOver}
+              </button>
+              {may('devices.forget') && (
+                <Ask
+                  label={words.forget}
+                  title={words.forgetSure(nameOf(shown.device))}
+                  onYes={async () => {
+                    await call('devices.forget', { hwid });
+                    onGone();
+                  }}
+                >
+                  <p>{words.forgetHint}</p>
+                </Ask>
+              )}
+            </div>
+            <p class="hint">{words.handOverHint}</p>
+            <Links shown={shown} />
+          </>
+        )}
+      </Status>
+    </Panel>
+  );
+}
+
+export function DevicesPage() {
+  const words = texts.records;
+  const search = query.value.get('search') ?? '';
+  const opened = query.value.get('hwid');
+  const list = useSlices<Row, number>(async (beforeId, signal) => {
+    const { nextId, rows } = await call('devices.find', { search, beforeId }, signal);
+    return { rows, next: nextId };
+  }, search);
+  const close = () => {
+    const row = list.rows.find(({ hwid }) => hwid === opened);
+    go(PATH, { ...kept(), hwid: null }, 'replace');
+    if (row) document.getElementById(`device-${row.id}`)?.focus();
+  };
+  return (
+    <div class="split">
+      <section class="message-list" aria-label={words.devices}>
+        <div class="title">
+          <h1>{words.devices}</h1>
+        </div>
+        <div class="tools">
+          <Search label={words.searchDevice} maxLength={128} />
+        </div>
+        <Status of={list.loaded}>
+          {list.rows.length === 0 ? (
+            <Nothing
+              title={search === '' ? words.noDevice : words.noMatch}
+              hint={list.isMore ? texts.activity.looking : words.noDeviceHint}
+            />
+          ) : (
+            <Table heads={[words.model, 'HWID', words.system, words.app, words.lastSeen]}>
+              {list.rows.map((row) => (
+                <DeviceRow key={row.id} row={row} isOpen={row.hwid === opened} />
+              ))}
+            </Table>
+          )}
+          <More of={list} />
+        </Status>
+      </section>
+      {opened !== null && (
+        <DevicePanel
+          key={opened}
+          hwid={opened}
+          onClose={close}
+          onGone={() => {
+            close();
+            void list.again();
+          }}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,179 @@
+/** Messages of all providers: those in delivery, why one has not ended, and their block. */
+
+import type { Got } from '../../../http/console/table.ts';
+import { call } from '../../call.ts';
+import { Choice } from '../../parts/choice.tsx';
+import { number, time } from '../../parts/format.ts';
+import { Status, useLoaded } from '../../parts/loaded.tsx';
+import { Ask, Facts, kept, More, Nothing, Panel, Table, useSlices } from '../../parts/operator.tsx';
+import { go, may, query, texts } from '../../state.ts';
+import { StateBadge, targetsOf, titleOf } from '../message-words.tsx';
+
+type Row = Got<'sends.list'>['rows'][number];
+type Waiting = Got<'sends.show'>['waiting'];
+
+const PATH = '/console/sends';
+
+function SendRow({ row, isOpen }: { row: Row; isOpen: boolean }) {
+  const words = texts.providers;
+  return (
+    <tr {...(isOpen && { 'aria-current': true })}>
+      <th scope="row">
+        <button
+          type="button"
+          class="plain"
+          id={`send-${row.id}`}
+          dir="auto"
+          onClick={() => go(PATH, { ...kept(), send: `${row.id}` }, 'replace')}
+        >
+          {titleOf(row)}
+        </button>
+      </th>
+      <td>
+        <bdi class="code">{row.provider}</bdi>
+      </td>
+      <td>
+        <StateBadge state={row.state} />
+      </td>
+      <td>
+        <bdi>{targetsOf(row)}</bdi>
+      </td>
+      <td class="number">{words.ofCap(number(row.sent), number(row.recipients))}</td>
+      <td class="number">{time(row.beganAtMs ?? row.dueAtMs ?? row.createdAtMs)}</td>
+    </tr>
+  );
+}
+
+/** Why it has not ended. */
+function Why({ of }: { of: NonNullable<Waiting> }) {
+  const words = texts.records.waiting;
+  if (of.why === 'scheduled') return <p>{words.scheduled(time(of.untilMs))}</p>;
+  if (of.why === 'behind') return <p>{words.behind(`${of.id}`)}</p>;
+  if (of.why !== 'gateways') return <p>{words[of.why]}</p>;
+  return (
+    <>
+      <p>{of.failing.length === 0 ? words.gateways : words.gatewaysFail}</p>
+      <ul class="list">
+        {of.failing.map(({ isStopped, kind, origin, problem }) => (
+          <li key={`${kind} ${origin}`}>
+            <span class={isStopped ? 'badge bad' : 'badge warm'}>{kind}</span>
+            <bdi>
+              {origin} {problem}
+            </bdi>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface PanelProps {
+  id: number;
+  onClose: () => void;
+  onChange: () => Promise<void>;
+}
+
+function SendPanel({ id, onClose, onChange }: PanelProps) {
+  const loaded = useLoaded((signal) => call('sends.show', { id }, signal), `${id}`);
+  const shown = loaded.value.value;
+  const words = texts.records;
+  return (
+    <Panel
+      title={<span dir="auto">{shown ? titleOf(shown) : texts.messages.of(`${id}`)}</span>}
+      onClose={onClose}
+    >
+      <Status of={loaded}>
+        {shown && (
+          <>
+            <Facts
+              of={[
+                [texts.messages.state, <StateBadge state={shown.state} />],
+                [texts.shell.provider, <bdi class="code">{shown.provider}</bdi>],
+                [texts.messages.kind, texts.messages.kinds[shown.kind]],
+                [words.made, time(shown.createdAtMs)],
+                [words.sent, number(shown.sent)],
+                [words.failed, number(shown.failed)],
+              ]}
+            />
+            <section>
+              <h3>{words.why}</h3>
+              {shown.waiting === null ? <p>{words.waiting.ended}</p> : <Why of={shown.waiting} />}
+            </section>
+            <div class="actions">
+              <button
+                type="button"
+                onClick={() => go('/console/messages', { at: shown.provider, message: `${id}` })}
+              >
+                {words.atProvider(shown.provider)}
+              </button>
+              {may('sends.block') && shown.waiting !== null && (
+                <Ask
+                  label={words.block}
+                  title={words.blockSure}
+                  onYes={async () => {
+                    await call('sends.block', { id });
+                    await Promise.all([loaded.load(), onChange()]);
+                  }}
+                >
+                  <p>{words.blockHint}</p>
+                </Ask>
+              )}
+            </div>
+          </>
+        )}
+      </Status>
+    </Panel>
+  );
+}
+
+export function SendsPage() {
+  const words = texts.records;
+  const show = query.value.get('show') === 'all' ? 'all' : 'unfinished';
+  const opened = Number(query.value.get('send')) || null;
+  const list = useSlices<Row, number>(async (beforeId, signal) => {
+    const given = { isUnfinished: show === 'unfinished', beforeId };
+    const { nextId, rows } = await call('sends.list', given, signal);
+    return { rows, next: nextId };
+  }, show);
+  const close = () => {
+    go(PATH, { ...kept(), send: null }, 'replace');
+    document.getElementById(`send-${opened}`)?.focus();
+  };
+  return (
+    <div class="split">
+      <section class="message-list" aria-label={texts.messages.title}>
+        <div class="title">
+          <h1>{texts.messages.title}</h1>
+        </div>
+        <div class="tools">
+          <Choice
+            label={texts.messages.filter}
+            names={words.shows}
+            value={show}
+            onChoice={(one) => go(PATH, { ...kept(), show: one }, 'replace')}
+          />
+        </div>
+        <Status of={list.loaded}>
+          {list.rows.length === 0 ? (
+            <Nothing title={words.noSend} hint={words.noSendHint} />
+          ) : (
+            <Table
+              heads={[
+                ...[texts.messages.message, texts.shell.provider, texts.messages.state],
+                ...[words.target, texts.messages.reached, texts.messages.when],
+              ]}
+            >
+              {list.rows.map((row) => (
+                <SendRow key={row.id} row={row} isOpen={row.id === opened} />
+              ))}
+            </Table>
+          )}
+          <More of={list} />
+        </Status>
+      </section>
+      {opened !== null && (
+        <SendPanel key={opened} id={opened} onClose={close} onChange={list.again} />
+      )}
+    </div>
+  );
+}

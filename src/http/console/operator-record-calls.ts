@@ -1,0 +1,72 @@
+/** Calls of the console: devices and messages of all providers, for operators. */
+
+import { Type } from '@sinclair/typebox';
+import { actAt } from '../../core/audit/entry.ts';
+import { searchDevices } from '../../core/device-finding.ts';
+import { blockMessage, findMessage, findWaiting } from '../../core/message/waiting.ts';
+import { fromStore, Refused } from '../../core/outcome.ts';
+import type { Device } from '../../core/port/device.ts';
+import type { DistributionDetail } from '../../core/port/distribution.ts';
+import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
+import { ownerCall } from './call.ts';
+import { id, inputOf, nullable, text } from './inputs.ts';
+import { rowOf } from './message-calls.ts';
+
+const PAGE_COUNT = 50;
+/** A device may be on many links: it is forgotten in small steps, s. */
+const FORGET_PATIENCE_SECONDS = 240;
+
+const hwid = text(128);
+
+const factsOf = ({ id: own, ...device }: Device) => ({ id: own, ...device });
+
+const sendOf = (message: DistributionDetail) => ({
+  ...rowOf(message),
+  ...{ provider: message.providerCode, handedOverAtMs: message.handedOverAtMs },
+});
+
+export const operatorRecordCalls = {
+  'devices.find': ownerCall(
+    inputOf({ search: hwid, beforeId: nullable(id) }),
+    async ({ core }, { beforeId, search }) => {
+      const found = await searchDevices(core, { search, beforeId, countMax: PAGE_COUNT });
+      return { rows: found.devices.map(factsOf), nextId: found.nextId };
+    },
+  ),
+  'devices.show': ownerCall(inputOf({ hwid }), async ({ core: { store } }, given) => {
+    const [found, refusals] = await Promise.all([
+      store.findDevice(given.hwid),
+      store.countRefusals(given.hwid),
+    ]);
+    if (found === null) return new Refused('device_not_found');
+    const { device, installs, seenBy, tokens } = found;
+    return {
+      ...{ device: factsOf(device), links: installs, tokens, refusals },
+      domains: found.domains.map(({ status, ...domain }) => ({
+        ...{ ...domain, isActive: status === DOMAIN_ACTIVE },
+      })),
+      seenBy: seenBy.map(({ lastSeenAtMs, providerCode }) => ({ lastSeenAtMs, providerCode })),
+    };
+  }),
+  'devices.forget': ownerCall(inputOf({ hwid }), async (caller, given) => {
+    caller.grantPatience(FORGET_PATIENCE_SECONDS);
+    const { core, nowMs } = caller;
+    return fromStore(await core.store.forgetDevice(given.hwid, actAt(core, nowMs)));
+  }),
+  'sends.list': ownerCall(
+    inputOf({ isUnfinished: Type.Boolean(), beforeId: nullable(id) }),
+    async ({ core }, given) => {
+      const filter = { ...given, providerCode: null, countMax: PAGE_COUNT };
+      const rows = (await core.store.listAllDistributions(filter)).map(sendOf);
+      return { rows, nextId: rows.length < PAGE_COUNT ? null : (rows.at(-1)?.id ?? null) };
+    },
+  ),
+  'sends.show': ownerCall(inputOf({ id }), async ({ core, nowMs }, given) => {
+    const message = await findMessage(core, given.id);
+    if (message === null) return new Refused('notification_not_found');
+    return { ...sendOf(message), waiting: await findWaiting(core, message, nowMs) };
+  }),
+  'sends.block': ownerCall(inputOf({ id }), ({ core, nowMs }, given) =>
+    blockMessage(core, given.id, nowMs),
+  ),
+};

@@ -1,0 +1,101 @@
+/** The operator's pages in the browser: devices, messages, health, settings and audit log. */
+
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { texts as en } from '../../src/console/texts/en.ts';
+import { testChromium } from '../support/chromium.ts';
+import { type ConsoleSite, openTab, startConsoleSite, type Tab } from '../support/console-page.ts';
+import { makeWorld, type World } from '../support/console-world.ts';
+import { notify } from '../support/messaging.ts';
+import { operatorEntry } from '../support/operator.ts';
+import { PATIENCE_MS } from '../support/until.ts';
+
+setDefaultTimeout(4 * PATIENCE_MS);
+
+let site: ConsoleSite;
+let world: World;
+beforeAll(async () => {
+  site = await startConsoleSite();
+  world = await makeWorld(site.app);
+});
+afterAll(() => site.close());
+
+const tabs: Tab[] = [];
+afterEach(async () => {
+  for (const { context, troubles } of tabs.splice(0)) {
+    expect(troubles).toEqual([]);
+    await context.close();
+  }
+});
+
+async function open(path: string) {
+  const secret = await operatorEntry(site.app);
+  const tab = await openTab(site, ['session.entry', { secret }], path);
+  tabs.push(tab);
+  return tab.page;
+}
+
+testChromium('a device is found by its model, handed over, and forgotten', async () => {
+  const words = en.records;
+  const [device] = await site.app.core.store.pageDevices(Number.MAX_SAFE_INTEGER, 1);
+  const { deviceName = '', hwid = '' } = device ?? {};
+  const page = await open('/console/devices');
+  await page.getByLabel(words.searchDevice).fill(deviceName.toUpperCase());
+  await page.getByRole('button', { name: deviceName }).first().waitFor();
+  await page.getByLabel(words.searchDevice).fill(hwid);
+  const row = page.locator('tbody tr');
+  await row.filter({ hasText: hwid }).getByRole('button').click();
+  const panel = page.locator('aside');
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    panel.getByRole('button', { name: words.handOver }).click(),
+  ]);
+  expect(await Bun.file((await file.path()) ?? '').json()).toMatchObject({ device: { hwid } });
+  await panel.getByRole('button', { name: words.forget }).click();
+  await panel.locator('dialog').getByRole('button', { name: words.forget }).click();
+  await panel.waitFor({ state: 'detached' });
+  expect(await site.app.core.store.findDevice(hwid)).toBeNull();
+});
+
+testChromium('a message that has not ended says why, and is blocked', async () => {
+  const words = en.records;
+  const [device] = await site.app.core.store.pageDevices(Number.MAX_SAFE_INTEGER, 1);
+  const to = { hwid: device?.hwid ?? '' };
+  const id = await notify(site.app, world.own, 'text', to, { title: 'Stuck' });
+  const page = await open('/console/sends');
+  await page.getByRole('button', { name: 'Stuck' }).click();
+  const panel = page.locator('aside');
+  await panel.getByText(words.waiting.worker).waitFor();
+  await panel.getByRole('button', { name: words.block }).click();
+  await panel.locator('dialog').getByRole('button', { name: words.block }).click();
+  await panel.getByText(words.waiting.ended).waitFor();
+  const filter = { providerCode: null, countMax: 1, beforeId: id + 1 };
+  expect(await site.app.core.store.listAllDistributions(filter)).toMatchObject([{ status: 140 }]);
+});
+
+testChromium('the doctor examines, and its findings are sorted', async () => {
+  const words = en.machine;
+  const page = await open('/console/health');
+  await page.getByText(words.notExamined).waitFor();
+  await page.getByRole('button', { name: words.examine }).click();
+  const levels = page.locator('.findings .badge');
+  await levels.first().waitFor();
+  expect(await levels.allTextContents()).toEqual([
+    ...[words.levels.problem, words.levels.warning, words.levels.ok],
+  ]);
+});
+
+testChromium('the chain is verified, and the log is filtered by the address', async () => {
+  const words = en.machine;
+  const page = await open('/console/audit');
+  await page.getByRole('button', { name: words.verify }).click();
+  await page.getByText(words.whole('3')).waitFor();
+  await page.locator('summary').getByText(words.filter).click();
+  await page.getByLabel(en.activity.group).selectOption('providers');
+  await page.getByRole('button', { name: words.search, exact: true }).click();
+  await page.getByText(en.activity.sentences['provider.add']({ plan: 'enterprise' })).waitFor();
+  expect(page.url()).toContain('group=providers');
+  expect(await page.locator('.activity li').count()).toBe(1);
+  await page.goto(`${site.url}/console/settings?search=log`);
+  await page.locator('tbody tr').waitFor();
+  expect(await page.locator('tbody tr').count()).toBe(1);
+});
