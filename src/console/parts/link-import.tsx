@@ -111,6 +111,9 @@ export function ImportLinks({ at, onClose, onMade }: ImportProps) {
   const isReading = useSignal(false);
   const problem = useSignal<string | null>(null);
   const made = useSignal<number | null>(null);
+  /** Rows that were made, or skipped since the file was read. */
+  const dealt = useSignal(0);
+  const missed = useSignal<Found['skipped']>([]);
   const isOver = useRef(false);
 
   async function read(file: File | undefined): Promise<void> {
@@ -132,13 +135,23 @@ export function ImportLinks({ at, onClose, onMade }: ImportProps) {
 
   async function make(limit: number): Promise<void> {
     const rows = found.value?.rows ?? [];
-    for (let from = made.value ?? 0; from < rows.length && !isOver.current; from += DRAFTS_MAX) {
+    while (dealt.value < rows.length && !isOver.current) {
+      const from = dealt.value;
       const drafts = rows.slice(from, from + DRAFTS_MAX).map((row) => ({
         ...{ key: row.key, code: row.code, limit: row.limit ?? limit, note: row.note },
       }));
       const answer = await call('links.add-many', { at, drafts });
-      made.value = from + answer.made.filter(({ why }) => why === null).length;
-      if (answer.isStopped) throw new Refusal('stopped', answer.made.at(-1)?.why ?? null);
+      const whys = answer.made.map(({ why }) => why);
+      // Those from the stop on may be tried again.
+      const stop = answer.isStopped ? whys.indexOf(whys.at(-1) ?? null) : whys.length;
+      made.value = (made.value ?? 0) + whys.filter((why) => why === null).length;
+      const some = whys.slice(0, stop).flatMap((what, n) => {
+        const line = rows[from + n]?.line ?? 0;
+        return what === null ? [] : [{ line, what }];
+      });
+      missed.value = [...missed.value, ...some];
+      dealt.value = from + stop;
+      if (answer.isStopped) throw new Refusal('stopped', whys.at(-1) ?? null);
     }
     onMade();
   }
@@ -148,7 +161,8 @@ export function ImportLinks({ at, onClose, onMade }: ImportProps) {
     onClose();
   };
   const { mistakes = [], rows = [], skipped = [] } = found.value ?? {};
-  const isDone = made.value !== null && made.value >= rows.length;
+  const isDone = made.value !== null && dealt.value >= rows.length;
+  const allSkipped = [...skipped, ...missed.value];
   return (
     <div class="form">
       <p class="hint">{words.importHint}</p>
@@ -170,7 +184,7 @@ export function ImportLinks({ at, onClose, onMade }: ImportProps) {
           <p role="status">
             {isDone ? words.areReady(made.value ?? 0) : words.willBeMade(rows.length)}
           </p>
-          <Lines title={words.areSkipped(skipped.length)} of={skipped} />
+          <Lines title={words.areSkipped(allSkipped.length)} of={allSkipped} />
           <Lines title={words.areWrong(mistakes.length)} of={mistakes} />
         </>
       )}

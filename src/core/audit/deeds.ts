@@ -63,12 +63,15 @@ export const removeInstall = ({ id, freedCount }: EndedLink) =>
   deed('install.remove', { id, hwids: freedCount });
 
 /** One entry for all links of a job. */
-export const endJob = (job: Pick<Job, 'id' | 'kind' | 'state' | 'changedCount' | 'seenCount'>) =>
+export const endJob = (
+  job: Pick<Job, 'id' | 'kind' | 'state' | 'changedCount' | 'seenCount'> & { stoppedBy?: string },
+) =>
   deed(job.kind === 'links.remove' ? 'install.remove-many' : 'install.update-many', {
     job: job.id,
     links: job.changedCount,
     looked_at: job.seenCount,
     ...(job.state !== 'done' && { ended: job.state }),
+    ...(job.stoppedBy !== undefined && { stopped_by: job.stoppedBy }),
   });
 
 export const addDomain = ({ id, domainHash }: Pick<Domain, 'id' | 'domainHash'>) =>

@@ -3,6 +3,7 @@
  * seconds after it was asked for, and until then it can be taken back without a trace.
  */
 
+import { actAt } from '../audit/entry.ts';
 import type { Core } from '../core.ts';
 import { filterAt, type LinkFilter } from '../link-filter.ts';
 import { fromStore, Refused } from '../outcome.ts';
@@ -133,7 +134,7 @@ export async function cancelJob(
   id: number,
   nowMs: number,
 ): Promise<'ok' | Refused<'job_not_found' | 'job_ended'>> {
-  return fromStore(await core.store.cancelJob(provider.id, id, nowMs));
+  return fromStore(await core.store.cancelJob(provider.id, id, actAt(core, nowMs)));
 }
 
 /** Lists the provider's unfinished jobs and the last that ended; `work` null: not understood. */

@@ -11,8 +11,8 @@ import { type JobWork, readWork } from './work.ts';
 
 /** Slots and links that a step changes: some ms on either database. */
 const WEIGHT_MAX = 50;
-/** Slices without a match after which the position is saved. */
-const EMPTY_SLICES_MAX = 20;
+/** Slices without a match after which the position is saved: well within the lease. */
+const EMPTY_SLICES_MAX = 5;
 /** A worker that is gone keeps a job for so long, ms. */
 const LEASE_MS = 5_000;
 /** Events waiting for a webhook at which jobs of its provider wait: at 100,000 it is disabled. */

@@ -1,6 +1,6 @@
 /** Jobs: changes that take long, or begin later so that they can be taken back. */
 
-import type { Actor } from './audit.ts';
+import type { Act, Actor } from './audit.ts';
 import type { InstallChange } from './install.ts';
 
 export const JOB_KINDS = [
@@ -95,11 +95,14 @@ export interface JobStore {
   findJob(providerId: number, id: number): Promise<Job | null>;
   /** Lists the provider's unfinished jobs and the last `countMax` others, newest first. */
   listJobs(providerId: number, countMax: number): Promise<Job[]>;
-  /** Ends a job that waits or runs. Returns `job_not_found`, or `job_ended` if it has ended. */
+  /**
+   * Ends a job that waits or runs; if it changed links already, its entry in the audit log names
+   * who stopped it. Returns `job_not_found`, or `job_ended` if it has ended.
+   */
   cancelJob(
     providerId: number,
     id: number,
-    nowMs: number,
+    act: Act,
   ): Promise<'ok' | 'job_not_found' | 'job_ended'>;
   /**
    * Claims the job that is due longest, until `leaseUntilMs`, unless another worker has it. One

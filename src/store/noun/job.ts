@@ -91,6 +91,8 @@ function statements(backend: Backend) {
 type JobEnd = Pick<Job, 'id' | 'providerId' | 'kind' | 'actor' | 'seenCount' | 'changedCount'> & {
   state: 'done' | 'cancelled' | 'failed';
   problem?: string | null;
+  /** The name of the person that cancelled it. */
+  stoppedBy?: string;
 };
 
 type On = ReturnType<typeof statements>;
@@ -238,13 +240,14 @@ export function jobNoun(backend: Backend): JobStore {
       return [...open, ...ended].map(jobOf).sort((one, other) => other.id - one.id);
     },
 
-    cancelJob: (providerId, id, nowMs) =>
+    cancelJob: (providerId, id, { actor, atMs }) =>
       backend.write(function* (notes) {
         yield* backend.lockProvider(providerId);
         const row = yield* on.lock.get({ providerId, id });
         if (row === null) return 'job_not_found';
         if (row.state !== 'waiting' && row.state !== 'running') return 'job_ended';
-        yield* steps.end(notes, { ...jobOf(row), state: 'cancelled' }, nowMs);
+        const stoppedBy = actor.name;
+        yield* steps.end(notes, { ...jobOf(row), state: 'cancelled', stoppedBy }, atMs);
         return 'ok';
       }),
 

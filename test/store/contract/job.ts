@@ -9,6 +9,7 @@ import { listening } from './happening.ts';
 const PERSON = { kind: 'account', name: 'anna', from: 'local' } as const;
 const TIMES = { nowMs: NOW_MS, leaseUntilMs: NOW_MS + 1_000 };
 const NO_WAIT = 100;
+const CANCELS = { actor: { ...PERSON, name: 'boris' }, atMs: NOW_MS };
 
 /** Each is of another work: the same one would be the same job. */
 const draft = (providerId: number, more: Partial<NewJob> = {}): NewJob => ({
@@ -104,7 +105,7 @@ export const jobContract: Record<keyof JobStore, Suite> = {
       const { providerId } = await addDoor(store);
       const ids: number[] = [];
       for (let n = 0; n < 4; n++) ids.push(await added(store, providerId, { countMax: 9 }));
-      for (const id of ids.slice(0, 3)) await store.cancelJob(providerId, id, NOW_MS);
+      for (const id of ids.slice(0, 3)) await store.cancelJob(providerId, id, CANCELS);
       const [, second, third, fourth] = ids;
       const listed = await store.listJobs(providerId, 2);
       expect(listed.map(({ id }) => id)).toEqual([fourth ?? 0, third ?? 0, second ?? 0]);
@@ -117,10 +118,10 @@ export const jobContract: Record<keyof JobStore, Suite> = {
       const { store } = opened();
       const { providerId } = await addDoor(store);
       const id = await added(store, providerId);
-      expect(await store.cancelJob(providerId + 1, id, NOW_MS)).toBe('job_not_found');
+      expect(await store.cancelJob(providerId + 1, id, CANCELS)).toBe('job_not_found');
       const before = await deedsOf(store);
-      expect(await store.cancelJob(providerId, id, NOW_MS)).toBe('ok');
-      expect(await store.cancelJob(providerId, id, NOW_MS)).toBe('job_ended');
+      expect(await store.cancelJob(providerId, id, CANCELS)).toBe('ok');
+      expect(await store.cancelJob(providerId, id, CANCELS)).toBe('job_ended');
       expect(await store.claimJob('one', TIMES, NO_WAIT)).toBeNull();
       expect(await deedsOf(store)).toEqual(before);
     });
@@ -129,13 +130,16 @@ export const jobContract: Record<keyof JobStore, Suite> = {
       const { store } = opened();
       const { hold, id, installId, otherId, providerId } = await addClaimed(store);
       expect(await store.stepLinks(hold, step([installId], installId))).toBe(true);
-      expect(await store.cancelJob(providerId, id, NOW_MS)).toBe('ok');
+      expect(await store.cancelJob(providerId, id, CANCELS)).toBe('ok');
       const after = { ...hold, afterId: installId };
       expect(await store.stepLinks(after, step([otherId], null))).toBe(false);
       expect(await stateOf(store, providerId, id)).toEqual({
         ...{ state: 'cancelled', seen: 1, changed: 1 },
       });
-      expect((await deedsOf(store)).at(-1)).toBe('install.update-many by anna');
+      expect((await auditEntries({ store })).at(-1)).toMatchObject({
+        ...{ action: 'install.update-many', name: 'anna' },
+        object: { ended: 'cancelled', links: 1, stopped_by: 'boris' },
+      });
     });
   },
 
@@ -178,7 +182,7 @@ export const jobContract: Record<keyof JobStore, Suite> = {
       const single = { kind: 'link.free', among: ['link.free'] } as const;
       const id = await added(store, providerId, { ...single, dueAtMs: NOW_MS });
       expect(await store.claimJob('one', TIMES, 1)).toMatchObject({ id });
-      await store.cancelJob(providerId, id, NOW_MS);
+      await store.cancelJob(providerId, id, CANCELS);
       expect(await store.claimJob('one', TIMES, 1)).toBeNull();
       const disabled = { atMs: NOW_MS, why: 'disabled by its owner' };
       await store.updateWebhook(own, providerId, { disabled }, ACT);
@@ -311,7 +315,7 @@ export const jobContract: Record<keyof JobStore, Suite> = {
       const job = await store.claimJob('one', times, NO_WAIT);
       expect(await store.findNextJobMs('one')).toBe(0);
       expect(await store.findNextJobMs('two')).toBe(NOW_MS + 50);
-      await store.cancelJob(providerId, job?.id ?? 0, NOW_MS);
+      await store.cancelJob(providerId, job?.id ?? 0, CANCELS);
       expect(await store.findNextJobMs('one')).toBeNull();
     });
   },
@@ -322,7 +326,7 @@ export const jobContract: Record<keyof JobStore, Suite> = {
       const { providerId } = await addDoor(store);
       const old = await added(store, providerId, { countMax: 9 });
       const open = await added(store, providerId, { countMax: 9 });
-      await store.cancelJob(providerId, old, NOW_MS);
+      await store.cancelJob(providerId, old, CANCELS);
       expect(await store.forgetJobs(NOW_MS)).toBe(false);
       expect(await store.findJob(providerId, old)).not.toBeNull();
       expect(await store.forgetJobs(NOW_MS + 1)).toBe(false);
