@@ -45,6 +45,7 @@ const ON_BOTH = new Set([
   'core/message/send-interval.test.ts',
   'core/model.test.ts',
   'core/slot-model.test.ts',
+  'e2e/console-newcomer.test.ts',
   'e2e/crash.test.ts',
   'e2e/delivery-kill.test.ts',
   'e2e/job-kill.test.ts',

@@ -7,6 +7,7 @@ import { Copy, Curl } from '../parts/copy.tsx';
 import { Field, Form } from '../parts/form.tsx';
 import { date } from '../parts/format.ts';
 import { hashOf, hostIn } from '../parts/host.ts';
+import { keepAddress, keptAddress } from '../parts/kept-address.ts';
 import { useLiveSlowly } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { isSetUp, SetupSteps } from '../parts/setup.tsx';
@@ -43,6 +44,10 @@ function AddDomain({ at, onAdded }: { at: string; onAdded: () => Promise<void> }
           if (host === null) throw new Refusal('host_wrong', words.wrongHost);
           says.value = null;
           const bound = await call('domains.add', { at, hash: await hashOf(host), name: host });
+          // A whole address is what the final link of a phone is made from.
+          if (/^https?:\/\/[^/]+\/./.test(given.trim()) && keptAddress(at) === '') {
+            keepAddress(at, given.trim());
+          }
           says.value = bound.says === 'ok' ? words.isBound(host) : words.isActive(host);
           await show('');
           await onAdded();

@@ -7,29 +7,10 @@ import { call } from '../call.ts';
 import { texts } from '../state.ts';
 import { Copy } from './copy.tsx';
 import { Field, Form } from './form.tsx';
+import { keepAddress, keptAddress } from './kept-address.ts';
 import { QrCode, qrFiles } from './qr.tsx';
 
 type Forms = Got<'links.final'>;
-
-/** The address that was typed last, for each provider: it is the same for most links. */
-const keyOf = (at: string) => `subscription of ${at}`;
-
-/** Where the browser keeps nothing, the address is typed anew. */
-function keptOf(at: string): string {
-  try {
-    return localStorage.getItem(keyOf(at)) ?? '';
-  } catch {
-    return '';
-  }
-}
-
-function keep(at: string, url: string): void {
-  try {
-    localStorage.setItem(keyOf(at), url);
-  } catch {
-    // See above.
-  }
-}
 
 function Shown({ forms }: { forms: Forms }) {
   const words = texts.link;
@@ -73,7 +54,7 @@ function Shown({ forms }: { forms: Forms }) {
 export function FinalLink({ at, id }: { at: string; id: number }) {
   const words = texts.link;
   const forms = useSignal<Forms | null>(null);
-  const kept = keptOf(at);
+  const kept = keptAddress(at);
   return (
     <section>
       <h3>{words.final}</h3>
@@ -81,7 +62,7 @@ export function FinalLink({ at, id }: { at: string; id: number }) {
         submit={words.make}
         onSubmit={async ({ url = '', title = '' }) => {
           forms.value = await call('links.final', { at, id, url, title: title || null });
-          keep(at, url);
+          keepAddress(at, url);
         }}
       >
         <Field

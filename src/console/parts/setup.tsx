@@ -13,13 +13,13 @@ export function SetupSteps({ setup }: { setup: Setup }) {
   const words = texts.domains;
   const steps = [
     { isDone: setup.hasDomain, what: words.bindStep, why: words.bindStepHint, to: 'domains' },
-    { isDone: setup.hasLink, what: words.linkStep, why: words.linkStepHint, to: 'links' },
+    { isDone: setup.hasLink, what: words.linkStep, why: words.linkStepHint, to: 'links', new: 'link' },
     { isDone: setup.hasDevice, what: words.openStep, why: words.openStepHint, to: 'links' },
   ];
   const next = steps.findIndex(({ isDone }) => !isDone);
   return (
     <ol class="steps">
-      {steps.map(({ isDone, to, what, why }, n) => (
+      {steps.map(({ isDone, to, what, why, ...more }, n) => (
         <li
           key={what}
           class={isDone ? 'done' : undefined}
@@ -36,7 +36,7 @@ export function SetupSteps({ setup }: { setup: Setup }) {
             <p class="hint">{why}</p>
           </div>
           {n === next && (
-            <button type="button" onClick={() => go(`/console/${to}`)}>
+            <button type="button" onClick={() => go(`/console/${to}`, more)}>
               {words.goOn}
             </button>
           )}
