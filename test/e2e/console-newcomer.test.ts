@@ -37,54 +37,57 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 // Side by side: each waits ten seconds for its slot.
-test.concurrent.skipIf(!HAS_CHROMIUM).each(LANGUAGES)('from the sign-in to a message, %s', async (locale, words) => {
-  const site = siteOf(server);
-  const own = await addProvider(server);
-  const visited = await visit({ browser, site }, '/console', { locale });
-  const { hand, page, troubles } = visited;
-  const pages = new Set(['/console']);
-  page.on('framenavigated', (frame) => pages.add(new URL(frame.url()).pathname));
-  await signInByKey(visited, words, own);
+test.concurrent.skipIf(!HAS_CHROMIUM).each(LANGUAGES)(
+  'from the sign-in to a message, %s',
+  async (locale, words) => {
+    const site = siteOf(server);
+    const own = await addProvider(server);
+    const visited = await visit({ browser, site }, '/console', { locale });
+    const { hand, page, troubles } = visited;
+    const pages = new Set(['/console']);
+    page.on('framenavigated', (frame) => pages.add(new URL(frame.url()).pathname));
+    await signInByKey(visited, words, own);
 
-  // Each step leads to the next.
-  const step = (name: string) => page.locator('.steps [aria-current=step]', { hasText: name });
-  await hand.press(words.domains.goOn, step(words.domains.bindStep));
-  await hand.type(words.domains.host, `https://${HOST}/s/abc`);
-  await hand.press(words.domains.bind);
-  await hand.press(words.domains.goOn, step(words.domains.linkStep));
-  await hand.press(words.links.create, page.getByRole('dialog'));
-  const panel = page.locator('.message-panel');
-  await hand.press(words.link.make, panel);
-  await page.getByRole('img', { name: words.link.qr }).waitFor();
-  const final = (await panel.locator('.final .code').textContent()) ?? '';
-  expect(final).toStartWith(`https://${HOST}/s/abc#${HOST}?installid=`);
+    // Each step leads to the next.
+    const step = (name: string) => page.locator('.steps [aria-current=step]', { hasText: name });
+    await hand.press(words.domains.goOn, step(words.domains.bindStep));
+    await hand.type(words.domains.host, `https://${HOST}/s/abc`);
+    await hand.press(words.domains.bind);
+    await hand.press(words.domains.goOn, step(words.domains.linkStep));
+    await hand.press(words.links.create, page.getByRole('dialog'));
+    const panel = page.locator('.message-panel');
+    await hand.press(words.link.make, panel);
+    await page.getByRole('img', { name: words.link.qr }).waitFor();
+    const final = (await panel.locator('.final .code').textContent()) ?? '';
+    expect(final).toStartWith(`https://${HOST}/s/abc#${HOST}?installid=`);
 
-  // The app on a phone that has read the code.
-  const code = final.split('installid=')[1] ?? '';
-  expect(await knock(site, code, 'phone-1')).toMatchObject({ rc: 1 });
-  await panel.getByText('phone-1').waitFor();
-  await hand.press(words.link.free, panel);
-  await page.getByText(words.jobs.freeing('phone-1')).waitFor();
+    // The app on a phone that has read the code.
+    const code = final.split('installid=')[1] ?? '';
+    expect(await knock(site, code, 'phone-1')).toMatchObject({ rc: 1 });
+    await panel.getByText('phone-1').waitFor();
+    await hand.press(words.link.free, panel);
+    await page.getByText(words.jobs.freeing('phone-1')).waitFor();
 
-  await hand.follow(words.messages.title);
-  await hand.press(words.messages.write);
-  await hand.type(words.compose.body, 'Hello');
-  await hand.press(words.compose.check);
-  await page.getByRole('region', { name: words.compose.reach }).waitFor();
-  await hand.press(words.compose.send);
-  await page.locator('.message-panel .said').waitFor();
+    await hand.follow(words.messages.title);
+    await hand.press(words.messages.write);
+    await hand.type(words.compose.body, 'Hello');
+    await hand.press(words.compose.check);
+    await page.getByRole('region', { name: words.compose.reach }).waitFor();
+    await hand.press(words.compose.send);
+    await page.locator('.message-panel .said').waitFor();
 
-  // The slot is free when its ten seconds are over.
-  await page.locator('.jobs').waitFor({ state: 'detached' });
-  expect(await ask(site, '/api/list-hwid', own, { install_code: code })).toMatchObject({
-    ...{ rc: 1, data: [] },
-  });
-  if (process.env['NEWCOMER_FIGURES']) {
-    console.log({ locale, clicks: hand.clicks, fields: hand.fields, pages: [...pages] });
-  }
-  expect(pages.size).toBeLessThanOrEqual(PAGES_MAX);
-  expect(hand.clicks).toBeLessThanOrEqual(CLICKS_MAX);
-  expect(hand.fields).toBeLessThanOrEqual(FIELDS_MAX);
-  expect(troubles).toEqual([]);
-  await visited.close();
-});
+    // The slot is free when its ten seconds are over.
+    await page.locator('.jobs').waitFor({ state: 'detached' });
+    expect(await ask(site, '/api/list-hwid', own, { install_code: code })).toMatchObject({
+      ...{ rc: 1, data: [] },
+    });
+    if (process.env['NEWCOMER_FIGURES']) {
+      console.log({ locale, clicks: hand.clicks, fields: hand.fields, pages: [...pages] });
+    }
+    expect(pages.size).toBeLessThanOrEqual(PAGES_MAX);
+    expect(hand.clicks).toBeLessThanOrEqual(CLICKS_MAX);
+    expect(hand.fields).toBeLessThanOrEqual(FIELDS_MAX);
+    expect(troubles).toEqual([]);
+    await visited.close();
+  },
+);

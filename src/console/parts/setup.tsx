@@ -13,7 +13,13 @@ export function SetupSteps({ setup }: { setup: Setup }) {
   const words = texts.domains;
   const steps = [
     { isDone: setup.hasDomain, what: words.bindStep, why: words.bindStepHint, to: 'domains' },
-    { isDone: setup.hasLink, what: words.linkStep, why: words.linkStepHint, to: 'links', new: 'link' },
+    {
+      isDone: setup.hasLink,
+      what: words.linkStep,
+      why: words.linkStepHint,
+      to: 'links',
+      new: 'link',
+    },
     { isDone: setup.hasDevice, what: words.openStep, why: words.openStepHint, to: 'links' },
   ];
   const next = steps.findIndex(({ isDone }) => !isDone);
