@@ -1,8 +1,9 @@
 /** Looks at every page of a navigation: axe, texts of others, and a small screen. */
 
 import { expect } from 'bun:test';
-import type { Page } from 'playwright-core';
-import { faultsOf, type Tab } from './console-page.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { type ConsoleSite, faultsOf, openTab, type Tab } from './console-page.ts';
+import type { World } from './console-world.ts';
 import { until } from './until.ts';
 import { XSS_VECTORS } from './xss-vectors.ts';
 
@@ -25,6 +26,19 @@ export async function pagesOn(page: Page): Promise<string[]> {
   return page
     .locator('nav a')
     .evaluateAll((all) => all.map((one) => (one as unknown as { href: string }).href));
+}
+
+/** Opens the console as a provider; with the addresses of all its pages, and of two panels. */
+export async function openAll(site: ConsoleSite, world: World, options: BrowserContextOptions) {
+  const by = { code: world.own.code, key: world.own.authKey };
+  const tab = await openTab(site, ['session.key', by], '/console', options);
+  const paths = [
+    ...(await pagesOn(tab.page)),
+    `${site.url}/console/links?link=${world.linkId}`,
+    `${site.url}/console/messages?message=${world.messageId}`,
+  ];
+  expect(paths.length).toBeGreaterThan(6);
+  return { tab, paths };
 }
 
 /** Goes to a page and waits until it has loaded what it shows. */
