@@ -2,12 +2,21 @@
 
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
+import { texts as fa } from '../../src/console/texts/fa.ts';
 import { makeEntry } from '../../src/core/account/sign-in.ts';
 import { ACT } from '../support/actor.ts';
 import { seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import { ConsoleBrowser } from '../support/console.ts';
-import { type ConsoleSite, openTab, startConsoleSite, type Tab } from '../support/console-page.ts';
+import {
+  type ConsoleSite,
+  faultsOf,
+  openTab,
+  startConsoleSite,
+  type Tab,
+} from '../support/console-page.ts';
+import { operatorEntry } from '../support/operator.ts';
+import { codeAt } from '../support/totp.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
@@ -67,4 +76,51 @@ testChromium('a passkey gets another name', async () => {
   await row.getByRole('button', { name: words.rename }).click();
   await page.locator('li', { hasText: 'phone' }).waitFor();
   expect((await core.store.listPasskeys(accountId)).map(({ name }) => name)).toEqual(['phone']);
+});
+
+const XSS = '<img src=x onerror=alert(1)>';
+
+// The every-page test signs in by key: it sees the sessions alone.
+testChromium.each([
+  ['light', 'en-GB', en],
+  ['dark', 'fa-IR', fa],
+] as const)('no state of an account has a fault: %s, %s', async (colorScheme, locale, texts) => {
+  const { core } = site.app;
+  const own = texts.account;
+  const secret = await operatorEntry(site.app, `olga-${colorScheme}`);
+  const { id: accountId = 0 } = (await core.store.findAccount(`olga-${colorScheme}`)) ?? {};
+  const passkey = {
+    ...{ accountId, credentialId: colorScheme, publicKey: new Uint8Array(8), signCount: 0 },
+    ...{ transports: [], name: XSS, createdAtMs: 0 },
+  };
+  await core.store.addPasskey(passkey, 9, ACT);
+  const look = { colorScheme, locale, viewport: { width: 320, height: 700 } };
+  const tab = await openTab(site, ['session.entry', { secret }], '/console/account', look);
+  tabs.push(tab);
+  const { page } = tab;
+  const soundWith = async (state: string) => {
+    expect([state, await faultsOf(page)]).toEqual([state, []]);
+    const width = Number(await page.evaluate('document.documentElement.scrollWidth'));
+    expect([state, width]).toEqual([state, 320]);
+  };
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  const row = page.locator('li', { hasText: XSS });
+  await row.getByText(own.rename).first().click();
+  await soundWith('a passkey that is renamed');
+  await page.getByLabel(own.password, { exact: true }).fill('a long enough password');
+  await press(own.setPassword);
+  await page.getByText(own.isSet).waitFor();
+  const begun = page.waitForResponse((answer) => answer.url().endsWith('account.totp-begin'));
+  await press(own.beginFactor);
+  const { ok } = (await (await begun).json()) as { ok: { uri: string } };
+  await page.getByRole('img', { name: own.factor }).waitFor();
+  await soundWith('the code of an authenticator app');
+  await page.getByLabel(texts.signIn.code).fill('000000');
+  await press(own.confirm);
+  await page.getByText(texts.refusals.code_wrong).waitFor();
+  await soundWith('a wrong code');
+  await page.getByLabel(texts.signIn.code).fill(codeAt(ok.uri, site.app.clock.nowMs()));
+  await press(own.confirm);
+  await page.locator('.codes li').nth(9).waitFor();
+  await soundWith('recovery codes');
 });

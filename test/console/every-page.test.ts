@@ -3,7 +3,7 @@
  * both themes and directions, and what a provider, a device or a panel wrote is text.
  */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { afterAll, beforeAll, setDefaultTimeout } from 'bun:test';
 import { testChromium } from '../support/chromium.ts';
 import { type ConsoleSite, startConsoleSite } from '../support/console-page.ts';
 import { makeWorld, type World } from '../support/console-world.ts';

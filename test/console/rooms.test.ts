@@ -55,6 +55,17 @@ testChromium('a domain is hashed in the browser, bound, disabled and enabled', a
   await page.locator('.hash').getByText(words.wrongHost).waitFor();
 });
 
+testChromium('the step of a link opens its dialog; the typed address makes its code', async () => {
+  const { page } = await open('/console/domains');
+  await page.getByLabel(en.domains.host).fill('https://sub.example.com/s/abc');
+  await page.getByRole('button', { name: en.domains.bind, exact: true }).click();
+  const step = page.locator('.steps [aria-current=step]', { hasText: en.domains.linkStep });
+  await step.getByRole('button', { name: en.domains.goOn }).click();
+  await page.getByRole('dialog').getByRole('button', { name: en.links.create }).click();
+  await page.getByRole('button', { name: en.link.make }).click();
+  await page.locator('.final .code').getByText('https://sub.example.com/s/abc#').waitFor();
+});
+
 testChromium('a key for a part of the API is shown once, and removed', async () => {
   const { page, providerId } = await open('/console/staff');
   const words = en.staff;

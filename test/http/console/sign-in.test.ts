@@ -9,13 +9,13 @@ import {
   setDefaultTimeout,
   test,
 } from 'bun:test';
-import { generateHOTP } from '@oslojs/otp';
 import { makeEntry } from '../../../src/core/account/sign-in.ts';
 import { rotateKey } from '../../../src/core/provider.ts';
 import { ACT } from '../../support/actor.ts';
 import { seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { auditEntries } from '../../support/audit.ts';
 import { ConsoleBrowser } from '../../support/console.ts';
+import { codeAt } from '../../support/totp.ts';
 import { PATIENCE_MS } from '../../support/until.ts';
 
 // A password takes a tenth of a second of a processor.
@@ -47,19 +47,6 @@ async function entered(name = 'anna'): Promise<ConsoleBrowser> {
   const own = browser();
   await own.get('session.entry', { secret });
   return own;
-}
-
-const codeAt = (uri: string, nowMs: number) => {
-  const secret = new URL(uri).searchParams.get('secret') ?? '';
-  return generateHOTP(base32(secret), BigInt(Math.floor(nowMs / 30_000)), 6);
-};
-
-function base32(text: string): Uint8Array {
-  const digits = [...text.replace(/=+$/, '')].map((letter) =>
-    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
-  );
-  const bytes = digits.join('').match(/.{8}/g) ?? [];
-  return Uint8Array.from(bytes, (byte) => Number.parseInt(byte, 2));
 }
 
 describe('a provider with its key', () => {

@@ -8,6 +8,16 @@ export const roomFiles: readonly MutatedFile[] = [
     changes: [['/^[a-z][a-z0-9+.-]*:\\/\\//i.test(text) ? text : ', '']],
   },
   {
+    file: 'src/console/parts/setup.tsx',
+    tests: ['test/console/rooms.test.ts'],
+    changes: [["new: 'link'", "new: ''"]],
+  },
+  {
+    file: 'src/console/pages/domains.tsx',
+    tests: ['test/console/rooms.test.ts'],
+    changes: [['keepAddress(at, given.trim());', '']],
+  },
+  {
     file: 'src/console/parts/curl-text.ts',
     tests: ['test/console/curl.test.ts'],
     changes: [
