@@ -1,4 +1,4 @@
-/** The console as the executable serves it, in a real browser: a provider, and a hand that counts. */
+/** The console of the executable in a real browser: its pages, and a hand that counts. */
 
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { texts as en } from '../../src/console/texts/en.ts';
