@@ -2,7 +2,7 @@
 # each target does its own set-up first.
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup run console build executables deb release package-test check format test test-long migration generate bench \
+.PHONY: FORCE help setup run demo console build executables deb release package-test check format test test-long migration generate bench \
 	bench-fairness bench-peers bench-stores bench-nodes bench-tools screenshots failover failover-tools test-tools fuzz mutation clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
@@ -32,6 +32,9 @@ run: gatepost console ## serve from source on http://127.0.0.1:8080, with a firs
 gatepost: Makefile
 	@printf '#!/bin/sh\nroot=$$(dirname "$$(readlink -f "$$0")")\nbun=$$("$$root/.ci/bun") && exec "$$bun" "$$root/src/main.ts" "$$@"\n' >$@
 	@chmod +x $@
+
+demo: gatepost console ## serve a world that lives, in a temporary directory, on http://127.0.0.1:8080
+	@exec ./gatepost demo
 
 build: console ## compile dist/gatepost for this machine
 	@$(BUN) $(COMPILE) $(CONSOLE) --outfile dist/gatepost

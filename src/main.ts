@@ -26,6 +26,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   nowMs: systemClock.nowMs,
   sleep: systemClock.sleep,
   loadConfig: (flags) => loadConfig(flags, process.env),
+  loadOwnConfig: (flags) => loadConfig(flags, {}),
   shownSettings,
   exampleConfig: exampleFile,
   openApiDocument,

@@ -20,6 +20,8 @@ export interface CliContext {
   nowMs(): number;
   sleep(ms: number): Promise<void>;
   loadConfig(flags: Flags): LoadedConfig;
+  /** As `loadConfig`, without the environment. */
+  loadOwnConfig(flags: Flags): LoadedConfig;
   shownSettings(loaded: LoadedConfig): ShownSetting[];
   exampleConfig(): string;
   openApiDocument(): unknown;

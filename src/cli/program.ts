@@ -7,6 +7,7 @@ import { addAuditCommands } from './audit.ts';
 import { addBackupCommands } from './backup.ts';
 import { addConfigCommand } from './config.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
+import { addDemoCommand } from './demo.ts';
 import { addDeviceCommands, addForgetCommand } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
 import { addDoctorCommand } from './doctor.ts';
@@ -55,6 +56,7 @@ export function buildProgram(context: CliContext): Command {
     .helpCommand('help [command]', 'help for a command');
 
   addServeCommand(program, context);
+  addDemoCommand(program, context);
   addProviderCommands(program, context);
   addDomainCommands(program, context);
   addLinkCommands(program, context);

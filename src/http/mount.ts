@@ -45,7 +45,11 @@ const UNREAD = { parse: 'none' } as const;
 const DEVICE_PATHS = '/device/';
 
 /** The console: its page, its calls and its streams. */
-type ConsoleParts = ConsoleDeps & { files: ConsoleFiles; live: LiveStreams };
+type ConsoleParts = ConsoleDeps & {
+  files: ConsoleFiles;
+  live: LiveStreams;
+  settings: { readonly consoleBanner: string | undefined };
+};
 
 /** What answers devices and their people beside the endpoints. */
 interface DeviceParts {
@@ -178,7 +182,7 @@ function publishedDocuments(traffic: Traffic, paths: Paths): Elysia {
 function consolePlugin(deps: ConsoleParts, paths: Paths): Elysia {
   const plugin = new Elysia({ name: 'console' });
   const tally = deps.traffic.tallyOf('/console');
-  const page = pageAnswer(deps.files, deps.connectionOf);
+  const page = pageAnswer(deps.files, deps);
   const answers = [
     ...PAGES.map((path) => [path, page] as const),
     ...[...deps.files].map(([name, file]) => [`/console/${name}`, fileAnswer(name, file)] as const),

@@ -37,6 +37,8 @@ export interface ServerSettings
     RideSettings,
     MySettings,
     UpstreamSettings {
+  /** On each page of the console. */
+  readonly consoleBanner: string | undefined;
   readonly authFailuresPerMinuteMax: number;
   readonly registrationsPerMinuteMax: number;
   readonly streamCountMax: number;
@@ -165,7 +167,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const live = new LiveStreams(site);
   const files = options.consoleFiles ?? new Map();
   const my = makeMy({ ...deps, settings, proxy, guessed });
-  const app = mount(deps, { streams, gate, proxy, my }, { ...site, live, files });
+  const app = mount(deps, { streams, gate, proxy, my }, { ...site, live, files, settings });
   const listener = listen(
     app,
     { ...options, tls: options.tls ?? null },

@@ -141,6 +141,7 @@ const USUAL: Writable<ServerSettings> = {
   outputOffsetMinutes: 180,
   trustedProxies: parseTrustedProxies([]),
   gateProxies: null,
+  consoleBanner: undefined,
   authFailuresPerMinuteMax: 1_000_000,
   registrationsPerMinuteMax: 1_000_000,
   streamCountMax: 20_000,

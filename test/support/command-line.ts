@@ -71,6 +71,7 @@ export function commandLine(
           nowMs += ms;
         },
         loadConfig: (flags) => loadConfig(flags, {}),
+        loadOwnConfig: (flags) => loadConfig(flags, {}),
         shownSettings,
         exampleConfig: exampleFile,
         openApiDocument,

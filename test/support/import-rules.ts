@@ -144,7 +144,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'a move between two kinds of store knows both, and nobody else does',
   },
   'src/cli': {
-    ours: ['src/cli/', 'src/core/', 'src/client/', ...LEAVES],
+    ours: ['src/cli/', 'src/core/', 'src/client/', 'src/demo/', ...LEAVES],
     types: [
       ...['src/app.ts', 'src/backup/', 'src/config/', 'src/doctor/', 'src/systemd.ts'],
       ...['src/release.ts', 'src/store/move/job.ts'],
@@ -214,6 +214,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     types: ['src/config/', 'src/store/kind.ts'],
     packages: ['croner', 'node:crypto', 'node:fs', 'node:path'],
     reason: 'a diagnosis looks at the machine; at the database looks its kind of store',
+  },
+  'src/demo': {
+    ours: ['src/demo/', 'src/core/', ...LEAVES],
+    packages: ['node:fs', 'node:os', 'node:path'],
+    reason: 'a demonstration makes its world by the core, and lives by the API',
   },
   'src/client': {
     ours: [],

@@ -7,6 +7,7 @@ import type { Setting } from '../setting.ts';
 import { acmeSettings } from './acme.ts';
 import { auditSettings } from './audit.ts';
 import { backupSettings } from './backup.ts';
+import { consoleSettings } from './console.ts';
 import { databaseSettings } from './database.ts';
 import { gateSettings } from './gate.ts';
 import { gatewaySettings } from './gateway.ts';
@@ -26,6 +27,7 @@ export const SETTINGS = {
   ...gateSettings,
   ...rideSettings,
   ...mySettings,
+  ...consoleSettings,
   ...limitsSettings,
   ...databaseSettings,
   ...logSettings,

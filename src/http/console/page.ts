@@ -115,8 +115,13 @@ async function bundleOf(files: ConsoleFiles): Promise<Bundle | null> {
 /** What stands on the page until its script draws: the side of those who have a session. */
 const BEFORE = '<div class="before"><div class="side-before"></div></div>';
 
+interface PageDeps {
+  connectionOf(request: Request): Connection;
+  settings: { readonly consoleBanner: string | undefined };
+}
+
 /** Makes the answer of the page. */
-export function pageAnswer(files: ConsoleFiles, connectionOf: (request: Request) => Connection) {
+export function pageAnswer(files: ConsoleFiles, { connectionOf, settings }: PageDeps) {
   let reading: Promise<Bundle | null> | null = null;
   return async (request: Request) => {
     if (siteOf(request, connectionOf(request)) === null) {
@@ -134,6 +139,7 @@ export function pageAnswer(files: ConsoleFiles, connectionOf: (request: Request)
     const early = [bundle.script, page].flatMap((name) =>
       name === undefined ? [] : [name, ...(bundle.imports.get(name) ?? [])],
     );
+    const banner = settings.consoleBanner ?? '';
     const html = `<!doctype html>
 <html lang="${language}" dir="${direction}" data-theme="${theme}" data-texts="${at}${textFile}">
 <head>
@@ -145,7 +151,7 @@ export function pageAnswer(files: ConsoleFiles, connectionOf: (request: Request)
 ${[...new Set([textFile, ...early])].map((name) => `<link rel="modulepreload" href="${at}${name}">`).join('\n')}
 <script type="module" src="${at}${bundle.script}"></script>
 </head>
-<body><div id="app">${isSignedIn ? BEFORE : ''}</div></body>
+<body>${banner && `<p class="banner">${Bun.escapeHTML(banner)}</p>`}<div id="app">${isSignedIn ? BEFORE : ''}</div></body>
 </html>
 `;
     return new Response(html, {

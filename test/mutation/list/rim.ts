@@ -219,6 +219,15 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/demo/place.ts',
+    tests: ['test/e2e/demo.test.ts'],
+    changes: [
+      ['rmSync(folder, { recursive: true, force: true });', ''],
+      ['banner = "${BANNER}"', 'banner = ""'],
+      ['provider = "${PROVIDERS[0].code}"', 'provider = "NOBODY01"'],
+    ],
+  },
+  {
     file: 'src/client/device-client.ts',
     tests: ['test/client/device-client.test.ts'],
     changes: [

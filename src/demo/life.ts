@@ -1,0 +1,171 @@
+/**
+ * What happens in a demonstration: phones come, go and are refused, fetch their subscriptions, get
+ * messages and open them. All of it by the API and the calls of apps, from a fixed set of phones,
+ * so that nothing grows without end.
+ */
+
+import { HOST } from './place.ts';
+import { type DemoLink, type DemoProvider, DOMAIN_HASH } from './world.ts';
+
+const MODELS = [
+  ['android', 'Pixel 9'],
+  ['ios', 'iPhone 17'],
+  ['android', 'Galaxy S25'],
+  ['android', 'Redmi Note 15'],
+  ['ios', 'iPad Air'],
+  ['windows', 'ThinkPad X1'],
+  ['macos', 'MacBook Air'],
+] as const;
+const APPS = ['Happ/3.14', 'v2rayNG/1.10', 'Hiddify/2.5', 'INCY/1.8'] as const;
+const LOCALES = ['en', 'ru', 'fa', 'zh-CN'] as const;
+const MESSAGES = [
+  [
+    'New servers in Frankfurt',
+    'Pull down to refresh: <b>three new locations</b> are on your list.',
+  ],
+  ['Maintenance on Sunday', 'Between 3:00 and 4:00 the servers in Paris are away.'],
+  ['Your place is waiting', 'Add a second phone with the same link.'],
+] as const;
+
+/** Phones with an app that asks for messages. */
+const REGISTERED = 24;
+/** Subscriptions of the panel behind the gate. */
+const SUBSCRIPTIONS = 40;
+const GENERAL_INTERVAL_MS = 6 * 60_000;
+
+interface Phone {
+  of: DemoProvider;
+  link: DemoLink;
+  hwid: string;
+  n: number;
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+const pick = <T>(all: readonly T[]): T => all[Math.floor(Math.random() * all.length)] as T;
+const modelOf = ({ n }: Phone) => MODELS[n % MODELS.length] ?? MODELS[0];
+
+export class Life {
+  readonly #phones: Phone[];
+  readonly #registered: { phone: Phone; token: string }[] = [];
+  #saidAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly url: string,
+    private readonly providers: readonly DemoProvider[],
+    private readonly nowMs: () => number,
+  ) {
+    this.#phones = providers.flatMap((of) =>
+      of.links.flatMap((link, at) =>
+        // On each seventh link one more than it admits.
+        Array.from({ length: link.limit + (at % 7 === 0 ? 1 : 0) }, (_, place) => ({
+          ...{ of, link, n: at + 3 * place },
+          hwid: `demo-${of.code.toLowerCase()}-${at}-${place}`,
+        })),
+      ),
+    );
+  }
+
+  /** Lets most phones in, and a few apps ask for messages. */
+  async begin(): Promise<void> {
+    for (const phone of this.#phones.filter(({ n }) => n % 3 !== 1)) await this.#open(phone);
+    for (let n = 0; n < SUBSCRIPTIONS; n++) await this.#fetch(n);
+    for (let n = 0; n < REGISTERED; n++) await this.#register(n);
+    await this.#say();
+  }
+
+  /** One thing happens. */
+  async step(): Promise<void> {
+    const chance = Math.random();
+    if (this.nowMs() - this.#saidAtMs > GENERAL_INTERVAL_MS) await this.#say();
+    else if (chance < 0.35) await this.#open(pick(this.#phones));
+    else if (chance < 0.55) await this.#checkIn(pick(this.#phones));
+    else if (chance < 0.7) await this.#fetch(Math.floor(Math.random() * SUBSCRIPTIONS));
+    else if (chance < 0.9) await this.#read(pick(this.#registered));
+    else if (chance < 0.96) await this.#free(pick(this.#phones));
+    else await this.#sendTo(pick(this.#registered));
+  }
+
+  #facts(phone: Phone): Record<string, string> {
+    const [os, model] = modelOf(phone);
+    return {
+      ...{ 'x-hwid': phone.hwid, 'x-device-os': os, 'x-device-model': model },
+      'user-agent': APPS[phone.n % APPS.length] ?? '',
+    };
+  }
+
+  async #get(path: string, query: Readonly<Record<string, string>>, headers = {}): Promise<void> {
+    const answer = await fetch(`${this.url}${path}?${new URLSearchParams(query)}`, { headers });
+    await answer.arrayBuffer();
+  }
+
+  async #post(path: string, body: Body, headers = {}): Promise<Record<string, unknown>> {
+    const init = { method: 'POST', body: JSON.stringify(body), headers };
+    const answer = await fetch(`${this.url}${path}`, init);
+    return (await answer.json()) as Record<string, unknown>;
+  }
+
+  /** The user opens the link on the phone. */
+  #open(phone: Phone): Promise<void> {
+    const query = { id: DOMAIN_HASH, installid: phone.link.code };
+    return this.#get('/install', query, this.#facts(phone));
+  }
+
+  #checkIn(phone: Phone): Promise<void> {
+    const query = { id: phone.of.code, domain_hash: DOMAIN_HASH };
+    return this.#get('/provider', query, this.#facts(phone));
+  }
+
+  /** Through the gate; each eighth subscription is shared with a phone too many. */
+  async #fetch(n: number): Promise<void> {
+    const count = n % 8 === 0 ? 3 : 2;
+    const place = Math.floor(Math.random() * count);
+    const headers = {
+      ...{ host: HOST, 'x-hwid': `demo-subscription-${n}-${place}`, 'x-device-os': 'Android' },
+      'user-agent': APPS[n % APPS.length] ?? '',
+    };
+    await this.#get(`/sub/demo${String(n).padStart(4, '0')}`, {}, headers);
+  }
+
+  async #register(n: number): Promise<void> {
+    const phone = this.#phones[n * 7];
+    if (phone === undefined) return;
+    await this.#open(phone);
+    const [os, device_name] = modelOf(phone);
+    const { device_token: token } = await this.#post('/device/register', {
+      ...{ hwid: phone.hwid, os, device_name, app_version: '3.14' },
+      ...{ locale: LOCALES[n % LOCALES.length], install_code: phone.link.code },
+      domain_hash: DOMAIN_HASH,
+    });
+    if (typeof token === 'string') this.#registered.push({ phone, token });
+  }
+
+  async #read({ token }: { token: string }): Promise<void> {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`${this.url}/device/inbox?wait=0`, { headers });
+    const { data = [] } = (await answer.json()) as { data?: { id: number }[] };
+    const items = data.map(({ id }) => ({ id, state: id % 4 === 0 ? 'received' : 'opened' }));
+    if (items.length > 0) await this.#post('/device/ack', { items }, headers);
+  }
+
+  #free({ hwid, link, of }: Phone): Promise<void> {
+    const own = { provider_code: of.code, auth_key: of.authKey };
+    return this.#get('/api/delete-hwid', { ...own, install_id: `${link.id}`, hwid });
+  }
+
+  #notify(of: DemoProvider, targets: Body): Promise<unknown> {
+    const [title, body] = pick(MESSAGES);
+    const form = { title, body, type_push: 'optional', expire_days: 7 };
+    const path = `/remote/notification?provider_code=${of.code}&auth_key=${of.authKey}`;
+    return this.#post(path, { PushNotificationForm: form, ...targets });
+  }
+
+  async #say(): Promise<void> {
+    this.#saidAtMs = this.nowMs();
+    for (const of of this.providers) await this.#notify(of, { os: ['ios', 'android'] });
+  }
+
+  async #sendTo({ phone }: { phone: Phone }): Promise<void> {
+    await this.#notify(phone.of, { hwid: phone.hwid });
+  }
+}

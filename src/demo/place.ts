@@ -1,0 +1,58 @@
+/** A temporary directory with the configuration of a demonstration, and its panel. */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** The host of the subscriptions: no name outside has this end (RFC 2606). */
+export const HOST = 'sub.northwind.example';
+export const PROVIDERS = [
+  { code: 'NORTHWND', name: 'Northwind VPN' },
+  { code: 'LANTERN1', name: 'Lantern' },
+] as const;
+
+const BANNER = 'A demonstration: people, phones and messages are made up, and go when it ends.';
+
+export interface DemoPlace {
+  /** The data directory, with the file of the configuration in it. */
+  folder: string;
+  configFile: string;
+  /** Removes all of it. */
+  remove(): void;
+}
+
+/** Makes the directory, and serves a panel on this machine for the gate to stand before. */
+export function openPlace(): DemoPlace {
+  const folder = mkdtempSync(join(tmpdir(), 'gatepost-demo-'));
+  const panel = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: (request) => {
+      const name = new URL(request.url).pathname.split('/').at(-1);
+      const headers = { 'profile-update-interval': '12', 'content-type': 'text/plain' };
+      return new Response(`vless://demo@127.0.0.1:443#${name}\n`, { headers });
+    },
+  });
+  const configFile = join(folder, 'gatepost.toml');
+  const config = `# Written by gatepost demo.
+[console]
+banner = "${BANNER}"
+
+[log]
+level = "warn"
+
+[[gate.upstream]]
+host = "${HOST}"
+url = "http://127.0.0.1:${panel.port}"
+provider = "${PROVIDERS[0].code}"
+default_limit = 2
+`;
+  writeFileSync(configFile, config, { mode: 0o600 });
+  return {
+    ...{ folder, configFile },
+    remove: () => {
+      void panel.stop(true);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
