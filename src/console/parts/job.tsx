@@ -4,7 +4,7 @@ import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
-import { may, texts, wordsFor } from '../state.ts';
+import { texts, wordsFor } from '../state.ts';
 import { keepFocus } from './focus.ts';
 import { number } from './format.ts';
 import { useLive } from './live.ts';
@@ -76,7 +76,7 @@ function Row({ job, nowMs, onCancel }: RowProps) {
           <span class="number">{words.of(number(job.seenCount), number(job.totalCount))}</span>
         </>
       )}
-      {may('jobs.cancel') && (
+      {job.mayStop && (
         <button type="button" onClick={onCancel}>
           {isWaiting ? words.undo : words.stop}
         </button>

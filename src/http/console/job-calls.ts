@@ -47,12 +47,14 @@ function readChange(
 const slotInput = atProvider({ linkId: id });
 
 export const jobCalls = {
-  'jobs.list': staffCall(atProvider({}), async ({ core, nowMs, provider }) => {
+  'jobs.list': staffCall(atProvider({}), async ({ core, nowMs, provider, signedIn }) => {
     const jobs = await listJobs(core, provider);
     return {
       nowMs,
       jobs: jobs.map(({ actor, work, ...job }) => ({
         ...{ id: job.id, state: job.state, by: actor.name, problem: job.problem },
+        /** The person may take it back, or stop it. */
+        mayStop: mayDo(job.kind, signedIn.grants, provider.id),
         ...{ totalCount: job.totalCount, seenCount: job.seenCount, work },
         ...{ changedCount: job.changedCount, createdAtMs: job.createdAtMs },
         ...{ dueAtMs: job.dueAtMs, endedAtMs: job.endedAtMs },

@@ -75,6 +75,9 @@ test('support takes back what it frees, and no change of many links', async () =
   await support.get('session.invited', { secret, name: 'boris' });
   const own = await support.get('slots.free', { at, linkId, hwid: 'phone-1' });
   expect(await support.refusal('jobs.cancel', { at, id: bulk.id })).toBe('no_right');
+  const { jobs } = await support.get('jobs.list', { at });
+  const mayStop = new Map(jobs.map((job) => [job.id, job.mayStop]));
+  expect([mayStop.get(own.id), mayStop.get(bulk.id)]).toEqual([true, false]);
   await support.get('jobs.cancel', { at, id: own.id });
   await browser.get('jobs.cancel', { at, id: bulk.id });
 });

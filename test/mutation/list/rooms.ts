@@ -70,6 +70,14 @@ export const roomFiles: readonly MutatedFile[] = [
     changes: [['<FinalLink key={shown.code} ', '<FinalLink ']],
   },
   {
+    file: 'src/console/parts/link-import.tsx',
+    tests: ['test/console/link-import.test.ts'],
+    changes: [
+      ['missed.value = [...missed.value, ...some];', ''],
+      ['dealt.value >= rows.length', 'made.value >= rows.length'],
+    ],
+  },
+  {
     file: 'src/core/quotas.ts',
     tests: ['test/http/console/overview.test.ts'],
     changes: [['isInWindow ? ', 'true ? ']],
