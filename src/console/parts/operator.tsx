@@ -211,7 +211,7 @@ export function Ask({ label, title, children, onYes }: AskProps) {
         {label}
       </button>
       <dialog {...props} aria-label={title}>
-        <h2>{title}</h2>
+        <h2>{isOpen.value && title}</h2>
         <div class="form">
           {isOpen.value && children}
           <Problem of={problem} />
