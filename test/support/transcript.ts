@@ -34,6 +34,7 @@ const EXAMPLES: readonly [string, string][] = [
 const KINDS: readonly [RegExp, string][] = [
   [/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?/g, '\\d{4}-\\d\\d-\\d\\d[T ][\\d:.]+Z?'],
   [/\b\d+\.\d+\.\d+\b(?!\.)/g, '\\d+\\.\\d+\\.\\d+'],
+  [/\*{43}/g, '[-\\w]{43}'],
   [/\*{32}/g, '[-\\w]{32}'],
 ];
 
