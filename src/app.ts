@@ -162,14 +162,15 @@ type Known = 'loaded' | 'startedAtMs' | 'readiness' | 'certificateExpiresAtMs';
 
 /** Gathers what the operator's pages show of this process. */
 function startAppliance(
-  { settings, tallies, log, parts }: Beginning,
+  { settings, tallies, log, parts, gateways }: Beginning,
   known: Pick<ApplianceParts, Known>,
 ): Appliance {
   const stopping = new AbortController();
   parts.push({ name: 'checks', stop: async () => stopping.abort() });
   const { loopLagSeconds } = tallies;
   const more = { node: nodeNameOf(settings), loopLagSeconds, run: runOwn, log };
-  return makeAppliance({ ...known, ...more, stopping: stopping.signal });
+  const pushSender = gateways.sender;
+  return makeAppliance({ ...known, ...more, pushSender, stopping: stopping.signal });
 }
 
 /** Deletes leftovers, and logs what an operator should know of folders and environment. */

@@ -26,6 +26,7 @@ export interface ApplianceParts {
   loopLagSeconds: Histogram;
   certificateExpiresAtMs(): number | null;
   run: RunOwn;
+  pushSender: Appliance['pushSender'];
   log: Log;
   /** Aborts when the server stops. */
   stopping: AbortSignal;
@@ -45,6 +46,7 @@ export function makeAppliance(parts: ApplianceParts): Appliance {
         isDatabaseFile: loaded().config.databaseUrl === null,
       };
     },
+    pushSender: parts.pushSender,
     doctor: checkup(parts, ['doctor'], findingsIn),
     auditCheck: checkup(parts, ['audit', 'verify'], auditCheckIn),
   };

@@ -4,6 +4,7 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config/settings/index.ts';
 import type { Core } from './core/core.ts';
 import type { EventSenders } from './core/outbox/carrier.ts';
+import type { SendOnce } from './core/outbox/gateway-test.ts';
 import type { PushGateway } from './core/port/registration.ts';
 import { type GatewaySet, makeGateways, NO_GATEWAYS } from './gateway/gateways.ts';
 import { Outbox } from './jobs/outbox/worker.ts';
@@ -25,6 +26,13 @@ export class LiveGateways {
 
   /** Returns the names of the configured gateways. */
   names = (): readonly PushGateway[] => Object.keys(this.#gateways.all) as PushGateway[];
+
+  /** Returns what sends one message through a gateway; null: it is not configured. */
+  sender = (name: PushGateway, signal: AbortSignal): SendOnce | null => {
+    const gateway = this.#gateways.all[name];
+    if (gateway === undefined) return null;
+    return (address, content) => gateway.send(address, content, signal);
+  };
 
   pushKey = (): string | null => this.#gateways.pushKey;
 

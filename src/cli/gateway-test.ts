@@ -2,7 +2,7 @@
 
 import { Argument, type Command } from 'commander';
 import type { Verdict } from '../core/outbox/carrier.ts';
-import type { PushContent } from '../core/port/outbox.ts';
+import { sendTest } from '../core/outbox/gateway-test.ts';
 import { PUSH_GATEWAYS, type PushAddress, type PushGateway } from '../core/port/registration.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf, print, withCore } from './context.ts';
@@ -20,26 +20,6 @@ const NAMES: Readonly<Record<PushGateway, string>> = {
   webpush: 'The push service',
 };
 
-/** Time until the message expires, ms. */
-const TEST_LIFE_MS = 600_000;
-/** The second attempt has a new signature or access token. */
-const ATTEMPTS_MAX = 2;
-
-/** Returns the message; no distribution has the id 0, so the inbox stays empty. */
-function testContent(nowMs: number): PushContent {
-  return {
-    id: 0,
-    kind: 'notification',
-    title: 'Gatepost',
-    body: 'This is a test: pushes arrive.',
-    link: null,
-    image: null,
-    isUrgent: true,
-    expiresAtMs: nowMs + TEST_LIFE_MS,
-    inboxMessage: null,
-  };
-}
-
 async function test(context: CliContext, gateway: PushGateway, options: TestOptions) {
   const { hwid } = options;
   const { found, device } = await withCore(context, options, async ({ store }) => ({
@@ -55,10 +35,7 @@ async function test(context: CliContext, gateway: PushGateway, options: TestOpti
   const { config } = context.loadConfig(flagsOf(options));
   const send = await context.openGateway(config, gateway);
   try {
-    let verdict = await send(address, testContent(context.nowMs()));
-    for (let n = 1; n < ATTEMPTS_MAX && verdict.verdict === 'retry' && verdict.afterMs === 0; n++) {
-      verdict = await send(address, testContent(context.nowMs()));
-    }
+    const verdict = await sendTest(send, address, context.nowMs());
     if (verdict.verdict !== 'accepted') {
       throw new OperatorError(explained(gateway, verdict), 'test_failed');
     }

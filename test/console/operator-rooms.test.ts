@@ -99,3 +99,20 @@ testChromium('the chain is verified, and the log is filtered by the address', as
   await page.locator('tbody tr').waitFor();
   expect(await page.locator('tbody tr').count()).toBe(1);
 });
+
+testChromium(
+  'a test of a gateway that is not set up says so; figures lead to a provider',
+  async () => {
+    const words = en.delivery;
+    const page = await open('/console/gateways');
+    await page.getByLabel('HWID').fill('phone');
+    await page.getByRole('button', { name: words.send }).click();
+    await page.getByText(en.refusals.gateway_not_set_up).waitFor();
+    await page.getByText(words.noWebhooks).waitFor();
+    await page.goto(`${site.url}/console/figures`);
+    await page.getByRole('button', { name: words.days(14) }).click();
+    await page.locator('tbody').getByRole('button', { name: world.own.code }).click();
+    await page.locator('.acting').waitFor();
+    expect(page.url()).toEndWith(`/console?at=${world.own.code}`);
+  },
+);

@@ -36,6 +36,7 @@ export function testAppliance(): Appliance {
       ...{ certificateEndsAtMs: null, isDatabaseFile: true },
     }),
     doctor: checkupOf(FINDINGS),
+    pushSender: () => null,
     auditCheck: checkupOf<AuditCheck>({ count: 3, head: '3:ab', problem: null }),
   };
 }

@@ -130,6 +130,22 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./operator/sends.tsx')).SendsPage,
   },
   {
+    path: '/console/gateways',
+    nameIn: ({ delivery }) => delivery.gateways,
+    icon: WebhooksIcon,
+    needs: 'gateways.list',
+    isOfAppliance: true,
+    load: async () => (await import('./operator/gateways.tsx')).GatewaysPage,
+  },
+  {
+    path: '/console/figures',
+    nameIn: ({ delivery }) => delivery.figures,
+    icon: OverviewIcon,
+    needs: 'figures.read',
+    isOfAppliance: true,
+    load: async () => (await import('./operator/figures.tsx')).FiguresPage,
+  },
+  {
     path: '/console/health',
     nameIn: ({ machine }) => machine.health,
     icon: HealthIcon,

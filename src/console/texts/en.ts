@@ -3,6 +3,7 @@ import { activity } from './en/activity.ts';
 import { command } from './en/command.ts';
 import { compose } from './en/compose.ts';
 import { copying } from './en/copying.ts';
+import { delivery } from './en/delivery.ts';
 import { domains } from './en/domains.ts';
 import { jobs } from './en/jobs.ts';
 import { link } from './en/link.ts';
@@ -46,4 +47,5 @@ export const texts = {
   providers,
   machine,
   records,
+  delivery,
 };

@@ -3,6 +3,7 @@ import { activity } from './fa/activity.ts';
 import { command } from './fa/command.ts';
 import { compose } from './fa/compose.ts';
 import { copying } from './fa/copying.ts';
+import { delivery } from './fa/delivery.ts';
 import { domains } from './fa/domains.ts';
 import { jobs } from './fa/jobs.ts';
 import { link } from './fa/link.ts';
@@ -47,4 +48,5 @@ export const texts: Texts = {
   providers,
   machine,
   records,
+  delivery,
 };

@@ -3,6 +3,7 @@ import { activity } from './ru/activity.ts';
 import { command } from './ru/command.ts';
 import { compose } from './ru/compose.ts';
 import { copying } from './ru/copying.ts';
+import { delivery } from './ru/delivery.ts';
 import { domains } from './ru/domains.ts';
 import { jobs } from './ru/jobs.ts';
 import { link } from './ru/link.ts';
@@ -47,4 +48,5 @@ export const texts: Texts = {
   providers,
   machine,
   records,
+  delivery,
 };

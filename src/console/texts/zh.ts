@@ -4,6 +4,7 @@ import { activity } from './zh/activity.ts';
 import { command } from './zh/command.ts';
 import { compose } from './zh/compose.ts';
 import { copying } from './zh/copying.ts';
+import { delivery } from './zh/delivery.ts';
 import { domains } from './zh/domains.ts';
 import { jobs } from './zh/jobs.ts';
 import { link } from './zh/link.ts';
@@ -47,4 +48,5 @@ export const texts: Texts = {
   providers,
   machine,
   records,
+  delivery,
 };

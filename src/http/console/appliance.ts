@@ -1,5 +1,7 @@
 /** What the operator's pages show of the process and its machine: `src/appliance.ts` has it. */
 
+import type { SendOnce } from '../../core/outbox/gateway-test.ts';
+import type { PushGateway } from '../../core/port/registration.ts';
 import type { Finding } from '../../finding.ts';
 
 /** A setting with its effective value; a secret is masked. */
@@ -51,4 +53,6 @@ export interface Appliance {
   state(): Promise<ProcessState>;
   doctor: Checkup<readonly Finding[]>;
   auditCheck: Checkup<AuditCheck>;
+  /** Returns what sends through a gateway until the signal aborts; null: it is not set up. */
+  pushSender(gateway: PushGateway, signal: AbortSignal): SendOnce | null;
 }

@@ -21,7 +21,7 @@ export const PAGES: readonly `/${string}`[] = [
   ...(['/console/staff', '/console/webhooks'] as const),
   // Of the operator.
   ...(['/console/audit', '/console/health', '/console/nodes'] as const),
-  ...(['/console/devices', '/console/sends'] as const),
+  ...(['/console/devices', '/console/figures', '/console/gateways', '/console/sends'] as const),
   ...(['/console/providers', '/console/settings'] as const),
 ];
 

@@ -10,6 +10,7 @@ import { linkCalls } from './link-calls.ts';
 import { linkFileCalls } from './link-file-calls.ts';
 import { linkPanelCalls } from './link-panel-calls.ts';
 import { messageCalls } from './message-calls.ts';
+import { operatorDeliveryCalls } from './operator-delivery-calls.ts';
 import { operatorMachineCalls } from './operator-machine-calls.ts';
 import { operatorProviderCalls } from './operator-provider-calls.ts';
 import { operatorRecordCalls } from './operator-record-calls.ts';
@@ -36,6 +37,7 @@ export const CALLS = {
   ...operatorProviderCalls,
   ...operatorMachineCalls,
   ...operatorRecordCalls,
+  ...operatorDeliveryCalls,
 } satisfies Record<CallName, AnyCall>;
 
 type Calls = typeof CALLS;

@@ -165,14 +165,6 @@ export const commandLineFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/cli/gateway.ts',
-    tests: ['test/cli/gateway-list.test.ts'],
-    changes: [
-      ["if (retryAtMs > nowMs) return 'paused';", ''],
-      ["failingSinceMs === null ? 'ready' : 'failing'", "'ready'"],
-    ],
-  },
-  {
     file: 'src/cli/webhook.ts',
     tests: ['test/cli/webhook.test.ts'],
     changes: [

@@ -74,6 +74,32 @@ export const operatorFiles: readonly MutatedFile[] = [
     changes: [['const list = isUnfinished ?', 'const list = !isUnfinished ?']],
   },
   {
+    file: 'src/core/outbox/gateway-test.ts',
+    tests: ['test/http/console/operator-delivery.test.ts'],
+    changes: [
+      ['n < ATTEMPTS_MAX &&', 'n < 1 &&'],
+      ['push.gateway === gateway', 'true'],
+    ],
+  },
+  {
+    file: 'src/core/outbox/state.ts',
+    tests: ['test/http/console/operator-delivery.test.ts', 'test/cli/gateway-list.test.ts'],
+    changes: [
+      ['one.webhookId !== null && one.problem !== null', 'one.webhookId !== null'],
+      ['providerId - 1, 1', 'providerId, 1'],
+      ["if (retryAtMs > nowMs) return 'paused';", ''],
+      ["failingSinceMs === null ? 'ready' : 'failing'", "'ready'"],
+    ],
+  },
+  {
+    file: 'src/http/console/operator-delivery-calls.ts',
+    tests: ['test/http/console/operator-delivery.test.ts'],
+    changes: [
+      ['if (!webhookTests.admits(party, nowMs))', 'if (party === "")'],
+      ['other.seen - one.seen', 'one.seen - other.seen'],
+    ],
+  },
+  {
     file: 'src/console/pages/operator/providers.tsx',
     tests: ['test/console/operator.test.ts'],
     changes: [["go('/console', { at: code })", "go('/console', { at: null })"]],

@@ -51,6 +51,9 @@ export const refusals = {
   provider_not_found: 'There is no such provider any more.',
   check_failed: 'The check could not be finished. The log of the server may say why.',
   message_ended: 'It has ended already: nothing is left to block.',
+  no_push_address:
+    'The device has no address there: its app did not register one, or it was dropped.',
+  gateway_not_set_up: 'This gateway is not set up.',
   no_links: 'No link matches.',
   more_links_match: 'More links match now than you were shown. Preview it again.',
   job_limit_reached: 'Too many changes are waiting or running. Try again when one has ended.',

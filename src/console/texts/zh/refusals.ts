@@ -42,6 +42,8 @@ export const refusals: Like<typeof english> = {
   provider_not_found: '该服务商已不存在。',
   check_failed: '检查未能完成，原因可能在服务器日志中。',
   message_ended: '它已结束，无可阻止。',
+  no_push_address: '该设备在那里没有地址：应用未登记，或地址已作废。',
+  gateway_not_set_up: '该网关尚未设置。',
   no_links: '没有符合条件的链接。',
   more_links_match: '现在匹配的链接比显示时多，请再次查看。',
   job_limit_reached: '等待或运行中的更改太多，请等其中一个结束后再试。',

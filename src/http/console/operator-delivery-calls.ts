@@ -1,0 +1,53 @@
+/** Calls of the console: gateways, webhooks that fail, and the figures of all providers. */
+
+import { Type } from '@sinclair/typebox';
+import { lastDays, listFigures } from '../../core/figures.ts';
+import { testGateway } from '../../core/outbox/gateway-test.ts';
+import { listFailingWebhooks, readGateways } from '../../core/outbox/state.ts';
+import { isRefused, Refused } from '../../core/outcome.ts';
+import { PUSH_GATEWAYS } from '../../core/port/registration.ts';
+import { ownerCall } from './call.ts';
+import { anyOf, inputOf, text } from './inputs.ts';
+
+/** A gateway may take 15 s, twice, s. */
+const TEST_PATIENCE_SECONDS = 45;
+const DAYS_MAX = 90;
+/** Providers with figures that are shown, those with most devices. */
+const PROVIDERS_MAX = 100;
+
+export const operatorDeliveryCalls = {
+  'gateways.list': ownerCall(inputOf({}), async ({ core, nowMs }) => {
+    const isSetUp = (gateway: (typeof PUSH_GATEWAYS)[number]) => core.gateways().includes(gateway);
+    const [gateways, webhooks] = await Promise.all([
+      readGateways(core, isSetUp, nowMs),
+      listFailingWebhooks(core, nowMs),
+    ]);
+    return { gateways, webhooks };
+  }),
+  'gateways.test': ownerCall(
+    inputOf({ gateway: anyOf(PUSH_GATEWAYS), hwid: text(128) }),
+    async (caller, given) => {
+      const { appliance, core, nowMs, signal, signedIn, webhookTests } = caller;
+      const party = `account ${signedIn.account?.id}`;
+      if (!webhookTests.admits(party, nowMs)) return new Refused('too_many_requests');
+      caller.grantPatience(TEST_PATIENCE_SECONDS);
+      const send = appliance.pushSender(given.gateway, signal);
+      const verdict = await testGateway(core, send, given, nowMs);
+      if (isRefused(verdict)) return verdict;
+      const problem = verdict.verdict === 'accepted' ? null : verdict.problem;
+      return { verdict: verdict.verdict, problem };
+    },
+  ),
+  'figures.read': ownerCall(
+    inputOf({ dayCount: Type.Integer({ minimum: 1, maximum: DAYS_MAX }) }),
+    async ({ core, nowMs }, { dayCount }) => {
+      const { fromDay, toDay } = lastDays(dayCount, nowMs);
+      const [days, sums] = await Promise.all([
+        listFigures(core, null, fromDay, toDay),
+        core.store.sumFigures(fromDay, toDay),
+      ]);
+      const most = sums.sort((one, other) => other.seen - one.seen || other.sends - one.sends);
+      return { days, providers: most.slice(0, PROVIDERS_MAX), providerCount: sums.length };
+    },
+  ),
+};
