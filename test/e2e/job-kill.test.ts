@@ -25,7 +25,7 @@ const LINKS = scaleOf('JOB_LINKS', { short: 1_000, long: 50_000 });
 const KILLS = 3;
 const ACTOR = { kind: 'operator', name: 'anna', from: 'local' } as const;
 
-useProcesses(20 * PATIENCE_MS + LINKS * 10);
+useProcesses(40 * PATIENCE_MS + LINKS * 50);
 
 test(`jobs over ${LINKS} links, killed ${KILLS} times each, deal with each link once`, async () => {
   const dataDir = `${temporaryFolder()}/data`;
@@ -48,17 +48,19 @@ test(`jobs over ${LINKS} links, killed ${KILLS} times each, deal with each link 
     const seen = db.query<{ seen: number; state: string }, [number]>(
       'SELECT seen_count AS seen, state FROM job WHERE id = ?',
     );
+    const patienceMs = 4 * PATIENCE_MS + LINKS * 5;
     for (let kill = 1; kill <= KILLS; kill++) {
       const server = await startServe({ dataDir });
       const enough = (LINKS * kill) / (KILLS + 1);
-      await until('links dealt with', async () => (seen.get(added.id)?.seen ?? 0) >= enough);
+      const isEnough = async () => (seen.get(added.id)?.seen ?? 0) >= enough;
+      await until('links dealt with', isEnough, patienceMs);
       await server.stop('SIGKILL');
       // As when its claim has ended; the store of SQLite sees by itself that it is gone.
       db.run('UPDATE job SET lease_until_ms = 0 WHERE lease_until_ms > 0');
     }
     const last = await startServe({ dataDir });
     const isDone = async () => seen.get(added.id)?.state === 'done';
-    await until('the job to end', isDone, 4 * PATIENCE_MS + LINKS * 5);
+    await until('the job to end', isDone, patienceMs);
     await last.stop();
     expect(last.troubles()).toEqual([]);
     const counts = 'SELECT seen_count AS seen, changed_count AS changed FROM job WHERE id = ?';
