@@ -5,11 +5,12 @@ import { addWays, carriersOf, isForHomes, NO_WAYS, type ReachRules } from './dev
 import type { CommandPayload } from './message/command.ts';
 import type { Targets } from './message/target.ts';
 import { Refused } from './outcome.ts';
-import type {
-  DistributionType,
-  TargetCursor,
-  TargetDevice,
-  TargetStep,
+import {
+  COMMAND,
+  type DistributionType,
+  type TargetCursor,
+  type TargetDevice,
+  type TargetStep,
 } from './port/distribution.ts';
 import type { ReachWays } from './port/message-reach.ts';
 import type { Provider } from './port/provider.ts';
@@ -87,7 +88,9 @@ export async function findForCommand(
   const reachesUnbound = action === 'import-data';
   if ('os' in targets) return { ...targets, unboundCount: 0, reachesUnbound };
   const found = await core.store.findTargets(provider.id, targets.hwids);
-  const devices = found.filter((device): device is TargetDevice => device !== null);
+  const devices = found.filter(
+    (device): device is TargetDevice => device !== null && device.isBrowser !== true,
+  );
   if (devices.length < found.length) return new Refused('device_not_found');
   const unboundCount = devices.filter(({ isLinked }) => !isLinked).length;
   if (unboundCount > 0 && !reachesUnbound) return new Refused('unbound_not_allowed');
@@ -112,7 +115,8 @@ export async function countTargets(
     isForHomes: isForHomes(type, isToAll),
   };
   if (isToAll) {
-    const counted = await countSome(core, provider, found.os, rules, TARGET_COUNT_MAX);
+    const isCommand = type === COMMAND;
+    const counted = await countSome(core, provider, found.os, rules, TARGET_COUNT_MAX, isCommand);
     return { ...counted, withinHours, isGuess };
   }
   const { devices } = found;
@@ -141,11 +145,12 @@ async function countSome(
   os: readonly string[],
   rules: ReachRules,
   countMax: number,
+  isCommand = false,
 ): Promise<Omit<TargetCount, 'withinHours' | 'isGuess'>> {
   const counted = { recipients: 0, reachable: 0, ways: NO_WAYS, isAtLeast: false };
   let at: TargetCursor | null = null;
   for (let steps = 1; ; steps++, await nextTurn()) {
-    const step: TargetStep = await store.scanTargets(provider.id, os, at);
+    const step: TargetStep = await store.scanTargets(provider.id, os, at, isCommand);
     counted.recipients += step.count;
     counted.reachable += step.reachableCount;
     counted.ways = addWays(counted.ways, step.groups, rules);

@@ -47,7 +47,10 @@ export class WebPush implements Gateway {
           urgency: content.isUrgent ? 'high' : 'normal',
           topic: String(content.id),
         },
-        body: encrypt(fitted(content, PLAINTEXT_BYTES_MAX, compose), keys),
+        body: encrypt(
+          fitted(content, PLAINTEXT_BYTES_MAX, (what) => compose(what, address.page)),
+          keys,
+        ),
         originConcurrency: CONCURRENCY,
       },
       signal,
@@ -65,8 +68,12 @@ export class WebPush implements Gateway {
   }
 }
 
-/** Returns the fields that the app decrypts. */
-function compose(content: PushContent): Record<string, unknown> {
+/**
+ * Returns the fields that the app decrypts. A browser of a link gets the form of Declarative Web
+ * Push, which its service worker reads too: the texts are in it once.
+ */
+function compose(content: PushContent, page: string | undefined): Record<string, unknown> {
+  if (page !== undefined) return declared(content, page);
   const { id, kind, title, body, image, link, isUrgent, inboxMessage } = content;
   const shown = Object.entries({ title, body, link, image }).filter(([, value]) => value !== null);
   return {
@@ -74,5 +81,23 @@ function compose(content: PushContent): Record<string, unknown> {
     ...Object.fromEntries(shown),
     ...(kind === 'notification' && { urgent: isUrgent }),
     ...(inboxMessage !== null && { message: JSON.parse(inboxMessage) as unknown }),
+  };
+}
+
+/** The value by which a browser knows a declarative message. */
+const DECLARATIVE = 8030;
+
+function declared({ id, kind, title, body, isUrgent }: PushContent, page: string) {
+  const shown = title ?? body ?? '\u2026';
+  return {
+    web_push: DECLARATIVE,
+    // The service worker runs, and acknowledges.
+    mutable: true,
+    notification: {
+      title: shown,
+      ...(title !== null && body !== null && { body }),
+      ...{ navigate: page, tag: String(id), silent: !isUrgent },
+    },
+    ...{ id, kind },
   };
 }

@@ -166,7 +166,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const site = { ...deps, appliance, connectionOf, passwords: makePasswords(stopping.signal) };
   const live = new LiveStreams(site);
   const files = options.consoleFiles ?? new Map();
-  const my = makeMy({ ...deps, settings, proxy, guessed });
+  const my = makeMy({ ...deps, settings, proxy, guessed, connectionOf });
   const app = mount(deps, { streams, gate, proxy, my }, { ...site, live, files, settings });
   const listener = listen(
     app,

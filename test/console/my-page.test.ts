@@ -1,15 +1,13 @@
 /** The page of users in a browser without scripts: shown, turned, and a place freed. */
 
 import { expect } from 'bun:test';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { ACT } from '../support/actor.ts';
 import { call, startTestApp, type TestApp } from '../support/app.ts';
 import { openPage, startChromium, testChromium } from '../support/chromium.ts';
+import { faultsOf } from '../support/console-page.ts';
 import { addLink, HASH, LINK, seedShop } from '../support/shop.ts';
 
-const AXE = readFileSync(join(import.meta.dir, '../../node_modules/axe-core/axe.min.js'), 'utf8');
 const MODELS = [
   ...(['Pixel 9', 'iPhone 17', 'Galaxy S25', 'ThinkPad X1', 'iPad Air'] as const),
   ...(['Redmi Note 15', 'MacBook Air', 'Galaxy A56', 'iPhone 16'] as const),
@@ -59,11 +57,8 @@ testChromium(
         const { page: other } = await openPage(looked, app.url);
         for (const path of ['/my', `/my?link=${LINK}`, '/my?link=Unknown00001']) {
           await other.goto(`${app.url}${path}`);
-          await other.evaluate(AXE);
-          const found = await other.evaluate(
-            `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
-          );
-          faults.push(...(found as string[]).map((fault) => `${locale} ${path}: ${fault}`));
+          const found = await faultsOf(other);
+          faults.push(...found.map((fault) => `${locale} ${path}: ${fault}`));
         }
         await looked.close();
       }

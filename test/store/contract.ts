@@ -12,6 +12,7 @@ import type { Store } from '../../src/core/port/store.ts';
 import { STORE } from '../support/place.ts';
 import { accountContract } from './contract/account.ts';
 import { auditContract } from './contract/audit.ts';
+import { browserContract } from './contract/browser.ts';
 import { changeContract } from './contract/change.ts';
 import { countContract } from './contract/count.ts';
 import { deliveryContract } from './contract/delivery.ts';
@@ -85,6 +86,7 @@ export const PARTS = {
     ...{ ...linkEndContract, ...domainContract },
     ...idempotencyContract,
     ...myContract,
+    ...browserContract,
   },
   account: { ...accountContract, ...sessionContract },
   job: { ...jobContract, ...deviceMixContract, ...deviceSearchContract },

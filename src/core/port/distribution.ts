@@ -15,6 +15,8 @@ export interface TargetDevice extends ReachFacts {
   id: number;
   /** True: attached to the provider by a link or an active binding. */
   isLinked: boolean;
+  /** True: the browser of a link, which gets no commands. */
+  isBrowser?: boolean;
 }
 
 /** Position of `scanTargets`. */
@@ -202,12 +204,14 @@ export interface DistributionStore {
   findTargets(providerId: number, hwids: readonly string[]): Promise<(TargetDevice | null)[]>;
   /**
    * Counts those of some devices that are attached and have one of these operating systems. Returns
-   * the counts and the next position (null: the end). The first step is short.
+   * the counts and the next position (null: the end). The first step is short. `isCommand`: without
+   * the browsers of links.
    */
   scanTargets(
     providerId: number,
     os: readonly string[],
     after: TargetCursor | null,
+    isCommand?: boolean,
   ): Promise<TargetStep>;
   /**
    * Adds a distribution, as 10 Created. Returns a {@link GuardRefusal} if the guards forbid it. One

@@ -18,6 +18,8 @@ export interface PushSubscription {
 export interface PushAddress {
   gateway: PushGateway;
   token: string | PushSubscription;
+  /** Of a browser of a link: where its messages are shown. */
+  page?: string;
 }
 
 export type RegisterRefusal =

@@ -13,6 +13,7 @@
 
 import type { AccountStore } from './account.ts';
 import type { AuditStore } from './audit.ts';
+import type { BrowserStore } from './browser.ts';
 import type { ChangeStore } from './change.ts';
 import type { CountStore } from './count.ts';
 import type { DeviceStore } from './device.ts';
@@ -53,6 +54,7 @@ export interface Store
     LinkEndStore,
     SlotStore,
     MyStore,
+    BrowserStore,
     DomainStore,
     DeviceStore,
     DeviceMixStore,

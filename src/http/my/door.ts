@@ -16,11 +16,16 @@ import {
 import type { MyName, PageSites } from '../../core/port/my.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import type { Log } from '../../log.ts';
+import type { MinuteLimiter } from '../bound/limiter.ts';
+import type { Connection } from '../console/site.ts';
 import { reportFault } from '../interpreter.ts';
 import { dropBody, readForm } from '../request/body.ts';
 import type { Traffic } from '../traffic.ts';
 import type { PanelProxy } from '../upstream/proxy.ts';
 import type { Upstream, UpstreamSettings } from '../upstream/settings.ts';
+import { originOf } from './address.ts';
+import { answerNews, NEWS_PARTS, type NewsPart } from './news.ts';
+import { type Answered, page, SAFE } from './reply.ts';
 import { myLanguage } from './texts.ts';
 import { askView, linkView, PLACES_EACH, type Said, type ViewOf } from './view.ts';
 
@@ -36,6 +41,8 @@ interface MyDeps {
   settings: MySettings;
   traffic: Traffic;
   proxy: Pick<PanelProxy, 'answer' | 'upstreamOf'>;
+  limits: { registrations: MinuteLimiter };
+  connectionOf(request: Request): Connection;
   clientOf(request: Request): string;
   /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
   guessed(request: Request): number;
@@ -48,19 +55,7 @@ const FORM_BYTES_MAX = 4_096;
 const SAYS: readonly Said[] = ['freed', 'gone', 'cooling'];
 const SAID_OF = { ok: 'freed', slot_gone: 'gone', cooling_down: 'cooling' } as const;
 
-const SAFE = {
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-robots-tag': 'noindex',
-};
-
-interface Answered {
-  /** The name under which it is counted. */
-  says: string;
-  response: Response;
-  isGuess?: boolean;
-}
+type Part = '' | NewsPart;
 
 /** The site of a page: the host of a panel, or (null) of the server. */
 type Site = Upstream | null;
@@ -103,7 +98,13 @@ export function makeMy(deps: MyDeps): MyDoor {
     const from = Math.floor(Number(query.get('from')) / PLACES_EACH) * PLACES_EACH || 0;
     const first = from > 0 && from < opened.places.length ? from : 0;
     const said = SAYS.find((one) => one === query.get('said')) ?? null;
-    return { says: 'ok', response: page(request, linkView(opened, view, first, said)) };
+    return {
+      says: 'ok',
+      response: page(
+        request,
+        linkView(opened, view, { from: first, said, hasNews: core.pushKey() !== null }),
+      ),
+    };
   }
 
   /** Opens the page of what a person typed, or frees a place. */
@@ -131,20 +132,29 @@ export function makeMy(deps: MyDeps): MyDoor {
     return { says: said ?? 'ok', response: new Response(null, { status: 303, headers }) };
   }
 
-  async function answerOf(request: Request, site: Site): Promise<Answered> {
+  const newsOf = (site: Site) => ({
+    ...{ core, viewOf, notFound, clientOf: deps.clientOf, bodyTimeMaxMs: deps.bodyTimeMaxMs },
+    registrations: deps.limits.registrations,
+    nameIn: (text: string | null) => nameIn(text, site),
+    originOf: (request: Request) => originOf(request, deps.connectionOf(request)),
+  });
+
+  async function answerOf(request: Request, site: Site, part: Part): Promise<Answered> {
     const { method } = request;
+    const isKnown = method === 'GET' || method === 'HEAD' || method === 'POST';
+    if (part !== '' && isKnown) return answerNews(newsOf(site), part, request);
     if (method === 'GET' || method === 'HEAD') return show(request, site);
     if (method === 'POST') return take(request, site);
     const headers = { ...SAFE, allow: 'GET, HEAD, POST' };
     return { says: 'wrong_method', response: new Response(null, { status: 405, headers }) };
   }
 
-  async function answer(request: Request, site: Site): Promise<Response> {
+  async function answer(request: Request, site: Site, part: Part): Promise<Response> {
     const startMs = clock.steadyMs();
     let answered: Answered;
     let requestId: string | undefined;
     try {
-      answered = await answerOf(request, site);
+      answered = await answerOf(request, site, part);
     } catch (fault) {
       requestId = traffic.requestIdOf(request);
       const text = `${reportFault(log, ENDPOINT, fault, requestId)}\n`;
@@ -160,43 +170,32 @@ export function makeMy(deps: MyDeps): MyDoor {
   }
 
   /** The path of a panel's host belongs to the panel, unless its provider has the page. */
-  async function answerAtPanel(request: Request, site: Upstream): Promise<Response> {
+  async function answerAtPanel(request: Request, site: Upstream, part: Part): Promise<Response> {
     const provider = await core.store.findProvider(site.provider);
     const isOurs = provider !== null && hasPages(provider, clock.nowMs());
-    return (isOurs ? null : proxy.answer(request)) ?? answer(request, site);
+    return (isOurs ? null : proxy.answer(request)) ?? answer(request, site, part);
   }
 
   return (request) => {
     const { myPath } = settings;
-    if (myPath === '' || !isAt(myPath, request.url)) return null;
+    const part = myPath === '' ? null : partOf(myPath, request.url);
+    if (part === null) return null;
     const site = proxy.upstreamOf(request);
-    return site === null ? answer(request, null) : answerAtPanel(request, site);
+    return site === null ? answer(request, null, part) : answerAtPanel(request, site, part);
   };
 }
 
-/** Returns whether the path of a URL is this one, perhaps with a slash at its end. */
-function isAt(path: string, url: string): boolean {
+/**
+ * Returns the part of the page that a URL names, empty for the page itself, perhaps with a slash at
+ * its end; null: it is another path.
+ */
+function partOf(path: string, url: string): '' | NewsPart | null {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
-  if (!url.startsWith(path, start)) return false;
-  const rest = url.slice(start + path.length);
-  return rest === '' || rest === '/' || rest.startsWith('?') || rest.startsWith('/?');
-}
-
-const CLOSED = "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-
-const hashOf = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('base64');
-
-function page(
-  { method }: Request,
-  { text, style }: { text: string; style: string },
-  status = 200,
-): Response {
-  const policy = `style-src 'sha256-${hashOf(style)}'; ${CLOSED}`;
-  const headers = {
-    ...SAFE,
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': policy,
-    vary: 'accept-language, x-device-locale',
-  };
-  return new Response(method === 'HEAD' ? null : text, { status, headers });
+  if (!url.startsWith(path, start)) return null;
+  const rest = /^\/?([a-z.]*)\/?(?:\?|$)/.exec(url.slice(start + path.length));
+  if (rest === null) return null;
+  const [whole, part = ''] = rest;
+  if (part === '') return '';
+  const isBelow = whole.startsWith('/');
+  return (isBelow && NEWS_PARTS.find((known) => known === part)) || null;
 }

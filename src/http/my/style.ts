@@ -17,7 +17,10 @@ body{
   overflow-wrap:anywhere
 }
 header{background:var(--brand);color:var(--on);padding:1.75rem 1rem 3.5rem}
-header>*,main{max-width:34rem;margin-inline:auto}
+header>*{max-width:32rem;margin-inline:auto}
+main{max-width:34rem;margin-inline:auto}
+.news li{display:block}
+.news div,.news p{margin-block:.25rem}
 h1{font-size:1.375rem;line-height:1.3}
 header p{margin-block-start:.25rem}
 main{padding:0 1rem 2rem;margin-block-start:-2rem;display:grid;gap:.75rem}
@@ -43,6 +46,11 @@ summary::-webkit-details-marker{display:none}
 button{
   border:0;background:var(--brand);color:var(--on);margin-block-start:.75rem;font-weight:600
 }
+button.quiet{background:none;color:inherit;border:1px solid var(--soft);margin:0}
+[hidden]{display:none!important}
+ol{padding-inline-start:1.5rem}
+ol li{display:list-item;background:none;border:0;padding:.25rem 0}
+svg{max-width:15rem;margin-block:.75rem}
 a{color:inherit}
 label{font-weight:600}
 input[type=text]{

@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, sameUtcDay } from '../../core/calendar.ts';
 import { isSharedHwid } from '../../core/formats.ts';
 import type { MyPage, MyPlace } from '../../core/my.ts';
 import { Html, html, type Part } from '../document/html.ts';
+import { NEWS_TEXTS } from './news-texts.ts';
 import { myStyle } from './style.ts';
 import { MY_TEXTS, type MyLanguage, type MyTexts } from './texts.ts';
 
@@ -79,12 +80,17 @@ ${mayFree ? freeing : ''}</li>
 `;
 }
 
+/** The head of a page; one with `head` and `body`, its further elements and data, has a script. */
+interface Head {
+  title: string;
+  color: string | null;
+  lead: Part;
+  head?: Part;
+  body?: Part;
+}
+
 /** Makes the document around the cards of a page. */
-function documentOf(
-  { language }: ViewOf,
-  head: { title: string; color: string | null; lead: Part },
-  cards: Part,
-): { text: string; style: string } {
+export function documentOf({ language }: ViewOf, head: Head, cards: Part) {
   const style = myStyle(head.color);
   const { text } = html`<!doctype html>
 <html lang="${language}" dir="${language === 'fa' ? 'rtl' : 'ltr'}">
@@ -94,15 +100,15 @@ function documentOf(
 <meta name="robots" content="noindex">
 <title>${head.title}</title>
 <style>${new Html(style)}</style>
-</head>
-<body>
+${head.head ?? ''}</head>
+<body ${head.body ?? ''}>
 <header><h1><bdi>${head.title}</bdi></h1>${head.lead}</header>
 <main>
 ${cards}</main>
 </body>
 </html>
 `;
-  return { text, style };
+  return { text, style, isScripted: head.head !== undefined };
 }
 
 /** Makes a card that says what is the matter. */
@@ -158,18 +164,27 @@ ${turning(page, view, from)}<p class="hint">${rule}</p>
 `;
 }
 
+/** Makes a link as a card of its own. */
+const wayTo = (url: string, text: string): Html =>
+  html`<p><a class="link card" href="${url}" rel="noreferrer">${text}</a></p>\n`;
+
+const newsCard = (installCode: string, { language, path }: ViewOf): Html =>
+  wayTo(`${path}/news?link=${installCode}`, NEWS_TEXTS[language].lead);
+
 /** Writes the page of a link, from its place `from` on. */
-export function linkView(page: MyPage, view: ViewOf, from: number, said: Said | null) {
+export function linkView(
+  page: MyPage,
+  view: ViewOf,
+  { from, said, hasNews }: { from: number; said: Said | null; hasNews: boolean },
+) {
   const texts = MY_TEXTS[view.language];
   const { link, waiting } = page;
   const { myColor: color, supportUrl } = link;
   const refused = waiting && texts.waiting(nameOf(waiting, texts));
   const cards = html`${said === null ? '' : note('status', texts[said])}${
     refused && said === null ? note('status', html`<bdi>${refused}</bdi>`) : ''
-  }${placeList(page, view, from)}${
-    supportUrl === null
-      ? ''
-      : html`<p><a class="link card" href="${supportUrl}" rel="noreferrer">${texts.support}</a></p>\n`
+  }${placeList(page, view, from)}${hasNews ? newsCard(link.installCode, view) : ''}${
+    supportUrl === null ? '' : wayTo(supportUrl, texts.support)
   }`;
   const number = (count: number) => count.toLocaleString(view.language);
   const lead = html`<p>${texts.taken(number(link.deviceCount), number(link.installLimit))}</p>`;

@@ -55,6 +55,9 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
     lock: backend.prepare<{ id: number }>(sql`
         SELECT id FROM device WHERE hwid = ${value('hwid')} ${backend.locked}`),
     tokens: backend.prepare(sql`DELETE FROM device_token ${ofDevice}`),
+    browser: backend.prepare(sql`
+        UPDATE device_provider SET browser_install_id = NULL, tie_count = tie_count - 1
+        ${ofDevice} AND browser_install_id IS NOT NULL`),
     slots: backend.prepare<SlotRow>(sql`
         SELECT id AS "slotId", install_id AS "installId", provider_id AS "providerId"
         FROM install_device ${ofDevice} ORDER BY id LIMIT ${END_COUNT}`),
@@ -88,6 +91,7 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
           return { id: null, refusals: dropped };
         }
         yield* on.tokens.run({ id: found.id });
+        yield* on.browser.run({ id: found.id });
         notes.changed([found.id]);
         return { id: found.id, refusals: dropped };
       });

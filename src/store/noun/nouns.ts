@@ -6,6 +6,7 @@ import type { Backend } from '../backend.ts';
 import { accountNoun } from './account.ts';
 import { acknowledgementNoun } from './acknowledgement.ts';
 import { auditNoun } from './audit.ts';
+import { browserNoun } from './browser.ts';
 import { CarriedStamps } from './carried.ts';
 import { changeNoun } from './change.ts';
 import { checkInNoun } from './check-in.ts';
@@ -88,6 +89,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...jobNoun(backend),
     ...slotNoun(backend),
     ...myNoun(backend),
+    ...browserNoun(backend),
     ...removalNoun(backend),
     ...importNoun(backend),
     ...domainNoun(backend),

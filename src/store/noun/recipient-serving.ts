@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import { SENDING } from '../../core/message/status.ts';
-import type { Lease, ServeOutcome } from '../../core/port/distribution.ts';
+import type { DistributionType, Lease, ServeOutcome } from '../../core/port/distribution.ts';
 import type { PushGateway } from '../../core/port/registration.ts';
 import { type Backend, type Notes, type Step, value } from '../backend.ts';
 import { HELD, held } from './lane.ts';
@@ -23,6 +23,7 @@ export interface Work {
   cursorId: number;
   reachesUnbound: number;
   expiresAtMs: number;
+  type: DistributionType;
   /** The notification that it corrects; null: none. */
   replacesId: number | null;
 }
@@ -42,7 +43,7 @@ interface Batch {
 export const selectWork = ({ among }: Backend) => sql`
   SELECT provider_id AS "providerId", target_os AS "targetOs", target_hwid AS "targetHwid",
     cursor_source AS source, cursor_id AS "cursorId", reaches_unbound AS "reachesUnbound",
-    expires_at_ms AS "expiresAtMs", replaces_id AS "replacesId"
+    expires_at_ms AS "expiresAtMs", notification_type AS type, replaces_id AS "replacesId"
   FROM distribution WHERE ${HELD} AND status ${among('statuses')}`;
 
 function serveStatements(backend: Backend) {

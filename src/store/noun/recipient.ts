@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import { LOAD, LOAD_FROM } from '../../core/message/status.ts';
-import type { Lease } from '../../core/port/distribution.ts';
+import { COMMAND, type Lease } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
 import { type Backend, type Notes, type Step, value } from '../backend.ts';
 import { HELD, held } from './lane.ts';
@@ -48,7 +48,9 @@ function loadStatements(backend: Backend) {
         FROM (SELECT e.*, e.linked OR CAST(${value('reachesUnbound')} AS integer) = 1 AS is_served
               FROM (SELECT y.id AS id, o.id AS provider, ${linked(backend, 'y.id', 'o.id')} AS linked
                     FROM device y ${join} provider o ON o.id = ${value('providerId')}
-                    WHERE y.hwid = ${value('hwid')}) e) d
+                    WHERE y.hwid = ${value('hwid')} AND (${value('isCommand')} = 0
+                      OR NOT EXISTS (SELECT 1 FROM device_provider b
+                        WHERE b.device_id = y.id AND b.browser_install_id IS NOT NULL))) e) d
         WHERE true ON CONFLICT DO NOTHING`),
     failedOf: prepare<{ count: number }>(sql`
         SELECT count(*) AS count FROM recipient
@@ -74,8 +76,9 @@ export function recipientLoading(backend: Backend) {
   /** All at once: at most as many as a filter may find. Devices that are gone only count. */
   function* loadNamed(work: Work, id: number, nowMs: number): Step<Loaded> {
     const { providerId, reachesUnbound, source } = work;
+    const isCommand = work.type === COMMAND ? 1 : 0;
     const hwids = work.targetHwid.split(',');
-    const all = { id, providerId, reachesUnbound, nowMs };
+    const all = { id, providerId, reachesUnbound, isCommand, nowMs };
     const added = yield* backend.together(
       hwids.map((hwid) => () => on.loadHwid.run({ ...all, hwid })),
     );
@@ -92,7 +95,8 @@ export function recipientLoading(backend: Backend) {
     const systems = targetOs.split(',');
     const found = yield* nextRange(providerId, systems, { source, id: cursorId }, countMax);
     if (found === null) return null;
-    const added = yield* on.loadRange.run({ id, providerId, nowMs, ...found.range });
+    const isCommand = work.type === COMMAND ? 1 : 0;
+    const added = yield* on.loadRange.run({ id, providerId, nowMs, isCommand, ...found.range });
     return { source: found.next.source, cursorId: found.next.id, added, failed: 0 };
   }
 

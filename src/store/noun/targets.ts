@@ -19,6 +19,7 @@ const ROWS_EACH = 3;
 
 /** Condition: the device of `p` is linked there; reads 16 bindings at most, by their keys. */
 export const linkedRow = ({ fence }: Dialect) => sql`(p.slot_count > 0
+  OR p.browser_install_id IS NOT NULL
   OR p.tie_count > 0 AND EXISTS (
     SELECT 1 FROM device_domain b
     WHERE b.device_id = p.device_id AND b.provider_id = p.provider_id AND ${ACTIVE_BINDING} =
@@ -66,12 +67,15 @@ interface TargetRange {
   toId: number;
 }
 
+/** Condition: the device of `p` may get a message; browsers get no commands. */
+const TAKES = sql`(p.browser_install_id IS NULL OR ${value('isCommand')} = 0)`;
+
 /** `FROM` and `WHERE` of the linked devices `p` in a range. */
 export const inRange = (dialect: Dialect) => sql`
   device_provider p
   WHERE p.provider_id = ${dialect.once('providerId')} AND p.os = ${dialect.once('os')}
     AND p.device_id > ${dialect.once('afterId')} AND p.device_id <= ${dialect.once('toId')}
-    AND ${linkedRow(dialect)}`;
+    AND ${TAKES} AND ${linkedRow(dialect)}`;
 
 /** Position of a search through a provider's devices, one operating system after another. */
 interface TargetPosition {
@@ -120,17 +124,20 @@ export function targetRanges(statements: Statements) {
 
 export function targetNoun(backend: Backend): TargetNoun {
   const nextRange = targetRanges(backend);
-  const find = backend.prepare<Record<'id' | 'isLinked', number> & { hwid: string } & GroupRow>(
+  const find = backend.prepare<
+    Record<'id' | 'isLinked' | 'isBrowser', number> & { hwid: string } & GroupRow
+  >(
     sql`
       SELECT id, hwid, "userAgent", gateway, "hasSlot", "isAtHome",
-        CAST(linked AS integer) AS "isLinked",
+        CAST(linked AS integer) AS "isLinked", "isBrowser",
         CAST(CASE WHEN linked THEN token_id IS NOT NULL ELSE EXISTS (
           SELECT 1 FROM device_token t
           WHERE t.device_id = e.id AND t.nobody_after_distribution_id IS NOT NULL) END AS integer)
           AS "isReachable"
       FROM (SELECT d.id AS id, d.hwid AS hwid, p.token_id AS token_id,
               ${FETCH_COLUMNS}, ${GATEWAY} AS gateway,
-              coalesce(${linkedRow(backend)}, FALSE) AS linked
+              coalesce(${linkedRow(backend)}, FALSE) AS linked,
+              CAST(p.browser_install_id IS NOT NULL AS integer) AS "isBrowser"
             FROM device d LEFT JOIN device_provider p
               ON p.device_id = d.id AND p.provider_id = ${backend.once('providerId')}
             WHERE d.hwid ${backend.among('hwids', 'text')}) e`,
@@ -144,20 +151,22 @@ export function targetNoun(backend: Backend): TargetNoun {
     findTargets: async (providerId, hwids) => {
       const rows = await backend.read(() => find.all({ providerId, hwids }));
       const found = new Map(
-        rows.map(({ hwid, id, isLinked, ...row }) => {
-          return [hwid, { id, isLinked: isLinked === 1, ...reachFacts(row) }];
+        rows.map(({ hwid, id, isLinked, isBrowser, ...row }) => {
+          const is = { isLinked: isLinked === 1, ...(isBrowser === 1 && { isBrowser: true }) };
+          return [hwid, { id, ...is, ...reachFacts(row) }];
         }),
       );
       return hwids.map((hwid) => found.get(hwid) ?? null);
     },
 
-    scanTargets: async (providerId, systems, after) =>
+    scanTargets: async (providerId, systems, after, isCommand = false) =>
       backend.read(function* () {
         const from = positionOf(after, BEGINNING);
         const countMax = from.id === 0 ? FIRST_SCAN_DEVICES : SCAN_DEVICES;
         const found = yield* nextRange(providerId, systems, from, countMax);
         if (found === null) return { count: 0, reachableCount: 0, groups: [], next: null };
-        const rows = yield* groups.all({ providerId, ...found.range });
+        const kind = { isCommand: isCommand ? 1 : 0 };
+        const rows = yield* groups.all({ providerId, ...found.range, ...kind });
         const sum = (some: typeof rows) => some.reduce((all, { count }) => all + count, 0);
         return {
           count: sum(rows),

@@ -19,9 +19,15 @@ export const myFiles: readonly MutatedFile[] = [
     file: 'src/http/my/door.ts',
     tests: [PAGE],
     changes: [
-      ["myPath === '' || ", ''],
+      ["myPath === '' ? null : ", ''],
       ['    isGuess: true,\n', ''],
-      ["method === 'GET' || method === 'HEAD'", "method !== 'POST'"],
+      ["if (method === 'GET' || method === 'HEAD')", "if (method !== 'POST')"],
+    ],
+  },
+  {
+    file: 'src/http/my/reply.ts',
+    tests: [PAGE],
+    changes: [
       ["  'cache-control': 'no-store',\n", ''],
       ["  'referrer-policy': 'no-referrer',\n", ''],
     ],
@@ -43,6 +49,25 @@ export const myFiles: readonly MutatedFile[] = [
         ') return null;\n  const { hwid',
       ],
       ['!hasPages(provider, nowMs)', 'false'],
+    ],
+  },
+  {
+    file: 'src/http/my/news.ts',
+    tests: ['test/http/my-news.test.ts'],
+    changes: [
+      ['if (isAll) await core.store', 'if (isAll && false) await core.store'],
+      ["'Secure', 'HttpOnly', 'SameSite=Strict'", "'Secure'"],
+    ],
+  },
+  {
+    file: 'src/store/noun/browser.ts',
+    tests: ['test/store/contract/link.test.ts'],
+    changes: [
+      ["if (others.length >= countMax) return 'browser_limit_reached';", ''],
+      ['if (held) yield* untie(notes, [held.deviceId]);', ''],
+      ['            AND r.id > p.after_recipient_id\n', ''],
+      [' AND x.notification_type = ${PUSH}', ''],
+      ['tied && tied.installId === installId ? [tied]', 'tied ? [tied]'],
     ],
   },
   {

@@ -1,5 +1,6 @@
 /** Every race of the contract, by a name that another process can be told. */
 
+import { BROWSER_RACES } from './browser.ts';
 import { COUNTING_RACES } from './counting-race.ts';
 import { IDEMPOTENCY_RACES } from './idempotency-race.ts';
 import { IMPORT_RACES } from './import-race.ts';
@@ -16,4 +17,5 @@ export const RACES: Readonly<Record<string, Race>> = {
   ...IDEMPOTENCY_RACES,
   ...COUNTING_RACES,
   ...MY_RACES,
+  ...BROWSER_RACES,
 };

@@ -1,0 +1,89 @@
+/**
+ * Browsers as devices: the page of a link, once its user wants news there. A browser takes no slot,
+ * gets notifications alone, and ends with its link.
+ */
+
+import type { Core } from './core.ts';
+import { tidyFacts } from './device.ts';
+import { readDeviceToken } from './formats.ts';
+import { LOCALE } from './message/device-input.ts';
+import { readPush } from './message/push-address.ts';
+import { isRefused, type Misfit, malformed, Refused } from './outcome.ts';
+import type { DeviceFacts } from './port/device.ts';
+import type { MyLink } from './port/my.ts';
+import { hashKey, randomCode, randomToken } from './secret.ts';
+
+/** Most browsers of a link. */
+export const BROWSERS_MAX = 5;
+
+/** Names by signs of a `User-Agent`; the first that fits. */
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
+  [/\b(?:OPR|Opera)\//, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(?:Firefox|FxiOS)\//, 'Firefox'],
+  [/\b(?:Chrome|CriOS)\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+];
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:iPhone|iPad|iPod)\b/, 'ios'],
+  [/\bAndroid\b/, 'android'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMacintosh\b/, 'macOS'],
+  [/\bLinux\b/, 'Linux'],
+];
+
+const nameIn = (agent: string, names: readonly (readonly [RegExp, string])[]) =>
+  names.find(([sign]) => sign.test(agent))?.[1] ?? '';
+
+/** Returns the facts of a browser: its name and its system, and no version of either. */
+export function browserFacts(userAgent: string): DeviceFacts {
+  const agent = userAgent.slice(0, 512);
+  const facts = { osVersion: '', appVersion: '', userAgent: 'browser' };
+  const name = nameIn(agent, BROWSERS);
+  return tidyFacts({ ...facts, os: nameIn(agent, SYSTEMS), deviceName: name || 'Browser' });
+}
+
+interface NewsWish {
+  /** The subscription object of the browser. */
+  subscription: unknown;
+  locale: unknown;
+  userAgent: string;
+  /** Where its messages are shown. */
+  page: string;
+  /** The token that the browser has; null: it has none. */
+  token: string | null;
+}
+
+/**
+ * Makes a browser a device of a link's provider and returns its new token. The HWID is drawn here:
+ * no browser has one. Refuses `malformed`, `browser_limit_reached` for one more than
+ * {@link BROWSERS_MAX}, and `link_not_found` for a link whose page was shut meanwhile.
+ */
+export async function registerBrowser(
+  core: Core,
+  { installId }: MyLink,
+  { subscription, locale, userAgent, page, token: held }: NewsWish,
+  nowMs: number,
+): Promise<{ token: string } | Misfit | Refused<'browser_limit_reached' | 'link_not_found'>> {
+  const push = readPush({ gateway: 'webpush', token: subscription }, core.limits);
+  if (isRefused(push)) return push;
+  if (push === null) return malformed('push must be a subscription');
+  const isTag = typeof locale === 'string' && LOCALE.test(locale);
+  const token = randomToken();
+  const registered = await core.store.registerBrowser({
+    ...{ installId, nowMs, countMax: BROWSERS_MAX, tokenHash: hashKey(token) },
+    hwid: `web-${randomCode(32)}`,
+    facts: browserFacts(userAgent),
+    locale: isTag ? locale : null,
+    push: { ...push, page },
+    heldTokenHash: tokenHashOf(held),
+  });
+  return registered === 'ok' ? { token } : new Refused(registered);
+}
+
+/** Returns the hash of a token; null: it is none. */
+export function tokenHashOf(shown: string | null): Uint8Array | null {
+  const token = readDeviceToken(shown);
+  return isRefused(token) ? null : hashKey(token);
+}

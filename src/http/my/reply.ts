@@ -1,0 +1,39 @@
+/** Answers of the page of users, with their headers. */
+
+export interface Answered {
+  /** The name under which it is counted. */
+  says: string;
+  response: Response;
+  /** True if it reveals to a guesser that there is no such page. */
+  isGuess?: boolean;
+}
+
+export const SAFE = {
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-robots-tag': 'noindex',
+};
+
+const CLOSED = "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/** What a page with a script loads. */
+const SCRIPTED = "script-src 'self'; connect-src 'self'; manifest-src 'self'; img-src 'self'";
+
+const hashOf = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('base64');
+
+/** Makes the answer of a page. */
+export function page(
+  { method }: Request,
+  { text, style, isScripted = false }: { text: string; style: string; isScripted?: boolean },
+  status = 200,
+): Response {
+  const policy = `style-src 'sha256-${hashOf(style)}'; ${CLOSED}`;
+  const headers = {
+    ...SAFE,
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': isScripted ? `${policy}; ${SCRIPTED}; worker-src 'self'` : policy,
+    vary: 'accept-language, x-device-locale',
+  };
+  return new Response(method === 'HEAD' ? null : text, { status, headers });
+}

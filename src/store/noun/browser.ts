@@ -1,0 +1,124 @@
+/** Browsers that get the messages of a provider on the page of a link, and what they have got. */
+
+import { sql } from 'drizzle-orm';
+import { mergeFacts } from '../../core/device.ts';
+import { BLOCKED } from '../../core/message/status.ts';
+import type { BrowserMessage, BrowserStore } from '../../core/port/browser.ts';
+import { PUSH } from '../../core/port/distribution.ts';
+import { INSTALL_ACTIVE } from '../../core/port/install.ts';
+import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import { literal } from '../status.ts';
+import { knownDeviceSteps } from './known-device.ts';
+import { tokenStatements } from './token.ts';
+
+interface Tied {
+  deviceId: number;
+  tokenId: number;
+  installId: number;
+}
+
+function statements(backend: Backend) {
+  const { prepare, join, once } = backend;
+  const ofLink = sql`browser_install_id = ${value('installId')}`;
+  return {
+    /** The link, if it takes browsers. */
+    link: prepare<{ providerId: number }>(sql`
+        SELECT o.id AS "providerId" FROM install i ${join} provider o ON o.id = i.provider_id
+        WHERE i.id = ${value('installId')} AND i.status = ${INSTALL_ACTIVE} AND o.my = 1`),
+    ofLink: prepare<{ deviceId: number }>(sql`
+        SELECT device_id AS "deviceId" FROM device_provider WHERE ${ofLink} ORDER BY device_id`),
+    /** The browser with a token, and its link. */
+    tied: prepare<Tied>(sql`
+        SELECT p.device_id AS "deviceId", t.id AS "tokenId", p.browser_install_id AS "installId"
+        FROM device_token t ${join} device_provider p ON p.token_id = t.id
+        WHERE t.token_hash = ${value('tokenHash')} AND p.browser_install_id IS NOT NULL`),
+    tie: prepare(sql`
+        UPDATE device_provider SET browser_install_id = ${value('installId')},
+          tie_count = tie_count + 1, token_id = ${value('tokenId')}, is_by_link = 1,
+          claim_install_id = ${value('installId')},
+          after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient),
+          after_slot_id = (SELECT coalesce(max(id), 0) FROM install_device)
+        WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`),
+    untie: prepare(sql`
+        UPDATE device_provider
+        SET browser_install_id = NULL, token_id = NULL, tie_count = tie_count - 1
+        WHERE device_id = ${value('deviceId')} AND browser_install_id IS NOT NULL`),
+    news: prepare<Omit<BrowserMessage, 'payload'> & { payload: string }>(sql`
+        SELECT x.id AS id, x.created_at_ms AS "createdAtMs", x.payload AS payload
+        FROM device_token t ${join} device_provider p ON p.token_id = t.id
+          ${join} recipient r ON r.device_id = p.device_id AND r.inbox = p.provider_id
+            AND r.id > p.after_recipient_id
+          ${join} distribution x ON x.id = r.distribution_id
+        WHERE t.token_hash = ${once('tokenHash')} AND p.browser_install_id IS NOT NULL
+          AND r.sent_at_ms IS NOT NULL AND x.notification_type = ${PUSH}
+          AND x.status <> ${literal(BLOCKED)} AND x.expires_at_ms > ${once('nowMs')}
+          AND x.pruned_at_ms IS NULL
+        ORDER BY r.id DESC LIMIT ${once('countMax')}`),
+  };
+}
+
+export function browserNoun(backend: Backend): BrowserStore {
+  const on = statements(backend);
+  const tokens = tokenStatements(backend);
+  const known = knownDeviceSteps(backend);
+
+  function* untie(notes: Notes, deviceIds: readonly number[]): Step<void> {
+    yield* backend.lockRows({ device: deviceIds });
+    for (const deviceId of deviceIds) yield* on.untie.run({ deviceId });
+    notes.changed(deviceIds);
+  }
+
+  return {
+    registerBrowser: ({ installId, hwid, facts, countMax, nowMs, heldTokenHash, ...given }) =>
+      backend.write(function* (notes) {
+        yield* backend.lockRows({ install: [installId] });
+        const link = yield* on.link.get({ installId });
+        if (link === null) return 'link_not_found';
+        const { providerId } = link;
+        const row = { ...given, push: JSON.stringify(given.push), nowMs };
+        const held = heldTokenHash && (yield* on.tied.get({ tokenHash: heldTokenHash }));
+        if (held && held.installId === installId) {
+          yield* tokens.renew.run({ id: held.tokenId, ...row });
+          notes.changed([held.deviceId]);
+          return 'ok';
+        }
+        const others = yield* on.ofLink.all({ installId });
+        if (others.length >= countMax) return 'browser_limit_reached';
+        // A browser belongs to one link.
+        if (held) yield* untie(notes, [held.deviceId]);
+        const deviceId = yield* known.see(hwid, nowMs);
+        yield* known.seeAt(notes, deviceId, providerId, facts, nowMs, mergeFacts);
+        const tokenId = yield* tokens.add.insert({ deviceId, ...row });
+        yield* on.tie.run({ deviceId, providerId, installId, tokenId });
+        return 'ok';
+      }),
+
+    endBrowsers: (installId, tokenHash) =>
+      backend.write(function* (notes) {
+        yield* backend.lockRows({ install: [installId] });
+        const tied = tokenHash && (yield* on.tied.get({ tokenHash }));
+        const own = tied && tied.installId === installId ? [tied] : [];
+        const ending = tokenHash === null ? yield* on.ofLink.all({ installId }) : own;
+        yield* untie(
+          notes,
+          ending.map(({ deviceId }) => deviceId),
+        );
+        return ending.length;
+      }),
+
+    countBrowsers: async (installId) =>
+      (await backend.read(() => on.ofLink.all({ installId }))).length,
+
+    findBrowser: (tokenHash) =>
+      backend.read(function* () {
+        const tied = yield* on.tied.get({ tokenHash });
+        return tied && { installId: tied.installId };
+      }),
+
+    listNews: (tokenHash, nowMs, countMax) =>
+      backend.read(function* () {
+        const rows = yield* on.news.all({ tokenHash, nowMs, countMax });
+        return rows.map(({ payload, ...row }) => ({ ...row, payload: JSON.parse(payload) }));
+      }),
+  };
+}
