@@ -10,6 +10,7 @@ import {
   STATUS_NAMES,
   statusesBefore,
 } from '../core/message/status.ts';
+import { TARGET_HWID_COUNT_MAX } from '../core/message/target.ts';
 import { fromStore, isRefused } from '../core/outcome.ts';
 import { type DistributionDetail, PUSH } from '../core/port/distribution.ts';
 import type { LedgerRow, LedgerTotals } from '../core/port/ledger.ts';
@@ -51,6 +52,12 @@ function view(distribution: DistributionDetail) {
   };
 }
 
+/** Counts the HWIDs that a filter found: a table is as wide as its widest cell. */
+function targetCell(hwid: string): string {
+  const count = hwid.split(',').length;
+  return count > TARGET_HWID_COUNT_MAX ? `${count} HWIDs` : hwid;
+}
+
 async function list(context: CliContext, options: ListOptions): Promise<void> {
   const providerCode = options.provider ?? null;
   const countMax = countMaxOf(options);
@@ -63,7 +70,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     PROVIDER: 'provider_code',
     TYPE: 'type',
     STATUS: 'status_name',
-    TARGET: ({ target_os: os, target_hwid: hwid }) => os ?? hwid,
+    TARGET: ({ target_os: os, target_hwid: hwid }) => os ?? targetCell(hwid),
     'SENT AT': ({ began_at: began, due_at: due }) => began ?? due,
     RECIPIENTS: 'recipients',
   });

@@ -18,6 +18,8 @@ interface Seed {
   ledger?: boolean[];
   /** How many of it there are. */
   copies?: number;
+  /** It goes to these. */
+  hwids?: readonly string[];
 }
 
 /** How a distribution comes from 10 Created to a status. */
@@ -36,13 +38,16 @@ async function withDistribution({
   payload = { body: 'hello' },
   ledger = [],
   copies = 1,
+  hwids,
 }: Seed): Promise<CommandLine> {
   const engine = await openEngine();
   const line = commandLine({ dataDir: engine.dataDir });
   opened.push(line, engine);
   const { id: providerId } = await makeProvider(engine);
   for (let n = 0; n < copies; n++) {
-    const id = await send(engine.core.store, providerId, { payload: JSON.stringify(payload) });
+    const targets = hwids && { targetOs: null, targetHwid: hwids.join(',') };
+    const content = { payload: JSON.stringify(payload), ...targets };
+    const id = await send(engine.core.store, providerId, content);
     for (const next of WAYS[status] ?? []) {
       engine.db
         .query('UPDATE distribution SET status = ?, recipient_count = ? WHERE id = ?')
@@ -92,6 +97,17 @@ test.each(SAYS)('show of what is %s', async (_, seed, sentence) => {
   const { code, stdout, stderr } = await line.run('distribution', 'show', '1');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout.trimEnd().split('\n').at(-1)).toBe(sentence);
+});
+
+test('a list counts the HWIDs of a filter, and names those of a call', async () => {
+  const few = await withDistribution({ hwids: ['a', 'b', 'c', 'd', 'e'] });
+  expect((await few.run('distribution', 'list')).stdout).toContain(' a,b,c,d,e ');
+  const many = await withDistribution({ hwids: ['a', 'b', 'c', 'd', 'e', 'f'] });
+  expect((await many.run('distribution', 'list')).stdout).toContain(' 6 HWIDs ');
+  const [{ target_hwid: all }] = JSON.parse(
+    (await many.run('distribution', 'list', '--json')).stdout,
+  );
+  expect(all).toBe('a,b,c,d,e,f');
 });
 
 test('show names who is missing, and says when it does not name all', async () => {

@@ -12,7 +12,7 @@ import { SendTime } from '../parts/send-time.tsx';
 import { go, may, texts, wordsFor } from '../state.ts';
 import { Funnel } from './message-funnel.tsx';
 import { Ledger } from './message-ledger.tsx';
-import { actionName, StateBadge, targetsOf, titleOf } from './message-words.tsx';
+import { actionName, StateBadge, targetsInFull, titleOf } from './message-words.tsx';
 
 export type Shown = Got<'messages.show'>;
 
@@ -148,7 +148,7 @@ function Facts({ shown }: { shown: Shown }) {
       <div>
         <dt>{words.recipients}</dt>
         <dd>
-          <bdi>{shown.os === null ? shown.hwids.join(', ') : targetsOf(shown)}</bdi>
+          <bdi>{targetsInFull(shown)}</bdi>
         </dd>
       </div>
       {times.map(

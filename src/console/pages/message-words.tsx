@@ -16,10 +16,17 @@ export function titleOf({ action, id, title }: Message): string {
   return title === null ? `${texts.messages.of(`${id}`)}, ${texts.messages.deleted}` : title;
 }
 
-export function targetsOf({ hwids, os }: Pick<Message, 'hwids' | 'os'>): string {
-  if (os === null)
-    return hwids.length === 1 ? `${hwids[0]}` : texts.messages.toDevices(hwids.length);
+export function targetsOf({ hwidCount, hwids, os }: Pick<Message, 'hwidCount' | 'hwids' | 'os'>) {
+  if (os === null) return hwidCount === 1 ? `${hwids[0]}` : texts.messages.toDevices(hwidCount);
   return texts.messages.toAll(systemsOf(os));
+}
+
+/** Names the devices, or counts those that are many. */
+export function targetsInFull(shown: Pick<Message, 'hwidCount' | 'hwids' | 'os'>): string {
+  const { hwidCount, hwids, os } = shown;
+  if (os !== null) return targetsOf(shown);
+  const named = hwids.join(', ');
+  return hwidCount > hwids.length ? `${targetsOf(shown)}: ${named}, …` : named;
 }
 
 export function systemsOf(os: readonly string[]): string {

@@ -21,6 +21,8 @@ import { unpaid } from './paid.ts';
 const PAGE_COUNT = 30;
 const LEDGER_COUNT = 50;
 const IDS_MAX = 100;
+/** HWIDs that a row names: a filter finds hundreds. */
+const ROW_HWIDS = 5;
 /** Title of a message in a list. */
 const TITLE_LENGTH_MAX = 120;
 /** Receipts that one call counts: some 2 ms on SQLite, as those that it looks at for ways. */
@@ -39,7 +41,8 @@ export function rowOf(message: DistributionDetail) {
     /** Null: it was deleted with its ledger. */
     title: first ? (first.title || first.body).slice(0, TITLE_LENGTH_MAX) : null,
     action: content?.kind === 'command' ? content.action : null,
-    ...{ os: targetOs?.split(',') ?? null, hwids },
+    ...{ os: targetOs?.split(',') ?? null, hwids: hwids.slice(0, ROW_HWIDS) },
+    hwidCount: hwids.length,
     ...{ createdAtMs: message.createdAtMs, expiresAtMs: message.expiresAtMs },
     dueAtMs: message.dueAtMs === message.createdAtMs ? null : message.dueAtMs,
     ...{ beganAtMs: message.beganAtMs, finishedAtMs: message.finishedAtMs },

@@ -44,7 +44,8 @@ const Distribution = Type.Object(
       examples: [null],
     }),
     target_hwid: Type.String({
-      description: 'HWIDs between commas; empty if it was sent by os.',
+      description:
+        'HWIDs between commas; empty if it was sent by os. Up to five, or up to 500 if the console sent it to what a filter found.',
       examples: [HWID_EXAMPLE],
     }),
     status: statusOf(STATUS_NAMES),

@@ -38,6 +38,19 @@ export const composeFiles: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/console/parts/send-form.tsx',
+    tests: ['test/console/compose-check.test.ts'],
+    changes: [
+      ['if (unready) {', 'if (false) {'],
+      ['isMany.value = isOverApi(currentTarget.value);', ''],
+    ],
+  },
+  {
+    file: 'src/cli/distribution.ts',
+    tests: ['test/cli/distribution.test.ts'],
+    changes: [['count > TARGET_HWID_COUNT_MAX', 'false']],
+  },
+  {
     file: 'src/console/parts/attempt.ts',
     tests: ['test/console/lost-answer.test.ts'],
     changes: [

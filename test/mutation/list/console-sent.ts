@@ -24,6 +24,11 @@ export const consoleSentFiles: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/console/message-calls.ts',
+    tests: ['test/http/console/send.test.ts'],
+    changes: [['hwids.slice(0, ROW_HWIDS)', 'hwids']],
+  },
+  {
+    file: 'src/http/console/message-calls.ts',
     tests: [CALLS],
     changes: [['unpaid(staff) ?? cancelDistribution', 'cancelDistribution']],
   },
