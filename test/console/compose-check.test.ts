@@ -123,6 +123,46 @@ testChromium('a filter finds devices, and the send names them', async () => {
   expect(message?.targetHwid.split(',').toSorted()).toEqual(phones.toSorted());
 });
 
+testChromium('a device that left the filter is refused, until it is searched again', async () => {
+  const { main, page, phones, sent, free } = await open('/console/compose');
+  await page.getByLabel(words.body).first().fill('Hello');
+  const gate = Promise.withResolvers<void>();
+  await page.route('**/console/call/send.find', async (route) => {
+    await gate.promise;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: words.byFilter }).click();
+  // While it searches there is nothing to check.
+  await main.click();
+  await page.locator('.send-form > .problem').getByText(words.finding).waitFor();
+  gate.resolve();
+  await page.getByText(words.finds('2', 2)).waitFor();
+  await main.click();
+  await page.getByText(words.reaches('2', 2)).waitFor();
+  await free(phones[1]);
+  await main.click();
+  await page.getByText(en.refusals.device_not_found).waitFor();
+  expect(await sent()).toEqual([]);
+  await page.getByRole('button', { name: words.findAgain }).click();
+  await page.getByText(words.finds('1', 1)).waitFor();
+  await main.click();
+  await page.getByText(words.reaches('1', 1)).waitFor();
+  await main.click();
+  await page.waitForURL(/message=\d+/);
+  expect((await sent()).map(({ targetHwid }) => targetHwid)).toEqual([phones[0]]);
+});
+
+testChromium('a copy that the API would refuse is not offered as a call of it', async () => {
+  const { page } = await open('/console/compose');
+  const curl = page.locator('.send-form .copy');
+  await page.getByRole('button', { name: words.byHwid }).click();
+  const hwids = page.getByLabel(words.hwids, { exact: true });
+  await hwids.fill('a, b, c, d, e');
+  expect(await curl.isVisible()).toBe(true);
+  await hwids.fill('a, b, c, d, e, f');
+  await curl.waitFor({ state: 'hidden' });
+});
+
 testChromium('after a message to all it says when the next one is accepted', async () => {
   const { code, page } = await open('/console/compose');
   await page.getByText(words.interval).waitFor();

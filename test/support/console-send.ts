@@ -9,6 +9,8 @@ const STATUSES = Object.keys(TRANSITIONS).map(Number);
 
 interface SendTab extends Tab {
   code: string;
+  /** Takes a phone off its link. */
+  free(hwid: string): Promise<unknown>;
   phones: [string, string];
   /** What was sent, the newest first. */
   sent(): Promise<
@@ -38,5 +40,8 @@ export async function openSend(site: ConsoleSite, path: string, options = {}): P
       ...{ targetHwid, targetOs },
     }));
   };
-  return { ...tab, code: of.code, phones, sent };
+  const link = added.json.install_code;
+  const free = (hwid: string) =>
+    call(site.app, '/api/delete-hwid', of, { install_code: link, hwid });
+  return { ...tab, code: of.code, phones, sent, free };
 }

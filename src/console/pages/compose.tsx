@@ -7,6 +7,7 @@ import { call } from '../call.ts';
 import { Field, Hidden, Select } from '../parts/form.tsx';
 import { number } from '../parts/format.ts';
 import { lengthOf, useLeft } from '../parts/left.ts';
+import { useLive } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { Phone } from '../parts/phone.tsx';
 import { type Given, SendForm, scheduleIn, Targets, targetsIn } from '../parts/send-form.tsx';
@@ -239,8 +240,10 @@ function Countdown({ opens }: { opens: { opensAtMs: number; nowMs: number } }) {
 
 /** Says when a message to all is accepted. */
 function Opens({ at }: { at: string }) {
-  const { nowMs, opensAtMs } =
-    useLoaded((signal) => call('send.opens', { at }, signal), at).value.value ?? {};
+  const opens = useLoaded((signal) => call('send.opens', { at }, signal), at);
+  // A colleague's message to all closes it too.
+  useLive('messages', () => void opens.load(), at);
+  const { nowMs, opensAtMs } = opens.value.value ?? {};
   return opensAtMs == null || nowMs === undefined ? (
     <p>{texts.compose.interval}</p>
   ) : (

@@ -24,14 +24,17 @@ const HWIDS_LENGTH_MAX = 65_000;
 /** What the fields of a form say, by their names. */
 export type Given = Readonly<Record<string, string>>;
 
+/** HWIDs of a call of the API. */
+const API_HWIDS_MAX = 5;
+
+const hwidsIn = (list: string) => list.split(/[\s,]+/).filter(Boolean);
+const isOverApi = (list: string) => hwidsIn(list).length > API_HWIDS_MAX;
+
 /** The fields of targets, as the API has them. */
 export function targetsIn(given: Given): Body {
   const os = ['ios', 'android'].filter((one) => given[`os ${one}`] === 'on');
   const isNamed = given['to'] !== 'os';
-  const hwid = (given[given['to'] === 'filter' ? 'found' : 'hwid'] ?? '')
-    .split(/[\s,]+/)
-    .filter(Boolean)
-    .join(',');
+  const hwid = hwidsIn(given[given['to'] === 'filter' ? 'found' : 'hwid'] ?? '').join(',');
   return { specific_device_toggle: isNamed, ...(isNamed ? { hwid } : { os }) };
 }
 
@@ -49,9 +52,11 @@ interface TargetsProps {
 
 export function Targets({ at, hwids = '', os }: TargetsProps) {
   const to = useSignal<'os' | 'hwid' | 'filter'>(hwids === '' ? 'os' : 'hwid');
+  const isMany = useSignal(isOverApi(hwids));
   const words = texts.compose;
+  const isBeyond = to.value === 'filter' || (to.value === 'hwid' && isMany.value);
   return (
-    <fieldset class="targets">
+    <fieldset class={isBeyond ? 'targets beyond-api' : 'targets'}>
       <legend>{words.to}</legend>
       <Choice
         label={words.to}
@@ -81,6 +86,9 @@ export function Targets({ at, hwids = '', os }: TargetsProps) {
           dir="ltr"
           defaultValue={hwids}
           maxLength={HWIDS_LENGTH_MAX}
+          onInput={({ currentTarget }) => {
+            isMany.value = isOverApi(currentTarget.value);
+          }}
           required
         />
       )}
@@ -231,6 +239,12 @@ export function SendForm({ at, bodyOf, children, kind, onInput, path }: SendForm
   async function submit(event: SubmitEvent) {
     event.preventDefault();
     if (isBusy.value) return;
+    // What a filter says while it names no devices.
+    const unready = given()['unready'];
+    if (unready) {
+      problem.value = unready;
+      return;
+    }
     const asked = content();
     isBusy.value = true;
     problem.value = null;

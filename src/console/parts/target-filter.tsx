@@ -38,15 +38,25 @@ function languageName(tag: string): string {
 /** Says what was found, and gives the HWIDs to the form. */
 function Result({ found }: { found: Found | null }) {
   const words = texts.compose;
-  if (found === null) return <p class="hint">{words.finding}</p>;
+  if (found === null) {
+    return (
+      <>
+        <Hidden name="unready" value={words.finding} />
+        <p class="hint">{words.finding}</p>
+      </>
+    );
+  }
   const { count, countMax, examples, hwids } = found;
+  const tooMany = words.findsTooMany(number(count), number(countMax));
   return (
     <>
-      <Hidden name="found" value={hwids?.join(',') ?? ''} />
+      {hwids === null ? (
+        <Hidden name="unready" value={tooMany} />
+      ) : (
+        <Hidden name="found" value={hwids.join(',')} />
+      )}
       <p class={hwids === null ? 'problem' : ''}>
-        {hwids === null
-          ? words.findsTooMany(number(count), number(countMax))
-          : words.finds(number(count), count)}
+        {hwids === null ? tooMany : words.finds(number(count), count)}
       </p>
       <ul class="examples">
         {examples.map(({ deviceName, hwid, os }) => (
@@ -55,6 +65,58 @@ function Result({ found }: { found: Found | null }) {
           </li>
         ))}
       </ul>
+    </>
+  );
+}
+
+interface CriteriaProps {
+  /** What an unfiltered search found. */
+  of: Found | null;
+  bound: Got<'domains.list'>;
+}
+
+/** Offers what the provider has. */
+function Criteria({ bound, of }: CriteriaProps) {
+  const words = texts.compose;
+  const any = ['', words.any] as const;
+  const { appVersions = [], languages = [], systems = [] } = of ?? {};
+  return (
+    <>
+      <Select
+        label={words.filterOs}
+        name="filter os"
+        options={[any, ...systems.map((one) => [one, systemName(one)] as const)]}
+        value=""
+      />
+      <Select
+        label={words.filterVersion}
+        name="filter version"
+        options={[any, ...appVersions.map((one) => [one, one] as const)]}
+        value=""
+      />
+      <Select
+        label={words.filterLanguage}
+        name="filter language"
+        options={[any, ...languages.map((one) => [one, languageName(one)] as const)]}
+        value=""
+      />
+      <Select
+        label={words.filterSeen}
+        name="filter seen"
+        options={[
+          any,
+          ...DAYS.map((days) => [`since ${days}`, words.seenWithin(days)] as const),
+          ...DAYS.map((days) => [`before ${days}`, words.unseenFor(days)] as const),
+        ]}
+        value=""
+      />
+      <Select
+        label={words.filterDomain}
+        name="filter domain"
+        options={[any, ...bound.map(({ id, domainName }) => [`${id}`, domainName] as const)]}
+        value=""
+      />
+      <Field label={words.filterLink} name="filter link" maxLength={64} dir="auto" />
     </>
   );
 }
@@ -77,10 +139,13 @@ export function TargetFilter({ at }: { at: string }) {
     leaving.current = new AbortController();
     const { signal } = leaving.current;
     try {
-      const answer = await call('send.find', { at, search: searchIn(given) }, signal);
+      const wanted = searchIn(given);
+      const answer = await call('send.find', { at, search: wanted }, signal);
       if (signal.aborted) return;
       found.value = answer;
-      all.value ??= answer;
+      // A filter that was set before the first answer must not narrow the choices for good.
+      const isOfAll = Object.values(wanted).every((one) => one === null);
+      if (isOfAll || all.value === null) all.value = answer;
       problem.value = null;
     } catch (fault) {
       if (!signal.aborted) problem.value = wordsFor(fault);
@@ -102,55 +167,24 @@ export function TargetFilter({ at }: { at: string }) {
     };
   }, []);
 
-  const any = ['', words.any] as const;
-  const { appVersions = [], languages = [], systems = [] } = all.value ?? {};
-  const bound = domains.value.value ?? [];
   return (
     <>
       <div class="filter" ref={fields} onInput={search}>
-        <Select
-          label={words.filterOs}
-          name="filter os"
-          options={[any, ...systems.map((one) => [one, systemName(one)] as const)]}
-          value=""
-        />
-        <Select
-          label={words.filterVersion}
-          name="filter version"
-          options={[any, ...appVersions.map((one) => [one, one] as const)]}
-          value=""
-        />
-        <Select
-          label={words.filterLanguage}
-          name="filter language"
-          options={[any, ...languages.map((one) => [one, languageName(one)] as const)]}
-          value=""
-        />
-        <Select
-          label={words.filterSeen}
-          name="filter seen"
-          options={[
-            any,
-            ...DAYS.map((days) => [`since ${days}`, words.seenWithin(days)] as const),
-            ...DAYS.map((days) => [`before ${days}`, words.unseenFor(days)] as const),
-          ]}
-          value=""
-        />
-        <Select
-          label={words.filterDomain}
-          name="filter domain"
-          options={[any, ...bound.map(({ id, domainName }) => [`${id}`, domainName] as const)]}
-          value=""
-        />
-        <Field label={words.filterLink} name="filter link" maxLength={64} dir="auto" />
+        <Criteria of={all.value} bound={domains.value.value ?? []} />
       </div>
       <div role="status" class="found">
         {problem.value === null ? (
           <Result found={found.value} />
         ) : (
-          <p class="problem">{problem.value}</p>
+          <>
+            <Hidden name="unready" value={problem.value} />
+            <p class="problem">{problem.value}</p>
+          </>
         )}
       </div>
+      <button type="button" class="find-again" onClick={search}>
+        {words.findAgain}
+      </button>
     </>
   );
 }

@@ -104,9 +104,46 @@ test('a filter finds devices, whose HWIDs the send names: more than the API take
     { method: 'POST', body: JSON.stringify(body) },
   );
   expect(api.headers.get('x-error-detail')).toBe('hwid must name at most 5 HWIDs');
+  const [row] = (await listed()).rows;
+  expect(row).toMatchObject({ id, hwids: found.hwids?.slice(0, 5), hwidCount: 7 });
   const many = Array.from({ length: 501 }, (_, n) => `x${n}`).join(',');
   const over = { ...body, hwid: many };
   expect(await browser.refusal('send.notification', { at, body: over })).toBe('malformed');
+});
+
+test('a device that left since the search is refused: nothing goes to the others', async () => {
+  const { code, id: linkId } = await browser.get('links.add', { at, limit: 2, note: 'Leaving' });
+  for (const hwid of ['stays', 'leaves']) {
+    await call(app, '/install', null, { id: DOMAIN_HASH, installid: code, hwid, os_name: 'iOS' });
+  }
+  const search = { ...ANY, link: 'leaving' };
+  const found = await browser.get('send.find', { at, search });
+  const bodyTo = (hwids: string[] | null) => ({
+    ...{ ...form('x'), specific_device_toggle: true, hwid: hwids?.join(',') ?? '' },
+  });
+  expect(
+    (await browser.get('send.check', { at, kind: 'push', body: bodyTo(found.hwids) })).id,
+  ).toBe(0);
+  await call(app, '/api/delete-hwid', of, { install_code: code, hwid: 'leaves' });
+  const before = (await listed()).rows.length;
+  const body = bodyTo(found.hwids);
+  expect(await browser.refusal('send.notification', { at, body })).toBe('device_not_found');
+  expect((await listed()).rows).toHaveLength(before);
+  const again = await browser.get('send.find', { at, search });
+  expect(again.hwids).toEqual(['stays']);
+  expect(
+    (await browser.get('send.notification', { at, body: bodyTo(again.hwids) })).id,
+  ).toBeGreaterThan(0);
+  expect(linkId).toBeGreaterThan(0);
+});
+
+test('one that is scheduled has to wait for five minutes too', async () => {
+  const { opensAtMs } = await browser.get('send.opens', { at });
+  expect(opensAtMs).not.toBeNull();
+  const later = new Date(app.clock.nowMs() + 27 * 3_600_000).toISOString();
+  const when = { send_date: later.slice(0, 10), send_time: later.slice(11, 16) };
+  const body = { ...form('later', when), ...TO_ANDROID };
+  expect(await browser.refusal('send.check', { at, kind: 'push', body })).toBe('general_too_soon');
 });
 
 test('it says when the next message to all is accepted', async () => {

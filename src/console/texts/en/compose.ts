@@ -20,7 +20,7 @@ export const compose = {
   byOs: 'A system',
   byHwid: 'Some devices',
   hwids: 'HWIDs',
-  hwidsHint: 'Up to five, with commas.',
+  hwidsHint: 'With commas.',
   byFilter: 'By a filter',
   any: 'any',
   filterOs: 'System',
@@ -32,11 +32,12 @@ export const compose = {
   seenWithin: (days: number) => `in the last ${count(days, 'day', 'days')}`,
   unseenFor: (days: number) => `not for ${count(days, 'day', 'days')}`,
   finding: 'Searching',
+  findAgain: 'Search again',
   finds: (n: string, exact: number) => `Finds ${n} ${exact === 1 ? 'device' : 'devices'}.`,
   findsTooMany: (n: string, max: string) =>
     `Finds ${n} devices, which are too many: ${max} at most. Narrow the filter, or send to a system.`,
   opensIn: (time: string) =>
-    `The next message to all devices of a system is accepted in ${time}; it can be scheduled now.`,
+    `The next message to all devices of a system is accepted in ${time}, a scheduled one too.`,
   when: 'Time, in UTC+3',
   whenHint: 'Empty: at once.',
   reach: 'Reach',

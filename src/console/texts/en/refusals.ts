@@ -68,7 +68,8 @@ export const refusals = {
   webhook_save_error: 'The webhook could not be saved. Nothing was changed.',
   enterprise_required: 'Notifications need the Enterprise plan.',
   pro_required: 'Commands need the Pro or Enterprise plan.',
-  general_too_soon: 'A notification to all may be sent once in five minutes. Wait, or schedule it.',
+  general_too_soon:
+    'A notification to all may be sent once in five minutes. Wait: a scheduled one has to wait too.',
   message_too_large: 'The message is over 4096 bytes. Make its texts shorter.',
   device_not_found: 'A HWID is unknown here, or not on a link of yours. Nothing was sent.',
   no_devices_found: 'No device is among the targets. Nothing was sent.',

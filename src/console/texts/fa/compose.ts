@@ -22,7 +22,7 @@ export const compose: Like<typeof english> = {
   byOs: 'یک سیستم',
   byHwid: 'چند دستگاه',
   hwids: 'شناسه‌های HWID',
-  hwidsHint: 'تا پنج تا، با ویرگول.',
+  hwidsHint: 'با ویرگول.',
   byFilter: 'با پالایه',
   any: 'هر چه',
   filterOs: 'سیستم',
@@ -34,11 +34,12 @@ export const compose: Like<typeof english> = {
   seenWithin: (days) => `در ${number.format(days)} روز گذشته`,
   unseenFor: (days) => `${number.format(days)} روز دیده نشده`,
   finding: 'در حال جست‌وجو',
+  findAgain: 'جست‌وجوی دوباره',
   finds: (n) => `${n} دستگاه یافت شد.`,
   findsTooMany: (n, max) =>
     `${n} دستگاه یافت شد که بسیار است؛ بیشینه ${max} است. پالایه را تنگ‌تر کنید یا به سیستم بفرستید.`,
   opensIn: (time) =>
-    `پیام بعدی به همهٔ دستگاه‌های یک سیستم ${time} دیگر پذیرفته می‌شود؛ اکنون می‌توان زمان‌بندی‌اش کرد.`,
+    `پیام بعدی به همهٔ دستگاه‌های یک سیستم ${time} دیگر پذیرفته می‌شود؛ زمان‌بندی‌شده هم همین‌طور.`,
   when: 'زمان، به UTC+3',
   whenHint: 'خالی: بی‌درنگ.',
   reach: 'به چه کسانی می‌رسد',

@@ -58,7 +58,7 @@ export const refusals: Like<typeof english> = {
   webhook_save_error: 'Webhook 无法保存，未作任何更改。',
   enterprise_required: '发送通知需要 Enterprise 套餐。',
   pro_required: '发送命令需要 Pro 或 Enterprise 套餐。',
-  general_too_soon: '面向所有人的通知每五分钟只能发送一次。请稍候，或改为定时发送。',
+  general_too_soon: '面向所有人的通知每五分钟只能发送一次。请稍候；定时的也要等。',
   message_too_large: '消息超过 4096 字节，请缩短文字。',
   device_not_found: '有 HWID 未知，或不在您的链接上。未发送任何内容。',
   no_devices_found: '目标中没有设备。未发送任何内容。',
