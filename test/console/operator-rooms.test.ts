@@ -2,6 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
+import { ACT } from '../support/actor.ts';
 import { testChromium } from '../support/chromium.ts';
 import { type ConsoleSite, openTab, startConsoleSite, type Tab } from '../support/console-page.ts';
 import { makeWorld, type World } from '../support/console-world.ts';
@@ -116,3 +117,20 @@ testChromium(
     expect(page.url()).toEndWith(`/console?at=${world.own.code}`);
   },
 );
+
+testChromium('an observer is invited, and the last operator stays', async () => {
+  const words = en.accounts;
+  const page = await open('/console/accounts');
+  await page.getByRole('button', { name: en.staff.invite }).click();
+  const link = await page.locator('.secret .code').textContent();
+  expect(link).toContain(`${site.url}/console#invitation=`);
+  const { store } = site.app.core;
+  for (const { id, name } of await store.listMembers(null)) {
+    if (name !== 'olga') await store.removeRole(id, null, ACT);
+  }
+  await page.getByLabel(en.staff.roleOf('olga')).selectOption('observer');
+  await page.getByText(en.refusals.last_of_role).waitFor();
+  await page.getByLabel(en.staff.name).first().fill('somebody else');
+  await page.getByRole('button', { name: words.endSessions }).click();
+  await page.getByText(en.refusals.account_not_found).waitFor();
+});

@@ -146,6 +146,14 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./operator/figures.tsx')).FiguresPage,
   },
   {
+    path: '/console/accounts',
+    nameIn: ({ accounts }) => accounts.title,
+    icon: StaffIcon,
+    needs: 'accounts.list',
+    isOfAppliance: true,
+    load: async () => (await import('./operator/accounts.tsx')).AccountsPage,
+  },
+  {
     path: '/console/health',
     nameIn: ({ machine }) => machine.health,
     icon: HealthIcon,

@@ -1,4 +1,5 @@
 import { account } from './en/account.ts';
+import { accounts } from './en/accounts.ts';
 import { activity } from './en/activity.ts';
 import { command } from './en/command.ts';
 import { compose } from './en/compose.ts';
@@ -48,4 +49,5 @@ export const texts = {
   machine,
   records,
   delivery,
+  accounts,
 };

@@ -1,4 +1,5 @@
 import { account } from './fa/account.ts';
+import { accounts } from './fa/accounts.ts';
 import { activity } from './fa/activity.ts';
 import { command } from './fa/command.ts';
 import { compose } from './fa/compose.ts';
@@ -49,4 +50,5 @@ export const texts: Texts = {
   machine,
   records,
   delivery,
+  accounts,
 };

@@ -1,4 +1,5 @@
 import { account } from './ru/account.ts';
+import { accounts } from './ru/accounts.ts';
 import { activity } from './ru/activity.ts';
 import { command } from './ru/command.ts';
 import { compose } from './ru/compose.ts';
@@ -49,4 +50,5 @@ export const texts: Texts = {
   machine,
   records,
   delivery,
+  accounts,
 };

@@ -1,5 +1,6 @@
 import type { Texts } from './texts.ts';
 import { account } from './zh/account.ts';
+import { accounts } from './zh/accounts.ts';
 import { activity } from './zh/activity.ts';
 import { command } from './zh/command.ts';
 import { compose } from './zh/compose.ts';
@@ -49,4 +50,5 @@ export const texts: Texts = {
   machine,
   records,
   delivery,
+  accounts,
 };

@@ -10,6 +10,7 @@ import { linkCalls } from './link-calls.ts';
 import { linkFileCalls } from './link-file-calls.ts';
 import { linkPanelCalls } from './link-panel-calls.ts';
 import { messageCalls } from './message-calls.ts';
+import { operatorAccountCalls } from './operator-account-calls.ts';
 import { operatorDeliveryCalls } from './operator-delivery-calls.ts';
 import { operatorMachineCalls } from './operator-machine-calls.ts';
 import { operatorProviderCalls } from './operator-provider-calls.ts';
@@ -38,6 +39,7 @@ export const CALLS = {
   ...operatorMachineCalls,
   ...operatorRecordCalls,
   ...operatorDeliveryCalls,
+  ...operatorAccountCalls,
 } satisfies Record<CallName, AnyCall>;
 
 type Calls = typeof CALLS;

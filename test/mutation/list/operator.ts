@@ -100,6 +100,14 @@ export const operatorFiles: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/console/operator-account-calls.ts',
+    tests: ['test/http/console/operator-accounts.test.ts'],
+    changes: [
+      ['isFresh(signedIn, nowMs) ?', 'isFresh(signedIn, 0) ?'],
+      ["given.role === 'operator' ? stale(caller) : null", 'null'],
+    ],
+  },
+  {
     file: 'src/console/pages/operator/providers.tsx',
     tests: ['test/console/operator.test.ts'],
     changes: [["go('/console', { at: code })", "go('/console', { at: null })"]],

@@ -1,0 +1,52 @@
+/** Calls of the console: the accounts of operators and observers, and the way back into each. */
+
+import { endAllSessions, resetAccount } from '../../core/account/operator.ts';
+import { isFresh } from '../../core/account/session.ts';
+import { invite } from '../../core/account/sign-in.ts';
+import { actAt } from '../../core/audit/entry.ts';
+import { fromStore, isRefused, Refused } from '../../core/outcome.ts';
+import { APPLIANCE_ROLES } from '../../core/port/account.ts';
+import { type Owner, ownerCall } from './call.ts';
+import { anyOf, id, inputOf, text } from './inputs.ts';
+
+const role = anyOf(APPLIANCE_ROLES);
+
+/** Refuses what gives away rights unless the sign-in was lately. */
+const stale = ({ signedIn, nowMs }: Owner) =>
+  isFresh(signedIn, nowMs) ? null : new Refused('sign_in_afresh');
+
+export const operatorAccountCalls = {
+  'accounts.list': ownerCall(inputOf({}), async ({ core, signedIn }) => {
+    const all = await core.store.listMembers(null);
+    return all.map((one) => ({ ...one, isThis: one.id === signedIn.account?.id }));
+  }),
+  'accounts.invite': ownerCall(inputOf({ role }), async (caller, given) => {
+    const refusal = stale(caller);
+    if (refusal !== null) return refusal;
+    const secret = await invite(caller.core, { providerId: null, role: given.role }, caller.nowMs);
+    return isRefused(secret) ? secret : { secret };
+  }),
+  'accounts.change-role': ownerCall(inputOf({ id, role }), async (caller, given) => {
+    const refusal = given.role === 'operator' ? stale(caller) : null;
+    if (refusal !== null) return refusal;
+    const { core, nowMs } = caller;
+    const grant = { providerId: null, role: given.role };
+    return fromStore(await core.store.changeRole(given.id, grant, actAt(core, nowMs)));
+  }),
+  'accounts.remove': ownerCall(inputOf({ id }), async ({ core, nowMs }, given) =>
+    fromStore(await core.store.removeRole(given.id, null, actAt(core, nowMs))),
+  ),
+  'accounts.end-sessions': ownerCall(
+    inputOf({ name: text(64) }),
+    async ({ core, nowMs }, { name }) => {
+      const count = await endAllSessions(core, name, nowMs);
+      return isRefused(count) ? count : { count };
+    },
+  ),
+  'accounts.reset': ownerCall(inputOf({ name: text(64) }), async (caller, { name }) => {
+    const refusal = stale(caller);
+    if (refusal !== null) return refusal;
+    const secret = await resetAccount(caller.core, name, caller.nowMs);
+    return isRefused(secret) ? secret : { secret };
+  }),
+};
