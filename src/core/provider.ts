@@ -5,6 +5,7 @@ import type { Core } from './core.ts';
 import { readAuthKey, readProviderCode } from './formats.ts';
 import { fromStore, isRefused, Refused } from './outcome.ts';
 import { after, type Maybe } from './port/maybe.ts';
+import type { OwnPage } from './port/my.ts';
 import type { Plan, Provider } from './port/provider.ts';
 import type { Scope } from './port/provider-key.ts';
 import type { OwnRideTerms } from './port/ride.ts';
@@ -127,7 +128,7 @@ type OwnTerms = OwnPolicy & OwnRideTerms;
 export async function changePolicy(
   core: Core,
   provider: Provider,
-  change: Partial<OwnTerms>,
+  change: Partial<OwnTerms & OwnPage>,
   nowMs: number,
 ): Promise<OwnTerms> {
   if (Object.keys(change).length === 0) return provider;

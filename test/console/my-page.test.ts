@@ -2,10 +2,11 @@
 
 import { expect } from 'bun:test';
 import type { Browser } from 'playwright-core';
+import { texts as en } from '../../src/console/texts/en.ts';
 import { ACT } from '../support/actor.ts';
-import { call, startTestApp, type TestApp } from '../support/app.ts';
+import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { openPage, startChromium, testChromium } from '../support/chromium.ts';
-import { faultsOf } from '../support/console-page.ts';
+import { faultsOf, openTab, startConsoleSite } from '../support/console-page.ts';
 import { addLink, HASH, LINK, seedShop } from '../support/shop.ts';
 
 const MODELS = [
@@ -89,3 +90,30 @@ async function freeAPlace(browser: Browser, app: TestApp): Promise<void> {
   expect(await page.locator('summary').count()).toBe(0);
   expect(troubles).toEqual([]);
 }
+
+testChromium(
+  'the provider switches the page on in the console',
+  async () => {
+    const site = await startConsoleSite();
+    try {
+      const { code, authKey } = await seedProvider(site.app);
+      const signIn = ['session.key', { code, key: authKey }] as const;
+      const { page, troubles } = await openTab(site, [...signIn], '/console/userpage');
+      const words = en.userPage;
+      await page.getByLabel(words.state).selectOption('on');
+      await page.getByLabel(words.name).fill('Northwind <b>');
+      await page.getByLabel(words.color).fill('#0f766e');
+      const shots = process.env['MY_SHOTS'];
+      if (shots) await page.screenshot({ path: `${shots}/userpage.png` });
+      await page.getByRole('button', { name: words.save }).click();
+      await page.getByText(words.saved).waitFor();
+      expect(await site.app.core.store.findProvider(code)).toMatchObject({
+        ...{ my: 1, myName: 'Northwind <b>', myColor: '#0f766e', supportUrl: null },
+      });
+      expect(troubles).toEqual([]);
+    } finally {
+      await site.close();
+    }
+  },
+  60_000,
+);

@@ -20,6 +20,7 @@ import {
   ProvidersIcon,
   SettingsIcon,
   StaffIcon,
+  UserPageIcon,
   WebhooksIcon,
 } from '../parts/icons.tsx';
 import type { Texts } from '../texts/texts.ts';
@@ -83,6 +84,13 @@ export const PAGES: readonly PageEntry[] = [
     icon: DomainsIcon,
     needs: 'domains.list',
     load: async () => (await import('./domains.tsx')).DomainsPage,
+  },
+  {
+    path: '/console/userpage',
+    nameIn: ({ userPage }) => userPage.title,
+    icon: UserPageIcon,
+    needs: 'page.show',
+    load: async () => (await import('./userpage.tsx')).UserPagePage,
   },
   {
     path: '/console/webhooks',

@@ -9,7 +9,7 @@ import { Field, Form } from '../parts/form.tsx';
 import { date, number, time } from '../parts/format.ts';
 import { CloseIcon } from '../parts/icons.tsx';
 import { jobsChanged } from '../parts/job.tsx';
-import { FinalLink } from '../parts/link-final.tsx';
+import { FinalLink, LinkQr } from '../parts/link-final.tsx';
 import { ACTIVE, type Acts, LIMIT_MAX, RefusedRow } from '../parts/link-refused.tsx';
 import { useLive } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
@@ -209,6 +209,13 @@ function Body({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
         </section>
       )}
       <FinalLink key={shown.code} at={at} id={shown.id} />
+      {shown.pageUrl !== null && (
+        <section>
+          <h3>{words.page}</h3>
+          <p class="hint">{words.pageHint}</p>
+          <LinkQr text={shown.pageUrl} label={words.pageQr} />
+        </section>
+      )}
     </>
   );
 }

@@ -12,11 +12,34 @@ import { QrCode, qrFiles } from './qr.tsx';
 
 type Forms = Got<'links.final'>;
 
+/** A text as a QR code, to be read, copied and kept. */
+export function LinkQr({ text, label }: { text: string; label: string }) {
+  const files = useMemo(() => qrFiles(text), [text]);
+  return (
+    <>
+      <QrCode text={text} label={label} />
+      <bdi class="code">{text}</bdi>
+      <div class="actions">
+        <Copy text={() => text} />
+        {files && (
+          <>
+            <a class="button" download="link.svg" href={files.svg}>
+              SVG
+            </a>
+            <a class="button" download="link.png" href={files.png}>
+              PNG
+            </a>
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
 function Shown({ forms }: { forms: Forms }) {
   const words = texts.link;
   const chosen = useSignal<string>(forms[0]?.app ?? '');
   const text = forms.find(({ app }) => app === chosen.value)?.text ?? '';
-  const files = useMemo(() => qrFiles(text), [text]);
   return (
     <div class="final">
       <select
@@ -32,21 +55,7 @@ function Shown({ forms }: { forms: Forms }) {
           </option>
         ))}
       </select>
-      <QrCode text={text} label={words.qr} />
-      <bdi class="code">{text}</bdi>
-      <div class="actions">
-        <Copy text={() => text} />
-        {files && (
-          <>
-            <a class="button" download="link.svg" href={files.svg}>
-              SVG
-            </a>
-            <a class="button" download="link.png" href={files.png}>
-              PNG
-            </a>
-          </>
-        )}
-      </div>
+      <LinkQr text={text} label={words.qr} />
     </div>
   );
 }

@@ -20,6 +20,7 @@ import { refusals } from './en/refusals.ts';
 import { shell } from './en/shell.ts';
 import { signIn } from './en/sign-in.ts';
 import { staff } from './en/staff.ts';
+import { userPage } from './en/user-page.ts';
 import { webhooks } from './en/webhooks.ts';
 
 export const texts = {
@@ -42,6 +43,7 @@ export const texts = {
   copying,
   domains,
   webhooks,
+  userPage,
   staff,
   activity,
   palette,

@@ -20,6 +20,7 @@ import { refusals } from './fa/refusals.ts';
 import { shell } from './fa/shell.ts';
 import { signIn } from './fa/sign-in.ts';
 import { staff } from './fa/staff.ts';
+import { userPage } from './fa/user-page.ts';
 import { webhooks } from './fa/webhooks.ts';
 import type { Texts } from './texts.ts';
 
@@ -43,6 +44,7 @@ export const texts: Texts = {
   copying,
   domains,
   webhooks,
+  userPage,
   staff,
   activity,
   palette,

@@ -20,6 +20,7 @@ import { refusals } from './ru/refusals.ts';
 import { shell } from './ru/shell.ts';
 import { signIn } from './ru/sign-in.ts';
 import { staff } from './ru/staff.ts';
+import { userPage } from './ru/user-page.ts';
 import { webhooks } from './ru/webhooks.ts';
 import type { Texts } from './texts.ts';
 
@@ -43,6 +44,7 @@ export const texts: Texts = {
   copying,
   domains,
   webhooks,
+  userPage,
   staff,
   activity,
   palette,

@@ -21,6 +21,7 @@ import { refusals } from './zh/refusals.ts';
 import { shell } from './zh/shell.ts';
 import { signIn } from './zh/sign-in.ts';
 import { staff } from './zh/staff.ts';
+import { userPage } from './zh/user-page.ts';
 import { webhooks } from './zh/webhooks.ts';
 
 export const texts: Texts = {
@@ -43,6 +44,7 @@ export const texts: Texts = {
   copying,
   domains,
   webhooks,
+  userPage,
   staff,
   activity,
   palette,

@@ -68,6 +68,8 @@ export const RIGHTS = {
   'domains.list': right('provider', ...LOOK),
   'domains.add': right('provider', 'owner', 'operator'),
   'domains.delete': right('provider', 'owner', 'operator'),
+  'page.show': right('provider', ...LOOK),
+  'page.set': right('provider', 'owner', 'operator'),
   'send.preview': right('provider', 'owner', 'sender', 'operator'),
   'send.check': right('provider', 'owner', 'sender', 'operator'),
   'send.notification': right('provider', 'owner', 'sender', 'operator'),

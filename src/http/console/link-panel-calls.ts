@@ -5,7 +5,9 @@ import { APPS, finalLink, readSubscriptionUrl } from '../../core/final-link.ts';
 import { readInstallLimit, readNote } from '../../core/formats.ts';
 import { removeInstall, updateInstall } from '../../core/install.ts';
 import { lookAtLink } from '../../core/link-look.ts';
+import { pageUrlOf } from '../../core/my.ts';
 import { isRefused, malformed, Refused } from '../../core/outcome.ts';
+import { INSTALL_ACTIVE } from '../../core/port/install.ts';
 import { staffCall } from './call.ts';
 import { atProvider, id, nullable, text } from './inputs.ts';
 import { unpaid } from './paid.ts';
@@ -22,6 +24,9 @@ export const linkPanelCalls = {
       ...{ limit: link.installLimit, deviceCount: link.deviceCount, nowMs },
       ...{ createdAtMs: link.createdAtMs, hasKey: link.hasSubscriptionKey },
       ...{ policy, ...more },
+      /** The page of its user; null: there is none, or no setting has its address. */
+      pageUrl:
+        link.status === INSTALL_ACTIVE ? pageUrlOf(core, provider, link.installCode, nowMs) : null,
     };
   }),
   'links.edit': staffCall(

@@ -19,6 +19,7 @@ import { overviewCalls } from './overview-calls.ts';
 import { sendCalls } from './send-calls.ts';
 import { accountCalls, sessionCalls } from './session-calls.ts';
 import { staffCalls } from './staff-calls.ts';
+import { userPageCalls } from './user-page-calls.ts';
 import { webhookCalls } from './webhook-calls.ts';
 
 export const CALLS = {
@@ -35,6 +36,7 @@ export const CALLS = {
   ...staffCalls,
   ...sendCalls,
   ...webhookCalls,
+  ...userPageCalls,
   ...operatorProviderCalls,
   ...operatorMachineCalls,
   ...operatorRecordCalls,

@@ -1,0 +1,99 @@
+/** The page of users: switched on here, with the provider's own name, colour and support link. */
+
+import { useSignal } from '@preact/signals';
+import type { Got } from '../../http/console/table.ts';
+import { call } from '../call.ts';
+import { Field, Form, Select } from '../parts/form.tsx';
+import { number } from '../parts/format.ts';
+import { Status, useLoaded } from '../parts/loaded.tsx';
+import { may, texts } from '../state.ts';
+
+type Shown = Got<'page.show'>;
+
+/** The colour of a page that has none of its own. */
+const USUAL = '#2456c9';
+
+function Settings({ at, shown, onSaved }: { at: string; shown: Shown; onSaved: () => unknown }) {
+  const words = texts.userPage;
+  const isSaved = useSignal(false);
+  return (
+    <>
+      <Form
+        submit={words.save}
+        keeps
+        onSubmit={async ({ on, name = '', color = '', supportUrl = '' }) => {
+          isSaved.value = false;
+          const own = color === USUAL ? '' : color;
+          await call('page.set', { at, isOn: on === 'on', name, color: own, supportUrl });
+          isSaved.value = true;
+          await onSaved();
+        }}
+      >
+        <Select
+          label={words.state}
+          name="on"
+          value={shown.isOn ? 'on' : 'off'}
+          options={[
+            ['off', words.off],
+            ['on', words.on],
+          ]}
+        />
+        <Field
+          label={words.name}
+          hint={words.nameHint}
+          name="name"
+          maxLength={64}
+          dir="auto"
+          defaultValue={shown.name ?? ''}
+        />
+        <Field label={words.color} name="color" type="color" defaultValue={shown.color ?? USUAL} />
+        <Field
+          label={words.support}
+          hint={words.supportHint}
+          name="supportUrl"
+          maxLength={255}
+          dir="ltr"
+          autocomplete="off"
+          defaultValue={shown.supportUrl ?? ''}
+        />
+      </Form>
+      <p role="status" class="good" hidden={!isSaved.value}>
+        {words.saved}
+      </p>
+    </>
+  );
+}
+
+export function UserPagePage({ at }: { at: string }) {
+  const words = texts.userPage;
+  const loaded = useLoaded((signal) => call('page.show', { at }, signal), at);
+  const shown = loaded.value.value;
+  return (
+    <>
+      <h1>{words.title}</h1>
+      <p class="hint">{words.what}</p>
+      <Status of={loaded}>
+        {shown && (
+          <section class="card">
+            {shown.isForbidden && <p class="notice">{words.forbidden}</p>}
+            {may('page.set') ? (
+              <Settings key={at} at={at} shown={shown} onSaved={() => loaded.load()} />
+            ) : (
+              <p>{shown.isOn ? words.on : words.off}</p>
+            )}
+            <p class="hint">{words.coolDown(number(shown.coolDownHours))}</p>
+            {shown.previewUrl === null ? (
+              <p class="hint">{words.noPreview}</p>
+            ) : (
+              <p>
+                <a class="button" href={shown.previewUrl} target="_blank" rel="noreferrer">
+                  {words.preview}
+                </a>
+              </p>
+            )}
+          </section>
+        )}
+      </Status>
+    </>
+  );
+}

@@ -1,0 +1,18 @@
+export const userPage = {
+  title: 'Page of users',
+  what: 'The user of a link sees its devices there and frees a place, without an account.',
+  state: 'The page',
+  on: 'On: the users of all links have it',
+  off: 'Off: no user has it',
+  name: 'Name at its head',
+  nameHint: 'As your users know you. Empty: no name.',
+  color: 'Colour',
+  support: 'Support link',
+  supportHint: 'A page, or a chat such as tg://resolve?domain=… It is also a button in apps.',
+  save: 'Save',
+  saved: 'Saved.',
+  forbidden: 'The operator of this server has switched the page off for everybody.',
+  coolDown: (hours: string) => `A user frees one place in ${hours} hours at most.`,
+  preview: 'Open the page of the newest link',
+  noPreview: 'A preview is here once the page is on, a link is there, and its address is known.',
+};
