@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
-import { number } from '../parts/format.ts';
+import { kept, number } from '../parts/format.ts';
 import { texts, wordsFor } from '../state.ts';
 
 type Shown = Got<'messages.show'>;
@@ -62,9 +62,11 @@ interface BarProps {
   look: 'good' | 'bad' | 'soft';
 }
 
+const percents = kept((tag) => new Intl.NumberFormat(tag, { style: 'percent' }));
+
 function Bar({ look, most, name, text, value }: BarProps) {
   const share = most === 0 ? 0 : Math.min(1, value / most);
-  const percent = new Intl.NumberFormat(texts.tag, { style: 'percent' }).format(share);
+  const percent = percents().format(share);
   return (
     <div class="funnel-row">
       <dt>{name}</dt>

@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals';
 import type { Got } from '../../http/console/table.ts';
 import { actionName, systemsOf } from '../pages/message-words.tsx';
 import { go, texts, wordsFor } from '../state.ts';
+import { kept, time } from './format.ts';
 
 /** An entry; of the appliance's log, with the provider that it concerns. */
 type Entry = Got<'activity.list'>['rows'][number] & { provider?: string | null };
@@ -42,8 +43,7 @@ const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 function factText(fact: Fact): string {
   if (fact === null || fact === undefined) return texts.activity.nothing;
   if (typeof fact !== 'string' || !ISO_TIME.test(fact)) return `${fact}`;
-  const style = { dateStyle: 'medium', timeStyle: 'short' } as const;
-  return new Intl.DateTimeFormat(texts.tag, style).format(new Date(fact));
+  return time(Date.parse(fact));
 }
 
 /** The changed fields of an entry; the sentence says the status of messages already. */
@@ -94,15 +94,16 @@ function recordOf({
   return isMessage ? ['/console/messages', { ...where, message: `${id}` }] : null;
 }
 
+const clocks = kept((tag) => new Intl.DateTimeFormat(tag, { timeStyle: 'short' }));
+
 function Item({ entry }: { entry: Entry }) {
   const words = texts.activity;
   const unlisted = Number(entry.object['unlisted_before'] ?? 0);
   const sentence = words.sentences[entry.action](aboutOf(entry));
   const record = recordOf(entry);
-  const clock = new Intl.DateTimeFormat(texts.tag, { timeStyle: 'short' });
   return (
     <li>
-      <time dateTime={new Date(entry.atMs).toISOString()}>{clock.format(entry.atMs)}</time>
+      <time dateTime={new Date(entry.atMs).toISOString()}>{clocks().format(entry.atMs)}</time>
       <div>
         {record === null ? (
           <p dir="auto">{sentence}</p>

@@ -3,25 +3,39 @@
 import { texts } from '../state.ts';
 import { agentIn } from './agent.ts';
 
-export const number = (value: number) => new Intl.NumberFormat(texts.tag).format(value);
+/** Keeps what `make` made for the language: a formatter takes a hundred times what it formats. */
+export function kept<T>(make: (tag: string) => T): () => T {
+  let made: { tag: string; it: T } | null = null;
+  return () => {
+    if (made?.tag !== texts.tag) made = { tag: texts.tag, it: make(texts.tag) };
+    return made.it;
+  };
+}
 
-export const date = (ms: number) =>
-  new Intl.DateTimeFormat(texts.tag, { dateStyle: 'medium' }).format(ms);
+const numbers = kept((tag) => new Intl.NumberFormat(tag));
+const dates = kept((tag) => new Intl.DateTimeFormat(tag, { dateStyle: 'medium' }));
+const times = kept(
+  (tag) => new Intl.DateTimeFormat(tag, { dateStyle: 'medium', timeStyle: 'short' }),
+);
+const sizes = kept((tag) => {
+  const megabyte = { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 } as const;
+  return new Intl.NumberFormat(tag, megabyte);
+});
+const days = kept(
+  (tag) => new Intl.DateTimeFormat(tag, { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+);
 
-export const time = (ms: number) =>
-  new Intl.DateTimeFormat(texts.tag, { dateStyle: 'medium', timeStyle: 'short' }).format(ms);
+export const number = (value: number) => numbers().format(value);
+
+export const date = (ms: number) => dates().format(ms);
+
+export const time = (ms: number) => times().format(ms);
 
 /** Bytes in megabytes, to a tenth. */
-export const megabytes = (bytes: number) =>
-  new Intl.NumberFormat(texts.tag, {
-    ...{ style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 },
-  }).format(bytes / 1_000_000);
+export const megabytes = (bytes: number) => sizes().format(bytes / 1_000_000);
 
 /** A UTC day, `2026-11-23`, in a few letters. */
-export const day = (text: string) =>
-  new Intl.DateTimeFormat(texts.tag, { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(
-    Date.parse(text),
-  );
+export const day = (text: string) => days().format(Date.parse(text));
 
 /** What a browser calls itself, in two words. */
 export function agent(text: string): string {

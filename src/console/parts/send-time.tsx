@@ -1,21 +1,26 @@
 /** Times of sends: in UTC+3, as the API has them, and in the zone of the viewer. */
 
 import { texts } from '../state.ts';
+import { date, kept, time } from './format.ts';
 
 /** POSIX turns the sign around: this is UTC+3. */
 const UTC3 = 'Etc/GMT-3';
-const STYLE = { dateStyle: 'medium', timeStyle: 'short' } as const;
+const [timeStyle, dateStyle] = ['short', 'medium'] as const;
+
+const theirTimes = kept(
+  (tag) => new Intl.DateTimeFormat(tag, { dateStyle, timeStyle, timeZone: UTC3 }),
+);
+const theirDates = kept((tag) => new Intl.DateTimeFormat(tag, { dateStyle, timeZone: UTC3 }));
+const clocks = kept((tag) => new Intl.DateTimeFormat(tag, { timeStyle }));
 
 export function SendTime({ ms }: { ms: number }) {
-  const text = (style: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(texts.tag, style).format(ms);
-  const [theirs, own] = [text({ ...STYLE, timeZone: UTC3 }), text(STYLE)];
-  const isSameDay = text({ dateStyle: 'medium', timeZone: UTC3 }) === text({ dateStyle: 'medium' });
+  const [theirs, own] = [theirTimes().format(ms), time(ms)];
+  const isSameDay = theirDates().format(ms) === date(ms);
   return (
     <time class="send-time" dateTime={new Date(ms).toISOString()}>
       <span>{texts.messages.utc3(theirs)}</span>
       {own !== theirs && (
-        <small>{texts.messages.yours(isSameDay ? text({ timeStyle: 'short' }) : own)}</small>
+        <small>{texts.messages.yours(isSameDay ? clocks().format(ms) : own)}</small>
       )}
     </time>
   );

@@ -8,6 +8,11 @@ export const roomFiles: readonly MutatedFile[] = [
     changes: [['/^[a-z][a-z0-9+.-]*:\\/\\//i.test(text) ? text : ', '']],
   },
   {
+    file: 'src/console/parts/format.ts',
+    tests: ['test/console/idle.test.ts'],
+    changes: [['if (made?.tag !== texts.tag) made', 'made']],
+  },
+  {
     file: 'src/console/parts/setup.tsx',
     tests: ['test/console/rooms.test.ts'],
     changes: [["new: 'link'", "new: ''"]],
