@@ -2,7 +2,8 @@
  * The console in Chromium: its first paint, and what scrolling and searching among many links cost
  * the page and another caller of the API.
  *
- *   bun bench/console.ts [--executable dist/gatepost] [--links 100000] [--rounds 5] [--locale zh-CN]
+ *   bun bench/console.ts [--executable dist/gatepost] [--links 100000] [--rounds 5]
+ *     [--locale zh-CN]
  *
  * | Figure | How |
  * |---|---|
@@ -11,8 +12,8 @@
  * | another caller | one that asks for a list of domains each 2 ms, before and meanwhile |
  *
  * Prints the figures and fails where one is over its bound. Writes nothing to the repository. The
- * server and the caller are on one core, the page on the other; what else runs there shows. Texts are
- * compared slowest in Chinese.
+ * server and the caller are on one core, the page on the other; what else runs there shows. Texts
+ * are compared slowest in Chinese.
  */
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

@@ -15,8 +15,6 @@ const PAGE_COUNT = 100;
 const PAGE_COUNT_MAX = 1_000;
 /** Rows that are sorted in before the page may breathe: a Chinese comparison takes 10 us. */
 const SORTED_AT_ONCE = 64;
-/** The time for which the page is held at most, ms. */
-const HOLD_MS = 8;
 /** Most ids that one call is asked for. */
 const IDS_MAX = 200;
 
@@ -166,12 +164,8 @@ export class LinkList {
       this.rows.push(...rows);
       return;
     }
-    let heldFromMs = performance.now();
     for (let from = 0; from < rows.length; from += SORTED_AT_ONCE) {
-      if (performance.now() - heldFromMs > HOLD_MS) {
-        await breathe();
-        heldFromMs = performance.now();
-      }
+      await breathe();
       // Meanwhile some may have gone.
       const some = rows.slice(from, from + SORTED_AT_ONCE).filter(({ id }) => this.#byId.has(id));
       this.rows = merged(this.rows, some.toSorted(compare), compare);
