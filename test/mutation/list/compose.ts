@@ -39,7 +39,7 @@ export const composeFiles: readonly MutatedFile[] = [
   },
   {
     file: 'src/console/parts/send-form.tsx',
-    tests: ['test/console/compose-check.test.ts'],
+    tests: ['test/console/compose-filter.test.ts'],
     changes: [
       ['if (unready) {', 'if (false) {'],
       ['isMany.value = isOverApi(currentTarget.value);', ''],
