@@ -10,6 +10,7 @@ import {
 } from '../../core/account/session.ts';
 import type { Passwords } from '../../core/account/sign-in.ts';
 import { actingAs } from '../../core/core.ts';
+import { readProviderCode } from '../../core/formats.ts';
 import { REQUEST_BOUNDS } from '../../core/json-input.ts';
 import { isRefused, malformed, Refused } from '../../core/outcome.ts';
 import type { Provider } from '../../core/port/provider.ts';
@@ -20,6 +21,7 @@ import { dropBody, readBody } from '../request/body.ts';
 import { type CallDeps, CallerGone } from '../request/call.ts';
 import type { Appliance } from './appliance.ts';
 import type { AnyCall, Caller } from './call.ts';
+import { hasOddText } from './inputs.ts';
 import { type Connection, INSECURE, isOwnPage, sessionCookie, siteOf, tokenIn } from './site.ts';
 import { pathOf, RECORDS } from './table.ts';
 import { Visits } from './visits.ts';
@@ -110,6 +112,7 @@ function answering(
     if (provider instanceof Refused) return provider;
     const misfit = input.Errors(given).First();
     if (misfit) return malformed(`${misfit.path.slice(1) || 'the body'}: ${misfit.message}`);
+    if (hasOddText(given)) return malformed('a text has a NUL, or half a character');
     if (record.kind === 'account' && signedIn?.account === null) return new Refused('no_account');
     const agent = request.headers.get('user-agent') ?? '';
     const actor = () => {
@@ -136,9 +139,9 @@ function answering(
     given: Readonly<Record<string, unknown>>,
   ): Promise<Provider | null | Refused<'no_right'>> {
     const grants = signedIn?.grants ?? [];
-    const { at } = given;
-    const isStaff = record.kind === 'staff' && typeof at === 'string';
-    const provider = isStaff ? await core.store.findProvider(at) : null;
+    const code = readProviderCode(given['at']);
+    const isKnown = record.kind === 'staff' && !isRefused(code);
+    const provider = isKnown ? await core.store.findProvider(code) : null;
     // An unknown provider is answered as one of others.
     if (record.kind === 'staff' && provider === null) return new Refused('no_right');
     return mayCall(name, grants, provider?.id ?? null) ? provider : new Refused('no_right');

@@ -13,6 +13,16 @@ export const atProvider = <P extends TProperties>(properties: P) =>
   inputOf({ at: text(8), ...properties });
 
 export const text = (maxLength: number) => Type.String({ maxLength });
+
+/** PostgreSQL has no NUL, and no encoding has half a character. */
+const ODD = /[\0\p{Cs}]/u;
+
+/** Returns whether a value has a text that cannot be stored; bodies of sends have own rules. */
+export function hasOddText(value: unknown): boolean {
+  if (typeof value === 'string') return ODD.test(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([name, one]) => name !== 'body' && hasOddText(one));
+}
 export const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 export const nullable = <S extends Parameters<typeof Type.Optional>[0]>(schema: S) =>
   Type.Union([schema, Type.Null()]);

@@ -64,7 +64,7 @@ export const linkPanelCalls = {
       if (link?.providerId !== provider.id) return new Refused('install_not_found');
       const url = readSubscriptionUrl(given.url);
       if (url === null) return malformed('url must be an http or https address without a user');
-      const title = given.title?.trim().toWellFormed() || null;
+      const title = given.title?.trim() || null;
       const subscription = { url, title, installCode: link.installCode };
       return APPS.map((app) => ({ app, text: finalLink(app, subscription) }));
     },

@@ -7,7 +7,8 @@
 import { mayCall } from '../../core/account/roles.ts';
 import { lookSignedIn, type SignedIn } from '../../core/account/session.ts';
 import { Changes } from '../../core/changes.ts';
-import { Refused } from '../../core/outcome.ts';
+import { readProviderCode } from '../../core/formats.ts';
+import { isRefused, Refused } from '../../core/outcome.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { reportFault } from '../interpreter.ts';
@@ -93,8 +94,8 @@ export class LiveStreams {
     const token = tokenIn(request);
     const signedIn = await lookSignedIn(core, token, clock.nowMs());
     if (signedIn === null) return new Refused('signed_out');
-    const at = valueIn(parseQuery(request.url, false), 'at');
-    const provider = typeof at === 'string' ? await core.store.findProvider(at) : null;
+    const at = readProviderCode(valueIn(parseQuery(request.url, false), 'at'));
+    const provider = isRefused(at) ? null : await core.store.findProvider(at);
     if (provider === null || !mayWatch(signedIn, provider)) return new Refused('no_right');
     const { accountId, id: sessionId } = signedIn.session;
     const owner = accountId === null ? `provider ${provider.id}` : `account ${accountId}`;

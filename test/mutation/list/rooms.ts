@@ -44,6 +44,12 @@ export const roomFiles: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/console/inputs.ts',
+    tests: ['test/http/console/odd-text.test.ts'],
+    store: 'postgres',
+    changes: [['return ODD.test(value);', 'return false;']],
+  },
+  {
     file: 'src/http/console/answer.ts',
     tests: ['test/http/console/send.test.ts', 'test/http/console/link-files.test.ts'],
     changes: [
