@@ -1,7 +1,8 @@
 /** The composition root: puts the parts of the program together. */
 
-import { type ApplianceParts, makeAppliance } from './appliance.ts';
+import { type ApplianceParts, makeAppliance, serverFlags } from './appliance.ts';
 import { backUpBeforeMigration } from './backup/before-migration.ts';
+import { BackupDesk } from './backup/desk.ts';
 import { addScheduledBackup, backupByChild, clearUp, newestScheduled } from './backup/shelf.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Change, changeBetween, type LoadedConfig, withLiveSettings } from './config/load.ts';
@@ -33,7 +34,7 @@ import { openMonitor } from './open-monitor.ts';
 import { OperatorError } from './operator-error.ts';
 import { readAuthorities } from './outgoing/authorities.ts';
 import { Outgoing } from './outgoing/outgoing.ts';
-import { ownCommand, runOwn } from './own-program.ts';
+import { ownCommand, type RunOwn, runOwn } from './own-program.ts';
 import { checkDataDirectory } from './permissions.ts';
 import { type Part, stopInOrder } from './stopping.ts';
 import { startTls } from './tls/tls.ts';
@@ -164,13 +165,21 @@ type Known = 'loaded' | 'startedAtMs' | 'readiness' | 'certificateExpiresAtMs';
 function startAppliance(
   { settings, tallies, log, parts, gateways }: Beginning,
   known: Pick<ApplianceParts, Known>,
+  job: BackupJob,
 ): Appliance {
   const stopping = new AbortController();
   parts.push({ name: 'checks', stop: async () => stopping.abort() });
   const { loopLagSeconds } = tallies;
   const more = { node: nodeNameOf(settings), loopLagSeconds, run: runOwn, log };
   const pushSender = gateways.sender;
-  return makeAppliance({ ...known, ...more, pushSender, stopping: stopping.signal });
+  const { signal } = stopping;
+  const command: RunOwn = (words, until) =>
+    runOwn([...words, ...serverFlags(known.loaded())], until);
+  const copy = backupByChild(ownCommand());
+  const isFile = settings.databaseUrl === null;
+  const desk = { settings, job, copy, command, stopping: signal };
+  const backups = isFile ? new BackupDesk(desk) : null;
+  return makeAppliance({ ...known, ...more, pushSender, backups, stopping: signal });
 }
 
 /** Deletes leftovers, and logs what an operator should know of folders and environment. */
@@ -223,9 +232,8 @@ async function startParts(beginning: Beginning): Promise<App> {
   const listenOptions = { host: settings.host, port: settings.port, tls: tls?.first ?? null };
   await bindUpstreams(core, settings.gateUpstreams, clock, log);
   const providerIdOf = providerIds.of;
-  const appliance = startAppliance(beginning, {
-    ...{ loaded: () => current, startedAtMs, readiness, certificateExpiresAtMs },
-  });
+  const known = { loaded: () => current, startedAtMs, readiness, certificateExpiresAtMs };
+  const appliance = startAppliance(beginning, known, backups);
   const server = await startServer({
     ...{ core, clock, log, settings, eventSenders, providerIdOf, consoleFiles: consoleFiles() },
     appliance,

@@ -27,6 +27,7 @@ export interface ApplianceParts {
   certificateExpiresAtMs(): number | null;
   run: RunOwn;
   pushSender: Appliance['pushSender'];
+  backups: Appliance['backups'];
   log: Log;
   /** Aborts when the server stops. */
   stopping: AbortSignal;
@@ -46,7 +47,7 @@ export function makeAppliance(parts: ApplianceParts): Appliance {
         isDatabaseFile: loaded().config.databaseUrl === null,
       };
     },
-    pushSender: parts.pushSender,
+    ...{ pushSender: parts.pushSender, backups: parts.backups },
     doctor: checkup(parts, ['doctor'], findingsIn),
     auditCheck: checkup(parts, ['audit', 'verify'], auditCheckIn),
   };
@@ -67,6 +68,11 @@ export function lagOf({ bounds, counts }: Histogram) {
   };
 }
 
+/** Returns the flags with which a command has the settings of the server. */
+export const serverFlags = ({ config, file }: LoadedConfig) => [
+  ...['--data', config.dataDir, '--config', file ?? 'none'],
+];
+
 /** Makes a check of a command; `read` returns null for an end that says nothing. */
 export function checkup<T>(
   parts: Pick<ApplianceParts, 'loaded' | 'run' | 'log' | 'stopping'>,
@@ -77,8 +83,7 @@ export function checkup<T>(
   let running: Promise<T | null> | null = null;
 
   async function work(nowMs: number): Promise<T | null> {
-    const { config, file } = parts.loaded();
-    const flags = ['--json', '--data', config.dataDir, '--config', file ?? 'none'];
+    const flags = ['--json', ...serverFlags(parts.loaded())];
     const signal = AbortSignal.any([parts.stopping, AbortSignal.timeout(CHECK_TIME_MAX_MS)]);
     try {
       const ended = await parts.run([...words, ...flags], signal);

@@ -22,6 +22,7 @@ import type { Maybe } from '../core/port/maybe.ts';
 import { answerPreflight, isPreflight } from './answer/cors.ts';
 import { respond } from './answer/respond.ts';
 import { type ConsoleDeps, callAnswers } from './console/answer.ts';
+import { DOWNLOAD_PATH, downloadAnswer } from './console/download.ts';
 import { type ConsoleFiles, fileAnswer, PAGES, pageAnswer } from './console/page.ts';
 import { LIVE_PATH, type LiveStreams } from './console/stream.ts';
 import { publishedAnswers } from './document/published.ts';
@@ -185,6 +186,7 @@ function consolePlugin(deps: ConsoleParts, paths: Paths): Elysia {
   const page = pageAnswer(deps.files, deps);
   const answers = [
     ...PAGES.map((path) => [path, page] as const),
+    [DOWNLOAD_PATH, downloadAnswer(deps)] as const,
     ...[...deps.files].map(([name, file]) => [`/console/${name}`, fileAnswer(name, file)] as const),
   ];
   for (const [path, answer] of answers) {

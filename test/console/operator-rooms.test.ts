@@ -134,3 +134,20 @@ testChromium('an observer is invited, and the last operator stays', async () => 
   await page.getByRole('button', { name: words.endSessions }).click();
   await page.getByText(en.refusals.account_not_found).waitFor();
 });
+
+testChromium('backups are verified one by one, and a copy is made for a download', async () => {
+  const words = en.backups;
+  const page = await open('/console/backups');
+  const rows = page.locator('tbody tr');
+  await rows.first().waitFor();
+  for (const row of await rows.all()) await row.getByRole('button').click();
+  await page.getByText(words.good, { exact: true }).waitFor();
+  await page.getByText('a chunk is damaged').waitFor();
+  await page.getByRole('button', { name: words.make }).click();
+  await page.getByText('the disk is full').waitFor();
+  await page.getByLabel(words.passphrase).fill('a long passphrase');
+  await page.getByRole('button', { name: words.prepare }).click();
+  const link = page.getByRole('link', { name: words.save('7 byte') });
+  await link.waitFor();
+  expect(await link.getAttribute('href')).toBe('/console/backup');
+});

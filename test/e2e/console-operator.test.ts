@@ -1,6 +1,9 @@
 /** The operator's calls at the executable: checks run beside the server; settings are its own. */
 
 import { beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ConsoleBrowser } from '../support/console.ts';
 import { run, type ServerProcess, startServe } from '../support/process.ts';
 import { useProcesses } from '../support/use-processes.ts';
@@ -33,4 +36,28 @@ test('the chain is verified, and settings have the origin that they have at the 
   expect(check?.count).toBeGreaterThan(0);
   const { rows } = await operator.get('settings.list', {});
   expect(rows.filter(({ value }) => value === server.dataDir)).toHaveLength(1);
+});
+
+test('a backup is made, listed and verified; a downloaded copy is restored by its passphrase', async () => {
+  expect(await operator.get('backups.make', {})).toEqual({ problem: null });
+  const [file] = (await operator.get('backups.list', {}))?.files ?? [];
+  expect(await operator.get('backups.verify', { name: file?.name ?? '' })).toEqual({
+    problem: null,
+  });
+  const passphrase = 'correct horse battery';
+  const { bytes, problem } = await operator.get('backups.prepare', { passphrase });
+  expect(problem).toBeNull();
+  const answer = await fetch(`${operator.url}/console/backup`, {
+    headers: { cookie: operator.cookie },
+  });
+  const copy = await answer.bytes();
+  expect(copy.length).toBe(bytes ?? 0);
+  expect(new TextDecoder().decode(copy.slice(0, 22))).toBe('age-encryption.org/v1\n');
+  const folder = mkdtempSync(join(tmpdir(), 'gatepost-copy-'));
+  const [path, secret] = [join(folder, 'copy'), join(folder, 'secret')];
+  writeFileSync(path, copy);
+  writeFileSync(secret, `${passphrase}\n`, { mode: 0o600 });
+  const words = ['restore', path, '--verify', '--data', folder, '--passphrase-file', secret];
+  expect((await run([...words, '--config', 'none'])).stdout).toContain('is good');
+  rmSync(folder, { recursive: true });
 });

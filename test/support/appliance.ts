@@ -1,7 +1,7 @@
 /** An appliance without a machine, for the operator's pages. */
 
 import type { Finding } from '../../src/finding.ts';
-import type { Appliance, AuditCheck } from '../../src/http/console/appliance.ts';
+import type { Appliance, AuditCheck, Backups } from '../../src/http/console/appliance.ts';
 
 export const FINDINGS: readonly Finding[] = [
   { check: 'clock', level: 'ok', what: 'it says 2026-11-23T12:00:00.000Z', todo: null },
@@ -17,6 +17,25 @@ function checkupOf<T>(result: T) {
       last = { atMs: nowMs, result };
       return result;
     },
+  };
+}
+
+/** Backups of no database; a second verification is of a damaged one. */
+function testBackups(): Backups {
+  const names = ['gatepost-20261120T033000Z.backup', 'gatepost-20261119T033000Z.backup'];
+  return {
+    list: async () => ({
+      ...{ folder: '/var/lib/gatepost/backups', schedule: '03:30', keep: 7, nextMs: 0 },
+      files: names.map((name, n) => ({ name, atMs: n, bytes: 1_500_000 })),
+      ...{ isEncrypted: false, lastFailure: null },
+    }),
+    make: async () => 'the disk is full',
+    verify: async (name) => {
+      if (!names.includes(name)) return 'not_found';
+      return { problem: name === names[0] ? null : 'a chunk is damaged' };
+    },
+    prepare: async (passphrase) => (passphrase.includes('busy') ? 'busy' : { bytes: 7 }),
+    copyOf: () => null,
   };
 }
 
@@ -36,7 +55,7 @@ export function testAppliance(): Appliance {
       ...{ certificateEndsAtMs: null, isDatabaseFile: true },
     }),
     doctor: checkupOf(FINDINGS),
-    pushSender: () => null,
+    ...{ pushSender: () => null, backups: testBackups() },
     auditCheck: checkupOf<AuditCheck>({ count: 3, head: '3:ab', problem: null }),
   };
 }

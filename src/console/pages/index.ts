@@ -8,6 +8,7 @@ import type { CallName } from '../../core/account/roles.ts';
 import {
   AccountIcon,
   ActivityIcon,
+  BackupsIcon,
   CommandsIcon,
   ComposeIcon,
   DevicesIcon,
@@ -160,6 +161,14 @@ export const PAGES: readonly PageEntry[] = [
     needs: 'accounts.list',
     isOfAppliance: true,
     load: async () => (await import('./operator/accounts.tsx')).AccountsPage,
+  },
+  {
+    path: '/console/backups',
+    nameIn: ({ backups }) => backups.title,
+    icon: BackupsIcon,
+    needs: 'backups.list',
+    isOfAppliance: true,
+    load: async () => (await import('./operator/backups.tsx')).BackupsPage,
   },
   {
     path: '/console/health',

@@ -40,6 +40,7 @@ export const StaffIcon = () =>
 export const ProvidersIcon = () =>
   icon('M2.5 13.5v-7l4-2.5v9.5M6.5 13.5h7v-9l-4-2v11M9.500 6.500h.1M11.500 8.500h.1');
 export const DevicesIcon = () => icon('M4.500 2h7v12h-7zM7 11.800h2');
+export const BackupsIcon = () => icon('M2.500 3h11v3h-11zM3.500 6v7h9V6M6.500 8.800h3');
 export const HealthIcon = () =>
   icon(
     'M8 13.500C3.500 10.400 2 8.400 2 6.200a3 3 0 016-.8 3 3 0 016 .8c0 2.200-1.500 4.200-6 7.300z',

@@ -1,6 +1,7 @@
 import { account } from './en/account.ts';
 import { accounts } from './en/accounts.ts';
 import { activity } from './en/activity.ts';
+import { backups } from './en/backups.ts';
 import { command } from './en/command.ts';
 import { compose } from './en/compose.ts';
 import { copying } from './en/copying.ts';
@@ -52,4 +53,5 @@ export const texts = {
   records,
   delivery,
   accounts,
+  backups,
 };

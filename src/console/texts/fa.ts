@@ -1,6 +1,7 @@
 import { account } from './fa/account.ts';
 import { accounts } from './fa/accounts.ts';
 import { activity } from './fa/activity.ts';
+import { backups } from './fa/backups.ts';
 import { command } from './fa/command.ts';
 import { compose } from './fa/compose.ts';
 import { copying } from './fa/copying.ts';
@@ -53,4 +54,5 @@ export const texts: Texts = {
   records,
   delivery,
   accounts,
+  backups,
 };

@@ -1,6 +1,7 @@
 import { account } from './ru/account.ts';
 import { accounts } from './ru/accounts.ts';
 import { activity } from './ru/activity.ts';
+import { backups } from './ru/backups.ts';
 import { command } from './ru/command.ts';
 import { compose } from './ru/compose.ts';
 import { copying } from './ru/copying.ts';
@@ -53,4 +54,5 @@ export const texts: Texts = {
   records,
   delivery,
   accounts,
+  backups,
 };

@@ -2,6 +2,7 @@ import type { Texts } from './texts.ts';
 import { account } from './zh/account.ts';
 import { accounts } from './zh/accounts.ts';
 import { activity } from './zh/activity.ts';
+import { backups } from './zh/backups.ts';
 import { command } from './zh/command.ts';
 import { compose } from './zh/compose.ts';
 import { copying } from './zh/copying.ts';
@@ -53,4 +54,5 @@ export const texts: Texts = {
   records,
   delivery,
   accounts,
+  backups,
 };

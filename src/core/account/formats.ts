@@ -7,6 +7,7 @@ export const ACCOUNT_NAME_RULE = '2 to 64 letters a to z, digits and . _ @ + -';
 export const PASSWORD_LENGTH_MIN = 10;
 export const PASSWORD_LENGTH_MAX = 200;
 export const LABEL_LENGTH_MAX = 64;
+const PASSPHRASE_LENGTH_MIN = 12;
 
 /** Reads the name of an account, in any case; accounts have it in lower case. */
 export function readAccountName(value: unknown): string | Misfit {
@@ -23,6 +24,14 @@ export function readNewPassword(value: unknown): string | Misfit {
   return malformed(
     `password must have ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
   );
+}
+
+/** Reads the passphrase of a copy of the database: `gatepost restore` reads one line. */
+export function readBackupPassphrase(value: unknown): string | Misfit {
+  const line = readOneLine(value);
+  const length = isRefused(line) ? 0 : [...line].length;
+  if (!isRefused(line) && length >= PASSPHRASE_LENGTH_MIN && line.trim() === line) return line;
+  return malformed(`passphrase must be one line of at least ${PASSPHRASE_LENGTH_MIN} characters`);
 }
 
 /** Reads the name of a passkey or a key. */

@@ -165,6 +165,8 @@ export function rotateKey(
 /** An entry without a change: whose pages an account of the appliance opened. */
 export const visitProvider = () => deed('provider.visit', {});
 
+export const downloadDatabase = () => deed('database.download', {});
+
 export function removeProvider({
   code,
   installCount,

@@ -59,6 +59,7 @@ export const ACTIONS = {
   'device.forget': 'a device was removed from everywhere',
   'database.restore': 'this database was put in place from a backup',
   'database.move': 'this database took over all data of one of the other kind',
+  'database.download': 'a copy of the database was made for a download in the console',
   'audit.prune': 'old entries of this log were deleted',
 } as const;
 

@@ -68,4 +68,6 @@ export interface AuditStore {
   pruneAudit(bounds: PruneBounds, act: Act): Promise<boolean>;
   /** Adds the entry that an account of the appliance opened the pages of a provider. */
   noteVisit(providerId: number, act: Act): Promise<void>;
+  /** Adds the entry that a copy of the database was made for a download. */
+  noteDownload(act: Act): Promise<void>;
 }

@@ -48,7 +48,39 @@ export interface ProcessState {
   isDatabaseFile: boolean;
 }
 
+/** A backup in the folder of scheduled ones. */
+interface ListedBackup {
+  name: string;
+  atMs: number;
+  /** Null: it cannot be read. */
+  bytes: number | null;
+}
+
+/** Backups of a database that is a file: `src/backup/desk.ts` has what they do. */
+export interface Backups {
+  list(): Promise<{
+    folder: string;
+    files: ListedBackup[];
+    /** A cron pattern or a time of day, UTC; empty: never. */
+    schedule: string;
+    keep: number;
+    nextMs: number | null;
+    isEncrypted: boolean;
+    lastFailure: { atMs: number; reason: string } | null;
+  }>;
+  make(): Promise<string | null>;
+  verify(name: string): Promise<{ problem: string | null } | 'not_found' | 'busy'>;
+  prepare(
+    passphrase: string,
+    sessionId: number,
+    nowMs: number,
+  ): Promise<{ bytes: number } | 'busy'>;
+  copyOf(sessionId: number, nowMs: number): { file: string; bytes: number } | null;
+}
+
 export interface Appliance {
+  /** Null: the data are in PostgreSQL. */
+  backups: Backups | null;
   settings(): { file: string | null; rows: readonly ShownSetting[] };
   state(): Promise<ProcessState>;
   doctor: Checkup<readonly Finding[]>;

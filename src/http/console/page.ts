@@ -20,6 +20,7 @@ export const PAGES: readonly `/${string}`[] = [
   ...(['/console/compose', '/console/domains', '/console/links', '/console/messages'] as const),
   ...(['/console/staff', '/console/userpage', '/console/webhooks'] as const),
   // Of the operator.
+  ...(['/console/backups'] as const),
   ...(['/console/accounts', '/console/audit', '/console/health', '/console/nodes'] as const),
   ...(['/console/devices', '/console/figures', '/console/gateways', '/console/sends'] as const),
   ...(['/console/providers', '/console/settings'] as const),

@@ -11,6 +11,7 @@ import { linkFileCalls } from './link-file-calls.ts';
 import { linkPanelCalls } from './link-panel-calls.ts';
 import { messageCalls } from './message-calls.ts';
 import { operatorAccountCalls } from './operator-account-calls.ts';
+import { operatorBackupCalls } from './operator-backup-calls.ts';
 import { operatorDeliveryCalls } from './operator-delivery-calls.ts';
 import { operatorMachineCalls } from './operator-machine-calls.ts';
 import { operatorProviderCalls } from './operator-provider-calls.ts';
@@ -41,6 +42,7 @@ export const CALLS = {
   ...operatorMachineCalls,
   ...operatorRecordCalls,
   ...operatorDeliveryCalls,
+  ...operatorBackupCalls,
   ...operatorAccountCalls,
 } satisfies Record<CallName, AnyCall>;
 

@@ -85,6 +85,13 @@ export function auditNoun(backend: Backend, seal: () => Maybe<void>): AuditStore
         notes.audit(act, deeds.visitProvider(), providerId);
       }),
 
+    noteDownload: (act) =>
+      backend.write(function* (notes) {
+        // A write has a statement of its own.
+        yield* backend.lockAuditLog();
+        notes.audit(act, deeds.downloadDatabase());
+      }),
+
     readAudit: async (afterNumber, countMax) => {
       await seal();
       return read(afterNumber, countMax);

@@ -108,6 +108,31 @@ export const operatorFiles: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/backup/desk.ts',
+    tests: ['test/backup/desk.test.ts'],
+    changes: [
+      ["if (this.#isBusy) return 'busy';", ''],
+      ['copy?.sessionId !== sessionId || nowMs >= copy.untilMs', 'copy === null'],
+      ['.includes(name)', '.includes(folder) || name !== ""'],
+    ],
+  },
+  {
+    file: 'src/http/console/operator-backup-calls.ts',
+    tests: ['test/http/console/operator-backups.test.ts'],
+    changes: [
+      ["if (!isFresh(signedIn, nowMs)) return new Refused('sign_in_afresh');", ''],
+      ['await core.store.noteDownload(actAt(core, nowMs));', ''],
+    ],
+  },
+  {
+    file: 'src/http/console/download.ts',
+    tests: ['test/http/console/operator-backups.test.ts'],
+    changes: [
+      ["mayCall('backups.prepare', signedIn.grants, null)", 'true'],
+      ['isOwn ? await', 'true ? await'],
+    ],
+  },
+  {
     file: 'src/console/pages/operator/providers.tsx',
     tests: ['test/console/operator.test.ts'],
     changes: [["go('/console', { at: code })", "go('/console', { at: null })"]],

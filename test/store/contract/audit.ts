@@ -14,7 +14,7 @@ import {
   type Suite,
 } from './fixture.ts';
 
-type Method = 'readAudit' | 'readAuditBack' | 'pruneAudit' | 'noteVisit';
+type Method = 'readAudit' | 'readAuditBack' | 'pruneAudit' | 'noteVisit' | 'noteDownload';
 
 const END = Number.MAX_SAFE_INTEGER;
 const HOUR_MS = 3_600_000;
@@ -320,6 +320,18 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
         },
       ]);
       expect(await provider(store, 'Provide1')).toEqual(before);
+    });
+  },
+
+  noteDownload(opened) {
+    test('an entry names the account alone', async () => {
+      const { store } = opened();
+      const actor = { kind: 'account', name: 'olga', from: '203.0.113.7' } as const;
+      await store.noteDownload({ actor, atMs: NOW_MS });
+      const [block] = await store.readAuditBack(END, 1);
+      expect(entriesOf(block as AuditBlock)).toMatchObject([
+        { who: 'account', name: 'olga', action: 'database.download', object: {} },
+      ]);
     });
   },
 };

@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { Got } from '../../../http/console/table.ts';
 import { call } from '../../call.ts';
+import { bytes } from '../../parts/bytes.ts';
 import { number, time } from '../../parts/format.ts';
 import { Status, useLoaded } from '../../parts/loaded.tsx';
 import { Facts, Problem } from '../../parts/operator.tsx';
@@ -15,17 +16,6 @@ type Findings = Got<'health.examine'>['findings'];
 const SOON_MS = 14 * 86_400_000;
 const LEVELS = { problem: 'bad', warning: 'warm', ok: 'good' } as const;
 const ORDER = ['problem', 'warning', 'ok'] as const;
-
-/** Bytes in the unit that reads best. */
-function bytes(value: number | null): string {
-  if (value === null) return texts.machine.unknown;
-  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
-  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, value)) / 3));
-  return new Intl.NumberFormat(texts.tag, {
-    ...{ style: 'unit', unit: units[power] ?? 'byte', unitDisplay: 'short' },
-    maximumFractionDigits: 1,
-  }).format(value / 1_000 ** power);
-}
 
 type Fact = readonly [string, ComponentChildren];
 

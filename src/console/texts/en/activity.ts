@@ -103,6 +103,7 @@ export const activity = {
     'provider.resume': () => 'Suspension ended',
     'provider.rotate-key': () => 'The provider got a new key',
     'provider.visit': () => 'Pages of the provider opened',
+    'database.download': () => 'A copy of the database was downloaded',
     'provider.remove': ({ links }) =>
       `Removal began, with ${count(Number(links), 'link', 'links')}`,
     'account.add': ({ id, role }) => `Account ${id} joined as ${roles[`${role}`] ?? role}`,

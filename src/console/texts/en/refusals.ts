@@ -19,7 +19,7 @@ export const refusals = {
   too_many_requests: 'Too many attempts. Wait a minute.',
   signed_out: 'Your session is over.',
   no_right: 'Your role does not allow this.',
-  sign_in_afresh: 'Sign in again first: ways of signing in are changed within ten minutes of it.',
+  sign_in_afresh: 'Sign in again first: this needs a sign-in of the last ten minutes.',
   account_exists: 'That name is taken.',
   passkey_wrong: 'The passkey could not be checked. Try again.',
   passkey_exists: 'This passkey is there already.',
@@ -54,6 +54,9 @@ export const refusals = {
   no_push_address:
     'The device has no address there: its app did not register one, or it was dropped.',
   gateway_not_set_up: 'This gateway is not set up.',
+  no_database_file: 'The data are in PostgreSQL: use its tools, pg_dump and pg_restore.',
+  backup_not_found: 'There is no such backup any more.',
+  backup_busy: 'A backup is being verified or copied. Try again when it is done.',
   no_links: 'No link matches.',
   more_links_match: 'More links match now than you were shown. Preview it again.',
   job_limit_reached: 'Too many changes are waiting or running. Try again when one has ended.',

@@ -104,6 +104,7 @@ export const activity: Like<typeof english> = {
     'provider.resume': () => 'تعلیق پایان یافت',
     'provider.rotate-key': () => 'ارائه‌دهنده کلید تازه گرفت',
     'provider.visit': () => 'صفحه‌های ارائه‌دهنده باز شد',
+    'database.download': () => 'رونوشتی از پایگاه داده گرفته شد',
     'provider.remove': ({ links }) => `حذف آغاز شد، با ${number.format(Number(links))} پیوند`,
     'account.add': ({ id, role: name }) => `حساب ${apart(id)} افزوده شد: ${role(name)}`,
     'account.change-role': ({ id }) => `نقش حساب ${apart(id)} تغییر کرد`,

@@ -102,6 +102,7 @@ export const activity: Like<typeof english> = {
     'provider.resume': () => 'Подписка возобновлена',
     'provider.rotate-key': () => 'Провайдер получил новый ключ',
     'provider.visit': () => 'Открыты страницы провайдера',
+    'database.download': () => 'Скачана копия базы данных',
     'provider.remove': ({ links }) =>
       `Началось удаление: ${count(Number(links), 'ссылка', 'ссылки', 'ссылок')}`,
     'account.add': ({ id, role: name }) => `Добавлена учётная запись ${id}: ${role(name)}`,

@@ -10,7 +10,7 @@ export const refusals: Like<typeof english> = {
   too_many_requests: 'Слишком много попыток. Подождите минуту.',
   signed_out: 'Сеанс завершён.',
   no_right: 'Ваша роль этого не позволяет.',
-  sign_in_afresh: 'Сначала войдите заново: способы входа меняют в течение десяти минут после него.',
+  sign_in_afresh: 'Сначала войдите заново: нужен вход не старше десяти минут.',
   account_exists: 'Это имя занято.',
   passkey_wrong: 'Ключ доступа не удалось проверить. Попробуйте ещё раз.',
   passkey_exists: 'Этот ключ доступа уже есть.',
@@ -44,6 +44,9 @@ export const refusals: Like<typeof english> = {
   message_ended: 'Оно уже завершено: блокировать нечего.',
   no_push_address: 'У устройства там нет адреса: приложение его не сообщило или он сброшен.',
   gateway_not_set_up: 'Этот шлюз не настроен.',
+  no_database_file: 'Данные в PostgreSQL: используйте его средства, pg_dump и pg_restore.',
+  backup_not_found: 'Такой копии больше нет.',
+  backup_busy: 'Идёт проверка или копирование. Повторите, когда закончится.',
   no_links: 'Ни одна ссылка не подходит.',
   more_links_match: 'Подходит больше ссылок, чем было показано. Посмотрите снова.',
   job_limit_reached:

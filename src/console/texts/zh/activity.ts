@@ -97,6 +97,7 @@ export const activity: Like<typeof english> = {
     'provider.resume': () => '暂停已结束',
     'provider.rotate-key': () => '提供商换了新密钥',
     'provider.visit': () => '已打开服务商的页面',
+    'database.download': () => '已下载数据库副本',
     'provider.remove': ({ links }) => `开始删除，含 ${links} 个链接`,
     'account.add': ({ id, role: name }) => `账户 ${id} 加入，角色为${role(name)}`,
     'account.change-role': ({ id }) => `账户 ${id} 更换角色`,

@@ -1,0 +1,166 @@
+/** Backups as the operator's pages have them: listed, made, verified, and copied for a download. */
+
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeOwnFolder } from '../permissions.ts';
+import {
+  backupFolder,
+  momentOf,
+  type RunBackup,
+  type ShelfSettings,
+  scheduledBackups,
+} from './shelf.ts';
+
+/** Backups that are shown, the newest first. */
+const SHOWN_MAX = 100;
+/** Time for which a copy can be downloaded, ms. */
+const COPY_LIFE_MS = 600_000;
+/** Time for a copy or a verification, ms. */
+const WORK_TIME_MAX_MS = 1_800_000;
+const COPIES_FOLDER = 'downloads';
+
+interface DeskSettings extends ShelfSettings {
+  readonly backupAt: string;
+}
+
+interface Job {
+  readonly history: {
+    readonly lastFailure: { atMs: number; reason: string } | null;
+  };
+  nextMs(): number | null;
+  run(): Promise<void>;
+}
+
+interface Ended {
+  exitCode: number | null;
+  printed: string;
+  complaint: string;
+}
+
+interface DeskParts {
+  settings: DeskSettings;
+  job: Job;
+  /** Makes a backup in another process. */
+  copy: RunBackup;
+  /** Runs a command of this program with the server's settings. */
+  command(words: readonly string[], signal: AbortSignal): Promise<Ended>;
+  stopping: AbortSignal;
+}
+
+/** An encrypted copy of the database that one session may download. */
+interface Copy {
+  file: string;
+  bytes: number;
+  sessionId: number;
+  untilMs: number;
+}
+
+export class BackupDesk {
+  readonly #parts: DeskParts;
+  #isBusy = false;
+  #copy: Copy | null = null;
+  #end: ReturnType<typeof setTimeout> | undefined;
+
+  /** Deletes copies that a killed process left. */
+  constructor(parts: DeskParts) {
+    this.#parts = parts;
+    rmSync(this.#folder(), { recursive: true, force: true });
+    parts.stopping.addEventListener('abort', () => this.#drop());
+  }
+
+  async list() {
+    const { job, settings } = this.#parts;
+    const { backupAt, backupKeep, backupPassphrase, backupPassphraseFile } = settings;
+    const folder = backupFolder(settings);
+    const names = scheduledBackups(folder).slice(0, SHOWN_MAX);
+    const files = await Promise.all(
+      names.map(async (name) => {
+        const found = await stat(join(folder, name)).catch(() => null);
+        return { name, atMs: momentOf(name), bytes: found?.size ?? null };
+      }),
+    );
+    return {
+      ...{ folder, files, schedule: backupAt, keep: backupKeep, nextMs: job.nextMs() },
+      isEncrypted: backupPassphrase !== '' || backupPassphraseFile !== '',
+      lastFailure: job.history.lastFailure,
+    };
+  }
+
+  /** Makes a backup beside the scheduled ones. Returns why it failed; null: it is there. */
+  async make(): Promise<string | null> {
+    const { job } = this.#parts;
+    const before = job.history.lastFailure;
+    await job.run();
+    const { lastFailure } = job.history;
+    return lastFailure === before ? null : (lastFailure?.reason ?? null);
+  }
+
+  /** Verifies a backup by its name. Returns the problem; null: it is good. */
+  async verify(name: string): Promise<{ problem: string | null } | 'not_found' | 'busy'> {
+    const folder = backupFolder(this.#parts.settings);
+    if (!scheduledBackups(folder).includes(name)) return 'not_found';
+    return this.#alone(async (signal) => {
+      const words = ['restore', join(folder, name), '--verify', '--json'];
+      const { complaint, exitCode } = await this.#parts.command(words, signal);
+      return { problem: exitCode === 0 ? null : reasonIn(complaint) };
+    });
+  }
+
+  /**
+   * Makes a copy of the database, encrypted by a passphrase, for a download by one session within
+   * ten minutes. Throws `OperatorError` if it fails. It takes the place of an earlier copy.
+   */
+  async prepare(
+    passphrase: string,
+    sessionId: number,
+    nowMs: number,
+  ): Promise<{ bytes: number } | 'busy'> {
+    return this.#alone(async (signal) => {
+      this.#drop();
+      const folder = this.#folder();
+      makeOwnFolder(folder);
+      const file = join(folder, `${randomBytes(12).toString('hex')}.backup`);
+      const { dataDir } = this.#parts.settings;
+      const { bytes } = await this.#parts.copy(file, dataDir, passphrase, signal);
+      this.#copy = { file, bytes, sessionId, untilMs: nowMs + COPY_LIFE_MS };
+      this.#end = setTimeout(() => this.#drop(), COPY_LIFE_MS);
+      this.#end.unref();
+      return { bytes };
+    });
+  }
+
+  /** Finds the copy of a session; null: there is none, or its time is over. */
+  copyOf(sessionId: number, nowMs: number): { file: string; bytes: number } | null {
+    const copy = this.#copy;
+    if (copy?.sessionId !== sessionId || nowMs >= copy.untilMs) return null;
+    return { file: copy.file, bytes: copy.bytes };
+  }
+
+  #folder(): string {
+    return join(this.#parts.settings.dataDir, COPIES_FOLDER);
+  }
+
+  #drop(): void {
+    clearTimeout(this.#end);
+    this.#copy = null;
+    rmSync(this.#folder(), { recursive: true, force: true });
+  }
+
+  async #alone<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | 'busy'> {
+    if (this.#isBusy) return 'busy';
+    this.#isBusy = true;
+    const { stopping } = this.#parts;
+    try {
+      return await work(AbortSignal.any([stopping, AbortSignal.timeout(WORK_TIME_MAX_MS)]));
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+}
+
+/** Reads the reason of a command that failed; it prints JSON. */
+function reasonIn(complaint: string): string {
+  return /"message":"((?:[^"\\]|\\.)*)"/.exec(complaint)?.[1]?.replaceAll('\\"', '"') ?? complaint;
+}

@@ -1,0 +1,35 @@
+import type { backups as english } from '../en/backups.ts';
+import type { Like } from '../texts.ts';
+
+export const backups: Like<typeof english> = {
+  title: 'Резервные копии',
+  schedule: 'Расписание',
+  scheduleHint: 'Так велят настройки backup.at, backup.keep и backup.passphrase; время UTC.',
+  never: 'никогда',
+  next: 'Следующая',
+  keep: 'Хранится',
+  folder: 'Папка',
+  encrypted: 'Шифрование',
+  yes: 'есть',
+  no: 'нет',
+  make: 'Сделать сейчас',
+  making: 'Копия создаётся. Если данных много, это займёт минуты.',
+  failed: (when) => `Последняя не удалась ${when}:`,
+  file: 'Файл',
+  made: 'Создана',
+  state: 'Проверка',
+  verify: 'Проверить',
+  good: 'цела',
+  bad: 'повреждена',
+  none: 'Копий пока нет',
+  noneHint: 'Сделайте сейчас или задайте backup.at в настройках.',
+  elsewhere: 'Данные в другом месте',
+  download: 'Скачать копию',
+  downloadHint:
+    'База как она есть сейчас, зашифрованная вашей парольной фразой в формате age. Нужен вход не старше десяти минут.',
+  passphrase: 'Парольная фраза',
+  passphraseHint: 'Не меньше 12 знаков. Без неё копию не восстановить.',
+  prepare: 'Создать копию',
+  save: (size) => `Сохранить копию, ${size}`,
+  saveHint: 'Она доступна десять минут. На место её ставит gatepost restore.',
+};

@@ -1,0 +1,54 @@
+/** Calls of the console: backups. A copy for a download is encrypted by a passphrase. */
+
+import { readBackupPassphrase } from '../../core/account/formats.ts';
+import { isFresh } from '../../core/account/session.ts';
+import { actAt } from '../../core/audit/entry.ts';
+import { isRefused, Refused } from '../../core/outcome.ts';
+import { OperatorError } from '../../operator-error.ts';
+import { ownerCall } from './call.ts';
+import { inputOf, text } from './inputs.ts';
+
+/** A large database takes longer: the work goes on, and the list shows it, s. */
+const PATIENCE_SECONDS = 240;
+
+/** The data are in PostgreSQL, which has its own tools. */
+const noFile = () => new Refused('no_database_file');
+
+export const operatorBackupCalls = {
+  'backups.list': ownerCall(
+    inputOf({}),
+    async ({ appliance }) => (await appliance.backups?.list()) ?? null,
+  ),
+  'backups.make': ownerCall(inputOf({}), async ({ appliance, grantPatience }) => {
+    grantPatience(PATIENCE_SECONDS);
+    if (appliance.backups === null) return noFile();
+    return { problem: await appliance.backups.make() };
+  }),
+  'backups.verify': ownerCall(
+    inputOf({ name: text(64) }),
+    async ({ appliance, grantPatience }, { name }) => {
+      grantPatience(PATIENCE_SECONDS);
+      if (appliance.backups === null) return noFile();
+      const verified = await appliance.backups.verify(name);
+      if (verified === 'not_found') return new Refused('backup_not_found');
+      return verified === 'busy' ? new Refused('backup_busy') : verified;
+    },
+  ),
+  'backups.prepare': ownerCall(inputOf({ passphrase: text(200) }), async (caller, given) => {
+    const { appliance, core, nowMs, signedIn } = caller;
+    if (!isFresh(signedIn, nowMs)) return new Refused('sign_in_afresh');
+    const passphrase = readBackupPassphrase(given.passphrase);
+    if (isRefused(passphrase)) return passphrase;
+    if (appliance.backups === null) return noFile();
+    caller.grantPatience(PATIENCE_SECONDS);
+    try {
+      const made = await appliance.backups.prepare(passphrase, signedIn.session.id, nowMs);
+      if (made === 'busy') return new Refused('backup_busy');
+      await core.store.noteDownload(actAt(core, nowMs));
+      return { bytes: made.bytes, problem: null };
+    } catch (fault) {
+      if (!(fault instanceof OperatorError)) throw fault;
+      return { bytes: null, problem: fault.message };
+    }
+  }),
+};
