@@ -24,6 +24,7 @@ interface FloodPlace extends Place {
 /** How long a stream that is not closed is flooded, ms. */
 const FLOOD_MS = 300;
 const UNREAD_CONNECTIONS = 150;
+const GUESSERS = 8;
 
 export function floods(place: FloodPlace): WorstFlood[] {
   const ack = (id: number) => JSON.stringify({ items: [{ id, state: 'received' }] });
@@ -53,6 +54,11 @@ export function floods(place: FloodPlace): WorstFlood[] {
       endpoint: '/api/list-install',
       what: `${UNREAD_CONNECTIONS} lists that are not read`,
       send: () => askWithoutReading(place),
+    },
+    {
+      endpoint: '/my',
+      what: `guesses of links, ${GUESSERS} at a time`,
+      send: () => guessLinks(place),
     },
     command('10 MB of [', ['import', nested, '--new-key']),
     command('a provider with 6,000 links', ['export', codeOf(place), moved]),
@@ -98,6 +104,22 @@ async function floodStream(
   socket.close();
   await closed;
   return says;
+}
+
+/** Guesses codes of links on the page of users; the server delays no answer here. */
+async function guessLinks({ server }: FloodPlace): Promise<string> {
+  const endMs = performance.now() + FLOOD_MS;
+  let [count, openedCount] = [0, 0];
+  const guess = async () => {
+    while (performance.now() < endMs) {
+      const code = crypto.randomUUID().replaceAll('-', '').slice(0, 12);
+      const { status } = await fetch(`${server.url}/my?link=${code}`);
+      count += 1;
+      if (status !== 404) openedCount += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: GUESSERS }, guess));
+  return openedCount === 0 ? 'status 404' : `opened ${openedCount} of ${count}`;
 }
 
 async function askWithoutReading({ server, who }: FloodPlace): Promise<string> {

@@ -106,6 +106,8 @@ function addQueries(all: Collection): void {
 function addCallsOfApps(all: Collection): void {
   const { code, hash, token } = all.place;
   const knock = `id=${hash}&installid=${code}`;
+  all.get('/my', 'the page of a link with 100 devices', `link=${code}`);
+  all.get('/my', '15 KB of link', `link=${full('x', 15_000)}`);
   all.get('/install', 'a known HWID that says 15 KB', knock, {
     'x-hwid': 'phone-1',
     'x-device-model': full('ÿ ', 14_000),

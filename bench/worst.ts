@@ -114,6 +114,10 @@ async function settle(of: Server): Promise<{ code: string; token: string }> {
   const registration = { hwid: 'phone-1', install_code: code, domain_hash: domainHash(1) };
   const body = JSON.stringify({ ...registration, os: 'android' });
   const registered = await ask('/device/register', { method: 'POST', body });
+  // The page of users is on, so that guesses are not cut short.
+  const command = [executable, 'provider', 'set', providerCode(1), '--page', 'on'];
+  const env = { PATH: process.env['PATH'] ?? '', GATEPOST_CONFIG: 'none' };
+  await Bun.spawn([...command, '--data', dataDir], { env, stdout: 'ignore' }).exited;
   const token = registered['device_token'];
   if (token === undefined) throw new Error(`not registered: ${JSON.stringify(registered)}`);
   return { code, token };

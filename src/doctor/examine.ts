@@ -9,7 +9,7 @@ import type { StoreKind } from '../store/kind.ts';
 import { checkBackups } from './backups.ts';
 import { certifiedNames, checkCertificate } from './certificate.ts';
 import { checkDirectory } from './directory.ts';
-import { checkNames, checkPassing, checkProxies, checkUpstreams } from './gate.ts';
+import { checkNames, checkPagePath, checkPassing, checkProxies, checkUpstreams } from './gate.ts';
 import { checkGateways } from './gateway.ts';
 import { checkClock, checkSpace } from './machine.ts';
 import { checkAddress, checkDescriptors, findServer } from './server.ts';
@@ -55,6 +55,7 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
     ...checkAddress(server, config, hasTls),
     ...checkProxies(loaded),
     ...checkPassing(database.passing),
+    ...checkPagePath(config, database.paged),
     ...checkNames(config, certifiedNames(config, nowMs)),
     ...(await checkUpstreams(config, database.hosts)),
     ...(await checkGateways(config, database)),

@@ -55,6 +55,27 @@ export function checkPassing(codes: readonly string[]): Finding[] {
   );
 }
 
+/** Finds panels of which a subscription could have the path of the page of users. */
+export function checkPagePath(
+  { gateUpstreams, myPath }: Pick<Config, 'gateUpstreams' | 'myPath'>,
+  paged: readonly string[],
+): Finding[] {
+  const name = myPath.slice(1);
+  if (name === '') return [];
+  // A template of one segment, which is the key.
+  return gateUpstreams
+    .filter(({ provider }) => paged.includes(provider))
+    .filter(({ keyPaths }) =>
+      keyPaths.some(({ segments }) => segments.length === 1 && segments[0] === null),
+    )
+    .map(({ host }) =>
+      say.warning(
+        `a subscription of ${host} with the key '${name}' gets the page of users instead`,
+        'set my.path to a name that no key has',
+      ),
+    );
+}
+
 /** Checks each panel; `bound` has their bindings in the same order, or none if unknown. */
 export async function checkUpstreams(
   { gateUpstreams, host, port }: Config,

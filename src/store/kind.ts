@@ -76,6 +76,8 @@ export interface DatabaseReport {
   hasSubscriptions: boolean;
   /** Codes of providers, some at most, of which links let apps without a HWID pass. */
   passing: string[];
+  /** Codes of the providers whose users have pages. */
+  paged: string[];
   /** The latest time in the database, UTC ms; null: unknown. */
   newestMs: number | null;
   /** Its size; 0: there is none. */

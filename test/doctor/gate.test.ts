@@ -6,10 +6,12 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { hostHash } from '../../src/core/host-name.ts';
+import { readKeyPath } from '../../src/core/key-path.ts';
+import { isRefused } from '../../src/core/outcome.ts';
 import { NO_TERMS } from '../../src/core/slot.ts';
 import { certifiedNames } from '../../src/doctor/certificate.ts';
 import { examine } from '../../src/doctor/examine.ts';
-import { checkNames, checkProxies } from '../../src/doctor/gate.ts';
+import { checkNames, checkPagePath, checkProxies } from '../../src/doctor/gate.ts';
 import { SQLITE } from '../../src/store/sqlite/kind.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
@@ -303,4 +305,23 @@ test('names providers of which links let apps without a HWID pass', async () => 
   expect(await found()).toEqual([warning]);
   await store.updateProvider(PROVIDER, { withoutHwid: null }, ACT);
   await store.close();
+});
+
+test('finds a key that the page of users would hide, where its provider has the page', () => {
+  const template = readKeyPath('/{key}');
+  if (isRefused(template)) throw new Error(template.detail);
+  const config = (myPath: string, path = template) => ({
+    myPath,
+    gateUpstreams: [{ host: 'a.example.org', provider: PROVIDER, keyPaths: [path] }] as never,
+  });
+  const found = (paged: string[], myPath = '/my') =>
+    checkPagePath(config(myPath), paged).map(({ level, what }) => `${level}: ${what}`);
+  expect(found([PROVIDER])).toEqual([
+    "warning: a subscription of a.example.org with the key 'my' gets the page of users instead",
+  ]);
+  expect(found([])).toEqual([]);
+  expect(found([PROVIDER], '')).toEqual([]);
+  const below = readKeyPath('/sub/{key}');
+  if (isRefused(below)) throw new Error(below.detail);
+  expect(checkPagePath(config('/my', below), [PROVIDER])).toEqual([]);
 });

@@ -22,6 +22,7 @@ const settings = {
   outgoingAllow: LOOPBACK === null ? [] : [LOOPBACK],
   outgoingAllowHttp: false,
   outgoingOriginRate: 100_000,
+  ...{ myPath: '/my', myUrl: 'https://gatepost.example.org' },
   telegramEndpoint: '',
 };
 

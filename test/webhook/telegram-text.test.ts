@@ -218,3 +218,11 @@ describe('Persian', () => {
     }
   });
 });
+
+test('a full link names the page of users, if its provider has it', () => {
+  const page = 'https://gatepost.example.org/my';
+  const refused = event('link.refused', { install_id: 3, has_page: true });
+  expect(telegramText(refused, 'en', page)).toContain(page);
+  expect(telegramText(refused, 'en')).not.toContain(page);
+  expect(telegramText(event('link.refused', { install_id: 3 }), 'en', page)).not.toContain(page);
+});

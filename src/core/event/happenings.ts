@@ -65,8 +65,16 @@ interface Refusals {
 /** Characters of a code that an event shows: too few to use it. */
 const CODE_SHOWN = 4;
 
+interface RefusingLink {
+  id: number;
+  installCode?: string;
+  note?: string | null;
+  /** 1: its user may free a place on the page of the link. */
+  hasPages?: number;
+}
+
 export function linkRefused(
-  { id, installCode = '', note = null }: { id: number; installCode?: string; note?: string | null },
+  { id, installCode = '', note = null, hasPages = 0 }: RefusingLink,
   { reason, device, count, day }: Refusals,
 ): Happening {
   const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
@@ -74,6 +82,7 @@ export function linkRefused(
     ...{ install_id: id, code: `${installCode.slice(0, CODE_SHOWN)}…`, note },
     ...{ reason, count, day: date, hwid: device?.hwid ?? null },
     ...{ device_name: device?.deviceName ?? null, os: device?.os ?? null },
+    ...(hasPages === 1 && reason === 'link_limit_reached' && { has_page: true }),
   });
 }
 

@@ -34,7 +34,8 @@ export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Mean
     fields: [...LINK, 'hwid'],
   },
   'link.refused': {
-    about: 'a link refused a device: for the first, 10th, 100th … time on a UTC day',
+    about:
+      'a link refused a device: for the first, 10th, 100th … time on a UTC day; with `has_page`, true, if its user may free a place',
     fields: [
       ...['install_id', 'code', 'note', 'reason', 'count', 'day'],
       ...['hwid', 'device_name', 'os'],

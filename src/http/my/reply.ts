@@ -20,7 +20,18 @@ const CLOSED = "default-src 'none'; form-action 'self'; base-uri 'none'; frame-a
 /** What a page with a script loads. */
 const SCRIPTED = "script-src 'self'; connect-src 'self'; manifest-src 'self'; img-src 'self'";
 
-const hashOf = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('base64');
+/** Hashes of styles, one for each colour: guesses get pages too. */
+const HASHES = new Map<string, string>();
+const HASHES_MAX = 256;
+
+function hashOf(style: string): string {
+  const known = HASHES.get(style);
+  if (known !== undefined) return known;
+  const made = new Bun.CryptoHasher('sha256').update(style).digest('base64');
+  if (HASHES.size >= HASHES_MAX) HASHES.clear();
+  HASHES.set(style, made);
+  return made;
+}
 
 /** Makes the answer of a page. */
 export function page(

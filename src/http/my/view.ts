@@ -121,6 +121,21 @@ const PLAIN_TEXT = new Html(
 
 /** Writes the page that asks for a link, and the one that found none. */
 export function askView(view: ViewOf, isNotFound: boolean) {
+  const key = `${view.language} ${isNotFound} ${view.path}`;
+  const known = ASKING.get(key);
+  if (known !== undefined) return known;
+  const made = makeAskView(view, isNotFound);
+  // A reload may change the path.
+  if (ASKING.size >= ASKING_MAX) ASKING.clear();
+  ASKING.set(key, made);
+  return made;
+}
+
+/** Pages that are the same for all guesses in a language. */
+const ASKING = new Map<string, ReturnType<typeof documentOf>>();
+const ASKING_MAX = 64;
+
+function makeAskView(view: ViewOf, isNotFound: boolean) {
   const texts = MY_TEXTS[view.language];
   const card = html`${isNotFound ? note('alert', texts.notFound) : ''}
 <form class="card" method="post" action="${view.path}">

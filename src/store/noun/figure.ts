@@ -45,7 +45,9 @@ function savingStatements(backend: Backend) {
         ON CONFLICT (provider_id, day) DO UPDATE
         SET ${each((figure) => `${figure} = d.${figure} + excluded.${figure}`)}`),
     nameOf: backend.prepare<{ installCode: string; note: string | null }>(sql`
-        SELECT install_code AS "installCode", note FROM install
+        SELECT install_code AS "installCode", note,
+          (SELECT p.my FROM provider p WHERE p.id = install.provider_id) AS "hasPages"
+        FROM install
         WHERE id = ${value('installId')}`),
     addRefusals: backend.prepare<SavedRefusals>(sql`
         INSERT INTO install_refusal AS r (install_id, refused_count, refused_at_ms, reason, day,

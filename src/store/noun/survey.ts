@@ -10,7 +10,7 @@ import type { BoundHost, DatabaseReport, HostOfProvider } from '../kind.ts';
 
 export type Contents = Pick<
   DatabaseReport,
-  'hosts' | 'stopped' | 'hasSubscriptions' | 'passing'
+  'hosts' | 'stopped' | 'hasSubscriptions' | 'passing' | 'paged'
 > & {
   disabled: DisabledWebhook[];
 };
@@ -23,6 +23,7 @@ export const NO_CONTENTS: Contents = {
   stopped: [],
   hasSubscriptions: false,
   passing: [],
+  paged: [],
   disabled: [],
 };
 
@@ -57,7 +58,10 @@ export function* surveyContents(statements: Statements): Step<Omit<Contents, 'ho
       WHERE p.without_hwid = 'pass'
         OR p.id IN (SELECT i.provider_id FROM install i WHERE i.without_hwid = 'pass')
       ORDER BY p.id LIMIT ${PASSING_COUNT_MAX}`);
+  const paged = statements.prepare<{ code: string }>(sql`
+      SELECT code FROM provider WHERE my = 1 ORDER BY id`);
   return {
+    paged: (yield* paged.all()).map(({ code }) => code),
     passing: (yield* passing.all()).map(({ code }) => code),
     stopped: yield* stopped.all(),
     hasSubscriptions: (yield* subscription.get()) !== null,

@@ -25,6 +25,7 @@ const NOTHING: Contents = {
   stopped: [],
   hasSubscriptions: false,
   passing: [],
+  paged: [],
   newestMs: null,
   bytes: 0,
 };

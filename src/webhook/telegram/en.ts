@@ -60,6 +60,7 @@ export const EN = {
     status: 'Status',
     changed: 'Changed',
     reason: 'Reason',
+    userPage: 'User frees a place at',
     refusals: 'Refusals that day',
     message: 'Message',
     messageKind: 'Type',

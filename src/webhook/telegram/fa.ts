@@ -55,6 +55,7 @@ export const FA: Words = {
     status: 'وضعیت',
     changed: 'تغییرات',
     reason: 'علت',
+    userPage: 'کاربر جا را اینجا آزاد می‌کند',
     refusals: 'دفعات رد در این روز',
     message: 'پیام',
     messageKind: 'نوع',

@@ -55,6 +55,7 @@ export const RU: Words = {
     status: 'Состояние',
     changed: 'Изменено',
     reason: 'Причина',
+    userPage: 'Пользователь освобождает место на',
     refusals: 'Отказов за сутки',
     message: 'Рассылка',
     messageKind: 'Тип',

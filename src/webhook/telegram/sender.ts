@@ -2,6 +2,7 @@
 
 import type { EventSender, Verdict } from '../../core/outbox/carrier.ts';
 import type { StoredEvent } from '../../core/port/event.ts';
+import type { PageSites } from '../../core/port/my.ts';
 import type { Webhook } from '../../core/port/webhook.ts';
 import type { Outgoing } from '../../outgoing/outgoing.ts';
 import { DELIVERY_TIMEOUT_MS } from '../standard.ts';
@@ -11,7 +12,7 @@ import { telegramText } from './text.ts';
 /** Most concurrent calls to Telegram, of all bots together. */
 const ORIGIN_CONCURRENCY = 16;
 
-export interface TelegramSettings {
+export interface TelegramSettings extends PageSites {
   readonly telegramEndpoint: string;
 }
 
@@ -34,7 +35,7 @@ export class TelegramSender implements EventSender {
     if (target.kind !== 'telegram') return { verdict: 'failed', problem: 'not a Telegram chat' };
     const message = {
       chat_id: target.chat,
-      text: telegramText(event, target.locale),
+      text: telegramText(event, target.locale, pageOf(this.settings)),
       parse_mode: 'HTML',
       link_preview_options: { is_disabled: true },
     };
@@ -56,3 +57,6 @@ export class TelegramSender implements EventSender {
     return judgeTelegram(answer);
   }
 }
+
+const pageOf = ({ myPath, myUrl }: PageSites): string | null =>
+  myPath === '' || myUrl === '' ? null : `${myUrl}${myPath}`;

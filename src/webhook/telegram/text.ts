@@ -28,13 +28,21 @@ const POP_DIRECTIONAL_ISOLATE = '\u2069';
 /** Control characters, and marks by which a value could reverse the text around it. */
 const UNREADABLE = /[\p{Cc}\u200E\u200F\u061C\u202A-\u202E\u2066-\u2069\u2028\u2029]/gu;
 
-/** Returns the text of an event, as HTML of the Bot API (`parse_mode` HTML). */
-export function telegramText(event: StoredEvent, locale: Locale): string {
+/**
+ * Returns the text of an event, as HTML of the Bot API (`parse_mode` HTML). `page`: the address of
+ * the page of users; null: it is not known.
+ */
+export function telegramText(
+  event: StoredEvent,
+  locale: Locale,
+  page: string | null = null,
+): string {
   const words = LANGUAGES[locale];
   FORMATS[locale] ??= new Formats(words);
   const lines = new Lines(words, FORMATS[locale], event.data);
   const body = LINES.map((line) => line(lines)).filter((line) => line !== null);
   if (event.kind === TEST_EVENT) body.unshift(words.welcome);
+  if (page !== null && event.data['has_page'] === true) body.push(lines.text('userPage', page));
   const title = `<b>${words.titles[titleOf(event)]}</b>`;
   const all = [title, ...body, lines.line('time', lines.instant(event.atMs))];
   const mark = words.isRightToLeft ? RIGHT_TO_LEFT_MARK : '';

@@ -55,6 +55,7 @@ export const ZH: Words = {
     status: '状态',
     changed: '修改内容',
     reason: '原因',
+    userPage: '用户释放名额的页面',
     refusals: '当日拒绝次数',
     message: '消息',
     messageKind: '类型',

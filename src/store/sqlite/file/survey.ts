@@ -27,8 +27,8 @@ export function surveyDatabase(dataDir: string, asked: readonly HostOfProvider[]
   const report = (
     findings: Finding[],
     newestMs: number | null = null,
-    { hosts, stopped, hasSubscriptions, passing }: Contents = NO_CONTENTS,
-  ) => ({ findings, newestMs, hosts, stopped, hasSubscriptions, passing, bytes });
+    { hosts, stopped, hasSubscriptions, passing, paged }: Contents = NO_CONTENTS,
+  ) => ({ findings, newestMs, hosts, stopped, hasSubscriptions, passing, paged, bytes });
   if (!existsSync(file)) {
     const todo = "'gatepost serve' makes one, 'gatepost restore' puts a backup there";
     return report([say.warning(`there is no database in ${dataDir}`, todo)]);
