@@ -12,6 +12,7 @@ import {
   openTab,
   startConsoleSite,
   type Tab,
+  untilFollowed,
 } from '../support/console-page.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 
@@ -64,7 +65,7 @@ async function open() {
   const tab = await openTab(site, [...by], `/console/links?link=${id}`);
   tabs.push(tab);
   await tab.page.locator('.message-panel .list').first().waitFor();
-  await until('the page has its stream', () => app.server.liveCount() === 1);
+  await untilFollowed(app);
   const hwids = async () => {
     const provider = await app.core.store.findProvider(of.code);
     const devices = await app.core.store.listLinkDevices(provider?.id ?? 0, id, 9);

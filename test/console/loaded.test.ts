@@ -5,7 +5,13 @@ import type { Route } from 'playwright-core';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
-import { type ConsoleSite, openTab, startConsoleSite, type Tab } from '../support/console-page.ts';
+import {
+  type ConsoleSite,
+  openTab,
+  startConsoleSite,
+  type Tab,
+  untilFollowed,
+} from '../support/console-page.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
@@ -64,6 +70,13 @@ testChromium(
     await page.getByRole('button', { name: en.retry }).click();
     await page.getByRole('button', { name: en.link.enable, exact: true }).waitFor();
     expect(await note.inputValue()).toBe('half a sent');
+    // Another person raises the limit.
+    await untilFollowed(site.app);
+    await call(site.app, '/api/update-install', of, { id, install_limit: 7 });
+    site.app.clock.advance(1_000);
+    await page.locator('.facts').getByText(en.links.ofLimit('0', '7')).waitFor();
+    expect(await note.inputValue()).toBe('half a sent');
+    expect(await page.locator('.message-panel').getByLabel(en.links.limit).inputValue()).toBe('7');
     await call(site.app, '/api/remove-install', of, { id });
     await page.getByRole('button', { name: en.link.enable, exact: true }).click();
     await page.locator('.message-panel .notice').getByText(en.refusals.install_not_found).waitFor();

@@ -10,6 +10,7 @@ import type { Given } from '../../src/http/console/table.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from './app.ts';
 import { HAS_CHROMIUM, openPage, startChromium } from './chromium.ts';
 import { ROOT } from './tree.ts';
+import { until } from './until.ts';
 
 export interface ConsoleSite {
   app: TestApp;
@@ -65,6 +66,13 @@ export async function openTab<N extends CallName>(
   }
   await opened.page.goto(`${url}${path}`);
   return { context, ...opened };
+}
+
+/** Waits until the only open page has its stream, and the server has seen what is there. */
+export async function untilFollowed({ clock, server }: TestApp): Promise<void> {
+  await until('the page has its stream', () => server.liveCount() === 1);
+  clock.advance(1_000);
+  await until('the server has looked', () => clock.sleeperCount === 1);
 }
 
 /** Opens an empty page of the site, which asks the server nothing. */

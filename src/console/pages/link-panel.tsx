@@ -188,7 +188,8 @@ function Body({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
     <>
       <Facts shown={shown} />
       <Danger at={at} acts={acts} shown={shown} onGone={onGone} />
-      {may('links.edit') && <Edit key={shown.limit} at={at} acts={acts} shown={shown} />}
+      {shown.hasKey && may('links.revoke') && <p class="hint">{words.losesKey}</p>}
+      {may('links.edit') && <Edit at={at} acts={acts} shown={shown} />}
       <section>
         <h3>{words.devices}</h3>
         {shown.devices.length === 0 && <p class="hint">{words.noDevices}</p>}

@@ -14,6 +14,8 @@ export const link = {
   toDomains: 'To the domains',
   freeAll: 'Free all',
   revoke: 'New code, all free',
+  losesKey:
+    'A new code also takes its subscription key off the link: change the key at your panel too.',
   remove: 'Remove',
   sure: 'Remove this link?',
   sureHint: 'Its devices lose access, and its code makes no link again.',

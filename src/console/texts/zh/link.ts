@@ -17,6 +17,7 @@ export const link: Like<typeof english> = {
   toDomains: '前往域名',
   freeAll: '全部释放',
   revoke: '更换代码并全部释放',
+  losesKey: '更换代码也会移除链接的订阅密钥：请在面板中一并更换。',
   remove: '移除',
   sure: '移除此链接？',
   sureHint: '其设备将失去访问权，代码不能再用作链接。',
