@@ -55,16 +55,7 @@ class Run {
     });
   }
 
-  /** Past its time, once each part rode: a busy machine gets a part of `PATIENCE_MS` for that. */
-  isOver = () => {
-    const lateMs = Date.now() - this.#endMs;
-    return lateMs > 0 && (lateMs > PATIENCE_MS / 2 || this.#hasAll());
-  };
-
-  #hasAll(): boolean {
-    const { rode } = figuresOf(this);
-    return SOAK_PARTS.every((part) => (rode[part] ?? 0) > 0);
-  }
+  isOver = () => Date.now() > this.#endMs;
 
   get messages(): OwnMessage[] {
     return this.senders.flatMap(({ messages }) => messages);

@@ -58,6 +58,7 @@ export class Sender {
   readonly named: SoakDevice[] = [];
   readonly counts = { general: 0, named: 0, commands: 0, cancelled: 0, blocked: 0, refused: 0 };
   #lastGeneralAt = -1;
+  #isLast = false;
 
   constructor(
     private readonly soak: Soak,
@@ -86,6 +87,7 @@ export class Sender {
 
   /** Leaves one message of each kind riding. */
   async finish(): Promise<void> {
+    this.#isLast = true;
     await this.shift();
     await this.#sendGeneral();
     await this.#sendNamed();
@@ -145,7 +147,9 @@ export class Sender {
     const [first] = parts;
     // Few apps move to another domain or URL.
     const isRare = first === 'domain' || first === 'url';
-    const hwids = random.chance(0.6) ? this.#pickHwids(isRare) : [];
+    // A URL rides to devices that are named alone: the last one must ride.
+    const isNamed = this.#isLast ? isRare : random.chance(0.6);
+    const hwids = isNamed ? this.#pickHwids(isRare) : [];
     const os = random.pick([['android'], ['ios'], ['ios', 'android']]);
     const to = hwids.length > 0 ? { hwids } : { os };
     const target = hwids.length > 0 ? { hwid: hwids.join(',') } : { os };
