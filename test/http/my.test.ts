@@ -2,9 +2,10 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { DAY_MS, HOUR_MS } from '../../src/core/calendar.ts';
-import { actingAs } from '../../src/core/core.ts';
+import { actingAs, type Core } from '../../src/core/core.ts';
 import { thisReference } from '../../src/core/my.ts';
 import type { ProviderChange } from '../../src/core/port/provider.ts';
+import type { Store } from '../../src/core/port/store.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { ACT } from '../support/actor.ts';
 import { call, startTestApp, type TestApp } from '../support/app.ts';
@@ -14,8 +15,21 @@ import { XSS_VECTORS } from '../support/xss-vectors.ts';
 let app: TestApp;
 let own: Credentials;
 
+/** What the server asked of its store. */
+const asked: string[] = [];
+
+/** Notes each method that is called. */
+function noting(core: Core): Core {
+  const get = (store: Store, name: string) => {
+    asked.push(name);
+    const method: unknown = Reflect.get(store, name);
+    return typeof method === 'function' ? method.bind(store) : method;
+  };
+  return { ...core, store: new Proxy(core.store, { get: get as never }) };
+}
+
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({}, noting);
 });
 afterAll(() => app.close());
 beforeEach(async () => {
@@ -139,6 +153,7 @@ describe('the page', () => {
   test('is nowhere if the operator forbids it', async () => {
     app.settings.myPath = '';
     expect((await open()).status).toBe(404);
+    expect(await (await fetch(`${app.url}/`)).text()).not.toContain('name="link"');
     app.settings.myPath = '/places';
     expect((await open()).status).toBe(404);
     expect((await fetch(`${app.url}/places?link=${LINK}`)).status).toBe(200);
@@ -179,7 +194,10 @@ describe('a place', () => {
   });
 
   test('is not freed by an old reference, one of another link, or one to know a device by', async () => {
+    // The same device, and the same time, on both links.
+    const other = await addLink(app, own, 'OtherLink001', 2);
     await enter(app, 'one');
+    await enter(app, 'one', other.code);
     const [old = ''] = references(await (await open()).text());
     const link = await app.core.store.findMy(
       { installCode: LINK, domainHash: null },
@@ -187,8 +205,6 @@ describe('a place', () => {
     );
     if (link === null) throw new Error('the page is shut');
     app.clock.advance(16 * 60_000);
-    const other = await addLink(app, own, 'OtherLink001', 2);
-    await enter(app, 'one', other.code);
     const [foreign = ''] = references(await (await open(`?link=${other.code}`)).text());
     const known = thisReference(link, 'one', app.clock.nowMs());
     for (const free of [old, foreign, known, '', 'x', `zzzzzzzzz.${'A'.repeat(16)}`]) {
@@ -249,21 +265,27 @@ describe('a guesser', () => {
 
   test('is answered alike, by GET and by POST, whatever the link is', async () => {
     const answers: unknown[] = [];
+    const steps = new Set<string>();
     await enter(app, 'one');
     const [free = ''] = references(await (await open()).text());
     for (const [state, bring] of Object.entries(STATES)) {
       await bring();
       const link = NAMES[state] ?? LINK;
+      asked.length = 0;
       const got = await shape(await open(`?link=${link}`));
       const posted = await shape(await post({ link }));
       const freed = await shape(await post({ link, free }));
       answers.push([got, posted, freed]);
+      if (state !== 'malformed') steps.add(asked.join());
       await setUp({ my: 1, suspendedAtMs: null, activeUntilMs: null });
       const known = await app.core.store.findLink(LINK);
       if (known) await call(app, '/api/update-install', own, { id: known.id, status: 10 });
     }
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
     expect(answers[0]).toMatchObject([{ status: 404 }, { status: 404 }, { status: 404 }]);
+    // The same steps, so in the same time: one statement decides.
+    expect([...steps]).toHaveLength(1);
+    expect([...steps].join().match(/findMy/g)).toHaveLength(3);
   });
 
   test('is answered late after so many guesses, and others at once', async () => {

@@ -8,9 +8,8 @@ export const myFiles: readonly MutatedFile[] = [
     file: 'src/core/my.ts',
     tests: [PAGE],
     changes: [
-      ["['my', purpose, link.installId,", "['my', link.installId,"],
+      ['purpose, link.installId, link.installCode, subject', 'purpose, subject'],
       ['until < minute || ', ''],
-      [' || until > minute + REFERENCE_MINUTES', ''],
       ["refused.filter(({ hwid }) => hwid !== '')", 'refused.filter(() => false)'],
       ['NAMED.exec(text)?.[1] ?? text', 'text'],
     ],
@@ -65,8 +64,6 @@ export const myFiles: readonly MutatedFile[] = [
     changes: [
       ["if (others.length >= countMax) return 'browser_limit_reached';", ''],
       ['if (held) yield* untie(notes, [held.deviceId]);', ''],
-      ['            AND r.id > p.after_recipient_id\n', ''],
-      [' AND x.notification_type = ${PUSH}', ''],
       ['tied && tied.installId === installId ? [tied]', 'tied ? [tied]'],
     ],
   },
