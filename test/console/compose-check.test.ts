@@ -122,3 +122,18 @@ testChromium.each([
   const [second, first] = await sent();
   expect(second?.payload).toEqual(first?.payload as Record<string, unknown>);
 });
+
+testChromium('a line that sets nothing is not left out unseen', async () => {
+  const { main, page, phones } = await open('/console/commands');
+  await page.getByRole('button', { name: en.command.actions['set-settings'] }).click();
+  await page.getByRole('button', { name: words.byHwid }).click();
+  await page.getByLabel(words.hwids, { exact: true }).fill(phones[0]);
+  const custom = page.locator('textarea[name=custom]');
+  await custom.fill('my-key=1\nping-type tcp');
+  await main.click();
+  expect(await custom.evaluate('(field) => field.validationMessage')).toBe(en.command.customWrong);
+  expect(await main.textContent()).toBe(words.check);
+  await custom.fill('my-key=1\n\nping-type=tcp');
+  await main.click();
+  await page.getByText(words.reaches('1', 1)).waitFor();
+});

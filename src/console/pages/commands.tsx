@@ -47,6 +47,10 @@ function dataIn(encoded: unknown): string {
   return new TextDecoder().decode(Uint8Array.from(atob(encoded), (one) => one.charCodeAt(0)));
 }
 
+/** Returns whether each line sets a key: another would be left out unseen. */
+const isEachSet = (text: string) =>
+  text.split('\n').every((line) => line.trim() === '' || /^\s*[^=\s][^=]*=/.test(line));
+
 /** The settings that have a value. */
 function settingsIn(given: Given, table: readonly Setting[]): Body {
   const known = table.flatMap(({ key }) => {
@@ -173,6 +177,9 @@ function Content({ action, from, table }: ContentProps) {
               name="custom"
               rows={3}
               dir="ltr"
+              onInput={({ currentTarget: field }) =>
+                field.setCustomValidity(isEachSet(field.value) ? '' : words.customWrong)
+              }
               defaultValue={own.map(([key, value]) => `${key}=${valueText(value)}`).join('\n')}
             />
             <small>{words.customHint}</small>

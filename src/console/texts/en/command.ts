@@ -13,6 +13,7 @@ export const command = {
   data: 'What is imported',
   dataHint: 'A configuration or an address, as the app reads it.',
   custom: 'Other settings',
+  customWrong: 'Each line is key=value.',
   customHint: 'One a line: key=value. A value that is JSON is sent as JSON.',
   actions: {
     'update-subscription': 'Fetch the subscription',

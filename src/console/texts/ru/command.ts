@@ -16,6 +16,7 @@ export const command: Like<typeof english> = {
   data: 'Что импортируется',
   dataHint: 'Конфигурация или адрес, как их читает приложение.',
   custom: 'Другие настройки',
+  customWrong: 'Каждая строка: ключ=значение.',
   customHint: 'По одной в строке: ключ=значение. Значение в виде JSON отправляется как JSON.',
   actions: {
     'update-subscription': 'Обновить подписку',

@@ -16,6 +16,7 @@ export const command: Like<typeof english> = {
   data: '导入内容',
   dataHint: '应用可识别的配置或地址。',
   custom: '其他设置',
+  customWrong: '每一行都应为“键=值”。',
   customHint: '每行一个：键=值。JSON 形式的值按 JSON 发送。',
   actions: {
     'update-subscription': '更新订阅',
