@@ -51,6 +51,10 @@ function dataIn(encoded: unknown): string {
 const isEachSet = (text: string) =>
   text.split('\n').every((line) => line.trim() === '' || /^\s*[^=\s][^=]*=/.test(line));
 
+function checkCustom({ currentTarget: field }: { currentTarget: HTMLTextAreaElement }): void {
+  field.setCustomValidity(isEachSet(field.value) ? '' : texts.command.customWrong);
+}
+
 /** The settings that have a value. */
 function settingsIn(given: Given, table: readonly Setting[]): Body {
   const known = table.flatMap(({ key }) => {
@@ -177,9 +181,7 @@ function Content({ action, from, table }: ContentProps) {
               name="custom"
               rows={3}
               dir="ltr"
-              onInput={({ currentTarget: field }) =>
-                field.setCustomValidity(isEachSet(field.value) ? '' : words.customWrong)
-              }
+              onInput={checkCustom}
               defaultValue={own.map(([key, value]) => `${key}=${valueText(value)}`).join('\n')}
             />
             <small>{words.customHint}</small>
