@@ -21,7 +21,10 @@ export async function buildConsole(folder = CONSOLE_FOLDER): Promise<void> {
       ...readdirSync(join(SOURCE, 'pages'), { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.tsx') && name !== 'sign-in.tsx')
         .map((name) => join(SOURCE, 'pages', name)),
-      ...LANGUAGES.map((language) => join(SOURCE, 'texts', `${language}.ts`)),
+      ...LANGUAGES.flatMap((language) => [
+        join(SOURCE, 'texts', `${language}.ts`),
+        join(SOURCE, 'texts', `operator-${language}.ts`),
+      ]),
     ],
     target: 'browser',
     minify: true,

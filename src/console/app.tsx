@@ -10,7 +10,7 @@ import { Status, useLoaded } from './parts/loaded.tsx';
 import { loadFile } from './parts/page-file.ts';
 import { Shell } from './parts/shell.tsx';
 import { askMe, at, may, me, setTexts, texts, wordsFor } from './state.ts';
-import type { Texts } from './texts/texts.ts';
+import type { BaseTexts } from './texts/texts.ts';
 
 /** The pages that were opened: the file of a page is fetched once. */
 const opened = new Map<string, ComponentType<PageProps>>();
@@ -67,12 +67,12 @@ function Down({ why }: { why: string }) {
 const { texts: file = '' } = document.documentElement.dataset;
 const root = document.getElementById('app') as HTMLElement;
 try {
-  const [loaded] = await Promise.all([import(file) as Promise<{ texts: Texts }>, askMe()]);
+  const [loaded] = await Promise.all([import(file) as Promise<{ texts: BaseTexts }>, askMe()]);
   setTexts(loaded.texts);
   root.replaceChildren();
   render(<App />, root);
 } catch (fault) {
-  setTexts(((await import(file)) as { texts: Texts }).texts);
+  setTexts(((await import(file)) as { texts: BaseTexts }).texts);
   root.replaceChildren();
   render(<Down why={wordsFor(fault)} />, root);
 }

@@ -4,15 +4,24 @@ import { computed, signal } from '@preact/signals';
 import type { CallName } from '../core/account/roles.ts';
 import type { Got } from '../http/console/table.ts';
 import { call, Refusal } from './call.ts';
-import type { Texts } from './texts/texts.ts';
+import type { BaseTexts, OperatorTexts, Texts } from './texts/texts.ts';
 
 export type Me = NonNullable<Got<'session.me'>>;
 
 /** The texts of the language that the server chose; set before the first page is drawn. */
 export let texts: Texts;
 
-export function setTexts(loaded: Texts): void {
-  texts = loaded;
+const allTexts: Partial<Texts> = {};
+
+export function setTexts(loaded: BaseTexts): void {
+  texts = Object.assign(allTexts, loaded) as Texts;
+}
+
+/** Loads the texts of the operator's pages. */
+async function loadOperatorTexts(): Promise<void> {
+  const { operatorTexts: file } = document.documentElement.dataset;
+  if (file === undefined || allTexts.providers !== undefined) return;
+  Object.assign(allTexts, ((await import(file)) as { texts: OperatorTexts }).texts);
 }
 
 /** Undefined: the server has not said yet. */
@@ -77,6 +86,7 @@ export const nowMs = () => (me.value?.nowMs ?? 0) + steadyMs() - askedMs;
 export async function askMe(): Promise<void> {
   const found = await call('session.me', {});
   if (found !== null) {
+    if (found.grants.some(({ code }) => code === null)) await loadOperatorTexts();
     providers.value = found.grants.flatMap(({ code, name }) =>
       code === null ? [] : [{ code, name: name ?? '' }],
     );

@@ -1,7 +1,8 @@
 /** The operator's pages in the browser: providers, and acting for one. */
 
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
-import { texts as en } from '../../src/console/texts/en.ts';
+import { texts as base } from '../../src/console/texts/en.ts';
+import { texts as own } from '../../src/console/texts/operator-en.ts';
 import { seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import { type ConsoleSite, openTab, startConsoleSite, type Tab } from '../support/console-page.ts';
@@ -9,6 +10,8 @@ import { operatorEntry } from '../support/operator.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
+
+const en = { ...base, ...own };
 
 let site: ConsoleSite;
 beforeAll(async () => {

@@ -5,6 +5,10 @@ import type { Browser, Page } from 'playwright-core';
 import { agentIn } from '../../src/console/parts/agent.ts';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { texts as fa } from '../../src/console/texts/fa.ts';
+import { texts as operatorEn } from '../../src/console/texts/operator-en.ts';
+import { texts as operatorFa } from '../../src/console/texts/operator-fa.ts';
+import { texts as operatorRu } from '../../src/console/texts/operator-ru.ts';
+import { texts as operatorZh } from '../../src/console/texts/operator-zh.ts';
 import { texts as ru } from '../../src/console/texts/ru.ts';
 import { texts as zh } from '../../src/console/texts/zh.ts';
 import { call, seedProvider, type TestApp } from '../support/app.ts';
@@ -34,10 +38,16 @@ describe('texts', () => {
       Object.values(texts).flatMap((value) =>
         typeof value === 'string' ? [value] : typeof value === 'object' ? sentencesOf(value) : [],
       );
-    const english = new Set(sentencesOf(en));
-    for (const texts of [ru, zh, fa]) {
-      expect(sentencesOf(texts)).toHaveLength(english.size === 0 ? 0 : sentencesOf(en).length);
-      expect(sentencesOf(texts).filter((text) => english.has(text))).toEqual([]);
+    for (const [model, ...others] of [
+      [en, ru, zh, fa],
+      [operatorEn, operatorRu, operatorZh, operatorFa],
+    ]) {
+      const sentences = sentencesOf(model ?? {});
+      expect(sentences.length).toBeGreaterThan(100);
+      for (const texts of others) {
+        expect(sentencesOf(texts)).toHaveLength(sentences.length);
+        expect(sentencesOf(texts).filter((text) => sentences.includes(text))).toEqual([]);
+      }
     }
   });
 });

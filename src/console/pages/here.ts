@@ -17,7 +17,10 @@ export function pagesHere(): PageEntry[] {
 /** Returns the page of the address; where it names none that is here, the first. */
 export function pageHere(): PageEntry {
   const named = PAGES.find(({ path: of }) => of === path.value);
-  const isElsewhere = isAtAppliance() && named?.needs !== null && named?.isOfAppliance !== true;
+  const isOfIt = named?.isOfAppliance === true;
+  // Those of operators have no texts for others.
+  const isForeign = isOfIt && !isOfAppliance.value;
+  const isElsewhere = isForeign || (isAtAppliance() && named?.needs !== null && !isOfIt);
   if (named !== undefined && !isElsewhere) return named;
   return pagesHere()[0] ?? (PAGES[0] as PageEntry);
 }

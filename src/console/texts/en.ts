@@ -1,22 +1,16 @@
 import { account } from './en/account.ts';
-import { accounts } from './en/accounts.ts';
 import { activity } from './en/activity.ts';
-import { backups } from './en/backups.ts';
 import { command } from './en/command.ts';
 import { compose } from './en/compose.ts';
 import { copying } from './en/copying.ts';
-import { delivery } from './en/delivery.ts';
 import { domains } from './en/domains.ts';
 import { jobs } from './en/jobs.ts';
 import { link } from './en/link.ts';
 import { links } from './en/links.ts';
-import { machine } from './en/machine.ts';
 import { messages } from './en/messages.ts';
 import { overview } from './en/overview.ts';
 import { palette } from './en/palette.ts';
-import { providers } from './en/providers.ts';
 import { reasons } from './en/reasons.ts';
-import { records } from './en/records.ts';
 import { refusals } from './en/refusals.ts';
 import { shell } from './en/shell.ts';
 import { signIn } from './en/sign-in.ts';
@@ -48,10 +42,4 @@ export const texts = {
   staff,
   activity,
   palette,
-  providers,
-  machine,
-  records,
-  delivery,
-  accounts,
-  backups,
 };

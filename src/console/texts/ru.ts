@@ -1,31 +1,25 @@
 import { account } from './ru/account.ts';
-import { accounts } from './ru/accounts.ts';
 import { activity } from './ru/activity.ts';
-import { backups } from './ru/backups.ts';
 import { command } from './ru/command.ts';
 import { compose } from './ru/compose.ts';
 import { copying } from './ru/copying.ts';
-import { delivery } from './ru/delivery.ts';
 import { domains } from './ru/domains.ts';
 import { jobs } from './ru/jobs.ts';
 import { link } from './ru/link.ts';
 import { links } from './ru/links.ts';
-import { machine } from './ru/machine.ts';
 import { messages } from './ru/messages.ts';
 import { overview } from './ru/overview.ts';
 import { palette } from './ru/palette.ts';
-import { providers } from './ru/providers.ts';
 import { reasons } from './ru/reasons.ts';
-import { records } from './ru/records.ts';
 import { refusals } from './ru/refusals.ts';
 import { shell } from './ru/shell.ts';
 import { signIn } from './ru/sign-in.ts';
 import { staff } from './ru/staff.ts';
 import { userPage } from './ru/user-page.ts';
 import { webhooks } from './ru/webhooks.ts';
-import type { Texts } from './texts.ts';
+import type { BaseTexts } from './texts.ts';
 
-export const texts: Texts = {
+export const texts: BaseTexts = {
   language: 'Русский',
   tag: 'ru',
   loading: 'Загрузка',
@@ -49,10 +43,4 @@ export const texts: Texts = {
   staff,
   activity,
   palette,
-  providers,
-  machine,
-  records,
-  delivery,
-  accounts,
-  backups,
 };

@@ -1,6 +1,7 @@
 /** The texts of a language: one that lacks a text does not compile. English is the model. */
 
 import type { texts } from './en.ts';
+import type { texts as operatorTexts } from './operator-en.ts';
 
 /** A text, a function that makes one, or a group of them, as English has it. */
 export type Like<T> = T extends string
@@ -9,4 +10,8 @@ export type Like<T> = T extends string
     ? (...given: Given) => string
     : { [Name in keyof T]: Like<T[Name]> };
 
-export type Texts = Like<typeof texts>;
+/** The texts that each person needs. */
+export type BaseTexts = Like<typeof texts>;
+/** Those of the operator's pages, which are loaded once an operator has signed in. */
+export type OperatorTexts = Like<typeof operatorTexts>;
+export type Texts = BaseTexts & OperatorTexts;

@@ -1,23 +1,17 @@
-import type { Texts } from './texts.ts';
+import type { BaseTexts } from './texts.ts';
 import { account } from './zh/account.ts';
-import { accounts } from './zh/accounts.ts';
 import { activity } from './zh/activity.ts';
-import { backups } from './zh/backups.ts';
 import { command } from './zh/command.ts';
 import { compose } from './zh/compose.ts';
 import { copying } from './zh/copying.ts';
-import { delivery } from './zh/delivery.ts';
 import { domains } from './zh/domains.ts';
 import { jobs } from './zh/jobs.ts';
 import { link } from './zh/link.ts';
 import { links } from './zh/links.ts';
-import { machine } from './zh/machine.ts';
 import { messages } from './zh/messages.ts';
 import { overview } from './zh/overview.ts';
 import { palette } from './zh/palette.ts';
-import { providers } from './zh/providers.ts';
 import { reasons } from './zh/reasons.ts';
-import { records } from './zh/records.ts';
 import { refusals } from './zh/refusals.ts';
 import { shell } from './zh/shell.ts';
 import { signIn } from './zh/sign-in.ts';
@@ -25,7 +19,7 @@ import { staff } from './zh/staff.ts';
 import { userPage } from './zh/user-page.ts';
 import { webhooks } from './zh/webhooks.ts';
 
-export const texts: Texts = {
+export const texts: BaseTexts = {
   language: '中文',
   tag: 'zh-CN',
   loading: '加载中',
@@ -49,10 +43,4 @@ export const texts: Texts = {
   staff,
   activity,
   palette,
-  providers,
-  machine,
-  records,
-  delivery,
-  accounts,
-  backups,
 };

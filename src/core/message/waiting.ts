@@ -37,7 +37,7 @@ export async function findWaiting(
   message: DistributionDetail,
   nowMs: number,
 ): Promise<Waiting | null> {
-  const { dueAtMs, handedOverAtMs, id, notificationType, providerCode, status } = message;
+  const { dueAtMs, handedOverAtMs, notificationType, providerCode, status } = message;
   if (isTerminal(status)) return null;
   if (handedOverAtMs !== null) return { why: 'gateways', failing: await failingGateways(core) };
   if (IN_DELIVERY.includes(status)) return { why: 'delivering' };
@@ -50,7 +50,7 @@ export async function findWaiting(
     { ids: null, notificationType: null, statuses: IN_DELIVERY, isScheduled: null },
     { beforeId: null, countMax: 2, scanMax: 1_000 },
   );
-  const before = messages.find((one) => one.id !== id && one.handedOverAtMs === null);
+  const before = messages.find((one) => one.handedOverAtMs === null);
   return before === undefined ? { why: 'worker' } : { why: 'behind', id: before.id };
 }
 

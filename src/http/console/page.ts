@@ -77,6 +77,8 @@ interface Bundle {
   icon: string | undefined;
   /** The file of texts of each language, and the file of each page by its path. */
   texts: ReadonlyMap<string, string>;
+  /** The files of texts of the operator's pages. */
+  operatorTexts: ReadonlyMap<string, string>;
   pages: ReadonlyMap<string, string>;
   /** The files that a file imports, and theirs. */
   imports: ReadonlyMap<string, readonly string[]>;
@@ -108,6 +110,7 @@ async function bundleOf(files: ConsoleFiles): Promise<Bundle | null> {
   return {
     ...{ script, style, icon: nameOf('mark', 'svg') },
     texts: entries(LANGUAGES.map((language) => [language, nameOf(language)])),
+    operatorTexts: entries(LANGUAGES.map((one) => [one, nameOf(`operator-${one}`)])),
     pages: entries(PAGES.map((path) => [path, nameOf(stemOf(path))])),
     imports: new Map([...direct.keys()].map((name) => [name, [...closure(name)]])),
   };
@@ -132,6 +135,7 @@ export function pageAnswer(files: ConsoleFiles, { connectionOf, settings }: Page
     const bundle = await reading;
     const { language, theme } = lookOf(request);
     const textFile = bundle?.texts.get(language);
+    const operatorFile = bundle?.operatorTexts.get(language);
     if (!bundle || textFile === undefined) return new Response(NOT_BUILT, { status: 503 });
     const direction = language === 'fa' ? 'rtl' : 'ltr';
     const at = '/console/';
@@ -142,7 +146,7 @@ export function pageAnswer(files: ConsoleFiles, { connectionOf, settings }: Page
     );
     const banner = settings.consoleBanner ?? '';
     const html = `<!doctype html>
-<html lang="${language}" dir="${direction}" data-theme="${theme}" data-texts="${at}${textFile}">
+<html lang="${language}" dir="${direction}" data-theme="${theme}" data-texts="${at}${textFile}" data-operator-texts="${at}${operatorFile}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -52,6 +52,8 @@ test('gateways, and a webhook that fails, with its problem and without its secre
     webhooks: [],
   });
   await operator.get('providers.rotate', { code, keepOldHours: 1 });
+  // It has an event to send, and no problem.
+  expect((await operator.get('gateways.list', {})).webhooks).toEqual([]);
   const lease = { owner: 'test', nowMs, leaseMs: 60_000 };
   const [destination] = await store.claimDestinations(lease, ['webhook'], 9, 9, []);
   const health = { failureCount: 9, failingSinceMs: nowMs, retryAtMs: nowMs + 60_000 };

@@ -18,6 +18,7 @@ beforeAll(async () => {
   await bind(app, shop);
   await addLink(app, shop);
   for (const [hwid, model] of [
+    ['phone-ABC-10', 'Moto'],
     ['phone-ABC-1', 'Pixel 9'],
     ['phone-ABC-2', 'iPhone 17'],
     ['tablet-XYZ', 'Galaxy Tab'],
@@ -33,8 +34,10 @@ const find = async (search: string, beforeId: number | null = null) =>
 
 test('a device is found by its HWID, or a part of HWID or model in any case', async () => {
   const hwids = async (search: string) => (await find(search)).rows.map(({ hwid }) => hwid);
-  expect(await hwids('')).toEqual(['tablet-XYZ', 'phone-ABC-2', 'phone-ABC-1']);
-  expect(await hwids('phone-abc')).toEqual(['phone-ABC-2', 'phone-ABC-1']);
+  expect(await hwids('')).toEqual([
+    ...['tablet-XYZ', 'phone-ABC-2', 'phone-ABC-1', 'phone-ABC-10'],
+  ]);
+  expect(await hwids('phone-abc')).toEqual(['phone-ABC-2', 'phone-ABC-1', 'phone-ABC-10']);
   expect(await hwids('IPHONE')).toEqual(['phone-ABC-2']);
   expect(await hwids('phone-ABC-1')).toEqual(['phone-ABC-1']);
   expect(await hwids('nothing')).toEqual([]);

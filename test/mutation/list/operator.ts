@@ -54,7 +54,7 @@ export const operatorFiles: readonly MutatedFile[] = [
     tests: ['test/http/console/operator-records.test.ts'],
     changes: [
       ['|| !may(provider, nowMs)', ''],
-      ['one.id !== id && ', ''],
+      ['(one) => one.handedOverAtMs === null', '() => false'],
       ["typeof outcome === 'number' ? new Refused('message_ended') : 'ok'", "'ok'"],
       ['found?.id === id ? found : null', 'found ?? null'],
     ],
