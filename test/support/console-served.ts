@@ -3,13 +3,13 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { texts as fa } from '../../src/console/texts/fa.ts';
-import type { Texts } from '../../src/console/texts/texts.ts';
+import type { BaseTexts } from '../../src/console/texts/texts.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { openPage } from './chromium.ts';
 import { addProviderByCommand, run, type ServerProcess } from './process.ts';
 
 /** The languages in which each flow is tried: one from left to right, one from right to left. */
-export const LANGUAGES: readonly (readonly [locale: string, words: Texts])[] = [
+export const LANGUAGES: readonly (readonly [locale: string, words: BaseTexts])[] = [
   ['en-GB', en],
   ['fa-IR', fa],
 ];
@@ -66,7 +66,7 @@ export async function visit(
 /** Signs in by the page, with the key of a provider. */
 export async function signInByKey(
   { hand }: Pick<Visit, 'hand'>,
-  { signIn: words }: Texts,
+  { signIn: words }: BaseTexts,
   { code, authKey }: Credentials,
 ): Promise<void> {
   await hand.press(words.byKey);
