@@ -135,7 +135,6 @@ export function pageAnswer(files: ConsoleFiles, { connectionOf, settings }: Page
     const bundle = await reading;
     const { language, theme } = lookOf(request);
     const textFile = bundle?.texts.get(language);
-    const operatorFile = bundle?.operatorTexts.get(language);
     if (!bundle || textFile === undefined) return new Response(NOT_BUILT, { status: 503 });
     const direction = language === 'fa' ? 'rtl' : 'ltr';
     const at = '/console/';
@@ -145,8 +144,10 @@ export function pageAnswer(files: ConsoleFiles, { connectionOf, settings }: Page
       name === undefined ? [] : [name, ...(bundle.imports.get(name) ?? [])],
     );
     const banner = settings.consoleBanner ?? '';
+    const operatorFile = bundle.operatorTexts.get(language) ?? '';
+    const dataset = `data-texts="${at}${textFile}" data-operator-texts="${at}${operatorFile}"`;
     const html = `<!doctype html>
-<html lang="${language}" dir="${direction}" data-theme="${theme}" data-texts="${at}${textFile}" data-operator-texts="${at}${operatorFile}">
+<html lang="${language}" dir="${direction}" data-theme="${theme}" ${dataset}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
