@@ -49,7 +49,7 @@ export const links = {
   more: 'More actions',
   import: 'Import a CSV file',
   importHint:
-    'The first row names the columns: key, code, limit, note. You see what will be made before it is.',
+    'The first row names the columns: key, code, limit, note. Each line has a key of your own or a code. You see what will be made before it is.',
   file: 'File',
   fileTooLarge: 'A file may have 16 MiB and 100,000 lines.',
   linesRead: (n: number) => `${count(n, 'line', 'lines')} read`,

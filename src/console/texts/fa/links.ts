@@ -53,7 +53,8 @@ export const links: Like<typeof english> = {
   fresh: (n) => `${format(n)} پیوند تازه`,
   more: 'کارهای بیشتر',
   import: 'آوردن از پرونده CSV',
-  importHint: 'سطر نخست نام ستون‌هاست: key، code، limit، note. پیش از ایجاد می‌بینید چه ساخته می‌شود.',
+  importHint:
+    'سطر نخست نام ستون‌هاست: key، code، limit، note. هر سطر کلیدی از خود شما یا یک کد دارد. پیش از ایجاد می‌بینید چه ساخته می‌شود.',
   file: 'پرونده',
   fileTooLarge: 'پرونده تا ۱۶ مبی‌بایت و ۱۰۰٬۰۰۰ سطر می‌تواند داشته باشد.',
   linesRead: (n) => `${format(n)} سطر خوانده شد`,

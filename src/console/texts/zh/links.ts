@@ -49,7 +49,8 @@ export const links: Like<typeof english> = {
   fresh: (n) => `${n} 个新链接`,
   more: '更多操作',
   import: '导入 CSV 文件',
-  importHint: '第一行是列名：key、code、limit、note。创建前会先显示结果。',
+  importHint:
+    '第一行是列名：key、code、limit、note。每行须有您自己的键或代码。创建前会先显示结果。',
   file: '文件',
   fileTooLarge: '文件最大 16 MiB、100,000 行。',
   linesRead: (n) => `已读取 ${n} 行`,
