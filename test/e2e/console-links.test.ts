@@ -5,7 +5,7 @@
 
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import type { Browser } from 'playwright-core';
-import type { Texts } from '../../src/console/texts/texts.ts';
+import type { BaseTexts } from '../../src/console/texts/texts.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { HAS_CHROMIUM, startChromium, testChromium } from '../support/chromium.ts';
 import {
@@ -45,7 +45,7 @@ interface Row {
 }
 
 interface Scene extends Visit {
-  words: Texts;
+  words: BaseTexts;
   own: Credentials;
   /** The links as the public API has them, by their notes. */
   links(): Promise<Record<string, Row>>;

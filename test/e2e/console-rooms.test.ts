@@ -5,7 +5,7 @@
 
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import type { Browser } from 'playwright-core';
-import type { Texts } from '../../src/console/texts/texts.ts';
+import type { BaseTexts } from '../../src/console/texts/texts.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { HAS_CHROMIUM, startChromium, testChromium } from '../support/chromium.ts';
 import {
@@ -43,7 +43,7 @@ afterAll(() => browser?.close());
 
 interface Scene extends Visit {
   locale: string;
-  words: Texts;
+  words: BaseTexts;
   own: Credentials;
 }
 
@@ -149,7 +149,7 @@ const FLOWS: Readonly<Record<string, Flow>> = {
 };
 
 /** Sets a password and a code of an app, adds a passkey, and comes back by each. */
-async function comeBack(visited: Visit, words: Texts): Promise<void> {
+async function comeBack(visited: Visit, words: BaseTexts): Promise<void> {
   const { hand, page } = visited;
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('WebAuthn.enable');
