@@ -20,6 +20,7 @@ const WARNINGS = [
   'auth_failures_delayed',
   'backups_not_seen',
   'certificate_expires',
+  'check_failed',
   'config_needs_restart',
   'database_awaited',
   'gate_untrusted',

@@ -15,16 +15,16 @@ export function deviceSearchNoun(backend: Backend): DeviceSearchStore {
   const isUnset = (name: string, type = 'text') =>
     sql`CAST(${value(name)} AS ${sql.raw(type)}) IS NULL`;
   const beyond = sql`
-    p.provider_id = ${value('providerId')} AND (p.os, p.device_id) > (${value('os')}, ${value('deviceId')})`;
+    provider_id = ${value('providerId')} AND (os, device_id) > (${value('os')}, ${value('deviceId')})`;
   const on = {
     end: backend.prepare<MixCursor>(sql`
-        SELECT p.os AS os, p.device_id AS "deviceId" FROM device_provider p WHERE ${beyond}
-        ORDER BY p.os, p.device_id LIMIT 1 OFFSET ${SLICE_COUNT - 1}`),
+        SELECT os AS os, device_id AS "deviceId" FROM device_provider WHERE ${beyond}
+        ORDER BY os, device_id LIMIT 1 OFFSET ${SLICE_COUNT - 1}`),
     found: backend.prepare<SearchedDevice>(sql`
         SELECT d.hwid AS hwid, p.device_name AS "deviceName", p.os AS os,
           p.app_version AS "appVersion", t.locale AS locale
-        FROM (SELECT * FROM device_provider p WHERE ${beyond}
-            ORDER BY p.os, p.device_id LIMIT ${SLICE_COUNT}) p
+        FROM (SELECT * FROM device_provider WHERE ${beyond}
+            ORDER BY os, device_id LIMIT ${SLICE_COUNT}) p
           ${join} device d ON d.id = p.device_id
           LEFT JOIN device_token t ON t.id = p.token_id
         WHERE (${isUnset('ofOs')} OR p.os = ${value('ofOs')})
