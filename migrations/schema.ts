@@ -49,6 +49,11 @@ const enforcement = () => ({
   without_hwid: text({ enum: ['refuse', 'pass', 'count'] }),
 });
 
+/** What a full link does with a phone that came back with another HWID; null: as above. */
+const phones = () => ({
+  same_phone: text({ enum: ['off', 'ask', 'replace'] }),
+});
+
 /** Addresses that apps show as buttons beside a subscription; null: as above, or none. */
 const buttons = () => ({
   support_url: text(),
@@ -104,6 +109,7 @@ export const provider = sqliteTable(
     my: integer().notNull().default(0),
     my_name: text(),
     my_color: text(),
+    ...phones(),
     /** Grows with each change of what rides to all devices; until when anything does. */
     ride_version: integer().notNull().default(0),
     ride_until_ms: integer().notNull().default(0),
@@ -141,6 +147,9 @@ export const install = sqliteTable(
     ...buttons(),
     /** When its user last freed a slot: a cool-down counts from it. */
     freed_at_ms: integer(),
+    ...phones(),
+    /** 1: some slots may be held by the hash of a HWID (core/formats.ts). */
+    has_hashes: integer().notNull().default(0),
   },
   (t) => [
     index('install_by_provider').on(t.provider_id),

@@ -9,6 +9,7 @@ import retries from './0005_retries_and_refusals.sql' with { type: 'text' };
 import rides from './0006_rides.sql' with { type: 'text' };
 import accounts from './0007_accounts.sql' with { type: 'text' };
 import userPage from './0008_user_page.sql' with { type: 'text' };
+import hashes from './0009_hashes_and_phones.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly string[] = [
   rides,
   accounts,
   userPage,
+  hashes,
 ];

@@ -17,6 +17,7 @@ import retries from './0013_retries_and_refusals.sql' with { type: 'text' };
 import rides from './0014_rides.sql' with { type: 'text' };
 import accounts from './0015_accounts.sql' with { type: 'text' };
 import userPage from './0016_user_page.sql' with { type: 'text' };
+import hashes from './0017_hashes_and_phones.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -36,4 +37,5 @@ export const MIGRATIONS: readonly string[] = [
   rides,
   accounts,
   userPage,
+  hashes,
 ];

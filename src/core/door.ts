@@ -84,10 +84,10 @@ export function admitDevice(
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return AT_DOOR[door];
     const verdict = judge(door, nowMs);
-    const { link, device } = door;
+    const { link, device, byHash } = door;
     if (!isAdmitted(verdict)) return refuse(core, { says: verdict, link }, caller, nowMs);
     const facts = factsFrom(reported, device);
-    const isToday = device !== null && sameUtcDay(device.lastSeenAtMs, nowMs);
+    const isToday = device !== null && !byHash && sameUtcDay(device.lastSeenAtMs, nowMs);
     if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts, hwid);
     return after(core.store.takeSlot(key, facts, nowMs), (taken) => {
       const answer = answerOf<AdmittedDevice>(core, taken, caller, nowMs);

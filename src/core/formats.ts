@@ -130,11 +130,23 @@ export const sharedHwid = (installId: number) => `${SHARED_HWID}${installId}`;
 
 export const isSharedHwid = (hwid: string) => hwid.startsWith(SHARED_HWID);
 
-/** Reads the HWID that a device sends: none has one of {@link sharedHwid}. */
+const HASHED_HWID = 'sha256:';
+
+/**
+ * Returns the HWID under which a slot is held by the SHA-256 of a HWID, 64 lower-case hexadecimal
+ * digits, until the device comes and takes it over.
+ */
+export const hwidOfHash = (hash: string) => `${HASHED_HWID}${hash}`;
+
+/** Returns the hash of a {@link hwidOfHash}; null: it is another HWID. */
+export const hashInHwid = (hwid: string) => /^sha256:([0-9a-f]{64})$/.exec(hwid)?.[1] ?? null;
+
+/** Reads the HWID that a device sends: none has one of {@link sharedHwid} or {@link hwidOfHash}. */
 export function readOwnHwid(value: unknown): string | Misfit {
   const hwid = readHwid(value);
-  const isShared = !isRefused(hwid) && isSharedHwid(hwid);
-  return isShared ? malformed(`hwid must not begin with ${SHARED_HWID}`) : hwid;
+  if (isRefused(hwid)) return hwid;
+  if (isSharedHwid(hwid)) return malformed(`hwid must not begin with ${SHARED_HWID}`);
+  return hashInHwid(hwid) ? malformed('hwid must not be a hash: send the HWID itself') : hwid;
 }
 
 /** The name that a provider gives a call, so that it may repeat it. */

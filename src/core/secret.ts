@@ -1,6 +1,7 @@
 /** Random codes and keys; keys are stored as their SHA-256 alone. */
 
 import { timingSafeEqual } from 'node:crypto';
+import { hashInHwid } from './formats.ts';
 
 const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
@@ -41,9 +42,12 @@ export function keyFingerprint(hash: Uint8Array): string {
   return hash.subarray(0, 4).toHex();
 }
 
-/** Returns the name of a HWID in the audit log: its SHA-256 in hexadecimal. */
+/**
+ * Returns the SHA-256 of a HWID in hexadecimal, which is its name in the audit log. That of
+ * `hwidOfHash` is the hash in it.
+ */
 export function hwidHash(hwid: string): string {
-  return Bun.SHA256.hash(hwid, 'hex');
+  return hashInHwid(hwid) ?? Bun.SHA256.hash(hwid, 'hex');
 }
 
 /** Returns the SHA-256 of the parameters of a call in hexadecimal. */

@@ -36,6 +36,7 @@ import {
 } from './contract/fixture.ts';
 import { happeningContract } from './contract/happening.ts';
 import { healthContract } from './contract/health.ts';
+import { heldByHashContract } from './contract/held-by-hash.ts';
 import { idempotencyContract } from './contract/idempotency.ts';
 import { importContract } from './contract/import.ts';
 import { importTogetherContract } from './contract/import-together.ts';
@@ -119,7 +120,10 @@ export const SUITES: Record<keyof Store, Suite> = {
 /** What a part shows beside its methods. */
 const MORE: Partial<Record<Part, Suite>> = {
   link: visibleContract,
-  move: (opened) => describe('links that move in at once', () => importTogetherContract(opened)),
+  move: (opened) => {
+    describe('links that move in at once', () => importTogetherContract(opened));
+    describe('a slot held by a hash', () => heldByHashContract(opened));
+  },
   pushing: (opened) => describe('sendRecipients to gateways', () => pushingSuite(opened)),
   event: (opened) => describe('events', () => happeningContract(opened)),
 };

@@ -7,6 +7,7 @@ import type { Provider } from './provider.ts';
 
 /** A HWID on an imported link. */
 export interface ImportedSlot extends DeviceFacts {
+  /** `hwidOfHash` of core/formats.ts where the hash of the HWID alone is known. */
   hwid: string;
   registeredAtMs: number;
   firstSeenAtMs: number;

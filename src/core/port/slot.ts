@@ -68,6 +68,8 @@ export interface Door {
   isBound: boolean;
   /** The device, last seen when its slot was; null: it has no slot on the link. */
   device: DeviceAtProvider | null;
+  /** Its slot is held by the hash of its HWID, until `takeSlot` makes it the device's. */
+  byHash?: Pick<Slot, 'registeredAtMs'>;
   /** Null: a slot is free, the device has one, or the policy frees none. */
   full: FullLink | null;
   /** True if the device has no slot on the link, which is full and does not enforce its limit. */
@@ -118,7 +120,8 @@ export interface SlotStore {
   findPolicy(installId: number): Maybe<Policy | null>;
   /**
    * Takes a slot for a new HWID, or refreshes the facts of one that has a slot, by the rule `judge`
-   * of core/slot.ts. Records the end of a replaced slot in the history of the link.
+   * of core/slot.ts. Records the end of a replaced slot in the history of the link. A slot that the
+   * hash of the HWID holds becomes the device's, as old as it was.
    *
    * From the commit that makes a link or its provider enforce the limit no device is admitted over
    * it; those that have a slot keep it.

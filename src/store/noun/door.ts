@@ -1,6 +1,7 @@
 /** The door of a link: all that the rule asks about a device there. */
 
 import { type SQL, sql } from 'drizzle-orm';
+import { hwidOfHash } from '../../core/formats.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { DoorRides } from '../../core/port/ride.ts';
 import type {
@@ -12,10 +13,17 @@ import type {
   OwnPolicy,
   SlotKey,
 } from '../../core/port/slot.ts';
+import { hwidHash } from '../../core/secret.ts';
 import { freesSlots, policyOf } from '../../core/slot.ts';
 import { type Dialect, type Statements, type Step, value } from '../backend.ts';
 import { ACTIVE_BINDING } from '../status.ts';
-import { AT_PROVIDER_COLUMNS, type RowAtProvider, SEEN_AS_ONE, slotSeen } from './look-ups.ts';
+import {
+  AT_PROVIDER_COLUMNS,
+  atProvider,
+  type RowAtProvider,
+  SEEN_AS_ONE,
+  slotSeen,
+} from './look-ups.ts';
 
 export interface DoorRow
   extends Omit<RowAtProvider, 'lastSeenAtMs'>,
@@ -30,12 +38,15 @@ export interface DoorRow
   rideUntilMs: number | null;
   /** Null: the device has no slot on the link, and the columns about it are null too. */
   slotSeenAtMs: number | null;
+  /** 1: the hash of the HWID may hold a slot. */
+  hasHashes: number;
   namedUntilMs: number | null;
 }
 
-/** A door as the core knows it, with the id of the slot that may be freed. */
+/** A door as the core knows it, with the ids of the slots that may change hands. */
 export interface DoorHere extends Door {
   full: (FullLink & { oldest: OldestSlot & { slotId: number } }) | null;
+  byHash?: { slotId: number; deviceId: number; registeredAtMs: number };
   /** The device has a slot here, and its home on another link. */
   isAway?: boolean;
 }
@@ -63,7 +74,8 @@ export const selectDoor = (
 ) => sql`
   SELECT ${more} i.id AS "installId", i.provider_id AS "providerId", i.status AS status,
     i.install_limit AS "installLimit", i.device_count AS "deviceCount",
-    i.support_url AS "supportUrl", i.web_page_url AS "webPageUrl", b.status AS "domainStatus",
+    i.support_url AS "supportUrl", i.web_page_url AS "webPageUrl", i.has_hashes AS "hasHashes",
+    b.status AS "domainStatus",
     b.ride_version AS "rideVersion", b.ride_until_ms AS "rideUntilMs", s.device_id AS "deviceId",
     p.ride_until_ms AS "namedUntilMs",
     CASE WHEN p.home_install_id = i.id THEN ${dialect.greatest(
@@ -114,6 +126,14 @@ function statements(backend: Statements) {
             ON p.device_id = s.device_id AND p.provider_id = s.provider_id
         WHERE s.install_id = ${once('installId')}
         ORDER BY "lastSeenAtMs", s.registered_at_ms, s.id LIMIT 1`),
+    byHash: backend.prepare<RowAtProvider & Required<DoorHere>['byHash']>(sql`
+        SELECT s.id AS "slotId", s.device_id AS "deviceId",
+          s.registered_at_ms AS "registeredAtMs", ${slotSeen(backend)} AS "lastSeenAtMs",
+          ${AT_PROVIDER_COLUMNS}
+        FROM install_device s ${join} device_provider p
+          ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+        WHERE s.install_id = ${once('installId')}
+          AND s.device_id = (SELECT d.id FROM device d WHERE d.hwid = ${once('hashed')})`),
     lockLink: backend.lockOnly(sql`
         SELECT id FROM install WHERE id = ${value('installId')} ${backend.locked}`),
     lockDevices: backend.lockOnly(sql`
@@ -165,17 +185,33 @@ export function doorSteps(backend: Statements) {
     return link !== null && (link.policy.enforce === 0 || freesSlots(link.policy));
   }
 
+  /** Adds what a newcomer finds: a slot that the hash of its HWID holds, or a full link. */
+  function* doorOfNewcomer(
+    door: DoorHere,
+    { installId, hasHashes, deviceCount, installLimit }: DoorRow,
+    { hwid, enforces }: Pick<SlotKey, 'hwid' | 'enforces'>,
+  ): Step<DoorHere> {
+    const hashed = hwidOfHash(hwidHash(hwid));
+    const held = hasHashes === 1 ? yield* on.byHash.get({ installId, hashed }) : null;
+    if (held !== null) {
+      const { slotId, deviceId, registeredAtMs, ...device } = held;
+      return { ...door, device: atProvider(device), byHash: { slotId, deviceId, registeredAtMs } };
+    }
+    const isFull = deviceCount >= installLimit;
+    return isFull ? { ...door, ...(yield* fullDoor(installId, enforces)) } : door;
+  }
+
   /** Makes a door of the links that were found; several are ambiguous. */
   function* doorOf(
     [row, other]: readonly DoorRow[],
-    { enforces }: Pick<SlotKey, 'enforces'>,
+    key: Pick<SlotKey, 'hwid' | 'enforces'>,
   ): Step<DoorHere | NoLink> {
     if (row === undefined) return 'link_not_found';
     if (other !== undefined) return 'key_ambiguous';
-    const { installId, providerId } = row;
+    const { providerId } = row;
     const code = row.providerCode ?? codes.get(providerId) ?? (yield* readCode(providerId));
     const door = doorIn(row, code);
-    return isFull(row) ? { ...door, ...(yield* fullDoor(installId, enforces)) } : door;
+    return needsMore(row) ? yield* doorOfNewcomer(door, row, key) : door;
   }
 
   /** The path of nearly all calls: a step within a step costs it 0.2 us. */
@@ -186,7 +222,7 @@ export function doorSteps(backend: Statements) {
       if (row === null) return 'link_not_found';
       const code = codes.get(row.providerId) ?? (yield* readCode(row.providerId));
       if (providerCode !== null && code !== providerCode) return 'link_not_found';
-      return isFull(row) ? yield* doorOf([row], key) : doorIn(row, code);
+      return needsMore(row) ? yield* doorOf([row], key) : doorIn(row, code);
     }
     const { domainHash, hwid, providerCode, subscriptionKeyHash } = key;
     const values = { domainHash, hwid, providerCode, subscriptionKeyHash };
@@ -202,20 +238,22 @@ export function doorSteps(backend: Statements) {
     return function* (door) {
       if (typeof door === 'string') return true;
       const { installId, providerId } = door.link;
-      const oldest = door.full?.oldest.hwid ?? key.hwid;
+      const isTwo = door.full !== null || door.byHash !== undefined;
+      const holder = door.byHash ? hwidOfHash(hwidHash(key.hwid)) : door.full?.oldest.hwid;
+      const other = holder ?? key.hwid;
       // It may have changed since the door was read: the one that may free a slot counts.
       const isMore =
         door.full !== null || door.counts || (yield* changesMore(installId, key.enforces));
       const isFreer = isMore && !providers.has(providerId);
-      const hasDevices = door.full === null || hwids.has(oldest);
+      const hasDevices = !isTwo || hwids.has(other);
       if (links.has(installId) && !isFreer && hasDevices) return true;
       // An end of a slot is counted at its provider, which may begin to enforce limits.
       if (isFreer) yield* backend.lockProvider(providerId);
       if (isMore) providers.add(providerId);
       if (!links.has(installId)) yield* on.lockLink.run({ installId });
       links.add(installId);
-      if (door.full !== null) yield* on.lockDevices.run({ hwids: [key.hwid, oldest] });
-      if (door.full !== null) hwids.add(oldest);
+      if (!hasDevices) yield* on.lockDevices.run({ hwids: [key.hwid, other] });
+      hwids.add(other);
       return false;
     };
   }
@@ -234,9 +272,9 @@ export function doorSteps(backend: Statements) {
   };
 }
 
-/** True if the device has no slot and the link no room. */
-const isFull = ({ slotSeenAtMs, deviceCount, installLimit }: DoorRow) =>
-  slotSeenAtMs === null && deviceCount >= installLimit;
+/** True if the device has no slot, and the link no room or slots that hashes hold. */
+const needsMore = ({ slotSeenAtMs, deviceCount, installLimit, hasHashes }: DoorRow) =>
+  slotSeenAtMs === null && (deviceCount >= installLimit || hasHashes === 1);
 
 function doorIn(row: DoorRow, providerCode: string): DoorHere {
   const { installId, providerId, status, installLimit, deviceCount } = row;

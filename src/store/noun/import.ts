@@ -3,12 +3,13 @@
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { mergeFacts } from '../../core/device.ts';
-import { isSharedHwid, sharedHwid } from '../../core/formats.ts';
+import { hashInHwid, isSharedHwid, sharedHwid } from '../../core/formats.ts';
 import { merge, mergeInstall } from '../../core/moving/merge.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { Install, InstallTerms } from '../../core/port/install.ts';
 import type { ImportedInstall, ImportedSlot, ImportStore } from '../../core/port/moving.ts';
+import { hwidHash } from '../../core/secret.ts';
 import { NO_TERMS } from '../../core/slot.ts';
 import { type Backend, type Notes, type Step, value } from '../backend.ts';
 import { bindingStatements } from './domain.ts';
@@ -48,6 +49,8 @@ function statements(backend: Backend) {
     replaced: prepare(sql`
         UPDATE install SET replaced_at_ms = ${value('replacedAtMs')} WHERE id = ${value('id')}`),
     over: prepare(sql`UPDATE install SET over_max = ${value('overMax')} WHERE id = ${value('id')}`),
+    /** Makes doors look for hashes of HWIDs. */
+    markHashes: prepare(sql`UPDATE install SET has_hashes = 1 WHERE id ${among('ids')}`),
     held: prepare<{ hwid: string }>(sql`
         SELECT d.hwid AS hwid FROM install_device s ${backend.join} device d ON d.id = s.device_id
         WHERE s.install_id = ${backend.once('installId')}`),
@@ -74,7 +77,7 @@ const byHwid = ({ slot: a }: NewSlot, { slot: b }: NewSlot) =>
 function slotImport(backend: Backend) {
   const rows = linkStatements(backend);
   const keep = knownDeviceSteps(backend);
-  const { held } = statements(backend);
+  const { held, markHashes } = statements(backend);
   /** Links come in the order of their ids, and the newer one may have had the device first. */
   const firstHomes = backend.prepare(sql`
       UPDATE device_provider AS p SET home_install_id = (
@@ -104,8 +107,12 @@ function slotImport(backend: Backend) {
         isSharedHwid(slot.hwid) ? { ...slot, hwid: sharedHwid(installId) } : slot,
       );
       const here = isNew || slots.length === 0 ? [] : yield* held.all({ installId });
-      const hwids = new Set(here.map(({ hwid }) => hwid));
-      const missing = slots.filter(({ hwid }) => !hwids.has(hwid) && hwids.add(hwid));
+      // A HWID and its hash are one device.
+      const known = [...here, ...slots];
+      const isByHash = known.some(({ hwid }) => hashInHwid(hwid) !== null);
+      const nameOf = ({ hwid }: { hwid: string }) => (isByHash ? hwidHash(hwid) : hwid);
+      const names = new Set(here.map(nameOf));
+      const missing = slots.filter((slot) => !names.has(nameOf(slot)) && names.add(nameOf(slot)));
       const added = missing.slice(0, Math.max(0, room));
       const counts = {
         slotsAdded: added.length,
@@ -145,6 +152,10 @@ function slotImport(backend: Backend) {
           return rows.takeSlot.run({ installId, deviceId: idOf(slot), providerId, ...times });
         }),
       );
+      const hashed = slots.filter(({ slot }) => hashInHwid(slot.hwid) !== null);
+      if (hashed.length > 0) {
+        yield* markHashes.run({ ids: [...new Set(hashed.map(({ installId }) => installId))] });
+      }
       for (const [providerId, own] of Map.groupBy(slots, (slot) => slot.providerId)) {
         yield* firstHomes.run({ providerId, deviceIds: own.map(({ slot }) => idOf(slot)) });
       }

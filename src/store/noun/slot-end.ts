@@ -3,6 +3,7 @@
 import { sql } from 'drizzle-orm';
 import { DAY_MS } from '../../core/calendar.ts';
 import { KIND_OF_END, slotEnded } from '../../core/event/happenings.ts';
+import { hwidOfHash } from '../../core/formats.ts';
 import type { EndReason } from '../../core/port/slot.ts';
 import { type Notes, type Statements, type Step, value } from '../backend.ts';
 import { slotSeen } from './look-ups.ts';
@@ -78,6 +79,19 @@ function slotStatements(backend: Statements) {
           ${join} install i ON i.id = s.install_id ${withDevice}
         WHERE ${isSlot}`),
     end: backend.prepare(sql`DELETE FROM install_device WHERE id = ${value('slotId')}`),
+    /** A device that only its hash named is forgotten soon, unless another slot is held by it. */
+    leaveVisit: backend.prepare(sql`
+        UPDATE device_provider SET last_seen_at_ms = 0
+        WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}
+          AND slot_count = 0`),
+    leaveDevice: backend.prepare(sql`
+        UPDATE device SET last_seen_at_ms = 0
+        WHERE id = ${value('deviceId')} AND holder_count = 0`),
+    /** Doors look for hashes no longer once none is left. */
+    unmarkHashes: backend.prepare(sql`
+        UPDATE install SET has_hashes = 0 WHERE id = ${value('installId')} AND NOT EXISTS (
+          SELECT 1 FROM install_device s ${join} device d ON d.id = s.device_id
+          WHERE s.install_id = install.id AND d.hwid LIKE ${sql.raw(`'${hwidOfHash('%')}'`)})`),
   };
 }
 
@@ -105,6 +119,19 @@ function statements(backend: Statements) {
 export function slotEndSteps(backend: Statements) {
   const on = statements(backend);
   return {
+    /** Deletes a slot that a hash holds, for which the device with that HWID takes its own. */
+    *passSlot(
+      { installId, providerId }: Omit<SlotRow, 'slotId'>,
+      { slotId, deviceId }: { slotId: number; deviceId: number },
+    ): Step<void> {
+      const [last, another] = yield* on.left.all({ slotId });
+      if (last !== undefined && another === undefined) yield* on.setApart.run({ ...last });
+      yield* on.end.run({ slotId });
+      yield* on.leaveVisit.run({ deviceId, providerId });
+      yield* on.leaveDevice.run({ deviceId });
+      yield* on.unmarkHashes.run({ installId });
+    },
+
     /** Locks all rows that the ends of these slots change, in order; slots are read afterwards. */
     *lockSlots(slots: readonly SlotRow[]): Step<void> {
       yield* backend.together([

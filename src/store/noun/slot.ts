@@ -1,6 +1,7 @@
 /** Slots: taken, seen, freed for a newcomer, and their ends forgotten. */
 
 import { sql } from 'drizzle-orm';
+import { mergeFacts } from '../../core/device.ts';
 import * as happenings from '../../core/event/happenings.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type {
@@ -26,21 +27,40 @@ export function slotSteps(backend: Statements) {
   const rows = linkStatements(backend);
   const keep = knownDeviceSteps(backend);
   const { findDoorLocked } = doorSteps(backend);
-  const { endSlot } = slotEndSteps(backend);
+  const { endSlot, passSlot } = slotEndSteps(backend);
   const moveHome = homeSteps(backend);
   const replaced = backend.prepare(sql`
       UPDATE install SET replaced_at_ms = ${value('nowMs')} WHERE id = ${value('installId')}`);
   const allowOver = backend.prepare(sql`
       UPDATE install SET over_max = device_count + 1 WHERE id = ${value('installId')}`);
 
+  /** Makes a slot that the hash of a HWID holds that of its device: no newcomer, no end. */
+  function* takeOver(
+    { link, byHash }: DoorHere & Required<Pick<DoorHere, 'byHash'>>,
+    { deviceId, isNewHere }: Visitor,
+    nowMs: number,
+  ): Step<AdmittedLink> {
+    const { installId, providerId, installLimit, deviceCount } = link;
+    yield* passSlot({ installId, providerId }, byHash);
+    // A link above its limit has room for as many as it holds.
+    if (deviceCount > installLimit) yield* allowOver.run({ installId });
+    const times = { registeredAtMs: byHash.registeredAtMs, lastSeenAtMs: nowMs };
+    yield* rows.takeSlot.run({ installId, deviceId, providerId, ...times });
+    if (!isNewHere) yield* moveHome({ deviceId, providerId, installId }, nowMs);
+    return link;
+  }
+
   /** Takes a slot, or records that it was seen; the write found the door locked. */
   function* takeSlot(
     notes: Notes,
-    { link, full, isAway }: DoorHere,
+    door: DoorHere,
     admission: Admission,
-    { deviceId, hwid, isNewHere }: Visitor,
+    visitor: Visitor,
     nowMs: number,
   ): Step<AdmittedLink> {
+    const { link, full, byHash, isAway } = door;
+    if (byHash) return yield* takeOver({ ...door, byHash }, visitor, nowMs);
+    const { deviceId, hwid, isNewHere } = visitor;
     const { installId, providerId, installLimit } = link;
     if (admission === 'known') {
       yield* rows.seeSlot.run({ installId, deviceId, nowMs });
@@ -87,7 +107,9 @@ export function slotSteps(backend: Statements) {
       const { hwid } = key;
       const verdict = judge(door, nowMs);
       if (!isAdmitted(verdict)) return { says: verdict, link };
-      const visitor = yield* keep.visit(notes, hwid, link.providerId, facts, nowMs);
+      // What the import told of the device stays, unless the device tells it anew.
+      const told = door.byHash && door.device ? mergeFacts(door.device, facts) : facts;
+      const visitor = yield* keep.visit(notes, hwid, link.providerId, told, nowMs);
       return yield* takeSlot(notes, door, verdict, visitor, nowMs);
     },
   };

@@ -2,6 +2,7 @@
 
 import { BROWSER_RACES } from './browser.ts';
 import { COUNTING_RACES } from './counting-race.ts';
+import { HASH_RACES } from './held-by-hash.ts';
 import { IDEMPOTENCY_RACES } from './idempotency-race.ts';
 import { IMPORT_RACES } from './import-race.ts';
 import { MY_RACES } from './my.ts';
@@ -18,4 +19,5 @@ export const RACES: Readonly<Record<string, Race>> = {
   ...COUNTING_RACES,
   ...MY_RACES,
   ...BROWSER_RACES,
+  ...HASH_RACES,
 };

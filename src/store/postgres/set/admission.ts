@@ -1,8 +1,9 @@
 /**
  * Admits the devices of many calls by one statement, each if no guard of the statement objects: its
- * link is bound and active, has a slot for it and no webhook, and no other link is its home. The
- * guards restate `judge` of core/slot.ts; test/store/admission-rules.test.ts compares both.
- * noun/slot.ts decides about the others, refusals included.
+ * link is bound and active, has a slot for it and no webhook, no hash holds slots there that may be
+ * a newcomer's, and no other link is its home. The guards restate `judge` of core/slot.ts;
+ * test/store/admission-rules.test.ts compares both. noun/slot.ts decides about the others, refusals
+ * included.
  */
 
 import { sql } from 'drizzle-orm';
@@ -58,11 +59,11 @@ const ADMIT = prepare<AdmittedRow>(sql`
         AND c.subscription_key_hash = decode(x.subscription_key, 'hex')) i
   ), link AS MATERIALIZED (
     SELECT id, provider_id, status, install_code, install_limit, device_count,
-      subscription_key_hash
+      subscription_key_hash, has_hashes
     FROM install WHERE id = ANY(ARRAY(SELECT link_id FROM wanted)) ORDER BY id FOR NO KEY UPDATE
   ), met AS MATERIALIZED (
     SELECT w.*, l.provider_id, l.status, l.install_code, l.install_limit, l.device_count,
-      l.subscription_key_hash,
+      l.subscription_key_hash, l.has_hashes,
       (SELECT o.code FROM provider o WHERE o.id = l.provider_id) AS owner_code,
       (SELECT b.status FROM domain b
        WHERE b.provider_id = l.provider_id AND b.domain_hash = w.domain_hash) AS domain_status,
@@ -93,7 +94,7 @@ const ADMIT = prepare<AdmittedRow>(sql`
     SELECT *, coalesce(device_id, nextval('device_id_seq')) AS visitor_id FROM (
       SELECT *, row_number() OVER (PARTITION BY link_id, slot_id IS NULL ORDER BY n) AS nth
       FROM here) x
-    WHERE CASE WHEN slot_id IS NULL THEN device_count + nth <= install_limit
+    WHERE CASE WHEN slot_id IS NULL THEN has_hashes = 0 AND device_count + nth <= install_limit
       ELSE slot_id = ANY(ARRAY(SELECT id FROM seen)) END
   ), newcomer AS (
     INSERT INTO device (id, hwid, ${FACT_COLUMNS}, first_seen_at_ms, last_seen_at_ms,
