@@ -118,14 +118,18 @@ function statements(backend: Statements) {
 
 export function slotEndSteps(backend: Statements) {
   const on = statements(backend);
+  /** Keeps when the only slot that is left was seen. */
+  function* setApart([last, another]: readonly { leftId: number }[]): Step<void> {
+    if (last !== undefined && another === undefined) yield* on.setApart.run({ ...last });
+  }
+
   return {
     /** Deletes a slot that a hash holds, for which the device with that HWID takes its own. */
     *passSlot(
       { installId, providerId }: Omit<SlotRow, 'slotId'>,
       { slotId, deviceId }: { slotId: number; deviceId: number },
     ): Step<void> {
-      const [last, another] = yield* on.left.all({ slotId });
-      if (last !== undefined && another === undefined) yield* on.setApart.run({ ...last });
+      yield* setApart(yield* on.left.all({ slotId }));
       yield* on.end.run({ slotId });
       yield* on.leaveVisit.run({ deviceId, providerId });
       yield* on.leaveDevice.run({ deviceId });
@@ -146,13 +150,13 @@ export function slotEndSteps(backend: Statements) {
       const { slotId, installId, providerId } = slot;
       const { isByUser, ...end } = circumstances;
       const { nowMs, forDeviceId, why } = end;
-      const [recorded, [last, another]] = yield* backend.together([
+      const [recorded, left] = yield* backend.together([
         () => on.record.run({ slotId, ...end }),
         () => on.left.all({ slotId }),
       ]);
       if (recorded === 0) return;
-      if (last !== undefined) yield* on.claimFromNow.run({ slotId });
-      if (last !== undefined && another === undefined) yield* on.setApart.run({ ...last });
+      if (left.length > 0) yield* on.claimFromNow.run({ slotId });
+      yield* setApart(left);
       notes.figure(providerId, 'freed', nowMs);
       if (yield* notes.isWanted(providerId, KIND_OF_END[why])) {
         const row = yield* on.ended.get({ slotId, forDeviceId });

@@ -159,6 +159,8 @@ export const storeReads: readonly MutatedFile[] = [
     ],
     changes: [
       ['ORDER BY s.registered_at_ms, s.id LIMIT 1', 'ORDER BY s.id LIMIT 1'],
+      ['(isByHash ? hwidHash(hwid) : hwid)', 'hwid'],
+      ['if (hashed.length > 0) {', 'if (false) {'],
       ['AND p.home_left_at_ms IS NULL AND p.home_moved_at_ms = 0', ''],
       ['isSharedHwid(slot.hwid) ? {', 'false ? {'],
       [`if (known.providerId !== providerId) return 'install_code_exists';`, ''],
