@@ -41,6 +41,9 @@ banner = "${BANNER}"
 [log]
 level = "warn"
 
+[monitor]
+port = 0
+
 [[gate.upstream]]
 host = "${HOST}"
 url = "http://127.0.0.1:${panel.port}"

@@ -88,7 +88,7 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     const { hand, locale, page, words } = scene;
     await page.getByLabel(words.staff.role, { exact: true }).selectOption('reader');
     await hand.press(words.staff.invite);
-    const address = (await page.locator('.secret .code').last().textContent()) ?? '';
+    const address = (await page.locator('.secret .code').getByText(site).textContent()) ?? '';
     const guest = await visit({ browser, site }, address.slice(site.length), { locale });
     await guest.hand.type(words.signIn.name, `reader-${locale.toLowerCase()}`);
     await guest.hand.press(words.signIn.accept);
@@ -103,9 +103,9 @@ const FLOWS: Readonly<Record<string, Flow>> = {
   'a message is shown, weighed and sent': async ({ hand, own, page, words }) => {
     await ask(site, '/api/add-install', own, {
       install_limit: '2',
-      install_code: `${own.code}Link1`,
+      install_code: `${own.code}Link`,
     });
-    await knock(site, `${own.code}Link1`, `${own.code}-phone`);
+    await knock(site, `${own.code}Link`, `${own.code}-phone`);
     await hand.follow(words.compose.title);
     await hand.type(words.compose.titleLabel, 'Hello');
     await hand.type(words.compose.body, '<b>New</b> servers');
@@ -117,9 +117,12 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     await hand.press(words.compose.send);
     await page.locator('.message-panel .said').waitFor();
   },
-  'one for tomorrow is cancelled': async ({ hand, page, words }) => {
+  'one for tomorrow is cancelled': async ({ hand, own, page, words }) => {
     await hand.follow(words.compose.title);
     await hand.type(words.compose.body, 'Tomorrow');
+    // Another one to all would have to wait for five minutes.
+    await hand.press(words.compose.byHwid);
+    await hand.type(words.compose.hwids, `${own.code}-phone`);
     // The field has the time in UTC+3.
     const due = new Date(Date.now() + 27 * HOUR_MS).toISOString().slice(0, 16);
     await hand.type(words.compose.when, due);
@@ -144,7 +147,7 @@ const FLOWS: Readonly<Record<string, Flow>> = {
   'activity has it all in sentences': async ({ hand, page, words }) => {
     await hand.follow(words.activity.title);
     await page.locator('.activity li').nth(7).waitFor();
-    await page.getByText(HOST).first().waitFor();
+    await page.getByText(words.activity.sentences['domain.activate']({ id: '1' })).waitFor();
   },
 };
 

@@ -35,14 +35,20 @@ test('it lives, is marked on each page, and leaves nothing behind', async () => 
   expect(readdirSync(folder)).toHaveLength(1);
   const [first] = shown.providers;
   const of = new URLSearchParams({ ...first });
-  const api = async (path: string) => (await fetch(`${shown.url}${path}?${of}`)).json();
+  const api = async (path: string) => {
+    const url = new URL(path, shown.url);
+    for (const [name, value] of of) url.searchParams.set(name, value);
+    return (await fetch(url)).json();
+  };
   const { data } = (await api('/api/list-install')) as { data: { install_count: number }[] };
   // Two hundred of its own, and those of the panel behind the gate.
   expect(data.length).toBeGreaterThan(220);
   expect(data.filter((link) => link.install_count > 0).length).toBeGreaterThan(100);
+  const sent = (await api('/remote/list')) as { data: { id: number }[] };
   await until('a message is opened', async () => {
-    const receipts = (await api('/remote/list')) as { data: unknown[] };
-    return receipts.data.length > 1;
+    const path = `/remote/receipts?id=${sent.data[0]?.id}`;
+    const receipts = (await api(path)) as { data: { opened_at: number | null }[] };
+    return receipts.data.some((one) => one.opened_at !== null);
   });
   const page = await (await fetch(`${shown.url}/console`)).text();
   expect(page).toContain('<p class="banner">A demonstration');
