@@ -59,7 +59,8 @@ function linkStep({ door }: Case): Step {
 
 function hwidStep({ door, ends: [last] }: Case): Step {
   if (door.device !== null) {
-    const text = `it holds a slot, last seen ${showTime(door.device.lastSeenAtMs)}`;
+    const holder = door.byHash ? 'its hash' : 'it';
+    const text = `${holder} holds a slot, last seen ${showTime(door.device.lastSeenAtMs)}`;
     return { step: 'hwid', ok: true, text };
   }
   return { step: 'hwid', ok: null, text: `it holds no slot${last ? `: ${endText(last)}` : ''}` };
@@ -130,6 +131,7 @@ function sentence({ verdict, door, hwid }: Case): string {
     known: 'admitted: it holds a slot',
     room: 'admitted: a slot is free',
     over: 'admitted over the limit: the link only counts',
+    same_phone: `admitted: it would replace ${door.full?.former?.hwid}, the same phone`,
     inactive: `admitted: the inactive slot of ${oldest} would be freed`,
     replaced: `admitted: it would replace ${oldest}`,
     link_domain_not_bound: 'refused: the provider has no active binding of the domain',

@@ -3,7 +3,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { COOL_DOWN_HOURS, INACTIVE_DAYS, type WholeFormat } from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
-import { type OwnPolicy, type Policy, WHEN_FULL, WITHOUT_HWID } from '../core/port/slot.ts';
+import {
+  type OwnPolicy,
+  type Policy,
+  SAME_PHONE,
+  WHEN_FULL,
+  WITHOUT_HWID,
+} from '../core/port/slot.ts';
 import { policyOf } from '../core/slot.ts';
 
 type PolicyOf<T> = { [Field in keyof Policy]: Policy[Field] | T };
@@ -54,18 +60,25 @@ export function addPolicy(command: Command): Command {
         '--without-hwid <way>',
         'the answer of the gate to apps that send no HWID; count gives them one slot together',
       ).choices([...WITHOUT_HWID, 'default']),
+    )
+    .addOption(
+      new Option(
+        '--same-phone <way>',
+        'whether a phone with a new HWID gets its silent slot on a full link, or you are asked',
+      ).choices([...SAME_PHONE, 'default']),
     );
 }
 
 /** Returns the parts of a policy that the options set. */
 export function givenPolicy(options: PolicyOptions): Partial<OwnPolicy> {
-  const { inactiveDays, whenFull, coolDownHours, enforce, withoutHwid } = options;
+  const { inactiveDays, whenFull, coolDownHours, enforce, withoutHwid, samePhone } = options;
   return {
     ...(inactiveDays !== undefined && { inactiveDays: orNull(inactiveDays) }),
     ...(whenFull !== undefined && { whenFull: orNull(whenFull) }),
     ...(coolDownHours !== undefined && { coolDownHours: orNull(coolDownHours) }),
     ...(enforce !== undefined && { enforce: enforce === 'default' ? null : ON[enforce] }),
     ...(withoutHwid !== undefined && { withoutHwid: orNull(withoutHwid) }),
+    ...(samePhone !== undefined && { samePhone: orNull(samePhone) }),
   };
 }
 
@@ -79,6 +92,7 @@ export function policyView<T>(own: PolicyOf<T>) {
     cool_down_hours: own.coolDownHours,
     enforce: own.enforce,
     without_hwid: own.withoutHwid,
+    same_phone: own.samePhone,
   };
 }
 
@@ -91,12 +105,14 @@ export function policySheet(own: OwnPolicy, above: OwnPolicy): Record<string, st
     if (own[field] !== null) return '';
     return above[field] === null ? ' (default)' : ' (of the provider)';
   };
-  const { inactiveDays, whenFull, coolDownHours, enforce, withoutHwid } = policyOf(own, above);
+  const policy = policyOf(own, above);
+  const { inactiveDays, whenFull, coolDownHours, enforce, withoutHwid, samePhone } = policy;
   return {
     inactive_days: `${inactiveDays === 0 ? 'never' : inactiveDays}${source('inactiveDays')}`,
     when_full: `${whenFull}${source('whenFull')}`,
     cool_down_hours: `${coolDownHours}${source('coolDownHours')}`,
     enforce: `${enforce === 1 ? 'on' : 'off'}${source('enforce')}`,
     without_hwid: `${withoutHwid}${source('withoutHwid')}`,
+    same_phone: `${samePhone}${source('samePhone')}`,
   };
 }

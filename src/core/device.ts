@@ -35,10 +35,15 @@ export function tidyFacts(reported: DeviceFacts): DeviceFacts {
 const REFUSED_LENGTH_MAX = 64;
 
 /** Returns a device in the form in which its refusal is kept. `hwid` empty: it sent none. */
-export function refusedDevice(hwid: string, facts: DeviceFacts | null): RefusedDevice {
+export function refusedDevice(
+  hwid: string,
+  facts: DeviceFacts | null,
+  formerHwid: string | null = null,
+): RefusedDevice {
   if (facts === null) return { hwid, deviceName: '', os: '' };
   const deviceName = tidyFact(facts.deviceName, REFUSED_LENGTH_MAX);
-  return { hwid, deviceName, os: tidyFact(osName(facts.os), REFUSED_LENGTH_MAX) };
+  const device = { hwid, deviceName, os: tidyFact(osName(facts.os), REFUSED_LENGTH_MAX) };
+  return formerHwid === null ? device : { ...device, formerHwid };
 }
 
 /** Returns `ios` for iOS and iPadOS, `android` for Android, else the name as reported. */

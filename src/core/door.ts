@@ -29,7 +29,7 @@ import type {
 } from './port/slot.ts';
 import { isActive } from './provider.ts';
 import { subscriptionKeyHash } from './secret.ts';
-import { isAdmitted, judge, type Verdict } from './slot.ts';
+import { formerHwid, isAdmitted, judge, type Verdict } from './slot.ts';
 
 /** A device's unread parameters. */
 export interface DeviceCall {
@@ -77,7 +77,7 @@ export function admitDevice(
   reported: DeviceFacts,
   nowMs: number,
 ): Maybe<AdmittedDevice | RefusedAtDoor> {
-  const key = keyOf(call);
+  const key = keyOf(call, reported);
   const caller = { hwid: call.hwid, facts: reported };
   if (isRefused(key)) return countMisfit(core, call, key, reported, nowMs);
   const { hwid } = key;
@@ -85,7 +85,7 @@ export function admitDevice(
     if (typeof door === 'string') return AT_DOOR[door];
     const verdict = judge(door, nowMs);
     const { link, device, byHash } = door;
-    if (!isAdmitted(verdict)) return refuse(core, { says: verdict, link }, caller, nowMs);
+    if (!isAdmitted(verdict)) return refuse(core, { says: verdict, link, door }, caller, nowMs);
     const facts = factsFrom(reported, device);
     const isToday = device !== null && !byHash && sameUtcDay(device.lastSeenAtMs, nowMs);
     if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts, hwid);
@@ -125,8 +125,9 @@ export function verdictOn(
   core: Core,
   call: DeviceCall,
   nowMs: number,
+  reported: DeviceFacts | null = null,
 ): Maybe<{ verdict: Verdict; door: Door } | RefusedAtDoor> {
-  const key = keyOf(call);
+  const key = keyOf(call, reported);
   if (isRefused(key)) return key;
   return after(core.store.findSlot(key), (door) =>
     typeof door === 'string' ? AT_DOOR[door] : { verdict: judge(door, nowMs), door },
@@ -169,12 +170,13 @@ export function judgeDevice(
   nowMs: number,
   reported: DeviceFacts | null = null,
 ): Maybe<OpenLink | RefusedAtDoor> {
-  return after(verdictOn(core, call, nowMs), (judged) => {
+  return after(verdictOn(core, call, nowMs, reported), (judged) => {
     if (isRefused(judged)) return countMisfit(core, call, judged, reported, nowMs);
     const { verdict, door } = judged;
     const { device, link } = door;
     if (!isAdmitted(verdict)) {
-      return refuse(core, { says: verdict, link }, { hwid: call.hwid, facts: reported }, nowMs);
+      const caller = { hwid: call.hwid, facts: reported };
+      return refuse(core, { says: verdict, link, door }, caller, nowMs);
     }
     const holdsSlot = verdict === 'known';
     if (link.rides === undefined || reported === null) return { ...link, holdsSlot };
@@ -220,7 +222,7 @@ export async function admitNewKey(
   reported: DeviceFacts,
   nowMs: number,
 ): Promise<AdmittedDevice | RefusedAtDoor | Refused<'install_code_limit_reached'>> {
-  const key = keyOf({ ...call, installCode: null });
+  const key = keyOf({ ...call, installCode: null }, reported);
   if (isRefused(key)) return key;
   const provider = await core.store.findProvider(call.providerCode);
   if (provider === null || !isActive(provider, nowMs)) return AT_DOOR.link_not_found;
@@ -257,11 +259,12 @@ interface Caller {
 /** Counts and returns the refusal of a known link. */
 function refuse(
   core: Core,
-  { says, link }: LinkRefusal,
+  { says, link, door }: LinkRefusal & { door?: Door },
   { hwid, facts }: Caller,
   nowMs: number,
 ): RefusedAtDoor {
-  core.store.countRefusal(link, says, nowMs, refusedDevice(hwid ?? '', facts));
+  const former = formerHwid(door?.full ?? null, nowMs);
+  core.store.countRefusal(link, says, nowMs, refusedDevice(hwid ?? '', facts, former));
   return says === 'link_limit_reached' ? new FullLinkRefused(link, hwid) : AT_DOOR[says];
 }
 
@@ -288,16 +291,17 @@ function countMisfit(
 }
 
 /** Reads the key of a look-up, or returns the refusal of the first malformed parameter. */
-function keyOf(call: DeviceCall): SlotKey | RefusedAtDoor {
+function keyOf(call: DeviceCall, facts: DeviceFacts | null): SlotKey | RefusedAtDoor {
   const hwid = call.isShared ? readHwid(call.hwid) : readOwnHwid(call.hwid);
   if (isRefused(hwid)) return AT_DOOR.hwid_required;
   const name = nameOf(call);
   if (isRefused(name)) return AT_DOOR.link_not_found;
   const domainHash = readDomainHash(call.domainHash);
   if (isRefused(domainHash)) return AT_DOOR.link_domain_not_bound;
-  return call.enforces === false
-    ? { ...name, domainHash, hwid, enforces: false }
-    : { ...name, domainHash, hwid };
+  const key: SlotKey = { ...name, domainHash, hwid };
+  if (call.enforces === false) key.enforces = false;
+  if (facts !== null) key.reported = facts;
+  return key;
 }
 
 /** Reads the name of the link, or returns a misfit. */

@@ -10,7 +10,11 @@ import { isRefused, type Misfit, malformed } from './outcome.ts';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from './port/domain.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from './port/install.ts';
 import { PLANS } from './port/provider.ts';
-import { WHEN_FULL as WHEN_FULL_WORDS, WITHOUT_HWID as WITHOUT_HWID_WORDS } from './port/slot.ts';
+import {
+  SAME_PHONE as SAME_PHONE_WORDS,
+  WHEN_FULL as WHEN_FULL_WORDS,
+  WITHOUT_HWID as WITHOUT_HWID_WORDS,
+} from './port/slot.ts';
 import { tidyNote } from './text.ts';
 
 export interface Format<T> {
@@ -105,6 +109,7 @@ export const WHEN_FULL = choice(WHEN_FULL_WORDS);
 export const COOL_DOWN_HOURS = whole(1, 720);
 export const ENFORCE = choice([0, 1]);
 export const WITHOUT_HWID = choice(WITHOUT_HWID_WORDS);
+export const SAME_PHONE = choice(SAME_PHONE_WORDS);
 
 export const INSTALL_STATUS = choice([INSTALL_DISABLED, INSTALL_ACTIVE]);
 export const readInstallStatus = INSTALL_STATUS.read;

@@ -13,6 +13,7 @@ import type { Page } from './port/page.ts';
 import type { Provider } from './port/provider.ts';
 import type { Buttons } from './port/ride.ts';
 import type { OwnPolicy, Slot } from './port/slot.ts';
+import { refusedOn } from './same-phone.ts';
 import { randomCode, subscriptionKeyHash } from './secret.ts';
 
 interface InstallDraft extends Partial<OwnPolicy>, Partial<Buttons> {
@@ -35,7 +36,8 @@ export function newInstall(
 ): NewInstall {
   const { installCode, installLimit, note, subscriptionKey = null } = draft;
   const { coolDownHours = null, inactiveDays = null, whenFull = null } = draft;
-  const { enforce = null, withoutHwid = null, supportUrl = null, webPageUrl = null } = draft;
+  const { enforce = null, withoutHwid = null, samePhone = null } = draft;
+  const { supportUrl = null, webPageUrl = null } = draft;
   // Written out: copying an object takes longer than a look-up in the database.
   return {
     installLimit,
@@ -45,6 +47,7 @@ export function newInstall(
     whenFull,
     enforce,
     withoutHwid,
+    samePhone,
     supportUrl,
     webPageUrl,
     providerId: provider.id,
@@ -249,7 +252,7 @@ export async function listRefused(
   install: InstallSelector,
 ): Promise<KeptRefusal[] | Refused<'install_code_error'>> {
   const id = await idOf(core, provider, install);
-  return id === null ? new Refused('install_code_error') : core.store.listRefused(id);
+  return id === null ? new Refused('install_code_error') : refusedOn(core, provider.id, id);
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   readOneLine,
   readPlan,
   readProviderCode,
+  SAME_PHONE,
   WHEN_FULL,
   WITHOUT_HWID,
   whole,
@@ -38,6 +39,7 @@ export interface GivenTerms {
   coolDownHours?: number | null | undefined;
   enforce?: number | null | undefined;
   withoutHwid?: string | null | undefined;
+  samePhone?: string | null | undefined;
 }
 
 const readName: Reader<string> = (value) => {
@@ -66,6 +68,7 @@ const TERMS: readonly [given: keyof GivenTerms, field: keyof ProviderChange, Rea
   ['coolDownHours', 'coolDownHours', orNull(COOL_DOWN_HOURS.read)],
   ['enforce', 'enforce', orNull(ENFORCE.read)],
   ['withoutHwid', 'withoutHwid', orNull(WITHOUT_HWID.read)],
+  ['samePhone', 'samePhone', orNull(SAME_PHONE.read)],
 ];
 
 function readTerms(given: GivenTerms): ProviderChange | Misfit {

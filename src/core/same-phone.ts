@@ -1,5 +1,30 @@
 /** A phone that came back with a new HWID: apps that are installed anew make another one. */
 
+import { appNameOf } from './app-agent.ts';
+import type { Core } from './core.ts';
+import { tidyFacts } from './device.ts';
+import type { DeviceFacts } from './port/device.ts';
+import type { KeptRefusal } from './port/figure.ts';
+import { DEVICES_MAX } from './slot.ts';
+
+/** The facts by which a phone is known again. */
+export type PhoneFacts = Pick<DeviceFacts, 'deviceName' | 'os'> & { app: string };
+
+/** Returns the name of the app that sends a `User-Agent`; empty: it tells none. */
+const appIn = (userAgent: string): string =>
+  appNameOf(userAgent) ?? /^[^/\s]*/.exec(userAgent.trim())?.[0].toLowerCase() ?? '';
+
+/** Returns what a phone is known by again; null: one of the three facts is not known. */
+export function phoneIn(reported: DeviceFacts | undefined): PhoneFacts | null {
+  if (reported === undefined) return null;
+  const { deviceName, os, userAgent } = tidyFacts(reported);
+  const app = appIn(userAgent);
+  return deviceName === '' || os === '' || app === '' ? null : { deviceName, os, app };
+}
+
+/** Returns whether another `User-Agent` is of the same app. */
+export const isSameApp = ({ app }: PhoneFacts, userAgent: string) => app === appIn(userAgent);
+
 /** A device, and when it was there. */
 export interface Seen {
   hwid: string;
@@ -28,4 +53,22 @@ export function earlierSelf<S extends Seen>(
       slot.lastSeenAtMs <= fromMs,
   );
   return silent.sort((one, other) => other.lastSeenAtMs - one.lastSeenAtMs)[0] ?? null;
+}
+
+/** Lists the devices that a link refused, with the slots that its policy asks about. */
+export async function refusedOn(
+  { store }: Core,
+  providerId: number,
+  installId: number,
+): Promise<KeptRefusal[]> {
+  const refused = await store.listRefused(installId);
+  const policy = refused.length === 0 ? null : await store.findPolicy(installId);
+  if (policy === null || policy.samePhone === 'off') return refused;
+  const devices = await store.listLinkDevices(providerId, installId, DEVICES_MAX);
+  const slots = devices.map((device) => ({ ...device, fromMs: device.registeredAtMs }));
+  return refused.map((device) => {
+    const isFull = device.reason === 'link_limit_reached';
+    const former = isFull ? earlierSelf({ ...device, fromMs: device.firstAtMs }, slots) : null;
+    return former === null ? device : { ...device, formerHwid: former.hwid };
+  });
 }

@@ -7,6 +7,7 @@
  * | has a free slot | | takes the free slot |
  * | is full and only counts, with less than 100 devices | | takes a slot over the limit: `over` |
  * | holds more devices than its limit | | is refused |
+ * | is full, `samePhone` `replace`, past its cool-down | | takes its former slot: `same_phone` |
  * | is full | was not seen for `inactiveDays` | takes the oldest slot: `inactive` |
  * | is full, `replace-oldest`, past its cool-down | was seen | takes the oldest slot: `replaced` |
  * | is full | otherwise | is refused |
@@ -24,6 +25,7 @@ export const NO_POLICY: OwnPolicy = {
   coolDownHours: null,
   enforce: null,
   withoutHwid: null,
+  samePhone: null,
 };
 export const NO_BUTTONS: Buttons = { supportUrl: null, webPageUrl: null };
 export const NO_TERMS: InstallTerms = { ...NO_POLICY, ...NO_BUTTONS, subscriptionKeyHash: null };
@@ -38,7 +40,11 @@ const DEFAULT_POLICY: Policy = {
   coolDownHours: 24,
   enforce: 1,
   withoutHwid: 'refuse',
+  samePhone: 'off',
 };
+
+/** Silence of a slot after which a newcomer may be taken for its phone: see core/same-phone.ts. */
+const SILENT_MS = 7 * DAY_MS;
 
 /** Devices on a link that only counts; no limit is higher. */
 export const DEVICES_MAX = 100;
@@ -52,11 +58,12 @@ export function policyOf(link: OwnPolicy, provider: OwnPolicy, enforces = true):
     coolDownHours: link.coolDownHours ?? provider.coolDownHours ?? DEFAULT_POLICY.coolDownHours,
     enforce: link.enforce ?? provider.enforce ?? byDefault,
     withoutHwid: link.withoutHwid ?? provider.withoutHwid ?? DEFAULT_POLICY.withoutHwid,
+    samePhone: link.samePhone ?? provider.samePhone ?? DEFAULT_POLICY.samePhone,
   };
 }
 
 /** Reasons to admit: a slot of its own, a free one, a link that only counts, a slot to free. */
-const ADMISSIONS = ['known', 'room', 'over', 'inactive', 'replaced'] as const;
+const ADMISSIONS = ['known', 'room', 'over', 'same_phone', 'inactive', 'replaced'] as const;
 export type Admission = (typeof ADMISSIONS)[number];
 export type Verdict = Admission | LinkRefusal['says'];
 
@@ -65,9 +72,9 @@ export function isAdmitted(verdict: Verdict): verdict is Admission {
   return (ADMISSIONS as readonly string[]).includes(verdict);
 }
 
-/** Returns true if the policy can free a slot. */
-export function freesSlots({ inactiveDays, whenFull }: Policy): boolean {
-  return inactiveDays > 0 || whenFull === 'replace-oldest';
+/** Returns true if the policy can free a slot, or asks about one. */
+export function looksAtSlots({ inactiveDays, whenFull, samePhone }: Policy): boolean {
+  return inactiveDays > 0 || whenFull === 'replace-oldest' || samePhone !== 'off';
 }
 
 /** Decides whether a device is admitted on a link: the only such rule. */
@@ -82,21 +89,34 @@ export function judge({ link, isBound, device, full, counts }: Door, nowMs: numb
   return (full && freed(full, nowMs)) ?? 'link_limit_reached';
 }
 
-/** Returns the reason to free the oldest slot of a full link; null: there is none. */
-function freed(full: FullLink, nowMs: number): 'inactive' | 'replaced' | null {
+/** Returns the time from which a newcomer may replace a slot again. */
+const coolMs = ({ policy, replacedAtMs }: Pick<FullLink, 'policy' | 'replacedAtMs'>) =>
+  replacedAtMs === null ? 0 : replacedAtMs + policy.coolDownHours * HOUR_MS;
+
+/** Returns the HWID of the slot that the newcomer seems to have had; null: none is silent. */
+export function formerHwid(full: FullLink | null, nowMs: number): string | null {
+  const former = full?.former ?? null;
+  if (former === null) return null;
+  return nowMs >= lastMsOfDay(former.lastSeenAtMs) + SILENT_MS ? former.hwid : null;
+}
+
+/** Returns the reason to free a slot of a full link; null: there is none. */
+function freed(full: FullLink, nowMs: number): 'same_phone' | 'inactive' | 'replaced' | null {
   const { inactiveMs, replacedMs } = freeFrom(full);
+  const isPhone = full.policy.samePhone === 'replace' && nowMs >= coolMs(full);
+  if (isPhone && formerHwid(full, nowMs) !== null) return 'same_phone';
   if (inactiveMs !== null && nowMs >= inactiveMs) return 'inactive';
   return replacedMs !== null && nowMs >= replacedMs ? 'replaced' : null;
 }
 
 /** Returns the times from which the oldest slot is inactive or replaceable; null: never. */
-export function freeFrom({ policy, oldest, replacedAtMs }: FullLink): {
+export function freeFrom(full: Omit<FullLink, 'former'>): {
   inactiveMs: number | null;
   replacedMs: number | null;
 } {
-  const { inactiveDays, whenFull, coolDownHours } = policy;
+  const { policy, oldest } = full;
+  const { inactiveDays, whenFull } = policy;
   const inactiveMs =
     inactiveDays > 0 ? lastMsOfDay(oldest.lastSeenAtMs) + inactiveDays * DAY_MS : null;
-  const coolMs = replacedAtMs === null ? 0 : replacedAtMs + coolDownHours * HOUR_MS;
-  return { inactiveMs, replacedMs: whenFull === 'replace-oldest' ? coolMs : null };
+  return { inactiveMs, replacedMs: whenFull === 'replace-oldest' ? coolMs(full) : null };
 }

@@ -21,7 +21,7 @@ const HOUR_MS = 3_600_000;
 const time = (hours: number) => showTime(NOW_MS + hours * HOUR_MS);
 const NO_POLICY = {
   ...{ inactive_days: null, when_full: null, cool_down_hours: null },
-  ...{ enforce: null, without_hwid: null },
+  ...{ enforce: null, without_hwid: null, same_phone: null },
 };
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 
@@ -113,7 +113,7 @@ describe('show', () => {
       ...{ support_url: null, web_page_url: null },
       policy: {
         ...{ inactive_days: 0, when_full: 'refuse', cool_down_hours: 24 },
-        ...{ enforce: 1, without_hwid: 'refuse' },
+        ...{ enforce: 1, without_hwid: 'refuse', same_phone: 'off' },
       },
       replaced_at: null,
       refusals: null,

@@ -174,6 +174,7 @@ test('list and show tell everything but keys', async () => {
     cool_down_hours: null,
     enforce: null,
     without_hwid: null,
+    same_phone: null,
     ...{ ride: 'default', ride_desktop: 'no', buttons: 'missing' },
     ...{ support_url: null, web_page_url: null },
     ...{ page: 'off', page_name: null, page_color: null },
@@ -243,7 +244,7 @@ test('a policy for all links, and the word that takes it away', async () => {
   const before = await json('show', code);
   const own = {
     ...{ inactive_days: 30, when_full: 'replace-oldest', cool_down_hours: null },
-    ...{ enforce: null, without_hwid: null },
+    ...{ enforce: null, without_hwid: null, same_phone: null },
   };
   expect(before).toMatchObject(own);
   const sheet = (await provider('show', code)).stdout;

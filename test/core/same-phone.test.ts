@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { earlierSelf } from '../../src/core/same-phone.ts';
+import { earlierSelf, isSameApp, phoneIn } from '../../src/core/same-phone.ts';
 
 const PHONE = { deviceName: 'Pixel 9', os: 'android' };
 const slot = (hwid: string, fromMs: number, lastSeenAtMs: number, more = {}) => ({
@@ -23,4 +23,29 @@ test('not another model or system, and none for a device that told no model', ()
   expect(earlierSelf(NEW, [slot('a', 0, 50, { os: 'ios' })])).toBeNull();
   const nameless = { ...NEW, deviceName: '' };
   expect(earlierSelf(nameless, [slot('a', 0, 50, { deviceName: '' })])).toBeNull();
+});
+
+const HAPP = {
+  ...{ os: 'iPadOS', osVersion: '18', deviceName: 'iPad Pro', appVersion: '3' },
+  userAgent: 'Happ/3.1.0/ios',
+};
+
+test('a phone is known again by its model, system and app, all three', () => {
+  const phone = phoneIn(HAPP);
+  expect(phone).toEqual({ deviceName: 'iPad Pro', os: 'ios', app: 'Happ' });
+  for (const fact of ['os', 'deviceName', 'userAgent'] as const) {
+    expect(phoneIn({ ...HAPP, [fact]: '' })).toBe(null);
+  }
+  expect(phoneIn(undefined)).toBe(null);
+});
+
+test('an app is the same in each version, also one that is not known', () => {
+  const happ = phoneIn(HAPP);
+  const own = phoneIn({ ...HAPP, userAgent: 'OurShop/1.0 (build 7)' });
+  if (happ === null || own === null) throw new Error('no phone');
+  expect(isSameApp(happ, 'happ/9')).toBe(true);
+  expect(isSameApp(happ, 'INCY/1')).toBe(false);
+  expect(isSameApp(happ, '')).toBe(false);
+  expect(isSameApp(own, 'ourshop/2.0')).toBe(true);
+  expect(isSameApp(own, 'OurShopping/2.0')).toBe(false);
 });

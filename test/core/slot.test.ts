@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { DAY_MS } from '../../src/core/calendar.ts';
 import type { Door, FullLink, Policy } from '../../src/core/port/slot.ts';
-import { freeFrom, judge, NO_POLICY, policyOf } from '../../src/core/slot.ts';
+import { formerHwid, freeFrom, judge, NO_POLICY, policyOf } from '../../src/core/slot.ts';
 
 const HOUR_MS = DAY_MS / 24;
 /** Noon of a UTC day. */
@@ -14,6 +14,7 @@ function full(policy: Partial<Policy>, more: Partial<FullLink> = {}): FullLink {
     policy: { ...policyOf(NO_POLICY, NO_POLICY), ...policy },
     replacedAtMs: null,
     oldest: { hwid: 'a', registeredAtMs: 0, lastSeenAtMs: NOW_MS },
+    former: null,
     ...more,
   };
 }
@@ -114,6 +115,31 @@ describe('a full link', () => {
     expect(verdict(full(policy), NOW_MS + 2 * DAY_MS)).toBe('inactive');
   });
 
+  test('with same_phone replace gives a phone its slot that was silent for a week, once', () => {
+    const former = { hwid: 'b', registeredAtMs: 0, lastSeenAtMs: NOW_MS };
+    const silentMs = END_OF_DAY_MS + 7 * DAY_MS;
+    const link = full({ samePhone: 'replace', coolDownHours: 2 }, { former });
+    expect(verdict(link, silentMs - 1)).toBe('link_limit_reached');
+    expect(formerHwid(link, silentMs - 1)).toBe(null);
+    expect(verdict(link, silentMs)).toBe('same_phone');
+    expect(verdict({ ...link, former: null }, silentMs)).toBe('link_limit_reached');
+    expect(verdict({ ...link, replacedAtMs: silentMs - HOUR_MS }, silentMs)).toBe(
+      'link_limit_reached',
+    );
+    expect(verdict({ ...link, replacedAtMs: silentMs - 2 * HOUR_MS }, silentMs)).toBe('same_phone');
+    // Its own slot rather than another's.
+    const freeing = full({ samePhone: 'replace', inactiveDays: 1 }, { former });
+    expect(verdict(freeing, silentMs)).toBe('same_phone');
+  });
+
+  test('with same_phone ask frees nothing, and names the slot', () => {
+    const former = { hwid: 'b', registeredAtMs: 0, lastSeenAtMs: NOW_MS };
+    const link = full({ samePhone: 'ask' }, { former });
+    expect(verdict(link, NOW_MS + 9 * DAY_MS)).toBe('link_limit_reached');
+    expect(formerHwid(link, NOW_MS + 9 * DAY_MS)).toBe('b');
+    expect(formerHwid(null, NOW_MS)).toBe(null);
+  });
+
   test('tells from when', () => {
     expect(freeFrom(full({}))).toEqual({ inactiveMs: null, replacedMs: null });
     const policy = { inactiveDays: 3, whenFull: 'replace-oldest', coolDownHours: 5 } as const;
@@ -129,15 +155,15 @@ describe('a full link', () => {
 test("a policy is the link's, else its provider's, else the default, part by part", () => {
   const standard: Policy = {
     ...{ inactiveDays: 0, whenFull: 'refuse', coolDownHours: 24 },
-    ...{ enforce: 1, withoutHwid: 'refuse' },
+    ...{ enforce: 1, withoutHwid: 'refuse', samePhone: 'off' },
   };
   expect(policyOf(NO_POLICY, NO_POLICY)).toEqual(standard);
   const providers: Policy = {
     ...{ inactiveDays: 9, whenFull: 'replace-oldest', coolDownHours: 8 },
-    ...{ enforce: 0, withoutHwid: 'count' },
+    ...{ enforce: 0, withoutHwid: 'count', samePhone: 'ask' },
   };
   expect(policyOf(NO_POLICY, providers)).toEqual(providers);
-  const own: Policy = { ...standard, coolDownHours: 1, withoutHwid: 'pass' };
+  const own: Policy = { ...standard, coolDownHours: 1, withoutHwid: 'pass', samePhone: 'replace' };
   expect(policyOf(own, providers)).toEqual(own);
   expect(policyOf({ ...NO_POLICY, coolDownHours: 1 }, providers)).toEqual({
     ...providers,

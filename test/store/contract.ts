@@ -65,6 +65,7 @@ import { recipientContract } from './contract/recipient.ts';
 import { refusedContract } from './contract/refused.ts';
 import { registrationContract } from './contract/registration.ts';
 import { rideContract } from './contract/ride.ts';
+import { samePhoneContract } from './contract/same-phone.ts';
 import { sessionContract } from './contract/session.ts';
 import { slotContract } from './contract/slot.ts';
 import { targetContract } from './contract/target.ts';
@@ -119,7 +120,10 @@ export const SUITES: Record<keyof Store, Suite> = {
 
 /** What a part shows beside its methods. */
 const MORE: Partial<Record<Part, Suite>> = {
-  link: visibleContract,
+  link: (opened) => {
+    visibleContract(opened);
+    describe('the same phone', () => samePhoneContract(opened));
+  },
   move: (opened) => {
     describe('links that move in at once', () => importTogetherContract(opened));
     describe('a slot held by a hash', () => heldByHashContract(opened));

@@ -31,12 +31,13 @@ export const termsIn = ({ name = '', plan, lastDay, cap }: Typed) => ({
 });
 
 /** Reads the fields of {@link PolicyFields}. */
-export const policyIn = ({ coolDown, enforce, inactiveDays, whenFull, withoutHwid }: Typed) => ({
+export const policyIn = ({ coolDown, enforce, inactiveDays, ...words }: Typed) => ({
   inactiveDays: wholeIn(inactiveDays),
-  whenFull: wordIn(whenFull) as Shown['own']['whenFull'],
+  whenFull: wordIn(words['whenFull']) as Shown['own']['whenFull'],
   coolDownHours: wholeIn(coolDown),
   enforce: wholeIn(enforce),
-  withoutHwid: wordIn(withoutHwid) as Shown['own']['withoutHwid'],
+  withoutHwid: wordIn(words['withoutHwid']) as Shown['own']['withoutHwid'],
+  samePhone: wordIn(words['samePhone']) as Shown['own']['samePhone'],
 });
 
 const textOf = (value: number | string | null | undefined) => String(value ?? '');
@@ -121,6 +122,12 @@ export function PolicyFields({ of }: { of: Shown['own'] }) {
         name="withoutHwid"
         options={[usual, ...Object.entries(words.withoutHwidWords)]}
         value={textOf(of.withoutHwid)}
+      />
+      <Select
+        label={words.samePhone}
+        name="samePhone"
+        options={[usual, ...Object.entries(words.samePhoneWords)]}
+        value={textOf(of.samePhone)}
       />
     </>
   );

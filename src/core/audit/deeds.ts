@@ -253,6 +253,7 @@ const policyFacts = (own: OwnPolicy): Facts => ({
   cool_down_hours: own.coolDownHours,
   enforce: own.enforce,
   without_hwid: own.withoutHwid,
+  same_phone: own.samePhone,
 });
 
 const buttonFacts = ({ supportUrl, webPageUrl }: Buttons): Facts => ({
@@ -278,7 +279,7 @@ const factsOfProvider = (own: Provider): Facts => ({
 /** Most links have no policy of their own. */
 const hasPolicy = (own: OwnPolicy) =>
   (own.inactiveDays ?? own.whenFull ?? own.coolDownHours ?? own.enforce ?? own.withoutHwid) !==
-  null;
+    null || own.samePhone !== null;
 
 const setOnly = (facts: Facts): Facts =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null));

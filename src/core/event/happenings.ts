@@ -82,6 +82,7 @@ export function linkRefused(
     ...{ install_id: id, code: `${installCode.slice(0, CODE_SHOWN)}…`, note },
     ...{ reason, count, day: date, hwid: device?.hwid ?? null },
     ...{ device_name: device?.deviceName ?? null, os: device?.os ?? null },
+    ...(device?.formerHwid && { former_hwid: device.formerHwid }),
     ...(hasPages === 1 && reason === 'link_limit_reached' && { has_page: true }),
   });
 }
@@ -95,6 +96,8 @@ interface EndedSlot {
   lastSeenAtMs: number;
   /** The newcomer that took the slot; null: there was none. */
   newHwid: string | null;
+  /** True: the newcomer seems to be the same phone. */
+  isSamePhone?: boolean | undefined;
 }
 
 /** The kind of event of each end. */
@@ -107,7 +110,7 @@ export const KIND_OF_END: Readonly<Record<EndReason, EventKind>> = {
 
 /** `link`: the link without the slot. */
 export function slotEnded(
-  { link, hwid, lastSeenAtMs, newHwid }: EndedSlot,
+  { link, hwid, lastSeenAtMs, newHwid, isSamePhone = false }: EndedSlot,
   why: EndReason,
   isByUser = false,
 ): Happening {
@@ -116,7 +119,10 @@ export function slotEnded(
     return happening(kind, { ...linkFacts(link), hwid, why: isByUser ? 'freed' : why });
   }
   const last_seen_at = isoTime(lastSeenAtMs);
-  return happening(kind, { install_id: link.id, hwid, new_hwid: newHwid, last_seen_at });
+  return happening(kind, {
+    ...{ install_id: link.id, hwid, new_hwid: newHwid, last_seen_at },
+    ...(isSamePhone && { same_phone: true }),
+  });
 }
 
 /** A distribution that has ended. */

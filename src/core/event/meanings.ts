@@ -35,7 +35,7 @@ export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Mean
   },
   'link.refused': {
     about:
-      'a link refused a device: for the first, 10th, 100th … time on a UTC day; with `has_page`, true, if its user may free a place',
+      'a link refused a device: for the first, 10th, 100th … time on a UTC day; with `has_page`, true, if its user may free a place, and with `former_hwid`, if the policy `same_phone` asks whether it is that device',
     fields: [
       ...['install_id', 'code', 'note', 'reason', 'count', 'day'],
       ...['hwid', 'device_name', 'os'],
@@ -47,7 +47,8 @@ export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Mean
     fields: [...LINK, 'hwid', 'why'],
   },
   'device.replaced': {
-    about: 'a newcomer took the place of the device not seen for longest',
+    about:
+      'a newcomer took the place of the device not seen for longest; with `same_phone`, true, of the one that it seems to have been',
     fields: ['install_id', 'hwid', 'new_hwid', 'last_seen_at'],
   },
   'device.inactive': {

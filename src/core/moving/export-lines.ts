@@ -23,6 +23,7 @@ import {
   readOneLine,
   readPlan,
   readProviderCode,
+  SAME_PHONE,
   WHEN_FULL,
   WITHOUT_HWID,
   whole,
@@ -91,11 +92,12 @@ export function writeEnd({ installs, slots, domains }: ExportCounts): string {
 function providerFields(provider: Provider): Fields {
   const { code, name, plan, keyHash, activeUntilMs, suspendedAtMs } = provider;
   const { installCountMax, createdAtMs, inactiveDays, whenFull, coolDownHours } = provider;
-  const { enforce, withoutHwid, ride, rideDesktop, buttons, supportUrl, webPageUrl } = provider;
+  const { enforce, withoutHwid, samePhone } = provider;
+  const { ride, rideDesktop, buttons, supportUrl, webPageUrl } = provider;
   return wireFields({
     ...{ code, name, plan, keySha256: Buffer.from(keyHash).toString('hex'), activeUntilMs },
     ...{ suspendedAtMs, installCountMax, createdAtMs, inactiveDays, whenFull, coolDownHours },
-    ...{ enforce, withoutHwid, ride, rideDesktop, buttons, supportUrl, webPageUrl },
+    ...{ enforce, withoutHwid, samePhone, ride, rideDesktop, buttons, supportUrl, webPageUrl },
   });
 }
 
@@ -145,6 +147,7 @@ const POLICY = {
   coolDownHours: orAbsent(numeric(COOL_DOWN_HOURS.read)),
   enforce: orAbsent(numeric(ENFORCE.read) as Reader<0 | 1>),
   withoutHwid: orAbsent(WITHOUT_HWID.read),
+  samePhone: orAbsent(SAME_PHONE.read),
 };
 
 const BUTTON_URLS = {

@@ -25,6 +25,8 @@ export interface RefusedDevice {
   hwid: string;
   deviceName: string;
   os: string;
+  /** The HWID of the slot that it seems to have had, where the policy asks. Absent: none. */
+  formerHwid?: string;
 }
 
 /** A refused device of a link. */

@@ -6,6 +6,7 @@ import type { DoorRides } from './ride.ts';
 
 export const WHEN_FULL = ['refuse', 'replace-oldest'] as const;
 export const WITHOUT_HWID = ['refuse', 'pass', 'count'] as const;
+export const SAME_PHONE = ['off', 'ask', 'replace'] as const;
 
 /** Rule for a new HWID on a full link: see core/slot.ts. */
 export interface Policy {
@@ -22,6 +23,11 @@ export interface Policy {
    * of the link for all of them together.
    */
   withoutHwid: (typeof WITHOUT_HWID)[number];
+  /**
+   * A newcomer that seems to be a phone with a silent slot, see core/same-phone.ts: `replace` gives
+   * it that slot, `ask` names the slot to the provider, with the refusal.
+   */
+  samePhone: (typeof SAME_PHONE)[number];
 }
 
 /** Parts of a policy that a link or a provider overrides; null: not overridden. */
@@ -48,6 +54,8 @@ export interface FullLink {
   /** Time at which a newcomer last replaced a slot; null: none did. */
   replacedAtMs: number | null;
   oldest: OldestSlot;
+  /** The slot that the newcomer seems to have had before; null: none, or the policy is `off`. */
+  former: OldestSlot | null;
 }
 
 export interface AdmittedLink {
@@ -101,6 +109,8 @@ export type SlotKey = LinkName & {
   hwid: string;
   /** False: links without a setting of their own, or of their provider, do not enforce limits. */
   enforces?: boolean;
+  /** What the device reports, for `samePhone`; absent: nothing. */
+  reported?: DeviceFacts;
 };
 
 /** A refusal by a known link. */

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox';
 import { dateEndingAt } from '../../core/calendar.ts';
 import { isRefused, Refused } from '../../core/outcome.ts';
 import { PLANS, type Provider } from '../../core/port/provider.ts';
-import { WHEN_FULL, WITHOUT_HWID } from '../../core/port/slot.ts';
+import { SAME_PHONE, WHEN_FULL, WITHOUT_HWID } from '../../core/port/slot.ts';
 import { isActive, removeProvider } from '../../core/provider.ts';
 import {
   addGivenProvider,
@@ -29,6 +29,7 @@ const terms = {
   coolDownHours: Type.Optional(nullable(whole)),
   enforce: Type.Optional(nullable(whole)),
   withoutHwid: Type.Optional(nullable(anyOf(WITHOUT_HWID))),
+  samePhone: Type.Optional(nullable(anyOf(SAME_PHONE))),
 };
 
 /** A provider without its keys. */
@@ -55,7 +56,8 @@ export const operatorProviderCalls = {
     if (found === null) return new Refused('provider_not_found');
     const { coolDownHours, createdAtMs, enforce, inactiveDays, whenFull, withoutHwid } = found;
     const oldKeyUntilMs = found.previousKeyUntilMs ?? 0;
-    const own = { inactiveDays, whenFull, coolDownHours, enforce, withoutHwid };
+    const { samePhone } = found;
+    const own = { inactiveDays, whenFull, coolDownHours, enforce, withoutHwid, samePhone };
     return {
       ...viewOf(found, nowMs),
       ...{ createdAtMs, own, linkCountDefault: core.limits.linksPerProviderMax },

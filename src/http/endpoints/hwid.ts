@@ -110,6 +110,9 @@ const RefusedHwid = Type.Object(
     count: Type.Integer({ minimum: 1, description: 'How often it was refused.', examples: [2] }),
     first_refused: WireTime,
     last_refused: WireTime,
+    former_hwid: Type.Optional(
+      text('The HWID that it seems to have had, if the policy `same_phone` asks.', HWID_EXAMPLE),
+    ),
   },
   { title: 'RefusedHwid' },
 );
@@ -135,6 +138,7 @@ const listRefusedEndpoint = providerEndpoint({
       count: refusal.count,
       first_refused: time(refusal.firstAtMs),
       last_refused: time(refusal.lastAtMs),
+      ...(refusal.formerHwid !== undefined && { former_hwid: refusal.formerHwid }),
     });
     const listed = listRefused(core, provider, { installCode, installId });
     return replyWith(listed, (refused) => ({ data: refused.map(rowOf) }));

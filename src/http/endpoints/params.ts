@@ -20,6 +20,7 @@ import {
   ONE_LINE,
   ONE_LINE_LENGTH_MAX,
   RECORD_ID,
+  SAME_PHONE,
   STATS_DAYS,
   SUBSCRIPTION_KEY,
   SUBSCRIPTION_KEY_LENGTH_MAX,
@@ -93,6 +94,10 @@ export const forms = {
     schema: choice([...WITHOUT_HWID.values, DEFAULT]),
     rule: `one of ${WITHOUT_HWID.values.join(', ')} and ${DEFAULT}`,
   },
+  samePhone: {
+    schema: choice([...SAME_PHONE.values, DEFAULT]),
+    rule: `one of ${SAME_PHONE.values.join(', ')} and ${DEFAULT}`,
+  },
   buttonUrl: {
     schema: Type.RegExp(new RegExp(`^${DEFAULT}$|${BUTTON_URL.pattern.source}`), {
       documented: {
@@ -162,6 +167,10 @@ export const policyParams = <const K extends MessageKey>(misfit: K, above = 'the
     misfit,
     about: `How the gate answers an app that sends no HWID: \`refuse\` it, let it \`pass\` without a slot, or \`count\` all such apps as one device. \`default\` is that of ${above}.`,
   }),
+  same_phone: optional(forms.samePhone, {
+    misfit,
+    about: `What a full link does with a new device of the same model, system and app as a device that was silent for a week: \`replace\` that one, once in \`cool_down_hours\`, or refuse it and \`ask\` you, in the event and in \`list-refused\`. \`default\` is that of ${above}.`,
+  }),
 });
 
 /** The buttons that apps show beside a subscription; `above`: whose they are by default. */
@@ -187,17 +196,17 @@ export function buttonsIn(params: Values<ReturnType<typeof buttonParams>>): Part
 
 /** Returns the parts of a policy that a call gives; `default` removes the own value. */
 export function policyIn(params: Values<ReturnType<typeof policyParams>>): Partial<OwnPolicy> {
-  const { cool_down_hours, enforce, inactive_days, when_full, without_hwid } = params;
+  const { cool_down_hours, enforce, inactive_days, when_full, without_hwid, same_phone } = params;
   // A shortcut: most calls give none.
-  if ((cool_down_hours ?? inactive_days ?? when_full ?? enforce ?? without_hwid) === null) {
-    return {};
-  }
+  const first = cool_down_hours ?? inactive_days ?? when_full;
+  if ((first ?? enforce ?? without_hwid ?? same_phone) === null) return {};
   return {
     ...(inactive_days !== null && { inactiveDays: own(inactive_days) }),
     ...(when_full !== null && { whenFull: own(when_full) }),
     ...(cool_down_hours !== null && { coolDownHours: own(cool_down_hours) }),
     ...(enforce !== null && { enforce: own(enforce) }),
     ...(without_hwid !== null && { withoutHwid: own(without_hwid) }),
+    ...(same_phone !== null && { samePhone: own(same_phone) }),
   };
 }
 

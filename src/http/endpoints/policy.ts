@@ -8,6 +8,7 @@ import {
   INACTIVE_DAYS,
   RIDE,
   RIDE_DESKTOP,
+  SAME_PHONE,
   WHEN_FULL,
   WITHOUT_HWID,
 } from '../../core/formats.ts';
@@ -83,6 +84,7 @@ const policyEndpoint = providerEndpoint({
       cool_down_hours: integerOf(COOL_DOWN_HOURS, 24),
       enforce: choice(ENFORCE.values),
       without_hwid: choice(WITHOUT_HWID.values),
+      same_phone: choice(SAME_PHONE.values),
       ride: choice([...RIDE.values, DEFAULT]),
       ride_desktop: choice(RIDE_DESKTOP.values),
       support_url: ButtonUrl,
@@ -103,6 +105,7 @@ const policyEndpoint = providerEndpoint({
         cool_down_hours: policy.coolDownHours,
         enforce: policy.enforce,
         without_hwid: policy.withoutHwid,
+        same_phone: policy.samePhone,
         ride: set.ride ?? DEFAULT,
         ride_desktop: set.rideDesktop,
         support_url: set.supportUrl,

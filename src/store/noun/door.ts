@@ -4,19 +4,11 @@ import { type SQL, sql } from 'drizzle-orm';
 import { hwidOfHash } from '../../core/formats.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { DoorRides } from '../../core/port/ride.ts';
-import type {
-  AdmittedLink,
-  Door,
-  FullLink,
-  NoLink,
-  OldestSlot,
-  OwnPolicy,
-  SlotKey,
-} from '../../core/port/slot.ts';
+import type { AdmittedLink, Door, NoLink, SlotKey } from '../../core/port/slot.ts';
 import { hwidHash } from '../../core/secret.ts';
-import { freesSlots, policyOf } from '../../core/slot.ts';
 import { type Dialect, type Statements, type Step, value } from '../backend.ts';
 import { ACTIVE_BINDING } from '../status.ts';
+import { type Asking, type FullDoor, fullLinkSteps } from './full-link.ts';
 import {
   AT_PROVIDER_COLUMNS,
   atProvider,
@@ -45,23 +37,11 @@ export interface DoorRow
 
 /** A door as the core knows it, with the ids of the slots that may change hands. */
 export interface DoorHere extends Door {
-  full: (FullLink & { oldest: OldestSlot & { slotId: number } }) | null;
+  full: FullDoor['full'];
   byHash?: { slotId: number; deviceId: number; registeredAtMs: number };
   /** The device has a slot here, and its home on another link. */
   isAway?: boolean;
 }
-
-interface PolicyRow extends OwnPolicy {
-  providerInactiveDays: number | null;
-  providerWhenFull: OwnPolicy['whenFull'];
-  providerCoolDownHours: number | null;
-  providerEnforce: OwnPolicy['enforce'];
-  providerWithoutHwid: OwnPolicy['withoutHwid'];
-  replacedAtMs: number | null;
-}
-
-/** The parts of a door that a full link has. */
-type FullDoor = Pick<DoorHere, 'full' | 'counts'>;
 
 /** A column for {@link selectDoor}. */
 export const PROVIDER_CODE = sql`
@@ -109,23 +89,6 @@ function statements(backend: Statements) {
     code: backend.prepare<{ code: string }>(
       sql`SELECT code FROM provider WHERE id = ${value('providerId')}`,
     ),
-    policy: backend.prepare<PolicyRow>(sql`
-        SELECT i.inactive_days AS "inactiveDays", i.when_full AS "whenFull",
-          i.cool_down_hours AS "coolDownHours", i.enforce AS enforce,
-          i.without_hwid AS "withoutHwid", o.inactive_days AS "providerInactiveDays",
-          o.when_full AS "providerWhenFull", o.cool_down_hours AS "providerCoolDownHours",
-          o.enforce AS "providerEnforce", o.without_hwid AS "providerWithoutHwid",
-          i.replaced_at_ms AS "replacedAtMs"
-        FROM install i ${join} provider o ON o.id = i.provider_id
-        WHERE i.id = ${once('installId')}`),
-    oldest: backend.prepare<OldestSlot & { slotId: number }>(sql`
-        SELECT s.id AS "slotId", d.hwid AS hwid, s.registered_at_ms AS "registeredAtMs",
-          ${slotSeen(backend)} AS "lastSeenAtMs"
-        FROM install_device s ${join} device d ON d.id = s.device_id
-          ${join} device_provider p
-            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
-        WHERE s.install_id = ${once('installId')}
-        ORDER BY "lastSeenAtMs", s.registered_at_ms, s.id LIMIT 1`),
     byHash: backend.prepare<RowAtProvider & Required<DoorHere>['byHash']>(sql`
         SELECT s.id AS "slotId", s.device_id AS "deviceId",
           s.registered_at_ms AS "registeredAtMs", ${slotSeen(backend)} AS "lastSeenAtMs",
@@ -145,6 +108,7 @@ function statements(backend: Statements) {
 /** Returns the steps that find the door at which a device asks for a slot. */
 export function doorSteps(backend: Statements) {
   const on = statements(backend);
+  const { changesMore, fullDoor, policyOn } = fullLinkSteps(backend);
   /** A provider keeps its code, and its id is never given to another. */
   const codes = new Map<number, string>();
 
@@ -155,57 +119,24 @@ export function doorSteps(backend: Statements) {
     return code;
   }
 
-  /** Reads the policy that holds on a link. */
-  function* policyOn(installId: number, enforces?: boolean): Step<Omit<FullLink, 'oldest'> | null> {
-    const row = yield* on.policy.get({ installId });
-    if (row === null) return null;
-    const { replacedAtMs } = row;
-    const ofProvider = {
-      inactiveDays: row.providerInactiveDays,
-      whenFull: row.providerWhenFull,
-      coolDownHours: row.providerCoolDownHours,
-      enforce: row.providerEnforce,
-      withoutHwid: row.providerWithoutHwid,
-    };
-    return { policy: policyOf(row, ofProvider, enforces), replacedAtMs };
-  }
-
-  /** Finds what a full link has for a newcomer: the slot to free, unless it only counts. */
-  function* fullDoor(installId: number, enforces?: boolean): Step<FullDoor> {
-    const link = yield* policyOn(installId, enforces);
-    if (link?.policy.enforce === 0) return { full: null, counts: true };
-    const isFreeing = link !== null && freesSlots(link.policy);
-    const oldest = isFreeing ? yield* on.oldest.get({ installId }) : null;
-    return { full: isFreeing && oldest ? { ...link, oldest } : null, counts: false };
-  }
-
-  /** Returns true if a newcomer on the full link would change more than the link. */
-  function* changesMore(installId: number, enforces?: boolean): Step<boolean> {
-    const link = yield* policyOn(installId, enforces);
-    return link !== null && (link.policy.enforce === 0 || freesSlots(link.policy));
-  }
-
   /** Adds what a newcomer finds: a slot that the hash of its HWID holds, or a full link. */
   function* doorOfNewcomer(
     door: DoorHere,
     { installId, hasHashes, deviceCount, installLimit }: DoorRow,
-    { hwid, enforces }: Pick<SlotKey, 'hwid' | 'enforces'>,
+    key: Asking,
   ): Step<DoorHere> {
-    const hashed = hwidOfHash(hwidHash(hwid));
+    const hashed = hwidOfHash(hwidHash(key.hwid));
     const held = hasHashes === 1 ? yield* on.byHash.get({ installId, hashed }) : null;
     if (held !== null) {
       const { slotId, deviceId, registeredAtMs, ...device } = held;
       return { ...door, device: atProvider(device), byHash: { slotId, deviceId, registeredAtMs } };
     }
     const isFull = deviceCount >= installLimit;
-    return isFull ? { ...door, ...(yield* fullDoor(installId, enforces)) } : door;
+    return isFull ? { ...door, ...(yield* fullDoor(installId, key)) } : door;
   }
 
   /** Makes a door of the links that were found; several are ambiguous. */
-  function* doorOf(
-    [row, other]: readonly DoorRow[],
-    key: Pick<SlotKey, 'hwid' | 'enforces'>,
-  ): Step<DoorHere | NoLink> {
+  function* doorOf([row, other]: readonly DoorRow[], key: Asking): Step<DoorHere | NoLink> {
     if (row === undefined) return 'link_not_found';
     if (other !== undefined) return 'key_ambiguous';
     const { providerId } = row;
@@ -238,22 +169,20 @@ export function doorSteps(backend: Statements) {
     return function* (door) {
       if (typeof door === 'string') return true;
       const { installId, providerId } = door.link;
-      const isTwo = door.full !== null || door.byHash !== undefined;
-      const holder = door.byHash ? hwidOfHash(hwidHash(key.hwid)) : door.full?.oldest.hwid;
-      const other = holder ?? key.hwid;
+      const others = othersAt(door, key.hwid);
       // It may have changed since the door was read: the one that may free a slot counts.
       const isMore =
         door.full !== null || door.counts || (yield* changesMore(installId, key.enforces));
       const isFreer = isMore && !providers.has(providerId);
-      const hasDevices = !isTwo || hwids.has(other);
+      const hasDevices = others.every((hwid) => hwids.has(hwid));
       if (links.has(installId) && !isFreer && hasDevices) return true;
       // An end of a slot is counted at its provider, which may begin to enforce limits.
       if (isFreer) yield* backend.lockProvider(providerId);
       if (isMore) providers.add(providerId);
       if (!links.has(installId)) yield* on.lockLink.run({ installId });
       links.add(installId);
-      if (!hasDevices) yield* on.lockDevices.run({ hwids: [key.hwid, other] });
-      hwids.add(other);
+      if (!hasDevices) yield* on.lockDevices.run({ hwids: [key.hwid, ...others] });
+      for (const hwid of others) hwids.add(hwid);
       return false;
     };
   }
@@ -270,6 +199,13 @@ export function doorSteps(backend: Statements) {
         () => locksOf(key),
       ),
   };
+}
+
+/** Returns the HWIDs of other devices whose slots may change hands. */
+function othersAt({ byHash, full }: DoorHere, hwid: string): string[] {
+  if (byHash) return [hwidOfHash(hwidHash(hwid))];
+  if (full === null) return [];
+  return full.former === null ? [full.oldest.hwid] : [full.oldest.hwid, full.former.hwid];
 }
 
 /** True if the device has no slot, and the link no room or slots that hashes hold. */

@@ -85,11 +85,12 @@ function installOf(row: InstallRow, slots: ImportedSlot[]): ImportedInstall {
     coolDownHours,
     enforce,
     withoutHwid,
+    samePhone,
     supportUrl,
     webPageUrl,
     ...rest
   } = row;
-  const policy = { inactiveDays, whenFull, coolDownHours, enforce, withoutHwid };
+  const policy = { inactiveDays, whenFull, coolDownHours, enforce, withoutHwid, samePhone };
   const terms = { subscriptionKeyHash, ...policy, supportUrl, webPageUrl };
   const { replacedAtMs, overMax, ...facts } = rest;
   return {

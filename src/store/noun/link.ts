@@ -95,7 +95,7 @@ function statements(backend: Backend) {
       i.created_at_ms AS "createdAtMs", i.provider_id AS "providerId", p.code AS "providerCode",
       i.inactive_days AS "inactiveDays", i.when_full AS "whenFull",
       i.cool_down_hours AS "coolDownHours", i.enforce AS enforce,
-      i.without_hwid AS "withoutHwid", i.support_url AS "supportUrl",
+      i.without_hwid AS "withoutHwid", i.same_phone AS "samePhone", i.support_url AS "supportUrl",
       i.web_page_url AS "webPageUrl", i.replaced_at_ms AS "replacedAtMs",
       CAST(i.subscription_key_hash IS NOT NULL AS integer) AS "hasSubscriptionKey"
     FROM install i ${backend.join} provider p ON p.id = i.provider_id`;

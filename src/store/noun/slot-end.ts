@@ -25,6 +25,8 @@ interface Circumstances {
   actor: string;
   /** True: the user of the link freed it. */
   isByUser?: boolean;
+  /** True: the newcomer seems to be the same phone. */
+  isSamePhone?: boolean;
   /** The newcomer that takes the slot; null: none. */
   forDeviceId: number | null;
   nowMs: number;
@@ -148,7 +150,7 @@ export function slotEndSteps(backend: Statements) {
     /** Ends a slot, unless it has ended. The write has locked the rows that this changes. */
     *endSlot(notes: Notes, slot: SlotRow, circumstances: Circumstances): Step<void> {
       const { slotId, installId, providerId } = slot;
-      const { isByUser, ...end } = circumstances;
+      const { isByUser, isSamePhone, ...end } = circumstances;
       const { nowMs, forDeviceId, why } = end;
       const [recorded, left] = yield* backend.together([
         () => on.record.run({ slotId, ...end }),
@@ -163,7 +165,9 @@ export function slotEndSteps(backend: Statements) {
         if (row === null) throw new Error(`slot ${slotId} is gone`);
         const { installLimit, deviceCount, ...ended } = row;
         const link = { id: installId, installLimit, deviceCount: deviceCount - 1 };
-        notes.event(providerId, nowMs, () => slotEnded({ link, ...ended }, why, isByUser));
+        notes.event(providerId, nowMs, () =>
+          slotEnded({ link, ...ended, isSamePhone }, why, isByUser),
+        );
       }
       yield* backend.together([
         () => on.end.run({ slotId }),

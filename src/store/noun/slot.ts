@@ -71,10 +71,12 @@ export function slotSteps(backend: Statements) {
     const isFreed = !isOver && admission !== 'room' && full !== null;
     if (isOver) yield* allowOver.run({ installId });
     if (isFreed) {
-      const { slotId } = full.oldest;
-      const why = { why: admission, actor: 'device', forDeviceId: deviceId, nowMs } as const;
-      yield* endSlot(notes, { slotId, installId, providerId }, why);
-      if (admission === 'replaced') yield* replaced.run({ installId, nowMs });
+      const isSamePhone = admission === 'same_phone';
+      const { slotId } = (isSamePhone ? full.former : null) ?? full.oldest;
+      const why = isSamePhone ? 'replaced' : admission;
+      const how = { why, actor: 'device', forDeviceId: deviceId, nowMs, isSamePhone } as const;
+      yield* endSlot(notes, { slotId, installId, providerId }, how);
+      if (why === 'replaced') yield* replaced.run({ installId, nowMs });
     }
     const times = { registeredAtMs: nowMs, lastSeenAtMs: nowMs };
     yield* rows.takeSlot.run({ installId, deviceId, providerId, ...times });

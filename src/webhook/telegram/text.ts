@@ -64,6 +64,7 @@ const LINES: readonly Line[] = [
   device,
   (lines) => lines.code('hwid', 'hwid'),
   (lines) => lines.code('newHwid', 'new_hwid'),
+  (lines) => lines.code('formerHwid', 'former_hwid'),
   places,
   linkStatus,
   (lines) => lines.words('changed', 'changed'),

@@ -15,7 +15,7 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
   '/api/add-install': {
     'a code and a note of its own': ['install.add {"id":1,"install_limit":100}'],
     'a policy and a subscription key of its own': [
-      'install.add {"id":1,"install_limit":100,"inactive_days":30,"when_full":"replace-oldest","cool_down_hours":48,"enforce":0,"without_hwid":"count","subscription_key":"set"}',
+      'install.add {"id":1,"install_limit":100,"inactive_days":30,"when_full":"replace-oldest","cool_down_hours":48,"enforce":0,"without_hwid":"count","same_phone":"replace","subscription_key":"set"}',
     ],
     'buttons of its own': [
       'install.add {"id":1,"install_limit":100,"support_url":"tg://resolve?domain=a","web_page_url":"https://example.com/"}',
@@ -36,10 +36,10 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
       'install.update {"id":1} {"support_url":["tg://resolve?domain=a",null]}',
     ],
     'a policy and a subscription key': [
-      'install.update {"id":1} {"inactive_days":[null,30],"when_full":[null,"replace-oldest"],"cool_down_hours":[null,48],"enforce":[null,0],"without_hwid":[null,"count"],"subscription_key":"changed"}',
+      'install.update {"id":1} {"inactive_days":[null,30],"when_full":[null,"replace-oldest"],"cool_down_hours":[null,48],"enforce":[null,0],"without_hwid":[null,"count"],"same_phone":[null,"replace"],"subscription_key":"changed"}',
     ],
     'default for each of them: nothing of its own any more': [
-      'install.update {"id":1} {"inactive_days":[30,null],"when_full":["replace-oldest",null],"cool_down_hours":[48,null],"enforce":[0,null],"without_hwid":["count",null],"subscription_key":"changed"}',
+      'install.update {"id":1} {"inactive_days":[30,null],"when_full":["replace-oldest",null],"cool_down_hours":[48,null],"enforce":[0,null],"without_hwid":["count",null],"same_phone":["replace",null],"subscription_key":"changed"}',
     ],
     'never is a policy of its own; what is empty stays': [
       'install.update {"id":1} {"inactive_days":[30,0]}',
@@ -50,7 +50,7 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
   },
   '/api/policy': {
     'all parts of it': [
-      'provider.set {} {"inactive_days":[null,30],"when_full":[null,"replace-oldest"],"cool_down_hours":[null,48],"enforce":[null,0],"without_hwid":[null,"count"]}',
+      'provider.set {} {"inactive_days":[null,30],"when_full":[null,"replace-oldest"],"cool_down_hours":[null,48],"enforce":[null,0],"without_hwid":[null,"count"],"same_phone":[null,"ask"]}',
     ],
     'one part of it': ['provider.set {} {"without_hwid":[null,"pass"]}'],
     'default is that of the appliance; what is empty stays': [

@@ -30,6 +30,7 @@ const terms = {
   cool_down_hours: 48,
   enforce: 0,
   without_hwid: 'count',
+  same_phone: 'replace',
   subscription_key: KEY,
 };
 /** A link with everything of its own. */
@@ -53,6 +54,7 @@ const termMisfits = (
       ['cool_down_hours', '1e1', 'a whole number from 1 to 720, or default'],
       ['enforce', 2, 'one of 0, 1 and default'],
       ['without_hwid', 'no', 'one of refuse, pass, count and default'],
+      ['same_phone', 'yes', 'one of off, ask, replace and default'],
       ['support_url', 'javascript:alert(1)', URL_RULE],
     ] as const
   ).map(([name, value, rule]) => ({
@@ -97,6 +99,7 @@ const addInstall: Scenario[] = [
       cool_down_hours: '',
       enforce: 'default',
       without_hwid: '',
+      same_phone: 'default',
       subscription_key: 'default',
     },
     answer: `{"rc":1,"msg":"Ok","install_code":"${CODE}","id":1}`,
@@ -165,6 +168,7 @@ const updateInstall: Scenario[] = [
       'install 1 cool_down_hours: null -> 48',
       'install 1 enforce: null -> 0',
       'install 1 inactive_days: null -> 30',
+      'install 1 same_phone: null -> "replace"',
       'install 1 subscription_key_hash: null -> 32 bytes',
       'install 1 when_full: null -> "replace-oldest"',
       'install 1 without_hwid: null -> "count"',
@@ -182,6 +186,7 @@ const updateInstall: Scenario[] = [
       cool_down_hours: 'default',
       enforce: 'default',
       without_hwid: 'default',
+      same_phone: 'default',
       subscription_key: 'default',
     },
     answer: UPDATED,
@@ -189,6 +194,7 @@ const updateInstall: Scenario[] = [
       'install 1 cool_down_hours: 48 -> null',
       'install 1 enforce: 0 -> null',
       'install 1 inactive_days: 30 -> null',
+      'install 1 same_phone: "replace" -> null',
       'install 1 subscription_key_hash: 32 bytes -> null',
       'install 1 when_full: "replace-oldest" -> null',
       'install 1 without_hwid: "count" -> null',

@@ -7,12 +7,12 @@ const POLICY = '/api/policy';
 const answer = (changed: object = {}) =>
   JSON.stringify({
     ...{ rc: 1, msg: 'Ok', inactive_days: 0, when_full: 'refuse', cool_down_hours: 24 },
-    ...{ enforce: 1, without_hwid: 'refuse', ride: 'default', ride_desktop: 0 },
+    ...{ enforce: 1, without_hwid: 'refuse', same_phone: 'off', ride: 'default', ride_desktop: 0 },
     ...{ support_url: null, web_page_url: null, buttons: 'missing', ...changed },
   });
 const given = {
   ...{ inactive_days: 30, when_full: 'replace-oldest', cool_down_hours: 48 },
-  ...{ enforce: 0, without_hwid: 'count' },
+  ...{ enforce: 0, without_hwid: 'count', same_phone: 'ask' },
 };
 
 const URL_RULE = 'an http, https or tg URL of up to 255 ASCII characters, or default';
@@ -26,6 +26,7 @@ const misfits: Scenario[] = (
     ['inactive_days', 3651, 'a whole number from 0 to 3650, or default'],
     ['enforce', 'off', 'one of 0, 1 and default'],
     ['without_hwid', 'Pass', 'one of refuse, pass, count and default'],
+    ['same_phone', 'on', 'one of off, ask, replace and default'],
     ['ride', 'on', 'one of off, notifications, default'],
     ['ride_desktop', 2, '0 or 1'],
     ['support_url', 'example.com', `${URL_RULE}`],
@@ -56,6 +57,7 @@ export const policyScenarios: Scenario[] = [
       'provider 1 cool_down_hours: null -> 48',
       'provider 1 enforce: null -> 0',
       'provider 1 inactive_days: null -> 30',
+      'provider 1 same_phone: null -> "ask"',
       'provider 1 when_full: null -> "replace-oldest"',
       'provider 1 without_hwid: null -> "count"',
     ],

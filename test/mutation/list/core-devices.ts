@@ -97,13 +97,19 @@ export const coreDevices: readonly MutatedFile[] = [
       'test/core/door-figures.test.ts',
       'test/core/model.test.ts',
       'test/http/coverage',
+      'test/http/held-by-hash.test.ts',
     ],
     changes: [
       [
         'if (isRefused(name)) return AT_DOOR.link_not_found;',
         'if (!isRefused(name)) return AT_DOOR.link_not_found;',
       ],
-      ["  core.store.countRefusal(link, says, nowMs, refusedDevice(hwid ?? '', facts));\n", ''],
+      [
+        "  core.store.countRefusal(link, says, nowMs, refusedDevice(hwid ?? '', facts, former));\n",
+        '',
+      ],
+      ['device !== null && !byHash && sameUtcDay', 'device !== null && sameUtcDay'],
+      ['if (facts !== null) key.reported = facts;', ''],
       [
         'if (isRefused(key)) return countMisfit(core, call, key, reported, nowMs);',
         'if (isRefused(key)) return key;',
@@ -130,6 +136,9 @@ export const coreDevices: readonly MutatedFile[] = [
       ['link.deviceCount < DEVICES_MAX', 'link.deviceCount <= DEVICES_MAX'],
       ["if (link.deviceCount > link.installLimit) return 'link_limit_reached';", ''],
       ['link.enforce ?? provider.enforce', 'provider.enforce ?? link.enforce'],
+      ["samePhone === 'replace' && nowMs >= coolMs(full)", "samePhone === 'replace'"],
+      ["full.policy.samePhone === 'replace' &&", ''],
+      ['nowMs >= lastMsOfDay(former.lastSeenAtMs) + SILENT_MS', 'true'],
       ['enforces ? DEFAULT_POLICY.enforce : 0', 'DEFAULT_POLICY.enforce'],
       [
         "if (link.deviceCount < link.installLimit) return 'room';",

@@ -61,6 +61,7 @@ export const coreRules: readonly MutatedFile[] = [
     changes: [
       ["[BLOCKED]: 'distribution.blocked',", ''],
       ["kind === 'device.removed'", "kind !== 'device.removed'"],
+      ['(isSamePhone && {', '({'],
       ['if (kind !== undefined) return happening(kind, { provider_code: code });', ''],
       ['REASON_LENGTH_MAX)', '10_000)'],
     ],

@@ -23,7 +23,7 @@ export const http: readonly MutatedFile[] = [
     tests: ['test/http/coverage/install.test.ts', 'test/http/coverage/domain-hwid.test.ts'],
     changes: [
       ['(value === DEFAULT ? null : value)', 'value as T'],
-      ['enforce ?? without_hwid) === null', 'enforce) === null'],
+      ['enforce ?? without_hwid ?? same_phone) === null', 'enforce) === null'],
     ],
   },
   {

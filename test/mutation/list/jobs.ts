@@ -68,11 +68,13 @@ export const jobFiles: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/same-phone.ts',
-    tests: ['test/core/same-phone.test.ts'],
+    tests: ['test/core/same-phone.test.ts', 'test/http/held-by-hash.test.ts'],
     changes: [
       ['slot.lastSeenAtMs <= fromMs', 'slot.lastSeenAtMs < fromMs'],
       ['slot.os === os &&', ''],
       ["if (deviceName === '') return null;", ''],
+      [" || app === '' ?", ' ?'],
+      ["policy === null || policy.samePhone === 'off'", 'policy === null'],
     ],
   },
   {

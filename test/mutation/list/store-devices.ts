@@ -155,7 +155,6 @@ export const storeDevices: readonly MutatedFile[] = [
       ['if (lastSeenAtMs === null) return null;', ''],
       ['IS NULL OR i.provider_id =', 'IS NULL OR i.provider_id <>'],
       ['bound.length > 0 ? bound : yield* on.byKey.all(values)', 'bound'],
-      ['if (link?.policy.enforce === 0) return { full: null, counts: true };', ''],
       ["if (other !== undefined) return 'key_ambiguous';", ''],
       [
         "if (row === undefined) return 'link_not_found';",
@@ -164,7 +163,18 @@ export const storeDevices: readonly MutatedFile[] = [
       ['slotSeenAtMs === null && (deviceCount', '(deviceCount'],
       [' || hasHashes === 1)', ')'],
       ["AND s.device_id = (SELECT d.id FROM device d WHERE d.hwid = ${once('hashed')})", ''],
+    ],
+  },
+  {
+    file: 'src/store/noun/full-link.ts',
+    tests: ['test/core/slot-model.test.ts', 'test/store/contract/link.test.ts'],
+    changes: [
+      ['if (link?.policy.enforce === 0) return { full: null, counts: true };', ''],
       ['ORDER BY "lastSeenAtMs", s.registered_at_ms', 'ORDER BY "lastSeenAtMs"'],
+      ["AND p.device_name = ${value('deviceName')}", ''],
+      ["AND p.os = ${value('os')}", ''],
+      ['alike.find(({ userAgent }) => isSameApp(phone, userAgent))', 'alike[0]'],
+      ["link.policy.samePhone === 'off' ? null : phoneIn(reported)", 'phoneIn(reported)'],
     ],
   },
   {
@@ -184,7 +194,8 @@ export const storeDevices: readonly MutatedFile[] = [
       ['if (isOver) yield* allowOver.run({ installId });', ''],
       ['SET over_max = device_count + 1 WHERE', 'SET over_max = 100 WHERE'],
       ["if (isOver) notes.figure(providerId, 'admitted_over', nowMs);", ''],
-      ["if (admission === 'replaced') yield* replaced.run({ installId, nowMs });", ''],
+      ["if (why === 'replaced') yield* replaced.run({ installId, nowMs });", ''],
+      ['(isSamePhone ? full.former : null) ?? full.oldest', 'full.oldest'],
       ["WHERE ended_at_ms < ${value('endedBeforeMs')}\n        AND", 'WHERE'],
       ['if (!isFreed && deviceCount === installLimit)', 'if (deviceCount === installLimit)'],
       ['(isFreed ? 0 : 1)', '1'],

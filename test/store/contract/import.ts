@@ -360,9 +360,9 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const slots = link().slots.map((one) => ({ slotSeenAtMs: NOW_MS, ...one }));
       const terms: InstallTerms = {
         ...{ inactiveDays: 30, whenFull: 'replace-oldest', coolDownHours: 1, supportUrl: null },
-        ...{ enforce: 0, withoutHwid: 'pass', subscriptionKeyHash: HASH, webPageUrl: 'https://a/' },
+        ...{ enforce: 0, withoutHwid: 'pass', samePhone: 'replace', webPageUrl: 'https://a/' },
+        subscriptionKeyHash: HASH,
       };
-      // It counted, and held more devices than its limit.
       const over = { installLimit: 1, overMax: slots.length };
       const moved = link({ installCode: OTHER_CODE, slots, terms, ...over });
       await store.importInstall(providerId, moved, RULES, ACT);

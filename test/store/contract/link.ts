@@ -107,6 +107,7 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
         coolDownHours: null,
         enforce: null,
         withoutHwid: null,
+        samePhone: null,
         supportUrl: null,
         webPageUrl: null,
         replacedAtMs: null,

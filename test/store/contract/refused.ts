@@ -77,6 +77,14 @@ export const refusedContract: Record<keyof RefusedStore, Suite> = {
       };
       expect(await link.told()).toEqual([['link.refused', data]]);
     });
+
+    test('the event names the slot that the device seems to have had', async () => {
+      const { store } = opened();
+      const link = await listening(store);
+      store.countRefusal(link, 'link_limit_reached', NOW_MS, { ...phone, formerHwid: 'old' });
+      await store.saveFigures();
+      expect(await link.told()).toMatchObject([['link.refused', { former_hwid: 'old' }]]);
+    });
   },
 
   forgetRefused(opened) {

@@ -139,7 +139,7 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       };
       const whole: Policy = {
         ...{ inactiveDays: 9, whenFull: 'replace-oldest', coolDownHours: 2 },
-        ...{ enforce: 1, withoutHwid: 'count' },
+        ...{ enforce: 1, withoutHwid: 'count', samePhone: 'off' },
       };
       await store.updateProvider('Provide1', whole, ACT);
       expect(await policyHere()).toEqual(whole);

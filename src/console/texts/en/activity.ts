@@ -58,6 +58,7 @@ export const activity = {
     cool_down_hours: 'hours between replacements',
     enforce: 'limit in force',
     without_hwid: 'without HWID',
+    same_phone: 'same phone',
     support_url: 'support address',
     web_page_url: 'web page',
     domain_name: 'name',

@@ -41,6 +41,8 @@ export const providers = {
   enforceWords: { on: 'holds', off: 'only counts' },
   withoutHwid: 'Apps that send no HWID',
   withoutHwidWords: { refuse: 'are refused', pass: 'pass', count: 'share one slot' },
+  samePhone: 'A phone with a new HWID',
+  samePhoneWords: { off: 'is a new device', ask: 'asks you first', replace: 'takes its old slot' },
   suspend: 'Suspend',
   resume: 'Resume',
   rotate: 'New key',

@@ -58,6 +58,7 @@ export const activity: Like<typeof english> = {
     cool_down_hours: 'ساعت میان جایگزینی‌ها',
     enforce: 'اعمال سقف',
     without_hwid: 'بدون HWID',
+    same_phone: 'همان گوشی',
     support_url: 'نشانی پشتیبانی',
     web_page_url: 'صفحهٔ وب',
     domain_name: 'نام',

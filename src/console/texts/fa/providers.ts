@@ -43,6 +43,12 @@ export const providers: Like<typeof english> = {
   enforceWords: { on: 'برقرار است', off: 'تنها می‌شمارد' },
   withoutHwid: 'برنامه‌هایی که HWID نمی‌فرستند',
   withoutHwidWords: { refuse: 'رد می‌شوند', pass: 'می‌گذرند', count: 'یک جای مشترک دارند' },
+  samePhone: 'گوشی با HWID تازه',
+  samePhoneWords: {
+    off: 'دستگاه تازه است',
+    ask: 'نخست از شما می‌پرسد',
+    replace: 'جای پیشین خود را می‌گیرد',
+  },
   suspend: 'تعلیق',
   resume: 'ادامه',
   rotate: 'کلید تازه',

@@ -56,6 +56,7 @@ export const activity: Like<typeof english> = {
     cool_down_hours: 'часов между заменами',
     enforce: 'предел действует',
     without_hwid: 'без HWID',
+    same_phone: 'тот же телефон',
     support_url: 'адрес поддержки',
     web_page_url: 'сайт',
     domain_name: 'имя',

@@ -43,6 +43,12 @@ export const providers: Like<typeof english> = {
   enforceWords: { on: 'действует', off: 'только считает' },
   withoutHwid: 'Приложения, которые не передают HWID',
   withoutHwidWords: { refuse: 'получают отказ', pass: 'проходят', count: 'делят одно место' },
+  samePhone: 'Телефон с новым HWID',
+  samePhoneWords: {
+    off: 'новое устройство',
+    ask: 'сначала спросить вас',
+    replace: 'получает своё старое место',
+  },
   suspend: 'Приостановить',
   resume: 'Возобновить',
   rotate: 'Новый ключ',

@@ -52,6 +52,7 @@ export const activity: Like<typeof english> = {
     cool_down_hours: '更换间隔小时',
     enforce: '上限生效',
     without_hwid: '无 HWID 时',
+    same_phone: '同一手机',
     support_url: '客服地址',
     web_page_url: '网页',
     domain_name: '名称',

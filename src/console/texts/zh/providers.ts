@@ -42,6 +42,8 @@ export const providers: Like<typeof english> = {
   enforceWords: { on: '强制执行', off: '仅统计' },
   withoutHwid: '不发送 HWID 的应用',
   withoutHwidWords: { refuse: '被拒绝', pass: '放行', count: '共用一个名额' },
+  samePhone: '换了 HWID 的手机',
+  samePhoneWords: { off: '视为新设备', ask: '先询问您', replace: '接替原有名额' },
   suspend: '暂停',
   resume: '恢复',
   rotate: '新密钥',

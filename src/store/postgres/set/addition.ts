@@ -24,6 +24,7 @@ const WANTED = tableOf('x', {
   ...{ installCode: 'text', providerId: 'bigint', installLimit: 'integer', note: 'text' },
   ...{ createdAtMs: 'bigint', subscriptionKeyHash: 'text', inactiveDays: 'integer' },
   ...{ whenFull: 'text', coolDownHours: 'integer', enforce: 'integer', withoutHwid: 'text' },
+  ...{ samePhone: 'text' },
   ...{ installCountMax: 'bigint', atMs: 'bigint' },
   ...{ head: 'text', middle: 'text', tail: 'text' },
 });

@@ -1,0 +1,113 @@
+/** What a full link has for a newcomer: the policy that holds there, and the slots it may free. */
+
+import { sql } from 'drizzle-orm';
+import type { FullLink, OldestSlot, OwnPolicy, SlotKey } from '../../core/port/slot.ts';
+import { isSameApp, type PhoneFacts, phoneIn } from '../../core/same-phone.ts';
+import { looksAtSlots, policyOf } from '../../core/slot.ts';
+import { type Statements, type Step, value } from '../backend.ts';
+import { slotSeen } from './look-ups.ts';
+
+type SlotHere = OldestSlot & { slotId: number };
+
+interface PolicyRow extends OwnPolicy {
+  providerInactiveDays: number | null;
+  providerWhenFull: OwnPolicy['whenFull'];
+  providerCoolDownHours: number | null;
+  providerEnforce: OwnPolicy['enforce'];
+  providerWithoutHwid: OwnPolicy['withoutHwid'];
+  providerSamePhone: OwnPolicy['samePhone'];
+  replacedAtMs: number | null;
+}
+
+/** What a key says of the device, and of the caller. */
+export type Asking = Pick<SlotKey, 'hwid' | 'enforces' | 'reported'>;
+
+/** The parts of a door that a full link has. */
+export interface FullDoor {
+  full: (FullLink & { oldest: SlotHere; former: SlotHere | null }) | null;
+  counts: boolean;
+}
+
+function statements(backend: Statements) {
+  const { join, once } = backend;
+  const slots = sql`
+    SELECT s.id AS "slotId", d.hwid AS hwid, s.registered_at_ms AS "registeredAtMs",
+      ${slotSeen(backend)} AS "lastSeenAtMs", p.user_agent AS "userAgent"
+    FROM install_device s ${join} device d ON d.id = s.device_id
+      ${join} device_provider p
+        ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+    WHERE s.install_id = ${once('installId')}`;
+  const oldestFirst = sql.raw('ORDER BY "lastSeenAtMs", s.registered_at_ms, s.id');
+  return {
+    policy: backend.prepare<PolicyRow>(sql`
+        SELECT i.inactive_days AS "inactiveDays", i.when_full AS "whenFull",
+          i.cool_down_hours AS "coolDownHours", i.enforce AS enforce,
+          i.without_hwid AS "withoutHwid", o.inactive_days AS "providerInactiveDays",
+          o.when_full AS "providerWhenFull", o.cool_down_hours AS "providerCoolDownHours",
+          o.enforce AS "providerEnforce", o.without_hwid AS "providerWithoutHwid",
+          i.same_phone AS "samePhone", o.same_phone AS "providerSamePhone",
+          i.replaced_at_ms AS "replacedAtMs"
+        FROM install i ${join} provider o ON o.id = i.provider_id
+        WHERE i.id = ${once('installId')}`),
+    oldest: backend.prepare<SlotHere>(sql`${slots} ${oldestFirst} LIMIT 1`),
+    /** The slots of phones of a model and system. */
+    alike: backend.prepare<SlotHere & { userAgent: string }>(sql`
+        ${slots} AND p.device_name = ${value('deviceName')} AND p.os = ${value('os')}
+        ${oldestFirst}`),
+  };
+}
+
+/** Returns the steps that read them. */
+export function fullLinkSteps(backend: Statements) {
+  const on = statements(backend);
+
+  /** Reads the policy that holds on a link. */
+  function* policyOn(
+    installId: number,
+    enforces?: boolean,
+  ): Step<Pick<FullLink, 'policy' | 'replacedAtMs'> | null> {
+    const row = yield* on.policy.get({ installId });
+    if (row === null) return null;
+    const { replacedAtMs } = row;
+    const ofProvider = {
+      inactiveDays: row.providerInactiveDays,
+      whenFull: row.providerWhenFull,
+      coolDownHours: row.providerCoolDownHours,
+      enforce: row.providerEnforce,
+      withoutHwid: row.providerWithoutHwid,
+      samePhone: row.providerSamePhone,
+    };
+    return { policy: policyOf(row, ofProvider, enforces), replacedAtMs };
+  }
+
+  /** Finds the slot of a phone that the device seems to be. */
+  function* formerOf(installId: number, phone: PhoneFacts | null): Step<SlotHere | null> {
+    if (phone === null) return null;
+    const { deviceName, os } = phone;
+    const alike = yield* on.alike.all({ installId, deviceName, os });
+    return alike.find(({ userAgent }) => isSameApp(phone, userAgent)) ?? null;
+  }
+
+  /** Finds what a full link has for a newcomer: the slots to free, unless it only counts. */
+  function* fullDoor(
+    installId: number,
+    { enforces, reported }: Pick<SlotKey, 'enforces' | 'reported'>,
+  ): Step<FullDoor> {
+    const link = yield* policyOn(installId, enforces);
+    if (link?.policy.enforce === 0) return { full: null, counts: true };
+    const isFreeing = link !== null && looksAtSlots(link.policy);
+    const oldest = isFreeing ? yield* on.oldest.get({ installId }) : null;
+    if (!isFreeing || oldest === null) return { full: null, counts: false };
+    const phone = link.policy.samePhone === 'off' ? null : phoneIn(reported);
+    const former = yield* formerOf(installId, phone);
+    return { full: { ...link, oldest, former }, counts: false };
+  }
+
+  /** Returns true if a newcomer on the full link would change more than the link. */
+  function* changesMore(installId: number, enforces?: boolean): Step<boolean> {
+    const link = yield* policyOn(installId, enforces);
+    return link !== null && (link.policy.enforce === 0 || looksAtSlots(link.policy));
+  }
+
+  return { changesMore, fullDoor, policyOn };
+}
