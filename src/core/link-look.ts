@@ -3,6 +3,7 @@
 import { appNameOf } from './app-agent.ts';
 import type { Core } from './core.ts';
 import { verdictOn } from './door.ts';
+import { hashInHwid } from './formats.ts';
 import { isRefused, Refused } from './outcome.ts';
 import { DOMAIN_ACTIVE, type Domain } from './port/domain.ts';
 import type { KeptRefusal } from './port/figure.ts';
@@ -17,6 +18,8 @@ const ENDS_SHOWN = 20;
 /** A device on the link; `wasHwid`: the HWID of the silent slot that seems to be the same phone. */
 export interface ShownDevice extends Omit<LinkDevice, 'userAgent'> {
   app: string;
+  /** True: the hash of its HWID holds the slot until it comes. */
+  isByHash: boolean;
   wasHwid: string | null;
 }
 
@@ -42,6 +45,7 @@ function shownDevices(devices: readonly LinkDevice[]): ShownDevice[] {
   return devices.map(({ userAgent, ...device }) => ({
     ...device,
     app: appNameOf(userAgent) ?? '',
+    isByHash: hashInHwid(device.hwid) !== null,
     wasHwid: earlierSelf({ ...device, fromMs: device.registeredAtMs }, seen)?.hwid ?? null,
   }));
 }

@@ -2,6 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
+import { hwidOfHash } from '../../src/core/formats.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import {
@@ -11,6 +12,7 @@ import {
   startConsoleSite,
   type Tab,
 } from '../support/console-page.ts';
+import { moveIn } from '../support/moving-in.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
@@ -77,6 +79,17 @@ testChromium('a refusal is explained, and helped', async () => {
   await page.getByRole('button', { name: words.disable, exact: true }).click();
   await page.getByText(words.remedies.enable).waitFor();
   expect((await link())?.status).toBe(5);
+});
+
+testChromium('a device that its hash alone names is shown as such', async () => {
+  const { page, of, id } = await open();
+  await call(site.app, '/api/update-install', of, { id, install_limit: 2 });
+  const link = await site.app.core.store.findLinkById(id);
+  const hash = 'a'.repeat(64);
+  await moveIn(site.app, of.code, link?.installCode ?? '', hwidOfHash(hash));
+  await page.reload();
+  await page.getByText(en.link.byHash).waitFor();
+  await page.getByText(hwidOfHash(hash)).waitFor();
 });
 
 testChromium('the final link has a QR code, and the panel closes by Escape', async () => {

@@ -9,19 +9,29 @@ import { DAY_MS, sameUtcDay } from '../../src/core/calendar.ts';
 import { checkIn } from '../../src/core/device.ts';
 import { addDomain } from '../../src/core/domain.ts';
 import { admitDevice } from '../../src/core/door.ts';
+import { hwidOfHash } from '../../src/core/formats.ts';
 import { addInstall, freeSlot, updateInstall } from '../../src/core/install.ts';
 import type { Policy } from '../../src/core/port/slot.ts';
+import { hwidHash } from '../../src/core/secret.ts';
 import { NO_POLICY, policyOf } from '../../src/core/slot.ts';
+import { ACT } from '../support/actor.ts';
 import { seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { playModel } from '../support/model.ts';
 
-const FACTS = { os: 'ios', osVersion: '', deviceName: '', appVersion: '', userAgent: '' };
+const PHONES: Readonly<Record<string, string>> = { a: 'P', b: 'P', c: 'P', d: 'Q', e: 'Q' };
+/** What a panel knows of a device, and with its app what the device reports. */
+const known = (hwid: string) => ({
+  ...{ os: 'ios', osVersion: '', deviceName: PHONES[hwid] ?? '', appVersion: '', userAgent: '' },
+});
+const facts = (hwid: string) => ({ ...known(hwid), userAgent: 'Happ/1' });
 const HASH = 'a'.repeat(64);
 const HOUR_MS = DAY_MS / 24;
 const START_MS = Date.UTC(2026, 10, 20, 12);
 
 interface ModelSlot {
   hwid: string;
+  /** Held by the hash of the HWID. */
+  isHash?: boolean;
   registeredMs: number;
   seenMs: number;
 }
@@ -49,16 +59,24 @@ class Model {
   /** The last sight of a device anywhere that was written. */
   readonly sightMs = new Map<string, number>();
 
-  seen({ hwid, seenMs }: ModelSlot): number {
-    return Math.max(seenMs, this.calledMs.get(hwid) ?? 0);
+  seen({ hwid, isHash, seenMs }: ModelSlot): number {
+    return isHash ? seenMs : Math.max(seenMs, this.calledMs.get(hwid) ?? 0);
   }
 
   #slotsOf(hwid: string): ModelSlot[] {
-    return this.links.flatMap(({ slots }) => slots.filter((slot) => slot.hwid === hwid));
+    return this.links.flatMap(({ slots }) =>
+      slots.filter((slot) => slot.hwid === hwid && !slot.isHash),
+    );
   }
 
   knock(link: ModelLink, hwid: string, nowMs: number): string {
     const own = link.slots.find((slot) => slot.hwid === hwid);
+    if (own?.isHash) {
+      link.slots = link.slots.filter((slot) => slot !== own);
+      link.slots.push({ hwid, registeredMs: own.registeredMs, seenMs: nowMs });
+      this.sightMs.set(hwid, nowMs);
+      return 'in';
+    }
     if (own !== undefined) {
       if (!sameUtcDay(this.seen(own), nowMs)) this.#see(own, nowMs);
       return 'in';
@@ -70,23 +88,40 @@ class Model {
     return 'in';
   }
 
+  /** A panel knows the device by its hash. */
+  move(link: ModelLink, hwid: string, nowMs: number): void {
+    const isHere = link.slots.some((slot) => slot.hwid === hwid);
+    if (isHere || link.slots.length >= link.limit) return;
+    link.slots.push({ hwid, isHash: true, registeredMs: nowMs, seenMs: nowMs });
+  }
+
   #see(slot: ModelSlot, nowMs: number): void {
     slot.seenMs = nowMs;
     this.sightMs.set(slot.hwid, nowMs);
   }
 
   #makeRoom(link: ModelLink, hwid: string, nowMs: number): boolean {
-    const [oldest] = link.slots.toSorted((a, b) => this.seen(a) - this.seen(b));
+    const byAge = link.slots.toSorted(
+      (a, b) => this.seen(a) - this.seen(b) || a.registeredMs - b.registeredMs,
+    );
+    const [oldest] = byAge;
     if (oldest === undefined) return false;
     const { inactiveDays, whenFull, coolDownHours } = link.policy;
     const fullDays = Math.floor((nowMs - (this.#dayAfter(this.seen(oldest)) - 1)) / DAY_MS);
     const coolMs = link.replacedMs === null ? Number.POSITIVE_INFINITY : nowMs - link.replacedMs;
     let why = '';
+    const former = byAge.find((slot) => !slot.isHash && PHONES[slot.hwid] === PHONES[hwid]);
+    const isSilent = former && nowMs - (this.#dayAfter(this.seen(former)) - 1) >= 7 * DAY_MS;
+    if (isSilent && link.policy.samePhone === 'replace' && coolMs >= coolDownHours * HOUR_MS) {
+      link.replacedMs = nowMs;
+      this.#endSlot(link, former, 'replaced', hwid);
+      return true;
+    }
     if (inactiveDays > 0 && fullDays >= inactiveDays) why = 'inactive';
     else if (whenFull === 'replace-oldest' && coolMs >= coolDownHours * HOUR_MS) why = 'replaced';
     if (why === '') return false;
     if (why === 'replaced') link.replacedMs = nowMs;
-    this.end(link, oldest.hwid, why, hwid);
+    this.#endSlot(link, oldest, why, hwid);
     return true;
   }
 
@@ -95,9 +130,13 @@ class Model {
   }
 
   end(link: ModelLink, hwid: string, why: string, newcomer: string | null): void {
-    const kept = link.slots.filter((slot) => slot.hwid !== hwid);
-    if (kept.length < link.slots.length) link.story.push(`${why} ${hwid} ${newcomer}`);
-    link.slots = kept;
+    const own = link.slots.find((slot) => slot.hwid === hwid && !slot.isHash);
+    if (own !== undefined) this.#endSlot(link, own, why, newcomer);
+  }
+
+  #endSlot(link: ModelLink, ended: ModelSlot, why: string, newcomer: string | null): void {
+    link.story.push(`${why} ${ended.isHash ? '#' : ''}${ended.hwid} ${newcomer}`);
+    link.slots = link.slots.filter((slot) => slot !== ended);
   }
 
   call(hwid: string, nowMs: number): void {
@@ -122,12 +161,14 @@ const policy = fc.record({
   inactiveDays: fc.constantFrom(0, 1, 2),
   whenFull: fc.constantFrom('refuse', 'replace-oldest'),
   coolDownHours: fc.constantFrom(1, 30),
+  samePhone: fc.constantFrom('off', 'replace', 'replace'),
 });
-const hours = fc.constantFrom(0, 1, 5, 24, 30, 49);
+const hours = fc.constantFrom(0, 1, 5, 24, 30, 49, 200);
 const step = fc.oneof(
   { weight: 10, arbitrary: fc.record({ do: fc.constant('knock' as const), link, hwid, hours }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('call' as const), hwid, hours }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('free' as const), link, hwid, hours }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('move' as const), link, hwid, hours }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('policy' as const), link, policy, hours }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
@@ -148,6 +189,8 @@ async function play(steps: readonly Step[]): Promise<void> {
   }
   let nowMs = START_MS;
   const named = (name: string) => `${code}-${name}`;
+  const hashed = (name: string) => hwidOfHash(hwidHash(named(name)));
+  const shown = new Map(Object.keys(PHONES).map((name) => [hashed(name), `#${name}`]));
 
   async function make(one: Step): Promise<void> {
     nowMs += one.hours * HOUR_MS + 1;
@@ -162,13 +205,21 @@ async function play(steps: readonly Step[]): Promise<void> {
     if (one.do === 'call') {
       model.call(one.hwid, nowMs);
       const call = { providerCode: code, domainHash: null, hwid: device };
-      await checkIn(core, call, FACTS, nowMs);
+      await checkIn(core, call, facts(one.hwid), nowMs);
+    } else if (one.do === 'move') {
+      model.move(wanted, one.hwid, nowMs);
+      const seen = { registeredAtMs: nowMs, firstSeenAtMs: nowMs, lastSeenAtMs: nowMs };
+      const slot = { hwid: hashed(one.hwid), ...known(one.hwid), ...seen, slotSeenAtMs: nowMs };
+      const link = { id, installCode, installLimit: wanted.limit, status: 10, note: null };
+      const moved = { ...link, createdAtMs: START_MS, slots: [slot] };
+      const rules = { installCountMax: 100, updates: false };
+      await core.store.importInstall(provider?.id ?? 0, moved, rules, ACT);
     } else if (one.do === 'free') {
       model.end(wanted, one.hwid, 'deleted', null);
       await freeSlot(core, provider as never, { installCode, installId: null }, device, nowMs);
     } else {
       const call = { installCode, domainHash: HASH, hwid: device };
-      const answer = await admitDevice(core, call, FACTS, nowMs);
+      const answer = await admitDevice(core, call, facts(one.hwid), nowMs);
       expect('says' in answer ? 'full' : 'in').toBe(model.knock(wanted, one.hwid, nowMs));
     }
   }
@@ -182,14 +233,15 @@ async function play(steps: readonly Step[]): Promise<void> {
       if (typeof slots === 'string') throw new Error(slots);
       expect(slots.toReversed()).toMatchObject(
         expected.slots.map((slot) => ({
-          hwid: named(slot.hwid),
+          hwid: slot.isHash ? hashed(slot.hwid) : named(slot.hwid),
           registeredAtMs: slot.registeredMs,
           lastSeenAtMs: model.seen(slot),
         })),
       );
       expect(slots).toHaveLength(expected.slots.length);
       const { ends } = await core.store.readLinkStory(id);
-      const short = (name: string | null) => name?.slice(code.length + 1) ?? null;
+      const short = (name: string | null) =>
+        name && (shown.get(name) ?? name.slice(code.length + 1));
       expect(
         ends.map((end) => `${end.why} ${short(end.hwid)} ${short(end.forHwid)}`).reverse(),
       ).toEqual(expected.story);

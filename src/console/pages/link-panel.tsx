@@ -94,6 +94,7 @@ function DeviceRow({ acts, device }: { acts: Acts; device: Device }) {
           <bdi>{deviceName || words.nameless}</bdi>
         </strong>
         <bdi class="code">{hwid}</bdi>
+        {device.isByHash && <span class="hint">{words.byHash}</span>}
         <bdi class="hint">{facts.filter(Boolean).join(' · ')}</bdi>
         <span class="hint">{words.since(date(registeredAtMs), time(lastSeenAtMs))}</span>
         {device.wasHwid !== null && (

@@ -1,8 +1,11 @@
 /** Calls of the console about one link. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { hwidOfHash } from '../../../src/core/formats.ts';
+import { hwidHash } from '../../../src/core/secret.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { ConsoleBrowser } from '../../support/console.ts';
+import { moveIn } from '../../support/moving-in.ts';
 
 const DOMAIN_HASH = 'c'.repeat(64);
 
@@ -115,4 +118,22 @@ test('a link of another provider is unknown', async () => {
   for (const name of ['links.show', 'links.remove', 'links.edit'] as const) {
     expect([name, await browser.refusal(name, { at, id })]).toEqual([name, 'install_not_found']);
   }
+});
+
+test('a device that its hash alone names is shown as such, until it comes', async () => {
+  const { id, code } = await browser.get('links.add', { at, limit: 2, note: '' });
+  const hwid = hwidOfHash(hwidHash('moved'));
+  await moveIn(app, at, code, hwid);
+  await knock(code, 'here');
+  const shown = await browser.get('links.show', { at, id });
+  expect(shown.devices.map((device) => [device.hwid, device.isByHash])).toEqual([
+    ['here', false],
+    [hwid, true],
+  ]);
+  expect(await knock(code, 'moved')).toBe(1);
+  const after = await browser.get('links.show', { at, id });
+  expect(after.devices.map((device) => [device.hwid, device.isByHash])).toEqual([
+    ['moved', false],
+    ['here', false],
+  ]);
 });

@@ -6,6 +6,7 @@ export const link = {
   edit: 'Change limit and note',
   save: 'Save',
   nameless: 'unnamed device',
+  byHash: 'A device known by its hash: the slot is its own when it comes.',
   samePhone: 'The same phone with a new HWID? It was silent since then:',
   freeOld: 'Free the old slot',
   free: 'Free',

@@ -9,6 +9,7 @@ export const link: Like<typeof english> = {
   edit: '修改上限和备注',
   save: '保存',
   nameless: '未命名设备',
+  byHash: '仅知其哈希的设备：设备到来后，名额即归其所有。',
   samePhone: '是同一部手机换了 HWID 吗？此后再无活动：',
   freeOld: '释放旧名额',
   free: '释放',
