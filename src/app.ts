@@ -11,18 +11,15 @@ import type { Config } from './config/settings/index.ts';
 import { consoleFiles } from './console-files.ts';
 import type { Core } from './core/core.ts';
 import { backupFailed } from './core/event/happenings.ts';
-import type { EventSenders } from './core/outbox/carrier.ts';
-import type { PushContent } from './core/port/outbox.ts';
-import type { PushAddress, PushGateway } from './core/port/registration.ts';
-import { makeGateways } from './gateway/gateways.ts';
+import { certifiedNames } from './doctor/certificate.ts';
 import type { Appliance } from './http/console/appliance.ts';
 import { type RunningServer, startServer } from './http/server.ts';
-import { bindUpstreams } from './http/upstream/bind.ts';
 import { type BackupHistory, type BackupJob, startBackupJob } from './jobs/backup.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import { type JobWorker, makeJobWorker } from './jobs/link-jobs.ts';
 import { startJobs } from './jobs/table.ts';
 import { LiveGateways } from './live-gateways.ts';
+import { LiveUpstreams } from './live-upstreams.ts';
 import { type Log, makeLog } from './log.ts';
 import { makeMetrics } from './monitor/metrics.ts';
 import { Outages } from './monitor/outages.ts';
@@ -31,9 +28,8 @@ import { Readiness } from './monitor/readiness.ts';
 import { Tallies } from './monitor/tallies.ts';
 import { nodeNameOf, openCore } from './open-core.ts';
 import { openMonitor } from './open-monitor.ts';
-import { OperatorError } from './operator-error.ts';
-import { readAuthorities } from './outgoing/authorities.ts';
-import { Outgoing } from './outgoing/outgoing.ts';
+import { openOutgoing } from './open-outgoing.ts';
+import type { Outgoing } from './outgoing/outgoing.ts';
 import { ownCommand, type RunOwn, runOwn } from './own-program.ts';
 import { checkDataDirectory } from './permissions.ts';
 import { type Part, stopInOrder } from './stopping.ts';
@@ -43,33 +39,6 @@ import { makeEventSenders } from './webhook/senders.ts';
 
 /** Time for open connections to finish after the order to stop, ms. */
 const LAST_CALL_MS = 100;
-
-/** Opens outgoing connections; each call reads the current settings. */
-export function openOutgoing(settings: Config): Outgoing {
-  return new Outgoing({
-    settings,
-    clock: systemClock,
-    ca: readAuthorities(settings.outgoingCaFile),
-  });
-}
-
-/** Opens a gateway for a test. Throws `OperatorError` if its settings are missing or invalid. */
-export async function openGateway(config: Config, name: PushGateway) {
-  const outgoing = openOutgoing(config);
-  const gateway = makeGateways(config, { outgoing, clock: systemClock }).all[name];
-  if (gateway === undefined) {
-    throw new OperatorError(`${name} is not set up: see [gateway.${name}] in the configuration`);
-  }
-  const send = (address: PushAddress, content: PushContent) =>
-    gateway.send(address, content, new AbortController().signal);
-  return Object.assign(send, { close: () => outgoing.close() });
-}
-
-/** Opens the senders of events for the test of a webhook. */
-export function openEventSenders(settings: Config): { eventSenders: EventSenders; close(): void } {
-  const outgoing = openOutgoing(settings);
-  return { eventSenders: makeEventSenders(settings, outgoing), close: () => outgoing.close() };
-}
 
 export interface App {
   core: Core;
@@ -159,7 +128,7 @@ function startJobWorker({ core, log, parts }: Beginning, clock: Clock): JobWorke
   return worker;
 }
 
-type Known = 'loaded' | 'startedAtMs' | 'readiness' | 'certificateExpiresAtMs';
+type Known = 'loaded' | 'startedAtMs' | 'readiness' | 'certificateExpiresAtMs' | 'upstreams';
 
 /** Gathers what the operator's pages show of this process. */
 function startAppliance(
@@ -180,6 +149,30 @@ function startAppliance(
   const desk = { settings, job, copy, command, stopping: signal };
   const backups = isFile ? new BackupDesk(desk) : null;
   return makeAppliance({ ...known, ...more, pushSender, backups, stopping: signal });
+}
+
+/** Puts the upstreams of configuration and database in force, and binds their hosts. */
+async function startUpstreams(
+  { core, log, settings }: Beginning,
+  clock: Clock,
+  loaded: () => LoadedConfig,
+) {
+  const upstreams = new LiveUpstreams({
+    ...{ core, log, settings, clock },
+    own: () => ({
+      upstreams: loaded().config.gateUpstreams,
+      text: loaded().sources.gateUpstreams.text,
+    }),
+    certifiedNames: (nowMs) => certifiedNames(settings, nowMs),
+  });
+  await upstreams.refresh();
+  return upstreams;
+}
+
+/** Measures the delays of the event loop until the end. */
+function watchDelays({ last, tallies }: Beginning, clock: Clock): void {
+  const stop = watchEventLoop(clock, tallies.loopLagSeconds);
+  last.push({ name: 'event loop', stop: async () => stop() });
 }
 
 /** Deletes leftovers, and logs what an operator should know of folders and environment. */
@@ -218,8 +211,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   const monitor = openMonitor(loaded, { readiness, metrics, log });
   // Last, so that it serves until then.
   if (monitor) last.push({ name: 'monitor', stop: monitor.stop });
-  const stopWatching = watchEventLoop(clock, tallies.loopLagSeconds);
-  last.push({ name: 'event loop', stop: async () => stopWatching() });
+  watchDelays(beginning, clock);
   const worker = makeWorker(core, clock, log);
   parts.push({ name: 'delivery', stop: worker.stop });
   core.signals.onWork(worker.wake);
@@ -230,10 +222,10 @@ async function startParts(beginning: Beginning): Promise<App> {
   const outbox = gateways.worker(core, eventSenders, log, tallies);
   parts.push({ name: 'outbox', stop: () => outbox.stop() });
   const listenOptions = { host: settings.host, port: settings.port, tls: tls?.first ?? null };
-  await bindUpstreams(core, settings.gateUpstreams, clock, log);
+  const upstreams = await startUpstreams(beginning, clock, () => current);
   const providerIdOf = providerIds.of;
   const known = { loaded: () => current, startedAtMs, readiness, certificateExpiresAtMs };
-  const appliance = startAppliance(beginning, known, backups);
+  const appliance = startAppliance(beginning, { ...known, upstreams }, backups);
   const server = await startServer({
     ...{ core, clock, log, settings, eventSenders, providerIdOf, consoleFiles: consoleFiles() },
     appliance,
@@ -247,7 +239,8 @@ async function startParts(beginning: Beginning): Promise<App> {
   const leave = () => core.store.removeNode().catch(() => undefined);
   const node = { name: nodeNameOf(settings), address: server.url, version: VERSION, startedAtMs };
   const jobWorker = startJobWorker(beginning, clock);
-  const jobs = startJobs({ core, clock, log, worker, jobWorker, outbox, tls, settings, node });
+  const working = { worker, jobWorker, outbox, upstreams };
+  const jobs = startJobs({ core, clock, log, ...working, tls, settings, node });
   parts.push({ name: 'jobs', stop: () => jobs.stop().then(leave) });
   void jobs.run('node');
   worker.wake();
@@ -271,7 +264,7 @@ async function startParts(beginning: Beginning): Promise<App> {
       backups.reschedule();
       current = next;
       void tls?.check();
-      void bindUpstreams(core, settings.gateUpstreams, clock, log);
+      void upstreams.apply();
       return change;
     },
     drain: (signal) => drain(beginning, { readiness, server, signal }),

@@ -27,6 +27,7 @@ export interface ApplianceParts {
   certificateExpiresAtMs(): number | null;
   run: RunOwn;
   pushSender: Appliance['pushSender'];
+  upstreams: Appliance['upstreams'];
   backups: Appliance['backups'];
   log: Log;
   /** Aborts when the server stops. */
@@ -47,7 +48,7 @@ export function makeAppliance(parts: ApplianceParts): Appliance {
         isDatabaseFile: loaded().config.databaseUrl === null,
       };
     },
-    ...{ pushSender: parts.pushSender, backups: parts.backups },
+    ...{ pushSender: parts.pushSender, backups: parts.backups, upstreams: parts.upstreams },
     doctor: checkup(parts, ['doctor'], findingsIn),
     auditCheck: checkup(parts, ['audit', 'verify'], auditCheckIn),
   };

@@ -1,4 +1,4 @@
-import { openEventSenders, openGateway, openOutgoing, startApp } from './app.ts';
+import { startApp } from './app.ts';
 import { backupTools } from './backup/tools.ts';
 import { askTerminal } from './cli/confirm.ts';
 import { operatorActor } from './cli/operator.ts';
@@ -10,6 +10,7 @@ import { exampleFile, shownSettings } from './config/render.ts';
 import { examine } from './doctor/examine.ts';
 import { openApiDocument } from './http/document/openapi.ts';
 import { moveOf, openCore, storeKindOf } from './open-core.ts';
+import { openEventSenders, openGateway, openOutgoing } from './open-outgoing.ts';
 import { Output } from './output.ts';
 import { newestRelease } from './release.ts';
 import { serviceManager } from './systemd.ts';

@@ -8,6 +8,7 @@ import {
   databaseUrl as readDatabaseUrl,
 } from './config/database-url.ts';
 import type { Config } from './config/settings/index.ts';
+import { mergeUpstreams } from './config/upstreams.ts';
 import { SYSTEM } from './core/audit/entry.ts';
 import type { Core } from './core/core.ts';
 import { RIDE_LEVELS, type RideRules } from './core/port/ride.ts';
@@ -132,6 +133,8 @@ export async function openCore(
   };
   const kind = storeKindOf(config);
   const store = await kind.open({ dataDir, create, migrates, commitBatchMax, ...observers });
+  const gateUpstreams = mergeUpstreams(config.gateUpstreams, await store.listUpstreams());
+  Object.assign(config, { gateUpstreams });
   return {
     store: tallies.counting(store),
     signals,

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { backupFolder } from '../backup/shelf.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { mergeUpstreams } from '../config/upstreams.ts';
 import { about, type Finding } from '../finding.ts';
 import { checkSecretFile } from '../permissions.ts';
 import type { StoreKind } from '../store/kind.ts';
@@ -30,11 +31,16 @@ const NO_BACKUPS = { findings: [], newestMs: null };
  * own monitor, the panels behind the gate and the gateways that are set up.
  */
 export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Finding[]> {
-  const { config } = loaded;
-  const { dataDir } = config;
+  const { config: own } = loaded;
+  const { dataDir } = own;
   const directory = checkDirectory(dataDir, uid);
   const server = await findServer(dataDir);
-  const database = await kind.survey(dataDir, config.gateUpstreams);
+  let { gateUpstreams } = own;
+  const database = await kind.survey(dataDir, (kept) => {
+    gateUpstreams = mergeUpstreams(gateUpstreams, kept);
+    return gateUpstreams;
+  });
+  const config = { ...own, gateUpstreams };
   // Gatepost makes no backups of a PostgreSQL server.
   const backups = kind.file === null ? NO_BACKUPS : checkBackups(config, nowMs);
   const times = [database.newestMs, backups.newestMs].filter((ms) => ms !== null);

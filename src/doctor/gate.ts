@@ -3,19 +3,12 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/settings/index.ts';
 import { about, type Finding } from '../finding.ts';
-import { UpstreamClient } from '../http/upstream/ask.ts';
-import { Failure } from '../http/upstream/exchange.ts';
+import { lookAtPanel, type PanelLook } from '../http/upstream/look.ts';
 import type { BoundHost } from '../store/kind.ts';
 
 type Upstream = Config['gateUpstreams'][number];
 
 const say = about('gate');
-/** The time limit of an answer of a panel, ms. */
-const PROBE_MAX_MS = 3_000;
-const SILENCE = 'no answer in time';
-/** A connection that was accepted and closed without a byte. */
-const DROPPED = 'dropped';
-
 /** Finds proxies that may ask `/gate` without being set for it, and a gate that none may ask. */
 export function checkProxies({ config, sources }: LoadedConfig): Finding[] {
   const { gateProxies, gateUpstreams, trustedProxies } = config;
@@ -85,12 +78,7 @@ export async function checkUpstreams(
     const state = bound[at];
     return [
       ...(state === undefined ? [] : [checkBinding(upstream, state)]),
-      isOwnAddress(upstream, host, port)
-        ? say.problem(
-            `the url of ${upstream.host} is the address of this server`,
-            'set it to that of the panel',
-          )
-        : await checkPanel(upstream),
+      panelFinding(upstream, await lookAtPanel(upstream, { host, port })),
     ];
   });
   return (await Promise.all(checks)).flat();
@@ -118,13 +106,21 @@ function checkBinding({ host, provider }: Upstream, state: BoundHost): Finding {
   }
 }
 
+/** Returns whether a certificate for these names is valid for a host. */
+export function isCertified(host: string, names: readonly string[]): boolean {
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  return known.has(host) || known.has(`*${host.slice(host.indexOf('.'))}`);
+}
+
 /** Finds hosts of panels that the served certificate does not cover. */
-export function checkNames({ gateUpstreams }: Config, names: readonly string[] | null): Finding[] {
+export function checkNames(
+  { gateUpstreams }: Pick<Config, 'gateUpstreams'>,
+  names: readonly string[] | null,
+): Finding[] {
   // Plain HTTP: a proxy has the certificate.
   if (names === null) return [];
-  const known = new Set(names.map((name) => name.toLowerCase()));
   return gateUpstreams
-    .filter(({ host }) => !known.has(host) && !known.has(`*${host.slice(host.indexOf('.'))}`))
+    .filter(({ host }) => !isCertified(host, names))
     .map(({ host }) =>
       say.warning(
         `the certificate is not valid for ${host}`,
@@ -133,83 +129,34 @@ export function checkNames({ gateUpstreams }: Config, names: readonly string[] |
     );
 }
 
-const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/;
-
-function isOwnAddress({ url }: Upstream, host: string, port: number): boolean {
-  const { hostname, port: panelPort, protocol } = new URL(url);
-  const isPort = Number(panelPort || (protocol === 'https:' ? 443 : 80)) === port;
-  return isPort && (hostname === host || LOOPBACK.test(hostname));
-}
-
-/** Faults of a certificate, as OpenSSL and Node call them. */
-const OF_CERTIFICATE = /CERT|SIGNATURE|ISSUER|CRL/;
-
-async function checkPanel(upstream: Upstream): Promise<Finding> {
-  const { host, keyPaths } = upstream;
-  const answer = await probe(upstream);
-  if (answer === DROPPED) {
-    return say.warning(
-      `the panel of ${host} accepts connections and closes them without an answer`,
-      'check url and host_header of gate.upstream; devices with links there get 502',
-    );
+function panelFinding({ host }: Upstream, { state, detail }: PanelLook): Finding {
+  switch (state) {
+    case 'answers':
+      return say.ok(`the panel of ${host} answers`);
+    case 'own_address':
+      return say.problem(
+        `the url of ${host} is the address of this server`,
+        'set it to that of the panel',
+      );
+    case 'drops':
+      return say.warning(
+        `the panel of ${host} accepts connections and closes them without an answer`,
+        'check url and host_header of gate.upstream; devices with links there get 502',
+      );
+    case 'not_trusted':
+      return say.warning(
+        `the certificate of the panel of ${host} is not trusted (${detail})`,
+        'get one for the name in its url, or trust its own by NODE_EXTRA_CA_CERTS=FILE; devices get 502 until then',
+      );
+    case 'silent':
+      return say.warning(
+        `the panel of ${host} does not answer (${detail})`,
+        'check that it runs, and the url of gate.upstream; devices get 502 until then',
+      );
+    case 'answers_any_key':
+      return say.warning(
+        `the panel of ${host} answers ${detail}`,
+        'check key_path, and that the panel refuses such keys: each one gets a link',
+      );
   }
-  if (typeof answer === 'string') {
-    const todo = OF_CERTIFICATE.test(answer)
-      ? 'get one for the name in its url, or trust its own by NODE_EXTRA_CA_CERTS=FILE'
-      : 'check that it runs, and the url of gate.upstream';
-    const what = OF_CERTIFICATE.test(answer)
-      ? `the certificate of the panel of ${host} is not trusted (${answer})`
-      : `the panel of ${host} does not answer (${answer})`;
-    return say.warning(what, `${todo}; devices get 502 until then`);
-  }
-  for (const { text } of keyPaths) {
-    const path = text.replace('{key}', crypto.randomUUID());
-    const status = await ask('GET', path, upstream);
-    if (typeof status === 'string' || status < 200 || status >= 300) continue;
-    return say.warning(
-      `the panel of ${host} answers ${status} for a random key at ${text}`,
-      'check key_path, and that the panel refuses such keys: each one gets a link',
-    );
-  }
-  return say.ok(`the panel of ${host} answers`);
-}
-
-/**
- * Sends a request that a panel answers with any status. Some, such as the page of Remnawave, close
- * the connection for every path without a known key, but answer a preflight.
- */
-async function probe(upstream: Upstream): Promise<number | string> {
-  const answer = await ask('HEAD', '/', upstream);
-  return answer === DROPPED ? ask('OPTIONS', '/', upstream) : answer;
-}
-
-/** Sends a request as the proxy does. Returns the status, or the error without an answer. */
-async function ask(
-  method: 'GET' | 'HEAD' | 'OPTIONS',
-  path: string,
-  upstream: Upstream,
-): Promise<number | string> {
-  const { host, hostHeader, url } = upstream;
-  const client = new UpstreamClient(url);
-  const headers = {
-    host: hostHeader === 'original' ? host : client.host,
-    'x-forwarded-for': '127.0.0.1',
-    'x-forwarded-host': host,
-    'x-forwarded-proto': 'https',
-    'x-real-ip': '127.0.0.1',
-    ...(method === 'OPTIONS' && {
-      origin: `https://${host}`,
-      'access-control-request-method': 'GET',
-    }),
-  };
-  const { signal } = new AbortController();
-  const question = { method, path, headers, signal, onEnd: () => {} };
-  const answer = await client.ask({ ...upstream, timeoutMs: PROBE_MAX_MS }, question);
-  client.close();
-  if (!(answer instanceof Failure)) {
-    answer.cancel();
-    return answer.status;
-  }
-  if (answer.isDropped) return DROPPED;
-  return answer.kind === 'upstream_slow' ? SILENCE : answer.code;
 }

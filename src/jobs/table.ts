@@ -30,6 +30,8 @@ interface JobDeps {
   worker: Worker;
   jobWorker: Pick<JobWorker, 'tick' | 'wake'>;
   outbox: Pick<Outbox, 'tick'>;
+  /** The upstreams of the gate that the database keeps. */
+  upstreams: { refresh(): Promise<void> };
   /** Null: plain HTTP. */
   tls: { check(): Promise<void>; expiresAtMs(): number } | null;
   /** This process, as other nodes on its database see it. */
@@ -55,6 +57,7 @@ function jobs({
   worker,
   jobWorker,
   outbox,
+  upstreams,
   tls,
   settings,
   node,
@@ -67,6 +70,7 @@ function jobs({
     job('link-jobs', '* * * * * *', async () => jobWorker.tick()),
     // Those of a node that was killed; one read.
     job('left-jobs', '*/5 * * * * *', async () => jobWorker.wake()),
+    job('upstreams', '*/5 * * * * *', () => upstreams.refresh()),
     job('node', '*/5 * * * * *', () => core.store.noteNode(node)),
     job('end-handed-over', '30 * * * * *', (signal) => endHandedOver(core, nowMs(), signal)),
     job('expire', '20 * * * * *', (signal) => expireMessages(core, nowMs(), signal)),

@@ -35,6 +35,7 @@ const WARNINGS = [
   'upstream_binding_disabled',
   'upstream_failed',
   'upstream_not_bound',
+  'upstream_not_read',
   'upstream_provider_unknown',
 ];
 const ERRORS = [

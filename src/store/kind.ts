@@ -5,13 +5,14 @@ import type { Act } from '../core/port/audit.ts';
 import type { Figure } from '../core/port/figure.ts';
 import type { StatementKind } from '../core/port/health.ts';
 import type { Store } from '../core/port/store.ts';
+import type { KeptUpstream } from '../core/port/upstream.ts';
 import type { Finding } from '../finding.ts';
 
 export interface StoreKind {
   /** Opens the store. Throws `OperatorError` with the reason when that fails. */
   open(options: StoreOptions): Promise<Store>;
-  /** Reads the database for `gatepost doctor`; `hosts` are looked up among the bindings. */
-  survey(dataDir: string, hosts: readonly HostOfProvider[]): Promise<DatabaseReport>;
+  /** Reads the database for `gatepost doctor`; the hosts are looked up among the bindings. */
+  survey(dataDir: string, hostsOf: HostsOf): Promise<DatabaseReport>;
   /** The database as a file. Null: it is on a server, which has its own backups. */
   file: DatabaseFile | null;
 }
@@ -59,6 +60,9 @@ export interface HostOfProvider {
   host: string;
   provider: string;
 }
+
+/** Returns the hosts to look up, given the upstreams that the database keeps. */
+export type HostsOf = (kept: readonly KeptUpstream[]) => readonly HostOfProvider[];
 
 /** The binding of such a host. */
 export type BoundHost = 'provider_not_found' | 'not_bound' | 'disabled' | 'active';

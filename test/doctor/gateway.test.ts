@@ -94,7 +94,7 @@ test('the survey of a database finds what is stopped, and who subscribed', async
     "INSERT INTO destination (kind, origin, stopped_at_ms, problem) VALUES ('apns', '', 1, 'x')",
   );
   db.run("INSERT INTO destination (kind, origin) VALUES ('fcm', '')");
-  const before = await SQLITE.survey(folder, []);
+  const before = await SQLITE.survey(folder, () => []);
   expect(before.stopped).toEqual([{ gateway: 'apns', problem: 'x' }]);
   expect(before.hasSubscriptions).toBe(false);
   db.run(
@@ -105,7 +105,7 @@ test('the survey of a database finds what is stopped, and who subscribed', async
     `INSERT INTO device_token (device_id, token_hash, push, stands_alone)
      VALUES (1, zeroblob(32), '{"gateway":"webpush"}', 0)`,
   );
-  expect((await SQLITE.survey(folder, [])).hasSubscriptions).toBe(true);
+  expect((await SQLITE.survey(folder, () => [])).hasSubscriptions).toBe(true);
   db.close();
   await store.close();
   rmSync(folder, { recursive: true });

@@ -69,6 +69,7 @@ import { samePhoneContract } from './contract/same-phone.ts';
 import { sessionContract } from './contract/session.ts';
 import { slotContract } from './contract/slot.ts';
 import { targetContract } from './contract/target.ts';
+import { upstreamContract } from './contract/upstream.ts';
 import { watchContract } from './contract/watch.ts';
 import { webhookContract } from './contract/webhook.ts';
 
@@ -90,7 +91,7 @@ export const PARTS = {
     ...myContract,
     ...browserContract,
   },
-  account: { ...accountContract, ...sessionContract },
+  account: { ...accountContract, ...sessionContract, ...upstreamContract },
   job: { ...jobContract, ...deviceMixContract, ...deviceSearchContract },
   change: changeContract,
   device: { ...deviceContract, ...targetContract, ...registrationContract },

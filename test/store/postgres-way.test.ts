@@ -161,7 +161,7 @@ describePostgres('the way to PostgreSQL', () => {
         { dataDir: join(folder, 'data') },
         { GATEPOST_CONFIG: 'none', ...env },
       );
-      return storeKindOf(config).survey(folder, [
+      return storeKindOf(config).survey(folder, () => [
         { host: 'sub.example.com', provider: 'Nobody12' },
       ]);
     };

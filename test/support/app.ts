@@ -28,7 +28,7 @@ import { type Metrics, makeMetrics } from '../../src/monitor/metrics.ts';
 import { Tallies } from '../../src/monitor/tallies.ts';
 import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
 import { ACT } from './actor.ts';
-import { testAppliance } from './appliance.ts';
+import { testAppliance, testUpstreams } from './appliance.ts';
 import { WIDE_LIMITS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
 import { emptyFile } from './database.ts';
@@ -178,6 +178,8 @@ function coreOn(
   };
 }
 
+const LOGGING = { logFormat: 'json', logLevel: 'info' } as const;
+
 /** Starts an appliance. `wrap` may put something around the store, such as a fault. */
 export async function startTestApp(
   {
@@ -204,12 +206,8 @@ export async function startTestApp(
   const opened = await openPlace(place, { ...OPENING, ...observers, clock });
   const store = strictStore(tallies.counting(strictStore(opened)), { isSlow });
   const core = coreOn({ store, signals, limits: { ...WIDE_LIMITS, ...bounds } }, pushKey, rides);
-  const log = makeLog(
-    { logFormat: 'json', logLevel: 'info' },
-    clock.nowMs,
-    (line) => logLines.push(line),
-    tallies.onEvent,
-  );
+  const onLine = (line: string) => logLines.push(line);
+  const log = makeLog(LOGGING, clock.nowMs, onLine, tallies.onEvent);
   const served = wrap(core);
   const worker = hasWorker ? makeWorker(served, clock, log) : null;
   if (worker) core.signals.onWork(worker.wake);
@@ -220,7 +218,10 @@ export async function startTestApp(
     log,
     host: '127.0.0.1',
     port: 0,
-    ...{ eventSenders: TAKING_ALL, appliance: testAppliance() },
+    ...{
+      eventSenders: TAKING_ALL,
+      appliance: testAppliance(testUpstreams(served, clock, log, settings)),
+    },
     ...options,
     settings,
   });

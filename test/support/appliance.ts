@@ -1,7 +1,18 @@
 /** An appliance without a machine, for the operator's pages. */
 
+import type { Clock } from '../../src/clock.ts';
+import type { Core } from '../../src/core/core.ts';
+import { malformed, Refused } from '../../src/core/outcome.ts';
 import type { Finding } from '../../src/finding.ts';
-import type { Appliance, AuditCheck, Backups } from '../../src/http/console/appliance.ts';
+import type {
+  Appliance,
+  AuditCheck,
+  Backups,
+  UpstreamDesk,
+} from '../../src/http/console/appliance.ts';
+import type { Upstream } from '../../src/http/upstream/settings.ts';
+import { LiveUpstreams } from '../../src/live-upstreams.ts';
+import type { Log } from '../../src/log.ts';
 
 export const FINDINGS: readonly Finding[] = [
   { check: 'clock', level: 'ok', what: 'it says 2026-11-23T12:00:00.000Z', todo: null },
@@ -39,7 +50,30 @@ function testBackups(): Backups {
   };
 }
 
-export function testAppliance(): Appliance {
+/** The upstreams of a database beside those of `settings`, put in force there. */
+export function testUpstreams(
+  core: Core,
+  clock: Clock,
+  log: Log,
+  settings: { gateUpstreams: readonly Upstream[] },
+): LiveUpstreams {
+  const upstreams = settings.gateUpstreams;
+  return new LiveUpstreams({
+    ...{ core, clock, log, settings: Object.assign(settings, { host: '::', port: 1 }) },
+    own: () => ({ upstreams, text: '' }),
+    certifiedNames: () => ['*.example.com'],
+  });
+}
+
+/** Upstreams of a file that has none, and of no database. */
+const NO_UPSTREAMS: UpstreamDesk = {
+  list: () => ({ own: [], kept: [] }),
+  check: async () => malformed('none'),
+  put: async () => malformed('none'),
+  remove: async () => new Refused('upstream_not_found'),
+};
+
+export function testAppliance(upstreams = NO_UPSTREAMS): Appliance {
   return {
     settings: () => ({
       file: '/etc/gatepost/gatepost.toml',
@@ -56,6 +90,7 @@ export function testAppliance(): Appliance {
     }),
     doctor: checkupOf(FINDINGS),
     ...{ pushSender: () => null, backups: testBackups() },
+    upstreams,
     auditCheck: checkupOf<AuditCheck>({ count: 3, head: '3:ab', problem: null }),
   };
 }

@@ -2,7 +2,6 @@
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openEventSenders, openGateway, openOutgoing } from '../../src/app.ts';
 import { backupTools } from '../../src/backup/tools.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -12,6 +11,7 @@ import { type Store, withMethods } from '../../src/core/port/store.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { openApiDocument } from '../../src/http/document/openapi.ts';
 import { moveOf, openCore, storeKindOf } from '../../src/open-core.ts';
+import { openEventSenders, openGateway, openOutgoing } from '../../src/open-outgoing.ts';
 import type { ErrorCode } from '../../src/operator-error.ts';
 import { newestRelease } from '../../src/release.ts';
 import { ACT } from './actor.ts';

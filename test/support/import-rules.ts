@@ -209,7 +209,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: [
       ...['src/doctor/', 'src/backup/', 'src/gateway/', 'src/outgoing/', 'src/tls/'],
       // The doctor asks panels as the proxy does.
-      ...['src/http/upstream/', ...LEAVES],
+      ...['src/http/upstream/', 'src/config/upstreams.ts', ...LEAVES],
     ],
     types: ['src/config/', 'src/store/kind.ts'],
     packages: ['croner', 'node:crypto', 'node:fs', 'node:path'],
@@ -238,7 +238,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'src/config': {
     ours: [
       ...['src/config/', 'src/core/formats.ts', 'src/core/host-name.ts', 'src/core/key-path.ts'],
-      ...['src/core/outbox/address.ts', 'src/core/port/reach.ts'],
+      ...['src/core/outbox/address.ts', 'src/core/port/reach.ts', 'src/core/port/upstream.ts'],
       ...JSON_READER,
       ...['src/http/request/address.ts', 'src/tls/name.ts', ...LEAVES],
     ],
@@ -279,6 +279,12 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: ['node:os'],
     reason: 'the part of app.ts that opens the data, and alone chooses the kind of store',
   },
+  'src/open-outgoing.ts': {
+    ours: ['src/core/', 'src/gateway/', 'src/outgoing/', 'src/webhook/', ...LEAVES],
+    types: ['src/config/'],
+    packages: [],
+    reason: 'the part of app.ts that opens what calls out',
+  },
   'src/live-gateways.ts': {
     ours: [
       ...['src/core/', 'src/gateway/', 'src/jobs/outbox/', 'src/monitor/', 'src/outgoing/'],
@@ -287,6 +293,12 @@ const RULES: Readonly<Record<string, Rule>> = {
     types: ['src/config/'],
     packages: [],
     reason: 'the part of app.ts that holds the gateways',
+  },
+  'src/live-upstreams.ts': {
+    ours: ['src/config/', 'src/core/', 'src/doctor/', 'src/http/upstream/', ...LEAVES],
+    types: ['src/http/console/appliance.ts'],
+    packages: ['node:dns'],
+    reason: 'the part of app.ts that holds the upstreams; the configuration reads what is kept too',
   },
   'src/release.ts': {
     ours: ['src/outgoing/', ...LEAVES],
@@ -299,6 +311,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...[
         'src/app.ts',
         'src/open-core.ts',
+        'src/open-outgoing.ts',
         'src/backup/',
         'src/cli/',
         'src/config/',

@@ -147,6 +147,14 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./operator/gateways.tsx')).GatewaysPage,
   },
   {
+    path: '/console/upstreams',
+    nameIn: ({ upstreams }) => upstreams.title,
+    icon: DomainsIcon,
+    needs: 'upstreams.list',
+    isOfAppliance: true,
+    load: async () => (await import('./operator/upstreams.tsx')).UpstreamsPage,
+  },
+  {
     path: '/console/figures',
     nameIn: ({ delivery }) => delivery.figures,
     icon: OverviewIcon,

@@ -4,6 +4,15 @@ import { delivery } from './ru/delivery.ts';
 import { machine } from './ru/machine.ts';
 import { providers } from './ru/providers.ts';
 import { records } from './ru/records.ts';
+import { upstreams } from './ru/upstreams.ts';
 import type { OperatorTexts } from './texts.ts';
 
-export const texts: OperatorTexts = { accounts, backups, delivery, machine, providers, records };
+export const texts: OperatorTexts = {
+  accounts,
+  backups,
+  delivery,
+  machine,
+  providers,
+  records,
+  upstreams,
+};

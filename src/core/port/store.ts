@@ -42,6 +42,7 @@ import type { RegistrationStore } from './registration.ts';
 import type { RideStore } from './ride.ts';
 import type { SessionStore } from './session.ts';
 import type { SlotStore } from './slot.ts';
+import type { UpstreamStore } from './upstream.ts';
 import type { WebhookStore } from './webhook.ts';
 
 export interface Store
@@ -77,6 +78,7 @@ export interface Store
     EventStore,
     WebhookStore,
     HealthStore,
+    UpstreamStore,
     NodeStore {
   /**
    * Watches for changes by other processes until the returned function is called. Calls `onChange`,

@@ -1,8 +1,12 @@
 /** What the operator's pages show of the process and its machine: `src/appliance.ts` has it. */
 
+import type { Core } from '../../core/core.ts';
 import type { SendOnce } from '../../core/outbox/gateway-test.ts';
+import type { Misfit, Refused } from '../../core/outcome.ts';
 import type { PushGateway } from '../../core/port/registration.ts';
+import type { UpstreamKeys } from '../../core/port/upstream.ts';
 import type { Finding } from '../../finding.ts';
+import type { PanelLook } from '../upstream/look.ts';
 
 /** A setting with its effective value; a secret is masked. */
 export interface ShownSetting {
@@ -78,7 +82,69 @@ export interface Backups {
   copyOf(sessionId: number, nowMs: number): { file: string; bytes: number } | null;
 }
 
+/** An upstream as a person gives it: the fields of a form, and other keys as lines of a file. */
+export interface GivenUpstream {
+  keys: UpstreamKeys;
+  more: string;
+}
+
+interface UpstreamSummary {
+  host: string;
+  url: string;
+  provider: string;
+  /** The table of a configuration file. */
+  toml: string;
+}
+
+export interface ListedUpstreams {
+  /** Those of the configuration. */
+  own: UpstreamSummary[];
+  kept: (UpstreamSummary & {
+    keys: UpstreamKeys;
+    updatedAtMs: number;
+    updatedBy: string;
+    /** False: the configuration has the host, or this version cannot read it. */
+    isInForce: boolean;
+  })[];
+}
+
+/** What was found about an upstream before it is kept. */
+export interface UpstreamCheck {
+  toml: string;
+  /** Addresses of the host, as this machine finds them. */
+  addresses: string[];
+  /** `elsewhere`: this server speaks plain HTTP, so a proxy has the certificate. */
+  certificate: 'covered' | 'not_covered' | 'elsewhere';
+  panel: PanelLook;
+  /** `not_bound`: it is bound once the upstream is kept. */
+  binding: 'active' | 'not_bound' | 'disabled' | 'provider_not_found';
+}
+
+/** Upstreams of the gate: `src/live-upstreams.ts` has what they do. */
+export interface UpstreamDesk {
+  list(): ListedUpstreams;
+  check(given: GivenUpstream, nowMs: number): Promise<UpstreamCheck | Misfit>;
+  put(
+    core: Core,
+    given: GivenUpstream,
+    isNew: boolean,
+    nowMs: number,
+  ): Promise<
+    | 'ok'
+    | Misfit
+    | Refused<
+        | 'upstream_in_file'
+        | 'upstream_exists'
+        | 'upstream_limit_reached'
+        | 'upstream_not_found'
+        | 'provider_not_found'
+      >
+  >;
+  remove(core: Core, host: string, nowMs: number): Promise<'ok' | Refused<'upstream_not_found'>>;
+}
+
 export interface Appliance {
+  upstreams: UpstreamDesk;
   /** Null: the data are in PostgreSQL. */
   backups: Backups | null;
   settings(): { file: string | null; rows: readonly ShownSetting[] };

@@ -23,7 +23,7 @@ export const PAGES: readonly `/${string}`[] = [
   ...(['/console/backups'] as const),
   ...(['/console/accounts', '/console/audit', '/console/health', '/console/nodes'] as const),
   ...(['/console/devices', '/console/figures', '/console/gateways', '/console/sends'] as const),
-  ...(['/console/providers', '/console/settings'] as const),
+  ...(['/console/providers', '/console/settings', '/console/upstreams'] as const),
 ];
 
 const POLICY = [

@@ -16,6 +16,7 @@ import { operatorDeliveryCalls } from './operator-delivery-calls.ts';
 import { operatorMachineCalls } from './operator-machine-calls.ts';
 import { operatorProviderCalls } from './operator-provider-calls.ts';
 import { operatorRecordCalls } from './operator-record-calls.ts';
+import { operatorUpstreamCalls } from './operator-upstream-calls.ts';
 import { overviewCalls } from './overview-calls.ts';
 import { sendCalls } from './send-calls.ts';
 import { accountCalls, sessionCalls } from './session-calls.ts';
@@ -44,6 +45,7 @@ export const CALLS = {
   ...operatorDeliveryCalls,
   ...operatorBackupCalls,
   ...operatorAccountCalls,
+  ...operatorUpstreamCalls,
 } satisfies Record<CallName, AnyCall>;
 
 type Calls = typeof CALLS;

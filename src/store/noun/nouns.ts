@@ -50,6 +50,7 @@ import { slotNoun } from './slot.ts';
 import { strangerNoun } from './stranger.ts';
 import { targetNoun } from './targets.ts';
 import { tokenNoun } from './token.ts';
+import { upstreamNoun } from './upstream.ts';
 import { webhookNoun } from './webhook.ts';
 
 /** What this process has counted, and the statements of the notes of writes. */
@@ -105,6 +106,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...eventNoun(backend, events),
     ...auditNoun(backend, seal),
     ...webhookNoun(backend),
+    ...upstreamNoun(backend),
     ...refusedDeviceNoun(backend),
     ...figureNoun(backend, figures, events, carried),
     ...rideNoun(backend, carried),

@@ -3,16 +3,19 @@
 import { sql } from 'drizzle-orm';
 import { hostHash } from '../../core/host-name.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
+import type { KeptUpstream } from '../../core/port/upstream.ts';
 import { DISABLED_BY_OWNER } from '../../core/port/webhook.ts';
 import { type Statements, type Step, value } from '../backend.ts';
 import type { DisabledWebhook } from '../findings.ts';
 import type { BoundHost, DatabaseReport, HostOfProvider } from '../kind.ts';
+import { keptUpstreams } from './upstream.ts';
 
 export type Contents = Pick<
   DatabaseReport,
   'hosts' | 'stopped' | 'hasSubscriptions' | 'passing' | 'paged'
 > & {
   disabled: DisabledWebhook[];
+  kept: KeptUpstream[];
 };
 
 /** Providers that let apps without a HWID pass, as far as they are named. */
@@ -25,6 +28,7 @@ export const NO_CONTENTS: Contents = {
   passing: [],
   paged: [],
   disabled: [],
+  kept: [],
 };
 
 /** Reads the bindings of hosts, which every schema has. */
@@ -43,7 +47,7 @@ export function* surveyHosts(
   return hosts;
 }
 
-/** Reads the outbox, the webhooks of the operator and policies. */
+/** Reads the outbox, the webhooks of the operator, policies and kept upstreams. */
 export function* surveyContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
   const stopped = statements.prepare<DatabaseReport['stopped'][number]>(sql`
       SELECT kind AS gateway, coalesce(problem, '') AS problem FROM destination
@@ -66,6 +70,7 @@ export function* surveyContents(statements: Statements): Step<Omit<Contents, 'ho
     stopped: yield* stopped.all(),
     hasSubscriptions: (yield* subscription.get()) !== null,
     disabled: yield* disabled.all(),
+    kept: yield* keptUpstreams(statements).all(),
   };
 }
 

@@ -5,7 +5,7 @@ import { systemClock } from '../../clock.ts';
 import { about, type Finding } from '../../finding.ts';
 import { messageOf } from '../../operator-error.ts';
 import { disabledFinding, olderSchemaFinding } from '../findings.ts';
-import type { DatabaseReport, HostOfProvider } from '../kind.ts';
+import type { DatabaseReport, HostsOf } from '../kind.ts';
 import { surveyContents, surveyHosts } from '../noun/survey.ts';
 import { type DatabaseOptions, poolOptions } from './database-options.ts';
 import { runOn, STATEMENTS } from './dialect.ts';
@@ -33,7 +33,7 @@ const NOTHING: Contents = {
 /** Reads a database for a diagnosis, and changes nothing. */
 export async function surveyPostgres(
   place: DatabaseOptions,
-  asked: readonly HostOfProvider[],
+  hostsOf: HostsOf,
 ): Promise<DatabaseReport> {
   const sql = new SQL({ ...poolOptions(place, 1), bigint: false });
   try {
@@ -49,8 +49,8 @@ export async function surveyPostgres(
     if (state.move !== null) return { findings: [moveFinding(state.move)], ...NOTHING };
     if (!isUsable(state)) return { findings: [schemaFinding(state.version)], ...NOTHING };
     const on = runnerOn(sql);
-    const hosts = await runOn(on, surveyHosts(STATEMENTS, asked));
-    const { disabled, ...pushes } = await runOn(on, surveyContents(STATEMENTS));
+    const { disabled, kept, ...pushes } = await runOn(on, surveyContents(STATEMENTS));
+    const hosts = await runOn(on, surveyHosts(STATEMENTS, hostsOf(kept)));
     const { newestMs, bytes } = await readFacts(sql);
     const nodes = await listNodes(sql);
     const serving = nodes.filter(({ silentMs }) => silentMs < SILENT_MS).length;

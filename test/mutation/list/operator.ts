@@ -142,4 +142,35 @@ export const operatorFiles: readonly MutatedFile[] = [
     tests: ['test/console/operator.test.ts'],
     changes: [['isOfIt === isAtAppliance() && may(needs)', 'may(needs)']],
   },
+  {
+    file: 'src/live-upstreams.ts',
+    tests: ['test/http/console/operator-upstreams.test.ts'],
+    changes: [
+      ['if (JSON.stringify(kept) === JSON.stringify(this.#kept)) return;', ''],
+      ['inForce.has(host) && !hosts.has(host)', 'inForce.has(host)'],
+      ['{ ...keys, ...readUpstreamKeys(more) }', '{ ...keys }'],
+      ['keys: { ...all, host: upstream.host }', 'keys: all'],
+      ["return new Refused('upstream_in_file');", ''],
+      ["return new Refused('provider_not_found');", ''],
+    ],
+  },
+  {
+    file: 'src/config/upstreams.ts',
+    tests: ['test/http/console/operator-upstreams.test.ts'],
+    changes: [
+      ['if (Object.hasOwn(keys, OF_FILE)) {', 'if (false) {'],
+      ['kept.filter(({ host }) => !taken.has(host))', 'kept'],
+      ['onMistake(host, error.message);', ''],
+    ],
+  },
+  {
+    file: 'src/store/noun/upstream.ts',
+    tests: ['test/store/contract/account.test.ts'],
+    changes: [
+      ["if (count >= countMax) return 'upstream_limit_reached';", ''],
+      ["return 'upstream_exists';", ''],
+      ["if (settings === known.settings) return 'ok';", ''],
+      ['ORDER BY name', 'ORDER BY id'],
+    ],
+  },
 ];

@@ -49,6 +49,10 @@ export const refusals = {
   install_save_error: 'The link could not be saved. Nothing was changed.',
   provider_code_exists: 'That code is taken.',
   provider_not_found: 'There is no such provider any more.',
+  upstream_exists: 'This host has an upstream already.',
+  upstream_in_file: 'The configuration file has this host: change it there.',
+  upstream_limit_reached: 'There are as many upstreams as there may be. Remove one first.',
+  upstream_not_found: 'There is no such upstream any more.',
   check_failed: 'The check could not be finished. The log of the server may say why.',
   message_ended: 'It has ended already: nothing is left to block.',
   no_push_address:

@@ -7,7 +7,7 @@ import { mib } from '../../../disk/room.ts';
 import { about, type Finding } from '../../../finding.ts';
 import { messageOf } from '../../../operator-error.ts';
 import { disabledFinding, olderSchemaFinding } from '../../findings.ts';
-import type { DatabaseReport, HostOfProvider } from '../../kind.ts';
+import type { DatabaseReport, HostsOf } from '../../kind.ts';
 import { type Contents, NO_CONTENTS, surveyContents, surveyHosts } from '../../noun/survey.ts';
 import { Connection } from '../connection.ts';
 import { runNow, sqliteStatements } from '../dialect.ts';
@@ -21,7 +21,7 @@ const say = about('database');
 const WAL_BYTES_MAX = 1024 ** 3;
 
 /** Looks at the database of `dataDir` for a diagnosis: everything is read, nothing is changed. */
-export function surveyDatabase(dataDir: string, asked: readonly HostOfProvider[]): DatabaseReport {
+export function surveyDatabase(dataDir: string, hostsOf: HostsOf): DatabaseReport {
   const file = join(dataDir, DATABASE_FILE);
   const bytes = sizeOf(file);
   const report = (
@@ -34,7 +34,7 @@ export function surveyDatabase(dataDir: string, asked: readonly HostOfProvider[]
     return report([say.warning(`there is no database in ${dataDir}`, todo)]);
   }
   try {
-    const facts = read(file, asked);
+    const facts = read(file, hostsOf);
     const findings = findingsOf(facts, sizeOf(`${file}-wal`));
     const fine = say.ok(`${file} is whole, schema ${facts.schema}, ${mib(bytes)} MiB`);
     return report(findings.length > 0 ? findings : [fine], facts.newestMs, facts.contents);
@@ -91,7 +91,7 @@ const PAST = new Set([
 ]);
 
 /** Reads a file. Throws `OperatorError`, or SQLite's error, if it is not a Gatepost database. */
-function read(file: string, asked: readonly HostOfProvider[]): FileFacts {
+function read(file: string, hostsOf: HostsOf): FileFacts {
   const schema = inspect(file);
   const native = openToLook(file);
   const db = new Connection(native);
@@ -101,9 +101,8 @@ function read(file: string, asked: readonly HostOfProvider[]): FileFacts {
     const damage = findDamage(native, 'quick_check');
     if (damage !== null) return { schema, foreign, damage, newestMs: null, contents: NO_CONTENTS };
     const on = sqliteStatements(db);
-    const hosts = runNow(surveyHosts(on, asked));
     const rest = schema === SCHEMA_VERSION ? runNow(surveyContents(on)) : NO_CONTENTS;
-    const contents = { ...rest, hosts };
+    const contents = { ...rest, hosts: runNow(surveyHosts(on, hostsOf(rest.kept))) };
     return { schema, foreign, damage, newestMs: newestTime(native), contents };
   } finally {
     db.close();

@@ -1,0 +1,76 @@
+/** Upstreams of the gate beside those of the configuration: read by the same rules, and written. */
+
+import type { KeptUpstream, UpstreamKeys } from '../core/port/upstream.ts';
+import { GATE_TABLES, gateSettings } from './settings/gate.ts';
+import type { Config } from './settings/index.ts';
+import { TableMistakes } from './tables.ts';
+
+export type Upstream = Config['gateUpstreams'][number];
+
+const { gateUpstreams: SETTING } = gateSettings;
+/** A secret in a file is read at the start: only the configuration names files. */
+const KEYS = Object.values(GATE_TABLES.upstreamKeys).map(({ key }) => key);
+const OF_FILE = GATE_TABLES.upstreamKeys.providerIdFile.key;
+
+/** Reads an upstream from its keys, by the rules of the configuration. Throws RangeError. */
+export function readUpstream(keys: UpstreamKeys): Upstream {
+  if (Object.hasOwn(keys, OF_FILE)) {
+    throw new RangeError(`${OF_FILE}: the configuration alone names files`);
+  }
+  try {
+    return SETTING.read(JSON.stringify([keys]))[0] as Upstream;
+  } catch (error) {
+    if (!(error instanceof TableMistakes)) throw error;
+    // There is one table: its number tells nothing.
+    const mistakes = error.mistakes.map(({ place, reason }) => {
+      const key = place.replace(/^1\.?/, '');
+      return key === '' ? reason : `${key}: ${reason}`;
+    });
+    throw new RangeError(mistakes.join('; '));
+  }
+}
+
+/** Reads keys as they stand in a file below the heading of the table. Throws RangeError. */
+export function readUpstreamKeys(toml: string): UpstreamKeys {
+  try {
+    return Bun.TOML.parse(toml) as UpstreamKeys;
+  } catch {
+    throw new RangeError('these are not lines of key = value as in the configuration');
+  }
+}
+
+/**
+ * Returns the upstreams in force: `own` of the configuration, and the kept ones of other hosts.
+ * Those that this version cannot read are given to `onMistake` and left out.
+ */
+export function mergeUpstreams<U extends { readonly host: string }>(
+  own: readonly U[],
+  kept: readonly KeptUpstream[],
+  onMistake: (host: string, reason: string) => void = () => {},
+): readonly (U | Upstream)[] {
+  const taken = new Set(own.map(({ host }) => host));
+  const others = kept.filter(({ host }) => !taken.has(host));
+  const read = others.flatMap(({ host, settings }) => {
+    try {
+      return [readUpstream(JSON.parse(settings) as UpstreamKeys)];
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      onMistake(host, error.message);
+      return [];
+    }
+  });
+  return read.length === 0 ? own : [...own, ...read];
+}
+
+/** Writes an upstream as a table of the configuration. */
+export function upstreamToml(keys: UpstreamKeys): string {
+  const lines = KEYS.filter((key) => Object.hasOwn(keys, key)).map(
+    (key) => `${key} = ${JSON.stringify(keys[key])}`,
+  );
+  return `${[`[[${SETTING.key}]]`, ...lines].join('\n')}\n`;
+}
+
+/** Lists the keys of each upstream of the configuration. */
+export function ownUpstreamKeys(text: string): UpstreamKeys[] {
+  return text === '' ? [] : (JSON.parse(text) as UpstreamKeys[]);
+}

@@ -1,0 +1,43 @@
+/** Calls of the console: upstreams of the gate. */
+
+import { type Static, Type } from '@sinclair/typebox';
+import { Refused } from '../../core/outcome.ts';
+import { ownerCall } from './call.ts';
+import { inputOf, text } from './inputs.ts';
+
+/** As long as a URL of the configuration may be. */
+const VALUE_LENGTH_MAX = 2_048;
+const MORE_LENGTH_MAX = 4_096;
+const KEY_COUNT_MAX = 40;
+const value = Type.Union([text(VALUE_LENGTH_MAX), Type.Number(), Type.Boolean()]);
+const upstream = {
+  keys: Type.Record(
+    text(32),
+    Type.Union([value, Type.Array(text(VALUE_LENGTH_MAX), { maxItems: KEY_COUNT_MAX })]),
+    { maxProperties: KEY_COUNT_MAX },
+  ),
+  /** Other keys, as lines of a configuration file. */
+  more: text(MORE_LENGTH_MAX),
+};
+const given = inputOf(upstream);
+export type GivenKeys = Static<typeof given>['keys'];
+
+export const operatorUpstreamCalls = {
+  'upstreams.list': ownerCall(inputOf({}), ({ appliance }) => appliance.upstreams.list()),
+  'upstreams.check': ownerCall(given, (caller, { keys, more }) => {
+    const { appliance, nowMs, signedIn, webhookTests } = caller;
+    // A check calls out, as a test of a webhook does.
+    const party = `account ${signedIn.account?.id}`;
+    if (!webhookTests.admits(party, nowMs)) return new Refused('too_many_requests');
+    return appliance.upstreams.check({ keys, more }, nowMs);
+  }),
+  'upstreams.put': ownerCall(
+    inputOf({ ...upstream, isNew: Type.Boolean() }),
+    ({ appliance, core, nowMs }, { isNew, ...keys }) =>
+      appliance.upstreams.put(core, keys, isNew, nowMs),
+  ),
+  'upstreams.remove': ownerCall(
+    inputOf({ host: text(253) }),
+    ({ appliance, core, nowMs }, { host }) => appliance.upstreams.remove(core, host, nowMs),
+  ),
+};

@@ -1,0 +1,165 @@
+/** The upstreams in force: those of the configuration, and those that operators keep here. */
+
+import { lookup } from 'node:dns/promises';
+import type { Clock } from './clock.ts';
+import {
+  mergeUpstreams,
+  ownUpstreamKeys,
+  readUpstream,
+  readUpstreamKeys,
+  upstreamToml,
+} from './config/upstreams.ts';
+import { actAt } from './core/audit/entry.ts';
+import type { Core } from './core/core.ts';
+import { hostHash } from './core/host-name.ts';
+import { fromStore, isRefused, type Misfit, malformed, Refused } from './core/outcome.ts';
+import { DOMAIN_ACTIVE } from './core/port/domain.ts';
+import type { KeptUpstream, UpstreamKeys } from './core/port/upstream.ts';
+import { isCertified } from './doctor/gate.ts';
+import type {
+  GivenUpstream,
+  ListedUpstreams,
+  UpstreamCheck,
+  UpstreamDesk,
+} from './http/console/appliance.ts';
+import { bindUpstreams } from './http/upstream/bind.ts';
+import { lookAtPanel } from './http/upstream/look.ts';
+import type { Upstream } from './http/upstream/settings.ts';
+import type { Log } from './log.ts';
+
+/** As many as the configuration may have. */
+const KEPT_COUNT_MAX = 64;
+/** Time for a name to be found, ms. */
+const LOOKUP_MAX_MS = 3_000;
+const DETAIL_LENGTH_MAX = 300;
+
+interface Parts {
+  core: Core;
+  /** Read at each request: what is put in force is written here. */
+  settings: { gateUpstreams: readonly Upstream[]; readonly host: string; readonly port: number };
+  /** Those of the configuration, with their text. */
+  own(): { upstreams: readonly Upstream[]; text: string };
+  /** Names of the served certificate; null: plain HTTP. */
+  certifiedNames(nowMs: number): readonly string[] | null;
+  clock: Clock;
+  log: Log;
+}
+
+export class LiveUpstreams implements UpstreamDesk {
+  /** Null: they were not read yet. */
+  #kept: readonly KeptUpstream[] | null = null;
+
+  constructor(private readonly parts: Parts) {}
+
+  /** Puts those of configuration and database in force, and binds hosts that are not bound. */
+  apply(): Promise<void> {
+    const { core, settings, own, clock, log } = this.parts;
+    const onMistake = (host: string, reason: string) =>
+      log.warn('upstream_not_read', { host, reason });
+    settings.gateUpstreams = mergeUpstreams(own().upstreams, this.#kept ?? [], onMistake);
+    return bindUpstreams(core, settings.gateUpstreams, clock, log);
+  }
+
+  /** Reads those of the database, which another node may have changed. */
+  async refresh(): Promise<void> {
+    const kept = await this.parts.core.store.listUpstreams();
+    if (JSON.stringify(kept) === JSON.stringify(this.#kept)) return;
+    this.#kept = kept;
+    await this.apply();
+  }
+
+  list = (): ListedUpstreams => {
+    const inForce = new Set(this.parts.settings.gateUpstreams.map(({ host }) => host));
+    const own = ownUpstreamKeys(this.parts.own().text).map(summaryOf);
+    const hosts = new Set(own.map(({ host }) => host));
+    const kept = (this.#kept ?? []).map(({ host, settings, updatedAtMs, updatedBy }) => {
+      const keys = JSON.parse(settings) as UpstreamKeys;
+      const isInForce = inForce.has(host) && !hosts.has(host);
+      return { ...summaryOf(keys), keys, updatedAtMs, updatedBy, isInForce };
+    });
+    return { own, kept };
+  };
+
+  /** Tries a given upstream without keeping it. Refuses `malformed` with what is wrong. */
+  check = async (given: GivenUpstream, nowMs: number): Promise<UpstreamCheck | Misfit> => {
+    const read = upstreamOf(given);
+    if (isRefused(read)) return read;
+    const { settings } = this.parts;
+    const { keys, upstream } = read;
+    const names = this.parts.certifiedNames(nowMs);
+    const isCovered = names !== null && isCertified(upstream.host, names);
+    const [addresses, panel, binding] = await Promise.all([
+      addressesOf(upstream.host),
+      lookAtPanel(upstream, settings),
+      this.#bindingOf(upstream),
+    ]);
+    const certificate = names === null ? 'elsewhere' : isCovered ? 'covered' : 'not_covered';
+    return { toml: upstreamToml(keys), addresses, certificate, panel, binding };
+  };
+
+  /**
+   * Keeps an upstream and puts it in force at once. Refuses what {@link UpstreamDesk} says, and
+   * `malformed`.
+   */
+  put: UpstreamDesk['put'] = async (core, given, isNew, nowMs) => {
+    const read = upstreamOf(given);
+    if (isRefused(read)) return read;
+    const { keys, upstream } = read;
+    const { host, provider } = upstream;
+    if (this.parts.own().upstreams.some((one) => one.host === host))
+      return new Refused('upstream_in_file');
+    if ((await core.store.findProvider(provider)) === null) {
+      return new Refused('provider_not_found');
+    }
+    const act = actAt(core, nowMs);
+    const done = isNew
+      ? await core.store.addUpstream(host, keys, KEPT_COUNT_MAX, act)
+      : await core.store.changeUpstream(host, keys, act);
+    await this.refresh();
+    return fromStore(done);
+  };
+
+  remove: UpstreamDesk['remove'] = async (core, host, nowMs) => {
+    const done = await core.store.removeUpstream(host, actAt(core, nowMs));
+    await this.refresh();
+    return fromStore(done);
+  };
+
+  async #bindingOf({ host, provider: code }: Upstream): Promise<UpstreamCheck['binding']> {
+    const { store } = this.parts.core;
+    const provider = await store.findProvider(code);
+    if (provider === null) return 'provider_not_found';
+    const domain = await store.findDomain(provider.id, hostHash(host));
+    if (domain === null) return 'not_bound';
+    return domain.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
+  }
+}
+
+/** Reads what a person typed: the fields of the form, and other keys as in a file. */
+function upstreamOf({ keys, more }: GivenUpstream) {
+  try {
+    const all = { ...keys, ...readUpstreamKeys(more) };
+    const upstream = readUpstream(all);
+    return { upstream, keys: { ...all, host: upstream.host } };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // Of what was typed only the plain characters: a detail is a header, too.
+    return malformed(error.message.replace(/[^\x20-\x7e]/g, '?').slice(0, DETAIL_LENGTH_MAX));
+  }
+}
+
+const summaryOf = (keys: UpstreamKeys) => ({
+  host: String(keys['host']),
+  url: String(keys['url']),
+  provider: String(keys['provider']),
+  toml: upstreamToml(keys),
+});
+
+/** Returns the addresses of a name, as this machine finds them; none: it finds none in time. */
+async function addressesOf(host: string): Promise<string[]> {
+  const found = lookup(host, { all: true }).then(
+    (all) => all.map(({ address }) => address),
+    () => [],
+  );
+  return Promise.race([found, Bun.sleep(LOOKUP_MAX_MS).then(() => [])]);
+}

@@ -1,0 +1,73 @@
+/** Upstreams of the gate that operators added in the console. */
+
+import { sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/upstream-deeds.ts';
+import type { KeptUpstream, UpstreamKeys, UpstreamStore } from '../../core/port/upstream.ts';
+import { type Backend, value } from '../backend.ts';
+
+const KEPT = sql`
+    SELECT name AS host, settings AS settings, updated_at_ms AS "updatedAtMs",
+      updated_by AS "updatedBy"
+    FROM gate_upstream`;
+
+/** Prepares the statement that lists them. */
+export const keptUpstreams = (on: Pick<Backend, 'prepare'>) =>
+  on.prepare<KeptUpstream>(sql`${KEPT} ORDER BY name`);
+
+function statements(backend: Backend) {
+  return {
+    list: keptUpstreams(backend),
+    find: backend.prepare<KeptUpstream>(sql`${KEPT} WHERE name = ${value('host')}`),
+    count: backend.prepare<{ count: number }>(sql`SELECT COUNT(*) AS count FROM gate_upstream`),
+    add: backend.prepare(sql`
+        INSERT INTO gate_upstream (name, settings, created_at_ms, updated_at_ms, updated_by)
+        VALUES (${value('host')}, ${value('settings')}, ${value('atMs')}, ${value('atMs')},
+          ${value('by')})`),
+    change: backend.prepare(sql`
+        UPDATE gate_upstream SET settings = ${value('settings')}, updated_at_ms = ${value('atMs')},
+          updated_by = ${value('by')}
+        WHERE name = ${value('host')}`),
+    remove: backend.prepare(sql`DELETE FROM gate_upstream WHERE name = ${value('host')}`),
+  };
+}
+
+const keysIn = ({ settings }: KeptUpstream) => JSON.parse(settings) as UpstreamKeys;
+
+export function upstreamNoun(backend: Backend): UpstreamStore {
+  const on = statements(backend);
+  return {
+    listUpstreams: () => backend.read(() => on.list.all()),
+    addUpstream: (host, keys, countMax, act) =>
+      backend.write(function* (notes) {
+        // They belong to no provider: the log is their lock, as for accounts of the appliance.
+        yield* backend.lockAuditLog();
+        if ((yield* on.find.get({ host })) !== null) return 'upstream_exists';
+        const { count } = (yield* on.count.get()) ?? { count: 0 };
+        if (count >= countMax) return 'upstream_limit_reached';
+        const settings = JSON.stringify(keys);
+        yield* on.add.run({ host, settings, atMs: act.atMs, by: act.actor.name });
+        notes.audit(act, deeds.addUpstream(host, keys));
+        return 'ok';
+      }),
+    changeUpstream: (host, keys, act) =>
+      backend.write(function* (notes) {
+        yield* backend.lockAuditLog();
+        const known = yield* on.find.get({ host });
+        if (known === null) return 'upstream_not_found';
+        const settings = JSON.stringify(keys);
+        if (settings === known.settings) return 'ok';
+        yield* on.change.run({ host, settings, atMs: act.atMs, by: act.actor.name });
+        notes.audit(act, deeds.changeUpstream(host, keysIn(known), keys));
+        return 'ok';
+      }),
+    removeUpstream: (host, act) =>
+      backend.write(function* (notes) {
+        yield* backend.lockAuditLog();
+        const known = yield* on.find.get({ host });
+        if (known === null) return 'upstream_not_found';
+        yield* on.remove.run({ host });
+        notes.audit(act, deeds.removeUpstream(host, keysIn(known)));
+        return 'ok';
+      }),
+  };
+}

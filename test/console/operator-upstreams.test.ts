@@ -1,0 +1,82 @@
+/** The page of upstreams in the browser: checked, added, changed and removed. */
+
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { texts as own } from '../../src/console/texts/operator-en.ts';
+import { seedProvider } from '../support/app.ts';
+import { testChromium } from '../support/chromium.ts';
+import {
+  type ConsoleSite,
+  faultsOf,
+  openTab,
+  startConsoleSite,
+  type Tab,
+} from '../support/console-page.ts';
+import { operatorEntry } from '../support/operator.ts';
+import { PATIENCE_MS } from '../support/until.ts';
+
+setDefaultTimeout(4 * PATIENCE_MS);
+
+const words = own.upstreams;
+let site: ConsoleSite;
+let panel: Bun.Server<undefined>;
+beforeAll(async () => {
+  site = await startConsoleSite();
+  const answer = () => new Response('', { status: 404 });
+  panel = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer });
+});
+const tabs: Tab[] = [];
+afterEach(async () => {
+  for (const { context } of tabs.splice(0)) await context.close();
+});
+afterAll(async () => {
+  await panel?.stop(true);
+  await site?.close();
+});
+
+testChromium('an upstream is checked, added, changed and removed', async () => {
+  const { code } = await seedProvider(site.app);
+  const secret = await operatorEntry(site.app);
+  const tab = await openTab(site, ['session.entry', { secret }], '/console/upstreams');
+  tabs.push(tab);
+  const { page, troubles } = tab;
+  await page.getByRole('heading', { name: words.none }).waitFor();
+  const field = (label: string) => page.getByLabel(label, { exact: true });
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  await field(words.host).fill('sub.example.com');
+  await field(words.url).fill('http://127.0.0.1:9');
+  await field(words.provider).fill(code);
+  await press(words.check);
+  await page.getByText(words.panel.silent('ECONNREFUSED')).waitFor();
+  await page.getByText(words.binding.not_bound).waitFor();
+  await page.getByText(words.certificate.covered).waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  // What was checked is no longer what stands there.
+  await field(words.url).fill(`http://127.0.0.1:${panel.port}`);
+  await press(words.check);
+  await page.getByText(words.panel.answers).waitFor();
+  await press(words.put);
+  const row = page.getByRole('row').filter({ hasText: 'sub.example.com' });
+  await row.getByText(words.here).waitFor();
+  expect(site.app.settings.gateUpstreams).toMatchObject([
+    { host: 'sub.example.com', defaultLimit: 3 },
+  ]);
+
+  await row.getByRole('button', { name: words.change }).click();
+  await page.getByRole('heading', { name: words.changeOf('sub.example.com') }).waitFor();
+  await field(words.limit).fill('5');
+  await page.locator('textarea[name=more]').fill('placeholder = tru');
+  await press(words.check);
+  await page.getByText('lines of key = value').waitFor();
+  await page.locator('textarea[name=more]').fill('placeholder = true');
+  await press(words.check);
+  await press(words.save);
+  await page.getByText(words.saved).waitFor();
+  expect(site.app.settings.gateUpstreams).toMatchObject([{ defaultLimit: 5, placeholder: true }]);
+  expect(await page.locator('textarea[name=more]').inputValue()).toBe('placeholder = true');
+
+  await row.getByRole('button', { name: words.remove }).click();
+  await page.getByRole('dialog').getByRole('button', { name: words.remove }).click();
+  await page.getByRole('heading', { name: words.none }).waitFor();
+  expect(site.app.settings.gateUpstreams).toEqual([]);
+  expect(troubles).toEqual([]);
+});
