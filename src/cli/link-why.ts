@@ -90,7 +90,14 @@ function countingStep({ door }: Case): Step {
   return { step: 'counting', ok: door.link.deviceCount < DEVICES_MAX, text };
 }
 
-/** Returns the two ways to free the oldest slot of a full link. */
+/** A HWID alone does not tell what decides. */
+const SAME_PHONE: Step = {
+  step: 'same_phone',
+  ok: null,
+  text: 'a device of the model, system and app of one that is silent for 7 days replaces it',
+};
+
+/** Returns the ways to free a slot of a full link. */
 function freeingSteps(full: FullLink | null, nowMs: number): Step[] {
   const { inactiveMs = null, replacedMs = null } = full === null ? {} : freeFrom(full);
   const isPast = (fromMs: number | null) => fromMs !== null && fromMs <= nowMs;
@@ -105,10 +112,11 @@ function freeingSteps(full: FullLink | null, nowMs: number): Step[] {
       ? 'a full link refuses new devices'
       : `a new device replaces ${owner}, once in ${full?.policy.coolDownHours} hours: ` +
         (isPast(replacedMs) ? 'now' : `not before ${showTime(replacedMs)}`);
-  return [
+  const steps = [
     { step: 'inactive', ok: isPast(inactiveMs), text: inactive },
     { step: 'replacement', ok: isPast(replacedMs), text: replaced },
   ];
+  return full?.policy.samePhone === 'replace' ? [SAME_PHONE, ...steps] : steps;
 }
 
 function stepsOf(facts: Case): Step[] {

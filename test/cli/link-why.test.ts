@@ -2,10 +2,11 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Core } from '../../src/core/core.ts';
+import { hwidOfHash } from '../../src/core/formats.ts';
 import { hostHash } from '../../src/core/host-name.ts';
 import type { InstallChange } from '../../src/core/port/install.ts';
-import { subscriptionKeyHash } from '../../src/core/secret.ts';
-import { addDoor, bind, CODE, FACTS } from '../store/contract/fixture.ts';
+import { hwidHash, subscriptionKeyHash } from '../../src/core/secret.ts';
+import { ALL, addDoor, bind, CODE, FACTS } from '../store/contract/fixture.ts';
 import { ACT } from '../support/actor.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { openData } from '../support/links.ts';
@@ -147,6 +148,31 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     frees: 'first',
     steps: { ...FULL_STEPS, inactive: false, replacement: true },
     says: 'new would be admitted: it would replace first',
+  },
+  'a slot that its hash holds': {
+    given: async () => {
+      const slot = { hwid: hwidOfHash(hwidHash('new')), ...FACTS };
+      const times = { registeredAtMs: NOW_MS, firstSeenAtMs: NOW_MS, lastSeenAtMs: NOW_MS };
+      const { providerId } = door;
+      const [link] = await core.store.listInstalls(providerId, ALL);
+      if (link === undefined) throw new Error('no link');
+      const moved = { ...link, slots: [{ ...slot, ...times }] };
+      const rules = { installCountMax: 9, updates: false };
+      await core.store.importInstall(providerId, moved, rules, ACT);
+      await come('first');
+    },
+    verdict: 'known',
+    steps: { domain: true, link: true, hwid: true },
+    says: 'new would be admitted: it holds a slot',
+  },
+  'a link that replaces the same phone': {
+    given: async () => {
+      await change({ samePhone: 'replace' });
+      await full(NOW_MS - 9 * DAY_MS);
+    },
+    verdict: 'link_limit_reached',
+    steps: { ...FULL_STEPS, same_phone: null, inactive: false, replacement: false },
+    says: 'new would be refused: the link is full',
   },
   'a link that cools down': {
     given: async () => {

@@ -1,7 +1,9 @@
 /** The door of a link: all that the rule asks about a device there. */
 
 import { type SQL, sql } from 'drizzle-orm';
+import { mergeFacts } from '../../core/device.ts';
 import { hwidOfHash } from '../../core/formats.ts';
+import type { DeviceFacts } from '../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { DoorRides } from '../../core/port/ride.ts';
 import type { AdmittedLink, Door, NoLink, SlotKey } from '../../core/port/slot.ts';
@@ -42,6 +44,10 @@ export interface DoorHere extends Door {
   /** The device has a slot here, and its home on another link. */
   isAway?: boolean;
 }
+
+/** Returns what a device reports; the import's facts of one that its hash named stay. */
+export const factsAt = ({ byHash, device }: DoorHere, reported: DeviceFacts): DeviceFacts =>
+  byHash && device ? mergeFacts(device, reported) : reported;
 
 /** A column for {@link selectDoor}. */
 export const PROVIDER_CODE = sql`
@@ -125,11 +131,14 @@ export function doorSteps(backend: Statements) {
     { installId, hasHashes, deviceCount, installLimit }: DoorRow,
     key: Asking,
   ): Step<DoorHere> {
-    const hashed = hwidOfHash(hwidHash(key.hwid));
-    const held = hasHashes === 1 ? yield* on.byHash.get({ installId, hashed }) : null;
-    if (held !== null) {
-      const { slotId, deviceId, registeredAtMs, ...device } = held;
-      return { ...door, device: atProvider(device), byHash: { slotId, deviceId, registeredAtMs } };
+    if (hasHashes === 1) {
+      const hashed = hwidOfHash(hwidHash(key.hwid));
+      const held = yield* on.byHash.get({ installId, hashed });
+      if (held !== null) {
+        const { slotId, deviceId, registeredAtMs, ...device } = held;
+        const byHash = { slotId, deviceId, registeredAtMs };
+        return { ...door, device: atProvider(device), byHash };
+      }
     }
     const isFull = deviceCount >= installLimit;
     return isFull ? { ...door, ...(yield* fullDoor(installId, key)) } : door;

@@ -13,7 +13,7 @@ import type { NewRegistration, RegisterRefusal } from '../../core/port/registrat
 import type { Store } from '../../core/port/store.ts';
 import { type Admission, isAdmitted, judge as judgeAtDoor } from '../../core/slot.ts';
 import { type Backend, type Notes, type Step, value } from '../backend.ts';
-import { type DoorHere, doorSteps } from './door.ts';
+import { type DoorHere, doorSteps, factsAt } from './door.ts';
 import { knownDeviceSteps } from './known-device.ts';
 import { lookUpStatements } from './look-ups.ts';
 import { pushSteps } from './push-steps.ts';
@@ -142,7 +142,8 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
       yield* known.checkIn(deviceId, namedId, nowMs);
       return;
     }
-    yield* known.seeAt(notes, deviceId, providerId, facts, nowMs, mergeFacts);
+    const told = entry === null ? facts : factsAt(entry.door, facts);
+    yield* known.seeAt(notes, deviceId, providerId, told, nowMs, mergeFacts);
     if (entry === null) yield* known.checkIn(deviceId, providerId, nowMs);
     else {
       // The place takes its home along, or leaves it.

@@ -82,10 +82,6 @@ function slotStatements(backend: Statements) {
         WHERE ${isSlot}`),
     end: backend.prepare(sql`DELETE FROM install_device WHERE id = ${value('slotId')}`),
     /** A device that only its hash named is forgotten soon, unless another slot is held by it. */
-    leaveVisit: backend.prepare(sql`
-        UPDATE device_provider SET last_seen_at_ms = 0
-        WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}
-          AND slot_count = 0`),
     leaveDevice: backend.prepare(sql`
         UPDATE device SET last_seen_at_ms = 0
         WHERE id = ${value('deviceId')} AND holder_count = 0`),
@@ -128,12 +124,11 @@ export function slotEndSteps(backend: Statements) {
   return {
     /** Deletes a slot that a hash holds, for which the device with that HWID takes its own. */
     *passSlot(
-      { installId, providerId }: Omit<SlotRow, 'slotId'>,
+      installId: number,
       { slotId, deviceId }: { slotId: number; deviceId: number },
     ): Step<void> {
       yield* setApart(yield* on.left.all({ slotId }));
       yield* on.end.run({ slotId });
-      yield* on.leaveVisit.run({ deviceId, providerId });
       yield* on.leaveDevice.run({ deviceId });
       yield* on.unmarkHashes.run({ installId });
     },

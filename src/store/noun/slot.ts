@@ -1,7 +1,6 @@
 /** Slots: taken, seen, freed for a newcomer, and their ends forgotten. */
 
 import { sql } from 'drizzle-orm';
-import { mergeFacts } from '../../core/device.ts';
 import * as happenings from '../../core/event/happenings.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type {
@@ -13,7 +12,7 @@ import type {
 } from '../../core/port/slot.ts';
 import { type Admission, isAdmitted, judge } from '../../core/slot.ts';
 import { type Backend, type Notes, type Statements, type Step, value } from '../backend.ts';
-import { type DoorHere, doorSteps } from './door.ts';
+import { type DoorHere, doorSteps, factsAt } from './door.ts';
 import { homeSteps } from './home.ts';
 import { linkStatements } from './install-rows.ts';
 import { knownDeviceSteps, type Visitor } from './known-device.ts';
@@ -41,7 +40,7 @@ export function slotSteps(backend: Statements) {
     nowMs: number,
   ): Step<AdmittedLink> {
     const { installId, providerId, installLimit, deviceCount } = link;
-    yield* passSlot({ installId, providerId }, byHash);
+    yield* passSlot(installId, byHash);
     // A link above its limit has room for as many as it holds.
     if (deviceCount > installLimit) yield* allowOver.run({ installId });
     const times = { registeredAtMs: byHash.registeredAtMs, lastSeenAtMs: nowMs };
@@ -109,9 +108,7 @@ export function slotSteps(backend: Statements) {
       const { hwid } = key;
       const verdict = judge(door, nowMs);
       if (!isAdmitted(verdict)) return { says: verdict, link };
-      // What the import told of the device stays, unless the device tells it anew.
-      const told = door.byHash && door.device ? mergeFacts(door.device, facts) : facts;
-      const visitor = yield* keep.visit(notes, hwid, link.providerId, told, nowMs);
+      const visitor = yield* keep.visit(notes, hwid, link.providerId, factsAt(door, facts), nowMs);
       return yield* takeSlot(notes, door, verdict, visitor, nowMs);
     },
   };

@@ -5,11 +5,13 @@ import {
   aBinding,
   aDevice,
   aLink,
+  asked,
   CODE,
   FOREIGN,
   type Given,
   gateScenarios,
   OTHER_CODE,
+  OWN,
   OWN_ID,
   type Scenario,
   timePasses,
@@ -286,6 +288,20 @@ const listRefused: Scenario[] = [
         '"last_refused":"2026-11-20 15:00:01"}]}',
     }),
   ),
+  {
+    name: 'with the slot that it seems to have had, where the policy asks',
+    path: REFUSED,
+    says: 'ok',
+    given: [
+      asked('/api/add-install', OWN, { install_code: CODE, install_limit: 1, same_phone: 'ask' }),
+      ...[aBinding(), aDevice('a'), refusedDevice],
+    ],
+    request: { install_id: 1 },
+    answer:
+      '{"rc":1,"msg":"Ok","data":[{"hwid":"c","device_name":"Pixel 9","os":"android",' +
+      '"reason":"link_limit_reached","count":2,"first_refused":"2026-11-20 15:00:00",' +
+      '"last_refused":"2026-11-20 15:00:01","former_hwid":"a"}]}',
+  },
   {
     name: 'none was refused',
     path: REFUSED,

@@ -93,7 +93,6 @@ export function heldByHashContract(opened: () => OpenedStore): void {
     const { store } = opened();
     await moveIn(store, [hashed('a')]);
     await knock(store, 'a');
-    while (await store.forgetVisits(NOW_MS - 2 * 86_400_000));
     const bounds = { seenBeforeMs: NOW_MS - 2 * 86_400_000, countMax: 1_000 };
     for (let at = await store.forgetStrangers(bounds, null); at !== null; ) {
       at = await store.forgetStrangers(bounds, at);
@@ -162,8 +161,10 @@ export function heldByHashContract(opened: () => OpenedStore): void {
   test('a registration takes it too; one that was deleted holds nothing', async () => {
     const { store } = opened();
     const { providerId } = await moveIn(store, [hashed('a'), hashed('b')]);
-    const registered = await store.registerDevice(registration('a', { shown: onLink() }));
+    const wanted = { shown: onLink(), facts: { ...SILENCE, os: 'android' } };
+    const registered = await store.registerDevice(registration('a', wanted));
     expect(registered).toHaveProperty('deviceId');
+    expect(await store.findSlot(keyOf('a'))).toMatchObject({ device: { deviceName: 'Pixel' } });
     const selector = { installCode: CODE, installId: null };
     expect(await store.freeSlot(providerId, selector, hashed('b'), ACT)).toMatchObject({
       deviceCount: 1,
