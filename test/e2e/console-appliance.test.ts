@@ -1,0 +1,175 @@
+/**
+ * Each flow of an operator in the console of the executable, in one language on each store; with
+ * TEST_LONG=1 in both: providers, an upstream, devices, messages, backups, health, the audit log.
+ */
+
+import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import type { Browser, Locator } from 'playwright-core';
+import { texts as en } from '../../src/console/texts/operator-en.ts';
+import { texts as fa } from '../../src/console/texts/operator-fa.ts';
+import type { Texts } from '../../src/console/texts/texts.ts';
+import type { Credentials } from '../../src/core/provider.ts';
+import { HAS_CHROMIUM, startChromium, testChromium } from '../support/chromium.ts';
+import { ask, entryPath, siteOf, TRIED, type Visit, visit } from '../support/console-served.ts';
+import { STORE } from '../support/place.ts';
+import { type ServerProcess, startServe } from '../support/process.ts';
+import { until } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
+
+useProcesses();
+
+const HOST = 'panel.example.com';
+
+let server: ServerProcess;
+let browser: Browser;
+let site: string;
+let panel: Bun.Server<undefined>;
+beforeAll(async () => {
+  server = await startServe();
+  site = siteOf(server);
+  panel = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1' },
+    fetch: ({ url }) => new Response('servers', { status: url.endsWith('/sub/known') ? 200 : 404 }),
+  });
+  if (HAS_CHROMIUM) browser = await startChromium();
+});
+afterAll(async () => {
+  await panel?.stop(true);
+  await browser?.close();
+});
+
+interface Scene extends Visit {
+  words: Texts;
+  own: Credentials;
+  /** The panel beside a list. */
+  beside: Locator;
+}
+
+const isAnswered = async (own: Credentials) => (await ask(site, '/api/list-install', own))['rc'];
+
+/** Fetches a subscription as an app does; returns the status. */
+async function fetchBy(hwid: string): Promise<number> {
+  const headers = { host: HOST, 'x-hwid': hwid, 'x-device-model': 'Pixel 9' };
+  return (await fetch(`${site}/sub/known`, { headers })).status;
+}
+
+/** A step of a person: the flows of a scene run in this order. */
+type Flow = (scene: Scene) => Promise<void>;
+const FLOWS: Readonly<Record<string, Flow>> = {
+  'a provider is added, and its key works': async ({ hand, own, page, words }) => {
+    await hand.follow(words.providers.title);
+    await hand.press(words.providers.add);
+    const dialog = page.locator('dialog[open]');
+    await hand.type(words.providers.name, 'Northwind', dialog);
+    await hand.press(words.providers.add, dialog);
+    const shown = page.locator('.secret .code');
+    await shown.first().waitFor();
+    own.authKey = (await shown.last().textContent()) ?? '';
+    await hand.press(words.links.close, dialog);
+    await page.getByRole('button', { name: 'Northwind' }).click();
+    own.code = new URL(page.url()).searchParams.get('provider') ?? '';
+    expect(await isAnswered(own)).toBe(1);
+  },
+  'it is suspended, and goes on': async ({ beside, hand, own, words }) => {
+    await hand.press(words.providers.suspend, beside);
+    await until('refused', async () => (await isAnswered(own)) === 0);
+    await hand.press(words.providers.resume, beside);
+    await until('answered', async () => (await isAnswered(own)) === 1);
+  },
+  'it gets a new key, and both work for a while': async (scene) => {
+    const { beside, hand, own, page, words } = scene;
+    await hand.press(words.providers.rotate, beside);
+    const dialog = beside.locator('dialog[open]');
+    await hand.press(words.providers.rotate, dialog);
+    const authKey = (await page.locator('.secret .code').textContent()) ?? '';
+    expect(authKey).not.toBe(own.authKey);
+    for (const key of [authKey, own.authKey]) {
+      expect(await isAnswered({ code: own.code, authKey: key })).toBe(1);
+    }
+    await hand.press(words.links.close, dialog);
+    own.authKey = authKey;
+  },
+  'an operator opens its pages, and its log says so': async ({ hand, page, words }) => {
+    await hand.press(words.providers.act, page.locator('aside'));
+    await page.locator('.acting').getByText('Northwind').waitFor();
+    await hand.follow(words.activity.title);
+    await page.getByText(words.activity.sentences['provider.visit']({})).waitFor();
+    await page.getByText('operator').first().waitFor();
+    await hand.press(words.providers.back);
+  },
+  'an upstream is checked, added, and limits devices at once': async (scene) => {
+    const { hand, own, page, words } = scene;
+    await hand.follow(words.upstreams.title);
+    await hand.type(words.upstreams.host, HOST);
+    await hand.type(words.upstreams.url, `http://127.0.0.1:${panel.port}`);
+    await hand.type(words.upstreams.provider, own.code);
+    await hand.type(words.upstreams.limit, '1');
+    await hand.press(words.upstreams.check);
+    await page.getByText(words.upstreams.panel.answers).waitFor();
+    await hand.press(words.upstreams.put);
+    await page.getByText(words.upstreams.saved).waitFor();
+    expect([await fetchBy(`${own.code}-1`), await fetchBy(`${own.code}-2`)]).toEqual([200, 404]);
+    await hand.press(words.upstreams.remove);
+    await hand.press(words.upstreams.remove, page.getByRole('dialog'));
+    await page.getByRole('heading', { name: words.upstreams.none }).waitFor();
+    expect(await fetchBy(`${own.code}-1`)).toBe(404);
+  },
+  'a device is found, and forgotten': async ({ beside, hand, own, page, words }) => {
+    await hand.follow(words.records.devices);
+    await page.getByLabel(words.records.searchDevice).fill(`${own.code}-1`);
+    const row = page.locator('tbody tr').filter({ hasText: `${own.code}-1` });
+    await hand.click(row.getByRole('button'));
+    await hand.press(words.records.forget, beside);
+    await hand.press(words.records.forget, beside.locator('dialog'));
+    await beside.waitFor({ state: 'detached' });
+  },
+  'a backup is made and verified, where the database is a file': async ({ hand, page, words }) => {
+    await hand.follow(words.backups.title);
+    if (STORE !== 'sqlite') {
+      await page.getByText(words.backups.elsewhere).waitFor();
+      return;
+    }
+    await hand.press(words.backups.make);
+    await page.locator('tbody tr').first().waitFor();
+    await hand.press(words.backups.verify, page.locator('tbody tr').first());
+    await page.getByText(words.backups.good, { exact: true }).waitFor();
+  },
+  'the doctor examines, and the chain is whole': async ({ hand, page, words }) => {
+    await hand.follow(words.machine.health);
+    await hand.press(words.machine.examine);
+    await page.locator('.findings .badge').first().waitFor();
+    await hand.follow(words.machine.audit);
+    await hand.press(words.machine.verify);
+    await page.locator('.good').first().waitFor();
+    await hand.follow(words.machine.settings);
+    await page.getByText(server.dataDir).first().waitFor();
+  },
+  'the provider is removed once its code is typed': async ({ beside, hand, own, page, words }) => {
+    await hand.follow(words.providers.title);
+    await page.getByRole('button', { name: 'Northwind' }).click();
+    await hand.press(words.providers.remove, beside);
+    const dialog = beside.locator('dialog[open]');
+    await hand.type(words.providers.typeCode(own.code), own.code, dialog);
+    await hand.press(words.providers.remove, dialog);
+    await beside.waitFor({ state: 'detached' });
+    expect(await isAnswered(own)).toBe(0);
+  },
+};
+
+describe.each(TRIED)('the operator, %s', (locale, base) => {
+  let scene: Scene;
+  beforeAll(async () => {
+    if (!HAS_CHROMIUM) return;
+    const visited = await visit({ browser, site }, await entryPath(server), { locale });
+    const words = { ...base, ...(locale === 'fa-IR' ? fa : en) };
+    await visited.page.getByRole('heading', { level: 1, name: words.account.title }).waitFor();
+    const own = { code: '', authKey: '' };
+    scene = { ...visited, words, own, beside: visited.page.locator('aside') };
+  });
+  afterAll(() => scene?.close());
+
+  testChromium.each(Object.entries(FLOWS))('%s', async (_name, flow) => {
+    await flow(scene);
+    expect(scene.troubles).toEqual([]);
+  });
+});
