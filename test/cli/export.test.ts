@@ -90,7 +90,7 @@ async function setTerms(): Promise<void> {
     const providerId = found?.id ?? 0;
     const policy: Partial<Policy> = {
       ...{ inactiveDays: 30, whenFull: 'replace-oldest', coolDownHours: 12 },
-      ...{ enforce: 0, withoutHwid: 'count' },
+      ...{ enforce: 0, withoutHwid: 'count', samePhone: 'ask' },
     };
     await store.updateProvider('Provide1', { ...policy, inactiveDays: 7 }, ACT);
     const [newest] = await store.listInstalls(providerId, ALL);

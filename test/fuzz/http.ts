@@ -186,7 +186,8 @@ export class HttpGrammar {
       case 'domain_hash':
         return random.chance(0.9) ? random.pick(hashes) : random.text(64, 'abcdef01');
       case 'hwid':
-        return random.chance(0.8) ? random.pick(hwids) : `fuzz-${random.int(1, 500)}`;
+        if (random.chance(0.8)) return random.pick(hwids);
+        return random.pick([`fuzz-${random.int(1, 500)}`, `sha256:${'a'.repeat(64)}`]);
       case 'id':
         return random.chance(0.6) ? number() : random.pick([...hashes, this.#code(random)]);
       case 'inactive_days':
@@ -194,6 +195,8 @@ export class HttpGrammar {
         return random.pick(['default', '0', '1', '720', '3650', '3651', 'never']);
       case 'when_full':
         return random.pick(['default', 'refuse', 'replace-oldest', 'Refuse']);
+      case 'same_phone':
+        return random.pick(['default', 'off', 'ask', 'replace', 'replace', 'Ask']);
       case 'subscription_key':
         return random.pick(['default', 'key-of-a-panel', `k${random.int(1_000, 1_050)}`, 'abc']);
       case 'details':

@@ -219,6 +219,12 @@ describe('Persian', () => {
   });
 });
 
+test('a refusal names the slot that the device seems to have had', () => {
+  const refused = event('link.refused', { install_id: 3, hwid: 'new', former_hwid: 'old' });
+  expect(telegramText(refused, 'en')).toContain('Seems to have been: <code>old</code>');
+  expect(telegramText(event('link.refused', { hwid: 'new' }), 'en')).not.toContain('old');
+});
+
 test('a full link names the page of users, if its provider has it', () => {
   const page = 'https://gatepost.example.org/my';
   const refused = event('link.refused', { install_id: 3, has_page: true });
