@@ -155,10 +155,10 @@ function startAppliance(
 async function startUpstreams(
   { core, log, settings }: Beginning,
   clock: Clock,
-  loaded: () => LoadedConfig,
+  { loaded, certificateExpiresAtMs }: Pick<ApplianceParts, 'loaded' | 'certificateExpiresAtMs'>,
 ) {
   const upstreams = new LiveUpstreams({
-    ...{ core, log, settings, clock },
+    ...{ core, log, settings, clock, certificateExpiresAtMs },
     own: () => ({
       upstreams: loaded().config.gateUpstreams,
       text: loaded().sources.gateUpstreams.text,
@@ -222,9 +222,9 @@ async function startParts(beginning: Beginning): Promise<App> {
   const outbox = gateways.worker(core, eventSenders, log, tallies);
   parts.push({ name: 'outbox', stop: () => outbox.stop() });
   const listenOptions = { host: settings.host, port: settings.port, tls: tls?.first ?? null };
-  const upstreams = await startUpstreams(beginning, clock, () => current);
-  const providerIdOf = providerIds.of;
   const known = { loaded: () => current, startedAtMs, readiness, certificateExpiresAtMs };
+  const upstreams = await startUpstreams(beginning, clock, known);
+  const providerIdOf = providerIds.of;
   const appliance = startAppliance(beginning, { ...known, upstreams }, backups);
   const server = await startServer({
     ...{ core, clock, log, settings, eventSenders, providerIdOf, consoleFiles: consoleFiles() },

@@ -41,6 +41,8 @@ interface Parts {
   own(): { upstreams: readonly Upstream[]; text: string };
   /** Names of the served certificate; null: plain HTTP. */
   certifiedNames(nowMs: number): readonly string[] | null;
+  /** The end of that certificate; null: there is none, or not yet. */
+  certificateExpiresAtMs(): number | null;
   clock: Clock;
   log: Log;
 }
@@ -48,6 +50,8 @@ interface Parts {
 export class LiveUpstreams implements UpstreamDesk {
   /** Null: they were not read yet. */
   #kept: readonly KeptUpstream[] | null = null;
+  /** Sessions whose check runs. */
+  readonly #checking = new Set<number>();
 
   constructor(private readonly parts: Parts) {}
 
@@ -80,12 +84,20 @@ export class LiveUpstreams implements UpstreamDesk {
     return { own, kept };
   };
 
-  /** Tries a given upstream without keeping it. Refuses `malformed` with what is wrong. */
-  check = async (given: GivenUpstream, nowMs: number): Promise<UpstreamCheck | Misfit> => {
+  check: UpstreamDesk['check'] = async (given, sessionId, nowMs) => {
     const read = upstreamOf(given);
     if (isRefused(read)) return read;
+    if (this.#checking.has(sessionId)) return new Refused('too_many_requests');
+    this.#checking.add(sessionId);
+    try {
+      return await this.#look(read, nowMs);
+    } finally {
+      this.#checking.delete(sessionId);
+    }
+  };
+
+  async #look({ keys, upstream }: ReadUpstream, nowMs: number): Promise<UpstreamCheck> {
     const { settings } = this.parts;
-    const { keys, upstream } = read;
     const names = this.parts.certifiedNames(nowMs);
     const isCovered = names !== null && isCertified(upstream.host, names);
     const [addresses, panel, binding] = await Promise.all([
@@ -94,8 +106,10 @@ export class LiveUpstreams implements UpstreamDesk {
       this.#bindingOf(upstream),
     ]);
     const certificate = names === null ? 'elsewhere' : isCovered ? 'covered' : 'not_covered';
-    return { toml: upstreamToml(keys), addresses, certificate, panel, binding };
-  };
+    const certificateEndsAtMs = isCovered ? this.parts.certificateExpiresAtMs() : null;
+    const toml = upstreamToml(keys);
+    return { toml, addresses, certificate, certificateEndsAtMs, panel, binding };
+  }
 
   /**
    * Keeps an upstream and puts it in force at once. Refuses what {@link UpstreamDesk} says, and
@@ -135,8 +149,13 @@ export class LiveUpstreams implements UpstreamDesk {
   }
 }
 
+interface ReadUpstream {
+  keys: UpstreamKeys;
+  upstream: Upstream;
+}
+
 /** Reads what a person typed: the fields of the form, and other keys as in a file. */
-function upstreamOf({ keys, more }: GivenUpstream) {
+function upstreamOf({ keys, more }: GivenUpstream): ReadUpstream | Misfit {
   try {
     const all = { ...keys, ...readUpstreamKeys(more) };
     const upstream = readUpstream(all);

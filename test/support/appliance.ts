@@ -1,6 +1,7 @@
 /** An appliance without a machine, for the operator's pages. */
 
 import type { Clock } from '../../src/clock.ts';
+import { DAY_MS } from '../../src/core/calendar.ts';
 import type { Core } from '../../src/core/core.ts';
 import { malformed, Refused } from '../../src/core/outcome.ts';
 import type { Finding } from '../../src/finding.ts';
@@ -62,6 +63,7 @@ export function testUpstreams(
     ...{ core, clock, log, settings: Object.assign(settings, { host: '::', port: 1 }) },
     own: () => ({ upstreams, text: '' }),
     certifiedNames: () => ['*.example.com'],
+    certificateExpiresAtMs: () => clock.nowMs() + DAY_MS,
   });
 }
 

@@ -115,6 +115,8 @@ export interface UpstreamCheck {
   addresses: string[];
   /** `elsewhere`: this server speaks plain HTTP, so a proxy has the certificate. */
   certificate: 'covered' | 'not_covered' | 'elsewhere';
+  /** The end of a certificate that covers the host; null: it is not known. */
+  certificateEndsAtMs: number | null;
   panel: PanelLook;
   /** `not_bound`: it is bound once the upstream is kept. */
   binding: 'active' | 'not_bound' | 'disabled' | 'provider_not_found';
@@ -123,7 +125,15 @@ export interface UpstreamCheck {
 /** Upstreams of the gate: `src/live-upstreams.ts` has what they do. */
 export interface UpstreamDesk {
   list(): ListedUpstreams;
-  check(given: GivenUpstream, nowMs: number): Promise<UpstreamCheck | Misfit>;
+  /**
+   * Tries a given upstream without keeping it, for ten seconds at most. Refuses `malformed` with
+   * what is wrong, and `too_many_requests` while another check of the session runs.
+   */
+  check(
+    given: GivenUpstream,
+    sessionId: number,
+    nowMs: number,
+  ): Promise<UpstreamCheck | Misfit | Refused<'too_many_requests'>>;
   put(
     core: Core,
     given: GivenUpstream,

@@ -9,6 +9,8 @@ import { inputOf, text } from './inputs.ts';
 const VALUE_LENGTH_MAX = 2_048;
 const MORE_LENGTH_MAX = 4_096;
 const KEY_COUNT_MAX = 40;
+/** Longer than a check takes. */
+const CHECK_PATIENCE_SECONDS = 20;
 const value = Type.Union([text(VALUE_LENGTH_MAX), Type.Number(), Type.Boolean()]);
 const upstream = {
   keys: Type.Record(
@@ -29,7 +31,8 @@ export const operatorUpstreamCalls = {
     // A check calls out, as a test of a webhook does.
     const party = `account ${signedIn.account?.id}`;
     if (!webhookTests.admits(party, nowMs)) return new Refused('too_many_requests');
-    return appliance.upstreams.check({ keys, more }, nowMs);
+    caller.grantPatience(CHECK_PATIENCE_SECONDS);
+    return appliance.upstreams.check({ keys, more }, signedIn.session.id, nowMs);
   }),
   'upstreams.put': ownerCall(
     inputOf({ ...upstream, isNew: Type.Boolean() }),

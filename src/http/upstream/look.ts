@@ -16,7 +16,7 @@ export interface PanelLook {
   detail: string;
 }
 
-/** Asks a panel at most three seconds a question, of which there is one for each template. */
+/** Asks a panel three questions in turn at most; the last is one for each template, together. */
 export async function lookAtPanel(
   upstream: Upstream,
   { host, port }: { readonly host: string; readonly port: number },
@@ -27,13 +27,15 @@ export async function lookAtPanel(
   if (typeof answer === 'string') {
     return { state: OF_CERTIFICATE.test(answer) ? 'not_trusted' : 'silent', detail: answer };
   }
-  for (const { text } of upstream.keyPaths) {
-    const path = text.replace('{key}', crypto.randomUUID());
-    const status = await ask('GET', path, upstream);
-    if (typeof status === 'string' || status < 200 || status >= 300) continue;
-    return { state: 'answers_any_key', detail: `${status} for a random key at ${text}` };
-  }
-  return { state: 'answers', detail: '' };
+  const statuses = await Promise.all(
+    upstream.keyPaths.map(async ({ text }) => ({
+      text,
+      status: await ask('GET', text.replace('{key}', crypto.randomUUID()), upstream),
+    })),
+  );
+  const any = statuses.find(({ status }) => Number(status) >= 200 && Number(status) < 300);
+  if (any === undefined) return { state: 'answers', detail: '' };
+  return { state: 'answers_any_key', detail: `${any.status} for a random key at ${any.text}` };
 }
 
 /** Faults of a certificate, as OpenSSL and Node call them. */

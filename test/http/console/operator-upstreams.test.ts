@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readUpstream } from '../../../src/config/upstreams.ts';
+import { DAY_MS } from '../../../src/core/calendar.ts';
 import type { Given } from '../../../src/http/console/table.ts';
 import { LiveUpstreams } from '../../../src/live-upstreams.ts';
 import { makeLog } from '../../../src/log.ts';
@@ -10,6 +11,7 @@ import { auditEntries } from '../../support/audit.ts';
 import type { ConsoleBrowser } from '../../support/console.ts';
 import { operatorBrowser } from '../../support/operator.ts';
 
+const KEY_PATHS = Array.from({ length: 16 }, (_, n) => `/${n}/{key}`);
 const FILE_HOST = 'file.example.com';
 let app: TestApp;
 let operator: ConsoleBrowser;
@@ -54,6 +56,7 @@ test('one is checked, kept, in force at once, changed and removed', async () => 
   const found = await operator.get('upstreams.check', given({ provider }));
   expect(found).toMatchObject({
     ...{ certificate: 'covered', binding: 'not_bound' },
+    certificateEndsAtMs: app.clock.nowMs() + DAY_MS,
     panel: { state: 'answers', detail: '' },
     toml: `[[gate.upstream]]\nhost = "sub.example.com"\nurl = "http://127.0.0.1:${panel.port}"\nprovider = "${provider}"\ndefault_limit = 1\n`,
   });
@@ -127,6 +130,43 @@ test('a panel that does not answer, our own address and a wrong path are found',
   await all.stop(true);
 });
 
+test('one check of a session runs at a time, and each ends though the panel is silent', async () => {
+  app.clock.advance(61_000);
+  const { code: provider } = await seedProvider(app);
+  const released = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  let count = 0;
+  const slow = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1' },
+    async fetch({ method }) {
+      if (method === 'HEAD') return new Response('', { status: 404 });
+      count += 1;
+      // The templates are asked together: not each in a time of its own.
+      if (count === KEY_PATHS.length) asked.resolve();
+      await released.promise;
+      return new Response('', { status: 404 });
+    },
+  });
+  const upstream = given({
+    ...{ provider, key_path: KEY_PATHS },
+    url: `http://127.0.0.1:${slow.port}`,
+  });
+  const first = operator.get('upstreams.check', upstream);
+  await asked.promise;
+  expect(await operator.call('upstreams.check', upstream)).toMatchObject({
+    refused: 'too_many_requests',
+  });
+  const other = await operatorBrowser(app, 'otto');
+  const beside = other.get('upstreams.check', given({ provider }));
+  expect(await beside).toMatchObject({ panel: { state: 'answers' } });
+  released.resolve();
+  expect(await first).toMatchObject({ panel: { state: 'answers' } });
+  expect(await operator.get('upstreams.check', upstream)).toMatchObject({
+    binding: 'not_bound',
+  });
+  await slow.stop(true);
+});
+
 test('checks are as many a minute as tests of a webhook', async () => {
   app.clock.advance(61_000);
   const { code: provider } = await seedProvider(app);
@@ -164,7 +204,7 @@ test('a host of the file stays as it is there; one that cannot be read is left o
       upstreams: [readUpstream({ ...keys, default_limit: 7 })],
       text: JSON.stringify([{ ...keys, default_limit: 7 }]),
     }),
-    certifiedNames: () => null,
+    ...{ certifiedNames: () => null, certificateExpiresAtMs: () => null },
   });
   await upstreams.refresh();
   expect(settings.gateUpstreams.map(({ host, defaultLimit }) => [host, defaultLimit])).toEqual([

@@ -61,8 +61,8 @@ export const config: readonly MutatedFile[] = [
       ["await ask('HEAD',", "await ask('GET',"],
       ["hostHeader === 'original' ? host : client.host", 'client.host'],
       ['const OF_CERTIFICATE = /CERT|SIGNATURE|ISSUER|CRL/;', 'const OF_CERTIFICATE = /CRL/;'],
-      ['status < 200 || status >= 300', 'true'],
-      ['of upstream.keyPaths) {', 'of upstream.keyPaths.slice(0, 1)) {'],
+      ['Number(status) >= 200 && Number(status) < 300', 'false'],
+      ['upstream.keyPaths.map(', 'upstream.keyPaths.slice(0, 1).map('],
     ],
   },
 ];

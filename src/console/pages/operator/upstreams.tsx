@@ -5,7 +5,7 @@ import type { Given, Got } from '../../../http/console/table.ts';
 import { call } from '../../call.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { Field, Form, Select } from '../../parts/form.tsx';
-import { time } from '../../parts/format.ts';
+import { date, time } from '../../parts/format.ts';
 import { Status, useLoaded } from '../../parts/loaded.tsx';
 import { Ask, Nothing, Table } from '../../parts/operator.tsx';
 import { may, texts } from '../../state.ts';
@@ -53,12 +53,15 @@ const moreOf = (keys: Kept['keys']) =>
 
 function Findings({ of }: { of: Found }) {
   const words = texts.upstreams;
-  const { addresses, binding, certificate, panel } = of;
+  const { addresses, binding, certificate, certificateEndsAtMs: endsMs, panel } = of;
   const said = words.panel[panel.state];
   const hasName = addresses.length > 0;
   const findings: [isGood: boolean, text: string][] = [
     [hasName, hasName ? words.name.found(addresses.join(', ')) : words.name.missing],
-    [certificate !== 'not_covered', words.certificate[certificate]],
+    [
+      certificate !== 'not_covered',
+      endsMs === null ? words.certificate[certificate] : words.coveredUntil(date(endsMs)),
+    ],
     [panel.state === 'answers', typeof said === 'string' ? said : said(panel.detail)],
     [binding === 'active' || binding === 'not_bound', words.binding[binding]],
   ];

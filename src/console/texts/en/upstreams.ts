@@ -17,7 +17,8 @@ export const upstreams = {
   passes: 'pass',
   refuses: 'are refused',
   more: 'Other settings',
-  moreHint: 'As in the configuration file, one a line: ride = "on".',
+  moreHint:
+    'As in the configuration file, one a line: ride = "on". One that names a file with a secret, such as provider_id_file, belongs in that file.',
   whose: 'Kept',
   inFile: 'in the file',
   here: 'here',
@@ -41,6 +42,7 @@ export const upstreams = {
     found: (addresses: string) => `The host has the address ${addresses}.`,
     missing: 'This machine finds no address of the host. Add it to the DNS.',
   },
+  coveredUntil: (end: string) => `The certificate is valid for the host, until ${end}.`,
   certificate: {
     covered: 'The certificate is valid for the host.',
     not_covered:

@@ -20,7 +20,8 @@ export const upstreams: Like<typeof english> = {
   passes: 'می‌گذرند',
   refuses: 'رد می‌شوند',
   more: 'تنظیم‌های دیگر',
-  moreHint: 'مانند پروندهٔ پیکربندی، هر خط یکی: ride = "on".',
+  moreHint:
+    'مانند پروندهٔ پیکربندی، هر خط یکی: ride = "on". تنظیم‌هایی که پروندهٔ رمز را نام می‌برند، مانند provider_id_file، تنها در پیکربندی می‌آیند.',
   whose: 'محل نگهداری',
   inFile: 'در پرونده',
   here: 'اینجا',
@@ -44,6 +45,7 @@ export const upstreams: Like<typeof english> = {
     found: (addresses) => `نشانی میزبان: ${addresses}.`,
     missing: 'این دستگاه نشانی میزبان را نمی‌یابد. آن را به DNS بیفزایید.',
   },
+  coveredUntil: (end: string) => `گواهی برای این میزبان معتبر است، تا ${end}.`,
   certificate: {
     covered: 'گواهی برای این میزبان معتبر است.',
     not_covered:

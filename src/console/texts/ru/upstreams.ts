@@ -20,7 +20,8 @@ export const upstreams: Like<typeof english> = {
   passes: 'проходят',
   refuses: 'получают отказ',
   more: 'Другие настройки',
-  moreHint: 'Как в файле конфигурации, по одной в строке: ride = "on".',
+  moreHint:
+    'Как в файле конфигурации, по одной в строке: ride = "on". Настройкам с файлом секрета, таким как provider_id_file, место только в конфигурации.',
   whose: 'Хранится',
   inFile: 'в файле',
   here: 'здесь',
@@ -44,6 +45,7 @@ export const upstreams: Like<typeof english> = {
     found: (addresses) => `Адрес хоста: ${addresses}.`,
     missing: 'Эта машина не находит адреса хоста. Добавьте его в DNS.',
   },
+  coveredUntil: (end: string) => `Сертификат действителен для хоста, до ${end}.`,
   certificate: {
     covered: 'Сертификат действителен для хоста.',
     not_covered:

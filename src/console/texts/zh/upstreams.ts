@@ -20,7 +20,8 @@ export const upstreams: Like<typeof english> = {
   passes: '放行',
   refuses: '拒绝',
   more: '其他设置',
-  moreHint: '与配置文件相同，每行一个：ride = "on"。',
+  moreHint:
+    '与配置文件相同，每行一个：ride = "on"。指向密钥文件的设置（如 provider_id_file）只能写在配置文件中。',
   whose: '保存在',
   inFile: '文件中',
   here: '此处',
@@ -44,6 +45,7 @@ export const upstreams: Like<typeof english> = {
     found: (addresses) => `主机的地址是 ${addresses}。`,
     missing: '本机找不到该主机的地址，请添加到 DNS。',
   },
+  coveredUntil: (end: string) => `证书对该主机有效，有效期至 ${end}。`,
   certificate: {
     covered: '证书对该主机有效。',
     not_covered: '证书对该主机无效，应用无法连接。请把主机加入证书。',
