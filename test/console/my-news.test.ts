@@ -5,10 +5,10 @@
  */
 
 import { expect } from 'bun:test';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { ACT } from '../support/actor.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
-import { openPage, startChromium, testChromium } from '../support/chromium.ts';
+import { deliverPush, openPage, startChromium, testChromium } from '../support/chromium.ts';
 import { faultsOf } from '../support/console-page.ts';
 import { notify } from '../support/messaging.ts';
 import { openedCount, pushed, subscriber, VAPID } from '../support/my-news.ts';
@@ -25,19 +25,6 @@ async function join(page: Page) {
   }, body);
   expect(status).toBe(200);
   return to;
-}
-
-/** Delivers the plain text of a push to the service worker of an origin. */
-async function deliver(context: BrowserContext, page: Page, origin: string, data: string) {
-  const session = await context.newCDPSession(page);
-  const ids: string[] = [];
-  session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
-    ids.push(...registrations.map(({ registrationId }) => registrationId));
-  });
-  await session.send('ServiceWorker.enable');
-  await until('a registration', () => ids.length > 0);
-  const registrationId = ids.at(-1) ?? '';
-  await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data });
 }
 
 const missing = async (app: TestApp, id: number) =>
@@ -76,7 +63,7 @@ testChromium(
       });
       expect(await missing(app, id)).toBe(1);
       const plain = await pushed(app, device?.hwid ?? '', to, id);
-      await deliver(context, page, app.url, plain);
+      await deliverPush(context, page, app.url, plain);
       await until('received', async () => (await missing(app, id)) === 0);
       const [worker] = context.serviceWorkers();
       const shown = `self.registration.getNotifications().then((all) =>

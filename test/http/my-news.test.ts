@@ -190,6 +190,42 @@ describe('what is odd', () => {
     expect(await app.core.store.countBrowsers(linkId)).toBe(0);
   });
 
+  test.each([
+    ['evil"<x>.example', true],
+    [`${'x'.repeat(300)}.example`, true],
+    ['a.example', false],
+  ])('a host that is none is neither kept nor a fault: %p', async (host, isOdd) => {
+    for (const path of ['/my', '/my/news']) {
+      const shown = await fetch(`${app.url}${path}?link=${LINK}`, { headers: { host } });
+      expect([path, shown.status]).toEqual([path, 200]);
+    }
+    const init = {
+      method: 'POST',
+      headers: { host, 'content-type': 'application/json' },
+      body: JSON.stringify({ link: LINK, push: subscriber().subscription }),
+    };
+    expect((await fetch(`${app.url}/my/news`, init)).status).toBe(isOdd ? 404 : 200);
+    expect(await app.core.store.countBrowsers(linkId)).toBe(isOdd ? 0 : 1);
+  });
+
+  test.each([
+    ['cross-site', 404],
+    ['same-site', 404],
+    ['same-origin', 303],
+  ])('a form of a page that is %s: %d', async (site, status) => {
+    await join();
+    for (const [path, fields] of [
+      ['/my', { link: LINK }],
+      ['/my/news', { link: LINK, stop: 'all' }],
+    ] as const) {
+      const body = new URLSearchParams(fields);
+      const headers = { 'sec-fetch-site': site };
+      const init = { method: 'POST', body, headers, redirect: 'manual' } as const;
+      expect((await fetch(`${app.url}${path}`, init)).status).toBe(status);
+    }
+    expect(await app.core.store.countBrowsers(linkId)).toBe(status === 404 ? 1 : 0);
+  });
+
   test('without Web Push there is no page of news, and no way to it', async () => {
     const plain = await startTestApp();
     try {

@@ -2,6 +2,7 @@
 
 import { test } from 'bun:test';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { until } from './until.ts';
 
 const EXECUTABLE = Bun.which('chromium') ?? Bun.which('google-chrome');
 
@@ -44,4 +45,22 @@ export async function openPage(
     }
   });
   return { page, troubles };
+}
+
+/** Delivers the plain text of a push to the service worker of an origin. */
+export async function deliverPush(
+  context: BrowserContext,
+  page: Page,
+  origin: string,
+  data: string,
+): Promise<void> {
+  const session = await context.newCDPSession(page);
+  const ids: string[] = [];
+  session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+    ids.push(...registrations.map(({ registrationId }) => registrationId));
+  });
+  await session.send('ServiceWorker.enable');
+  await until('a registration', () => ids.length > 0);
+  const registrationId = ids.at(-1) ?? '';
+  await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data });
 }

@@ -25,7 +25,7 @@ import type { PanelProxy } from '../upstream/proxy.ts';
 import type { Upstream, UpstreamSettings } from '../upstream/settings.ts';
 import { originOf } from './address.ts';
 import { answerNews, NEWS_PARTS, type NewsPart } from './news.ts';
-import { type Answered, page, SAFE } from './reply.ts';
+import { type Answered, isForeign, page, queryOf, SAFE } from './reply.ts';
 import { myLanguage } from './texts.ts';
 import { askView, linkView, PLACES_EACH, type Said, type ViewOf } from './view.ts';
 
@@ -89,7 +89,7 @@ export function makeMy(deps: MyDeps): MyDoor {
 
   async function show(request: Request, site: Site): Promise<Answered> {
     const view = viewOf(request);
-    const query = new URL(request.url).searchParams;
+    const query = queryOf(request);
     const given = query.get('link');
     if (given === null) return { says: 'ok', response: page(request, askView(view, false)) };
     const name = nameIn(given, site);
@@ -142,6 +142,7 @@ export function makeMy(deps: MyDeps): MyDoor {
   async function answerOf(request: Request, site: Site, part: Part): Promise<Answered> {
     const { method } = request;
     const isKnown = method === 'GET' || method === 'HEAD' || method === 'POST';
+    if (method === 'POST' && isForeign(request)) return notFound(request);
     if (part !== '' && isKnown) return answerNews(newsOf(site), part, request);
     if (method === 'GET' || method === 'HEAD') return show(request, site);
     if (method === 'POST') return take(request, site);

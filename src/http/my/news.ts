@@ -12,7 +12,7 @@ import type { MinuteLimiter } from '../bound/limiter.ts';
 import { cookieIn } from '../console/site.ts';
 import { readBody, readForm } from '../request/body.ts';
 import { manifestOf, NEWS_MAX, newsView } from './news-view.ts';
-import { type Answered, page, SAFE } from './reply.ts';
+import { type Answered, page, queryOf, SAFE } from './reply.ts';
 import { iconOf, NEWS_SCRIPT, WORKER_SCRIPT } from './scripts.ts';
 import type { ViewOf } from './view.ts';
 
@@ -34,6 +34,8 @@ const COOKIE = '__Secure-gatepost-news';
 const COOKIE_AGE_S = 400 * 86_400;
 const BODY_BYTES_MAX = 16 * 1024;
 const FORM_BYTES_MAX = 4_096;
+/** A name of 253 characters, and a port. */
+const HOST_LENGTH_MAX = 259;
 const NOTHING = { enter: async () => null, turn: async () => undefined };
 
 const FILES: Readonly<Record<string, { type: string; text: string }>> = {
@@ -84,7 +86,7 @@ async function show(deps: NewsDeps, part: NewsPart, request: Request): Promise<A
   const { core } = deps;
   const view = deps.viewOf(request);
   const key = core.pushKey();
-  const name = deps.nameIn(new URL(request.url).searchParams.get('link'));
+  const name = deps.nameIn(queryOf(request).get('link'));
   const link = name && key !== null && (await core.store.findMy(name, view.nowMs));
   if (!link || key === null) return deps.notFound(request);
   if (part === 'app.webmanifest') {
@@ -160,11 +162,14 @@ async function register(
   const { core, registrations } = deps;
   const { nowMs, path } = deps.viewOf(request);
   const link = await linkOf(deps, token, body['link'], nowMs);
-  if (link === null || core.pushKey() === null) return deps.notFound(request);
+  const origin = URL.parse(deps.originOf(request));
+  // What the browser says of the host is kept, and sent: it must be one.
+  const isHost = origin !== null && origin.host.length <= HOST_LENGTH_MAX;
+  if (link === null || core.pushKey() === null || !isHost) return deps.notFound(request);
   const wish = {
     ...{ subscription: body['push'], locale: body['locale'], token },
     userAgent: request.headers.get('user-agent') ?? '',
-    page: `${deps.originOf(request)}${path}/news?link=${link.installCode}`,
+    page: `${origin.origin}${path}/news?link=${link.installCode}`,
   };
   const made = await registrations.attempt(
     deps.clientOf(request),

@@ -8,6 +8,16 @@ export interface Answered {
   isGuess?: boolean;
 }
 
+/** Returns the query of a request, whatever its host is: that of a stranger may be no host. */
+export function queryOf({ url }: Request): URLSearchParams {
+  const at = url.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
+}
+
+/** Returns true for a request that a page of another site made: a form there, or its script. */
+export const isForeign = ({ headers }: Request): boolean =>
+  ['cross-site', 'same-site'].includes(headers.get('sec-fetch-site') ?? '');
+
 export const SAFE = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',

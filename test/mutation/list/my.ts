@@ -1,6 +1,7 @@
 import type { MutatedFile } from '../mutation.ts';
 
 const PAGE = 'test/http/my.test.ts';
+const NEWS = 'test/http/my-news.test.ts';
 
 /** The page of users: who opens it, what it frees and what it keeps to itself. */
 export const myFiles: readonly MutatedFile[] = [
@@ -16,9 +17,10 @@ export const myFiles: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/my/door.ts',
-    tests: [PAGE],
+    tests: [PAGE, NEWS],
     changes: [
       ["myPath === '' ? null : ", ''],
+      ["method === 'POST' && isForeign(request)", 'false'],
       ['    isGuess: true,\n', ''],
       ["if (method === 'GET' || method === 'HEAD')", "if (method !== 'POST')"],
     ],
@@ -52,10 +54,11 @@ export const myFiles: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/my/news.ts',
-    tests: ['test/http/my-news.test.ts'],
+    tests: [NEWS],
     changes: [
       ['if (isAll) await core.store', 'if (isAll && false) await core.store'],
       ["'Secure', 'HttpOnly', 'SameSite=Strict'", "'Secure'"],
+      [' && origin.host.length <= HOST_LENGTH_MAX', ''],
     ],
   },
   {
