@@ -5,7 +5,7 @@ import { operatorActor } from './cli/operator.ts';
 import { EXIT_ERROR, runCli, wantsJson } from './cli/program.ts';
 import { failureText } from './cli/refusal.ts';
 import { systemClock } from './clock.ts';
-import { loadConfig } from './config/load.ts';
+import { leaveEnvironment, loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
 import { examine } from './doctor/examine.ts';
 import { openApiDocument } from './http/document/openapi.ts';
@@ -27,7 +27,10 @@ const exitCode = await runCli(process.argv.slice(2), {
   nowMs: systemClock.nowMs,
   sleep: systemClock.sleep,
   loadConfig: (flags) => loadConfig(flags, process.env),
-  loadOwnConfig: (flags) => loadConfig(flags, {}),
+  loadOwnConfig: (flags) => {
+    leaveEnvironment(process.env);
+    return loadConfig(flags, {});
+  },
   shownSettings,
   exampleConfig: exampleFile,
   openApiDocument,

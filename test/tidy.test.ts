@@ -106,7 +106,11 @@ const BANS: readonly Ban[] = [
   {
     pattern: /\b(?:process|Bun|import\.meta)\.env\b/,
     // fetch itself reads there whether a proxy is to be used, and can be told so nowhere else.
-    except: ['src/main.ts', 'src/outgoing/http2.ts'],
+    // Commands beside the server inherit what main left of it; Bun's default is that of the start.
+    except: [
+      ...['src/main.ts', 'src/outgoing/http2.ts'],
+      ...['src/own-program.ts', 'src/backup/shelf.ts'],
+    ],
     reason: 'a setting that is read elsewhere is in no table and no document',
   },
   {

@@ -145,6 +145,7 @@ export function backupByChild(program: readonly string[], stopGraceMs = STOP_GRA
       stdin: passphrase === null ? 'ignore' : Buffer.from(`${passphrase}\n`),
       stdout: 'pipe',
       stderr: 'pipe',
+      env: process.env,
     });
     let force: ReturnType<typeof setTimeout> | undefined;
     // The command lowers its own priority too, but only after its start.

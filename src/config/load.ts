@@ -51,6 +51,19 @@ interface OpenedFile {
   values: ReadonlyMap<string, FileValue>;
 }
 
+/** Settings, and proxies: Bun's `fetch` sends even requests to this machine through them. */
+const OUTER_VARIABLE = /^(?:GATEPOST_.*|(?:http|https|all)_proxy)$/i;
+
+/**
+ * Removes from the environment what would join a demonstration to the real appliance of its
+ * operator, or send its requests out; the checks that it starts inherit the environment.
+ */
+export function leaveEnvironment(environment: Record<string, string | undefined>): void {
+  for (const name of Object.keys(environment)) {
+    if (OUTER_VARIABLE.test(name)) delete environment[name];
+  }
+}
+
 /**
  * Loads the effective configuration. Throws {@link OperatorError} with every problem, or
  * {@link UsageError} if only flags are wrong.

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
+import { ConsoleBrowser } from '../support/console.ts';
 import { binary, run, temporaryFolder } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
@@ -15,9 +16,9 @@ interface Shown {
 }
 
 /** Starts a demonstration, and waits until it says where it is. */
-async function start(folder: string) {
+async function start(folder: string, environment: Record<string, string> = {}) {
   const child = Bun.spawn([binary(), 'demo', '--port', '0', '--json'], {
-    env: { ...process.env, TMPDIR: folder },
+    env: { ...process.env, TMPDIR: folder, ...environment },
     stdout: 'pipe',
     stderr: 'pipe',
   });
@@ -64,4 +65,32 @@ test('it has its own directory and configuration', async () => {
   const { code, stderr } = await run(['demo', '--data', temporaryFolder()]);
   expect(code).toBe(2);
   expect(stderr).toContain('neither --data nor --config');
+});
+
+test('neither proxies nor settings of the environment reach it or its checks', async () => {
+  const asked: string[] = [];
+  const proxy = Bun.serve({
+    ...{ hostname: '127.0.0.1', port: 0 },
+    fetch: ({ url }) => {
+      asked.push(url);
+      return new Response('', { status: 502 });
+    },
+  });
+  const folder = temporaryFolder();
+  const { child, reading, shown } = await start(folder, {
+    HTTP_PROXY: proxy.url.href,
+    http_proxy: proxy.url.href,
+    GATEPOST_DATABASE_URL: 'postgres://127.0.0.1:9/real',
+  });
+  const operator = new ConsoleBrowser(shown.url);
+  await operator.get('session.entry', { secret: shown.link.split('entry=')[1] ?? '' });
+  const { findings } = await operator.get('health.examine', {});
+  expect(findings.length).toBeGreaterThan(0);
+  expect(await operator.get('backups.make', {})).toEqual({ problem: null });
+  child.kill('SIGTERM');
+  await reading;
+  await child.exited;
+  await proxy.stop(true);
+  expect(asked).toEqual([]);
+  expect(readdirSync(folder)).toEqual([]);
 });

@@ -219,6 +219,11 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/config/load.ts',
+    tests: ['test/e2e/demo.test.ts'],
+    changes: [['if (OUTER_VARIABLE.test(name)) delete environment[name];', '']],
+  },
+  {
     file: 'src/demo/place.ts',
     tests: ['test/e2e/demo.test.ts'],
     changes: [
