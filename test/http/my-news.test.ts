@@ -254,6 +254,10 @@ describe('what is odd', () => {
     expect(manifest).toMatchObject({
       ...{ name: 'Northwind', display: 'standalone', start_url: `/my/news?link=${LINK}` },
     });
+    const myName = `Northwind 1${'😀'.repeat(3)}`;
+    await app.core.store.updateProvider(own.code, { myName }, ACT);
+    const renamed = await fetch(`${app.url}/my/app.webmanifest?link=${LINK}`);
+    expect(await renamed.json()).toMatchObject({ name: myName, short_name: 'Northwind 1😀' });
     expect((await fetch(`${app.url}/mynews`)).status).toBe(404);
     expect((await fetch(`${app.url}/my/other`)).status).toBe(404);
   });

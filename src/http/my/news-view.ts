@@ -132,7 +132,8 @@ export function manifestOf({ installCode, myColor, myName }: MyLink, { language,
   return {
     id: `${path}/news`,
     name: myName ?? texts.title,
-    short_name: (myName ?? texts.title).slice(0, 12),
+    // By characters: half of one would be none.
+    short_name: [...(myName ?? texts.title)].slice(0, 12).join(''),
     lang: languageOf(language),
     start_url: `${path}/news?link=${installCode}`,
     scope: `${path}`,
