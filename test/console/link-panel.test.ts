@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { hwidOfHash } from '../../src/core/formats.ts';
+import { ACT } from '../support/actor.ts';
 import { call, seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
 import {
@@ -22,7 +23,7 @@ const XSS = '<img src=x onerror=alert(1)>';
 
 let site: ConsoleSite;
 beforeAll(async () => {
-  site = await startConsoleSite();
+  site = await startConsoleSite({ bounds: { myUrl: 'https://gatepost.example.org' } });
 });
 afterAll(() => site.close());
 
@@ -111,6 +112,24 @@ testChromium('the final link has a QR code, and the panel closes by Escape', asy
   await page.locator('.message-panel').waitFor({ state: 'detached' });
   expect(page.url()).not.toContain('link=');
 });
+
+testChromium(
+  'the page of the user of a link has a QR code, once the provider has it on',
+  async () => {
+    const { page, of, link } = await open();
+    const words = en.link;
+    const code = page.getByRole('img', { name: words.pageQr });
+    expect(await code.count()).toBe(0);
+    await site.app.core.store.updateProvider(of.code, { my: 1 }, ACT);
+    await page.reload();
+    await code.waitFor();
+    const { installCode } = (await link()) ?? {};
+    const address = `https://gatepost.example.org/my?link=${installCode}`;
+    await page.getByText(address, { exact: true }).waitFor();
+    const png = await page.locator('a[download="link.png"]').getAttribute('href');
+    expect(png).toStartWith('data:image/png;base64,');
+  },
+);
 
 testChromium('a row opens the panel, which gives the focus back to it', async () => {
   const { page, id } = await open();
