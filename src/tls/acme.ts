@@ -13,7 +13,13 @@ import { messageOf, OperatorError } from '../operator-error.ts';
 import { giveToOwnerOfFolder, makeOwnFolder } from '../permissions.ts';
 import { type Certificate, type CertificateFiles, readCertificate, utc } from './certificate.ts';
 import type { Prover } from './challenge.ts';
-import { makeKey, type OrderOptions, orderCertificate } from './order.ts';
+import {
+  makeKey,
+  ORDER_TIME_MAX_MS,
+  type OrderOptions,
+  orderCertificate,
+  within,
+} from './order.ts';
 import { Renewal, renewalId } from './renewal.ts';
 
 export interface AcmeOptions extends Omit<OrderOptions, 'accountKey' | 'replaces'> {
@@ -23,6 +29,10 @@ export interface AcmeOptions extends Omit<OrderOptions, 'accountKey' | 'replaces
   clock: Clock;
   log: Log;
   order?: typeof orderCertificate;
+  /** The time limit of an order, ms; less for tests. */
+  orderTimeMaxMs?: number;
+  /** The time limit of a question about a renewal, ms; less for tests. */
+  questionTimeMaxMs?: number;
 }
 
 export interface Acme {
@@ -38,6 +48,11 @@ export interface Acme {
 /** The pause after a failure, ms, doubled each time: public authorities allow five an hour. */
 const FIRST_PAUSE_MS = 5 * 60_000;
 const LONGEST_PAUSE_MS = 6 * 3_600_000;
+/**
+ * The pause after a renewal, ms: an authority whose windows are always past, or a clock that is
+ * ahead, must not cause an order each minute.
+ */
+const RENEWED_PAUSE_MS = 6 * 3_600_000;
 /** The interval at which a start checks for a certificate, ms. */
 const FIRST_CHECK_MS = 1_000;
 
@@ -45,11 +60,12 @@ export function makeAcme(options: AcmeOptions): Acme {
   const { folder, domains, directory, prover, clock, log, order = orderCertificate } = options;
   makeOwnFolder(folder);
   const path = certificatePath(options);
-  const renewal = new Renewal(directory);
+  const renewal = new Renewal(directory, options.questionTimeMaxMs);
   const accountPath = join(folder, `account-${idOf(directory)}.pem`);
   const files = { certificate: path, key: path };
   let failures = 0;
-  let nextTryMs = Number.NEGATIVE_INFINITY;
+  // No attempt is made in it. A clock that was ahead and is set back is before it, and tries.
+  let pause = { fromMs: 0, untilMs: 0 };
   let renewing: Promise<void> | null = null;
   const stopping = new AbortController();
   const stopped = new Promise<never>((_, reject) => {
@@ -85,9 +101,16 @@ export function makeAcme(options: AcmeOptions): Acme {
     const accountKey = readFileSync(accountPath, 'utf8');
     const last = held();
     const replaces = last && renewalId(last);
-    const ordered = order({ ...options, accountKey, replaces });
+    const timeMaxMs = options.orderTimeMaxMs ?? ORDER_TIME_MAX_MS;
+    const ordered = within(timeMaxMs, order({ ...options, accountKey, replaces }));
     const { expiresAtMs } = save(await Promise.race([ordered, stopped]));
     log.info('certificate_issued', { names: domains.join(','), expires: utc(expiresAtMs) });
+    if (last !== null) pauseFor(RENEWED_PAUSE_MS);
+  }
+
+  function pauseFor(ms: number): void {
+    const fromMs = clock.nowMs();
+    pause = { fromMs, untilMs: fromMs + ms };
   }
 
   /** Replaces the file once the new one has been read back. Throws if it is no good pair. */
@@ -116,17 +139,27 @@ export function makeAcme(options: AcmeOptions): Acme {
       if (stopping.signal.aborted) return;
       failures += 1;
       const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
-      nextTryMs = clock.nowMs() + pauseMs;
+      pauseFor(pauseMs);
+      const { fromMs: atMs, untilMs: nextTryMs } = pause;
       const reason = messageOf(error);
       log.error('certificate_not_issued', { reason, next_try: utc(nextTryMs) });
-      const failure: Failure = { reason, atMs: clock.nowMs(), nextTryMs };
+      keepFailure({ reason, atMs, nextTryMs });
+    }
+  }
+
+  function keepFailure(failure: Failure): void {
+    try {
       renameSync(writeDraft(failurePath(path), JSON.stringify(failure)), failurePath(path));
+    } catch (fault) {
+      // A full disk may be why it failed.
+      log.error('certificate_fault', { reason: messageOf(fault) });
     }
   }
 
   async function renewIfDue(): Promise<void> {
     if (renewing || stopping.signal.aborted) return renewing ?? undefined;
-    if (clock.nowMs() < nextTryMs) return;
+    const nowMs = clock.nowMs();
+    if (nowMs >= pause.fromMs && nowMs < pause.untilMs) return;
     renewing = attempt().finally(() => {
       renewing = null;
     });

@@ -5,6 +5,7 @@
 
 import { isIP } from 'node:net';
 import type { Authorization, Client, Order } from 'acme-client';
+import { unlessAborted } from '../deadline.ts';
 import { messageOf, OperatorError } from '../operator-error.ts';
 import type { Prover } from './challenge.ts';
 
@@ -42,6 +43,19 @@ export const ANSWER_TIME_MAX_MS = 30_000;
 const ANSWER_BYTES_MAX = 256 * 1024;
 /** How often the state of an order is polled, and the pauses between, ms. */
 const ASK = { backoffAttempts: 12, backoffMin: 1_000, backoffMax: 15_000 };
+
+/** The time limit of an order, ms: proofs, the operator's hooks and the authority's work. */
+export const ORDER_TIME_MAX_MS = 30 * 60_000;
+
+/**
+ * Waits for a step with the authority. The library waits as long as a `retry-after` says, which may
+ * be weeks, and no renewal would be tried meanwhile. Throws {@link OperatorError} after the time.
+ */
+export async function within<T extends object | string>(ms: number, step: Promise<T>): Promise<T> {
+  const done = await unlessAborted(AbortSignal.timeout(ms), step);
+  if (done !== null) return done;
+  throw new OperatorError(`the authority did not end its work within ${ms / 1_000} s`);
+}
 
 /** Loads the library when it is needed: most starts order nothing. */
 async function library() {
@@ -97,7 +111,7 @@ export async function orderCertificate(options: OrderOptions): Promise<string> {
     });
     const order = await placeOrder(client, options, offered);
     const proofs = (await client.getAuthorizations(order)).map((one) =>
-      prove(client, options.prover, one),
+      prove(client, options, one),
     );
     await Promise.allSettled(proofs);
     await Promise.all(proofs);
@@ -143,9 +157,19 @@ function profileOf(
 }
 
 /** Proves one name to the authority, unless it knows it still. */
-async function prove(client: Client, prover: Prover, one: Authorization): Promise<void> {
+async function prove(
+  client: Client,
+  { domains, prover }: OrderOptions,
+  one: Authorization,
+): Promise<void> {
   const { challenges, identifier, status } = one;
   if (status === 'valid') return;
+  // The hook may change records of all names of the operator.
+  const ordered = domains.map((name) => name.replace(/^\*\./, '').toLowerCase());
+  const isName = identifier.type === 'dns';
+  if (isName && !ordered.includes(identifier.value.toLowerCase())) {
+    throw new OperatorError(`the authority asks for ${identifier.value}, which was not ordered`);
+  }
   const challenge = challenges.find(({ type }) => type === prover.type);
   if (challenge === undefined) {
     throw new OperatorError(`the authority offers no ${prover.type} for ${identifier.value}`);

@@ -5,7 +5,7 @@
 
 import { X509Certificate } from 'node:crypto';
 import type { Certificate } from './certificate.ts';
-import { askAuthority } from './order.ts';
+import { askAuthority, within } from './order.ts';
 
 /** A renewal is due when this part of the lifetime is left … */
 const LEFT = 1 / 3;
@@ -17,6 +17,8 @@ const LEFT_LEAST = 1 / 10;
 const PAUSE_MIN_MS = 60_000;
 const PAUSE_MAX_MS = 86_400_000;
 const PAUSE_MS = 6 * 3_600_000;
+/** The time limit of a question, ms. */
+const QUESTION_TIME_MAX_MS = 120_000;
 /** The pause after a question without an answer, ms. */
 const FAILED_PAUSE_MS = 3_600_000;
 
@@ -36,32 +38,46 @@ interface Suggestion {
   fingerprint: string;
   /** When it is due, UTC ms; null: by its lifetime. */
   dueAtMs: number | null;
+  askedAtMs: number;
   askAgainMs: number;
 }
 
 export class Renewal {
   #last: Suggestion | null = null;
 
-  constructor(private readonly directory: string) {}
+  constructor(
+    private readonly directory: string,
+    private readonly timeMaxMs: number = QUESTION_TIME_MAX_MS,
+  ) {}
 
   /** Asks the authority again if it is time; returns when the certificate is due, UTC ms. */
   async dueAtMs(certificate: Certificate, nowMs: number): Promise<number> {
     const { fingerprint } = certificate;
     const known = this.#last?.fingerprint === fingerprint ? this.#last : null;
-    const isFresh = known !== null && nowMs < known.askAgainMs;
-    this.#last = isFresh ? known : await this.#ask(certificate, nowMs, known?.dueAtMs ?? null);
+    const isFresh = known !== null && nowMs >= known.askedAtMs && nowMs < known.askAgainMs;
+    this.#last = isFresh
+      ? known
+      : { ...(await this.#ask(certificate, nowMs, known?.dueAtMs ?? null)), askedAtMs: nowMs };
     return this.#last.dueAtMs ?? renewalTimeMs(certificate);
   }
 
-  async #ask(certificate: Certificate, nowMs: number, knownMs: number | null): Promise<Suggestion> {
+  #read(url: string): ReturnType<typeof askAuthority> {
+    return within(this.timeMaxMs, askAuthority(url));
+  }
+
+  async #ask(
+    certificate: Certificate,
+    nowMs: number,
+    knownMs: number | null,
+  ): Promise<Omit<Suggestion, 'askedAtMs'>> {
     const { expiresAtMs, fingerprint, startsAtMs } = certificate;
     const id = renewalId(certificate);
     try {
-      const { renewalInfo } = (await askAuthority(this.directory)).body;
+      const { renewalInfo } = (await this.#read(this.directory)).body;
       if (id === null || typeof renewalInfo !== 'string') {
         return { fingerprint, dueAtMs: null, askAgainMs: nowMs + PAUSE_MAX_MS };
       }
-      const { body, headers } = await askAuthority(`${renewalInfo.replace(/\/$/, '')}/${id}`);
+      const { body, headers } = await this.#read(`${renewalInfo.replace(/\/$/, '')}/${id}`);
       const [startMs, endMs] = windowIn(body);
       const latestMs = expiresAtMs - (expiresAtMs - startsAtMs) * LEFT_LEAST;
       const suggestedMs = Math.round(startMs + (endMs - startMs) * partOf(certificate));

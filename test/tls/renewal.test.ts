@@ -1,13 +1,13 @@
 /** Certificates for IP addresses, profiles, and renewals when the authority wishes. */
 
 import { afterEach, expect, test } from 'bun:test';
-import { readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as x509 from '@peculiar/x509';
 import { makeLog } from '../../src/log.ts';
 import { type AcmeOptions, failureOf, makeAcme } from '../../src/tls/acme.ts';
 import { makeHttpProver } from '../../src/tls/challenge.ts';
-import { renewalId, renewalTimeMs } from '../../src/tls/renewal.ts';
+import { Renewal, renewalId, renewalTimeMs } from '../../src/tls/renewal.ts';
 import { type AcmeServerOptions, startAcmeServer } from '../support/acme-server.ts';
 import { freshFolder } from '../support/app.ts';
 import { DAY_MS, selfSigned } from '../support/certificate.ts';
@@ -114,6 +114,72 @@ test('a window that is past, as after a revocation, is due at once', async () =>
   await acme.first();
   await acme.renewIfDue();
   expect(server.issued).toHaveLength(2);
+});
+
+test('an authority whose windows are always past causes no order each minute', async () => {
+  const { acme, clock, server } = await start({ renewalWindow: hoursFromNow(-3, -2) });
+  await acme.first();
+  for (let minute = 0; minute < 10; minute++) {
+    await acme.renewIfDue();
+    clock.advance(60_000);
+  }
+  expect(server.issued).toHaveLength(2);
+  clock.advance(6 * HOUR_MS);
+  await acme.renewIfDue();
+  expect(server.issued).toHaveLength(3);
+});
+
+test('an authority that asks for weeks of patience delays no renewal by the lifetime', async () => {
+  using slow = Bun.serve({
+    ...{ hostname: '127.0.0.1', port: 0 },
+    fetch: () => new Response('', { status: 503, headers: { 'retry-after': '2000000' } }),
+  });
+  const { acme, clock, lines, options, server } = await start();
+  const first = await acme.first();
+  clock.set(renewalTimeMs(first));
+  const limits = { questionTimeMaxMs: 20, orderTimeMaxMs: 40 };
+  const more = { ...options, ...limits, order: () => new Promise<string>(() => {}) };
+  const stuck = makeAcme(more);
+  await stuck.renewIfDue();
+  expect(lines.join('')).toContain('the authority did not end its work within 0.04 s');
+  const window = await new Renewal(slow.url.href, 20).dueAtMs(first, clock.nowMs());
+  expect(window).toBe(renewalTimeMs(first));
+  await acme.renewIfDue();
+  expect(server.issued).toHaveLength(2);
+});
+
+test('a pause that began while the clock was ahead ends when the clock is set back', async () => {
+  const { acme, clock, server } = await start({ renewalWindow: hoursFromNow(90, 91) });
+  const first = await acme.first();
+  clock.set(renewalTimeMs(first));
+  server.outage = 'the authority has a rest';
+  await acme.renewIfDue();
+  server.outage = '';
+  const asked = server.asked.length;
+  clock.advance(-HOUR_MS);
+  await acme.renewIfDue();
+  expect(server.asked).toHaveLength(asked + 1);
+});
+
+test('a full disk that keeps no failure does not end a start', async () => {
+  const { acme, clock, lines, server } = await start();
+  const first = await acme.first();
+  clock.set(renewalTimeMs(first));
+  server.outage = 'the authority has a rest';
+  // The file of the failure cannot be written.
+  mkdirSync(`${acme.files.certificate}.failed.new`);
+  await acme.renewIfDue();
+  expect(lines.join('')).toContain('certificate_fault');
+});
+
+test('a name that was not ordered is not proved', async () => {
+  const more = { domains: ['gate.example.com'] };
+  const { acme, lines, server } = await start({ alien: 'bank.example.com' }, more);
+  await acme.renewIfDue();
+  expect(lines.join('')).toContain(
+    'the authority asks for bank.example.com, which was not ordered',
+  );
+  expect(server.issued).toEqual([]);
 });
 
 test('a window after the end does not let it expire', async () => {

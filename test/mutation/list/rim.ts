@@ -178,8 +178,16 @@ export const rim: readonly MutatedFile[] = [
     tests: ['test/tls/acme.test.ts'],
     changes: [
       ['FIRST_PAUSE_MS * 2 ** (failures - 1)', 'FIRST_PAUSE_MS'],
-      ['nextTryMs = clock.nowMs() + pauseMs;', ''],
+      ['pauseFor(pauseMs);', ''],
       ['rmSync(draft, { force: true });', ''],
+    ],
+  },
+  {
+    file: 'src/tls/acme.ts',
+    tests: ['test/tls/renewal.test.ts'],
+    changes: [
+      ['if (last !== null) pauseFor(RENEWED_PAUSE_MS);', ''],
+      ['nowMs >= pause.fromMs && ', ''],
     ],
   },
   {
@@ -190,7 +198,9 @@ export const rim: readonly MutatedFile[] = [
       ['Math.min(suggestedMs, latestMs)', 'suggestedMs'],
       ['if (!(startMs < endMs))', 'if (false)'],
       ['>= 0x80 ?', '>= 0x100 ?'],
-      ['isFresh ? known :', ''],
+      ['const isFresh = known !== null', 'const isFresh = known === undefined'],
+      ['nowMs >= known.askedAtMs && ', ''],
+      ['return within(this.timeMaxMs, askAuthority(url));', 'return askAuthority(url);'],
     ],
   },
   {
@@ -199,6 +209,7 @@ export const rim: readonly MutatedFile[] = [
     changes: [
       [`isIP(value) === 0 ? 'dns' : 'ip'`, `'dns'`],
       ['hasAddress && names', 'names'],
+      ['const isName = ', 'const isName = false && '],
       [`    return client.createOrder(order);\n  }\n}`, `    throw new Error('refused');\n  }\n}`],
     ],
   },
