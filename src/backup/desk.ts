@@ -110,12 +110,14 @@ export class BackupDesk {
 
   /**
    * Makes a copy of the database, encrypted by a passphrase, for a download by one session within
-   * ten minutes. Throws `OperatorError` if it fails. It takes the place of an earlier copy.
+   * ten minutes, once `note` has recorded it. Takes the place of an earlier copy. Throws
+   * `OperatorError` if it fails, and leaves no part of a copy.
    */
   async prepare(
     passphrase: string,
     sessionId: number,
     nowMs: number,
+    note: () => Promise<void>,
   ): Promise<{ bytes: number } | 'busy'> {
     return this.#alone(async (signal) => {
       this.#drop();
@@ -123,7 +125,16 @@ export class BackupDesk {
       makeOwnFolder(folder);
       const file = join(folder, `${randomBytes(12).toString('hex')}.backup`);
       const { dataDir } = this.#parts.settings;
-      const { bytes } = await this.#parts.copy(file, dataDir, passphrase, signal);
+      const { bytes } = await this.#parts
+        .copy(file, dataDir, passphrase, signal)
+        .then(async (made) => {
+          await note();
+          return made;
+        })
+        .catch((fault: unknown) => {
+          this.#drop();
+          throw fault;
+        });
       this.#copy = { file, bytes, sessionId, untilMs: nowMs + COPY_LIFE_MS };
       this.#end = setTimeout(() => this.#drop(), COPY_LIFE_MS);
       this.#end.unref();

@@ -55,6 +55,8 @@ const desk = () =>
     stopping: stopping.signal,
   });
 
+const note = async () => undefined;
+
 const copies = () => {
   const folder = join(dataDir, 'downloads');
   return existsSync(folder) ? readdirSync(folder) : [];
@@ -97,23 +99,31 @@ test('one work at a time', async () => {
   const own = desk();
   const first = own.verify(NAME);
   expect(await own.verify(NAME)).toBe('busy');
-  expect(await own.prepare('a passphrase', 1, 0)).toBe('busy');
+  expect(await own.prepare('a passphrase', 1, 0, note)).toBe('busy');
   resolve({ exitCode: 0, printed: '{}', complaint: '' });
   expect(await first).toEqual({ problem: null });
 });
 
 test('a copy is for its session and ten minutes; the next one takes its place', async () => {
   const own = desk();
-  expect(await own.prepare('a passphrase', 1, 1_000)).toEqual({ bytes: 9 });
+  expect(await own.prepare('a passphrase', 1, 1_000, note)).toEqual({ bytes: 9 });
   const copy = own.copyOf(1, 1_000 + 599_999);
   expect(copy).toMatchObject({ bytes: 9 });
   expect(copy?.file).toStartWith(join(dataDir, 'downloads'));
   expect(own.copyOf(2, 1_000)).toBeNull();
   expect(own.copyOf(1, 601_000)).toBeNull();
-  await own.prepare('a passphrase', 2, 2_000);
+  await own.prepare('a passphrase', 2, 2_000, note);
   expect([own.copyOf(1, 2_000), copies().length]).toEqual([null, 1]);
   stopping.abort();
   expect(copies()).toEqual([]);
+});
+
+test('a copy that the audit log does not record is not there, and leaves nothing', async () => {
+  const own = desk();
+  const failing = () => Promise.reject(new Error('the disk is full'));
+  await expect(own.prepare('a passphrase', 1, 0, failing)).rejects.toThrow('the disk is full');
+  expect([own.copyOf(1, 0), copies()]).toEqual([null, []]);
+  expect(await own.prepare('a passphrase', 1, 0, note)).toEqual({ bytes: 9 });
 });
 
 test('copies that a killed process left are deleted at the start', () => {

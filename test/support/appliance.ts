@@ -46,7 +46,11 @@ function testBackups(): Backups {
       if (!names.includes(name)) return 'not_found';
       return { problem: name === names[0] ? null : 'a chunk is damaged' };
     },
-    prepare: async (passphrase) => (passphrase.includes('busy') ? 'busy' : { bytes: 7 }),
+    prepare: async (passphrase, _sessionId, _nowMs, note) => {
+      if (passphrase.includes('busy')) return 'busy';
+      await note();
+      return { bytes: 7 };
+    },
     copyOf: () => null,
   };
 }

@@ -78,6 +78,7 @@ export interface Backups {
     passphrase: string,
     sessionId: number,
     nowMs: number,
+    note: () => Promise<void>,
   ): Promise<{ bytes: number } | 'busy'>;
   copyOf(sessionId: number, nowMs: number): { file: string; bytes: number } | null;
 }

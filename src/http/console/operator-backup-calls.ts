@@ -42,9 +42,10 @@ export const operatorBackupCalls = {
     if (appliance.backups === null) return noFile();
     caller.grantPatience(PATIENCE_SECONDS);
     try {
-      const made = await appliance.backups.prepare(passphrase, signedIn.session.id, nowMs);
+      const note = () => core.store.noteDownload(actAt(core, nowMs));
+      const { id } = signedIn.session;
+      const made = await appliance.backups.prepare(passphrase, id, nowMs, note);
       if (made === 'busy') return new Refused('backup_busy');
-      await core.store.noteDownload(actAt(core, nowMs));
       return { bytes: made.bytes, problem: null };
     } catch (fault) {
       if (!(fault instanceof OperatorError)) throw fault;

@@ -21,9 +21,9 @@ beforeAll(async () => {
   const fake = base.backups as NonNullable<typeof base.backups>;
   const backups: typeof fake = {
     ...fake,
-    prepare: async (passphrase, sessionId, nowMs) => {
+    prepare: async (passphrase, sessionId, nowMs, note) => {
       ownerId = sessionId;
-      return fake.prepare(passphrase, sessionId, nowMs);
+      return fake.prepare(passphrase, sessionId, nowMs, note);
     },
     copyOf: (sessionId) => (sessionId === ownerId ? { file, bytes: 22 } : null),
   };

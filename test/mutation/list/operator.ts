@@ -114,6 +114,7 @@ export const operatorFiles: readonly MutatedFile[] = [
       ["if (this.#isBusy) return 'busy';", ''],
       ['copy?.sessionId !== sessionId || nowMs >= copy.untilMs', 'copy === null'],
       ['.includes(name)', '.includes(folder) || name !== ""'],
+      ['          this.#drop();\n          throw fault;', '          throw fault;'],
     ],
   },
   {
@@ -121,7 +122,7 @@ export const operatorFiles: readonly MutatedFile[] = [
     tests: ['test/http/console/operator-backups.test.ts'],
     changes: [
       ["if (!isFresh(signedIn, nowMs)) return new Refused('sign_in_afresh');", ''],
-      ['await core.store.noteDownload(actAt(core, nowMs));', ''],
+      ['=> core.store.noteDownload(actAt(core, nowMs));', '=> Promise.resolve();'],
     ],
   },
   {
