@@ -45,6 +45,7 @@ const ON_BOTH = new Set([
   'core/message/send-interval.test.ts',
   'core/model.test.ts',
   'core/slot-model.test.ts',
+  'e2e/console-appliance.test.ts',
   'e2e/console-links.test.ts',
   'e2e/console-newcomer.test.ts',
   'e2e/console-rooms.test.ts',

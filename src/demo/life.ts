@@ -1,22 +1,12 @@
 /**
  * What happens in a demonstration: phones come, go and are refused, fetch their subscriptions, get
- * messages and open them. All of it by the API and the calls of apps, from a fixed set of phones,
- * so that nothing grows without end.
+ * messages and open them. All of it by the API and the calls of apps.
  */
 
+import { modelOf, type Phone, phonesOf } from './phones.ts';
 import { HOST } from './place.ts';
-import { type DemoLink, type DemoProvider, DOMAIN_HASH } from './world.ts';
+import { type DemoProvider, DOMAIN_HASH } from './world.ts';
 
-const MODELS = [
-  ['android', 'Pixel 9'],
-  ['ios', 'iPhone 17'],
-  ['android', 'Galaxy S25'],
-  ['android', 'Redmi Note 15'],
-  ['ios', 'iPad Air'],
-  ['windows', 'ThinkPad X1'],
-  ['macos', 'MacBook Air'],
-] as const;
-const APPS = ['Happ/3.14', 'v2rayNG/1.10', 'Hiddify/2.5', 'INCY/1.8'] as const;
 const LOCALES = ['en', 'ru', 'fa', 'zh-CN'] as const;
 const MESSAGES = [
   [
@@ -33,17 +23,9 @@ const REGISTERED = 24;
 const SUBSCRIPTIONS = 40;
 const GENERAL_INTERVAL_MS = 6 * 60_000;
 
-interface Phone {
-  of: DemoProvider;
-  link: DemoLink;
-  hwid: string;
-  n: number;
-}
-
 type Body = Readonly<Record<string, unknown>>;
 
 const pick = <T>(all: readonly T[]): T => all[Math.floor(Math.random() * all.length)] as T;
-const modelOf = ({ n }: Phone) => MODELS[n % MODELS.length] ?? MODELS[0];
 
 export class Life {
   readonly #phones: Phone[];
@@ -55,20 +37,12 @@ export class Life {
     private readonly providers: readonly DemoProvider[],
     private readonly nowMs: () => number,
   ) {
-    this.#phones = providers.flatMap((of) =>
-      of.links.flatMap((link, at) =>
-        // On each seventh link one more than it admits.
-        Array.from({ length: link.limit + (at % 7 === 0 ? 1 : 0) }, (_, place) => ({
-          ...{ of, link, n: at + 3 * place },
-          hwid: `demo-${of.code.toLowerCase()}-${at}-${place}`,
-        })),
-      ),
-    );
+    this.#phones = phonesOf(providers);
   }
 
-  /** Lets most phones in, and a few apps ask for messages. */
+  /** Lets some phones in, and a few apps ask for messages. */
   async begin(): Promise<void> {
-    for (const phone of this.#phones.filter(({ n }) => n % 3 !== 1)) await this.#open(phone);
+    for (const phone of this.#phones.filter(({ n }) => n % 5 === 0)) await this.#open(phone);
     for (let n = 0; n < SUBSCRIPTIONS; n++) await this.#fetch(n);
     for (let n = 0; n < REGISTERED; n++) await this.#register(n);
     await this.#say();
@@ -87,10 +61,10 @@ export class Life {
   }
 
   #facts(phone: Phone): Record<string, string> {
-    const [os, model] = modelOf(phone);
+    const { app, model, os } = modelOf(phone.n);
     return {
       ...{ 'x-hwid': phone.hwid, 'x-device-os': os, 'x-device-model': model },
-      'user-agent': APPS[phone.n % APPS.length] ?? '',
+      'user-agent': app,
     };
   }
 
@@ -120,18 +94,19 @@ export class Life {
   async #fetch(n: number): Promise<void> {
     const count = n % 8 === 0 ? 3 : 2;
     const place = Math.floor(Math.random() * count);
+    const { app, model, os } = modelOf(n + place);
     const headers = {
-      ...{ host: HOST, 'x-hwid': `demo-subscription-${n}-${place}`, 'x-device-os': 'Android' },
-      'user-agent': APPS[n % APPS.length] ?? '',
+      ...{ host: HOST, 'x-hwid': `demo-subscription-${n}-${place}`, 'user-agent': app },
+      ...{ 'x-device-os': os, 'x-device-model': model },
     };
-    await this.#get(`/sub/demo${String(n).padStart(4, '0')}`, {}, headers);
+    await this.#get(`/sub/${String(n).padStart(4, '0')}-demonstration`, {}, headers);
   }
 
   async #register(n: number): Promise<void> {
     const phone = this.#phones[n * 7];
     if (phone === undefined) return;
     await this.#open(phone);
-    const [os, device_name] = modelOf(phone);
+    const { model: device_name, os } = modelOf(phone.n);
     const { device_token: token } = await this.#post('/device/register', {
       ...{ hwid: phone.hwid, os, device_name, app_version: '3.14' },
       ...{ locale: LOCALES[n % LOCALES.length], install_code: phone.link.code },

@@ -1,10 +1,13 @@
-/** What a demonstration begins with: two providers, and four hundred links. */
+/** What a demonstration begins with: two providers, four hundred links, and two weeks of life. */
 
+import { DAY_MS } from '../core/calendar.ts';
 import type { Core } from '../core/core.ts';
 import { addDomain } from '../core/domain.ts';
+import { admitDevice } from '../core/door.ts';
 import { makeLinks } from '../core/link-make.ts';
 import { isRefused } from '../core/outcome.ts';
 import { addProvider } from '../core/provider.ts';
+import { modelOf, phonesOf } from './phones.ts';
 import { HOST, PROVIDERS } from './place.ts';
 
 export interface DemoLink {
@@ -25,8 +28,27 @@ export const DOMAIN_HASH = new Bun.CryptoHasher('sha256').update(HOST).digest('h
 const LINKS_EACH = 200;
 const NOTES = ['Order', 'Family', 'Office', 'Trial', 'Annual', 'Gift', 'Friend'] as const;
 
-/** Makes the providers with their links. */
+/** Days before the demonstration on which phones came. */
+const DAYS = 14;
+
+/** Makes the providers with their links, and the phones that came in the last two weeks. */
 export async function makeWorld(core: Core, nowMs: number): Promise<DemoProvider[]> {
+  const providers = await makeProviders(core, nowMs - DAYS * DAY_MS);
+  const phones = phonesOf(providers).filter(({ n }) => n % 3 !== 1);
+  for (let day = DAYS - 1; day >= 0; day--) {
+    for (const { hwid, link, n } of phones.filter(
+      (_, at) => (at * 11 + Math.floor(at / 8)) % DAYS === day,
+    )) {
+      const { app, model, os } = modelOf(n);
+      const facts = { os, osVersion: '', deviceName: model, appVersion: '', userAgent: app };
+      const call = { installCode: link.code, domainHash: DOMAIN_HASH, hwid };
+      await admitDevice(core, call, facts, nowMs - day * DAY_MS);
+    }
+  }
+  return providers;
+}
+
+async function makeProviders(core: Core, nowMs: number): Promise<DemoProvider[]> {
   const made: DemoProvider[] = [];
   for (const { code, name } of PROVIDERS) {
     const terms = { plan: 'enterprise' as const, activeUntilMs: null, installCountMax: null };

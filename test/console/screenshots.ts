@@ -1,6 +1,6 @@
 /**
  * Leaves a picture of each page of the console in a folder: light, dark, right to left and on a
- * phone, of a world without real names.
+ * phone, of a world without real names; and those of README, of the demonstration.
  *
  *   make screenshots
  */
@@ -12,6 +12,7 @@ import { openTab, startConsoleSite } from '../support/console-page.ts';
 import { makeWorld } from '../support/console-world.ts';
 import { operatorEntry } from '../support/operator.ts';
 import { ROOT } from '../support/tree.ts';
+import { pictureDemo } from './picture-demo.ts';
 
 const FOLDER = join(ROOT, 'dist', 'screenshots');
 const WIDE = { width: 1280, height: 720 };
@@ -77,3 +78,4 @@ for (const who of ['provider', 'operator'] as const) {
   }
 }
 await site.close();
+if (only.length === 0 || only.includes('readme')) await pictureDemo(FOLDER);
