@@ -3,9 +3,9 @@
  * messages and open them. All of it by the API and the calls of apps.
  */
 
-import { modelOf, type Phone, phonesOf } from './phones.ts';
+import { type DemoProvider, modelOf, type Phone, phonesOf } from './phones.ts';
 import { HOST } from './place.ts';
-import { type DemoProvider, DOMAIN_HASH } from './world.ts';
+import { DOMAIN_HASH } from './world.ts';
 
 const LOCALES = ['en', 'ru', 'fa', 'zh-CN'] as const;
 const MESSAGES = [

@@ -1,6 +1,16 @@
-/** The phones of a demonstration: a fixed set, so that nothing grows without end. */
+/** The links and phones of a demonstration: a fixed set, so that nothing grows without end. */
 
-import type { DemoLink, DemoProvider } from './world.ts';
+export interface DemoLink {
+  id: number;
+  code: string;
+  limit: number;
+}
+
+export interface DemoProvider {
+  code: string;
+  authKey: string;
+  links: DemoLink[];
+}
 
 const MODELS = [
   ['android', 'Pixel 9'],

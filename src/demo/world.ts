@@ -7,20 +7,8 @@ import { admitDevice } from '../core/door.ts';
 import { makeLinks } from '../core/link-make.ts';
 import { isRefused } from '../core/outcome.ts';
 import { addProvider } from '../core/provider.ts';
-import { modelOf, phonesOf } from './phones.ts';
+import { type DemoProvider, modelOf, phonesOf } from './phones.ts';
 import { HOST, PROVIDERS } from './place.ts';
-
-export interface DemoLink {
-  id: number;
-  code: string;
-  limit: number;
-}
-
-export interface DemoProvider {
-  code: string;
-  authKey: string;
-  links: DemoLink[];
-}
 
 /** The hash of the one domain that both providers bind. */
 export const DOMAIN_HASH = new Bun.CryptoHasher('sha256').update(HOST).digest('hex');
