@@ -10,6 +10,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { freePort } from '../test/support/free-port.ts';
 import { type Memory, startServer, stopAll } from './process.ts';
 import { Findings, Load } from './soak-load.ts';
 
@@ -48,14 +49,6 @@ function addProviders(): { code: string; key: string }[] {
     if (made.exitCode !== 0) throw new Error(made.stderr.toString());
     return { code, key };
   });
-}
-
-/** A port that is free now. */
-function freePort(): number {
-  const server = Bun.serve({ port: 0, fetch: () => new Response() });
-  const { port = 0 } = server;
-  void server.stop(true);
-  return port;
 }
 
 function sample(pid: number, { rssKib, anonymousKib }: Memory, atS: number): Sample {

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SQL } from 'bun';
-import { freePorts } from '../test/ha/daemon.ts';
+import { freePort } from '../test/support/free-port.ts';
 import { until } from '../test/support/until.ts';
 import { fsyncUs } from './environment.ts';
 import { startPostgres } from './peers/postgres.ts';
@@ -99,7 +99,7 @@ async function start(executable: string, name: string): Promise<Bench> {
   if (store === 'postgres') {
     const place = join(folder, `${name}-postgres`);
     mkdirSync(place);
-    const [port = 0] = freePorts(1);
+    const port = freePort();
     await startPostgres(place, {}, port);
     url = `postgres://bench@127.0.0.1:${port}/postgres`;
     env['GATEPOST_DATABASE_URL'] = url;

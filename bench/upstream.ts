@@ -12,6 +12,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { freePort } from '../test/support/free-port.ts';
 import { LOAD_CORE, median, onServerCore } from './load.ts';
 import { onCore, type Server, serverOf, spawnKept, startServer, stopAll } from './process.ts';
 
@@ -72,15 +73,6 @@ async function startNginx(name: string, port: number, http: string, core: number
     if (performance.now() > giveUpMs) throw new Error(`nginx (${name}) did not start`);
     await Bun.sleep(20);
   }
-}
-
-/** A port that was free a moment ago. */
-function freePort(): number {
-  const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
-  const { port } = probe;
-  void probe.stop(true);
-  if (port === undefined) throw new Error('no port is free');
-  return port;
 }
 
 async function startGatepost(upstream: string): Promise<Server> {

@@ -6,6 +6,7 @@
 import { Database } from 'bun:sqlite';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '../../test/support/free-port.ts';
 import { onServerCore } from '../load.ts';
 import { type Server, serverOf, spawnKept, startServer } from '../process.ts';
 import { connectPacket, packetsOf, publishPacket, subscribePacket } from './mqtt.ts';
@@ -111,7 +112,7 @@ function forgetInterval(folder: string): void {
 }
 
 async function startNchan(folder: string, streams: number): Promise<StreamServer> {
-  const port = await freePort();
+  const port = freePort();
   const file = join(folder, 'nginx.conf');
   await Bun.write(file, nginxConf(folder, port, streams));
   for (const name of ['body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']) mkdirSync(join(folder, name));
@@ -156,7 +157,7 @@ http {
 `;
 
 async function startMosquitto(folder: string, streams: number): Promise<StreamServer> {
-  const port = await freePort();
+  const port = freePort();
   const file = join(folder, 'mosquitto.conf');
   // Root gives itself up otherwise, for a user who does not reach the folder.
   const lines = [
@@ -254,12 +255,4 @@ async function startDaemon(command: string[], url: string, streams: number): Pro
       await Bun.sleep(20);
     }
   }
-}
-
-/** Finds a free port, for servers that cannot choose one themselves and tell it. */
-async function freePort(): Promise<number> {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
 }

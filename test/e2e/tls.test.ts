@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { type AcmeServer, startAcmeServer } from '../support/acme-server.ts';
 import { selfSigned, writeSecret } from '../support/certificate.ts';
+import { freePort } from '../support/free-port.ts';
 import { run, type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
@@ -60,7 +61,7 @@ test('it serves the operator\u2019s certificate, and the next one without a rest
 });
 
 test('it asks an authority for its certificate, keeps it, and renews it', async () => {
-  const httpPort = await freePort();
+  const httpPort = freePort();
   // Issued a minute ago for 90 seconds: good to start with, and due for renewal.
   authority = await startAcmeServer({ httpPort: () => httpPort, days: 90 / 86_400 });
   const env = {
@@ -80,7 +81,7 @@ test('it asks an authority for its certificate, keeps it, and renews it', async 
 });
 
 test('an IP address has a certificate too, and the doctor says when it ends', async () => {
-  const httpPort = await freePort();
+  const httpPort = freePort();
   authority = await startAcmeServer({ httpPort: () => httpPort, profiles: { shortlived: 6 } });
   const env = {
     GATEPOST_ACME_DOMAINS: '127.0.0.1',
@@ -109,14 +110,6 @@ test('an IP address has a certificate too, and the doctor says when it ends', as
   expect(await doctor()).toContain('the authority has a rest');
   await later.stop();
 });
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
-  const port = server.port ?? 0;
-  await server.stop(true);
-  return port;
-}
 
 function modesIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true })

@@ -1,7 +1,8 @@
 /** The first hour, and the pages for afterwards, do what they show, with the package installed. */
 
 import { afterAll, expect } from 'bun:test';
-import { freePort, install } from '../support/installed.ts';
+import { freePort } from '../support/free-port.ts';
+import { install } from '../support/installed.ts';
 import { testWith } from '../support/needs.ts';
 import { IS_LONG } from '../support/scale.ts';
 import { runPages } from '../support/transcript.ts';

@@ -3,7 +3,8 @@
 import { afterEach, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort, type Installed, install } from '../support/installed.ts';
+import { freePort } from '../support/free-port.ts';
+import { type Installed, install } from '../support/installed.ts';
 import { testWith } from '../support/needs.ts';
 import { type PanelKind, type RealPanel, startRealPanel } from '../support/real-panels.ts';
 import { difference, runPages, stepsOf } from '../support/transcript.ts';

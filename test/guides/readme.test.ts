@@ -1,7 +1,8 @@
 /** README does what it shows, from a fresh clone. */
 
 import { expect, test } from 'bun:test';
-import { clone, freePort } from '../support/installed.ts';
+import { freePort } from '../support/free-port.ts';
+import { clone } from '../support/installed.ts';
 import { testWith } from '../support/needs.ts';
 import { runPages, stepsOf } from '../support/transcript.ts';
 import { readText } from '../support/tree.ts';

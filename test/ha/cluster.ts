@@ -7,6 +7,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePorts } from '../support/free-port.ts';
 import { ROOT } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import {
@@ -14,7 +15,6 @@ import {
   asPostgres,
   type Daemon,
   daemonFolder,
-  freePorts,
   signalTo,
   startDaemon,
   treeOf,

@@ -132,13 +132,3 @@ export function signalTo(pid: number, signal: NodeJS.Signals): void {
 export function adopt(pid: number): void {
   running.add(pid);
 }
-
-/** Ports that nobody listens at, all different. */
-export function freePorts(count: number): number[] {
-  const probes = Array.from({ length: count }, () =>
-    Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } }),
-  );
-  const ports = probes.map(({ port }) => port);
-  for (const probe of probes) probe.stop(true);
-  return ports;
-}

@@ -3,11 +3,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
+import { freePorts } from '../support/free-port.ts';
 import { run, type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
 import { nginxAround } from '../support/proxies.ts';
 import { until } from '../support/until.ts';
 import { documented } from './cluster.ts';
-import { daemonFolder, freePorts, startDaemon } from './daemon.ts';
+import { daemonFolder, startDaemon } from './daemon.ts';
 
 /** All callers have one address, and never rest. */
 const UNLIMITED = {

@@ -9,14 +9,6 @@ import { selfSigned } from './certificate.ts';
 import { binary, ROOT, temporaryFolder } from './process.ts';
 import { readText } from './tree.ts';
 
-/** A port that is free now. */
-export function freePort(): number {
-  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
-  const { port = 0 } = server;
-  server.stop(true);
-  return port;
-}
-
 function put(path: string, text: string, mode = 0o644): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text, { mode });

@@ -11,6 +11,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, symlinkSync } from 'node
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SQL } from 'bun';
+import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
 /** The oldest that the store works on. */
@@ -199,18 +200,5 @@ async function isAnswering(server: Postgres): Promise<boolean> {
     return false;
   } finally {
     await db.close();
-  }
-}
-
-/** Below those that the system gives to whoever asks for any. */
-function freePort(): number {
-  for (;;) {
-    const port = 16_000 + Math.floor(Math.random() * 16_000);
-    try {
-      Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } }).stop(true);
-      return port;
-    } catch {
-      // Somebody has it.
-    }
   }
 }

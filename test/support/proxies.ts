@@ -6,6 +6,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { selfSigned } from './certificate.ts';
+import { freePort } from './free-port.ts';
 import { ROOT, temporaryFolder } from './process.ts';
 import { until } from './until.ts';
 
@@ -231,13 +232,6 @@ async function documented(
     text = text.replaceAll(before, after);
   }
   return text;
-}
-
-/** A port that nobody listens at. */
-function freePort(): number {
-  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
-  probe.stop(true);
-  return probe.port;
 }
 
 async function start(argv: string[], folder: string, url: string): Promise<FrontProxy> {
