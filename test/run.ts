@@ -77,7 +77,6 @@ const FOLDERS_ON_BOTH = ['http/coverage/', 'store/contract/'];
  */
 const WAITING = new Set([
   'cli/simulate.test.ts',
-  'client/device-client.test.ts',
   'e2e/monitor.test.ts',
   'e2e/outgoing-idle.test.ts',
   'e2e/outgoing-secrets.test.ts',
@@ -85,6 +84,7 @@ const WAITING = new Set([
   'e2e/secrets.test.ts',
   'e2e/stop.test.ts',
   'http/slow.test.ts',
+  'kits/typescript.test.ts',
   'outgoing/alone.test.ts',
   'outgoing/answer.test.ts',
   'outgoing/http2.test.ts',

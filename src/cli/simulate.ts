@@ -1,7 +1,7 @@
-/** `gatepost device simulate`: runs devices by the reference client. */
+/** `gatepost device simulate`: runs devices by the kit for TypeScript. */
 
 import type { Command } from 'commander';
-import { DeviceClient } from '../client/device-client.ts';
+import { Device } from '../../sdk/typescript/src/index.ts';
 import { UsageError } from '../operator-error.ts';
 import { type Leave, Places } from '../queue.ts';
 import type { CliContext, CommonOptions } from './context.ts';
@@ -41,9 +41,8 @@ interface Figures {
   lastRefusal: string;
 }
 
-function registrationOf(options: SimulateOptions, hwid: string) {
+function registrationOf(options: SimulateOptions) {
   return {
-    hwid,
     os: options.os,
     device_name: 'simulated',
     ...(options.provider && { provider_code: options.provider }),
@@ -52,16 +51,8 @@ function registrationOf(options: SimulateOptions, hwid: string) {
   };
 }
 
-/** Keeps a token in memory: each simulation registers its HWIDs again. */
-function memoryTokens() {
-  let token: string | null = null;
-  return {
-    load: async () => token,
-    save: async (given: string | null) => {
-      token = given;
-    },
-  };
-}
+/** Keeps nothing on the disk: each simulation registers its HWIDs again. */
+const FORGETFUL = { read: () => null, write: () => {} };
 
 function refuseConflicts({ link, provider, domainHash }: SimulateOptions): void {
   const owner = link ?? provider;
@@ -79,11 +70,9 @@ async function simulate(context: CliContext, options: SimulateOptions): Promise<
   const clients = Array.from({ length: options.count }, (_, n) => {
     const hwid = `${options.prefix}-${n + 1}`;
     let isOpen = false;
-    return new DeviceClient({
-      url: options.url,
-      registration: registrationOf(options, hwid),
-      tokens: memoryTokens(),
-      onMessage(message) {
+    return new Device({
+      ...{ url: options.url, hwid, registration: registrationOf(options), store: FORGETFUL },
+      onMessage({ message }) {
         figures.messages += 1;
         if (options.count <= PRINT_EACH_MAX) {
           output(
@@ -91,13 +80,13 @@ async function simulate(context: CliContext, options: SimulateOptions): Promise<
             `${hwid} got ${message.id}: ${JSON.stringify(message.payload)}`,
           );
         }
-        return message.notification_type === 20 ? 'executed' : 'received';
+        return undefined;
       },
       onState(state, detail) {
         leaves[n]?.();
         if (state === 'open') figures.open += 1;
         if (state === 'closed' && isOpen) figures.open -= 1;
-        if (state === 'refused') {
+        if (state === 'refused' || state === 'replaced' || (state === 'closed' && !isOpen)) {
           figures.refused += 1;
           figures.lastRefusal = detail;
         }
@@ -130,7 +119,7 @@ async function simulate(context: CliContext, options: SimulateOptions): Promise<
   }
   await ended;
   clearInterval(ticker);
-  for (const client of clients) client.stop();
+  for (const client of clients) client.close();
   await Promise.all(runs);
   report();
 }

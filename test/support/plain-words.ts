@@ -17,6 +17,7 @@ export const CLEAN: readonly string[] = [
   'bench/',
   'docs/',
   'packaging/',
+  'sdk/',
   'src/',
   'test/backup/',
   'test/cli/',

@@ -244,13 +244,13 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/client/device-client.ts',
-    tests: ['test/client/device-client.test.ts'],
+    file: 'sdk/typescript/src/device.ts',
+    tests: ['test/kits/typescript.test.ts'],
     changes: [
       [`if (code === CLOSE_REPLACED) this.#end('replaced');`, ''],
-      [`if (this.#hasRenewed) this.#refused('another device registers this HWID');`, ''],
-      ['if (before !== undefined) return { state: before };', ''],
-      ['handling = handling\n          .then(', 'handling = Promise.resolve()\n          .then('],
+      [`this.#end('refused', 'another device registers this HWID');`, ''],
+      ['if (before !== null) return await', 'if (false) return await'],
+      ['await this.#keeper.step(() => this.#handle(message))', 'void this.#handle(message)'],
       ['if (answer?.msg === TOKEN_ERROR) await', 'if (false) await'],
     ],
   },

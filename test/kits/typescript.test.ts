@@ -1,17 +1,20 @@
-/** The reference client against the appliance, and against a server that does as it is told. */
+/** The kit for TypeScript against the appliance, and against a server that does as it is told. */
 
 import { afterEach, describe, expect, test } from 'bun:test';
 import {
   type AckState,
-  DeviceClient,
-  type DeviceMessage,
+  Device,
   type DeviceOptions,
   type Ending,
-} from '../../src/client/device-client.ts';
+  type Message,
+} from '../../sdk/typescript/src/index.ts';
 import { call, startTestApp } from '../support/app.ts';
 import { byLink, notify, order, register } from '../support/messaging.ts';
 import { addLink, HASH, seedShop } from '../support/shop.ts';
 import { until } from '../support/until.ts';
+
+/** A state that knows nothing yet but its HWID. */
+const EMPTY = { version: 1, hwid: 'phone', token: null, seen: [], acks: [] };
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -19,11 +22,13 @@ afterEach(async () => {
 });
 
 interface Running {
-  client: DeviceClient;
-  messages: DeviceMessage[];
+  client: Device;
+  messages: Message[];
   states: string[];
   /** The token that is kept. */
   token(): string | null;
+  /** Acknowledgements that the server has not confirmed. */
+  owes(): number;
   ended: Promise<Ending>;
 }
 
@@ -32,19 +37,21 @@ function start(
   more: Partial<DeviceOptions> = {},
   kept: string | null = null,
 ): Running {
-  const messages: DeviceMessage[] = [];
+  const messages: Message[] = [];
   const states: string[] = [];
-  let token = kept;
-  const client = new DeviceClient({
+  let text = kept === null ? null : JSON.stringify({ ...EMPTY, token: kept });
+  const client = new Device({
     url,
-    registration: { hwid: 'phone', os: 'android' },
-    tokens: {
-      load: async () => token,
-      save: async (given) => {
-        token = given;
+    hwid: 'phone',
+    registration: { os: 'android' },
+    store: {
+      read: () => text,
+      write: (given) => {
+        text = given;
       },
     },
-    onMessage: (message) => {
+    pace: 0.02,
+    onMessage: ({ message }) => {
       messages.push(message);
       return 'received';
     },
@@ -53,11 +60,15 @@ function start(
   });
   const ended = client.run();
   closers.push(() => {
-    client.stop();
+    client.close();
     return ended;
   });
-  return { client, messages, states, token: () => token, ended };
+  const token = () => (text === null ? null : JSON.parse(text).token);
+  const owes = () => (text === null ? 0 : JSON.parse(text).acks.length);
+  return { client, messages, states, token, owes, ended };
 }
+
+const LINK_OF = { install_code: 'LinkCode0001', domain_hash: HASH };
 
 describe('with the appliance', () => {
   async function appliance() {
@@ -65,15 +76,15 @@ describe('with the appliance', () => {
     closers.push(app.close);
     const shop = await seedShop(app);
     await addLink(app, shop, 'LinkCode0001');
-    return { app, shop, registration: { os: 'android', ...byLink('phone', 'LinkCode0001') } };
+    return { app, shop, registration: { os: 'android', ...LINK_OF } };
   }
 
   test('it registers, gets messages and acknowledges', async () => {
     const { app, shop, registration } = await appliance();
     const device = start(app.url, {
       registration,
-      onMessage: ({ notification_type }) => {
-        if (notification_type === 20) return 'executed';
+      onMessage: ({ action }) => {
+        if (action !== '') return undefined;
         throw new Error('no screen');
       },
     });
@@ -92,8 +103,8 @@ describe('with the appliance', () => {
     const device = start(app.url, { registration });
     await until('it is open', () => app.server.streamCount() === 1);
     const kept = device.token();
-    device.client.stop();
-    expect(await device.ended).toBe('stopped');
+    device.client.close();
+    expect(await device.ended).toBe('closed');
     const again = start(app.url, { registration }, kept);
     await until('it is open again', () => again.states.includes('open'));
     expect(again.token()).toBe(kept);
@@ -104,10 +115,10 @@ describe('with the appliance', () => {
     const device = start(app.url, { registration });
     await until('it is open', () => device.states.includes('open'));
     const first = device.token();
-    await register(app, registration);
+    await register(app, byLink('phone', 'LinkCode0001'));
     await until('it has a new token', () => device.token() !== null && device.token() !== first);
     await until('it is open again', () => app.server.streamCount() === 1);
-    const theirs = await register(app, registration);
+    const theirs = await register(app, byLink('phone', 'LinkCode0001'));
     expect(await device.ended).toBe('refused');
     expect(device.states.at(-1)).toBe('refused: another device registers this HWID');
     // The other one is left in peace.
@@ -124,7 +135,7 @@ describe('with the appliance', () => {
 
   test('it ends when it is refused, with the reason', async () => {
     const { app } = await appliance();
-    const registration = { hwid: 'phone', install_code: 'LinkCode0009', domain_hash: HASH };
+    const registration = { install_code: 'LinkCode0009', domain_hash: HASH };
     const device = start(app.url, { registration });
     expect(await device.ended).toBe('refused');
     expect(device.states).toEqual(['refused: Install not found']);
@@ -162,14 +173,21 @@ function puppet(
     },
     websocket: {
       open: (socket) => void sockets.push(socket),
-      message: (_, frame) => void acked.push(...JSON.parse(String(frame)).items),
+      message(socket, frame) {
+        acked.push(...JSON.parse(String(frame)).items);
+        socket.send('{"rc":1,"msg":"Ok"}');
+      },
     },
   });
   closers.push(() => server.stop(true));
   const say = (...ids: number[]) =>
-    sockets
-      .at(-1)
-      ?.send(JSON.stringify({ rc: 1, msg: 'Ok', data: ids.map((id) => ({ id, payload: {} })) }));
+    sockets.at(-1)?.send(
+      JSON.stringify({
+        rc: 1,
+        msg: 'Ok',
+        data: ids.map((id) => ({ id, notification_type: 10, payload: {} })),
+      }),
+    );
   const url = `http://127.0.0.1:${server.port}`;
   return { url, sockets, tokens, acked, say, registrations: () => registrations };
 }
@@ -180,8 +198,11 @@ describe('with a server that does as it is told', () => {
     const device = start(server.url);
     await until('it is open', () => server.sockets.length === 1);
     server.say(1, 2);
+    await until('both are acknowledged', () => server.acked.length === 2);
+    await until('it knows', () => device.owes() === 0);
     server.say(2, 3);
     await until('all are acknowledged', () => server.acked.length === 4);
+    await until('it knows', () => device.owes() === 0);
     server.sockets[0]?.close(1012);
     await until('it came back', () => server.sockets.length === 2);
     server.say(3, 4);
@@ -197,7 +218,7 @@ describe('with a server that does as it is told', () => {
     const waiting: (() => void)[] = [];
     const begun: number[] = [];
     start(server.url, {
-      onMessage: ({ id }) =>
+      onMessage: ({ message: { id } }) =>
         new Promise<AckState>((resolve) => {
           begun.push(id);
           waiting.push(() => resolve('opened'));
@@ -226,7 +247,7 @@ describe('with a server that does as it is told', () => {
     const device = start(server.url);
     await until('it is open', () => server.sockets.length === 1);
     expect(device.token()).toBe('t2');
-    expect(device.states[0]).toBe('refused: Too many requests');
+    expect(device.states[0]).toBe('closed: Too many requests');
   });
 
   test('what is no answer ends the stream, not the device', async () => {
@@ -242,7 +263,7 @@ describe('with a server that does as it is told', () => {
   test('it can be stopped while nobody answers', async () => {
     const device = start('http://127.0.0.1:1');
     await until('it noticed', () => device.states.length > 0);
-    device.client.stop();
-    expect(await device.ended).toBe('stopped');
+    device.client.close();
+    expect(await device.ended).toBe('closed');
   });
 });

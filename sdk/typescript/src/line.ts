@@ -1,0 +1,202 @@
+/** The calls of a device over HTTP, and its stream. Nothing here knows what a message means. */
+
+import type { Message } from './message.ts';
+import type { Ack } from './state.ts';
+
+/** The answer of a call; null: none came, or no whole one (a proxy's page, half a text). */
+export interface Answer {
+  rc: number;
+  msg: string;
+  device_token?: string;
+  data?: Message[];
+}
+
+/** How a stream ended. */
+export interface Closed {
+  code: number;
+  reason: string;
+  wasOpen: boolean;
+  /** True if it lasted so long that the pauses begin anew. */
+  wasSteady: boolean;
+}
+
+export interface Times {
+  requestMs: number;
+  steadyMs: number;
+  /** The longest silence of the server. */
+  silenceMs: number;
+}
+
+/** Pauses, and limits of time, ms: `pace` multiplies them. */
+export const timesOf = (pace: number, ping: number | undefined) => ({
+  pauseFirstMs: 500 * pace,
+  pauseLastMs: 60_000 * pace,
+  requestMs: 30_000 * pace,
+  /** A poll is answered after this at the latest. */
+  pollMs: 60_000,
+  steadyMs: 10_000 * pace,
+  silenceMs: (ping === undefined ? 30_000 : (2 * ping + 10) * 1_000) * pace,
+  /** Two tokens that die within this are two devices with one HWID. */
+  renewalMs: 3_600_000 * pace,
+});
+
+export class Line {
+  readonly #url: string;
+  readonly #stop: AbortSignal;
+  #socket: WebSocket | null = null;
+  /** Frames of acknowledgements that the server has not answered, the oldest first. */
+  readonly #unanswered: { acks: readonly Ack[]; timer: ReturnType<typeof setTimeout> }[] = [];
+
+  constructor(
+    url: string,
+    private readonly times: Times,
+    stop: AbortSignal,
+  ) {
+    this.#url = url.replace(/\/+$/, '');
+    this.#stop = stop;
+    stop.addEventListener('abort', () => this.cut());
+  }
+
+  /** Asks the server; null: nothing to be relied on came back. */
+  async ask(
+    path: string,
+    token: string | null,
+    body: object | null,
+    extraMs = 0,
+  ): Promise<Answer | null> {
+    const headers = {
+      ...(token !== null && { authorization: `Bearer ${token}` }),
+      ...(body !== null && { 'content-type': 'application/json' }),
+    };
+    const late = AbortSignal.timeout(this.times.requestMs + extraMs);
+    const signal = AbortSignal.any([this.#stop, late]);
+    const request = body === null ? {} : { method: 'POST', body: JSON.stringify(body) };
+    try {
+      const response = await fetch(this.#url + path, { ...request, headers, signal });
+      return answerIn(await response.text());
+    } catch {
+      return null;
+    }
+  }
+
+  get isOpen(): boolean {
+    return this.#socket?.readyState === WebSocket.OPEN;
+  }
+
+  /** Ends the stream at once, without a word. */
+  cut(): void {
+    const socket = this.#socket;
+    if (socket === null) return;
+    // Bun and Node can end without waiting for the other side; a browser cannot.
+    if ('terminate' in socket) socket.terminate();
+    else (socket as WebSocket).close();
+  }
+
+  /** Tells whether the answer to an acknowledgement is still to come. */
+  isUnderWay(ack: Ack): boolean {
+    const isIt = (one: Ack) => one.id === ack.id && one.state === ack.state;
+    return this.#unanswered.some(({ acks }) => acks.some(isIt));
+  }
+
+  /** Sends acknowledgements on the stream. One without an answer ends it: they are sent again. */
+  acknowledge(acks: readonly Ack[]): void {
+    this.#socket?.send(JSON.stringify({ items: acks }));
+    const timer = setTimeout(() => this.cut(), this.times.requestMs);
+    this.#unanswered.push({ acks, timer });
+  }
+
+  /**
+   * Holds a stream until it ends. `onMessages` gets messages, `onConfirmed` acknowledgements that
+   * the server kept, `onMalformed` those that it will never keep.
+   */
+  hold(
+    token: string,
+    ping: number | undefined,
+    on: {
+      open(): void;
+      messages(messages: readonly Message[]): void;
+      confirmed(acks: readonly Ack[]): void;
+      malformed(acks: readonly Ack[]): void;
+    },
+  ): Promise<Closed> {
+    const path = `/device/stream${ping === undefined ? '' : `?ping=${ping}`}`;
+    const socket = connect(this.#url.replace(/^http/, 'ws') + path, token);
+    this.#socket = socket;
+    let openedAtMs = Number.POSITIVE_INFINITY;
+    let silence: ReturnType<typeof setTimeout> | undefined;
+    const heard = () => {
+      clearTimeout(silence);
+      silence = TELLS_PINGS
+        ? setTimeout(() => this.cut(), this.times.silenceMs)
+        : setTimeout(() => void this.#askAlive(token, heard), 10 * this.times.silenceMs);
+    };
+    heard();
+    socket.addEventListener('ping' as 'message', heard);
+    return new Promise((resolve) => {
+      socket.onopen = () => {
+        openedAtMs = performance.now();
+        on.open();
+      };
+      socket.onmessage = ({ data }) => {
+        heard();
+        const answer = answerIn(String(data));
+        if (answer === null) return this.cut();
+        if (answer.data !== undefined) return on.messages(answer.data);
+        const sent = this.#unanswered.shift();
+        if (sent === undefined) return;
+        clearTimeout(sent.timer);
+        if (answer.rc === 1) on.confirmed(sent.acks);
+        else on.malformed(sent.acks);
+      };
+      socket.onerror = () => {};
+      socket.onclose = ({ code, reason }) => {
+        clearTimeout(silence);
+        for (const { timer } of this.#unanswered.splice(0)) clearTimeout(timer);
+        const wasOpen = Number.isFinite(openedAtMs);
+        const wasSteady = performance.now() - openedAtMs >= this.times.steadyMs;
+        resolve({ code, reason, wasOpen, wasSteady });
+      };
+    });
+  }
+
+  async #askAlive(token: string, isAlive: () => void): Promise<void> {
+    const answer = await this.ask('/device/inbox', token, null);
+    if (answer?.rc === 1) isAlive();
+    else this.cut();
+  }
+}
+
+/** Node and browsers answer pings without a word: there a silent stream is asked about. */
+const TELLS_PINGS = 'Bun' in globalThis;
+
+/** Resolves after a time, or at once when the signal ends the device. */
+export function pause(ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      stop.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    stop.addEventListener('abort', end);
+    if (stop.aborted) end();
+  });
+}
+
+/** A browser has no headers on a WebSocket: there the token stands in a subprotocol. */
+function connect(url: string, token: string): WebSocket {
+  if ('Bun' in globalThis) {
+    const WithHeaders = WebSocket as unknown as new (url: string, options: object) => WebSocket;
+    return new WithHeaders(url, { headers: { authorization: `Bearer ${token}` } });
+  }
+  return new WebSocket(url, ['gatepost', `bearer.${token}`]);
+}
+
+function answerIn(text: string): Answer | null {
+  try {
+    const answer = JSON.parse(text);
+    return typeof answer?.rc === 'number' && typeof answer.msg === 'string' ? answer : null;
+  } catch {
+    return null;
+  }
+}
