@@ -6,7 +6,7 @@ import { BackupDesk } from './backup/desk.ts';
 import { addScheduledBackup, backupByChild, clearUp, newestScheduled } from './backup/shelf.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Change, changeBetween, type LoadedConfig, withLiveSettings } from './config/load.ts';
-import { ProviderIds } from './config/provider-ids.ts';
+import { SecretFiles } from './config/secret-files.ts';
 import type { Config } from './config/settings/index.ts';
 import { consoleFiles } from './console-files.ts';
 import type { Core } from './core/core.ts';
@@ -217,19 +217,17 @@ async function startParts(beginning: Beginning): Promise<App> {
   core.signals.onWork(worker.wake);
   const eventSenders = makeEventSenders(settings, outgoing);
   gateways.prepare(settings, log)();
-  const providerIds = new ProviderIds();
-  providerIds.prepare(settings)();
+  const secrets = new SecretFiles();
+  secrets.prepare(settings)();
   const outbox = gateways.worker(core, eventSenders, log, tallies);
   parts.push({ name: 'outbox', stop: () => outbox.stop() });
   const listenOptions = { host: settings.host, port: settings.port, tls: tls?.first ?? null };
   const known = { loaded: () => current, startedAtMs, readiness, certificateExpiresAtMs };
   const upstreams = await startUpstreams(beginning, clock, known);
-  const providerIdOf = providerIds.of;
   const appliance = startAppliance(beginning, { ...known, upstreams }, backups);
   const server = await startServer({
-    ...{ core, clock, log, settings, eventSenders, providerIdOf, consoleFiles: consoleFiles() },
-    appliance,
-    ...listenOptions,
+    ...{ core, clock, log, settings, eventSenders, consoleFiles: consoleFiles() },
+    ...{ appliance, secretOf: secrets.of, ...listenOptions },
   });
   // Before all others: its requests create work for them.
   parts.unshift({ name: 'server', stop: () => server.stop(LAST_CALL_MS) });
@@ -255,10 +253,10 @@ async function startParts(beginning: Beginning): Promise<App> {
       const change = changeBetween(current, next);
       const live = withLiveSettings(settings, next.config);
       const replaceGateways = gateways.prepare(live, log);
-      const replaceProviderIds = providerIds.prepare(live);
+      const replaceSecrets = secrets.prepare(live);
       Object.assign(settings, live);
       const renewed = replaceGateways();
-      replaceProviderIds();
+      replaceSecrets();
       if (renewed.length > 0) log.info('gateways_renewed', { gateways: renewed.join(', ') });
       void outbox.resume();
       backups.reschedule();

@@ -51,6 +51,27 @@ export function databaseConflicts(config: Config): string[] {
   ];
 }
 
+/** Returns a sentence for each key of a panel without what it needs, or with what it does not. */
+export function gateConflicts({ gateKey, gateKeySecretFile, gateUpstreams }: Config): string[] {
+  const isIdle = (key: string, file: string) => key === 'plain' && file !== '';
+  return [
+    ...when(
+      gateKey !== 'plain' && gateKeySecretFile === '',
+      `gate.key = "${gateKey}" needs gate.key_secret_file: behind /gate no panel proves a token`,
+    ),
+    ...when(
+      isIdle(gateKey, gateKeySecretFile),
+      'gate.key_secret_file is for tokens of a panel: set gate.key, or remove it',
+    ),
+    ...gateUpstreams.flatMap(({ host, key, keySecretFile }) =>
+      when(
+        isIdle(key, keySecretFile),
+        `gate.upstream: key_secret_file of ${host} is for tokens of a panel: set key, or remove it`,
+      ),
+    ),
+  ];
+}
+
 function when(condition: boolean, sentence: string): string[] {
   return condition ? [sentence] : [];
 }

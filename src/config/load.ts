@@ -7,7 +7,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
-import { databaseConflicts } from './conflicts.ts';
+import { databaseConflicts, gateConflicts } from './conflicts.ts';
 import { type FileValue, readConfigFile } from './file.ts';
 import { type Config, SETTINGS, type SettingName, settingRows } from './settings/index.ts';
 import { TableMistakes } from './tables.ts';
@@ -86,7 +86,9 @@ export function loadConfig(flags: Flags, environment: Environment): LoadedConfig
     }
   }
   problems.push(...openSecrets(file, sources));
-  if (problems.length === 0) problems.push(...databaseConflicts(config as Config));
+  if (problems.length === 0) {
+    problems.push(...databaseConflicts(config as Config), ...gateConflicts(config as Config));
+  }
   if (problems.length > 0) {
     const isUsage = problems.every((problem) => problem.startsWith('--'));
     const sentence = listed(problems);

@@ -10,13 +10,13 @@ export type Upstream = Config['gateUpstreams'][number];
 const { gateUpstreams: SETTING } = gateSettings;
 /** A secret in a file is read at the start: only the configuration names files. */
 const KEYS = Object.values(GATE_TABLES.upstreamKeys).map(({ key }) => key);
-const OF_FILE = GATE_TABLES.upstreamKeys.providerIdFile.key;
+const { keySecretFile, providerIdFile } = GATE_TABLES.upstreamKeys;
+const OF_FILE = [keySecretFile.key, providerIdFile.key];
 
 /** Reads an upstream from its keys, by the rules of the configuration. Throws RangeError. */
 export function readUpstream(keys: UpstreamKeys): Upstream {
-  if (Object.hasOwn(keys, OF_FILE)) {
-    throw new RangeError(`${OF_FILE}: the configuration alone names files`);
-  }
+  const named = OF_FILE.find((key) => Object.hasOwn(keys, key));
+  if (named !== undefined) throw new RangeError(`${named}: the configuration alone names files`);
   try {
     return SETTING.read(JSON.stringify([keys]))[0] as Upstream;
   } catch (error) {

@@ -82,22 +82,36 @@ export const SUBSCRIPTION_KEY_LENGTH_MAX = 256;
 /** Normalises a key, of which client and panel may use different forms. */
 const inOneForm = (written: string) => written.normalize('NFKC');
 
-const SUBSCRIPTION_KEY_TEXT = text(
-  // Excludes dot segments of paths and invisible characters, which some servers drop.
-  /^(?!\.{1,2}$)(?:(?!\p{DI})[\p{L}\p{M}\p{N}._~=@:+-]){1,256}$/u,
-  `1 to ${SUBSCRIPTION_KEY_LENGTH_MAX} letters and digits of any script, . _ ~ = @ : + and -`,
-  inOneForm,
-);
+// Excludes dot segments of paths and invisible characters, which some servers drop.
+const PLAIN_KEY = String.raw`(?!\.{1,2}$)(?:(?!\p{DI})[\p{L}\p{M}\p{N}._~=@:+-]){1,256}`;
+/** Keys of links that tokens of a panel open: see core/panel-token.ts. */
+const PANEL_USER = [
+  String.raw`marzban/[\w@.-]{1,128}`,
+  String.raw`pasarguard/(?:[1-9]\d{0,14}|name/[\w@.-]{1,128})`,
+].join('|');
+const PLAIN_KEY_RULE = `1 to ${SUBSCRIPTION_KEY_LENGTH_MAX} letters and digits of any script, . _ ~ = @ : + and -`;
+
+const inForm = (format: TextFormat) => ({
+  ...format,
+  read: (value: unknown) => format.read(typeof value === 'string' ? inOneForm(value) : value),
+});
 
 /**
- * A panel's key of a subscription, percent-decoded: base64url, an id, a UUID, a signed token with
- * dots, or a name or e-mail address in any script.
+ * A panel's key of a subscription in a path, percent-decoded: base64url, an id, a UUID, a token, or
+ * a name or e-mail address in any script. It has no slash: no path spells a user of a panel.
  */
-export const SUBSCRIPTION_KEY = {
-  ...SUBSCRIPTION_KEY_TEXT,
-  read: (value: unknown) =>
-    SUBSCRIPTION_KEY_TEXT.read(typeof value === 'string' ? inOneForm(value) : value),
-};
+export const readPlainKey = inForm(
+  text(new RegExp(`^${PLAIN_KEY}$`, 'u'), PLAIN_KEY_RULE, inOneForm),
+).read;
+
+/** The key of a link: a plain one, or the user whose tokens open it. */
+export const SUBSCRIPTION_KEY = inForm(
+  text(
+    new RegExp(`^(?:${PLAIN_KEY}|${PANEL_USER})$`, 'u'),
+    `${PLAIN_KEY_RULE}; or marzban/NAME, pasarguard/ID or pasarguard/name/NAME`,
+    inOneForm,
+  ),
+);
 export const readSubscriptionKey = SUBSCRIPTION_KEY.read;
 
 export const INSTALL_LIMIT = whole(1, 100);

@@ -4,8 +4,9 @@
  * evades the gate.
  */
 
-import { readSubscriptionKey } from './formats.ts';
-import { type Misfit, malformed } from './outcome.ts';
+import { readPlainKey } from './formats.ts';
+import { isRefused, type Misfit, malformed } from './outcome.ts';
+import { isSigned, type PanelKey, readPanelToken } from './panel-token.ts';
 
 /** The decoded segments of a path; a final slash is ignored. */
 export type Path = readonly string[];
@@ -104,14 +105,43 @@ export function mayPass(
 
 const NO_TEMPLATE = malformed('must be a path of which one segment is {key}, such as /sub/{key}');
 
+/** How a path names a link. */
+export interface KeyReading {
+  readonly keyPaths: readonly KeyPath[];
+  readonly key: PanelKey;
+  /** The secret of the panel, which signs its tokens; null: it is not known. */
+  readonly secret: string | null;
+}
+
+/** The key of a link, as a path has it. */
+export interface KeyInPath {
+  readonly key: string;
+  /** False: a token that anyone may have signed; only the panel knows. */
+  readonly isProven: boolean;
+}
+
 /**
  * Reads the key of a path by the first template that fits: literal segments in any case, and any
- * further segments after them. Returns a misfit if the segment is no key, null if no template fits.
+ * further segments after them. Returns a misfit if the segment is no key, or a token with a wrong
+ * signature; null if no template fits.
  */
-export function keyIn(templates: readonly KeyPath[], path: Path): string | Misfit | null {
-  const template = templates.find((one) => fits(one, path));
-  return template ? readSubscriptionKey(path[template.segments.indexOf(null)]) : null;
+export function keyIn(
+  { keyPaths, key: kind, secret }: KeyReading,
+  path: Path,
+): KeyInPath | Misfit | null {
+  const template = keyPaths.find((one) => fits(one, path));
+  if (template === undefined) return null;
+  const segment = path[template.segments.indexOf(null)] ?? '';
+  if (kind === 'plain') {
+    const key = readPlainKey(segment);
+    return isRefused(key) ? key : { key, isProven: true };
+  }
+  const token = readPanelToken(kind, segment);
+  if (token === null || (secret !== null && !isSigned(token, secret))) return NO_TOKEN;
+  return { key: token.key, isProven: secret !== null };
 }
+
+const NO_TOKEN = malformed('must be a token that the panel signed');
 
 function fits({ segments }: KeyPath, path: Path): boolean {
   if (path.length < segments.length) return false;

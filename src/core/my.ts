@@ -9,7 +9,7 @@ import { HOUR_MS, MINUTE_MS } from './calendar.ts';
 import type { Core } from './core.ts';
 import { readInstallCode } from './formats.ts';
 import { hostHash, hostName } from './host-name.ts';
-import { type KeyPath, keyIn, readPath } from './key-path.ts';
+import { type KeyReading, keyIn, readPath } from './key-path.ts';
 import { isRefused } from './outcome.ts';
 import type { KeptRefusal } from './port/figure.ts';
 import type { LinkDevice } from './port/link.ts';
@@ -48,9 +48,8 @@ export function pageUrlOf(
   return `${origin}${myPath}?link=${installCode}`;
 }
 
-/** The templates of a host's paths, and the provider of its links; null: any. */
-export interface KeyPaths {
-  keyPaths: readonly KeyPath[];
+/** How a host's paths name links, and the provider of these; null: any. */
+export interface KeyPaths extends KeyReading {
   providerCode: string | null;
 }
 
@@ -58,7 +57,7 @@ const NAMED = /[?&#](?:installid|link)=([A-Za-z0-9]{8,12})(?:[&#]|$)/i;
 
 /**
  * Reads the name of a link in what a person has: its code, the address of its subscription, or that
- * of its page. Null: it is none of them.
+ * of its page. Null: it is none of them, or a token that only the panel could prove.
  */
 export function readMyName(
   given: string,
@@ -73,11 +72,11 @@ export function readMyName(
   const host = url === null ? null : hostName(url.host);
   const path = url === null ? null : readPath(url.pathname);
   if (host === null || path === null) return null;
-  const { keyPaths, ...site } = ofHost(host);
-  const key = keyIn(keyPaths, path);
-  if (key === null || isRefused(key)) return null;
+  const site = ofHost(host);
+  const named = keyIn(site, path);
+  if (named === null || isRefused(named) || !named.isProven) return null;
   return {
-    subscriptionKeyHash: subscriptionKeyHash(key),
+    subscriptionKeyHash: subscriptionKeyHash(named.key),
     providerCode: site.providerCode ?? providerCode,
     domainHash: hostHash(host),
   };

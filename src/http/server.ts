@@ -60,8 +60,8 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   bodyTimeMaxMs?: number;
   /** The room of large answers, for tests: {@link Large}. */
   room?: RoomBounds;
-  /** Returns the Provider ID in a file of the settings; null: there is none. */
-  providerIdOf?(file: string): string | null;
+  /** Returns the secret in a file of the settings; null: there is none. */
+  secretOf?(file: string): string | null;
   /** The pause between two pings of a stream, ms. */
   pingIntervalMs?: number;
 }
@@ -140,8 +140,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     limits: { ...{ registrations, polls, turns: large.turns }, ...limitsOfWebhooks() },
     eventSenders: options.eventSenders,
     ...{ large, traffic, clientOf, crowd: new Crowd({ clientOf, isGone }) },
-    authFailed,
-    stopping: stopping.signal,
+    ...{ authFailed, stopping: stopping.signal },
     bodyTimeMaxMs: options.bodyTimeMaxMs ?? BODY_TIME_MAX_MS,
     grantPatience: (request, seconds) => listener.serverOf(request).timeout(request, seconds),
   };
@@ -153,10 +152,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     upgrade: (request, data, headers) =>
       listener.serverOf(request).upgrade(request, { data, headers }),
   });
-  const rides = new RideDesk({ core, log, settings, providerIdOf: options.providerIdOf });
-  const gate = makeGate({ core, clock, log, settings, traffic, rides, peerOf, guessed });
+  const { consoleFiles: files = new Map(), secretOf = () => null } = options;
+  const rides = new RideDesk({ core, log, settings, secretOf });
+  const doors = { core, clock, log, settings, traffic, rides, guessed, secretOf };
   const proxy = makeProxy({
-    ...{ core, clock, log, settings, traffic, rides, guessed },
+    ...doors,
     grantPatience: deps.grantPatience,
     limitLinks: (request) => (make, isMade) =>
       registrations.attempt(clientOf(request), clock.nowMs(), make, isMade),
@@ -165,8 +165,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const site = { ...deps, appliance, connectionOf, passwords: makePasswords(stopping.signal) };
   const live = new LiveStreams(site);
-  const files = options.consoleFiles ?? new Map();
-  const my = makeMy({ ...deps, settings, proxy, guessed, connectionOf });
+  const my = makeMy({ ...deps, settings, proxy, guessed, secretOf, connectionOf });
+  const gate = makeGate({ ...doors, peerOf });
   const app = mount(deps, { streams, gate, proxy, my }, { ...site, live, files, settings });
   const listener = listen(
     app,

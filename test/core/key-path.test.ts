@@ -20,8 +20,9 @@ function templates(...texts: string[]): KeyPath[] {
 }
 
 function keyOf(path: string, ...texts: string[]): string | null {
-  const found = keyIn(templates(...texts), readPath(path) ?? []);
-  return isRefused(found) ? misfitOf(found) : found;
+  const keyPaths = templates(...texts);
+  const found = keyIn({ keyPaths, key: 'plain', secret: null }, readPath(path) ?? []);
+  return isRefused(found) ? misfitOf(found) : (found?.key ?? null);
 }
 
 describe('a path is read', () => {

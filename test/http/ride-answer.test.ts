@@ -110,7 +110,7 @@ function deskWith(findRides: () => ProviderRides) {
   );
   const desk = new RideDesk({
     ...{ core: { store } as unknown as Core, log, settings: { rideHosts: [] } },
-    providerIdOf: () => 'Provider1',
+    secretOf: () => 'Provider1',
   });
   return { desk, lines, stamps };
 }

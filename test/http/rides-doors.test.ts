@@ -28,7 +28,7 @@ const OPTIONS = {
   gateRide: 'on',
   rideHosts: ['new.example.org'],
   gateProviderIdFile: '/id',
-  providerIdOf: (file: string) => (file === '/id' ? 'Provider1' : null),
+  secretOf: (file: string) => (file === '/id' ? 'Provider1' : null),
 } as const;
 const WAY = { ride: 'on', providerIdFile: '/id', updateIntervalHours: 6 } as const;
 const [HOME, OTHER] = ['key-of-home', 'key-of-other'];

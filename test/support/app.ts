@@ -147,6 +147,7 @@ const USUAL: Writable<ServerSettings> = {
   streamCountMax: 20_000,
   logRequests: false,
   gateKeyPaths: [],
+  ...{ gateKey: 'plain', gateKeySecretFile: '' },
   gateUpstreams: [],
   gateTexts: {},
   gateLanguage: 'en',

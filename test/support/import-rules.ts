@@ -239,7 +239,12 @@ const RULES: Readonly<Record<string, Rule>> = {
   'src/config': {
     ours: [
       ...['src/config/', 'src/core/formats.ts', 'src/core/host-name.ts', 'src/core/key-path.ts'],
-      ...['src/core/outbox/address.ts', 'src/core/port/reach.ts', 'src/core/port/upstream.ts'],
+      ...[
+        'src/core/panel-token.ts',
+        'src/core/outbox/address.ts',
+        'src/core/port/reach.ts',
+        'src/core/port/upstream.ts',
+      ],
       ...JSON_READER,
       ...['src/http/request/address.ts', 'src/tls/name.ts', ...LEAVES],
     ],

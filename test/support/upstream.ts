@@ -26,6 +26,8 @@ export function upstreamTo(url: string, provider: string, more: Partial<Upstream
     url,
     provider,
     keyPaths: [keyPath('/sub/{key}')],
+    key: 'plain',
+    keySecretFile: '',
     passPaths: [],
     defaultLimit: 3,
     enforce: true,

@@ -1,4 +1,5 @@
 import { INSTALL_LIMIT } from '../../core/formats.ts';
+import { PANEL_KEYS } from '../../core/panel-token.ts';
 import {
   array,
   baseUrl,
@@ -18,6 +19,7 @@ import {
 import { live } from '../setting.ts';
 import { exampleKey, listOfTables, namedTables, tableKey } from '../tables.ts';
 
+const panelKey = oneOf(...PANEL_KEYS);
 const rideLevel = oneOf('off', 'notifications', 'on');
 /** A week at most: an app that asks less often hears of nothing. */
 const UPDATE_INTERVAL = integer(0, 168);
@@ -36,6 +38,14 @@ const upstreamKeys = {
     'Where a path holds the key of a subscription, as in `gate.key_paths`. With `[]` only',
     '`installid` in the query names a link, no link is made, and a URL without it is one of',
     '`other_paths`.',
+  ]),
+  key: tableKey('key', 'plain', panelKey, [
+    'What that segment is: `plain`, the key itself, or `marzban` or `pasarguard`, a signed token of',
+    'which the user is the key: all tokens of one user are one link.',
+  ]),
+  keySecretFile: exampleKey('key_secret_file', '', '/etc/gatepost/panel-secret', text, [
+    'The file with the secret by which the panel signs (mode 0600): a wrong token is refused before',
+    'the panel is asked. Empty: the panel is asked first, and its 2xx proves the token.',
   ]),
   passPaths: exampleKey('pass_paths', '', '/assets/*', array(passPaths), [
     "Paths of the panel's page that belong to no subscription: GET and HEAD pass without a HWID",
@@ -144,6 +154,12 @@ export const gateSettings = {
     'Where `/gate` finds the key of a subscription in the path that a proxy names: `{key}` stands',
     'for one whole segment, the rest is compared without regard to case, and more segments may',
     'follow. The first match counts.',
+  ]),
+  gateKey: live('gate.key', 'plain', panelKey, [
+    'What that segment is: as `key` of an upstream. Tokens of a panel need `gate.key_secret_file`.',
+  ]),
+  gateKeySecretFile: live('gate.key_secret_file', '', text, [
+    'The file with the secret by which the panel signs (mode 0600), for `gate.key`.',
   ]),
   gateLanguage: live('gate.language', 'en', languageTag, [
     'The language of refusals for apps that ask for no language that has texts: most apps ask for',

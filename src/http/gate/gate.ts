@@ -14,6 +14,7 @@ import { AT_DOOR, admitDevice, type DeviceCall, judgeDevice } from '../../core/d
 import { HWID } from '../../core/formats.ts';
 import { type KeyPath, keyIn, type Path } from '../../core/key-path.ts';
 import { isRefused } from '../../core/outcome.ts';
+import type { PanelKey } from '../../core/panel-token.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
@@ -45,6 +46,9 @@ export interface GateSettings
     Pick<Ways, 'gateProviderIdFile' | 'gateRide' | 'gateUpdateIntervalHours'> {
   /** Templates of paths with a subscription key. */
   readonly gateKeyPaths: readonly KeyPath[];
+  /** What the segment of the key is; a token needs the secret that signs it. */
+  readonly gateKey: PanelKey;
+  readonly gateKeySecretFile: string;
   /** Networks that may ask; null: those of `trustedProxies`. */
   readonly gateProxies: TrustedProxies | null;
   readonly trustedProxies: TrustedProxies;
@@ -57,6 +61,8 @@ interface GateDeps {
   settings: GateSettings;
   traffic: Traffic;
   rides: RideDesk;
+  /** Returns the secret in a file of the settings; null: there is none. */
+  secretOf(file: string): string | null;
   /** Returns the address of the peer. */
   peerOf(request: Request): string;
   /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
@@ -116,17 +122,32 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
         return admit(call, facts, fetch, nowMs);
       });
     const installCode = textIn(query, 'installid');
-    const key = keyIn(settings.gateKeyPaths, path);
-    const isKeyed = key !== null && !isRefused(key);
-    // The panel reads the key alone: if a link has it, no code may name another link.
-    const decided = !isKeyed
-      ? decide({ installCode })
-      : after(decide({ installCode: null, subscriptionKey: key }), (conclusion) =>
-          conclusion === UNKNOWN && installCode !== null ? decide({ installCode }) : conclusion,
-        );
+    const decided = after(decideByKey(path, decide), (conclusion) =>
+      conclusion === null || (conclusion === UNKNOWN && installCode !== null)
+        ? decide({ installCode })
+        : conclusion,
+    );
     if (hwid !== null) return decided;
     // Nothing tells an app without a HWID whether there is such a link.
-    return after(decided, (conclusion) => (conclusion === UNKNOWN ? UNKNOWN_UNNAMED : conclusion));
+    return after(decided, (conclusion) =>
+      conclusion === UNKNOWN || conclusion === FORGED ? UNKNOWN_UNNAMED : conclusion,
+    );
+  }
+
+  /**
+   * Decides by the key of a path; null: it has none. The panel reads the key alone: if a link has
+   * it, no code may name another link.
+   */
+  function decideByKey(
+    path: Path,
+    decide: (link: Pick<DeviceCall, 'installCode' | 'subscriptionKey'>) => Maybe<Conclusion>,
+  ): Maybe<Conclusion | null> {
+    const { gateKey: key, gateKeyPaths: keyPaths, gateKeySecretFile } = settings;
+    const named = keyIn({ keyPaths, key, secret: deps.secretOf(gateKeySecretFile) }, path);
+    if (named === null || (isRefused(named) && key === 'plain')) return null;
+    // No code either: the panel may read the token in another way.
+    if (isRefused(named) || !named.isProven) return FORGED;
+    return decide({ installCode: null, subscriptionKey: named.key });
   }
 
   function admit(
@@ -238,6 +259,8 @@ const RIDES_HEADER = 'x-gatepost-rides';
 const ADMITTED: Conclusion = { says: 'ok' };
 /** The refusal of a key that no link has. */
 const UNKNOWN: Conclusion = AT_DOOR.link_not_found;
+/** The refusal of a token that the panel did not sign: nothing tells it from an unknown key. */
+const FORGED: Conclusion = { says: 'link_not_found' };
 const UNKNOWN_UNNAMED: Conclusion = { says: 'hwid_required', isGuess: true };
 
 function textIn(query: Query, name: string): string | null {

@@ -32,6 +32,8 @@ import { askView, linkView, PLACES_EACH, type Said, type ViewOf } from './view.t
 /** Settings that are read for each request, so that a change applies at once. */
 export interface MySettings extends UpstreamSettings, PageSites {
   readonly gateKeyPaths: KeyPaths['keyPaths'];
+  readonly gateKey: KeyPaths['key'];
+  readonly gateKeySecretFile: string;
 }
 
 interface MyDeps {
@@ -42,6 +44,8 @@ interface MyDeps {
   traffic: Traffic;
   proxy: Pick<PanelProxy, 'answer' | 'upstreamOf'>;
   limits: { registrations: MinuteLimiter };
+  /** Returns the secret in a file of the settings; null: there is none. */
+  secretOf(file: string): string | null;
   connectionOf(request: Request): Connection;
   clientOf(request: Request): string;
   /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
@@ -64,13 +68,17 @@ export type MyDoor = (request: Request) => Promise<Response> | null;
 
 /** Makes the answers of the page; null: the request is for another path. */
 export function makeMy(deps: MyDeps): MyDoor {
-  const { clock, core, log, proxy, settings, traffic } = deps;
+  const { clock, core, log, proxy, secretOf, settings, traffic } = deps;
   const tally = traffic.tallyOf(ENDPOINT);
 
   function ofHost(host: string): KeyPaths {
     const upstream = settings.gateUpstreams.find((one) => one.host === host);
-    if (upstream === undefined) return { keyPaths: settings.gateKeyPaths, providerCode: null };
-    return { keyPaths: upstream.keyPaths, providerCode: upstream.provider };
+    if (upstream !== undefined) {
+      const { key, keyPaths, keySecretFile, provider: providerCode } = upstream;
+      return { keyPaths, key, secret: secretOf(keySecretFile), providerCode };
+    }
+    const { gateKey: key, gateKeyPaths: keyPaths, gateKeySecretFile } = settings;
+    return { keyPaths, key, secret: secretOf(gateKeySecretFile), providerCode: null };
   }
 
   const nameIn = (text: string | null, site: Site): MyName | null =>

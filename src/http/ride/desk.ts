@@ -17,8 +17,8 @@ interface DeskDeps {
   core: Core;
   log: Log;
   settings: RideSettings;
-  /** Returns the Provider ID in a file of the settings; null: there is none. */
-  providerIdOf: ((file: string) => string | null) | undefined;
+  /** Returns the secret in a file of the settings; null: there is none. */
+  secretOf: (file: string) => string | null;
 }
 
 /** A request that is admitted. */
@@ -47,10 +47,10 @@ export class RideDesk {
   ): Maybe<Riders | null> {
     // The path of nearly all requests.
     if (link.facts === undefined) return null;
-    const { providerIdOf, settings } = this.deps;
+    const { secretOf, settings } = this.deps;
     const way = {
       level,
-      providerId: providerIdOf?.(providerIdFile) ?? null,
+      providerId: secretOf(providerIdFile),
       hosts: settings.rideHosts,
     };
     const fetch = { link, isShared, languages: () => languagesOf(request.headers) };

@@ -39,6 +39,8 @@ interface Visit extends DeviceWords {
   /** False for HEAD. */
   takesSlot: boolean;
   limitLinks: LinkLimit;
+  /** The secret that signs tokens of the panel; null: the panel proves them. */
+  secret: string | null;
 }
 
 /**
@@ -63,6 +65,11 @@ export interface Denied {
 /** The permission to ask the panel. */
 export interface Passage {
   /**
+   * Judges the request after a 2xx of the panel, which proves the token in its path; until then it
+   * counts nothing, and its failures are guesses. Null: it is judged.
+   */
+  judge: ((nowMs: number) => Promise<Passage | Denied>) | null;
+  /**
    * Takes the slot, and creates the link of a new key, after the panel has answered; returns the
    * link, or a refusal that arose since. Null: the request takes no slot.
    */
@@ -84,6 +91,7 @@ export interface Passage {
 }
 
 const JUDGED: Passage = {
+  judge: null,
   admit: null,
   link: null,
   isShared: false,
@@ -105,27 +113,44 @@ const TELLING_LENGTH_MIN = 12;
 /**
  * Judges a request. The key in the path names the link; `installid` names it only if the path has
  * no key or no link has the key. Otherwise any code of the provider would open every subscription.
- * Returns `link_not_found`, with `isGuess` for an unknown code, or another refusal of the door.
+ * Returns `link_not_found`, with `isGuess` for an unknown code or a token that is none, or another
+ * refusal of the door; a passage with `judge` for a token that only the panel can prove.
  */
 export async function passageOf(
   core: Core,
-  { upstream, hash: domainHash }: Panel,
-  { path, query, hwid, facts, accepts, takesSlot, limitLinks }: Visit,
+  panel: Panel,
+  visit: Visit,
   nowMs: number,
 ): Promise<Passage | Denied> {
-  const key = keyIn(upstream.keyPaths, path);
+  const { key: kind, keyPaths, otherPaths } = panel.upstream;
+  const { hwid, path, query, secret } = visit;
+  const named = keyIn({ keyPaths, key: kind, secret }, path);
   const code = valueIn(query, 'installid');
-  if (isRefused(key) || code === REPEATED) return { reason: 'link_not_found' };
-  if (key === null && !code) {
-    return upstream.otherPaths === 'pass' ? BY_OTHER_PATH : { reason: 'link_not_found' };
+  if (isRefused(named) && kind !== 'plain') return hwid === null ? UNKNOWN_UNNAMED : UNKNOWN;
+  if (isRefused(named) || code === REPEATED) return { reason: 'link_not_found' };
+  if (named === null && !code) {
+    return otherPaths === 'pass' ? BY_OTHER_PATH : { reason: 'link_not_found' };
   }
+  const name = { key: named?.key ?? null, code: code ?? null };
+  const judge = (atMs: number) => judgeVisit(core, panel, visit, name, atMs);
+  if (named === null || named.isProven) return judge(nowMs);
+  return { ...JUDGED, judge, isShared: hwid === null, isNewKey: true };
+}
+
+async function judgeVisit(
+  core: Core,
+  { upstream, hash: domainHash }: Panel,
+  { hwid, facts, accepts, takesSlot, limitLinks }: Visit,
+  { key, code }: { key: string | null; code: string | null },
+  nowMs: number,
+): Promise<Passage | Denied> {
   const isBrowser = hwid === null && /\btext\/html\b/i.test(accepts);
   const { enforce: enforces, provider: providerCode } = upstream;
   const at = { domainHash, hwid, providerCode, enforces };
   if (isBrowser && upstream.browsers === 'pass') {
     const visitor = { ...at, hwid: ANY_HWID };
     const keyed = key === null ? [] : [{ ...visitor, installCode: null, subscriptionKey: key }];
-    return forPage(core, [...keyed, { ...visitor, installCode: code ?? null }], nowMs);
+    return forPage(core, [...keyed, { ...visitor, installCode: code }], nowMs);
   }
   const grant = (
     admit: () => Maybe<Admission | Obstacle>,
@@ -163,7 +188,7 @@ export async function passageOf(
       return { ...passage, isNewKey: true };
     }
   }
-  const judged = await judge({ ...at, installCode: code ?? null });
+  const judged = await judge({ ...at, installCode: code });
   const unknown = hwid === null ? UNKNOWN_UNNAMED : UNKNOWN;
   return judged ?? unknown;
 }
@@ -202,8 +227,10 @@ function denied(refused: RefusedAtDoor | Refused<'install_code_limit_reached'>):
   return { reason: says, ...(reason && { outcome: reason }) };
 }
 
-/** Makes the note of a created link, with too little of the key to use it. */
+/** Makes the note of a created link: the user of a panel, or too little of the key to use it. */
 function noteOf(host: string, key: string): string {
+  const user = key.slice(key.lastIndexOf('/') + 1);
+  if (user !== key) return `${host} ${user}`;
   const characters = [...key];
   const isLong = characters.length >= TELLING_LENGTH_MIN;
   const beginning = isLong ? ` ${characters.slice(0, 4).join('')}…` : '';

@@ -8,7 +8,6 @@ import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
 import { hostName } from '../../core/host-name.ts';
 import { mayPass, type Path, readPath } from '../../core/key-path.ts';
-import type { AdmittedDevice } from '../../core/port/install.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import type { PageSites } from '../../core/port/my.ts';
 import { Deadline } from '../../deadline.ts';
@@ -22,6 +21,7 @@ import { parseQuery } from '../request/query.ts';
 import { addRiders, intervalHeader } from '../ride/answer.ts';
 import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
 import type { EndpointTally, Traffic } from '../traffic.ts';
+import { admissionOf, isSuccess, isTrue } from './admission.ts';
 import { type Obstacle, type Outcome, obstacle, passedOn, refusal } from './answers.ts';
 import { type Answer, Failure } from './exchange.ts';
 import { keepFresh, keepFromSharedCaches, type Provenance, requestHeaders } from './headers.ts';
@@ -37,6 +37,8 @@ interface ProxyOptions {
   traffic: Traffic;
   rides: RideDesk;
   provenanceOf(request: Request): Provenance;
+  /** Returns the secret in a file of the settings; null: there is none. */
+  secretOf(file: string): string | null;
   /** Returns the limit of new links of the client of a request. */
   limitLinks(request: Request): LinkLimit;
   /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
@@ -152,10 +154,13 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
 
   const { isShared, link } = passage;
   const nowMs = deps.clock.nowMs();
-  const pageUrl = () => addressOfRequest(settings, origin(), upstream.host, target);
+  // A token that only the panel proves opens no page.
+  const pageUrl = () =>
+    passage.judge ? null : addressOfRequest(settings, origin(), upstream.host, target);
   const fetch = { request, isShared, pageUrl };
   const before = link && (await deps.rides.on({ ...fetch, link }, upstream, nowMs));
-  const question = { path: target, isWhole: before?.isDue === true };
+  const isWhole = passage.judge !== null || before?.isDue === true;
+  const question = { path: target, isWhole };
   const answer = await ask(deps, request, panel, question, passage);
   if (typeof answer === 'string') return { outcome: answer, response: obstacle(answer) };
   if (answer instanceof Failure) {
@@ -167,14 +172,14 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   }
   const isUnknown = answer.status >= 400 && answer.status < 500;
   const isGuess = isUnknown && (passage.isNewKey || passage.isOtherPath);
-  const admitted = await admissionOf(passage, answer);
+  const admitted = await admissionOf(passage, answer, deps.clock);
   if (typeof admitted === 'string') {
     answer.cancel();
     return { outcome: admitted, response: obstacle(admitted) };
   }
   if (admitted !== null && 'reason' in admitted) {
     answer.cancel();
-    return refuse({ ...admitted, isGuess });
+    return refuse({ ...admitted, isGuess: isGuess || admitted.isGuess === true });
   }
   const isAdmitted = admitted !== null && isSuccess(answer);
   if (!passage.isForAll) keepFromSharedCaches(answer.headers);
@@ -190,18 +195,19 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
 
 /** Judges a request by the rule of the door. */
 function passageFor(
-  { core, clock, limitLinks }: ProxyDeps,
+  { core, clock, limitLinks, secretOf }: ProxyDeps,
   request: Request,
   panel: Panel,
   { path, target }: { path: Path; target: string },
 ): Maybe<Passage | Denied> {
-  const { passPaths, keyPaths } = panel.upstream;
+  const { passPaths, keyPaths, keySecretFile } = panel.upstream;
   if (mayPass(passPaths, keyPaths, path)) return FREELY;
   const words = deviceWords(request);
   if ('says' in words) return { reason: 'hwid_required' };
   const visit = {
     ...{ ...words, path, query: parseQuery(target, true), takesSlot: request.method === 'GET' },
     ...{ accepts: request.headers.get('accept') ?? '', limitLinks: limitLinks(request) },
+    secret: secretOf(keySecretFile),
   };
   return passageOf(core, panel, visit, clock.nowMs());
 }
@@ -249,27 +255,6 @@ async function ask(
   return client.ask(upstream, { method, path, headers, signal, onEnd });
 }
 
-/** Admits the device if the answer of the panel allows it; null: it takes no slot. */
-async function admissionOf(
-  passage: Passage,
-  answer: Answer,
-): Promise<AdmittedDevice | Denied | Obstacle | null> {
-  const { admit, holdsSlot, isForPage } = passage;
-  if (isForPage) {
-    const isPage = /^text\/html\b/i.test(answer.headers.get('content-type') ?? '');
-    return isPage ? null : { reason: 'hwid_required' };
-  }
-  // A device with a slot is seen even if its subscription is unchanged.
-  const isSeen = isSuccess(answer) || (holdsSlot && answer.status === NOT_MODIFIED);
-  if (admit === null || !isSeen) return null;
-  try {
-    return await admit();
-  } catch (fault) {
-    answer.cancel();
-    throw fault;
-  }
-}
-
 /** Adds what rides now: a message may have begun or ended while the panel was asked. */
 async function addRides(
   { clock, rides }: ProxyDeps,
@@ -289,22 +274,6 @@ async function addRides(
 }
 
 const UNKNOWN_APP = 'unknown app';
-const NOT_MODIFIED = 304;
-
-function isSuccess({ status, headers }: Answer): boolean {
-  return status >= 200 && status < 300 && !isRefusal(headers);
-}
-
-/** Headers by which a panel that limits devices itself refuses one, with any status. */
-const REFUSING = ['x-hwid-max-devices-reached', 'x-hwid-not-supported'];
-
-function isRefusal(headers: Headers): boolean {
-  return REFUSING.some((name) => isTrue(headers, name));
-}
-
-const isTrue = (headers: Headers, name: string) =>
-  /^(?!\s*false\s*$)/i.test(headers.get(name) ?? 'false');
-
 /** Returns path and query of a request's URL, without a fragment. */
 function targetOf(url: string): string {
   const target = url.slice(url.indexOf('/', url.indexOf('://') + 3));

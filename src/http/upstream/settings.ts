@@ -1,6 +1,7 @@
 /** The settings of panels behind Gatepost. */
 
 import type { KeyPath, PassPath } from '../../core/key-path.ts';
+import type { PanelKey } from '../../core/panel-token.ts';
 import type { Way } from '../../core/port/way.ts';
 import type { AnnounceMode } from '../../core/ride/text.ts';
 import type { TextSettings } from '../gate/texts.ts';
@@ -14,6 +15,10 @@ export interface Upstream extends Way {
   readonly provider: string;
   /** Templates of paths with a key; none: links are named by `installid` alone. */
   readonly keyPaths: readonly KeyPath[];
+  /** What the segment of the key is. */
+  readonly key: PanelKey;
+  /** The file with the secret that signs tokens; empty: the panel proves them. */
+  readonly keySecretFile: string;
   /** Paths that belong to no subscription; see `mayPass`. */
   readonly passPaths: readonly PassPath[];
   /** The limit of a link that is created for a new key. */

@@ -34,11 +34,13 @@ export const config: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/config/provider-ids.ts',
-    tests: ['test/config/provider-ids.test.ts'],
+    file: 'src/config/secret-files.ts',
+    tests: ['test/config/secret-files.test.ts'],
     changes: [
-      ['if (PROVIDER_ID.test(line)) return line;', 'return line;'],
-      [".filter((file) => file !== '')", '.filter((file) => file === gateProviderIdFile)'],
+      ['if (pattern.test(line)) return line;', 'return line;'],
+      [".filter((file) => file !== '')", '.slice(0, 1)'],
+      ['of.gateUpstreams.map((one) => one.keySecretFile)', '[]'],
+      ['/^[\\x21-\\x7e]{16,256}$/', '/^[\\x21-\\x7e]{1,256}$/'],
       [
         '    return () => {\n      this.#byFile = byFile;\n    };',
         '    this.#byFile = byFile;\n    return () => {};',

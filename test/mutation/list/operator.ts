@@ -162,7 +162,8 @@ export const operatorFiles: readonly MutatedFile[] = [
     file: 'src/config/upstreams.ts',
     tests: ['test/http/console/operator-upstreams.test.ts'],
     changes: [
-      ['if (Object.hasOwn(keys, OF_FILE)) {', 'if (false) {'],
+      ['if (named !== undefined) throw', 'if (false) throw'],
+      ['[keySecretFile.key, providerIdFile.key]', '[providerIdFile.key]'],
       ['kept.filter(({ host }) => !taken.has(host))', 'kept'],
       ['onMistake(host, error.message);', ''],
     ],

@@ -4,6 +4,7 @@ const ASKING = ['test/http/upstream/ask.test.ts'];
 const PASSING = ['test/http/upstream/proxy.test.ts', 'test/http/upstream/past-the-gate.test.ts'];
 const RIDING = ['test/http/upstream/rides.test.ts', 'test/http/rides-doors.test.ts'];
 const REAL = ['test/http/upstream/real-panels.test.ts', 'test/http/upstream/link-limit.test.ts'];
+const TOKENS = ['test/http/upstream/tokens.test.ts'];
 
 /** Gatepost as the proxy in front of panels. */
 export const upstream: readonly MutatedFile[] = [
@@ -39,16 +40,20 @@ export const upstream: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/upstream/passage.ts',
-    tests: [...PASSING, ...REAL, ...RIDING],
+    tests: [...PASSING, ...REAL, ...RIDING, ...TOKENS],
     changes: [
-      ['if (isRefused(key) || code === REPEATED)', 'if (isRefused(key))'],
-      ["upstream.otherPaths === 'pass' ? BY_OTHER_PATH :", 'true ? BY_OTHER_PATH :'],
+      ['if (isRefused(named) || code === REPEATED)', 'if (isRefused(named))'],
+      ["if (isRefused(named) && kind !== 'plain') return", 'if (false) return'],
+      ['if (named === null || named.isProven) return', 'if (true) return'],
+      ['if (user !== key) return', 'if (false) return'],
+      ["otherPaths === 'pass' ? BY_OTHER_PATH :", 'true ? BY_OTHER_PATH :'],
       ['BY_OTHER_PATH: Passage = { ...FREELY, isOtherPath: true }', 'BY_OTHER_PATH = FREELY'],
       ['return { ...FOR_PAGE, isNewKey: true };', 'return FOR_PAGE;'],
       ['!isRefused(admission) && admission.isNew === true', '!isRefused(admission)'],
       ["isBrowser && upstream.browsers === 'pass'", 'isBrowser'],
       ['if (!takesSlot) return JUDGED;', ''],
-      ['isShared: hwid === null', 'isShared: false'],
+      ['link, isShared: hwid === null', 'link, isShared: false'],
+      ['judge, isShared: hwid === null', 'judge, isShared: false'],
       ['if (judged !== null) return judged;', 'if (judged !== null && !code) return judged;'],
       ['await limitLinks<Admission>(make, isMade)', 'await make()'],
       ["verdict === 'link_disabled' || ", ''],
@@ -57,15 +62,17 @@ export const upstream: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/upstream/proxy.ts',
-    tests: [...PASSING, ...REAL, ...RIDING, 'test/http/upstream/misbehaving.test.ts'],
+    tests: [...PASSING, ...REAL, ...RIDING, ...TOKENS, 'test/http/upstream/misbehaving.test.ts'],
     changes: [
-      ['status < 300 && !isRefusal(headers)', 'status < 300'],
       ['if (!passage.isForAll) keepFromSharedCaches(answer.headers);', ''],
       ['if (isDropped && passage.isNewKey) return', 'if (isDropped) return'],
       ['const isGuess = isDropped && passage.isOtherPath;', 'const isGuess = false;'],
       ['if (!(failure.isDropped && isNewKey)) panel', 'panel'],
-      ['refuse({ ...admitted, isGuess })', 'refuse(admitted)'],
-      ['isWhole: before?.isDue === true', 'isWhole: false'],
+      ['isGuess: isGuess || admitted.isGuess === true', 'isGuess: admitted.isGuess === true'],
+      [' || admitted.isGuess === true', ''],
+      ['passage.judge !== null || before?.isDue === true', 'passage.judge !== null'],
+      ['passage.judge !== null || before', 'before'],
+      ['passage.judge ? null : addressOfRequest', 'addressOfRequest'],
       ["  if (isTrue(headers, 'x-hwid-limit')) return;\n", ''],
       ["if (isAdmitted && upstream.ride !== 'off') keepFresh(answer.headers);", ''],
       ['intervalHeader(upstream.updateIntervalHours)', 'intervalHeader(0)'],
@@ -73,15 +80,24 @@ export const upstream: readonly MutatedFile[] = [
       ['host !== upstream.host && hostName(host) !== upstream.host', 'false'],
       ["isOdd || headers.has('upgrade')", 'isOdd'],
       ['if (path === null) return', 'if (false) return'],
-      ['return isPage ? null :', 'return true ? null :'],
-      ['if (admit === null || !isSeen) return null;', 'if (admit === null) return null;'],
-      ['return status >= 200 && status < 300 && ', 'return status >= 200 && status < 400 && '],
-      ['(holdsSlot && answer.status === NOT_MODIFIED)', 'false'],
-      ['(holdsSlot && answer', '(answer'],
       ['isUnknown && (passage.isNewKey || passage.isOtherPath)', 'isUnknown'],
       ['answer.status >= 400 && answer.status < 500', 'false'],
       ["return target.split('#', 1)[0] ?? '';", 'return target;'],
       ["upstream.hostHeader === 'upstream' ?", 'false ?'],
+    ],
+  },
+  {
+    file: 'src/http/upstream/admission.ts',
+    tests: [...PASSING, ...REAL, ...RIDING, ...TOKENS],
+    changes: [
+      ['status < 300 && !isRefusal(headers)', 'status < 300'],
+      ['return status >= 200 && status < 300 && ', 'return status >= 200 && status < 400 && '],
+      ['return isPage ? null :', 'return true ? null :'],
+      ['return admit === null || !isSeen ?', 'return admit === null ?'],
+      ['(holdsSlot && answer.status === NOT_MODIFIED)', 'false'],
+      ['(holdsSlot && answer', '(answer'],
+      ['judge === null || !isSuccess(answer) ?', 'judge === null ?'],
+      ["if ('reason' in passage) return passage;", ''],
     ],
   },
   {

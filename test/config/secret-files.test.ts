@@ -1,15 +1,15 @@
-/** The Provider ID of Happ: a secret in a file. */
+/** Secrets in files: the Provider ID of Happ, and what signs the tokens of a panel. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ProviderIds } from '../../src/config/provider-ids.ts';
+import { SecretFiles } from '../../src/config/secret-files.ts';
 import { upstreamTo } from '../support/upstream.ts';
 
 let folder: string;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'gatepost-provider-id-'));
+  folder = mkdtempSync(join(tmpdir(), 'gatepost-secret-files-'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -20,13 +20,18 @@ function fileWith(text: string, mode = 0o600): string {
 }
 
 const settings = (gateProviderIdFile: string, providerIdFile = '') => ({
-  gateProviderIdFile,
+  ...{ gateProviderIdFile, gateKeySecretFile: '' },
   gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { providerIdFile })],
+});
+
+const ofPanel = (gateKeySecretFile: string, keySecretFile = '') => ({
+  ...{ gateProviderIdFile: '', gateKeySecretFile },
+  gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { keySecretFile })],
 });
 
 test('is read when it is prepared, and holds from when it is put in force', () => {
   const [gate, upstream] = [fileWith('Abc_12-3\n'), fileWith('Other\nnotes')];
-  const ids = new ProviderIds();
+  const ids = new SecretFiles();
   const replace = ids.prepare(settings(gate, upstream));
   writeFileSync(gate, 'Later');
   expect([ids.of(gate), ids.of('')]).toEqual([null, null]);
@@ -44,7 +49,7 @@ describe('a file is refused, and its content never shown,', () => {
     ['if its line is no Provider ID', () => fileWith('Secret1 Secret1'), 'is not 1 to 64'],
     ['if its line is too long', () => fileWith('Secret1'.repeat(10)), 'is not 1 to 64'],
   ])('%s', (_why, make, reason) => {
-    const ids = new ProviderIds();
+    const ids = new SecretFiles();
     const before = fileWith('Before');
     ids.prepare(settings(before))();
     const file = make();
@@ -54,4 +59,19 @@ describe('a file is refused, and its content never shown,', () => {
     }
     expect([ids.of(before), ids.of(file)]).toEqual(['Before', null]);
   });
+});
+
+test('the secret of a panel has its own rule, in the gate and in an upstream', () => {
+  const [gate, upstream] = [fileWith('a'.repeat(64)), fileWith(`${'b'.repeat(16)}\n`)];
+  const secrets = new SecretFiles();
+  secrets.prepare(ofPanel(gate, upstream))();
+  expect([secrets.of(gate), secrets.of(upstream)]).toEqual(['a'.repeat(64), 'b'.repeat(16)]);
+  for (const wrong of ['Secret1', `Secret1 ${'c'.repeat(20)}`, `Secret1${'c'.repeat(250)}`]) {
+    const file = fileWith(wrong);
+    for (const settingsWith of [ofPanel(file), ofPanel('', file)]) {
+      const prepare = () => secrets.prepare(settingsWith);
+      expect(prepare).toThrow('key_secret_file: the first line of');
+      expect(prepare).not.toThrow('Secret1');
+    }
+  }
 });

@@ -1,0 +1,115 @@
+/**
+ * Signed tokens of subscriptions, in every form that Marzban and PasarGuard accept
+ * (`app/utils/jwt.py` of each). Both make a new token at each read of a user; the user that a token
+ * names is the key of the link. Only forms that the panels write are read: a panel that accepts
+ * another spelling would mean a link that Gatepost did not judge.
+ */
+
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+
+/** What the segment of a key is: the key itself, or a token of a panel. */
+export const PANEL_KEYS = ['plain', 'marzban', 'pasarguard'] as const;
+export type PanelKey = (typeof PANEL_KEYS)[number];
+export type SigningPanel = Exclude<PanelKey, 'plain'>;
+
+export interface PanelToken {
+  readonly panel: SigningPanel;
+  /** The key of the link: `marzban/NAME`, `pasarguard/ID` or `pasarguard/name/NAME`. */
+  readonly key: string;
+  /** The part of the token that is signed. */
+  readonly signed: string;
+  readonly signature: string;
+  /** `mac`: HMAC-SHA256. `digest`: 10 characters of SHA-256, by the secret behind the text. */
+  readonly form: 'mac' | 'digest';
+}
+
+/** Shorter ones are no tokens for the panels; a name has 128 characters at most. */
+const TOKEN = /^[\w.-]{15,512}$/;
+/** The head of each JWT that the panels made in their first versions. */
+const JWT_HEAD = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.';
+const MAC_LENGTH = 43;
+const DIGEST_LENGTH = 10;
+const NAME = /^[\w@.-]{1,128}$/;
+/** `NAME,SECONDS`: all users of Marzban, and those of PasarGuard before its ids. */
+const NAME_AND_TIME = /^([\w@.-]{1,128}),\d{1,12}$/;
+const ID_AND_TIME = /^v[23],([1-9]\d{0,14}),\d{1,12}$/;
+
+/** Reads a token, which may be signed by anyone; null: the panel makes no such token. */
+export function readPanelToken(panel: SigningPanel, text: string): PanelToken | null {
+  if (!TOKEN.test(text)) return null;
+  if (text.startsWith(JWT_HEAD)) return readJwt(panel, text);
+  const dot = panel === 'pasarguard' ? text.lastIndexOf('.') : -1;
+  const end = dot < 0 ? text.length - DIGEST_LENGTH : dot;
+  const signed = text.slice(0, end);
+  const signature = text.slice(dot < 0 ? end : end + 1);
+  if (dot >= 0 && signature.length !== MAC_LENGTH) return null;
+  const key = keyFrom(panel, textOf(signed));
+  return key === null ? null : { panel, key, signed, signature, form: dot < 0 ? 'digest' : 'mac' };
+}
+
+function keyFrom(panel: SigningPanel, text: string | null): string | null {
+  const id = panel === 'pasarguard' ? ID_AND_TIME.exec(text ?? '')?.[1] : undefined;
+  if (id !== undefined) return keyOfPanelUser({ panel: 'pasarguard', id });
+  return keyOfName(panel, NAME_AND_TIME.exec(text ?? '')?.[1]);
+}
+
+/** Names of PasarGuard stand apart from its ids, which a name may look like. */
+function keyOfName(panel: SigningPanel, name: unknown): string | null {
+  if (typeof name !== 'string' || !NAME.test(name)) return null;
+  return panel === 'marzban' ? keyOfPanelUser({ panel, name }) : `pasarguard/name/${name}`;
+}
+
+/**
+ * Returns the key of the link of a user, as each token that the panel makes today names it: of
+ * Marzban the name as it is written in its database, of PasarGuard the number of the user.
+ */
+export function keyOfPanelUser(
+  user: { panel: 'marzban'; name: string } | { panel: 'pasarguard'; id: string },
+): string {
+  return user.panel === 'marzban' ? `marzban/${user.name}` : `pasarguard/${user.id}`;
+}
+
+function readJwt(panel: SigningPanel, text: string): PanelToken | null {
+  const [head, payload, signature, ...more] = text.split('.');
+  if (payload === undefined || signature?.length !== MAC_LENGTH || more.length > 0) return null;
+  const claims = claimsIn(textOf(payload));
+  const { access, iat, sub, ...others } = claims ?? {};
+  // The panels put nothing else in; a time or an audience would be judged by their library.
+  const isOfPanel = access === 'subscription' && typeof iat === 'number';
+  if (!isOfPanel || Object.keys(others).length > 0) return null;
+  const key = keyOfName(panel, sub);
+  return key === null ? null : { panel, key, signed: `${head}.${payload}`, signature, form: 'mac' };
+}
+
+function claimsIn(text: string | null): Readonly<Record<string, unknown>> | null {
+  try {
+    const claims: unknown = JSON.parse(text ?? '');
+    return typeof claims === 'object' ? (claims as Record<string, unknown> | null) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the text of base64url without padding; null: another encoding of it exists. */
+function textOf(encoded: string): string | null {
+  const bytes = Buffer.from(encoded, 'base64url');
+  return bytes.toString('base64url') === encoded ? bytes.toString('latin1') : null;
+}
+
+/** Returns whether the panel that has the secret signed a token, in constant time. */
+export function isSigned({ panel, form, signed, signature }: PanelToken, secret: string): boolean {
+  if (form === 'mac') {
+    return isSame(createHmac('sha256', secret).update(signed).digest('base64url'), signature);
+  }
+  const digest = createHash('sha256')
+    .update(signed + secret)
+    .digest();
+  const isByText = isSame(digest.toString('base64url').slice(0, DIGEST_LENGTH), signature);
+  const isByHex = isSame(digest.toString('hex').slice(0, DIGEST_LENGTH), signature);
+  return isByText || (panel === 'pasarguard' && isByHex);
+}
+
+/** The length of a signature is no secret. */
+function isSame(right: string, given: string): boolean {
+  return right.length === given.length && timingSafeEqual(Buffer.from(right), Buffer.from(given));
+}
