@@ -122,6 +122,11 @@ function drawnOf({ link, key }: KeyedLink, options: QrOptions): Drawn[] {
       `the key of ${link.installCode} is not known here: name the link as key:KEY, or give --keys`,
     );
   }
+  if (template.includes(KEY) && key?.includes('/')) {
+    throw new UsageError(
+      `the key of ${link.installCode} is a user of a panel: give --url with a token that the panel signed`,
+    );
+  }
   const url = urlOf(template, key ?? '')?.href ?? '';
   const installCode = hasCode ? link.installCode : null;
   return (app === 'all' ? APPS : [app]).map((form) => {

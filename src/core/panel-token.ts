@@ -96,6 +96,15 @@ function textOf(encoded: string): string | null {
   return bytes.toString('base64url') === encoded ? bytes.toString('latin1') : null;
 }
 
+/** Makes a token that the panel did not sign: one that checks signatures refuses it. */
+export function strangersToken(panel: SigningPanel): string {
+  const signature = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
+  if (panel === 'marzban') {
+    return `${Buffer.from('gatepost,1').toString('base64url')}${signature.slice(0, DIGEST_LENGTH)}`;
+  }
+  return `${Buffer.from('v3,1,1').toString('base64url')}.${signature}`;
+}
+
 /** Returns whether the panel that has the secret signed a token, in constant time. */
 export function isSigned({ panel, form, signed, signature }: PanelToken, secret: string): boolean {
   if (form === 'mac') {

@@ -3,8 +3,10 @@
 import { existsSync } from 'node:fs';
 import { backupFolder } from '../backup/shelf.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { SecretFiles } from '../config/secret-files.ts';
 import { mergeUpstreams } from '../config/upstreams.ts';
 import { about, type Finding } from '../finding.ts';
+import { OperatorError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
 import type { StoreKind } from '../store/kind.ts';
 import { checkBackups } from './backups.ts';
@@ -78,6 +80,12 @@ function checkConfiguration({ file, config }: LoadedConfig): Finding[] {
   const open = path === '' ? [] : checkSecretFile(path);
   if (open.length > 0) {
     return open.map(({ problem }) => say.problem(problem, 'mend it: backups fail until then'));
+  }
+  try {
+    new SecretFiles().prepare(config);
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return [say.problem(error.message, 'mend it: Gatepost neither starts nor reloads until then')];
   }
   const what = file === null ? 'there is no file; the variables are good' : `${file} is good`;
   return [say.ok(what)];

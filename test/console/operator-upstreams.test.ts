@@ -64,6 +64,7 @@ testChromium('an upstream is checked, added, changed and removed', async () => {
   await row.getByRole('button', { name: words.change }).click();
   await page.getByRole('heading', { name: words.changeOf('sub.example.com') }).waitFor();
   await field(words.limit).fill('5');
+  await field(words.key).selectOption({ label: words.keySigned('PasarGuard') });
   await page.locator('textarea[name=more]').fill('placeholder = tru');
   await press(words.check);
   await page.getByText('lines of key = value').waitFor();
@@ -71,7 +72,10 @@ testChromium('an upstream is checked, added, changed and removed', async () => {
   await press(words.check);
   await press(words.save);
   await page.getByText(words.saved).waitFor();
-  expect(site.app.settings.gateUpstreams).toMatchObject([{ defaultLimit: 5, placeholder: true }]);
+  expect(site.app.settings.gateUpstreams).toMatchObject([
+    { defaultLimit: 5, key: 'pasarguard', placeholder: true },
+  ]);
+  expect(await field(words.key).inputValue()).toBe('pasarguard');
   expect(await page.locator('textarea[name=more]').inputValue()).toBe('placeholder = true');
 
   await row.getByRole('button', { name: words.remove }).click();

@@ -1,13 +1,14 @@
 /** The doctor at the gate: what its panels, bindings and proxies lack, and what to do. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { hostHash } from '../../src/core/host-name.ts';
 import { readKeyPath } from '../../src/core/key-path.ts';
 import { isRefused } from '../../src/core/outcome.ts';
+import { PANEL_KEYS, readPanelToken } from '../../src/core/panel-token.ts';
 import { NO_TERMS } from '../../src/core/slot.ts';
 import { certifiedNames } from '../../src/doctor/certificate.ts';
 import { examine } from '../../src/doctor/examine.ts';
@@ -74,11 +75,12 @@ interface Drafted {
   provider?: string;
   host_header?: string;
   key_path?: string[];
+  key?: string;
+  key_secret_file?: string;
   url?: string;
 }
 
-/** What is said of the gate, as `level: what`. */
-async function look(upstreams: Drafted[], env: Record<string, string> = {}): Promise<string[]> {
+async function findings(upstreams: Drafted[], env: Record<string, string> = {}) {
   asked = [];
   told = [];
   const base = { provider: PROVIDER, url: `http://127.0.0.1:${panel.port}`, default_limit: 3 };
@@ -86,9 +88,14 @@ async function look(upstreams: Drafted[], env: Record<string, string> = {}): Pro
   const settings = { ...NONE, GATEPOST_PORT: '0', GATEPOST_GATE_UPSTREAM: tables, ...env };
   const loaded = loadConfig({}, settings);
   const uid = process.getuid?.() ?? 0;
-  const findings = await examine({ loaded, kind: SQLITE, nowMs: NOW_MS, uid });
-  expect(findings.filter(({ level, todo }) => level !== 'ok' && !todo)).toEqual([]);
-  return findings
+  const found = await examine({ loaded, kind: SQLITE, nowMs: NOW_MS, uid });
+  expect(found.filter(({ level, todo }) => level !== 'ok' && !todo)).toEqual([]);
+  return found;
+}
+
+/** What is said of the gate, as `level: what`. */
+async function look(...of: Parameters<typeof findings>): Promise<string[]> {
+  return (await findings(...of))
     .filter(({ check }) => check === 'gate')
     .map(({ level, what }) => `${level}: ${what}`);
 }
@@ -139,6 +146,22 @@ test('finds a panel that answers for keys that nobody has: each would get a link
     'warning: the panel of bound.example.org answers 200 for a random key at /open/{key}',
   );
   expect(found).toContain('ok: the panel of b.example.org answers');
+});
+
+test('asks a panel that signs tokens by one that nobody signed, and finds a bad secret file', async () => {
+  const signing = ['marzban', 'pasarguard'].map((key) => ({ host: `${key}.example.org`, key }));
+  await look(signing);
+  const tokens = asked.filter((line) => line.startsWith('GET')).map((line) => line.slice(9));
+  expect(
+    tokens.map((token, at) => readPanelToken(PANEL_KEYS[at + 1] as 'marzban', token)?.key),
+  ).toEqual(['marzban/gatepost', 'pasarguard/1']);
+  const file = join(folder, 'panel-secret');
+  writeFileSync(file, 'short\n', { mode: 0o600 });
+  const upstream = { host: 'bound.example.org', key: 'marzban', key_secret_file: file };
+  const said = (await findings([upstream])).filter(({ check }) => check === 'configuration');
+  expect(said).toMatchObject([
+    { level: 'problem', what: expect.stringContaining('is not 16 to 256 visible') },
+  ]);
 });
 
 test('a panel that closes connections for what it does not know is there', async () => {

@@ -209,7 +209,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: [
       ...['src/doctor/', 'src/backup/', 'src/gateway/', 'src/outgoing/', 'src/tls/'],
       // The doctor asks panels as the proxy does.
-      ...['src/http/upstream/', 'src/config/upstreams.ts', ...LEAVES],
+      ...['src/http/upstream/', 'src/config/secret-files.ts', 'src/config/upstreams.ts', ...LEAVES],
     ],
     types: ['src/config/', 'src/store/kind.ts'],
     packages: ['croner', 'node:crypto', 'node:fs', 'node:path'],

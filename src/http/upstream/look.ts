@@ -1,5 +1,6 @@
 /** Asks a panel whether it answers, for the doctor and for an operator who adds an upstream. */
 
+import { strangersToken } from '../../core/panel-token.ts';
 import { UpstreamClient } from './ask.ts';
 import { Failure } from './exchange.ts';
 import type { Upstream } from './settings.ts';
@@ -30,12 +31,16 @@ export async function lookAtPanel(
   const statuses = await Promise.all(
     upstream.keyPaths.map(async ({ text }) => ({
       text,
-      status: await ask('GET', text.replace('{key}', crypto.randomUUID()), upstream),
+      status: await ask('GET', text.replace('{key}', keyOfNobody(upstream)), upstream),
     })),
   );
   const any = statuses.find(({ status }) => Number(status) >= 200 && Number(status) < 300);
   if (any === undefined) return { state: 'answers', detail: '' };
   return { state: 'answers_any_key', detail: `${any.status} for a random key at ${any.text}` };
+}
+
+function keyOfNobody({ key }: Upstream): string {
+  return key === 'plain' ? crypto.randomUUID() : strangersToken(key);
 }
 
 /** Faults of a certificate, as OpenSSL and Node call them. */

@@ -100,6 +100,8 @@ test('what the configuration would refuse is refused with its words', async () =
     [given({ provider }, 'ride = '), 'lines of key = value'],
     [given({ provider }, '[a]\nb = 1'), 'there is no such key'],
     [given({ provider }, 'provider_id_file = "/etc/shadow"'), 'configuration alone names files'],
+    [given({ provider }, 'key_secret_file = "/etc/shadow"'), 'configuration alone names files'],
+    [given({ provider, key: 'hiddify' }), 'key:'],
     [given({ provider }, 'key_path = ["/sub/ü"]'), 'key_path:'],
   ];
   for (const [upstream, detail] of refusals) {

@@ -19,7 +19,7 @@ type Typed = Readonly<Record<string, string>>;
 /** Keys with a field of their own, and what the file says if it leaves one out. */
 const USUAL: Typed = {
   ...{ host: '', url: '', provider: '', default_limit: '3', key_path: '/sub/{key}' },
-  ...{ enforce: 'true', browsers: 'refuse', other_paths: 'refuse' },
+  ...{ key: 'plain', enforce: 'true', browsers: 'refuse', other_paths: 'refuse' },
 };
 
 const linesOf = (value: unknown) => (Array.isArray(value) ? value.join('\n') : String(value));
@@ -29,7 +29,7 @@ function upstreamIn({ more = '', ...typed }: Typed): Upstream {
   const { host = '', url = '', provider = '', default_limit } = typed;
   const paths = (typed['key_path'] ?? '').split('\n').map((line) => line.trim());
   const keyPath = paths.filter((line) => line !== '');
-  const others = ['browsers', 'other_paths'].flatMap((key) => {
+  const others = ['key', 'browsers', 'other_paths'].flatMap((key) => {
     const value = typed[key] ?? '';
     return value === USUAL[key] ? [] : [[key, value] as const];
   });
@@ -89,6 +89,10 @@ function Fields({ from, isNew }: { from: Typed; isNew: boolean }) {
     ['refuse', words.refuses],
     ['pass', words.passes],
   ] as const;
+  type Choices = readonly (readonly [value: string, label: string])[];
+  const choice = (name: string, label: string, options: Choices) => (
+    <Select {...{ label, name, options }} value={from[name] ?? ''} />
+  );
   const text = (name: string) => ({ name, defaultValue: from[name] ?? '', dir: 'ltr' as const });
   return (
     <>
@@ -119,27 +123,17 @@ function Fields({ from, isNew }: { from: Typed; isNew: boolean }) {
         <small>{words.pathHint}</small>
       </label>
       <div class="fields">
-        <Select
-          label={words.enforce}
-          name="enforce"
-          value={from['enforce'] ?? 'true'}
-          options={[
-            ['true', words.enforces],
-            ['false', words.counts],
-          ]}
-        />
-        <Select
-          label={words.browsers}
-          name="browsers"
-          value={from['browsers'] ?? ''}
-          options={passing}
-        />
-        <Select
-          label={words.otherPaths}
-          name="other_paths"
-          value={from['other_paths'] ?? ''}
-          options={passing}
-        />
+        {choice('key', words.key, [
+          ['plain', words.keyPlain],
+          ['marzban', words.keySigned('Marzban')],
+          ['pasarguard', words.keySigned('PasarGuard')],
+        ])}
+        {choice('enforce', words.enforce, [
+          ['true', words.enforces],
+          ['false', words.counts],
+        ])}
+        {choice('browsers', words.browsers, passing)}
+        {choice('other_paths', words.otherPaths, passing)}
       </div>
       <label class="field">
         <span>{words.more}</span>

@@ -9,6 +9,9 @@ export const upstreams = {
   limit: 'Devices of a new subscription',
   path: 'Path of a subscription',
   pathHint: '{key} stands for its key. Several: one a line.',
+  key: 'What {key} is',
+  keyPlain: 'the key itself',
+  keySigned: (panel: string) => `a token of ${panel}`,
   enforce: 'A full subscription',
   enforces: 'refuses new devices',
   counts: 'only counts them',
@@ -18,7 +21,7 @@ export const upstreams = {
   refuses: 'are refused',
   more: 'Other settings',
   moreHint:
-    'As in the configuration file, one a line: ride = "on". One that names a file with a secret, such as provider_id_file, belongs in that file.',
+    'As in the configuration file, one a line: ride = "on". One that names a file with a secret, such as provider_id_file or key_secret_file, belongs in that file.',
   whose: 'Kept',
   inFile: 'in the file',
   here: 'here',

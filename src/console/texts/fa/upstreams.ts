@@ -12,6 +12,9 @@ export const upstreams: Like<typeof english> = {
   limit: 'دستگاه‌های اشتراک تازه',
   path: 'مسیر اشتراک',
   pathHint: '{key} جای کلید است. چند مسیر: هر خط یکی.',
+  key: '{key} چیست',
+  keyPlain: 'خود کلید',
+  keySigned: (panel) => `توکن ${panel}`,
   enforce: 'اشتراک پر',
   enforces: 'دستگاه تازه را رد می‌کند',
   counts: 'فقط می‌شمارد',
@@ -21,7 +24,7 @@ export const upstreams: Like<typeof english> = {
   refuses: 'رد می‌شوند',
   more: 'تنظیم‌های دیگر',
   moreHint:
-    'مانند پروندهٔ پیکربندی، هر خط یکی: \u2066ride = "on"\u2069. تنظیم‌هایی که پروندهٔ رمز را نام می‌برند، مانند provider_id_file، تنها در پیکربندی می‌آیند.',
+    'مانند پروندهٔ پیکربندی، هر خط یکی: \u2066ride = "on"\u2069. تنظیم‌هایی که پروندهٔ رمز را نام می‌برند، مانند provider_id_file و key_secret_file، تنها در پیکربندی می‌آیند.',
   whose: 'محل نگهداری',
   inFile: 'در پرونده',
   here: 'اینجا',

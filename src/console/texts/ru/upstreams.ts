@@ -12,6 +12,9 @@ export const upstreams: Like<typeof english> = {
   limit: 'Устройств у новой подписки',
   path: 'Путь подписки',
   pathHint: '{key} стоит на месте ключа. Несколько: по одному в строке.',
+  key: 'Что такое {key}',
+  keyPlain: 'сам ключ',
+  keySigned: (panel) => `токен ${panel}`,
   enforce: 'Полная подписка',
   enforces: 'отказывает новым устройствам',
   counts: 'только считает их',
@@ -21,7 +24,7 @@ export const upstreams: Like<typeof english> = {
   refuses: 'получают отказ',
   more: 'Другие настройки',
   moreHint:
-    'Как в файле конфигурации, по одной в строке: ride = "on". Настройкам с файлом секрета, таким как provider_id_file, место только в конфигурации.',
+    'Как в файле конфигурации, по одной в строке: ride = "on". Настройкам с файлом секрета, таким как provider_id_file и key_secret_file, место только в конфигурации.',
   whose: 'Хранится',
   inFile: 'в файле',
   here: 'здесь',

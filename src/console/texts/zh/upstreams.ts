@@ -12,6 +12,9 @@ export const upstreams: Like<typeof english> = {
   limit: '新订阅的设备数',
   path: '订阅的路径',
   pathHint: '{key} 代表订阅密钥。多个路径每行一个。',
+  key: '{key} 的内容',
+  keyPlain: '密钥本身',
+  keySigned: (panel) => `${panel} 的令牌`,
   enforce: '已满的订阅',
   enforces: '拒绝新设备',
   counts: '只计数',
@@ -21,7 +24,7 @@ export const upstreams: Like<typeof english> = {
   refuses: '拒绝',
   more: '其他设置',
   moreHint:
-    '与配置文件相同，每行一个：ride = "on"。指向密钥文件的设置（如 provider_id_file）只能写在配置文件中。',
+    '与配置文件相同，每行一个：ride = "on"。指向密钥文件的设置（如 provider_id_file、key_secret_file）只能写在配置文件中。',
   whose: '保存在',
   inFile: '文件中',
   here: '此处',
