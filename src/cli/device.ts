@@ -8,6 +8,7 @@ import type { Device, DeviceDetail } from '../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
 import { confirm, counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
+import { addDeviceCheckCommand } from './device-check.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { findLink, type LinkName, linkNameValue } from './link-name.ts';
 import { granted, refusal } from './refusal.ts';
@@ -161,6 +162,7 @@ export function addDeviceCommands(program: Command, context: CliContext): void {
   addForgetCommand(device, context);
 
   addSimulateCommand(device, context);
+  addDeviceCheckCommand(device, context);
 }
 
 /** Adds `forget`: the same below `device` and by itself. */

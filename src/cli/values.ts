@@ -71,6 +71,12 @@ function numberValue(pattern: RegExp, meaning: string): (text: string) => number
 export const countValue = numberValue(/^[1-9]\d{0,6}$/, 'from 1 to 9999999');
 export const callsValue = numberValue(/^[1-9]\d{0,4}$/, 'from 1 to 99999');
 export const secondsValue = numberValue(/^[1-9]\d{0,5}$/, 'of seconds');
+export const portValue = numberValue(/^(?:0|[1-9]\d{0,4})$/, 'from 0 to 65535');
+/** A factor of 0.01 to 10. */
+export const paceValue = numberValue(
+  /^(?:10|[1-9](?:\.\d{1,2})?|0?\.(?:0[1-9]|[1-9]\d?))$/,
+  'from 0.01 to 10',
+);
 export const togetherValue = numberValue(/^(?:[1-9]\d{0,3}|10000)$/, 'from 1 to 10000');
 const linksValue = numberValue(/^\d{1,9}$/, 'of links, or default');
 

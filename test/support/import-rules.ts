@@ -144,7 +144,15 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'a move between two kinds of store knows both, and nobody else does',
   },
   'src/cli': {
-    ours: ['src/cli/', 'src/core/', 'src/client/', 'src/demo/', 'sdk/typescript/', ...LEAVES],
+    ours: [
+      'src/cli/',
+      'src/core/',
+      'src/client/',
+      'src/demo/',
+      'src/device-check/',
+      'sdk/typescript/',
+      ...LEAVES,
+    ],
     types: [
       ...['src/app.ts', 'src/backup/', 'src/config/', 'src/doctor/', 'src/systemd.ts'],
       ...['src/release.ts', 'src/store/move/job.ts'],
@@ -219,6 +227,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: ['src/demo/', 'src/core/', ...LEAVES],
     packages: ['node:fs', 'node:os', 'node:path'],
     reason: 'a demonstration makes its world by the core, and lives by the API',
+  },
+  'src/device-check': {
+    ours: ['src/device-check/'],
+    packages: ['bun', 'node:fs', 'node:os', 'node:path'],
+    reason: 'the scripted server plays the protocol as documented, not as the server has it',
   },
   'sdk/typescript': {
     ours: ['sdk/typescript/'],

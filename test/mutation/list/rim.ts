@@ -244,6 +244,30 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/device-check/scene.ts',
+    tests: ['test/kits/device-check.test.ts'],
+    changes: [
+      ['if (pauseMs < leastMs) {', 'if (false) {'],
+      ['if (twice !== undefined) throw', 'if (false) throw'],
+      ['item.id === this.id(n) && item.state === state', 'item.id === this.id(n)'],
+      ["kind !== 'left'", "kind === 'left'"],
+    ],
+  },
+  {
+    file: 'src/device-check/stage.ts',
+    tests: ['test/kits/device-check.test.ts'],
+    changes: [
+      ['if (shown === null || shown !== this.token) return', 'if (false) return'],
+      ['if (this.script.ignoresFrames) return;', ''],
+      ['this.#frame([...this.#messages.values()]);', ''],
+    ],
+  },
+  {
+    file: 'src/device-check/check.ts',
+    tests: ['test/kits/device-check.test.ts'],
+    changes: [['if (!(problem instanceof Fault)) throw problem;', 'if (problem) return passed(one);']],
+  },
+  {
     file: 'sdk/typescript/src/device.ts',
     tests: ['test/kits/typescript.test.ts'],
     changes: [

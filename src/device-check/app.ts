@@ -1,0 +1,145 @@
+/** The app that is checked: a driver that takes orders, or a phone in the hands of a developer. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Stage } from './stage.ts';
+
+/** How an app is started, beside the address. */
+export interface Terms {
+  mode?: 'stream' | 'poll';
+  push?: { gateway: string; token: string };
+  ping?: number;
+  locale?: string;
+}
+
+export interface Handled {
+  id: number;
+  title: string;
+  text: string;
+  action: string;
+}
+
+export const LINK = 'CheckLink001';
+export const DOMAIN_HASH = 'c'.repeat(64);
+
+/** A line of a driver must end before this many characters. */
+const LINE_LENGTH_MAX = 1_000_000;
+
+/** A driver: one process, orders as lines of JSON in, what it did as lines of JSON out. */
+export class Driver {
+  readonly handled: Handled[] = [];
+  /** The states that the app told its user: `open`, `closed`, `refused`, `replaced`. */
+  readonly states: string[] = [];
+  headers: Readonly<Record<string, string>> | null = null;
+  /** What came that is no line of the driver's. */
+  readonly noise: string[] = [];
+  /** Answers to the order `effects`. */
+  answers = 0;
+  /** The exit code of a driver that ended by itself; null: it runs, or was ended. */
+  endedWith: number | null = null;
+  #child: Bun.Subprocess<'pipe', 'pipe', 'inherit'> | null = null;
+  #hasStopped = false;
+  #folder = mkdtempSync(join(tmpdir(), 'gatepost-check-'));
+
+  constructor(
+    private readonly command: string,
+    private readonly stage: Stage,
+    private readonly pace: number,
+  ) {}
+
+  /** Starts the app with the store that it had. */
+  start(terms: Terms = {}): void {
+    const child = Bun.spawn(['sh', '-c', `exec ${this.command}`], {
+      ...{ stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },
+    });
+    this.#child = child;
+    this.#hasStopped = false;
+    void child.exited.then((code) => {
+      if (this.#child !== child) return;
+      this.endedWith = code;
+      this.stage.look();
+    });
+    void this.#listen(child);
+    this.say({
+      ...{ do: 'start', url: this.stage.url, folder: this.#folder, link: LINK },
+      ...{ domain_hash: DOMAIN_HASH, os: 'android', locale: terms.locale ?? 'en', hwid: null },
+      ...{ pace: this.pace, ping: terms.ping ?? null, mode: terms.mode ?? 'stream' },
+      ...{ push: terms.push ?? null, transaction: true },
+    });
+  }
+
+  /** Ends the app as a phone that lost its power, and starts it again. */
+  async restart(terms: Terms = {}): Promise<void> {
+    await this.kill();
+    this.start(terms);
+  }
+
+  /** Makes the next start that of another installation. */
+  async reinstall(): Promise<void> {
+    await this.kill();
+    rmSync(this.#folder, { recursive: true, force: true });
+    this.#folder = mkdtempSync(join(tmpdir(), 'gatepost-check-'));
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    child?.kill('SIGKILL');
+    await child?.exited;
+  }
+
+  async end(): Promise<void> {
+    await this.kill();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  say(order: Readonly<Record<string, unknown>>): void {
+    try {
+      this.#child?.stdin.write(`${JSON.stringify(order)}\n`);
+      void this.#child?.stdin.flush();
+    } catch {
+      // It has ended: the case sees that nothing comes.
+    }
+  }
+
+  get hasStopped(): boolean {
+    return this.#hasStopped;
+  }
+
+  async #listen(child: Bun.Subprocess<'pipe', 'pipe', 'inherit'>): Promise<void> {
+    const decoder = new TextDecoder();
+    let rest = '';
+    for await (const chunk of child.stdout) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+      rest = (lines.pop() ?? '').slice(0, LINE_LENGTH_MAX);
+      for (const line of lines) this.#hear(line);
+      this.stage.look();
+    }
+  }
+
+  #hear(line: string): void {
+    if (line.trim() === '') return;
+    let said: Record<string, unknown>;
+    try {
+      said = JSON.parse(line);
+    } catch {
+      this.noise.push(line);
+      return;
+    }
+    const text = (name: string) => String(said[name] ?? '');
+    if (said['said'] === 'message') {
+      const { id } = said;
+      const texts = { title: text('title'), text: text('text'), action: text('action') };
+      this.handled.push({ id: Number(id), ...texts });
+    } else if (said['said'] === 'state') {
+      this.states.push(text('state'));
+    } else if (said['said'] === 'headers') {
+      this.headers = said['headers'] as Record<string, string>;
+    } else if (said['said'] === 'effects') {
+      this.answers += 1;
+    } else if (said['said'] === 'stopped') {
+      this.#hasStopped = true;
+    }
+  }
+}

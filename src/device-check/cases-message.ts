@@ -1,0 +1,192 @@
+/** What life brings to messages: twice, out of order, unknown, pushed before and after. */
+
+import type { Case } from './scene.ts';
+
+const command = (action: string, more: Record<string, unknown> = {}) => ({
+  notification_type: 20,
+  payload: { action_type: action, ...more },
+});
+
+/** What the system hands to an app for a notification. */
+const pushOf = (id: number, more: Record<string, unknown> = {}) => ({
+  ...{ id: String(id), kind: 'notification', title: 'News', body: `text ${id}` },
+  ...more,
+});
+
+export const MESSAGE_CASES: readonly Case[] = [
+  {
+    name: 'message',
+    should: 'handle a message once and acknowledge it as received, a command as executed',
+    async play(scene) {
+      await scene.begin();
+      scene.stage.send(scene.message(1), scene.message(2, command('update-subscription')));
+      await scene.acknowledged('received', 1);
+      await scene.acknowledged('executed', 2);
+      await scene.handledAs([1, 2]);
+    },
+  },
+  {
+    name: 'twice',
+    should: 'drop a message whose id was seen, and acknowledge it again',
+    async play(scene) {
+      await scene.begin();
+      scene.stage.send(scene.message(1));
+      await scene.acknowledged('received', 1);
+      scene.stage.repeat(scene.message(1));
+      const isAgain = () => scene.acked().length >= 2;
+      await scene.expect(isAgain, 60, 'did not acknowledge the second copy');
+      await scene.handledAs([1]);
+    },
+  },
+  {
+    name: 'order',
+    should: 'handle messages in the order in which they come, whatever their ids',
+    async play(scene) {
+      await scene.begin();
+      scene.stage.send(scene.message(12), scene.message(11));
+      await scene.acknowledged('received', 12, 11);
+      await scene.handledAs([12, 11]);
+    },
+  },
+  {
+    name: 'many',
+    should: 'acknowledge at most 100 messages in one request, and all of them',
+    async play(scene) {
+      await scene.begin();
+      const ns = Array.from({ length: 250 }, (_, at) => at + 1);
+      // Those that the server did not confirm are sent again together.
+      scene.stage.script.ignoresFrames = true;
+      scene.stage.send(...ns.map((n) => scene.message(n)));
+      await scene.acknowledged('received', ...ns);
+      scene.stage.script.ignoresFrames = false;
+      const before = scene.stage.deeds.length;
+      scene.stage.close(1001, 'the server stops');
+      const isAgain = () => scene.stage.acked(before).length >= ns.length;
+      await scene.expect(isAgain, 60, 'did not acknowledge again what was not confirmed');
+      const most = Math.max(...scene.stage.of('ack', scene.mark).map(({ items }) => items.length));
+      scene.check(most <= 100, `acknowledged ${most} messages in one request`);
+      await scene.handledAs(ns);
+    },
+  },
+  {
+    name: 'unknown-field',
+    should: 'ignore fields that it does not know',
+    async play(scene) {
+      await scene.begin();
+      const payload = { body: 'text', mood: { colour: 'blue' } };
+      scene.stage.send(scene.message(1, { payload, priority: [1, null, 'high'] }));
+      await scene.acknowledged('received', 1);
+      await scene.handledAs([1]);
+    },
+  },
+  {
+    name: 'unknown-action',
+    should: 'acknowledge an action that it does not know as failed',
+    async play(scene) {
+      await scene.begin();
+      scene.stage.send(scene.message(1, command('paint-it-blue')));
+      await scene.acknowledged('failed', 1);
+      await scene.handledAs([]);
+    },
+  },
+  {
+    name: 'unknown-type',
+    should: 'acknowledge a type of message that it does not know as failed',
+    async play(scene) {
+      await scene.begin();
+      scene.stage.send(scene.message(1, { notification_type: 30 }));
+      await scene.acknowledged('failed', 1);
+      await scene.handledAs([]);
+    },
+  },
+  {
+    name: 'expiry',
+    should: 'leave it to the server when a message expires: clocks of phones are wrong',
+    async play(scene) {
+      await scene.begin();
+      scene.stage.send(scene.message(1, { expires_at: '2020-01-01 00:00:00' }));
+      await scene.acknowledged('received', 1);
+      await scene.handledAs([1]);
+    },
+  },
+  {
+    name: 'texts',
+    should: 'show the text of its language, plain: without tags, with entities read',
+    needsDriver: true,
+    async play(scene) {
+      await scene.begin({ locale: 'pt-BR' });
+      const body = '<b>Tom</b> &amp; Ann<br>second &lt;line&gt;';
+      const payload = { title: 'No', body: 'no', locales: { RU: { body: 'no' }, pt: { body } } };
+      scene.stage.send(scene.message(1, { payload }));
+      await scene.acknowledged('received', 1);
+      await scene.heard();
+      const text = scene.driver?.handled.at(-1)?.text;
+      scene.check(text === 'Tom & Ann\nsecond <line>', `showed ${JSON.stringify(text)}`);
+    },
+  },
+  {
+    name: 'push-first',
+    should: 'not show a message again that the system has shown as a push',
+    needsDriver: true,
+    async play(scene) {
+      await scene.begin();
+      scene.driver?.say({ do: 'push', shown: true, data: pushOf(scene.id(1)) });
+      await scene.acknowledged('received', 1);
+      scene.stage.send(scene.message(1), scene.message(2));
+      await scene.acknowledged('received', 2);
+      await scene.handledAs([2]);
+    },
+  },
+  {
+    name: 'push-later',
+    should: 'not handle a push of a message that the stream has brought',
+    needsDriver: true,
+    async play(scene) {
+      await scene.begin();
+      scene.stage.send(scene.message(1));
+      await scene.acknowledged('received', 1);
+      const message = JSON.stringify({ ...scene.message(1), notification_type: 10, payload: {} });
+      scene.driver?.say({ do: 'push', shown: false, data: pushOf(scene.id(1), { message }) });
+      scene.stage.send(scene.message(2));
+      await scene.acknowledged('received', 2);
+      await scene.handledAs([1, 2]);
+    },
+  },
+  {
+    name: 'push-test',
+    should: 'acknowledge nothing for a push with the id 0: it is a test of the operator',
+    needsDriver: true,
+    async play(scene) {
+      await scene.begin();
+      scene.driver?.say({ do: 'push', shown: true, data: pushOf(0) });
+      scene.stage.send(scene.message(1));
+      await scene.acknowledged('received', 1);
+      const isZero = () => scene.acked().some(({ id }) => id === 0);
+      await scene.never(isZero, 3, 'acknowledged the id 0');
+    },
+  },
+  {
+    name: 'push-inside',
+    should: 'handle a message that travels in a push that was not shown',
+    needsDriver: true,
+    async play(scene) {
+      await scene.begin();
+      const message = { ...scene.message(1), notification_type: 10, payload: { body: 'text' } };
+      scene.driver?.say({ do: 'push', shown: false, data: pushOf(scene.id(1), { message }) });
+      await scene.acknowledged('received', 1);
+      await scene.handledAs([1]);
+    },
+  },
+  {
+    name: 'opened',
+    should: 'acknowledge as opened what the user opened',
+    needsDriver: true,
+    async play(scene) {
+      await scene.begin();
+      scene.stage.send(scene.message(1));
+      await scene.acknowledged('received', 1);
+      scene.driver?.say({ do: 'opened', id: scene.id(1) });
+      await scene.acknowledged('opened', 1);
+    },
+  },
+];

@@ -1,0 +1,81 @@
+/** Runs the cases against an app, and tells of each as it ends. */
+
+import { Driver } from './app.ts';
+import { DEVICE_CASES } from './cases-device.ts';
+import { LINE_CASES } from './cases-line.ts';
+import { MESSAGE_CASES } from './cases-message.ts';
+import { type Case, Fault, Scene } from './scene.ts';
+import { Stage } from './stage.ts';
+
+export const CASES: readonly Case[] = [...DEVICE_CASES, ...MESSAGE_CASES, ...LINE_CASES];
+
+export interface Verdict {
+  case: string;
+  verdict: 'passed' | 'failed' | 'skipped';
+  should: string;
+  /** What the app did instead; null: it passed. */
+  did: string | null;
+}
+
+/** Ids of two cases never meet. */
+const IDS_EACH = 1_000;
+/** Apps that run beside each other. */
+const AT_ONCE = 4;
+/** For a machine that is busy: no case fails as an app takes a little longer, ms. */
+const SLACK_MS = 5_000;
+
+const passed = ({ name, should }: Case): Verdict => ({
+  ...{ case: name, verdict: 'passed', should, did: null },
+});
+
+async function verdictOf(one: Case, scene: Scene): Promise<Verdict> {
+  try {
+    await one.play(scene);
+    return passed(one);
+  } catch (problem) {
+    if (!(problem instanceof Fault)) throw problem;
+    return { ...passed(one), verdict: 'failed', did: problem.message };
+  }
+}
+
+/** Plays each case with an installation of its own of the app that a command starts. */
+export async function checkDriver(
+  command: string,
+  cases: readonly Case[],
+  { pace, slackMs = SLACK_MS }: { pace: number; slackMs?: number },
+  tell: (verdict: Verdict) => void,
+): Promise<void> {
+  const waiting = [...cases];
+  const work = async () => {
+    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
+      const stage = new Stage('127.0.0.1', 0, pace);
+      const driver = new Driver(command, stage, pace);
+      try {
+        const verdict = await verdictOf(one, new Scene(stage, driver, pace, slackMs, IDS_EACH));
+        const [noise] = driver.noise;
+        const isNoisy = verdict.verdict === 'failed' && noise !== undefined;
+        tell(isNoisy ? { ...verdict, did: `${verdict.did}; the driver said: ${noise}` } : verdict);
+      } finally {
+        await driver.end();
+        stage.stop();
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+/** Plays the cases that need no driver, one after the other, with a phone that was pointed here. */
+export async function checkPhone(
+  stage: Stage,
+  cases: readonly Case[],
+  tell: (verdict: Verdict) => void,
+): Promise<void> {
+  for (const [at, one] of cases.entries()) {
+    if (one.needsDriver === true) {
+      tell({ ...passed(one), verdict: 'skipped', did: 'it needs --against' });
+      continue;
+    }
+    stage.script = {};
+    tell(await verdictOf(one, new Scene(stage, null, 1, SLACK_MS, (at + 1) * IDS_EACH)));
+  }
+}

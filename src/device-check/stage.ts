@@ -1,0 +1,305 @@
+/**
+ * A server of the device protocol that does what a script says, and notes all that an app does.
+ * It keeps the rules of docs/device-protocol.md where the script does not say otherwise.
+ */
+
+import type { Server, ServerWebSocket } from 'bun';
+
+export interface Item {
+  id: number;
+  state: string;
+  detail?: string;
+}
+
+/** What an app did. Times are by the steady clock, ms. */
+export type Deed =
+  | {
+      kind: 'register';
+      atMs: number;
+      token: string | null;
+      body: Readonly<Record<string, unknown>>;
+    }
+  | { kind: 'inbox'; atMs: number; token: string | null; waitSeconds: number }
+  | { kind: 'ack'; atMs: number; items: readonly Item[]; by: 'call' | 'stream' }
+  | { kind: 'stream'; atMs: number; token: string | null; query: URLSearchParams }
+  | { kind: 'left'; atMs: number };
+
+export interface Sent {
+  id: number;
+  notification_type?: number;
+  created_at?: string;
+  expires_at?: string;
+  payload?: Record<string, unknown>;
+  [unknown: string]: unknown;
+}
+
+/** How a script answers instead of the rules; null: by the rules. */
+type Said = Response | Promise<Response> | null;
+
+/** The pause between two pings of a stream that does not ask for another, ms. */
+const PING_INTERVAL_MS = 9_000;
+/** What an app may send in a request. */
+const BODY_BYTES_MAX = 64 * 1024;
+/** What is remembered of an app that never rests. */
+const DEEDS_MAX = 100_000;
+
+type Socket = ServerWebSocket<{ token: string }>;
+
+export class Stage {
+  readonly deeds: Deed[] = [];
+  /** Answers instead of the rules. */
+  script: {
+    register?(): Said;
+    inbox?(): Said;
+    ack?(): Said;
+    stream?(): Said;
+    /** True: a frame of acknowledgements is neither kept nor answered. */
+    ignoresFrames?: boolean;
+    /** True: a frame of acknowledgements is refused as malformed. */
+    refusesFrames?: boolean;
+    /** True: no pings. */
+    isSilent?: boolean;
+  } = {};
+  /** The token that holds; null: the device has none. */
+  token: string | null = null;
+  readonly #server: Server<{ token: string }>;
+  readonly #waiting = new Set<() => void>();
+  readonly #messages = new Map<number, Sent>();
+  readonly #pings: ReturnType<typeof setInterval>;
+  #socket: Socket | null = null;
+
+  /** Listens; `pace` multiplies the pause between pings. */
+  constructor(
+    hostname: string,
+    port: number,
+    private readonly pace: number,
+  ) {
+    this.#server = Bun.serve<{ token: string }>({
+      ...{ hostname, port, idleTimeout: 120, maxRequestBodySize: BODY_BYTES_MAX },
+      fetch: (request, server) => this.#answer(request, server),
+      error: () => Response.json(UNKNOWN, { status: 500 }),
+      websocket: {
+        ...{ sendPings: false, idleTimeout: 0, maxPayloadLength: BODY_BYTES_MAX },
+        open: (socket) => this.#opened(socket),
+        message: (socket, frame) => this.#framed(socket, String(frame)),
+        close: (socket) => {
+          if (this.#socket === socket) this.#socket = null;
+          this.#note({ kind: 'left', atMs: performance.now() });
+        },
+      },
+    });
+    this.#pings = setInterval(() => {
+      if (!this.script.isSilent) this.#socket?.ping();
+    }, PING_INTERVAL_MS * pace);
+  }
+
+  get url(): string {
+    return `http://${this.#server.hostname}:${this.#server.port}`;
+  }
+
+  get isOpen(): boolean {
+    return this.#socket !== null;
+  }
+
+  stop(): void {
+    clearInterval(this.#pings);
+    void this.#server.stop(true);
+  }
+
+  /** Puts messages into the inbox, and sends them on the stream in one frame. */
+  send(...messages: readonly Sent[]): void {
+    const whole = messages.map(wholeOf);
+    for (const message of whole) this.#messages.set(message.id, message);
+    this.#frame(whole);
+    this.#tell();
+  }
+
+  /** Sends messages on the stream again, whether they are acknowledged or not. */
+  repeat(...messages: readonly Sent[]): void {
+    this.#frame(messages.map(wholeOf));
+  }
+
+  /** Sends any text on the stream. */
+  sendText(text: string): void {
+    this.#socket?.send(text);
+  }
+
+  /** Ends the stream with a code. */
+  close(code: number, reason = ''): void {
+    this.#socket?.close(code, reason);
+  }
+
+  /** Lets the token die: the next call with it is refused. */
+  killToken(): void {
+    this.token = null;
+    this.close(4001, 'the token died');
+  }
+
+  /** Takes a message out of the inbox. */
+  forget(id: number): void {
+    this.#messages.delete(id);
+  }
+
+  /** Returns what an app did of one kind, after a number of deeds. */
+  of<K extends Deed['kind']>(kind: K, after = 0): Extract<Deed, { kind: K }>[] {
+    const isIt = (deed: Deed): deed is Extract<Deed, { kind: K }> => deed.kind === kind;
+    return this.deeds.slice(after).filter(isIt);
+  }
+
+  /** Returns the items that were acknowledged, after a number of deeds. */
+  acked(after = 0): Item[] {
+    return this.of('ack', after).flatMap(({ items }) => items);
+  }
+
+  /** Waits until something is so; false: it did not come in that time. */
+  async until(isSo: () => boolean, ms: number): Promise<boolean> {
+    const endMs = performance.now() + ms;
+    while (!isSo()) {
+      const restMs = endMs - performance.now();
+      if (restMs <= 0) return false;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, restMs);
+      this.#waiting.add(resolve);
+      await promise;
+      clearTimeout(timer);
+      this.#waiting.delete(resolve);
+    }
+    return true;
+  }
+
+  /** Lets all that waits look again: the app said something. */
+  look(): void {
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const wake of [...this.#waiting]) wake();
+  }
+
+  #note(deed: Deed): void {
+    if (this.deeds.length < DEEDS_MAX) this.deeds.push(deed);
+    this.#tell();
+  }
+
+  async #answer(
+    request: Request,
+    server: Server<{ token: string }>,
+  ): Promise<Response | undefined> {
+    const { pathname, searchParams: query } = new URL(request.url);
+    const token = request.headers.get('authorization')?.replace(/^Bearer /, '') ?? null;
+    const atMs = performance.now();
+    switch (`${request.method} ${pathname}`) {
+      case 'POST /device/register': {
+        this.#note({ kind: 'register', atMs, token, body: await bodyOf(request) });
+        return (await this.script.register?.()) ?? this.#register(token);
+      }
+      case 'GET /device/inbox': {
+        const waitSeconds = Number(query.get('wait') ?? 0);
+        this.#note({ kind: 'inbox', atMs, token, waitSeconds });
+        return (await this.script.inbox?.()) ?? (await this.#inbox(token, waitSeconds));
+      }
+      case 'POST /device/ack': {
+        const { items = [] } = (await bodyOf(request)) as { items?: Item[] };
+        this.#note({ kind: 'ack', atMs, items, by: 'call' });
+        const said = await this.script.ack?.();
+        if (said) return said;
+        if (token !== this.token) return Response.json(TOKEN_ERROR);
+        this.#keep(items);
+        return Response.json(OK);
+      }
+      case 'GET /device/stream': {
+        const shown = token ?? subprotocolToken(request);
+        this.#note({ kind: 'stream', atMs, token: shown, query });
+        const said = await this.script.stream?.();
+        if (said) return said;
+        if (shown === null || shown !== this.token) return new Response('', { status: 401 });
+        const data = { token: shown };
+        return server.upgrade(request, { data }) ? undefined : new Response('', { status: 426 });
+      }
+      default:
+        return new Response('not found', { status: 404 });
+    }
+  }
+
+  #register(token: string | null): Response {
+    if (token !== null && token !== this.token) return Response.json(TOKEN_ERROR);
+    this.token = crypto.randomUUID().replaceAll('-', '').padEnd(43, '0');
+    // The token of a stream that is open dies with it.
+    this.close(4001, 'the token died');
+    return Response.json({ ...OK, device_token: this.token });
+  }
+
+  async #inbox(token: string | null, waitSeconds: number): Promise<Response> {
+    if (token === null || token !== this.token) return Response.json(TOKEN_ERROR);
+    const isThere = () => this.#messages.size > 0 || this.token !== token;
+    await this.until(isThere, Math.min(waitSeconds, 60) * 1_000 * this.pace);
+    if (this.token !== token) return Response.json(TOKEN_ERROR);
+    return Response.json({ ...OK, data: [...this.#messages.values()] });
+  }
+
+  #opened(socket: Socket): void {
+    this.#socket?.close(4002, 'another stream was opened with the token');
+    this.#socket = socket;
+    this.#frame([...this.#messages.values()]);
+    this.#tell();
+  }
+
+  #frame(messages: readonly Sent[]): void {
+    for (let from = 0; from < messages.length; from += 100) {
+      const data = messages.slice(from, from + 100);
+      this.#socket?.send(JSON.stringify({ ...OK, data }));
+    }
+  }
+
+  #framed(socket: Socket, frame: string): void {
+    const items = itemsIn(frame);
+    this.#note({ kind: 'ack', atMs: performance.now(), items, by: 'stream' });
+    if (this.script.ignoresFrames) return;
+    if (!areFit(items) || this.script.refusesFrames) {
+      socket.send(JSON.stringify({ ...UNKNOWN, detail: 'the frame does not fit' }));
+      socket.close(1007, 'the frame does not fit');
+      return;
+    }
+    this.#keep(items);
+    socket.send(JSON.stringify(OK));
+  }
+
+  #keep(items: readonly Item[]): void {
+    for (const { id } of items) this.#messages.delete(id);
+  }
+}
+
+export const OK = { rc: 1, msg: 'Ok' };
+export const UNKNOWN = { rc: 0, msg: 'Unknown error' };
+const TOKEN_ERROR = { rc: 0, msg: 'Device token error' };
+
+function wholeOf({ id, ...rest }: Sent): Sent {
+  const times = { created_at: '2026-01-01 00:00:00', expires_at: '2036-01-01 00:00:00' };
+  return { id, notification_type: 10, ...times, payload: { body: `text ${id}` }, ...rest };
+}
+
+const subprotocolToken = (request: Request): string | null =>
+  /(?:^|[ ,])bearer\.([\w-]+)/.exec(request.headers.get('sec-websocket-protocol') ?? '')?.[1] ??
+  null;
+
+async function bodyOf(request: Request): Promise<Record<string, unknown>> {
+  const body: unknown = await request.json().catch(() => null);
+  return typeof body === 'object' && body !== null ? { ...body } : {};
+}
+
+/** Reads a frame of acknowledgements, fit or not. */
+function itemsIn(frame: string): Item[] {
+  try {
+    const { items } = JSON.parse(frame) as { items: Item[] };
+    return Array.isArray(items) ? items : [];
+  } catch {
+    return [];
+  }
+}
+
+const areFit = (items: readonly Item[]): boolean =>
+  items.length >= 1 &&
+  items.length <= 100 &&
+  items.every(({ id, state }) => Number.isSafeInteger(id) && id > 0 && STATES.has(state));
+
+const STATES: ReadonlySet<string> = new Set(['received', 'opened', 'executed', 'failed']);

@@ -1,0 +1,253 @@
+/**
+ * `gatepost device check`: the kit for TypeScript passes it, and each fault that is planted in a
+ * copy of the kit is found by a case of its own.
+ */
+
+import { describe, expect, test } from 'bun:test';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CASES, checkDriver, type Verdict } from '../../src/device-check/check.ts';
+import { binary, ROOT, run, temporaryFolder } from '../support/process.ts';
+
+const KIT = join(ROOT, 'sdk/typescript');
+const PACE = 0.03;
+
+type Times = Parameters<typeof checkDriver>[2];
+
+/** Cases that a slow machine would take for well done at that pace. */
+const UNHURRIED: Readonly<Record<string, number>> = { 'close-1001': 2 };
+
+const driverIn = (folder: string) => `${process.execPath} ${join(folder, 'driver.ts')}`;
+
+async function verdicts(folder: string, names: readonly string[], own: Partial<Times> = {}) {
+  const found: Verdict[] = [];
+  const cases = CASES.filter(({ name }) => names.includes(name));
+  const times = { pace: PACE, ...own };
+  await checkDriver(driverIn(folder), cases, times, (verdict) => found.push(verdict));
+  return found;
+}
+
+test('the kit for TypeScript passes every case', async () => {
+  const names = CASES.map(({ name }) => name);
+  const faults = (await verdicts(KIT, names)).filter(({ verdict }) => verdict !== 'passed');
+  expect(faults).toEqual([]);
+});
+
+test('the document has every case', () => {
+  const document = readFileSync(join(ROOT, 'docs/device-check.md'), 'utf8');
+  const rows = CASES.map(({ name, should }) => `| \`${name}\` | ${should} |`);
+  expect(rows.filter((row) => !document.includes(row))).toEqual([]);
+});
+
+const DEVICE = 'src/device.ts';
+const LINE = 'src/line.ts';
+const MESSAGE = 'src/message.ts';
+const STATE = 'src/state.ts';
+
+/** Which case finds the fault, what it says, and the fault: in a file, a text and its replacement. */
+const FAULTS: readonly (readonly [string, RegExp, string, string, string])[] = [
+  ['register', /without domain_hash/, 'driver.ts', ', domain_hash: order.domain_hash }', ' }'],
+  [
+    'hwid',
+    /as another install/,
+    STATE,
+    'crypto.getRandomValues(new Uint8Array(16))',
+    'Buffer.alloc(16)',
+  ],
+  [
+    'restart',
+    /without its token/,
+    STATE,
+    "token: typeof token === 'string' ? token : null",
+    'token: null',
+  ],
+  ['restart-twice', /handled message 1 twice/, STATE, ', seen, acks };', ', seen: [], acks };'],
+  ['token-dies', /did not register again/, DEVICE, '({ ...state, token: null })', 'state'],
+  [
+    'token-dies-away',
+    /did not register/,
+    DEVICE,
+    'if (answer?.msg === TOKEN_ERROR) await',
+    'if (false) await',
+  ],
+  [
+    'token-dies-twice',
+    /did not tell/,
+    DEVICE,
+    "this.#end('refused', 'another device registers this HWID');",
+    '',
+  ],
+  [
+    'replaced',
+    /came back/,
+    DEVICE,
+    "if (code === CLOSE_REPLACED) this.#end('replaced');",
+    'if (false) {}',
+  ],
+  ['refused', /did not tell/, DEVICE, "this.#end('refused', msg);", ''],
+  [
+    'push-address',
+    /did not register the new/,
+    DEVICE,
+    'if (this.#isRunning) await',
+    'if (false) await',
+  ],
+  ['headers', /says x-hwid: phone/, DEVICE, "'x-hwid': hwid", "'x-hwid': 'phone'"],
+  ['ping', /asked for ping=null/, LINE, "ping === undefined ? '' :", "true ? '' :"],
+  [
+    'message',
+    /message 2 as executed/,
+    DEVICE,
+    "? 'executed' : 'received'",
+    "? 'received' : 'received'",
+  ],
+  [
+    'twice',
+    /handled message 1 twice/,
+    DEVICE,
+    'if (before !== null) return await',
+    'if (false) return await',
+  ],
+  [
+    'order',
+    /handled 11, 12/,
+    DEVICE,
+    'of messages) await',
+    'of messages.toSorted((a, b) => a.id - b.id)) await',
+  ],
+  [
+    'many',
+    /250 messages in one|in one request/,
+    DEVICE,
+    'const ACKS_EACH = 100;',
+    'const ACKS_EACH = 1000;',
+  ],
+  ['unknown-action', /1 as failed/, MESSAGE, 'ACTIONS.has(action) ? null', 'true ? null'],
+  [
+    'unknown-type',
+    /1 as failed/,
+    MESSAGE,
+    'if (type === NOTIFICATION) return null;',
+    'if (type !== COMMAND) return null;',
+  ],
+  [
+    'expiry',
+    /1 as received/,
+    DEVICE,
+    'const state = await this.#keeper.read();',
+    'if (Date.parse(message.expires_at) < Date.now()) return; const state = await this.#keeper.read();',
+  ],
+  ['texts', /showed "<b>/, MESSAGE, ".replace(/<[^>]*>/g, '')", ''],
+  [
+    'push-first',
+    /handled message 1|acknowledge/,
+    DEVICE,
+    "seenIn(state, id) === null ? knowing(state, { id, state: 'received' }) : state",
+    'state',
+  ],
+  ['push-test', /acknowledged the id 0/, DEVICE, '|| id <= 0) return', ') return'],
+  ['push-inside', /1 as received/, DEVICE, 'await this.#take([message]);', ''],
+  ['opened', /1 as opened/, DEVICE, "owing(state, { id, state: 'opened' })", 'state'],
+  [
+    'close-1001',
+    /before 500 ms were over/,
+    DEVICE,
+    'await pause(pauseMs * (0.5 + Math.random()), this.#stop.signal);',
+    '',
+  ],
+  ['pauses', /before attempt/, DEVICE, 'Math.min(2 * pauseMs, pauseLastMs)', 'pauseMs'],
+  [
+    'silence',
+    /went on waiting/,
+    LINE,
+    '? setTimeout(() => this.cut(), this.times.silenceMs)',
+    '? setTimeout(() => {}, 9)',
+  ],
+  [
+    'cut-answer',
+    /did not register after/,
+    LINE,
+    '  } catch {\n    return null;',
+    "  } catch {\n    return { rc: 0, msg: 'cut' };",
+  ],
+  [
+    'cut-frame',
+    /ended with code 1/,
+    LINE,
+    'if (answer === null) return this.cut();',
+    'if (answer === null) process.exit(1);',
+  ],
+  [
+    'lost-acknowledgement',
+    /1 as received/,
+    DEVICE,
+    'this.#line.acknowledge(some);',
+    'this.#line.acknowledge(some); await this.#confirmed(some);',
+  ],
+  [
+    'confirmed',
+    /message 1 again/,
+    LINE,
+    'if (answer.rc === 1) on.confirmed(sent.acks);',
+    'if (answer.rc === 1) {}',
+  ],
+  ['malformed', /more than three times/, LINE, 'else on.malformed(sent.acks);', ''],
+  [
+    'acknowledgement-later',
+    /without a pause|again/,
+    DEVICE,
+    '{ items: some });\n      if (answer?.rc !== 1) return false;',
+    '{ items: some });',
+  ],
+  [
+    'too-many-requests',
+    /did not register after/,
+    DEVICE,
+    "new Set(['Too many requests', 'Unknown error'])",
+    'new Set([])',
+  ],
+  ['poll', /no poll that waits/, DEVICE, "['?wait=60', this.#times.pollMs]", "['', 0]"],
+  ['stop', /left its stream open|asked again/, DEVICE, '    this.#stop.abort();\n', ''],
+];
+
+describe('a fault is found', () => {
+  test.concurrent.each(FAULTS)('%s', async (name, did, file, text, instead) => {
+    const folder = temporaryFolder();
+    cpSync(KIT, folder, { recursive: true });
+    const source = readFileSync(join(KIT, file), 'utf8');
+    expect(source.split(text).length).toBe(2);
+    writeFileSync(
+      join(folder, file),
+      source.replace(text, () => instead),
+    );
+    const [verdict] = await verdicts(folder, [name], {
+      slackMs: 1_000,
+      pace: UNHURRIED[name] ?? PACE,
+    });
+    expect(verdict).toMatchObject({
+      case: name,
+      verdict: 'failed',
+      did: expect.stringMatching(did),
+    });
+  });
+});
+
+test('the executable says line by line what a driver did', async () => {
+  const words = ['device', 'check', '--against', driverIn(KIT), '--pace', '0.05'];
+  const { code, stdout } = await run([...words, '--only', 'message', 'twice']);
+  expect(stdout.split('\n').sort()).toEqual([
+    '',
+    '2 passed, 0 failed, 0 skipped',
+    expect.stringMatching(/^ok {4}message +handle a message once/),
+    expect.stringMatching(/^ok {4}twice +drop a message whose id/),
+  ]);
+  expect(code).toBe(0);
+  const dead = ['device', 'check', '--against', 'false', '--pace', '0.01', '--only', 'refused'];
+  const failed = await run([...dead, '--json']);
+  expect(JSON.parse(failed.stdout)).toMatchObject({ case: 'refused', verdict: 'failed' });
+  expect(failed.code).toBe(1);
+  const unknown = await run(['device', 'check', '--against', 'true', '--only', 'sleep']);
+  expect(unknown.stderr).toContain('there is no case sleep; the cases: register, ');
+  expect(unknown.code).toBe(2);
+  expect(binary()).toContain('gatepost');
+});
