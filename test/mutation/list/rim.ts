@@ -265,7 +265,9 @@ export const rim: readonly MutatedFile[] = [
   {
     file: 'src/device-check/check.ts',
     tests: ['test/kits/device-check.test.ts'],
-    changes: [['if (!(problem instanceof Fault)) throw problem;', 'if (problem) return passed(one);']],
+    changes: [
+      ['if (!(problem instanceof Fault)) throw problem;', 'if (problem) return passed(one);'],
+    ],
   },
   {
     file: 'sdk/typescript/src/device.ts',
