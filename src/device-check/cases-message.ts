@@ -9,7 +9,7 @@ const command = (action: string, more: Record<string, unknown> = {}) => ({
 
 /** What the system hands to an app for a notification. */
 const pushOf = (id: number, more: Record<string, unknown> = {}) => ({
-  ...{ id: String(id), kind: 'notification', title: 'News', body: `text ${id}` },
+  ...{ id: String(id), kind: 'notification', title: 'Hello', body: `text ${id}` },
   ...more,
 });
 

@@ -1,7 +1,10 @@
 /** One case: the stage, the app, and the words in which a case says what it expects. */
 
+import { systemClock } from '../clock.ts';
 import type { Driver, Terms } from './app.ts';
 import type { Item, Sent, Stage } from './stage.ts';
+
+const { steadyMs } = systemClock;
 
 /** What the app did instead of what it should have done. */
 export class Fault extends Error {}
@@ -118,7 +121,7 @@ export class Scene {
    */
   async comesBack(act: () => void): Promise<void> {
     const before = this.stage.of('stream').length;
-    const startMs = performance.now();
+    const startMs = steadyMs();
     act();
     const isBack = () => this.stage.of('stream').length > before;
     await this.expect(isBack, 6, 'did not come back');

@@ -4,6 +4,9 @@
  */
 
 import type { Server, ServerWebSocket } from 'bun';
+import { systemClock } from '../clock.ts';
+
+const { steadyMs } = systemClock;
 
 export interface Item {
   id: number;
@@ -84,7 +87,7 @@ export class Stage {
         message: (socket, frame) => this.#framed(socket, String(frame)),
         close: (socket) => {
           if (this.#socket === socket) this.#socket = null;
-          this.#note({ kind: 'left', atMs: performance.now() });
+          this.#note({ kind: 'left', atMs: steadyMs() });
         },
       },
     });
@@ -153,9 +156,9 @@ export class Stage {
 
   /** Waits until something is so; false: it did not come in that time. */
   async until(isSo: () => boolean, ms: number): Promise<boolean> {
-    const endMs = performance.now() + ms;
+    const endMs = steadyMs() + ms;
     while (!isSo()) {
-      const restMs = endMs - performance.now();
+      const restMs = endMs - steadyMs();
       if (restMs <= 0) return false;
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, restMs);
@@ -167,7 +170,7 @@ export class Stage {
     return true;
   }
 
-  /** Lets all that waits look again: the app said something. */
+  /** Checks again what is waited for: the app said something. */
   look(): void {
     this.#tell();
   }
@@ -187,7 +190,7 @@ export class Stage {
   ): Promise<Response | undefined> {
     const { pathname, searchParams: query } = new URL(request.url);
     const token = request.headers.get('authorization')?.replace(/^Bearer /, '') ?? null;
-    const atMs = performance.now();
+    const atMs = steadyMs();
     switch (`${request.method} ${pathname}`) {
       case 'POST /device/register': {
         this.#note({ kind: 'register', atMs, token, body: await bodyOf(request) });
@@ -253,7 +256,7 @@ export class Stage {
 
   #framed(socket: Socket, frame: string): void {
     const items = itemsIn(frame);
-    this.#note({ kind: 'ack', atMs: performance.now(), items, by: 'stream' });
+    this.#note({ kind: 'ack', atMs: steadyMs(), items, by: 'stream' });
     if (this.script.ignoresFrames) return;
     if (!areFit(items) || this.script.refusesFrames) {
       socket.send(JSON.stringify({ ...UNKNOWN, detail: 'the frame does not fit' }));

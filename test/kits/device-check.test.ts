@@ -44,7 +44,7 @@ const LINE = 'src/line.ts';
 const MESSAGE = 'src/message.ts';
 const STATE = 'src/state.ts';
 
-/** Which case finds the fault, what it says, and the fault: in a file, a text and its replacement. */
+/** The case that finds the fault, what it says, and the fault: a file, a text, its replacement. */
 const FAULTS: readonly (readonly [string, RegExp, string, string, string])[] = [
   ['register', /without domain_hash/, 'driver.ts', ', domain_hash: order.domain_hash }', ' }'],
   [

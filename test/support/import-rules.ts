@@ -229,7 +229,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'a demonstration makes its world by the core, and lives by the API',
   },
   'src/device-check': {
-    ours: ['src/device-check/'],
+    ours: ['src/device-check/', 'src/clock.ts'],
     packages: ['bun', 'node:fs', 'node:os', 'node:path'],
     reason: 'the scripted server plays the protocol as documented, not as the server has it',
   },
