@@ -150,9 +150,15 @@ export const install = sqliteTable(
     ...phones(),
     /** 1: some slots may be held by the hash of a HWID (core/formats.ts). */
     has_hashes: integer().notNull().default(0),
+    /** The link's user in a panel, `panel:user`, and what that panel last said. */
+    panel_user: text(),
+    panel_facts: text(),
   },
   (t) => [
     index('install_by_provider').on(t.provider_id),
+    uniqueIndex('install_by_panel_user')
+      .on(t.provider_id, t.panel_user)
+      .where(sql`panel_user IS NOT NULL`),
     uniqueIndex('install_by_subscription_key')
       .on(t.subscription_key_hash, t.provider_id)
       .where(sql`subscription_key_hash IS NOT NULL`),

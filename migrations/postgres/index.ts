@@ -10,6 +10,7 @@ import rides from './0006_rides.sql' with { type: 'text' };
 import accounts from './0007_accounts.sql' with { type: 'text' };
 import userPage from './0008_user_page.sql' with { type: 'text' };
 import hashes from './0009_hashes_and_phones.sql' with { type: 'text' };
+import panels from './0010_panels.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly string[] = [
   accounts,
   userPage,
   hashes,
+  panels,
 ];

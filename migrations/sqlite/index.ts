@@ -18,6 +18,7 @@ import rides from './0014_rides.sql' with { type: 'text' };
 import accounts from './0015_accounts.sql' with { type: 'text' };
 import userPage from './0016_user_page.sql' with { type: 'text' };
 import hashes from './0017_hashes_and_phones.sql' with { type: 'text' };
+import panels from './0018_panels.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -38,4 +39,5 @@ export const MIGRATIONS: readonly string[] = [
   accounts,
   userPage,
   hashes,
+  panels,
 ];

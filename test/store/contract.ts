@@ -39,6 +39,7 @@ import { healthContract } from './contract/health.ts';
 import { heldByHashContract } from './contract/held-by-hash.ts';
 import { idempotencyContract } from './contract/idempotency.ts';
 import { importContract } from './contract/import.ts';
+import { panelContract } from './contract/import-panel.ts';
 import { importTogetherContract } from './contract/import-together.ts';
 import { inboxContract } from './contract/inbox.ts';
 import { installContract } from './contract/install.ts';
@@ -95,7 +96,7 @@ export const PARTS = {
   job: { ...jobContract, ...deviceMixContract, ...deviceSearchContract },
   change: changeContract,
   device: { ...deviceContract, ...targetContract, ...registrationContract },
-  move: importContract,
+  move: { ...importContract, listPanelLinks: panelContract },
   audit: { ...auditContract, ...operatorContract },
   node: { ...nodeContract, ...healthContract, ...watchContract },
   distribution: { ...distributionContract, ...laneContract, ...namedContract },

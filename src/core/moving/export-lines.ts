@@ -191,7 +191,7 @@ const readDomain = recordReader<ImportedDomain>({
 });
 
 const readLink = recordReader<
-  Omit<ImportedInstall, 'terms' | 'replacedAtMs' | 'overMax' | 'slots'>
+  Omit<ImportedInstall, 'terms' | 'replacedAtMs' | 'overMax' | 'panelUser' | 'slots'>
 >({
   id: orNull(id),
   installCode: readInstallCode,

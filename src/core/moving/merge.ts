@@ -1,10 +1,10 @@
 /** Merges imported records with existing ones. */
 
 import type { Install } from '../port/install.ts';
-import type { ImportedAs } from '../port/moving.ts';
+import type { ImportedAs, PanelFacts } from '../port/moving.ts';
 
 /** A record after the import and its outcome: see {@link ImportedAs}. */
-interface Merged<Row> {
+export interface Merged<Row> {
   was: Exclude<ImportedAs, 'added'>;
   after: Row;
 }
@@ -33,4 +33,34 @@ export function mergeInstall<Row extends Pick<Install, 'installLimit' | 'deviceC
     ? known.installLimit
     : Math.max(after.installLimit, known.deviceCount);
   return { was, after: { ...after, installLimit } };
+}
+
+export type PanelTerms = Omit<PanelFacts, 'devicesUntilMs'>;
+
+/** Returns what a panel says as a link can have it: its limit is not below the taken slots. */
+export function panelTerms(
+  { deviceCount, installLimit }: Pick<Install, 'deviceCount' | 'installLimit'>,
+  { installLimit: wanted, status, note, subscriptionKeyHash }: PanelTerms,
+): PanelTerms {
+  const least = Math.min(deviceCount, installLimit);
+  return { installLimit: Math.max(wanted, least), status, note, subscriptionKeyHash };
+}
+
+/**
+ * Merges a link with what a panel says of it now. A field that has the value of the last import
+ * takes the new one; another is the provider's own edit, and stays unless `updates`.
+ */
+export function mergePanel<Row extends PanelTerms & Pick<Install, 'deviceCount'>>(
+  known: Row,
+  before: PanelFacts | null,
+  panel: PanelTerms,
+  updates: boolean,
+): Merged<Row> {
+  const said = panelTerms(known, panel);
+  const names = Object.keys(said) as (keyof PanelTerms)[];
+  const others = names.filter((name) => known[name] !== said[name]);
+  const taken = others.filter((name) => updates || before?.[name] === known[name]);
+  const after = { ...known, ...Object.fromEntries(taken.map((name) => [name, said[name]])) };
+  if (taken.length > 0) return { was: 'updated', after };
+  return { was: others.length > 0 ? 'different' : 'present', after };
 }

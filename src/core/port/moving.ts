@@ -3,6 +3,7 @@
 import type { Act } from './audit.ts';
 import type { DeviceFacts } from './device.ts';
 import type { InstallTerms } from './install.ts';
+import type { Maybe } from './maybe.ts';
 import type { Provider } from './provider.ts';
 
 /** A HWID on an imported link. */
@@ -31,8 +32,29 @@ export interface ImportedInstall {
   replacedAtMs?: number;
   /** HWIDs that it held while it only counted, if more than its limit. */
   overMax?: number;
+  /** Its user in a panel, `panel:user`, which names the link that is here. */
+  panelUser?: string;
   /** Earliest registration first. */
   slots: ImportedSlot[];
+}
+
+/** What a panel said of a link at the last import: what differs here is the provider's own edit. */
+export interface PanelFacts {
+  installLimit: number;
+  status: number;
+  note: string | null;
+  subscriptionKeyHash: string | null;
+  /** Devices that the panel has known for longer came before, or were released here since. */
+  devicesUntilMs: number;
+}
+
+/** A link that came from a panel. */
+export interface PanelLink {
+  id: number;
+  installCode: string;
+  /** `panel:user` */
+  panelUser: string;
+  facts: PanelFacts;
 }
 
 /** An imported binding; all fields are well formed. */
@@ -72,9 +94,11 @@ export interface ImportStore {
   /**
    * Adds a link with its HWIDs, or the missing HWIDs to an existing link. An existing link keeps
    * its id, HWIDs and date; with `updates` it takes note, status and limit (never below its HWIDs)
-   * from the import. Known facts of a device stay. Returns `install_code_exists` if another
-   * provider has the code, `install_code_ended` if the link was removed or revoked here, and
-   * `install_code_limit_reached` for a new link beyond `installCountMax`.
+   * from the import. Known facts of a device stay. A link with `panelUser` is found by it or by its
+   * subscription key; it takes what changed in the panel since the last import, and devices that
+   * the panel knows since then. Returns `install_code_exists` if another provider has the code or
+   * another user of the panel the key, `install_code_ended` if the link was removed or revoked
+   * here, and `install_code_limit_reached` for a new link beyond `installCountMax`.
    */
   importInstall(
     providerId: number,
@@ -87,6 +111,12 @@ export interface ImportStore {
     | 'install_code_ended'
     | 'install_code_limit_reached'
   >;
+  /** Lists links that came from a panel, by user; `afterUser` empty: from the first. */
+  listPanelLinks(
+    providerId: number,
+    panel: string,
+    page: { afterUser: string; countMax: number },
+  ): Maybe<PanelLink[]>;
   /**
    * Adds a binding, or with `updates` gives an existing one the imported name and status. Returns
    * `domain_limit_reached` for a new one beyond `domainCountMax`.

@@ -1,23 +1,26 @@
 /** Records that move in. A link moves in as one step together with its HWIDs. */
 
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
-import { mergeFacts } from '../../core/device.ts';
-import { hashInHwid, isSharedHwid, sharedHwid } from '../../core/formats.ts';
-import { merge, mergeInstall } from '../../core/moving/merge.ts';
+import { merge, mergeInstall, panelTerms } from '../../core/moving/merge.ts';
 import type { Act } from '../../core/port/audit.ts';
-import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { Install, InstallTerms } from '../../core/port/install.ts';
-import type { ImportedInstall, ImportedSlot, ImportStore } from '../../core/port/moving.ts';
-import { hwidHash } from '../../core/secret.ts';
+import type { ImportedInstall, ImportStore } from '../../core/port/moving.ts';
 import { NO_TERMS } from '../../core/slot.ts';
 import { type Backend, type Notes, type Step, value } from '../backend.ts';
 import { bindingStatements } from './domain.ts';
+import { type NewSlot, slotImport } from './import-slot.ts';
 import { linkStatements, setLink, termsColumns } from './install-rows.ts';
-import { knownDeviceSteps } from './known-device.ts';
+import {
+  FROM_PANEL,
+  type FromPanel,
+  isOfUser,
+  panelLinkNoun,
+  panelLinkSteps,
+} from './panel-link.ts';
 import { tombstoneSteps } from './tombstone.ts';
 
-type ImportNoun = Pick<ImportStore, 'reserveIds' | 'importInstall' | 'importDomain'>;
+type ImportNoun = Omit<ImportStore, 'exportProvider'>;
 type Imported = Awaited<ReturnType<ImportNoun['importInstall']>>;
 
 /** A link that moves in to a provider. */
@@ -29,137 +32,38 @@ interface MovingLink {
 }
 
 type KnownInstall = Pick<Install, 'id' | 'installLimit' | 'deviceCount' | 'status' | 'note'> &
-  InstallTerms & { providerId: number };
+  InstallTerms & { providerId: number } & FromPanel;
 
 function statements(backend: Backend) {
-  const { among, locked, prepare } = backend;
+  const { among, bytes, locked, prepare } = backend;
   const isTaken = (table: 'install' | 'domain') =>
     prepare<{ id: number }>(sql`SELECT id FROM ${sql.raw(table)} WHERE id = ${value('id')}`);
+  const ofProvider = sql`provider_id = ${value('providerId')}`;
+  const known = (isIt: SQL) =>
+    prepare<KnownInstall>(sql`
+        SELECT id, provider_id AS "providerId", install_limit AS "installLimit",
+          device_count AS "deviceCount", status, note, ${termsColumns(backend)}, ${FROM_PANEL}
+        FROM install WHERE ${isIt} ${locked}`);
   return {
     lockLinks: backend.lockOnly(sql`
         SELECT id FROM install WHERE install_code ${among('codes', 'text')}
         ORDER BY id ${locked}`),
     lockDevices: backend.lockOnly(sql`
         SELECT id FROM device WHERE hwid ${among('hwids', 'text')} ORDER BY hwid ${locked}`),
-    find: prepare<KnownInstall>(sql`
-        SELECT id, provider_id AS "providerId", install_limit AS "installLimit",
-          device_count AS "deviceCount", status, note, ${termsColumns(backend)}
-        FROM install WHERE install_code = ${value('installCode')} ${locked}`),
+    find: known(sql`install_code = ${value('installCode')}`),
+    findByUser: known(sql`${ofProvider} AND panel_user = ${value('panelUser')}`),
+    findByKey: known(sql`
+        subscription_key_hash = ${bytes('subscriptionKeyHash')} AND ${ofProvider}`),
+    codesOfPanel: prepare<{ installCode: string }>(sql`
+        SELECT install_code AS "installCode" FROM install WHERE ${ofProvider}
+          AND (panel_user = ${value('panelUser')}
+            OR subscription_key_hash = ${bytes('subscriptionKeyHash')})`),
     change: prepare(sql`UPDATE install SET ${setLink(backend)} WHERE id = ${value('id')}`),
     replaced: prepare(sql`
         UPDATE install SET replaced_at_ms = ${value('replacedAtMs')} WHERE id = ${value('id')}`),
     over: prepare(sql`UPDATE install SET over_max = ${value('overMax')} WHERE id = ${value('id')}`),
-    /** Makes doors look for hashes of HWIDs. */
-    markHashes: prepare(sql`UPDATE install SET has_hashes = 1 WHERE id ${among('ids')}`),
-    held: prepare<{ hwid: string }>(sql`
-        SELECT d.hwid AS hwid FROM install_device s ${backend.join} device d ON d.id = s.device_id
-        WHERE s.install_id = ${backend.once('installId')}`),
     installIdIsTaken: isTaken('install'),
     domainIdIsTaken: isTaken('domain'),
-  };
-}
-
-/** Chooses the other way round than for a call of a device: its facts here are later. */
-const knownWins = (known: DeviceAtProvider, moved: DeviceFacts) => mergeFacts(moved, known);
-
-/** A slot to add to a link, which is locked. */
-interface NewSlot {
-  installId: number;
-  providerId: number;
-  slot: ImportedSlot;
-  nowMs: number;
-}
-
-const byHwid = ({ slot: a }: NewSlot, { slot: b }: NewSlot) =>
-  Number(a.hwid > b.hwid) - Number(a.hwid < b.hwid);
-
-/** Returns the steps that choose and add slots. */
-function slotImport(backend: Backend) {
-  const rows = linkStatements(backend);
-  const keep = knownDeviceSteps(backend);
-  const { held, markHashes } = statements(backend);
-  /** Links come in the order of their ids, and the newer one may have had the device first. */
-  const firstHomes = backend.prepare(sql`
-      UPDATE device_provider AS p SET home_install_id = (
-        SELECT s.install_id FROM install_device s
-        WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id
-        ORDER BY s.registered_at_ms, s.id LIMIT 1)
-      WHERE p.provider_id = ${value('providerId')} AND p.device_id ${backend.among('deviceIds')}
-        AND p.slot_count > 1 AND p.token_id IS NULL
-        AND p.home_left_at_ms IS NULL AND p.home_moved_at_ms = 0`);
-
-  function keepFacts(slot: ImportedSlot, deviceId: number, providerId: number): Step<unknown> {
-    const { os, osVersion, deviceName, appVersion, userAgent, lastSeenAtMs } = slot;
-    const facts = { os, osVersion, deviceName, appVersion, userAgent };
-    const seenAfter = (beforeMs: number | null) => Math.max(beforeMs ?? 0, lastSeenAtMs);
-    return keep.keepFacts(deviceId, providerId, facts, seenAfter, knownWins);
-  }
-
-  return {
-    /** Chooses the HWIDs that a link, which is locked, lacks and has room for. */
-    *choose(
-      { installId, isNew }: { installId: number; isNew: boolean },
-      room: number,
-      imported: readonly ImportedSlot[],
-    ) {
-      // The link may have another id than where it comes from.
-      const slots = imported.map((slot) =>
-        isSharedHwid(slot.hwid) ? { ...slot, hwid: sharedHwid(installId) } : slot,
-      );
-      const here = isNew || slots.length === 0 ? [] : yield* held.all({ installId });
-      // A HWID and its hash are one device.
-      const known = [...here, ...slots];
-      const isByHash = known.some(({ hwid }) => hashInHwid(hwid) !== null);
-      const nameOf = ({ hwid }: { hwid: string }) => (isByHash ? hwidHash(hwid) : hwid);
-      const names = new Set(here.map(nameOf));
-      const missing = slots.filter((slot) => !names.has(nameOf(slot)) && names.add(nameOf(slot)));
-      const added = missing.slice(0, Math.max(0, room));
-      const counts = {
-        slotsAdded: added.length,
-        slotsPresent: slots.length - missing.length,
-        slotsWithoutRoom: missing.length - added.length,
-      };
-      return { added, counts };
-    },
-
-    /** Adds the slots of several links. New devices are added in the order of locks. */
-    *add(slots: readonly NewSlot[]): Step<void> {
-      const ids = new Map<string, number>();
-      yield* backend.together(
-        slots.toSorted(byHwid).map(
-          ({ slot: { hwid, firstSeenAtMs, lastSeenAtMs } }) =>
-            function* () {
-              ids.set(hwid, yield* keep.seeImported(hwid, firstSeenAtMs, lastSeenAtMs));
-            },
-        ),
-      );
-      const idOf = ({ hwid }: ImportedSlot) => ids.get(hwid) as number;
-      const byPlace = Map.groupBy(slots, ({ slot, providerId }) => `${providerId} ${slot.hwid}`);
-      yield* backend.together(
-        [...byPlace.values()].map(
-          (own) =>
-            function* () {
-              for (const { slot, providerId } of own)
-                yield* keepFacts(slot, idOf(slot), providerId);
-            },
-        ),
-      );
-      // Triggers count a slot at the device's provider, which knows the device by now.
-      yield* backend.together(
-        slots.map(({ installId, providerId, slot, nowMs }) => () => {
-          const { registeredAtMs, slotSeenAtMs: lastSeenAtMs = nowMs } = slot;
-          const times = { registeredAtMs, lastSeenAtMs };
-          return rows.takeSlot.run({ installId, deviceId: idOf(slot), providerId, ...times });
-        }),
-      );
-      const hashed = slots.filter(({ slot }) => hashInHwid(slot.hwid) !== null);
-      if (hashed.length > 0) {
-        yield* markHashes.run({ ids: [...new Set(hashed.map(({ installId }) => installId))] });
-      }
-      for (const [providerId, own] of Map.groupBy(slots, (slot) => slot.providerId)) {
-        yield* firstHomes.run({ providerId, deviceIds: own.map(({ slot }) => idOf(slot)) });
-      }
-    },
   };
 }
 
@@ -167,6 +71,7 @@ function linkImport(backend: Backend) {
   const on = { ...statements(backend), ...linkStatements(backend) };
   const slots = slotImport(backend);
   const tombstones = tombstoneSteps(backend);
+  const panel = panelLinkSteps(backend);
 
   /**
    * Returns the imported terms; with the link's own key if another link has the imported one, or a
@@ -191,27 +96,50 @@ function linkImport(backend: Backend) {
     { install, rules, act }: MovingLink,
     newSlots: NewSlot[],
   ): Step<Imported> {
-    const { installLimit, status, note, terms } = install;
-    const { id, deviceCount, providerId } = known;
-    const wanted = { installLimit, status, note, ...(yield* termsHere(terms, known)) };
-    const { was, after } = mergeInstall(known, wanted, rules.updates);
+    const { installLimit, status, note, panelUser } = install;
+    const { id, deviceCount, providerId, subscriptionKeyHash } = known;
+    const terms = yield* termsHere(install.terms, known);
+    const wanted = { installLimit, status, note, subscriptionKeyHash, ...terms };
+    const { was, after } =
+      panelUser === undefined
+        ? mergeInstall(known, wanted, rules.updates)
+        : panel.merge(known, wanted, rules.updates);
     if (was === 'updated') yield* on.change.run({ ...after });
     const room = after.installLimit - deviceCount;
     const of = { installId: id, providerId, nowMs: act.atMs };
-    const { added, counts } = yield* slots.choose({ ...of, isNew: false }, room, install.slots);
+    const coming = panelUser === undefined ? install.slots : panel.newSlots(known, install.slots);
+    const { added, left, counts } = yield* slots.choose({ ...of, isNew: false }, room, coming);
     newSlots.push(...added.map((slot) => ({ ...of, slot })));
+    if (panelUser !== undefined) {
+      yield* panel.keep(known, panelUser, panelTerms(known, wanted), coming, left);
+    }
     notes.audit(act, deeds.importInstall(known, after, counts.slotsAdded), providerId);
     return { was, id, ...counts };
+  }
+
+  /** Finds the link that is here, by its code, or by the user of the panel or the key. */
+  function* find({ providerId, install }: MovingLink): Step<KnownInstall | null> {
+    const { installCode, panelUser, terms } = install;
+    if (panelUser === undefined) return yield* on.find.get({ installCode });
+    const subscriptionKeyHash = terms?.subscriptionKeyHash ?? null;
+    const ofUser = yield* on.findByUser.get({ providerId, panelUser });
+    return ofUser ?? (yield* on.findByKey.get({ providerId, subscriptionKeyHash }));
   }
 
   /** Imports a link; its new slots go into `newSlots`. */
   function* importLink(notes: Notes, moving: MovingLink, newSlots: NewSlot[]): Step<Imported> {
     const { providerId, install, rules, act } = moving;
-    const { slots: wanted, id, terms, replacedAtMs, overMax = 0, ...facts } = install;
-    const known = yield* on.find.get({ installCode: facts.installCode });
+    const { slots: wanted, id, terms, replacedAtMs, overMax = 0, panelUser, ...facts } = install;
+    const known = yield* find(moving);
     if (known !== null) {
       if (known.providerId !== providerId) return 'install_code_exists';
+      if (panelUser !== undefined && !isOfUser(known, panelUser)) return 'install_code_exists';
       return yield* update(notes, known, moving, newSlots);
+    }
+    const subscriptionKeyHash = terms?.subscriptionKeyHash ?? null;
+    if (panelUser !== undefined && subscriptionKeyHash !== null) {
+      const endedKey = yield* tombstones.find(providerId, { subscriptionKeyHash });
+      if (endedKey !== null) return 'install_code_ended';
     }
     const ended = yield* tombstones.find(providerId, { installCode: facts.installCode });
     if (ended !== null) return ended === 'install_code_ended' ? ended : 'install_code_exists';
@@ -231,6 +159,10 @@ function linkImport(backend: Backend) {
       yield* on.over.run({ id: installId, overMax: heldCount });
     }
     const { counts } = chosen;
+    if (panelUser !== undefined) {
+      const none = { id: installId, panelUser: null, panelFacts: null };
+      yield* panel.keep(none, panelUser, added, wanted, chosen.left);
+    }
     newSlots.push(...chosen.added.map((slot) => ({ ...of, slot })));
     const deed = deeds.importInstall(null, { ...added, id: installId }, counts.slotsAdded);
     notes.audit(act, deed, providerId);
@@ -243,11 +175,19 @@ function linkImport(backend: Backend) {
       const installs = moving.map(({ install }) => install);
       const hwids = installs.flatMap(({ slots }) => slots.map(({ hwid }) => hwid));
       yield* backend.lockRows({ provider: moving.map(({ providerId }) => providerId) });
-      yield* on.lockLinks.run({ codes: installs.map(({ installCode }) => installCode) });
+      const codes = installs.map(({ installCode }) => installCode);
+      for (const { providerId, install } of moving) {
+        const { panelUser, terms } = install;
+        if (panelUser === undefined) continue;
+        const subscriptionKeyHash = terms?.subscriptionKeyHash ?? null;
+        const here = yield* on.codesOfPanel.all({ providerId, panelUser, subscriptionKeyHash });
+        codes.push(...here.map(({ installCode }) => installCode));
+      }
+      yield* on.lockLinks.run({ codes });
       yield* backend.raiseIds('install', Math.max(0, ...installs.map(({ id }) => id ?? 0)));
       yield* on.lockDevices.run({ hwids });
     },
-    keyOf: ({ install }) => install.installCode,
+    keyOf: ({ install }) => install.panelUser ?? install.installCode,
     *run(notes, moving) {
       const newSlots: NewSlot[] = [];
       const imported: Imported[] = [];
@@ -264,6 +204,8 @@ export function importNoun(backend: Backend): ImportNoun {
   const importLink = linkImport(backend);
 
   return {
+    ...panelLinkNoun(backend),
+
     reserveIds: ({ installId, domainId }) =>
       backend.write(function* () {
         yield* backend.raiseIds('install', installId);

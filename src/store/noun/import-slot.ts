@@ -1,0 +1,126 @@
+/** Slots that move in with their links: which of them find room, and in which order rows change. */
+
+import { sql } from 'drizzle-orm';
+import { mergeFacts } from '../../core/device.ts';
+import { hashInHwid, isSharedHwid, sharedHwid } from '../../core/formats.ts';
+import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
+import type { ImportedSlot } from '../../core/port/moving.ts';
+import { hwidHash } from '../../core/secret.ts';
+import { type Backend, type Step, value } from '../backend.ts';
+import { linkStatements } from './install-rows.ts';
+import { knownDeviceSteps } from './known-device.ts';
+
+/** Chooses the other way round than for a call of a device: its facts here are later. */
+const knownWins = (known: DeviceAtProvider, moved: DeviceFacts) => mergeFacts(moved, known);
+
+/** A slot to add to a link, which is locked. */
+export interface NewSlot {
+  installId: number;
+  providerId: number;
+  slot: ImportedSlot;
+  nowMs: number;
+}
+
+const byHwid = ({ slot: a }: NewSlot, { slot: b }: NewSlot) =>
+  Number(a.hwid > b.hwid) - Number(a.hwid < b.hwid);
+
+function statements(backend: Backend) {
+  return {
+    /** Makes doors look for hashes of HWIDs. */
+    markHashes: backend.prepare(
+      sql`UPDATE install SET has_hashes = 1 WHERE id ${backend.among('ids')}`,
+    ),
+    held: backend.prepare<{ hwid: string }>(sql`
+        SELECT d.hwid AS hwid FROM install_device s ${backend.join} device d ON d.id = s.device_id
+        WHERE s.install_id = ${backend.once('installId')}`),
+    /** Links come in the order of their ids, and the newer one may have had the device first. */
+    firstHomes: backend.prepare(sql`
+      UPDATE device_provider AS p SET home_install_id = (
+        SELECT s.install_id FROM install_device s
+        WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id
+        ORDER BY s.registered_at_ms, s.id LIMIT 1)
+      WHERE p.provider_id = ${value('providerId')} AND p.device_id ${backend.among('deviceIds')}
+        AND p.slot_count > 1 AND p.token_id IS NULL
+        AND p.home_left_at_ms IS NULL AND p.home_moved_at_ms = 0`),
+  };
+}
+
+/** Returns the steps that choose and add slots. */
+export function slotImport(backend: Backend) {
+  const rows = linkStatements(backend);
+  const keep = knownDeviceSteps(backend);
+  const on = statements(backend);
+  function keepFacts(slot: ImportedSlot, deviceId: number, providerId: number): Step<unknown> {
+    const { os, osVersion, deviceName, appVersion, userAgent, lastSeenAtMs } = slot;
+    const facts = { os, osVersion, deviceName, appVersion, userAgent };
+    const seenAfter = (beforeMs: number | null) => Math.max(beforeMs ?? 0, lastSeenAtMs);
+    return keep.keepFacts(deviceId, providerId, facts, seenAfter, knownWins);
+  }
+
+  return {
+    /** Chooses the HWIDs that a link, which is locked, lacks and has room for. */
+    *choose(
+      { installId, isNew }: { installId: number; isNew: boolean },
+      room: number,
+      imported: readonly ImportedSlot[],
+    ) {
+      // The link may have another id than where it comes from.
+      const slots = imported.map((slot) =>
+        isSharedHwid(slot.hwid) ? { ...slot, hwid: sharedHwid(installId) } : slot,
+      );
+      const here = isNew || slots.length === 0 ? [] : yield* on.held.all({ installId });
+      // A HWID and its hash are one device.
+      const known = [...here, ...slots];
+      const isByHash = known.some(({ hwid }) => hashInHwid(hwid) !== null);
+      const nameOf = ({ hwid }: { hwid: string }) => (isByHash ? hwidHash(hwid) : hwid);
+      const names = new Set(here.map(nameOf));
+      const missing = slots.filter((slot) => !names.has(nameOf(slot)) && names.add(nameOf(slot)));
+      const added = missing.slice(0, Math.max(0, room));
+      const counts = {
+        slotsAdded: added.length,
+        slotsPresent: slots.length - missing.length,
+        slotsWithoutRoom: missing.length - added.length,
+      };
+      return { added, left: missing.slice(added.length), counts };
+    },
+
+    /** Adds the slots of several links. New devices are added in the order of locks. */
+    *add(slots: readonly NewSlot[]): Step<void> {
+      const ids = new Map<string, number>();
+      yield* backend.together(
+        slots.toSorted(byHwid).map(
+          ({ slot: { hwid, firstSeenAtMs, lastSeenAtMs } }) =>
+            function* () {
+              ids.set(hwid, yield* keep.seeImported(hwid, firstSeenAtMs, lastSeenAtMs));
+            },
+        ),
+      );
+      const idOf = ({ hwid }: ImportedSlot) => ids.get(hwid) as number;
+      const byPlace = Map.groupBy(slots, ({ slot, providerId }) => `${providerId} ${slot.hwid}`);
+      yield* backend.together(
+        [...byPlace.values()].map(
+          (own) =>
+            function* () {
+              for (const { slot, providerId } of own)
+                yield* keepFacts(slot, idOf(slot), providerId);
+            },
+        ),
+      );
+      // Triggers count a slot at the device's provider, which knows the device by now.
+      yield* backend.together(
+        slots.map(({ installId, providerId, slot, nowMs }) => () => {
+          const { registeredAtMs, slotSeenAtMs: lastSeenAtMs = nowMs } = slot;
+          const times = { registeredAtMs, lastSeenAtMs };
+          return rows.takeSlot.run({ installId, deviceId: idOf(slot), providerId, ...times });
+        }),
+      );
+      const hashed = slots.filter(({ slot }) => hashInHwid(slot.hwid) !== null);
+      if (hashed.length > 0) {
+        yield* on.markHashes.run({ ids: [...new Set(hashed.map(({ installId }) => installId))] });
+      }
+      for (const [providerId, own] of Map.groupBy(slots, (slot) => slot.providerId)) {
+        yield* on.firstHomes.run({ providerId, deviceIds: own.map(({ slot }) => idOf(slot)) });
+      }
+    },
+  };
+}

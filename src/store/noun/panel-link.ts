@@ -1,0 +1,99 @@
+/** What a panel said of the links that came from it, beside the links themselves. */
+
+import { sql } from 'drizzle-orm';
+import { type Merged, mergePanel, type PanelTerms } from '../../core/moving/merge.ts';
+import type { Install } from '../../core/port/install.ts';
+import type { ImportedSlot, ImportStore, PanelFacts } from '../../core/port/moving.ts';
+import { type Backend, type Statements, type Step, value } from '../backend.ts';
+
+/** The columns of a link that came from a panel; null: it came another way. */
+export interface FromPanel {
+  panelUser: string | null;
+  /** {@link PanelFacts} as JSON. */
+  panelFacts: string | null;
+}
+
+export const FROM_PANEL = sql.raw('panel_user AS "panelUser", panel_facts AS "panelFacts"');
+
+type Known = PanelTerms & FromPanel & Pick<Install, 'id' | 'deviceCount'>;
+
+const readFacts = (text: string | null): PanelFacts | null =>
+  text === null ? null : JSON.parse(text);
+
+/** Returns true unless the link belongs to another user of the same panel. */
+export function isOfUser({ panelUser }: FromPanel, wanted: string): boolean {
+  const panelIn = (user: string) => user.slice(0, user.indexOf(':'));
+  return panelUser === null || panelUser === wanted || panelIn(panelUser) !== panelIn(wanted);
+}
+
+/** Returns the time up to which the devices of a panel came, when some found no room. */
+function devicesUntil(
+  beforeMs: number,
+  came: readonly ImportedSlot[],
+  left: readonly ImportedSlot[],
+) {
+  const leftMs = left.reduce((first, slot) => Math.min(first, slot.registeredAtMs), Infinity);
+  return came.reduce(
+    (last, { registeredAtMs }) => (registeredAtMs < leftMs ? Math.max(last, registeredAtMs) : last),
+    beforeMs,
+  );
+}
+
+export function panelLinkSteps({ prepare }: Statements) {
+  const keep = prepare(sql`
+      UPDATE install SET panel_user = ${value('panelUser')}, panel_facts = ${value('panelFacts')}
+      WHERE id = ${value('id')}`);
+  return {
+    merge: <Row extends Known>(known: Row, wanted: PanelTerms, updates: boolean): Merged<Row> =>
+      mergePanel(known, readFacts(known.panelFacts), wanted, updates),
+
+    /** Returns the devices that the panel knows since the last import. */
+    newSlots(known: FromPanel, slots: readonly ImportedSlot[]): readonly ImportedSlot[] {
+      const untilMs = readFacts(known.panelFacts)?.devicesUntilMs ?? -1;
+      return slots.filter(({ registeredAtMs }) => registeredAtMs > untilMs);
+    },
+
+    /** Keeps what the panel says, after its devices came, but for those that were `left`. */
+    *keep(
+      known: FromPanel & { id: number },
+      panelUser: string,
+      { installLimit, status, note, subscriptionKeyHash }: PanelTerms,
+      came: readonly ImportedSlot[],
+      left: readonly ImportedSlot[],
+    ): Step<void> {
+      const beforeMs = readFacts(known.panelFacts)?.devicesUntilMs ?? 0;
+      const devicesUntilMs = devicesUntil(beforeMs, came, left);
+      const facts: PanelFacts = {
+        ...{ installLimit, status, note, subscriptionKeyHash, devicesUntilMs },
+      };
+      const panelFacts = JSON.stringify(facts);
+      if (known.panelUser === panelUser && known.panelFacts === panelFacts) return;
+      yield* keep.run({ id: known.id, panelUser, panelFacts });
+    },
+  };
+}
+
+export function panelLinkNoun(backend: Backend): Pick<ImportStore, 'listPanelLinks'> {
+  const list = backend.prepare<{
+    id: number;
+    installCode: string;
+    panelUser: string;
+    panelFacts: string;
+  }>(sql`
+      SELECT id, install_code AS "installCode", ${FROM_PANEL} FROM install
+      WHERE provider_id = ${value('providerId')} AND panel_user > ${value('after')}
+        AND panel_user < ${value('end')}
+      ORDER BY panel_user LIMIT ${value('countMax')}`);
+  return {
+    listPanelLinks: (providerId, panel, { afterUser, countMax }) =>
+      backend.read(function* () {
+        // `;` is the character after `:`.
+        const after = afterUser || `${panel}:`;
+        const rows = yield* list.all({ providerId, after, end: `${panel};`, countMax });
+        return rows.map(({ panelFacts, ...row }) => ({
+          ...row,
+          facts: JSON.parse(panelFacts) as PanelFacts,
+        }));
+      }),
+  };
+}

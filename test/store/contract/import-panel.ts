@@ -1,0 +1,138 @@
+/** Links that come from the users of a panel, again and again. */
+
+import { expect, test } from 'bun:test';
+import type { ImportedInstall, PanelLink } from '../../../src/core/port/moving.ts';
+import type { Store } from '../../../src/core/port/store.ts';
+import { hashKey } from '../../../src/core/secret.ts';
+import { NO_TERMS } from '../../../src/core/slot.ts';
+import { ACT } from '../../support/actor.ts';
+import { ALL, addLink, addProvider, NOW_MS, SILENCE, type Suite } from './fixture.ts';
+
+const RULES = { installCountMax: 100, updates: false };
+const PAGE = { afterUser: '', countMax: 10 };
+const keyOf = (name: string) => Buffer.from(hashKey(name)).toString('hex');
+
+function device(hwid: string, registeredAtMs = NOW_MS - 9) {
+  const times = { registeredAtMs, firstSeenAtMs: registeredAtMs, lastSeenAtMs: NOW_MS };
+  return { hwid, ...SILENCE, deviceName: hwid, ...times };
+}
+
+let made = 0;
+/** A link as an import makes it of a user: each time with another code. */
+function user(name: string, more: Partial<ImportedInstall> = {}, key = name): ImportedInstall {
+  made += 1;
+  return {
+    ...{ id: null, installCode: `Panel${String(made).padStart(7, '0')}`, installLimit: 3 },
+    ...{ status: 10, note: name, createdAtMs: NOW_MS - 99, panelUser: `remnawave:${name}` },
+    terms: { ...NO_TERMS, subscriptionKeyHash: keyOf(key) },
+    slots: [],
+    ...more,
+  };
+}
+
+const bring = (store: Store, providerId: number, link: ImportedInstall, updates = false) =>
+  store.importInstall(providerId, link, { ...RULES, updates }, ACT);
+
+const hwidsOf = async (store: Store, providerId: number, installId: number) => {
+  const slots = await store.listSlots(providerId, { installCode: null, installId }, null, 100);
+  return Array.isArray(slots) ? slots.map(({ hwid }) => hwid).sort() : slots;
+};
+
+export const panelContract: Suite = (opened) => {
+  test('a user is one link, whatever code the next import draws', async () => {
+    const { store } = opened();
+    const { id } = await addProvider(store, 'Provide1');
+    expect(await bring(store, id, user('anna'))).toMatchObject({ was: 'added' });
+    expect(await bring(store, id, user('anna'))).toMatchObject({ was: 'present' });
+    expect(await store.listInstalls(id, ALL)).toMatchObject([{ note: 'anna', installLimit: 3 }]);
+  });
+
+  test('what changed in the panel comes, what was changed here stays', async () => {
+    const { store } = opened();
+    const { id } = await addProvider(store, 'Provide1');
+    await bring(store, id, user('anna'));
+    const link = (await store.listInstalls(id, ALL))[0]?.id ?? 0;
+    await store.updateInstall(id, link, { note: 'mine' }, ACT);
+    const next = { installLimit: 5, note: 'theirs' };
+    expect(await bring(store, id, user('anna', next))).toMatchObject({ was: 'updated' });
+    expect(await store.listInstalls(id, ALL)).toMatchObject([{ installLimit: 5, note: 'mine' }]);
+    expect(await bring(store, id, user('anna', next))).toMatchObject({ was: 'different' });
+    expect(await bring(store, id, user('anna', next), true)).toMatchObject({ was: 'updated' });
+    expect(await store.listInstalls(id, ALL)).toMatchObject([{ installLimit: 5, note: 'theirs' }]);
+  });
+
+  test('a link that has the key already is adopted with its terms', async () => {
+    const { store } = opened();
+    const { id } = await addProvider(store, 'Provide1');
+    const link = await addLink(store, id);
+    await store.updateInstall(id, link, { subscriptionKeyHash: keyOf('anna'), note: 'x' }, ACT);
+    expect(await bring(store, id, user('anna'))).toMatchObject({ id: link, was: 'different' });
+    const next = user('anna', { note: 'x', installLimit: 4 });
+    expect(await bring(store, id, next)).toMatchObject({ id: link, was: 'different' });
+    expect(await store.listPanelLinks(id, 'remnawave', PAGE)).toMatchObject([
+      { id: link, panelUser: 'remnawave:anna', facts: { installLimit: 4, note: 'x' } },
+    ]);
+  });
+
+  test('a new key of a user replaces the old one; the key of another user is refused', async () => {
+    const { store } = opened();
+    const { id } = await addProvider(store, 'Provide1');
+    await bring(store, id, user('anna'));
+    expect(await bring(store, id, user('boris', {}, 'anna'))).toBe('install_code_exists');
+    expect(await bring(store, id, user('anna', {}, 'anna-2'))).toMatchObject({ was: 'updated' });
+    expect(await bring(store, id, user('boris', {}, 'anna'))).toMatchObject({ was: 'added' });
+  });
+
+  test('a device that was released here does not come back; one that is new comes', async () => {
+    const { store } = opened();
+    const { id } = await addProvider(store, 'Provide1');
+    const slots = [device('a', NOW_MS - 9), device('b', NOW_MS - 8)];
+    const added = await bring(store, id, user('anna', { slots }));
+    const link = typeof added === 'object' ? added.id : 0;
+    await store.freeSlot(id, { installCode: null, installId: link }, 'a', ACT);
+    const later = { slots: [...slots, device('c', NOW_MS - 7)] };
+    expect(await bring(store, id, user('anna', later))).toMatchObject({ slotsAdded: 1 });
+    expect(await hwidsOf(store, id, link)).toEqual(['b', 'c']);
+  });
+
+  test('devices beyond the limit stay; one without room comes when there is room', async () => {
+    const { store } = opened();
+    const { id } = await addProvider(store, 'Provide1');
+    const slots = [device('a', NOW_MS - 9), device('b', NOW_MS - 8)];
+    const over = { installLimit: 1, overMax: 2, slots };
+    await bring(store, id, user('anna', over));
+    expect(await store.listInstalls(id, ALL)).toMatchObject([{ installLimit: 1, deviceCount: 2 }]);
+    const more = { ...over, slots: [...slots, device('c', NOW_MS - 7)] };
+    expect(await bring(store, id, user('anna', more))).toMatchObject({
+      ...{ was: 'present', slotsWithoutRoom: 1 },
+    });
+    const wider = { ...more, installLimit: 3 };
+    expect(await bring(store, id, user('anna', wider))).toMatchObject({ slotsAdded: 1 });
+    const lower = { ...more, installLimit: 1 };
+    await bring(store, id, user('anna', lower));
+    expect(await store.listInstalls(id, ALL)).toMatchObject([{ installLimit: 3, deviceCount: 3 }]);
+    expect(await bring(store, id, user('anna', lower))).toMatchObject({ was: 'present' });
+  });
+
+  test('a link that was removed here is not made again', async () => {
+    const { store } = opened();
+    const { id } = await addProvider(store, 'Provide1');
+    const added = await bring(store, id, user('anna'));
+    const link = typeof added === 'object' ? added.id : 0;
+    await store.removeInstall(id, link, ACT);
+    expect(await bring(store, id, user('anna'))).toBe('install_code_ended');
+  });
+
+  test('links of a panel are listed in pages, by user', async () => {
+    const { store } = opened();
+    const { id } = await addProvider(store, 'Provide1');
+    await Promise.all(['c', 'a', 'b'].map((name) => bring(store, id, user(name))));
+    await bring(store, id, user('z', { panelUser: 'remnawave2:z' }));
+    const read = async (afterUser: string, countMax: number) =>
+      (await store.listPanelLinks(id, 'remnawave', { afterUser, countMax })).map(
+        ({ panelUser }: PanelLink) => panelUser,
+      );
+    expect(await read('', 2)).toEqual(['remnawave:a', 'remnawave:b']);
+    expect(await read('remnawave:b', 2)).toEqual(['remnawave:c']);
+  });
+};
