@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import type { PanelKey } from '../../../src/core/panel-token.ts';
 import { parseTrustedProxies } from '../../../src/http/request/address.ts';
+import { ACT } from '../../support/actor.ts';
 import { call, read } from '../../support/app.ts';
 import { expectOk } from '../../support/shop.ts';
 import {
@@ -175,6 +176,40 @@ test('with the secret the panel is not asked about a forged one; without it know
   expect(await statusOf(digestToken(`bob,${NOW_S}`), 'a', cached)).toBe(200);
   // Or the panel could say "not changed", which proves nothing that Gatepost could judge.
   expect(at.panel.calls.at(-1)?.head.toLowerCase()).not.toContain('if-none-match');
+});
+
+describe('the page of users', () => {
+  const askPage = async (token: string) => {
+    const got = await at.get(`/my?link=${HOST}/sub/${token}`, null);
+    return [got.status, got.body.includes('1 of 5')];
+  };
+
+  test.each([
+    ['opens by a token that the secret proves', WITH_FILE],
+    ['opens by no token that only the panel could prove', ''],
+  ])('%s, and by no forged one', async (_what, file) => {
+    await front('marzban', file);
+    await at.app.core.store.updateProvider(at.own.code, { my: 1 }, ACT);
+    const right = digestToken(`bob,${NOW_S}`);
+    await at.get(`/sub/${right}`, 'own');
+    const button = (await at.get(`/sub/${right}`, 'own')).headers.get('profile-web-page-url');
+    const address = `http://${HOST}/my?link=${HOST}/sub/${right}`;
+    expect(button).toBe(file === '' ? undefined : address);
+    expect(await askPage(right)).toEqual(file === '' ? [404, false] : [200, true]);
+    expect(await askPage(digestToken('bob,1', OTHER_SECRET))).toEqual([404, false]);
+    expect(await askPage('marzban/bob')).toEqual([404, false]);
+  });
+
+  test('opens by a token of a host behind /gate', async () => {
+    await front('plain', '');
+    at.app.settings.gateUpstreams = [];
+    await at.app.core.store.updateProvider(at.own.code, { my: 1 }, ACT);
+    await addLinkOf('marzban/bob', 5);
+    const right = digestToken(`bob,${NOW_S}`);
+    expect(await askGate(right, 'own')).toBe(204);
+    expect(await askPage(right)).toEqual([200, true]);
+    expect(await askPage(digestToken('bob,1', OTHER_SECRET))).toEqual([404, false]);
+  });
 });
 
 describe('behind /gate', () => {

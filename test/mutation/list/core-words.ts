@@ -107,7 +107,10 @@ export const coreWords: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/formats.ts',
-    tests: ['test/core/formats.test.ts', 'test/core/text.test.ts', 'test/core/key-path.test.ts'],
+    tests: [
+      ...['test/core/formats.test.ts', 'test/core/text.test.ts', 'test/core/key-path.test.ts'],
+      'test/core/panel-token.test.ts',
+    ],
     changes: [
       [
         'number >= minimum && number <= maximum ? number : misfit',
@@ -120,6 +123,7 @@ export const coreWords: readonly MutatedFile[] = [
       ],
       ['(?!\\.{1,2}$)', ''],
       ['(?!\\p{DI})', ''],
+      ['(?:[1-9]\\d{0,14}|name/', '(?:\\d{1,15}|name/'],
       ["typeof value === 'string' ? inOneForm(value) : value", 'value'],
       [
         'export const INSTALL_LIMIT = whole(1, 100);',

@@ -4,10 +4,12 @@ import type { MutatedFile } from '../mutation.ts';
 export const gate: readonly MutatedFile[] = [
   {
     file: 'src/core/key-path.ts',
-    tests: ['test/core/key-path.test.ts'],
+    tests: ['test/core/key-path.test.ts', 'test/core/panel-token.test.ts'],
     changes: [
       ["path[0] !== '/' || ", ''],
       ['path.length > PATH_LENGTH_MAX || ', ''],
+      ['(secret !== null && !isSigned(token, secret))', 'false'],
+      ['isProven: secret !== null', 'isProven: true'],
       ["  '[01][0-9a-f]|7f',\n", ''],
       ["  '2[de]|3\\\\d|[46][1-9a-f]|[57][0-9a]|5f|7e',\n", ''],
       ["  '2[35f]|3[bf]|5c',\n", ''],
@@ -21,6 +23,31 @@ export const gate: readonly MutatedFile[] = [
       ["&& !written.includes('*')", ''],
       ['segments.length > 0 && ', ''],
       ['if (text.length > TEMPLATE_LENGTH_MAX)', 'if (text.length >= TEMPLATE_LENGTH_MAX)'],
+    ],
+  },
+  {
+    file: 'src/core/panel-token.ts',
+    tests: ['test/core/panel-token.test.ts', 'test/doctor/gate.test.ts'],
+    changes: [
+      ['if (!TOKEN.test(text)) return null;', ''],
+      ['/^[\\w.-]{15,512}$/', '/^[\\w.-]{1,512}$/'],
+      ['/^v[23],([1-9]\\d{0,14}),', '/^v[23],(\\d{1,15}),'],
+      ['/^v[23],', '/^v\\d,'],
+      ["panel === 'pasarguard' ? ID_AND_TIME", 'true ? ID_AND_TIME'],
+      ["panel === 'pasarguard' ? text.lastIndexOf('.') : -1", "text.lastIndexOf('.')"],
+      ['if (dot >= 0 && signature.length !== MAC_LENGTH) return null;', ''],
+      ['|| !NAME.test(name)) return null;', ') return null;'],
+      [' || more.length > 0', ''],
+      [' || Object.keys(others).length > 0', ''],
+      ["access === 'subscription' && ", ''],
+      ["=== encoded ? bytes.toString('latin1') : null", "!== '' ? bytes.toString('latin1') : null"],
+      ['return isByText || ', 'return true || '],
+      ["(panel === 'pasarguard' && isByHex)", 'false'],
+      [
+        "return isSame(createHmac('sha256', secret)",
+        "return true || isSame(createHmac('sha256', secret)",
+      ],
+      ['`pasarguard/name/${name}`', '`pasarguard/${name}`'],
     ],
   },
   {
@@ -79,6 +106,7 @@ export const gate: readonly MutatedFile[] = [
     tests: [
       ...['test/http/gate-trust.test.ts', 'test/http/gate.test.ts'],
       ...['test/http/without-hwid.test.ts', 'test/http/rides-doors.test.ts'],
+      'test/http/upstream/tokens.test.ts',
     ],
     changes: [
       ['isShared: call.isShared === true', 'isShared: false'],

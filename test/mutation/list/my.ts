@@ -1,5 +1,6 @@
 import type { MutatedFile } from '../mutation.ts';
 
+const TOKENS = 'test/http/upstream/tokens.test.ts';
 const PAGE = 'test/http/my.test.ts';
 const NEWS = 'test/http/my-news.test.ts';
 
@@ -7,8 +8,9 @@ const NEWS = 'test/http/my-news.test.ts';
 export const myFiles: readonly MutatedFile[] = [
   {
     file: 'src/core/my.ts',
-    tests: [PAGE],
+    tests: [PAGE, TOKENS],
     changes: [
+      ['|| !named.isProven) return null', ') return null'],
       ['purpose, link.installId, link.installCode, subject', 'purpose, subject'],
       ['until < minute || ', ''],
       ["refused.filter(({ hwid }) => hwid !== '')", 'refused.filter(() => false)'],
@@ -17,8 +19,12 @@ export const myFiles: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/my/door.ts',
-    tests: [PAGE, NEWS],
+    tests: [PAGE, NEWS, TOKENS],
     changes: [
+      [
+        'return { keyPaths, key, secret: secretOf(keySecretFile), ',
+        'return { keyPaths, key, secret: null, ',
+      ],
       ["myPath === '' ? null : ", ''],
       ["method === 'POST' && isForeign(request)", 'false'],
       ['    isGuess: true,\n', ''],
