@@ -174,6 +174,25 @@ describe('[[gate.upstream]]', () => {
   });
 });
 
+test('a key of a panel has what it needs, and nothing for which there is no use', () => {
+  const asked = 'behind /gate no panel proves a token';
+  expect(mistakesOf('[gate]', 'key = "marzban"')).toEqual([
+    `gate.key = "marzban" needs gate.key_secret_file: ${asked}`,
+  ]);
+  expect(mistakesOf('[gate]', 'key_secret_file = "/s"')).toEqual([
+    'gate.key_secret_file is for tokens of a panel: set gate.key, or remove it',
+  ]);
+  expect(mistakesOf(...UPSTREAM, 'key_secret_file = "/s"')).toEqual([
+    'gate.upstream: key_secret_file of sub.example.org is for tokens of a panel: set key, or remove it',
+  ]);
+  const { gateKey, gateKeySecretFile, gateUpstreams } = loaded(
+    ...['[gate]', 'key = "pasarguard"', 'key_secret_file = "/s"'],
+    ...[...UPSTREAM, 'key = "marzban"'],
+  ).config;
+  expect([gateKey, gateKeySecretFile]).toEqual(['pasarguard', '/s']);
+  expect(gateUpstreams).toMatchObject([{ key: 'marzban', keySecretFile: '' }]);
+});
+
 describe('[gate.text.LANGUAGE]', () => {
   test('is kept by the language in lower case; texts that are absent or empty are left out', () => {
     const { gateTexts } = loaded(

@@ -20,10 +20,12 @@ export const machine: readonly MutatedFile[] = [
   },
   {
     file: 'src/config/conflicts.ts',
-    tests: DATABASE,
+    tests: [...DATABASE, 'test/config/tables.test.ts'],
     changes: [
       ['isPlainAsked && !databaseInsecure,', 'isPlainAsked,'],
       ['databaseInsecure && wantsTls,', 'false,'],
+      ["gateKey !== 'plain' && gateKeySecretFile === '',", 'false,'],
+      ["key === 'plain' && file !== ''", 'false'],
       ["!url.isNameChecked && databaseCaFile === '',", '!url.isNameChecked,'],
     ],
   },
