@@ -1,4 +1,4 @@
-/** Tokens that a panel signs, at the executable: a race at two processes, and a secret that changes. */
+/** Tokens that a panel signs, at the executable: a race at two processes, a secret that changes. */
 
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
