@@ -50,8 +50,9 @@ async function idle(tab: Awaited<ReturnType<typeof openTab>>, path: string): Pro
   // What was asked for last has come by then.
   await page.evaluate('fetch("/console/none").then(() => 0)');
   context.removeAllListeners('request');
-  expect(asked.pop()).toBe('/console/none');
-  return asked;
+  // On a busy machine one more may come after it: it counts too.
+  expect(asked).toContain('/console/none');
+  return asked.filter((path) => path !== '/console/none');
 }
 
 testChromium(`no page asks more than once a minute, in ${MINUTES} minutes`, async () => {
