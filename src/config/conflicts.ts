@@ -69,6 +69,29 @@ export function gateConflicts({ gateKey, gateKeySecretFile, gateUpstreams }: Con
         `gate.upstream: key_secret_file of ${host} is for tokens of a panel: set key, or remove it`,
       ),
     ),
+    ...gateUpstreams.flatMap((upstream) =>
+      limitConflicts(upstream).map((sentence) => `gate.upstream: ${sentence} (${upstream.host})`),
+    ),
+  ];
+}
+
+/** Returns a sentence for each setting that `limits` of an upstream needs and does not have. */
+export function limitConflicts({
+  key,
+  limits,
+  panel,
+  panelTokenFile,
+}: Config['gateUpstreams'][number]): string[] {
+  if (limits === 'own') return [];
+  return [
+    ...when(panel === '', 'limits = "panel" needs panel, the one whose API is asked'),
+    ...when(panelTokenFile === '', 'limits = "panel" needs panel_token_file, the token of its API'),
+    ...when(
+      panel !== '' && key !== (panel === 'pasarguard' ? 'pasarguard' : 'plain'),
+      panel === 'pasarguard'
+        ? 'panel = "pasarguard" needs key = "pasarguard": its API knows users, not tokens'
+        : `panel = "${panel}" does not know the users of key = "${key}"`,
+    ),
   ];
 }
 

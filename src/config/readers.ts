@@ -150,6 +150,8 @@ export function baseUrl(given: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
+export const optionalBaseUrl = (given: string): string => (given === '' ? '' : baseUrl(given));
+
 export function providerCode(given: string): string {
   const code = readProviderCode(given);
   if (isRefused(code)) throw new RangeError(`'${given}' ${code.detail}`);

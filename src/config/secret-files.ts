@@ -9,6 +9,7 @@ interface Settings {
   readonly gateUpstreams: readonly {
     readonly providerIdFile: string;
     readonly keySecretFile: string;
+    readonly panelTokenFile: string;
   }[];
 }
 
@@ -35,6 +36,13 @@ const KINDS: readonly Kind[] = [
     filesOf: (of) => [of.gateKeySecretFile, ...of.gateUpstreams.map((one) => one.keySecretFile)],
     pattern: /^[\x21-\x7e]{16,256}$/,
     rule: '16 to 256 visible ASCII characters',
+  },
+  {
+    // A token of a panel's API: those that are JWTs are long.
+    key: 'panel_token_file',
+    filesOf: (of) => of.gateUpstreams.map((one) => one.panelTokenFile),
+    pattern: /^[\x21-\x7e]{8,4096}$/,
+    rule: '8 to 4096 visible ASCII characters',
   },
 ];
 

@@ -1,6 +1,7 @@
 /** Upstreams of the gate beside those of the configuration: read by the same rules, and written. */
 
 import type { KeptUpstream, UpstreamKeys } from '../core/port/upstream.ts';
+import { limitConflicts } from './conflicts.ts';
 import { GATE_TABLES, gateSettings } from './settings/gate.ts';
 import type { Config } from './settings/index.ts';
 import { TableMistakes } from './tables.ts';
@@ -10,15 +11,18 @@ export type Upstream = Config['gateUpstreams'][number];
 const { gateUpstreams: SETTING } = gateSettings;
 /** A secret in a file is read at the start: only the configuration names files. */
 const KEYS = Object.values(GATE_TABLES.upstreamKeys).map(({ key }) => key);
-const { keySecretFile, providerIdFile } = GATE_TABLES.upstreamKeys;
-const OF_FILE = [keySecretFile.key, providerIdFile.key];
+const { keySecretFile, panelTokenFile, providerIdFile } = GATE_TABLES.upstreamKeys;
+const OF_FILE = [keySecretFile.key, panelTokenFile.key, providerIdFile.key];
 
 /** Reads an upstream from its keys, by the rules of the configuration. Throws RangeError. */
 export function readUpstream(keys: UpstreamKeys): Upstream {
   const named = OF_FILE.find((key) => Object.hasOwn(keys, key));
   if (named !== undefined) throw new RangeError(`${named}: the configuration alone names files`);
   try {
-    return SETTING.read(JSON.stringify([keys]))[0] as Upstream;
+    const upstream = SETTING.read(JSON.stringify([keys]))[0] as Upstream;
+    const [conflict] = limitConflicts(upstream);
+    if (conflict !== undefined) throw new RangeError(conflict);
+    return upstream;
   } catch (error) {
     if (!(error instanceof TableMistakes)) throw error;
     // There is one table: its number tells nothing.

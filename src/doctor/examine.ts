@@ -65,9 +65,20 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
     ...checkPassing(database.passing),
     ...checkPagePath(config, database.paged),
     ...checkNames(config, certifiedNames(config, nowMs)),
-    ...(await checkUpstreams(config, database.hosts)),
+    ...(await checkUpstreams(config, database.hosts, secretsOf(loaded))),
     ...(await checkGateways(config, database)),
   ];
+}
+
+/** Returns what reads the secrets of the settings; where one is wrong, none can be read. */
+function secretsOf({ config }: LoadedConfig): (file: string) => string | null {
+  const secrets = new SecretFiles();
+  try {
+    secrets.prepare(config)();
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+  }
+  return secrets.of;
 }
 
 /** Checks what loading does not: it fails for mistakes and for readable secrets. */

@@ -270,6 +270,22 @@ describe('in the environment', () => {
   });
 });
 
+test.each([
+  [[], 'limits = "panel" needs panel, the one whose API is asked'],
+  [['panel = "3x-ui"'], 'limits = "panel" needs panel_token_file, the token of its API'],
+  [
+    ['panel = "pasarguard"', 'panel_token_file = "/t"'],
+    'panel = "pasarguard" needs key = "pasarguard": its API knows users, not tokens',
+  ],
+  [
+    ['panel = "remnawave"', 'panel_token_file = "/t"', 'key = "marzban"'],
+    'panel = "remnawave" does not know the users of key = "marzban"',
+  ],
+])('limits of a panel need its API: %j', (lines, sentence) => {
+  const load = () => loaded(...UPSTREAM, 'limits = "panel"', ...lines);
+  expect(mistakes(load)[0]).toBe(`gate.upstream: ${sentence} (sub.example.org)`);
+});
+
 test('tables are shown by their keys, each with its origin', () => {
   const shown = shownSettings(loaded(...UPSTREAM, '[gate.text.ru]', 'link_disabled = "Нет"'));
   const rows = shown.filter(({ key }) => /^gate\.(upstream|text)/.test(key));
@@ -282,6 +298,10 @@ test('tables are shown by their keys, each with its origin', () => {
     ['gate.upstream.1.key_secret_file', '', 'default'],
     ['gate.upstream.1.pass_paths', '', 'default'],
     ['gate.upstream.1.default_limit', '3', `${file}:5`],
+    ['gate.upstream.1.limits', 'own', 'default'],
+    ['gate.upstream.1.panel', '', 'default'],
+    ['gate.upstream.1.panel_url', '', 'default'],
+    ['gate.upstream.1.panel_token_file', '', 'default'],
     ['gate.upstream.1.enforce', 'true', 'default'],
     ['gate.upstream.1.browsers', 'refuse', 'default'],
     ['gate.upstream.1.other_paths', 'refuse', 'default'],

@@ -77,6 +77,10 @@ interface Drafted {
   key_path?: string[];
   key?: string;
   key_secret_file?: string;
+  limits?: string;
+  panel?: string;
+  panel_url?: string;
+  panel_token_file?: string;
   url?: string;
 }
 
@@ -135,6 +139,28 @@ test('asks each panel for a head, and takes any answer', async () => {
     'HEAD /base/',
     'GET /base/sub/KEY',
   ]);
+});
+
+test('asks the API whose limits are followed, and says when it refuses the token', async () => {
+  const file = join(folder, 'panel-token');
+  writeFileSync(file, 'token-of-panel\n', { mode: 0o600 });
+  let status = 200;
+  const api = Bun.serve({
+    ...{ hostname: '127.0.0.1', port: 0 },
+    fetch: ({ headers }) => Response.json({ token: headers.get('authorization') }, { status }),
+  });
+  const ask = async () => {
+    const follows = { limits: 'panel', panel: 'remnawave', panel_token_file: file };
+    const url = `http://127.0.0.1:${api.port}`;
+    const found = await look([{ host: 'bound.example.org', ...follows, panel_url: url }]);
+    return found.filter((line) => line.includes('the API of'));
+  };
+  const start = 'the API of the panel of bound.example.org';
+  expect(await ask()).toEqual([`ok: ${start} says limits`]);
+  status = 401;
+  expect(await ask()).toEqual([`warning: ${start} refuses the token (API_401)`]);
+  await api.stop(true);
+  expect(await ask()).toEqual([`warning: ${start} does not answer as it should (ECONNREFUSED)`]);
 });
 
 test('finds a panel that answers for keys that nobody has: each would get a link', async () => {

@@ -253,6 +253,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: [
       ...['src/config/', 'src/core/formats.ts', 'src/core/host-name.ts', 'src/core/key-path.ts'],
       ...[
+        'src/core/panel-limit.ts',
         'src/core/panel-token.ts',
         'src/core/outbox/address.ts',
         'src/core/port/reach.ts',

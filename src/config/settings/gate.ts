@@ -1,4 +1,5 @@
 import { INSTALL_LIMIT } from '../../core/formats.ts';
+import { PANEL_APIS } from '../../core/panel-limit.ts';
 import { PANEL_KEYS } from '../../core/panel-token.ts';
 import {
   array,
@@ -10,6 +11,7 @@ import {
   languageTag,
   networksOrTrusted,
   oneOf,
+  optionalBaseUrl,
   passPaths,
   providerCode,
   shortText,
@@ -60,6 +62,19 @@ const upstreamKeys = {
     integer(INSTALL_LIMIT.minimum, INSTALL_LIMIT.maximum),
     ['The limit of a link that is made for a new key.'],
   ),
+  limits: tableKey('limits', 'own', oneOf('own', 'panel'), [
+    'Who says how many devices a link admits: `own`, Gatepost, or `panel`, whose API is asked at',
+    'most once an hour and key. While the panel is away the last limit holds.',
+  ]),
+  panel: exampleKey('panel', '', 'remnawave', oneOf('', ...PANEL_APIS), [
+    'The panel whose API `limits` asks: `remnawave`, `3x-ui` or `pasarguard`.',
+  ]),
+  panelUrl: exampleKey('panel_url', '', 'http://127.0.0.1:3000', optionalBaseUrl, [
+    'The URL of that API, with the path under which the panel has it; empty: `url`.',
+  ]),
+  panelTokenFile: exampleKey('panel_token_file', '', '/etc/gatepost/panel-token', text, [
+    'The file with a token for that API (mode 0600).',
+  ]),
   enforce: tableKey('enforce', 'true', boolean, [
     'Whether full links refuse new devices; `false` only counts those over the limit. A link or a',
     'provider with `enforce` of its own decides for itself.',

@@ -27,6 +27,7 @@ import type { DeviceWords } from '../endpoints/app.ts';
 import type { GateReason } from '../gate/texts.ts';
 import { type Query, REPEATED, valueIn } from '../request/query.ts';
 import type { Obstacle, Outcome } from './answers.ts';
+import type { PanelLimits } from './panel-limits.ts';
 import type { Panel } from './panels.ts';
 
 /** The facts of a request that decide whether it may pass. */
@@ -41,6 +42,8 @@ interface Visit extends DeviceWords {
   limitLinks: LinkLimit;
   /** The secret that signs tokens of the panel; null: the panel proves them. */
   secret: string | null;
+  /** Follows the limits of the panel. */
+  panelLimits: PanelLimits;
 }
 
 /**
@@ -139,11 +142,12 @@ export async function passageOf(
 
 async function judgeVisit(
   core: Core,
-  { upstream, hash: domainHash }: Panel,
-  { hwid, facts, accepts, takesSlot, limitLinks }: Visit,
+  panel: Panel,
+  { hwid, facts, accepts, takesSlot, limitLinks, panelLimits }: Visit,
   { key, code }: { key: string | null; code: string | null },
   nowMs: number,
 ): Promise<Passage | Denied> {
+  const { upstream, hash: domainHash } = panel;
   const isBrowser = hwid === null && /\btext\/html\b/i.test(accepts);
   const { enforce: enforces, provider: providerCode } = upstream;
   const at = { domainHash, hwid, providerCode, enforces };
@@ -171,7 +175,10 @@ async function judgeVisit(
   };
   if (key !== null) {
     const call = { ...at, installCode: null, subscriptionKey: key };
-    const judged = await judge(call);
+    const first = await judge(call);
+    const isDue = first !== null && panelLimits.isDue(panel, key);
+    const isChanged = isDue && (await follow(panelLimits, panel, key, first));
+    const judged = isChanged ? await judge(call) : first;
     if (judged !== null) return judged;
     // Limited: a client that invents keys which the panel accepts could use up the links.
     if (!code) {
@@ -179,9 +186,12 @@ async function judgeVisit(
       if (way === 'refuse') return UNKNOWN_UNNAMED;
       if (await isKeyEnded(core, call)) return denied(AT_DOOR.link_not_found);
       if (way === 'pass') return { ...JUDGED, isNewKey: true };
-      const terms = { installLimit: upstream.defaultLimit, note: noteOf(upstream.host, key) };
+      const note = noteOf(upstream.host, key);
       const admitNew = hwid === null ? admitNewKeyWithoutHwid : admitNewKey;
-      const make = () => admitNew(core, call, terms, facts, nowMs);
+      const make = async () => {
+        const installLimit = (await panelLimits.of(panel, key)) ?? upstream.defaultLimit;
+        return admitNew(core, call, { installLimit, note }, facts, nowMs);
+      };
       const passage = grant(
         async () => (await limitLinks<Admission>(make, isMade)) ?? 'new_link_limit_reached',
       );
@@ -191,6 +201,23 @@ async function judgeVisit(
   const judged = await judge({ ...at, installCode: code });
   const unknown = hwid === null ? UNKNOWN_UNNAMED : UNKNOWN;
   return judged ?? unknown;
+}
+
+/**
+ * Follows the limit of the panel for a link that is there; returns whether it has another limit
+ * now. A device that has its slot does not wait for that.
+ */
+async function follow(
+  limits: PanelLimits,
+  panel: Panel,
+  key: string,
+  judged: Passage | Denied,
+): Promise<boolean> {
+  const isOpen = !('reason' in judged);
+  if (!isOpen && judged.reason !== 'link_limit_reached') return false;
+  if (!isOpen || !judged.holdsSlot) return limits.follow(panel, key);
+  limits.followLater(panel, key);
+  return false;
 }
 
 /** Judges a request for a page, which takes no slot: the first link found must not be closed. */

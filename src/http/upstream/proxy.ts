@@ -25,6 +25,7 @@ import { admissionOf, isSuccess, isTrue } from './admission.ts';
 import { type Obstacle, type Outcome, obstacle, passedOn, refusal } from './answers.ts';
 import { type Answer, Failure } from './exchange.ts';
 import { keepFresh, keepFromSharedCaches, type Provenance, requestHeaders } from './headers.ts';
+import { PanelLimits } from './panel-limits.ts';
 import { type Panel, Panels } from './panels.ts';
 import { type Denied, FREELY, type LinkLimit, type Passage, passageOf } from './passage.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
@@ -48,6 +49,7 @@ interface ProxyOptions {
 }
 
 interface ProxyDeps extends ProxyOptions {
+  panelLimits: PanelLimits;
   /** Returns whether the server waits for no more answers. */
   isEnding(): boolean;
 }
@@ -81,7 +83,7 @@ export function makeProxy(options: ProxyOptions): PanelProxy {
   const panels = new Panels(options.settings);
   const tally = options.traffic.tallyOf(ENDPOINT);
   let isEnding = false;
-  const deps = { ...options, isEnding: () => isEnding };
+  const deps = { ...options, panelLimits: new PanelLimits(options), isEnding: () => isEnding };
   return {
     answer: (request) => {
       const panel = panels.of(request.url);
@@ -195,7 +197,7 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
 
 /** Judges a request by the rule of the door. */
 function passageFor(
-  { core, clock, limitLinks, secretOf }: ProxyDeps,
+  { core, clock, limitLinks, panelLimits, secretOf }: ProxyDeps,
   request: Request,
   panel: Panel,
   { path, target }: { path: Path; target: string },
@@ -207,7 +209,7 @@ function passageFor(
   const visit = {
     ...{ ...words, path, query: parseQuery(target, true), takesSlot: request.method === 'GET' },
     ...{ accepts: request.headers.get('accept') ?? '', limitLinks: limitLinks(request) },
-    secret: secretOf(keySecretFile),
+    ...{ secret: secretOf(keySecretFile), panelLimits },
   };
   return passageOf(core, panel, visit, clock.nowMs());
 }

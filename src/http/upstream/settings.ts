@@ -1,6 +1,7 @@
 /** The settings of panels behind Gatepost. */
 
 import type { KeyPath, PassPath } from '../../core/key-path.ts';
+import type { PanelApi } from '../../core/panel-limit.ts';
 import type { PanelKey } from '../../core/panel-token.ts';
 import type { Way } from '../../core/port/way.ts';
 import type { AnnounceMode } from '../../core/ride/text.ts';
@@ -21,6 +22,14 @@ export interface Upstream extends Way {
   readonly keySecretFile: string;
   /** Paths that belong to no subscription; see `mayPass`. */
   readonly passPaths: readonly PassPath[];
+  /** `panel`: links take the limits that the API of the panel says. */
+  readonly limits: 'own' | 'panel';
+  /** The panel whose API that is; empty: none. */
+  readonly panel: PanelApi | '';
+  /** The URL of the API; empty: `url`. */
+  readonly panelUrl: string;
+  /** The file with the token of the API; empty: none. */
+  readonly panelTokenFile: string;
   /** The limit of a link that is created for a new key. */
   readonly defaultLimit: number;
   /** False: links without a setting of their own, or of their provider, only count. */

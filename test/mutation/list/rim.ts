@@ -244,6 +244,30 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/panel-limit.ts',
+    tests: ['test/http/upstream/panel-limits.test.ts'],
+    changes: [
+      ["(count === 0 ? 'unlimited' : count)", '(count)'],
+      ["(client) => client['enable'] === true", '() => true'],
+      ["(client) => client['subId'] === key", '() => true'],
+      ["if (role['mode'] === 'disabled') return null;", ''],
+      [
+        "if (common === null || common['enabled'] !== true) return null;",
+        'if (common === null) return null;',
+      ],
+    ],
+  },
+  {
+    file: 'src/http/upstream/panel-limits.ts',
+    tests: ['test/http/upstream/panel-limits.test.ts'],
+    changes: [
+      ['nowMs - lastMs >= HOLDS_MS &&', 'true &&'],
+      ['if (nowMs < memory.pauseUntilMs) return false;', ''],
+      ['Math.max(limit, link.deviceCount)', 'limit'],
+      ['if (begun !== undefined) return begun;', ''],
+    ],
+  },
+  {
     file: 'src/device-check/scene.ts',
     tests: ['test/kits/device-check.test.ts'],
     changes: [

@@ -1,0 +1,119 @@
+/**
+ * How many devices a user may have, as the APIs of panels say it: read in Remnawave 3.3.2
+ * (`modules/subscription`), 3x-ui after 3.6.0 (`service/client_hwid.go`) and PasarGuard 5.2.1
+ * (`operation/subscription.py`).
+ */
+
+import { INSTALL_LIMIT } from './formats.ts';
+
+export const PANEL_APIS = ['remnawave', '3x-ui', 'pasarguard'] as const;
+export type PanelApi = (typeof PANEL_APIS)[number];
+
+/** Returns the JSON that the API has at a path; null: no such record. Throws {@link Silent}. */
+export type AskPanel = (path: string) => Promise<unknown>;
+
+/** The API did not answer, or not as it should: nothing is known. */
+export class Silent extends Error {
+  constructor(
+    /** For the log: `API_401`, `ECONNREFUSED`. */
+    readonly code: string,
+  ) {
+    super(code);
+  }
+}
+
+/** A limit of devices; `unlimited`; null: the panel says nothing of this user. */
+type Said = number | 'unlimited' | null;
+
+/** Reads the limit of a link's key. `settings` asks for what is the same for many users. */
+type Reader = (key: string, user: AskPanel, settings: AskPanel) => Promise<Said>;
+
+/**
+ * Returns the limit for the link of a key; null: the panel has none. What a link cannot say becomes
+ * the largest limit.
+ */
+export async function panelLimitOf(
+  api: PanelApi,
+  key: string,
+  user: AskPanel,
+  settings: AskPanel,
+): Promise<number | null> {
+  const said = await READERS[api](key, user, settings);
+  if (said === null) return null;
+  return said === 'unlimited' ? INSTALL_LIMIT.maximum : Math.min(said, INSTALL_LIMIT.maximum);
+}
+
+const READERS: Readonly<Record<PanelApi, Reader>> = {
+  async remnawave(key, user, settings) {
+    const path = `/api/users/by-short-uuid/${encodeURIComponent(key)}`;
+    const { response } = recordIn(await user(path));
+    const known = recordIn(response);
+    if (Object.keys(known).length === 0) return null;
+    const own = countIn(known['hwidDeviceLimit']);
+    if (own !== null) return zeroIsUnlimited(own);
+    const squad = known['externalSquadUuid'];
+    const ofSquad =
+      typeof squad === 'string'
+        ? hwidSettingsIn(await settings(`/api/external-squads/${encodeURIComponent(squad)}`))
+        : null;
+    const common = ofSquad ?? hwidSettingsIn(await settings('/api/subscription-settings'));
+    if (common === null || common['enabled'] !== true) return null;
+    return zeroIsUnlimited(countIn(common['fallbackDeviceLimit']));
+  },
+
+  async '3x-ui'(key, user) {
+    // The search finds it in names and comments too.
+    const query = `search=${encodeURIComponent(key)}&pageSize=200`;
+    const { obj } = recordIn(await user(`/panel/api/clients/list/paged?${query}`));
+    const { items, filtered } = recordIn(obj);
+    if (!Array.isArray(items)) return null;
+    const clients = items.map(recordIn).filter((client) => client['subId'] === key);
+    if (clients.length === 0 || Number(filtered) > items.length) return null;
+    const enabled = clients.filter((client) => client['enable'] === true);
+    const limits = enabled.map((client) => countIn(client['limitHwid']) ?? 0);
+    return zeroIsUnlimited(Math.max(0, ...limits));
+  },
+
+  async pasarguard(key, user, settings) {
+    const [, id, name] = /^pasarguard\/(?:(\d+)|name\/(.+))$/.exec(key) ?? [];
+    if (id === undefined && name === undefined) return null;
+    const path = id === undefined ? encodeURIComponent(name ?? '') : `by-id/${id}`;
+    const known = recordIn(await user(`/api/user/${path}`));
+    if (Object.keys(known).length === 0) return null;
+    const own = countIn(known['hwid_limit']);
+    if (own !== null) return zeroIsUnlimited(own);
+    const common = recordIn(recordIn(await settings('/api/settings'))['hwid']);
+    const role = await roleOf(known['admin'], settings);
+    if (role['mode'] === 'disabled') return null;
+    const overrides = role['mode'] === 'override';
+    if (!overrides && common['enabled'] === false) return null;
+    const ofRole = overrides ? countIn(role['fallback_limit']) : null;
+    // Neither says how many: the panel admits all.
+    return zeroIsUnlimited(ofRole ?? countIn(common['fallback_limit']) ?? 0);
+  },
+};
+
+/** Returns what the role of an admin of PasarGuard says of HWIDs. */
+async function roleOf(admin: unknown, settings: AskPanel): Promise<Record<string, unknown>> {
+  const { username } = recordIn(admin);
+  if (typeof username !== 'string') return {};
+  const path = `/api/admins?username=${encodeURIComponent(username)}`;
+  const { admins } = recordIn(await settings(path));
+  const found = Array.isArray(admins) ? admins.map(recordIn) : [];
+  const own = found.find((one) => one['username'] === username);
+  return recordIn(recordIn(own?.['role'])['hwid']);
+}
+
+function hwidSettingsIn(answer: unknown): Record<string, unknown> | null {
+  const { hwidSettings } = recordIn(recordIn(answer)['response']);
+  return typeof hwidSettings === 'object' && hwidSettings !== null ? recordIn(hwidSettings) : null;
+}
+
+/** In every panel that reads it, 0 is no limit. */
+const zeroIsUnlimited = (count: number | null): Said => (count === 0 ? 'unlimited' : count);
+
+const countIn = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
+
+const recordIn = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

@@ -1,0 +1,241 @@
+/** Limits that the API of a panel says: asked once an hour and key, and kept while it is away. */
+
+import { afterEach, describe, expect, test } from 'bun:test';
+import { keyOfPanelUser } from '../../../src/core/panel-token.ts';
+import type { Upstream } from '../../../src/http/upstream/settings.ts';
+import type { TestApp } from '../../support/app.ts';
+import { auditEntries } from '../../support/audit.ts';
+import { answer, SUBSCRIPTION } from '../../support/panel.ts';
+import { type Fronted, KEY, startFronted } from '../../support/upstream.ts';
+
+const HOUR_MS = 3_600_000;
+const TOKEN = 'panel-token-1';
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+type Answers = Readonly<Record<string, unknown>>;
+
+/** An API with answers by path; counts what it is asked. */
+function startApi(given: Answers) {
+  const asked: string[] = [];
+  const state: { answers: Answers; odd: (() => Response | Promise<Response>) | null } = {
+    ...{ answers: given, odd: null },
+  };
+  const server = Bun.serve({
+    ...{ hostname: '127.0.0.1', port: 0 },
+    fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      asked.push(pathname + search);
+      if (state.odd !== null) return state.odd();
+      if (request.headers.get('authorization') !== `Bearer ${TOKEN}`) {
+        return Response.json({}, { status: 401 });
+      }
+      const found = state.answers[pathname];
+      return found === undefined ? Response.json({}, { status: 404 }) : Response.json(found);
+    },
+  });
+  closers.push(() => server.stop(true));
+  return { url: `http://127.0.0.1:${server.port}`, asked, state };
+}
+
+type Api = ReturnType<typeof startApi>;
+
+async function front(api: Api, more: Partial<Upstream> = {}): Promise<Fronted> {
+  const upstream: Partial<Upstream> = {
+    ...{ limits: 'panel' as const, panel: 'remnawave' as const },
+    ...{ panelUrl: api.url, panelTokenFile: '/token', ...more },
+  };
+  const fronted = await startFronted(undefined, upstream, {
+    secretOf: (file: string) => (file === '/token' ? TOKEN : null),
+  });
+  closers.push(() => fronted.stop());
+  return fronted;
+}
+
+const USER = `/api/users/by-short-uuid/${KEY}`;
+const user = (hwidDeviceLimit: number | null, more: object = {}) => ({
+  [USER]: { response: { hwidDeviceLimit, externalSquadUuid: null, ...more } },
+});
+
+const enter = async (fronted: Fronted, ...hwids: readonly string[]) => {
+  const statuses: number[] = [];
+  for (const hwid of hwids) statuses.push((await fronted.get(`/sub/${KEY}`, hwid)).status);
+  return statuses;
+};
+
+const limitOf = async (fronted: Fronted) => (await fronted.links())[0]?.limit;
+
+async function deedsOf(app: TestApp): Promise<string[]> {
+  const entries = await auditEntries(app.core);
+  return entries.map(({ name, action }) => `${name} ${action}`);
+}
+
+test('a new link takes the limit of the panel, an old one follows it once an hour', async () => {
+  const api = startApi(user(2));
+  const fronted = await front(api);
+  expect(await enter(fronted, 'a', 'b', 'c')).toEqual([200, 200, 404]);
+  expect(await limitOf(fronted)).toBe(2);
+  api.state.answers = user(4);
+  expect(await enter(fronted, 'c', 'a')).toEqual([404, 200]);
+  expect(api.asked).toEqual([USER]);
+  fronted.app.clock.advance(HOUR_MS);
+  // The one that was refused comes in: the panel is asked before it is refused again.
+  expect(await enter(fronted, 'c', 'd', 'e')).toEqual([200, 200, 404]);
+  expect(await limitOf(fronted)).toBe(4);
+  expect(api.asked).toEqual([USER, USER]);
+  expect(await deedsOf(fronted.app)).toContain('panel install.update');
+});
+
+test('a limit below the devices: those stay, newcomers are refused', async () => {
+  const api = startApi(user(3));
+  const fronted = await front(api);
+  expect(await enter(fronted, 'a', 'b')).toEqual([200, 200]);
+  api.state.answers = user(1);
+  fronted.app.clock.advance(HOUR_MS);
+  expect(await enter(fronted, 'c', 'a', 'b')).toEqual([404, 200, 200]);
+  expect(await limitOf(fronted)).toBe(2);
+});
+
+test('a device with a slot does not wait for the panel', async () => {
+  const api = startApi(user(3));
+  const fronted = await front(api);
+  expect(await enter(fronted, 'a')).toEqual([200]);
+  fronted.app.clock.advance(HOUR_MS);
+  const { promise, resolve } = Promise.withResolvers<Response>();
+  api.state.odd = () => promise;
+  expect(await enter(fronted, 'a')).toEqual([200]);
+  resolve(Response.json(user(5)[USER]));
+});
+
+test('a race of 200 new devices with a new key: one question, and the limit of the panel', async () => {
+  const api = startApi(user(2));
+  const fronted = await front(api, { defaultLimit: 50 });
+  const hwids = Array.from({ length: 200 }, (_, n) => `phone-${n}`);
+  const got = await Promise.all(hwids.map((hwid) => fronted.get(`/sub/${KEY}`, hwid)));
+  expect(got.filter(({ status }) => status === 200)).toHaveLength(2);
+  expect(api.asked).toEqual([USER]);
+  expect(await fronted.links()).toMatchObject([{ count: 2, limit: 2 }]);
+});
+
+test('a key that the panel does not know costs its API no question', async () => {
+  const api = startApi(user(2));
+  const upstream = { panelUrl: api.url, panelTokenFile: '/token' };
+  const fronted = await startFronted(
+    async ({ send }) => send(answer(404)),
+    { limits: 'panel', panel: 'remnawave', ...upstream },
+    { secretOf: () => TOKEN },
+  );
+  closers.push(() => fronted.stop());
+  expect(await enter(fronted, 'a', 'b')).toEqual([404, 404]);
+  expect(api.asked).toEqual([]);
+});
+
+const page = () => new Response('<html>', { headers: { 'content-type': 'text/html' } });
+const ODD: readonly (readonly [string, () => Response])[] = [
+  ['refuses the token', () => Response.json({}, { status: 401 })],
+  ['has a fault', () => new Response('', { status: 500 })],
+  ['leads elsewhere', () => Response.redirect('http://127.0.0.1:1/', 302)],
+  ['answers with a page', page],
+  ['answers with 2 MB', () => Response.json({ response: 'x'.repeat(2_000_000) })],
+  ['answers with half a text', () => new Response('{"response":{"hwidDeviceLimit":9')],
+];
+
+test.each(ODD)('an API that %s: the last limit holds, asked once a minute', async (_, odd) => {
+  const api = startApi(user(2));
+  const fronted = await front(api);
+  expect(await enter(fronted, 'a', 'b')).toEqual([200, 200]);
+  fronted.app.clock.advance(HOUR_MS);
+  api.state.odd = odd;
+  expect(await enter(fronted, 'c', 'd', 'a')).toEqual([404, 404, 200]);
+  expect(api.asked).toHaveLength(2);
+  expect(await limitOf(fronted)).toBe(2);
+  api.state.odd = null;
+  api.state.answers = user(3);
+  fronted.app.clock.advance(60_000);
+  expect(await enter(fronted, 'c')).toEqual([200]);
+});
+
+test('a new key while the API is away has the default limit', async () => {
+  const api = startApi({});
+  api.state.odd = () => new Response('', { status: 503 });
+  const fronted = await front(api, { defaultLimit: 1 });
+  expect(await enter(fronted, 'a', 'b')).toEqual([200, 404]);
+});
+
+describe('what each panel means', () => {
+  const settings = (hwidSettings: unknown) => ({
+    '/api/subscription-settings': { response: { hwidSettings } },
+  });
+  const squad = (hwidSettings: unknown) => ({
+    '/api/external-squads/squad-1': { response: { hwidSettings } },
+  });
+  const inSquad = user(null, { externalSquadUuid: 'squad-1' });
+  const enabled = (fallbackDeviceLimit: number) => ({ enabled: true, fallbackDeviceLimit });
+  test.each([
+    ['own', user(7), 7],
+    ['0 is unlimited', user(0), 100],
+    ['more than a link can say', user(999), 100],
+    ['fallback', { ...user(null), ...settings(enabled(5)) }, 5],
+    ['fallback of the squad', { ...inSquad, ...squad(enabled(6)), ...settings(enabled(5)) }, 6],
+    ['squad without one', { ...inSquad, ...squad(null), ...settings(enabled(5)) }, 5],
+    ['off', { ...user(null), ...settings({ enabled: false, fallbackDeviceLimit: 5 }) }, 3],
+    ['unknown', {}, 3],
+  ])('remnawave: %s', async (_, answers, limit) => {
+    const fronted = await front(startApi(answers));
+    await enter(fronted, 'a');
+    expect(await limitOf(fronted)).toBe(limit);
+  });
+
+  const clients = (...items: readonly object[]) => ({
+    '/panel/api/clients/list/paged': { success: true, obj: { items, filtered: items.length } },
+  });
+  const client = (limitHwid: number, more: object = {}) => ({
+    ...{ subId: KEY, enable: true, limitHwid, ...more },
+  });
+  test.each([
+    ['the largest of its clients', clients(client(2), client(4)), 4],
+    ['enabled ones alone', clients(client(2), client(4, { enable: false })), 2],
+    ['those of that key alone', clients(client(2), client(9, { subId: `${KEY}9` })), 2],
+    ['0 is off', clients(client(0)), 100],
+    ['unknown', clients(), 3],
+  ])('3x-ui: %s', async (_, answers, limit) => {
+    const fronted = await front(startApi(answers), { panel: '3x-ui' });
+    await enter(fronted, 'a');
+    expect(await limitOf(fronted)).toBe(limit);
+  });
+
+  const byId = (hwid_limit: number | null) => ({
+    '/api/user/by-id/7': { id: 7, hwid_limit, admin: { username: 'root' } },
+  });
+  const common = (fallback_limit: number | null, isEnabled = true) => ({
+    '/api/settings': { hwid: { enabled: isEnabled, fallback_limit } },
+  });
+  const role = (hwid: object) => ({
+    '/api/admins': { admins: [{ username: 'root', role: { hwid } }] },
+  });
+  test.each([
+    ['own', byId(4), 4],
+    ['0 is unlimited', byId(0), 100],
+    ['fallback', { ...byId(null), ...common(5) }, 5],
+    ['no fallback', { ...byId(null), ...common(null) }, 100],
+    ['off', { ...byId(null), ...common(5, false) }, null],
+    ['role', { ...byId(null), ...common(5), ...role({ mode: 'override', fallback_limit: 2 }) }, 2],
+    ['role without one', { ...byId(null), ...common(5), ...role({ mode: 'override' }) }, 5],
+    ['role off', { ...byId(null), ...common(5), ...role({ mode: 'disabled' }) }, null],
+    ['unknown', {}, null],
+  ])('pasarguard: %s', async (_, answers, limit) => {
+    const { panelLimitOf } = await import('../../../src/core/panel-limit.ts');
+    const ask = async (path: string) =>
+      (answers as Answers)[path.split('?', 1)[0] as string] ?? null;
+    const key = keyOfPanelUser({ panel: 'pasarguard', id: '7' });
+    expect(await panelLimitOf('pasarguard', key, ask, ask)).toBe(limit);
+  });
+});
+
+test('the subscription itself comes as the panel sends it', async () => {
+  const fronted = await front(startApi(user(2)));
+  expect((await fronted.get(`/sub/${KEY}`, 'a')).body).toBe(SUBSCRIPTION);
+});
