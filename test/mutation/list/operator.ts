@@ -163,7 +163,7 @@ export const operatorFiles: readonly MutatedFile[] = [
     tests: ['test/http/console/operator-upstreams.test.ts'],
     changes: [
       ['if (named !== undefined) throw', 'if (false) throw'],
-      ['[keySecretFile.key, providerIdFile.key]', '[providerIdFile.key]'],
+      ['[keySecretFile.key, panelTokenFile.key, providerIdFile.key]', '[providerIdFile.key]'],
       ['kept.filter(({ host }) => !taken.has(host))', 'kept'],
       ['onMistake(host, error.message);', ''],
     ],
