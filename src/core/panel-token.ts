@@ -54,9 +54,19 @@ function keyFrom(panel: SigningPanel, text: string | null): string | null {
 }
 
 /** Names of PasarGuard stand apart from its ids, which a name may look like. */
+const OF_OLD_NAMES = 'pasarguard/name/';
+
 function keyOfName(panel: SigningPanel, name: unknown): string | null {
   if (typeof name !== 'string' || !NAME.test(name)) return null;
-  return panel === 'marzban' ? keyOfPanelUser({ panel, name }) : `pasarguard/name/${name}`;
+  return panel === 'marzban' ? keyOfPanelUser({ panel, name }) : OF_OLD_NAMES + name;
+}
+
+/**
+ * Returns the user in the key of an old token of PasarGuard, which signed names until its version
+ * 3.1; null: it is another key.
+ */
+export function oldNameIn(key: string): string | null {
+  return key.startsWith(OF_OLD_NAMES) ? key.slice(OF_OLD_NAMES.length) : null;
 }
 
 /**

@@ -38,6 +38,9 @@ export const MARZBAN_FORMS = [
     jwtToken({ sub, access: 'subscription', iat }, secret),
 ];
 
+/** Marzban's are those of PasarGuard before its version 3.1. */
+export const OLD_PASARGUARD_FORMS = MARZBAN_FORMS;
+
 /** A token of each form in which PasarGuard wrote the number of a user. */
 export const PASARGUARD_FORMS = [
   (id: string, seconds: number, secret?: string) => macToken(`v3,${id},${seconds}`, secret),
@@ -59,6 +62,21 @@ function userIn(token: string): string | null {
   if (!right.includes(dot < 0 ? token.slice(-10) : token.slice(dot + 1))) return null;
   const parts = Buffer.from(data, 'base64url').toString().split(',');
   return parts.at(-2) ?? null;
+}
+
+/** Answers as PasarGuard with users by their numbers; `info` replaces what it tells of one. */
+export function pasarguardOf(
+  names: Readonly<Record<string, string>>,
+  info: (user: { id: number; username: string }) => string | Uint8Array = JSON.stringify,
+) {
+  return async (call: PanelCall): Promise<void> => {
+    const [, , token = '', part = ''] = call.target.split(/[/?]/);
+    const user = userIn(token);
+    const known = Object.entries(names).find((one) => user !== null && one.includes(user));
+    if (known === undefined) return void (await call.send(answer(404, '{"detail":"Not Found"}')));
+    if (part !== 'info') return behaveWell(call);
+    await call.send(answer(200, info({ id: Number(known[0]), username: known[1] })));
+  };
 }
 
 /** Answers as a panel with these users. */

@@ -16,6 +16,8 @@ const WAITING_MAX = 4_000;
 export class Panel {
   readonly hash: string;
   readonly places: Places;
+  /** The numbers of users by their names in old tokens: see `askForUser`. */
+  readonly userIds = new Map<string, string>();
   client: UpstreamClient;
   readonly #failures = new MinuteLine();
 
@@ -32,7 +34,9 @@ export class Panel {
   /** Applies changed settings. Requests in flight to another URL continue. */
   change(upstream: Upstream): void {
     this.upstream = upstream;
-    if (upstream.url !== this.client.url) this.client = new UpstreamClient(upstream.url);
+    if (upstream.url === this.client.url) return;
+    this.client = new UpstreamClient(upstream.url);
+    this.userIds.clear();
   }
 
   /** Logs that the panel failed, at most once a minute: host and kind, no path. */

@@ -13,8 +13,9 @@ import {
   verdictOn,
 } from '../../core/door.ts';
 import { FullLinkRefused } from '../../core/full-link.ts';
-import { keyIn, type Path } from '../../core/key-path.ts';
+import { type KeyInPath, keyIn, type Path } from '../../core/key-path.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
+import { oldNameIn } from '../../core/panel-token.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import {
@@ -44,6 +45,8 @@ interface Visit extends DeviceWords {
   secret: string | null;
   /** Follows the limits of the panel. */
   panelLimits: PanelLimits;
+  /** Asks the panel for the number of the user in an old token: see `askForUser`. */
+  askForUser(named: KeyInPath, name: string): Promise<KeyInPath | Obstacle | null>;
 }
 
 /**
@@ -77,6 +80,8 @@ export interface Passage {
    * link, or a refusal that arose since. Null: the request takes no slot.
    */
   admit: (() => Promise<AdmittedDevice | Denied | Obstacle>) | null;
+  /** True if the page of users opens by the address of the request. */
+  opensPage: boolean;
   /** The link that would admit the device, which takes a slot; null: none yet, or no slot. */
   link: AdmittedDevice | null;
   /** True: the app sends no HWID, and shares a slot with its kind. */
@@ -96,6 +101,7 @@ export interface Passage {
 const JUDGED: Passage = {
   judge: null,
   admit: null,
+  opensPage: true,
   link: null,
   isShared: false,
   holdsSlot: false,
@@ -117,27 +123,40 @@ const TELLING_LENGTH_MIN = 12;
  * Judges a request. The key in the path names the link; `installid` names it only if the path has
  * no key or no link has the key. Otherwise any code of the provider would open every subscription.
  * Returns `link_not_found`, with `isGuess` for an unknown code or a token that is none, or another
- * refusal of the door; a passage with `judge` for a token that only the panel can prove.
+ * refusal of the door; a passage with `judge` for a token that only the panel can prove; an
+ * obstacle if the panel could not be asked whose an old token is.
  */
 export async function passageOf(
   core: Core,
   panel: Panel,
   visit: Visit,
   nowMs: number,
-): Promise<Passage | Denied> {
+): Promise<Passage | Denied | Obstacle> {
   const { key: kind, keyPaths, otherPaths } = panel.upstream;
   const { hwid, path, query, secret } = visit;
-  const named = keyIn({ keyPaths, key: kind, secret }, path);
+  const unknown = hwid === null ? UNKNOWN_UNNAMED : UNKNOWN;
+  let named = keyIn({ keyPaths, key: kind, secret }, path);
   const code = valueIn(query, 'installid');
-  if (isRefused(named) && kind !== 'plain') return hwid === null ? UNKNOWN_UNNAMED : UNKNOWN;
+  if (isRefused(named) && kind !== 'plain') return unknown;
   if (isRefused(named) || code === REPEATED) return { reason: 'link_not_found' };
   if (named === null && !code) {
     return otherPaths === 'pass' ? BY_OTHER_PATH : { reason: 'link_not_found' };
   }
+  const oldName = named === null || kind === 'plain' ? null : oldNameIn(named.key);
+  if (named !== null && oldName !== null) {
+    const found = await visit.askForUser(named, oldName);
+    if (found === null) return unknown;
+    if (typeof found === 'string') return found;
+    named = found;
+  }
   const name = { key: named?.key ?? null, code: code ?? null };
   const judge = (atMs: number) => judgeVisit(core, panel, visit, name, atMs);
-  if (named === null || named.isProven) return judge(nowMs);
-  return { ...JUDGED, judge, isShared: hwid === null, isNewKey: true };
+  const isJudged = named === null || named.isProven;
+  if (isJudged && oldName === null) return judge(nowMs);
+  const opensPage = false;
+  if (!isJudged) return { ...JUDGED, judge, opensPage, isShared: hwid === null, isNewKey: true };
+  const judged = await judge(nowMs);
+  return 'reason' in judged ? judged : { ...judged, opensPage };
 }
 
 async function judgeVisit(

@@ -7,7 +7,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
 import { hostName } from '../../core/host-name.ts';
-import { mayPass, type Path, readPath } from '../../core/key-path.ts';
+import { type KeyInPath, mayPass, type Path, readPath } from '../../core/key-path.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import type { PageSites } from '../../core/port/my.ts';
 import { Deadline } from '../../deadline.ts';
@@ -25,6 +25,7 @@ import { admissionOf, isSuccess, isTrue } from './admission.ts';
 import { type Obstacle, type Outcome, obstacle, passedOn, refusal } from './answers.ts';
 import { type Answer, Failure } from './exchange.ts';
 import { keepFresh, keepFromSharedCaches, type Provenance, requestHeaders } from './headers.ts';
+import { askForUser, infoPathOf } from './old-token.ts';
 import { PanelLimits } from './panel-limits.ts';
 import { type Panel, Panels } from './panels.ts';
 import { type Denied, FREELY, type LinkLimit, type Passage, passageOf } from './passage.ts';
@@ -152,13 +153,13 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   const path = readPath(target.split('?', 1)[0] ?? '');
   if (path === null) return refuse({ reason: 'link_not_found' });
   const passage = await passageFor(deps, request, panel, { path, target });
+  if (typeof passage === 'string') return { outcome: passage, response: obstacle(passage) };
   if ('reason' in passage) return refuse(passage);
 
   const { isShared, link } = passage;
   const nowMs = deps.clock.nowMs();
-  // A token that only the panel proves opens no page.
   const pageUrl = () =>
-    passage.judge ? null : addressOfRequest(settings, origin(), upstream.host, target);
+    passage.opensPage ? addressOfRequest(settings, origin(), upstream.host, target) : null;
   const fetch = { request, isShared, pageUrl };
   const before = link && (await deps.rides.on({ ...fetch, link }, upstream, nowMs));
   const isWhole = passage.judge !== null || before?.isDue === true;
@@ -197,11 +198,12 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
 
 /** Judges a request by the rule of the door. */
 function passageFor(
-  { core, clock, limitLinks, panelLimits, secretOf }: ProxyDeps,
+  deps: ProxyDeps,
   request: Request,
   panel: Panel,
   { path, target }: { path: Path; target: string },
-): Maybe<Passage | Denied> {
+): Maybe<Passage | Denied | Obstacle> {
+  const { core, clock, limitLinks, panelLimits, secretOf } = deps;
   const { passPaths, keyPaths, keySecretFile } = panel.upstream;
   if (mayPass(passPaths, keyPaths, path)) return FREELY;
   const words = deviceWords(request);
@@ -210,6 +212,11 @@ function passageFor(
     ...{ ...words, path, query: parseQuery(target, true), takesSlot: request.method === 'GET' },
     ...{ accepts: request.headers.get('accept') ?? '', limitLinks: limitLinks(request) },
     ...{ secret: secretOf(keySecretFile), panelLimits },
+    askForUser: (named: KeyInPath, name: string) => {
+      const question = { path: infoPathOf(target.split('?', 1)[0] ?? ''), isWhole: true };
+      const asked = () => ask(deps, request, panel, { ...question, isInfo: true }, NEW_KEY);
+      return askForUser(panel.userIds, named, name, asked);
+    },
   };
   return passageOf(core, panel, visit, clock.nowMs());
 }
@@ -230,17 +237,19 @@ async function ask(
   { clock, log, isEnding, provenanceOf, grantPatience }: ProxyDeps,
   request: Request,
   panel: Panel,
-  { path, isWhole }: { path: string; isWhole: boolean },
-  { isNewKey }: Passage,
+  { path, isWhole, isInfo = false }: { path: string; isWhole: boolean; isInfo?: boolean },
+  { isNewKey }: Pick<Passage, 'isNewKey'>,
 ): Promise<Answer | Failure | Obstacle> {
   const { client, places, upstream } = panel;
   const { signal } = request;
-  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+  const method = request.method === 'HEAD' && !isInfo ? 'HEAD' : 'GET';
   const { waitMs, patienceS } = timesOf(upstream.timeoutMs);
   grantPatience(request, patienceS);
   const provenance = provenanceOf(request);
   const sent = upstream.hostHeader === 'upstream' ? client.host : upstream.host;
   const headers = requestHeaders(request, { sent, asked: upstream.host }, provenance, isWhole);
+  // It is read here.
+  if (isInfo) headers['accept-encoding'] = 'identity';
   const patience = new Deadline(waitMs, signal, clock.steadyMs);
   const leave = await places.take(countedAs(provenance.client), patience.signal);
   patience.end();
@@ -275,6 +284,8 @@ async function addRides(
   rides.note(carried, fetch.link, riders.app?.toLowerCase() ?? UNKNOWN_APP, nowMs);
 }
 
+/** An old token opens no link until the panel says whose it is. */
+const NEW_KEY = { isNewKey: true };
 const UNKNOWN_APP = 'unknown app';
 /** Returns path and query of a request's URL, without a fragment. */
 function targetOf(url: string): string {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import type { PanelKey } from '../../../src/core/panel-token.ts';
 import { parseTrustedProxies } from '../../../src/http/request/address.ts';
 import { ACT } from '../../support/actor.ts';
-import { call, read } from '../../support/app.ts';
+import { call, type Reply, read } from '../../support/app.ts';
 import { expectOk } from '../../support/shop.ts';
 import {
   digestToken,
@@ -46,12 +46,16 @@ async function front(
 
 /** Asks at `/gate` as a proxy does. */
 async function askGate(token: string, hwid: string | null): Promise<number> {
+  return (await replyOfGate(token, hwid)).status;
+}
+
+function replyOfGate(token: string, hwid: string | null): Promise<Reply> {
   const headers = {
     ...{ 'x-original-uri': `/sub/${token}`, 'x-original-method': 'GET' },
     ...{ 'x-forwarded-host': HOST, 'x-forwarded-for': '198.51.100.7' },
     ...(hwid !== null && { 'x-hwid': hwid }),
   };
-  return (await read(await fetch(`${at.app.url}/gate`, { headers }))).status;
+  return fetch(`${at.app.url}/gate`, { headers }).then(read);
 }
 
 const statusOf = async (token: string, hwid: string | null, headers = {}) =>
@@ -142,6 +146,14 @@ describe.each([
     expect(await statusOf(digestToken(`bob,${NOW_S}`), 'a')).toBe(200);
     at.app.clock.advance(1_000);
     expect(await late).toBe(status);
+    at.app.clock.advance(60_000);
+    // A right token makes no guessed code a right one.
+    const guess = () => statusOf(`${digestToken(`eve,${NOW_S}`)}?installid=Guess1234`, 'a');
+    expect(await guess()).toBe(404);
+    const next = guess();
+    await until('the guess waits', () => at.app.clock.sleeperCount === 1);
+    at.app.clock.advance(1_000);
+    expect(await next).toBe(404);
   });
 
   test('no code opens the subscription of another by a right token, nor any by a forged one', async () => {
@@ -237,6 +249,9 @@ describe('behind /gate', () => {
     await until('the guess waits', () => at.app.clock.sleeperCount === 1);
     at.app.clock.advance(1_000);
     expect(await late).toBe(403);
+    at.app.clock.advance(60_000);
+    const nameless = await replyOfGate(forged, null);
+    expect(nameless.headers.get('x-hwid-not-supported')).toBe('true');
     expect(await refusedOf('marzban/bob')).toEqual([]);
     expect(await at.links()).toMatchObject([{ count: 1 }]);
     expect(await askGate(right, 'stranger')).toBe(403);
@@ -252,6 +267,12 @@ describe('behind /gate', () => {
     );
     expect(got.filter((status) => status === 204)).toHaveLength(5);
     expect(await at.links()).toMatchObject([{ count: 5 }]);
+  });
+
+  test('a path with no plain key leaves the code to name the link', async () => {
+    await front('plain', '', { gateKey: 'plain' });
+    const { json } = await call(at.app, '/api/add-install', at.own, { install_limit: 9 });
+    expect(await askGate(`a!b?installid=${json.install_code}`, 'a')).toBe(204);
   });
 
   test('a secret that is not read opens nothing, nor does a code beside a forged token', async () => {

@@ -47,7 +47,7 @@ export const gate: readonly MutatedFile[] = [
         "return isSame(createHmac('sha256', secret)",
         "return true || isSame(createHmac('sha256', secret)",
       ],
-      ['`pasarguard/name/${name}`', '`pasarguard/${name}`'],
+      ['OF_OLD_NAMES + name', '`pasarguard/${name}`'],
     ],
   },
   {

@@ -4,7 +4,7 @@ const ASKING = ['test/http/upstream/ask.test.ts'];
 const PASSING = ['test/http/upstream/proxy.test.ts', 'test/http/upstream/past-the-gate.test.ts'];
 const RIDING = ['test/http/upstream/rides.test.ts', 'test/http/rides-doors.test.ts'];
 const REAL = ['test/http/upstream/real-panels.test.ts', 'test/http/upstream/link-limit.test.ts'];
-const TOKENS = ['test/http/upstream/tokens.test.ts'];
+const TOKENS = ['test/http/upstream/tokens.test.ts', 'test/http/upstream/old-tokens.test.ts'];
 
 /** Gatepost as the proxy in front of panels. */
 export const upstream: readonly MutatedFile[] = [
@@ -44,7 +44,7 @@ export const upstream: readonly MutatedFile[] = [
     changes: [
       ['if (isRefused(named) || code === REPEATED)', 'if (isRefused(named))'],
       ["if (isRefused(named) && kind !== 'plain') return", 'if (false) return'],
-      ['if (named === null || named.isProven) return', 'if (true) return'],
+      ['named === null || named.isProven;', 'true;'],
       ['if (user !== key) return', 'if (false) return'],
       ["otherPaths === 'pass' ? BY_OTHER_PATH :", 'true ? BY_OTHER_PATH :'],
       ['BY_OTHER_PATH: Passage = { ...FREELY, isOtherPath: true }', 'BY_OTHER_PATH = FREELY'],
@@ -53,7 +53,9 @@ export const upstream: readonly MutatedFile[] = [
       ["isBrowser && upstream.browsers === 'pass'", 'isBrowser'],
       ['if (!takesSlot) return JUDGED;', ''],
       ['link, isShared: hwid === null', 'link, isShared: false'],
-      ['judge, isShared: hwid === null', 'judge, isShared: false'],
+      ['if (found === null) return unknown;', ''],
+      ["if (typeof found === 'string') return found;", ''],
+      ['if (isJudged && oldName === null) return', 'if (isJudged) return'],
       ['if (judged !== null) return judged;', 'if (judged !== null && !code) return judged;'],
       ['await limitLinks<Admission>(make, isMade)', 'await make()'],
       ["verdict === 'link_disabled' || ", ''],
@@ -72,7 +74,9 @@ export const upstream: readonly MutatedFile[] = [
       [' || admitted.isGuess === true', ''],
       ['passage.judge !== null || before?.isDue === true', 'passage.judge !== null'],
       ['passage.judge !== null || before', 'before'],
-      ['passage.judge ? null : addressOfRequest', 'addressOfRequest'],
+      ['passage.opensPage ? addressOfRequest', 'true ? addressOfRequest'],
+      ["request.method === 'HEAD' && !isInfo", "request.method === 'HEAD'"],
+      ["if (isInfo) headers['accept-encoding'] = 'identity';", ''],
       ["  if (isTrue(headers, 'x-hwid-limit')) return;\n", ''],
       ["if (isAdmitted && upstream.ride !== 'off') keepFresh(answer.headers);", ''],
       ['intervalHeader(upstream.updateIntervalHours)', 'intervalHeader(0)'],
@@ -98,6 +102,19 @@ export const upstream: readonly MutatedFile[] = [
       ['(holdsSlot && answer', '(answer'],
       ['judge === null || !isSuccess(answer) ?', 'judge === null ?'],
       ["if ('reason' in passage) return passage;", ''],
+    ],
+  },
+  {
+    file: 'src/http/upstream/old-token.ts',
+    tests: TOKENS,
+    changes: [
+      ['if (known !== undefined) return', 'if (false) return'],
+      ['return { ...named, key: keyOf(known) };', 'return { key: keyOf(known), isProven: true };'],
+      ['answer.isDropped ? null : answer.kind', 'answer.kind'],
+      ['status >= 400 && status < 500 ? null :', 'status >= 400 ? null :'],
+      ["if (username !== name) return 'upstream_malformed';", ''],
+      ['|| Number(id) < 1', ''],
+      ['if (length > BODY_BYTES_MAX) throw', 'if (false) throw'],
     ],
   },
   {
@@ -129,10 +146,11 @@ export const upstream: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/upstream/panels.ts',
-    tests: [...PASSING, 'test/http/upstream/misbehaving.test.ts'],
+    tests: [...PASSING, ...TOKENS, 'test/http/upstream/misbehaving.test.ts'],
     changes: [
       ['if (gateUpstreams !== this.#read)', 'if (this.#read.length === 0)'],
       ['if (count > 0) log.warn', 'log.warn'],
+      ['this.userIds.clear();', ''],
     ],
   },
   {

@@ -1,0 +1,68 @@
+/** Old tokens of PasarGuard name a user, those of today its number: the panel knows both. */
+
+import type { KeyInPath } from '../../core/key-path.ts';
+import { keyOfPanelUser, readPanelToken } from '../../core/panel-token.ts';
+import type { Obstacle } from './answers.ts';
+import { type Answer, Failure } from './exchange.ts';
+
+/** Users of a panel whose numbers are kept. */
+const KEPT_MAX = 10_000;
+const BODY_BYTES_MAX = 64 * 1024;
+
+/** Returns the path at which the panel tells about the user of the token in a path. */
+export function infoPathOf(path: string): string {
+  const segments = path.split('/');
+  const at = segments.findIndex((segment) => readPanelToken('pasarguard', segment) !== null);
+  return [...segments.slice(0, at + 1), 'info'].join('/');
+}
+
+/**
+ * Finds the link of the user in an old token, so that all tokens of one user are one link. The
+ * panel's 2xx proves the token. A panel that has no numbers yet keeps the name as the key. Null:
+ * the panel refuses the token.
+ */
+export async function askForUser(
+  userIds: Map<string, string>,
+  named: KeyInPath,
+  name: string,
+  ask: () => Promise<Answer | Failure | Obstacle>,
+): Promise<KeyInPath | Obstacle | null> {
+  const known = userIds.get(name);
+  if (known !== undefined) return { ...named, key: keyOf(known) };
+  const answer = await ask();
+  if (typeof answer === 'string') return answer;
+  // It may close the connection of those that it does not know.
+  if (answer instanceof Failure) return answer.isDropped ? null : answer.kind;
+  const { status } = answer;
+  if (status < 200 || status > 299) {
+    answer.cancel();
+    return status >= 400 && status < 500 ? null : 'upstream_malformed';
+  }
+  const { id, username } = await readInfo(answer);
+  if (username !== name) return 'upstream_malformed';
+  if (id === undefined) return { ...named, isProven: true };
+  if (!Number.isSafeInteger(id) || Number(id) < 1) return 'upstream_malformed';
+  if (userIds.size >= KEPT_MAX) userIds.clear();
+  userIds.set(name, String(id));
+  return { key: keyOf(String(id)), isProven: true };
+}
+
+const keyOf = (id: string) => keyOfPanelUser({ panel: 'pasarguard', id });
+
+/** Reads the JSON of an answer; an empty record if it is none, or too long. */
+async function readInfo(answer: Answer): Promise<{ id?: unknown; username?: unknown }> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const part of new Response(answer.body()).body ?? []) {
+      length += part.length;
+      if (length > BODY_BYTES_MAX) throw new RangeError('the answer is too long');
+      parts.push(part);
+    }
+    const info: unknown = JSON.parse(Buffer.concat(parts).toString());
+    return typeof info === 'object' && info !== null ? info : {};
+  } catch {
+    answer.cancel();
+    return {};
+  }
+}
