@@ -70,19 +70,21 @@ export function gateConflicts({ gateKey, gateKeySecretFile, gateUpstreams }: Con
       ),
     ),
     ...gateUpstreams.flatMap((upstream) =>
-      limitConflicts(upstream).map((sentence) => `gate.upstream: ${sentence} (${upstream.host})`),
+      panelConflicts(upstream).map((sentence) => `gate.upstream: ${sentence} (${upstream.host})`),
     ),
   ];
 }
 
-/** Returns a sentence for each setting that `limits` of an upstream needs and does not have. */
-export function limitConflicts({
+/** Returns a sentence for what `limits` or `refused_as` of an upstream needs and does not have. */
+export function panelConflicts({
   key,
   limits,
   panel,
   panelTokenFile,
+  refusedAs,
 }: Config['gateUpstreams'][number]): string[] {
-  if (limits === 'own') return [];
+  const nameless = 'refused_as = "panel" needs panel, the one as which apps are refused';
+  if (limits === 'own') return when(refusedAs === 'panel' && panel === '', nameless);
   return [
     ...when(panel === '', 'limits = "panel" needs panel, the one whose API is asked'),
     ...when(panelTokenFile === '', 'limits = "panel" needs panel_token_file, the token of its API'),

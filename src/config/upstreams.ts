@@ -1,7 +1,7 @@
 /** Upstreams of the gate beside those of the configuration: read by the same rules, and written. */
 
 import type { KeptUpstream, UpstreamKeys } from '../core/port/upstream.ts';
-import { limitConflicts } from './conflicts.ts';
+import { panelConflicts } from './conflicts.ts';
 import { GATE_TABLES, gateSettings } from './settings/gate.ts';
 import type { Config } from './settings/index.ts';
 import { TableMistakes } from './tables.ts';
@@ -20,7 +20,7 @@ export function readUpstream(keys: UpstreamKeys): Upstream {
   if (named !== undefined) throw new RangeError(`${named}: the configuration alone names files`);
   try {
     const upstream = SETTING.read(JSON.stringify([keys]))[0] as Upstream;
-    const [conflict] = limitConflicts(upstream);
+    const [conflict] = panelConflicts(upstream);
     if (conflict !== undefined) throw new RangeError(conflict);
     return upstream;
   } catch (error) {

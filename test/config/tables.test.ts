@@ -286,6 +286,12 @@ test.each([
   expect(mistakes(load)[0]).toBe(`gate.upstream: ${sentence} (sub.example.org)`);
 });
 
+test('refusals as of a panel need its name', () => {
+  const load = () => loaded(...UPSTREAM, 'refused_as = "panel"');
+  const sentence = 'refused_as = "panel" needs panel, the one as which apps are refused';
+  expect(mistakes(load)[0]).toBe(`gate.upstream: ${sentence} (sub.example.org)`);
+});
+
 test('tables are shown by their keys, each with its origin', () => {
   const shown = shownSettings(loaded(...UPSTREAM, '[gate.text.ru]', 'link_disabled = "Нет"'));
   const rows = shown.filter(({ key }) => /^gate\.(upstream|text)/.test(key));
@@ -305,6 +311,7 @@ test('tables are shown by their keys, each with its origin', () => {
     ['gate.upstream.1.enforce', 'true', 'default'],
     ['gate.upstream.1.browsers', 'refuse', 'default'],
     ['gate.upstream.1.other_paths', 'refuse', 'default'],
+    ['gate.upstream.1.refused_as', 'own', 'default'],
     ['gate.upstream.1.refused_status', '404', 'default'],
     ['gate.upstream.1.placeholder', 'false', 'default'],
     ['gate.upstream.1.timeout_seconds', '30', 'default'],

@@ -37,6 +37,7 @@ export function upstreamTo(url: string, provider: string, more: Partial<Upstream
     enforce: true,
     browsers: 'refuse',
     otherPaths: 'refuse',
+    refusedAs: 'own',
     refusedStatus: 404,
     placeholder: false,
     timeoutMs: 20_000,

@@ -67,7 +67,8 @@ const upstreamKeys = {
     'most once an hour and key. While the panel is away the last limit holds.',
   ]),
   panel: exampleKey('panel', '', 'remnawave', oneOf('', ...PANEL_APIS), [
-    'The panel whose API `limits` asks: `remnawave`, `3x-ui` or `pasarguard`.',
+    'The panel whose API `limits` asks, and as which `refused_as` refuses: `remnawave`, `3x-ui` or',
+    '`pasarguard`.',
   ]),
   panelUrl: exampleKey('panel_url', '', 'http://127.0.0.1:3000', optionalBaseUrl, [
     'The URL of that API, with the path under which the panel has it; empty: `url`.',
@@ -85,6 +86,10 @@ const upstreamKeys = {
   ]),
   otherPaths: tableKey('other_paths', 'refuse', oneOf('pass', 'refuse'), [
     'The answer to a path that matches no template: `pass`, without a limit, or `refuse`.',
+  ]),
+  refusedAs: tableKey('refused_as', 'own', oneOf('own', 'panel'), [
+    'How apps are refused: `own`, as the next two keys say, or `panel`, with the status, headers and',
+    'body of the panel that `panel` names.',
   ]),
   // An app that does not know the convention keeps its last configuration.
   refusedStatus: tableKey('refused_status', '404', integer(200, 599), [

@@ -4,6 +4,7 @@ import { announcing, type GateReason, textFor } from '../gate/texts.ts';
 import { type MessageKey, messages } from '../messages.ts';
 import type { Answer, FailureKind } from './exchange.ts';
 import { placeholderFor } from './placeholder.ts';
+import { mannerOf } from './refused-as.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
 
 /** Failures: answers that refuse no device. */
@@ -60,7 +61,7 @@ export function obstacle(kind: Obstacle): Response {
 export function refusal(
   reason: GateReason,
   request: Request,
-  { placeholder, refusedStatus }: Upstream,
+  { panel, placeholder, refusedAs, refusedStatus }: Upstream,
   settings: UpstreamSettings,
   page: string | null,
 ): Response {
@@ -72,6 +73,13 @@ export function refusal(
     ...messages[says].headers,
     ...announcing(wording, page),
   };
+  if (refusedAs === 'panel' && panel !== '') {
+    const manner = mannerOf(panel, reason);
+    const own = manner.body === null ? placeholderFor(request.headers, wording.text) : null;
+    const type = own === null ? {} : { 'content-type': own.type };
+    const all = { ...headers, ...manner.headers, ...type };
+    return new Response(own?.body ?? manner.body, { status: manner.status, headers: all });
+  }
   const inApp = placeholder ? placeholderFor(request.headers, wording.text) : null;
   if (inApp !== null) {
     return new Response(inApp.body, { headers: { ...headers, 'content-type': inApp.type } });

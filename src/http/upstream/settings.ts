@@ -24,7 +24,7 @@ export interface Upstream extends Way {
   readonly passPaths: readonly PassPath[];
   /** `panel`: links take the limits that the API of the panel says. */
   readonly limits: 'own' | 'panel';
-  /** The panel whose API that is; empty: none. */
+  /** The panel whose API that is, and whose refusals apps know; empty: none. */
   readonly panel: PanelApi | '';
   /** The URL of the API; empty: `url`. */
   readonly panelUrl: string;
@@ -37,6 +37,8 @@ export interface Upstream extends Way {
   readonly browsers: 'pass' | 'refuse';
   /** Paths that fit no template. */
   readonly otherPaths: 'pass' | 'refuse';
+  /** `panel`: apps are refused as `panel` refuses them; else as the next two say. */
+  readonly refusedAs: 'own' | 'panel';
   /** The HTTP status of a refusal. */
   readonly refusedStatus: number;
   /** True if an app gets a refusal as a subscription whose one server is named with the reason. */

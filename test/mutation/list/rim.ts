@@ -258,6 +258,15 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/upstream/refused-as.ts',
+    tests: ['test/http/upstream/refused-as.test.ts'],
+    changes: [
+      ["{ 'x-hwid-limit': TRUE }", '{}'],
+      ["link_limit_reached: [403, 'Device", "link_limit_reached: [404, 'Device"],
+      ["'3x-ui': threeXUi", "'3x-ui': pasarguard"],
+    ],
+  },
+  {
     file: 'src/http/upstream/panel-limits.ts',
     tests: ['test/http/upstream/panel-limits.test.ts'],
     changes: [

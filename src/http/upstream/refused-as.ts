@@ -1,0 +1,49 @@
+/**
+ * How panels refuse a device, so that apps made for one show what they show there. Read in the
+ * sources that core/panel-limit.ts names.
+ */
+
+import type { PanelApi } from '../../core/panel-limit.ts';
+import type { GateReason } from '../gate/texts.ts';
+
+interface Manner {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  /** The body; null: a subscription whose one server is named with the reason. */
+  body: string | null;
+}
+
+const TRUE = 'true';
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** Remnawave answers with servers that are named with the reason; v2rayTUN reads `x-hwid-limit`. */
+function remnawave(reason: GateReason): Manner {
+  const isDenied = reason === 'hwid_required' || reason === 'link_limit_reached';
+  if (!isDenied) return { status: 404, headers: {}, body: '' };
+  return { status: 200, headers: { 'x-hwid-limit': TRUE }, body: null };
+}
+
+/** 3x-ui answers with a status and headers alone. */
+const threeXUi = (): Manner => ({ status: 404, headers: {}, body: '' });
+
+/** PasarGuard knows no headers of HWIDs: its apps show the detail. */
+function pasarguard(reason: GateReason): Manner {
+  const [status, detail] = DETAILS[reason];
+  return { status, headers: JSON_TYPE, body: JSON.stringify({ detail }) };
+}
+
+const DETAILS: Readonly<Record<GateReason, readonly [status: number, detail: string]>> = {
+  hwid_required: [403, 'HWID header required'],
+  link_limit_reached: [403, 'Device limit reached'],
+  link_not_found: [404, 'Not Found'],
+  link_disabled: [404, 'Not Found'],
+};
+
+const MANNERS: Readonly<Record<PanelApi, (reason: GateReason) => Manner>> = {
+  remnawave,
+  '3x-ui': threeXUi,
+  pasarguard,
+};
+
+/** Returns how a panel refuses for a reason. */
+export const mannerOf = (panel: PanelApi, reason: GateReason): Manner => MANNERS[panel](reason);
