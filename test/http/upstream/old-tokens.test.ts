@@ -81,6 +81,8 @@ describe.each([
 
 test('the panel is asked once whose name it is, and whole, whatever an app asks', async () => {
   await front();
+  const link = { install_limit: 1, subscription_key: 'pasarguard/7' };
+  await expectOk(call(at.app, '/api/add-install', at.own, link));
   const { port } = new URL(at.app.url);
   const words = { 'x-hwid': 'a', 'If-None-Match': '"x"', 'Accept-Encoding': 'gzip' };
   const head = await exchange(Number(port), 'HEAD', `/sub/${OLD}/clash?x=1`, words);
@@ -96,8 +98,17 @@ test('the panel is asked once whose name it is, and whole, whatever an app asks'
   expect(info).not.toContain('if-none-match');
   expect(await at.links()).toMatchObject([{ count: 1 }]);
   // A known name proves no token.
-  expect(await statusOf(FORGED, 'b')).toBe(404);
+  const { body, status } = await at.get(`/sub/${FORGED}`, 'b');
+  expect([status, body]).toEqual([404, '{"detail":"Not Found"}']);
   expect(await at.links()).toMatchObject([{ count: 1 }]);
+});
+
+test('no code opens a link beside a forged old token', async () => {
+  await front();
+  const { json } = await call(at.app, '/api/add-install', at.own, { install_limit: 9 });
+  expect(await statusOf(`${FORGED}?installid=${json.install_code}`, 'a')).toBe(404);
+  expect(asked()).toEqual([`GET /sub/${FORGED}/info`]);
+  expect(await at.links()).toMatchObject([{ count: 0 }]);
 });
 
 test('a panel at another address is asked anew', async () => {
