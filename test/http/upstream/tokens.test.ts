@@ -168,6 +168,20 @@ describe.each([
   });
 });
 
+test('a link with a new code gets the key of its user again', async () => {
+  await front('marzban', '');
+  await addLinkOf('marzban/bob', 1);
+  expect(await statusOf(digestToken(`bob,${NOW_S}`), 'a')).toBe(200);
+  const { json } = await call(at.app, '/api/list-install', at.own, {});
+  const { id } = json.data[0];
+  await expectOk(call(at.app, '/api/revoke-install', at.own, { id }));
+  expect(await statusOf(digestToken(`bob,${NOW_S}`), 'a')).toBe(404);
+  const change = { id, subscription_key: 'marzban/bob' };
+  await expectOk(call(at.app, '/api/update-install', at.own, change));
+  expect(await statusOf(digestToken(`bob,${NOW_S}`), 'b')).toBe(200);
+  expect(await at.links()).toMatchObject([{ count: 1, limit: 1 }]);
+});
+
 test('a plain key never opens the link of a token, nor a token that of a plain key', async () => {
   await front('plain', '');
   await addLinkOf('marzban/bob', 1);
