@@ -4,20 +4,15 @@ import { type Command, Option } from 'commander';
 import { CallFailed } from '../client/provider-client.ts';
 import type { Core } from '../core/core.ts';
 import { Mover, type Newcomer, settle } from '../core/moving/import.ts';
+import { PANELS } from '../core/moving/panel.ts';
 import { SourceUnusable } from '../core/moving/source.ts';
 import { Tally } from '../core/moving/tally.ts';
 import { innermostReason } from '../core/outcome.ts';
 import { WriteFailed } from '../core/port/store.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, print, withCore } from './context.ts';
-import {
-  addressOf,
-  checkFile,
-  checkServer,
-  type ImportOptions,
-  type ImportRun,
-  type Origin,
-} from './import-origin.ts';
+import { addressOf, checkFile, checkServer, type ImportRun, type Origin } from './import-origin.ts';
+import { importFromPanel, type PanelImportOptions, refusePanelConflicts } from './import-panel.ts';
 import { summaryJson, summaryText } from './import-summary.ts';
 import { KEY_FILE, printCredentials } from './key.ts';
 import { Progress } from './progress.ts';
@@ -30,26 +25,40 @@ import {
   callsValue,
   fileValue,
   idRangeValue,
+  labelValue,
   providerCodeValue,
+  unlimitedValue,
   zoneValue,
 } from './values.ts';
 
 async function importProvider(
   context: CliContext,
   path: string | undefined,
-  options: ImportOptions,
+  options: PanelImportOptions,
   command: Command,
 ): Promise<void> {
   refuseConflicts(path, options, command);
   const progress = new Progress(context, 'links');
+  if (options.panel !== undefined) {
+    return untilDone(progress, (signal) =>
+      importFromPanel({ context, progress, options, signal }, path),
+    );
+  }
   // Before the handlers of signals: Ctrl-C must end the wait for a key on stdin.
   const check = path === undefined ? checkServer(addressOf(context, options)) : checkFile(path);
-  await untilInterrupted(async (signal) => {
+  await untilDone(progress, async (signal) => {
     const run = { context, progress, options, signal };
+    // First the check: a mistyped URL or a truncated file must not create a database.
+    const origin = await check(run);
+    await withCore(context, options, (core) => bringOver(run, core, origin), true);
+  });
+}
+
+/** Runs an import until a signal, and explains its faults. */
+async function untilDone(progress: Progress, work: (signal: AbortSignal) => Promise<void>) {
+  await untilInterrupted(async (signal) => {
     try {
-      // First the check: a mistyped URL or a truncated file must not create a database.
-      const origin = await check(run);
-      await withCore(context, options, (core) => bringOver(run, core, origin), true);
+      await work(signal);
     } catch (error) {
       if (!signal.aborted) throw explain(error);
       throw new OperatorError('interrupted: run the same command to continue', 'interrupted');
@@ -65,11 +74,13 @@ const FROM_SERVER_ALONE = [
   ...['--rate', '--zone', '--ids', '--recheck'],
 ];
 
-function refuseConflicts(path: string | undefined, { from }: ImportOptions, command: Command) {
+function refuseConflicts(path: string | undefined, options: PanelImportOptions, command: Command) {
+  const { from } = options;
+  refusePanelConflicts(options, command);
   if ((path === undefined) === (from === undefined)) {
     throw new UsageError('give a file or --from URL, one of them');
   }
-  if (path === undefined) return;
+  if (path === undefined || options.panel !== undefined) return;
   const conflict = command.options.find(
     (option) =>
       FROM_SERVER_ALONE.includes(option.long ?? '') &&
@@ -135,7 +146,11 @@ export function addImportCommands(program: Command, context: CliContext): void {
   program
     .command('import')
     .description('import a provider from another server of this API or from an export')
-    .argument('[file]', 'a file of gatepost export', fileValue)
+    .argument(
+      '[file]',
+      'a file of gatepost export, or the database of a panel: SQLite, a dump',
+      fileValue,
+    )
     .option('--from <url>', 'base URL of the other server', baseUrlValue)
     .option('--code <code>', 'the provider; with a file: another code for it', providerCodeValue)
     .option('--key <key>', 'its key there, which becomes its key here', authKeyValue)
@@ -153,8 +168,19 @@ export function addImportCommands(program: Command, context: CliContext): void {
     )
     .option('--ids <from-to>', 'also fetch the links with these ids, one by one', idRangeValue)
     .option('--recheck', 'fetch the HWIDs of a link also if their number is the same here')
+    .addOption(
+      new Option('--panel <panel>', 'import users of a panel, from its database').choices(PANELS),
+    )
+    .option('--label <name>', 'of several panels of a kind: the name of this one', labelValue)
+    .addOption(
+      new Option('--unlimited-as <limit>', 'limit of links whose user has none, or skip')
+        .argParser(unlimitedValue)
+        .default(100),
+    )
+    .option('--check', 'read the panel and show what would come; store nothing')
+    .option('--disable-gone', 'disable links of users that the panel no longer has')
     .option('--update', 'overwrite notes, names, limits and states of existing records')
-    .action((path: string | undefined, options: ImportOptions, command: Command) =>
+    .action((path: string | undefined, options: PanelImportOptions, command: Command) =>
       importProvider(context, path, options, command),
     );
 }

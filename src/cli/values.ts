@@ -266,3 +266,19 @@ export function fileValue(text: string): string {
 export function outputFileValue(text: string): string | undefined {
   return text === '-' ? undefined : fileValue(text);
 }
+
+/** Reads the name of a panel among several of a kind. */
+export function labelValue(text: string): string {
+  if (!/^[A-Za-z0-9.-]{1,32}$/.test(text)) {
+    throw mistake(`'${text}' is not 1 to 32 letters, digits, . and -`);
+  }
+  return text;
+}
+
+/** Reads the limit of links whose user has none in a panel; `skip`: they are left out. */
+export function unlimitedValue(text: string): number | 'skip' {
+  if (text === 'skip') return text;
+  const limit = INSTALL_LIMIT.read(text);
+  if (isRefused(limit)) throw mistake(`'${text}' is neither skip nor ${INSTALL_LIMIT.rule}`);
+  return limit;
+}

@@ -148,6 +148,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       'src/cli/',
       'src/core/',
       'src/client/',
+      'src/panel/',
       'src/demo/',
       'src/device-check/',
       'sdk/typescript/',
@@ -243,6 +244,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: [...JSON_READER, 'src/deadline.ts'],
     packages: [],
     reason: 'what another server answers is JSON from outside, which has one reader',
+  },
+  'src/panel': {
+    ours: ['src/panel/', 'src/core/moving/', 'src/operator-error.ts'],
+    packages: ['bun:sqlite', 'node:fs', 'node:os', 'node:path', 'node:url'],
+    reason: 'what a database of a panel means is the business of the core; here it is read',
   },
   'src/systemd.ts': {
     ours: ['src/operator-error.ts'],

@@ -117,29 +117,30 @@ export class Mover {
     );
     results.forEach((result, n) => {
       const install = installs[n] as ImportedInstall;
-      const { installCode, id } = install;
+      const { installCode, id, note, panelUser } = install;
+      const link = panelUser === undefined ? `link ${installCode}` : `user ${note ?? panelUser}`;
       this.tally.linksDone += 1;
       if (result === 'install_code_exists') {
         this.tally.codesTaken += 1;
-        this.tally.problem(`link ${installCode}: another provider has the code`);
+        this.tally.problem(`${link}: another provider has the code`);
         return;
       }
       if (result === 'install_code_ended') {
         this.tally.codesEnded += 1;
-        this.tally.problem(`link ${installCode}: it was removed or revoked here`);
+        this.tally.problem(`${link}: it was removed or revoked here`);
         return;
       }
       if (result === 'install_code_limit_reached') {
         this.tally.overCap += 1;
-        this.tally.problem(`link ${installCode}: beyond the provider's cap of links`);
+        this.tally.problem(`${link}: beyond the provider's cap of links`);
         return;
       }
-      this.#count('links', `link ${installCode}: limit, status or note differ`, id, result);
+      this.#count('links', `${link}: limit, status or note differ`, id, result);
       this.tally.slots.added += result.slotsAdded;
       this.tally.slots.present += result.slotsPresent;
       this.tally.slots.withoutRoom += result.slotsWithoutRoom;
       if (result.slotsWithoutRoom > 0) {
-        this.tally.problem(`link ${installCode}: full, ${result.slotsWithoutRoom} HWIDs left out`);
+        this.tally.problem(`${link}: full, ${result.slotsWithoutRoom} HWIDs left out`);
       }
     });
   }

@@ -5,6 +5,8 @@ export const coreRules: readonly MutatedFile[] = [
     file: 'src/core/moving/merge.ts',
     tests: ['test/store/contract/move.test.ts', 'test/cli/import.test.ts'],
     changes: [
+      ['updates || before?.[name] === known[name]', 'true'],
+      ['Math.max(wanted, least)', 'wanted'],
       ['Math.max(after.installLimit, known.deviceCount);', 'after.installLimit;'],
       [`if (!updates) return { was: 'different', after: known };`, ''],
     ],

@@ -22,6 +22,7 @@ import { nounMessages } from './noun-messages.ts';
 import { operatorFiles } from './operator.ts';
 import { outbox } from './outbox.ts';
 import { outgoing } from './outgoing.ts';
+import { panelFiles } from './panels.ts';
 import { rides } from './rides.ts';
 import { rim } from './rim.ts';
 import { roomFiles } from './rooms.ts';
@@ -65,6 +66,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...http,
   ...outbox,
   ...outgoing,
+  ...panelFiles,
   ...rim,
   ...rides,
   ...gateways,

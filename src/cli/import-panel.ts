@@ -1,0 +1,97 @@
+/** `gatepost import --panel`: users of a panel become links, again and again. */
+
+import type { Command } from 'commander';
+import type { Core } from '../core/core.ts';
+import { Mover } from '../core/moving/import.ts';
+import { PANEL_SCHEMAS, type PanelKind } from '../core/moving/panel.ts';
+import { importPanel, PanelTally } from '../core/moving/panel-import.ts';
+import type { PanelUser } from '../core/moving/panel-user.ts';
+import { Tally } from '../core/moving/tally.ts';
+import { OperatorError, UsageError } from '../operator-error.ts';
+import { readPanelFile } from '../panel/panel-file.ts';
+import { print, withCore } from './context.ts';
+import type { ImportOptions, ImportRun } from './import-origin.ts';
+import { panelSummaryJson, panelSummaryText } from './import-panel-summary.ts';
+
+export interface PanelImportOptions extends ImportOptions {
+  panel?: PanelKind;
+  label?: string;
+  unlimitedAs: number | 'skip';
+  check?: boolean;
+  disableGone?: boolean;
+}
+
+/** Options of an import from a server of this API, which has other terms than a panel. */
+const NOT_FOR_PANELS = [
+  ...['--key', '--new-key', '--name', '--plan', '--expires', '--max-links'],
+  ...['--zone', '--ids', '--recheck'],
+];
+/** Options of a panel alone. */
+const FOR_PANELS = ['--label', '--unlimited-as', '--check', '--disable-gone'];
+
+/** Refuses options that have no effect; ignoring them would hide a mistake. */
+export function refusePanelConflicts(options: PanelImportOptions, command: Command): void {
+  const unfit = options.panel === undefined ? FOR_PANELS : NOT_FOR_PANELS;
+  const conflict = command.options.find(
+    (option) =>
+      unfit.includes(option.long ?? '') &&
+      command.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+  if (!conflict) return;
+  throw new UsageError(
+    options.panel === undefined
+      ? `${conflict.long} needs --panel`
+      : `${conflict.long} has no effect with --panel`,
+  );
+}
+
+type PanelRun = ImportRun & { options: PanelImportOptions };
+
+/** Reads the panel, then stores what it says; nothing is stored before all of it was read. */
+export async function importFromPanel(run: PanelRun, path: string | undefined): Promise<void> {
+  const { context, options, signal } = run;
+  const { panel, code } = options;
+  if (panel === undefined) throw new UsageError('--panel is needed');
+  if (code === undefined) throw new UsageError('--code is needed: the provider whose links come');
+  if (path === undefined) throw new UsageError('give the database of the panel: a file');
+  const rows = await readPanelFile(path, panel, () => signal.aborted);
+  const users = PANEL_SCHEMAS[panel].readUsers(rows);
+  await withCore(context, options, (core) => bringUsers(run, core, users, panel, code));
+}
+
+async function bringUsers(
+  { context, progress, options, signal }: PanelRun,
+  core: Core,
+  users: readonly PanelUser[],
+  kind: PanelKind,
+  code: string,
+): Promise<void> {
+  const provider = await core.store.findProvider(code);
+  if (provider === null) {
+    throw new OperatorError(`no provider ${code}: make it with provider add`, 'provider_not_found');
+  }
+  const tally = new Tally();
+  const panelTally = new PanelTally();
+  const updates = options.update ?? false;
+  const unlimitedAs = options.unlimitedAs === 'skip' ? null : options.unlimitedAs;
+  const mover = new Mover(core, provider, tally, updates, context.nowMs);
+  await importPanel(mover, users, panelTally, {
+    panel: options.label === undefined ? kind : `${kind}/${options.label}`,
+    ...{ kind, updates, nowMs: context.nowMs(), unlimitedAs },
+    disablesGone: options.disableGone ?? false,
+    isCheck: options.check ?? false,
+    isStopped: () => signal.aborted,
+    onStep: () => progress.show(tally.linksDone, tally.linksListed),
+  });
+  progress.clear();
+  const isComplete = !signal.aborted;
+  const summary = {
+    ...{ kind, providerCode: code, tally, panel: panelTally, isComplete },
+    ...{ unlimitedAs, isCheck: options.check ?? false },
+    disablesGone: options.disableGone ?? false,
+  };
+  print(context, options, panelSummaryJson(summary), panelSummaryText(summary));
+  if (!isComplete) {
+    throw new OperatorError('interrupted: run the same command to continue', 'interrupted');
+  }
+}

@@ -1,0 +1,170 @@
+/** A user of a panel and its devices, and the link that they become. */
+
+import { tidyFacts } from '../device.ts';
+import {
+  hwidOfHash,
+  INSTALL_LIMIT,
+  ONE_LINE_LENGTH_MAX,
+  readDomainHash,
+  readOwnHwid,
+  readSubscriptionKey,
+} from '../formats.ts';
+import { isRecord } from '../json-input.ts';
+import { isRefused, type Misfit, malformed } from '../outcome.ts';
+import { keyOfPanelUser } from '../panel-token.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/install.ts';
+import type { ImportedInstall, ImportedSlot, PanelFacts } from '../port/moving.ts';
+import { randomCode, subscriptionKeyHash } from '../secret.ts';
+import { NO_TERMS } from '../slot.ts';
+import { tidyFact } from '../text.ts';
+
+/** A row of a panel's table: texts of a dump, values of a database, or of JSON. */
+export type Cells = Readonly<Record<string, unknown>>;
+
+export interface PanelDevice {
+  hwid: string;
+  /** True: the panel knows the SHA-256 of the HWID alone. */
+  isHash: boolean;
+  os: string;
+  osVersion: string;
+  deviceName: string;
+  userAgent: string;
+  /** Null: the panel does not say. */
+  firstSeenAtMs: number | null;
+  lastSeenAtMs: number | null;
+}
+
+export interface PanelUser {
+  /** What names the user in the panel for good; null: the key does. */
+  id: string | null;
+  key: string;
+  name: string;
+  note: string;
+  /** Null: the panel has no limit for it. */
+  limit: number | null;
+  isDisabled: boolean;
+  createdAtMs: number | null;
+  devices: PanelDevice[];
+}
+
+export function asText(cell: unknown): string {
+  return typeof cell === 'string' ? cell : typeof cell === 'number' ? String(cell) : '';
+}
+
+/** Reads a boolean as SQLite, MySQL, PostgreSQL and JSON write it. */
+export const isTrue = (cell: unknown): boolean =>
+  cell === true || cell === 1 || ['1', 't', 'true', '\u0001'].includes(asText(cell).toLowerCase());
+
+/** Reads an object in a column of JSON; an empty one where there is none. */
+export function jsonIn(cell: unknown): Record<string, unknown> {
+  if (isRecord(cell)) return cell;
+  try {
+    const value: unknown = JSON.parse(asText(cell) || '{}');
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+const TIME = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)?$/;
+
+/** Reads a time, in UTC if it has no zone, or a number of milliseconds; null: none. */
+export function asTime(cell: unknown): number | null {
+  const text = asText(cell);
+  const parts = TIME.exec(text);
+  if (parts === null) return /^[1-9]\d{11,13}$/.test(text) ? Number(text) : null;
+  const [, date, time = '00:00:00', fraction = '', zone = 'Z'] = parts;
+  const offset = /^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone.replace(/^(...)(\d\d)$/, '$1:$2');
+  const atMs = Date.parse(`${date}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}${offset}`);
+  return Number.isNaN(atMs) || atMs < 0 ? null : atMs;
+}
+
+/** What the import makes of users. */
+export interface PanelRules {
+  panel: string;
+  /** How the panel writes keys; see {@link keyOf}. */
+  kind: string;
+  /** The limit of a new link whose user has none in the panel; null: it is left out. */
+  unlimitedAs: number | null;
+  nowMs: number;
+}
+
+/** Returns the key of the link of a user, as the gate reads it from addresses. */
+function keyOf(kind: string, { key }: PanelUser): string | Misfit {
+  const read = readSubscriptionKey(key);
+  if (isRefused(read)) return malformed(`its subscription key ${read.detail}`);
+  if (kind === 'marzban') return keyOfPanelUser({ panel: 'marzban', name: key });
+  if (kind === 'pasarguard') return keyOfPanelUser({ panel: 'pasarguard', id: key });
+  return read;
+}
+
+/** The name of the user's link: of a panel that names users by their keys, the hash of the key. */
+export function panelUserOf({ panel, kind }: PanelRules, user: PanelUser): string {
+  const key = keyOf(kind, user);
+  const name = user.id ?? (isRefused(key) ? '' : subscriptionKeyHash(key));
+  return `${panel}:${name}`;
+}
+
+export interface PanelLinkDraft {
+  install: ImportedInstall;
+  /** Devices whose HWID is none for Gatepost. */
+  unusable: number;
+  isMended: boolean;
+}
+
+/**
+ * Makes the link of a user. `before` is what the panel said at the last import: a panel without a
+ * limit changes none. Returns null for a user without a limit that is to be left out.
+ */
+export function linkOfUser(
+  user: PanelUser,
+  before: PanelFacts | undefined,
+  rules: PanelRules,
+): PanelLinkDraft | Misfit | null {
+  const key = keyOf(rules.kind, user);
+  if (isRefused(key)) return key;
+  const limit = isLimit(user.limit) ? user.limit : (before?.installLimit ?? rules.unlimitedAs);
+  if (limit === null) return null;
+  const { nowMs } = rules;
+  const createdAtMs = user.createdAtMs ?? nowMs;
+  const usable = user.devices.flatMap((device) => slotOf(device, createdAtMs, nowMs));
+  const slots = usable.toSorted((a, b) => a.registeredAtMs - b.registeredAtMs);
+  const held = slots.slice(0, INSTALL_LIMIT.maximum);
+  const note = tidyFact(user.note.toWellFormed(), ONE_LINE_LENGTH_MAX);
+  return {
+    install: {
+      ...{ id: null, installCode: randomCode(12), installLimit: limit, createdAtMs },
+      status: user.isDisabled ? INSTALL_DISABLED : INSTALL_ACTIVE,
+      note: note || null,
+      terms: { ...NO_TERMS, subscriptionKeyHash: subscriptionKeyHash(key) },
+      // Devices beyond the limit stay; newcomers are refused.
+      ...(held.length > limit && { overMax: held.length }),
+      panelUser: panelUserOf(rules, user),
+      slots: held,
+    },
+    unusable: user.devices.length - held.length,
+    isMended: note !== user.note,
+  };
+}
+
+/** Returns true if a link can have the limit. */
+export const isLimit = (limit: number | null): limit is number =>
+  limit !== null && limit <= INSTALL_LIMIT.maximum;
+
+function slotOf(device: PanelDevice, createdAtMs: number, nowMs: number): ImportedSlot[] {
+  const { hwid: sent, isHash, os, osVersion, deviceName, userAgent } = device;
+  const hwid = isHash ? readDomainHash(sent) : readOwnHwid(sent);
+  if (isRefused(hwid)) return [];
+  const reported = { os, osVersion, deviceName, userAgent, appVersion: '' };
+  const texts = Object.entries(reported).map(([name, text]) => [name, text.toWellFormed()]);
+  const firstSeenAtMs = device.firstSeenAtMs ?? Math.min(createdAtMs, nowMs);
+  const lastSeenAtMs = Math.max(firstSeenAtMs, device.lastSeenAtMs ?? firstSeenAtMs);
+  return [
+    {
+      hwid: isHash ? hwidOfHash(hwid) : hwid,
+      ...tidyFacts(Object.fromEntries(texts) as typeof reported),
+      ...{ registeredAtMs: firstSeenAtMs, firstSeenAtMs, lastSeenAtMs },
+      slotSeenAtMs: lastSeenAtMs,
+    },
+  ];
+}

@@ -1,0 +1,264 @@
+/**
+ * The databases of panels: which tables and columns hold users and their devices, and what they
+ * mean there (field notes of each panel: its schema and the place where it checks the limit).
+ */
+
+import {
+  asText,
+  asTime,
+  type Cells,
+  isTrue,
+  jsonIn,
+  type PanelDevice,
+  type PanelUser,
+} from './panel-user.ts';
+
+export const PANELS = ['remnawave', '3x-ui', 'pasarguard', 'marzban', 'hiddify'] as const;
+export type PanelKind = (typeof PANELS)[number];
+
+/** Rows of the tables of a panel, by the name of the table; a table that it lacks has none. */
+export type PanelRows = ReadonlyMap<string, readonly Cells[]>;
+
+export interface PanelSchema {
+  /** The columns to read, by table; versions of a panel differ, so that it may lack some. */
+  readonly tables: Readonly<Record<string, readonly string[]>>;
+  /** One of these tables must be there: it has the users. */
+  readonly userTables: readonly string[];
+  readUsers(rows: PanelRows): PanelUser[];
+}
+
+const rowsOf = (rows: PanelRows, table: string) => rows.get(table) ?? [];
+
+/** Returns the whole number in a cell; null: none. */
+function numberIn(cell: unknown): number | null {
+  const text = asText(cell);
+  return /^-?\d{1,15}$/.test(text) ? Number(text) : null;
+}
+
+/** Returns a limit; 0 and less, and none, mean that the panel has no limit. */
+const limitOf = (limit: number | null) => (limit !== null && limit > 0 ? limit : null);
+
+/** Joins the name of a user and what the panel has noted of it. */
+const noteOf = (...parts: readonly unknown[]) =>
+  parts
+    .map((part) => asText(part).trim())
+    .filter((part) => part !== '')
+    .join(' · ');
+
+const isDisabled = (row: Cells) => asText(row['status']).toLowerCase() === 'disabled';
+
+/** Groups rows by the text in a column. */
+const groupsBy = (rows: readonly Cells[], column: (row: Cells) => string) =>
+  Map.groupBy(rows, column);
+
+const REMNAWAVE: PanelSchema = {
+  tables: {
+    users: [
+      ...['id', 't_id', 'uuid', 'short_uuid', 'username', 'status', 'description', 'created_at'],
+      ...['hwid_device_limit', 'external_squad_uuid'],
+    ],
+    hwid_user_devices: [
+      ...['hwid', 'user_id', 'user_uuid', 'platform', 'os_version', 'device_model', 'user_agent'],
+      ...['created_at', 'updated_at'],
+    ],
+    subscription_settings: ['hwid_settings'],
+    external_squads: ['uuid', 'hwid_settings'],
+  },
+  userTables: ['users'],
+  readUsers(rows) {
+    const fallbackIn = (cell: unknown) => numberIn(jsonIn(cell)['fallbackDeviceLimit']);
+    const fallback = fallbackIn(rowsOf(rows, 'subscription_settings')[0]?.['hwid_settings']);
+    // A squad without settings of its own has those of the panel.
+    const ofSquad = new Map(
+      rowsOf(rows, 'external_squads').map((row) => [
+        asText(row['uuid']),
+        fallbackIn(row['hwid_settings']) ?? fallback,
+      ]),
+    );
+    const ownerOf = (row: Cells) => asText(row['user_id']) || asText(row['user_uuid']);
+    const devices = groupsBy(rowsOf(rows, 'hwid_user_devices'), ownerOf);
+    return rowsOf(rows, 'users').map((row) => {
+      const [id, uuid] = [asText(row['id']) || asText(row['t_id']), asText(row['uuid'])];
+      const squad = asText(row['external_squad_uuid']);
+      const own = numberIn(row['hwid_device_limit']);
+      return {
+        // Older versions name it t_id, and join devices by the UUID.
+        id: id || uuid,
+        key: asText(row['short_uuid']),
+        name: asText(row['username']),
+        note: noteOf(row['username'], row['description']),
+        limit: limitOf(own ?? (ofSquad.has(squad) ? (ofSquad.get(squad) ?? null) : fallback)),
+        isDisabled: isDisabled(row),
+        createdAtMs: asTime(row['created_at']),
+        devices: [...(devices.get(id) ?? []), ...(devices.get(uuid) ?? [])].map((device) => ({
+          hwid: asText(device['hwid']),
+          isHash: false,
+          os: asText(device['platform']),
+          osVersion: asText(device['os_version']),
+          deviceName: asText(device['device_model']),
+          userAgent: asText(device['user_agent']),
+          firstSeenAtMs: asTime(device['created_at']),
+          lastSeenAtMs: asTime(device['updated_at']),
+        })),
+      };
+    });
+  },
+};
+
+/** Returns the clients of 3x-ui; older versions keep them in the settings of their inbounds. */
+function clientsOf(rows: PanelRows): readonly Cells[] {
+  if (rows.has('clients')) return rowsOf(rows, 'clients');
+  return rowsOf(rows, 'inbounds').flatMap((inbound) => {
+    const { clients } = jsonIn(inbound['settings']);
+    const list = Array.isArray(clients) ? (clients as Record<string, unknown>[]) : [];
+    return list.map(({ email, subId, enable, comment, created_at }) => ({
+      ...{ email, sub_id: subId, enable, comment, created_at, limit_hwid: 0 },
+    }));
+  });
+}
+
+const X_UI: PanelSchema = {
+  tables: {
+    clients: ['email', 'sub_id', 'enable', 'limit_hwid', 'comment', 'created_at'],
+    client_hwids: [
+      ...['sub_id', 'hwid_hash', 'first_seen', 'last_seen', 'user_agent', 'device_os'],
+      ...['os_version', 'device_model'],
+    ],
+    inbounds: ['settings'],
+  },
+  userTables: ['clients', 'inbounds'],
+  readUsers(rows) {
+    const subOf = (row: Cells) => asText(row['sub_id']).trim();
+    const devices = groupsBy(rowsOf(rows, 'client_hwids'), subOf);
+    return [...groupsBy(clientsOf(rows), subOf)].map(([key, clients]) => {
+      const enabled = clients.filter(({ enable }) => isTrue(enable));
+      // The panel asks its enabled clients alone; a subscription without any opens nothing.
+      const asked = enabled.length > 0 ? enabled : clients;
+      const limits = asked.map((client) => numberIn(client['limit_hwid']) ?? 0);
+      const emails = [...new Set(clients.map(({ email }) => asText(email)))];
+      const times = clients.map((client) => asTime(client['created_at']) ?? Infinity);
+      const createdAtMs = Math.min(...times.slice(0, 100));
+      const comment = clients.map((client) => asText(client['comment'])).find(Boolean);
+      return {
+        id: null,
+        key,
+        name: emails[0] ?? '',
+        note: noteOf(emails.slice(0, 10).join(', '), comment),
+        limit: limitOf(limits.reduce((most, limit) => Math.max(most, limit), 0)),
+        isDisabled: enabled.length === 0,
+        createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
+        devices: (devices.get(key) ?? []).map((device) => ({
+          hwid: asText(device['hwid_hash']).toLowerCase(),
+          isHash: true,
+          os: asText(device['device_os']),
+          osVersion: asText(device['os_version']),
+          deviceName: asText(device['device_model']),
+          userAgent: asText(device['user_agent']),
+          firstSeenAtMs: asTime(device['first_seen']),
+          lastSeenAtMs: asTime(device['last_seen']),
+        })),
+      };
+    });
+  },
+};
+
+/** Returns the fallback for users of an admin: `resolve_effective_hwid_settings` of the panel. */
+function fallbackOfAdmins(rows: PanelRows): (adminId: string) => number | null {
+  const own = numberIn(jsonIn(rowsOf(rows, 'settings')[0]?.['hwid'])['fallback_limit']);
+  const ofRole = new Map(
+    rowsOf(rows, 'admin_roles').map((row) => {
+      const { mode, fallback_limit: limit } = jsonIn(row['hwid']);
+      if (mode === 'disabled') return [asText(row['id']), null];
+      return [asText(row['id']), mode === 'override' ? (numberIn(limit) ?? own) : own];
+    }),
+  );
+  const roleOf = new Map(
+    rowsOf(rows, 'admins').map((row) => [asText(row['id']), asText(row['role_id'])]),
+  );
+  return (adminId) => {
+    const role = roleOf.get(adminId) ?? '';
+    return ofRole.has(role) ? (ofRole.get(role) ?? null) : own;
+  };
+}
+
+const PASARGUARD: PanelSchema = {
+  tables: {
+    users: ['id', 'username', 'status', 'note', 'hwid_limit', 'admin_id', 'created_at'],
+    user_hwids: [
+      ...['user_id', 'hwid', 'device_os', 'os_version', 'device_model', 'created_at'],
+      'last_used_at',
+    ],
+    settings: ['hwid'],
+    admins: ['id', 'role_id'],
+    admin_roles: ['id', 'hwid'],
+  },
+  userTables: ['users'],
+  readUsers(rows) {
+    const fallbackOf = fallbackOfAdmins(rows);
+    const devices = groupsBy(rowsOf(rows, 'user_hwids'), (row) => asText(row['user_id']));
+    return rowsOf(rows, 'users').map((row) => {
+      const id = asText(row['id']);
+      return {
+        id,
+        key: id,
+        name: asText(row['username']),
+        note: noteOf(row['username'], row['note']),
+        limit: limitOf(numberIn(row['hwid_limit']) ?? fallbackOf(asText(row['admin_id']))),
+        isDisabled: isDisabled(row),
+        createdAtMs: asTime(row['created_at']),
+        devices: (devices.get(id) ?? []).map(
+          (device): PanelDevice => ({
+            hwid: asText(device['hwid']),
+            isHash: false,
+            os: asText(device['device_os']),
+            osVersion: asText(device['os_version']),
+            deviceName: asText(device['device_model']),
+            userAgent: '',
+            firstSeenAtMs: asTime(device['created_at']),
+            lastSeenAtMs: asTime(device['last_used_at']),
+          }),
+        ),
+      };
+    });
+  },
+};
+
+const MARZBAN: PanelSchema = {
+  tables: { users: ['username', 'status', 'note', 'created_at'] },
+  userTables: ['users'],
+  readUsers: (rows) =>
+    rowsOf(rows, 'users').map((row) => ({
+      id: asText(row['username']),
+      key: asText(row['username']),
+      name: asText(row['username']),
+      note: noteOf(row['username'], row['note']),
+      limit: null,
+      isDisabled: isDisabled(row),
+      createdAtMs: asTime(row['created_at']),
+      devices: [],
+    })),
+};
+
+const HIDDIFY: PanelSchema = {
+  tables: { user: ['uuid', 'name', 'comment', 'enable', 'max_ips', 'start_date'] },
+  userTables: ['user'],
+  readUsers: (rows) =>
+    rowsOf(rows, 'user').map((row) => ({
+      id: null,
+      key: asText(row['uuid']),
+      name: asText(row['name']),
+      note: noteOf(row['name'], row['comment']),
+      limit: limitOf(numberIn(row['max_ips'])),
+      isDisabled: !isTrue(row['enable']),
+      createdAtMs: asTime(row['start_date']),
+      devices: [],
+    })),
+};
+
+export const PANEL_SCHEMAS: Readonly<Record<PanelKind, PanelSchema>> = {
+  remnawave: REMNAWAVE,
+  '3x-ui': X_UI,
+  pasarguard: PASARGUARD,
+  marzban: MARZBAN,
+  hiddify: HIDDIFY,
+};

@@ -1,0 +1,60 @@
+/** Gathers the rows of a panel's tables, within bounds. */
+
+import type { PanelRows, PanelSchema } from '../core/moving/panel.ts';
+import type { Cells } from '../core/moving/panel-user.ts';
+import { OperatorError } from '../operator-error.ts';
+
+/** Most rows, and most characters in them, that are held in memory. */
+const ROWS_MAX = 2_000_000;
+const LENGTH_MAX = 512 * 1024 ** 2;
+
+export class RowSink {
+  readonly #rows = new Map<string, Cells[]>();
+  #count = 0;
+  #length = 0;
+
+  constructor(
+    readonly schema: PanelSchema,
+    readonly origin: string,
+    readonly isStopped: () => boolean,
+  ) {}
+
+  /** Returns the columns to read of a table; null: it is not read. */
+  columnsOf(table: string): readonly string[] | null {
+    return Object.hasOwn(this.schema.tables, table) ? (this.schema.tables[table] ?? null) : null;
+  }
+
+  /** Adds a table that is there, perhaps without rows. */
+  table(name: string): void {
+    if (!this.#rows.has(name)) this.#rows.set(name, []);
+  }
+
+  add(table: string, row: Cells): void {
+    this.table(table);
+    this.#rows.get(table)?.push(row);
+    this.#count += 1;
+    for (const cell of Object.values(row)) {
+      this.#length += typeof cell === 'string' ? cell.length : 8;
+    }
+    if (this.#count > ROWS_MAX || this.#length > LENGTH_MAX) {
+      throw new OperatorError(
+        `${this.origin} has more than ${ROWS_MAX} users and devices, or 512 MiB`,
+      );
+    }
+    if (this.#count % 1024 === 0 && this.isStopped()) {
+      throw new OperatorError(`stopped while reading ${this.origin}`, 'interrupted');
+    }
+  }
+
+  /** Returns all rows. Throws {@link OperatorError} if no table with users is there. */
+  finish(panel: string): PanelRows {
+    const { userTables } = this.schema;
+    if (!userTables.some((name) => this.#rows.has(name))) {
+      const names = userTables.join(' nor ');
+      throw new OperatorError(
+        `${this.origin} is no database of ${panel}: it has no table ${names}`,
+      );
+    }
+    return this.#rows;
+  }
+}

@@ -1,0 +1,92 @@
+/** Reads the SQLite file of a panel, which may be running: nothing of it is ever written. */
+
+import { Database, constants as sqlite } from 'bun:sqlite';
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { OperatorError } from '../operator-error.ts';
+import type { RowSink } from './rows.ts';
+
+/** The byte of the header that says whether the file has a log of its own (WAL). */
+const MODE_AT = 18;
+const MODE_WAL = 2;
+/** How long the panel's own writes are waited for, ms. */
+const BUSY_MS = 10_000;
+
+export const SQLITE_MAGIC = 'SQLite format 3\0';
+
+/** Reads the tables of the panel from the file, as of one moment. */
+export async function readSqliteFile(path: string, sink: RowSink): Promise<void> {
+  const header = new Uint8Array(
+    await Bun.file(path)
+      .slice(0, MODE_AT + 1)
+      .arrayBuffer(),
+  );
+  const opened = open(path, header[MODE_AT] === MODE_WAL);
+  try {
+    opened.db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    opened.db.run('BEGIN');
+    for (const name of Object.keys(sink.schema.tables)) readTable(opened.db, name, sink);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`cannot read ${path}: ${(error as Error).message}`);
+  } finally {
+    opened.close();
+  }
+}
+
+function open(path: string, hasLog: boolean): { db: Database; close(): void } {
+  const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite;
+  try {
+    if (hasLog && !existsSync(`${path}-wal`)) {
+      // SQLite would make a log, and leave it.
+      const url = `${pathToFileURL(path).href}?immutable=1`;
+      const db = new Database(url, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+      return { db, close: () => db.close() };
+    }
+    if (hasLog && !existsSync(`${path}-shm`)) return openCopy(path);
+    const db = new Database(path, SQLITE_OPEN_READONLY);
+    return { db, close: () => db.close() };
+  } catch (error) {
+    throw new OperatorError(`cannot read ${path}: ${(error as Error).message}`);
+  }
+}
+
+/** Opens a copy: SQLite would have to recover the log that a killed panel, or a copy, left. */
+function openCopy(path: string): { db: Database; close(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'gatepost-import-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const copy = join(folder, 'panel.db');
+    copyFileSync(path, copy);
+    copyFileSync(`${path}-wal`, `${copy}-wal`);
+    const db = new Database(copy);
+    return {
+      db,
+      close() {
+        db.close();
+        remove();
+      },
+    };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+function readTable(db: Database, table: string, sink: RowSink): void {
+  const wanted = sink.columnsOf(table) ?? [];
+  const there = db
+    .query<{ name: string }, [string]>('SELECT name FROM pragma_table_info(?)')
+    .all(table)
+    .map(({ name }) => name);
+  if (there.length === 0) return;
+  sink.table(table);
+  const names = wanted.filter((name) => there.includes(name)).map((name) => `"${name}"`);
+  if (names.length === 0) return;
+  // The order of rowids: that in which the panel added them.
+  for (const row of db.query(`SELECT ${names.join(', ')} FROM "${table}"`).iterate()) {
+    sink.add(table, row as Record<string, unknown>);
+  }
+}

@@ -1,0 +1,100 @@
+/** `gatepost import --panel`: its options, its summary and its refusals. */
+
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freshFolder } from '../support/app.ts';
+import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { pgInserts } from '../support/panel-tables.ts';
+import { makeUser, tablesOf, writePanel } from '../support/panel-world.ts';
+
+let line: CommandLine;
+let file: string;
+beforeEach(async () => {
+  line = commandLine();
+  file = join(freshFolder(), 'panel');
+  await line.run('provider', 'add', '--name', 'shop', '--code', 'MYSHOP01');
+});
+afterEach(() => line.close());
+
+const bring = (...more: string[]) =>
+  line.run('import', file, '--panel', 'marzban', '--code', 'MYSHOP01', ...more);
+const summaryOf = async (...more: string[]) => JSON.parse((await bring('--json', ...more)).stdout);
+const limits = async () => {
+  const { stdout } = await line.run('link', 'list', '--json');
+  return JSON.parse(stdout).map((link: { install_limit: number }) => link.install_limit);
+};
+
+test('a check stores nothing and says what would come', async () => {
+  writePanel('marzban', file, [0, 1, 4].map(makeUser));
+  const { code, stdout } = await bring('--check', '--unlimited-as', '2');
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: `3 users, 1 of them disabled, and 0 devices in the panel.
+3 users without a limit, or above 100: their links get 2
+1 links corrected: long or multi-line notes, times in the future
+Marzban knows neither limits nor devices: each device takes its place when it comes.
+
+Nothing was stored: run the command without --check.
+`,
+  });
+  expect(await limits()).toEqual([]);
+});
+
+test('users without a limit get the one of the command, and keep it', async () => {
+  writePanel('marzban', file, [0, 1].map(makeUser));
+  expect(await summaryOf('--unlimited-as', 'skip')).toMatchObject({
+    ...{ links: { added: 0 }, without_limit: { users: 2, as: null, left_out: 2 } },
+  });
+  expect((await summaryOf('--unlimited-as', '2')).links.added).toBe(2);
+  expect(await limits()).toEqual([2, 2]);
+  expect(await summaryOf('--unlimited-as', '5')).toMatchObject({
+    ...{ links: { present: 2, updated: 0 }, without_limit: { kept: 2 } },
+  });
+  expect(await limits()).toEqual([2, 2]);
+});
+
+test('users that are gone are counted, disabled when that is wanted, and come back', async () => {
+  const users = [0, 1, 2].map(makeUser);
+  writePanel('marzban', file, users);
+  await bring();
+  writePanel('marzban', file, users.slice(1));
+  expect(await summaryOf()).toMatchObject({ gone: 1, links: { present: 2, updated: 0 } });
+  expect(await summaryOf('--disable-gone')).toMatchObject({ gone: 1, links: { updated: 1 } });
+  expect(await summaryOf('--disable-gone')).toMatchObject({ gone: 1, links: { updated: 0 } });
+  writePanel('marzban', file, users);
+  expect(await summaryOf()).toMatchObject({ gone: 0, links: { present: 2, updated: 1 } });
+});
+
+test('panels of a kind with labels leave each other alone', async () => {
+  writePanel('marzban', file, [makeUser(0)]);
+  await bring('--label', 'de');
+  writePanel('marzban', file, [makeUser(1)]);
+  expect(await summaryOf('--label', 'fr', '--disable-gone')).toMatchObject({ gone: 0 });
+  expect(await limits()).toHaveLength(2);
+});
+
+test('users whose key can be none are named', async () => {
+  const users = [{ ...makeUser(0), name: 'a/b' }, makeUser(1), makeUser(1)];
+  writeFileSync(file, pgInserts(tablesOf.marzban(users)));
+  const { links, unusable, problems } = await summaryOf();
+  expect({ added: links.added, unusable }).toEqual({ added: 1, unusable: 2 });
+  expect(problems[0]).toContain('user a/b: its subscription key must be');
+  expect(problems[1]).toBe('user user_1: the panel lists it twice');
+});
+
+test.each([
+  [['--panel', 'marzban'], 2, '--code is needed'],
+  [['--panel', 'other', '--code', 'MYSHOP01'], 2, '--panel is one of remnawave, 3x-ui'],
+  [['--panel', 'marzban', '--code', 'NOBODY01'], 1, 'no provider NOBODY01'],
+  [['--panel', 'marzban', '--code', 'MYSHOP01', '--name', 'x'], 2, '--name has no effect'],
+  [['--panel', 'marzban', '--code', 'MYSHOP01', '--unlimited-as', '0'], 2, 'neither skip nor'],
+  [['--panel', 'marzban', '--code', 'MYSHOP01', '--label', 'a:b'], 2, 'is not 1 to 32 letters'],
+  [['--check'], 2, '--check needs --panel'],
+])('refuses %p', async (words, code, message) => {
+  writePanel('marzban', file, [makeUser(0)]);
+  const refused = await line.run('import', file, ...words);
+  expect({ code: refused.code, stderr: refused.stderr }).toMatchObject({ code });
+  expect(refused.stderr).toContain(message);
+  expect(await limits()).toEqual([]);
+});

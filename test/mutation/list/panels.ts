@@ -1,0 +1,55 @@
+import type { MutatedFile } from '../mutation.ts';
+
+/** Users of panels that move in. */
+export const panelFiles: readonly MutatedFile[] = [
+  {
+    file: 'src/core/moving/panel.ts',
+    tests: ['test/core/moving/panel.test.ts'],
+    changes: [
+      ['limit !== null && limit > 0 ? limit : null', 'limit'],
+      ['const asked = enabled.length > 0 ? enabled : clients;', 'const asked = clients;'],
+      ["if (mode === 'disabled') return [asText(row['id']), null];", ''],
+      ["asText(row['id']) || asText(row['t_id'])", "asText(row['id'])"],
+    ],
+  },
+  {
+    file: 'src/core/moving/panel-user.ts',
+    tests: ['test/core/moving/panel.test.ts'],
+    changes: [
+      ['limit <= INSTALL_LIMIT.maximum;', 'true;'],
+      ['before?.installLimit ?? rules.unlimitedAs', 'rules.unlimitedAs'],
+      ['toSorted((a, b) => a.registeredAtMs - b.registeredAtMs)', 'toSorted(() => 0)'],
+      [
+        "time = '00:00:00', fraction = '', zone = 'Z'",
+        "time = '00:00:00', fraction = '', zone = '+01'",
+      ],
+    ],
+  },
+  {
+    file: 'src/core/moving/panel-import.ts',
+    tests: ['test/cli/import-panel.test.ts'],
+    changes: [
+      ['if (!disablesGone || isCheck) return;', 'if (isCheck) return;'],
+      ['filter(({ facts }) => facts.status !== INSTALL_DISABLED)', 'filter(() => true)'],
+      ['if (options.isCheck) mover', 'if (false) mover'],
+      ['const isKnown = seen.has(panelUser);', 'const isKnown = false;'],
+    ],
+  },
+  {
+    file: 'src/panel/sql-dump.ts',
+    tests: ['test/panel/sql-dump.test.ts'],
+    changes: [
+      ["if (hasEscapes && text[next] === '\\\\') next += 1;\n    else if", 'if'],
+      ['if (next + 1 >= text.length) return null;', ''],
+      ["if (line === '\\\\.') return;", ''],
+    ],
+  },
+  {
+    file: 'src/panel/sqlite-file.ts',
+    tests: ['test/panel/panel-file.test.ts'],
+    changes: [
+      ['if (hasLog && !existsSync(`${path}-shm`)) return openCopy(path);', ''],
+      ['if (hasLog && !existsSync(`${path}-wal`)) {', 'if (false) {'],
+    ],
+  },
+];

@@ -1,0 +1,90 @@
+/** Dumps as text: only the rows of the tables that are wanted, whatever stands in texts. */
+
+import { expect, test } from 'bun:test';
+import { PANEL_SCHEMAS } from '../../src/core/moving/panel.ts';
+import { RowSink } from '../../src/panel/rows.ts';
+import { readSqlDump } from '../../src/panel/sql-dump.ts';
+import { mysqlDump, pgDump, pgInserts } from '../support/panel-tables.ts';
+
+/** Reads a dump in chunks of that many characters. */
+async function rowsOf(text: string, chunk = 7) {
+  const sink = new RowSink(PANEL_SCHEMAS.marzban, 'dump.sql', () => false);
+  async function* chunks() {
+    for (let at = 0; at < text.length; at += chunk) yield text.slice(at, at + chunk);
+  }
+  await readSqlDump(chunks(), sink);
+  return sink.finish('marzban').get('users');
+}
+
+const EVIL =
+  "x'),('forged','active','',null);\nINSERT INTO `users` VALUES (9,'forged');\nINSERT INTO users VALUES ('forged');\n\\.\n";
+const USERS = [
+  { id: 1, username: 'anna', status: 'active', note: "O'Brien \\' \\\\ (a),(b); -- \t\r\n end" },
+  { id: 2, username: 'boris', status: 'disabled', note: null },
+  { id: 3, username: 'ю😀', status: 'active', note: EVIL },
+];
+const TABLES = (definition: string, other: string) => [
+  { name: 'notes', definition: other, rows: [{ id: 1, text: EVIL }] },
+  { name: 'users', definition, rows: USERS },
+];
+const WANTED = USERS.map(({ username, status, note }) => ({ username, status, note }));
+const COLUMNS = 'id bigint NOT NULL,\n    username text,\n    status text,\n    note text';
+
+test.each([
+  ['COPY of pg_dump', pgDump],
+  ['INSERT of pg_dump', pgInserts],
+])('%s', async (_, write) => {
+  const dump = write(
+    TABLES(
+      `CREATE TABLE public.users (\n    ${COLUMNS}\n);`,
+      'CREATE TABLE public.notes (\n    id bigint,\n    text text\n);',
+    ),
+  );
+  expect(await rowsOf(dump)).toEqual(WANTED);
+  expect(await rowsOf(dump, 100_000)).toEqual(WANTED);
+});
+
+test('mysqldump, without names of columns', async () => {
+  const dump = mysqlDump(
+    TABLES(
+      `CREATE TABLE \`users\` (
+  \`id\` int(11) NOT NULL,
+  \`username\` varchar(34),
+  \`status\` enum('a','b,)') NOT NULL,
+  \`note\` text DEFAULT 'a, b',
+  PRIMARY KEY (\`id\`),
+  KEY \`x\` (\`status\`,\`note\`)
+);`,
+      'CREATE TABLE `notes` (`id` int, `text` text);',
+    ),
+  );
+  expect(await rowsOf(dump)).toEqual(WANTED);
+});
+
+test('names of columns, casts, escapes and line breaks as each program writes them', async () => {
+  const dump = [
+    "INSERT INTO public.users (note, username) VALUES (E'a\\nb\\'c', 'one'::character varying);",
+    'INSERT INTO "users"("username","note") VALUES(\'two\',replace(\'a\\nb\',\'\\n\',char(10)));',
+    "INSERT IGNORE INTO `users` (`username`, `note`) VALUES (_utf8mb4'three',NULL) ,\r\n('four','x');",
+  ].join('\n');
+  expect(await rowsOf(dump)).toEqual([
+    { note: "a\nb'c", username: 'one' },
+    { username: 'two', note: 'a\nb' },
+    { username: 'three', note: null },
+    { username: 'four', note: 'x' },
+  ]);
+});
+
+test.each([
+  ['a dump without the table', 'SELECT 1;\n', 'dump.sql is no database of marzban'],
+  ['a table cut off', 'COPY public.users (username) FROM stdin;\nanna\n', 'dump.sql is truncated'],
+  ['a row cut off', "INSERT INTO users (username) VALUES ('anna", 'dump.sql is truncated'],
+  ['unnamed columns', "INSERT INTO users VALUES ('anna');", 'does not name the columns of users'],
+  [
+    'a row without end',
+    `INSERT INTO users (username) VALUES ('${'a'.repeat(25 * 1024 ** 2)}`,
+    'has a row of more than 16 MiB',
+  ],
+])('refuses %s', async (_, text, message) => {
+  await expect(rowsOf(text, 4 * 1024 ** 2)).rejects.toThrow(message);
+});
