@@ -1,0 +1,22 @@
+/*
+ * Carries out a device's orders with POSIX sockets: HTTP/1.1 and WebSocket over plain TCP. For the
+ * driver and the sample; an app brings its own, with TLS.
+ */
+#ifndef NET_H
+#define NET_H
+
+#include "../gatepost.h"
+
+/* Returns a steady time, ms. */
+uint64_t net_now_ms(void);
+/* Fills in random bytes of the system. Returns 0 if there are none. */
+int net_random(unsigned char *bytes, size_t size);
+/* Carries out GATEPOST_REQUEST, CANCEL, OPEN, SEND, PING and CUT. */
+void net_obey(const gatepost_order *order);
+/* Waits for events of the network and reports them to the device, if there is one. Returns 1 if
+ * `input` (-1: none) can be read. */
+int net_wait(gatepost_device *device, uint64_t wait_ms, int input);
+/* Drops all requests and sockets. */
+void net_drop(void);
+
+#endif

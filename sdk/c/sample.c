@@ -1,0 +1,54 @@
+/* A phone in the terminal: sample http://HOST:PORT LINK DOMAIN_HASH. It has no TLS: see README.md. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "driver/net.h"
+
+static const char *const FILE_NAME = "device.state", *const NEW_NAME = "device.state.new";
+
+static size_t read_file(char *text, size_t size) {
+  FILE *file = fopen(FILE_NAME, "rb");
+  size_t used = file == NULL ? 0 : fread(text, 1, size, file);
+  if (file != NULL) fclose(file);
+  return used;
+}
+
+static int write_file(const char *text, size_t size) {
+  FILE *file = fopen(NEW_NAME, "wb");
+  if (file == NULL) return 0;
+  int is_whole = fwrite(text, 1, size, file) == size;
+  return fclose(file) == 0 && is_whole && rename(NEW_NAME, FILE_NAME) == 0;
+}
+
+static void show(gatepost_device *device, const gatepost_order *order) {
+  if (*order->action == '\0') printf("%s\n%s\n", order->title, order->plain);
+  else printf("%s: %.*s\n", order->action, (int)order->message_size, order->message);
+  gatepost_handled(device, GATEPOST_USUAL, NULL);
+}
+
+int main(int count, char **arguments) {
+  static char state[GATEPOST_STATE_MAX], registration[512];
+  static const char *const STATES[] = {"open", "closed", "refused", "replaced"};
+  gatepost_options options = {.mode = GATEPOST_STREAM, .state = state, .registration = registration};
+  size_t size = gatepost_size(GATEPOST_INPUT_SIZE);
+  gatepost_order order;
+  if (count != 4 || !net_random(options.random, sizeof options.random)) return 2;
+  snprintf(registration, sizeof registration, "{\"os\":\"linux\",\"install_code\":\"%s\",\"domain_hash\":\"%s\"}",
+           arguments[2], arguments[3]);
+  options.url = arguments[1];
+  options.state_size = read_file(state, sizeof state);
+  options.now_ms = net_now_ms();
+  gatepost_device *device = gatepost_new(malloc(size), size, &options);
+  if (device == NULL) return 2;
+  for (;;) {
+    gatepost_time(device, net_now_ms());
+    switch (gatepost_next(device, &order)) {
+      case GATEPOST_WAIT: net_wait(device, order.wait_ms, -1); break;
+      case GATEPOST_WRITE: gatepost_written(device, write_file(order.text, order.size)); break;
+      case GATEPOST_MESSAGE: show(device, &order); break;
+      case GATEPOST_STATE: printf("(%s) %s\n", STATES[order.state], order.detail); break;
+      case GATEPOST_ENDED: return 0;
+      default: net_obey(&order);
+    }
+  }
+}
