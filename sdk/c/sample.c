@@ -1,4 +1,4 @@
-/* A phone in the terminal: sample http://HOST:PORT LINK DOMAIN_HASH. It has no TLS: see README.md. */
+/* A phone in the terminal, without TLS: sample http://HOST:PORT LINK DOMAIN_HASH */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,13 +29,13 @@ static void show(gatepost_device *device, const gatepost_order *order) {
 int main(int count, char **arguments) {
   static char state[GATEPOST_STATE_MAX], registration[512];
   static const char *const STATES[] = {"open", "closed", "refused", "replaced"};
-  gatepost_options options = {.mode = GATEPOST_STREAM, .state = state, .registration = registration};
+  gatepost_options options = {.state = state, .registration = registration, .url = arguments[1]};
   size_t size = gatepost_size(GATEPOST_INPUT_SIZE);
   gatepost_order order;
   if (count != 4 || !net_random(options.random, sizeof options.random)) return 2;
-  snprintf(registration, sizeof registration, "{\"os\":\"linux\",\"install_code\":\"%s\",\"domain_hash\":\"%s\"}",
-           arguments[2], arguments[3]);
-  options.url = arguments[1];
+  snprintf(registration, sizeof registration,
+           "{\"os\":\"linux\",\"install_code\":\"%s\",\"domain_hash\":\"%s\"}", arguments[2],
+           arguments[3]);
   options.state_size = read_file(state, sizeof state);
   options.now_ms = net_now_ms();
   gatepost_device *device = gatepost_new(malloc(size), size, &options);

@@ -1,4 +1,7 @@
-/* Drives the kit by lines of JSON on standard input, for `gatepost device check --against` and tests. */
+/*
+ * Drives the kit by lines of JSON on standard input, for `gatepost device check --against` and
+ * tests. docs/device-check.md has the lines.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdarg.h>
@@ -128,7 +131,9 @@ static const char *text_in(const char *line, const char *name, char *out, size_t
   const char *value;
   size_t value_size;
   *out = '\0';
-  if (gatepost_field(line, strlen(line), name, &value, &value_size)) gatepost_decode(value, value_size, out, size);
+  if (gatepost_field(line, strlen(line), name, &value, &value_size)) {
+    gatepost_decode(value, value_size, out, size);
+  }
   return out;
 }
 
@@ -136,7 +141,8 @@ static const char *text_in(const char *line, const char *name, char *out, size_t
 static const char *json_in(const char *line, const char *name, char *out, size_t size) {
   const char *value;
   size_t value_size;
-  if (!gatepost_field(line, strlen(line), name, &value, &value_size) || value_size >= size) return NULL;
+  if (!gatepost_field(line, strlen(line), name, &value, &value_size)) return NULL;
+  if (value_size >= size) return NULL;
   memcpy(out, value, value_size);
   out[value_size] = '\0';
   return strcmp(out, "null") == 0 ? NULL : out;
@@ -149,9 +155,10 @@ static int is_true(const char *line, const char *name) {
 }
 
 static void start(const char *line) {
-  static char url[TEXT_MAX], folder[900], hwid[TEXT_MAX], locale[TEXT_MAX], push[TEXT_MAX], number[32];
-  static char registration[2 * TEXT_MAX], value[TEXT_MAX], mode[32];
-  static const char *const FIELDS[][2] = {{"os", "os"}, {"link", "install_code"}, {"domain_hash", "domain_hash"}};
+  static char url[TEXT_MAX], hwid[TEXT_MAX], locale[TEXT_MAX], push[TEXT_MAX], value[TEXT_MAX];
+  static char registration[4 * TEXT_MAX], folder[900], number[32], mode[32];
+  static const char *const FIELDS[][2] = {
+      {"os", "os"}, {"link", "install_code"}, {"domain_hash", "domain_hash"}};
   gatepost_options options;
   memset(&options, 0, sizeof options);
   snprintf(path, sizeof path, "%s/device.txt", text_in(line, "folder", folder, sizeof folder));
@@ -170,7 +177,8 @@ static void start(const char *line) {
   options.locale = text_in(line, "locale", locale, sizeof locale);
   options.state = state_size == 0 ? NULL : state;
   options.state_size = state_size;
-  options.mode = strcmp(text_in(line, "mode", mode, sizeof mode), "poll") == 0 ? GATEPOST_POLL : GATEPOST_STREAM;
+  text_in(line, "mode", mode, sizeof mode);
+  options.mode = strcmp(mode, "poll") == 0 ? GATEPOST_POLL : GATEPOST_STREAM;
   options.ping = json_in(line, "ping", number, sizeof number) == NULL ? 0 : atoi(number);
   options.pace = json_in(line, "pace", number, sizeof number) == NULL ? 1 : atof(number);
   options.now_ms = net_now_ms();
