@@ -283,6 +283,16 @@ describe('behind /gate', () => {
     expect(await at.links()).toMatchObject([{ count: 5 }]);
   });
 
+  test('no code opens a link beside a forged token, nor beside a plain key', async () => {
+    await front('plain', '');
+    const { json } = await call(at.app, '/api/add-install', at.own, { install_limit: 9 });
+    for (const token of [digestToken('bob,1', OTHER_SECRET), KEY]) {
+      expect(await askGate(`${token}?installid=${json.install_code}`, 'a')).toBe(403);
+    }
+    expect(await askGate(`?installid=${json.install_code}`, 'a')).toBe(204);
+    expect(await at.links()).toMatchObject([{ count: 1 }]);
+  });
+
   test('a path with no plain key leaves the code to name the link', async () => {
     await front('plain', '', { gateKey: 'plain' });
     const { json } = await call(at.app, '/api/add-install', at.own, { install_limit: 9 });
