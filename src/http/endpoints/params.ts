@@ -110,8 +110,9 @@ export const forms = {
   /** `default` has the form of a key but means none. */
   subscriptionKey: ofText(SUBSCRIPTION_KEY, {
     ...{ minLength: 1, maxLength: SUBSCRIPTION_KEY_LENGTH_MAX },
-    // The ASCII characters of the rule, and all other characters.
-    pattern: '^[^\\x00-*,;<>?\\x5b-\\x5e`\\x7b-\\x7d\\x7f]*$',
+    // The ASCII characters of the rule, and all other characters; or a user of a panel.
+    pattern:
+      '^(?:[^\\x00-*,/;<>?\\x5b-\\x5e`\\x7b-\\x7d\\x7f]*|(?:marzban|pasarguard(?:/name)?)/[\\w@.-]+)$',
   }),
   keepOldHours: ofWhole(KEEP_OLD_HOURS),
   flag: { schema: choice([0, 1]), rule: '0 or 1' },
