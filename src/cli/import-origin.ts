@@ -57,15 +57,20 @@ interface ServerAddress {
   authKey: string;
 }
 
+/** Warns of a key that goes to another machine over plain HTTP. */
+export function warnIfOpen(context: CliContext, from: string): void {
+  if (/^http:/.test(from) && !/^http:\/\/(localhost|127(\.\d+){3}|\[::1\])(:|\/|$)/.test(from)) {
+    context.stderr('gatepost: the key crosses the network unencrypted: https is safer\n');
+  }
+}
+
 /** Returns the server in the options. Reads the key, perhaps from stdin. */
 export function addressOf(context: CliContext, options: ImportOptions): ServerAddress {
   const { code, from } = options;
   if (code === undefined || from === undefined) throw new UsageError('--code is needed');
   const authKey = readKey(context, options);
   if (authKey === undefined) throw new UsageError('give --key or --key-file, one of them');
-  if (/^http:/.test(from) && !/^http:\/\/(localhost|127(\.\d+){3}|\[::1\])(:|\/|$)/.test(from)) {
-    context.stderr('gatepost: the key crosses the network unencrypted: https is safer\n');
-  }
+  warnIfOpen(context, from);
   return { from, code, authKey };
 }
 

@@ -7,6 +7,8 @@ import { table } from './table.ts';
 
 interface PanelSummary {
   kind: PanelKind;
+  /** False: from the panel's database. */
+  isFromApi: boolean;
   providerCode: string;
   tally: Tally;
   panel: PanelTally;
@@ -15,6 +17,9 @@ interface PanelSummary {
   disablesGone: boolean;
   unlimitedAs: number | null;
 }
+
+const NO_DEVICES_BY_API =
+  'The API of 3x-ui tells no devices: import its database, or let each take its place.';
 
 /** What each panel cannot tell. */
 const UNKNOWN: Readonly<Record<PanelKind, readonly string[]>> = {
@@ -58,7 +63,7 @@ export function panelSummaryJson({ kind, providerCode, tally, panel, ...more }: 
 }
 
 export function panelSummaryText(summary: PanelSummary): string {
-  const { tally, panel, isCheck, isComplete } = summary;
+  const { tally, panel, kind, isFromApi, isCheck, isComplete } = summary;
   const found = [
     `${panel.users} users, ${panel.disabled} of them disabled, and ${panel.devices} devices in the panel.`,
   ];
@@ -79,7 +84,7 @@ export function panelSummaryText(summary: PanelSummary): string {
   return [
     ...(isCheck ? found : [stored, '', ...found]),
     ...missing(summary),
-    ...UNKNOWN[summary.kind],
+    ...(kind === '3x-ui' && isFromApi ? [NO_DEVICES_BY_API] : UNKNOWN[kind]),
     ...(tally.problems.length > 0 ? ['', 'The first problems:'] : []),
     ...tally.problems.map((problem) => `  ${problem}`),
     '',

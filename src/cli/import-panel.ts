@@ -8,9 +8,12 @@ import { importPanel, PanelTally } from '../core/moving/panel-import.ts';
 import type { PanelUser } from '../core/moving/panel-user.ts';
 import { Tally } from '../core/moving/tally.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
+import { type PanelApiOptions, readPanelApi } from '../panel/panel-api.ts';
 import { readPanelFile } from '../panel/panel-file.ts';
+import { firstLineOfSecret } from '../permissions.ts';
+import { VERSION } from '../version.ts';
 import { print, withCore } from './context.ts';
-import type { ImportOptions, ImportRun } from './import-origin.ts';
+import { type ImportOptions, type ImportRun, warnIfOpen } from './import-origin.ts';
 import { panelSummaryJson, panelSummaryText } from './import-panel-summary.ts';
 
 export interface PanelImportOptions extends ImportOptions {
@@ -53,10 +56,24 @@ export async function importFromPanel(run: PanelRun, path: string | undefined): 
   const { panel, code } = options;
   if (panel === undefined) throw new UsageError('--panel is needed');
   if (code === undefined) throw new UsageError('--code is needed: the provider whose links come');
-  if (path === undefined) throw new UsageError('give the database of the panel: a file');
-  const rows = await readPanelFile(path, panel, () => signal.aborted);
+  const rows =
+    path === undefined
+      ? await readPanelApi(panel, apiOptions(run))
+      : await readPanelFile(path, panel, () => signal.aborted);
   const users = PANEL_SCHEMAS[panel].readUsers(rows);
   await withCore(context, options, (core) => bringUsers(run, core, users, panel, code));
+}
+
+function apiOptions({ context, progress, options, signal }: PanelRun): PanelApiOptions {
+  const { from: url = '', keyFile, rate } = options;
+  if (keyFile === undefined) throw new UsageError('--key-file is needed: a file with the token');
+  warnIfOpen(context, url);
+  return {
+    ...{ url, token: firstLineOfSecret(keyFile), callsPerSecondMax: rate, signal },
+    userAgent: `gatepost-import/${VERSION}`,
+    sleep: context.sleep,
+    onProgress: (done, total) => progress.show(done, total),
+  };
 }
 
 async function bringUsers(
@@ -86,7 +103,14 @@ async function bringUsers(
   progress.clear();
   const isComplete = !signal.aborted;
   const summary = {
-    ...{ kind, providerCode: code, tally, panel: panelTally, isComplete },
+    ...{
+      kind,
+      isFromApi: options.from !== undefined,
+      providerCode: code,
+      tally,
+      panel: panelTally,
+      isComplete,
+    },
     ...{ unlimitedAs, isCheck: options.check ?? false },
     disablesGone: options.disableGone ?? false,
   };

@@ -61,7 +61,9 @@ test('users that are gone are counted, disabled when that is wanted, and come ba
   writePanel('marzban', file, users.slice(1));
   expect(await summaryOf()).toMatchObject({ gone: 1, links: { present: 2, updated: 0 } });
   expect(await summaryOf('--disable-gone')).toMatchObject({ gone: 1, links: { updated: 1 } });
-  expect(await summaryOf('--disable-gone')).toMatchObject({ gone: 1, links: { updated: 0 } });
+  expect(await summaryOf('--disable-gone')).toMatchObject({
+    ...{ gone: 1, links: { present: 2, updated: 0 } },
+  });
   writePanel('marzban', file, users);
   expect(await summaryOf()).toMatchObject({ gone: 0, links: { present: 2, updated: 1 } });
 });
@@ -81,6 +83,28 @@ test('users whose key can be none are named', async () => {
   expect({ added: links.added, unusable }).toEqual({ added: 1, unusable: 2 });
   expect(problems[0]).toContain('user a/b: its subscription key must be');
   expect(problems[1]).toBe('user user_1: the panel lists it twice');
+});
+
+test('by the API, with a token in a file', async () => {
+  const users = [{ email: 'e', subId: 's1', enable: true, limitHwid: 4, comment: '' }];
+  const panel = Bun.serve({
+    ...{ hostname: '127.0.0.1', port: 0 },
+    fetch: ({ headers, url }) =>
+      headers.get('authorization') === 'Bearer my-token' && url.includes('/secret/panel/api/')
+        ? Response.json({ success: true, obj: users })
+        : new Response('', { status: 404 }),
+  });
+  const from = ['--from', `http://127.0.0.1:${panel.port}/secret`];
+  const words = ['import', ...from, '--panel', '3x-ui', '--code', 'MYSHOP01'];
+  const token = line.secretFile('my-token\n');
+  const { code, stdout, stderr } = await line.run(...words, '--key-file', token);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain('The API of 3x-ui tells no devices');
+  expect(await limits()).toEqual([4]);
+  const none = await line.run(...words);
+  expect({ code: none.code, stderr: none.stderr }).toMatchObject({ code: 2 });
+  expect(none.stderr).toContain('--key-file is needed');
+  await panel.stop(true);
 });
 
 test.each([

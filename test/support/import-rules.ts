@@ -246,7 +246,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'what another server answers is JSON from outside, which has one reader',
   },
   'src/panel': {
-    ours: ['src/panel/', 'src/core/moving/', 'src/operator-error.ts'],
+    ours: ['src/panel/', 'src/core/moving/', 'src/operator-error.ts', ...JSON_READER],
     packages: ['bun:sqlite', 'node:fs', 'node:os', 'node:path', 'node:url'],
     reason: 'what a database of a panel means is the business of the core; here it is read',
   },

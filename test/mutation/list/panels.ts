@@ -40,7 +40,7 @@ export const panelFiles: readonly MutatedFile[] = [
     tests: ['test/panel/sql-dump.test.ts'],
     changes: [
       ["if (hasEscapes && text[next] === '\\\\') next += 1;\n    else if", 'if'],
-      ['if (next + 1 >= text.length) return null;', ''],
+      [`text.replaceAll("''", "'")`, 'text'],
       ["if (line === '\\\\.') return;", ''],
     ],
   },
@@ -50,6 +50,16 @@ export const panelFiles: readonly MutatedFile[] = [
     changes: [
       ['if (hasLog && !existsSync(`${path}-shm`)) return openCopy(path);', ''],
       ['if (hasLog && !existsSync(`${path}-wal`)) {', 'if (false) {'],
+    ],
+  },
+  {
+    file: 'src/panel/panel-api.ts',
+    tests: ['test/panel/panel-api.test.ts'],
+    changes: [
+      ['if (records.length === 0 || done > total) {', 'if (done > total) {'],
+      ['if (success !== true) throw', 'if (false) throw'],
+      ["redirect: 'manual',", ''],
+      ['if (attempt === ATTEMPTS_MAX) throw', 'if (attempt === 1) throw'],
     ],
   },
 ];

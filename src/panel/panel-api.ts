@@ -1,0 +1,200 @@
+/**
+ * Reads a panel by its API with a token: the same rows as its database has, as far as the API tells
+ * them. Only GET is ever sent.
+ */
+
+import { isRecord, readInteger } from '../core/json-input.ts';
+import { PANEL_SCHEMAS, type PanelKind, type PanelRows } from '../core/moving/panel.ts';
+import { asText } from '../core/moving/panel-user.ts';
+import { OperatorError } from '../operator-error.ts';
+import { RowSink } from './rows.ts';
+
+export interface PanelApiOptions {
+  /** The address before `/api`, or of 3x-ui and Hiddify with the secret path. */
+  url: string;
+  token: string;
+  callsPerSecondMax: number;
+  userAgent: string;
+  signal: AbortSignal;
+  sleep(ms: number): Promise<void>;
+  onProgress(done: number, total: number): void;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Users or devices of one call: no panel gives more than 1,000. */
+const PAGE = 500;
+const TIMEOUT_MS = 30_000;
+const BYTES_MAX = 64 * 1024 ** 2;
+const ATTEMPTS_MAX = 4;
+const PAUSE_MS = 1_000;
+
+/** Reads the users of a panel. Throws {@link OperatorError}, whose text has no token. */
+export async function readPanelApi(kind: PanelKind, options: PanelApiOptions): Promise<PanelRows> {
+  const { url, signal } = options;
+  const sink = new RowSink(PANEL_SCHEMAS[kind], url, () => signal.aborted);
+  await new PanelApi(options, sink)[kind]();
+  return sink.finish(kind);
+}
+
+class PanelApi {
+  #headers: Record<string, string> = {};
+
+  constructor(
+    readonly options: PanelApiOptions,
+    readonly sink: RowSink,
+  ) {}
+
+  async remnawave(): Promise<void> {
+    this.#headers = { authorization: `Bearer ${this.options.token}` };
+    const answer = async (path: string) => recordIn(recordIn(await this.#get(path))['response']);
+    this.#add('subscription_settings', await answer('/api/subscription-settings'));
+    const { externalSquads } = await answer('/api/external-squads');
+    for (const squad of listIn(externalSquads)) this.#add('external_squads', squad);
+    const page = (path: string) => (at: number) => answer(`${path}?start=${at}&size=${PAGE}`);
+    await this.#pages('users', 'users', page('/api/users'));
+    await this.#pages('hwid_user_devices', 'devices', page('/api/hwid/devices'));
+  }
+
+  async '3x-ui'(): Promise<void> {
+    this.#headers = { authorization: `Bearer ${this.options.token}` };
+    const { obj, success } = recordIn(await this.#get('/panel/api/clients/list'));
+    if (success !== true) throw this.#unusable('/panel/api/clients/list');
+    this.sink.table('clients');
+    for (const client of listIn(obj)) this.#add('clients', client);
+  }
+
+  async marzban(): Promise<void> {
+    this.#headers = { authorization: `Bearer ${this.options.token}` };
+    await this.#pages('users', 'users', async (at) =>
+      recordIn(await this.#get(`/api/users?offset=${at}&limit=${PAGE}`)),
+    );
+  }
+
+  async pasarguard(): Promise<void> {
+    const { token } = this.options;
+    // The token of an admin is a JWT.
+    const isJwt = /^ey[\w-]*\.[\w-]+\.[\w-]+$/.test(token);
+    this.#headers = isJwt ? { authorization: `Bearer ${token}` } : { 'x-api-key': token };
+    this.#add('settings', recordIn(await this.#get('/api/settings')));
+    for (const admin of listIn(recordIn(await this.#get('/api/admins'))['admins'])) {
+      const role = recordIn(admin['role']);
+      this.#add('admins', { id: admin['id'], role_id: role['id'] });
+      this.#add('admin_roles', role);
+    }
+    const ids: string[] = [];
+    await this.#pages('users', 'users', async (at) => {
+      const answer = recordIn(await this.#get(`/api/users?offset=${at}&limit=${PAGE}`));
+      const users = listIn(answer['users']).map((user) => {
+        ids.push(asText(user['id']));
+        return { ...user, admin_id: recordIn(user['admin'])['id'] };
+      });
+      return { ...answer, users };
+    });
+    for (const [at, id] of ids.entries()) {
+      const { hwids } = recordIn(await this.#get(`/api/user/${id}/hwids`));
+      for (const hwid of listIn(hwids)) this.#add('user_hwids', { ...hwid, user_id: id });
+      this.options.onProgress(at + 1, ids.length);
+    }
+  }
+
+  async hiddify(): Promise<void> {
+    this.#headers = { 'hiddify-api-key': this.options.token };
+    this.sink.table('user');
+    for (const user of listIn(await this.#get('/api/v2/admin/user/'))) this.#add('user', user);
+  }
+
+  /** Adds a record with the names that the columns of the database have. */
+  #add(table: string, record: Json): void {
+    const named = Object.entries(record).map(
+      ([name, value]) =>
+        [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value] as const,
+    );
+    const wanted = this.sink.columnsOf(table) ?? [];
+    this.sink.add(table, Object.fromEntries(named.filter(([name]) => wanted.includes(name))));
+  }
+
+  /**
+   * Adds all records of a list that comes in pages. A user who is added or removed meanwhile moves
+   * the pages: then a user could be missed, and count as gone.
+   */
+  async #pages(table: string, name: string, page: (at: number) => Promise<Json>): Promise<void> {
+    this.sink.table(table);
+    for (let done = 0; ; ) {
+      const answer = await page(done);
+      const records = listIn(answer[name]);
+      const total = readInteger(answer['total']);
+      if (total === null) throw this.#unusable(name);
+      for (const record of records) this.#add(table, record);
+      done += records.length;
+      this.options.onProgress(done, total);
+      if (done === total) return;
+      if (records.length === 0 || done > total) {
+        throw this.#failed(`its ${name} changed while they were read: run the command again`);
+      }
+    }
+  }
+
+  async #get(path: string): Promise<unknown> {
+    const { callsPerSecondMax, signal, sleep } = this.options;
+    for (let attempt = 1; ; attempt++) {
+      await sleep(1_000 / callsPerSecondMax);
+      if (signal.aborted) throw new OperatorError('stopped', 'interrupted');
+      const got = await this.#attempt(path);
+      if (typeof got === 'object') return got.json;
+      if (attempt === ATTEMPTS_MAX) throw this.#failed(got);
+      await sleep(PAUSE_MS * 2 ** attempt);
+    }
+  }
+
+  /** Returns the answer, or why another attempt may have one. */
+  async #attempt(path: string): Promise<{ json: unknown } | string> {
+    const { url, userAgent, signal } = this.options;
+    const patience = AbortSignal.timeout(TIMEOUT_MS);
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(`${url}${path}`, {
+        headers: { ...this.#headers, accept: 'application/json', 'user-agent': userAgent },
+        // No other server may get the token.
+        redirect: 'manual',
+        signal: AbortSignal.any([signal, patience]),
+      });
+      text = await this.#boundedText(response);
+    } catch (error) {
+      if (error instanceof OperatorError) throw error;
+      return patience.aborted ? `it took longer than ${TIMEOUT_MS / 1000} s` : 'it is not reached';
+    }
+    const { status } = response;
+    if (status === 429 || status >= 500) return `it answers HTTP ${status}`;
+    if (status === 401 || status === 403) throw this.#failed(`it refuses the token (${status})`);
+    if (status !== 200) throw this.#failed(`it answers HTTP ${status} at ${path.split('?')[0]}`);
+    try {
+      return { json: JSON.parse(text) };
+    } catch {
+      throw this.#unusable(path);
+    }
+  }
+
+  async #boundedText(response: Response): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of response.body ?? []) {
+      size += chunk.length;
+      if (size > BYTES_MAX) throw this.#failed('it sends more than 64 MiB for one list');
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString();
+  }
+
+  #unusable(path: string): OperatorError {
+    return this.#failed(`its answer to ${path.split('?')[0]} is not that of the panel`);
+  }
+
+  #failed(why: string): OperatorError {
+    return new OperatorError(`the panel at ${this.options.url}: ${why}`, 'source_unusable');
+  }
+}
+
+const recordIn = (value: unknown): Json => (isRecord(value) ? value : {});
+const listIn = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isRecord) : []);
