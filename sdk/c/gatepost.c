@@ -64,7 +64,7 @@ typedef enum { REGISTER, INBOX, ACK, REQUESTS } request_kind;
 typedef struct {
   uint32_t number; /* 0: none is under way */
   uint32_t cancel; /* one to cancel */
-  uint32_t token_version, push_version, frame;
+  uint32_t token_version, frame;
   uint64_t began_at, deadline;
   int waits; /* a poll */
 } request;
@@ -86,7 +86,7 @@ struct gatepost_device {
   /* The line to the server. */
   line_state line;
   uint32_t last_number, socket, cut;
-  uint32_t token_version, push_version, socket_token_version;
+  uint32_t token_version, socket_token_version;
   uint64_t pause_at, pause_ms, opened_at, heard_at, opening_until, renewed_at, register_at;
   int has_pinged, has_polled, is_fetched, has_renewed, wants_register, wants_inbox;
   request requests[REQUESTS];
@@ -873,7 +873,6 @@ static int ask(gatepost_device *d, gatepost_order *order, request_kind kind, con
   int is_poll = kind == INBOX && strchr(path, '?') != NULL;
   one->number = ++d->last_number;
   one->token_version = d->token_version;
-  one->push_version = d->push_version;
   one->began_at = d->now;
   one->waits = is_poll;
   one->deadline = d->now + paced(d, REQUEST_MS) + (is_poll ? POLL_MS : 0);
@@ -917,7 +916,7 @@ static int acknowledge(gatepost_device *d, gatepost_order *order) {
   size_t count = count_owed(d, 0);
   /* The server takes 100 frames in a second. */
   uint64_t next_at = d->acks_sent_at + (has_messages ? ACKS_TOGETHER_LAST_MS : ACKS_TOGETHER_MS);
-  int is_early = d->acks_sent_at > 0 && d->now < next_at && count < ACKS_EACH;
+  int is_early = d->now < next_at && count < ACKS_EACH;
   if (count == 0 || *d->token == '\0' || d->line == OPENING) return 0;
   if (d->requests[REGISTER].number != 0) return 0;
   if (is_open && (is_early || d->frames_count == FRAMES_MAX)) return 0;
@@ -1007,7 +1006,6 @@ static void registered(gatepost_device *d, const request *asked, const answer *s
     memcpy(d->token, token, sizeof token);
     d->token_version++;
     d->is_dirty = 1;
-    if (asked->push_version != d->push_version) d->wants_register = 1;
     return;
   }
   d->wants_register = 1;
@@ -1140,7 +1138,6 @@ static int copy_object(char *out, size_t size, const char *json) {
 int gatepost_set_push(gatepost_device *d, const char *push) {
   if (push == NULL) *d->push = '\0';
   else if (!copy_object(d->push, sizeof d->push, push)) return 0;
-  d->push_version++;
   d->wants_register = 1;
   d->register_at = d->now;
   return 1;
@@ -1250,11 +1247,13 @@ static uint64_t time_to_wait(const gatepost_device *d) {
     sooner(d, &wait, d->heard_at + silence(d));
     if (d->hides_pings) sooner(d, &wait, d->heard_at + silence(d) / 2);
     if (d->frames_count > 0) sooner(d, &wait, d->acks_until);
-    sooner(d, &wait, d->acks_sent_at + ACKS_TOGETHER_MS);
   }
   if (d->is_dirty) sooner(d, &wait, d->write_at);
   if (d->wants_register) sooner(d, &wait, d->register_at);
-  if (count_owed(d, 1) > 0) sooner(d, &wait, d->acks_at);
+  if (count_owed(d, 1) > 0) {
+    sooner(d, &wait, d->acks_at);
+    sooner(d, &wait, d->acks_sent_at + ACKS_TOGETHER_MS);
+  }
   return wait;
 }
 
@@ -1333,6 +1332,7 @@ gatepost_device *gatepost_new(void *memory, size_t size, const gatepost_options 
   d->hides_pings = options->hides_pings;
   d->pace = options->pace == 0 ? 1 : options->pace;
   d->clock = options->now_ms;
+  d->now = ACKS_TOGETHER_LAST_MS;
   d->pause_ms = d->acks_pause_ms = paced(d, PAUSE_FIRST_MS);
   memcpy(&d->random, options->random + 16, sizeof d->random);
   d->random |= 1;

@@ -82,6 +82,11 @@ testKit('odd bytes and events at odd times do no harm', () => {
   expect({ exitCode, stderr: String(stderr) }).toEqual({ exitCode: 0, stderr: '' });
 });
 
+testKit('it gives the order that is due, event by event', () => {
+  const { exitCode, stderr } = Bun.spawnSync([join(BUILT, 'orders')]);
+  expect({ exitCode, stderr: String(stderr) }).toEqual({ exitCode: 0, stderr: '' });
+});
+
 testKit('it passes every case of the check', async () => {
   const faults: Verdict[] = [];
   await checkDriver(DRIVER.join(' '), CASES, { pace: PACE }, (verdict) => {

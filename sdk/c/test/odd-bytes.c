@@ -203,6 +203,10 @@ static void certain(void) {
   same("\"\\ud83d\"", "\xef\xbf\xbd");
   same("17", "");
   assert(gatepost_decode("\"a\xd0\x9f\xd0\x9f\"", 7, small, sizeof small) == 3);
+  /* Values nested deeper than any message do not use up the stack. */
+  static char deep[4000000];
+  memset(deep, '[', sizeof deep - 1);
+  assert(gatepost_decode(deep, sizeof deep - 1, small, sizeof small) == 0);
   for (size_t n = 0; n < sizeof BROKEN / sizeof *BROKEN; n++) {
     char json[32], out[8];
     const char *value;

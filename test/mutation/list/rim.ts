@@ -303,6 +303,20 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'sdk/c/gatepost.c',
+    tests: ['test/kits/c.test.ts'],
+    changes: [
+      ['if (version != d->token_version || d->requests[REGISTER].number != 0) return;', ''],
+      ['if (handling == GATEPOST_KEPT) d->is_dirty = was_dirty;', ''],
+      ['if (code == 1007 && !d->was_malformed) settle_frame(d, 1);', ''],
+      ['if (d->now - d->heard_at >= silence(d)) cut', 'if (0) cut'],
+      ['if (d->is_dirty || d->is_writing) return 0;\n  return connect_line', 'return connect_line'],
+      ['if (d->is_handling || d->input_from == 0) return;', 'if (d->input_from == 0) return;'],
+      ['|| depth == 0) return NULL', ') return NULL'],
+      ['end - *at >= 6', 'end - *at > 6'],
+    ],
+  },
+  {
     file: 'sdk/typescript/src/device.ts',
     tests: ['test/kits/typescript.test.ts'],
     changes: [
