@@ -5,11 +5,14 @@ import { endOfDateMs } from './calendar.ts';
 import type { Core } from './core.ts';
 import {
   AUTH_KEY,
+  BUTTON_URL,
   COOL_DOWN_HOURS,
   ENFORCE,
   INACTIVE_DAYS,
   KEEP_OLD_HOURS,
   type Reader,
+  RIDE,
+  RIDE_DESKTOP,
   readOneLine,
   readPlan,
   readProviderCode,
@@ -40,6 +43,14 @@ export interface GivenTerms {
   enforce?: number | null | undefined;
   withoutHwid?: string | null | undefined;
   samePhone?: string | null | undefined;
+  /** The most that rides on subscriptions; null: as the operator's file says. */
+  ride?: string | null | undefined;
+  /** 1: notifications ride to desktop systems too. */
+  rideDesktop?: number | undefined;
+  supportUrl?: string | null | undefined;
+  webPageUrl?: string | null | undefined;
+  /** `always`; null: buttons stand where the panel sends none. */
+  buttons?: string | null | undefined;
 }
 
 const readName: Reader<string> = (value) => {
@@ -55,6 +66,9 @@ const orNull =
   (value) =>
     value === null ? null : read(value);
 
+const readButtons: Reader<'always'> = (value) =>
+  value === 'always' ? value : malformed('must be always, or nothing');
+
 type ReadTerm = Reader<string | number | null>;
 
 /** Readers of terms, with the fields of the record that they set. */
@@ -69,6 +83,11 @@ const TERMS: readonly [given: keyof GivenTerms, field: keyof ProviderChange, Rea
   ['enforce', 'enforce', orNull(ENFORCE.read)],
   ['withoutHwid', 'withoutHwid', orNull(WITHOUT_HWID.read)],
   ['samePhone', 'samePhone', orNull(SAME_PHONE.read)],
+  ['ride', 'ride', orNull(RIDE.read)],
+  ['rideDesktop', 'rideDesktop', RIDE_DESKTOP.read],
+  ['supportUrl', 'supportUrl', orNull(BUTTON_URL.read)],
+  ['webPageUrl', 'webPageUrl', orNull(BUTTON_URL.read)],
+  ['buttons', 'buttons', orNull(readButtons)],
 ];
 
 function readTerms(given: GivenTerms): ProviderChange | Misfit {

@@ -74,6 +74,7 @@ const FREE = [
   '--key-file',
   '--passphrase-file',
   '--host',
+  '--against',
   '--token-file',
   ...['--out', '--keys'],
   ...['--title', '--body', '--body-file', '--form', '--link', '--value', '--file'],
@@ -145,7 +146,7 @@ test('an answer as YAML and JSON is a mistake of usage, in JSON', async () => {
 
 describe('a data directory that is not there is no mistake of usage', () => {
   const reading = commands.filter(([name]) =>
-    /^(provider (?!add)|link|device (?!simulate)|distribution|audit|export)/.test(name),
+    /^(provider (?!add)|link|device (?!simulate|check)|distribution|audit|export)/.test(name),
   );
   test.each(reading)('%s', async (name, { path }) => {
     const { code, stdout, stderr } = await line.run(...path, ...(ARGUMENTS[name] ?? []));

@@ -4,6 +4,8 @@
  */
 
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser, Locator } from 'playwright-core';
 import { texts as en } from '../../src/console/texts/operator-en.ts';
 import { texts as fa } from '../../src/console/texts/operator-fa.ts';
@@ -12,13 +14,14 @@ import type { Credentials } from '../../src/core/provider.ts';
 import { HAS_CHROMIUM, startChromium, testChromium } from '../support/chromium.ts';
 import { ask, entryPath, siteOf, TRIED, type Visit, visit } from '../support/console-served.ts';
 import { STORE } from '../support/place.ts';
-import { type ServerProcess, startServe } from '../support/process.ts';
+import { run, type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
 useProcesses();
 
 const HOST = 'panel.example.com';
+const PASSPHRASE = 'correct horse battery';
 
 let server: ServerProcess;
 let browser: Browser;
@@ -51,6 +54,16 @@ const isAnswered = async (own: Credentials) => (await ask(site, '/api/list-insta
 async function fetchBy(hwid: string): Promise<number> {
   const headers = { host: HOST, 'x-hwid': hwid, 'x-device-model': 'Pixel 9' };
   return (await fetch(`${site}/sub/known`, { headers })).status;
+}
+
+/** A provider as the command shows it. */
+async function shownOf({ code }: Credentials): Promise<Record<string, unknown>> {
+  const { stdout } = await run(['provider', 'list', '--json', '--data', server.dataDir]);
+  const all = stdout
+    .trim()
+    .split('\n')
+    .flatMap((line) => JSON.parse(line));
+  return all.find((one) => one.provider_code === code) ?? all;
 }
 
 /** A step of a person: the flows of a scene run in this order. */
@@ -89,6 +102,52 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     await hand.press(words.links.close, dialog);
     own.authKey = authKey;
   },
+  'its plan, end, rules, messages and buttons change': async ({ beside, hand, own, words }) => {
+    const { providers } = words;
+    /** Opens a form of the panel, fills it in and saves it. */
+    const change = async (summary: string, fill: (form: Locator) => Promise<unknown>) => {
+      const form = beside.locator('details').filter({ hasText: summary });
+      if ((await form.getAttribute('open')) === null) await hand.click(form.locator('summary'));
+      await fill(form);
+      await hand.press(providers.save, form);
+      await form.getByText(providers.saved).waitFor();
+    };
+    await change(providers.edit, async (form) => {
+      await form.getByLabel(providers.plan, { exact: true }).selectOption('pro');
+      await form.getByLabel(providers.lastDay, { exact: true }).fill('2031-05-01');
+      await hand.type(providers.cap, '7', form);
+    });
+    await change(providers.policy, (form) => hand.type(providers.inactiveDays, '30', form));
+    await change(providers.rides, async (form) => {
+      await form.getByLabel(providers.ride, { exact: true }).selectOption('off');
+      await hand.type(providers.supportUrl, 'tg://resolve?domain=help', form);
+    });
+    expect(await shownOf(own)).toMatchObject({
+      ...{ plan: 'pro', max_links: 7, inactive_days: 30, ride: 'off' },
+      support_url: 'tg://resolve?domain=help',
+    });
+    await change(providers.edit, (form) =>
+      form.getByLabel(providers.plan, { exact: true }).selectOption('enterprise'),
+    );
+  },
+  'an operator changes something there, and the log names them': async ({ hand, page, words }) => {
+    await hand.press(words.providers.act, page.locator('aside'));
+    await hand.follow(words.shell.links);
+    await hand.press(words.links.add);
+    const dialog = page.locator('dialog[open]');
+    await hand.type(words.links.note, 'by the operator', dialog);
+    await hand.press(words.links.create, dialog);
+    await page.locator('.message-panel').waitFor();
+    await page.keyboard.press('Escape');
+    await hand.follow(words.activity.title);
+    const entry = page.locator('main li', { hasText: 'operator' });
+    await entry
+      .filter({ hasText: words.activity.sentences['install.add']({ id: 1, install_limit: 3 }) })
+      .first()
+      .waitFor();
+    await hand.press(words.providers.back);
+    await hand.click(page.getByRole('button', { name: 'Northwind' }));
+  },
   'an operator opens its pages, and its log says so': async ({ hand, page, words }) => {
     await hand.press(words.providers.act, page.locator('aside'));
     await page.locator('.acting').getByText('Northwind').waitFor();
@@ -114,6 +173,30 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     await page.getByRole('heading', { name: words.upstreams.none }).waitFor();
     expect(await fetchBy(`${own.code}-1`)).toBe(404);
   },
+  'a scheduled message is found, and blocked': async ({ beside, hand, own, page, words }) => {
+    const atMs = Date.now() + 5 * 3_600_000;
+    const at = new Date(atMs).toISOString().slice(0, 16).replace('T', ' ');
+    const order = [
+      'notify',
+      '--provider',
+      own.code,
+      '--hwid',
+      `${own.code}-1`,
+      '--at',
+      at,
+      '--title',
+      'Soon',
+    ];
+    const sent = await run([...order, '--body', 'b', '--data', server.dataDir]);
+    expect(sent).toMatchObject({ code: 0 });
+    await hand.follow(words.messages.title);
+    await hand.click(page.locator('tbody tr').filter({ hasText: own.code }).getByRole('button'));
+    await beside.getByText(words.records.why).waitFor();
+    await hand.press(words.records.block, beside);
+    await hand.press(words.records.block, beside.locator('dialog[open]'));
+    await beside.getByText(words.records.waiting.ended).waitFor();
+    await page.keyboard.press('Escape');
+  },
   'a device is found, and forgotten': async ({ beside, hand, own, page, words }) => {
     await hand.follow(words.records.devices);
     await page.getByLabel(words.records.searchDevice).fill(`${own.code}-1`);
@@ -133,6 +216,42 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     await page.locator('tbody tr').first().waitFor();
     await hand.press(words.backups.verify, page.locator('tbody tr').first());
     await page.getByText(words.backups.good, { exact: true }).waitFor();
+  },
+  'a copy is downloaded, and its passphrase opens it': async ({ hand, page, words }) => {
+    if (STORE !== 'sqlite') return;
+    await hand.type(words.backups.passphrase, PASSPHRASE);
+    await hand.press(words.backups.prepare);
+    const link = page.locator('a[href="/console/backup"]');
+    const saved = page.waitForEvent('download');
+    await hand.click(link);
+    const folder = temporaryFolder();
+    const [copy, secret] = [join(folder, 'copy'), join(folder, 'secret')];
+    await (await saved).saveAs(copy);
+    writeFileSync(secret, PASSPHRASE, { mode: 0o600 });
+    const order = ['restore', copy, '--passphrase-file', secret, '--data', join(folder, 'data')];
+    expect(await run(order)).toMatchObject({ code: 0 });
+  },
+  'the figures of all providers by day': async ({ hand, own, page, words }) => {
+    await hand.follow(words.delivery.figures);
+    await page.getByText(words.delivery.days(30)).first().waitFor();
+    // They are written a few seconds after what they count.
+    await until('they are there', async () => {
+      await page.reload();
+      await page.locator('main h1').waitFor();
+      await page.waitForLoadState('networkidle');
+      return (await page.getByText(own.code).count()) > 0;
+    });
+  },
+  'the audit log by a filter': async ({ hand, own, page, words }) => {
+    await hand.follow(words.machine.audit);
+    await hand.click(page.locator('summary').filter({ hasText: words.machine.filter }));
+    await hand.type(words.providers.codeLabel, own.code);
+    await hand.press(words.machine.search);
+    await page.waitForURL(`**provider=${own.code}**`);
+    const entries = page
+      .locator('main')
+      .getByText(words.activity.sentences['install.add']({ id: 1, install_limit: 3 }));
+    await entries.first().waitFor();
   },
   'the doctor examines, and the chain is whole': async ({ hand, page, words }) => {
     await hand.follow(words.machine.health);

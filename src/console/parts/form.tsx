@@ -69,6 +69,8 @@ interface FormProps {
   onSubmit: (given: Record<string, string>) => Promise<void>;
   /** What was typed stays after a success. */
   keeps?: boolean;
+  /** What is said after a success, until something is typed again. */
+  done?: string;
   children?: ComponentChildren;
   beside?: ComponentChildren;
 }
@@ -79,9 +81,10 @@ export function givenIn(form: HTMLFormElement): Record<string, string> {
 }
 
 /** A form that is busy while the server works, and shows its refusal. */
-export function Form({ submit, onSubmit, keeps = false, children, beside }: FormProps) {
+export function Form({ submit, onSubmit, keeps = false, done, children, beside }: FormProps) {
   const isBusy = useSignal(false);
   const problem = useSignal<string | null>(null);
+  const isDone = useSignal(false);
 
   async function send(event: SubmitEvent) {
     event.preventDefault();
@@ -90,8 +93,10 @@ export function Form({ submit, onSubmit, keeps = false, children, beside }: Form
     const given = givenIn(form);
     isBusy.value = true;
     problem.value = null;
+    isDone.value = false;
     try {
       await onSubmit(given);
+      isDone.value = true;
       if (!keeps) form.reset();
     } catch (fault) {
       problem.value = wordsFor(fault);
@@ -101,7 +106,12 @@ export function Form({ submit, onSubmit, keeps = false, children, beside }: Form
   }
 
   return (
-    <form class="form" onSubmit={send} aria-busy={isBusy.value}>
+    <form
+      class="form"
+      onSubmit={send}
+      onInput={() => (isDone.value = false)}
+      aria-busy={isBusy.value}
+    >
       {children}
       <p class="problem" role="alert" hidden={problem.value === null}>
         {problem.value}
@@ -111,6 +121,11 @@ export function Form({ submit, onSubmit, keeps = false, children, beside }: Form
           {submit}
         </button>
         {beside}
+        {done && (
+          <p class="good" role="status">
+            {isDone.value && done}
+          </p>
+        )}
       </div>
     </form>
   );

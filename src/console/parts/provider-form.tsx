@@ -40,6 +40,15 @@ export const policyIn = ({ coolDown, enforce, inactiveDays, ...words }: Typed) =
   samePhone: wordIn(words['samePhone']) as Shown['own']['samePhone'],
 });
 
+/** Reads the fields of {@link RideFields}. */
+export const ridesIn = ({ buttons, ride, rideDesktop, supportUrl, webPageUrl }: Typed) => ({
+  ride: wordIn(ride) as Shown['rides']['ride'],
+  rideDesktop: Number(rideDesktop),
+  supportUrl: wordIn(supportUrl),
+  webPageUrl: wordIn(webPageUrl),
+  buttons: wordIn(buttons) as Shown['rides']['buttons'],
+});
+
 const textOf = (value: number | string | null | undefined) => String(value ?? '');
 
 export function TermFields({ of }: { of?: Shown }) {
@@ -128,6 +137,52 @@ export function PolicyFields({ of }: { of: Shown['own'] }) {
         name="samePhone"
         options={[usual, ...Object.entries(words.samePhoneWords)]}
         value={textOf(of.samePhone)}
+      />
+    </>
+  );
+}
+
+/** What rides on subscriptions, and the buttons beside them. */
+export function RideFields({ of }: { of: Shown['rides'] }) {
+  const words = texts.providers;
+  const { no, yes } = words.rideDesktopWords;
+  const url = { type: 'url', dir: 'ltr', maxLength: 255, placeholder: 'https://' } as const;
+  return (
+    <>
+      <Select
+        label={words.ride}
+        name="ride"
+        options={[['', words.rideUsual], ...Object.entries(words.rideWords)]}
+        value={textOf(of.ride)}
+      />
+      <Select
+        label={words.rideDesktop}
+        name="rideDesktop"
+        options={[
+          ['0', no],
+          ['1', yes],
+        ]}
+        value={textOf(of.rideDesktop)}
+      />
+      <Field
+        label={words.supportUrl}
+        hint={words.buttonHint}
+        name="supportUrl"
+        {...url}
+        defaultValue={textOf(of.supportUrl)}
+      />
+      <Field
+        label={words.webPageUrl}
+        hint={words.buttonHint}
+        name="webPageUrl"
+        {...url}
+        defaultValue={textOf(of.webPageUrl)}
+      />
+      <Select
+        label={words.buttons}
+        name="buttons"
+        options={[['', words.buttonsMissing], ...Object.entries(words.buttonsWords)]}
+        value={textOf(of.buttons)}
       />
     </>
   );

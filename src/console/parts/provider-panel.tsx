@@ -14,6 +14,8 @@ import {
   PLAN_NAMES,
   PolicyFields,
   policyIn,
+  RideFields,
+  ridesIn,
   TermFields,
   termsIn,
 } from './provider-form.tsx';
@@ -135,15 +137,15 @@ function Remove({ shown, onGone }: { shown: Shown; onGone: () => void }) {
 
 function Edit({ shown, again }: PartProps) {
   const words = texts.providers;
-  const { code, own } = shown;
-  const key = JSON.stringify(shown);
+  const { code, own, rides } = shown;
   return (
     <>
       <details>
         <summary>{words.edit}</summary>
         <Form
-          key={key}
+          key={code}
           submit={words.save}
+          done={words.saved}
           keeps
           onSubmit={async (typed) => {
             await call('providers.edit', { code, ...termsIn(typed) });
@@ -156,8 +158,9 @@ function Edit({ shown, again }: PartProps) {
       <details>
         <summary>{words.policy}</summary>
         <Form
-          key={key}
+          key={code}
           submit={words.save}
+          done={words.saved}
           keeps
           onSubmit={async (typed) => {
             await call('providers.edit', { code, ...policyIn(typed) });
@@ -166,6 +169,22 @@ function Edit({ shown, again }: PartProps) {
         >
           <p class="hint">{words.policyHint}</p>
           <PolicyFields of={own} />
+        </Form>
+      </details>
+      <details>
+        <summary>{words.rides}</summary>
+        <Form
+          key={code}
+          submit={words.save}
+          done={words.saved}
+          keeps
+          onSubmit={async (typed) => {
+            await call('providers.edit', { code, ...ridesIn(typed) });
+            await again();
+          }}
+        >
+          <p class="hint">{words.ridesHint}</p>
+          <RideFields of={rides} />
         </Form>
       </details>
     </>

@@ -2,6 +2,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { dateEndingAt } from '../../core/calendar.ts';
+import { BUTTON_URL_LENGTH_MAX, RIDE } from '../../core/formats.ts';
 import { isRefused, Refused } from '../../core/outcome.ts';
 import { PLANS, type Provider } from '../../core/port/provider.ts';
 import { SAME_PHONE, WHEN_FULL, WITHOUT_HWID } from '../../core/port/slot.ts';
@@ -30,6 +31,11 @@ const terms = {
   enforce: Type.Optional(nullable(whole)),
   withoutHwid: Type.Optional(nullable(anyOf(WITHOUT_HWID))),
   samePhone: Type.Optional(nullable(anyOf(SAME_PHONE))),
+  ride: Type.Optional(nullable(anyOf(RIDE.values))),
+  rideDesktop: Type.Optional(whole),
+  supportUrl: Type.Optional(nullable(text(BUTTON_URL_LENGTH_MAX))),
+  webPageUrl: Type.Optional(nullable(text(BUTTON_URL_LENGTH_MAX))),
+  buttons: Type.Optional(nullable(anyOf(['always'] as const))),
 };
 
 /** A provider without its keys. */
@@ -56,11 +62,12 @@ export const operatorProviderCalls = {
     if (found === null) return new Refused('provider_not_found');
     const { coolDownHours, createdAtMs, enforce, inactiveDays, whenFull, withoutHwid } = found;
     const oldKeyUntilMs = found.previousKeyUntilMs ?? 0;
-    const { samePhone } = found;
+    const { buttons, ride, rideDesktop, samePhone, supportUrl, webPageUrl } = found;
     const own = { inactiveDays, whenFull, coolDownHours, enforce, withoutHwid, samePhone };
+    const rides = { ride, rideDesktop, supportUrl, webPageUrl, buttons };
     return {
       ...viewOf(found, nowMs),
-      ...{ createdAtMs, own, linkCountDefault: core.limits.linksPerProviderMax },
+      ...{ createdAtMs, own, rides, linkCountDefault: core.limits.linksPerProviderMax },
       oldKeyUntilMs: oldKeyUntilMs > nowMs ? oldKeyUntilMs : null,
     };
   }),
