@@ -1,11 +1,13 @@
 /** The guides of panels do what they show, with a stub of each panel behind Gatepost. */
 
 import { afterEach, expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { freePort } from '../support/free-port.ts';
 import { type Installed, install } from '../support/installed.ts';
 import { testWith } from '../support/needs.ts';
+import { pgDump, type Row, writeSqlite } from '../support/panel-tables.ts';
+import { keyOf, makeUser, tablesOf } from '../support/panel-world.ts';
 import { type PanelKind, type RealPanel, startRealPanel } from '../support/real-panels.ts';
 import { difference, runPages, stepsOf } from '../support/transcript.ts';
 import { useProcesses } from '../support/use-processes.ts';
@@ -53,6 +55,39 @@ const GUIDES: Guide[] = [
   },
 ];
 
+/** The database of each panel, where the guide has it; Remnawave's comes out of its container. */
+const DATABASES = { '3x-ui': '/etc/x-ui/x-ui.db', marzban: '/var/lib/marzban/db.sqlite3' } as const;
+
+/** Writes the panel's database: one user has the key of the guide and two devices. */
+function writeDatabase({ root }: Installed, { kind, keys }: Guide): [string, string][] {
+  const [one, two] = [makeUser(1), makeUser(2)];
+  const devices = ['phone', 'tablet'].map((hwid, at) => ({ ...makeUser(9).devices[0], hwid, at }));
+  const anna = { ...one, name: 'anna', comment: '', limit: 2, devices } as typeof one;
+  const boris = { ...two, name: 'boris', comment: '', limit: 5, devices: [] };
+  const named = (row: Row) =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [
+        name,
+        value === keyOf(kind, anna) ? (keys[0] ?? null) : value,
+      ]),
+    );
+  const tables = tablesOf[kind]([anna, boris]).map((table) => ({
+    ...table,
+    rows: table.rows.map(named),
+  }));
+  if (kind === 'remnawave') {
+    writeFileSync(join(root, 'dump.sql'), pgDump(tables));
+    const docker = join(root, 'shims/docker');
+    writeFileSync(docker, `#!/bin/sh\nexec cat '${join(root, 'dump.sql')}'\n`);
+    chmodSync(docker, 0o755);
+    return [];
+  }
+  const file = join(root, DATABASES[kind]);
+  mkdirSync(dirname(file), { recursive: true });
+  writeSqlite(file, tables).close();
+  return [[DATABASES[kind], file]];
+}
+
 /** A proxy with the certificate of the place, as nginx is in the guide of Remnawave. */
 function startProxy(place: Installed, port: number, to: number): void {
   const folder = join(place.root, 'etc/letsencrypt/live/sub.example.com');
@@ -73,7 +108,8 @@ function startProxy(place: Installed, port: number, to: number): void {
   ends.push(() => server.stop(true));
 }
 
-async function start({ kind, keys, panelAt, port, isProxied }: Guide) {
+async function start(guide: Guide) {
+  const { kind, keys, panelAt, port, isProxied } = guide;
   const panel: RealPanel = await startRealPanel(kind, keys);
   ends.push(panel.stop);
   const [own, linked] = [freePort(), freePort()];
@@ -91,6 +127,7 @@ async function start({ kind, keys, panelAt, port, isProxied }: Guide) {
   }
   const instead: [string, string][] = [
     ...place.instead,
+    ...writeDatabase(place, guide),
     [`port = ${port}`, `port = ${own}`],
     [panelAt, `127.0.0.1:${panel.port}`],
   ];
