@@ -195,6 +195,38 @@ describe('a link', () => {
     }
   });
 
+  test('that sleeps gets no byte before its ping, and is noticed when it is dead', async () => {
+    // Pauses are a thousandth: 9 ms for the usual stream, 300 ms for `?ping=300`.
+    const quick = await startTestApp({ pingIntervalMs: PING_INTERVAL_MS / 1000 });
+    try {
+      const startMs = performance.now();
+      const asleep = await openRawStream(quick, await register(quick, toPhone), '?ping=300');
+      const handshakeBytes = asleep.received().length;
+      expect(asleep.received().toLowerCase()).toContain('x-ping-interval: 300\r\n');
+      await until('a packet came', () => asleep.received().length > handshakeBytes);
+      expect(performance.now() - startMs).toBeGreaterThan(299);
+      expect(asleep.received().slice(handshakeBytes)).toBe('\u0089\u0000');
+      await until('the dead one is gone', asleep.isClosed);
+      expect(performance.now() - startMs).toBeGreaterThan(899);
+      expect(asleep.received().slice(handshakeBytes)).toBe('\u0089\u0000'.repeat(2));
+    } finally {
+      await quick.close();
+    }
+  });
+
+  test.each([
+    ['?ping=14', '15'],
+    ['?ping=601', '600'],
+    ['?ping=15', '15'],
+    ['?ping=x', null],
+    ['?ping=', null],
+    ['?ping=60&ping=60', null],
+    ['', null],
+  ])('that asks for %p is answered with the pause that holds', async (query, holds) => {
+    const answer = (await openRawStream(app, token, query)).received().toLowerCase();
+    expect(/x-ping-interval: (\d+)\r\n/.exec(answer)?.[1] ?? null).toBe(holds);
+  });
+
   test('that holds for days is a sight of its token on each of them', async () => {
     const quick = await startTestApp({ pingIntervalMs: 50 });
     const db = besideOf(quick);

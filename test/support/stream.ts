@@ -97,7 +97,11 @@ interface RawStream {
 }
 
 /** A handshake by hand, after which nothing is answered: no pong, no close. */
-export async function openRawStream(app: { url: string }, token: string): Promise<RawStream> {
+export async function openRawStream(
+  app: { url: string },
+  token: string,
+  query = '',
+): Promise<RawStream> {
   const { port } = new URL(app.url);
   let text = '';
   let isClosed = false;
@@ -111,7 +115,7 @@ export async function openRawStream(app: { url: string }, token: string): Promis
   });
   socket.write(
     [
-      'GET /device/stream HTTP/1.1',
+      `GET /device/stream${query} HTTP/1.1`,
       'host: localhost',
       'connection: upgrade',
       'upgrade: websocket',

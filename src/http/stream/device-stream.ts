@@ -71,6 +71,8 @@ export interface SocketData {
   requestId: string;
   /** The address under which the client is counted. */
   client: string;
+  /** The seconds between pings that the device asked for; null: the usual ones. */
+  pingSeconds: number | null;
 }
 
 export type Socket = Bun.ServerWebSocket<SocketData>;
@@ -78,6 +80,8 @@ export type Socket = Bun.ServerWebSocket<SocketData>;
 /** An admitted stream, from `open` to `close`. A fault ends it and is never thrown. */
 export class DeviceStream {
   unansweredPings = 0;
+  /** The timer of the next ping. */
+  pinger: ReturnType<typeof setTimeout> | undefined;
   isClosed = false;
   /** Ids that were sent and not acknowledged. */
   #unacknowledged = new Set<number>();

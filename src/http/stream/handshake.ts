@@ -10,6 +10,12 @@ export const SUBPROTOCOL = 'gatepost';
 /** A subprotocol with this prefix carries the token. It is never selected: answers are logged. */
 const TOKEN_PREFIX = 'bearer.';
 
+/** Names, in the answer to `?ping=`, the seconds between two pings that hold. */
+export const PING_HEADER = 'x-ping-interval';
+/** Bounds of `?ping=`, seconds. */
+const PING_SECONDS_MIN = 15;
+const PING_SECONDS_MAX = 600;
+
 export interface Handshake {
   /** The token; null: it is missing or has a wrong form. */
   token: string | null;
@@ -33,4 +39,17 @@ export function readHandshake(headers: Headers): Handshake {
     // Without this header Bun selects the first offered protocol: it could be the token.
     headers: { 'sec-websocket-protocol': offered.includes(SUBPROTOCOL) ? SUBPROTOCOL : '' },
   };
+}
+
+/**
+ * Returns the seconds between pings that hold for `?ping=`: a number out of bounds becomes the
+ * nearest bound. Returns null, for the usual interval, if it is absent, repeated or no number.
+ */
+export function readPing(url: string): number | null {
+  const start = url.indexOf('?');
+  if (start < 0) return null;
+  const given = new URLSearchParams(url.slice(start)).getAll('ping');
+  const [text = ''] = given;
+  if (given.length !== 1 || !/^[0-9]{1,15}$/.test(text)) return null;
+  return Math.min(PING_SECONDS_MAX, Math.max(PING_SECONDS_MIN, Number(text)));
 }

@@ -18,7 +18,7 @@ import {
   type SocketData,
   STREAM_PATH,
 } from './device-stream.ts';
-import { readHandshake } from './handshake.ts';
+import { PING_HEADER, readHandshake, readPing } from './handshake.ts';
 import { TokenFrames } from './token-frame.ts';
 
 /**
@@ -38,7 +38,7 @@ export const CLOSE_REPLACED = 4002;
 interface StreamDeps extends DeviceStreamDeps {
   settings: DeviceStreamDeps['settings'] & { readonly streamCountMax: number };
   traffic: Traffic;
-  /** The pause between pings, ms. */
+  /** The pause between pings of a stream that asked for none, ms; tests scale all by it. */
   pingIntervalMs: number;
   /** Upgrades a request to a WebSocket. Returns false if it asks for none. */
   upgrade(request: Request, data: SocketData, headers: Readonly<Record<string, string>>): boolean;
@@ -63,7 +63,6 @@ export function makeStreams(deps: StreamDeps): Streams {
   const tally = deps.traffic.tallyOf(STREAM_PATH);
   const streams = new Set<DeviceStream>();
   const byToken = new Map<number, DeviceStream>();
-  let pinger: ReturnType<typeof setInterval> | null = null;
   let isStopping = false;
   let refusedCount = 0;
   const tokenFrames = new TokenFrames({
@@ -75,15 +74,29 @@ export function makeStreams(deps: StreamDeps): Streams {
     admit,
   });
 
-  function pingAll(): void {
-    for (const stream of streams) {
+  /** Pings the stream after a pause, and then at each of its intervals. */
+  function pingAfter(stream: DeviceStream, pauseMs: number): void {
+    stream.pinger = setTimeout(() => {
       if (stream.unansweredPings >= UNANSWERED_PINGS_MAX) {
         stream.socket.terminate();
-      } else {
-        stream.unansweredPings += 1;
-        stream.socket.ping();
+        return;
       }
-    }
+      stream.unansweredPings += 1;
+      stream.socket.ping();
+      if (!stream.isClosed) pingAfter(stream, intervalMsOf(stream));
+    }, pauseMs);
+  }
+
+  function intervalMsOf({ socket }: DeviceStream): number {
+    const { pingSeconds } = socket.data;
+    if (pingSeconds === null) return deps.pingIntervalMs;
+    return (pingSeconds * 1000 * deps.pingIntervalMs) / PING_INTERVAL_MS;
+  }
+
+  /** Starts the pings. Those of the usual interval are spread: many streams may open at once. */
+  function startPings(stream: DeviceStream): void {
+    const isUsual = stream.socket.data.pingSeconds === null;
+    pingAfter(stream, intervalMsOf(stream) * (isUsual ? Math.random() : 1));
   }
 
   function isFullFor(device: AuthenticDevice): boolean {
@@ -115,7 +128,7 @@ export function makeStreams(deps: StreamDeps): Streams {
     const replaced = byToken.get(device.tokenId);
     byToken.set(device.tokenId, stream);
     replaced?.socket.close(CLOSE_REPLACED, 'the device opened another stream');
-    pinger ??= setInterval(pingAll, deps.pingIntervalMs);
+    startPings(stream);
     deps.log.debug('stream_opened', { device: device.id });
     stream.open();
     return true;
@@ -131,10 +144,7 @@ export function makeStreams(deps: StreamDeps): Streams {
     deps.log.debug('stream_closed', { device: stream.device.id });
     streams.delete(stream);
     if (byToken.get(stream.device.tokenId) === stream) byToken.delete(stream.device.tokenId);
-    if (streams.size === 0 && pinger !== null) {
-      clearInterval(pinger);
-      pinger = null;
-    }
+    clearTimeout(stream.pinger);
   }
 
   async function answer(request: Request): Promise<Response | null> {
@@ -149,8 +159,11 @@ export function makeStreams(deps: StreamDeps): Streams {
     const client = deps.clientOf(request);
     const { token, isTokenShown, isUpgrade, headers } = readHandshake(request.headers);
     const upgrade = (device: AuthenticDevice | null) => {
-      const data: SocketData = { device, stream: null, requestId, client };
-      if (!deps.upgrade(request, data, headers)) return refuse(says('not_a_stream'), 426);
+      const pingSeconds = readPing(request.url);
+      const data: SocketData = { device, stream: null, requestId, client, pingSeconds };
+      const answer = pingSeconds === null ? {} : { [PING_HEADER]: String(pingSeconds) };
+      if (!deps.upgrade(request, data, { ...headers, ...answer }))
+        return refuse(says('not_a_stream'), 426);
       says('ok');
       return null;
     };

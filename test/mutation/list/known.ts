@@ -37,6 +37,7 @@ export const known: readonly MutatedFile[] = [
     changes: [
       ['export const PING_INTERVAL_MS = 9_000;', 'export const PING_INTERVAL_MS = 18_000;'],
       ['const UNANSWERED_PINGS_MAX = 2;', 'const UNANSWERED_PINGS_MAX = 5;'],
+      ['(isUsual ? Math.random() : 1)', 'Math.random()'],
     ],
   },
   {
