@@ -8,6 +8,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContextOptions } from 'playwright-core';
+import { ACT } from '../support/actor.ts';
+import { call } from '../support/app.ts';
 import { openTab, startConsoleSite } from '../support/console-page.ts';
 import { makeWorld } from '../support/console-world.ts';
 import { operatorEntry } from '../support/operator.ts';
@@ -21,6 +23,8 @@ const LOOKS: Record<string, BrowserContextOptions> = {
   dark: { colorScheme: 'dark', viewport: WIDE },
   fa: { colorScheme: 'light', locale: 'fa-IR', viewport: WIDE },
   phone: { colorScheme: 'light', viewport: { width: 390, height: 780 } },
+  // The longest words, on the narrowest phone.
+  narrow: { colorScheme: 'dark', locale: 'ru-RU', viewport: { width: 320, height: 640 } },
 };
 /** The time for the last rows to be drawn, ms. */
 const DRAW_MS = 300;
@@ -30,6 +34,14 @@ const site = await startConsoleSite();
 const { linkId, messageId, own } = await makeWorld(site.app);
 const by = { code: own.code, key: own.authKey };
 const only = process.argv.slice(2);
+
+/** Switches the page of users on; returns the code of a link with devices. */
+async function codeToShow(): Promise<string> {
+  const page = { my: 1, myName: 'Northwind', myColor: '#0f766e' } as const;
+  await site.app.core.store.updateProvider(own.code, page, ACT);
+  const { json } = await call(site.app, '/api/list-install', own, { id: linkId });
+  return json.data[0].install_code;
+}
 
 type Who = 'provider' | 'operator';
 
@@ -60,6 +72,8 @@ async function pagesOf(who: Who): Promise<Map<string, string>> {
   pages.set('link', `${site.url}/console/links?link=${linkId}`);
   pages.set('message', `${site.url}/console/messages?message=${messageId}`);
   pages.set('docs', `${site.url}/docs`);
+  pages.set('my-ask', `${site.url}/my`);
+  pages.set('my', `${site.url}/my?link=${await codeToShow()}`);
   return pages.set('root', `${site.url}/`);
 }
 
