@@ -187,7 +187,7 @@ export class Device {
       await this.#keeper.change((state) => ({ ...state, token: renewed }));
       this.#isRegistered = push === this.#push;
     } else if (msg === TOKEN_ERROR && token !== null) {
-      await this.#dropToken();
+      await this.#dropToken(token);
     } else if (PASSING.has(msg)) {
       this.options.onState?.('closed', answer === null ? 'no answer' : msg);
     } else {
@@ -196,7 +196,9 @@ export class Device {
   }
 
   /** Forgets a token that died. Registers again once: two devices with one HWID would go on. */
-  async #dropToken(): Promise<void> {
+  async #dropToken(token: string): Promise<void> {
+    // A registration has renewed it meanwhile: the stream of the old one ended with it.
+    if ((await this.#keeper.now()).token !== token) return;
     await this.#keeper.change((state) => ({ ...state, token: null }));
     this.#isRegistered = false;
     const nowMs = performance.now();
@@ -232,7 +234,7 @@ export class Device {
   async #judge({ code, wasOpen }: Closed, token: string): Promise<void> {
     if (this.#ending !== null) return;
     if (code === CLOSE_REPLACED) this.#end('replaced');
-    else if (code === CLOSE_TOKEN) await this.#dropToken();
+    else if (code === CLOSE_TOKEN) await this.#dropToken(token);
     // Libraries hide why a handshake failed: the inbox answers it.
     else if (!wasOpen) await this.#fetchInbox(token);
   }
@@ -253,7 +255,7 @@ export class Device {
     if (token === null) return false;
     const [path, waitMs] = waits ? ['?wait=60', this.#times.pollMs] : ['', 0];
     const answer = await this.#line.ask(`/device/inbox${path}`, token, null, waitMs);
-    if (answer?.msg === TOKEN_ERROR) await this.#dropToken();
+    if (answer?.msg === TOKEN_ERROR) await this.#dropToken(token);
     if (answer?.rc !== 1) return false;
     await this.#take(answer.data ?? []);
     return true;
