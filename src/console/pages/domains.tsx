@@ -10,6 +10,7 @@ import { hashOf, hostIn } from '../parts/host.ts';
 import { keepAddress, keptAddress } from '../parts/kept-address.ts';
 import { useLiveSlowly } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
+import { Table } from '../parts/operator.tsx';
 import { isSetUp, SetupSteps } from '../parts/setup.tsx';
 import { may, texts, wordsFor } from '../state.ts';
 
@@ -102,7 +103,7 @@ function Row({ domain, onChange, at }: RowProps) {
       <th scope="row">
         <bdi>{domainName}</bdi>
       </th>
-      <td class="wide-only">
+      <td>
         <bdi class="code short" title={domainHash}>
           {domainHash}
         </bdi>
@@ -110,7 +111,9 @@ function Row({ domain, onChange, at }: RowProps) {
       <td>
         <span class={isOn ? 'badge good' : 'badge'}>{isOn ? words.on : words.off}</span>
       </td>
-      <td class="number">{date(createdAtMs)}</td>
+      <td class="number" data-name={words.made}>
+        {date(createdAtMs)}
+      </td>
       <td class="row-actions">
         <Copy text={() => domainHash} label={words.copyHash} />
         {may('domains.delete') && (
@@ -169,28 +172,11 @@ export function DomainsPage({ at }: { at: string }) {
           </div>
         )}
         {found && found.domains.length > 0 && (
-          <div class="scroller">
-            <table class="rows plain-rows">
-              <thead>
-                <tr>
-                  <th scope="col">{words.host}</th>
-                  <th scope="col" class="wide-only">
-                    {words.hash}
-                  </th>
-                  <th scope="col">{words.status}</th>
-                  <th scope="col">{words.made}</th>
-                  <th scope="col">
-                    <span class="visually-hidden">{words.actions}</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {found.domains.map((domain) => (
-                  <Row key={domain.id} {...{ at, domain, onChange }} />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table heads={[words.host, words.hash, words.status, words.made, '']}>
+            {found.domains.map((domain) => (
+              <Row key={domain.id} {...{ at, domain, onChange }} />
+            ))}
+          </Table>
         )}
       </Status>
     </>

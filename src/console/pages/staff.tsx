@@ -8,7 +8,7 @@ import { keepFocus } from '../parts/focus.ts';
 import { Field, Form, Select } from '../parts/form.tsx';
 import { date, time } from '../parts/format.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
-import { Ask, Problem } from '../parts/operator.tsx';
+import { Ask, Problem, Table } from '../parts/operator.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { texts, wordsFor } from '../state.ts';
 
@@ -108,7 +108,9 @@ function MemberRow({ at, member, onChange, onGone }: MemberRowProps) {
         </select>
       </td>
       <td>{ways.length === 0 ? words.byNothing : ways.join(', ')}</td>
-      <td class="number">{signedInAtMs === null ? words.never : time(signedInAtMs)}</td>
+      <td class="number" data-name={words.lastSeen}>
+        {signedInAtMs === null ? words.never : time(signedInAtMs)}
+      </td>
       <td class="row-actions">
         <Ask
           label={words.remove}
@@ -141,29 +143,14 @@ function Staff({ at }: { at: string }) {
         {loaded.value.value?.length === 0 ? (
           <p class="hint">{words.noneYet}</p>
         ) : (
-          <div class="scroller">
-            <table class="rows plain-rows">
-              <thead>
-                <tr>
-                  <th scope="col">{words.name}</th>
-                  <th scope="col">{words.role}</th>
-                  <th scope="col">{words.signsIn}</th>
-                  <th scope="col">{words.lastSeen}</th>
-                  <th scope="col">
-                    <span class="visually-hidden">{words.actions}</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {loaded.value.value?.map((member) => (
-                  <MemberRow
-                    key={`${member.id} ${member.role}`}
-                    {...{ at, member, onChange, onGone }}
-                  />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table heads={[words.name, words.role, words.signsIn, words.lastSeen, '']}>
+            {loaded.value.value?.map((member) => (
+              <MemberRow
+                key={`${member.id} ${member.role}`}
+                {...{ at, member, onChange, onGone }}
+              />
+            ))}
+          </Table>
         )}
       </Status>
       <Problem of={problem} />
@@ -216,8 +203,12 @@ function KeyRow({ of, onRemove }: { of: Key; onRemove: () => Promise<void> }) {
         <bdi>{name}</bdi>
       </th>
       <td>{words.scopes[scope]}</td>
-      <td class="number">{date(createdAtMs)}</td>
-      <td class="number">{untilMs === null ? words.noEnd : date(untilMs)}</td>
+      <td class="number" data-name={words.made}>
+        {date(createdAtMs)}
+      </td>
+      <td class="number" data-name={words.ends}>
+        {untilMs === null ? words.noEnd : date(untilMs)}
+      </td>
       <td class="row-actions">
         <Ask label={words.remove} title={words.sureKey(name)} onYes={onRemove}>
           <p>{words.sureKeyHint}</p>
@@ -239,26 +230,11 @@ function Keys({ at }: { at: string }) {
     <Section title={words.keys} hint={words.keysHint}>
       <Status of={loaded}>
         {loaded.value.value && loaded.value.value.length > 0 && (
-          <div class="scroller">
-            <table class="rows plain-rows">
-              <thead>
-                <tr>
-                  <th scope="col">{words.name}</th>
-                  <th scope="col">{words.scope}</th>
-                  <th scope="col">{words.made}</th>
-                  <th scope="col">{words.ends}</th>
-                  <th scope="col">
-                    <span class="visually-hidden">{words.actions}</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {loaded.value.value.map((one) => (
-                  <KeyRow key={one.id} of={one} onRemove={() => remove(one.id)} />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table heads={[words.name, words.scope, words.made, words.ends, '']}>
+            {loaded.value.value.map((one) => (
+              <KeyRow key={one.id} of={one} onRemove={() => remove(one.id)} />
+            ))}
+          </Table>
         )}
       </Status>
       <AddKey at={at} onAdded={loaded.load} />

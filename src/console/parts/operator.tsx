@@ -47,7 +47,7 @@ export function Table({ heads, children }: { heads: string[]; children: Componen
           <tr>
             {heads.map((head) => (
               <th key={head} scope="col">
-                {head || <span class="visually-hidden">{texts.providers.actions}</span>}
+                {head || <span class="visually-hidden">{texts.staff.actions}</span>}
               </th>
             ))}
           </tr>

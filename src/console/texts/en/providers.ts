@@ -8,7 +8,6 @@ export const providers = {
   plan: 'Plan',
   state: 'State',
   until: 'Until',
-  actions: 'Actions',
   states: { active: 'active', suspended: 'suspended', ended: 'ended' },
   noEnd: 'no end',
   ofCap: (links: string, cap: string) => `${links} of ${cap}`,

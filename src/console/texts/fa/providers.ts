@@ -10,7 +10,6 @@ export const providers: Like<typeof english> = {
   plan: 'طرح',
   state: 'وضعیت',
   until: 'تا',
-  actions: 'کارها',
   states: { active: 'فعال', suspended: 'تعلیق‌شده', ended: 'پایان‌یافته' },
   noEnd: 'بی‌پایان',
   ofCap: (links, cap) => `${links} از ${cap}`,

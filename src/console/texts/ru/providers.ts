@@ -10,7 +10,6 @@ export const providers: Like<typeof english> = {
   plan: 'Тариф',
   state: 'Состояние',
   until: 'До',
-  actions: 'Действия',
   states: { active: 'работает', suspended: 'приостановлен', ended: 'истёк' },
   noEnd: 'без срока',
   ofCap: (links, cap) => `${links} из ${cap}`,

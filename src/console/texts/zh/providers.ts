@@ -9,7 +9,6 @@ export const providers: Like<typeof english> = {
   plan: '套餐',
   state: '状态',
   until: '有效期至',
-  actions: '操作',
   states: { active: '有效', suspended: '已暂停', ended: '已到期' },
   noEnd: '无期限',
   ofCap: (links, cap) => `${links} / ${cap}`,
