@@ -92,7 +92,7 @@ const FAULTS: readonly (readonly [string, RegExp, string, string, string])[] = [
     'if (this.#isRunning) await',
     'if (false) await',
   ],
-  ['headers', /says x-hwid: phone/, DEVICE, "'x-hwid': hwid", "'x-hwid': 'phone'"],
+  ['headers', /says x-hwid: phone/, STATE, "'x-hwid': hwid", "'x-hwid': 'phone'"],
   ['ping', /asked for ping=null/, LINE, "ping === undefined ? '' :", "true ? '' :"],
   [
     'message',

@@ -17,6 +17,7 @@ import {
 import {
   type Ack,
   type AckState,
+  headersOf,
   knowing,
   owing,
   type PushAddress,
@@ -69,8 +70,6 @@ export interface DeviceOptions {
 
 /** Why a device ended: it was closed, another stream has its token, or the server refused it. */
 export type Ending = 'closed' | 'replaced' | 'refused';
-
-/** Close codes of the server. */
 const CLOSE_TOKEN = 4001;
 const CLOSE_REPLACED = 4002;
 const TOKEN_ERROR = 'Device token error';
@@ -85,6 +84,7 @@ export class Device {
   readonly #line: Line;
   readonly #keeper: Keeper;
   #ending: Ending | null = null;
+  #registration: Promise<void> = Promise.resolve();
   #isRunning = false;
   #isRegistered = false;
   #push: PushAddress | undefined;
@@ -143,22 +143,12 @@ export class Device {
   async setPush(push: PushAddress | null): Promise<void> {
     this.#push = push ?? undefined;
     this.#isRegistered = false;
-    if (this.#isRunning) await this.#register((await this.#keeper.now()).token);
+    if (this.#isRunning) await this.#register();
   }
 
   /** Returns the headers by which a subscription's fetch names this device. */
   async headers(): Promise<Record<string, string>> {
-    const { hwid } = await this.#keeper.now();
-    const of = (name: string) => this.options.registration[name];
-    const all = {
-      ...{ 'x-hwid': hwid, 'x-device-os': of('os'), 'x-ver-os': of('os_version') },
-      ...{ 'x-device-model': of('device_name'), 'x-app-version': of('app_version') },
-    };
-    return Object.fromEntries(
-      Object.entries(all).flatMap(([name, value]) =>
-        typeof value === 'string' && value !== '' ? [[name, value]] : [],
-      ),
-    );
+    return headersOf((await this.#keeper.now()).hwid, this.options.registration);
   }
 
   #end(ending: Ending, detail = ''): void {
@@ -172,12 +162,19 @@ export class Device {
     const { token } = await this.#keeper.now();
     // A gateway that calls an address dead drops it: with a push, each start registers.
     const isDue = token === null || (this.#push !== undefined && !this.#isRegistered);
-    if (isDue) await this.#register(token);
+    if (isDue) await this.#register();
     return (await this.#keeper.now()).token;
   }
 
-  async #register(token: string | null): Promise<void> {
-    const { hwid } = await this.#keeper.now();
+  /** Registers, after a registration that is under way. */
+  #register(): Promise<void> {
+    const made = this.#registration.then(() => this.#registerNow());
+    this.#registration = made.catch(() => {});
+    return made;
+  }
+
+  async #registerNow(): Promise<void> {
+    const { hwid, token } = await this.#keeper.now();
     const push = this.#push;
     const body = { ...this.options.registration, hwid, ...(push && { push }) };
     const answer = await this.#line.ask('/device/register', token, body);
@@ -187,7 +184,7 @@ export class Device {
       await this.#keeper.change((state) => ({ ...state, token: renewed }));
       this.#isRegistered = push === this.#push;
     } else if (msg === TOKEN_ERROR && token !== null) {
-      await this.#dropToken(token);
+      await this.#forget(token);
     } else if (PASSING.has(msg)) {
       this.options.onState?.('closed', answer === null ? 'no answer' : msg);
     } else {
@@ -197,7 +194,12 @@ export class Device {
 
   /** Forgets a token that died. Registers again once: two devices with one HWID would go on. */
   async #dropToken(token: string): Promise<void> {
-    // A registration has renewed it meanwhile: the stream of the old one ended with it.
+    // A registration ends the stream of the token that it renews, before or after its own answer.
+    await this.#registration;
+    await this.#forget(token);
+  }
+
+  async #forget(token: string): Promise<void> {
     if ((await this.#keeper.now()).token !== token) return;
     await this.#keeper.change((state) => ({ ...state, token: null }));
     this.#isRegistered = false;

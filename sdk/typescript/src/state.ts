@@ -85,3 +85,21 @@ function drawHwid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
+
+/** Returns the headers by which a subscription's fetch names a device. */
+export function headersOf(
+  hwid: string,
+  registration: Readonly<Record<string, unknown>>,
+): Record<string, string> {
+  const all = {
+    ...{ 'x-hwid': hwid, 'x-device-os': registration['os'] },
+    'x-ver-os': registration['os_version'],
+    'x-device-model': registration['device_name'],
+    'x-app-version': registration['app_version'],
+  };
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, value]) =>
+      typeof value === 'string' && value !== '' ? [[name, value]] : [],
+    ),
+  );
+}
