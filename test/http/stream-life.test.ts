@@ -199,8 +199,9 @@ describe('a link', () => {
     // Pauses are a thousandth: 9 ms for the usual stream, 300 ms for `?ping=300`.
     const quick = await startTestApp({ pingIntervalMs: PING_INTERVAL_MS / 1000 });
     try {
+      const registered = await register(quick, toPhone);
       const startMs = performance.now();
-      const asleep = await openRawStream(quick, await register(quick, toPhone), '?ping=300');
+      const asleep = await openRawStream(quick, registered, '?ping=300');
       const handshakeBytes = asleep.received().length;
       expect(asleep.received().toLowerCase()).toContain('x-ping-interval: 300\r\n');
       await until('a packet came', () => asleep.received().length > handshakeBytes);
