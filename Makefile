@@ -2,7 +2,7 @@
 # each target does its own set-up first.
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup run demo console build executables deb release package-test check format test test-long migration generate bench \
+.PHONY: FORCE help setup run demo console build executables deb release package-test check format test test-kits test-long migration generate bench \
 	bench-fairness bench-peers bench-stores bench-nodes bench-tools screenshots failover failover-tools test-tools fuzz mutation clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
@@ -76,6 +76,9 @@ format: ## put the sources into the common format
 
 test: build ## run every test; the last line is the count
 	@$(BUN) test/run.ts
+
+test-kits: ## check the kits for devices in sdk/ (that in C needs gcc; without it, it says so)
+	@$(BUN) test --timeout=60000 ./test/kits
 
 test-long: build ## run every test; kills, races and models for longer (half an hour or more)
 	@TEST_LONG=1 $(BUN) test/run.ts

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { freePort } from '../support/free-port.ts';
 import { type Installed, install } from '../support/installed.ts';
 import { testWith } from '../support/needs.ts';
-import { pgDump, type Row, writeSqlite } from '../support/panel-tables.ts';
+import { mysqlDump, pgDump, type Row, writeSqlite } from '../support/panel-tables.ts';
 import { keyOf, makeUser, tablesOf } from '../support/panel-world.ts';
 import { type PanelKind, type RealPanel, startRealPanel } from '../support/real-panels.ts';
 import { difference, runPages, stepsOf } from '../support/transcript.ts';
@@ -46,6 +46,23 @@ const GUIDES: Guide[] = [
     port: 443,
   },
   {
+    page: 'panel-pasarguard',
+    kind: 'pasarguard',
+    keys: [
+      'djMsMiwxNzYwMDAwMDAw.yFux4QxfJsuzMXddA-QtkoWCxTPsL80lH8csZvd11WI',
+      'djMsMiwxNzYwMDAwOTk5.JN77oM2KTSyXj9Kv6xUVipMq1TNKeMRersHk3YL6rGA',
+    ],
+    panelAt: '127.0.0.1:8000',
+    port: 443,
+  },
+  {
+    page: 'panel-hiddify',
+    kind: 'hiddify',
+    keys: ['3f1c2a5e-8b7d-4c21-9e0f-6a5b4c3d2e1f'],
+    panelAt: 'https://panel.example.com',
+    port: 443,
+  },
+  {
     page: 'panel-remnawave',
     kind: 'remnawave',
     keys: ['Xy7kQ2mN9pLr4tVw'],
@@ -56,7 +73,12 @@ const GUIDES: Guide[] = [
 ];
 
 /** The database of each panel, where the guide has it; Remnawave's comes out of its container. */
-const DATABASES = { '3x-ui': '/etc/x-ui/x-ui.db', marzban: '/var/lib/marzban/db.sqlite3' } as const;
+const DATABASES = {
+  '3x-ui': '/etc/x-ui/x-ui.db',
+  marzban: '/var/lib/marzban/db.sqlite3',
+  pasarguard: '/srv/pasarguard.sql',
+  hiddify: '/srv/hiddify.sql',
+} as const;
 
 /** Writes the panel's database: one user has the key of the guide and two devices. */
 function writeDatabase({ root }: Installed, { kind, keys }: Guide): [string, string][] {
@@ -84,7 +106,8 @@ function writeDatabase({ root }: Installed, { kind, keys }: Guide): [string, str
   }
   const file = join(root, DATABASES[kind]);
   mkdirSync(dirname(file), { recursive: true });
-  writeSqlite(file, tables).close();
+  if (file.endsWith('.sql')) writeFileSync(file, mysqlDump(tables));
+  else writeSqlite(file, tables).close();
   return [[DATABASES[kind], file]];
 }
 
@@ -129,7 +152,7 @@ async function start(guide: Guide) {
     ...place.instead,
     ...writeDatabase(place, guide),
     [`port = ${port}`, `port = ${own}`],
-    [panelAt, `127.0.0.1:${panel.port}`],
+    [panelAt, `${panelAt.startsWith('https') ? 'http://' : ''}127.0.0.1:${panel.port}`],
   ];
   return { ...place, instead, cwd: place.root };
 }

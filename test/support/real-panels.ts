@@ -7,7 +7,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type PanelKind = '3x-ui' | 'marzban' | 'remnawave';
+export type PanelKind = '3x-ui' | 'marzban' | 'pasarguard' | 'hiddify' | 'remnawave';
 
 const LINKS = Buffer.from('vless://user@node.example.com:443#one\n').toString('base64');
 const HEADERS = {
@@ -27,6 +27,15 @@ type Answer = { status: number; type: string; body: string } | null;
 const page = (body: string): Answer => ({ status: 200, type: 'text/html', body });
 const links = { status: 200, type: 'text/plain; charset=utf-8', body: LINKS };
 
+/** Marzban, and PasarGuard 5.2.1 (`app/routers/subscription.py`), which grew from it. */
+const bySub = ({ path, header }: Asked, keys: readonly string[]): Answer => {
+  const [, key = ''] = /^\/sub\/([^/]+)\/?(?:clash|sing-box|sing_box|info)?$/.exec(path) ?? [];
+  if (!keys.includes(key)) {
+    return { status: 404, type: 'application/json', body: '{"detail":"Not Found"}' };
+  }
+  return header('accept').includes('text/html') ? page('<h1>User information</h1>') : links;
+};
+
 const PANELS: Readonly<Record<PanelKind, (asked: Asked, keys: readonly string[]) => Answer>> = {
   '3x-ui': ({ path, header }, keys) => {
     const [, kind = '', key = ''] = /^\/(sub|json|clash)\/([^/]+)$/.exec(path) ?? [];
@@ -34,12 +43,13 @@ const PANELS: Readonly<Record<PanelKind, (asked: Asked, keys: readonly string[])
     if (!keys.includes(key)) return { status: 400, type: 'text/plain', body: 'Error!' };
     return header('accept').includes('text/html') ? page('<h1>Subscription</h1>') : links;
   },
-  marzban: ({ path, header }, keys) => {
-    const [, key = ''] = /^\/sub\/([^/]+)\/?(?:clash|sing-box)?$/.exec(path) ?? [];
-    if (!keys.includes(key)) {
-      return { status: 404, type: 'application/json', body: '{"detail":"Not Found"}' };
-    }
-    return header('accept').includes('text/html') ? page('<h1>User information</h1>') : links;
+  marzban: bySub,
+  pasarguard: bySub,
+  // Hiddify 10.80.9 (`hiddifypanel/panel/user/user.py`).
+  hiddify: ({ path, header }, keys) => {
+    const [, key = ''] = /^\/Wq3mN8\/([^/]+)\/(?:auto|sub64|clash|singbox|)\/?$/.exec(path) ?? [];
+    if (!keys.includes(key)) return { status: 404, type: 'text/html', body: '' };
+    return header('accept').includes('text/html') ? page('<h1>Hiddify</h1>') : links;
   },
   // Without a proxy that speaks HTTPS, or for a key that is unknown, it says nothing at all.
   remnawave: ({ path, header }, keys) => {

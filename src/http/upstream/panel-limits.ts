@@ -29,7 +29,7 @@ interface Deps {
 const HOLDS_MS = 3_600_000;
 /** The pause after a failure of the API, ms. */
 const PAUSE_MS = 60_000;
-/** The longest silence of the API, ms; a subscription waits no longer for it. */
+/** The time for all questions about a key, ms: a subscription waits no longer. */
 const ASK_MAX_MS = 2_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 /** Questions in flight to one panel. */
@@ -39,10 +39,17 @@ const REMEMBERED_MAX = 50_000;
 
 const PANEL: Actor = { kind: 'system', name: 'panel', from: 'local' };
 
+interface Said {
+  atMs: number;
+  limit: number | null;
+  /** True: more devices are on the link than that. One that leaves makes no place. */
+  isOver: boolean;
+}
+
 /** What is known of one panel's API. */
 class Memory {
   /** What was said of each key, the oldest first. */
-  readonly said = new Map<string, { atMs: number; limit: number | null }>();
+  readonly said = new Map<string, Said>();
   /** Answers that are the same for many users. */
   readonly settings = new Map<string, { atMs: number; answer: unknown }>();
   /** Keys that are asked now. */
@@ -66,6 +73,11 @@ export class PanelLimits {
     if (memory.asking.has(key)) return true;
     const lastMs = memory.said.get(key)?.atMs ?? Number.NEGATIVE_INFINITY;
     return nowMs - lastMs >= HOLDS_MS && memory.asking.size < ASKED_AT_ONCE;
+  }
+
+  /** Tells whether a link has more places than its panel says, for the devices that are there. */
+  isOver(panel: Panel, key: string): boolean {
+    return this.#memoryOf(panel).said.get(key)?.isOver === true;
   }
 
   /** Returns the limit for the link of a key; null: the panel says none, or is away. */
@@ -92,6 +104,8 @@ export class PanelLimits {
     const link = await core.store.findInstallByKey(provider.id, subscriptionKeyHash(key));
     if (link === null) return false;
     const installLimit = Math.max(limit, link.deviceCount);
+    const said = this.#memoryOf(panel).said.get(key);
+    if (said !== undefined) said.isOver = installLimit > limit;
     if (installLimit === link.installLimit) return false;
     const nowMs = this.deps.clock.nowMs();
     // A device that came meanwhile: the next question brings it.
@@ -122,7 +136,8 @@ export class PanelLimits {
     const memory = this.#memoryOf(panel);
     const client = new UpstreamClient(upstream.panelUrl || upstream.url);
     const token = this.deps.secretOf(upstream.panelTokenFile) ?? '';
-    const user = (path: string) => askApi(upstream, client, token, path);
+    const signal = AbortSignal.timeout(ASK_MAX_MS);
+    const user = (path: string) => askApi(upstream, client, { token, path, signal });
     const settings = async (path: string) => {
       const known = memory.settings.get(path);
       if (known && clock.steadyMs() - known.atMs < HOLDS_MS) return known.answer;
@@ -132,7 +147,7 @@ export class PanelLimits {
     };
     try {
       const limit = await panelLimitOf(panelApi, key, user, settings);
-      remember(memory.said, key, { atMs: clock.steadyMs(), limit });
+      remember(memory.said, key, { atMs: clock.steadyMs(), limit, isOver: false });
       return limit;
     } catch (fault) {
       if (!(fault instanceof Silent)) throw fault;
@@ -149,8 +164,7 @@ export class PanelLimits {
 async function askApi(
   upstream: Upstream,
   client: UpstreamClient,
-  token: string,
-  path: string,
+  { token, path, signal }: { token: string; path: string; signal: AbortSignal },
 ): Promise<unknown> {
   const headers = {
     ...{ host: client.host, accept: 'application/json', authorization: `Bearer ${token}` },
@@ -158,18 +172,17 @@ async function askApi(
     ...(upstream.panel === 'pasarguard' && !token.includes('.') && { 'x-api-key': token }),
     ...{ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'https' },
   };
-  const { signal } = new AbortController();
   const question = { method: 'GET' as const, path, headers, signal, onEnd: () => {} };
   const bounds = { timeoutMs: ASK_MAX_MS, answerBytesMax: ANSWER_BYTES_MAX };
   const answer = await client.ask({ ...upstream, ...bounds }, question);
-  if (answer instanceof Failure) throw new Silent(answer.code);
+  if (answer instanceof Failure) throw new Silent(signal.aborted ? 'API_SLOW' : answer.code);
   if (answer.status !== 200) answer.cancel();
   if (answer.status === 404) return null;
   if (answer.status !== 200) throw new Silent(`API_${answer.status}`);
   try {
     return await new Response(answer.body()).json();
   } catch {
-    throw new Silent('API_ANSWER');
+    throw new Silent(signal.aborted ? 'API_SLOW' : 'API_ANSWER');
   }
 }
 
@@ -178,7 +191,8 @@ export async function lookAtApi(upstream: Upstream, token: string): Promise<stri
   const { panel, panelUrl, url } = upstream;
   if (panel === '') return null;
   const client = new UpstreamClient(panelUrl || url);
-  const ask = (path: string) => askApi(upstream, client, token, path);
+  const signal = AbortSignal.timeout(ASK_MAX_MS);
+  const ask = (path: string) => askApi(upstream, client, { token, path, signal });
   const key = panel === 'pasarguard' ? 'pasarguard/999999999' : crypto.randomUUID();
   try {
     await panelLimitOf(panel, key, ask, ask);

@@ -195,8 +195,8 @@ async function judgeVisit(
   if (key !== null) {
     const call = { ...at, installCode: null, subscriptionKey: key };
     const first = await judge(call);
-    const isDue = first !== null && panelLimits.isDue(panel, key);
-    const isChanged = isDue && (await follow(panelLimits, panel, key, first));
+    const isDue = panelLimits.isDue(panel, key) || panelLimits.isOver(panel, key);
+    const isChanged = first !== null && isDue && (await follow(panelLimits, panel, key, first));
     const judged = isChanged ? await judge(call) : first;
     if (judged !== null) return judged;
     // Limited: a client that invents keys which the panel accepts could use up the links.

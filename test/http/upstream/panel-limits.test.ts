@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { keyOfPanelUser } from '../../../src/core/panel-token.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
-import type { TestApp } from '../../support/app.ts';
+import { call, type TestApp } from '../../support/app.ts';
 import { auditEntries } from '../../support/audit.ts';
 import { answer, SUBSCRIPTION } from '../../support/panel.ts';
 import { type Fronted, KEY, startFronted } from '../../support/upstream.ts';
@@ -97,6 +97,13 @@ test('a limit below the devices: those stay, newcomers are refused', async () =>
   fronted.app.clock.advance(HOUR_MS);
   expect(await enter(fronted, 'c', 'a', 'b')).toEqual([404, 200, 200]);
   expect(await limitOf(fronted)).toBe(2);
+  // One that leaves makes no place, also before the panel is asked again.
+  const { json } = await call(fronted.app, '/api/list-install', fronted.own, {});
+  const [{ id }] = json.data;
+  await call(fronted.app, '/api/delete-hwid', fronted.own, { install_id: id, hwid: 'b' });
+  expect(await enter(fronted, 'c', 'd', 'a')).toEqual([404, 404, 200]);
+  expect(await limitOf(fronted)).toBe(1);
+  expect(api.asked).toHaveLength(2);
 });
 
 test('a device with a slot does not wait for the panel', async () => {
@@ -134,13 +141,24 @@ test('a key that the panel does not know costs its API no question', async () =>
 });
 
 const page = () => new Response('<html>', { headers: { 'content-type': 'text/html' } });
-const ODD: readonly (readonly [string, () => Response])[] = [
+function lettersForever(): ReadableStream {
+  return new ReadableStream({
+    async pull(controller) {
+      await Bun.sleep(50);
+      controller.enqueue(new TextEncoder().encode('{'));
+    },
+  });
+}
+
+const ODD: readonly (readonly [string, () => Response | Promise<Response>])[] = [
   ['refuses the token', () => Response.json({}, { status: 401 })],
   ['has a fault', () => new Response('', { status: 500 })],
   ['leads elsewhere', () => Response.redirect('http://127.0.0.1:1/', 302)],
   ['answers with a page', page],
   ['answers with 2 MB', () => Response.json({ response: 'x'.repeat(2_000_000) })],
   ['answers with half a text', () => new Response('{"response":{"hwidDeviceLimit":9')],
+  ['says nothing', () => new Promise<Response>(() => {})],
+  ['answers by the letter', () => new Response(lettersForever())],
 ];
 
 test.each(ODD)('an API that %s: the last limit holds, asked once a minute', async (_, odd) => {

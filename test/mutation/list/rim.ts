@@ -274,6 +274,11 @@ export const rim: readonly MutatedFile[] = [
       ['if (nowMs < memory.pauseUntilMs) return false;', ''],
       ['Math.max(limit, link.deviceCount)', 'limit'],
       ['if (begun !== undefined) return begun;', ''],
+      ['said.isOver = installLimit > limit', 'said.isOver = false'],
+      [
+        'const signal = AbortSignal.timeout(ASK_MAX_MS);\n    const user',
+        'const signal = new AbortController().signal;\n    const user',
+      ],
     ],
   },
   {
