@@ -30,13 +30,16 @@ interface Seen {
 
 type Watched = Pick<Provider, 'id' | 'code'>;
 
-/** Finds changes; one look at a time. */
+/** Finds changes; looks and meetings take turns. */
 export class Changes {
   #mark: string | null = null;
   #slots: ReadonlySet<number> | null = null;
   #slotId = 0;
   #blockNumber = 0;
   #seen = new Map<number, Seen>();
+  /** Providers whose pages were opened since the last look. */
+  readonly #met = new Map<number, Seen>();
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly store: Pick<Store, 'readCommitMark' | 'readNewestOfAll' | 'readNewestOf'>,
@@ -46,7 +49,27 @@ export class Changes {
    * Returns what changed since the last look, by provider; at the first look nothing did. Null:
    * there was no commit since the last look.
    */
-  async look(providers: readonly Watched[], nowMs: number): Promise<Map<number, Change> | null> {
+  look(providers: readonly Watched[], nowMs: number): Promise<Map<number, Change> | null> {
+    return this.#inTurn(() => this.#look(providers, nowMs));
+  }
+
+  /** Remembers what is there of a provider: the next look finds what changed from now on. */
+  meet({ id }: Watched, nowMs: number): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#slots === null) await this.#links([]);
+      if (this.#seen.has(id) || this.#met.has(id)) return;
+      const found = await this.store.readNewestOf(id, Math.floor(nowMs / DAY_MS));
+      this.#met.set(id, seenIn(found));
+    });
+  }
+
+  #inTurn<T>(make: () => Promise<T>): Promise<T> {
+    const made = this.#turn.then(make);
+    this.#turn = made.catch(() => {});
+    return made;
+  }
+
+  async #look(providers: readonly Watched[], nowMs: number): Promise<Map<number, Change> | null> {
     const mark = await this.store.readCommitMark();
     if (mark === this.#mark && providers.every(({ id }) => this.#seen.has(id))) return null;
     const links = await this.#links(providers);
@@ -54,7 +77,8 @@ export class Changes {
     const seen = new Map<number, Seen>();
     for (const { id } of providers) {
       const found = await this.store.readNewestOf(id, Math.floor(nowMs / DAY_MS));
-      const known = this.#seen.get(id);
+      const known = this.#seen.get(id) ?? this.#met.get(id);
+      this.#met.delete(id);
       seen.set(id, seenIn(found));
       if (known === undefined) continue;
       const change = changeOf(known, found, links.get(id) ?? []);

@@ -108,6 +108,13 @@ export class LiveStreams {
     // Bun closes answers without bytes; beats keep this one.
     grantPatience(request, 0);
     this.#begin();
+    try {
+      // Not at the next look: what happens until then would be missed.
+      await this.#changes.meet(provider, clock.nowMs());
+    } catch (fault) {
+      stream.end();
+      throw fault;
+    }
     return new Response(stream.body(), { headers: HEADERS });
   }
 

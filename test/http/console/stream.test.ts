@@ -74,6 +74,19 @@ test('a page learns of a link that another makes, by its id, and of nothing else
   expect(page.events).toEqual([{ links: [id] }]);
 });
 
+test('what happens between the opening and the next look is told', async () => {
+  const other = await seedProvider(app);
+  const first = await opened();
+  await first.after(app, 'it looked once', () => first.text !== '');
+  const others = new ConsoleBrowser(app.url);
+  await others.get('session.key', { code: other.code, key: other.authKey });
+  const second = await opened(other.code, { cookie: others.cookie });
+  const { id } = await others.get('links.add', { at: other.code, limit: 1, note: '' });
+  await app.core.store.readAuditBack(Number.MAX_SAFE_INTEGER, 1);
+  await second.after(app, 'the link is told', () => second.events.length > 0);
+  expect(second.events).toEqual([{ links: [id] }]);
+});
+
 test('nothing is read while nothing is committed; beats keep the connection', async () => {
   const page = await opened();
   await page.after(app, 'it began', () => page.text !== '');
