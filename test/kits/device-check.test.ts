@@ -112,8 +112,8 @@ const FAULTS: readonly (readonly [string, RegExp, string, string, string])[] = [
     'order',
     /handled 11, 12/,
     DEVICE,
-    'of messages) await',
-    'of messages.toSorted((a, b) => a.id - b.id)) await',
+    'messages.map((one)',
+    'messages.toSorted((a, b) => a.id - b.id).map((one)',
   ],
   [
     'many',

@@ -264,7 +264,7 @@ export class Device {
   }
 
   async #take(messages: readonly Message[]): Promise<void> {
-    for (const message of messages) await this.#keeper.step(() => this.#handle(message));
+    await Promise.all(messages.map((one) => this.#keeper.step(() => this.#handle(one))));
   }
 
   /** Handles a message that is new. A duplicate is acknowledged again: the first may be lost. */

@@ -148,14 +148,16 @@ export class Line {
         if (answer.rc === 1) on.confirmed(sent.acks);
         else on.malformed(sent.acks);
       };
-      socket.onerror = () => {};
-      socket.onclose = ({ code, reason }) => {
+      const end = ({ code, reason }: { code: number; reason: string }) => {
         clearTimeout(silence);
         for (const { timer } of this.#unanswered.splice(0)) clearTimeout(timer);
         const wasOpen = Number.isFinite(openedAtMs);
         const wasSteady = performance.now() - openedAtMs >= this.times.steadyMs;
         resolve({ code, reason, wasOpen, wasSteady });
       };
+      socket.onclose = end;
+      // Node 20 says nothing else of a handshake that failed.
+      socket.onerror = () => end({ code: 1006, reason: '' });
     });
   }
 

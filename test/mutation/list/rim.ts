@@ -328,7 +328,7 @@ export const rim: readonly MutatedFile[] = [
       [`if (code === CLOSE_REPLACED) this.#end('replaced');`, ''],
       [`this.#end('refused', 'another device registers this HWID');`, ''],
       ['if (before !== null) return await', 'if (false) return await'],
-      ['await this.#keeper.step(() => this.#handle(message))', 'void this.#handle(message)'],
+      ['this.#keeper.step(() => this.#handle(one))', 'this.#handle(one)'],
       ['if (answer?.msg === TOKEN_ERROR) await', 'if (false) await'],
     ],
   },
