@@ -197,11 +197,14 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     await beside.getByText(words.records.waiting.ended).waitFor();
     await page.keyboard.press('Escape');
   },
-  'a device is found, and forgotten': async ({ beside, hand, own, page, words }) => {
+  'a device is found, handed over, and forgotten': async ({ beside, hand, own, page, words }) => {
     await hand.follow(words.records.devices);
     await page.getByLabel(words.records.searchDevice).fill(`${own.code}-1`);
     const row = page.locator('tbody tr').filter({ hasText: `${own.code}-1` });
     await hand.click(row.getByRole('button'));
+    const saved = page.waitForEvent('download');
+    await hand.press(words.records.handOver, beside);
+    expect(await Bun.file(await (await saved).path()).text()).toContain(`${own.code}-1`);
     await hand.press(words.records.forget, beside);
     await hand.press(words.records.forget, beside.locator('dialog'));
     await beside.waitFor({ state: 'detached' });
