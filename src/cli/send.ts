@@ -98,7 +98,7 @@ async function command(context: CliContext, options: CommandOptions, content: Bo
   await run(context, options, 'command', async (core, provider, nowMs) => {
     const order = read(provider, nowMs);
     const added = sent(await sendCommand(core, provider, order, nowMs), provider);
-    const notes = [order.leftOut, noteOn(order.payload)];
+    const notes = [order.note, noteOn(order.payload)];
     return { ...added, dueAtMs: order.dueAtMs, notes };
   });
 }

@@ -172,6 +172,16 @@ test.each(COMMANDS)('command %s %j, file %j', async (action, words, text, fields
   expect(sent).toMatchObject({ targetHwid: 'phone', notificationType: 20 });
 });
 
+test('command set-settings says which value of a newer key does not fit, and sends it', async () => {
+  const settings = file('odd', '{"mux-quic":"maybe"}');
+  const given = ['command', 'set-settings', '--hwid', 'phone', '--file', settings];
+  const { code, stderr } = await line.run(...given);
+  expect(code).toBe(0);
+  expect(stderr).toContain('settings key mux-quic should be one of reject, allow, skip');
+  const [sent] = await sends();
+  expect(JSON.parse(sent?.payload ?? '').settings).toEqual({ 'mux-quic': 'maybe' });
+});
+
 const NEEDS_ONE = 'give --all, --os or --hwid, one of them';
 const REFUSED: [string, string[], string][] = [
   ['no target', ['notify', '--body', 'x'], NEEDS_ONE],

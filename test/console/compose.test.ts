@@ -2,6 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';
+import { texts as fa } from '../../src/console/texts/fa.ts';
 import { testChromium } from '../support/chromium.ts';
 import { type ConsoleSite, faultsOf, startConsoleSite, type Tab } from '../support/console-page.ts';
 import { openSend } from '../support/console-send.ts';
@@ -62,6 +63,9 @@ testChromium('a command has its fields, and a copy has those of the first', asyn
   await page.getByRole('button', { name: words.actions['set-settings'] }).click();
   await page.getByLabel('ping-type').selectOption('tcp');
   await page.getByLabel('app-auto-start').selectOption('true');
+  expect(await page.getByLabel('mux-quic').isVisible()).toBe(false);
+  await page.getByText(words.newer).click();
+  await page.getByLabel('mux-quic').selectOption('skip');
   await page.getByLabel(words.custom).fill('my-key=1\n');
   await page.getByRole('button', { name: en.compose.check }).click();
   await page.getByText(en.compose.reaches('2', 2)).waitFor();
@@ -70,12 +74,14 @@ testChromium('a command has its fields, and a copy has those of the first', asyn
   const [first] = await sent();
   expect(first?.payload).toMatchObject({
     ...{ action_type: 'set-settings' },
-    settings: { 'ping-type': 'tcp', 'app-auto-start': 'true', 'my-key': 1 },
+    settings: { 'ping-type': 'tcp', 'app-auto-start': 'true', 'mux-quic': 'skip', 'my-key': 1 },
   });
   const id = new URL(page.url()).searchParams.get('message') ?? '';
   await page.goto(`${site.url}/console/commands?copy=${id}`);
   await page.getByLabel('ping-type').waitFor();
   expect(await page.getByLabel('ping-type').inputValue()).toBe('tcp');
+  expect(await page.getByLabel('mux-quic').inputValue()).toBe('skip');
+  expect(await page.getByLabel('mux-quic').isVisible()).toBe(true);
 });
 
 testChromium.each([
@@ -90,6 +96,7 @@ testChromium.each([
   expect(await faultsOf(page)).toEqual([]);
   await page.goto(`${site.url}/console/commands`);
   await page.locator('.chips button').nth(1).click();
-  await page.locator('.settings').waitFor();
+  await page.getByText(new RegExp(`${en.command.newer}|${fa.command.newer}`)).click();
+  await page.getByLabel('mux-quic').waitFor();
   expect(await faultsOf(page)).toEqual([]);
 });

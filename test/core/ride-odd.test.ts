@@ -1,7 +1,7 @@
 /** Odd values in messages: no header is split, none is over its bound. */
 
 import { expect, test } from 'bun:test';
-import { SETTING_KEYS } from '../../src/core/message/settings.ts';
+import { SETTING_KEYS } from '../../src/core/message/setting-table.ts';
 import { APPS } from '../../src/core/ride/app.ts';
 import { HEADERS_BYTES_MAX, type Riding, rideHeaders } from '../../src/core/ride/headers.ts';
 import { partsOf, type RidingPayload } from '../../src/core/ride/parts.ts';

@@ -12,7 +12,7 @@ import { anyText, spoiltBytes, spoiltText } from './grammar.ts';
 import { invariantProblems } from './invariants.ts';
 
 /** Commands that run until they are told to end, or for as long as another server makes them. */
-const LASTING = /^(?:serve|device simulate|import)$/;
+const LASTING = /^(?:serve|device simulate|import|conformance)$/;
 /** How long those may run before they are told, ms. */
 const RUN_MS = 1_500;
 /** How long anything may take on a busy machine, and an end after its signal, ms. */

@@ -165,31 +165,54 @@ function Content({ action, from, table }: ContentProps) {
           <small>{words.dataHint}</small>
         </label>
       );
-    case 'set-settings': {
-      const known = new Set(table.map(({ key }) => key));
-      const own = Object.entries(set).filter(([key]) => !known.has(key));
-      return (
-        <>
-          <div class="settings">
-            {table.map((one) => (
-              <SettingField key={one.key} of={one} from={set[one.key]} />
-            ))}
-          </div>
-          <label class="field">
-            <span>{words.custom}</span>
-            <textarea
-              name="custom"
-              rows={3}
-              dir="ltr"
-              onInput={checkCustom}
-              defaultValue={own.map(([key, value]) => `${key}=${valueText(value)}`).join('\n')}
-            />
-            <small>{words.customHint}</small>
-          </label>
-        </>
-      );
-    }
+    case 'set-settings':
+      return <SettingFields set={set} table={table} />;
   }
+}
+
+function SettingFields({
+  set,
+  table,
+}: {
+  set: Record<string, unknown>;
+  table: readonly Setting[];
+}) {
+  const words = texts.command;
+  // A field holds no object: such a setting is written as those of one's own are.
+  const isField = ({ key, kind }: Setting) => kind !== 'json' && typeof set[key] !== 'object';
+  const fields = table.filter(isField);
+  const known = new Set(fields.map(({ key }) => key));
+  const own = Object.entries(set).filter(([key]) => !known.has(key));
+  const fieldsOf = (isNewer: boolean) => (
+    <div class="settings">
+      {fields
+        .filter((one) => one.isNewer === isNewer)
+        .map((one) => (
+          <SettingField key={one.key} of={one} from={set[one.key]} />
+        ))}
+    </div>
+  );
+  return (
+    <>
+      {fieldsOf(false)}
+      <details open={fields.some(({ key, isNewer }) => isNewer && set[key] !== undefined)}>
+        <summary>{words.newer}</summary>
+        <p class="hint">{words.newerHint}</p>
+        {fieldsOf(true)}
+      </details>
+      <label class="field">
+        <span>{words.custom}</span>
+        <textarea
+          name="custom"
+          rows={3}
+          dir="ltr"
+          onInput={checkCustom}
+          defaultValue={own.map(([key, value]) => `${key}=${valueText(value)}`).join('\n')}
+        />
+        <small>{words.customHint}</small>
+      </label>
+    </>
+  );
 }
 
 interface CommandProps {

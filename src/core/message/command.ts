@@ -24,9 +24,9 @@ export type CommandPayload =
   | { action_type: 'sub-change'; change_type: 'domain' | 'url'; change_value: string };
 
 type Body = Readonly<Record<string, unknown>>;
-/** `leftOut`: a sentence about settings that were left out. */
+/** `note`: a sentence about settings that were left out or do not fit. */
 type Composed =
-  | { payload: CommandPayload; leftOut?: string }
+  | { payload: CommandPayload; note?: string }
   | Refused<'import_data_empty' | 'settings_empty' | 'malformed'>;
 
 /** Reads `action_type`. */

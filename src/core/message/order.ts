@@ -41,15 +41,15 @@ export function readNotification(
 }
 
 /**
- * Reads the body of `POST /remote/command`: action, targets, schedule, content. `leftOut`: a
- * sentence about settings that were left out.
+ * Reads the body of `POST /remote/command`: action, targets, schedule, content. `note`: a
+ * sentence about settings that were left out or do not fit.
  */
 export function readCommand(
   body: Body,
   nowMs: number,
   hwidCountMax?: number,
 ):
-  | (Order<CommandPayload> & { leftOut?: string })
+  | (Order<CommandPayload> & { note?: string })
   | Refused<
       | 'malformed'
       | 'target_hwid_required'

@@ -1,4 +1,4 @@
-/** The settings of the command `set-settings`: specification, "Known settings keys". */
+/** The settings of the command `set-settings`; `setting-table.ts` has the known keys. */
 
 import {
   isRecord,
@@ -9,56 +9,8 @@ import {
   readJsonObject,
 } from '../json-input.ts';
 import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
-
-/**
- * The values of a key; `""` resets every key.
- *
- * | Kind | Values |
- * |---|---|
- * | `boolean` | true or false, also as a number or a word |
- * | `choice` | one of a few strings |
- * | `range` | a whole number, or two as `a-b` |
- * | `text` | any string |
- * | `header` | a string that apps put into an HTTP header |
- */
-export type SettingKey =
-  | { readonly key: string; readonly kind: 'boolean' | 'range' | 'text' | 'header' }
-  | { readonly key: string; readonly kind: 'choice'; readonly values: readonly string[] };
-
-const boolean = (key: string): SettingKey => ({ key, kind: 'boolean' });
-const range = (key: string): SettingKey => ({ key, kind: 'range' });
-const text = (key: string): SettingKey => ({ key, kind: 'text' });
-const header = (key: string): SettingKey => ({ key, kind: 'header' });
-const choice = (key: string, ...values: string[]): SettingKey => ({ key, kind: 'choice', values });
-
-/** The documented keys in the order of the specification; docs/api.md is made of them. */
-export const SETTING_KEYS: readonly SettingKey[] = [
-  boolean('fragmentation-enable'),
-  choice('fragmentation-packets', 'tlshello', '1-2', '1-3', '1-5'),
-  range('fragmentation-length'),
-  range('fragmentation-interval'),
-  boolean('local-dns-enable'),
-  boolean('subscription-auto-update-enable'),
-  boolean('subscription-auto-update-open-enable'),
-  boolean('subscription-always-hwid-enable'),
-  boolean('subscription-autoconnect'),
-  boolean('subscription-ping-onopen-enabled'),
-  choice('subscription-autoconnect-type', 'lastused', 'lowestdelay', 'random'),
-  boolean('notification-subs-expire'),
-  text('check-url-via-proxy'),
-  choice('ping-type', 'proxy', 'proxy-head', 'tcp', 'icmp'),
-  choice('fragmentation-type', 'xray', 'advanced'),
-  text('fragmentation-advanced-param'),
-  header('change-user-agent'),
-  boolean('app-auto-start'),
-  boolean('server-address-resolve-enable'),
-  text('server-address-resolve-dns-ip'),
-  text('server-address-resolve-dns-domain'),
-  choice('per-app-proxy-mode', 'off', 'on', 'bypass'),
-  text('per-app-proxy-list'),
-];
-
-const KNOWN: ReadonlyMap<string, SettingKey> = new Map(SETTING_KEYS.map((row) => [row.key, row]));
+import { SETTINGS_BY_KEY, type SettingKey } from './setting-table.ts';
+import { isWebUrl } from './url.ts';
 
 /** Keys outside of the table, for a provider's own app. */
 export const CUSTOM_SETTING_KEY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -75,9 +27,12 @@ const RANGE = /^ *([0-9]{1,15}) *(?:- *([0-9]{1,15}) *)?$/;
 /** Characters that HTTP headers cannot have. */
 const NOT_IN_HEADER = /[\r\n\0]/;
 
-/** The rule of each kind, after "must be", and its check. */
+/** The rule of each kind without values or bounds, after "must be", and its check. */
 const KINDS: Readonly<
-  Record<Exclude<SettingKey['kind'], 'choice'>, { rule: string; fits(value: unknown): boolean }>
+  Record<
+    Exclude<SettingKey['kind'], 'choice' | 'whole'>,
+    { rule: string; fits(value: unknown): boolean }
+  >
 > = {
   boolean: { rule: 'true or false, 1 or 0, on or off, yes or no', fits: isBoolean },
   range: { rule: 'a whole number or a range a-b', fits: isRange },
@@ -86,28 +41,46 @@ const KINDS: Readonly<
     rule: 'a string without line breaks and NUL',
     fits: (value) => isText(value) && !NOT_IN_HEADER.test(value),
   },
+  url: {
+    rule: 'an absolute http or https URL',
+    fits: (value) => typeof value === 'string' && isWebUrl(value),
+  },
+  json: {
+    rule: 'an object or a string',
+    fits: (value) => isText(value) || (isRecord(value) && canBeWritten(value)),
+  },
 };
 
 /** Returns the rule of a key, after "NAME must be", for details and documents. */
 export function settingRule(setting: SettingKey): string {
-  return setting.kind === 'choice'
-    ? `one of ${setting.values.join(', ')}`
-    : KINDS[setting.kind].rule;
+  switch (setting.kind) {
+    case 'choice':
+      return `one of ${setting.values.join(', ')}`;
+    case 'whole':
+      return `a whole number from ${setting.min} to ${setting.max}`;
+    case 'text':
+      return setting.lengthMax === undefined
+        ? KINDS.text.rule
+        : `a string of up to ${setting.lengthMax} characters`;
+    default:
+      return KINDS[setting.kind].rule;
+  }
 }
 
 export type Settings = Record<string, unknown>;
 
 /**
- * Reads `settings`: an object, or a string with one as JSON. Returns values unchanged. A documented
- * key takes its documented values and `""`, other keys take any JSON value.
+ * Reads `settings`: an object, or a string with one as JSON. Returns values unchanged. A known key
+ * takes its values and `""`, other keys take any JSON value.
  *
  * Refuses `settings_empty` for no object, malformed JSON or no keys, and `malformed` for a wrong
- * value of a documented key. Leaves out other keys that devices cannot read, with a sentence in
- * `leftOut`; refuses `malformed` if no key remains.
+ * value of a key of the contract. Passes on a wrong value of a newer key, and leaves out keys and
+ * values that devices cannot read, both with a sentence in `note`; refuses `malformed` if no key
+ * remains.
  */
 export function readSettings(
   settings: unknown,
-): { settings: Settings; leftOut?: string } | Refused<'settings_empty'> | Misfit {
+): { settings: Settings; note?: string } | Refused<'settings_empty'> | Misfit {
   const given = typeof settings === 'string' ? parseJson(settings) : settings;
   if (!isRecord(given)) return new Refused('settings_empty');
   const entries = Object.entries(given);
@@ -117,20 +90,36 @@ export function readSettings(
   }
 
   const checked: [string, unknown][] = [];
-  let oddity: string | null = null;
+  const leftOut: string[] = [];
+  const odd: string[] = [];
   for (const [key, value] of entries) {
-    const known = KNOWN.get(key);
-    const rule = known ? brokenRule(known, value) : brokenCustomRule(key, value);
-    const sentence = rule && `settings key ${nameForDetail(key)} must ${rule}`;
-    if (known && sentence !== null) return malformed(sentence);
-    if (sentence === null) checked.push([key, value]);
-    else oddity ??= sentence;
+    const known = SETTINGS_BY_KEY.get(key);
+    const rule = known ? brokenRule(known, value) : null;
+    if (known && rule !== null && !known.isNewer) {
+      return malformed(`settings key ${nameForDetail(key)} must ${rule}`);
+    }
+    const unreadable = brokenCustomRule(key, value);
+    if (unreadable !== null) {
+      leftOut.push(`settings key ${nameForDetail(key)} must ${unreadable}`);
+      continue;
+    }
+    if (rule !== null) odd.push(`settings key ${nameForDetail(key)} should ${rule}`);
+    checked.push([key, value]);
   }
-  if (oddity === null) return { settings: given };
-  if (checked.length === 0) return malformed(oddity);
-  const others = entries.length - checked.length - 1;
-  const leftOut = `${oddity}; it was left out${others > 0 ? `, and so were ${others} more` : ''}`;
-  return { settings: Object.fromEntries(checked), leftOut };
+  const [first] = leftOut;
+  if (first !== undefined && checked.length === 0) return malformed(first);
+  const note = [
+    ...counted(leftOut, 'it was left out', 'and so were'),
+    ...counted(odd, 'it was passed on as it is', 'as were'),
+  ].join('; ');
+  const passedOn = first === undefined ? given : Object.fromEntries(checked);
+  return { settings: passedOn, ...(note !== '' && { note }) };
+}
+
+/** Returns a sentence with the first problem, what was done, and the number of the others. */
+function counted([first, ...others]: readonly string[], done: string, more: string): string[] {
+  if (first === undefined) return [];
+  return [`${first}; ${done}${others.length > 0 ? `, ${more} ${others.length} more` : ''}`];
 }
 
 function brokenRule(known: SettingKey, value: unknown): string | null {
@@ -157,9 +146,24 @@ function canBeWritten(value: unknown): boolean {
 }
 
 function fits(setting: SettingKey, value: unknown): boolean {
-  return setting.kind === 'choice'
-    ? setting.values.some((allowed) => allowed === value)
-    : KINDS[setting.kind].fits(value);
+  switch (setting.kind) {
+    case 'choice':
+      return setting.values.some((allowed) => allowed === value);
+    case 'whole':
+      return isWhole(value, setting.min, setting.max);
+    case 'text':
+      return isText(value) && [...value].length <= (setting.lengthMax ?? value.length);
+    default:
+      return KINDS[setting.kind].fits(value);
+  }
+}
+
+function isWhole(value: unknown, min: number, max: number): boolean {
+  if (typeof value !== 'number' && !(typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value))) {
+    return false;
+  }
+  const number = Number(value);
+  return Number.isInteger(number) && number >= min && number <= max;
 }
 
 function isBoolean(value: unknown): boolean {

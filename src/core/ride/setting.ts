@@ -1,5 +1,6 @@
 /** The settings of `set-settings` that apps read from headers, by the names of their makers. */
 
+import { SETTINGS_BY_KEY } from '../message/setting-table.ts';
 import {
   APP_LIST,
   choice,
@@ -25,6 +26,29 @@ export interface AppSetting {
 const same = (key: string, form: Form): AppSetting => ({ key, headers: [{ header: key, form }] });
 const switches = (...keys: string[]): AppSetting[] => keys.map((key) => same(key, SWITCH));
 
+/** Returns the form of a header for the values of a setting that apps read as commands have it. */
+function formOf(key: string): Form {
+  const setting = SETTINGS_BY_KEY.get(key);
+  switch (setting?.kind) {
+    case 'boolean':
+      return SWITCH;
+    case 'choice':
+      return choice(...setting.values);
+    case 'range':
+      return RANGE_OR_NUMBER;
+    case 'whole':
+      return whole(setting.min, setting.max);
+    case 'url':
+      return WEB_URL;
+    case 'header':
+      return printable(256);
+    default:
+      throw new Error(`${key} has no form for a header`);
+  }
+}
+
+const known = (...keys: string[]): AppSetting[] => keys.map((key) => same(key, formOf(key)));
+
 /**
  * The settings that Happ reads with a Provider ID (app-management.md, "Расширенные параметры" and
  * "Управление настройками приложения"). `local-dns-enable`, `fragmentation-type` and
@@ -32,39 +56,26 @@ const switches = (...keys: string[]): AppSetting[] => keys.map((key) => same(key
  * headers. `color-profile` is longer than the headers of one answer may be.
  */
 export const HAPP_SETTINGS: readonly AppSetting[] = [
-  ...switches('fragmentation-enable'),
-  same('fragmentation-packets', choice('tlshello', '1-2', '1-3', '1-5')),
-  same('fragmentation-length', RANGE_OR_NUMBER),
-  same('fragmentation-interval', RANGE_OR_NUMBER),
-  same('fragmentation-maxsplit', RANGE_OR_NUMBER),
-  ...switches(
+  ...known(
+    ...['fragmentation-enable', 'fragmentation-packets', 'fragmentation-length'],
+    ...['fragmentation-interval', 'fragmentation-maxsplit'],
     ...['subscription-auto-update-enable', 'subscription-auto-update-open-enable'],
     ...['subscription-always-hwid-enable', 'subscription-autoconnect'],
-    'subscription-ping-onopen-enabled',
+    ...['subscription-ping-onopen-enabled', 'subscription-autoconnect-type'],
+    ...['notification-subs-expire', 'sub-expire', 'sub-expire-button-link'],
   ),
-  same('subscription-autoconnect-type', choice('lastused', 'lowestdelay', 'random')),
-  ...switches('notification-subs-expire', 'sub-expire'),
-  same('sub-expire-button-link', WEB_URL),
   same('check-url-via-proxy', WEB_URL),
-  same('ping-type', choice('proxy', 'proxy-head', 'tcp', 'icmp')),
-  same('ping-result', choice('time', 'icon')),
-  same('change-user-agent', printable(256)),
-  ...switches('app-auto-start', 'hide-settings', 'sniffing-enable', 'subscriptions-collapse'),
+  ...known('ping-type', 'ping-result', 'change-user-agent'),
+  ...known('app-auto-start', 'hide-settings', 'sniffing-enable', 'subscriptions-collapse'),
   same('subscriptions-expand-now', ON_ALONE),
-  ...switches('server-address-resolve-enable'),
+  ...known('server-address-resolve-enable'),
   same('server-address-resolve-dns-ip', IP),
   same('server-address-resolve-dns-domain', WEB_URL),
-  same('per-app-proxy-mode', choice('off', 'on', 'bypass')),
+  ...known('per-app-proxy-mode'),
   same('per-app-proxy-list', APP_LIST),
-  ...switches('mux-enable'),
-  same('mux-tcp-connections', whole(-1, 1024)),
-  same('mux-xudp-connections', whole(-1, 1024)),
-  same('mux-quic', choice('reject', 'allow', 'skip')),
-  ...switches('noises-enable'),
-  same('noises-delay', RANGE_OR_NUMBER),
-  ...switches('proxy-enable', 'tun-enable'),
-  same('tun-mode', choice('system', 'gvisor')),
-  same('tun-type', choice('singbox', 'tun2proxy', 'default')),
+  ...known('mux-enable', 'mux-tcp-connections', 'mux-xudp-connections', 'mux-quic'),
+  ...known('noises-enable', 'noises-delay'),
+  ...known('proxy-enable', 'tun-enable', 'tun-mode', 'tun-type'),
   same('exclude-routes', NETWORKS),
 ];
 

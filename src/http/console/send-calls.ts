@@ -7,7 +7,8 @@ import { findMade, readKeyedCall } from '../../core/idempotency.ts';
 import { noteOn } from '../../core/message/command.ts';
 import { encodePayload, type NotificationPayload } from '../../core/message/notification.ts';
 import { readCommand, readNotification } from '../../core/message/order.ts';
-import { SETTING_KEYS, settingRule } from '../../core/message/settings.ts';
+import { SETTING_KEYS } from '../../core/message/setting-table.ts';
+import { settingRule } from '../../core/message/settings.ts';
 import { TRANSITIONS } from '../../core/message/status.ts';
 import { bodyTree } from '../../core/message/tree.ts';
 import { isRefused, Refused } from '../../core/outcome.ts';
@@ -90,7 +91,7 @@ async function command(
   if (isRefused(order)) return order;
   const sent = await sendCommand(core, provider, { ...order, keyed }, nowMs);
   if (isRefused(sent)) return sent;
-  const notes = [order.leftOut, noteOn(order.payload)].filter((one) => one != null);
+  const notes = [order.note, noteOn(order.payload)].filter((one) => one != null);
   return { id: sent.id, count: sent.count, dueAtMs: order.dueAtMs, notes };
 }
 
@@ -152,6 +153,7 @@ export const sendCalls = {
   'send.settings': staffCall(atProvider({}), () =>
     SETTING_KEYS.map((setting) => ({
       ...{ key: setting.key, kind: setting.kind, rule: settingRule(setting) },
+      isNewer: setting.isNewer ?? false,
       values: setting.kind === 'choice' ? setting.values : [],
     })),
   ),

@@ -202,7 +202,7 @@ const commandEndpoint = providerEndpoint({
       const note = noteOn(order.payload);
       const { headers, ...rest } = accepted(sent);
       const all = { ...headers, ...(note !== null && { 'x-note': note }) };
-      return { detail: order.leftOut, ...rest, headers: all };
+      return { detail: order.note, ...rest, headers: all };
     }),
 });
 

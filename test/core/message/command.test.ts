@@ -99,7 +99,7 @@ describe('set-settings', () => {
   test('an odd custom key is left out and named, the rest goes', () => {
     expect(compose({ 'my key': 1, 'ping-type': 'tcp' })).toEqual({
       payload: { action_type: 'set-settings', settings: { 'ping-type': 'tcp' } },
-      leftOut: expect.stringContaining('settings key mykey must be 1 to 64'),
+      note: expect.stringContaining('settings key mykey must be 1 to 64'),
     });
   });
 

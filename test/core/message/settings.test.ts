@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import {
-  CUSTOM_SETTING_KEY,
-  readSettings,
-  SETTING_KEYS,
-} from '../../../src/core/message/settings.ts';
+import { SETTING_KEYS } from '../../../src/core/message/setting-table.ts';
+import { CUSTOM_SETTING_KEY, readSettings } from '../../../src/core/message/settings.ts';
 import { isRefused } from '../../../src/core/outcome.ts';
 import { isMisfit, misfitOf } from '../../support/refusal.ts';
 import { readText } from '../../support/tree.ts';
@@ -62,6 +59,66 @@ const DOCUMENTED: Record<string, { good: unknown[]; bad: unknown[] }> = {
   'per-app-proxy-mode': choice('off', 'on', 'bypass'),
   'per-app-proxy-list': TEXT,
 };
+const BOUNDED = (min: number, max: number) => ({
+  good: [min, max, `${min}`, `${max}`],
+  bad: [min - 1, max + 1, `${max + 1}`, min + 0.5, '', ' ', 'x', true].filter((one) => one !== ''),
+});
+const LINK = { good: ['https://a.example/x'], bad: ['a.example', 'javascript:x', 1, true] };
+const TEXTS = { good: ['x', 'Привет 😀'], bad: [1, false] };
+const WORDS_OF = (length: number) => ({
+  good: ['x', '😀'.repeat(length)],
+  bad: ['x'.repeat(length + 1), 1, false],
+});
+const JSON_OR_TEXT = { good: [{ a: [1] }, {}, 'resetcolors'], bad: [1, true, [1]] };
+/** The list of the newer documents, by hand too. */
+const NEWER: Record<string, { good: unknown[]; bad: unknown[] }> = {
+  'fragmentation-maxsplit': SIZE,
+  'noises-enable': FLAG,
+  'noises-packet-type': choice('array', 'str', 'hex', 'base64'),
+  'noises-packet': TEXTS,
+  'noises-delay': SIZE,
+  'noises-rand': SIZE,
+  'noises-rand-range': SIZE,
+  'mux-enable': FLAG,
+  'mux-tcp-connections': BOUNDED(-1, 1024),
+  'mux-xudp-connections': BOUNDED(-1, 1024),
+  'mux-quic': choice('reject', 'allow', 'skip'),
+  'sniffing-enable': FLAG,
+  'proxy-enable': FLAG,
+  'tun-enable': FLAG,
+  'tun-mode': choice('system', 'gvisor'),
+  'tun-type': choice('singbox', 'tun2proxy', 'default'),
+  'exclude-routes': TEXTS,
+  'exclude-routes-set': TEXTS,
+  'dns-from-json-enable': FLAG,
+  'per-app-proxy-list-invert': TEXTS,
+  'per-app-proxy-list-set': TEXTS,
+  'include-all-networks-enable': FLAG,
+  'exclude-local-networks-enable': FLAG,
+  'exclude-apns-enable': FLAG,
+  'proxy-ping-timeout': BOUNDED(5, 15),
+  'ping-result': choice('time', 'icon'),
+  'color-profile': JSON_OR_TEXT,
+  'hide-settings': FLAG,
+  'hide-vpn-icon': FLAG,
+  'subscription-pin': FLAG,
+  'subscriptions-collapse': FLAG,
+  'subscriptions-expand-now': FLAG,
+  'subscriptions-sort-type': choice('without', 'ping', 'alphabet'),
+  'dont-use-filter': FLAG,
+  'manual-block-user-agent': FLAG,
+  'user-agent-geo-files': HEADER,
+  'routing-enable': FLAG,
+  'custom-tunnel-config': JSON_OR_TEXT,
+  'sub-info-color': choice('red', 'blue', 'green'),
+  'sub-info-text': WORDS_OF(200),
+  'sub-info-button-text': WORDS_OF(25),
+  'sub-info-button-link': LINK,
+  'sub-expire': FLAG,
+  'sub-expire-button-link': LINK,
+  'new-url': LINK,
+  'new-domain': TEXTS,
+};
 /** No documented key takes these. */
 const NEVER_GOOD = [null, [], {}, ['x'], { a: 1 }, 'half \ud83d', Number.POSITIVE_INFINITY];
 
@@ -70,8 +127,38 @@ const rows = (...values: unknown[]) => values.map((value) => [value]);
 
 const refused = (settings: unknown) => misfitOf(readSettings(settings));
 
-test('the table has the keys of the specification in its order', () => {
-  expect(SETTING_KEYS.map((row) => row.key)).toEqual(Object.keys(DOCUMENTED));
+const keysOf = (isNewer: boolean) =>
+  SETTING_KEYS.filter((row) => (row.isNewer ?? false) === isNewer).map((row) => row.key);
+
+test('the table has the keys of the specification in its order, and the newer ones', () => {
+  expect(keysOf(false)).toEqual(Object.keys(DOCUMENTED));
+  expect(keysOf(true)).toEqual(Object.keys(NEWER));
+});
+
+describe.each(Object.entries(NEWER))('%s, of newer documents', (key, { good, bad }) => {
+  test.each([...good, ''].map((value) => [value]))('takes %j', (value) => {
+    expect(readSettings({ [key]: value })).toEqual({ settings: { [key]: value } as never });
+  });
+
+  test.each([...bad, null, []].map((value) => [value]))('passes %j on, and says so', (value) => {
+    expect(readSettings({ [key]: value })).toEqual({
+      settings: { [key]: value } as never,
+      note: expect.stringMatching(
+        new RegExp(`^settings key ${key} should be [ -~]+; it was passed on as it is$`),
+      ),
+    });
+  });
+});
+
+test('of newer keys the first that does not fit is named, behind what was left out', () => {
+  const read = readSettings(
+    JSON.parse('{"a b":1,"mux-quic":"maybe","ping-type":"tcp","tun-mode":7,"mux-enable":[1e999]}'),
+  );
+  expect(read).toEqual({
+    settings: { 'mux-quic': 'maybe', 'ping-type': 'tcp', 'tun-mode': 7 },
+    note: 'settings key ab must be 1 to 64 letters, digits, dots, hyphens and underscores; it was left out, and so were 1 more; settings key mux-quic should be one of reject, allow, skip; it was passed on as it is, as were 1 more',
+  });
+  expect(refused({ 'mux-quic': 'maybe', 'ping-type': 'udp' })).toContain('ping-type');
 });
 
 describe.each(Object.entries(DOCUMENTED))('%s', (key, { good, bad }) => {
@@ -123,7 +210,7 @@ describe('custom keys', () => {
       expect(refused(JSON.parse(`{${odd}}`))).toContain('must be 1 to 64');
       expect(readSettings(beside(odd))).toEqual({
         settings: { 'ping-type': 'tcp' },
-        leftOut: expect.stringMatching(
+        note: expect.stringMatching(
           /^settings key [!-~]* must be 1 to 64 [ -~]*; it was left out$/,
         ),
       });
@@ -137,7 +224,7 @@ describe('custom keys', () => {
       expect(refused(JSON.parse(`{"mine":${json}}`))).toStartWith('settings key mine must hold');
       expect(readSettings(beside(`"mine":${json}`))).toEqual({
         settings: { 'ping-type': 'tcp' },
-        leftOut: expect.stringContaining('settings key mine must hold'),
+        note: expect.stringContaining('settings key mine must hold'),
       });
     },
   );
@@ -145,7 +232,7 @@ describe('custom keys', () => {
   test('the first of several is named, and the others are counted', () => {
     const read = readSettings(beside('"a b":1,"ключ":2,"c d":3,"fine":4'));
     expect(read).toMatchObject({ settings: { 'ping-type': 'tcp', fine: 4 } });
-    expect((read as { leftOut: string }).leftOut).toMatch(
+    expect((read as { note: string }).note).toMatch(
       /^settings key ab .*; it was left out, and so were 2 more$/,
     );
   });
@@ -223,7 +310,7 @@ describe('the object', () => {
         const read = readSettings(settings);
         if (isMisfit(read)) return misfitOf(read) !== '';
         if (isRefused(read)) return Object.keys(settings).length === 0;
-        if (!/^[\x20-\x7e]{0,250}$/.test(read.leftOut ?? '')) return false;
+        if (!/^[\x20-\x7e]{0,500}$/.test(read.note ?? '')) return false;
         const passedOn = Object.entries(settings).filter(([name]) =>
           Object.hasOwn(read.settings, name),
         );

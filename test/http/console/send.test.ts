@@ -163,6 +163,10 @@ test('commands have the settings of the API, with what was left out', async () =
   expect(await browser.get('send.command', { at, body })).toMatchObject({ notes: [] });
   const wrong = { ...body, settings: { 'ping-type': 'loud' } };
   expect(await browser.refusal('send.command', { at, body: wrong })).toBe('malformed');
+  const odd = { ...body, settings: { 'mux-quic': 'maybe' } };
+  expect(await browser.get('send.command', { at, body: odd })).toMatchObject({
+    notes: [expect.stringContaining('mux-quic should be one of')],
+  });
   const moved = { ...TO_ANDROID, action_type: 'sub-change', change_type: 'domain' };
   const note = await browser.get('send.check', {
     ...{ at, kind: 'command' as const, body: { ...moved, change_value: 'new.example.com' } },

@@ -151,6 +151,9 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
     'another domain with a port': [
       'command.send {"id":1,"action_type":"sub-change","os":"android"}',
     ],
+    'settings with an odd value of a newer key': [
+      'command.send {"id":1,"action_type":"set-settings","os":"android"}',
+    ],
     'settings as a text': ['command.send {"id":1,"action_type":"set-settings","os":"android"}'],
     'another domain': ['command.send {"id":1,"action_type":"sub-change","os":"android"}'],
     'another address': ['command.send {"id":1,"action_type":"sub-change","os":"android"}'],

@@ -167,6 +167,10 @@ const accepting: Scenario[] = [
     detail:
       'settings key mykey must be 1 to 64 letters, digits, dots, hyphens and underscores; it was left out',
   },
+  {
+    ...accepted('settings with an odd value of a newer key', settings({ 'mux-quic': 'maybe' })),
+    detail: 'settings key mux-quic should be one of reject, allow, skip; it was passed on as it is',
+  },
   moved('another domain', change('domain', 'example.com')),
   moved('another domain with a port', change('domain', 'пример.example:8443')),
   accepted('another address', change('url', 'https://example.com/sub')),

@@ -12,6 +12,8 @@ export const command = {
   changeHint: 'Serve the old one until every device has moved.',
   data: 'What is imported',
   dataHint: 'A configuration or an address, as the app reads it.',
+  newer: 'Settings of newer apps',
+  newerHint: 'Older apps ignore them. A value that does not fit is sent all the same.',
   custom: 'Other settings',
   customWrong: 'Each line is key=value.',
   customHint: 'One a line: key=value. A value that is JSON is sent as JSON.',

@@ -15,6 +15,8 @@ export const command: Like<typeof english> = {
   changeHint: '在所有设备迁移之前，旧地址须继续可用。',
   data: '导入内容',
   dataHint: '应用可识别的配置或地址。',
+  newer: '较新应用的设置',
+  newerHint: '旧版应用会忽略它们。不合规则的值也会照常发送。',
   custom: '其他设置',
   customWrong: '每一行都应为“键=值”。',
   customHint: '每行一个：键=值。JSON 形式的值按 JSON 发送。',
