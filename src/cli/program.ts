@@ -6,6 +6,7 @@ import { addAccountCommands } from './account.ts';
 import { addAuditCommands } from './audit.ts';
 import { addBackupCommands } from './backup.ts';
 import { addConfigCommand } from './config.ts';
+import { addConformanceCommand } from './conformance.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { addDemoCommand } from './demo.ts';
 import { addDeviceCommands, addForgetCommand } from './device.ts';
@@ -78,6 +79,7 @@ export function buildProgram(context: CliContext): Command {
   addExportCommand(program, context);
   addConfigCommand(program, context);
   addOpenApiCommand(program, context);
+  addConformanceCommand(program, context);
   addUpdateCommand(program, context);
   program
     .command('version')

@@ -54,6 +54,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   restore: ['copy.backup'],
   export: ['Provide1'],
   import: ['file.jsonl'],
+  conformance: ['http://127.0.0.1:9'],
   'webhook add': ['--url', 'https://bot.example.com/'],
   'webhook set': ['1', '--enable'],
   'webhook rotate': ['1'],
@@ -76,6 +77,7 @@ const FREE = [
   '--host',
   '--against',
   '--token-file',
+  '--providers',
   ...['--out', '--keys'],
   ...['--title', '--body', '--body-file', '--form', '--link', '--value', '--file'],
 ];
@@ -131,6 +133,8 @@ test.each([
   [['import', ''], 'the name of a file must not be empty'],
   [['provider', 'add', '--name', 'n', '--key-file', ''], 'the name of a file must not be empty'],
   [['import', '--from', 'http://127.0.0.1', '--code', 'Provide1'], '--key or --key-file'],
+  [['conformance', 'http://127.0.0.1:9', '--write'], '--write needs a provider'],
+  [['conformance', 'http://127.0.0.1:9', '--provider-code', 'Provide1'], 'go together'],
 ])('%j is a mistake of usage', async (words, part) => {
   expect(await mistake(words)).toContain(part);
 });

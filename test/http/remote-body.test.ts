@@ -56,24 +56,6 @@ async function expectRefused(reply: Promise<Reply>, detail: string): Promise<voi
   expect(difference(before, await takeSnapshot(app))).toEqual([]);
 }
 
-describe('any content type will do', () => {
-  test.each([
-    null,
-    'application/json',
-    'application/json; charset=utf-8',
-    'application/json;charset="windows-1251"',
-    'text/plain',
-    'application/x-www-form-urlencoded',
-    'nonsense',
-  ])('%s', async (contentType) => {
-    expect((await post(JSON.stringify(command), contentType)).json).toEqual({
-      rc: 1,
-      msg: 'Ok',
-      id: expect.any(Number),
-    });
-  });
-});
-
 describe('what is no JSON object in UTF-8', () => {
   test.each([
     ['nothing', ''],
@@ -221,25 +203,6 @@ describe('bodies that take memory', () => {
     } finally {
       await strict.close();
     }
-  });
-});
-
-describe('credentials', () => {
-  test('are in the query, also of a POST; in the body they are nothing', async () => {
-    const body = JSON.stringify({ ...command, provider_code: own.code, auth_key: own.authKey });
-    const reply = await read(await fetch(`${app.url}/remote/command`, { method: 'POST', body }));
-    expect(reply.text).toBe('{"rc":0,"msg":"Auth error"}');
-  });
-
-  test("an id of another provider's cannot be listed or cancelled by any means", async () => {
-    const { id } = (await post(JSON.stringify(command))).json;
-    const other = await seedProvider(app);
-    expect((await call(app, '/remote/list', other, { id })).text).toBe(
-      '{"rc":1,"msg":"Ok","data":[]}',
-    );
-    expect((await call(app, '/remote/cancel', other, { id })).json.msg).toBe(
-      'Notification not found',
-    );
   });
 });
 

@@ -1,0 +1,132 @@
+/** `gatepost conformance`: plays the cases of `conformance/` against a server of the API. */
+
+import type { Command } from 'commander';
+import { allCases } from '../conformance/cases.ts';
+import type { Case } from '../conformance/format.ts';
+import { type Caller, runCases, type Verdict } from '../conformance/run.ts';
+import { AUTH_KEY, PROVIDER_CODE } from '../core/formats.ts';
+import { isRecord, readJsonObject } from '../core/json-input.ts';
+import { isRefused } from '../core/outcome.ts';
+import { OperatorError, UsageError } from '../operator-error.ts';
+import { secretIn } from '../permissions.ts';
+import type { CliContext, CommonOptions } from './context.ts';
+import { warnIfOpen } from './import-origin.ts';
+import { KEY_FILE, type KeyOptions, readKey } from './key.ts';
+import { authKeyValue, baseUrlValue, fileValue, providerCodeValue } from './values.ts';
+
+interface ConformanceOptions extends CommonOptions, KeyOptions {
+  providerCode?: string;
+  providers?: string;
+  write?: boolean;
+  contract?: boolean;
+  only?: string[];
+}
+
+/** Most bytes and values of a file of callers. */
+const CALLER_BOUNDS = { bytesMax: 64 * 1024, valuesMax: 100 };
+const SIGNS = { passed: 'ok  ', failed: 'FAIL', skipped: 'skip' } as const;
+/** Of the longest name of a case. */
+const NAME_WIDTH = 34;
+/** Of a value in a line. */
+const SHOWN_LENGTH_MAX = 300;
+
+function chosenCases({ contract, only }: ConformanceOptions): readonly Case[] {
+  const all = allCases();
+  const unknown = only?.find((name) => !all.some((one) => one.name === name));
+  if (unknown !== undefined) {
+    throw new UsageError(`there is no case ${unknown}: conformance/ has them`);
+  }
+  return all.filter(({ name, ours }) => (only?.includes(name) ?? true) && !(contract && ours));
+}
+
+/** Reads the callers of `--providers`. Throws {@link OperatorError}. */
+function readCallers(path: string): Record<string, Caller> {
+  const read = readJsonObject(secretIn(path), CALLER_BOUNDS, path);
+  if (isRefused(read)) throw new OperatorError(read.detail);
+  const callers: Record<string, Caller> = {};
+  for (const [name, given] of Object.entries(read)) {
+    const { provider_code: code, auth_key: key } = isRecord(given) ? given : {};
+    const isCaller = typeof code === 'string' && typeof key === 'string';
+    if (!isCaller || isRefused(PROVIDER_CODE.read(code)) || isRefused(AUTH_KEY.read(key))) {
+      throw new OperatorError(`${path} has no valid provider_code and auth_key of ${name}`);
+    }
+    callers[name] = { provider_code: code, auth_key: key };
+  }
+  return callers;
+}
+
+function callersOf(context: CliContext, options: ConformanceOptions): Record<string, Caller> {
+  const { providerCode, providers } = options;
+  const callers = providers === undefined ? {} : readCallers(providers);
+  const key = readKey(context, options);
+  if ((key === undefined) !== (providerCode === undefined)) {
+    throw new UsageError('--provider-code and --key-file go together');
+  }
+  if (key !== undefined && providerCode !== undefined) {
+    callers['own'] = { provider_code: providerCode, auth_key: key };
+  }
+  if (options.write && callers['own'] === undefined) {
+    throw new UsageError('--write needs a provider that was made for it: --provider-code');
+  }
+  return callers;
+}
+
+/** Returns a value of an answer as JSON in ASCII, cut: it is safe for a terminal. */
+function shown(value: unknown): string {
+  const text = (JSON.stringify(value) ?? 'nothing').replace(
+    /[^\x20-\x7e]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text;
+}
+
+function lineOf({ at, case: name, difference, rule, verdict }: Verdict): string {
+  const start = `${SIGNS[verdict]}  ${name.padEnd(NAME_WIDTH)}  `;
+  if (verdict === 'skipped') return `${start}${at}`;
+  if (difference === null) return `${start}${rule}`;
+  const { expected, got, path } = difference;
+  const where = `      ${at}\n      ${path}: expected ${shown(expected)}, got ${shown(got)}`;
+  return `${start}${rule}\n${where}`;
+}
+
+async function conform(
+  context: CliContext,
+  url: string,
+  options: ConformanceOptions,
+): Promise<void> {
+  const { json, write = false } = options;
+  const cases = chosenCases(options);
+  const callers = callersOf(context, options);
+  if (Object.keys(callers).length > 0) warnIfOpen(context, url);
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const tell = (verdict: Verdict) => {
+    counts[verdict.verdict] += 1;
+    context.stdout(`${json ? JSON.stringify(verdict) : lineOf(verdict)}\n`);
+  };
+  const { nowMs, sleep } = context;
+  await runCases(cases, { url, callers, writes: write, nowMs, sleep }, tell);
+  const { failed, passed, skipped } = counts;
+  if (!json) context.stdout(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+  if (failed > 0) {
+    throw new OperatorError(failed === 1 ? '1 case failed' : `${failed} cases failed`);
+  }
+}
+
+export function addConformanceCommand(program: Command, context: CliContext): void {
+  program
+    .command('conformance')
+    .description('play the cases of the API to a server, and say where its answers differ')
+    .argument('<url>', 'base URL of the server', baseUrlValue)
+    .option('--write', 'play the cases that change something too')
+    .option('--provider-code <code>', 'the provider that was made for it', providerCodeValue)
+    .option('--key <key>', 'its key', authKeyValue)
+    .option(...KEY_FILE)
+    .option(
+      '--providers <file>',
+      'a JSON file of all providers that cases need, - for stdin',
+      fileValue,
+    )
+    .option('--contract', 'leave out the cases on which the public contract is silent')
+    .option('--only <case...>', 'play these cases alone')
+    .action((url: string, options: ConformanceOptions) => conform(context, url, options));
+}

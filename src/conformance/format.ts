@@ -1,0 +1,107 @@
+/** The form of the cases in `conformance/`, whose README says what each field means. */
+
+import { type Static, Type } from '@sinclair/typebox';
+
+const Words = Type.Record(
+  Type.String(),
+  Type.Union([Type.String(), Type.Number(), Type.Null(), Type.Array(Type.String())]),
+);
+/** What a case and its steps have in common: a step takes from its case what it lacks. */
+const request = {
+  call: Type.Optional(Type.RegExp(/^(?:GET|POST|PUT|DELETE|PATCH|HEAD) \/\S*$/)),
+  as: Type.Optional(Type.RegExp(/^\w+$/)),
+  query: Type.Optional(Words),
+  headers: Type.Optional(Words),
+  body: Type.Optional(Type.Any()),
+  /** Values by the place of the request in which they stand one after the other. */
+  each: Type.Optional(
+    Type.Record(Type.RegExp(/^(?:query|headers|body)(?:\.[-\w]+)*$/), Type.Array(Type.Any()), {
+      minProperties: 1,
+      maxProperties: 1,
+    }),
+  ),
+  status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
+  answer: Type.Optional(Type.Any()),
+  answer_headers: Type.Optional(Words),
+  when: Type.Optional(Type.Literal('nothing can be saved')),
+  until: Type.Optional(Type.Integer({ minimum: 1, maximum: 30 })),
+};
+
+const Step = Type.Object(
+  {
+    ...request,
+    open: Type.Optional(Type.RegExp(/^\/\S+$/)),
+    stream: Type.Optional(Type.RegExp(/^\w+$/)),
+    protocols: Type.Optional(Type.Array(Type.String())),
+    send: Type.Optional(Type.Any()),
+    frame: Type.Optional(Type.Any()),
+    closed: Type.Optional(Type.Integer({ minimum: 1000, maximum: 4999 })),
+  },
+  { additionalProperties: false },
+);
+
+const CaseForm = Type.Object(
+  {
+    name: Type.RegExp(/^[a-z0-9]+(?:-[a-z0-9]+)*$/),
+    rule: Type.String({ minLength: 10, maxLength: 160 }),
+    reads: Type.Optional(Type.Literal(true)),
+    ours: Type.Optional(Type.Literal(true)),
+    given: Type.Optional(Type.Array(Type.String())),
+    ...request,
+    steps: Type.Optional(Type.Array(Step, { minItems: 1 })),
+  },
+  { additionalProperties: false },
+);
+
+/** A file of cases. */
+export const CaseFile = Type.Object(
+  {
+    about: Type.String(),
+    as: Type.Optional(Type.String()),
+    given: Type.Optional(Type.Record(Type.String(), Type.Array(Step))),
+    records: Type.Optional(Type.Record(Type.String(), Type.Record(Type.String(), Type.Any()))),
+    cases: Type.Array(CaseForm),
+  },
+  { additionalProperties: false },
+);
+
+export type Step = Static<typeof Step>;
+export type CaseFile = Static<typeof CaseFile>;
+
+/** A case with all its steps: those of its `given` first. */
+export interface Case {
+  name: string;
+  rule: string;
+  /** False: it changes something, or would on a server that is wrong. */
+  reads: boolean;
+  /** True: the public contract is silent, and Gatepost decided. */
+  ours: boolean;
+  steps: readonly Step[];
+  /** The callers whose credentials it needs. */
+  callers: readonly string[];
+  /** What must come about at the server between two steps. */
+  when: readonly string[];
+}
+
+/** Callers that every runner has: none, and one with credentials that no provider has. */
+export const FREE_CALLERS: ReadonlySet<string> = new Set(['none', 'stranger']);
+
+/** Returns the cases of a file with what they inherit, and what they begin with. */
+export function casesOf({ as = 'none', cases }: CaseFile, shared: CaseFile): Case[] {
+  return cases.map(({ name, rule, reads = false, ours = false, given = [], steps, ...own }) => {
+    const before = given.flatMap((word) => {
+      const found = shared.given?.[word];
+      if (found === undefined) throw new Error(`${name}: there is no given ${word}`);
+      return found;
+    });
+    const after = (steps ?? [{}]).map((step) => ({ ...own, ...step }));
+    const all = [...before, ...after].map((step) => ({ as, ...step }));
+    const named = [...JSON.stringify(all).matchAll(/\{(\w+)\.\w+\}/g)].map(([, word]) => word);
+    const callers = new Set([...all.map((step) => step.as), ...named]);
+    return {
+      ...{ name, rule, reads, ours, steps: all },
+      callers: [...callers].filter((caller) => !FREE_CALLERS.has(caller ?? '')) as string[],
+      when: [...new Set(all.flatMap((step: Step) => step.when ?? []))],
+    };
+  });
+}

@@ -1,0 +1,226 @@
+/** Plays cases against a server, and tells of each as it ends. */
+
+import { isRecord } from '../core/json-input.ts';
+import { RECORDS } from './cases.ts';
+import type { Case, Step } from './format.ts';
+import { ask, NoAnswer, type Request, Stream } from './talk.ts';
+import { type Difference, Words } from './words.ts';
+
+export interface Caller {
+  provider_code: string;
+  auth_key: string;
+}
+
+export interface RunOptions {
+  /** The base address; paths are appended. */
+  url: string;
+  /** The callers by the names that cases give them. */
+  callers: Readonly<Record<string, Caller>>;
+  /** True: cases that change something are played too. */
+  writes: boolean;
+  nowMs(): number;
+  sleep(ms: number): Promise<void>;
+  /** Brings about what cases want of the server; without it they are skipped. */
+  bring?(what: string): Promise<void>;
+}
+
+export interface Verdict {
+  case: string;
+  rule: string;
+  verdict: 'passed' | 'failed' | 'skipped';
+  /** Why it was skipped, or the request whose answer differs; null: it passed. */
+  at: string | null;
+  /** Where the answer differs; null: nowhere. */
+  difference: Difference | null;
+}
+
+/** The pause between two attempts of a step with `until`, ms. */
+const PAUSE_MS = 200;
+/** Cases in a row that got no answer, after which the others are skipped. */
+const SILENCES_MAX = 3;
+/** Of a value in a report. */
+const SHOWN_LENGTH = 60;
+
+/** Plays cases one after the other. */
+export async function runCases(
+  cases: readonly Case[],
+  options: RunOptions,
+  tell: (verdict: Verdict) => void,
+): Promise<void> {
+  let silences = 0;
+  for (const one of cases) {
+    const { name, rule } = one;
+    const isGone = silences >= SILENCES_MAX;
+    const reason = isGone ? 'the server does not answer' : reasonToSkip(one, options);
+    if (reason !== null) {
+      tell({ case: name, rule, verdict: 'skipped', at: reason, difference: null });
+      continue;
+    }
+    const outcome = await new Play(one, options).play();
+    silences = outcome.difference?.path === 'answer' ? silences + 1 : 0;
+    tell({ case: name, rule, ...outcome });
+  }
+}
+
+function reasonToSkip({ callers, reads, when }: Case, options: RunOptions): string | null {
+  if (!reads && !options.writes) return 'it writes';
+  const missing = callers.find((caller) => options.callers[caller] === undefined);
+  if (missing !== undefined) return `it needs the provider '${missing}'`;
+  if (when[0] !== undefined && options.bring === undefined) return `it is for when ${when[0]}`;
+  return null;
+}
+
+type Outcome = Pick<Verdict, 'verdict' | 'at' | 'difference'>;
+
+/** One case while it is played. */
+class Play {
+  readonly #words: Words;
+  readonly #streams = new Map<string, Stream>();
+
+  constructor(
+    private readonly one: Case,
+    private readonly options: RunOptions,
+  ) {
+    this.#words = new Words(options.nowMs(), RECORDS);
+    for (const [name, caller] of Object.entries(options.callers)) {
+      this.#words.values.set(`${name}.provider_code`, caller.provider_code);
+      this.#words.values.set(`${name}.auth_key`, caller.auth_key);
+    }
+  }
+
+  async play(): Promise<Outcome> {
+    try {
+      for (const [n, step] of this.one.steps.entries()) {
+        for (const [variant, about] of variantsOf(step)) {
+          const difference = await this.#playStep(variant);
+          if (difference === null) continue;
+          const what = step.call ?? (step.open === undefined ? 'stream' : `open ${step.open}`);
+          const at = `step ${n + 1}: ${this.#shown(`${what}${about}`)}`;
+          return { verdict: 'failed', at, difference: this.#masked(difference) };
+        }
+      }
+      return { verdict: 'passed', at: null, difference: null };
+    } finally {
+      for (const stream of this.#streams.values()) stream.end();
+    }
+  }
+
+  async #playStep(step: Step): Promise<Difference | null> {
+    const { bring, sleep } = this.options;
+    let pauses = ((step.until ?? 0) * 1_000) / PAUSE_MS;
+    if (step.when !== undefined) await bring?.(step.when);
+    for (;;) {
+      const difference = await this.#attempt(step).catch((problem: unknown) => {
+        if (!(problem instanceof NoAnswer)) throw problem;
+        return { path: problem.from, expected: 'an answer', got: problem.message };
+      });
+      if (difference === null || pauses-- <= 0) return difference;
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  async #attempt(step: Step): Promise<Difference | null> {
+    return step.call === undefined ? await this.#talk(step) : await this.#ask(step, step.call);
+  }
+
+  async #ask(step: Step, call: string): Promise<Difference | null> {
+    const { status = 200, answer, answer_headers: headers = {} } = step;
+    const got = await ask(this.#requestOf(step, call));
+    if (got.status !== status) return { path: 'status', expected: status, got: got.status };
+    const body =
+      typeof answer === 'string'
+        ? { rc: answer === 'Ok' ? 1 : 0, msg: answer }
+        : isRecord(answer) && !('rc' in answer)
+          ? { rc: 1, msg: 'Ok', ...answer }
+          : answer;
+    const all: (readonly [path: string, expected: unknown, got: unknown])[] = [
+      ['headers.content-type', '<json>', got.headers.get('content-type')],
+      ...(answer === undefined ? [] : ([['body', body, got.body]] as const)),
+      ...Object.entries(headers).map(
+        ([name, value]) => [`headers.${name}`, value, got.headers.get(name)] as const,
+      ),
+    ];
+    for (const [path, expected, is] of all) {
+      const difference = this.#words.compare(expected, is, path);
+      if (difference !== null) return difference;
+    }
+    return null;
+  }
+
+  #requestOf({ as = 'none', body, headers = {}, query = {} }: Step, call: string): Request {
+    const [method = '', path = ''] = call.split(' ');
+    const hasBody = body !== undefined && method === 'POST';
+    const words = this.#words;
+    const search = new URLSearchParams(as === 'none' ? {} : this.#credentialsOf(as));
+    for (const [name, value] of Object.entries(words.fill(query) as object)) {
+      if (value === null) continue;
+      for (const one of Array.isArray(value) ? value : [value]) search.append(name, `${one}`);
+    }
+    const text = typeof body === 'string' ? words.fill(body) : JSON.stringify(words.fill(body));
+    const usual = !hasBody ? {} : { 'content-type': 'application/json' };
+    const all = Object.entries({ ...usual, ...(words.fill(headers) as object) });
+    return {
+      method,
+      url: `${this.options.url}${words.fill(path)}${search.size > 0 ? `?${search}` : ''}`,
+      headers: Object.fromEntries(all.filter(([, value]) => value !== null)),
+      body: hasBody ? String(text) : null,
+    };
+  }
+
+  #credentialsOf(name: string): Record<string, string> {
+    const { provider_code, auth_key } = this.options.callers[name] ?? (this.#stranger as Caller);
+    return { provider_code, auth_key };
+  }
+
+  get #stranger(): unknown {
+    return this.#words.fill({ provider_code: '{provider}', auth_key: '{key}' });
+  }
+
+  async #talk(step: Step): Promise<Difference | null> {
+    const { closed, frame, open, send, stream: name = 'stream' } = step;
+    const words = this.#words;
+    if (open !== undefined) {
+      const headers = words.fill(step.headers ?? {}) as Record<string, string>;
+      const protocols = words.fill(step.protocols ?? []) as string[];
+      const opened = new Stream(`${this.options.url}${words.fill(open)}`, headers, protocols);
+      this.#streams.set(name, opened);
+      await opened.opened();
+    }
+    const stream = this.#streams.get(name);
+    if (stream === undefined) throw new Error(`${this.one.name}: no stream ${name} is open`);
+    if (send !== undefined) stream.send(words.fill(send));
+    if (frame !== undefined) return words.compare(frame, await stream.frame(), 'frame');
+    return closed === undefined ? null : words.compare(closed, await stream.closed(), 'closed');
+  }
+
+  #masked({ path, expected, got }: Difference): Difference {
+    const mask = (value: unknown) =>
+      value === undefined ? value : JSON.parse(this.#shown(JSON.stringify(value)));
+    return { path, expected: mask(expected), got: mask(got) };
+  }
+
+  /** Returns a text without the keys of providers and the tokens of devices. */
+  #shown(text: string): string {
+    const keys = Object.values(this.options.callers).map(({ auth_key: key }) => key);
+    const known = keys.reduce((rest, key) => rest.replaceAll(key, '***'), text);
+    return known.replace(/(?<![-_A-Za-z0-9])[-_A-Za-z0-9]{43}(?![-_A-Za-z0-9])/g, '***');
+  }
+}
+
+/** Returns a step once for each value of its `each`, with words about the value. */
+function variantsOf({ each, ...step }: Step): [Step, string][] {
+  const [entry] = Object.entries(each ?? {});
+  if (entry === undefined) return [[step, '']];
+  const [place, values] = entry;
+  return values.map((value) => {
+    const variant = set(step, place.split('.'), value) as Step;
+    return [variant, `, ${place} ${JSON.stringify(value)?.slice(0, SHOWN_LENGTH)}`];
+  });
+}
+
+/** Returns a copy of `base` with a value at a place. */
+function set(base: unknown, [name, ...rest]: string[], value: unknown): unknown {
+  if (name === undefined) return value;
+  const record = isRecord(base) ? base : {};
+  return { ...record, [name]: set(record[name], rest, value) };
+}

@@ -1,0 +1,137 @@
+/** Calls and streams of a case: with bounds on time and size. */
+
+import { readJsonObject } from '../core/json-input.ts';
+import { isRefused } from '../core/outcome.ts';
+
+/** The longest time that an answer, an opened stream or a frame may take, ms. */
+const PATIENCE_MS = 20_000;
+/** 5000 records with notes of 255 characters, each written as twelve, are 17 MB. */
+const BOUNDS = { bytesMax: 24 * 1024 ** 2, valuesMax: 200_000 };
+const FRAMES_MAX = 1_000;
+
+/** No answer, or none that can be read; the message is one sentence without the address. */
+export class NoAnswer extends Error {
+  constructor(
+    message: string,
+    readonly from: 'answer' | 'stream' = 'answer',
+  ) {
+    super(message);
+  }
+}
+
+export interface Request {
+  method: string;
+  /** With the query. */
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string | null;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  /** An object of JSON; a text if it is none; null: it is empty. */
+  body: unknown;
+}
+
+/** Makes a call. Throws {@link NoAnswer}. */
+export async function ask({ method, url, headers, body }: Request): Promise<Answer> {
+  const patience = AbortSignal.timeout(PATIENCE_MS);
+  try {
+    const response = await fetch(url, {
+      ...{ method, headers, signal: patience },
+      // As bytes: a text would get a content type of its own.
+      ...(body !== null && { body: new TextEncoder().encode(body) }),
+      // The credentials are in the address: no other server may get them.
+      redirect: 'manual',
+    });
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of response.body ?? []) {
+      size += chunk.length;
+      if (size > BOUNDS.bytesMax) throw new NoAnswer(`more than ${BOUNDS.bytesMax} bytes`);
+      chunks.push(chunk);
+    }
+    return { status: response.status, headers: response.headers, body: read(chunks) };
+  } catch (error) {
+    if (error instanceof NoAnswer) throw error;
+    if (patience.aborted) throw new NoAnswer(`no answer within ${PATIENCE_MS / 1000} s`);
+    // The error may hold the address, and with it the key.
+    const code = (error as { code?: unknown }).code;
+    throw new NoAnswer(typeof code === 'string' ? `no answer (${code.slice(0, 40)})` : 'no answer');
+  }
+}
+
+function read(chunks: readonly Uint8Array[]): unknown {
+  const bytes = Buffer.concat(chunks);
+  if (bytes.length === 0) return null;
+  const object = readJsonObject(bytes, BOUNDS, 'the answer');
+  return isRefused(object) ? bytes.toString('utf8') : object;
+}
+
+/** A stream of a device. */
+export class Stream {
+  readonly #frames: unknown[] = [];
+  readonly #socket: WebSocket;
+  #closed: number | null = null;
+  #wake: () => void = () => {};
+
+  constructor(url: string, headers: Readonly<Record<string, string>>, protocols: string[]) {
+    this.#socket = new WebSocket(url.replace(/^http/, 'ws'), { headers, protocols });
+    this.#socket.onmessage = ({ data }) => {
+      const isRoom = typeof data === 'string' && this.#frames.length < FRAMES_MAX;
+      if (isRoom) this.#frames.push(read([Buffer.from(data)]));
+      this.#wake();
+    };
+    this.#socket.onclose = ({ code }) => {
+      this.#closed = code;
+      this.#wake();
+    };
+    this.#socket.onopen = () => this.#wake();
+  }
+
+  /** Settles when the stream is open. Throws {@link NoAnswer} if it was refused. */
+  async opened(): Promise<void> {
+    await this.#until(() => this.#socket.readyState === WebSocket.OPEN, 'the stream did not open');
+  }
+
+  /** Returns the next frame. Throws {@link NoAnswer} if none comes. */
+  async frame(): Promise<unknown> {
+    await this.#until(() => this.#frames.length > 0, 'no frame came');
+    return this.#frames.shift();
+  }
+
+  /** Returns the code with which the server ended the stream. Throws {@link NoAnswer}. */
+  async closed(): Promise<number> {
+    await this.#until(() => this.#closed !== null, 'the stream stayed open');
+    return this.#closed ?? 0;
+  }
+
+  send(frame: unknown): void {
+    this.#socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
+  }
+
+  end(): void {
+    this.#socket.close();
+  }
+
+  async #until(isSo: () => boolean, otherwise: string): Promise<void> {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      this.#wake();
+    }, PATIENCE_MS);
+    try {
+      while (!isSo()) {
+        if (isLate) throw new NoAnswer(otherwise, 'stream');
+        if (this.#closed !== null)
+          throw new NoAnswer(`${otherwise}: it ended with ${this.#closed}`);
+        const { promise, resolve } = Promise.withResolvers<void>();
+        this.#wake = resolve;
+        await promise;
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
