@@ -4,22 +4,30 @@
  * repository.
  *
  *   bun bench/streams.ts [--streams 10000] [--rounds 3] [--executable FILE]
+ *     [--store sqlite|postgres] [--silent]
+ *
+ * `--silent`: no device acknowledges, so that the messages of all rounds lie in its inbox.
  *
  * Both ends need a file descriptor for each stream: `ulimit -n` of more than `--streams`.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { SQL } from 'bun';
+import { freePort } from '../test/support/free-port.ts';
 import { until } from '../test/support/until.ts';
-import { type Server, startServer, stopAll } from './process.ts';
+import { startPostgres } from './peers/postgres.ts';
+import { onCore, type Server, startServer, stopAll } from './process.ts';
 
 const { values: options } = parseArgs({
   options: {
     streams: { type: 'string', default: '10000' },
     rounds: { type: 'string', default: '3' },
     executable: { type: 'string' },
+    store: { type: 'string', default: 'sqlite' },
+    silent: { type: 'boolean', default: false },
   },
 });
 const streamCount = Number(options.streams);
@@ -30,7 +38,7 @@ const PROBE_INTERVAL_MS = 10;
 const DEADLINE_MS = 120_000;
 
 const source = join(import.meta.dir, '..', 'src', 'main.ts');
-const program = options.executable ? [options.executable] : [process.execPath, source];
+const program = options.executable ? options.executable.split(' ') : [process.execPath, source];
 const folder = mkdtempSync(join(tmpdir(), 'gatepost-bench-'));
 const dataDir = join(folder, 'data');
 process.once('exit', () => {
@@ -42,6 +50,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const CREDENTIALS = { provider_code: 'BENCH001', auth_key: 'bench-key-of-exactly-32-letters_' };
 const QUERY = new URLSearchParams(CREDENTIALS);
 const HASH = 'a'.repeat(64);
+const databaseEnv: Record<string, string> = {};
 
 interface Round {
   /** From the call to the first, the middle and the last device, ms. */
@@ -53,6 +62,8 @@ interface Round {
   /** The slowest of the calls that were made meanwhile, ms. */
   probeMaxMs: number;
   probeP99Ms: number;
+  /** Processor time of the server for each message, with its acknowledgement, us. */
+  cpuUs: number;
 }
 
 /** When each device got the message of this round. */
@@ -83,6 +94,7 @@ async function connect(url: string, hwid: string): Promise<void> {
     const { data: messages } = JSON.parse(String(data)) as { data?: { id: number }[] };
     if (messages === undefined) return;
     arrivals.push(performance.now());
+    if (options.silent) return;
     socket.send(JSON.stringify({ items: messages.map(({ id }) => ({ id, state: 'received' })) }));
   };
 }
@@ -114,15 +126,22 @@ function startProbe(url: string): () => Promise<number[]> {
   };
 }
 
+/** Runs a command of the program; returns what it prints. */
+function command(...words: string[]): string {
+  const env = { PATH: process.env['PATH'] ?? '', GATEPOST_CONFIG: 'none', ...databaseEnv };
+  const ran = Bun.spawnSync([...program, ...words, '--data', dataDir], { env });
+  if (ran.exitCode !== 0) throw new Error(ran.stderr.toString());
+  return ran.stdout.toString();
+}
+
 function receivedCount(id: unknown): number {
-  const words = ['distribution', 'show', String(id), '--json', '--data', dataDir];
-  const { stdout } = Bun.spawnSync([...program, ...words]);
-  return JSON.parse(stdout.toString()).ledger.received;
+  return JSON.parse(command('distribution', 'show', String(id), '--json')).ledger.received;
 }
 
 async function notify(url: string): Promise<Round> {
   arrivals = [];
   const endProbe = startProbe(url);
+  const cpuBefore = server.cpuSeconds();
   const calledMs = performance.now();
   const form = { body: 'Hello to everybody', type_push: 'optional', expire_days: 1 };
   const body = { PushNotificationForm: form, os: ['android'] };
@@ -130,7 +149,8 @@ async function notify(url: string): Promise<Round> {
   await until('all have the message', () => arrivals.length >= streamCount, DEADLINE_MS);
   const probes = await endProbe();
   const times = arrivals.map((atMs) => atMs - calledMs).toSorted((a, b) => a - b);
-  await until('all have acknowledged', () => receivedCount(id) === streamCount, DEADLINE_MS);
+  const receivedMax = options.silent ? 0 : streamCount;
+  await until('all have acknowledged', () => receivedCount(id) === receivedMax, DEADLINE_MS);
   const at = (of: readonly number[], share: number) => of[Math.floor((of.length - 1) * share)] ?? 0;
   return {
     firstMs: at(times, 0),
@@ -139,15 +159,27 @@ async function notify(url: string): Promise<Round> {
     acknowledgedMs: performance.now() - calledMs,
     probeMaxMs: at(probes, 1),
     probeP99Ms: at(probes, 0.99),
+    cpuUs: ((server.cpuSeconds() - cpuBefore) * 1e6) / streamCount,
   };
+}
+
+/** Starts PostgreSQL if it is asked for. */
+async function startDatabase(): Promise<string> {
+  if (options.store !== 'postgres') return `sqlite://${join(dataDir, 'gatepost.db')}`;
+  const place = join(folder, 'postgres');
+  mkdirSync(place);
+  const port = freePort();
+  await startPostgres(place, {}, port);
+  const url = `postgres://bench@127.0.0.1:${port}/postgres`;
+  databaseEnv['GATEPOST_DATABASE_URL'] = url;
+  return url;
 }
 
 async function start(): Promise<Server> {
   const identity = ['--code', CREDENTIALS.provider_code, '--key', CREDENTIALS.auth_key];
-  const add = ['provider', 'add', '--name', 'bench', '--plan', 'enterprise', '--data', dataDir];
-  const made = Bun.spawnSync([...program, ...add, ...identity]);
-  if (made.exitCode !== 0) throw new Error(made.stderr.toString());
-  return startServer([...program, 'serve', '--port', '0', '--data', dataDir], {
+  command('provider', 'add', '--name', 'bench', '--plan', 'enterprise', ...identity);
+  return startServer(onCore(0, [...program, 'serve', '--port', '0', '--data', dataDir]), {
+    ...databaseEnv,
     GATEPOST_REGISTRATIONS_PER_MINUTE_MAX: '1000000000',
     GATEPOST_STREAMS_MAX: String(streamCount),
   });
@@ -155,13 +187,15 @@ async function start(): Promise<Server> {
 
 /** General notifications are five minutes apart; the bench has not that patience. */
 async function forgetInterval(): Promise<void> {
-  const { Database } = await import('bun:sqlite');
-  const db = new Database(join(dataDir, 'gatepost.db'));
-  db.run('PRAGMA busy_timeout = 5000');
-  db.run('UPDATE provider SET last_general_at_ms = NULL');
-  db.close();
+  const db = new SQL(databaseUrl);
+  if (options.store === 'sqlite') await db.unsafe('PRAGMA busy_timeout = 5000');
+  await db.unsafe('UPDATE provider SET last_general_at_ms = NULL');
+  await db.close();
 }
 
+// The server has a core of its own, and so has the load.
+if (onCore(1, []).length > 0) Bun.spawnSync(['taskset', '-a', '-pc', '1', String(process.pid)]);
+const databaseUrl = await startDatabase();
 const server = await start();
 await ask(server.url, `/api/add-domain?${QUERY}&domain_hash=${HASH}`);
 const before = server.memory().anonymousKib;
@@ -180,6 +214,8 @@ await Bun.sleep(10_000);
 console.log(`idle: ${(server.cpuSeconds() - cpuBefore).toFixed(2)} s of processor time in 10 s`);
 for (let n = 0; n < rounds; n += 1) {
   await forgetInterval();
+  // A change by another process makes all streams look.
+  await Bun.sleep(2_000);
   const round = Object.entries(await notify(server.url));
   console.log(round.map(([name, value]) => `${name} ${value.toFixed(1)}`).join('  '));
 }

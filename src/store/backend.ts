@@ -142,7 +142,11 @@ export interface Statements extends Dialect {
 
 /** The steps of {@link Backend.writeInTurn}. */
 export interface WriteInTurn<Call, Result> {
+  /** Reads first, and returns the results of calls that need no write; undefined for the others. */
+  answer?(calls: readonly Call[]): Step<(Result | undefined)[]>;
   begin(calls: readonly Call[]): Step<void>;
+  /** Returns how much a call has to do, where it may be more than 1. */
+  sizeOf?(call: Call): number;
   /** Calls of one key run one after the other. */
   keyOf(call: Call): string;
   /** Runs calls of different keys; returns their results in their order. */

@@ -17,17 +17,27 @@ beforeEach(async () => {
 afterEach(() => app.close());
 
 /**
- * Holds the answer of the next look back that finds so many messages; `held` settles when it is,
- * and the function that it gives lets it go.
+ * Holds the answer of the next look back that finds so many messages, by a glance or by a list;
+ * `held` settles when it is, and the function that it gives lets it go.
  */
 function holdLook(count: number): Promise<() => void> {
-  const listInbox = app.core.store.listInbox.bind(app.core.store);
+  const { store } = app.core;
+  const listInbox = store.listInbox.bind(store);
+  const glanceInboxes = store.glanceInboxes.bind(store);
   return new Promise((isHeld) => {
-    app.core.store.listInbox = async (...asked) => {
-      const found = await listInbox(...asked);
-      if (found.messages.length !== count) return found;
-      app.core.store.listInbox = listInbox;
+    const hold = async (length: number) => {
+      if (length !== count) return;
+      Object.assign(store, { listInbox, glanceInboxes });
       await new Promise<void>((letGo) => isHeld(letGo));
+    };
+    store.listInbox = async (...asked) => {
+      const found = await listInbox(...asked);
+      await hold(found.messages.length);
+      return found;
+    };
+    store.glanceInboxes = async (...asked) => {
+      const found = await glanceInboxes(...asked);
+      await hold(found[0]?.length ?? 0);
       return found;
     };
   });
@@ -96,6 +106,17 @@ test('on a stream, though older ones pushed it out of the look', async () => {
   const last = await notify(app, own, 'last', toPhone);
   await until('the last came', () => stream.ids().includes(last));
   expect(stream.ids().sort((a, b) => a - b)).toEqual(Array.from({ length: 102 }, (_, n) => n + 1));
+});
+
+test('on a stream, though it came while a look found nothing', async () => {
+  const held = holdLook(0);
+  const stream = await openStream(app, token);
+  const letGo = await held;
+  const id = await notify(app, own, 'meanwhile', toPhone);
+  await until('it waits', async () => (await readable(app, token)).length === 1);
+  letGo();
+  await until('it came', () => stream.ids().length === 1);
+  expect(stream.ids()).toEqual([id]);
 });
 
 test('in a poll', async () => {

@@ -131,6 +131,7 @@ describe('a token in the first frame', () => {
       const stream = await openAs(strict);
       for (let n = 0; n < 3; n += 1) stream.send({ device_token: WRONG });
       expect(await stream.closed).toBe(1008);
+      await until('it is counted', () => strict.server.limited().auth_failures > 0);
       expect(strict.server.limited().auth_failures).toBe(1);
     } finally {
       await strict.close();

@@ -34,6 +34,7 @@ import {
   removeProvider,
   type Suite,
 } from './contract/fixture.ts';
+import { glanceContract } from './contract/glance.ts';
 import { happeningContract } from './contract/happening.ts';
 import { healthContract } from './contract/health.ts';
 import { heldByHashContract } from './contract/held-by-hash.ts';
@@ -105,7 +106,7 @@ export const PARTS = {
   // Of sendRecipients too, with gateways: half a minute on PostgreSQL if it were in one file.
   pushing: {},
   serving: { sendRecipients, ...receiptContract, ...messageContract },
-  inbox: { ...inboxContract, ...ledgerContract, ...keepingContract },
+  inbox: { ...inboxContract, ...glanceContract, ...ledgerContract, ...keepingContract },
   outbox: outboxContract,
   event: { ...eventContract, ...webhookContract },
 };

@@ -61,11 +61,15 @@ export function openStream(
 interface Handshake extends Pick<BunFetchRequestInit, 'tls'> {
   headers?: Record<string, string>;
   protocols?: string[];
+  query?: string;
 }
 
 /** Opens a stream by a handshake that is given; rejects when it is refused. */
-export function openAs(app: { url: string }, handshake: Handshake = {}): Promise<DeviceSocket> {
-  const url = `${app.url.replace(/^http/, 'ws')}/device/stream`;
+export function openAs(
+  app: { url: string },
+  { query = '', ...handshake }: Handshake = {},
+): Promise<DeviceSocket> {
+  const url = `${app.url.replace(/^http/, 'ws')}/device/stream${query}`;
   const socket = new WebSocket(url, handshake as Bun.WebSocketOptions);
   const frames: Frame[] = [];
   socket.onmessage = ({ data }) => frames.push(JSON.parse(String(data)));

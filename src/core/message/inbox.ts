@@ -1,8 +1,9 @@
 /** The inbox of a registered device. */
 
 import type { Core } from '../core.ts';
+import type { AuthenticDevice } from '../device.ts';
 import { Refused } from '../outcome.ts';
-import type { AckItem, Message, TokenHolder } from '../port/inbox.ts';
+import type { AckItem, Glance, Message, TokenHolder } from '../port/inbox.ts';
 
 /**
  * Most messages in one answer, and bytes of payload after which no more are added: one message may
@@ -64,6 +65,34 @@ export async function readInbox(
     }
   } finally {
     stopListening();
+  }
+}
+
+/**
+ * Glances at the inboxes of several devices at once, without what they acknowledged to this process
+ * while the store was reading.
+ */
+export async function glanceInboxes(
+  core: Core,
+  devices: readonly AuthenticDevice[],
+  nowMs: number,
+): Promise<Glance[]> {
+  const acknowledged = new Map<AuthenticDevice, Set<number>>();
+  const listeners = devices.map((device) =>
+    core.signals.onAcknowledged(device.id, (id) => {
+      acknowledged.set(device, (acknowledged.get(device) ?? new Set()).add(id));
+    }),
+  );
+  try {
+    const glances = await core.store.glanceInboxes(devices, nowMs);
+    if (acknowledged.size === 0) return glances;
+    return glances.map((glance, n) => {
+      const gone = acknowledged.get(devices[n] as AuthenticDevice);
+      if (gone === undefined || typeof glance === 'string') return glance;
+      return glance.filter(({ id }) => !gone.has(id));
+    });
+  } finally {
+    for (const stopListening of listeners) stopListening();
   }
 }
 

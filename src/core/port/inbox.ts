@@ -32,6 +32,12 @@ export interface TokenHolder {
   tokenHash: Uint8Array;
 }
 
+/**
+ * What a glance at an inbox finds: its messages, oldest first; `more` if they are too many or too
+ * long for it, so that only a list has them; `revoked` if the token is not valid any more.
+ */
+export type Glance = readonly Message[] | 'more' | 'revoked';
+
 export interface InboxStore {
   /**
    * Lists the messages that wait in the inboxes of a token, oldest first; none for a revoked token.
@@ -42,6 +48,14 @@ export interface InboxStore {
     nowMs: number,
     limits: { countMax: number; bytesMax: number },
   ): Promise<{ messages: Message[]; isCut: boolean }>;
+  /**
+   * Glances at the inboxes of several tokens at once, which costs a fraction of their lists.
+   * Glances that find the same message share one object.
+   */
+  glanceInboxes(
+    holders: readonly (TokenHolder & { tokenId: number })[],
+    nowMs: number,
+  ): Promise<Glance[]>;
   /**
    * Records acknowledgements of a device; skips messages that its token cannot read. Returns the
    * items that changed a record; writes nothing if there are none.

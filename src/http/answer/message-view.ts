@@ -3,7 +3,10 @@ import type { WireSettings } from '../endpoint.ts';
 import { wireTime } from './wire-time.ts';
 
 /** Maps a message to the form that devices get, by long poll and by stream. */
-export function messageView(message: Message, { outputOffsetMinutes }: WireSettings) {
+export function messageView(
+  message: Message,
+  { outputOffsetMinutes }: Pick<WireSettings, 'outputOffsetMinutes'>,
+) {
   return {
     id: message.id,
     notification_type: message.notificationType,
@@ -11,6 +14,17 @@ export function messageView(message: Message, { outputOffsetMinutes }: WireSetti
     expires_at: wireTime(message.expiresAtMs, outputOffsetMinutes),
     payload: message.payload,
   };
+}
+
+const texts = new WeakMap<Message, string>();
+
+/** Returns the view as JSON: made once, as many devices may share a message. */
+export function messageText(message: Message, settings: WireSettings): string {
+  const known = texts.get(message);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(messageView(message, settings));
+  texts.set(message, text);
+  return text;
 }
 
 /** Returns the provider that sent most of the bytes of some messages; undefined: no message. */

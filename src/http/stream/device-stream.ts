@@ -1,6 +1,6 @@
 /**
- * An open WebSocket of a device. A stream reads the inbox in the store at each signal, sends at
- * most one page of it until the device acknowledges, and drops its state when it closes.
+ * An open WebSocket of a device. A stream looks into the inbox at each signal, sends at most one
+ * page of it until the device acknowledges, and drops its state when it closes.
  */
 
 import type { Clock } from '../../clock.ts';
@@ -11,15 +11,16 @@ import { byteLength, readJsonObject } from '../../core/json-input.ts';
 import { readAckItems } from '../../core/message/device-input.ts';
 import { ACK_COUNT_MAX, acknowledge, INBOX_LIMITS, readInbox } from '../../core/message/inbox.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
-import type { AckItem } from '../../core/port/inbox.ts';
+import type { AckItem, Glance, Message } from '../../core/port/inbox.ts';
 import type { Log } from '../../log.ts';
 import { nameOf } from '../answer/large.ts';
-import { messageView, senderOf } from '../answer/message-view.ts';
+import { messageText, senderOf } from '../answer/message-view.ts';
 import { Budget } from '../bound/budget.ts';
 import { LARGE_BYTES, type Room } from '../bound/room.ts';
 import type { Turns } from '../bound/turns.ts';
 import type { WireSettings } from '../endpoint.ts';
 import { reportFault } from '../interpreter.ts';
+import type { Looks } from './looks.ts';
 
 export const STREAM_PATH = '/device/stream';
 
@@ -58,8 +59,9 @@ export interface DeviceStreamDeps {
   settings: WireSettings;
   /** The room of large frames. */
   room: Room;
-  /** The queue in which reads of inboxes wait, in turns by device. */
+  /** The queue in which lists of inboxes wait, in turns by device. */
   turns: Turns;
+  looks: Looks;
 }
 
 /** The data of a socket; `stream` is null until the socket is admitted. */
@@ -80,18 +82,18 @@ export type Socket = Bun.ServerWebSocket<SocketData>;
 /** An admitted stream, from `open` to `close`. A fault ends it and is never thrown. */
 export class DeviceStream {
   unansweredPings = 0;
-  /** The timer of the next ping. */
-  pinger: ReturnType<typeof setTimeout> | undefined;
+  /** The streams that are pinged with this one. */
+  slot: Set<unknown> | null = null;
   isClosed = false;
   /** Ids that were sent and not acknowledged. */
   #unacknowledged = new Set<number>();
   #isMoreWaiting = false;
-  #isReading = false;
-  #mustReadAgain = false;
+  #isLooking = false;
+  #mustLookAgain = false;
   /** The items of each frame that waits to be saved. */
   #inHand: AckItem[][] = [];
   #isAcknowledging = false;
-  #stopListening: () => void = () => {};
+  #stopListening: (() => void) | null = null;
   readonly #frames: Budget;
   readonly #bytes: Budget;
   /** The time at which the device was last noted as seen. */
@@ -111,17 +113,15 @@ export class DeviceStream {
 
   open(): void {
     const { core } = this.deps;
-    // Another party's call emits the signal; the read runs on behalf of this client.
-    const read = () =>
-      core.store.onBehalfOf(this.socket.data.client, String, () => void this.#readInbox());
-    this.#stopListening = core.signals.onMessages(this.device.id, read);
-    read();
+    this.#stopListening = core.signals.onMessages(this.device.id, () => this.#look());
+    this.#look();
   }
 
   /** Rejects further frames; those that wait are still saved. */
   close(): void {
     this.isClosed = true;
-    this.#stopListening();
+    this.deps.looks.remove(this);
+    this.#stopListening?.();
   }
 
   /** Notes a pong, and once a day that the device was seen: a stream may last for months. */
@@ -134,7 +134,7 @@ export class DeviceStream {
     try {
       await noteSeen(core, this.device, nowMs);
     } catch (fault) {
-      this.#fail(fault);
+      this.failed(fault);
     }
   }
 
@@ -163,9 +163,11 @@ export class DeviceStream {
     if (this.#isAcknowledging) return;
     this.#isAcknowledging = true;
     try {
-      while (this.#inHand.length > 0) await this.#acknowledge(this.#takeFrames());
+      while (this.#inHand.length > 0) {
+        await this.deps.looks.save(() => this.#acknowledge(this.#takeFrames()));
+      }
     } catch (fault) {
-      this.#fail(fault);
+      this.failed(fault);
     } finally {
       this.#isAcknowledging = false;
     }
@@ -191,49 +193,74 @@ export class DeviceStream {
     for (const { id } of items) wasAwaited = this.#unacknowledged.delete(id) || wasAwaited;
     for (const _ of frames) this.#send({ rc: 1, msg: 'Ok' });
     // Without more in the inbox, the next message emits a signal.
-    if (wasAwaited && this.#isMoreWaiting) await this.#readInbox();
+    if (wasAwaited && this.#isMoreWaiting) this.#look();
   }
 
-  /** Sends the messages of the inbox that were not sent. One read at a time keeps the order. */
-  async #readInbox(): Promise<void> {
-    this.#mustReadAgain = true;
-    if (this.#isReading) return;
-    this.#isReading = true;
-    try {
-      while (this.#mustReadAgain && !this.isClosed) {
-        this.#mustReadAgain = false;
-        await this.#readOnce();
-      }
-    } catch (fault) {
-      this.#fail(fault);
-    } finally {
-      this.#isReading = false;
-    }
+  /** Has the inbox looked at; one look at a time keeps the order of messages. */
+  #look(): void {
+    if (this.isClosed) return;
+    this.#mustLookAgain = this.#isLooking;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    this.deps.looks.add(this);
   }
 
-  async #readOnce(): Promise<void> {
-    const { core, clock, settings, turns } = this.deps;
-    await turns.next(nameOf({ device: this.device }));
-    const { messages, isCut } = await readInbox(core, this.device, clock.nowMs());
-    // The inbox of an expired token is empty.
-    if (
-      messages.length === 0 &&
-      (await core.store.findDeviceByToken(this.device.tokenHash)) === null
-    ) {
+  /** Takes what a look at the inbox found, and sends what was not sent. */
+  found(glance: Glance): void {
+    if (this.isClosed) return;
+    if (glance === 'revoked') {
       this.end(CLOSE_TOKEN, 'the token is no longer valid');
-      return;
+    } else if (glance === 'more') {
+      // The look was made for many streams; this is read for the client.
+      const { client } = this.socket.data;
+      this.deps.core.store.onBehalfOf(client, String, () => void this.#list());
+    } else if (glance.length === 0) {
+      // As of nearly every stream that opens: 10,000 may at once, as after a restart.
+      this.#isMoreWaiting = false;
+      this.#unacknowledged.clear();
+      this.#looked();
+    } else {
+      this.#isMoreWaiting = false;
+      this.#sendFresh(glance).then(
+        () => this.#looked(),
+        (fault) => this.failed(fault),
+      );
     }
+  }
+
+  /** Reads the first page of an inbox with many or long messages. */
+  async #list(): Promise<void> {
+    const { core, clock, turns } = this.deps;
+    try {
+      await turns.next(nameOf({ device: this.device }));
+      const { messages, isCut } = await readInbox(core, this.device, clock.nowMs());
+      this.#isMoreWaiting = isCut;
+      await this.#sendFresh(messages);
+      this.#looked();
+    } catch (fault) {
+      this.failed(fault);
+    }
+  }
+
+  #looked(): void {
+    this.#isLooking = false;
+    if (!this.#mustLookAgain) return;
+    this.#mustLookAgain = false;
+    this.#look();
+  }
+
+  async #sendFresh(messages: readonly Message[]): Promise<void> {
+    if (this.isClosed) return;
     const fresh = messages.filter((message) => !this.#unacknowledged.has(message.id));
     const onWire = new Set(messages.map(({ id }) => id));
     // Late arrivals with lower ids may have moved sent messages to a later page.
-    if (isCut) {
+    if (this.#isMoreWaiting) {
       for (const id of this.#unacknowledged) if (onWire.size < ON_WIRE_MAX) onWire.add(id);
     }
     this.#unacknowledged = onWire;
-    this.#isMoreWaiting = isCut;
     if (fresh.length === 0) return;
-    const data = fresh.map((message) => messageView(message, settings));
-    await this.#deliver(JSON.stringify({ rc: 1, msg: 'Ok', data }), senderOf(fresh));
+    const views = fresh.map((message) => messageText(message, this.deps.settings));
+    await this.#deliver(`{"rc":1,"msg":"Ok","data":[${views.join(',')}]}`, senderOf(fresh));
   }
 
   /** Sends messages. They wait for room if they and the unread bytes together are large. */
@@ -250,7 +277,7 @@ export class DeviceStream {
   }
 
   /** Logs a fault and ends the stream: the device reconnects and reads its inbox again. */
-  #fail(fault: unknown): void {
+  failed(fault: unknown): void {
     reportFault(this.deps.log, STREAM_PATH, fault, this.socket.data.requestId);
     this.end(CLOSE_FAULT, 'internal fault');
   }

@@ -3,7 +3,9 @@
  * the token may also come as a subprotocol, or later in the first frame.
  */
 
+import { PING_SECONDS } from '../../core/message/patience.ts';
 import { bearerToken } from '../request/call.ts';
+import { parseQuery, valueIn } from '../request/query.ts';
 
 /** The subprotocol that the server selects. */
 export const SUBPROTOCOL = 'gatepost';
@@ -12,9 +14,6 @@ const TOKEN_PREFIX = 'bearer.';
 
 /** Names, in the answer to `?ping=`, the seconds between two pings that hold. */
 export const PING_HEADER = 'x-ping-interval';
-/** Bounds of `?ping=`, seconds. */
-const PING_SECONDS_MIN = 15;
-const PING_SECONDS_MAX = 600;
 
 export interface Handshake {
   /** The token; null: it is missing or has a wrong form. */
@@ -43,13 +42,11 @@ export function readHandshake(headers: Headers): Handshake {
 
 /**
  * Returns the seconds between pings that hold for `?ping=`: a number out of bounds becomes the
- * nearest bound. Returns null, for the usual interval, if it is absent, repeated or no number.
+ * nearest bound, of which the operator sets the upper one. Returns null, for the usual interval,
+ * if it is absent, repeated or no number.
  */
-export function readPing(url: string): number | null {
-  const start = url.indexOf('?');
-  if (start < 0) return null;
-  const given = new URLSearchParams(url.slice(start)).getAll('ping');
-  const [text = ''] = given;
-  if (given.length !== 1 || !/^[0-9]{1,15}$/.test(text)) return null;
-  return Math.min(PING_SECONDS_MAX, Math.max(PING_SECONDS_MIN, Number(text)));
+export function readPing(url: string, secondsMax: number): number | null {
+  const text = valueIn(parseQuery(url, false), 'ping');
+  if (typeof text !== 'string' || !/^[0-9]{1,15}$/.test(text)) return null;
+  return Math.min(secondsMax, Math.max(PING_SECONDS.min, Number(text)));
 }

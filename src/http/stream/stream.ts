@@ -19,14 +19,19 @@ import {
   STREAM_PATH,
 } from './device-stream.ts';
 import { PING_HEADER, readHandshake, readPing } from './handshake.ts';
+import { Looks } from './looks.ts';
 import { TokenFrames } from './token-frame.ts';
+import { Wheel } from './wheel.ts';
 
 /**
  * The pause between pings, ms. Bun's idle timer is no use: each write to a dead connection resets
- * it. A connection with two unanswered pings when the next is due is closed: within 27 s.
+ * it. A connection with two unanswered pings when the next is due is closed: two intervals after
+ * the first of them, and so at most three after its last pong (27 s).
  */
 export const PING_INTERVAL_MS = 9_000;
 const UNANSWERED_PINGS_MAX = 2;
+/** Four ticks a second. */
+const TICKS_PER_INTERVAL = 36;
 /** Bytes that a slow reader may leave unread: more than one answer has. */
 const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
 
@@ -35,8 +40,12 @@ const CLOSE_STOPPING = 1001;
 /** A close code from the range that RFC 6455 leaves to applications. */
 export const CLOSE_REPLACED = 4002;
 
-interface StreamDeps extends DeviceStreamDeps {
-  settings: DeviceStreamDeps['settings'] & { readonly streamCountMax: number };
+interface StreamDeps extends Omit<DeviceStreamDeps, 'looks'> {
+  settings: DeviceStreamDeps['settings'] & {
+    readonly streamCountMax: number;
+    /** The longest pause between pings that a device may ask for, s. */
+    readonly pingSecondsMax: number;
+  };
   traffic: Traffic;
   /** The pause between pings of a stream that asked for none, ms; tests scale all by it. */
   pingIntervalMs: number;
@@ -63,6 +72,8 @@ export function makeStreams(deps: StreamDeps): Streams {
   const tally = deps.traffic.tallyOf(STREAM_PATH);
   const streams = new Set<DeviceStream>();
   const byToken = new Map<number, DeviceStream>();
+  // One object for all streams: a copy for each would take 200 bytes.
+  const ofStreams = { ...deps, looks: new Looks(deps) };
   let isStopping = false;
   let refusedCount = 0;
   const tokenFrames = new TokenFrames({
@@ -74,18 +85,18 @@ export function makeStreams(deps: StreamDeps): Streams {
     admit,
   });
 
-  /** Pings the stream after a pause, and then at each of its intervals. */
-  function pingAfter(stream: DeviceStream, pauseMs: number): void {
-    stream.pinger = setTimeout(() => {
+  const pings = new Wheel<DeviceStream>(
+    Math.max(1, deps.pingIntervalMs / TICKS_PER_INTERVAL),
+    (stream) => {
       if (stream.unansweredPings >= UNANSWERED_PINGS_MAX) {
         stream.socket.terminate();
         return;
       }
       stream.unansweredPings += 1;
       stream.socket.ping();
-      if (!stream.isClosed) pingAfter(stream, intervalMsOf(stream));
-    }, pauseMs);
-  }
+      if (!stream.isClosed) pings.enter(stream, intervalMsOf(stream));
+    },
+  );
 
   function intervalMsOf({ socket }: DeviceStream): number {
     const { pingSeconds } = socket.data;
@@ -96,7 +107,7 @@ export function makeStreams(deps: StreamDeps): Streams {
   /** Starts the pings. Those of the usual interval are spread: many streams may open at once. */
   function startPings(stream: DeviceStream): void {
     const isUsual = stream.socket.data.pingSeconds === null;
-    pingAfter(stream, intervalMsOf(stream) * (isUsual ? Math.random() : 1));
+    pings.enter(stream, intervalMsOf(stream) * (isUsual ? Math.random() : 1));
   }
 
   function isFullFor(device: AuthenticDevice): boolean {
@@ -122,7 +133,7 @@ export function makeStreams(deps: StreamDeps): Streams {
       socket.close(CLOSE_TOO_MANY, 'too many streams');
       return false;
     }
-    const stream = new DeviceStream(device, socket, deps);
+    const stream = new DeviceStream(device, socket, ofStreams);
     socket.data.stream = stream;
     streams.add(stream);
     const replaced = byToken.get(device.tokenId);
@@ -144,7 +155,7 @@ export function makeStreams(deps: StreamDeps): Streams {
     deps.log.debug('stream_closed', { device: stream.device.id });
     streams.delete(stream);
     if (byToken.get(stream.device.tokenId) === stream) byToken.delete(stream.device.tokenId);
-    clearTimeout(stream.pinger);
+    pings.leave(stream);
   }
 
   async function answer(request: Request): Promise<Response | null> {
@@ -159,7 +170,7 @@ export function makeStreams(deps: StreamDeps): Streams {
     const client = deps.clientOf(request);
     const { token, isTokenShown, isUpgrade, headers } = readHandshake(request.headers);
     const upgrade = (device: AuthenticDevice | null) => {
-      const pingSeconds = readPing(request.url);
+      const pingSeconds = readPing(request.url, deps.settings.pingSecondsMax);
       const data: SocketData = { device, stream: null, requestId, client, pingSeconds };
       const answer = pingSeconds === null ? {} : { [PING_HEADER]: String(pingSeconds) };
       if (!deps.upgrade(request, data, { ...headers, ...answer }))

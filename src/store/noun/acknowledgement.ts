@@ -6,10 +6,30 @@ import type { Store } from '../../core/port/store.ts';
 import { type Backend, type Notes, type Step, value } from '../backend.ts';
 import { pushSteps } from './push-steps.ts';
 
-/** The provider of a message, and 1 for each state that would be new of it. */
-type Change = Record<AckState, number> & { providerId: number; isAtGateway: number };
+/** The record that an item changes, its provider, and 1 for each state that would be new of it. */
+type Change = Record<AckState, number> & {
+  n: number;
+  recipientId: number;
+  providerId: number;
+  isAtGateway: number;
+};
 
-function statements({ prepare, once, among, locked, lockOnly }: Backend) {
+interface Call {
+  holder: TokenHolder;
+  items: readonly AckItem[];
+  nowMs: number;
+}
+
+/** An item of a call. */
+interface Report extends AckItem {
+  deviceId: number;
+  /** In hex. */
+  tokenHash: string;
+}
+
+const REPORT = { deviceId: 'bigint', tokenHash: 'text', id: 'bigint', state: 'text' } as const;
+
+function statements({ prepare, among, locked, lockOnly, rows, hex, join }: Backend) {
   const state = value('state');
   const isUndecided = sql.raw('r.executed_at_ms IS NULL AND r.refused_at_ms IS NULL');
   return {
@@ -17,25 +37,29 @@ function statements({ prepare, once, among, locked, lockOnly }: Backend) {
         SELECT id FROM recipient
         WHERE device_id = ${value('deviceId')} AND distribution_id ${among('ids')}
         ORDER BY id ${locked}`),
-    /** The record that an item changes, if the message is at a place of the token. */
-    change: prepare<Change>(sql`
-        SELECT abs(r.inbox) AS "providerId",
+    /** The records that items change, if the messages are at places of the tokens. */
+    changes: prepare<Change>(sql`
+        SELECT k.n AS n, r.id AS "recipientId", abs(r.inbox) AS "providerId",
           CAST(r.received_at_ms IS NULL AS integer) AS received,
           CAST(r.opened_at_ms IS NULL AS integer) AS opened,
           CAST(${isUndecided} AS integer) AS executed, CAST(${isUndecided} AS integer) AS failed,
           CAST(r.push_state IS NOT DISTINCT FROM 1 AS integer) AS "isAtGateway"
-        FROM recipient r
-        WHERE r.distribution_id = ${once('id')} AND r.device_id = ${once('deviceId')}
-          AND r.sent_at_ms IS NOT NULL
+        FROM ${rows('reports', REPORT)} k
+          ${join} recipient r ON r.distribution_id = k.id AND r.device_id = k."deviceId"
+        WHERE r.sent_at_ms IS NOT NULL
           AND (r.received_at_ms IS NULL OR r.is_waiting = 1
-            OR ${state} = 'opened' AND r.opened_at_ms IS NULL
-            OR ${state} IN ('executed', 'failed') AND ${isUndecided})
+            OR k.state = 'opened' AND r.opened_at_ms IS NULL
+            OR k.state IN ('executed', 'failed') AND ${isUndecided})
           AND EXISTS (SELECT 1 FROM device_token t
-            WHERE t.token_hash = ${once('tokenHash')} AND t.device_id = r.device_id
+            WHERE t.device_id = r.device_id AND ${hex('t.token_hash')} = k."tokenHash"
               AND CASE WHEN r.inbox < 0 THEN t.nobody_after_distribution_id < r.distribution_id
                 ELSE EXISTS (SELECT 1 FROM device_provider p
                   WHERE p.device_id = r.device_id AND p.provider_id = r.inbox
                     AND p.token_id = t.id AND p.after_recipient_id < r.id) END)`),
+    receive: prepare(sql`
+        UPDATE recipient SET is_waiting = 0,
+          received_at_ms = coalesce(received_at_ms, ${value('nowMs')})
+        WHERE id ${among('recipientIds')}`),
     /** Each time is set once: a repeated or late acknowledgement changes none. */
     acknowledge: prepare(sql`
         UPDATE recipient AS r SET is_waiting = 0,
@@ -48,49 +72,111 @@ function statements({ prepare, once, among, locked, lockOnly }: Backend) {
             THEN coalesce(r.refused_at_ms, ${value('nowMs')}) ELSE r.refused_at_ms END,
           detail = CASE WHEN ${state} = 'failed' AND ${isUndecided}
             THEN ${value('detail')} ELSE r.detail END
-        WHERE r.distribution_id = ${value('id')} AND r.device_id = ${value('deviceId')}`),
+        WHERE r.id = ${value('recipientId')}`),
   };
+}
+
+function reports({ holder, items }: Call): Report[] {
+  const tokenHash = holder.tokenHash.toHex();
+  return items.map((item) => ({ ...item, deviceId: holder.id, tokenHash }));
 }
 
 export function acknowledgementNoun(backend: Backend): Pick<Store, 'acknowledge'> {
   const on = statements(backend);
   const pushes = pushSteps(backend);
 
-  const findChange = ({ id: deviceId, tokenHash }: TokenHolder, { id, state }: AckItem) =>
-    on.change.get({ id, state, deviceId, tokenHash });
+  /** Returns the change of each report; undefined: it changes no record. */
+  function* changesOf(asked: readonly Report[]): Step<(Change | undefined)[]> {
+    const keys = asked.map(({ deviceId, tokenHash, id, state }) => {
+      return { deviceId, tokenHash, id, state };
+    });
+    const changes = new Array<Change | undefined>(asked.length);
+    for (const change of yield* on.changes.all({ reports: JSON.stringify(keys) })) {
+      changes[change.n] = change;
+    }
+    return changes;
+  }
 
-  /** Records an item. Returns false if it changes no record. */
-  function* record(notes: Notes, holder: TokenHolder, item: AckItem, nowMs: number): Step<boolean> {
-    const change = yield* findChange(holder, item);
-    if (change === null) return false;
-    const { providerId } = change;
-    yield* on.acknowledge.run({ ...item, deviceId: holder.id, nowMs });
+  /** Records a report. Returns false if it changes no record. */
+  function* record(notes: Notes, report: Report, nowMs: number): Step<boolean> {
+    const [change] = yield* changesOf([report]);
+    if (change === undefined) return false;
+    const { providerId, recipientId } = change;
+    const { deviceId, id, state, detail } = report;
+    yield* on.acknowledge.run({ recipientId, state, detail, nowMs });
     // A fetched message needs no push, however long its gateway is stopped.
-    if (change.isAtGateway === 1) yield* pushes.reach(notes, holder.id, [item.id], nowMs);
+    if (change.isAtGateway === 1) yield* pushes.reach(notes, deviceId, [id], nowMs);
     notes.figure(providerId, 'received', nowMs, change.received);
-    if (item.state !== 'received') notes.figure(providerId, item.state, nowMs, change[item.state]);
+    if (state !== 'received') notes.figure(providerId, state, nowMs, change[state]);
     return true;
   }
 
-  return {
-    acknowledge: async (holder, items, nowMs) => {
-      // A repeated acknowledgement is found by reads alone.
-      const changing = await backend.read(function* () {
-        const found: AckItem[] = [];
-        for (const item of items) if ((yield* findChange(holder, item)) !== null) found.push(item);
-        return found;
-      });
-      if (changing.length === 0) return [];
-      const ids = changing.map(({ id }) => id);
-      return backend.write(function* (notes) {
-        yield* pushes.lock(ids);
-        yield* on.lockRows.run({ deviceId: holder.id, ids });
-        const recorded: AckItem[] = [];
-        for (const item of changing) {
-          if (yield* record(notes, holder, item, nowMs)) recorded.push(item);
-        }
-        return recorded;
-      });
-    },
-  };
+  /** Records reports that say `received`, the only ones of their messages, in one statement. */
+  function* receive(notes: Notes, asked: readonly Report[], nowMs: number): Step<Set<Report>> {
+    const recorded = new Set<Report>();
+    const recipientIds: number[] = [];
+    const countOf = new Map<number, number>();
+    const changes = yield* changesOf(asked);
+    for (const [n, report] of asked.entries()) {
+      const change = changes[n];
+      if (change === undefined || change.isAtGateway === 1) continue;
+      recorded.add(report);
+      recipientIds.push(change.recipientId);
+      countOf.set(change.providerId, (countOf.get(change.providerId) ?? 0) + change.received);
+    }
+    if (recipientIds.length > 0) yield* on.receive.run({ recipientIds, nowMs });
+    for (const [providerId, count] of countOf) notes.figure(providerId, 'received', nowMs, count);
+    return recorded;
+  }
+
+  /** Locks the rows of the reports of each device, in the order of devices. */
+  function* lock(calls: readonly Call[]): Step<void> {
+    yield* pushes.lock([...new Set(calls.flatMap(({ items }) => items.map(({ id }) => id)))]);
+    for (const { holder, items } of calls.toSorted((a, b) => a.holder.id - b.holder.id)) {
+      yield* on.lockRows.run({ deviceId: holder.id, ids: items.map(({ id }) => id) });
+    }
+  }
+
+  /** Records the calls of different devices. */
+  function* run(notes: Notes, calls: readonly Call[]): Step<AckItem[][]> {
+    const nowMs = Math.max(...calls.map((call) => call.nowMs));
+    const reportsOf = calls.map(reports);
+    const plain = reportsOf.flatMap((own) => {
+      const ids = own.map(({ id }) => id);
+      return own.filter(
+        ({ id, state }) => state === 'received' && ids.indexOf(id) === ids.lastIndexOf(id),
+      );
+    });
+    const recorded = yield* receive(notes, plain, nowMs);
+    for (const report of reportsOf.flat()) {
+      if (!recorded.has(report) && (yield* record(notes, report, nowMs))) recorded.add(report);
+    }
+    return calls.map(({ items }, n) =>
+      items.filter((_, at) => {
+        const report = reportsOf[n]?.[at];
+        return report !== undefined && recorded.has(report);
+      }),
+    );
+  }
+
+  /** Answers the calls that change no record: a repeated one is found by reads alone. */
+  function* answer(calls: readonly Call[]): Step<(AckItem[] | undefined)[]> {
+    const reportsOf = calls.map(reports);
+    const changes = yield* changesOf(reportsOf.flat());
+    let n = 0;
+    return reportsOf.map((own) => {
+      const isChanging = changes.slice(n, n + own.length).some((change) => change !== undefined);
+      n += own.length;
+      return isChanging ? undefined : [];
+    });
+  }
+
+  const acknowledge = backend.writeInTurn<Call, AckItem[]>({
+    answer,
+    begin: lock,
+    sizeOf: ({ items }) => items.length,
+    keyOf: ({ holder }) => String(holder.id),
+    run,
+  });
+  return { acknowledge: (holder, items, nowMs) => acknowledge({ holder, items, nowMs }) };
 }

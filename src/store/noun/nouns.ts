@@ -21,6 +21,7 @@ import type { EventStatements } from './event-notes.ts';
 import { figureNoun } from './figure.ts';
 import type { FigureCounter } from './figure-counter.ts';
 import { forgettingNoun } from './forgetting.ts';
+import { glanceNoun } from './glance.ts';
 import { idempotencyNoun } from './idempotency.ts';
 import { importNoun } from './import.ts';
 import { inboxNoun } from './inbox.ts';
@@ -77,6 +78,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...countNoun(backend),
     ...changeNoun(backend),
     ...inboxNoun(backend),
+    ...glanceNoun(backend),
     ...acknowledgementNoun(backend),
     ...tokenNoun(backend),
     ...registrationNoun(backend),

@@ -28,11 +28,16 @@ function callsTogether<Call, Result>(
   steps: WriteInTurn<Call, Result>,
 ): (call: Call) => Promise<Result> {
   const group = new TurnGroup<Call, Result>(db, {
-    run: (calls) =>
-      write(async (w) => {
-        await runOn(w, steps.begin(calls));
-        return inRounds(calls, steps.keyOf, (round) => runOn(w, steps.run(w.notes, round)));
-      }),
+    run: async (calls) => {
+      const known = (await (steps.answer && runOn(db, steps.answer(calls)))) ?? [];
+      const left = calls.filter((_, n) => known[n] === undefined);
+      if (left.length === 0) return known as Result[];
+      const results = await write(async (w) => {
+        await runOn(w, steps.begin(left));
+        return inRounds(left, steps.keyOf, (round) => runOn(w, steps.run(w.notes, round)));
+      });
+      return calls.map((_, n) => known[n] ?? (results.shift() as Result));
+    },
     itemsMax: CALLS_MAX,
     inFlightMax: 1,
     isWrite: true,

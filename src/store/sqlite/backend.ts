@@ -4,23 +4,26 @@ import type { Backend } from '../backend.ts';
 import type { WriteNotes } from '../noun/notes.ts';
 import type { Context } from './context.ts';
 import { runNow, sqliteStatements } from './dialect.ts';
-
+import { Together } from './together.ts';
 import type { BatchNotes } from './writer.ts';
 
-export function sqliteBackend({ db, writer, notes, clock }: Context): Backend {
+/** `idle` settles when no calls of a turn wait for the writer. */
+export function sqliteBackend(context: Context): Backend & { idle(): Promise<unknown> } {
+  const { db, writer, notes, clock } = context;
+  const waiting: (() => Promise<void>)[] = [];
   return {
     ...sqliteStatements(db),
     write: (step) => writer.run(() => runNow(step(notes))),
-    // Writes of a turn share a commit here.
-    writeInTurn: (steps) => (call) =>
-      writer.run(() => {
-        runNow(steps.begin([call]));
-        return runNow(steps.run(notes, [call]))[0] as never;
-      }),
+    writeInTurn: (steps) => {
+      const together = new Together(writer, notes, steps);
+      waiting.push(() => together.idle());
+      return (call) => together.ask(call);
+    },
     change: (step) => writer.run(() => runNow(step())),
     read: (step) => runNow(step()),
     storeNowMs: () => clock.nowMs(),
     storeMs: (atMs) => atMs,
+    idle: () => Promise.all(waiting.map((idle) => idle())),
   };
 }
 

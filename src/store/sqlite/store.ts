@@ -84,6 +84,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     onBehalfOf: (party, _nameOf, work) => work(party),
     close: async () => {
       writer.limitWait();
+      await backend.idle();
       await writer.idle();
       writer.limitWait(LAST_WAIT_MS);
       try {

@@ -16,6 +16,7 @@ import {
 } from './fixture.ts';
 import {
   ALL_OF_IT,
+  addInbox,
   at,
   bringTo,
   checkIn,
@@ -43,13 +44,6 @@ type Method = 'listInbox' | 'acknowledge';
 const WORDS = ['received', 'opened', 'executed', 'refused'] as const;
 /** What the one recipient of a distribution said. */
 type Said = Pick<LedgerTotals, (typeof WORDS)[number]>;
-
-/** A provider with a device `a` on its link. */
-async function addInbox(store: Store) {
-  const door = await addDoor(store);
-  await knock(store, 'a');
-  return { ...door, a: await holderOf(store, 'a') };
-}
 
 export const inboxContract: Record<Method & keyof Store, Suite> = {
   listInbox(opened) {

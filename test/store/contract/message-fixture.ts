@@ -1,13 +1,14 @@
 /** What the suites about messages share: sends, workers that deliver them, and many devices. */
 
+import { expect } from 'bun:test';
 import type { Lease, NewDistribution } from '../../../src/core/port/distribution.ts';
-import type { TokenHolder } from '../../../src/core/port/inbox.ts';
+import type { Glance, TokenHolder } from '../../../src/core/port/inbox.ts';
 import type { NewRegistration, Shown } from '../../../src/core/port/registration.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import { ACT } from '../../support/actor.ts';
 import { GUARD_BOUNDS } from '../../support/bounds.ts';
-import { addLink, CLOCK, CODE, FACTS, HASH, knock, NOW_MS } from './fixture.ts';
+import { addDoor, addLink, CLOCK, CODE, FACTS, HASH, knock, NOW_MS } from './fixture.ts';
 
 export const LEASE_MS = 5_000;
 export const HOUR_MS = 3_600_000;
@@ -148,10 +149,33 @@ export async function deviceId(store: Store, providerId: number, hwid: string): 
 /** No limit that a test could reach by accident. */
 export const ALL_OF_IT = { countMax: 100, bytesMax: Number.MAX_SAFE_INTEGER };
 
+/** A provider with a device `a` on its link. */
+export async function addInbox(store: Store) {
+  const door = await addDoor(store);
+  await knock(store, 'a');
+  return { ...door, a: await holderOf(store, 'a') };
+}
+
+/** Lists the ids of an inbox, and checks that a glance finds the same. */
 export async function inboxOf(store: Store, holder: TokenHolder, nowMs = NOW_MS, countMax = 100) {
   const limits = { ...ALL_OF_IT, countMax };
-  const { messages } = await store.listInbox(holder, nowMs, limits);
+  const { messages, isCut } = await store.listInbox(holder, nowMs, limits);
+  const glance = await glanceOf(store, holder, nowMs);
+  if (glance === 'revoked') expect(messages).toEqual([]);
+  else if (glance !== 'more' && !isCut) expect(glance).toEqual(messages);
   return messages.map((message) => message.id);
+}
+
+export async function glanceOf(
+  store: Store,
+  holder: TokenHolder,
+  nowMs = NOW_MS,
+): Promise<Glance | undefined> {
+  const known = await store.findDeviceByToken(holder.tokenHash);
+  const token = { ...holder, tokenId: known?.tokenId ?? 1 };
+  const [glance] = await store.glanceInboxes([token], nowMs);
+  expect(glance === 'revoked').toBe(known?.id !== holder.id);
+  return glance;
 }
 
 /** The most rows of ledgers, where no test asks for that. */

@@ -1,0 +1,121 @@
+/**
+ * Looks into the inboxes of many open streams at once: after a message to all, each of thousands
+ * has to look. A stream waits in it once at most, so that streams take turns.
+ */
+
+import type { Clock } from '../../clock.ts';
+import type { Core } from '../../core/core.ts';
+import type { AuthenticDevice } from '../../core/device.ts';
+import { glanceInboxes } from '../../core/message/inbox.ts';
+import type { Glance } from '../../core/port/inbox.ts';
+import type { Turns } from '../bound/turns.ts';
+
+/** Streams of one look: others' calls wait for it. */
+const LOOK_COUNT = 64;
+/** Looks in flight: a database over the network answers one while it reads the next. */
+const IN_FLIGHT_MAX = 3;
+/** Saves under way: a store of several nodes bounds its calls. */
+const SAVES_MAX = 512;
+/** Longest time for which acknowledgements wait for looks, ms. */
+const REST_MAX_MS = 250;
+/** The party of all streams where calls wait in turns. */
+const PARTY = 'streams';
+
+interface Looker {
+  readonly device: AuthenticDevice;
+  /** Takes what a look found. */
+  found(glance: Glance): void;
+  /** The look failed. */
+  failed(fault: unknown): void;
+}
+
+export class Looks {
+  readonly #waiting = new Set<Looker>();
+  #inFlightCount = 0;
+  /** Those who wait for the end of all looks, and since when. */
+  readonly #resting = new Set<() => void>();
+  #restingSinceMs = 0;
+  #savingCount = 0;
+
+  constructor(
+    private readonly deps: {
+      core: Core;
+      clock: Clock;
+      turns: Turns;
+    },
+  ) {}
+
+  /** Has the inbox of a stream looked at, with those of others. */
+  add(looker: Looker): void {
+    this.#waiting.add(looker);
+    if (this.#inFlightCount * LOOK_COUNT >= this.#waiting.size) return;
+    if (this.#inFlightCount < IN_FLIGHT_MAX) void this.#run();
+  }
+
+  /** The stream has closed. */
+  remove(looker: Looker): void {
+    this.#waiting.delete(looker);
+    this.#beginSaves();
+  }
+
+  /**
+   * Saves what a device acknowledged, in turn with others, and not while streams wait for a look,
+   * except after {@link REST_MAX_MS}: a message that comes late is felt, an acknowledgement is not.
+   */
+  async save<T>(work: () => Promise<T>): Promise<T> {
+    await new Promise<void>((begin) => {
+      if (this.#resting.size === 0) this.#restingSinceMs = this.deps.clock.steadyMs();
+      this.#resting.add(begin);
+      this.#beginSaves();
+    });
+    try {
+      return await work();
+    } finally {
+      this.#savingCount -= 1;
+      this.#beginSaves();
+    }
+  }
+
+  #beginSaves(): void {
+    const restedMs = this.deps.clock.steadyMs() - this.#restingSinceMs;
+    if (this.#waiting.size > 0 && restedMs < REST_MAX_MS) return;
+    for (const begin of this.#resting) {
+      if (this.#savingCount === SAVES_MAX) return;
+      this.#savingCount += 1;
+      this.#resting.delete(begin);
+      begin();
+    }
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    const { core, clock, turns } = this.deps;
+    this.#inFlightCount += 1;
+    while (this.#waiting.size > 0) {
+      await turns.next(PARTY);
+      const lookers = this.#take();
+      // Another run has taken them meanwhile.
+      if (lookers.length === 0) break;
+      try {
+        const devices = lookers.map(({ device }) => device);
+        const look = () => glanceInboxes(core, devices, clock.nowMs());
+        const glances = await core.store.onBehalfOf(PARTY, String, look);
+        for (const [n, looker] of lookers.entries()) looker.found(glances[n] ?? []);
+      } catch (fault) {
+        for (const looker of lookers) looker.failed(fault);
+      }
+      this.#beginSaves();
+    }
+    this.#inFlightCount -= 1;
+  }
+
+  #take(): Looker[] {
+    const lookers: Looker[] = [];
+    for (const looker of this.#waiting) {
+      if (lookers.length === LOOK_COUNT) break;
+      this.#waiting.delete(looker);
+      lookers.push(looker);
+    }
+    return lookers;
+  }
+}

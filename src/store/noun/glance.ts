@@ -1,0 +1,102 @@
+/** Glances at many inboxes at once: one statement finds what waits, one reads the messages. */
+
+import { sql } from 'drizzle-orm';
+import { BLOCKED } from '../../core/message/status.ts';
+import type { Glance, Message } from '../../core/port/inbox.ts';
+import type { Store } from '../../core/port/store.ts';
+import { type Backend, value } from '../backend.ts';
+import { literal } from '../status.ts';
+import { linkedRow } from './targets.ts';
+
+/** Most messages that a glance finds in an inbox. */
+const GLANCE_COUNT_MAX = 8;
+/** Most bytes of payload of a message in a glance: as many inboxes may have as many messages. */
+const GLANCE_BYTES_MAX = 8 * 1024;
+
+const HOLDER = { deviceId: 'bigint', tokenId: 'bigint', tokenHash: 'text' } as const;
+
+interface Row {
+  /** Null: the token is not valid. */
+  tokenId: number | null;
+  /** The rows that wait for the device, each as `id distributionId isHere`; null: none. */
+  waiting: string | null;
+}
+
+/** `payload` is null if it is too long for a glance. */
+type Found = Omit<Message, 'payload'> & { payload: string | null };
+
+function statements(backend: Backend) {
+  const { prepare, rows, hex, among } = backend;
+  /** True if the row `r` is at a place of the token `t`. */
+  const isHere = sql`CASE WHEN r.inbox < 0
+    THEN t.nobody_after_recipient_id < r.id AND t.nobody_after_distribution_id < r.distribution_id
+    ELSE EXISTS (SELECT 1 FROM device_provider p
+      WHERE p.device_id = r.device_id AND p.provider_id = r.inbox AND p.token_id = t.id
+        AND p.after_recipient_id < r.id AND ${linkedRow(backend)}) END`;
+  return {
+    /** One row more than a glance may find shows that there are more. */
+    waiting: prepare<Row>(sql`
+        SELECT t.id AS "tokenId", (
+          SELECT string_agg(CAST(w.id AS text) || ' ' || CAST(w.distribution_id AS text)
+            || ' ' || CAST(w.is_here AS text), ',')
+          FROM (
+            SELECT r.id, r.distribution_id,
+              coalesce(CAST(${isHere} AS integer), 0) AS is_here
+            FROM recipient r WHERE r.device_id = t.device_id AND r.is_waiting = 1
+            LIMIT ${GLANCE_COUNT_MAX + 1}) w) AS waiting
+        FROM ${rows('holders', HOLDER)} k LEFT JOIN device_token t
+          ON t.id = k."tokenId" AND t.device_id = k."deviceId"
+            AND ${hex('t.token_hash')} = k."tokenHash"
+        ORDER BY k.n`),
+    messages: prepare<Found>(sql`
+        SELECT id, provider_id AS "providerId", octet_length(payload) AS bytes,
+          notification_type AS "notificationType",
+          created_at_ms AS "createdAtMs", expires_at_ms AS "expiresAtMs",
+          CASE WHEN octet_length(payload) <= ${GLANCE_BYTES_MAX} THEN payload END AS payload
+        FROM distribution
+        WHERE id ${among('ids')} AND status <> ${literal(BLOCKED)}
+          AND expires_at_ms > ${value('nowMs')} AND pruned_at_ms IS NULL`),
+  };
+}
+
+/** Reads the rows that wait, oldest first. */
+function readRows(waiting: string | null) {
+  if (waiting === null) return [];
+  const rows = waiting.split(',').map((row) => row.split(' ').map(Number));
+  if (rows.length > 1) rows.sort(([a = 0], [b = 0]) => a - b);
+  return rows.map(([, id = 0, isHere]) => ({ id, isHere: isHere === 1 }));
+}
+
+export function glanceNoun(backend: Backend): Pick<Store, 'glanceInboxes'> {
+  const on = statements(backend);
+  return {
+    glanceInboxes: async (holders, nowMs) =>
+      backend.read(function* () {
+        const keys = holders.map(({ id, tokenId, tokenHash }) => {
+          return { deviceId: id, tokenId, tokenHash: tokenHash.toHex() };
+        });
+        const inboxes = (yield* on.waiting.all({ holders: JSON.stringify(keys) })).map((row) => {
+          return { isValid: row.tokenId !== null, rows: readRows(row.waiting) };
+        });
+        const ids = new Set<number>();
+        for (const { rows } of inboxes) for (const { id, isHere } of rows) if (isHere) ids.add(id);
+        const messages = new Map<number, Message | 'more'>();
+        const found = ids.size > 0 ? yield* on.messages.all({ ids: [...ids], nowMs }) : [];
+        for (const { payload, ...message } of found) {
+          const isShort = payload !== null;
+          messages.set(message.id, isShort ? { ...message, payload: JSON.parse(payload) } : 'more');
+        }
+        return inboxes.map(({ isValid, rows }): Glance => {
+          if (!isValid) return 'revoked';
+          if (rows.length > GLANCE_COUNT_MAX) return 'more';
+          const here: Message[] = [];
+          for (const { id, isHere } of rows) {
+            const message = isHere ? messages.get(id) : undefined;
+            if (message === 'more') return 'more';
+            if (message !== undefined) here.push(message);
+          }
+          return here;
+        });
+      }),
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * Calls of a turn that share their statements: of devices that acknowledge a message to all, say.
+ * Calls that come while some are saved wait for that commit, and so do no more than they cost.
+ */
+
+import { WriteFailed } from '../../core/port/store.ts';
+import { nextTurn } from '../../core/turn.ts';
+import type { Notes, WriteInTurn } from '../backend.ts';
+import { runNow } from './dialect.ts';
+import type { GroupWriter } from './writer.ts';
+
+/** Most that the calls of one write have to do, unless it is one call: others wait for it. */
+const SIZE_MAX = 128;
+
+interface Waiting<Call, Result> {
+  call: Call;
+  resolve: (result: Result) => void;
+  reject: (fault: unknown) => void;
+}
+
+/** The calls of one kind. */
+export class Together<Call, Result> {
+  readonly #waiting: Waiting<Call, Result>[] = [];
+  /** Settles when no call waits; null: none does. */
+  #running: Promise<void> | null = null;
+
+  constructor(
+    private readonly writer: GroupWriter,
+    private readonly notes: Notes,
+    private readonly steps: WriteInTurn<Call, Result>,
+  ) {}
+
+  ask(call: Call): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ call, resolve, reject });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Settles when all calls so far were answered. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await nextTurn();
+      await this.#serve(this.#take());
+    }
+    this.#running = null;
+  }
+
+  /** Takes calls of different keys. */
+  #take(): Waiting<Call, Result>[] {
+    const { keyOf, sizeOf } = this.steps;
+    const keys = new Set<string>();
+    let size = 0;
+    for (const { call } of this.#waiting) {
+      const key = keyOf(call);
+      size += sizeOf?.(call) ?? 1;
+      if (keys.has(key) || (size > SIZE_MAX && keys.size > 0)) break;
+      keys.add(key);
+    }
+    return this.#waiting.splice(0, keys.size);
+  }
+
+  /** Never rejects. A fault of one call, such as a broken constraint, fails no other. */
+  async #serve(asked: readonly Waiting<Call, Result>[]): Promise<void> {
+    const { steps, notes, writer } = this;
+    try {
+      const known = steps.answer && runNow(steps.answer(asked.map(({ call }) => call)));
+      const left = asked.filter(({ resolve }, n) => {
+        const result = known?.[n];
+        if (result !== undefined) resolve(result);
+        return result === undefined;
+      });
+      if (left.length === 0) return;
+      const calls = left.map(({ call }) => call);
+      const results = await writer.run(() => {
+        runNow(steps.begin(calls));
+        return runNow(steps.run(notes, calls));
+      });
+      for (const [n, { resolve }] of left.entries()) resolve(results[n] as Result);
+    } catch (fault) {
+      if (asked.length === 1 || fault instanceof WriteFailed) {
+        for (const { reject } of asked) reject(fault);
+      } else {
+        for (const one of asked) await this.#serve([one]);
+      }
+    }
+  }
+}
