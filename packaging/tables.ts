@@ -5,7 +5,8 @@ import { settingRows } from '../src/config/settings/index.ts';
 import type { TableKeys } from '../src/config/tables.ts';
 import { ACTIONS } from '../src/core/audit/entry.ts';
 import { EVENT_MEANINGS } from '../src/core/event/meanings.ts';
-import { SETTING_KEYS, settingRule } from '../src/core/message/settings.ts';
+import { SETTING_KEYS } from '../src/core/message/setting-table.ts';
+import { settingRule } from '../src/core/message/settings.ts';
 import { OPERATOR_EVENTS, PROVIDER_EVENTS } from '../src/core/port/event.ts';
 import type { AnswerRow, Meaning } from '../src/gateway/answer.ts';
 import { APNS_ANSWERS } from '../src/gateway/apns-answers.ts';
@@ -128,8 +129,12 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     page: 'docs/api.md',
     head: 'Key',
     table: table(
-      ['Key', 'Value'],
-      SETTING_KEYS.map((row) => [code(row.key), settingRule(row).replace(BOOLEAN, 'boolean')]),
+      ['Key', 'Value', 'Any other value'],
+      SETTING_KEYS.map((row) => [
+        code(row.key),
+        settingRule(row).replace(BOOLEAN, 'boolean'),
+        row.isNewer ? 'passed on' : 'refused',
+      ]),
     ),
   },
   {

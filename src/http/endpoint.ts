@@ -144,6 +144,8 @@ export interface Limits {
 export interface WireSettings {
   /** The zone of the times in answers: minutes east of UTC. */
   readonly outputOffsetMinutes: number;
+  /** The longest wait of a poll, s. */
+  readonly pollSecondsMax: number;
 }
 
 interface Described<P, K extends MessageKey> {

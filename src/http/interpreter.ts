@@ -14,6 +14,7 @@ import { accessOf } from './access.ts';
 import { isLarge, nameOf } from './answer/large.ts';
 import { type Outgoing, Responses, textOf } from './answer/respond.ts';
 import type { Answer, Endpoint, Reply } from './endpoint.ts';
+import { IDLE_TIMEOUT_S } from './listener.ts';
 import { type MessageKey, messages } from './messages.ts';
 import { dropBody, readBody } from './request/body.ts';
 import { type CallDeps, CallerGone, IncomingCall } from './request/call.ts';
@@ -146,6 +147,8 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
       providerCode: call.provider?.code,
       requestId: answered.requestId,
     });
+    // Bun keeps the time of an answer for the connection: an idle one would stay open as long.
+    if (endpoint.patienceSeconds) deps.grantPatience(call.request, IDLE_TIMEOUT_S);
     const respond = () => responses.respond(says, { payload, detail, headers, requestId, isLast });
     // After the count: the time of an answer does not include its delay.
     const delayMs = isGuess(call, says) ? deps.authFailed(call.client()) : 0;

@@ -7,7 +7,9 @@ import { hostInUrl } from '../whereabouts.ts';
 import { makePortHandover, type PortHandover } from './port-handover.ts';
 
 /** The time after which a connection without a request in flight is closed, s. */
-const IDLE_TIMEOUT_S = 30;
+export const IDLE_TIMEOUT_S = 30;
+/** The longest time that Bun can set for an answer, s; it has a byte for it. */
+const PATIENCE_MAX_S = 255;
 /**
  * The time after which a replaced listener closes, ms. By then each of its connections has had an
  * answer that closes it, or was closed as idle.
@@ -46,6 +48,8 @@ export interface Listener {
   url: string;
   /** Returns the server that received a request. */
   serverOf(request: Request): Server;
+  /** Sets the time that the answer to a request may take, s. It stays for the connection. */
+  grantPatience(request: Request, seconds: number): void;
   /**
    * Gives new connections this certificate. An open connection continues to the answer of its next
    * request, a WebSocket to its end. Throws {@link OperatorError} if Bun rejects the pair; the old
@@ -107,9 +111,12 @@ export function listen(
     }
   }
 
+  const serverOf = (request: Request) => receivedBy.get(request) ?? current;
   return {
     url: `${tls ? 'https' : 'http'}://${hostInUrl(host)}:${port}`,
-    serverOf: (request) => receivedBy.get(request) ?? current,
+    serverOf,
+    grantPatience: (request, seconds) =>
+      serverOf(request).timeout(request, seconds > PATIENCE_MAX_S ? 0 : seconds),
     replaceCertificate: async (pair) => {
       tryOut(pair);
       const next = { ...options, port, tls: pair };

@@ -42,6 +42,7 @@ export interface ServerSettings
   readonly authFailuresPerMinuteMax: number;
   readonly registrationsPerMinuteMax: number;
   readonly streamCountMax: number;
+  readonly pingSecondsMax: number;
 }
 
 export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
@@ -142,7 +143,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...{ large, traffic, clientOf, crowd: new Crowd({ clientOf, isGone }) },
     ...{ authFailed, stopping: stopping.signal },
     bodyTimeMaxMs: options.bodyTimeMaxMs ?? BODY_TIME_MAX_MS,
-    grantPatience: (request, seconds) => listener.serverOf(request).timeout(request, seconds),
+    grantPatience: (request, seconds) => listener.grantPatience(request, seconds),
   };
   const streams = makeStreams({
     ...{ core, clock, log, settings, traffic, clientOf, authFailed },

@@ -33,7 +33,7 @@ test.each(devicePaths)('the answers of %s are open to a page, refusals too', asy
     const answer = await fetch(app.url + path, { method, headers: ORIGIN });
     expect(corsOf(answer)).toEqual([
       ['access-control-allow-origin', '*'],
-      ['access-control-expose-headers', 'x-error-detail, x-request-id'],
+      ['access-control-expose-headers', 'x-error-detail, x-request-id, x-wait-max'],
     ]);
   }
 });
@@ -47,7 +47,7 @@ describe('a preflight', () => {
       ['access-control-allow-headers', 'authorization, content-type'],
       ['access-control-allow-methods', 'GET, POST'],
       ['access-control-allow-origin', '*'],
-      ['access-control-expose-headers', 'x-error-detail, x-request-id'],
+      ['access-control-expose-headers', 'x-error-detail, x-request-id, x-wait-max'],
       ['access-control-max-age', '86400'],
     ]);
   });

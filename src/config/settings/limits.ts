@@ -57,9 +57,19 @@ export const limitsSettings = {
     'The most messages of one provider that may wait for one device. Further ones are not delivered',
     'to it, and the ledger says so.',
   ]),
-  // Each costs some 6 KB of memory and a file descriptor.
+  // Each costs 3 to 4 KB of memory and a file descriptor.
   streamCountMax: live('limits.streams_max', '20000', integer(0, 1_000_000), [
     'The most open WebSocket streams of devices.',
     'Each takes a file descriptor: the process must be allowed as many (`ulimit -n`).',
+  ]),
+  // Proxies end an answer that is late: nginx after 60 s by default, Cloudflare after 100 s.
+  pollSecondsMax: live('limits.poll_seconds_max', '60', integer(1, 300), [
+    'The longest wait of a poll at `/device/inbox`, seconds; answers name it in `x-wait-max`. Less',
+    'than the proxies in front wait for an answer.',
+  ]),
+  // Proxies also end a WebSocket that is silent: nginx and HAProxy after the time they are given.
+  pingSecondsMax: live('limits.ping_seconds_max', '600', integer(15, 600), [
+    'The longest silence between two pings of a stream for which a device may ask, seconds. Less',
+    'than the silence that the proxies in front allow a WebSocket.',
   ]),
 } as const;

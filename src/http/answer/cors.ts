@@ -7,7 +7,7 @@
 /** Headers of every answer to a device. */
 export const CORS_HEADERS: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'x-error-detail, x-request-id',
+  'access-control-expose-headers': 'x-error-detail, x-request-id, x-wait-max',
 };
 
 /** The answer to a preflight; a browser caches it for a day at most. */

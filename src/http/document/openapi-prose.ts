@@ -2,6 +2,7 @@
 
 import { EVENT_MEANINGS } from '../../core/event/meanings.ts';
 import { JSON_NESTING_MAX, REQUEST_BOUNDS } from '../../core/json-input.ts';
+import { PING_SECONDS } from '../../core/message/patience.ts';
 import { PROVIDER_EVENTS } from '../../core/port/event.ts';
 import { VERSION } from '../../version.ts';
 import type { Repeat } from '../endpoint.ts';
@@ -13,6 +14,7 @@ import {
   CLOSE_TOO_FAST,
   STREAM_PATH,
 } from '../stream/device-stream.ts';
+import { PING_HEADER } from '../stream/handshake.ts';
 import { CLOSE_REPLACED, PING_INTERVAL_MS } from '../stream/stream.ts';
 
 /** Joins paragraphs of CommonMark. */
@@ -59,7 +61,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<GroupName, string>> = {
     'The protocol for apps that get notifications and commands. A device registers once, stores its token, fetches its messages, and acknowledges each. Until then a message is delivered again, always with the same `id`.',
     `Beside the calls there is a stream: a WebSocket (RFC 6455) at \`${STREAM_PATH}\`, with the token in the header \`Authorization\` of the handshake. The server sends frames of text like the answers of \`/device/inbox\`, first with the waiting messages and then with each new one; the device sends frames like the bodies of \`/device/ack\`, and each is answered.`,
     'A handshake that is refused has an HTTP status of its own: 401 for a token that is no device\u2019s, 426 when it asks for no WebSocket, 503 when the server holds as many streams as it may.',
-    `The server pings every ${PING_INTERVAL_MS / 1000} seconds and closes a stream after two unanswered pings. It closes a stream with ${CLOSE_TOKEN} when the token is no longer valid, with ${CLOSE_REPLACED} when the device opened another one, with ${CLOSE_MALFORMED} after a malformed frame, and with ${CLOSE_TOO_FAST} when frames arrive faster than a device needs.`,
+    `The server pings every ${PING_INTERVAL_MS / 1000} seconds. A handshake may ask for fewer pings with \`?ping=\`, ${PING_SECONDS.min} to ${PING_SECONDS.max} seconds: a number out of bounds becomes the nearest that the operator allows, and the answer to the handshake has the one that holds in \`${PING_HEADER}\`; anything else counts as not asked. The server closes a stream that left two pings unanswered when the next one is due. It closes a stream with ${CLOSE_TOKEN} when the token is no longer valid, with ${CLOSE_REPLACED} when the device opened another one, with ${CLOSE_MALFORMED} after a malformed frame, and with ${CLOSE_TOO_FAST} when frames arrive faster than a device needs.`,
   ),
 };
 

@@ -5,19 +5,27 @@ import { authenticateDevice } from '../../core/device.ts';
 import { DEVICE_TOKEN } from '../../core/formats.ts';
 import { readAckItems, readRegistration } from '../../core/message/device-input.ts';
 import { acknowledge, fetchInbox, INBOX_LIMITS } from '../../core/message/inbox.ts';
+import { POLL_SECONDS_MAX } from '../../core/message/patience.ts';
 import { registerDevice } from '../../core/message/registration.ts';
 import { TYPE_NAMES } from '../../core/message/status.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { CORS_HEADERS } from '../answer/cors.ts';
 import { nameOf } from '../answer/large.ts';
 import { messageView, senderOf } from '../answer/message-view.ts';
-import { appEndpoint, deviceEndpoint, optional } from '../endpoint.ts';
+import { appEndpoint, deviceEndpoint, optional, type WireSettings } from '../endpoint.ts';
 import { AckInput, PUSH_KEY_EXAMPLE, RegistrationInput } from './messaging-bodies.ts';
 import { statusOf, WireTime } from './params.ts';
 import { Payload } from './remote-bodies.ts';
 
-/** The longest wait of a poll, s. */
-const WAIT_SECONDS_MAX = 60;
+/** Names, in answers to devices, the longest wait of a poll that holds, s. */
+const WAIT_MAX_HEADER = {
+  'x-wait-max': {
+    about:
+      'The longest wait of a poll that holds, in seconds: ask for this much. The operator may change it.',
+    example: '60',
+  },
+};
+const waitMax = ({ pollSecondsMax }: WireSettings) => ({ 'x-wait-max': String(pollSecondsMax) });
 
 /** A message in an inbox. */
 const Message = Type.Object(
@@ -73,7 +81,8 @@ const registerEndpoint = appEndpoint({
     'domain_not_bound',
     'registration_refused',
   ],
-  async handle({ core, body, token, client, nowMs, limits }) {
+  answerHeaders: WAIT_MAX_HEADER,
+  async handle({ core, body, token, client, nowMs, limits, settings }) {
     const registration = readRegistration(body, core.limits);
     if (isRefused(registration)) return registration;
     const register = () => registerDevice(core, { ...registration, token }, nowMs);
@@ -85,13 +94,14 @@ const registerEndpoint = appEndpoint({
         : await limits.registrations.attempt(client(), nowMs, register, (done) => !isRefused(done));
     if (registered === null) return 'too_many_requests';
     if (isRefused(registered)) return registered;
-    return { says: 'ok', body: { device_token: registered.token } };
+    const headers = waitMax(settings);
+    return { says: 'ok', body: { device_token: registered.token }, headers };
   },
 });
 
 const waitForm = {
-  schema: Type.Integer({ minimum: 0, maximum: WAIT_SECONDS_MAX }),
-  rule: `a whole number of seconds from 0 to ${WAIT_SECONDS_MAX}`,
+  schema: Type.Integer({ minimum: 0, maximum: POLL_SECONDS_MAX }),
+  rule: `a whole number of seconds from 0 to ${POLL_SECONDS_MAX}`,
 };
 
 const inboxEndpoint = deviceEndpoint({
@@ -103,22 +113,25 @@ const inboxEndpoint = deviceEndpoint({
   params: {
     wait: optional(waitForm, {
       misfit: 'unknown_error',
-      about: 'How long an empty answer waits for a message, in seconds; 0 when omitted.',
-      example: WAIT_SECONDS_MAX,
+      about:
+        'How long an empty answer waits for a message, in seconds; 0 when omitted. What exceeds `x-wait-max` is cut to it.',
+      example: 60,
     }),
   },
   fields: { ok: { data: Type.Array(Message, { maxItems: INBOX_LIMITS.countMax }) } },
-  patienceSeconds: WAIT_SECONDS_MAX + 15,
+  answerHeaders: WAIT_MAX_HEADER,
+  patienceSeconds: POLL_SECONDS_MAX + 15,
   says: ['ok', 'device_token_error', 'unknown_error'],
   async handle({ core, device, params, nowMs, signal, settings, limits }) {
-    const waitMs = (params.wait ?? 0) * 1000;
+    const waitMs = Math.min(params.wait ?? 0, settings.pollSecondsMax) * 1000;
     const messages = await limits.polls.park(device.tokenId, signal, async (whenOver) => {
       await limits.turns.next(nameOf({ device }));
       return fetchInbox(core, device, waitMs, nowMs, whenOver);
     });
     if (isRefused(messages)) return messages;
     const data = messages.map((message) => messageView(message, settings));
-    return { says: 'ok', body: { data }, sender: senderOf(messages) };
+    const headers = waitMax(settings);
+    return { says: 'ok', body: { data }, headers, sender: senderOf(messages) };
   },
 });
 

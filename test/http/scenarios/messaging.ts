@@ -51,7 +51,7 @@ const MESSAGE = {
   expires_at: '2026-11-21 15:00:00',
   payload: { body: 'Hello', type_push: 'optional', expire_days: 1 },
 };
-const WAIT_RULE = 'wait must be a whole number of seconds from 0 to 60';
+const WAIT_RULE = 'wait must be a whole number of seconds from 0 to 300';
 
 const inbox: Scenario[] = [
   ...tokenErrors(INBOX),
@@ -63,6 +63,7 @@ const inbox: Scenario[] = [
     request: { wait: 60 },
     headers: bearer,
     answer: JSON.stringify({ rc: 1, msg: 'Ok', data: [MESSAGE] }),
+    answerHeaders: { 'x-wait-max': '60' },
   },
   {
     name: 'nothing waits',
@@ -72,8 +73,9 @@ const inbox: Scenario[] = [
     request: {},
     headers: bearer,
     answer: '{"rc":1,"msg":"Ok","data":[]}',
+    answerHeaders: { 'x-wait-max': '60' },
   },
-  ...['61', '-1', '1.5', 'x'].map(
+  ...['301', '-1', '1.5', 'x'].map(
     (wait): Scenario => ({
       name: `wait=${wait}`,
       path: INBOX,

@@ -189,6 +189,6 @@ function expectReported(app: TestApp, scenario: Scenario, detail: string): void 
 
 function ownHeaders(headers: Headers): Record<string, string> {
   const isOwn = (name: string) =>
-    name.startsWith('x-hwid') || name === 'x-install-id' || name === 'x-note';
+    name.startsWith('x-hwid') || ['x-install-id', 'x-note', 'x-wait-max'].includes(name);
   return Object.fromEntries([...headers].filter(([name]) => isOwn(name)));
 }

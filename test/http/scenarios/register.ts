@@ -86,6 +86,7 @@ const registered = (
   headers,
   body,
   answer: `{"rc":1,"msg":"Ok",${DRAWN_TOKEN}}`,
+  answerHeaders: { 'x-wait-max': '60' },
   changed,
 });
 
