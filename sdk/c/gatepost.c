@@ -22,9 +22,9 @@ enum {
 /* Times, ms. `pace` multiplies all but the wait of a poll. */
 enum {
   PAUSE_FIRST_MS = 500, PAUSE_LAST_MS = 60 * 1000,
-  REQUEST_MS = 30 * 1000, POLL_MS = 60 * 1000,
+  REQUEST_MS = 30 * 1000, POLL_SECONDS = 60, POLL_SECONDS_MAX = 300,
   STEADY_MS = 10 * 1000, /* a stream that held so long starts the pauses anew */
-  SILENCE_MS = 30 * 1000,
+  SILENCE_MS = 30 * 1000, PING_MIN = 15, PING_MAX = 600,
   ACKS_TOGETHER_MS = 20,        /* acknowledgements of this time are sent together ... */
   ACKS_TOGETHER_LAST_MS = 1000, /* ... of this while messages wait */
   SPIN_MS = 1000, /* a poll that brings nothing so soon is answered by a pause */
@@ -73,7 +73,7 @@ struct gatepost_device {
   /* What the app said; the time since the start, ms, and the app's clock. */
   char url[URL_SIZE], registration[REGISTRATION_SIZE], push[PUSH_SIZE], locale[LOCALE_SIZE];
   gatepost_mode mode;
-  int ping, hides_pings;
+  int ping, hides_pings, poll_seconds, wait_max;
   double pace;
   uint64_t now, clock, random;
   /* What is kept. */
@@ -86,7 +86,7 @@ struct gatepost_device {
   /* The line to the server. */
   line_state line;
   uint32_t last_number, socket, cut;
-  uint32_t token_version, socket_token_version;
+  uint32_t token_version, socket_token_version, doubted_version;
   uint64_t pause_at, pause_ms, opened_at, heard_at, opening_until, renewed_at, register_at;
   int has_pinged, has_polled, is_fetched, has_renewed, wants_register, wants_inbox;
   request requests[REQUESTS];
@@ -257,8 +257,7 @@ static const char *after_number(const char *at, const char *end) {
   at = *at == '0' ? at + 1 : after_digits(at, end);
   if (at != NULL && at < end && *at == '.') at = after_digits(at + 1, end);
   if (at != NULL && at < end && lower(*at) == 'e') {
-    at++;
-    if (at < end && (*at == '+' || *at == '-')) at++;
+    if (++at < end && (*at == '+' || *at == '-')) at++;
     at = after_digits(at, end);
   }
   return at;
@@ -676,12 +675,13 @@ static void pause_line(gatepost_device *d) {
 }
 
 /* A token died: it is forgotten, and the device registers again, once. One that was renewed
- * meanwhile is no reason. */
+ * meanwhile is no reason; one that a registration showed whose answer was lost does not count. */
 static void token_died(gatepost_device *d, uint32_t version) {
   if (version != d->token_version || d->requests[REGISTER].number != 0) return;
   *d->token = '\0';
   d->token_version++;
   d->is_dirty = 1;
+  if (d->token_version == d->doubted_version) return;
   if (d->has_renewed && d->now - d->renewed_at < paced(d, RENEWAL_MS)) {
     end_with(d, GATEPOST_IS_REFUSED, "another device registers this HWID");
   }
@@ -857,10 +857,12 @@ static size_t write_acks(gatepost_device *d) {
 
 /* Orders to the server. */
 
-/* Writes address and authorization of an order: `http` of the address becomes `scheme`. */
-static int aim(gatepost_device *d, gatepost_order *order, const char *scheme, const char *path) {
+/* Writes address, which a value above 0 ends, and authorization; `http` becomes `scheme`. */
+static int aim(gatepost_device *d, gatepost_order *order, const char *scheme, const char *path,
+               int value) {
   buffer out = buffer_on(d->address, sizeof d->address);
   put_all(&out, scheme, d->url + 4, path, END);
+  if (value > 0) put_number(&out, (uint64_t)value, "");
   order->url = d->address;
   out = buffer_on(d->authorization, sizeof d->authorization);
   put_all(&out, "Bearer ", d->token, END);
@@ -875,11 +877,11 @@ static int ask(gatepost_device *d, gatepost_order *order, request_kind kind, con
   one->token_version = d->token_version;
   one->began_at = d->now;
   one->waits = is_poll;
-  one->deadline = d->now + paced(d, REQUEST_MS) + (is_poll ? POLL_MS : 0);
+  one->deadline = d->now + paced(d, REQUEST_MS) + (is_poll ? (uint64_t)d->poll_seconds * 1000 : 0);
   order->kind = GATEPOST_REQUEST;
   order->number = one->number;
   order->method = kind == INBOX ? "GET" : "POST";
-  return aim(d, order, "http", path);
+  return aim(d, order, "http", path, is_poll ? d->poll_seconds : 0);
 }
 
 static int ask_register(gatepost_device *d, gatepost_order *order) {
@@ -896,18 +898,13 @@ static int ask_register(gatepost_device *d, gatepost_order *order) {
 }
 
 static int open_socket(gatepost_device *d, gatepost_order *order) {
-  char path[48];
-  buffer out = buffer_on(path, sizeof path);
-  put(&out, "/device/stream");
-  if (d->ping > 0) put(&out, "?ping=");
-  if (d->ping > 0) put_number(&out, (uint64_t)d->ping, "");
   d->line = OPENING;
   d->socket = ++d->last_number;
   d->socket_token_version = d->token_version;
   d->opening_until = d->now + paced(d, REQUEST_MS);
   order->kind = GATEPOST_OPEN;
   order->number = d->socket;
-  return aim(d, order, "ws", path);
+  return aim(d, order, "ws", d->ping > 0 ? "/device/stream?ping=" : "/device/stream", d->ping);
 }
 
 /* Acknowledges on the stream, else by a request; an opening stream is awaited. */
@@ -949,7 +946,7 @@ static int connect_line(gatepost_device *d, gatepost_order *order) {
   d->line = POLLING;
   d->wants_inbox = d->is_over_full = 0;
   int waits = d->has_polled && d->mode == GATEPOST_POLL;
-  return ask(d, order, INBOX, waits ? "/device/inbox?wait=60" : "/device/inbox");
+  return ask(d, order, INBOX, waits ? "/device/inbox?wait=" : "/device/inbox");
 }
 
 /* Asks the inbox for a push, for what did not fit, or whether the token is good. */
@@ -1010,6 +1007,7 @@ static void registered(gatepost_device *d, const request *asked, const answer *s
   }
   d->wants_register = 1;
   d->register_at = d->now + with_jitter(d, paced(d, PAUSE_LAST_MS));
+  if (said->rc < 0 && *d->token != '\0') d->doubted_version = d->token_version + 1;
   if (said->rc == 0 && strcmp(msg, TOKEN_ERROR) == 0 && *d->token != '\0') {
     token_died(d, asked->token_version);
   } else if (said->rc < 0 || said->rc == 1 || strcmp(msg, "Too many requests") == 0 ||
@@ -1030,8 +1028,7 @@ static void inbox_answered(gatepost_device *d, const request *asked, const answe
   d->has_polled = said->rc == 1;
   d->is_fetched = d->mode == GATEPOST_FETCH && said->rc == 1 && !d->is_over_full;
   d->line = IDLE;
-  int is_soon = asked->waits && count == 0 && d->now - asked->began_at < paced(d, SPIN_MS);
-  if (said->rc != 1 || is_soon) {
+  if (said->rc != 1 || (asked->waits && !count && d->now < asked->began_at + paced(d, SPIN_MS))) {
     pause_line(d);
   } else if (asked->waits || count > 0) {
     d->pause_ms = paced(d, PAUSE_FIRST_MS);
@@ -1049,16 +1046,24 @@ static void settle_request(gatepost_device *d, request_kind kind, const answer *
   token_died(d, asked.token_version);
 }
 
+void gatepost_wait_max(gatepost_device *d, int seconds) {
+  d->wait_max = seconds > 0 && seconds <= POLL_SECONDS_MAX ? seconds : 0;
+}
+
 void gatepost_answer(gatepost_device *d, uint32_t number, int status, const char *bytes,
                      size_t size) {
   answer said = read_answer(bytes, status > 0 && status < 500 ? size : 0);
   for (int kind = 0; kind < REQUESTS && number != 0; kind++) {
-    if (d->requests[kind].number == number) settle_request(d, (request_kind)kind, &said);
+    if (d->requests[kind].number != number) continue;
+    if (kind != ACK) d->poll_seconds = d->wait_max > 0 ? d->wait_max : POLL_SECONDS;
+    settle_request(d, (request_kind)kind, &said);
   }
+  d->wait_max = 0;
 }
 
-void gatepost_socket_opened(gatepost_device *d, uint32_t number) {
+void gatepost_socket_opened(gatepost_device *d, uint32_t number, int ping) {
   if (number == 0 || number != d->socket || d->line != OPENING) return;
+  if (d->ping > 0 && ping >= PING_MIN && ping <= PING_MAX) d->ping = ping;
   d->line = OPEN;
   d->opened_at = d->heard_at = d->now;
   d->has_pinged = d->wants_inbox = d->was_malformed = 0;
@@ -1311,7 +1316,7 @@ static int read_options(gatepost_device *d, const gatepost_options *options) {
   if (options->push != NULL && !gatepost_set_push(d, options->push)) return 0;
   if (options->locale != NULL) put(&locale, options->locale);
   tidy_tag(d->locale);
-  if (options->ping != 0 && (options->ping < 15 || options->ping > 600)) return 0;
+  if (options->ping != 0 && (options->ping < PING_MIN || options->ping > PING_MAX)) return 0;
   if (!(options->pace >= 0 && options->pace <= 1000)) return 0;
   size = options->hwid == NULL ? 0 : strlen(options->hwid);
   if (size >= sizeof d->hwid) return 0;

@@ -106,14 +106,16 @@ gatepost_kind gatepost_next(gatepost_device *device, gatepost_order *order);
 
 /* The time, to report before other events. A clock that is set back does no harm. */
 void gatepost_time(gatepost_device *device, uint64_t now_ms);
+/* The header x-wait-max of an answer, to report before the answer: how long a poll may wait, s. */
+void gatepost_wait_max(gatepost_device *device, int seconds);
 /* The answer to a request. Status 0: none came. */
 void gatepost_answer(gatepost_device *device, uint32_t number, int status, const char *bytes,
                      size_t size);
-void gatepost_socket_opened(gatepost_device *device, uint32_t number);
+/* A stream is open. `ping`: the header x-ping-interval of the answer; 0: none, or it is hidden. */
+void gatepost_socket_opened(gatepost_device *device, uint32_t number, int ping);
 void gatepost_socket_frame(gatepost_device *device, uint32_t number, const char *bytes,
                            size_t size);
-/* A ping or a pong of the server. */
-void gatepost_socket_heard(gatepost_device *device, uint32_t number);
+void gatepost_socket_heard(gatepost_device *device, uint32_t number); /* a ping or a pong */
 /* The end of a socket, or of an attempt. Code 0: none; status 0: the library does not tell it. */
 void gatepost_socket_closed(gatepost_device *device, uint32_t number, int code, int status);
 /* The state was written (1), or could not be (0): then the order comes again after a while. */

@@ -89,6 +89,28 @@ export const LINE_CASES: readonly Case[] = [
     play: (scene) => registersAfter(scene, 1, cutAnswer),
   },
   {
+    name: 'lost-registration',
+    should: 'register again each time that the answer is lost by which its token was renewed',
+    needsDriver: true,
+    async play(scene) {
+      const { stage, driver } = scene;
+      await scene.begin({ push: { gateway: 'fcm', token: 'first-token' } });
+      for (const token of ['second-token', 'third-token']) {
+        let isLost = false;
+        stage.script.register = () => {
+          if (isLost) return null;
+          isLost = true;
+          stage.killToken();
+          return cutAnswer();
+        };
+        driver?.say({ do: 'push_token', gateway: 'fcm', token });
+        await scene.expect(() => isLost, 70, `did not register the new push address ${token}`);
+        const isBack = () => stage.token !== null && stage.isOpen;
+        await scene.expect(isBack, 70, 'took its own registration for that of another device');
+      }
+    },
+  },
+  {
     name: 'page-of-proxy',
     should: 'register again after a pause when a proxy answered with a page',
     needsDriver: true,

@@ -10,6 +10,7 @@ import { CASES, checkDriver, type Verdict } from '../../src/device-check/check.t
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { KitApp } from '../support/kit-driver.ts';
 import { byLink, notify, order, readable, register } from '../support/messaging.ts';
+import { startPollServer } from '../support/poll-server.ts';
 import { ROOT } from '../support/process.ts';
 import { startRelay } from '../support/relay.ts';
 import { addLink, LINK, seedShop } from '../support/shop.ts';
@@ -39,8 +40,8 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function appliance() {
-  const app = await startTestApp({ hasWorker: true });
+async function appliance(settings: Parameters<typeof startTestApp>[0] = {}) {
+  const app = await startTestApp({ hasWorker: true, ...settings });
   closers.push(app.close);
   const shop = await seedShop(app);
   await addLink(app, shop, LINK);
@@ -124,6 +125,14 @@ testKit.each(['stream', 'poll'])('it registers, handles and acknowledges: %s', a
   expect(await phone.end()).toBe(0);
 });
 
+testKit('a poll waits for as long as the server names, which an older one does not', async () => {
+  const server = startPollServer(['90', '300', '301', 'x', null, '1']);
+  closers.push(server.stop);
+  kit(server.url, { mode: 'poll', pace: 0.01 });
+  await until('it asked', () => server.waits.length === 6);
+  expect(server.waits).toEqual(['90', '300', '60', '60', '60', '1']);
+});
+
 testKit('it draws a HWID once, and keeps token and HWID over a kill', async () => {
   const { app } = await appliance();
   const phone = kit(app.url, { hwid: null, locale: 'ru' });
@@ -189,11 +198,15 @@ testKit('the server goes away and comes back: what was owed and missed is made u
   expect(phone.all('message').map(({ id }) => id)).toEqual([missed]);
 });
 
-testKit('a stream that dies in silence is found, and the next one has what came', async () => {
-  const { app, send } = await appliance();
+testKit.each([
+  ['usual pings', {}, {}],
+  // It asks for ten minutes, and reads in the answer what the operator allows.
+  ['pings of 15 s', { pingSecondsMax: 15 }, { ping: 600, pace: 0.05 }],
+])('a stream that dies in silence is found: %s', async (_, settings, terms) => {
+  const { app, send } = await appliance(settings);
   const relay = startRelay(Number(new URL(app.url).port));
   closers.push(relay.stop);
-  const phone = kit(`http://127.0.0.1:${relay.port}`);
+  const phone = kit(`http://127.0.0.1:${relay.port}`, terms);
   await isOpen(phone);
   relay.silence(true);
   await until('it is closed', () => phone.states.at(-1) === 'closed');

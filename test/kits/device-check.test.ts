@@ -92,6 +92,13 @@ const FAULTS: readonly (readonly [string, RegExp, string, string, string])[] = [
     'if (this.#isRunning) await',
     'if (false) await',
   ],
+  [
+    'lost-registration',
+    /took its own registration/,
+    DEVICE,
+    'if (token === this.#doubted) return;',
+    '',
+  ],
   ['headers', /says x-hwid: phone/, STATE, "'x-hwid': hwid", "'x-hwid': 'phone'"],
   ['ping', /asked for ping=null/, LINE, "ping === undefined ? '' :", "true ? '' :"],
   [
@@ -206,7 +213,7 @@ const FAULTS: readonly (readonly [string, RegExp, string, string, string])[] = [
     "new Set(['Too many requests', 'Unknown error'])",
     'new Set([])',
   ],
-  ['poll', /no poll that waits/, DEVICE, "['?wait=60', this.#times.pollMs]", "['', 0]"],
+  ['poll', /no poll that waits/, DEVICE, '`?wait=', '`?w='],
   ['stop', /left its stream open|asked again/, DEVICE, '    this.#stop.abort();\n', ''],
 ];
 

@@ -8,8 +8,10 @@ import {
   type Ending,
   type Message,
 } from '../../sdk/typescript/src/index.ts';
+import { timesOf } from '../../sdk/typescript/src/line.ts';
 import { call, startTestApp } from '../support/app.ts';
 import { byLink, notify, order, register } from '../support/messaging.ts';
+import { startPollServer } from '../support/poll-server.ts';
 import { addLink, HASH, seedShop } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 
@@ -193,6 +195,15 @@ function puppet(
 }
 
 describe('with a server that does as it is told', () => {
+  test('a poll waits for as long as the server names, which an older one does not', async () => {
+    const named = ['90', '300', '0', 'x', null, '1'];
+    const server = startPollServer(named);
+    closers.push(server.stop);
+    start(server.url, { mode: 'poll' });
+    await until('it asked', () => server.waits.length === named.length + 1);
+    expect(server.waits).toEqual(['60', '90', '240', '60', '60', '60', '1']);
+  });
+
   test('repeats are dropped by their id and acknowledged again, also on the next stream', async () => {
     const server = puppet();
     const device = start(server.url);
@@ -266,4 +277,13 @@ describe('with a server that does as it is told', () => {
     device.client.close();
     expect(await device.ended).toBe('closed');
   });
+});
+
+test.each([
+  [undefined, 30],
+  [100, 210],
+  [5, 40],
+  [3_000, 1_210],
+])('asked for pings of %p s, it closes a stream that is silent for %i s', (ping, seconds) => {
+  expect(timesOf(1, ping).silenceMs).toBe(seconds * 1_000);
 });

@@ -24,18 +24,22 @@ export class KitApp {
   readonly folder = mkdtempSync(join(tmpdir(), 'gatepost-kit-'));
   /** All that it said, over restarts. */
   readonly said: Said[] = [];
+  /** Is called at once after each line that it says. */
+  onSaid = (): void => {};
   #child: Bun.Subprocess<'pipe', 'pipe', 'inherit'> | null = null;
 
-  /** `terms` differ from what is usual in the order `start`. */
+  /** `terms` differ from what is usual in the order `start`; `env` is added to the environment. */
   constructor(
     private readonly command: readonly string[],
     private readonly url: string,
     private readonly terms: Record<string, unknown> = {},
+    private readonly env: Record<string, string> = {},
   ) {}
 
   start(more: Record<string, unknown> = {}): void {
     const child = Bun.spawn([...this.command], {
       ...{ stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },
+      env: { ...process.env, ...this.env },
     });
     this.#child = child;
     void this.#listen(child);
@@ -93,7 +97,10 @@ export class KitApp {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
       // A kill may cut the last line in two.
       rest = lines.pop() ?? '';
-      for (const line of lines) this.said.push(JSON.parse(line));
+      for (const line of lines) {
+        this.said.push(JSON.parse(line));
+        this.onSaid();
+      }
     }
   }
 }

@@ -17,7 +17,7 @@ import { until } from './until.ts';
 export const ROOT = resolve(import.meta.dir, '../..');
 const BINARY = join(ROOT, 'dist/gatepost');
 /** The sources of `dist/gatepost`. */
-const INGREDIENTS = ['src', 'migrations', 'sdk/typescript', 'package.json'];
+const INGREDIENTS = ['src', 'migrations', 'sdk/typescript', 'conformance', 'package.json'];
 
 let isFresh = false;
 

@@ -228,6 +228,8 @@ static void end_request(gatepost_device *device, net_link *one, int status, size
   one->fd = -1;
   if (device != NULL) {
     size_t size = status == 0 ? 0 : done.in.used - from;
+    const char *wait_max = status == 0 ? NULL : header(done.in.at, "x-wait-max");
+    if (wait_max != NULL) gatepost_wait_max(device, atoi(wait_max));
     gatepost_answer(device, done.number, status, size == 0 ? "" : done.in.at + from, size);
   }
   drop(&done);
@@ -320,9 +322,11 @@ static void read_socket(gatepost_device *device, net_link *one, int is_ended) {
       return;
     }
     if (head != NULL) {
+      const char *ping = header(one->in.at, "x-ping-interval");
+      int seconds = ping == NULL ? 0 : atoi(ping);
       take_away(&one->in, (size_t)(head + 4 - one->in.at));
       one->is_open = 1;
-      gatepost_socket_opened(device, number);
+      gatepost_socket_opened(device, number, seconds);
     }
   }
   while (one->is_open && one->number == number && read_frame(device, one)) continue;

@@ -119,10 +119,11 @@ static void event(gatepost_device *device, uint64_t *now) {
     case 0:
     case 1:
     case 2:
+      if (draw(2)) gatepost_wait_max(device, (int)draw(400) - 50);
       gatepost_answer(device, draw(9) ? last_request : other, draw(6) ? 200 : 503, bytes, size);
       break;
     case 3:
-      gatepost_socket_opened(device, draw(9) ? last_socket : other);
+      gatepost_socket_opened(device, draw(9) ? last_socket : other, (int)draw(700) - 50);
       if (draw(4) == 0) big_frame(device);
       break;
     case 4:

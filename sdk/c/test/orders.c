@@ -80,7 +80,7 @@ static uint32_t open_stream(const char *authorization) {
   expect(GATEPOST_OPEN);
   assert(strcmp(order.url, "wss://push.example.com/device/stream") == 0);
   assert(strcmp(order.authorization, authorization) == 0);
-  gatepost_socket_opened(device, order.number);
+  gatepost_socket_opened(device, order.number, 0);
   return order.number;
 }
 
@@ -111,9 +111,24 @@ static void a_library_that_hides_pings_sends_its_own(void) {
   passes(1000);
   expect(GATEPOST_CUT);
   assert(order.number == socket);
-  gatepost_socket_opened(device, socket);
+  gatepost_socket_opened(device, socket, 0);
   expect(GATEPOST_WAIT);
   assert(order.wait_ms >= 250 && order.wait_ms <= 751);
+}
+
+static void silence_is_judged_by_the_pings_that_the_server_names(void) {
+  gatepost_options options = options_of(GATEPOST_STREAM);
+  options.ping = 600;
+  begin(&options);
+  expect(GATEPOST_OPEN);
+  assert(strcmp(order.url, "wss://push.example.com/device/stream?ping=600") == 0);
+  gatepost_socket_opened(device, order.number, 60);
+  expect(GATEPOST_STATE);
+  expect(GATEPOST_WAIT);
+  passes(129000);
+  expect(GATEPOST_WAIT);
+  passes(1000);
+  expect(GATEPOST_CUT);
 }
 
 static void a_state_that_is_kept_is_not_written_again(void) {
@@ -200,6 +215,31 @@ static void what_the_server_never_takes_is_dropped(void) {
     count++;
   }
   assert(count == 10);
+}
+
+static void a_poll_waits_for_as_long_as_the_server_names(void) {
+  gatepost_options options = options_of(GATEPOST_POLL);
+  begin(&options);
+  expect_request("https://push.example.com/device/inbox", "Bearer first");
+  gatepost_wait_max(device, 240);
+  says(MESSAGES(""));
+  expect_request("https://push.example.com/device/inbox?wait=240", "Bearer first");
+  passes(240000);
+  gatepost_wait_max(device, 30);
+  says(MESSAGES(""));
+  expect_request("https://push.example.com/device/inbox?wait=30", "Bearer first");
+  passes(30000);
+  gatepost_wait_max(device, 301);
+  says(MESSAGES(""));
+  expect_request("https://push.example.com/device/inbox?wait=60", "Bearer first");
+  passes(60000);
+  gatepost_wait_max(device, 300);
+  says(MESSAGES(""));
+  expect_request("https://push.example.com/device/inbox?wait=300", "Bearer first");
+  passes(300000);
+  /* An older server names none. */
+  says(MESSAGES(""));
+  expect_request("https://push.example.com/device/inbox?wait=60", "Bearer first");
 }
 
 static void a_poll_that_is_answered_at_once_is_no_circle(void) {
@@ -408,10 +448,12 @@ static void options_that_do_not_fit_are_refused(void) {
 
 int main(void) {
   a_library_that_hides_pings_sends_its_own();
+  silence_is_judged_by_the_pings_that_the_server_names();
   a_state_that_is_kept_is_not_written_again();
   what_a_push_brings_is_fetched_in_the_background();
   a_token_that_was_renewed_is_no_death();
   what_the_server_never_takes_is_dropped();
+  a_poll_waits_for_as_long_as_the_server_names();
   a_poll_that_is_answered_at_once_is_no_circle();
   what_does_not_fit_comes_in_several_answers();
   all_of_an_inbox_is_fetched();

@@ -89,6 +89,8 @@ export class Device {
   #isRegistered = false;
   #push: PushAddress | undefined;
   #renewedAtMs = Number.NEGATIVE_INFINITY;
+  /** The token that was shown where the answer was lost: no other device renewed it. */
+  #doubted: string | null = null;
 
   constructor(private readonly options: DeviceOptions) {
     this.#times = timesOf(options.pace ?? 1, options.ping);
@@ -179,6 +181,7 @@ export class Device {
     const body = { ...this.options.registration, hwid, ...(push && { push }) };
     const answer = await this.#line.ask('/device/register', token, body);
     if (this.#ending !== null) return;
+    if (answer === null) this.#doubted = token;
     const { rc, msg, device_token: renewed } = answer ?? { rc: 0, msg: 'Unknown error' };
     if (rc === 1 && renewed !== undefined) {
       await this.#keeper.change((state) => ({ ...state, token: renewed }));
@@ -203,6 +206,7 @@ export class Device {
     if ((await this.#keeper.now()).token !== token) return;
     await this.#keeper.change((state) => ({ ...state, token: null }));
     this.#isRegistered = false;
+    if (token === this.#doubted) return;
     const nowMs = performance.now();
     if (nowMs - this.#renewedAtMs < this.#times.renewalMs) {
       this.#end('refused', 'another device registers this HWID');
@@ -255,8 +259,9 @@ export class Device {
   async #fetchInbox(given?: string, waits = false): Promise<boolean> {
     const token = given ?? (await this.#keeper.now()).token;
     if (token === null) return false;
-    const [path, waitMs] = waits ? ['?wait=60', this.#times.pollMs] : ['', 0];
-    const answer = await this.#line.ask(`/device/inbox${path}`, token, null, waitMs);
+    const seconds = waits ? this.#line.pollSeconds : 0;
+    const path = `/device/inbox${waits ? `?wait=${seconds}` : ''}`;
+    const answer = await this.#line.ask(path, token, null, seconds * 1_000);
     if (answer?.msg === TOKEN_ERROR) await this.#dropToken(token);
     if (answer?.rc !== 1) return false;
     await this.#take(answer.data ?? []);

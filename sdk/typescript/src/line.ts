@@ -27,20 +27,29 @@ export interface Times {
   silenceMs: number;
 }
 
+const within = (least: number, given: number, most: number) =>
+  Math.min(most, Math.max(least, given));
+
 /** Pauses, and limits of time, ms: `pace` multiplies them. */
 export const timesOf = (pace: number, ping: number | undefined) => ({
   pauseFirstMs: 500 * pace,
   pauseLastMs: 60_000 * pace,
   requestMs: 30_000 * pace,
-  /** A poll is answered after this at the latest. */
-  pollMs: 60_000,
   steadyMs: 10_000 * pace,
-  silenceMs: (ping === undefined ? 30_000 : (2 * ping + 10) * 1_000) * pace,
+  // A WebSocket hides the answer's header with what holds: the server pings at least so often.
+  silenceMs: (ping === undefined ? 30 : 2 * within(15, ping, 600) + 10) * 1_000 * pace,
   /** Two tokens that die within this are two devices with one HWID. */
   renewalMs: 3_600_000 * pace,
 });
 
+/** The wait of a poll, s, unless the server names another. */
+const POLL_SECONDS = 60;
+/** Bun, Node and others give up a request without an answer after 300 s. */
+const POLL_SECONDS_MAX = 240;
+
 export class Line {
+  /** How long the next poll may wait, s. */
+  pollSeconds = POLL_SECONDS;
   readonly #url: string;
   readonly #stop: AbortSignal;
   #socket: WebSocket | null = null;
@@ -73,6 +82,7 @@ export class Line {
     const request = body === null ? {} : { method: 'POST', body: JSON.stringify(body) };
     try {
       const response = await fetch(this.#url + path, { ...request, headers, signal });
+      if (path !== '/device/ack') this.pollSeconds = pollSecondsIn(response.headers);
       return answerIn(await response.text());
     } catch {
       return null;
@@ -192,6 +202,12 @@ function connect(url: string, token: string): WebSocket {
     return new WithHeaders(url, { headers: { authorization: `Bearer ${token}` } });
   }
   return new WebSocket(url, ['gatepost', `bearer.${token}`]);
+}
+
+/** An older server names no wait, and refuses a longer one. */
+function pollSecondsIn(headers: Headers): number {
+  const named = Number(headers.get('x-wait-max'));
+  return named >= 1 ? Math.min(Math.floor(named), POLL_SECONDS_MAX) : POLL_SECONDS;
 }
 
 function answerIn(text: string): Answer | null {
