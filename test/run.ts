@@ -68,6 +68,7 @@ const ON_BOTH = new Set([
   'http/stream-once.test.ts',
   'http/stream.test.ts',
   'http/webhook-replay.test.ts',
+  'kits/real.test.ts',
 ]);
 /** Folders whose files run on both. */
 const FOLDERS_ON_BOTH = ['http/coverage/', 'store/contract/'];
@@ -83,6 +84,7 @@ const WAITING = new Set([
   'e2e/rolling.test.ts',
   'e2e/secrets.test.ts',
   'e2e/stop.test.ts',
+  'http/patience.test.ts',
   'http/slow.test.ts',
   'kits/typescript.test.ts',
   'outgoing/alone.test.ts',

@@ -237,7 +237,7 @@ test('files and folders have kebab-case names', () => {
 test('the top of the repository holds what belongs there', () => {
   const EXPECTED = new Set(
     [
-      ['src', 'migrations', 'test', 'docs', 'packaging', 'bench', 'sdk'],
+      ['src', 'migrations', 'test', 'docs', 'packaging', 'bench', 'sdk', 'conformance'],
       ['package.json', 'tsconfig.json', 'bunfig.toml', 'bun.lock', 'Makefile'],
       ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'],
     ].flat(),

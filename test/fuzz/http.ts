@@ -202,7 +202,7 @@ export class HttpGrammar {
       case 'details':
         return random.pick(['0', '1', '1', '2', 'true']);
       case 'wait':
-        return random.pick(['0', '0', '1', '60', '61']);
+        return random.pick(['0', '0', '1', '60', '301']);
       case 'note':
       case 'domain_name':
       case 'os_name':

@@ -83,10 +83,10 @@ export const coreWords: readonly MutatedFile[] = [
         `rule: 'true or false, 1 or 0, on or off, yes or no'`,
         `rule: 'false or false, 1 or 0, on or off, yes or no'`,
       ],
-      [
-        'if (sentence === null) checked.push([key, value]);',
-        'if (sentence !== null) checked.push([key, value]);',
-      ],
+      ['if (known && rule !== null && !known.isNewer) {', 'if (known && rule !== null) {'],
+      ['    checked.push([key, value]);', '    if (rule === null) checked.push([key, value]);'],
+      ['number >= min && number <= max', 'number > min && number <= max'],
+      ['if (first !== undefined && checked.length === 0) return malformed(first);', ''],
       [
         "return value === '' || fits(known, value) ? null : `be ${settingRule(known)}`;",
         "return value === '' && fits(known, value) ? null : `be ${settingRule(known)}`;",
@@ -145,11 +145,9 @@ export const coreWords: readonly MutatedFile[] = [
     file: 'src/core/signals.ts',
     tests: ['test/http/messaging-inbox.test.ts', 'test/http/stream.test.ts'],
     changes: [
-      ['byDevice.set(deviceId, all);', ''],
-      [
-        'if (all.size === 0 && byDevice.get(deviceId) === all) byDevice.delete(deviceId);',
-        'if (all.size === 0 || byDevice.get(deviceId) === all) byDevice.delete(deviceId);',
-      ],
+      ['[...(byDevice.get(deviceId) ?? []), listener]', '[listener]'],
+      ['if (others.length > 0) byDevice.set(deviceId, others);', ''],
+      ['else byDevice.delete(deviceId);', ''],
       [
         'return this.#waiting.size === 0 ? [] : deviceIds.filter((id) => this.#waiting.has(id));',
         'return this.#waiting.size !== 0 ? [] : deviceIds.filter((id) => this.#waiting.has(id));',

@@ -41,6 +41,25 @@ export const known: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/stream/wheel.ts',
+    tests: ['test/http/wheel.test.ts'],
+    changes: [
+      ['if (count === CALLED_AT_ONCE) break;', ''],
+      ['Math.max(1, Math.ceil(pauseMs / this.tickMs))', 'Math.ceil(pauseMs / this.tickMs)'],
+      ['if (!member.slot?.delete(member)) return;', 'if (!member.slot) return;'],
+    ],
+  },
+  {
+    file: 'src/http/endpoints/messaging.ts',
+    tests: ['test/http/patience.test.ts'],
+    changes: [['Math.min(params.wait ?? 0, settings.pollSecondsMax)', '(params.wait ?? 0)']],
+  },
+  {
+    file: 'src/http/stream/handshake.ts',
+    tests: ['test/http/patience.test.ts'],
+    changes: [['Math.min(secondsMax, ', 'Math.min(PING_SECONDS.max, ']],
+  },
+  {
     file: 'src/client/provider-client.ts',
     tests: ['test/client/provider-client.test.ts'],
     changes: [

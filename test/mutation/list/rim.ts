@@ -4,7 +4,7 @@ import type { MutatedFile } from '../mutation.ts';
 export const rim: readonly MutatedFile[] = [
   {
     file: 'src/http/access.ts',
-    tests: ['test/http/order.test.ts', 'test/http/coverage'],
+    tests: ['test/conformance/run.test.ts'],
     changes: [
       ['return refusalByPlan(provider, plan, nowMs);', 'return null;'],
       [`if (device === null) return 'device_token_error';`, ''],
@@ -140,19 +140,6 @@ export const rim: readonly MutatedFile[] = [
     changes: [
       [` || hop.includes('%')) break;`, ') break;'],
       ['groups.slice(0, 4)', 'groups.slice(0, 5)'],
-    ],
-  },
-  {
-    file: 'src/http/stream/device-stream.ts',
-    tests: [
-      'test/http/stream-once.test.ts',
-      'test/http/stream.test.ts',
-      'test/http/stream-life.test.ts',
-    ],
-    changes: [
-      ['if (this.#inHand.length >= FRAMES_IN_HAND_MAX) {', 'if (false) {'],
-      ['wasAwaited && this.#isMoreWaiting', 'false'],
-      ['if (items > ACK_COUNT_MAX) break;', ''],
     ],
   },
   {
@@ -308,10 +295,35 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/conformance/words.ts',
+    tests: ['test/conformance/words.test.ts'],
+    changes: [
+      [
+        "if (!(name in expected)) return { path: at, expected: 'no such field', got: got[name] };",
+        '',
+      ],
+      ['if (!fits(kind, list, got)) return { path, expected, got };', ''],
+      ['return Object.is(wanted, got) ?', 'return wanted == got ?'],
+      ['isFirst ? got.length < count : got.length !== count', 'false'],
+    ],
+  },
+  {
+    file: 'src/conformance/run.ts',
+    tests: ['test/conformance/run.test.ts'],
+    changes: [
+      ['if (!reads && !options.writes) return', 'if (false) return'],
+      ["['headers.content-type', '<json>', got.headers.get('content-type')],", ''],
+      ['if (got.status !== status) return', 'if (false) return'],
+      ["rest.replaceAll(key, '***')", 'rest'],
+    ],
+  },
+  {
     file: 'sdk/c/gatepost.c',
     tests: ['test/kits/c.test.ts'],
     changes: [
       ['if (version != d->token_version || d->requests[REGISTER].number != 0) return;', ''],
+      ['if (d->token_version == d->doubted_version) return;', ''],
+      ['d->ping > 0 && ping >= PING_MIN', '0 && ping >= PING_MIN'],
       ['if (handling == GATEPOST_KEPT) d->is_dirty = was_dirty;', ''],
       ['if (code == 1007 && !d->was_malformed) settle_frame(d, 1);', ''],
       ['if (d->now - d->heard_at >= silence(d)) cut', 'if (0) cut'],

@@ -210,12 +210,46 @@ export const upstream: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/stream/device-stream.ts',
+    tests: [
+      'test/http/stream-once.test.ts',
+      'test/http/stream.test.ts',
+      'test/http/stream-life.test.ts',
+      'test/http/stream-looks.test.ts',
+    ],
+    changes: [
+      [
+        'this.deps.looks.save(() => this.#acknowledge(this.#takeFrames()))',
+        'this.#acknowledge(this.#takeFrames())',
+      ],
+      ['this.#mustLookAgain = this.#isLooking;', ''],
+      ['this.deps.looks.remove(this);', ''],
+      ['if (this.#inHand.length >= FRAMES_IN_HAND_MAX) {', 'if (false) {'],
+      ['wasAwaited && this.#isMoreWaiting', 'false'],
+      ['if (items > ACK_COUNT_MAX) break;', ''],
+    ],
+  },
+  {
+    file: 'src/http/stream/device-stream.ts',
     tests: ['test/http/parties.test.ts'],
     changes: [
       [
-        'core.store.onBehalfOf(this.socket.data.client, String, () => void this.#readInbox())',
-        'void this.#readInbox()',
+        'this.deps.core.store.onBehalfOf(client, String, () => void this.#list());',
+        'void this.#list();',
       ],
+    ],
+  },
+  {
+    file: 'src/http/stream/looks.ts',
+    tests: ['test/http/parties.test.ts', 'test/http/stream-looks.test.ts'],
+    changes: [
+      ['core.store.onBehalfOf(PARTY, String, look)', 'look()'],
+      ['if (lookers.length === LOOK_COUNT) break;', ''],
+      ['if (this.#inFlightCount < IN_FLIGHT_MAX) ', ''],
+      ['this.#waiting.size > 0 && restedMs', 'restedMs'],
+      ['restedMs < REST_MAX_MS', 'restedMs < 100 * REST_MAX_MS'],
+      ['if (this.#savingCount === SAVES_MAX) return;', ''],
+      ['this.#savingCount -= 1;', ''],
+      ['for (const looker of lookers) looker.failed(fault);', ''],
     ],
   },
   {
