@@ -38,8 +38,11 @@ export interface Verdict {
 const PAUSE_MS = 200;
 /** Cases in a row that got no answer, after which the others are skipped. */
 const SILENCES_MAX = 3;
-/** Of a value in a report. */
+/** Of a value of a case in a report. */
 const SHOWN_LENGTH = 60;
+/** Of a path, and of a value as JSON, that the server chose. */
+const PATH_LENGTH_MAX = 200;
+const VALUE_LENGTH_MAX = 4_000;
 
 /** Plays cases one after the other. */
 export async function runCases(
@@ -106,15 +109,19 @@ class Play {
   }
 
   async #playStep(step: Step): Promise<Difference | null> {
-    const { bring, sleep } = this.options;
-    let pauses = ((step.until ?? 0) * 1_000) / PAUSE_MS;
+    const { bring, nowMs, sleep } = this.options;
+    const untilMs = (step.until ?? 0) * 1_000;
+    const endMs = nowMs() + untilMs;
+    let pauses = untilMs / PAUSE_MS;
     if (step.when !== undefined) await bring?.(step.when);
     for (;;) {
       const difference = await this.#attempt(step).catch((problem: unknown) => {
         if (!(problem instanceof NoAnswer)) throw problem;
         return { path: problem.from, expected: 'an answer', got: problem.message };
       });
-      if (difference === null || pauses-- <= 0) return difference;
+      // An attempt may take long itself.
+      const isLast = pauses-- <= 0 || nowMs() >= endMs;
+      if (difference === null || isLast) return difference;
       await sleep(PAUSE_MS);
     }
   }
@@ -193,10 +200,24 @@ class Play {
     return closed === undefined ? null : words.compare(closed, await stream.closed(), 'closed');
   }
 
+  /** Returns a difference without secrets and within bounds: the server chose parts of it. */
   #masked({ path, expected, got }: Difference): Difference {
-    const mask = (value: unknown) =>
-      value === undefined ? value : JSON.parse(this.#shown(JSON.stringify(value)));
-    return { path, expected: mask(expected), got: mask(got) };
+    const place = this.#shown(path).replace(/[^\x20-\x7e]/g, '?');
+    return {
+      path: cut(place, PATH_LENGTH_MAX),
+      expected: bounded(this.#withoutSecrets(expected)),
+      got: bounded(this.#withoutSecrets(got)),
+    };
+  }
+
+  /** Returns a value with its texts masked: in JSON, a letter may stand before a token (`\n`). */
+  #withoutSecrets(value: unknown): unknown {
+    if (typeof value === 'string') return this.#shown(value);
+    if (Array.isArray(value)) return value.map((item) => this.#withoutSecrets(item));
+    if (!isRecord(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [this.#shown(name), this.#withoutSecrets(item)]),
+    );
   }
 
   /** Returns a text without the keys of providers and the tokens of devices. */
@@ -205,6 +226,15 @@ class Play {
     const known = keys.reduce((rest, key) => rest.replaceAll(key, '***'), text);
     return known.replace(/(?<![-_A-Za-z0-9])[-_A-Za-z0-9]{43}(?![-_A-Za-z0-9])/g, '***');
   }
+}
+
+const cut = (text: string, lengthMax: number) =>
+  text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
+
+/** Returns a value, or the beginning of its JSON if that is long. */
+function bounded(value: unknown): unknown {
+  const text = JSON.stringify(value);
+  return text !== undefined && text.length > VALUE_LENGTH_MAX ? cut(text, VALUE_LENGTH_MAX) : value;
 }
 
 /** Returns a step once for each value of its `each`, with words about the value. */

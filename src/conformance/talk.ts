@@ -7,6 +7,7 @@ import { isRefused } from '../core/outcome.ts';
 const PATIENCE_MS = 20_000;
 /** 5000 records with notes of 255 characters, each written as twelve, are 17 MB. */
 const BOUNDS = { bytesMax: 24 * 1024 ** 2, valuesMax: 200_000 };
+/** Of a stream, which in all has no more bytes than an answer. */
 const FRAMES_MAX = 1_000;
 
 /** No answer, or none that can be read; the message is one sentence without the address. */
@@ -74,13 +75,17 @@ export class Stream {
   readonly #frames: unknown[] = [];
   readonly #socket: WebSocket;
   #closed: number | null = null;
+  #bytes = 0;
   #wake: () => void = () => {};
 
   constructor(url: string, headers: Readonly<Record<string, string>>, protocols: string[]) {
     this.#socket = new WebSocket(url.replace(/^http/, 'ws'), { headers, protocols });
     this.#socket.onmessage = ({ data }) => {
-      const isRoom = typeof data === 'string' && this.#frames.length < FRAMES_MAX;
-      if (isRoom) this.#frames.push(read([Buffer.from(data)]));
+      this.#bytes += Buffer.byteLength(data);
+      const isRoom = this.#frames.length < FRAMES_MAX && this.#bytes <= BOUNDS.bytesMax;
+      // What the server sends beyond is not even received.
+      if (!isRoom) this.#socket.terminate();
+      else if (typeof data === 'string') this.#frames.push(read([Buffer.from(data)]));
       this.#wake();
     };
     this.#socket.onclose = ({ code }) => {

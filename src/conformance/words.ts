@@ -101,7 +101,8 @@ export class Words {
     if (!isRecord(got)) return { path, expected: 'an object', got };
     for (const name of new Set([...Object.keys(expected), ...Object.keys(got)])) {
       const at = `${path}.${name}`;
-      if (!(name in expected)) return { path: at, expected: 'no such field', got: got[name] };
+      if (!Object.hasOwn(expected, name))
+        return { path: at, expected: 'no such field', got: got[name] };
       if (!Object.hasOwn(got, name)) {
         return { path: at, expected: this.#shown(expected[name]), got: 'no such field' };
       }

@@ -296,12 +296,9 @@ export const rim: readonly MutatedFile[] = [
   },
   {
     file: 'src/conformance/words.ts',
-    tests: ['test/conformance/words.test.ts'],
+    tests: ['test/conformance/words.test.ts', 'test/conformance/hostile.test.ts'],
     changes: [
-      [
-        "if (!(name in expected)) return { path: at, expected: 'no such field', got: got[name] };",
-        '',
-      ],
+      ['if (!Object.hasOwn(expected, name))', 'if (!(name in expected))'],
       ['if (!fits(kind, list, got)) return { path, expected, got };', ''],
       ['return Object.is(wanted, got) ?', 'return wanted == got ?'],
       ['isFirst ? got.length < count : got.length !== count', 'false'],
