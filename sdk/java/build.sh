@@ -9,6 +9,6 @@ cd "$here"
 # A newer JDK says that Java 8 is old: -options. Nothing else may be warned about.
 javac="${JAVAC:-javac} --release 8 -g:none -Xlint:all,-options -Werror"
 $javac -d "$out/kit" src/org/gatepost/device/*.java
-(cd "$out/kit" && "${JAR:-jar}" cfM ../gatepost-device.jar org)
+(cd "$out/kit" && "${JAR:-jar}" cfM ../gatepost-device.jar org/gatepost/device/*.class)
 $javac -cp "$out/gatepost-device.jar" -d "$out/tools" \
   driver/org/gatepost/device/*.java sample/*.java

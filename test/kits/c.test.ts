@@ -1,71 +1,23 @@
-/**
- * The kit in C, built as an app's developer builds it, with sanitizers: against every case of
- * `gatepost device check`, and against the appliance through kills, deaths of tokens and outages.
- */
+/** The kit in C, built as an app's developer builds it, with sanitizers. */
 
-import { afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CASES, checkDriver, type Verdict } from '../../src/device-check/check.ts';
-import { startTestApp, type TestApp } from '../support/app.ts';
-import { KitApp } from '../support/kit-driver.ts';
-import { byLink, notify, order, readable, register } from '../support/messaging.ts';
-import { startPollServer } from '../support/poll-server.ts';
+import { testWith } from '../support/needs.ts';
 import { ROOT } from '../support/process.ts';
-import { startRelay } from '../support/relay.ts';
-import { addLink, LINK, seedShop } from '../support/shop.ts';
-import { openStream } from '../support/stream.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { driveKit } from './driven.ts';
 
 const KIT = join(ROOT, 'sdk/c');
 const BUILT = join(ROOT, 'dist/kits/c');
-const DRIVER = [join(BUILT, 'driver-checked')];
-/** The pace at which the cases of the check are played. */
-const PACE = 0.03;
 
-const noCompiler = Bun.which(process.env['CC'] ?? 'gcc') === null;
-if (noCompiler) console.warn('Tests of the kit in C are skipped: there is no gcc.');
-const testKit = test.skipIf(noCompiler);
-
-setDefaultTimeout(4 * PATIENCE_MS);
+const compiler = process.env['CC'] ?? 'gcc';
+const testKit = testWith(compiler);
 
 beforeAll(() => {
-  if (noCompiler) return;
+  if (Bun.which(compiler) === null) return;
   const { exitCode, stderr } = Bun.spawnSync([join(KIT, 'build.sh')]);
   if (exitCode !== 0) throw new Error(`build.sh failed:\n${stderr}`);
 });
-
-const closers: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
-async function appliance(settings: Parameters<typeof startTestApp>[0] = {}) {
-  const app = await startTestApp({ hasWorker: true, ...settings });
-  closers.push(app.close);
-  const shop = await seedShop(app);
-  await addLink(app, shop, LINK);
-  const send = (body: string) => notify(app, shop, body, { hwid: 'phone' });
-  return { app, shop, send };
-}
-
-function kit(url: string, terms: Record<string, unknown> = {}): KitApp {
-  const made = new KitApp(DRIVER, url, terms);
-  closers.push(() => made.remove());
-  made.start();
-  return made;
-}
-
-const isOpen = (phone: KitApp) => until('it is open', () => phone.states.at(-1) === 'open');
-
-const totals = async (app: TestApp, id: number) =>
-  (await app.core.store.findDistribution(id, 1))?.totals;
-
-/** The token in the app's store, which begins with the effects. */
-function tokenOf(phone: KitApp): string {
-  const [, ...state] = readFileSync(join(phone.folder, 'device.txt'), 'utf8').split('\n');
-  return JSON.parse(state.join('\n')).token;
-}
 
 const lines = (path: string) => readFileSync(join(KIT, path), 'utf8').split('\n').length - 1;
 
@@ -88,207 +40,13 @@ testKit('it gives the order that is due, event by event', () => {
   expect({ exitCode, stderr: String(stderr) }).toEqual({ exitCode: 0, stderr: '' });
 });
 
-testKit('it passes every case of the check', async () => {
-  const faults: Verdict[] = [];
-  await checkDriver(DRIVER.join(' '), CASES, { pace: PACE }, (verdict) => {
-    if (verdict.verdict !== 'passed') faults.push(verdict);
-  });
-  expect(faults).toEqual([]);
-});
-
-testKit.each(['stream', 'poll'])('it registers, handles and acknowledges: %s', async (mode) => {
-  const { app, shop, send } = await appliance();
-  const phone = kit(app.url, { mode });
-  await isOpen(phone);
-  const push = await notify(
-    app,
-    shop,
-    '<p>Tonight, <b>23:00</b> &amp; later</p>',
-    { os: ['android'] },
-    { locales: { RU: { title: 'Работы' } }, title: 'Works' },
-  );
-  const command = await order(app, shop, { action_type: 'update-subscription', hwid: 'phone' });
-  await until('both are acknowledged', async () => (await totals(app, command))?.executed === 1);
-  expect(await totals(app, push)).toMatchObject({ received: 1, executed: 0, refused: 0 });
-  const last = await send('last');
-  await until('it is acknowledged', async () => (await totals(app, last))?.received === 1);
-  expect(phone.all('message')).toMatchObject([
-    { id: push, type: 10, title: 'Works', text: 'Tonight, 23:00 & later', action: '' },
-    { id: command, type: 20, action: 'update-subscription' },
-    { id: last, text: 'last' },
-  ]);
-  expect((await phone.ask('headers')).headers).toEqual({
-    ...{ 'x-hwid': 'phone', 'x-device-os': 'android', 'x-ver-os': '15' },
-    ...{ 'x-device-model': 'Driver', 'x-app-version': '1.0' },
-  });
-  await phone.ask('stop', 'stopped');
-  expect(await phone.end()).toBe(0);
-});
-
-testKit('a poll waits for as long as the server names, which an older one does not', async () => {
-  const server = startPollServer(['90', '300', '301', 'x', null, '1']);
-  closers.push(server.stop);
-  kit(server.url, { mode: 'poll', pace: 0.01 });
-  await until('it asked', () => server.waits.length === 6);
-  expect(server.waits).toEqual(['90', '300', '60', '60', '60', '1']);
-});
-
-testKit('it draws a HWID once, and keeps token and HWID over a kill', async () => {
-  const { app } = await appliance();
-  const phone = kit(app.url, { hwid: null, locale: 'ru' });
-  await isOpen(phone);
-  const { headers } = await phone.ask('headers');
-  expect(headers['x-hwid']).toMatch(/^[\da-f]{32}$/);
-  const token = tokenOf(phone);
-  await phone.kill();
-  phone.start();
-  await until('it is open again', () => phone.states.filter((is) => is === 'open').length === 2);
-  expect((await phone.ask('headers')).headers).toEqual(headers);
-  expect(tokenOf(phone)).toBe(token);
-});
-
-testKit('a token that died is replaced once by the link; then the device gives up', async () => {
-  const { app } = await appliance();
-  const phone = kit(app.url);
-  await isOpen(phone);
-  const first = tokenOf(phone);
-  await register(app, byLink('phone', LINK));
-  await until('it has a new token', () => !['', first].includes(tokenOf(phone)));
-  await until('it is open again', () => app.server.streamCount() === 1);
-  const theirs = await register(app, byLink('phone', LINK));
-  await until('it gives up', () => phone.states.at(-1) === 'refused');
-  expect(phone.said.at(-1)?.detail).toBe('another device registers this HWID');
-  // The other one is left in peace.
-  expect(await readable(app, theirs)).toEqual([]);
-});
-
-testKit('it ends when it is refused, and when another stream takes over', async () => {
-  const { app } = await appliance();
-  const stranger = kit(app.url, { link: 'LinkCode0009' });
-  await until('it is refused', () => stranger.states.length > 0);
-  expect(stranger.said.at(-1)).toMatchObject({ state: 'refused', detail: 'Install not found' });
-  const phone = kit(app.url);
-  await isOpen(phone);
-  const other = await openStream(app, tokenOf(phone));
-  closers.push(() => other.socket.close());
-  await until('it is replaced', () => phone.states.at(-1) === 'replaced');
-  await phone.ask('stop', 'stopped');
-});
-
-testKit('the server goes away and comes back: what was owed and missed is made up', async () => {
-  const { app, send } = await appliance();
-  const relay = startRelay(Number(new URL(app.url).port));
-  closers.push(relay.stop);
-  const phone = kit(`http://127.0.0.1:${relay.port}`);
-  await isOpen(phone);
-  relay.silence(true);
-  relay.drop();
-  await until('it noticed', () => phone.states.at(-1) === 'closed');
-  // The system shows a push meanwhile, and the user opens it: both are acknowledged later.
-  const shown = await send('shown by the system');
-  phone.say({ do: 'push', data: { id: String(shown), kind: 'notification' }, shown: true });
-  phone.say({ do: 'opened', id: shown });
-  const missed = await send('missed');
-  expect(await totals(app, shown)).toMatchObject({ received: 0, opened: 0 });
-  await phone.kill();
-  phone.start();
-  relay.silence(false);
-  await until('both are acknowledged', async () => (await totals(app, missed))?.received === 1);
-  await until('it was opened', async () => (await totals(app, shown))?.opened === 1);
-  expect(phone.all('message').map(({ id }) => id)).toEqual([missed]);
-});
-
-testKit.each([
-  ['usual pings', {}, {}],
-  // It asks for ten minutes, and reads in the answer what the operator allows.
-  ['pings of 15 s', { pingSecondsMax: 15 }, { ping: 600, pace: 0.05 }],
-])('a stream that dies in silence is found: %s', async (_, settings, terms) => {
-  const { app, send } = await appliance(settings);
-  const relay = startRelay(Number(new URL(app.url).port));
-  closers.push(relay.stop);
-  const phone = kit(`http://127.0.0.1:${relay.port}`, terms);
-  await isOpen(phone);
-  relay.silence(true);
-  await until('it is closed', () => phone.states.at(-1) === 'closed');
-  expect(phone.said.at(-1)?.detail).toBe('silence');
-  relay.drop();
-  relay.silence(false);
-  const id = await send('after the silence');
-  await until('it is acknowledged', async () => (await totals(app, id))?.received === 1);
-});
-
-testKit('another push address is registered at once, with the token', async () => {
-  const { app, send } = await appliance();
-  const phone = kit(app.url, { push: { gateway: 'fcm', token: 'one' } });
-  await isOpen(phone);
-  const addresses = async () =>
-    (await app.core.store.listPushAddresses('phone'))?.map(({ push }) => push.token);
-  expect(await addresses()).toEqual(['one']);
-  phone.say({ do: 'push_token', gateway: 'fcm', token: 'two' });
-  await until('the server knows', async () => (await addresses())?.[0] === 'two');
-  // The registration renewed the token, which is no death of it.
-  const id = await send('later');
-  await until('it is acknowledged', async () => (await totals(app, id))?.received === 1);
-  expect(phone.states).not.toContain('refused');
-});
-
-/** Sends `count` messages while the app is killed again and again; returns their ids. */
-async function underKills(
-  phone: KitApp,
-  send: (body: string) => Promise<number>,
-  count: number,
-): Promise<number[]> {
-  const ids: number[] = [];
-  let isSending = true;
-  let kills = 0;
-  const killing = (async () => {
-    while (isSending || kills < 10) {
-      // It dies in the middle of its work: some messages further on, however fast it is.
-      const from = phone.all('message').length;
-      const most = from + 1 + (kills % 17);
-      await until('it works', () => !isSending || phone.all('message').length >= most);
-      await phone.kill();
-      kills += 1;
-      phone.start();
-    }
-  })();
-  for (let n = 0; n < count; n++) ids.push(await send(`message ${n}`));
-  isSending = false;
-  await killing;
-  expect(kills).toBeGreaterThanOrEqual(10);
-  return ids;
-}
-
-testKit.each([
-  ['stream', true, 300],
-  ['poll', true, 300],
-  ['stream', false, 60],
-])('kills and messages: %s, in one transaction: %p, %i messages', async (mode, transaction, n) => {
-  const { app, send } = await appliance();
-  const phone = kit(app.url, { mode, transaction });
-  await isOpen(phone);
-  const ids = await underKills(phone, send, n);
-  await until('all are acknowledged', async () => {
-    const last = await Promise.all(ids.map((id) => totals(app, id)));
-    return last.every((found) => found?.received === 1);
-  });
-  const { ids: effects } = await phone.ask('effects');
-  if (transaction) expect(effects).toEqual(ids);
-  else expect([...new Set(effects)]).toEqual(ids);
-});
-
-testKit('the sample gets a message', async () => {
-  const { app, shop } = await appliance();
-  const phone = new KitApp(DRIVER, app.url);
-  closers.push(() => phone.remove());
-  const command = [join(BUILT, 'sample'), app.url, LINK, 'a'.repeat(64)];
-  const sample = Bun.spawn(command, { cwd: phone.folder, stdout: 'ignore', stderr: 'inherit' });
-  closers.push(async () => {
-    sample.kill();
-    await sample.exited;
-  });
-  await until('it is open', () => app.server.streamCount() === 1);
-  const kept = readFileSync(join(phone.folder, 'device.state'), 'utf8');
-  const id = await notify(app, shop, 'hello', { hwid: JSON.parse(kept).hwid });
-  await until('it is acknowledged', async () => (await totals(app, id))?.received === 1);
-});
+driveKit(testKit, () => ({
+  driver: [join(BUILT, 'driver-checked')],
+  sample: [join(BUILT, 'sample')],
+  sampleState: 'device.state',
+  // The effects of the app stand before it.
+  stateIn: (folder) => {
+    const [, ...state] = readFileSync(join(folder, 'device.txt'), 'utf8').split('\n');
+    return state.join('\n');
+  },
+}));

@@ -18,6 +18,11 @@ function make(script: string, ...given: string[]): void {
   if (exitCode !== 0) throw new Error(`${script} failed:\n${stderr}`);
 }
 
+/** Starts a program in Java soon: its classes follow. */
+export const JAVA = [
+  ...['java', '-Xshare:auto', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx64m', '-cp'],
+];
+
 const ALL: readonly Kit[] = [
   {
     ...{ name: 'typescript', needs: [], takesTime: false },
@@ -28,6 +33,14 @@ const ALL: readonly Kit[] = [
     build(folder) {
       make('sdk/c/build.sh', folder, 'plain');
       return [join(folder, 'driver')];
+    },
+  },
+  {
+    ...{ name: 'java', needs: ['javac', 'jar', 'java'], takesTime: false },
+    build(folder) {
+      make('sdk/java/build.sh', folder);
+      const classes = `${join(folder, 'gatepost-device.jar')}:${join(folder, 'tools')}`;
+      return [...JAVA, classes, 'org.gatepost.device.Driver'];
     },
   },
 ];

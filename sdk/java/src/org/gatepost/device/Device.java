@@ -7,18 +7,18 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 
 /**
  * A device of a provider: it registers, gets its messages by a stream, by polls and by pushes as
- * one, hands each to the app once, and acknowledges. One thread waits for the server; another, the
- * thread of work, changes the state and calls the app. The protocol is docs/device-protocol.md.
+ * one, hands each to the app once, and acknowledges. One thread holds the stream or polls, one makes
+ * the other calls, and one changes the state and calls the app, so that neither a slow app nor a slow
+ * network keeps the others waiting. The protocol is docs/device-protocol.md.
  */
 public final class Device implements AutoCloseable {
   private static final int PAUSE_FIRST_MS = 500;
@@ -35,8 +35,10 @@ public final class Device implements AutoCloseable {
   private final Listener listener;
   private final Keeper keeper;
   private final Line line;
-  private final ScheduledThreadPoolExecutor work;
-  private volatile Thread worker;
+  /** Changes of the state, with the app's handling of messages. */
+  private final Steps changes = new Steps("gatepost-changes");
+  /** Registrations, acknowledgements by call, and what a push asks for. */
+  private final Steps calls = new Steps("gatepost-calls");
   private volatile Thread runner;
   private State ending;
   private final CountDownLatch ended = new CountDownLatch(1);
@@ -53,15 +55,7 @@ public final class Device implements AutoCloseable {
     this.listener = listener;
     keeper = new Keeper(store, options.hwid);
     push = options.push;
-    work = new ScheduledThreadPoolExecutor(1, this::daemon);
-    work.setRemoveOnCancelPolicy(true);
-    line = new Line(options, work);
-  }
-
-  private Thread daemon(Runnable task) {
-    worker = new Thread(task, "gatepost-work");
-    worker.setDaemon(true);
-    return worker;
+    line = new Line(options, changes);
   }
 
   /** Lets it work until {@link #close}, a refusal, or another stream of the device. */
@@ -91,30 +85,29 @@ public final class Device implements AutoCloseable {
    * app must not. The result is done when the message is handled.
    */
   public Future<?> push(Map<String, ?> data, boolean wasShown) {
-    return work.submit(
+    CompletableFuture<Void> taken = changes.add(() -> takePush(data, wasShown));
+    return calls.addAfter(
+        taken,
         () -> {
-          takePush(data, wasShown);
-          return null;
+          boolean isMissing = Message.idIn(data) > 0 && keeper.now().seen(Message.idIn(data)) == null;
+          if (isMissing && !line.isOpen()) fetchInbox(keeper.now().token, false);
+          sendAcks();
         });
   }
 
   /** Tells that the user opened a notification. */
   public Future<?> opened(long id) {
-    return work.submit(
-        () -> {
-          keeper.write(keeper.now().owing(new Ack(id, "opened", null)));
-          return sendAcks();
-        });
+    Ack ack = new Ack(id, "opened", null);
+    return calls.addAfter(changes.add(() -> change(now -> now.owing(ack))), this::sendAcks);
   }
 
   /** Tells that the network gave another address for pushes; {@code gateway} null: none. */
   public Future<?> setPush(String gateway, Object token) {
-    return work.submit(
+    return calls.add(
         () -> {
           push = Options.address(gateway, token);
           isRegistered = false;
           if (runner != null && !hasEnded()) register();
-          return null;
         });
   }
 
@@ -162,48 +155,40 @@ public final class Device implements AutoCloseable {
   }
 
   /** Registers and listens once. Returns whether it went well for a while. */
-  private boolean work() throws InterruptedException {
+  private boolean work() {
     try {
       String token = registered();
       return token != null && !hasEnded() && (options.polls ? poll(token) : listen(token));
-    } catch (ExecutionException e) {
-      tell(State.CLOSED, "the store or the app failed: " + e.getCause().getMessage());
-    } catch (IOException e) {
-      tell(State.CLOSED, "the store failed: " + e.getMessage());
+    } catch (IOException | RuntimeException e) {
+      tell(State.CLOSED, "the store or the app failed: " + e.getMessage());
+      return false;
     }
-    return false;
   }
 
-  /** Does a step on the thread of work, after those before it. */
-  private <T> T step(Callable<T> task) throws ExecutionException, InterruptedException {
-    if (Thread.currentThread() != worker) return work.submit(task).get();
-    try {
-      return task.call();
-    } catch (Exception e) {
-      throw new ExecutionException(e);
-    }
+  private void change(UnaryOperator<Memory> changed) throws IOException {
+    changes.run(() -> keeper.write(changed.apply(keeper.now())));
   }
 
   /** Registers where it is due; returns the token; null: there is none now. */
-  private String registered() throws IOException, ExecutionException, InterruptedException {
+  private String registered() throws IOException {
     // A gateway that calls an address dead drops it: with a push, each start registers.
     boolean isDue = keeper.now().token == null || (push != null && !isRegistered);
-    if (isDue) step(this::register);
+    if (isDue) calls.run(this::register);
     return keeper.now().token;
   }
 
-  private Void register() throws IOException {
+  private void register() throws IOException {
     Memory shown = keeper.now();
     Map<String, Object> address = push;
     Map<String, Object> body = new LinkedHashMap<>(options.registration);
     body.put("hwid", shown.hwid);
     if (address != null) body.put("push", address);
     Answer answer = line.ask("/device/register", shown.token, body, 0);
-    if (hasEnded()) return null;
+    if (hasEnded()) return;
     if (answer == null) doubted = shown.token;
     String msg = answer == null ? "Unknown error" : answer.msg;
     if (answer != null && answer.isOk && answer.token != null) {
-      keeper.write(keeper.now().withToken(answer.token));
+      change(now -> now.withToken(answer.token));
       isRegistered = address == push;
     } else if (msg.equals(TOKEN_ERROR) && shown.token != null) {
       forget(shown.token);
@@ -212,15 +197,14 @@ public final class Device implements AutoCloseable {
     } else {
       end(State.REFUSED, msg);
     }
-    return null;
   }
 
   /** Forgets a token that died. Registers again once: two devices with one HWID would go on. */
-  private Void forget(String token) throws IOException {
-    if (!token.equals(keeper.now().token)) return null;
-    keeper.write(keeper.now().withToken(null));
+  private void forget(String token) throws IOException {
+    if (!token.equals(keeper.now().token)) return;
+    change(now -> now.withToken(null));
     isRegistered = false;
-    if (token.equals(doubted)) return null;
+    if (token.equals(doubted)) return;
     long nowNs = System.nanoTime();
     long sinceMs = (nowNs - renewedAtNs) / 1_000_000L;
     if (wasRenewed && sinceMs < line.ms(RENEWAL_MS)) {
@@ -228,54 +212,51 @@ public final class Device implements AutoCloseable {
     }
     wasRenewed = true;
     renewedAtNs = nowNs;
-    return null;
   }
 
-  private boolean listen(String token) throws ExecutionException, InterruptedException {
+  private boolean listen(String token) throws IOException {
     Line.Closed closed = line.hold(token, new Hearing());
     if (closed.wasOpen) {
       tell(State.CLOSED, closed.reason.isEmpty() ? "code " + closed.code : closed.reason);
     }
     if (hasEnded()) return closed.wasSteady;
     if (closed.code == CLOSE_REPLACED) end(State.REPLACED, closed.reason);
-    else if (closed.code == CLOSE_TOKEN) step(() -> forget(token));
+    else if (closed.code == CLOSE_TOKEN) calls.run(() -> forget(token));
     // Why a handshake failed, the inbox answers; and a proxy may let calls through alone.
     else if (!closed.wasOpen) fetchInbox(token, false);
     return closed.wasSteady;
   }
 
-  /** What the stream says becomes steps of work: a handler must not keep a pong waiting. */
+  /** What the stream says becomes steps: a handler must not keep a pong waiting. */
   private final class Hearing implements Line.Events {
     @Override
     public void opened() {
       tell(State.OPEN, "");
-      work.submit(Device.this::sendAcks);
+      calls.add(Device.this::sendAcks);
     }
 
     @Override
     public void messages(List<Map<String, Object>> messages) {
-      work.execute(
-          () -> {
-            try {
-              take(messages);
-              sendAcks();
-            } catch (IOException | RuntimeException e) {
-              // A state that cannot be written ends the stream: the messages come again.
-              line.cut();
-            }
+      CompletableFuture<Void> taken = changes.add(() -> take(messages));
+      // A state that cannot be written ends the stream: the messages come again.
+      taken.exceptionally(
+          fault -> {
+            line.cut();
+            return null;
           });
+      calls.addAfter(taken, Device.this::sendAcks);
     }
 
     @Override
     public void answered(List<Ack> acks) {
-      work.submit(() -> confirmed(acks));
+      changes.add(() -> change(now -> now.without(acks)));
     }
   }
 
-  private boolean poll(String token) throws ExecutionException, InterruptedException {
+  private boolean poll(String token) throws IOException {
     for (int count = 0; ; count++) {
-      // A message that is not acknowledged comes at once, again and again.
-      boolean isWell = step(this::sendAcks) && fetchInbox(token, true);
+      // A message that is not acknowledged comes at once, again and again. The first does not wait.
+      boolean isWell = calls.ask(this::sendAcks) && fetchInbox(token, count > 0);
       if (!isWell && count > 0) tell(State.CLOSED, "no answer");
       if (!isWell || hasEnded()) return count > 0;
       if (count == 0) tell(State.OPEN, "");
@@ -283,37 +264,32 @@ public final class Device implements AutoCloseable {
   }
 
   /** Takes what lies in the inbox; false: it did not answer. */
-  private boolean fetchInbox(String token, boolean waits)
-      throws ExecutionException, InterruptedException {
+  private boolean fetchInbox(String token, boolean waits) throws IOException {
     if (token == null) return false;
     int seconds = waits ? line.pollSeconds : 0;
     String path = "/device/inbox" + (waits ? "?wait=" + seconds : "");
     Answer answer = line.ask(path, token, null, seconds);
     if (answer == null || hasEnded()) return false;
-    if (answer.msg.equals(TOKEN_ERROR)) step(() -> forget(token));
+    if (answer.msg.equals(TOKEN_ERROR)) calls.run(() -> forget(token));
     if (!answer.isOk) return false;
-    return step(() -> take(answer.data == null ? Collections.emptyList() : answer.data));
+    if (answer.data != null) changes.run(() -> take(answer.data));
+    return true;
   }
 
-  private void takePush(Map<String, ?> data, boolean wasShown)
-      throws IOException, ExecutionException, InterruptedException {
+  /** Takes what a push says by itself. */
+  private void takePush(Map<String, ?> data, boolean wasShown) throws IOException {
     long id = Message.idIn(data);
-    if (id <= 0) return;
     Map<String, Object> message = Json.objectIn(data.get("message"));
+    if (id <= 0) return;
     if (wasShown && "notification".equals(data.get("kind"))) {
-      Memory now = keeper.now();
-      if (now.seen(id) == null) keeper.write(now.knowing(new Ack(id, "received", null)));
+      if (keeper.now().seen(id) == null) change(now -> now.knowing(new Ack(id, "received", null)));
     } else if (message != null && Message.idIn(message) == id) {
       take(Collections.singletonList(message));
-    } else if (!line.isOpen()) {
-      fetchInbox(keeper.now().token, false);
     }
-    sendAcks();
   }
 
-  private boolean take(List<Map<String, Object>> messages) throws IOException {
+  private void take(List<Map<String, Object>> messages) throws IOException {
     for (Map<String, Object> one : messages) handle(one);
-    return true;
   }
 
   /** Handles a message that is new. A duplicate is acknowledged again: the first may be lost. */
@@ -359,13 +335,8 @@ public final class Device implements AutoCloseable {
       Object body = Collections.singletonMap("items", Memory.mapsOf(some));
       Answer answer = line.ask("/device/ack", now.token, body, 0);
       if (answer == null || !answer.isOk) return false;
-      confirmed(some);
+      change(all -> all.without(some));
     }
     return true;
-  }
-
-  private Void confirmed(List<Ack> acks) throws IOException {
-    keeper.write(keeper.now().without(acks));
-    return null;
   }
 }

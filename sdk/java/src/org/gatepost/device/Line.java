@@ -2,6 +2,7 @@ package org.gatepost.device;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
@@ -12,9 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
 
 /** The calls of a device over HTTP, and its stream. Nothing here knows what a message means. */
 final class Line {
@@ -54,14 +53,14 @@ final class Line {
 
   private final Options options;
   private final URI address;
-  private final ScheduledExecutorService timers;
+  private final Steps timers;
   private final Set<Wire> wires = Collections.newSetFromMap(new ConcurrentHashMap<>());
   private final Deque<Sent> unanswered = new ArrayDeque<>();
   private WebSocket socket;
   private Wire streamWire;
   private volatile boolean isStopped;
 
-  Line(Options options, ScheduledExecutorService timers) {
+  Line(Options options, Steps timers) {
     this.options = options;
     this.timers = timers;
     address = URI.create(options.url);
@@ -160,7 +159,7 @@ final class Line {
       open = socket;
       Sent sent = new Sent();
       sent.acks = acks;
-      sent.timer = timers.schedule(this::cut, ms(REQUEST_MS), TimeUnit.MILLISECONDS);
+      sent.timer = timers.after(ms(REQUEST_MS), this::cut);
       unanswered.add(sent);
     }
     open.send(Json.write(Collections.singletonMap("items", Memory.mapsOf(acks))));
@@ -184,6 +183,8 @@ final class Line {
       for (String text; (text = opened.read()) != null; ) take(text, on);
       closed.code = opened.code;
       closed.reason = opened.reason;
+    } catch (SocketTimeoutException e) {
+      closed.reason = "silence";
     } catch (IOException e) {
       closed.reason = String.valueOf(e.getMessage());
     } finally {
