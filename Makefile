@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: FORCE help setup run demo console build executables deb release package-test check format test test-kits test-long migration generate bench \
-	bench-fairness bench-peers bench-stores bench-nodes bench-tools screenshots failover failover-tools test-tools fuzz mutation clean
+	bench-fairness bench-peers bench-stores bench-nodes bench-tools screenshots failover failover-tools test-tools kit-tools fuzz mutation clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
 BUN = $(shell .ci/bun || echo false)
@@ -77,7 +77,7 @@ format: ## put the sources into the common format
 test: build ## run every test; the last line is the count
 	@$(BUN) test/run.ts
 
-test-kits: ## check the kits for devices in sdk/ (that in C needs gcc; without it, it says so)
+test-kits: ## check the kits for devices in sdk/ (gcc, a JDK and Kotlin: make kit-tools; without them, it says so)
 	@$(BUN) test --timeout=60000 ./test/kits
 
 test-long: build ## run every test; kills, races and models for longer (half an hour or more)
@@ -93,6 +93,15 @@ test-tools: ## install the proxies, the browser and the Python library that test
 	[ -z "$$missing" ] && exit; \
 	apt-get update --quiet && apt-get install --yes --no-install-recommends $$missing || exit 1; \
 	for name in $$missing; do service $$name stop 2>/dev/null || true; done
+
+kit-tools: ## install gcc, a JDK and the Kotlin compiler for test-kits (Debian, Ubuntu; as root)
+	@.ci/bun >/dev/null
+	@missing=; command -v gcc >/dev/null || missing="$$missing gcc libc6-dev"; \
+	command -v javac >/dev/null || missing="$$missing default-jdk-headless"; \
+	[ -z "$$missing" ] || { apt-get update --quiet && \
+	  apt-get install --yes --no-install-recommends $$missing; }
+	@mkdir -p .bootstrap/kotlin && cd .bootstrap/kotlin && echo '{}' >package.json && \
+	  $(abspath $(BUN)) add --exact kotlin-compiler@2.4.20 >/dev/null
 
 fuzz: build ## odd requests, frames, files and commands (FUZZ_SECONDS=60, FUZZ_SEED to repeat a run)
 	@$(BUN) test/fuzz/run.ts

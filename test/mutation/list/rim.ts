@@ -331,6 +331,27 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'sdk/java/src/org/gatepost/device/Device.java',
+    tests: ['test/kits/java.test.ts'],
+    changes: [
+      ['if (closed.code == CLOSE_REPLACED) end(State.REPLACED, closed.reason);', 'if (false) {}'],
+      ['if (token.equals(doubted)) return;', ''],
+      ['if (before != null) {', 'if (false) {'],
+      ['due.removeIf(line::isUnderWay);', ''],
+      ['end(State.REFUSED, "another device registers this HWID");', ''],
+      ['if (isMissing && !line.isOpen()) fetch', 'if (false) fetch'],
+      ['if (!token.equals(keeper.now().token)) return;', ''],
+    ],
+  },
+  {
+    file: 'sdk/java/src/org/gatepost/device/Wire.java',
+    tests: ['test/kits/java.test.ts'],
+    changes: [
+      ['parameters.setEndpointIdentificationAlgorithm("HTTPS");', ''],
+      ['if (silenceMs > 0) return silenceMs;', ''],
+    ],
+  },
+  {
     file: 'sdk/typescript/src/device.ts',
     tests: ['test/kits/typescript.test.ts'],
     changes: [
