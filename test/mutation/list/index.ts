@@ -14,6 +14,7 @@ import { gate } from './gate.ts';
 import { gateways } from './gateways.ts';
 import { http } from './http.ts';
 import { jobFiles } from './jobs.ts';
+import { kits } from './kits.ts';
 import { known } from './known.ts';
 import { liveFiles } from './live.ts';
 import { machine } from './machine.ts';
@@ -68,6 +69,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...outgoing,
   ...panelFiles,
   ...rim,
+  ...kits,
   ...rides,
   ...gateways,
   ...webhooks,
