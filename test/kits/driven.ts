@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { CASES, checkDriver, type Verdict } from '../../src/device-check/check.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { KitApp } from '../support/kit-driver.ts';
+import { messageOf, startKitServer } from '../support/kit-server.ts';
 import { byLink, notify, order, readable, register } from '../support/messaging.ts';
 import { startPollServer } from '../support/poll-server.ts';
 import { startRelay } from '../support/relay.ts';
@@ -143,6 +144,46 @@ export function driveKit(testKit: ReturnType<typeof test.skipIf>, built: () => D
     kit(server.url, { mode: 'poll', pace: 0.01 });
     await until('it asked', () => server.waits.length === 6);
     expect(server.waits).toEqual(['90', '240', '60', '60', '60', '1']);
+  });
+
+  testKit('an acknowledgement whose answer is to come is not sent again', async () => {
+    const server = startKitServer(true);
+    closers.push(server.stop);
+    const phone = kit(server.url, { pace: 1 });
+    await isOpen(phone);
+    const acknowledged = () =>
+      server.frames.flatMap((text) => JSON.parse(text).items.map(({ id }: { id: number }) => id));
+    for (const id of [1, 2, 3]) {
+      server.stream?.send(JSON.stringify({ rc: 1, msg: 'Ok', data: [messageOf(id)] }));
+      await until('it is acknowledged', () => acknowledged().includes(id));
+    }
+    expect(acknowledged()).toEqual([1, 2, 3]);
+  });
+
+  testKit('a push fetches the inbox where there is no stream', async () => {
+    const server = startKitServer(false);
+    closers.push(server.stop);
+    // The next attempt of its own is far away.
+    const phone = kit(server.url, { pace: 1_000 });
+    await until('it found no stream', () => server.refused === 1);
+    // A kit may ask the inbox by itself after a refusal, once.
+    for (const id of [7, 8]) {
+      server.inbox = [messageOf(id)];
+      phone.say({ do: 'push', data: { id: String(id), kind: 'command' }, shown: false });
+      await until('it has the message', () => phone.all('message').at(-1)?.id === id);
+    }
+  });
+
+  testKit('pings keep a stream alive', async () => {
+    const server = startKitServer(true);
+    closers.push(server.stop);
+    const phone = kit(server.url, { pace: 0.1 });
+    await isOpen(phone);
+    const pinging = setInterval(() => server.stream?.ping(), 100);
+    closers.push(() => clearInterval(pinging));
+    // The silence that it bears is three seconds.
+    await until('it lived for longer', () => server.pongs > 35);
+    expect(phone.states).toEqual(['open']);
   });
 
   testKit('it draws a HWID once, and keeps token and HWID over a kill', async () => {

@@ -22,10 +22,16 @@ export function committedFiles(): string[] {
   const ignored = readText('.gitignore')
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => new Bun.Glob(line.replace(/^\/|\/$/g, '')));
+    .map((line) => ({
+      glob: new Bun.Glob(line.replace(/^\/|\/$/g, '')),
+      isOfTop: line.startsWith('/'),
+    }));
   const walk = (folder: string): string[] =>
     readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
-      if (entry.name === '.git' || ignored.some((glob) => glob.match(entry.name))) return [];
+      const isIgnored = ignored.some(
+        ({ glob, isOfTop }) => (folder === '' || !isOfTop) && glob.match(entry.name),
+      );
+      if (entry.name === '.git' || isIgnored) return [];
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
       return entry.isDirectory() ? walk(path) : [path];
     });

@@ -24,7 +24,7 @@ final class Line {
   private static final int REQUEST_MS = 30_000;
   private static final int STEADY_MS = 10_000;
 
-  /** What happens on a stream. It is told on the thread that holds it. */
+  /** What happens on a stream, on the thread that holds it. */
   interface Events {
     void opened();
 
