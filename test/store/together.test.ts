@@ -15,7 +15,14 @@ interface Asked {
 /** Notes the calls of each write; `fault` makes a write of these calls fail. */
 function start(fault: (calls: readonly Asked[]) => Error | null = () => null) {
   const writes: number[][] = [];
-  const writer = { run: async (work: () => unknown) => work() } as unknown as GroupWriter;
+  const commits: number[] = [];
+  const writer = {
+    run: async (work: () => unknown) => {
+      const done = work();
+      commits.push(writes.length);
+      return done;
+    },
+  } as unknown as GroupWriter;
   const together = new Together<Asked, string>(writer, {} as Notes, {
     *answer(calls): Step<(string | undefined)[]> {
       return calls.map(({ n }) => (n < 0 ? `known ${n}` : undefined));
@@ -30,7 +37,7 @@ function start(fault: (calls: readonly Asked[]) => Error | null = () => null) {
       return calls.map(({ n }) => `saved ${n}`);
     },
   });
-  return { together, writes };
+  return { together, writes, commits };
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
@@ -54,8 +61,17 @@ test('a call that has more to do is saved with fewer others', async () => {
 test('calls of one key are saved one after the other, in their order', async () => {
   const { together, writes } = start();
   const calls = ['a', 'b', 'a', 'c', 'a'].map((key, n) => ({ key, n }));
-  await Promise.all(calls.map((call) => together.ask(call)));
-  expect(writes).toEqual([[0, 1], [2, 3], [4]]);
+  const answers = await Promise.all(calls.map((call) => together.ask(call)));
+  expect(writes).toEqual([[0, 1, 3], [2], [4]]);
+  expect(answers).toEqual(calls.map(({ n }) => `saved ${n}`));
+});
+
+test('a caller with many calls at once holds up others by no commit of each', async () => {
+  const { together, writes, commits } = start();
+  const many = range(0, 300).map((n) => ({ key: 'a', n }));
+  await Promise.all([...many, { key: 'b', n: 300 }].map((call) => together.ask(call)));
+  expect(writes.flat()).toHaveLength(301);
+  expect(commits).toHaveLength(3);
 });
 
 test('what reads answer is not written', async () => {

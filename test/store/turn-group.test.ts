@@ -53,6 +53,23 @@ test('a party has a bounded number of calls that wait', async () => {
   expect(await Promise.all(asked)).toHaveLength(WAITING_OF_PARTY);
 });
 
+test('calls that have more to do are run with fewer others', async () => {
+  const ran: number[][] = [];
+  const group = new TurnGroup<number, number>(
+    { callMs: 5_000, onClose: (end) => ends.push(end) },
+    {
+      ...{ itemsMax: 3, inFlightMax: 1, sizes: { of: (size) => size, max: 100 } },
+      run: async (sizes) => {
+        ran.push([...sizes]);
+        return sizes;
+      },
+    },
+  );
+  const sizes = [60, 60, 1, 500, 20, 20, 20, 20];
+  expect(await Promise.all(sizes.map((size) => group.ask(size)))).toEqual(sizes);
+  expect(ran).toEqual([[60, 60], [1, 500], [20, 20, 20], [20]]);
+});
+
 test('a run that leaves a call without an answer is a fault', async () => {
   const group = new TurnGroup<number, number>(
     { callMs: 5_000, onClose: (end) => ends.push(end) },

@@ -76,6 +76,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: [],
     reason: 'what stores share has no SQL',
   },
+  'src/store/rounds.ts': {
+    ours: [],
+    packages: [],
+    reason: 'what stores share has no SQL',
+  },
   'src/store/noun': {
     ours: [
       ...['src/store/noun/', 'src/store/backend.ts', 'src/store/cursor.ts', 'src/store/kind.ts'],
@@ -113,7 +118,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: [
       ...['src/store/sqlite/', 'src/store/noun/', 'src/store/backend.ts', 'src/store/refusal.ts'],
       ...['src/store/cursor.ts', 'src/store/status.ts', 'src/store/kind.ts'],
-      ...['src/store/webhook-row.ts', 'src/store/findings.ts'],
+      ...['src/store/webhook-row.ts', 'src/store/findings.ts', 'src/store/rounds.ts'],
       ...['src/core/', 'migrations/sqlite/', ...LEAVES],
     ],
     // bun:ffi: wal-index.ts reads memory that SQLite shares.
@@ -127,7 +132,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: [
       ...['src/store/postgres/', 'src/store/noun/', 'src/store/backend.ts', 'src/store/refusal.ts'],
       ...['src/store/cursor.ts', 'src/store/status.ts', 'src/store/kind.ts'],
-      ...['src/store/webhook-row.ts', 'src/store/findings.ts'],
+      ...['src/store/webhook-row.ts', 'src/store/findings.ts', 'src/store/rounds.ts'],
       ...['src/core/', 'migrations/postgres/', ...LEAVES],
     ],
     // bun: its SQL client.

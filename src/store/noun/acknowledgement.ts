@@ -105,7 +105,9 @@ export function acknowledgementNoun(backend: Backend): Pick<Store, 'acknowledge'
     const { deviceId, id, state, detail } = report;
     yield* on.acknowledge.run({ recipientId, state, detail, nowMs });
     // A fetched message needs no push, however long its gateway is stopped.
-    if (change.isAtGateway === 1) yield* pushes.reach(notes, deviceId, [id], nowMs);
+    if (change.isAtGateway === 1) {
+      yield* pushes.reach(notes, [{ deviceId, distributionIds: [id] }], nowMs);
+    }
     notes.figure(providerId, 'received', nowMs, change.received);
     if (state !== 'received') notes.figure(providerId, state, nowMs, change[state]);
     return true;
@@ -116,15 +118,21 @@ export function acknowledgementNoun(backend: Backend): Pick<Store, 'acknowledge'
     const recorded = new Set<Report>();
     const recipientIds: number[] = [];
     const countOf = new Map<number, number>();
+    const fetchedBy = new Map<number, number[]>();
     const changes = yield* changesOf(asked);
     for (const [n, report] of asked.entries()) {
       const change = changes[n];
-      if (change === undefined || change.isAtGateway === 1) continue;
+      if (change === undefined) continue;
+      const { deviceId, id } = report;
+      if (change.isAtGateway === 1)
+        fetchedBy.set(deviceId, [...(fetchedBy.get(deviceId) ?? []), id]);
       recorded.add(report);
       recipientIds.push(change.recipientId);
       countOf.set(change.providerId, (countOf.get(change.providerId) ?? 0) + change.received);
     }
     if (recipientIds.length > 0) yield* on.receive.run({ recipientIds, nowMs });
+    const fetched = [...fetchedBy].map(([deviceId, ids]) => ({ deviceId, distributionIds: ids }));
+    yield* pushes.reach(notes, fetched, nowMs);
     for (const [providerId, count] of countOf) notes.figure(providerId, 'received', nowMs, count);
     return recorded;
   }

@@ -27,6 +27,12 @@ export interface WaitingPush extends NewPush {
   distributionId: number;
 }
 
+/** Messages that a device has fetched. */
+interface Fetched {
+  deviceId: number;
+  distributionIds: readonly number[];
+}
+
 /** The end of a push. */
 export interface PushEnd {
   push: WaitingPush;
@@ -195,14 +201,12 @@ export function pushSteps(statements: Statements) {
     end,
     reconsider,
 
-    /** Takes out the pushes of messages that the device has fetched. */
-    *reach(
-      notes: Notes,
-      deviceId: number,
-      distributionIds: readonly number[],
-      nowMs: number,
-    ): Step<void> {
-      const waiting = yield* on.ofRecipients.all({ deviceId, distributionIds });
+    /** Takes out the pushes of messages that devices have fetched. */
+    *reach(notes: Notes, fetched: readonly Fetched[], nowMs: number): Step<void> {
+      const waiting: WaitingPush[] = [];
+      for (const { deviceId, distributionIds } of fetched) {
+        waiting.push(...(yield* on.ofRecipients.all({ deviceId, distributionIds })));
+      }
       yield* close(notes, waiting.map(reached), nowMs);
     },
 

@@ -8,6 +8,8 @@ import { inRounds } from './rounds.ts';
 
 /** Calls that share a transaction. */
 const CALLS_MAX = 64;
+/** What they have to do, to which the last one adds what it has: the others wait for all of it. */
+const SIZE_MAX = 128;
 
 export function postgresBackend(context: Context): Backend {
   const { db } = context;
@@ -39,6 +41,7 @@ function callsTogether<Call, Result>(
       return calls.map((_, n) => known[n] ?? (results.shift() as Result));
     },
     itemsMax: CALLS_MAX,
+    sizes: { of: (call) => steps.sizeOf?.(call) ?? 1, max: SIZE_MAX },
     inFlightMax: 1,
     isWrite: true,
   });

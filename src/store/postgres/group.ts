@@ -25,6 +25,8 @@ export interface GroupOptions<Item, Answer> {
   run(items: readonly Item[]): Promise<readonly Answer[]>;
   /** Most items of one run. */
   itemsMax: number;
+  /** How much an item has to do, if it may be more than 1, and how much fills a run. */
+  sizes?: { of(item: Item): number; max: number };
   /** Most runs in flight. */
   inFlightMax?: number;
   /** True if a run writes: a call that waits too long is a failed write then. */
@@ -113,19 +115,21 @@ export class TurnGroup<Item, Answer> {
 
   /** Takes the calls of a run, and adds their parties. */
   #take(parties: Set<string>): Call<Item, Answer>[] {
-    const { isOfOneParty = false } = this.#options;
+    const { isOfOneParty = false, itemsMax, sizes } = this.#options;
     const partyRunsMax = isOfOneParty ? 1 : Math.max(1, this.#inFlightMax - 1);
     const partiesMax = isOfOneParty ? 1 : Number.POSITIVE_INFINITY;
     const mayGo = (party: string) =>
       parties.has(party) ||
       (parties.size < partiesMax && (this.#runsOf.get(party) ?? 0) < partyRunsMax);
     const calls: Call<Item, Answer>[] = [];
-    while (calls.length < this.#options.itemsMax) {
+    let size = 0;
+    while (calls.length < itemsMax && size < (sizes?.max ?? itemsMax)) {
       const next = this.#waiting.take(mayGo);
       if (next === null) break;
       // A call whose deadline passed was answered that it failed.
       if (next.item.countdown.leftMs() <= 0) continue;
       parties.add(next.party);
+      size += sizes?.of(next.item.item) ?? 1;
       calls.push(next.item);
     }
     return calls;

@@ -6,6 +6,7 @@
 import { WriteFailed } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Notes, WriteInTurn } from '../backend.ts';
+import { roundsOf } from '../rounds.ts';
 import { runNow } from './dialect.ts';
 import type { GroupWriter } from './writer.ts';
 
@@ -51,23 +52,22 @@ export class Together<Call, Result> {
     this.#running = null;
   }
 
-  /** Takes calls of different keys. */
+  /** Takes the calls of one write: a caller with many at once holds up others by few commits. */
   #take(): Waiting<Call, Result>[] {
-    const { keyOf, sizeOf } = this.steps;
-    const keys = new Set<string>();
+    const { sizeOf } = this.steps;
+    let count = 0;
     let size = 0;
     for (const { call } of this.#waiting) {
-      const key = keyOf(call);
       size += sizeOf?.(call) ?? 1;
-      if (keys.has(key) || (size > SIZE_MAX && keys.size > 0)) break;
-      keys.add(key);
+      if (size > SIZE_MAX && count > 0) break;
+      count += 1;
     }
-    return this.#waiting.splice(0, keys.size);
+    return this.#waiting.splice(0, count);
   }
 
   /** Never rejects. A fault of one call, such as a broken constraint, fails no other. */
   async #serve(asked: readonly Waiting<Call, Result>[]): Promise<void> {
-    const { steps, notes, writer } = this;
+    const { steps, writer } = this;
     try {
       const known = steps.answer && runNow(steps.answer(asked.map(({ call }) => call)));
       const left = asked.filter(({ resolve }, n) => {
@@ -79,7 +79,7 @@ export class Together<Call, Result> {
       const calls = left.map(({ call }) => call);
       const results = await writer.run(() => {
         runNow(steps.begin(calls));
-        return runNow(steps.run(notes, calls));
+        return this.#inRounds(calls);
       });
       for (const [n, { resolve }] of left.entries()) resolve(results[n] as Result);
     } catch (fault) {
@@ -89,5 +89,21 @@ export class Together<Call, Result> {
         for (const one of asked) await this.#serve([one]);
       }
     }
+  }
+
+  /** Runs calls in rounds of different keys. */
+  #inRounds(calls: readonly Call[]): Result[] {
+    const { notes, steps } = this;
+    const results = new Array<Result>(calls.length);
+    for (const round of roundsOf(calls, steps.keyOf)) {
+      const own = runNow(
+        steps.run(
+          notes,
+          round.map((n) => calls[n] as Call),
+        ),
+      );
+      for (const [at, n] of round.entries()) results[n] = own[at] as Result;
+    }
+    return results;
   }
 }

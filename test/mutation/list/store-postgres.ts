@@ -22,6 +22,7 @@ export const storePostgres: readonly MutatedFile[] = [
     ],
     changes: [
       ['if (next.item.countdown.leftMs() <= 0) continue;', ''],
+      [' && size < (sizes?.max ?? itemsMax)', ''],
       ['waitingMax: WAITING_MAX', 'waitingMax: 2 * WAITING_MAX'],
       ['if (answers.length !== calls.length) {', 'if (false) {'],
       ['calls.length === 1 || isStorageFault(fault)', 'true'],

@@ -184,6 +184,20 @@ export const settlementContract: Record<Method & keyof OutboxStore, Suite> = {
       expect(await countsOf(store, id)).toEqual([100, 2, 2, 0]);
     });
 
+    test('not needed: several are fetched by several devices at once', async () => {
+      const { store, providerId, a, b, id, destinationId } = await given();
+      const other = await serve(store, providerId, { createdAtMs: NOW_MS + 1 });
+      const items = [id, other.id].map((one) => {
+        return { id: one, state: 'received', detail: null } as const;
+      });
+      const twice = [...items, { id, state: 'opened', detail: null } as const];
+      const calls = [store.acknowledge(a, items, NOW_MS + 2), store.acknowledge(b, twice, NOW_MS)];
+      expect(await Promise.all(calls)).toEqual([items, twice]);
+      expect(await dueAt(store, destinationId, NOW_MS + 2)).toEqual([]);
+      for (const one of [id, other.id]) expect(await countsOf(store, one)).toEqual([100, 2, 2, 0]);
+      expect(await store.readOutboxTotals()).toMatchObject([{ waitingCount: 0 }]);
+    });
+
     test('not needed: with another gateway it is tried there, without any it counts', async () => {
       const { store, a, b, id, destinationId, first, second } = await given();
       await registerAt(store, 'a', apns('now'), { heldTokenHash: a.tokenHash });
