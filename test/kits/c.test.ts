@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testWith } from '../support/needs.ts';
 import { ROOT } from '../support/process.ts';
-import { driveKit } from './driven.ts';
+import { checkKit, type Driven, driveKit } from './driven.ts';
 
 const KIT = join(ROOT, 'sdk/c');
 const BUILT = join(ROOT, 'dist/kits/c');
@@ -40,7 +40,7 @@ testKit('it gives the order that is due, event by event', () => {
   expect({ exitCode, stderr: String(stderr) }).toEqual({ exitCode: 0, stderr: '' });
 });
 
-driveKit(testKit, () => ({
+const built: Driven = {
   driver: [join(BUILT, 'driver-checked')],
   sample: [join(BUILT, 'sample')],
   sampleState: 'device.state',
@@ -49,4 +49,7 @@ driveKit(testKit, () => ({
     const [, ...state] = readFileSync(join(folder, 'device.txt'), 'utf8').split('\n');
     return state.join('\n');
   },
-}));
+};
+
+checkKit(testKit, built);
+driveKit(testKit, built);

@@ -79,35 +79,37 @@ async function underKills(
   return ids;
 }
 
+/** Declares the test of a kit against `gatepost device check`. */
+export function checkKit(testKit: ReturnType<typeof test.skipIf>, built: Driven): void {
+  testKit('it passes every case of the check', async () => {
+    const faults: Verdict[] = [];
+    await checkDriver(built.driver.join(' '), CASES, { pace: PACE }, (verdict) => {
+      if (verdict.verdict !== 'passed') faults.push(verdict);
+    });
+    expect(faults).toEqual([]);
+  });
+}
+
 /**
- * Declares the tests of a kit. `testKit` skips them where it cannot be built; `built` is asked when
- * they run.
+ * Declares the tests of a kit against the appliance. `testKit` skips them where it cannot be built.
  */
-export function driveKit(testKit: ReturnType<typeof test.skipIf>, built: () => Driven): void {
+export function driveKit(testKit: ReturnType<typeof test.skipIf>, built: Driven): void {
   function kit(url: string, terms: Record<string, unknown> = {}): KitApp {
-    const made = new KitApp(built().driver, url, terms);
+    const made = new KitApp(built.driver, url, terms);
     closers.push(() => made.remove());
     made.start();
     return made;
   }
 
   /** The token in the app's store. */
-  const tokenOf = (phone: KitApp): string => JSON.parse(built().stateIn(phone.folder)).token ?? '';
+  const tokenOf = (phone: KitApp): string => JSON.parse(built.stateIn(phone.folder)).token ?? '';
 
   /** Gives an order, and waits until it changed the state. */
   async function isKept(phone: KitApp, order: Record<string, unknown>): Promise<void> {
-    const before = built().stateIn(phone.folder);
+    const before = built.stateIn(phone.folder);
     phone.say(order);
-    await until('it is kept', () => built().stateIn(phone.folder) !== before);
+    await until('it is kept', () => built.stateIn(phone.folder) !== before);
   }
-
-  testKit('it passes every case of the check', async () => {
-    const faults: Verdict[] = [];
-    await checkDriver(built().driver.join(' '), CASES, { pace: PACE }, (verdict) => {
-      if (verdict.verdict !== 'passed') faults.push(verdict);
-    });
-    expect(faults).toEqual([]);
-  });
 
   testKit.each(['stream', 'poll'])('it registers, handles and acknowledges: %s', async (mode) => {
     const { app, shop, send } = await appliance();
@@ -312,16 +314,16 @@ export function driveKit(testKit: ReturnType<typeof test.skipIf>, built: () => D
 
   testKit('the sample gets a message', async () => {
     const { app, shop } = await appliance();
-    const phone = new KitApp(built().driver, app.url);
+    const phone = new KitApp(built.driver, app.url);
     closers.push(() => phone.remove());
-    const command = [...built().sample, app.url, LINK, 'a'.repeat(64)];
+    const command = [...built.sample, app.url, LINK, 'a'.repeat(64)];
     const sample = Bun.spawn(command, { cwd: phone.folder, stdout: 'ignore', stderr: 'inherit' });
     closers.push(async () => {
       sample.kill();
       await sample.exited;
     });
     await until('it is open', () => app.server.streamCount() === 1);
-    const kept = readFileSync(join(phone.folder, built().sampleState), 'utf8');
+    const kept = readFileSync(join(phone.folder, built.sampleState), 'utf8');
     const id = await notify(app, shop, 'hello', { hwid: JSON.parse(kept).hwid });
     await until('it is acknowledged', async () => (await totals(app, id))?.received === 1);
   });

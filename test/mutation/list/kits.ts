@@ -20,7 +20,7 @@ export const kits: readonly MutatedFile[] = [
   },
   {
     file: 'sdk/java/src/org/gatepost/device/Device.java',
-    tests: ['test/kits/java.test.ts'],
+    tests: ['test/kits/java.test.ts', 'test/kits/java-check.test.ts'],
     changes: [
       ['if (closed.code == CLOSE_REPLACED) end(State.REPLACED, closed.reason);', 'if (false) {}'],
       ['if (token.equals(doubted)) return;', ''],
@@ -33,7 +33,7 @@ export const kits: readonly MutatedFile[] = [
   },
   {
     file: 'sdk/java/src/org/gatepost/device/Wire.java',
-    tests: ['test/kits/java.test.ts'],
+    tests: ['test/kits/java.test.ts', 'test/kits/java-check.test.ts'],
     changes: [
       ['parameters.setEndpointIdentificationAlgorithm("HTTPS");', ''],
       ['if (silenceMs > 0) return silenceMs;', ''],
