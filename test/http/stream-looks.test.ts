@@ -18,7 +18,9 @@ interface Look {
 }
 
 function start() {
-  const clock = { steadyNowMs: 0, nowMs: () => 0, steadyMs: () => clock.steadyNowMs };
+  const naps: { ms: number; end(): void }[] = [];
+  const sleep = (ms: number) => new Promise<void>((end) => void naps.push({ ms, end }));
+  const clock = { steadyNowMs: 0, nowMs: () => 0, steadyMs: () => clock.steadyNowMs, sleep };
   const open: Look[] = [];
   const said: [number, string][] = [];
   const glanceInboxes = (devices: readonly AuthenticDevice[]) =>
@@ -39,7 +41,7 @@ function start() {
     look?.answer(look.ids.map(() => 'more'));
     await nextTurn();
   };
-  return { clock, open, said, looks, looker, end };
+  return { clock, naps, open, said, looks, looker, end };
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
@@ -105,6 +107,17 @@ test('acknowledgements rest until no stream waits, a quarter of a second at most
     await end(open[n]);
   }
   await until('all rested', () => restedCount === 2);
+});
+
+test('acknowledgements do not wait for looks that the database does not answer', async () => {
+  const { naps, open, looks, looker } = start();
+  for (const id of range(0, 4 * 64)) looks.add(looker(id));
+  await until('three are in flight', () => open.length === 3);
+  const saves = range(0, 10).map((n) => looks.save(async () => n));
+  expect(naps.map(({ ms }) => ms)).toEqual([250]);
+  naps[0]?.end();
+  expect(await Promise.all(saves)).toEqual(range(0, 10));
+  expect(open).toHaveLength(3);
 });
 
 test('a bounded number of acknowledgements is saved at a time, in their order', async () => {

@@ -63,10 +63,15 @@ export class Looks {
    * except after {@link REST_MAX_MS}: a message that comes late is felt, an acknowledgement is not.
    */
   async save<T>(work: () => Promise<T>): Promise<T> {
+    const { clock } = this.deps;
     await new Promise<void>((begin) => {
-      if (this.#resting.size === 0) this.#restingSinceMs = this.deps.clock.steadyMs();
+      const isFirst = this.#resting.size === 0;
+      if (isFirst) this.#restingSinceMs = clock.steadyMs();
       this.#resting.add(begin);
       this.#beginSaves();
+      if (!isFirst || !this.#resting.has(begin)) return;
+      // All looks may be in flight for longer: a database over the network may be slow.
+      void clock.sleep(REST_MAX_MS).then(() => this.#beginSaves(true));
     });
     try {
       return await work();
@@ -76,9 +81,9 @@ export class Looks {
     }
   }
 
-  #beginSaves(): void {
+  #beginSaves(isRestOver = false): void {
     const restedMs = this.deps.clock.steadyMs() - this.#restingSinceMs;
-    if (this.#waiting.size > 0 && restedMs < REST_MAX_MS) return;
+    if (!isRestOver && this.#waiting.size > 0 && restedMs < REST_MAX_MS) return;
     for (const begin of this.#resting) {
       if (this.#savingCount === SAVES_MAX) return;
       this.#savingCount += 1;

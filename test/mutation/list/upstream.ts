@@ -246,6 +246,7 @@ export const upstream: readonly MutatedFile[] = [
       ['if (lookers.length === LOOK_COUNT) break;', ''],
       ['if (this.#inFlightCount < IN_FLIGHT_MAX) ', ''],
       ['this.#waiting.size > 0 && restedMs', 'restedMs'],
+      ['this.#beginSaves(true)', 'this.#beginSaves()'],
       ['restedMs < REST_MAX_MS', 'restedMs < 100 * REST_MAX_MS'],
       ['if (this.#savingCount === SAVES_MAX) return;', ''],
       ['this.#savingCount -= 1;', ''],
