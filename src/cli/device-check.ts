@@ -7,6 +7,7 @@ import type { Case } from '../device-check/scene.ts';
 import { Stage } from '../device-check/stage.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import type { CliContext, CommonOptions } from './context.ts';
+import { visible } from './table.ts';
 import { paceValue, portValue } from './values.ts';
 
 interface CheckOptions extends CommonOptions {
@@ -30,11 +31,12 @@ function casesOf(names: readonly string[] | undefined): readonly Case[] {
 const SIGNS = { passed: 'ok  ', failed: 'FAIL', skipped: 'skip' } as const;
 const NAME_WIDTH = Math.max(...CASES.map(({ name }) => name.length));
 
-function lineOf({ case: name, verdict, should, did }: Verdict): string {
+/** Returns a line about a verdict. The app chose parts of what it did. */
+export function lineOf({ case: name, verdict, should, did }: Verdict): string {
   const start = `${SIGNS[verdict]}  ${name.padEnd(NAME_WIDTH)}  `;
   if (verdict === 'passed') return `${start}${should}`;
   if (verdict === 'skipped') return `${start}${did}`;
-  return `${start}the app ${did}; it should ${should}`;
+  return `${start}the app ${visible(did ?? '')}; it should ${should}`;
 }
 
 async function check(context: CliContext, options: CheckOptions): Promise<void> {

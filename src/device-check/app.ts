@@ -120,14 +120,12 @@ export class Driver {
 
   #hear(line: string): void {
     if (line.trim() === '') return;
-    let said: Record<string, unknown>;
-    try {
-      said = JSON.parse(line);
-    } catch {
+    const said = recordIn(line);
+    if (said === null) {
       this.noise.push(line);
       return;
     }
-    const text = (name: string) => String(said[name] ?? '');
+    const text = (name: string) => textOf(said[name]);
     if (said['said'] === 'message') {
       const { id } = said;
       const texts = { title: text('title'), text: text('text'), action: text('action') };
@@ -135,7 +133,9 @@ export class Driver {
     } else if (said['said'] === 'state') {
       this.states.push(text('state'));
     } else if (said['said'] === 'headers') {
-      this.headers = said['headers'] as Record<string, string>;
+      this.headers = Object.fromEntries(
+        Object.entries(Object(said['headers'])).map(([name, value]) => [name, textOf(value)]),
+      );
     } else if (said['said'] === 'effects') {
       this.answers += 1;
     } else if (said['said'] === 'stopped') {
@@ -143,3 +143,17 @@ export class Driver {
     }
   }
 }
+
+/** Returns the object of a line of JSON; null: it is none. */
+function recordIn(line: string): Record<string, unknown> | null {
+  try {
+    const said: unknown = JSON.parse(line);
+    return typeof said === 'object' && said !== null ? { ...said } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns a text as it is, and any other value as JSON. */
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value);

@@ -19,6 +19,8 @@ export interface Verdict {
 
 /** Ids of two cases never meet. */
 const IDS_EACH = 1_000;
+/** Of what a driver said, in a verdict. */
+const NOISE_LENGTH_MAX = 300;
 /** Apps that run beside each other. */
 const AT_ONCE = 4;
 /** For a machine that is busy: no case fails as an app takes a little longer, ms. */
@@ -52,7 +54,7 @@ export async function checkDriver(
       const driver = new Driver(command, stage, pace);
       try {
         const verdict = await verdictOf(one, new Scene(stage, driver, pace, slackMs, IDS_EACH));
-        const [noise] = driver.noise;
+        const noise = driver.noise[0]?.slice(0, NOISE_LENGTH_MAX);
         const isNoisy = verdict.verdict === 'failed' && noise !== undefined;
         tell(isNoisy ? { ...verdict, did: `${verdict.did}; the driver said: ${noise}` } : verdict);
       } finally {

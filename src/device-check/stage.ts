@@ -197,12 +197,12 @@ export class Stage {
         return (await this.script.register?.()) ?? this.#register(token);
       }
       case 'GET /device/inbox': {
-        const waitSeconds = Number(query.get('wait') ?? 0);
+        const waitSeconds = Number(query.get('wait') ?? 0) || 0;
         this.#note({ kind: 'inbox', atMs, token, waitSeconds });
         return (await this.script.inbox?.()) ?? (await this.#inbox(token, waitSeconds));
       }
       case 'POST /device/ack': {
-        const { items = [] } = (await bodyOf(request)) as { items?: Item[] };
+        const items = itemsOf((await bodyOf(request))['items']);
         this.#note({ kind: 'ack', atMs, items, by: 'call' });
         const said = await this.script.ack?.();
         if (said) return said;
@@ -293,12 +293,19 @@ async function bodyOf(request: Request): Promise<Record<string, unknown>> {
 /** Reads a frame of acknowledgements, fit or not. */
 function itemsIn(frame: string): Item[] {
   try {
-    const { items } = JSON.parse(frame) as { items: Item[] };
-    return Array.isArray(items) ? items : [];
+    const { items } = JSON.parse(frame) as { items: unknown };
+    return itemsOf(items);
   } catch {
     return [];
   }
 }
+
+/** Returns a list of items, each of which may be any JSON, as items; those that are none unfit. */
+function itemsOf(items: unknown): Item[] {
+  return Array.isArray(items) ? items.map((item: unknown) => ({ ...UNFIT, ...Object(item) })) : [];
+}
+
+const UNFIT: Item = { id: 0, state: '' };
 
 const areFit = (items: readonly Item[]): boolean =>
   items.length >= 1 &&
