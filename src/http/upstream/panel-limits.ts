@@ -50,8 +50,8 @@ interface Said {
 class Memory {
   /** What was said of each key, the oldest first. */
   readonly said = new Map<string, Said>();
-  /** Answers that are the same for many users. */
-  readonly settings = new Map<string, { atMs: number; answer: unknown }>();
+  /** Answers that are the same for many users, and questions for them. */
+  readonly settings = new Map<string, { atMs: number; answer: Promise<unknown> }>();
   /** Keys that are asked now. */
   readonly asking = new Map<string, Promise<number | null>>();
   pauseUntilMs = Number.NEGATIVE_INFINITY;
@@ -138,11 +138,13 @@ export class PanelLimits {
     const token = this.deps.secretOf(upstream.panelTokenFile) ?? '';
     const signal = AbortSignal.timeout(ASK_MAX_MS);
     const user = (path: string) => askApi(upstream, client, { token, path, signal });
-    const settings = async (path: string) => {
+    const settings = (path: string) => {
       const known = memory.settings.get(path);
       if (known && clock.steadyMs() - known.atMs < HOLDS_MS) return known.answer;
-      const answer = await user(path);
+      const answer = user(path);
       remember(memory.settings, path, { atMs: clock.steadyMs(), answer });
+      // The next key asks again; the callers that wait have the failure.
+      answer.catch(() => memory.settings.delete(path));
       return answer;
     };
     try {

@@ -2,11 +2,12 @@
 
 import { afterEach, describe, expect, test } from 'bun:test';
 import { keyOfPanelUser } from '../../../src/core/panel-token.ts';
+import { lookAtApi } from '../../../src/http/upstream/panel-limits.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
 import { call, type TestApp } from '../../support/app.ts';
 import { auditEntries } from '../../support/audit.ts';
 import { answer, SUBSCRIPTION } from '../../support/panel.ts';
-import { type Fronted, KEY, startFronted } from '../../support/upstream.ts';
+import { type Fronted, KEY, startFronted, upstreamTo } from '../../support/upstream.ts';
 
 const HOUR_MS = 3_600_000;
 const TOKEN = 'panel-token-1';
@@ -21,6 +22,7 @@ type Answers = Readonly<Record<string, unknown>>;
 /** An API with answers by path; counts what it is asked. */
 function startApi(given: Answers) {
   const asked: string[] = [];
+  const apiKeys: (string | null)[] = [];
   const state: { answers: Answers; odd: (() => Response | Promise<Response>) | null } = {
     ...{ answers: given, odd: null },
   };
@@ -29,6 +31,7 @@ function startApi(given: Answers) {
     fetch(request) {
       const { pathname, search } = new URL(request.url);
       asked.push(pathname + search);
+      apiKeys.push(request.headers.get('x-api-key'));
       if (state.odd !== null) return state.odd();
       if (request.headers.get('authorization') !== `Bearer ${TOKEN}`) {
         return Response.json({}, { status: 401 });
@@ -38,7 +41,7 @@ function startApi(given: Answers) {
     },
   });
   closers.push(() => server.stop(true));
-  return { url: `http://127.0.0.1:${server.port}`, asked, state };
+  return { url: `http://127.0.0.1:${server.port}`, asked, apiKeys, state };
 }
 
 type Api = ReturnType<typeof startApi>;
@@ -125,6 +128,31 @@ test('a race of 200 new devices with a new key: one question, and the limit of t
   expect(got.filter(({ status }) => status === 200)).toHaveLength(2);
   expect(api.asked).toEqual([USER]);
   expect(await fronted.links()).toMatchObject([{ count: 2, limit: 2 }]);
+});
+
+test('new keys that come at once ask for the common settings once', async () => {
+  const common = '/api/subscription-settings';
+  const hwidSettings = { enabled: true, fallbackDeviceLimit: 3 };
+  const keys = Array.from({ length: 6 }, (_, n) => `a1b2c3d4e5f6g7h${n}`);
+  const users = keys.map((key) => [
+    `/api/users/by-short-uuid/${key}`,
+    { response: { hwidDeviceLimit: null, externalSquadUuid: null } },
+  ]);
+  const api = startApi({ ...Object.fromEntries(users), [common]: { response: { hwidSettings } } });
+  const fronted = await front(api);
+  await Promise.all(keys.map((key) => fronted.get(`/sub/${key}`, 'phone')));
+  expect(api.asked.filter((path) => path === common)).toHaveLength(1);
+  expect((await fronted.links()).map(({ limit }) => limit)).toEqual(keys.map(() => 3));
+});
+
+test.each([
+  ['pasarguard', 'key-of-the-panel', 'key-of-the-panel'],
+  ['pasarguard', 'signed.token.of-an-admin', null],
+  ['remnawave', 'key-of-the-panel', null],
+] as const)('%s: the token %s goes as x-api-key: %s', async (panel, token, sent) => {
+  const api = startApi({});
+  await lookAtApi(upstreamTo(api.url, 'PROVIDER', { panel, panelUrl: api.url }), token);
+  expect(api.apiKeys.at(-1)).toBe(sent);
 });
 
 test('a key that the panel does not know costs its API no question', async () => {
