@@ -30,6 +30,8 @@ const END_CONNECTIONS = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid();`;
 
+/** Drawn: a system with 32,768 processes gives the same number twice in one run. */
+const PROCESS = crypto.randomUUID().slice(0, 8);
 let made = 0;
 const unused: TestDatabase[] = [];
 const templates = new Map<number, Promise<string>>();
@@ -48,7 +50,7 @@ export async function freshDatabase(server?: Postgres): Promise<TestDatabase> {
   }
   const emptying = await template;
   made += 1;
-  const name = `gatepost_${process.pid}_${made}`;
+  const name = `gatepost_${PROCESS}_${made}`;
   await withAdmin(on, (db) =>
     db.unsafe(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} OWNER ${ROLE}`),
   );
@@ -71,7 +73,7 @@ export async function freshDatabase(server?: Postgres): Promise<TestDatabase> {
 export async function bareDatabase(server?: Postgres): Promise<TestDatabase> {
   const on = server ?? (await sharedPostgres());
   made += 1;
-  const name = `gatepost_${process.pid}_${made}`;
+  const name = `gatepost_${PROCESS}_${made}`;
   await withAdmin(on, (db) => db.unsafe(`CREATE DATABASE ${name} OWNER ${ROLE}`));
   const sql = on.connect(name);
   const drop = async () => {
