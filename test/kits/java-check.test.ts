@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { selfSigned } from '../support/certificate.ts';
 import { JAVA_JAR, javaDriven, testJava } from '../support/java-kit.ts';
 import { KitApp } from '../support/kit-driver.ts';
+import { messageOf, startKitServer } from '../support/kit-server.ts';
 import { ROOT, temporaryFolder } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { checkKit, closers } from './driven.ts';
@@ -44,4 +45,58 @@ testKit.each([
   closers.push(() => phone.remove());
   phone.start();
   expect(await until('it says how it stands', () => phone.states[0])).toBe(state);
+});
+
+/** An app whose methods throw. */
+const ODD = `
+import org.gatepost.device.*;
+
+public class Odd {
+  public static void main(String[] args) throws Exception {
+    Store store = new Store() {
+      private String kept;
+      public String read() { return kept; }
+      public void write(String text) { kept = text; }
+    };
+    Listener listener = new Listener() {
+      public Outcome onMessage(Message message) { throw new AssertionError("odd"); }
+      public void onState(State state, String detail) { throw new IllegalStateException("fault"); }
+    };
+    Device device = new Device(new Options(args[0]), store, listener);
+    device.start();
+    System.out.println(device.await());
+  }
+}
+`;
+
+function startOdd(url: string) {
+  const path = join(temporaryFolder(), 'Odd.java');
+  writeFileSync(path, ODD);
+  const odd = Bun.spawn(['java', '-cp', JAVA_JAR, path, url], { stdout: 'pipe', stderr: 'pipe' });
+  closers.push(async () => {
+    odd.kill();
+    await odd.exited;
+  });
+  return odd;
+}
+
+testKit('what an app throws when it hears how it stands is shown, and ends no thread', async () => {
+  const fetch = () => Response.json({ rc: 0, msg: 'Install not found' });
+  const server = Bun.serve({ ...{ hostname: '127.0.0.1', port: 0 }, fetch });
+  closers.push(() => server.stop(true));
+  const odd = startOdd(`http://127.0.0.1:${server.port}`);
+  expect(await new Response(odd.stdout).text()).toBe('REFUSED\n');
+  expect(await new Response(odd.stderr).text()).toContain('IllegalStateException: fault');
+});
+
+testKit('an error of the handler is acknowledged as failed', async () => {
+  const server = startKitServer(true);
+  closers.push(server.stop);
+  startOdd(server.url);
+  await until('it is open', () => server.stream);
+  server.stream?.send(JSON.stringify({ rc: 1, msg: 'Ok', data: [messageOf(1)] }));
+  await until('it is acknowledged', () => server.frames.length > 0);
+  expect(JSON.parse(server.frames[0] ?? '')).toEqual({
+    items: [{ id: 1, state: 'failed', detail: 'odd' }],
+  });
 });

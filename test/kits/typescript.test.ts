@@ -7,6 +7,7 @@ import {
   type DeviceOptions,
   type Ending,
   type Message,
+  plainText,
 } from '../../sdk/typescript/src/index.ts';
 import { timesOf } from '../../sdk/typescript/src/line.ts';
 import { call, startTestApp } from '../support/app.ts';
@@ -286,4 +287,10 @@ test.each([
   [3_000, 1_210],
 ])('asked for pings of %p s, it closes a stream that is silent for %i s', (ping, seconds) => {
   expect(timesOf(1, ping).silenceMs).toBe(seconds * 1_000);
+});
+
+test('signs that are no tags stay, however many', () => {
+  expect(plainText('<p>a < b, <b>c</b></p>')).toBe('a < b, c');
+  const signs = '<'.repeat(200_000);
+  expect(plainText(signs) === signs).toBe(true);
 });

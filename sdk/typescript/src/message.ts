@@ -95,7 +95,7 @@ export function plainText(html: string): string {
   return html
     .replace(/\s+/g, ' ')
     .replace(/<br ?\/?>|<\/(?:p|div|li|h[1-6]|tr|blockquote|pre)>/gi, '\n')
-    .replace(/<[^>]*>/g, '')
+    .replace(/<[^<>]*>/g, '')
     .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{1,6}));/gi, (all, decimal, hex, name) => {
       if (name !== undefined) return ENTITIES[String(name).toLowerCase()] ?? all;
       const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -79,7 +80,7 @@ public final class Driver implements Store, Listener {
   @Override
   public void onState(State state, String detail) {
     Map<String, Object> line = new LinkedHashMap<>();
-    line.put("state", state.name().toLowerCase());
+    line.put("state", state.name().toLowerCase(Locale.ROOT));
     line.put("detail", detail);
     say("state", line);
   }

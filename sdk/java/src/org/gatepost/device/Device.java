@@ -134,12 +134,18 @@ public final class Device implements AutoCloseable {
       ending = why;
     }
     line.stop();
-    if (why != State.CLOSED) listener.onState(why, detail);
+    if (why != State.CLOSED) tell(why, detail);
     ended.countDown();
   }
 
   private void tell(State state, String detail) {
-    if (!hasEnded()) listener.onState(state, detail);
+    try {
+      if (!hasEnded()) listener.onState(state, detail);
+    } catch (RuntimeException e) {
+      // The app's fault shows as others do, and ends no thread of the kit.
+      Thread thread = Thread.currentThread();
+      thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+    }
   }
 
   private void run() {
@@ -314,7 +320,7 @@ public final class Device implements AutoCloseable {
         return;
       }
       if (said != null) ack = new Ack(id, said.name().toLowerCase(Locale.ROOT), null);
-    } catch (Exception e) {
+    } catch (Exception | AssertionError | LinkageError e) {
       ack = new Ack(id, "failed", e.getMessage() == null ? e.toString() : e.getMessage());
     }
     keeper.write(now.knowing(ack));

@@ -71,7 +71,7 @@ final class Json {
       return nested;
     }
     int from = at;
-    while (at < text.length() && "+-.eE_".indexOf(text.charAt(at)) + 1 + alphanumeric(at) > 0) at++;
+    while (at < text.length() && isOfWord(text.charAt(at))) at++;
     String word = text.substring(from, at);
     if (word.equals("null")) return null;
     if (word.equals("true") || word.equals("false")) return word.equals("true");
@@ -83,8 +83,8 @@ final class Json {
     }
   }
 
-  private int alphanumeric(int index) {
-    return Character.isLetterOrDigit(text.charAt(index)) ? 1 : 0;
+  private static boolean isOfWord(char one) {
+    return Character.isLetterOrDigit(one) || "+-.".indexOf(one) >= 0;
   }
 
   private Map<String, Object> object() {

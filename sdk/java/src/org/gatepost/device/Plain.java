@@ -20,7 +20,7 @@ final class Plain {
     String lines =
         html.replaceAll("\\s+", " ")
             .replaceAll("(?i)<br ?/?>|</(?:p|div|li|h[1-6]|tr|blockquote|pre)>", "\n")
-            .replaceAll("<[^>]*>", "");
+            .replaceAll("<[^<>]*>", "");
     Matcher entities = ENTITY.matcher(lines);
     StringBuffer out = new StringBuffer();
     while (entities.find()) {

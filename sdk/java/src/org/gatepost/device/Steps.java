@@ -30,6 +30,9 @@ final class Steps {
               return thread;
             });
     executor.setRemoveOnCancelPolicy(true);
+    // A device that ended leaves no thread behind.
+    executor.setKeepAliveTime(10, TimeUnit.SECONDS);
+    executor.allowCoreThreadTimeOut(true);
   }
 
   /** Does a step after those before it, and waits for what it returns. */

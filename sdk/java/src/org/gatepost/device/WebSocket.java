@@ -17,6 +17,7 @@ final class WebSocket {
   private static final int CLOSE = 8;
   private static final int PING = 9;
   private static final int PONG = 10;
+  private static final int CONTROL_BYTES_MAX = 125;
   private static final int MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
   private static final String GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
@@ -67,9 +68,10 @@ final class WebSocket {
     while (true) {
       int first = wire.readByte();
       int kind = first & 0x0f;
-      // Bits that no extension gave a meaning; and a frame that the server may not mask.
-      if ((first & 0x70) != 0) throw new IOException("odd frame");
-      byte[] payload = wire.readBytes(lengthOf(wire.readByte()), MESSAGE_BYTES_MAX - message.size());
+      // Bits that no extension gave a meaning; and a ping or close in parts.
+      if ((first & 0x70) != 0 || (kind >= CLOSE && first < 0x80)) throw new IOException("odd frame");
+      int most = kind >= CLOSE ? CONTROL_BYTES_MAX : MESSAGE_BYTES_MAX - message.size();
+      byte[] payload = wire.readBytes(lengthOf(wire.readByte()), most);
       if (kind == PING) write(PONG, payload);
       else if (kind == CLOSE) {
         close(payload);
@@ -85,6 +87,7 @@ final class WebSocket {
 
   private long lengthOf(int second) throws IOException {
     int bytes = second == 126 ? 2 : second == 127 ? 8 : 0;
+    // A server may not mask.
     if (second > 127) throw new IOException("odd frame");
     if (bytes == 0) return second;
     long length = 0;

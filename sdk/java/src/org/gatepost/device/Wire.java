@@ -25,6 +25,8 @@ final class Wire implements Closeable {
   private final URI address;
   private volatile boolean isClosed;
   private volatile Socket tcp;
+  /** The same, or TLS on it. */
+  private Socket socket;
   private InputStream in;
   private OutputStream out;
   private final byte[] buffer = new byte[8 * 1024];
@@ -59,8 +61,6 @@ final class Wire implements Closeable {
     out = socket.getOutputStream();
     this.socket = socket;
   }
-
-  private Socket socket;
 
   private Socket connectTo(InetAddress[] addresses, int port) throws IOException {
     IOException fault = null;
@@ -131,7 +131,7 @@ final class Wire implements Closeable {
     StringBuilder text = new StringBuilder();
     String prefix = address.getRawPath() == null ? "" : address.getRawPath().replaceAll("/+$", "");
     text.append(method).append(' ').append(prefix).append(path).append(" HTTP/1.1\r\nHost: ");
-    text.append(address.getRawAuthority());
+    text.append(address.getHost()).append(address.getPort() > 0 ? ":" + address.getPort() : "");
     for (Map.Entry<String, String> header : headers.entrySet()) {
       text.append("\r\n").append(header.getKey()).append(": ").append(header.getValue());
     }
