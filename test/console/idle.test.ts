@@ -5,7 +5,7 @@ import type { Request } from 'playwright-core';
 import { testChromium } from '../support/chromium.ts';
 import { type ConsoleSite, openTab, startConsoleSite, type Tab } from '../support/console-page.ts';
 import { makeWorld, type World } from '../support/console-world.ts';
-import { openAll } from '../support/every-page.ts';
+import { asProvider } from '../support/every-page.ts';
 import { operatorEntry } from '../support/operator.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 
@@ -85,7 +85,7 @@ async function idle(tab: Tab, path: string): Promise<string[]> {
 }
 
 testChromium(`no page asks more than once a minute, in ${MINUTES} minutes`, async () => {
-  const { paths, tab } = await openAll(site, world, {});
+  const { paths, tab } = await asProvider(site, world, {});
   const secret = await operatorEntry(site.app);
   const operator = await openTab(site, ['session.entry', { secret }], '/console');
   await tab.page.clock.install();

@@ -1,10 +1,12 @@
 /** Looks at every page of a navigation: axe, texts of others, and a small screen. */
 
-import { expect } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { type ConsoleSite, faultsOf, openTab, type Tab } from './console-page.ts';
-import type { World } from './console-world.ts';
-import { until } from './until.ts';
+import { testChromium } from './chromium.ts';
+import { type ConsoleSite, faultsOf, openTab, startConsoleSite, type Tab } from './console-page.ts';
+import { makeWorld, type World } from './console-world.ts';
+import { operatorEntry } from './operator.ts';
+import { PATIENCE_MS, until } from './until.ts';
 import { XSS_VECTORS } from './xss-vectors.ts';
 
 /** A vector in each field; those of one kind differ. */
@@ -12,7 +14,7 @@ const vector = (n: number, length: number) => {
   const fitting = XSS_VECTORS.filter((one) => one.length <= length && !/[\0-\x1f]/.test(one));
   return fitting[n % fitting.length] ?? '';
 };
-export const HOSTILE_WORDS = {
+const HOSTILE_WORDS = {
   note: (n: number) => vector(n, 100),
   model: (n: number) => vector(n + 40, 60),
   title: vector(3, 60),
@@ -21,15 +23,21 @@ export const HOSTILE_WORDS = {
 };
 
 /** The addresses of the pages that are in the navigation. */
-export async function pagesOn(page: Page): Promise<string[]> {
+async function pagesOn(page: Page): Promise<string[]> {
   await page.locator('nav a').first().waitFor();
   return page
     .locator('nav a')
     .evaluateAll((all) => all.map((one) => (one as unknown as { href: string }).href));
 }
 
+interface Opened {
+  tab: Tab;
+  paths: string[];
+}
+type Opening = (site: ConsoleSite, world: World, options: BrowserContextOptions) => Promise<Opened>;
+
 /** Opens the console as a provider; with the addresses of all its pages, and of two panels. */
-export async function openAll(site: ConsoleSite, world: World, options: BrowserContextOptions) {
+export const asProvider: Opening = async (site, world, options) => {
   const by = { code: world.own.code, key: world.own.authKey };
   const tab = await openTab(site, ['session.key', by], '/console', options);
   const paths = [
@@ -39,6 +47,43 @@ export async function openAll(site: ConsoleSite, world: World, options: BrowserC
   ];
   expect(paths.length).toBeGreaterThan(6);
   return { tab, paths };
+};
+
+/** Opens it as the operator; with the addresses of all pages, and of three panels. */
+export const asOperator: Opening = async (site, world, options) => {
+  const secret = await operatorEntry(site.app);
+  const tab = await openTab(site, ['session.entry', { secret }], '/console', options);
+  const [device] = await site.app.core.store.pageDevices(Number.MAX_SAFE_INTEGER, 1);
+  const hwid = encodeURIComponent(device?.hwid ?? '');
+  const paths = [
+    ...(await pagesOn(tab.page)),
+    `${site.url}/console/providers?provider=${world.own.code}`,
+    `${site.url}/console/devices?hwid=${hwid}`,
+    `${site.url}/console/sends?show=all&send=${world.messageId}`,
+  ];
+  expect(paths.length).toBeGreaterThan(8);
+  return { tab, paths };
+};
+
+/** Declares a test that opens the console over a world of hostile words, and looks at all pages. */
+export function testEveryPage(
+  name: string,
+  opening: Opening,
+  options: BrowserContextOptions,
+  look: (tab: Tab, paths: readonly string[]) => Promise<void>,
+): void {
+  setDefaultTimeout(4 * PATIENCE_MS);
+  let site: ConsoleSite;
+  beforeAll(async () => {
+    site = await startConsoleSite();
+  });
+  afterAll(() => site?.close());
+  testChromium(name, async () => {
+    const world = await makeWorld(site.app, HOSTILE_WORDS);
+    const { tab, paths } = await opening(site, world, options);
+    await look(tab, paths);
+    await tab.context.close();
+  });
 }
 
 /** Goes to a page and waits until it has loaded what it shows. */
