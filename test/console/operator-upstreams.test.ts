@@ -65,6 +65,8 @@ testChromium('an upstream is checked, added, changed and removed', async () => {
   await page.getByRole('heading', { name: words.changeOf('sub.example.com') }).waitFor();
   await field(words.limit).fill('5');
   await field(words.key).selectOption({ label: words.keySigned('PasarGuard') });
+  await field(words.panelKind).selectOption('pasarguard');
+  await field(words.refusedAs).selectOption({ label: words.refusedAsPanel });
   await page.locator('textarea[name=more]').fill('placeholder = tru');
   await press(words.check);
   await page.getByText('lines of key = value').waitFor();
@@ -73,9 +75,13 @@ testChromium('an upstream is checked, added, changed and removed', async () => {
   await press(words.save);
   await page.getByText(words.saved).waitFor();
   expect(site.app.settings.gateUpstreams).toMatchObject([
-    { defaultLimit: 5, key: 'pasarguard', placeholder: true },
+    {
+      ...{ defaultLimit: 5, key: 'pasarguard', placeholder: true },
+      ...{ panel: 'pasarguard', refusedAs: 'panel' },
+    },
   ]);
   expect(await field(words.key).inputValue()).toBe('pasarguard');
+  expect(await field(words.refusedAs).inputValue()).toBe('panel');
   expect(await page.locator('textarea[name=more]').inputValue()).toBe('placeholder = true');
 
   await row.getByRole('button', { name: words.remove }).click();

@@ -20,6 +20,7 @@ type Typed = Readonly<Record<string, string>>;
 const USUAL: Typed = {
   ...{ host: '', url: '', provider: '', default_limit: '3', key_path: '/sub/{key}' },
   ...{ key: 'plain', enforce: 'true', browsers: 'refuse', other_paths: 'refuse' },
+  ...{ panel: '', refused_as: 'own' },
 };
 
 const linesOf = (value: unknown) => (Array.isArray(value) ? value.join('\n') : String(value));
@@ -29,7 +30,7 @@ function upstreamIn({ more = '', ...typed }: Typed): Upstream {
   const { host = '', url = '', provider = '', default_limit } = typed;
   const paths = (typed['key_path'] ?? '').split('\n').map((line) => line.trim());
   const keyPath = paths.filter((line) => line !== '');
-  const others = ['key', 'browsers', 'other_paths'].flatMap((key) => {
+  const others = ['key', 'browsers', 'other_paths', 'panel', 'refused_as'].flatMap((key) => {
     const value = typed[key] ?? '';
     return value === USUAL[key] ? [] : [[key, value] as const];
   });
@@ -134,6 +135,14 @@ function Fields({ from, isNew }: { from: Typed; isNew: boolean }) {
         ])}
         {choice('browsers', words.browsers, passing)}
         {choice('other_paths', words.otherPaths, passing)}
+        {choice('panel', words.panelKind, [
+          ['', words.panelOther],
+          ...['remnawave', '3x-ui', 'pasarguard'].map((name) => [name, name] as const),
+        ])}
+        {choice('refused_as', words.refusedAs, [
+          ['own', words.refusedAsOwn],
+          ['panel', words.refusedAsPanel],
+        ])}
       </div>
       <label class="field">
         <span>{words.more}</span>
