@@ -60,7 +60,7 @@ public class Odd {
     };
     Listener listener = new Listener() {
       public Outcome onMessage(Message message) { throw new AssertionError("odd"); }
-      public void onState(State state, String detail) { throw new IllegalStateException("fault"); }
+      public void onState(State state, String detail) { throw new FAULT("fault"); }
     };
     Device device = new Device(new Options(args[0]), store, listener);
     device.start();
@@ -69,9 +69,9 @@ public class Odd {
 }
 `;
 
-function startOdd(url: string) {
+function startOdd(url: string, fault = 'IllegalStateException') {
   const path = join(temporaryFolder(), 'Odd.java');
-  writeFileSync(path, ODD);
+  writeFileSync(path, ODD.replace('FAULT', fault));
   const odd = Bun.spawn(['java', '-cp', JAVA_JAR, path, url], { stdout: 'pipe', stderr: 'pipe' });
   closers.push(async () => {
     odd.kill();
@@ -80,13 +80,18 @@ function startOdd(url: string) {
   return odd;
 }
 
-testKit('what an app throws when it hears how it stands is shown, and ends no thread', async () => {
-  const fetch = () => Response.json({ rc: 0, msg: 'Install not found' });
+testKit.each([
+  'IllegalStateException',
+  'AssertionError',
+])('an app that throws %s when it hears how it stands ends no thread', async (fault) => {
+  // The first thing that it hears is that the device is closed for a while.
+  const answers = ['Too many requests', 'Install not found'];
+  const fetch = () => Response.json({ rc: 0, msg: answers.shift() });
   const server = Bun.serve({ ...{ hostname: '127.0.0.1', port: 0 }, fetch });
   closers.push(() => server.stop(true));
-  const odd = startOdd(`http://127.0.0.1:${server.port}`);
+  const odd = startOdd(`http://127.0.0.1:${server.port}`, fault);
   expect(await new Response(odd.stdout).text()).toBe('REFUSED\n');
-  expect(await new Response(odd.stderr).text()).toContain('IllegalStateException: fault');
+  expect(await new Response(odd.stderr).text()).toContain(`${fault}: fault`);
 });
 
 testKit('an error of the handler is acknowledged as failed', async () => {

@@ -16,9 +16,9 @@ import java.util.function.UnaryOperator;
 
 /**
  * A device of a provider: it registers, gets its messages by a stream, by polls and by pushes as
- * one, hands each to the app once, and acknowledges. One thread holds the stream or polls, one makes
- * the other calls, and one changes the state and calls the app, so that neither a slow app nor a slow
- * network keeps the others waiting. The protocol is docs/device-protocol.md.
+ * one, hands each to the app once, and acknowledges. One thread holds the stream or polls, one
+ * makes the other calls, and one changes the state and calls the app, so that neither a slow app
+ * nor a slow network keeps the others waiting. The protocol is docs/device-protocol.md.
  */
 public final class Device implements AutoCloseable {
   private static final int PAUSE_FIRST_MS = 500;
@@ -89,7 +89,8 @@ public final class Device implements AutoCloseable {
     return calls.addAfter(
         taken,
         () -> {
-          boolean isMissing = Message.idIn(data) > 0 && keeper.now().seen(Message.idIn(data)) == null;
+          long id = Message.idIn(data);
+          boolean isMissing = id > 0 && keeper.now().seen(id) == null;
           if (isMissing && !line.isOpen()) fetchInbox(keeper.now().token, false);
           sendAcks();
         });
@@ -113,15 +114,7 @@ public final class Device implements AutoCloseable {
 
   /** Returns the headers by which a subscription's fetch names this device. */
   public Map<String, String> headers() throws IOException {
-    Map<String, String> headers = new LinkedHashMap<>();
-    headers.put("x-hwid", keeper.now().hwid);
-    String[] names = {"x-device-os", "x-ver-os", "x-device-model", "x-app-version"};
-    String[] fields = {"os", "os_version", "device_name", "app_version"};
-    for (int n = 0; n < names.length; n++) {
-      String value = Message.textIn(options.registration, fields[n]);
-      if (!value.isEmpty()) headers.put(names[n], value);
-    }
-    return headers;
+    return options.headers(keeper.now().hwid);
   }
 
   private boolean hasEnded() {
@@ -141,7 +134,7 @@ public final class Device implements AutoCloseable {
   private void tell(State state, String detail) {
     try {
       if (!hasEnded()) listener.onState(state, detail);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | AssertionError | LinkageError e) {
       // The app's fault shows as others do, and ends no thread of the kit.
       Thread thread = Thread.currentThread();
       thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
@@ -165,7 +158,7 @@ public final class Device implements AutoCloseable {
     try {
       String token = registered();
       return token != null && !hasEnded() && (options.polls ? poll(token) : listen(token));
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | AssertionError | LinkageError e) {
       tell(State.CLOSED, "the store or the app failed: " + e.getMessage());
       return false;
     }
@@ -305,7 +298,9 @@ public final class Device implements AutoCloseable {
     long id = Message.idIn(fields);
     String before = now.seen(id);
     if (before != null) {
-      keeper.write(now.owing(new Ack(id, before, null)));
+      Ack again = new Ack(id, before, null);
+      // One that is owed already has its detail, and needs no further write.
+      if (now.acks.stream().noneMatch(again::says)) keeper.write(now.owing(again));
       return;
     }
     boolean isCommand = Message.numberIn(fields, "notification_type") == Message.COMMAND;

@@ -21,6 +21,9 @@ final class Line {
   /** The wait of a poll, s, unless the server names another, and the longest. */
   private static final int POLL_SECONDS = 60;
   private static final int POLL_SECONDS_MAX = 240;
+  /** The pings that a server may promise, s. */
+  private static final int PING_MIN = 15;
+  private static final int PING_MAX = 600;
   private static final int REQUEST_MS = 30_000;
   private static final int STEADY_MS = 10_000;
 
@@ -206,7 +209,8 @@ final class Line {
   /** The usual ping comes every 9 s; of one that was asked for the server says how often. */
   private static int silenceSeconds(String interval) {
     boolean isOne = interval != null && interval.matches("[0-9]{1,4}");
-    return isOne ? 2 * Integer.parseInt(interval) + 10 : 30;
+    int seconds = isOne ? Integer.parseInt(interval) : 0;
+    return seconds >= PING_MIN && seconds <= PING_MAX ? 2 * seconds + 10 : 30;
   }
 
   private void take(String text, Events on) throws IOException {

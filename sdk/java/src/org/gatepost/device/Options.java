@@ -77,6 +77,19 @@ public final class Options {
     return this;
   }
 
+  /** The headers of a subscription's fetch. */
+  Map<String, String> headers(String hwid) {
+    Map<String, String> headers = new LinkedHashMap<>();
+    headers.put("x-hwid", hwid);
+    String[] names = {"x-device-os", "x-ver-os", "x-device-model", "x-app-version"};
+    String[] fields = {"os", "os_version", "device_name", "app_version"};
+    for (int n = 0; n < names.length; n++) {
+      String value = Message.textIn(registration, fields[n]);
+      if (!value.isEmpty()) headers.put(names[n], value);
+    }
+    return headers;
+  }
+
   static Map<String, Object> address(String gateway, Object token) {
     if (gateway == null) return null;
     Map<String, Object> push = new LinkedHashMap<>();

@@ -10,7 +10,8 @@ import java.util.regex.Pattern;
 final class Plain {
   private static final Pattern ENTITY =
       Pattern.compile("&(?:#(\\d{1,7})|#[xX]([\\da-fA-F]{1,6})|([a-zA-Z]{1,6}));");
-  private static final List<String> NAMES = Arrays.asList("amp", "lt", "gt", "quot", "apos", "nbsp");
+  private static final List<String> NAMES =
+      Arrays.asList("amp", "lt", "gt", "quot", "apos", "nbsp");
   private static final String CHARACTERS = "&<>\"' ";
 
   private Plain() {}

@@ -69,7 +69,8 @@ final class WebSocket {
       int first = wire.readByte();
       int kind = first & 0x0f;
       // Bits that no extension gave a meaning; and a ping or close in parts.
-      if ((first & 0x70) != 0 || (kind >= CLOSE && first < 0x80)) throw new IOException("odd frame");
+      boolean isOdd = (first & 0x70) != 0 || (kind >= CLOSE && first < 0x80);
+      if (isOdd) throw new IOException("odd frame");
       int most = kind >= CLOSE ? CONTROL_BYTES_MAX : MESSAGE_BYTES_MAX - message.size();
       byte[] payload = wire.readBytes(lengthOf(wire.readByte()), most);
       if (kind == PING) write(PONG, payload);
@@ -116,7 +117,8 @@ final class WebSocket {
       frame.write(0x80 | length);
     } else {
       frame.write(0x80 | (length < 0x10000 ? 126 : 127));
-      for (int n = length < 0x10000 ? 8 : 56; n >= 0; n -= 8) frame.write((int) ((long) length >> n));
+      int bits = length < 0x10000 ? 16 : 64;
+      for (int n = bits - 8; n >= 0; n -= 8) frame.write((int) ((long) length >> n));
     }
     byte[] mask = new byte[4];
     random.nextBytes(mask);
