@@ -80,19 +80,19 @@ function startOdd(url: string, fault = 'IllegalStateException') {
   return odd;
 }
 
-testKit.each([
-  'IllegalStateException',
-  'AssertionError',
-])('an app that throws %s when it hears how it stands ends no thread', async (fault) => {
-  // The first thing that it hears is that the device is closed for a while.
-  const answers = ['Too many requests', 'Install not found'];
-  const fetch = () => Response.json({ rc: 0, msg: answers.shift() });
-  const server = Bun.serve({ ...{ hostname: '127.0.0.1', port: 0 }, fetch });
-  closers.push(() => server.stop(true));
-  const odd = startOdd(`http://127.0.0.1:${server.port}`, fault);
-  expect(await new Response(odd.stdout).text()).toBe('REFUSED\n');
-  expect(await new Response(odd.stderr).text()).toContain(`${fault}: fault`);
-});
+testKit.each(['IllegalStateException', 'AssertionError'])(
+  'an app that throws %s when it hears how it stands ends no thread',
+  async (fault) => {
+    // The first thing that it hears is that the device is closed for a while.
+    const answers = ['Too many requests', 'Install not found'];
+    const fetch = () => Response.json({ rc: 0, msg: answers.shift() });
+    const server = Bun.serve({ ...{ hostname: '127.0.0.1', port: 0 }, fetch });
+    closers.push(() => server.stop(true));
+    const odd = startOdd(`http://127.0.0.1:${server.port}`, fault);
+    expect(await new Response(odd.stdout).text()).toBe('REFUSED\n');
+    expect(await new Response(odd.stderr).text()).toContain(`${fault}: fault`);
+  },
+);
 
 testKit('an error of the handler is acknowledged as failed', async () => {
   const server = startKitServer(true);
