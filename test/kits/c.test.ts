@@ -41,6 +41,7 @@ testKit('it gives the order that is due, event by event', () => {
 });
 
 const built: Driven = {
+  pace: 0.03,
   driver: [join(BUILT, 'driver-checked')],
   sample: [join(BUILT, 'sample')],
   sampleState: 'device.state',

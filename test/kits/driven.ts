@@ -19,6 +19,8 @@ import { PATIENCE_MS, until } from '../support/until.ts';
 
 /** A kit that was built. */
 export interface Driven {
+  /** The pace at which the cases of the check are played: an app needs time to start. */
+  pace: number;
   driver: readonly string[];
   sample: readonly string[];
   /** The file in which the sample keeps its state, in the folder where it was started. */
@@ -26,9 +28,6 @@ export interface Driven {
   /** The state of the kit in the folder of a driver. */
   stateIn(folder: string): string;
 }
-
-/** The pace at which the cases of the check are played. */
-const PACE = 0.03;
 
 setDefaultTimeout(4 * PATIENCE_MS);
 
@@ -83,7 +82,7 @@ async function underKills(
 export function checkKit(testKit: ReturnType<typeof test.skipIf>, built: Driven): void {
   testKit('it passes every case of the check', async () => {
     const faults: Verdict[] = [];
-    await checkDriver(built.driver.join(' '), CASES, { pace: PACE }, (verdict) => {
+    await checkDriver(built.driver.join(' '), CASES, { pace: built.pace }, (verdict) => {
       if (verdict.verdict !== 'passed') faults.push(verdict);
     });
     expect(faults).toEqual([]);

@@ -15,6 +15,7 @@ export const JAVA_JAR = join(folder, 'gatepost-device.jar');
 const CLASSES = `${JAVA_JAR}:${join(folder, 'tools')}`;
 
 export const javaDriven: Driven = {
+  pace: 0.1,
   driver: [...JAVA, CLASSES, 'org.gatepost.device.Driver'],
   sample: [...JAVA, CLASSES, 'Sample'],
   sampleState: 'device.json',
