@@ -10,6 +10,9 @@ public interface Listener {
    */
   Outcome onMessage(Message message) throws Exception;
 
-  /** Tells that the device is open, closed for a while, or ended; with a reason, or "". */
+  /**
+   * Tells that the device is open, closed for a while, or ended; with a reason, or "". It may be
+   * called while a message is handled.
+   */
   default void onState(State state, String detail) {}
 }
