@@ -144,7 +144,7 @@ const FAULTS: readonly (readonly [string, RegExp, string, string, string])[] = [
     'const state = await this.#keeper.read();',
     'if (Date.parse(message.expires_at) < Date.now()) return; const state = await this.#keeper.read();',
   ],
-  ['texts', /showed "<b>/, MESSAGE, ".replace(/<[^>]*>/g, '')", ''],
+  ['texts', /showed "<b>/, MESSAGE, ".replace(/<[^<>]*>/g, '')", ''],
   [
     'push-first',
     /handled message 1|acknowledge/,
