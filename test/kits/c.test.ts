@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testWith } from '../support/needs.ts';
 import { ROOT } from '../support/process.ts';
-import { checkKit, type Driven, driveKit } from './driven.ts';
+import { checkKit, type Driven, driveKit, useKits } from './driven.ts';
 
 const KIT = join(ROOT, 'sdk/c');
 const BUILT = join(ROOT, 'dist/kits/c');
@@ -52,5 +52,6 @@ const built: Driven = {
   },
 };
 
+useKits();
 checkKit(testKit, built);
 driveKit(testKit, built);

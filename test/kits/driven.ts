@@ -29,12 +29,15 @@ export interface Driven {
   stateIn(folder: string): string;
 }
 
-setDefaultTimeout(4 * PATIENCE_MS);
-
 export const closers: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
+
+/** Is called in each file: one process may run several, and this module is read once. */
+export function useKits(): void {
+  setDefaultTimeout(4 * PATIENCE_MS);
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+}
 
 /** An appliance that ends with the test, with a shop whose link the drivers know. */
 export async function appliance(settings: Parameters<typeof startTestApp>[0] = {}) {

@@ -9,10 +9,11 @@ import { KitApp } from '../support/kit-driver.ts';
 import { messageOf, startKitServer } from '../support/kit-server.ts';
 import { ROOT, temporaryFolder } from '../support/process.ts';
 import { until } from '../support/until.ts';
-import { checkKit, closers } from './driven.ts';
+import { checkKit, closers, useKits } from './driven.ts';
 
 const testKit = testJava();
 
+useKits();
 checkKit(testKit, javaDriven);
 
 testKit('its size is what README says', () => {

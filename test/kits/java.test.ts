@@ -1,6 +1,7 @@
 /** The kit in Java against the appliance. */
 
 import { javaDriven, testJava } from '../support/java-kit.ts';
-import { driveKit } from './driven.ts';
+import { driveKit, useKits } from './driven.ts';
 
+useKits();
 driveKit(testJava(), javaDriven);

@@ -8,7 +8,7 @@ import { notify } from '../support/messaging.ts';
 import { ROOT, temporaryFolder } from '../support/process.ts';
 import { LINK } from '../support/shop.ts';
 import { until } from '../support/until.ts';
-import { appliance, closers } from './driven.ts';
+import { appliance, closers, useKits } from './driven.ts';
 
 /** From npm, by `make kit-tools`. */
 const COMPILER = join(ROOT, '.bootstrap/kotlin/node_modules/kotlin-compiler/lib');
@@ -22,6 +22,7 @@ const missing = ['javac', 'jar', 'java'].filter((program) => Bun.which(program) 
 if (!existsSync(COMPILER)) missing.push('Kotlin compiler (make kit-tools)');
 if (missing.length > 0) console.warn(`Tests are skipped: there is no ${missing.join(', no ')}.`);
 const testKotlin = test.skipIf(missing.length > 0);
+useKits();
 
 /** Ends with the device closed, although nobody called `close`. */
 const CANCELLED = `
