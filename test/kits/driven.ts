@@ -3,7 +3,7 @@
  * `gatepost device check`, and against the appliance through kills, deaths of tokens and outages.
  */
 
-import { afterEach, expect, setDefaultTimeout, type test } from 'bun:test';
+import { afterAll, afterEach, expect, setDefaultTimeout, type test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CASES, checkDriver, type Verdict } from '../../src/device-check/check.ts';
@@ -12,6 +12,7 @@ import { KitApp } from '../support/kit-driver.ts';
 import { messageOf, startKitServer } from '../support/kit-server.ts';
 import { byLink, notify, order, readable, register } from '../support/messaging.ts';
 import { startPollServer } from '../support/poll-server.ts';
+import { cleanUp } from '../support/process.ts';
 import { startRelay } from '../support/relay.ts';
 import { addLink, LINK, seedShop } from '../support/shop.ts';
 import { openStream } from '../support/stream.ts';
@@ -37,6 +38,7 @@ export function useKits(): void {
   afterEach(async () => {
     for (const close of closers.splice(0).reverse()) await close();
   });
+  afterAll(cleanUp);
 }
 
 /** An appliance that ends with the test, with a shop whose link the drivers know. */
