@@ -26,6 +26,17 @@ export interface Passwords {
   verify(party: string, password: string, hash: string | null): Promise<boolean | null>;
 }
 
+/** Limits wrong codes of the second factor by account: their sender knows the password. */
+export interface WrongCodes {
+  /** Counts an attempt while it runs, and then if it `counts`. Null: there were too many. */
+  attempt<T>(
+    name: string,
+    nowMs: number,
+    act: () => Promise<T>,
+    counts: (done: T) => boolean,
+  ): Promise<T | null>;
+}
+
 type Wrong = Refused<'sign_in_wrong'>;
 const wrong = (): Wrong => new Refused('sign_in_wrong');
 
@@ -51,10 +62,13 @@ interface Typed {
   code: string;
 }
 
-/** Signs an account in. Refuses `code_needed` if the password is right and the code missing. */
+/**
+ * Signs an account in. Refuses `code_needed` if the password is right and the code missing,
+ * `too_many_requests` if too many passwords wait or too many codes were wrong.
+ */
 export async function signInByPassword(
   core: Core,
-  passwords: Passwords,
+  { passwords, wrongCodes }: { passwords: Passwords; wrongCodes: WrongCodes },
   browser: Browser,
   typed: Typed,
   nowMs: number,
@@ -69,9 +83,14 @@ export async function signInByPassword(
   if (account.totpSinceMs !== null) {
     if (typed.code === '') return new Refused('code_needed');
     const as = actingAs(core, () => ({ ...actor, from: browser.client }));
-    if (!(await isGoodCode(as, account, typed.code, nowMs))) {
-      return new Refused('code_wrong', { recordId: account.id });
-    }
+    const isGood = await wrongCodes.attempt(
+      account.name,
+      nowMs,
+      () => isGoodCode(as, account, typed.code, nowMs),
+      (good) => !good,
+    );
+    if (isGood === null) return new Refused('too_many_requests');
+    if (!isGood) return new Refused('code_wrong', { recordId: account.id });
   }
   return openSession(core, browser, { owner: ownerOf(account), actor }, 'password', nowMs);
 }

@@ -57,19 +57,8 @@ export const sessionCalls = {
   ),
   'session.password': openCall(
     inputOf({ name: text(64), password: text(200), code: text(64) }),
-    async (caller, given) => {
-      const { browser, core, nowMs, passwords, wrongCodes } = caller;
-      const name = given.name.trim().toLowerCase();
-      if (given.code !== '' && wrongCodes.isUsedUp(name, nowMs)) {
-        return new Refused('too_many_requests');
-      }
-      const entered = await entering(
-        caller,
-        signInByPassword(core, passwords, browser, given, nowMs),
-      );
-      if (isRefused(entered) && entered.says === 'code_wrong') wrongCodes.admits(name, nowMs);
-      return entered;
-    },
+    (caller, given) =>
+      entering(caller, signInByPassword(caller.core, caller, caller.browser, given, caller.nowMs)),
   ),
   'session.entry': openCall(inputOf({ secret: text(64) }), (caller, { secret }) =>
     entering(caller, signInByEntry(caller.core, caller.browser, secret, caller.nowMs)),

@@ -29,6 +29,9 @@ export const consoleFiles: readonly MutatedFile[] = [
       ["authentic === null || authentic.scope !== 'main'", 'authentic === null'],
       ['if (!sameHash(provider.keyHash, keyHash)) return wrong();', ''],
       ['if (account.totpSinceMs !== null) {', 'if (account.totpStep < 0) {'],
+      ['(good) => !good', '() => false'],
+      ['(good) => !good', '() => true'],
+      ["if (isGood === null) return new Refused('too_many_requests');", ''],
     ],
   },
   {
@@ -68,16 +71,6 @@ export const consoleFiles: readonly MutatedFile[] = [
       [
         "mayCall(name, grants, provider?.id ?? null) ? provider : new Refused('no_right')",
         'provider',
-      ],
-    ],
-  },
-  {
-    file: 'src/http/console/session-calls.ts',
-    tests: ['test/http/console/sign-in.test.ts'],
-    changes: [
-      [
-        "if (isRefused(entered) && entered.says === 'code_wrong') wrongCodes.admits(name, nowMs);",
-        '',
       ],
     ],
   },
