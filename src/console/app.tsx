@@ -1,4 +1,4 @@
-/** The page of the console: loads the texts, asks who is signed in, and draws. */
+/** The page of the console: loads the texts, asks the server for the session, and draws. */
 
 import { render } from 'preact';
 import './look/index.css';
@@ -12,7 +12,7 @@ import { Shell } from './parts/shell.tsx';
 import { askMe, at, may, me, setTexts, texts, wordsFor } from './state.ts';
 import type { BaseTexts } from './texts/texts.ts';
 
-/** The pages that were opened: the file of a page is fetched once. */
+/** The components of the pages that were opened: the file of a page is fetched once. */
 const opened = new Map<string, ComponentType<PageProps>>();
 
 function LoadedPage({ entry, code }: { entry: PageEntry; code: string }) {

@@ -1,9 +1,9 @@
-/** Calls the server: types come from its table of calls. */
+/** Calls the server; the types come from its table of calls. */
 
 import type { CallName } from '../core/account/roles.ts';
 import type { Given, Got } from '../http/console/table.ts';
 
-/** A refusal: its key, and the server's own words. */
+/** A refusal: its key, and the text that the server sent. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 
@@ -29,7 +29,7 @@ export async function call<N extends CallName>(
       body: JSON.stringify(given),
       ...(signal && { signal }),
     });
-    // A proxy before a server that is down answers with a page of its own.
+    // A proxy in front of a stopped server answers with a page instead of JSON.
     outcome = await answer.json();
   } catch (fault) {
     if (signal?.aborted) throw fault;

@@ -1,2 +1,2 @@
-/** Styles are bundled beside the script. */
+/** Lets scripts import styles, which are bundled beside the script. */
 declare module '*.css';

@@ -1,4 +1,4 @@
-/** What all pages share: the texts, who is signed in, and where the page is. */
+/** The state that all pages share: the texts, the session, and the address of the page. */
 
 import { computed, signal } from '@preact/signals';
 import type { CallName } from '../core/account/roles.ts';
@@ -24,7 +24,7 @@ async function loadOperatorTexts(): Promise<void> {
   Object.assign(allTexts, ((await import(file)) as { texts: OperatorTexts }).texts);
 }
 
-/** Undefined: the server has not said yet. */
+/** The session: null without one, undefined until the server has answered. */
 export const me = signal<Me | null | undefined>(undefined);
 
 const address = signal(new URL(location.href));
@@ -32,7 +32,7 @@ const address = signal(new URL(location.href));
 export const path = computed(() => address.value.pathname.replace(/\/+$/, '') || '/console');
 export const query = computed(() => address.value.searchParams);
 
-/** The providers at which a person has a role; an operator may have thousands, and finds them. */
+/** The providers at which a person has a role. Empty for an operator, who searches for them. */
 export const providers = signal<readonly { code: string; name: string }[]>([]);
 
 /** True for an operator and an observer. */
@@ -40,7 +40,9 @@ export const isOfAppliance = computed(
   () => me.value?.grants.some(({ code }) => code === null) ?? false,
 );
 
-/** The code of the provider that the page is about; null: it is about the appliance, or none. */
+/**
+ * The code of the provider in the address; null: the page is about the appliance, or about none.
+ */
 export const at = computed(() => {
   const wanted = query.value.get('at');
   if (isOfAppliance.value) return wanted;
@@ -48,14 +50,14 @@ export const at = computed(() => {
   return known ? wanted : (providers.value[0]?.code ?? null);
 });
 
-/** Returns whether the person may make a call where the page is: the server decides. */
+/** Returns whether the person has the right to a call here. The server checks it again. */
 export function may(name: CallName): boolean {
   const grants = me.value?.grants ?? [];
   const here = at.value;
   return grants.some(({ calls, code }) => (code === null || code === here) && calls.includes(name));
 }
 
-/** Goes to a page; `null` takes a parameter of the address away. */
+/** Goes to a page with these parameters; `null` removes one from the address. */
 export function go(
   to: string,
   more: Record<string, string | null> = {},
@@ -82,7 +84,7 @@ let askedMs = 0;
 /** The time of the server, UTC ms: the clock of a phone may be wrong by hours. */
 export const nowMs = () => (me.value?.nowMs ?? 0) + steadyMs() - askedMs;
 
-/** Asks the server who is signed in. */
+/** Asks the server for the session. */
 export async function askMe(): Promise<void> {
   const found = await call('session.me', {});
   if (found !== null) {
@@ -100,7 +102,7 @@ export async function signOut(): Promise<void> {
   me.value = null;
 }
 
-/** Returns the words for a fault; a session that is over leads to the sign-in. */
+/** Returns the text for a fault. If the session has ended, goes to the sign-in. */
 export function wordsFor(fault: unknown): string {
   if (!(fault instanceof Refusal)) throw fault;
   if (fault.says === 'signed_out') me.value = null;
@@ -108,7 +110,7 @@ export function wordsFor(fault: unknown): string {
   return own ?? fault.detail ?? texts.refusals.fault;
 }
 
-/** Keeps theme and language in a cookie, which the server reads, and draws the page anew. */
+/** Saves theme and language in a cookie for the server, and redraws the page. */
 export function setLook(theme: string, language: string): void {
   const rules = 'Path=/; Secure; SameSite=Strict; Max-Age=31536000';
   // biome-ignore lint/suspicious/noDocumentCookie: Safari has had the Cookie Store API for a year

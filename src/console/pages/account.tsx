@@ -1,4 +1,4 @@
-/** The own account: password, passkeys, the authenticator app, and sessions. */
+/** The person's own account: password, passkeys, the authenticator app, and sessions. */
 
 import { useSignal } from '@preact/signals';
 import { call, Refusal } from '../call.ts';
@@ -217,7 +217,7 @@ function Sessions() {
   );
 }
 
-/** A provider that signed in with its key has sessions alone. */
+/** A provider that signed in with its key has no account: it sees its sessions only. */
 export function AccountPage() {
   const isAccount = me.value?.isAccount === true;
   return (

@@ -1,4 +1,4 @@
-/** A remote command: a form for each action, and its reach. */
+/** Remote commands: a form for each action, with its targets. */
 
 import { useSignal } from '@preact/signals';
 import type { Got } from '../../http/console/table.ts';
@@ -23,10 +23,10 @@ type Source = Got<'send.source'>;
 const ACTIONS = ['update-subscription', 'set-settings', 'sub-change', 'import-data'] as const;
 type Action = (typeof ACTIONS)[number];
 
-/** Stands for the app's own value. */
+/** The choice that resets a setting to the app's own value. */
 const RESET = '(reset)';
 
-/** Reads a value: as JSON if it is any, else as text. */
+/** Parses a value as JSON; a text that is no JSON is the value itself. */
 function valueIn(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -41,13 +41,13 @@ function valueText(value: unknown): string {
   return isText ? value : JSON.stringify(value);
 }
 
-/** Reads the data of an earlier import. */
+/** Reads the data of the import that is being copied. */
 function dataIn(encoded: unknown): string {
   if (typeof encoded !== 'string') return '';
   return new TextDecoder().decode(Uint8Array.from(atob(encoded), (one) => one.charCodeAt(0)));
 }
 
-/** Returns whether each line sets a key: another would be left out unseen. */
+/** Returns whether each line has `key=value`; any other line would be ignored without a message. */
 const isEachSet = (text: string) =>
   text.split('\n').every((line) => line.trim() === '' || /^\s*[^=\s][^=]*=/.test(line));
 
@@ -55,7 +55,7 @@ function checkCustom({ currentTarget: field }: { currentTarget: HTMLTextAreaElem
   field.setCustomValidity(isEachSet(field.value) ? '' : texts.command.customWrong);
 }
 
-/** The settings that have a value. */
+/** Returns the settings that have a value. */
 function settingsIn(given: Given, table: readonly Setting[]): Body {
   const known = table.flatMap(({ key }) => {
     const value = given[`set ${key}`] ?? '';
@@ -89,7 +89,7 @@ function SettingField({ from, of }: { of: Setting; from: unknown }) {
   const { key, kind, rule, values } = of;
   const set = from === undefined ? '' : from === '' ? RESET : String(from);
   const options = kind === 'boolean' ? ['true', 'false'] : values;
-  // A copy may have another word for it, such as `on`.
+  // A copied message may spell the value differently, such as `on`.
   const isOther = set !== '' && set !== RESET && !options.includes(set);
   if (options.length > 0) {
     return (
@@ -178,7 +178,7 @@ function SettingFields({
   table: readonly Setting[];
 }) {
   const words = texts.command;
-  // A field holds no object: such a setting is written as those of one's own are.
+  // A field cannot hold an object; such a setting is typed as a line, like unlisted ones.
   const isField = ({ key, kind }: Setting) => kind !== 'json' && typeof set[key] !== 'object';
   const fields = table.filter(isField);
   const known = new Set(fields.map(({ key }) => key));

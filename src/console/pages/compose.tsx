@@ -1,4 +1,4 @@
-/** A notification: its texts side by side, how it looks, its reach and its time. */
+/** The form of a notification: texts by language, look, targets and time. */
 
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -22,7 +22,7 @@ const FIRST = '';
 
 const fieldOf = (name: string, locale: string) => (locale === FIRST ? name : `${name} ${locale}`);
 
-/** The form of the API; texts of a language without a body are left out. */
+/** Returns the body for the API; a language without a body text is omitted. */
 function formOf(given: Given) {
   const locales = (given['locales'] ?? '').split(' ').filter(Boolean);
   const text = (name: string, locale: string) => (given[fieldOf(name, locale)] ?? '').trim();
@@ -59,7 +59,7 @@ interface TextsProps {
   onRemove?: () => void;
 }
 
-/** The texts of a language; the first one is for all others. */
+/** The texts of a language; those of the first serve all languages without texts. */
 function TextFields({ from, locale, onRemove }: TextsProps) {
   const words = texts.compose;
   const link = textIn(from['link_for_open']) || textIn(from['link-for-open']);
@@ -238,10 +238,10 @@ function Countdown({ opens }: { opens: { opensAtMs: number; nowMs: number } }) {
   return <>{left > 0 ? words.opensIn(lengthOf(left)) : words.interval}</>;
 }
 
-/** Says when a message to all is accepted. */
+/** Shows the time from which a message to all is accepted. */
 function Opens({ at }: { at: string }) {
   const opens = useLoaded((signal) => call('send.opens', { at }, signal), at);
-  // A colleague's message to all closes it too.
+  // A message to all by a colleague starts the same wait.
   useLive('messages', () => void opens.load(), at);
   const { nowMs, opensAtMs } = opens.value.value ?? {};
   return opensAtMs == null || nowMs === undefined ? (
@@ -253,7 +253,7 @@ function Opens({ at }: { at: string }) {
   );
 }
 
-/** Loads the message of which this is a copy. */
+/** Loads the message that is copied. */
 export function useSource(at: string) {
   const copy = Number(query.value.get('copy') ?? 0);
   return useLoaded(

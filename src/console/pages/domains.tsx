@@ -1,4 +1,4 @@
-/** The domains of a provider, typed here and hashed in the browser. */
+/** The domains of a provider: typed here, hashed in the browser. */
 
 import { useSignal } from '@preact/signals';
 import type { Got } from '../../http/console/table.ts';
@@ -27,7 +27,7 @@ function AddDomain({ at, onAdded }: { at: string; onAdded: () => Promise<void> }
     typed.value = text;
     const host = hostIn(text);
     const made = host === null ? null : await hashOf(host);
-    // An older hash may be ready later.
+    // The hash of an earlier input may finish after that of a later one.
     if (typed.value === text) hash.value = made;
   };
   const params = () => ({
@@ -45,7 +45,7 @@ function AddDomain({ at, onAdded }: { at: string; onAdded: () => Promise<void> }
           if (host === null) throw new Refusal('host_wrong', words.wrongHost);
           says.value = null;
           const bound = await call('domains.add', { at, hash: await hashOf(host), name: host });
-          // A whole address is what the final link of a phone is made from.
+          // The final link for a phone is made from a whole address.
           if (/^https?:\/\/[^/]+\/./.test(given.trim()) && keptAddress(at) === '') {
             keepAddress(at, given.trim());
           }
@@ -135,7 +135,7 @@ export function DomainsPage({ at }: { at: string }) {
     }),
     at,
   );
-  // The first device is a step of what is missing.
+  // The first device ends a step of the setup.
   useLiveSlowly(['links'], () => void loaded.load(), at);
   const words = texts.domains;
   const found = loaded.value.value;

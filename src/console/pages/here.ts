@@ -1,4 +1,4 @@
-/** The pages of the navigation, and the one of the address: of a provider, or of the appliance. */
+/** The pages of the navigation and of the address, for a provider or for the appliance. */
 
 import { at, isOfAppliance, may, path } from '../state.ts';
 import { PAGES, type PageEntry } from './index.ts';
@@ -14,11 +14,11 @@ export function pagesHere(): PageEntry[] {
   );
 }
 
-/** Returns the page of the address; where it names none that is here, the first. */
+/** Returns the page of the address, or the first one if the address names none that is allowed. */
 export function pageHere(): PageEntry {
   const named = PAGES.find(({ path: of }) => of === path.value);
   const isOfIt = named?.isOfAppliance === true;
-  // Those of operators have no texts for others.
+  // The texts of the operator's pages are not loaded for other people.
   const isForeign = isOfIt && !isOfAppliance.value;
   const isElsewhere = isForeign || (isAtAppliance() && named?.needs !== null && !isOfIt);
   if (named !== undefined && !isElsewhere) return named;

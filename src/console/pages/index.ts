@@ -1,6 +1,6 @@
 /**
- * The pages: each is a file of its own, loaded when it is opened. A page is in the navigation of
- * those who have the right to the call that it needs.
+ * The table of pages. The file of a page is loaded when it is opened. The navigation shows a page
+ * to people with the right to the call that it needs.
  */
 
 import type { ComponentType } from 'preact';
@@ -26,17 +26,19 @@ import {
 } from '../parts/icons.tsx';
 import type { Texts } from '../texts/texts.ts';
 
-/** What each page is given: the code of the provider that it is about; empty: it is about none. */
+/** The properties of each page: `at` is the code of its provider, empty without one. */
 export interface PageProps {
   at: string;
 }
 
 export interface PageEntry {
   path: `/console${string}`;
-  /** Its name in the navigation. */
+  /** Returns the name in the navigation. */
   nameIn: (texts: Texts) => string;
   icon: ComponentType;
-  /** Null: each person has it, and it is about no provider. */
+  /**
+   * The call whose right the page needs; null: every person has the page, and it has no provider.
+   */
   needs: CallName | null;
   /** True for a page of the operator: it is about the appliance. */
   isOfAppliance?: true;

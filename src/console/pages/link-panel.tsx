@@ -1,4 +1,4 @@
-/** The panel of a link: its facts, its devices, those it refused, and its final form. */
+/** The panel of a link: its facts, its devices, the refused ones, and its final form. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -251,7 +251,8 @@ export function LinkPanel({ at, id, onClose }: PanelProps) {
   );
   useEffect(() => heading.current?.focus(), [id]);
   useEffect(() => {
-    // The focus may be nowhere: a button that was pressed is disabled, or gone.
+    // Listens at the document: the focus may be on no element after a button was disabled or
+    // removed.
     const close = (event: KeyboardEvent) => {
       const isBelow = document.querySelector('dialog[open], :popover-open') !== null;
       if (event.key === 'Escape' && !isBelow) onClose();

@@ -1,4 +1,6 @@
-/** The list of links: search, filters, order and columns; new links, files, and a panel of one. */
+/**
+ * The page of links: search, filters, order, columns, new links, files, and the panel of a link.
+ */
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
@@ -13,7 +15,7 @@ import { onLive } from '../parts/live.ts';
 import { go, may, nowMs, query, texts } from '../state.ts';
 import { LinkPanel } from './link-panel.tsx';
 
-/** Says how far the list is; the person may stop a search, and go on. */
+/** Shows how many rows are read. The person can stop a search and continue it. */
 function Progress({ list, children }: { list: LinkList; children: ComponentChildren }) {
   const words = texts.links;
   const state = list.state.value;

@@ -1,4 +1,4 @@
-/** What became of a message at its devices: bars, drawn by hand, counted slice by slice. */
+/** The states of a message's devices as bars, drawn by hand and counted slice by slice. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -10,14 +10,14 @@ import { texts, wordsFor } from '../state.ts';
 type Shown = Got<'messages.show'>;
 type Totals = Got<'messages.count'>['totals'];
 
-/** Slices that are counted: the first 400,000 devices. */
+/** The most slices that are counted: 400,000 devices. */
 const SLICES_MAX = 50;
-/** A ledger of so many devices is counted anew with each change; a larger one when asked. */
+/** A ledger up to this length is counted again after each change, a longer one on request. */
 const ANEW_MAX = 40_000;
 
 interface Counted {
   totals: Totals;
-  /** Devices so far. */
+  /** Devices that were counted so far. */
   count: number;
   isDone: boolean;
   isAtLeast: boolean;
@@ -133,7 +133,7 @@ export function Funnel({ at, shown, turn }: { at: string; shown: Shown; turn: nu
     const leaving = new AbortController();
     const isFirst = counted.value === null;
     count({ at, id }, leaving.signal, (part) => {
-      // Bars do not shrink while they are counted anew.
+      // Keeps the old bars until a recount is complete: bars must not shrink meanwhile.
       if (isFirst || part.isDone) counted.value = part;
     }).catch((fault) => {
       if (!leaving.signal.aborted) problem.value = wordsFor(fault);

@@ -12,7 +12,7 @@ type Show = Given<'messages.ledger'>['show'];
 type Page = Got<'messages.ledger'>;
 type Receipt = Page['rows'][number];
 
-/** The last thing that happened at a device, and when. */
+/** Returns the latest state of a device and its time. */
 function stateOf(row: Receipt) {
   const { executedAtMs, openedAtMs, receivedAtMs, refusedAtMs } = row;
   if (refusedAtMs !== null) return { state: 'refused', atMs: refusedAtMs } as const;
@@ -88,7 +88,7 @@ export function Ledger({ at, id, kind, turn }: LedgerProps) {
     }
   };
 
-  // A list that was continued stays as it is: the reader is in it.
+  // Does not reload a list with further pages: the reader would lose the place.
   useEffect(() => {
     if (isLong.value && turn > 0) return;
     const leaving = new AbortController();

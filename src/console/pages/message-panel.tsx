@@ -1,4 +1,4 @@
-/** The panel of a message: what it says, its times, and what became of it. */
+/** The panel of a message: its content, its times, and its states at devices. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -33,7 +33,7 @@ function Cancel({ at, id, nowMs, onCancelled, untilMs }: CancelProps) {
   const cancel = async () => {
     try {
       await call('messages.cancel', { at, id });
-      // Closing gives the focus back, and the panel takes it then.
+      // Closing the dialog returns the focus; the panel takes it afterwards.
       dialog.current?.close();
       onCancelled();
     } catch (fault) {
@@ -240,7 +240,7 @@ export function MessagePanel(props: { at: string; id: number; onClose: () => voi
   };
   const onCancelled = async () => {
     isCancelled.value = true;
-    // The button that had the focus is gone.
+    // The button that had the focus was removed.
     heading.current?.focus();
     await refresh();
   };
@@ -257,7 +257,7 @@ export function MessagePanel(props: { at: string; id: number; onClose: () => voi
       class="card message-panel"
       aria-labelledby="panel-title"
       onKeyDown={(event) => {
-        // Escape in a dialog closes the dialog alone.
+        // Escape in a dialog closes that dialog only.
         if (event.key === 'Escape' && !(event.target as Element).closest('dialog')) onClose();
       }}
     >

@@ -1,4 +1,4 @@
-/** Words for messages: their titles, targets and states. */
+/** Texts about messages: titles, targets and states. */
 
 import type { Got } from '../../http/console/table.ts';
 import { texts } from '../state.ts';
@@ -21,7 +21,7 @@ export function targetsOf({ hwidCount, hwids, os }: Pick<Message, 'hwidCount' | 
   return texts.messages.toAll(systemsOf(os));
 }
 
-/** Names the devices, or counts those that are many. */
+/** Returns the names of the devices, or their number if there are many. */
 export function targetsInFull(shown: Pick<Message, 'hwidCount' | 'hwids' | 'os'>): string {
   const { hwidCount, hwids, os } = shown;
   if (os !== null) return targetsOf(shown);

@@ -1,4 +1,4 @@
-/** The list of messages and commands; the panel of one is beside it. */
+/** The list of messages and commands, with the panel of one beside it. */
 
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
@@ -19,10 +19,10 @@ type Message = Page['rows'][number];
 type Filter = Pick<Given<'messages.list'>, 'at' | 'show' | 'kind'>;
 
 const PATH = '/console/messages';
-/** Rows that are asked for anew after a change. */
+/** The most rows that are reloaded after a change. */
 const ANEW_MAX = 100;
 
-/** The parameters of the address that this page knows. */
+/** Returns the parameters of the address that this page uses. */
 const kept = () => ({
   show: query.value.get('show'),
   kind: query.value.get('kind'),
@@ -39,7 +39,7 @@ function filterOf(at: string): Filter {
   };
 }
 
-/** The id of the message whose panel is open; null: none is. */
+/** Returns the id of the message with the open panel; null: no panel is open. */
 function openedId(): number | null {
   const id = Number(query.value.get('message'));
   return Number.isSafeInteger(id) && id > 0 ? id : null;
@@ -118,7 +118,7 @@ function Row({ message, isOpen }: { message: Message; isOpen: boolean }) {
   );
 }
 
-/** Keeps rows as they are at the server. Returns them with the number of new ones. */
+/** Keeps rows current. Returns them with the number of new messages. */
 function useRows(first: Page, filter: Filter) {
   const rows = useSignal(first.rows);
   const nextId = useSignal(first.nextId);

@@ -13,7 +13,7 @@ import { go, may, texts } from '../state.ts';
 type Overview = Got<'overview.read'>;
 type Quota = Overview['quotas'][number];
 
-/** Rows of systems and apps. */
+/** The most rows of systems and of apps. */
 const MIX_SHOWN = 8;
 const REFUSED = ['refused_hwid', 'refused_domain', 'refused_disabled', 'refused_full'] as const;
 
@@ -31,7 +31,7 @@ function Figure({ label, value, more }: { label: string; value: string; more: st
 const usedOf = ({ quotas }: Overview, wanted: Quota['name']) =>
   quotas.find(({ name }) => name === wanted)?.used;
 
-/** What is wrong and can be helped, before all figures. */
+/** Shows problems that need action, above all figures. */
 function Warnings({ of }: { of: Overview }) {
   const words = texts.overview;
   const warnings = [
@@ -83,7 +83,7 @@ function Refusals({ of }: { of: Overview['refusals'] }) {
   );
 }
 
-/** Devices by system and app, as bars. */
+/** Shows devices by system and app, as bars. */
 function Mix({ of }: { of: Overview['mix'] }) {
   const words = texts.overview;
   const most = Math.max(1, ...(of?.counts ?? []).map(({ count }) => count));
@@ -109,7 +109,7 @@ function Mix({ of }: { of: Overview['mix'] }) {
   );
 }
 
-/** How much of each bound is used. */
+/** Shows how much of each quota is used. */
 function Quotas({ of }: { of: readonly Quota[] }) {
   const words = texts.overview;
   return (

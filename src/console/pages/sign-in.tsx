@@ -1,4 +1,4 @@
-/** The sign-in: an account, a provider's key, a passkey, or a link that is good once. */
+/** The sign-in: by an account, a provider's key, a passkey, or a link that works once. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -10,11 +10,11 @@ import { askMe, go, texts, wordsFor } from '../state.ts';
 
 type Way = 'account' | 'key';
 
-/** Browsers make no passkey for an IP address. */
+/** Returns whether passkeys work here: browsers make none for an IP address. */
 export const hasPasskeys = () =>
   'PublicKeyCredential' in window && !/^(?:[\d.]+|\[.*\])$/.test(location.hostname);
 
-/** The secret of a link is in the fragment, which no server or log sees. */
+/** Returns the secret of a link. It is in the fragment, which is sent to no server. */
 const secretOf = (kind: string) => new URLSearchParams(location.hash.slice(1)).get(kind) ?? null;
 
 async function byPasskey() {
@@ -112,7 +112,7 @@ export function SignIn() {
   useEffect(() => {
     const secret = secretOf('entry');
     if (secret === null) return;
-    // Out of the history at once.
+    // Removes the secret from the history at once.
     history.replaceState(null, '', location.pathname);
     call('session.entry', { secret })
       .then(askMe)
@@ -156,7 +156,7 @@ export function SignIn() {
                 class="wide"
                 onClick={() =>
                   byPasskey().catch((fault) => {
-                    // The browser's own refusal is the person's choice.
+                    // The browser's own error means that the person cancelled.
                     problem.value = fault instanceof Refusal ? wordsFor(fault) : null;
                   })
                 }

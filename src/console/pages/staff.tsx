@@ -19,7 +19,7 @@ type Scope = Given<'keys.add'>['scope'];
 
 const ROLES: readonly Role[] = ['owner', 'sender', 'support', 'reader'];
 const SCOPES: readonly Scope[] = ['read', 'links', 'send'];
-/** Ends of keys to choose from, days; 0: none. */
+/** Lifetimes of keys to choose from, days; 0: no end. */
 const KEY_DAYS = [30, 90, 365, 0] as const;
 
 interface SectionProps {
@@ -75,7 +75,7 @@ interface MemberRowProps {
   at: string;
   member: Member;
   onChange: (change: () => Promise<unknown>) => Promise<void>;
-  /** Shows its refusal itself. */
+  /** Removes the member; shows its refusal itself. */
   onGone: (change: () => Promise<unknown>) => Promise<void>;
 }
 

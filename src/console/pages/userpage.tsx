@@ -1,4 +1,4 @@
-/** The page of users: switched on here, with the provider's own name, colour and support link. */
+/** The settings of the page of users: on or off, the provider's name, colour and support link. */
 
 import { useSignal } from '@preact/signals';
 import type { Got } from '../../http/console/table.ts';
@@ -10,7 +10,7 @@ import { may, texts } from '../state.ts';
 
 type Shown = Got<'page.show'>;
 
-/** The colour of a page that has none of its own. */
+/** The colour of a page without its own. */
 const USUAL = '#2456c9';
 
 function Settings({ at, shown, onSaved }: { at: string; shown: Shown; onSaved: () => unknown }) {

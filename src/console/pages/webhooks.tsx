@@ -1,4 +1,4 @@
-/** The webhooks and Telegram chats of a provider: what they get, and how they are. */
+/** The webhooks and Telegram chats of a provider: their events and their health. */
 
 import { useSignal } from '@preact/signals';
 import type { Got } from '../../http/console/table.ts';
@@ -87,7 +87,7 @@ function Failed({ of }: { of: Webhook }) {
   );
 }
 
-/** Which events it gets. */
+/** The form that chooses the events of a webhook. */
 function EventsForm({ at, kinds, of, onChange }: CardProps) {
   const words = texts.webhooks;
   const { id } = of;

@@ -1,4 +1,4 @@
-/** What browsers call themselves. */
+/** Names of browsers in `User-Agent`, in the order of the search. */
 
 const BROWSERS = [
   ['Edge', /Edg(?:A|iOS)?\/(\d+)/],
@@ -9,7 +9,7 @@ const BROWSERS = [
 ] as const;
 const SYSTEMS = ['Android', 'iPhone', 'iPad', 'Windows', 'Mac OS', 'Linux'] as const;
 
-/** Returns browser and system of a `User-Agent`; null: it is none that is known. */
+/** Returns browser and system of a `User-Agent`; null: neither is known. */
 export function agentIn(text: string): { browser: string; system: string } | null {
   const [name, pattern] = BROWSERS.find(([, one]) => one.test(text)) ?? [];
   const system = SYSTEMS.find((one) => text.includes(one));

@@ -1,17 +1,17 @@
-/** Names of attempts: what the server did, though its answer was lost, it does not do again. */
+/** The name of an attempt: the server does the same attempt once, even if its answer was lost. */
 
 export class Attempt {
   #content = '';
   #name = '';
 
-  /** Returns the name of an attempt with this content: a repeat has the same. */
+  /** Returns the name for this content; a repeat with the same content has the same name. */
   nameOf(content: unknown): string {
     const text = JSON.stringify(content);
     if (text !== this.#content) [this.#content, this.#name] = [text, crypto.randomUUID()];
     return this.#name;
   }
 
-  /** Ends it: the same content is another attempt. */
+  /** Ends the attempt: the same content then starts another. */
   end(): void {
     this.#content = '';
   }

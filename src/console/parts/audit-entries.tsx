@@ -1,4 +1,4 @@
-/** Entries of the audit log: a sentence each, by days, with who did it. */
+/** Entries of the audit log by days: a sentence for each, with its actor. */
 
 import { useSignal } from '@preact/signals';
 import type { Got } from '../../http/console/table.ts';
@@ -6,7 +6,7 @@ import { actionName, systemsOf } from '../pages/message-words.tsx';
 import { go, texts, wordsFor } from '../state.ts';
 import { kept, time } from './format.ts';
 
-/** An entry; of the appliance's log, with the provider that it concerns. */
+/** An entry; in the appliance's log it has the code of its provider. */
 type Entry = Got<'activity.list'>['rows'][number] & { provider?: string | null };
 type Fact = Entry['object'][string] | undefined;
 
@@ -17,11 +17,11 @@ export interface Page {
 
 type Read = (before: Page['next'], signal?: AbortSignal) => Promise<Page>;
 
-/** A page of the server may be empty: it bounds what it reads. So many are asked for in a row. */
+/** The most calls in a row: the server bounds the rows that it reads, so a page may be empty. */
 const CALLS_MAX = 6;
 const ENOUGH = 20;
 
-/** Asks for entries until there are enough for a screen, or a few calls found none. */
+/** Asks for entries until they fill a screen, at most {@link CALLS_MAX} times. */
 export async function readEnough(
   read: Read,
   from: Page['next'],
@@ -46,7 +46,7 @@ function factText(fact: Fact): string {
   return time(Date.parse(fact));
 }
 
-/** The changed fields of an entry; the sentence says the status of messages already. */
+/** Returns the changed fields of an entry, without the status of messages: the sentence has it. */
 function changesOf({ action, change }: Entry): string[] {
   if (action.startsWith('distribution.')) return [];
   const words = texts.activity;
@@ -66,7 +66,7 @@ function actorOf({ key, name, who }: Entry): string {
   return key === null ? actors.provider : byKey(key);
 }
 
-/** The facts as a sentence has them: systems and actions by their names. */
+/** Returns the facts for a sentence, with the names of systems and actions. */
 function aboutOf({ object }: Entry): Entry['object'] {
   const { action_type: action, os } = object;
   return {
@@ -76,7 +76,7 @@ function aboutOf({ object }: Entry): Entry['object'] {
   };
 }
 
-/** The record that an entry is about, where a page shows it. */
+/** Returns the address of the record in an entry; null: no page shows it. */
 function recordOf({
   action,
   object,
@@ -84,9 +84,9 @@ function recordOf({
 }: Entry): [path: string, more: Record<string, string>] | null {
   const isLink = action.startsWith('install.') && action !== 'install.remove';
   const id = action === 'hwid.delete' ? object['install_id'] : object['id'];
-  // An entry of a job is about many.
+  // An entry of a job is about many records.
   if (typeof id !== 'number') return null;
-  // Beside the appliance's log, a record is at the provider that its entry names.
+  // In the appliance's log the entry names the provider of the record.
   if (provider === null) return null;
   const where: Record<string, string> = provider === undefined ? {} : { at: provider };
   if (isLink || action === 'hwid.delete') return ['/console/links', { ...where, link: `${id}` }];
@@ -128,7 +128,7 @@ function Item({ entry }: { entry: Entry }) {
   );
 }
 
-/** Entries of one day each, in the viewer's zone. */
+/** Groups entries by days of the viewer's zone. */
 function daysOf(rows: readonly Entry[]): { day: string; entries: Entry[] }[] {
   const weekday = new Intl.DateTimeFormat(texts.tag, { weekday: 'long' });
   const date = new Intl.DateTimeFormat(texts.tag, { dateStyle: 'long' });
@@ -145,7 +145,7 @@ function daysOf(rows: readonly Entry[]): { day: string; entries: Entry[] }[] {
 interface ListProps {
   first: Page;
   read: Read;
-  /** No filter is set. */
+  /** True without a filter. */
   isAll: boolean;
 }
 

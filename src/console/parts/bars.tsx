@@ -1,4 +1,4 @@
-/** Bars by day, drawn by hand: devices let in above, refused below the line. */
+/** Bars by day, drawn by hand: admitted devices above the line, refused ones below. */
 
 import { day as dayText, number } from './format.ts';
 
@@ -19,7 +19,7 @@ interface BarsProps {
   down: string;
 }
 
-/** A table says the same to those who do not see the bars. */
+/** A chart, with a table of the same figures for screen readers. */
 export function Bars({ days, label, up, down }: BarsProps) {
   const most = Math.max(1, ...days.map((one) => Math.max(one.up, one.down)));
   const step = WIDTH / days.length;

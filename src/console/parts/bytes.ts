@@ -2,7 +2,7 @@
 
 import { texts } from '../state.ts';
 
-/** Bytes in the unit that reads best. */
+/** Returns a size in the largest unit that fits. */
 export function bytes(value: number | null): string {
   if (value === null) return texts.machine.unknown;
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];

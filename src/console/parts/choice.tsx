@@ -1,4 +1,4 @@
-/** A choice among a few: buttons beside each other, of which one is pressed. */
+/** A choice: buttons side by side, one of them pressed. */
 
 interface ChoiceProps<T extends string> {
   label: string;

@@ -6,7 +6,7 @@ import { type ApiCall, curlText } from './curl-text.ts';
 import { givenIn } from './form.tsx';
 
 interface CopyProps {
-  /** Made when the button is pressed. */
+  /** Returns the text when the button is pressed. */
   text: (button: HTMLButtonElement) => string;
   label?: string;
 }
@@ -35,11 +35,11 @@ export function Copy({ text, label = texts.copying.copy }: CopyProps) {
 
 interface CurlProps {
   at: string;
-  /** Makes the call of what the fields of the form say now. */
+  /** Returns the call of the API for the values of the form. */
   call: (given: Record<string, string>) => ApiCall;
 }
 
-/** Copies what the form around it does as a call of the public API. */
+/** A button that copies the form around it as a call of the public API. */
 export function Curl({ at, call }: CurlProps) {
   const text = (button: HTMLButtonElement) => {
     const form = button.closest('form');

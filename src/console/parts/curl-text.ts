@@ -1,20 +1,22 @@
-/** A call of the public API as a command of the shell. */
+/** A call of the public API as a shell command. */
 
 export interface ApiCall {
-  /** `/api/add-install`. */
+  /** The path, such as `/api/add-install`. */
   path: string;
-  /** Without the credentials; null is left out, an empty text is not: it clears a note. */
+  /**
+   * Parameters without the credentials. Null is omitted; an empty text is sent: it clears a note.
+   */
   params?: Readonly<Record<string, string | number | null>>;
-  /** Secrets, by the variables of the shell that have them. */
+  /** Names of shell variables that hold secrets, by parameter. */
   secrets?: Readonly<Record<string, string>>;
-  /** Of a POST. */
+  /** The body of a POST. */
   body?: unknown;
 }
 
 /** Within single quotes only a single quote has a meaning. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Returns the command; the key is the variable GATEPOST_KEY of the shell. */
+/** Returns the command. The key comes from the shell variable GATEPOST_KEY. */
 export function curlText(
   origin: string,
   code: string,

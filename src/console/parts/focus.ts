@@ -1,4 +1,4 @@
-/** Takes the focus to the page, if the button that had it is gone. */
+/** Moves the focus to the page if the focused button was removed. */
 export function keepFocus(): void {
   setTimeout(() => {
     if (document.activeElement === document.body) document.getElementById('content')?.focus();

@@ -22,7 +22,7 @@ export function Field({ label, hint, ...input }: FieldProps) {
   );
 }
 
-/** A state of the page as a field of its form: like typing, a change of it is input. */
+/** Puts a state of the page into its form as a field: a change of it is input. */
 export function Hidden({ name, value }: { name: string; value: string }) {
   const field = useRef<HTMLInputElement>(null);
   const known = useRef(value);
@@ -37,7 +37,7 @@ export function Hidden({ name, value }: { name: string; value: string }) {
 interface SelectProps {
   label: string;
   name: string;
-  /** Values with their words. */
+  /** Values with their labels. */
   options: readonly (readonly [value: string, words: string])[];
   value: string;
   onChoice?: (value: string) => void;
@@ -65,22 +65,22 @@ export function Select({ label, name, onChoice, options, value: chosen }: Select
 
 interface FormProps {
   submit: string;
-  /** The values of the fields, by their names. */
+  /** Receives the values of the fields by name. */
   onSubmit: (given: Record<string, string>) => Promise<void>;
-  /** What was typed stays after a success. */
+  /** True: the fields keep their values after a success. */
   keeps?: boolean;
-  /** What is said after a success, until something is typed again. */
+  /** The text after a success, until the next input. */
   done?: string;
   children?: ComponentChildren;
   beside?: ComponentChildren;
 }
 
-/** What the fields of a form say, by their names. */
+/** Returns the values of the fields of a form by name. */
 export function givenIn(form: HTMLFormElement): Record<string, string> {
   return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]));
 }
 
-/** A form that is busy while the server works, and shows its refusal. */
+/** A form that is disabled during a call, and shows its refusal. */
 export function Form({ submit, onSubmit, keeps = false, done, children, beside }: FormProps) {
   const isBusy = useSignal(false);
   const problem = useSignal<string | null>(null);

@@ -3,7 +3,7 @@
 import { texts } from '../state.ts';
 import { agentIn } from './agent.ts';
 
-/** Keeps what `make` made for the language: a formatter takes a hundred times what it formats. */
+/** Caches `make()` by language: making a formatter takes a hundred times as long as formatting. */
 export function kept<T>(make: (tag: string) => T): () => T {
   let made: { tag: string; it: T } | null = null;
   return () => {
@@ -31,13 +31,13 @@ export const date = (ms: number) => dates().format(ms);
 
 export const time = (ms: number) => times().format(ms);
 
-/** Bytes in megabytes, to a tenth. */
+/** Returns bytes in megabytes with one decimal. */
 export const megabytes = (bytes: number) => sizes().format(bytes / 1_000_000);
 
-/** A UTC day, `2026-11-23`, in a few letters. */
+/** Returns a UTC day, such as `2026-11-23`, in short form. */
 export const day = (text: string) => days().format(Date.parse(text));
 
-/** What a browser calls itself, in two words. */
+/** Returns browser and system of a `User-Agent`, in two words. */
 export function agent(text: string): string {
   const found = agentIn(text);
   return found === null ? text : texts.account.agent(found.browser, found.system);

@@ -1,4 +1,4 @@
-/** The mark and the icons, drawn by hand; each is beside its words. */
+/** The logo and the icons, drawn by hand; each has a text beside it. */
 
 const icon = (path: string) => (
   <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">

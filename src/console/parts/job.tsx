@@ -1,4 +1,4 @@
-/** Jobs over all pages: what can be taken back yet, what goes on, and what failed. */
+/** The bar of jobs above all pages: undo, progress and failures. */
 
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -13,7 +13,7 @@ type Listed = Got<'jobs.list'>;
 type Job = Listed['jobs'][number];
 
 const SECOND_MS = 1_000;
-/** The stream says what moves; without a stream this is asked for, s. */
+/** The pause between polls while no stream is open, s: a stream reports changes. */
 const ASK_EACH_S = 5;
 /** How long a refusal is shown, ms. */
 const PROBLEM_MS = 8_000;
@@ -27,7 +27,7 @@ export function jobsChanged(): void {
 
 const isOpen = ({ state }: Job) => state === 'waiting' || state === 'running';
 
-/** What a job does, in words. */
+/** Returns the name of a job. */
 function nameOf({ work }: Job): string {
   const words = texts.jobs;
   switch (work?.kind) {
@@ -85,7 +85,7 @@ function Row({ job, nowMs, onCancel }: RowProps) {
   );
 }
 
-/** A job that failed, or one over many links that ended while it was watched. */
+/** Shows a failed job, or one over many links that ended while the page was open. */
 function Ended({ job, onDismiss }: { job: Job; onDismiss: () => void }) {
   const words = texts.jobs;
   const problem = job.problem ?? 'fault';
@@ -114,7 +114,7 @@ function Ended({ job, onDismiss }: { job: Job; onDismiss: () => void }) {
 
 const keyOf = (at: string) => `dismissed jobs of ${at}`;
 
-/** The failed jobs that the person has seen; where the browser keeps nothing, they are back. */
+/** Returns the failed jobs that the person has dismissed; empty if the browser stores nothing. */
 function dismissedAt(at: string): readonly number[] {
   try {
     return (localStorage.getItem(keyOf(at)) ?? '').split(',').map(Number);
@@ -127,11 +127,11 @@ function dismiss(at: string, ids: readonly number[]): void {
   try {
     localStorage.setItem(keyOf(at), ids.join());
   } catch {
-    // See above.
+    // The browser stores nothing.
   }
 }
 
-/** Asks for the jobs once at a time; what is asked for meanwhile, once more. */
+/** Loads the jobs, one call at a time; a change during a call causes one more. */
 function useJobs(at: string) {
   const listed = useSignal<Listed | null>(null);
   const passedMs = useSignal(0);
@@ -147,7 +147,7 @@ function useJobs(at: string) {
         listed.value = await call('jobs.list', { at });
         passedMs.value = 0;
       } catch {
-        // The page says what is wrong; the bar waits for the next change.
+        // The page shows the fault; the bar waits for the next change.
       }
     }
     isAsking.current = false;
@@ -170,7 +170,7 @@ function useJobs(at: string) {
   };
 }
 
-/** Above each page, as long as there is something to take back, to watch or to know. */
+/** Shows jobs that can be undone, are running, or have failed. */
 export function JobBar({ at }: { at: string }) {
   const { jobs, load, nowMs } = useJobs(at);
   const problem = useSignal<string | null>(null);

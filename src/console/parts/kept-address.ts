@@ -1,8 +1,8 @@
-/** The address of a subscription that was typed last, for each provider, in this browser alone. */
+/** The subscription address that was typed last for each provider, in this browser only. */
 
 const keyOf = (at: string) => `subscription of ${at}`;
 
-/** Where the browser keeps nothing, the address is typed anew. */
+/** Returns the address; empty if there is none, or the browser stores nothing. */
 export function keptAddress(at: string): string {
   try {
     return localStorage.getItem(keyOf(at)) ?? '';
@@ -15,6 +15,6 @@ export function keepAddress(at: string, url: string): void {
   try {
     localStorage.setItem(keyOf(at), url);
   } catch {
-    // See above.
+    // The browser stores nothing.
   }
 }

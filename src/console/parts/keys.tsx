@@ -1,4 +1,4 @@
-/** The keys of each page; the palette and the list of keys are loaded when they are first used. */
+/** Keyboard shortcuts of each page; the palette and the list of keys are loaded at first use. */
 
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
@@ -33,7 +33,7 @@ function press(event: KeyboardEvent): void {
     void show('palette');
     return;
   }
-  // Letters are for the page alone while no field and no dialog has them.
+  // Letters are shortcuts only outside fields and dialogs.
   if (event.ctrlKey || event.metaKey || isTyping() || document.querySelector('dialog[open]'))
     return;
   if (event.key === '?') {
@@ -48,7 +48,7 @@ function press(event: KeyboardEvent): void {
   }
 }
 
-/** Listens to the keys, and shows what they open. */
+/** Listens to the keyboard, and shows the palette or the list of keys. */
 export function KeysOfPage() {
   useEffect(() => {
     addEventListener('keydown', press);

@@ -1,4 +1,4 @@
-/** The time that is left until a moment, which counts down. */
+/** The remaining time until a moment, as a countdown. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -6,10 +6,10 @@ import { texts } from '../state.ts';
 
 const SECOND_MS = 1_000;
 
-/** Milliseconds of the page's own steady clock. */
+/** Returns milliseconds of a clock that the system's time does not move. */
 const steadyMs = () => Number(document.timeline.currentTime ?? 0);
 
-/** The time that is left until a moment of the server's clock, ms; it counts down. */
+/** Returns the remaining time until a moment of the server's clock, ms, as a countdown. */
 export function useLeft(untilMs: number, nowMs: number): number {
   const startMs = useRef(steadyMs());
   const left = useSignal(untilMs - nowMs);
@@ -24,7 +24,7 @@ export function useLeft(untilMs: number, nowMs: number): number {
   return left.value;
 }
 
-/** A length of time in its two largest units: `2 d 4 h`, `9 min 12 s`. */
+/** Returns a length of time in its two largest units: `2 d 4 h`, `9 min 12 s`. */
 export function lengthOf(ms: number): string {
   const s = Math.floor(ms / SECOND_MS);
   const parts = [

@@ -1,4 +1,4 @@
-/** What can be done with all links that match: files, and changes by jobs. */
+/** Actions on all matching links: files, and changes by jobs. */
 
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
@@ -52,7 +52,7 @@ export function Actions({ at, filter, onMade }: ActionsProps) {
   );
 }
 
-/** Saves the links that match as a file; the dialog says how far it is. */
+/** Saves the matching links as a file, with its progress in a dialog. */
 function Export({ at, filter }: Pick<ActionsProps, 'at' | 'filter'>) {
   const { isOpen, props } = useDialog();
   const count = useSignal(0);

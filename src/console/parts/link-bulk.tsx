@@ -1,4 +1,4 @@
-/** Changes, disables or removes all links that match, after a preview of what it will do. */
+/** Changes, disables or removes all matching links, after a preview. */
 
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
@@ -14,7 +14,7 @@ import { isEvery, type LinkFilter } from './link-query.ts';
 type Change = Given<'links.bulk'>['change'];
 type Preview = Got<'links.bulk-preview'>;
 
-/** What the fields ask for; null: the links are removed. */
+/** Returns the change that the fields describe; null: remove the links. */
 function changeIn(given: Readonly<Record<string, string>>): Change {
   if (given['what'] === 'remove') return null;
   const { limit = '', status = '', note = '', 'note way': way = '' } = given;
@@ -89,7 +89,7 @@ function Fields() {
 interface ShownProps {
   of: Preview;
   isRemoval: boolean;
-  /** No filter is set. */
+  /** True without a filter. */
   isAll: boolean;
 }
 
@@ -121,7 +121,7 @@ interface BulkProps {
   onClose: () => void;
 }
 
-/** What is done is what was shown: any other content is shown anew. */
+/** Applies exactly what the preview showed: another content needs another preview. */
 export function ChangeLinks({ at, filter, onClose }: BulkProps) {
   const form = useRef<HTMLFormElement>(null);
   const shown = useSignal<{ content: string; change: Change; of: Preview } | null>(null);

@@ -1,4 +1,4 @@
-/** Files of links in pieces, as the calls of the console take and give them. */
+/** Files of links in pieces, as the calls of the console read and write them. */
 
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
@@ -6,19 +6,19 @@ import type { LinkFilter } from './link-query.ts';
 
 export type ReadRow = Got<'links.csv-read'>['rows'][number];
 
-/** Most characters and lines of a piece, with the first row of the file. */
+/** The most characters and lines of a piece, besides the header row. */
 const PIECE_LENGTH = 16_000;
 const PIECE_LINES = 400;
-/** Most bytes of a file. */
+/** The most bytes of a file. */
 export const FILE_BYTES_MAX = 16 * 1024 * 1024;
 
 interface Piece {
   text: string;
-  /** Lines of the file before it, without the first row that the piece repeats. */
+  /** Lines of the file before the piece; the repeated header row does not count. */
   linesBefore: number;
 }
 
-/** Splits a file at ends of rows: a line that ends within quotes goes on. */
+/** Splits a file between rows: a line break within quotes is part of its row. */
 export function* piecesOf(file: string): Generator<Piece> {
   const text = file.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
   let head: string | null = null;
@@ -57,18 +57,18 @@ export function save(name: string, parts: readonly string[]): void {
   link.href = URL.createObjectURL(new Blob([...parts], { type: 'text/plain;charset=utf-8' }));
   link.download = name;
   link.click();
-  // The download has begun by then.
+  // The download has started by then.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** Reads the file of the links that match, piece by piece, until it is whole or stopped. */
+/** Reads the file of the matching links piece by piece. Ends early when it is stopped. */
 export async function writtenFile(
   at: string,
   filter: LinkFilter,
   onCount: (count: number) => void,
   signal: AbortSignal,
 ): Promise<string[]> {
-  // By this mark programs for tables know that it is UTF-8.
+  // Spreadsheets recognise UTF-8 by this mark.
   const parts = ['\uFEFF'];
   let count = 0;
   for (let beyondId: number | null = null; ; ) {

@@ -1,4 +1,4 @@
-/** The final link: the address of a subscription with the code, as apps take it, and its QR. */
+/** The final link: the subscription address with the code, and its QR code. */
 
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
@@ -12,7 +12,7 @@ import { QrCode, qrFiles } from './qr.tsx';
 
 type Forms = Got<'links.final'>;
 
-/** A text as a QR code, to be read, copied and kept. */
+/** Shows a text as a QR code, with buttons to copy and save it. */
 export function LinkQr({ text, label }: { text: string; label: string }) {
   const files = useMemo(() => qrFiles(text), [text]);
   return (

@@ -1,4 +1,4 @@
-/** Links from a CSV file: what each line would make is shown first. */
+/** Adds links from a CSV file, after a preview of each line. */
 
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
@@ -9,9 +9,9 @@ import { number } from './format.ts';
 import { FILE_BYTES_MAX, piecesOf, type ReadRow } from './link-file.ts';
 
 const DRAFTS_MAX = 100;
-/** Most lines of each kind that are listed. */
+/** The most lines of each kind in the preview. */
 const LISTED_MAX = 50;
-/** Most rows of a file. */
+/** The most rows of a file. */
 const ROWS_MAX = 100_000;
 
 interface Found {
@@ -26,7 +26,7 @@ interface ImportProps {
   onMade: () => void;
 }
 
-/** Reads a file piece by piece; `onCount` has the lines so far. */
+/** Reads a file piece by piece; `onCount` receives the number of lines so far. */
 async function readFile(
   at: string,
   file: File,
@@ -48,7 +48,7 @@ async function readFile(
     }
     found.mistakes.push(...mistakes.map(placed));
     onCount(found.rows.length + found.skipped.length + found.mistakes.length);
-    // The first row is wrong, or far too many lines are.
+    // Stops if the header row is wrong, or if too many lines have mistakes.
     if (mistakes.some(({ line }) => line === 1) || found.mistakes.length > LISTED_MAX) break;
     if (found.rows.length > ROWS_MAX) throw new Refusal('too_large', texts.links.fileTooLarge);
   }
@@ -111,7 +111,7 @@ export function ImportLinks({ at, onClose, onMade }: ImportProps) {
   const isReading = useSignal(false);
   const problem = useSignal<string | null>(null);
   const made = useSignal<number | null>(null);
-  /** Rows that were made, or skipped since the file was read. */
+  /** The number of rows that the server has added or skipped. */
   const dealt = useSignal(0);
   const missed = useSignal<Found['skipped']>([]);
   const isOver = useRef(false);
@@ -142,7 +142,7 @@ export function ImportLinks({ at, onClose, onMade }: ImportProps) {
       }));
       const answer = await call('links.add-many', { at, drafts });
       const whys = answer.made.map(({ why }) => why);
-      // Those from the stop on may be tried again.
+      // Rows after the stop can be retried.
       const stop = answer.isStopped ? whys.indexOf(whys.at(-1) ?? null) : whys.length;
       made.value = (made.value ?? 0) + whys.filter((why) => why === null).length;
       const some = whys.slice(0, stop).flatMap((what, n) => {

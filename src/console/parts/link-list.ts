@@ -1,6 +1,7 @@
 /**
- * The rows of the list of links. The server gives them in slices: in the order of their making as
- * far as the person scrolls; in another order all that match, which are sorted here as they come.
+ * The rows of the list of links. The server sends them in slices. In the order of creation the list
+ * reads as far as the person scrolls; in another order it reads all matching links and sorts them
+ * here.
  */
 
 import { signal } from '@preact/signals';
@@ -13,9 +14,9 @@ export type Link = Got<'links.list'>['rows'][number];
 
 const PAGE_COUNT = 100;
 const PAGE_COUNT_MAX = 1_000;
-/** Rows that are sorted in before the page may breathe: a Chinese comparison takes 10 us. */
+/** Rows that are sorted in without a pause: comparing two Chinese texts takes 10 us. */
 const SORTED_AT_ONCE = 64;
-/** Most ids that one call is asked for. */
+/** The most ids of one call. */
 const IDS_MAX = 200;
 
 type Compare = (a: Link, b: Link) => number;
@@ -33,7 +34,7 @@ function comparing({ by, isDown }: Order): Compare {
   return (a, b) => (isDown ? order(b, a) : order(a, b)) || b.id - a.id;
 }
 
-/** Puts sorted rows among sorted ones with few comparisons: a hundred thousand would be seen. */
+/** Merges two sorted lists with few comparisons: 100,000 would delay the page visibly. */
 function merged(rows: readonly Link[], more: readonly Link[], compare: Compare): Link[] {
   const all: Link[] = [];
   let from = 0;
@@ -51,7 +52,7 @@ function merged(rows: readonly Link[], more: readonly Link[], compare: Compare):
   return all;
 }
 
-/** Lets the browser draw and hear; a timer would wait for milliseconds. */
+/** Lets the browser draw and handle input; a timer would wait for milliseconds. */
 const breathe = () =>
   new Promise<void>((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -64,13 +65,13 @@ const breathe = () =>
 
 export class LinkList {
   rows: Link[] = [];
-  /** Grows with each change of the rows. */
+  /** Increases with each change of the rows. */
   readonly version = signal(0);
   readonly state = signal<'reading' | 'waiting' | 'stopped' | 'whole'>('reading');
   readonly problem = signal<string | null>(null);
-  /** Links that were made since. */
+  /** The number of links that were added since the list was read. */
   readonly fresh = signal(0);
-  /** All links of the provider; null: not known yet. */
+  /** The number of the provider's links; null: unknown. */
   allCount: number | null = null;
 
   #nextId: number | null = null;
@@ -90,12 +91,12 @@ export class LinkList {
     void this.#read();
   }
 
-  /** True: rows are as many as there are links, of which some are not read yet. */
+  /** True: the list has every link in the order of creation; some rows may be unread. */
   get isWhole(): boolean {
     return this.#compare === null && isEvery(this.filter);
   }
 
-  /** Rows that the list has or will have, as far as it is known. */
+  /** Returns the number of rows, unread ones of a whole list included. */
   get length(): number {
     const isOver = this.state.value === 'whole';
     return this.isWhole && !isOver
@@ -103,18 +104,18 @@ export class LinkList {
       : this.rows.length;
   }
 
-  /** Reads on until there are so many rows. */
+  /** Reads until there are this many rows. */
   want(count: number): void {
     this.#wanted = Math.max(this.#wanted, count);
     if (this.state.value === 'waiting') void this.#read();
   }
 
-  /** Stops reading; what was found stays. */
+  /** Stops reading and keeps the rows. */
   stop(): void {
     if (this.state.value === 'reading') this.state.value = 'stopped';
   }
 
-  /** Reads on after a stop or a fault. */
+  /** Continues after a stop or a fault. */
   goOn(): void {
     if (this.state.value !== 'whole') void this.#read();
   }
@@ -166,13 +167,13 @@ export class LinkList {
     }
     for (let from = 0; from < rows.length; from += SORTED_AT_ONCE) {
       await breathe();
-      // Meanwhile some may have gone.
+      // Links may have been removed meanwhile.
       const some = rows.slice(from, from + SORTED_AT_ONCE).filter(({ id }) => this.#byId.has(id));
       this.rows = merged(this.rows, some.toSorted(compare), compare);
     }
   }
 
-  /** Reads links that changed: their rows change in place, new ones are counted. */
+  /** Reloads changed links: updates their rows in place and counts new ones. */
   async refresh(ids: readonly number[]): Promise<void> {
     for (let at = 0; at < ids.length; at += IDS_MAX) {
       const some = ids.slice(at, at + IDS_MAX);
@@ -182,7 +183,7 @@ export class LinkList {
         { ...given, countMax: 1, ids: some },
         this.#leaving.signal,
       ).catch(() => null);
-      // The next change, or the person, asks again.
+      // The next change or action asks again.
       if (answer === null) return;
       this.allCount = answer.allCount;
       const found = new Map(answer.rows.map((link) => [link.id, link]));
@@ -197,7 +198,7 @@ export class LinkList {
         this.rows = this.rows.filter(({ id }) => !gone.has(id));
       }
     }
-    // Whether a new one matches, the server says when the list is read anew.
+    // With a filter, only a new read of the list shows whether the link matches.
     if (isEvery(this.filter)) this.fresh.value = this.#freshIds.size;
     this.version.value += 1;
   }

@@ -1,4 +1,4 @@
-/** One dialog for new links: one, or many whose notes are numbered. */
+/** The dialog for new links: one, or many with numbered notes. */
 
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -15,7 +15,7 @@ import { useDialog } from './link-tools.tsx';
 const COUNT_MAX = 1_000;
 const DRAFTS_MAX = 100;
 
-/** Returns the note of a link: its number stands for `{n}`, or follows. */
+/** Returns the note of a link: its number replaces `{n}`, or follows the text. */
 export function noteOf(pattern: string, n: number, count: number): string | null {
   if (pattern === '') return null;
   if (count === 1) return pattern;
@@ -28,7 +28,7 @@ interface FieldsProps {
   pattern: Signal<string>;
 }
 
-/** How many, with which limit, and their notes: the first and the last one are shown. */
+/** The fields for count, limit and notes; shows the first and the last note. */
 function Fields({ count, pattern }: FieldsProps) {
   const words = texts.links;
   const note = pattern.value.trim();
@@ -75,7 +75,7 @@ function Fields({ count, pattern }: FieldsProps) {
 
 interface NewLinksProps {
   at: string;
-  /** Called with the id of a single new link; null: many were made. */
+  /** Receives the id of a single new link; null: several were made. */
   onMade: (id: number | null) => void;
 }
 
@@ -100,7 +100,7 @@ export function NewLinks({ at, onMade }: NewLinksProps) {
       onMade(id);
       return;
     }
-    // A call that failed is repeated from where it began: what was made before stays.
+    // After a failed call the dialog continues where it stopped; links that were made stay.
     while (isOpen.value && made.value.length < all.length) {
       const from = made.value.length;
       const drafts = all.slice(from, from + DRAFTS_MAX);
@@ -118,7 +118,7 @@ export function NewLinks({ at, onMade }: NewLinksProps) {
     attempt.current.end();
     isOpen.value = true;
   };
-  // The palette opens it by the address.
+  // The palette opens the dialog by the address.
   const isAsked = query.value.get('new') === 'link';
   useEffect(() => {
     if (!isAsked) return;
@@ -174,7 +174,7 @@ export function NewLinks({ at, onMade }: NewLinksProps) {
   );
 }
 
-/** The codes of the new links, to be copied or saved. */
+/** Shows the codes of the new links, to copy or save. */
 function Made({ codes }: { codes: readonly string[] }) {
   const text = codes.join('\n');
   return (

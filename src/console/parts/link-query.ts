@@ -1,15 +1,15 @@
-/** The filter of the list of links, as the address and the field have it: `is:full anna`. */
+/** The filter of the list of links as text, in the address and in the field: `is:full anna`. */
 
 import type { Given } from '../../http/console/table.ts';
 
 export type LinkFilter = Given<'links.list'>['filter'];
 
-/** The words that are no part of a search, with their values: days of `unused` and `refused`. */
+/** The filter words with their values; `unused` and `refused` are in days. */
 export interface Words {
   is?: 'full' | 'active' | 'disabled';
   limit?: number;
   unused?: number;
-  /** 0: today. */
+  /** 0 means today. */
   refused?: number;
 }
 
@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 const WORD =
   /^(?:is:(full|active|disabled)|limit:(\d{1,3})|unused:(\d+)d|refused:(?:(today)|(\d+)d))$/;
 
-/** At most ten years. */
+/** Reads a number of days, at most ten years. */
 const daysOf = (digits: string) => Math.min(3_650, Number(digits));
 
 interface Query {
@@ -26,7 +26,7 @@ interface Query {
   search: string | null;
 }
 
-/** Reads a text: its last word of a kind counts; other words are searched for. */
+/** Parses a text: the last filter word of a kind counts, other words are the search. */
 export function readQuery(text: string): Query {
   const words: Words = {};
   const rest: string[] = [];
@@ -39,7 +39,7 @@ export function readQuery(text: string): Query {
     else if (refused) words.refused = daysOf(refused);
     else if (word !== '') rest.push(word);
   }
-  // By characters: half of one is no text.
+  // Cuts between characters: half of a surrogate pair is invalid.
   return { words, search: [...rest.join(' ')].slice(0, SEARCH_LENGTH_MAX).join('').trim() || null };
 }
 
@@ -55,7 +55,7 @@ export function writeQuery({ words, search }: Query): string {
   ].join(' ');
 }
 
-/** Returns the text with a word changed; undefined takes it away. */
+/** Returns the text with a changed filter word; undefined removes it. */
 export function withWord<N extends keyof Words>(
   text: string,
   name: N,
@@ -65,7 +65,7 @@ export function withWord<N extends keyof Words>(
   return writeQuery({ words: { ...words, [name]: value }, search });
 }
 
-/** Returns the filter that a text means at a time, UTC ms; today begins with the person's day. */
+/** Returns the filter of a text at a time, UTC ms; today begins at the person's midnight. */
 export function filterOf(text: string, nowMs: number): LinkFilter {
   const { search, words } = readQuery(text);
   const { is, limit, refused, unused } = words;
@@ -80,20 +80,20 @@ export function filterOf(text: string, nowMs: number): LinkFilter {
   };
 }
 
-/** Returns whether a filter lets all links through. */
+/** Returns whether a filter accepts all links. */
 export const isEvery = (filter: LinkFilter) =>
   Object.values(filter).every((one) => one === null || one === false);
 
 export const COLUMNS = ['code', 'note', 'devices', 'status', 'made'] as const;
 export type Column = (typeof COLUMNS)[number];
 
-/** The order of a list: by a column, `-` before it for the largest or latest first. */
+/** The order of a list: a column, with `-` before it for descending. */
 export interface Order {
   by: Column;
   isDown: boolean;
 }
 
-/** Reads an order from the address; the newest link is first by default. */
+/** Reads an order from the address; the default is newest first. */
 export function readOrder(text: string | null): Order {
   const by = COLUMNS.find((column) => column === text?.replace('-', ''));
   return by === undefined ? { by: 'made', isDown: true } : { by, isDown: text?.[0] === '-' };

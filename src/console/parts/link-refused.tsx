@@ -1,4 +1,4 @@
-/** A device that a link refused: why, and the button that would let it in. */
+/** A device that a link refused: the reason, and the button that admits it. */
 
 import type { Given, Got } from '../../http/console/table.ts';
 import { go, may, texts } from '../state.ts';
@@ -10,14 +10,14 @@ type Refusal = Shown['refused'][number];
 export const ACTIVE = 10;
 export const LIMIT_MAX = 100;
 
-/** What the parts of the panel do: each shows its refusal at the head, and the link anew. */
+/** Actions of the panel: each shows its refusal in the head of the panel and reloads the link. */
 export interface Acts {
   edit: (change: Omit<Given<'links.edit'>, 'at' | 'id'>) => Promise<void>;
   free: (hwid: string) => Promise<void>;
   run: (work: () => Promise<unknown>) => Promise<void>;
 }
 
-/** The button that would let a refused device in. */
+/** The button that admits a refused device. */
 function Remedy({ acts, of, shown }: { acts: Acts; of: Refusal; shown: Shown }) {
   const words = texts.link;
   const isOwner = may('links.edit');

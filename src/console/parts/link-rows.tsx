@@ -1,4 +1,4 @@
-/** The table of links: only the rows in view are drawn, so that a hundred thousand scroll. */
+/** The table of links. Only rows in view are drawn, so it can scroll through 100,000. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
@@ -8,10 +8,10 @@ import type { Link, LinkList } from './link-list.ts';
 import { type Column, type Order, writeOrder } from './link-query.ts';
 
 const DISABLED = 5;
-/** Rows drawn above and below those in view, and the step in which the first one changes. */
+/** Rows drawn above and below the view, and the step by which the first one moves. */
 const SPARE = 12;
 const STEP = 8;
-/** The height of a row before one was measured, px. */
+/** The assumed height of a row before one is measured, px. */
 const ROW_PX = 44;
 
 const cells: Record<Column, (link: Link) => preact.ComponentChildren> = {
@@ -44,7 +44,7 @@ function Share({ count, limit }: { count: number; limit: number }) {
   );
 }
 
-/** Opens the panel of a link; it closes again with the same key or a step back. */
+/** Opens the panel of a link. Going back closes it. */
 export function openLink(id: number | null): void {
   const kept = Object.fromEntries(query.value);
   go('/console/links', { ...kept, link: id === null ? null : `${id}` });
@@ -62,7 +62,7 @@ function Row({ link, index, columns, isOpen }: RowProps) {
   search.set('link', `${link.id}`);
   const open = (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-    // A text that was selected is not a click.
+    // Selecting text is not a click.
     if (getSelection()?.isCollapsed === false) return;
     event.preventDefault();
     openLink(link.id);
@@ -122,7 +122,7 @@ function Head({ columns, order }: { columns: readonly Column[]; order: Order }) 
   );
 }
 
-/** Moves between rows by the arrows: a row that is not drawn yet is scrolled to. */
+/** Moves between rows by the arrow keys; scrolls to a row that is not drawn. */
 function onArrow(event: KeyboardEvent): void {
   const from = (event.target as HTMLElement).dataset['row'];
   const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
@@ -133,7 +133,7 @@ function onArrow(event: KeyboardEvent): void {
   next?.scrollIntoView({ block: 'nearest' });
 }
 
-/** Stands for rows that are not drawn. */
+/** Takes the space of rows that are not drawn. */
 function Space({ rows, px }: { rows: number; px: number }) {
   if (rows <= 0) return null;
   return (
@@ -156,7 +156,7 @@ export function Rows({ list, columns }: RowsProps) {
   const look = () => {
     if (body.current === null) return;
     const above = -body.current.getBoundingClientRect().top / rowPx.current;
-    // In steps: a table that is drawn at each pixel is late.
+    // Moves in steps: drawing the table at each pixel would be too slow.
     first.value = Math.max(0, Math.floor(above / STEP) * STEP - SPARE);
     inView.value = Math.ceil(innerHeight / rowPx.current);
     list.want(Math.ceil(above) + 2 * inView.value);

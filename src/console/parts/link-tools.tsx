@@ -1,4 +1,6 @@
-/** Search, filters and columns of the list of links: all but the columns is in the address. */
+/**
+ * Search, filters and columns of the list of links. The address has all of them but the columns.
+ */
 
 import { type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -21,13 +23,13 @@ const KEPT = 'gatepost-link-columns';
 const UNUSED_DAYS = 30;
 const LIMITS = [1, 2, 3, 4, 5, 6, 8, 10, 20, 50, 100];
 
-/** The columns that the person chose; the code is always there. */
+/** The columns that the person chose; the code is always shown. */
 export const columns: Signal<readonly Column[]> = signal(COLUMNS);
 try {
   const kept = localStorage.getItem(KEPT)?.split(',');
   if (kept) columns.value = COLUMNS.filter((name) => name === 'code' || kept.includes(name));
 } catch {
-  // A browser may keep nothing.
+  // The browser stores nothing.
 }
 
 function choose(column: Column, isShown: boolean): void {
@@ -37,7 +39,7 @@ function choose(column: Column, isShown: boolean): void {
   try {
     localStorage.setItem(KEPT, columns.value.join());
   } catch {
-    // It holds until the page is closed.
+    // Without storage the choice lasts until the page closes.
   }
 }
 
@@ -126,7 +128,7 @@ export function Chips() {
   );
 }
 
-/** Columns and order: a phone has no heads of columns. */
+/** The menu of columns and order: on a phone the table has no header row. */
 export function ColumnMenu({ order }: { order: Order }) {
   const kept = Object.fromEntries(query.value);
   const orders = COLUMNS.flatMap((by) => [
@@ -168,7 +170,7 @@ export function ColumnMenu({ order }: { order: Order }) {
   );
 }
 
-/** A dialog that is opened while a signal is true; the focus comes back by itself. */
+/** Opens a dialog while a signal is true; the browser returns the focus. */
 export function useDialog() {
   const isOpen = useSignal(false);
   const dialog = useRef<HTMLDialogElement>(null);

@@ -1,6 +1,6 @@
 /**
- * What changes at the provider while the page is open. The tabs of a browser share one stream: the
- * one that holds the lock reads it and passes events on to the others.
+ * Changes at the provider while the page is open. The tabs of a browser share one stream: the tab
+ * with the lock reads it and sends the events to the others.
  */
 
 import { computed, signal } from '@preact/signals';
@@ -8,16 +8,16 @@ import { useEffect } from 'preact/hooks';
 import { askMe } from '../state.ts';
 
 export type LiveKind = 'links' | 'messages' | 'jobs';
-/** The ids of what changed; none: ask anew. */
+/** Receives the ids of changed records; an empty list: reload everything. */
 type Handler = (ids: readonly number[]) => void;
 type Event = Partial<Record<LiveKind, readonly number[]>> & { isOver?: true };
 
 const KINDS: readonly LiveKind[] = ['links', 'messages', 'jobs'];
 const PAUSE_MIN_MS = 2_000;
 const PAUSE_MAX_MS = 60_000;
-/** A stream that was open so long was good: the next pause is short. */
+/** A stream that was open for this long counts as healthy: the next pause is short, ms. */
 const GOOD_MS = 30_000;
-/** Opened so soon, nothing was missed since the page asked. */
+/** A stream that opens while the page is younger than this has missed no change, ms. */
 const SOON_MS = 3_000;
 
 const isLost = signal(false);
@@ -41,15 +41,15 @@ export function onLive(kind: LiveKind, handler: Handler): () => void {
   return () => all?.delete(handler);
 }
 
-/** The same for as long as a part is shown. */
+/** Like {@link onLive}, while the component is shown. */
 export function useLive(kind: LiveKind, handler: Handler, key = ''): void {
   useEffect(() => onLive(kind, handler), [key]);
 }
 
-/** Least time between two answers to changes that a whole page shows, ms. */
+/** The least time between two reloads of a whole page, ms. */
 const SLOW_MS = 5_000;
 
-/** Follows changes of some kinds for a page that is dear to make: at once, then now and then. */
+/** Reloads an expensive page after changes: the first at once, then at intervals. */
 export function useLiveSlowly(kinds: readonly LiveKind[], load: () => void, key = ''): void {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -110,7 +110,7 @@ export function follow(at: string): () => void {
   };
   navigator.locks
     .request(`gatepost ${at}`, { signal: leaving.signal }, lead)
-    // It left before its turn.
+    // The tab closed while it waited for the lock.
     .catch(() => undefined);
   return () => {
     leaving.abort();
@@ -121,12 +121,12 @@ export function follow(at: string): () => void {
 interface Reading {
   pass: (event: Event) => void;
   note: (isLost: boolean) => void;
-  /** True while nothing can have been missed. */
+  /** True while no change can have been missed. */
   isFirst: () => boolean;
   leaving: AbortSignal;
 }
 
-/** Reads the stream, and opens it again with growing pauses. */
+/** Reads the stream, and reopens it after growing pauses. */
 async function readOn(at: string, { pass, note, isFirst, leaving }: Reading): Promise<void> {
   let pauseMs = PAUSE_MIN_MS;
   let failures = 0;
@@ -134,19 +134,19 @@ async function readOn(at: string, { pass, note, isFirst, leaving }: Reading): Pr
     const wasGood = await readOnce(at, leaving, pass, () => {
       failures = 0;
       note(false);
-      // What came between two streams is not known.
+      // Changes between two streams are unknown.
       if (!isFirst()) pass(ANYTHING);
     });
     if (leaving.aborted) return;
     pauseMs = wasGood ? PAUSE_MIN_MS : Math.min(2 * pauseMs, PAUSE_MAX_MS);
     failures += 1;
-    // The first failure may be the end of an old stream.
+    // The first failure may be the normal end of a stream.
     if (failures === 2) await askMe().catch(() => note(true));
     await pause(pauseMs * (0.75 + Math.random() / 2), leaving);
   }
 }
 
-/** Reads one stream to its end; returns whether it was open for long. */
+/** Reads one stream to its end. Returns whether it was open for {@link GOOD_MS}. */
 function readOnce(
   at: string,
   leaving: AbortSignal,
@@ -173,14 +173,14 @@ function readOnce(
     source.onerror = end;
     source.onmessage = ({ data }: MessageEvent<string>) => {
       const event = JSON.parse(data) as Event;
-      // The session ended, or the role was taken away: the server says which.
+      // The session has ended, or the role was removed: asks the server which.
       if (event.isOver) void askMe().catch(() => undefined);
       else pass(event);
     };
   });
 }
 
-/** Waits; less if the browser finds a network. */
+/** Waits; ends early when the browser is online again. */
 function pause(ms: number, leaving: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -1,4 +1,4 @@
-/** What a part shows while it loads and when that failed. */
+/** Loading states: a value, its first load, and a failed reload. */
 
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
@@ -12,12 +12,12 @@ interface Loaded<T> {
   load: () => Promise<void>;
 }
 
-/** Faults after which what was loaded before may still be true. */
+/** Faults after which the loaded value may still be right. */
 const PASSING = new Set(['offline', 'fault']);
 
 /**
- * Loads a value, anew whenever `key` changes. The answer of an older load is dropped. What was
- * loaded stays if the server cannot be reached: a form in it keeps what was typed.
+ * Loads a value, again whenever `key` changes; drops the answer of an older load. Keeps the value
+ * while the server cannot be reached, so that a form in it keeps its input.
  */
 export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, key: string): Loaded<T> {
   const value = useSignal<T | null>(null);
@@ -43,7 +43,7 @@ export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, key: str
     rounds.current.answered = round;
   }
 
-  // The key stands for what `load` reads.
+  // `key` stands for everything that `load` reads.
   useEffect(() => {
     leaving.current = new AbortController();
     value.value = null;
@@ -59,7 +59,7 @@ interface StatusProps {
   children: ComponentChildren;
 }
 
-/** Shows the value once it is there, and what went wrong since. */
+/** Shows the value once it is loaded, and the fault of a later load. */
 export function Status({ of, children }: StatusProps) {
   const notice = of.problem.value !== null && (
     <div class="notice" role="alert">

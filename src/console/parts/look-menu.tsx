@@ -4,7 +4,7 @@ import { setLook, texts } from '../state.ts';
 
 const LANGUAGES = { en: 'English', ru: 'Русский', zh: '中文', fa: 'فارسی' };
 
-/** Chooses theme and language, also before the sign-in. */
+/** The menu of theme and language, also before the sign-in. */
 export function LookMenu() {
   const { theme = 'auto' } = document.documentElement.dataset;
   const { lang } = document.documentElement;

@@ -5,7 +5,7 @@ import { useId, useRef } from 'preact/hooks';
 
 interface MenuProps {
   label: string;
-  /** Shown instead of the label, which is read out. */
+  /** An icon instead of the label, which screen readers read. */
   icon?: ComponentChildren;
   children: ComponentChildren;
 }

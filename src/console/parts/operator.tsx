@@ -1,4 +1,4 @@
-/** What the operator's pages share: a search, a table, longer lists, a panel, and a question. */
+/** Parts that the operator's pages share: search, table, slices, panel, and confirmation. */
 
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
@@ -10,7 +10,7 @@ import { useLoaded } from './loaded.tsx';
 
 const PAUSE_MS = 200;
 
-/** A field whose text is `search` of the address. */
+/** A search field for `search` in the address. */
 export function Search({ label, maxLength = 64 }: { label: string; maxLength?: number }) {
   const pause = useRef<ReturnType<typeof setTimeout>>(undefined);
   return (
@@ -35,10 +35,10 @@ export function Search({ label, maxLength = 64 }: { label: string; maxLength?: n
   );
 }
 
-/** The parameters of the address, which `go` would drop. */
+/** Returns the parameters of the address, which `go` would drop. */
 export const kept = () => Object.fromEntries(query.value);
 
-/** A table with the names of its columns; an empty name is that of the buttons. */
+/** A table with a header row; the column of the buttons has an empty name. */
 export function Table({ heads, children }: { heads: string[]; children: ComponentChildren }) {
   return (
     <div class="op-table">
@@ -69,11 +69,11 @@ export function Problem({ of }: { of: Signal<string | null> }) {
 
 interface Slice<R, P> {
   rows: R[];
-  /** Where the next slice begins; null: it is the last. */
+  /** The start of the next slice; null: this is the last. */
   next: P | null;
 }
 
-/** A list that is read slice by slice, anew whenever `key` changes. */
+/** Reads a list slice by slice, from the start whenever `key` changes. */
 export function useSlices<R, P>(
   read: (from: P | null, signal: AbortSignal) => Promise<Slice<R, P>>,
   key: string,
@@ -111,7 +111,7 @@ interface MoreProps {
   of: Pick<ReturnType<typeof useSlices>, 'isMore' | 'isBusy' | 'problem' | 'readOn'>;
 }
 
-/** The button below a list for its next slice. */
+/** The button that loads the next slice. */
 export function More({ of }: MoreProps) {
   return (
     <div class="below">
@@ -182,15 +182,15 @@ export function Facts({ of }: { of: readonly (readonly [string, ComponentChildre
 }
 
 interface AskProps {
-  /** The words of the button that asks, and of the one that does it. */
+  /** The text of the button that asks, and of the button that confirms. */
   label: string;
   title: string;
   children?: ComponentChildren;
-  /** Answers with a refusal in words, or null: it is done. */
+  /** Returns a refusal as text, or null after a success. */
   onYes: () => Promise<unknown>;
 }
 
-/** A button that asks before it does what cannot be undone. */
+/** A button that asks for confirmation before an action that cannot be undone. */
 export function Ask({ label, title, children, onYes }: AskProps) {
   const { isOpen, props } = useDialog();
   const problem = useSignal<string | null>(null);

@@ -1,13 +1,13 @@
 /**
- * Loads the file of a page or part. After an upgrade of the server a file of the version before is
- * gone: the page is loaded anew then, once for each version.
+ * Loads the file of a page or part. An upgrade of the server removes the files of the old version:
+ * then reloads the page, once for each version.
  */
 
 import { call, Refusal } from '../call.ts';
 
 const RELOADED = 'gatepost-reloaded';
 
-/** The name of the script that runs, which each version has of its own. */
+/** Returns the name of the running script, which differs for each version. */
 const version = () => document.querySelector<HTMLScriptElement>('script')?.src ?? '';
 
 /** Loads a file. Rejects with {@link Refusal}: `offline`, or `outdated` after a reload. */
@@ -15,20 +15,20 @@ export async function loadFile<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch {
-    // Without a server a reload would lose what is on the screen.
+    // A reload while the server is down would lose the page.
     await call('session.me', {});
     if (!reloadOnce()) throw new Refusal('outdated', null);
     return new Promise(() => undefined);
   }
 }
 
-/** Loads the page anew unless that was done for this version. */
+/** Reloads the page, once for this version; returns false if it was reloaded before. */
 function reloadOnce(): boolean {
   try {
     if (sessionStorage.getItem(RELOADED) === version()) return false;
     sessionStorage.setItem(RELOADED, version());
   } catch {
-    // The browser keeps nothing: it could be done for ever.
+    // The browser stores nothing, so the reload could repeat for ever.
     return false;
   }
   location.reload();

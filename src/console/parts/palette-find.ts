@@ -1,4 +1,4 @@
-/** What the palette finds by a text: links, providers, and a message by its number. */
+/** Searches of the palette: links, providers, and a message by its number. */
 
 import type { ComponentType } from 'preact';
 import { call } from '../call.ts';
@@ -10,18 +10,18 @@ export interface Entry {
   id: string;
   group: string;
   name: string;
-  /** What is beside it in soft letters. */
+  /** A secondary text beside it. */
   more?: string;
   icon: ComponentType;
   run: () => void;
 }
 
 export const SEARCH_LENGTH_MIN = 2;
-/** Links that are shown, and slices that are read for them at most. */
+/** The most links that are shown, and the most slices that are read for them. */
 const LINK_COUNT = 6;
 const SLICE_COUNT = 5;
 
-/** Providers that an operator may act for. */
+/** Finds providers for an operator. */
 async function findProviders(search: string, signal: AbortSignal): Promise<Entry[]> {
   if (!isOfAppliance.value || search.length < SEARCH_LENGTH_MIN) return [];
   const of = { search: search.slice(0, 64), afterId: null };
@@ -32,7 +32,7 @@ async function findProviders(search: string, signal: AbortSignal): Promise<Entry
   }));
 }
 
-/** A message by its number. */
+/** Returns an entry for the message with this number. */
 export function messageEntry(search: string): Entry[] {
   const page = PAGES.find(({ path: to }) => to === '/console/messages');
   if (at.value === null) return [];
@@ -76,7 +76,7 @@ async function findLinks(search: string, signal: AbortSignal): Promise<Entry[]> 
   return found;
 }
 
-/** Finds records. A search that fails leaves pages and actions. */
+/** Finds records. Returns none if the search fails: pages and actions stay. */
 export async function findRecords(search: string, signal: AbortSignal): Promise<Entry[]> {
   const finds = [findLinks, findProviders].map((find) => find(search, signal).catch(() => []));
   return (await Promise.all(finds)).flat();

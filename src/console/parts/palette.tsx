@@ -1,4 +1,4 @@
-/** The palette: pages, records and actions by their names; and the list of keys. */
+/** The palette: pages, records and actions by name; and the list of keys. */
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
@@ -13,7 +13,7 @@ const SEARCH_PAUSE_MS = 150;
 
 const THEMES = ['light', 'dark', 'auto'] as const;
 
-/** The entries without records: pages, providers, actions. */
+/** Returns the entries that need no search: pages, providers, actions. */
 function fixedEntries(): Entry[] {
   const words = texts.palette;
   const seen = pagesHere();
@@ -58,7 +58,7 @@ const matches = ({ name, more = '', group }: Entry, search: string) => {
     .every((word) => all.includes(word));
 };
 
-/** A dialog that is open as long as it is drawn; focus goes back by itself. */
+/** A dialog that is open while it is drawn; the browser returns the focus. */
 function Over({
   label,
   name,
@@ -78,7 +78,7 @@ function Over({
     open?.addEventListener('close', leave);
     return () => {
       open?.removeEventListener('close', leave);
-      // Closed, and not only removed, it gives the focus back.
+      // The browser returns the focus only if the dialog closes before its removal.
       open?.close();
     };
   }, []);
@@ -109,7 +109,7 @@ export function Palette() {
     const leaving = new AbortController();
     const timer = setTimeout(async () => {
       isSearching.value = wanted.length >= SEARCH_LENGTH_MIN;
-      // A search that fails leaves pages and actions.
+      // A failed search leaves pages and actions.
       const { signal } = leaving;
       const records = await findRecords(wanted, signal);
       if (signal.aborted) return;
@@ -125,7 +125,7 @@ export function Palette() {
   const entries = [
     ...fixedEntries().filter((entry) => wanted === '' || matches(entry, wanted)),
     ...found.value,
-    // Any number may be that of a message: links that were found come first.
+    // Any number may be that of a message, so found links come first.
     ...messageEntry(wanted),
   ];
   const at = Math.min(chosen.value, entries.length - 1);

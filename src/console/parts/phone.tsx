@@ -1,4 +1,4 @@
-/** A notification as a phone shows it: a tree from the server, drawn without HTML. */
+/** A preview of a notification on a phone: a tree from the server, drawn without HTML. */
 
 import type { VNode } from 'preact';
 import { h } from 'preact';
@@ -8,7 +8,7 @@ import { texts } from '../state.ts';
 type Preview = Got<'send.preview'>;
 type Node = Preview['texts'][number]['tree'][number];
 
-/** Tags that are drawn as they are; of the others, what is in them. */
+/** Tags that are drawn; of any other only the content is. */
 const DRAWN = [
   'b',
   'big',
@@ -29,7 +29,7 @@ function draw(node: Node): VNode | string {
   const { alt, children, href, tag } = node;
   if (tag === 'img') return <span class="picture">{alt || texts.compose.picture}</span>;
   const inside = children.map(draw);
-  // It leads nowhere: a preview is not opened.
+  // A link in a preview is disabled.
   if (tag === 'a')
     return (
       <span class="link" title={href}>

@@ -1,4 +1,4 @@
-/** The terms of a provider in forms. */
+/** The form fields of a provider's terms. */
 
 import type { Given, Got } from '../../http/console/table.ts';
 import { texts } from '../state.ts';
@@ -8,7 +8,7 @@ import { day, number } from './format.ts';
 type Plan = Given<'providers.add'>['plan'];
 type Shown = Got<'providers.show'>;
 
-/** Plans are names: the same in each language. */
+/** Names of plans, the same in each language. */
 export const PLAN_NAMES: Readonly<Record<Plan, string>> = {
   ...{ basic: 'Basic', pro: 'Pro', enterprise: 'Enterprise' },
 };
@@ -20,7 +20,7 @@ export const lastDayText = (lastDay: string | null) =>
 
 type Typed = Readonly<Record<string, string>>;
 
-/** A number that was typed; nothing: as for all. */
+/** Reads a number; an empty field means the value for all providers. */
 const wholeIn = (typed: string | undefined) =>
   typed === undefined || typed === '' ? null : Number(typed);
 const wordIn = (typed: string | undefined) => typed || null;
@@ -142,7 +142,7 @@ export function PolicyFields({ of }: { of: Shown['own'] }) {
   );
 }
 
-/** What rides on subscriptions, and the buttons beside them. */
+/** The fields of headers that ride on subscriptions, and of their buttons. */
 export function RideFields({ of }: { of: Shown['rides'] }) {
   const words = texts.providers;
   const { no, yes } = words.rideDesktopWords;

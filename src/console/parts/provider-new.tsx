@@ -1,4 +1,4 @@
-/** The dialog for a new provider, and its credentials: they are shown once. */
+/** The dialog for a new provider, and its credentials, which are shown once. */
 
 import { useSignal } from '@preact/signals';
 import { call } from '../call.ts';
@@ -14,7 +14,7 @@ interface Credentials {
   authKey: string;
 }
 
-/** Code and key of a provider. */
+/** Shows code and key of a provider. */
 export function ShownOnce({ of }: { of: Credentials }) {
   const words = texts.providers;
   return (

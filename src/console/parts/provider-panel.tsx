@@ -1,4 +1,4 @@
-/** The panel of a provider: its terms, its rules, its key, and its end. */
+/** The panel of a provider: its terms, its rules, its key, and its removal. */
 
 import { useSignal } from '@preact/signals';
 import type { Got } from '../../http/console/table.ts';
@@ -23,12 +23,12 @@ import { ShownOnce } from './provider-new.tsx';
 
 type Shown = Got<'providers.show'>;
 
-/** Times for which an old key stays valid, hours. */
+/** How long an old key stays valid, hours. */
 const KEEP_HOURS = [0, 1, 24, 72, 168] as const;
 
 interface PartProps {
   shown: Shown;
-  /** Reads what is shown anew. */
+  /** Reloads the panel. */
   again: () => Promise<void>;
 }
 

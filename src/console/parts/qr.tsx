@@ -1,4 +1,4 @@
-/** A QR code, drawn as one path: `innerHTML` is not allowed here, nor needed. */
+/** A QR code as one SVG path: the page allows no `innerHTML`. */
 
 import { encode } from 'uqr';
 import { texts } from '../state.ts';
@@ -8,7 +8,7 @@ const pathOf = (data: readonly (readonly boolean[])[]) =>
     .flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : [])))
     .join('');
 
-/** Returns the squares; null: the text is longer than a code can be. */
+/** Returns the squares; null: the text is too long for a code. */
 function codeOf(text: string): ReturnType<typeof encode> | null {
   try {
     return encode(text, { border: 2 });
@@ -17,7 +17,7 @@ function codeOf(text: string): ReturnType<typeof encode> | null {
   }
 }
 
-/** Draws a code; a text that is too long has none. */
+/** Draws a code; draws nothing if the text is too long. */
 export function QrCode({ text, label }: { text: string; label: string }) {
   const code = codeOf(text);
   if (code === null) return <p class="hint">{texts.link.tooLong}</p>;
@@ -28,7 +28,7 @@ export function QrCode({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** Returns the code as files, by their addresses; null: see above. */
+/** Returns the addresses of the code as SVG and PNG; null: the text is too long. */
 export function qrFiles(text: string): { svg: string; png: string } | null {
   const code = codeOf(text);
   return code && { svg: svgOf(code), png: pngOf(code) };
@@ -43,7 +43,7 @@ function svgOf({ data, size }: Code): string {
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }
 
-/** Pixels of each square. */
+/** Pixels per square. */
 const SCALE = 12;
 
 function pngOf({ data, size }: Code): string {

@@ -1,4 +1,4 @@
-/** What is shown once, with a button that copies it. */
+/** Shows a secret once, with a button that copies it. */
 
 import { Copy } from './copy.tsx';
 

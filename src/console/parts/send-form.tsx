@@ -1,4 +1,4 @@
-/** What notifications and commands share: targets, time and reach. */
+/** The form parts of notifications and commands: targets, time and reach. */
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
@@ -18,19 +18,19 @@ type Checked = Got<'send.check'>;
 type Count = NonNullable<Checked['count']>;
 export type Body = Record<string, unknown>;
 
-/** A copy of what went to a filter names as many HWIDs as it found. */
+/** The length of the field of HWIDs: a copied message may name all that a filter found. */
 const HWIDS_LENGTH_MAX = 65_000;
 
-/** What the fields of a form say, by their names. */
+/** The values of a form by name. */
 export type Given = Readonly<Record<string, string>>;
 
-/** HWIDs of a call of the API. */
+/** The most HWIDs of one call of the API. */
 const API_HWIDS_MAX = 5;
 
 const hwidsIn = (list: string) => list.split(/[\s,]+/).filter(Boolean);
 const isOverApi = (list: string) => hwidsIn(list).length > API_HWIDS_MAX;
 
-/** The fields of targets, as the API has them. */
+/** Returns the targets in the fields of the API. */
 export function targetsIn(given: Given): Body {
   const os = ['ios', 'android'].filter((one) => given[`os ${one}`] === 'on');
   const isNamed = given['to'] !== 'os';
@@ -38,7 +38,7 @@ export function targetsIn(given: Given): Body {
   return { specific_device_toggle: isNamed, ...(isNamed ? { hwid } : { os }) };
 }
 
-/** The fields of the time, which is in UTC+3; none: at once. */
+/** Returns the time in the fields of the API, in UTC+3; none: at once. */
 export function scheduleIn(given: Given): Body {
   const [date, time] = (given['when'] ?? '').split('T');
   return date && time ? { send_date: date, send_time: time } : {};
@@ -96,7 +96,7 @@ export function Targets({ at, hwids = '', os }: TargetsProps) {
   );
 }
 
-/** The zone of the API. */
+/** The time zone of the API. */
 const ZONE = '+03:00';
 
 export function Schedule() {
@@ -128,7 +128,7 @@ function Way({ count, label, kind }: { count: number; label: string; kind: strin
   );
 }
 
-/** The devices that the send reaches, in words that are not missed. */
+/** Shows prominently how many devices the message reaches. */
 function Reach({ of }: { of: Count }) {
   const words = texts.compose;
   const { isAtLeast, isGuess, recipients, ways, withinHours } = of;
@@ -156,7 +156,7 @@ function Reach({ of }: { of: Count }) {
 
 type Kind = 'push' | 'command';
 
-/** Sends; a repeat of the attempt, whose answer was lost, sends nothing. */
+/** Sends. A repeat of an attempt with a lost answer sends nothing. */
 function send(at: string, kind: Kind, body: Body, attempt: Attempt) {
   const given = { at, body, once: attempt.nameOf([at, kind, body]) };
   return kind === 'push' ? call('send.notification', given) : call('send.command', given);
@@ -166,11 +166,11 @@ interface TestProps {
   at: string;
   kind: Kind;
   path: SendFormProps['path'];
-  /** The body of the send, without its time. */
+  /** Returns the body without its time. */
   body: () => Body;
 }
 
-/** Sends to one device at once; a form of its own, so that Enter does not send to all. */
+/** Sends to one device at once. It is its own form, so that Enter does not send to all. */
 function Test({ at, body, kind, path }: TestProps) {
   const attempt = useRef(new Attempt());
   const says = useSignal<string | null>(null);
@@ -213,17 +213,17 @@ function Test({ at, body, kind, path }: TestProps) {
 interface SendFormProps {
   at: string;
   kind: Kind;
-  /** The call of the API that does the same. */
+  /** The path of the call in the API. */
   path: '/remote/notification' | '/remote/command';
-  /** The body of that call. */
+  /** Returns the body of that call. */
   bodyOf: (given: Given) => Body;
   onInput?: (given: Given) => void;
   children: ComponentChildren;
 }
 
 /**
- * A form that is checked first, and then sent; with a test to one device. What is sent is what was
- * checked: any other content is checked anew.
+ * A form that checks first and then sends, with a test to one device. It sends exactly what it
+ * checked: another content needs another check.
  */
 export function SendForm({ at, bodyOf, children, kind, onInput, path }: SendFormProps) {
   const form = useRef<HTMLFormElement>(null);
@@ -239,7 +239,7 @@ export function SendForm({ at, bodyOf, children, kind, onInput, path }: SendForm
   async function submit(event: SubmitEvent) {
     event.preventDefault();
     if (isBusy.value) return;
-    // What a filter says while it names no devices.
+    // The problem of a filter that names no devices yet.
     const unready = given()['unready'];
     if (unready) {
       problem.value = unready;
@@ -254,11 +254,11 @@ export function SendForm({ at, bodyOf, children, kind, onInput, path }: SendForm
         go('/console/messages', { message: `${id}` });
       } else {
         const found = await call('send.check', { at, kind, body: body() });
-        // What was typed meanwhile is not checked yet.
+        // Input after the call is not checked.
         checked.value = content() === asked ? { content: asked, of: found } : null;
       }
     } catch (fault) {
-      // Whether it was sent is not known: the same button asks.
+      // The message may have been sent; the same button asks again.
       const isLost = fault instanceof Refusal && fault.says === 'offline';
       if (!isLost) checked.value = null;
       problem.value = wordsFor(fault);

@@ -1,9 +1,9 @@
-/** Times of sends: in UTC+3, as the API has them, and in the zone of the viewer. */
+/** Times of sends: in UTC+3, as in the API, and in the viewer's zone. */
 
 import { texts } from '../state.ts';
 import { date, kept, time } from './format.ts';
 
-/** POSIX turns the sign around: this is UTC+3. */
+/** UTC+3: POSIX inverts the sign. */
 const UTC3 = 'Etc/GMT-3';
 const [timeStyle, dateStyle] = ['short', 'medium'] as const;
 

@@ -1,4 +1,4 @@
-/** What is missing until the first device gets in: three steps, those that are done ticked off. */
+/** The three steps to the first device; completed ones are ticked. */
 
 import type { Got } from '../../http/console/table.ts';
 import { go, texts } from '../state.ts';

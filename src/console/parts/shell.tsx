@@ -1,4 +1,4 @@
-/** The frame of each page: navigation, the provider, and the menu of the account. */
+/** The frame of each page: navigation, provider, and the account menu. */
 
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -13,7 +13,7 @@ import { useLoaded } from './loaded.tsx';
 import { LookMenu } from './look-menu.tsx';
 
 function Item({ to, label, icon: Icon }: { to: string; label: string; icon: ComponentType }) {
-  // Of the address, the provider alone goes along.
+  // Links keep the provider of the address and nothing else.
   const search = at.value === null ? '' : `?${new URLSearchParams({ at: at.value })}`;
   const open = (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
@@ -32,7 +32,7 @@ function Item({ to, label, icon: Icon }: { to: string; label: string; icon: Comp
   );
 }
 
-/** The provider for which an operator acts, and the way back. */
+/** Shows the provider for which an operator acts, with a link back. */
 function Acting({ code }: { code: string }) {
   const name = useLoaded((signal) => call('providers.show', { code }, signal), code);
   return (
@@ -67,7 +67,7 @@ function ProviderChoice() {
   );
 }
 
-/** The navigation: at the side, and on a phone over the page once its button is pressed. */
+/** The navigation: a sidebar, or on a phone a menu over the page. */
 function Side() {
   const side = useRef<HTMLDivElement>(null);
   const here = `${path.value} ${at.value}`;
@@ -104,7 +104,7 @@ function Side() {
   );
 }
 
-/** On a phone: what page it is, and the way to the others. */
+/** The bar of a phone: the name of the page, and the button of the navigation. */
 function Bar({ name }: { name: string }) {
   return (
     <div class="bar">

@@ -1,4 +1,4 @@
 import { signal } from '@preact/signals';
 
-/** What lies over the page. */
+/** The overlay of the page. */
 export const shown = signal<'palette' | 'keys' | null>(null);

@@ -1,4 +1,4 @@
-/** Systems as people write them. */
+/** Operating systems with their usual spelling. */
 
 const NAMES: Readonly<Record<string, string>> = {
   android: 'Android',
@@ -8,5 +8,5 @@ const NAMES: Readonly<Record<string, string>> = {
   windows: 'Windows',
 };
 
-/** Returns the name of a system; one that is not known as the device told it. */
+/** Returns the name of a system; an unknown one as the device reported it. */
 export const systemName = (os: string) => NAMES[os] ?? os;

@@ -1,4 +1,4 @@
-/** Targets by a filter: the server finds their HWIDs, which the send then names. */
+/** Targets by a filter: the server finds their HWIDs, and the send names them. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -14,7 +14,7 @@ type Found = Got<'send.find'>;
 
 const PAUSE_MS = 300;
 const DAY_MS = 86_400_000;
-/** Days of the choices of "last seen". */
+/** The choices of "last seen", days. */
 const DAYS = [1, 7, 30] as const;
 
 function searchIn(given: (name: string) => string) {
@@ -35,7 +35,7 @@ function languageName(tag: string): string {
   return new Intl.DisplayNames([texts.tag], { type: 'language' }).of(tag) ?? tag;
 }
 
-/** Says what was found, and gives the HWIDs to the form. */
+/** Shows the result and puts the HWIDs into the form. */
 function Result({ found }: { found: Found | null }) {
   const words = texts.compose;
   if (found === null) {
@@ -70,12 +70,12 @@ function Result({ found }: { found: Found | null }) {
 }
 
 interface CriteriaProps {
-  /** What an unfiltered search found. */
+  /** The result of the unfiltered search. */
   of: Found | null;
   bound: Got<'domains.list'>;
 }
 
-/** Offers what the provider has. */
+/** The filter, with choices for the devices of the provider. */
 function Criteria({ bound, of }: CriteriaProps) {
   const words = texts.compose;
   const any = ['', words.any] as const;
@@ -143,7 +143,7 @@ export function TargetFilter({ at }: { at: string }) {
       const answer = await call('send.find', { at, search: wanted }, signal);
       if (signal.aborted) return;
       found.value = answer;
-      // A filter that was set before the first answer must not narrow the choices for good.
+      // Only an unfiltered answer sets the choices: a filter would narrow them for good.
       const isOfAll = Object.values(wanted).every((one) => one === null);
       if (isOfAll || all.value === null) all.value = answer;
       problem.value = null;

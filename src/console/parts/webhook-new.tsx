@@ -18,7 +18,7 @@ const LOCALES = { en: 'English', ru: 'Русский', zh: '中文', fa: 'فار
 const localeIn = (text = ''): keyof typeof LOCALES =>
   text in LOCALES ? (text as keyof typeof LOCALES) : 'en';
 
-/** Ticks for kinds of events; none is all. */
+/** Checkboxes for kinds of events; none checked means all. */
 export function Events({ kinds, chosen }: { kinds: readonly Kind[]; chosen: readonly string[] }) {
   return (
     <fieldset class="ticks">
@@ -37,7 +37,7 @@ export function Events({ kinds, chosen }: { kinds: readonly Kind[]; chosen: read
 export const eventsIn = (given: Record<string, string>, kinds: readonly Kind[]) =>
   kinds.filter((kind) => given[`event ${kind}`] === 'on');
 
-/** Makes the target of a form. */
+/** Returns the target that the form describes. */
 function targetOf(kind: Target['kind'], given: Record<string, string>): Target {
   return kind === 'webhook'
     ? { kind, url: given['url'] ?? '', scheme: given['scheme'] === 'v1a' ? 'v1a' : 'v1' }

@@ -1,17 +1,20 @@
-/** The texts of a language: one that lacks a text does not compile. English is the model. */
+/**
+ * The types of the texts. English is the model: a language without one of its texts does not
+ * compile.
+ */
 
 import type { texts } from './en.ts';
 import type { texts as operatorTexts } from './operator-en.ts';
 
-/** A text, a function that makes one, or a group of them, as English has it. */
+/** A text, a function that returns one, or a group of them, as in English. */
 export type Like<T> = T extends string
   ? string
   : T extends (...given: infer Given) => string
     ? (...given: Given) => string
     : { [Name in keyof T]: Like<T[Name]> };
 
-/** The texts that each person needs. */
+/** The texts of everyone's pages. */
 export type BaseTexts = Like<typeof texts>;
-/** Those of the operator's pages, which are loaded once an operator has signed in. */
+/** The texts of the operator's pages, loaded after an operator has signed in. */
 export type OperatorTexts = Like<typeof operatorTexts>;
 export type Texts = BaseTexts & OperatorTexts;

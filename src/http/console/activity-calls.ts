@@ -17,7 +17,8 @@ export const activityCalls = {
     async ({ core, provider, signedIn }, { who, group, before }) => {
       const page = { providerCode: provider.code, who, group, before, countMax: PAGE_COUNT };
       const { entries, next } = await pageAudit(core, page);
-      // An address is of a person: those who keep the staff may see it, of the staff alone.
+      // Addresses are personal data: only people who manage the staff see them, and only of the
+      // staff.
       const seesAddresses = mayCall('staff.list', signedIn.grants, provider.id);
       const rows = entries.map(({ at, from, who: kind, ...entry }) => ({
         ...{ number: entry.number, atMs: Date.parse(at), who: kind, name: entry.name },

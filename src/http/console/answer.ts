@@ -1,4 +1,6 @@
-/** Answers the calls of the console: connection, origin, session, right, input, in this order. */
+/**
+ * Answers calls of the console. Checks connection, origin, session, right and input, in this order.
+ */
 
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import { type CallName, mayCall } from '../../core/account/roles.ts';
@@ -26,13 +28,15 @@ import { type Connection, INSECURE, isOwnPage, sessionCookie, siteOf, tokenIn } 
 import { pathOf, RECORDS } from './table.ts';
 import { Visits } from './visits.ts';
 
-/** The longest body of the API, in what the console puts around it. */
+/** The longest body of the API, and the fields that the console adds to it. */
 const BODY_BYTES_MAX = REQUEST_BOUNDS.bytesMax + 1_024;
-/** Wrong codes of a second factor in a minute: one of a million is right for 90 s. */
+/**
+ * The most wrong codes of a second factor in a minute: one of a million codes is right for 90 s.
+ */
 const WRONG_CODES_PER_MINUTE_MAX = 5;
-/** Challenges of passkeys for a client in a minute: a few people behind one address. */
+/** The most passkey challenges of a client in a minute: a few people may share an address. */
 const CHALLENGES_PER_MINUTE_MAX = 20;
-/** Refusals of what may be a guess. */
+/** Refusals that may be guesses. */
 const GUESSES = new Set(['sign_in_wrong', 'code_wrong']);
 
 export interface ConsoleDeps extends CallDeps {
@@ -65,7 +69,7 @@ interface Shared {
   visits: Visits;
 }
 
-/** An answer that is not read has a place, or this. */
+/** The refusal if the room of unread answers is full. */
 const CROWDED = new Refused('too_many_requests');
 
 function textOf(outcome: unknown): string {
@@ -96,7 +100,7 @@ function answering(
     const client = deps.clientOf(request);
     let session: number | undefined;
     const given = await readBody(request, BODY_BYTES_MAX, deps.bodyTimeMaxMs, {
-      // Strangers send no long bodies.
+      // Rejects long bodies without a session.
       enter: async (bytes) => {
         session = (await lookSignedIn(core, tokenIn(request), nowMs))?.session.id;
         return session === undefined ? null : large.enterBody(request, { session }, bytes);
@@ -104,7 +108,7 @@ function answering(
       turn: () => large.turns.next(nameOf({ session })),
     });
     if (isRefused(given)) return given;
-    // The session may have ended while the body came.
+    // The session may have ended while the body arrived.
     const signedIn = await findSignedIn(core, tokenIn(request), nowMs);
     if (record.kind !== 'open' && signedIn === null) return new Refused('signed_out');
     if (signedIn !== null) setSession(signedIn.session.id);
@@ -133,7 +137,7 @@ function answering(
     return handle(caller, given);
   }
 
-  /** Checks the right to the call; finds the provider that it is about. */
+  /** Checks the right to the call. Returns its provider; null: the call is about none. */
   async function providerOf(
     signedIn: SignedIn | null,
     given: Readonly<Record<string, unknown>>,
@@ -142,7 +146,7 @@ function answering(
     const code = readProviderCode(given['at']);
     const isKnown = record.kind === 'staff' && !isRefused(code);
     const provider = isKnown ? await core.store.findProvider(code) : null;
-    // An unknown provider is answered as one of others.
+    // An unknown provider gets the same answer as one without the right.
     if (record.kind === 'staff' && provider === null) return new Refused('no_right');
     return mayCall(name, grants, provider?.id ?? null) ? provider : new Refused('no_right');
   }
@@ -168,7 +172,7 @@ function answering(
     const says = outcome instanceof Refused ? outcome.says : 'ok';
     const requestId = traffic.count(tally, { request, says, tookMs: clock.steadyMs() - startMs });
     if (requestId !== undefined) headers.set('x-request-id', requestId);
-    // Also for a success that has no value, `ok` is there.
+    // A success without a value has `ok`.
     let body = textOf(outcome);
     if (isLarge(body) && !(await large.admit(request, { session }, body))) body = textOf(CROWDED);
     const delayMs = GUESSES.has(says) ? deps.authFailed(deps.clientOf(request)) : 0;

@@ -1,4 +1,7 @@
-/** What the operator's pages show of the process and its machine: `src/appliance.ts` has it. */
+/**
+ * The state of the process and its machine, as the operator's pages show it; `src/appliance.ts`
+ * implements it.
+ */
 
 import type { Core } from '../../core/core.ts';
 import type { SendOnce } from '../../core/outbox/gateway-test.ts';
@@ -17,18 +20,18 @@ export interface ShownSetting {
   origin: string;
 }
 
-/** A check that runs beside the server, and its last result at this node; null: there is none. */
+/** A check beside the server, with its last result at this node; null: it has not run. */
 export interface Checkup<T> {
   last(): { atMs: number; result: T } | null;
-  /** Runs it, or waits for the one that runs. Null: it failed, or took too long. */
+  /** Runs the check, or waits for the running one. Returns null if it fails or takes too long. */
   run(nowMs: number): Promise<T | null>;
 }
 
 export interface AuditCheck {
-  /** Entries that were verified. */
+  /** The number of verified entries. */
   count: number;
   head: string | null;
-  /** Null: the chain is whole. */
+  /** The problem of the chain; null: it is intact. */
   problem: string | null;
 }
 
@@ -37,17 +40,17 @@ export interface ProcessState {
   version: string;
   node: string;
   startedAtMs: number;
-  /** Why it is not ready, a sentence; null: it is. */
+  /** The reason why it is not ready, one sentence; null: it is ready. */
   notReady: string | null;
-  /** The delay of a timer once a second since the start: 99 of 100 are not longer, s. */
+  /** The 99th percentile of the event loop's delay since the start, measured once a second, s. */
   loopLagSeconds: number | null;
-  /** Delays above a tenth of a second, and all that were measured. */
+  /** The number of delays above a tenth of a second, and of all measurements. */
   loopLateCount: number;
   loopCount: number;
   residentBytes: number;
   openFiles: number | null;
   openFilesMax: number | null;
-  /** Null: plain HTTP. */
+  /** The end of the certificate; null: plain HTTP. */
   certificateEndsAtMs: number | null;
   isDatabaseFile: boolean;
 }
@@ -56,11 +59,11 @@ export interface ProcessState {
 interface ListedBackup {
   name: string;
   atMs: number;
-  /** Null: it cannot be read. */
+  /** The size; null: the file cannot be read. */
   bytes: number | null;
 }
 
-/** Backups of a database that is a file: `src/backup/desk.ts` has what they do. */
+/** Backups of a database file; `src/backup/desk.ts` implements them. */
 export interface Backups {
   list(): Promise<{
     folder: string;
@@ -83,7 +86,7 @@ export interface Backups {
   copyOf(sessionId: number, nowMs: number): { file: string; bytes: number } | null;
 }
 
-/** An upstream as a person gives it: the fields of a form, and other keys as lines of a file. */
+/** An upstream from the form: its fields, and further keys as lines of a file. */
 export interface GivenUpstream {
   keys: UpstreamKeys;
   more: string;
@@ -93,42 +96,44 @@ interface UpstreamSummary {
   host: string;
   url: string;
   provider: string;
-  /** The table of a configuration file. */
+  /** The upstream as a table of a configuration file. */
   toml: string;
 }
 
 export interface ListedUpstreams {
-  /** Those of the configuration. */
+  /** The upstreams of the configuration. */
   own: UpstreamSummary[];
   kept: (UpstreamSummary & {
     keys: UpstreamKeys;
     updatedAtMs: number;
     updatedBy: string;
-    /** False: the configuration has the host, or this version cannot read it. */
+    /** False: the configuration has the same host, or this version cannot read the entry. */
     isInForce: boolean;
   })[];
 }
 
-/** What was found about an upstream before it is kept. */
+/** The findings about an upstream before it is saved. */
 export interface UpstreamCheck {
   toml: string;
-  /** Addresses of the host, as this machine finds them. */
+  /** The addresses that this machine finds for the host. */
   addresses: string[];
-  /** `elsewhere`: this server speaks plain HTTP, so a proxy has the certificate. */
+  /**
+   * `elsewhere`: this server speaks plain HTTP, so the proxy in front of it has the certificate.
+   */
   certificate: 'covered' | 'not_covered' | 'elsewhere';
-  /** The end of a certificate that covers the host; null: it is not known. */
+  /** The end of a certificate that covers the host; null: unknown. */
   certificateEndsAtMs: number | null;
   panel: PanelLook;
-  /** `not_bound`: it is bound once the upstream is kept. */
+  /** `not_bound`: saving the upstream binds the host. */
   binding: 'active' | 'not_bound' | 'disabled' | 'provider_not_found';
 }
 
-/** Upstreams of the gate: `src/live-upstreams.ts` has what they do. */
+/** The upstreams of the gate; `src/live-upstreams.ts` implements them. */
 export interface UpstreamDesk {
   list(): ListedUpstreams;
   /**
-   * Tries a given upstream without keeping it, for ten seconds at most. Refuses `malformed` with
-   * what is wrong, and `too_many_requests` while another check of the session runs.
+   * Tries an upstream without saving it, for at most ten seconds. Refuses `malformed` with the
+   * reason, and `too_many_requests` while another check of the session runs.
    */
   check(
     given: GivenUpstream,
@@ -162,6 +167,9 @@ export interface Appliance {
   state(): Promise<ProcessState>;
   doctor: Checkup<readonly Finding[]>;
   auditCheck: Checkup<AuditCheck>;
-  /** Returns what sends through a gateway until the signal aborts; null: it is not set up. */
+  /**
+   * Returns the function that sends through a gateway until the signal aborts; null: the gateway is
+   * not configured.
+   */
   pushSender(gateway: PushGateway, signal: AbortSignal): SendOnce | null;
 }

@@ -15,7 +15,7 @@ import type { Provider } from '../../core/port/provider.ts';
 import type { MinuteLimiter } from '../bound/limiter.ts';
 import type { Appliance } from './appliance.ts';
 
-/** What each call has. */
+/** The context of each call. */
 export interface Caller {
   /** The core, with the caller as the actor of the audit log. */
   core: Core;
@@ -23,19 +23,19 @@ export interface Caller {
   site: Site;
   browser: Browser;
   passwords: Passwords;
-  /** Wrong codes of the second factor, by account: who makes them knows the password. */
+  /** Limits wrong codes of the second factor, by account: the caller knows the password. */
   wrongCodes: MinuteLimiter;
-  /** Challenges of passkeys, by client: each is a row, also of a caller without a session. */
+  /** Limits passkey challenges, by client: each adds a row, even without a session. */
   challenges: MinuteLimiter;
   eventSenders: EventSenders;
   appliance: Appliance;
-  /** Tests of webhooks, by provider, together with those of the API. */
+  /** Limits tests of webhooks, by provider, including those of the API. */
   webhookTests: MinuteLimiter;
-  /** Aborts when the caller has left. */
+  /** Aborts when the caller disconnects. */
   signal: AbortSignal;
   /** Sets the time that the answer may take, s. */
   grantPatience(seconds: number): void;
-  /** Gives the browser a session, or (null) takes it away. */
+  /** Sets the session cookie; null removes it. */
   setToken(token: string | null): void;
   signedIn: SignedIn | null;
 }
@@ -72,7 +72,7 @@ export function openCall<S extends TSchema, O>(
   return { kind: 'open', input, handle };
 }
 
-/** Makes a call of each owner of a session. */
+/** Makes a call that needs a session. */
 export function ownerCall<S extends TSchema, O>(
   input: S,
   handle: Handle<Owner, S, O>,
@@ -80,7 +80,7 @@ export function ownerCall<S extends TSchema, O>(
   return { kind: 'owner', input, handle };
 }
 
-/** Makes a call of accounts; a provider that signed in with its key has none. */
+/** Makes a call that needs an account; a provider that signed in with its key has none. */
 export function accountCall<S extends TSchema, O>(
   input: S,
   handle: Handle<Self, S, O>,
@@ -88,7 +88,7 @@ export function accountCall<S extends TSchema, O>(
   return { kind: 'account', input, handle };
 }
 
-/** Makes a call about a provider, whose code is `at`. */
+/** Makes a call about a provider; `at` in the input is its code. */
 export function staffCall<S extends TSchema, O>(
   input: S,
   handle: Handle<Staff, S, O>,
@@ -99,6 +99,6 @@ export function staffCall<S extends TSchema, O>(
 /** The input of a record. */
 export type GivenTo<C> = C extends ConsoleCall<infer S, unknown> ? Static<S> : never;
 
-/** What a record answers unless it refuses. */
+/** The answer of a record unless it refuses. */
 export type GotFrom<C> =
   C extends ConsoleCall<TSchema, infer O> ? Exclude<Awaited<O>, Refused<string>> : never;

@@ -17,7 +17,7 @@ const allDomains = (core: Core, providerId: number) =>
   });
 
 export const domainCalls = {
-  /** What is there of what the first device needs. */
+  /** Returns the completed steps of the setup: domain, link, device. */
   'setup.read': staffCall(atProvider({}), async ({ core, provider }) => {
     const [domains, devices] = await Promise.all([
       allDomains(core, provider.id),

@@ -1,4 +1,4 @@
-/** Answers the download of a copy of the database, by the session that asked for it. */
+/** Answers the download of a database copy, for the session that requested it. */
 
 import { mayCall } from '../../core/account/roles.ts';
 import { lookSignedIn } from '../../core/account/session.ts';
@@ -7,7 +7,7 @@ import { isOfOwnPage, siteOf, tokenIn } from './site.ts';
 
 export const DOWNLOAD_PATH = '/console/backup';
 
-/** A pause of a slow connection is shorter, s. */
+/** The longest pause of a slow connection, s. */
 const PATIENCE_SECONDS = 240;
 
 export function downloadAnswer(deps: ConsoleDeps) {

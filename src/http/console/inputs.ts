@@ -14,10 +14,12 @@ export const atProvider = <P extends TProperties>(properties: P) =>
 
 export const text = (maxLength: number) => Type.String({ maxLength });
 
-/** PostgreSQL has no NUL, and no encoding has half a character. */
+/**
+ * Characters that a store rejects: PostgreSQL has no NUL, UTF-8 has no half of a surrogate pair.
+ */
 const ODD = /[\0\p{Cs}]/u;
 
-/** Returns whether a value has a text that cannot be stored; bodies of sends have own rules. */
+/** Returns whether a value has text that cannot be stored. Bodies of sends have their own rules. */
 export function hasOddText(value: unknown): boolean {
   if (typeof value === 'string') return ODD.test(value);
   if (typeof value !== 'object' || value === null) return false;
@@ -30,5 +32,5 @@ export const anyOf = <const T extends string>(values: readonly T[]) =>
   Type.Union(values.map((value) => Type.Literal(value)));
 export const role = Type.Union(PROVIDER_ROLES.map((one) => Type.Literal(one)));
 export const scope = Type.Union(SCOPES.map((one) => Type.Literal(one)));
-/** What a browser says of a passkey: @simplewebauthn/server reads it. */
+/** The answer of a browser about a passkey; @simplewebauthn/server parses it. */
 export const proof = Type.Record(Type.String(), Type.Unknown());

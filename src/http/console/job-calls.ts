@@ -1,4 +1,4 @@
-/** Calls of the console for changes that take long, or that can be taken back. */
+/** Calls of the console for changes that take long or can be undone. */
 
 import { Type } from '@sinclair/typebox';
 import { readHwid, readInstallLimit, readNote } from '../../core/formats.ts';
@@ -17,7 +17,7 @@ import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter.ts';
 import { unpaid } from './paid.ts';
 
-/** What a change of many links sets; null: they are removed. */
+/** The new values of many links; null: the links are removed. */
 const change = nullable(
   inputOf({
     limit: Type.Optional(Type.Integer()),
@@ -26,7 +26,7 @@ const change = nullable(
   }),
 );
 
-/** Reads a change; null: the links are removed. */
+/** Parses a change; null: the links are removed. */
 function readChange(
   given: { limit?: number; note?: string; status?: 5 | 10 } | null,
 ): BulkChange | null | Misfit {
@@ -53,7 +53,7 @@ export const jobCalls = {
       nowMs,
       jobs: jobs.map(({ actor, work, ...job }) => ({
         ...{ id: job.id, state: job.state, by: actor.name, problem: job.problem },
-        /** The person may take it back, or stop it. */
+        /** True: the person may undo or stop the job. */
         mayStop: mayDo(job.kind, signedIn.grants, provider.id),
         ...{ totalCount: job.totalCount, seenCount: job.seenCount, work },
         ...{ changedCount: job.changedCount, createdAtMs: job.createdAtMs },
@@ -61,7 +61,7 @@ export const jobCalls = {
       })),
     };
   }),
-  /** The right is that of the job: support takes back what it frees, and no change of many. */
+  /** The right depends on the job: support may undo the slots that it frees, but no bulk change. */
   'jobs.cancel': staffCall(atProvider({ id }), async (staff, given) => {
     const { core, nowMs, provider, signedIn } = staff;
     const job = await core.store.findJob(provider.id, given.id);
@@ -80,7 +80,7 @@ export const jobCalls = {
   'links.bulk': staffCall(
     atProvider({
       ...{ filter: linkFilterInput, change },
-      /** Those of the preview. */
+      /** The number of links in the preview. */
       shownCount: Type.Optional(Type.Integer({ minimum: 0 })),
     }),
     async (staff, { filter, change: wanted, shownCount }) => {

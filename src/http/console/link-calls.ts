@@ -12,9 +12,9 @@ import { atProvider, id, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter.ts';
 import { unpaid } from './paid.ts';
 
-/** Most links of a page: some 100 KB. */
+/** The most links of a page: about 100 KB. */
 const PAGE_COUNT_MAX = 1_000;
-/** Most links whose rows are asked for anew. */
+/** The most links that are reloaded at once. */
 const IDS_MAX = 200;
 
 /** A link as a row of the list shows it. */
@@ -25,7 +25,9 @@ const rowOf = (link: Install) => ({
 });
 
 export const linkCalls = {
-  /** A slice of the list; `nextId` null: it is over. With `ids` those links, and nothing else. */
+  /**
+   * Returns a slice of the list; `nextId` is null at the end. With `ids` returns those links only.
+   */
   'links.list': staffCall(
     atProvider({
       filter: linkFilterInput,

@@ -1,4 +1,4 @@
-/** Calls of the console that make many links, and read and write files of them, piece by piece. */
+/** Calls of the console that make many links, and read and write files of links in pieces. */
 
 import { type Static, Type } from '@sinclair/typebox';
 import { INSTALL_CODE, INSTALL_LIMIT, NOTE, SUBSCRIPTION_KEY } from '../../core/formats.ts';
@@ -13,10 +13,10 @@ import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter.ts';
 import { unpaid } from './paid.ts';
 
-/** Most links that one call makes, and most lines of a piece that one call reads. */
+/** The most links that one call makes, and the most lines that one call reads. */
 const DRAFTS_MAX = 100;
 const LINES_MAX = 500;
-/** Rows of a file that are looked up at a time. */
+/** Rows of a file that are looked up together. */
 const TOGETHER = 50;
 const LINES_COUNT = 1_000;
 const PIECE_LENGTH_MAX = 20_000;
@@ -26,11 +26,11 @@ const draft = inputOf({
   code: nullable(text(12)),
   limit: Type.Integer(),
   note: nullable(text(2_000)),
-  /** With it a repeat makes no other link. */
+  /** With this key a repeat makes no second link. */
   once: Type.Optional(text(64)),
 });
 
-/** Reads a draft by the formats of the API. */
+/** Parses a draft by the formats of the API. */
 function readDraft(given: Static<typeof draft>, nowMs: number): LinkDraft | Misfit {
   const { key, code, limit, note, once = null } = given;
   const parts = {
@@ -46,13 +46,13 @@ function readDraft(given: Static<typeof draft>, nowMs: number): LinkDraft | Misf
   return parts as LinkDraft;
 }
 
-/** What became of a draft, or would: its link, or the reason in words. */
+/** Returns the result of a draft: its link, or the reason of its refusal. */
 const madeOf = (made: MadeLink) =>
   made.done === 'added'
     ? { id: made.id, code: made.installCode, why: null }
     : { id: null, code: null, why: made.why };
 
-/** Looks at which rows of a file would make links, some at a time. */
+/** Finds which rows of a file would make links, {@link TOGETHER} at a time. */
 async function foreseen({ core, provider }: Staff, rows: readonly LinkRow[]) {
   const found: (LinkRow & { why: string | null })[] = [];
   for (let at = 0; at < rows.length; at += TOGETHER) {
@@ -67,7 +67,7 @@ async function foreseen({ core, provider }: Staff, rows: readonly LinkRow[]) {
 }
 
 export const linkFileCalls = {
-  /** Makes links in their order; ends at the first that cannot be saved or is one too many. */
+  /** Makes links in order; stops at the first one that cannot be saved or exceeds the cap. */
   'links.add-many': staffCall(
     atProvider({ drafts: Type.Array(draft, { minItems: 1, maxItems: DRAFTS_MAX }) }),
     async (staff, given) => {
@@ -84,7 +84,7 @@ export const linkFileCalls = {
       return { made: made.map(madeOf), isStopped: stopped !== undefined };
     },
   ),
-  /** Reads a piece of a file, which begins with its first row, and says what it would make. */
+  /** Parses a piece of a file, which repeats the header row, and returns what it would make. */
   'links.csv-read': staffCall(
     atProvider({ text: text(PIECE_LENGTH_MAX) }),
     async (staff, { text: piece }) => {
@@ -100,7 +100,7 @@ export const linkFileCalls = {
       return { rows: await foreseen(staff, rows), mistakes };
     },
   ),
-  /** The next lines of a file of the links that match; the first piece begins with its columns. */
+  /** Returns the next lines of a file of the matching links; the first piece has the header row. */
   'links.csv': staffCall(
     atProvider({ filter: linkFilterInput, beyondId: nullable(id) }),
     async ({ core: { store }, provider }, { beyondId, filter }) => {

@@ -1,4 +1,4 @@
-/** The filter of links as calls of the console are given it. */
+/** The filter of links in calls of the console. */
 
 import { Type } from '@sinclair/typebox';
 import { INSTALL_LIMIT, LINK_SEARCH } from '../../core/formats.ts';

@@ -1,4 +1,4 @@
-/** Calls of the console about one link: its panel, its change, its removal, its final forms. */
+/** Calls of the console about one link: panel, change, removal, final forms. */
 
 import { Type } from '@sinclair/typebox';
 import { APPS, finalLink, readSubscriptionUrl } from '../../core/final-link.ts';
@@ -24,7 +24,10 @@ export const linkPanelCalls = {
       ...{ limit: link.installLimit, deviceCount: link.deviceCount, nowMs },
       ...{ createdAtMs: link.createdAtMs, hasKey: link.hasSubscriptionKey },
       ...{ policy, ...more },
-      /** The page of its user; null: there is none, or no setting has its address. */
+      /**
+       * The address of the link's page of users; null: it has none, or the settings lack an
+       * address.
+       */
       pageUrl:
         link.status === INSTALL_ACTIVE ? pageUrlOf(core, provider, link.installCode, nowMs) : null,
     };
@@ -56,7 +59,7 @@ export const linkPanelCalls = {
     const { core, nowMs, provider } = staff;
     return unpaid(staff) ?? removeInstall(core, provider, given.id, nowMs);
   }),
-  /** The final link in the forms of apps. */
+  /** Returns the final link in the forms that apps read. */
   'links.final': staffCall(
     atProvider({ id, url: text(URL_LENGTH_MAX), title: nullable(text(64)) }),
     async ({ core, provider }, given) => {

@@ -1,22 +1,22 @@
-/** One open stream of the console: an answer of server-sent events that ends when it is over. */
+/** One open stream of the console: an answer of server-sent events. */
 
 import type { Change } from '../../core/changes.ts';
 import type { Provider } from '../../core/port/provider.ts';
 
-/** A comment now and then, or proxies would take the connection for a dead one, ms. */
+/** The interval of comments that keep proxies from closing the connection, ms. */
 const BEAT_MS = 20_000;
-/** Age at which a stream ends: the page opens another, perhaps at another node, ms. */
+/** The age at which a stream ends and the page opens another, perhaps at another node, ms. */
 const AGE_MAX_MS = 1_800_000;
-/** The page waits so long before it asks again, by the word of the server, ms. */
+/** The pause that the server asks of a page before it reconnects, ms. */
 const RETRY_MS = 2_000;
 
-/** What a stream is of. */
+/** The facts of a stream. */
 interface StreamFacts {
   provider: Provider;
-  /** The hashed name of its session and of its owner, for the bounds. */
+  /** The session and its owner, as hashes, by which streams are counted. */
   sessionId: number;
   owner: string;
-  /** The token of its session, by which the right is checked again. */
+  /** The token of the session, to check the right again. */
   token: string | null;
 }
 
@@ -26,11 +26,11 @@ export class LiveStream {
   isOver = false;
   /** Time of the last check of session and role, ms of the steady clock. */
   checkedAtMs: number;
-  /** True: there were commits since then. */
+  /** True: the store has committed since that check. */
   isUnsure = false;
   #beatAtMs: number;
   #controller: Controller | null = null;
-  /** The last write, while the client has not read enough for it. */
+  /** The last write, while the client has not read enough to take it. */
   #unread: Promise<unknown> | null = null;
   #finish: () => void = () => {};
 
@@ -58,12 +58,12 @@ export class LiveStream {
     });
   }
 
-  /** Sends an event. A client that does not read what it was sent loses the stream. */
+  /** Sends an event. Ends the stream of a client that does not read. */
   send(event: Change | { isOver: true }): void {
     this.#write(`data: ${JSON.stringify(event)}\n\n`);
   }
 
-  /** Keeps the connection open; ends a stream that is too old. */
+  /** Keeps the connection open; ends a stream that reached its greatest age. */
   beat(nowMs: number): void {
     if (nowMs - this.beganAtMs >= AGE_MAX_MS) this.end();
     if (nowMs - this.#beatAtMs < BEAT_MS) return;

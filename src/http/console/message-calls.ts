@@ -1,4 +1,4 @@
-/** Calls of the console about messages and commands after they were accepted. */
+/** Calls of the console about accepted messages and commands. */
 
 import { Type } from '@sinclair/typebox';
 import { cancelDistribution } from '../../core/message/cancel.ts';
@@ -17,19 +17,21 @@ import { type Staff, staffCall } from './call.ts';
 import { anyOf, atProvider, id, nullable } from './inputs.ts';
 import { unpaid } from './paid.ts';
 
-/** Messages and receipts of a page; messages that are asked for by id. */
+/** The most messages or receipts of a page, and of messages that are requested by id. */
 const PAGE_COUNT = 30;
 const LEDGER_COUNT = 50;
 const IDS_MAX = 100;
-/** HWIDs that a row names: a filter finds hundreds. */
+/** The most HWIDs in a row: a filter may find hundreds. */
 const ROW_HWIDS = 5;
-/** Title of a message in a list. */
+/** The most characters of a title in a list. */
 const TITLE_LENGTH_MAX = 120;
-/** Receipts that one call counts: some 2 ms on SQLite, as those that it looks at for ways. */
+/**
+ * The most receipts that one call counts, and recipients whose ways it reads: about 2 ms on SQLite.
+ */
 const COUNT_ROWS = 8_000;
 const REACH_ROWS = 2_000;
 
-/** What lists and panels show of a message. */
+/** Returns a message for lists and panels. */
 export function rowOf(message: DistributionDetail) {
   const { targetHwid, targetOs } = message;
   const hwids = targetHwid === '' ? [] : targetHwid.split(',');
@@ -38,7 +40,7 @@ export function rowOf(message: DistributionDetail) {
   return {
     ...{ id: message.id, state: sentStateOf(message), cancelUntilMs: cancelUntilMs(message) },
     kind: message.notificationType === PUSH ? ('push' as const) : ('command' as const),
-    /** Null: it was deleted with its ledger. */
+    /** The title; null: the message was deleted with its ledger. */
     title: first ? (first.title || first.body).slice(0, TITLE_LENGTH_MAX) : null,
     action: content?.kind === 'command' ? content.action : null,
     ...{ os: targetOs?.split(',') ?? null, hwids: hwids.slice(0, ROW_HWIDS) },
@@ -79,7 +81,7 @@ export const messageCalls = {
       ...rowOf(message),
       ...{ content: contentOf(message), isPruned: message.isPruned },
       ...{ replacesId: message.replacesId, nowMs: staff.nowMs },
-      /** Devices by how it comes to them; null before delivery, and without a ledger. */
+      /** The number of devices by the way to them; null before delivery, and without a ledger. */
       reach: reach && {
         ...{ now: reach.now, push: reach.push, fetch: reach.fetch, none: reach.none },
         isAtLeast: reach.isAtLeast,

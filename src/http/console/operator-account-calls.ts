@@ -1,4 +1,4 @@
-/** Calls of the console: the accounts of operators and observers, and the way back into each. */
+/** Calls of the console about accounts of operators and observers, and their recovery. */
 
 import { endAllSessions, resetAccount } from '../../core/account/operator.ts';
 import { isFresh } from '../../core/account/session.ts';
@@ -11,7 +11,7 @@ import { anyOf, id, inputOf, text } from './inputs.ts';
 
 const role = anyOf(APPLIANCE_ROLES);
 
-/** Refuses what gives away rights unless the sign-in was lately. */
+/** Refuses an action that grants rights unless the sign-in is recent. */
 const stale = ({ signedIn, nowMs }: Owner) =>
   isFresh(signedIn, nowMs) ? null : new Refused('sign_in_afresh');
 

@@ -1,4 +1,4 @@
-/** Calls of the console: backups. A copy for a download is encrypted by a passphrase. */
+/** Calls of the console about backups. A passphrase encrypts a copy for a download. */
 
 import { readBackupPassphrase } from '../../core/account/formats.ts';
 import { isFresh } from '../../core/account/session.ts';
@@ -8,10 +8,10 @@ import { OperatorError } from '../../operator-error.ts';
 import { ownerCall } from './call.ts';
 import { inputOf, text } from './inputs.ts';
 
-/** A large database takes longer: the work goes on, and the list shows it, s. */
+/** The longest wait for an answer, s: a backup that takes longer appears in the list. */
 const PATIENCE_SECONDS = 240;
 
-/** The data are in PostgreSQL, which has its own tools. */
+/** The refusal on PostgreSQL, which has its own backup tools. */
 const noFile = () => new Refused('no_database_file');
 
 export const operatorBackupCalls = {

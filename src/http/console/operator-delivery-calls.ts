@@ -1,4 +1,4 @@
-/** Calls of the console: gateways, webhooks that fail, and the figures of all providers. */
+/** Calls of the console about gateways, failing webhooks, and the figures of all providers. */
 
 import { Type } from '@sinclair/typebox';
 import { lastDays, listFigures } from '../../core/figures.ts';
@@ -9,10 +9,10 @@ import { PUSH_GATEWAYS } from '../../core/port/registration.ts';
 import { ownerCall } from './call.ts';
 import { anyOf, inputOf, text } from './inputs.ts';
 
-/** A gateway may take 15 s, twice, s. */
+/** The wait for a test, s: a gateway may take 15 s, twice. */
 const TEST_PATIENCE_SECONDS = 45;
 const DAYS_MAX = 90;
-/** Providers with figures that are shown, those with most devices. */
+/** The most providers with figures: those with most devices. */
 const PROVIDERS_MAX = 100;
 
 export const operatorDeliveryCalls = {

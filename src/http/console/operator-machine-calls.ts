@@ -11,14 +11,14 @@ import { type Owner, ownerCall } from './call.ts';
 import { anyOf, id, inputOf, nullable, text } from './inputs.ts';
 
 const PAGE_COUNT = 50;
-/** A check takes two minutes at most, s. */
+/** The wait for a check, s: it takes at most two minutes. */
 const CHECK_PATIENCE_SECONDS = 150;
-/** Age of a node's last heartbeat, one each 5 s, after which the node is silent, ms. */
+/** The age of a heartbeat, sent each 5 s, after which the node counts as silent, ms. */
 const SILENT_MS = 15_000;
 
 const time = nullable(Type.Integer({ minimum: 0, maximum: 253_402_300_799_999 }));
 
-/** The head of the chain, and the last verification at this node. */
+/** Returns the head of the chain, and the last verification at this node. */
 async function chainOf({ appliance, core }: Owner) {
   const head = await auditHead(core);
   const last = appliance.auditCheck.last();
@@ -43,7 +43,7 @@ export const operatorMachineCalls = {
       const page = { ...given, providerCode: provider, countMax: PAGE_COUNT };
       const hashed = hwid === null ? null : hwidHash(hwid);
       const { entries, next } = await pageAudit(core, { ...page, hwidHash: hashed });
-      // An address is of a person: those who keep the accounts may see it.
+      // Addresses are personal data: only people who manage accounts see them.
       const seesAddresses = mayCall('providers.edit', signedIn.grants, null);
       const rows = entries.map((entry) => ({
         ...{ number: entry.number, atMs: Date.parse(entry.at), who: entry.who, name: entry.name },

@@ -1,4 +1,4 @@
-/** Calls of the console: the providers, for operators. Keys are shown once, never again. */
+/** Calls of the console about providers, for operators. A key is shown once. */
 
 import { Type } from '@sinclair/typebox';
 import { dateEndingAt } from '../../core/calendar.ts';
@@ -17,7 +17,7 @@ import { ownerCall } from './call.ts';
 import { anyOf, inputOf, nullable, text } from './inputs.ts';
 
 const PAGE_COUNT = 50;
-/** A removal goes on after that, and another call completes it, s. */
+/** The wait for a removal, s: it continues afterwards, and a repeated call completes it. */
 const REMOVAL_PATIENCE_SECONDS = 240;
 
 const code = text(8);
@@ -38,7 +38,7 @@ const terms = {
   buttons: Type.Optional(nullable(anyOf(['always'] as const))),
 };
 
-/** A provider without its keys. */
+/** Returns a provider without its keys. */
 function viewOf(provider: Provider, nowMs: number) {
   const { activeUntilMs, installCount, installCountMax, name, plan, suspendedAtMs } = provider;
   return {

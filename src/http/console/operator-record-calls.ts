@@ -1,4 +1,4 @@
-/** Calls of the console: devices and messages of all providers, for operators. */
+/** Calls of the console about devices and messages of all providers, for operators. */
 
 import { Type } from '@sinclair/typebox';
 import { actAt } from '../../core/audit/entry.ts';
@@ -13,7 +13,7 @@ import { id, inputOf, nullable, text } from './inputs.ts';
 import { rowOf } from './message-calls.ts';
 
 const PAGE_COUNT = 50;
-/** A device may be on many links: it is forgotten in small steps, s. */
+/** The wait for the removal of a device, s: it may be on many links. */
 const FORGET_PATIENCE_SECONDS = 240;
 
 const hwid = text(128);

@@ -1,15 +1,15 @@
-/** Calls of the console: upstreams of the gate. */
+/** Calls of the console about upstreams of the gate. */
 
 import { type Static, Type } from '@sinclair/typebox';
 import { Refused } from '../../core/outcome.ts';
 import { ownerCall } from './call.ts';
 import { inputOf, text } from './inputs.ts';
 
-/** As long as a URL of the configuration may be. */
+/** The most characters of a value: those of a URL in the configuration. */
 const VALUE_LENGTH_MAX = 2_048;
 const MORE_LENGTH_MAX = 4_096;
 const KEY_COUNT_MAX = 40;
-/** Longer than a check takes. */
+/** The wait for a check, s. */
 const CHECK_PATIENCE_SECONDS = 20;
 const value = Type.Union([text(VALUE_LENGTH_MAX), Type.Number(), Type.Boolean()]);
 const upstream = {
@@ -18,7 +18,7 @@ const upstream = {
     Type.Union([value, Type.Array(text(VALUE_LENGTH_MAX), { maxItems: KEY_COUNT_MAX })]),
     { maxProperties: KEY_COUNT_MAX },
   ),
-  /** Other keys, as lines of a configuration file. */
+  /** Further keys, as lines of a configuration file. */
   more: text(MORE_LENGTH_MAX),
 };
 const given = inputOf(upstream);
@@ -28,7 +28,7 @@ export const operatorUpstreamCalls = {
   'upstreams.list': ownerCall(inputOf({}), ({ appliance }) => appliance.upstreams.list()),
   'upstreams.check': ownerCall(given, (caller, { keys, more }) => {
     const { appliance, nowMs, signedIn, webhookTests } = caller;
-    // A check calls out, as a test of a webhook does.
+    // A check makes outgoing calls, like a test of a webhook.
     const party = `account ${signedIn.account?.id}`;
     if (!webhookTests.admits(party, nowMs)) return new Refused('too_many_requests');
     caller.grantPatience(CHECK_PATIENCE_SECONDS);

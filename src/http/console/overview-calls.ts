@@ -1,4 +1,4 @@
-/** Calls of the console: the overview of a provider. */
+/** Calls of the console about the overview of a provider. */
 
 import { readMix } from '../../core/device-mix.ts';
 import { lastDays, listFigures } from '../../core/figures.ts';
@@ -11,7 +11,7 @@ import { atProvider } from './inputs.ts';
 
 const OVERVIEW_DAYS = 14;
 const REFUSALS_COUNT = 5;
-/** Scheduled sends that are shown. */
+/** The most scheduled sends that are shown. */
 const NEXT_COUNT = 5;
 const SCHEDULED: SentPage = {
   ...{ show: 'scheduled' as const, kind: null, beforeId: null, ids: null, countMax: NEXT_COUNT },

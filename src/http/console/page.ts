@@ -1,12 +1,12 @@
 /**
- * The page of the console and its files, embedded in the executable: `packaging/console.ts` makes
- * them. Languages, theme and direction are the server's to set, so that nothing flashes.
+ * The page of the console and its files, embedded in the executable by `packaging/console.ts`. The
+ * server sets language, theme and direction, so that nothing flickers.
  */
 
 import { languagesOf } from '../../core/ride/languages.ts';
 import { type Connection, cookieIn, INSECURE, siteOf, tokenIn } from './site.ts';
 
-/** Files of the page, gzipped, by names with a hash, such as `app-1a2b3c4d.js`. */
+/** The gzipped files of the page, by names with a hash, such as `app-1a2b3c4d.js`. */
 export type ConsoleFiles = ReadonlyMap<string, Blob>;
 
 /** The languages of the console. */
@@ -14,12 +14,12 @@ const LANGUAGES = ['en', 'ru', 'zh', 'fa'] as const;
 
 type Language = (typeof LANGUAGES)[number];
 
-/** The paths of the page; the page itself tells them apart. */
+/** The paths of the page, which its script tells apart. */
 export const PAGES: readonly `/${string}`[] = [
   ...(['/console', '/console/account', '/console/activity', '/console/commands'] as const),
   ...(['/console/compose', '/console/domains', '/console/links', '/console/messages'] as const),
   ...(['/console/staff', '/console/userpage', '/console/webhooks'] as const),
-  // Of the operator.
+  // Paths of the operator's pages.
   ...(['/console/backups'] as const),
   ...(['/console/accounts', '/console/audit', '/console/health', '/console/nodes'] as const),
   ...(['/console/devices', '/console/figures', '/console/gateways', '/console/sends'] as const),
@@ -54,7 +54,7 @@ const NOT_BUILT =
 const isGzipTaken = (request: Request) =>
   /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(request.headers.get('accept-encoding') ?? '');
 
-/** Makes the answer of a file: it never changes under its name. */
+/** Makes the answer of a file. A name never gets other content. */
 export function fileAnswer(name: string, gzipped: Blob) {
   const headers = {
     ...SAFE,
@@ -70,21 +70,21 @@ export function fileAnswer(name: string, gzipped: Blob) {
   };
 }
 
-/** The files of a page that the browser needs at once, in the order in which it meets them. */
+/** The files that a browser needs at once, in the order of their use. */
 interface Bundle {
   script: string;
   style: string;
   icon: string | undefined;
-  /** The file of texts of each language, and the file of each page by its path. */
+  /** The file of texts by language, and the file of each page by path. */
   texts: ReadonlyMap<string, string>;
-  /** The files of texts of the operator's pages. */
+  /** The file of the operator's texts by language. */
   operatorTexts: ReadonlyMap<string, string>;
   pages: ReadonlyMap<string, string>;
-  /** The files that a file imports, and theirs. */
+  /** The files that each file imports, directly or not. */
   imports: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Reads what imports what; null: the page is not built. */
+/** Reads the imports of the bundle; null: the page is not built. */
 async function bundleOf(files: ConsoleFiles): Promise<Bundle | null> {
   const names = [...files.keys()];
   const nameOf = (stem: string, end = 'js') =>
@@ -116,7 +116,7 @@ async function bundleOf(files: ConsoleFiles): Promise<Bundle | null> {
   };
 }
 
-/** What stands on the page until its script draws: the side of those who have a session. */
+/** The content of the page until its script draws; with a session it has the sidebar. */
 const BEFORE = '<div class="before"><div class="side-before"></div></div>';
 
 interface PageDeps {
@@ -170,11 +170,11 @@ ${[...new Set([textFile, ...early])].map((name) => `<link rel="modulepreload" hr
   };
 }
 
-/** The path of a request without a slash at its end. */
+/** Returns the path of a request without a trailing slash. */
 const plainPath = (url: string) =>
   /^[^?#]*?(\/console(?:\/\w+)?)\/?(?:[?#]|$)/.exec(url)?.[1] ?? '/console';
 
-/** Reads theme and language from the cookie of the page, else from what the browser prefers. */
+/** Reads theme and language from the cookie, else from the browser's preferences. */
 function lookOf({ headers }: Request): { theme: string; language: Language } {
   const [theme = '', chosen = ''] = (cookieIn(headers, LOOK) ?? '').split('.');
   const wanted = [chosen, ...languagesOf(headers).map((tag) => tag.slice(0, 2))];

@@ -1,4 +1,4 @@
-/** The subscription of a provider, before each change that the API refuses without one. */
+/** The check of the subscription, for changes that the API refuses without one. */
 
 import { Refused } from '../../core/outcome.ts';
 import { refusalByPlan } from '../../core/provider.ts';

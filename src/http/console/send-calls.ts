@@ -1,4 +1,4 @@
-/** Calls of the console that send: they read the body of the API's calls, by the same rules. */
+/** Calls of the console that send. They take the bodies of the API's calls, by the same rules. */
 
 import { type Static, Type } from '@sinclair/typebox';
 import { findDevices, SEARCHED_HWIDS_MAX } from '../../core/device-search.ts';
@@ -22,7 +22,7 @@ import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
 /** The body of a call of the API. */
 const body = Type.Record(Type.String(), Type.Unknown());
 const previewing = atProvider({ body });
-/** With `once` a repeat sends nothing, and has the answer of the first. */
+/** With `once` a repeat sends nothing and returns the answer of the first call. */
 const sending = atProvider({ body, once: Type.Optional(text(64)) });
 const checking = atProvider({
   kind: Type.Union([Type.Literal('push'), Type.Literal('command')]),
@@ -49,7 +49,7 @@ function byPlan({ nowMs, provider }: Staff, plan: 'pro' | 'enterprise') {
   return refusal && new Refused(refusal);
 }
 
-/** What an earlier call with the key sent, if there was one; else the key. */
+/** Returns the result of an earlier call with the key, or the key. */
 async function keyOf(
   { core, nowMs, provider }: Staff,
   kind: 'notification' | 'command',
@@ -95,7 +95,7 @@ async function command(
   return { id: sent.id, count: sent.count, dueAtMs: order.dueAtMs, notes };
 }
 
-/** A notification as a phone shows it, in each of its languages. */
+/** Returns a notification as a phone shows it, in each language. */
 function previewOf(payload: NotificationPayload) {
   const { body: main, link_for_open: link = '', locales = {}, title = '' } = payload;
   const texts = Object.entries(locales).map(([locale, one]) => ({
@@ -112,28 +112,28 @@ function previewOf(payload: NotificationPayload) {
 
 const ALL = Object.keys(TRANSITIONS).map(Number);
 
-/** Stands for targets: a preview is of the text alone. */
+/** Targets that stand in for real ones: a preview needs the texts only. */
 const ANY_TARGET = { specific_device_toggle: false, os: ['android'], hwid: '' };
 
 export const sendCalls = {
-  /** What a notification looks like; refused as its send would be, but for its devices. */
+  /** Returns the preview of a notification. Refuses as its send would, except for its devices. */
   'send.preview': staffCall(previewing, ({ nowMs }, given) => {
     const order = readNotification({ ...given.body, ...ANY_TARGET }, nowMs);
     return isRefused(order) ? order : previewOf(order.payload);
   }),
-  /** Counts the devices that a send would reach now, and how. Sends nothing. */
+  /** Counts the devices that a send would reach now, by way. Sends nothing. */
   'send.check': staffCall(checking, (staff, given) => {
     const core = rehearsing(staff.core);
     return given.kind === 'push'
       ? notify(staff, core, given.body)
       : command(staff, core, given.body);
   }),
-  /** The devices that a filter finds, whose HWIDs the send then names. */
+  /** Finds the devices of a filter; the send then names their HWIDs. */
   'send.find': staffCall(finding, async ({ core, provider, signal }, { search }) => ({
     ...(await findDevices(core, provider, search, signal)),
     countMax: SEARCHED_HWIDS_MAX,
   })),
-  /** When the next general notification is accepted, UTC ms; null: now. */
+  /** Returns when the next general notification is accepted, UTC ms; null: now. */
   'send.opens': staffCall(atProvider({}), async ({ core, nowMs, provider }) => {
     const lastMs = await core.store.readLastGeneral(provider.id);
     const opensAtMs = lastMs === null ? nowMs : lastMs + GENERAL_INTERVAL_MS;
@@ -149,7 +149,7 @@ export const sendCalls = {
     if (isRefused(keyed) || (keyed !== null && 'id' in keyed)) return keyed;
     return command(staff, staff.core, given.body, keyed);
   }),
-  /** The settings that are documented, with their rules. */
+  /** Returns the documented settings with their rules. */
   'send.settings': staffCall(atProvider({}), () =>
     SETTING_KEYS.map((setting) => ({
       ...{ key: setting.key, kind: setting.kind, rule: settingRule(setting) },
@@ -157,7 +157,7 @@ export const sendCalls = {
       values: setting.kind === 'choice' ? setting.values : [],
     })),
   ),
-  /** The payload of an earlier message, to send it again as a copy. */
+  /** Returns the payload of an earlier message for a copy. */
   'send.source': staffCall(atProvider({ id }), async ({ core, provider }, given) => {
     const page = { beforeId: null, countMax: 1, scanMax: 1 };
     const filter = { ids: [given.id], notificationType: null, statuses: ALL, isScheduled: null };

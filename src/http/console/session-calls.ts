@@ -1,4 +1,4 @@
-/** Calls of the console: signing in, sessions, and the ways of signing in of an account. */
+/** Calls of the console about signing in, sessions, and the sign-in methods of an account. */
 
 import { readLabel, readNewPassword } from '../../core/account/formats.ts';
 import {
@@ -25,7 +25,7 @@ import { isRefused, Refused } from '../../core/outcome.ts';
 import { accountCall, type Caller, type Owner, openCall, ownerCall } from './call.ts';
 import { id, inputOf, proof, text } from './inputs.ts';
 
-/** Gives the browser its session, or passes the refusal on. */
+/** Sets the session cookie, or returns the refusal. */
 async function entering<R extends Refused<string>>(
   { setToken }: Caller,
   signingIn: Promise<string | R>,
@@ -36,7 +36,7 @@ async function entering<R extends Refused<string>>(
   return { isIn: true };
 }
 
-/** Refuses a change of the ways of signing in unless the sign-in was lately. */
+/** Refuses a change of sign-in methods unless the sign-in is recent. */
 const stale = ({ signedIn, nowMs }: Owner) =>
   isFresh(signedIn, nowMs) ? null : new Refused('sign_in_afresh');
 

@@ -1,9 +1,9 @@
-/** Where the console may be opened from: this machine, or HTTPS. */
+/** The origins from which the console may be opened: this machine, or HTTPS. */
 
 import { isIP } from 'node:net';
 import type { Site } from '../../core/account/passkeys.ts';
 
-/** A request's connection, as the server knows it. */
+/** The connection of a request. */
 export interface Connection {
   /** The peer's address. */
   peer: string;
@@ -13,7 +13,7 @@ export interface Connection {
   scheme: 'http' | 'https';
 }
 
-/** Headers that a proxy adds: with one of them, the peer's address is not the client's. */
+/** Headers that a proxy adds. With one of them the peer's address is not the client's. */
 const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
 
 export const INSECURE =
@@ -22,7 +22,7 @@ export const INSECURE =
   'server.trusted_proxies and that sends X-Forwarded-Proto; or on the machine itself, also through ' +
   'ssh -L 8080:127.0.0.1:8080 MACHINE, as http://localhost:8080/console.\n';
 
-/** Returns the site under which a request came; null: the connection is not secure. */
+/** Returns the site of a request; null: the connection is not secure. */
 export function siteOf({ headers }: Request, { peer, isTrusted, scheme }: Connection): Site | null {
   const forwarded = isTrusted ? headers.get('x-forwarded-host') : null;
   const authority = (forwarded ?? headers.get('host') ?? '').trim().toLowerCase();
@@ -43,7 +43,7 @@ export function isOwnPage(request: Request, site: Site): boolean {
   return request.headers.has('origin') && isOfOwnPage(request, site);
 }
 
-/** Returns true for a GET that a page of this site may have made: it need not say so. */
+/** Returns true unless the browser says that another site made the GET. */
 export function isOfOwnPage({ headers }: Request, { origin }: Site): boolean {
   const [from, page] = [headers.get('sec-fetch-site'), headers.get('origin')];
   return (page === null || page === origin) && (from === null || from === 'same-origin');

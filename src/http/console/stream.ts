@@ -1,7 +1,7 @@
 /**
  * `GET /console/stream?at=CODE`: an open page learns which links, messages and jobs of a provider
- * changed, and asks for them by its calls. While streams are open, the newest rows are compared
- * once a second if there was a commit. Session and role are checked again before each event.
+ * changed, and reloads them. While streams are open, compares the newest rows once a second after
+ * commits. Checks session and role again before each event.
  */
 
 import { mayCall } from '../../core/account/roles.ts';
@@ -19,14 +19,14 @@ import { INSECURE, isOfOwnPage, siteOf, tokenIn } from './site.ts';
 
 export const LIVE_PATH = '/console/stream';
 
-/** Time between two looks for changes, ms. */
+/** The interval of looks for changes, ms. */
 const LOOK_MS = 1_000;
-/** Time between two checks of a session, with commits since and without, ms. */
+/** The interval of checks of a session, with and without commits since, ms. */
 const CHECK_MS = 5_000;
 const QUIET_CHECK_MS = 60_000;
-/** Streams at once: a browser has one for each provider that its tabs show. */
+/** The most streams at once: a browser has one for each provider in its tabs. */
 export const STREAM_BOUNDS = { session: 4, owner: 16, all: 256 };
-/** Streams that are checked before other work has its turn. */
+/** Streams that are checked in one turn of the event loop. */
 const PER_TURN = 16;
 
 const STATUS: Readonly<Record<string, number>> = {
@@ -38,7 +38,7 @@ const HEADERS = {
   'cache-control': 'no-store',
   'content-type': 'text/event-stream',
   'x-content-type-options': 'nosniff',
-  // nginx would collect events.
+  // nginx would buffer events.
   'x-accel-buffering': 'no',
 };
 
@@ -59,7 +59,7 @@ export class LiveStreams {
     return this.#streams.size;
   }
 
-  /** Ends all streams: their pages open others. */
+  /** Ends all streams; their pages reconnect. */
   endAll(): void {
     for (const stream of this.#streams) stream.end();
   }
@@ -105,11 +105,11 @@ export class LiveStreams {
     const stream = new LiveStream(of, clock.steadyMs(), () => this.#streams.delete(stream));
     this.#streams.add(stream);
     request.signal.addEventListener('abort', () => stream.end());
-    // Bun closes answers without bytes; beats keep this one.
+    // Bun closes an answer that sends no bytes; the beats keep this one open.
     grantPatience(request, 0);
     this.#begin();
     try {
-      // Not at the next look: what happens until then would be missed.
+      // Reads the state at once: the next look would miss changes until then.
       await this.#changes.meet(provider, clock.nowMs());
     } catch (fault) {
       stream.end();
@@ -128,7 +128,7 @@ export class LiveStreams {
     );
   }
 
-  /** Looks for changes as long as there are streams, as a party of its own. */
+  /** Starts looking for changes while there are streams. The looks are one party of the queue. */
   #begin(): void {
     if (this.#isLooking) return;
     this.#isLooking = true;

@@ -50,9 +50,9 @@ export const CALLS = {
 
 type Calls = typeof CALLS;
 
-/** What the page gives a call. */
+/** The input of a call, by its name. */
 export type Given<N extends CallName> = GivenTo<Calls[N]>;
-/** What it gets, unless the call refuses. */
+/** The answer of a call unless it refuses. */
 export type Got<N extends CallName> = GotFrom<Calls[N]>;
 
 /** The path of a call. */
@@ -67,5 +67,5 @@ type RefusalOf<C> = C extends { handle(caller: never, given: never): infer O }
   ? Extract<Awaited<O>, Refused<string>>['says']
   : never;
 
-/** What a call may refuse, beside a malformed input, which has a detail. */
+/** The refusals of all calls, besides a malformed input, which has a detail. */
 export type Says = Exclude<{ [N in CallName]: RefusalOf<Calls[N]> }[CallName], 'malformed'>;

@@ -1,4 +1,4 @@
-/** Calls of the console about the page of a provider's users. */
+/** Calls of the console about a provider's page of users. */
 
 import { Type } from '@sinclair/typebox';
 import { BUTTON_URL, PAGE_COLOR, PAGE_NAME, type TextFormat } from '../../core/formats.ts';
@@ -10,7 +10,7 @@ import { staffCall } from './call.ts';
 import { atProvider, text } from './inputs.ts';
 import { unpaid } from './paid.ts';
 
-/** Reads a text that may be empty, which stands for none. */
+/** Reads an optional text; an empty one means none. */
 function readOptional(format: TextFormat, name: string, given: string): string | null | Misfit {
   if (given === '') return null;
   const read = format.read(given);
@@ -24,9 +24,9 @@ export const userPageCalls = {
     const { my, myColor, myName, supportUrl } = provider;
     return {
       ...{ isOn: my === 1, name: myName, color: myColor, supportUrl },
-      /** The operator has it for no provider. */
+      /** True: the operator has switched the page off for all providers. */
       isForbidden: core.limits.myPath === '',
-      /** The page of the newest link; null: there is none, or no setting has its address. */
+      /** The address of the newest link's page; null: no link, or the settings lack an address. */
       previewUrl: link === undefined ? null : pageUrlOf(core, provider, link.installCode, nowMs),
       coolDownHours: policyOf(NO_POLICY, provider).coolDownHours,
     };

@@ -1,19 +1,19 @@
-/** The entries of the audit log about accounts of the appliance that open a provider's pages. */
+/** Entries in the audit log for accounts of the appliance that open a provider's pages. */
 
 import type { SignedIn } from '../../core/account/session.ts';
 import { actAt } from '../../core/audit/entry.ts';
 import type { Core } from '../../core/core.ts';
 import type { Provider } from '../../core/port/provider.ts';
 
-/** Visits that are remembered; of older ones there may be a second entry. */
+/** The most remembered visits; a forgotten one may get a second entry. */
 const KNOWN_MAX = 10_000;
 
 export class Visits {
   readonly #known = new Set<string>();
 
   /**
-   * Adds an entry at the first call of a session about a provider at which its account has no role:
-   * the provider sees who looked.
+   * Adds an entry at a session's first call about a provider at which its account has no role. The
+   * provider can see the visit.
    */
   async note(core: Core, signedIn: SignedIn, provider: Provider, nowMs: number): Promise<void> {
     if (signedIn.grants.some(({ providerId }) => providerId === provider.id)) return;

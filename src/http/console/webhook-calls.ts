@@ -17,10 +17,10 @@ import { type Staff, staffCall } from './call.ts';
 import { atProvider, id, nullable, text } from './inputs.ts';
 import { unpaid } from './paid.ts';
 
-/** Deliveries that are counted, and failed ones that are shown. */
+/** The most waiting deliveries that are counted, and failed ones that are shown. */
 const WAITING_SHOWN = 100;
 const FAILED_SHOWN = 5;
-/** A receiver may take 15 s, after up to 15 s in the queue. */
+/** The wait for a test, s: a receiver may take 15 s, after up to 15 s in the queue. */
 const TEST_PATIENCE_SECONDS = 45;
 const KEEP_OLD_MS = 24 * 3_600_000;
 
@@ -28,12 +28,12 @@ const events = Type.Array(Type.Union(PROVIDER_EVENTS.map((one) => Type.Literal(o
   maxItems: PROVIDER_EVENTS.length,
 });
 
-/** The provider's webhook, for a change that the API too refuses without a subscription. */
+/** Finds the provider's webhook for a change that the API refuses without a subscription. */
 async function own(staff: Staff, webhookId: number) {
   return unpaid(staff) ?? findWebhook(staff.core, webhookId, staff.provider.id);
 }
 
-/** What a webhook waits for, and its last failures. */
+/** Returns the number of waiting deliveries of a webhook, and its last failures. */
 async function queueOf({ core: { store } }: Staff, webhook: Webhook) {
   const [waiting, failed] = await Promise.all([
     store.listDeliveries(webhook.id, 'waiting', null, WAITING_SHOWN),

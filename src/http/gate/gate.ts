@@ -128,7 +128,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
         : conclusion,
     );
     if (hwid !== null) return decided;
-    // Nothing tells an app without a HWID whether there is such a link.
+    // An app without a HWID must not learn whether the link exists.
     return after(decided, (conclusion) =>
       conclusion === UNKNOWN || conclusion === FORGED ? UNKNOWN_UNNAMED : conclusion,
     );
@@ -145,7 +145,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     const { gateKey: key, gateKeyPaths: keyPaths, gateKeySecretFile } = settings;
     const named = keyIn({ keyPaths, key, secret: deps.secretOf(gateKeySecretFile) }, path);
     if (named === null || (isRefused(named) && key === 'plain')) return null;
-    // No code either: the panel may read the token in another way.
+    // A code does not help either: the panel may read the token differently.
     if (isRefused(named) || !named.isProven) return FORGED;
     return decide({ installCode: null, subscriptionKey: named.key });
   }
@@ -168,13 +168,13 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     });
   }
 
-  /** Returns the address of the page for the subscription that a proxy asks about. */
+  /** Returns the address of the page for the subscription in the proxy's question. */
   function pageFor(host: string, path: Path, installCode: string | null): string | null {
     const at = `/${path.map(encodeURIComponent).join('/')}`;
     return addressOfFetch(settings, settings.myUrl, { host, path: at, installCode });
   }
 
-  /** Hands to the proxy what rides on the answer of the panel. */
+  /** Passes the headers that ride to the proxy. */
   function withRiders(riders: Riders | null, link: AdmittedDevice, nowMs: number): Conclusion {
     const hours = settings.gateUpdateIntervalHours;
     if (riders === null && hours === 0) return ADMITTED;
@@ -252,14 +252,15 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
 }
 
 /**
- * Names the headers that ride, for proxies that cannot tell an empty one from none. It is there, as
- * `none`, also if the app reads none of them: the answer of the panel must be whole then.
+ * The header that lists the headers that ride, for proxies that cannot tell an empty header from
+ * none. It is present, as `none`, also if the app reads none of them: the panel's answer must be
+ * complete then.
  */
 const RIDES_HEADER = 'x-gatepost-rides';
 const ADMITTED: Conclusion = { says: 'ok' };
 /** The refusal of a key that no link has. */
 const UNKNOWN: Conclusion = AT_DOOR.link_not_found;
-/** The refusal of a token that the panel did not sign: nothing tells it from an unknown key. */
+/** The refusal of a token that the panel did not sign, identical to that of an unknown key. */
 const FORGED: Conclusion = { says: 'link_not_found' };
 const UNKNOWN_UNNAMED: Conclusion = { says: 'hwid_required', isGuess: true };
 
@@ -271,7 +272,7 @@ function textIn(query: Query, name: string): string | null {
 const LET_THROUGH_HEADERS = { 'x-hwid-active': 'true', 'cache-control': 'no-store' };
 const LET_THROUGH = { status: 204, headers: new Headers(LET_THROUGH_HEADERS) };
 
-/** Details instead of those of messages that are written for another call. */
+/** Details in place of those of messages that were written for another call. */
 const DETAILS: Readonly<Partial<Record<MessageKey, string>>> = {
   hwid_required: `the app tells no device: x-hwid must be ${HWID.rule}`,
   link_not_found:

@@ -1,7 +1,7 @@
 /**
- * Reads the request that a proxy asks about. Each proxy sends it in other headers; a header that a
- * proxy does not set may come from the client. So all that are present must agree: otherwise a
- * request could be judged by one and served by another.
+ * Reads the request in a proxy's question. Each proxy uses other headers, and a header that a proxy
+ * does not set may come from the client. So all present headers must agree: otherwise one link
+ * could be judged and another served.
  */
 
 import { type Path, readPath } from '../../core/key-path.ts';
@@ -23,8 +23,8 @@ export interface OriginalRequest {
 const URI_LENGTH_MAX = 8192;
 
 /**
- * Reads the request that a proxy asks about. Returns a misfit if it is missing, if headers
- * disagree, or if two servers could read it differently.
+ * Reads the request in a proxy's question. Returns a misfit if it is missing, if headers disagree,
+ * or if two servers could read it differently.
  */
 export function readOriginal(
   { method, headers, url }: Request,

@@ -1,4 +1,4 @@
-/** The texts that people read when their device is refused. */
+/** The texts that users read when their device is refused. */
 
 import type { Reason } from '../../core/outcome.ts';
 import type { AdmitRefusal } from '../../core/port/slot.ts';
@@ -6,7 +6,7 @@ import { announcement, WEB_PAGE_URL } from '../../core/ride/headers.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import { cutText, TEXT_LENGTH_MAX } from '../../core/ride/text.ts';
 
-/** Refusals with a text for people. */
+/** Refusals with a text for the user. */
 export type GateReason = Exclude<AdmitRefusal, Reason>;
 
 /** Texts by language (a tag in lower case), then by reason. */
@@ -69,13 +69,13 @@ export const hasText = (says: string): says is GateReason => Object.hasOwn(BUILT
 export const withPage = ({ text }: TextInLanguage, page: string | null): string =>
   page === null ? text : `${cutText(text, TEXT_LENGTH_MAX - page.length - 1)}\n${page}`;
 
-/** Returns the headers by which apps show a text beside the subscription; `page`: or null. */
+/** Returns the headers by which apps show a text beside the subscription; `page` may be null. */
 export function announcing(
   wording: TextInLanguage,
   page: string | null = null,
 ): Record<string, string> {
   const { language } = wording;
-  // An app that cuts the address off still has the link on the text, or the button.
+  // An app that shortens the address still has the link of the text, or the button.
   const isShort = page !== null && page.length <= PAGE_LENGTH_MAX;
   return {
     ...announcement(withPage(wording, isShort ? page : null)),
@@ -84,7 +84,7 @@ export function announcing(
   };
 }
 
-/** Most characters of an address within a text: the rest of the text stays readable. */
+/** The most characters of an address in a text, so that the text stays readable. */
 const PAGE_LENGTH_MAX = 120;
 
 /**

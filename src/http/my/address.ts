@@ -1,4 +1,4 @@
-/** The addresses by which apps lead to the page of users. */
+/** The addresses of the page of users, for apps. */
 
 import type { Core } from '../../core/core.ts';
 import { FullLinkRefused } from '../../core/full-link.ts';
@@ -12,7 +12,7 @@ interface AddressSettings {
   readonly myPath: string;
 }
 
-/** Returns the origin under which a client asked, with the scheme as a trusted proxy has it. */
+/** Returns the origin of a request, with the scheme that a trusted proxy reports. */
 export function originOf(
   { headers }: Request,
   { isTrusted, scheme }: Pick<Connection, 'isTrusted' | 'scheme'>,
@@ -21,7 +21,7 @@ export function originOf(
   return `${isForwarded ? 'https' : scheme}://${headers.get('host') ?? ''}`;
 }
 
-/** Returns the address of the page for a subscription, which its own address names. */
+/** Returns the address of the page for the address of a subscription. */
 export function addressOfFetch(
   { myPath }: AddressSettings,
   origin: string,
@@ -32,7 +32,7 @@ export function addressOfFetch(
   return `${origin}${myPath}?link=${name}`;
 }
 
-/** Returns that address for a request to a panel's host; `target`: its path and query. */
+/** Returns the address of the page for a request to a panel's host; `target` is path and query. */
 export function addressOfRequest(
   settings: AddressSettings,
   origin: string,
@@ -48,8 +48,8 @@ export function addressOfRequest(
 }
 
 /**
- * Returns the address of the page for a device that a full link refused, which knows the device
- * again for minutes; null: the refusal is another one, or the provider has no page.
+ * Returns the address of the page for a device that a full link refused; for some minutes it
+ * identifies the device. Null: another refusal, or the provider has no page.
  */
 export function addressOfRefusal(
   { store }: Pick<Core, 'store'>,
@@ -60,7 +60,7 @@ export function addressOfRefusal(
 ): Maybe<string | null> {
   if (!(refused instanceof FullLinkRefused) || myPath === '' || origin === '') return null;
   const { hwid, link } = refused;
-  // A refusal goes out without the address rather than not at all.
+  // A fault must not hold back the refusal: it goes out without the address.
   return settle(
     () =>
       after(store.findProvider(link.providerCode), (provider) => {

@@ -1,6 +1,6 @@
 /**
- * Answers the page of users, at the server's own hosts and at those of panels whose provider has
- * it. All that opens no page is answered alike, and counted as a guess.
+ * Answers the page of users, at the server's own hosts and at hosts of panels whose provider has
+ * the page. Every request that opens no page gets the same answer and counts as a guess.
  */
 
 import type { Clock } from '../../clock.ts';
@@ -53,7 +53,7 @@ interface MyDeps {
   bodyTimeMaxMs: number;
 }
 
-/** The name under which requests are counted, whatever the path. */
+/** The name under which requests are counted. */
 const ENDPOINT = '/my';
 const FORM_BYTES_MAX = 4_096;
 const SAYS: readonly Said[] = ['freed', 'gone', 'cooling'];
@@ -61,12 +61,12 @@ const SAID_OF = { ok: 'freed', slot_gone: 'gone', cooling_down: 'cooling' } as c
 
 type Part = '' | NewsPart;
 
-/** The site of a page: the host of a panel, or (null) of the server. */
+/** The host of a page: that of a panel, or (null) of this server. */
 type Site = Upstream | null;
 
 export type MyDoor = (request: Request) => Promise<Response> | null;
 
-/** Makes the answers of the page; null: the request is for another path. */
+/** Makes the answer of the page; it returns null for a request to another path. */
 export function makeMy(deps: MyDeps): MyDoor {
   const { clock, core, log, proxy, secretOf, settings, traffic } = deps;
   const tally = traffic.tallyOf(ENDPOINT);
@@ -115,7 +115,7 @@ export function makeMy(deps: MyDeps): MyDoor {
     };
   }
 
-  /** Opens the page of what a person typed, or frees a place. */
+  /** Opens the page of the link that a person typed, or frees a slot. */
   async function take(request: Request, site: Site): Promise<Answered> {
     const form = await readForm(request, FORM_BYTES_MAX, deps.bodyTimeMaxMs);
     const given = form?.get('link') ?? '';
@@ -178,7 +178,7 @@ export function makeMy(deps: MyDeps): MyDoor {
     return response;
   }
 
-  /** The path of a panel's host belongs to the panel, unless its provider has the page. */
+  /** Answers at a panel's host. The path belongs to the panel unless its provider has the page. */
   async function answerAtPanel(request: Request, site: Upstream, part: Part): Promise<Response> {
     const provider = await core.store.findProvider(site.provider);
     const isOurs = provider !== null && hasPages(provider, clock.nowMs());
@@ -194,10 +194,7 @@ export function makeMy(deps: MyDeps): MyDoor {
   };
 }
 
-/**
- * Returns the part of the page that a URL names, empty for the page itself, perhaps with a slash at
- * its end; null: it is another path.
- */
+/** Returns the part of the page in a URL, empty for the page itself; null: another path. */
 function partOf(path: string, url: string): '' | NewsPart | null {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
   if (!url.startsWith(path, start)) return null;

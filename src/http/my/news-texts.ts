@@ -4,7 +4,7 @@ import type { MyLanguage } from './texts.ts';
 
 export interface NewsTexts {
   title: string;
-  /** The button of the page of a link that leads here. */
+  /** The button on the page of a link that opens the news. */
   lead: string;
   about: string;
   get: string;

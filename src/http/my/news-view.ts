@@ -1,4 +1,4 @@
-/** Writes the page of news: what a browser got, and how it gets more. */
+/** Writes the page of news: the messages of a browser, and how it gets pushes. */
 
 import { plainText, sanitizeBody } from '../../core/message/html.ts';
 import { languageOf, localeOf } from '../../core/message/locale.ts';
@@ -9,21 +9,21 @@ import { Html, html, type Part } from '../document/html.ts';
 import { NEWS_TEXTS, type NewsTexts } from './news-texts.ts';
 import { documentOf, type ViewOf } from './view.ts';
 
-/** Messages of a page. */
+/** The most messages of a page. */
 export const NEWS_MAX = 20;
 
 interface NewsOf {
   link: MyLink;
-  /** Null: the browser is no device of the link. */
+  /** The messages; null: the browser is no device of the link. */
   news: readonly BrowserMessage[] | null;
   browserCount: number;
   /** The public key of Web Push. */
   key: string;
-  /** The languages of the person, the preferred first. */
+  /** The preferred languages, the best first. */
   languages: readonly string[];
 }
 
-/** The share sign of iOS, and its menu, drawn. */
+/** A drawing of the share button and its menu on iOS. */
 const APPLE_PICTURE = new Html(`<svg viewBox="0 0 240 96" role="img" aria-hidden="true">
 <g fill="none" stroke="currentColor" stroke-width="3" stroke-linecap="round">
 <rect x="8" y="8" width="56" height="80" rx="8"/><path d="M26 46v22h20V46M36 56V28m-8 8 8-8 8 8"/>
@@ -34,12 +34,12 @@ const APPLE_PICTURE = new Html(`<svg viewBox="0 0 240 96" role="img" aria-hidden
 const dateOf = (atMs: number, { language }: ViewOf) =>
   new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }).format(atMs);
 
-/** Returns the texts of a message for a reader; the body is HTML that was filtered. */
+/** Returns the texts of a message for a reader. The body is filtered HTML. */
 function textsFor(payload: NotificationPayload, languages: readonly string[]) {
   const own = localeOf(payload.locales ?? {}, languages, plainText(payload.body));
   return {
     title: own?.title ?? payload.title ?? null,
-    // Filtered once more: the page must not depend on what an older version stored.
+    // Filters again: an older version may have stored the body.
     body: new Html(sanitizeBody(own?.body ?? payload.body)),
     link: own?.['link-for-open'] ?? payload.link_for_open ?? null,
   };
@@ -60,14 +60,14 @@ function newsItem(
 `;
 }
 
-/** Makes the form that ends browsers. */
+/** Makes the form that unsubscribes this browser or all of the link. */
 const stopForm = ({ link }: NewsOf, { path }: ViewOf, what: 'this' | 'all', text: string) =>
   html`<form method="post" action="${path}/news"><input type="hidden" name="link" value="${
     link.installCode
   }"><button class="quiet" name="stop" value="${what}">${text}</button></form>
 `;
 
-/** Makes what a browser shows that gets no news yet; its script shows one of the parts. */
+/** Makes the offer to a browser that gets no news; the script shows one of its parts. */
 function offer(texts: NewsTexts): Part {
   const said = ['denied', 'full', 'failed', 'unable'] as const;
   return html`<div class="card"><p>${texts.about}</p>
@@ -80,7 +80,7 @@ ${APPLE_PICTURE}
 `;
 }
 
-/** Makes what a browser shows that gets news. */
+/** Makes the messages of a browser that gets news. */
 function received(
   news: readonly BrowserMessage[],
   of: NewsOf,
@@ -93,7 +93,7 @@ function received(
 ${none}${stopForm(of, view, 'this', texts.stop)}`;
 }
 
-/** Makes the elements by which the page is an app, and what its script reads. */
+/** Makes the elements that make the page an installable app, and the data of its script. */
 function scripted({ key, link, news }: NewsOf, { path }: ViewOf) {
   const { installCode } = link;
   const shown = (news ?? []).map(({ id }) => id).join(' ');
@@ -132,7 +132,7 @@ export function manifestOf({ installCode, myColor, myName }: MyLink, { language,
   return {
     id: `${path}/news`,
     name: myName ?? texts.title,
-    // By characters: half of one would be none.
+    // Cuts between characters: half of a surrogate pair is invalid.
     short_name: [...(myName ?? texts.title)].slice(0, 12).join(''),
     lang: languageOf(language),
     start_url: `${path}/news?link=${installCode}`,

@@ -1,4 +1,6 @@
-/** Answers the page of news: a browser of a link, its messages, and what it acknowledges. */
+/**
+ * Answers the page of news: registers browsers, shows their messages, and takes acknowledgements.
+ */
 
 import { registerBrowser, tokenHashOf } from '../../core/browser.ts';
 import type { Core } from '../../core/core.ts';
@@ -22,19 +24,19 @@ interface NewsDeps {
   registrations: MinuteLimiter;
   clientOf(request: Request): string;
   viewOf(request: Request): ViewOf;
-  /** Reads the name of a link; null: it is none. */
+  /** Reads the name of a link; null: it is malformed. */
   nameIn(text: string | null): MyName | null;
-  /** The origin under which the browser asked. */
+  /** Returns the origin of a request. */
   originOf(request: Request): string;
   notFound(request: Request): Answered;
 }
 
 const COOKIE = '__Secure-gatepost-news';
-/** The longest time that browsers keep a cookie, s. */
+/** The longest time for which browsers keep a cookie, s. */
 const COOKIE_AGE_S = 400 * 86_400;
 const BODY_BYTES_MAX = 16 * 1024;
 const FORM_BYTES_MAX = 4_096;
-/** A name of 253 characters, and a port. */
+/** The longest host: a name of 253 characters, and a port. */
 const HOST_LENGTH_MAX = 259;
 const NOTHING = { enter: async () => null, turn: async () => undefined };
 
@@ -107,7 +109,7 @@ async function show(deps: NewsDeps, part: NewsPart, request: Request): Promise<A
   return { says: 'ok', response: page(request, made) };
 }
 
-/** Ends the browser that asks, or all of the link. */
+/** Unsubscribes this browser, or all of the link. */
 async function stop(deps: NewsDeps, request: Request): Promise<Answered> {
   const { core } = deps;
   const { nowMs, path } = deps.viewOf(request);
@@ -127,7 +129,7 @@ async function stop(deps: NewsDeps, request: Request): Promise<Answered> {
   return { says: 'stopped', response: new Response(null, { status: 303, headers }) };
 }
 
-/** Registers a browser, or records what it acknowledges. */
+/** Registers a browser, or saves its acknowledgements. */
 async function change(deps: NewsDeps, request: Request): Promise<Answered> {
   const body = await readBody(request, BODY_BYTES_MAX, deps.bodyTimeMaxMs, NOTHING);
   if (isRefused(body)) return deps.notFound(request);
@@ -147,7 +149,7 @@ async function acknowledged(
   const device = await authenticateDevice(core, token, nowMs);
   const items = readAckItems(given);
   if (device === null || isRefused(items)) return notFound(request);
-  // It reads notifications alone: it executes nothing, and nothing fails there.
+  // A browser reads notifications only: no command is executed there, and none fails.
   const read = items.filter(({ state }) => state === 'received' || state === 'opened');
   await acknowledge(core, device, read, nowMs);
   return { says: 'ok', response: json({}) };
@@ -163,7 +165,7 @@ async function register(
   const { nowMs, path } = deps.viewOf(request);
   const link = await linkOf(deps, token, body['link'], nowMs);
   const origin = URL.parse(deps.originOf(request));
-  // What the browser says of the host is kept, and sent: it must be one.
+  // The browser names the host, which is stored and sent: it must be valid.
   const isHost = origin !== null && origin.host.length <= HOST_LENGTH_MAX;
   if (link === null || core.pushKey() === null || !isHost) return deps.notFound(request);
   const wish = {
@@ -190,7 +192,7 @@ async function register(
   return { says: 'registered', response: json({}, 200, headers) };
 }
 
-/** Finds the link that a browser names, or (without a name) that it belongs to. */
+/** Finds the link that a browser names, or without a name the link of the browser. */
 async function linkOf(
   { core, nameIn }: NewsDeps,
   token: string | null,

@@ -1,20 +1,20 @@
 /** Answers of the page of users, with their headers. */
 
 export interface Answered {
-  /** The name under which it is counted. */
+  /** The name under which the answer is counted. */
   says: string;
   response: Response;
-  /** True if it reveals to a guesser that there is no such page. */
+  /** True if the answer tells a guesser that there is no such page. */
   isGuess?: boolean;
 }
 
-/** Returns the query of a request, whatever its host is: that of a stranger may be no host. */
+/** Returns the query of a request; the host of a client's URL may be invalid. */
 export function queryOf({ url }: Request): URLSearchParams {
   const at = url.indexOf('?');
   return new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
 }
 
-/** Returns true for a request that a page of another site made: a form there, or its script. */
+/** Returns true for a request by a page of another site: a form or a script there. */
 export const isForeign = ({ headers }: Request): boolean =>
   ['cross-site', 'same-site'].includes(headers.get('sec-fetch-site') ?? '');
 
@@ -27,10 +27,10 @@ export const SAFE = {
 
 const CLOSED = "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** What a page with a script loads. */
+/** The content security policy of a page with a script. */
 const SCRIPTED = "script-src 'self'; connect-src 'self'; manifest-src 'self'; img-src 'self'";
 
-/** Hashes of styles, one for each colour: guesses get pages too. */
+/** Hashes of styles by colour, kept because each guess gets a page. */
 const HASHES = new Map<string, string>();
 const HASHES_MAX = 256;
 

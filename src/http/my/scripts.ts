@@ -1,6 +1,6 @@
-/** The scripts of the page of news: that of the page, and the service worker. */
+/** The scripts of the page of news: one for the page, and the service worker. */
 
-/** Offers news, and acknowledges what the page shows. */
+/** Offers news, and acknowledges the messages on the page. */
 export const NEWS_SCRIPT = `'use strict';
 const { key, link, path, shown, here } = document.body.dataset;
 const at = (id) => document.getElementById(id);
@@ -80,7 +80,7 @@ self.addEventListener('pushsubscriptionchange', (event) => {
 });
 `;
 
-/** The icon of the page as an installed app, in the colour of its provider. */
+/** The icon of the installed app, in the provider's colour. */
 export const iconOf = (color: string): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 512 512">` +
   `<rect width="512" height="512" fill="${color}"/>` +

@@ -1,6 +1,6 @@
-/** The look of the page of users; the provider's colour is that of its head and its buttons. */
+/** The style of the page of users; head and buttons have the provider's colour. */
 
-/** Joins lines: the page is sent each time. */
+/** Removes line breaks: each page includes the style. */
 const tidy = (text: string) => text.replace(/\n */g, '');
 
 const STYLE = tidy(`
@@ -71,10 +71,10 @@ function luminance(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Returns the style with a colour, and with black or white on it, whichever reads better. */
+/** Returns the style with a colour, and with black or white text on it, by contrast. */
 export function myStyle(color: string | null): string {
   const brand = color ?? BRAND;
-  // The luminance that has the same contrast to both.
+  // At this luminance black and white have the same contrast.
   const on = luminance(brand) > 0.179 ? '#000' : '#fff';
   return `:root{--brand:${brand};--on:${on}}${STYLE}`;
 }

@@ -3,14 +3,14 @@
 export interface MyTexts {
   /** The title of a page without a name. */
   title: string;
-  /** Numbers are written in the digits of the language. */
+  /** Numbers have the digits of the language. */
   taken(count: string, limit: string): string;
   none: string;
   unnamed: string;
-  /** The device of all apps that send no HWID. */
+  /** The name of the device that stands for all apps without a HWID. */
   shared: string;
   here: string;
-  /** When a device was seen, as Intl says it: `today`, `2 days ago`. */
+  /** When a device was seen, in the words of Intl: `today`, `2 days ago`. */
   seen(when: string): string;
   free: string;
   confirm: string;
@@ -23,7 +23,7 @@ export interface MyTexts {
   support: string;
   newer: string;
   older: string;
-  /** The form for who has no address. */
+  /** The form for people without the address of their page. */
   ask: string;
   askHint: string;
   open: string;
@@ -137,7 +137,7 @@ export const MY_TEXTS = { en, ru, zh, fa } as const;
 
 export type MyLanguage = keyof typeof MY_TEXTS;
 
-/** Returns the first of these tags that has texts, else English. */
+/** Returns the first tag with texts, else English. */
 export function myLanguage(tags: readonly string[]): MyLanguage {
   for (const tag of tags) {
     const language = tag.slice(0, 2).toLowerCase();

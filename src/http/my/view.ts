@@ -1,4 +1,4 @@
-/** Writes the page of users: HTML that needs no script, below 10 KB. */
+/** Writes the page of users: HTML without a script, below 10 KB. */
 
 import { DAY_MS, HOUR_MS, MINUTE_MS, sameUtcDay } from '../../core/calendar.ts';
 import { isSharedHwid } from '../../core/formats.ts';
@@ -8,12 +8,12 @@ import { NEWS_TEXTS } from './news-texts.ts';
 import { myStyle } from './style.ts';
 import { MY_TEXTS, type MyLanguage, type MyTexts } from './texts.ts';
 
-/** Places of a page. */
+/** The most slots of a page. */
 export const PLACES_EACH = 8;
-/** Most characters of a name that a device gave itself. */
+/** The most characters of the name that a device reports. */
 const NAME_LENGTH_MAX = 32;
 
-/** What happened, above the places. */
+/** The result of an action, shown above the slots. */
 export type Said = 'freed' | 'gone' | 'cooling';
 
 export interface ViewOf {
@@ -33,7 +33,7 @@ function relative(language: MyLanguage): Intl.RelativeTimeFormat {
   return made;
 }
 
-/** Says on which day a device was seen: more is not known. */
+/** Returns the day on which a device was seen: the time is not stored. */
 function seenText(seenAtMs: number, { language, nowMs }: ViewOf): string {
   const days = sameUtcDay(seenAtMs, nowMs)
     ? 0
@@ -80,7 +80,7 @@ ${mayFree ? freeing : ''}</li>
 `;
 }
 
-/** The head of a page; one with `head` and `body`, its further elements and data, has a script. */
+/** The head of a page. `head` and `body` are further elements and data of a page with a script. */
 interface Head {
   title: string;
   color: string | null;
@@ -111,7 +111,7 @@ ${cards}</main>
   return { text, style, isScripted: head.head !== undefined };
 }
 
-/** Makes a card that says what is the matter. */
+/** Makes a card with a notice. */
 const note = (role: 'alert' | 'status', text: Part): Html =>
   html`<p class="card note" role="${role}">${text}</p>\n`;
 
@@ -119,19 +119,19 @@ const PLAIN_TEXT = new Html(
   'autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="1024" dir="ltr"',
 );
 
-/** Writes the page that asks for a link, and the one that found none. */
+/** Writes the page that asks for a link, also after one was not found. */
 export function askView(view: ViewOf, isNotFound: boolean) {
   const key = `${view.language} ${isNotFound} ${view.path}`;
   const known = ASKING.get(key);
   if (known !== undefined) return known;
   const made = makeAskView(view, isNotFound);
-  // A reload may change the path.
+  // A reload of the settings may change the path.
   if (ASKING.size >= ASKING_MAX) ASKING.clear();
   ASKING.set(key, made);
   return made;
 }
 
-/** Pages that are the same for all guesses in a language. */
+/** Pages of the form by language and path: each guess gets one. */
 const ASKING = new Map<string, ReturnType<typeof documentOf>>();
 const ASKING_MAX = 64;
 
@@ -148,7 +148,7 @@ function makeAskView(view: ViewOf, isNotFound: boolean) {
   return documentOf(view, { title: texts.title, color: null, lead: '' }, card);
 }
 
-/** Makes the links to the other places of a link that has many. */
+/** Makes the links to the other pages of a long list of slots. */
 function turning({ link, places }: MyPage, view: ViewOf, from: number): Part {
   const texts = MY_TEXTS[view.language];
   const to = (first: number, text: string) => {
@@ -161,7 +161,7 @@ function turning({ link, places }: MyPage, view: ViewOf, from: number): Part {
   return before === after ? '' : html`<p>${before}${after}</p>\n`;
 }
 
-/** Makes the list of places, each with its way to free it. */
+/** Makes the list of slots, each with a form that frees it. */
 function placeList(page: MyPage, view: ViewOf, from: number): Html {
   const texts = MY_TEXTS[view.language];
   const { freeFromMs, link, places } = page;
@@ -179,14 +179,14 @@ ${turning(page, view, from)}<p class="hint">${rule}</p>
 `;
 }
 
-/** Makes a link as a card of its own. */
+/** Makes a link on its own card. */
 const wayTo = (url: string, text: string): Html =>
   html`<p><a class="link card" href="${url}" rel="noreferrer">${text}</a></p>\n`;
 
 const newsCard = (installCode: string, { language, path }: ViewOf): Html =>
   wayTo(`${path}/news?link=${installCode}`, NEWS_TEXTS[language].lead);
 
-/** Writes the page of a link, from its place `from` on. */
+/** Writes the page of a link, from slot number `from` on. */
 export function linkView(
   page: MyPage,
   view: ViewOf,

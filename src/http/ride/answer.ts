@@ -1,26 +1,26 @@
-/** Adds what rides to the headers of an answer. */
+/** Adds the headers that ride to an answer. */
 
 import type { CarriedStamp } from '../../core/port/ride.ts';
 import { SUPPORT_URL, UPDATE_INTERVAL, WEB_PAGE_URL } from '../../core/ride/headers.ts';
 import type { Riders } from '../../core/ride/riding.ts';
 import { type AnnounceMode, announceWith, readAnnounce } from '../../core/ride/text.ts';
 
-/** What went out, for the stamps of the ledger. */
+/** The parts of messages in an answer, for the stamps of the ledger. */
 export type Carried = Riders['carried'];
 
 const NONE: Carried = [];
-/** The names of headers and parts of a message that a panel's announcement takes the place of. */
+/** Headers and parts of a message that a panel's announcement replaces. */
 const ANNOUNCED = new Set(['announce', 'announce-url']);
 
 /**
- * Replaces headers of the panel with those that ride, and adds buttons that it lacks. Returns what
- * the answer then carries.
+ * Replaces headers of the panel with those that ride, and adds missing buttons. Returns the parts
+ * of messages in the answer.
  */
 export function addRiders(headers: Headers, riders: Riders, mode: AnnounceMode): Carried {
   const { announceText, buttons, buttonsAlways } = riders;
   const panel = headers.get('announce');
   const isOfPanel = announceText !== null && mode === 'panel' && readAnnounce(panel ?? '') !== '';
-  // A link of the panel belongs to its text.
+  // The panel's link belongs to the panel's text.
   if (announceText !== null && mode === 'message') headers.delete('announce-url');
   for (const [name, value] of Object.entries(riders.headers)) {
     if (!(isOfPanel && ANNOUNCED.has(name))) headers.set(name, value);
@@ -34,7 +34,7 @@ export function addRiders(headers: Headers, riders: Riders, mode: AnnounceMode):
   return isOfPanel ? withoutAnnounce(riders.carried) : riders.carried;
 }
 
-/** Returns the buttons that are set, by the names of their headers. */
+/** Returns the configured buttons by header. */
 export function buttonsOf({ supportUrl, webPageUrl }: Riders['buttons']): [string, string][] {
   const all: [string, string | null][] = [
     [SUPPORT_URL, supportUrl],
@@ -43,7 +43,7 @@ export function buttonsOf({ supportUrl, webPageUrl }: Riders['buttons']): [strin
   return all.filter((button): button is [string, string] => button[1] !== null);
 }
 
-/** Returns the header that says how often apps fetch the subscription; 0: as the panel says. */
+/** Returns the header with the interval of fetches; none for 0: the panel sets it. */
 export const intervalHeader = (hours: number): Readonly<Record<string, string>> =>
   hours > 0 ? { [UPDATE_INTERVAL]: String(hours) } : {};
 
@@ -58,7 +58,7 @@ function withoutAnnounce(carried: Carried): Carried {
   return left.some(({ what }) => what !== '') ? left.filter(({ what }) => what !== '') : NONE;
 }
 
-/** Makes the stamps of what an answer carried to a device; `by` is the app, or a proxy. */
+/** Makes the stamps of an answer to a device; `by` is the app, or a proxy. */
 export function stampsOf(
   carried: Carried,
   device: Pick<CarriedStamp, 'deviceId' | 'hwid'>,

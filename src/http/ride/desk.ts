@@ -1,4 +1,4 @@
-/** What rides on the answers of a server, by either way to a panel. */
+/** Reads what rides on answers, for the proxy and for `/gate`. */
 
 import type { Core } from '../../core/core.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
@@ -21,11 +21,11 @@ interface DeskDeps {
   secretOf: (file: string) => string | null;
 }
 
-/** A request that is admitted. */
+/** An admitted request. */
 export interface AdmittedFetch {
   request: Request;
   link: AdmittedDevice;
-  /** True: the app sends no HWID, and shares a slot with its kind. */
+  /** True: the app sends no HWID, and shares a slot with apps of its kind. */
   isShared: boolean;
   /** Returns the address of the page of the link; null: there is none. */
   pageUrl(): string | null;
@@ -39,7 +39,7 @@ export class RideDesk {
     this.#rides = new Rides(deps.core.store);
   }
 
-  /** Returns what rides on the answer to a request; null: nothing, also if it cannot be read. */
+  /** Returns what rides on the answer to a request; null: nothing, also after a fault. */
   on(
     { request, link, isShared, pageUrl }: AdmittedFetch,
     { ride: level, providerIdFile }: Pick<Way, 'ride' | 'providerIdFile'>,
@@ -63,14 +63,14 @@ export class RideDesk {
     }
   }
 
-  /** Notes what an answer carried to the device, after it went out. `by`: the app, or a proxy. */
+  /** Saves the stamps of an answer that went out. `by`: the app, or a proxy. */
   note(carried: Carried, { hwid, rides }: AdmittedDevice, by: string, nowMs: number): void {
     if (hwid === undefined || carried.length === 0) return;
     const device = { hwid, deviceId: rides?.deviceId ?? null };
     this.deps.core.store.noteCarried(stampsOf(carried, device, by, nowMs));
   }
 
-  /** A subscription goes out without its messages rather than not at all. */
+  /** A fault must not hold back the subscription: it goes out without messages. */
   #fail(fault: unknown, nowMs: number): null {
     const count = this.#failures.due(nowMs);
     if (count > 0) this.deps.log.warn('rides_not_read', { reason: reasonOf(fault), count });
@@ -78,7 +78,7 @@ export class RideDesk {
   }
 }
 
-/** Adds the button to the page of the link, if there is no other page. */
+/** Adds the button to the link's page if no other button is set. */
 function withPage(riders: Riders | null, pageUrl: () => string | null): Riders | null {
   if (riders === null || !riders.hasPages || riders.buttons.webPageUrl !== null) return riders;
   return { ...riders, buttons: { ...riders.buttons, webPageUrl: pageUrl() } };

@@ -1,6 +1,6 @@
 /**
- * An open WebSocket of a device. A stream looks into the inbox at each signal, sends at most one
- * page of it until the device acknowledges, and drops its state when it closes.
+ * An open WebSocket of a device. A stream reads the inbox at each signal, sends at most one page of
+ * it until the device acknowledges, and drops its state when it closes.
  */
 
 import type { Clock } from '../../clock.ts';
@@ -28,7 +28,7 @@ export const STREAM_PATH = '/device/stream';
 export const FRAME_BYTES_MAX = 64 * 1024;
 /** Values in a frame: more than {@link ACK_COUNT_MAX} items of a few fields. */
 const FRAME_VALUES_MAX = 2_000;
-/** Most frames of a device that wait for the store to save their acknowledgements. */
+/** The most frames of a device whose acknowledgements wait to be saved. */
 const FRAMES_IN_HAND_MAX = 256;
 /**
  * Rate limits of a device, with the burst after silence: it may acknowledge 1000 messages in a few
@@ -73,7 +73,7 @@ export interface SocketData {
   requestId: string;
   /** The address under which the client is counted. */
   client: string;
-  /** The seconds between pings that the device asked for; null: the usual ones. */
+  /** The seconds between pings that the device asked for; null: the default. */
   pingSeconds: number | null;
 }
 
@@ -82,7 +82,7 @@ export type Socket = Bun.ServerWebSocket<SocketData>;
 /** An admitted stream, from `open` to `close`. A fault ends it and is never thrown. */
 export class DeviceStream {
   unansweredPings = 0;
-  /** The streams that are pinged with this one. */
+  /** The slot of the timer that holds this stream. */
   slot: Set<unknown> | null = null;
   isClosed = false;
   /** Ids that were sent and not acknowledged. */
@@ -192,11 +192,11 @@ export class DeviceStream {
     let wasAwaited = false;
     for (const { id } of items) wasAwaited = this.#unacknowledged.delete(id) || wasAwaited;
     for (const _ of frames) this.#send({ rc: 1, msg: 'Ok' });
-    // Without more in the inbox, the next message emits a signal.
+    // If the inbox has no more, the next message sends a signal.
     if (wasAwaited && this.#isMoreWaiting) this.#look();
   }
 
-  /** Has the inbox looked at; one look at a time keeps the order of messages. */
+  /** Requests a look into the inbox. One look at a time keeps the order of messages. */
   #look(): void {
     if (this.isClosed) return;
     this.#mustLookAgain = this.#isLooking;
@@ -205,17 +205,17 @@ export class DeviceStream {
     this.deps.looks.add(this);
   }
 
-  /** Takes what a look at the inbox found, and sends what was not sent. */
+  /** Receives the result of a look, and sends the messages that were not sent. */
   found(glance: Glance): void {
     if (this.isClosed) return;
     if (glance === 'revoked') {
       this.end(CLOSE_TOKEN, 'the token is no longer valid');
     } else if (glance === 'more') {
-      // The look was made for many streams; this is read for the client.
+      // The look was for many streams; this read is for one client.
       const { client } = this.socket.data;
       this.deps.core.store.onBehalfOf(client, String, () => void this.#list());
     } else if (glance.length === 0) {
-      // As of nearly every stream that opens: 10,000 may at once, as after a restart.
+      // Nearly every stream opens this way: 10,000 may open at once, as after a restart.
       this.#isMoreWaiting = false;
       this.#unacknowledged.clear();
       this.#looked();

@@ -12,13 +12,13 @@ export const SUBPROTOCOL = 'gatepost';
 /** A subprotocol with this prefix carries the token. It is never selected: answers are logged. */
 const TOKEN_PREFIX = 'bearer.';
 
-/** Names, in the answer to `?ping=`, the seconds between two pings that hold. */
+/** The header of the answer to `?ping=`: the seconds between two pings. */
 export const PING_HEADER = 'x-ping-interval';
 
 export interface Handshake {
   /** The token; null: it is missing or has a wrong form. */
   token: string | null;
-  /** False: the first frame must bring the token. */
+  /** False: the first frame must carry the token. */
   isTokenShown: boolean;
   /** False: the request asks for no WebSocket. */
   isUpgrade: boolean;
@@ -35,15 +35,15 @@ export function readHandshake(headers: Headers): Handshake {
     token: isAuthorized ? bearerToken(headers) : (carrier?.slice(TOKEN_PREFIX.length) ?? null),
     isTokenShown: isAuthorized || carrier !== undefined,
     isUpgrade: /^websocket$/i.test(headers.get('upgrade') ?? ''),
-    // Without this header Bun selects the first offered protocol: it could be the token.
+    // Without this header Bun selects the first offered protocol, which could be the token.
     headers: { 'sec-websocket-protocol': offered.includes(SUBPROTOCOL) ? SUBPROTOCOL : '' },
   };
 }
 
 /**
- * Returns the seconds between pings that hold for `?ping=`: a number out of bounds becomes the
- * nearest bound, of which the operator sets the upper one. Returns null, for the usual interval,
- * if it is absent, repeated or no number.
+ * Returns the seconds between pings for `?ping=`. A number out of bounds becomes the nearest bound;
+ * the operator sets the upper one. Returns null, for the default, if the parameter is absent,
+ * repeated or no number.
  */
 export function readPing(url: string, secondsMax: number): number | null {
   const text = valueIn(parseQuery(url, false), 'ping');

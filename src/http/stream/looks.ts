@@ -1,6 +1,6 @@
 /**
- * Looks into the inboxes of many open streams at once: after a message to all, each of thousands
- * has to look. A stream waits in it once at most, so that streams take turns.
+ * Looks into the inboxes of many open streams at once: after a message to all, thousands have to
+ * look. A stream has one place in the queue, so that streams take turns.
  */
 
 import type { Clock } from '../../clock.ts';
@@ -10,29 +10,29 @@ import { glanceInboxes } from '../../core/message/inbox.ts';
 import type { Glance } from '../../core/port/inbox.ts';
 import type { Turns } from '../bound/turns.ts';
 
-/** Streams of one look: others' calls wait for it. */
+/** The most streams of one look, which delays calls of others. */
 const LOOK_COUNT = 64;
-/** Looks in flight: a database over the network answers one while it reads the next. */
+/** The most looks in flight: a database over the network answers one while it reads the next. */
 const IN_FLIGHT_MAX = 3;
-/** Saves under way: a store of several nodes bounds its calls. */
+/** The most saves in flight: a store of several nodes limits its calls. */
 const SAVES_MAX = 512;
-/** Longest time for which acknowledgements wait for looks, ms. */
+/** The longest time for which saves wait for looks, ms. */
 const REST_MAX_MS = 250;
-/** The party of all streams where calls wait in turns. */
+/** The party of all streams in queues. */
 const PARTY = 'streams';
 
 interface Looker {
   readonly device: AuthenticDevice;
   /** Takes what a look found. */
   found(glance: Glance): void;
-  /** The look failed. */
+  /** Receives the fault of the look. */
   failed(fault: unknown): void;
 }
 
 export class Looks {
   readonly #waiting = new Set<Looker>();
   #inFlightCount = 0;
-  /** Those who wait for the end of all looks, and since when. */
+  /** Callers that wait for the end of all looks. */
   readonly #resting = new Set<() => void>();
   #restingSinceMs = 0;
   #savingCount = 0;
@@ -45,22 +45,22 @@ export class Looks {
     },
   ) {}
 
-  /** Has the inbox of a stream looked at, with those of others. */
+  /** Queues a look into the inbox of a stream, together with others. */
   add(looker: Looker): void {
     this.#waiting.add(looker);
     if (this.#inFlightCount * LOOK_COUNT >= this.#waiting.size) return;
     if (this.#inFlightCount < IN_FLIGHT_MAX) void this.#run();
   }
 
-  /** The stream has closed. */
+  /** Removes a closed stream from the queue. */
   remove(looker: Looker): void {
     this.#waiting.delete(looker);
     this.#beginSaves();
   }
 
   /**
-   * Saves what a device acknowledged, in turn with others, and not while streams wait for a look,
-   * except after {@link REST_MAX_MS}: a message that comes late is felt, an acknowledgement is not.
+   * Saves acknowledgements, in turn with others. Waits while streams wait for a look, at most
+   * {@link REST_MAX_MS}: people notice a late message, not a late acknowledgement.
    */
   async save<T>(work: () => Promise<T>): Promise<T> {
     const { clock } = this.deps;
@@ -70,7 +70,7 @@ export class Looks {
       this.#resting.add(begin);
       this.#beginSaves();
       if (!isFirst || !this.#resting.has(begin)) return;
-      // All looks may be in flight for longer: a database over the network may be slow.
+      // A look may take longer: a database over the network may be slow.
       void clock.sleep(REST_MAX_MS).then(() => this.#beginSaves(true));
     });
     try {
@@ -99,7 +99,7 @@ export class Looks {
     while (this.#waiting.size > 0) {
       await turns.next(PARTY);
       const lookers = this.#take();
-      // Another run has taken them meanwhile.
+      // Another run has taken them.
       if (lookers.length === 0) break;
       try {
         const devices = lookers.map(({ device }) => device);

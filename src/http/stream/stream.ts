@@ -24,9 +24,9 @@ import { TokenFrames } from './token-frame.ts';
 import { Wheel } from './wheel.ts';
 
 /**
- * The pause between pings, ms. Bun's idle timer is no use: each write to a dead connection resets
- * it. A connection with two unanswered pings when the next is due is closed: two intervals after
- * the first of them, and so at most three after its last pong (27 s).
+ * The pause between pings, ms. Bun's idle timer cannot be used: each write to a dead connection
+ * resets it. A connection with two unanswered pings is closed when the next is due: at most three
+ * intervals (27 s) after its last pong.
  */
 export const PING_INTERVAL_MS = 9_000;
 const UNANSWERED_PINGS_MAX = 2;
@@ -47,7 +47,7 @@ interface StreamDeps extends Omit<DeviceStreamDeps, 'looks'> {
     readonly pingSecondsMax: number;
   };
   traffic: Traffic;
-  /** The pause between pings of a stream that asked for none, ms; tests scale all by it. */
+  /** The default pause between pings, ms; tests shorten it, and all others with it. */
   pingIntervalMs: number;
   /** Upgrades a request to a WebSocket. Returns false if it asks for none. */
   upgrade(request: Request, data: SocketData, headers: Readonly<Record<string, string>>): boolean;
@@ -63,7 +63,7 @@ export interface Streams {
   /** The WebSocket handlers for the server that receives the handshakes. */
   handlers: Bun.WebSocketHandler<SocketData>;
   count(): number;
-  /** Returns the handshakes and sockets that a bound has refused since the start. */
+  /** Returns the number of handshakes and sockets that a bound has refused since the start. */
   refusedCount(): number;
   closeAll(): void;
 }
@@ -104,7 +104,7 @@ export function makeStreams(deps: StreamDeps): Streams {
     return (pingSeconds * 1000 * deps.pingIntervalMs) / PING_INTERVAL_MS;
   }
 
-  /** Starts the pings. Those of the usual interval are spread: many streams may open at once. */
+  /** Starts the pings. Spreads those of the default interval: many streams may open at once. */
   function startPings(stream: DeviceStream): void {
     const isUsual = stream.socket.data.pingSeconds === null;
     pings.enter(stream, intervalMsOf(stream) * (isUsual ? Math.random() : 1));
@@ -127,7 +127,7 @@ export function makeStreams(deps: StreamDeps): Streams {
 
   /** Opens the stream of a device. Returns false, and closes the socket, if there are too many. */
   function admit(socket: Socket, device: AuthenticDevice): boolean {
-    // The second check: many requests may have been upgraded at once.
+    // Checks again: many requests may have been upgraded at once.
     if (isFullFor(device)) {
       refusedCount += 1;
       socket.close(CLOSE_TOO_MANY, 'too many streams');
@@ -183,7 +183,7 @@ export function makeStreams(deps: StreamDeps): Streams {
     try {
       device = await authenticateDevice(deps.core, token, clock.nowMs());
     } catch (fault) {
-      // No 200: libraries would conclude that the server has no WebSockets.
+      // Not 200: libraries would conclude that the server has no WebSockets.
       const detail = reportFault(deps.log, STREAM_PATH, fault, requestId);
       return refuse(says('unknown_error'), 503, detail);
     }
@@ -245,7 +245,7 @@ export function makeStreams(deps: StreamDeps): Streams {
   }
 }
 
-/** Refuses a handshake, with an HTTP status: WebSocket libraries show the status alone. */
+/** Refuses a handshake with an HTTP status: WebSocket libraries show nothing else. */
 function refuse(says: MessageKey, status: 401 | 426 | 503, detail?: string): Response {
   const { body, headers } = respond(says, { detail });
   return new Response(body, { status, headers });

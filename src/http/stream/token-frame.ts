@@ -1,7 +1,7 @@
 /**
- * Sockets whose handshake carried no token: the first frame must bring it. Pages in browsers cannot
- * send headers with a WebSocket, so these sockets are unauthenticated: bounded for each address,
- * for a short time, with one short frame each.
+ * Sockets whose handshake carried no token: the first frame must carry it, because pages in
+ * browsers cannot send headers with a WebSocket. These sockets are unauthenticated, so their number
+ * for each address, their time and their frames are bounded.
  */
 
 import type { Clock } from '../../clock.ts';
@@ -25,7 +25,7 @@ import {
 
 /** The time for the first frame, ms. */
 const TOKEN_FRAME_MS = 5_000;
-/** Sockets that may wait for their token, in total and for one address. */
+/** The most sockets that wait for their token, in total and for one address. */
 export const WAITING_BOUNDS = { waitingMax: 1_000, waitingPerPartyMax: 100 };
 /** A close code of this program: no token came in time. */
 const CLOSE_NO_TOKEN = 4003;

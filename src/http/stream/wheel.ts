@@ -1,7 +1,6 @@
 /**
- * One timer for many members, each with a pause of its own: members that are due at the same tick
- * stand in one slot. A timer for each member costs more; a loop over all of them would hold up the
- * other callers.
+ * One timer for many members, each with its own pause. Members that are due at the same tick share
+ * a slot. A timer for each member costs more; a loop over all would delay other callers.
  */
 
 /** Members that are called in one turn of the event loop; the others are called in the next. */
@@ -13,7 +12,7 @@ interface Member {
 }
 
 export class Wheel<T extends Member> {
-  /** By the tick at which they are due. */
+  /** The members by the tick at which they are due. */
   readonly #slots = new Map<number, Set<T>>();
   /** Members whose tick has come. */
   readonly #due = new Set<T>();
@@ -22,7 +21,7 @@ export class Wheel<T extends Member> {
   #timer: ReturnType<typeof setInterval> | undefined;
   #isCalling = false;
 
-  /** `call` gets a member that is due; it has left, and may enter again. */
+  /** `call` receives a member that is due. The member has left and may enter again. */
   constructor(
     private readonly tickMs: number,
     private readonly call: (member: T) => void,

@@ -25,7 +25,7 @@ export async function admissionOf(
   return admit === null || !isSeen ? null : orCancel(answer, admit());
 }
 
-/** Judges a request whose token the answer of the panel proves. */
+/** Judges a request after the panel's answer has proven its token. */
 function provenBy(answer: Answer, passage: Passage, clock: Clock): Maybe<Passage | Denied> {
   const { judge } = passage;
   return judge === null || !isSuccess(answer) ? passage : orCancel(answer, judge(clock.nowMs()));
@@ -46,7 +46,7 @@ export function isSuccess({ status, headers }: Answer): boolean {
   return status >= 200 && status < 300 && !isRefusal(headers);
 }
 
-/** Headers by which a panel that limits devices itself refuses one, with any status. */
+/** Headers, with any status, by which a panel refuses a device over its own limit. */
 const REFUSING = ['x-hwid-max-devices-reached', 'x-hwid-not-supported'];
 
 function isRefusal(headers: Headers): boolean {

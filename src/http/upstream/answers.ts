@@ -26,7 +26,7 @@ export type Outcome =
   | Obstacle;
 
 const OBSTACLES: Readonly<Record<Obstacle, { status: number; text: string }>> = {
-  // Never delivered.
+  // It is counted but never delivered.
   client_left: { status: 400, text: 'the client has left' },
   bad_request: { status: 400, text: 'this request cannot be passed on' },
   wrong_method: { status: 405, text: 'only GET and HEAD are passed on' },
@@ -90,8 +90,8 @@ export function refusal(
 }
 
 /**
- * Marks a text that begins with a right-to-left script as such: browsers show plain text from left
- * to right, with the full stop at the wrong end.
+ * Marks a text that begins with a right-to-left script: browsers lay out plain text from left to
+ * right, and put its full stop at the wrong end.
  */
 function readable(text: string): string {
   return /^\P{L}*[\u0590-\u08ff]/u.test(text) ? `\u2067${text}\u2069` : text;

@@ -8,8 +8,8 @@ import { type Log, reasonOf } from '../../log.ts';
 import type { Upstream } from './settings.ts';
 
 /**
- * Binds each host that is not bound to its provider. Logs each failure and never throws: one panel
- * must not keep the others or the appliance from starting.
+ * Binds each host to its provider unless it is bound. Logs each failure and never throws: one
+ * failure must not keep the appliance from starting.
  */
 export async function bindUpstreams(
   core: Core,

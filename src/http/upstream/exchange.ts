@@ -55,8 +55,8 @@ const AHEAD_BYTES = 128 * 1024;
  */
 const GATHER_MS = 20;
 /**
- * The time for which a client may read nothing, ms. Long, since on a slow line the kernel takes
- * long to send a large part of its buffer, and asks for more only then.
+ * The time for which a client may read nothing, ms. It is long because on a slow line the kernel
+ * sends a large part of its buffer before it asks for more.
  */
 const UNREAD_MAX_MS = 120_000;
 /** The failure of a kept connection that the upstream had closed. */
@@ -108,7 +108,7 @@ export class Exchange {
   receive(message: http.IncomingMessage): void {
     this.#message = message;
     const status = message.statusCode ?? 0;
-    // Without the error: Bun would print it.
+    // A listener is needed, or Bun prints the error.
     message.on('error', () => this.#settle(new Failure('upstream_away', 'CUT')));
     message.on('end', () => this.#complete());
     this.#hasBody = this.question.method === 'GET' && status !== 204 && status !== 304;
@@ -216,7 +216,7 @@ export class Exchange {
     const { statusCode: status = 0, rawHeaders = [] } = this.#message ?? {};
     const headers = answerHeaders(rawHeaders);
     if (headers === null) this.#settle(MALFORMED);
-    // Also if the exchange is over: the answer is complete.
+    // Resolves even if the exchange is over: then the answer is complete.
     this.resolve(
       headers === null
         ? MALFORMED

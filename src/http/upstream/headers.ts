@@ -31,7 +31,7 @@ const OF_SHARED_CACHES = [
   ...['cdn-cache-control', 'cloudflare-cdn-cache-control', 'surrogate-control', 'x-accel-expires'],
 ];
 
-/** The origin of a request. */
+/** The origin of a request: addresses and scheme. */
 export interface Provenance {
   /** The peer's address. */
   peer: string;
@@ -91,8 +91,8 @@ export function answerHeaders(raw: readonly string[]): Headers | null {
 }
 
 /**
- * Marks an answer as private to one device, so that no shared cache serves it to another client. A
- * `Cache-Control` of the panel with `private` or `no-store` stays.
+ * Marks an answer as private to one device, so that no shared cache serves it to another client.
+ * Keeps a `Cache-Control` of the panel with `private` or `no-store`.
  */
 export function keepFromSharedCaches(headers: Headers): void {
   for (const name of OF_SHARED_CACHES) headers.delete(name);
@@ -108,7 +108,7 @@ export function keepFromSharedCaches(headers: Headers): void {
 /** Headers of a request on which the text of a message depends. */
 const OF_PERSON = ['x-hwid', 'accept-language', 'x-device-locale', 'user-agent'];
 
-/** Keeps every cache from showing a message to another person, or after its end. */
+/** Keeps caches from showing a message to another person, or after it ends. */
 export function keepFresh(headers: Headers): void {
   const varying = itemsOf(headers, 'vary');
   const named = new Set(varying.map((name) => name.toLowerCase()));

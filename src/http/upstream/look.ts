@@ -8,16 +8,16 @@ import type { Upstream } from './settings.ts';
 /** The time limit of an answer of a panel, ms. */
 const PROBE_MAX_MS = 3_000;
 const SILENCE = 'no answer in time';
-/** A connection that was accepted and closed without a byte. */
+/** The panel accepted the connection and closed it without a byte. */
 const DROPPED = 'dropped';
 
-/** What a panel does when it is asked, with the error or the template of the path. */
+/** The reaction of a panel, with the error or the template of the path. */
 export interface PanelLook {
   state: 'answers' | 'own_address' | 'drops' | 'not_trusted' | 'silent' | 'answers_any_key';
   detail: string;
 }
 
-/** Asks a panel three questions in turn at most; the last is one for each template, together. */
+/** Asks a panel at most three questions in turn; the last one asks all templates at once. */
 export async function lookAtPanel(
   upstream: Upstream,
   { host, port }: { readonly host: string; readonly port: number },

@@ -1,15 +1,18 @@
-/** Old tokens of PasarGuard name a user, those of today its number: the panel knows both. */
+/**
+ * Finds the number of the user in an old token of PasarGuard: old tokens have the name, new ones
+ * the number, and the panel knows both.
+ */
 
 import type { KeyInPath } from '../../core/key-path.ts';
 import { keyOfPanelUser, readPanelToken } from '../../core/panel-token.ts';
 import type { Obstacle } from './answers.ts';
 import { type Answer, Failure } from './exchange.ts';
 
-/** Users of a panel whose numbers are kept. */
+/** The most users of a panel whose numbers are cached. */
 const KEPT_MAX = 10_000;
 const BODY_BYTES_MAX = 64 * 1024;
 
-/** Returns the path at which the panel tells about the user of the token in a path. */
+/** Returns the path at which the panel describes the user of the token in a path. */
 export function infoPathOf(path: string): string {
   const segments = path.split('/');
   const at = segments.findIndex((segment) => readPanelToken('pasarguard', segment) !== null);
@@ -31,7 +34,7 @@ export async function askForUser(
   if (known !== undefined) return { ...named, key: keyOf(known) };
   const answer = await ask();
   if (typeof answer === 'string') return answer;
-  // It may close the connection of those that it does not know.
+  // The panel may close the connection for an unknown token.
   if (answer instanceof Failure) return answer.isDropped ? null : answer.kind;
   const { status } = answer;
   if (status < 200 || status > 299) {
@@ -49,7 +52,7 @@ export async function askForUser(
 
 const keyOf = (id: string) => keyOfPanelUser({ panel: 'pasarguard', id });
 
-/** Reads the JSON of an answer; an empty record if it is none, or too long. */
+/** Parses the JSON of an answer; returns an empty record if it is invalid or too long. */
 async function readInfo(answer: Answer): Promise<{ id?: unknown; username?: unknown }> {
   const parts: Uint8Array[] = [];
   let length = 0;

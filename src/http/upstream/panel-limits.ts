@@ -1,6 +1,6 @@
 /**
- * Follows the limits that panels have for their users: asks the API of a panel at most once an hour
- * and key, and changes the link as an update would. When the panel is away the last limit holds.
+ * Copies the limits of users from panels to links. Asks the API of a panel at most once an hour for
+ * each key, and updates the link. Keeps the last limit while the panel is away.
  */
 
 import type { Clock } from '../../clock.ts';
@@ -32,9 +32,9 @@ const PAUSE_MS = 60_000;
 /** The time for all questions about a key, ms: a subscription waits no longer. */
 const ASK_MAX_MS = 2_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** Questions in flight to one panel. */
+/** The most questions in flight to one panel. */
 const ASKED_AT_ONCE = 8;
-/** Keys and settings of which the time is remembered, for each panel. */
+/** The most keys and settings with a remembered time, for each panel. */
 const REMEMBERED_MAX = 50_000;
 
 const PANEL: Actor = { kind: 'system', name: 'panel', from: 'local' };
@@ -42,28 +42,28 @@ const PANEL: Actor = { kind: 'system', name: 'panel', from: 'local' };
 interface Said {
   atMs: number;
   limit: number | null;
-  /** True: more devices are on the link than that. One that leaves makes no place. */
+  /** True: the link has more devices than this limit; a slot that one leaves is not free. */
   isOver: boolean;
 }
 
-/** What is known of one panel's API. */
+/** The answers of one panel's API. */
 class Memory {
-  /** What was said of each key, the oldest first. */
+  /** The last answer for each key, the oldest first. */
   readonly said = new Map<string, Said>();
-  /** Answers that are the same for many users, and questions for them. */
+  /** Answers that many users share, with the questions in flight for them. */
   readonly settings = new Map<string, { atMs: number; answer: Promise<unknown> }>();
-  /** Keys that are asked now. */
+  /** Keys with a question in flight. */
   readonly asking = new Map<string, Promise<number | null>>();
   pauseUntilMs = Number.NEGATIVE_INFINITY;
 }
 
 export class PanelLimits {
-  /** Panels live through changes of their settings. */
+  /** By panel: a panel object lives through changes of its settings. */
   readonly #memories = new WeakMap<Panel, Memory>();
 
   constructor(private readonly deps: Deps) {}
 
-  /** Tells whether the panel is to be asked for a key now. */
+  /** Returns whether the panel must be asked for a key now. */
   isDue(panel: Panel, key: string): boolean {
     const { limits, panelTokenFile } = panel.upstream;
     if (limits !== 'panel' || this.deps.secretOf(panelTokenFile) === null) return false;
@@ -75,12 +75,12 @@ export class PanelLimits {
     return nowMs - lastMs >= HOLDS_MS && memory.asking.size < ASKED_AT_ONCE;
   }
 
-  /** Tells whether a link has more places than its panel says, for the devices that are there. */
+  /** Returns whether a link keeps more slots than its panel's limit, for devices that hold them. */
   isOver(panel: Panel, key: string): boolean {
     return this.#memoryOf(panel).said.get(key)?.isOver === true;
   }
 
-  /** Returns the limit for the link of a key; null: the panel says none, or is away. */
+  /** Returns the limit for the link of a key; null: the panel sets none, or is away. */
   async of(panel: Panel, key: string): Promise<number | null> {
     const { asking, said } = this.#memoryOf(panel);
     if (!this.isDue(panel, key)) return said.get(key)?.limit ?? null;
@@ -92,8 +92,8 @@ export class PanelLimits {
   }
 
   /**
-   * Changes the link of a key to what the panel says; returns whether it was changed. A limit below
-   * the taken slots becomes their number: those devices stay, newcomers are refused.
+   * Sets the limit of a link to that of its panel. Returns whether it changed. A limit below the
+   * number of taken slots becomes that number: those devices stay, new ones are refused.
    */
   async follow(panel: Panel, key: string): Promise<boolean> {
     const limit = await this.of(panel, key);
@@ -108,11 +108,11 @@ export class PanelLimits {
     if (said !== undefined) said.isOver = installLimit > limit;
     if (installLimit === link.installLimit) return false;
     const nowMs = this.deps.clock.nowMs();
-    // A device that came meanwhile: the next question brings it.
+    // A device came meanwhile; the next answer corrects the limit.
     return !isRefused(await updateInstall(core, provider, link.id, { installLimit }, nowMs));
   }
 
-  /** As {@link follow}, while the request goes on. */
+  /** Follows the limit as {@link follow} does, without delaying the request. */
   followLater(panel: Panel, key: string): void {
     const report = (fault: unknown) => {
       reportFault(this.deps.log, 'upstream', fault, crypto.randomUUID());
@@ -143,7 +143,7 @@ export class PanelLimits {
       if (known && clock.steadyMs() - known.atMs < HOLDS_MS) return known.answer;
       const answer = user(path);
       remember(memory.settings, path, { atMs: clock.steadyMs(), answer });
-      // The next key asks again; the callers that wait have the failure.
+      // The next key asks again; callers that wait get the failure.
       answer.catch(() => memory.settings.delete(path));
       return answer;
     };
@@ -170,7 +170,8 @@ async function askApi(
 ): Promise<unknown> {
   const headers = {
     ...{ host: client.host, accept: 'application/json', authorization: `Bearer ${token}` },
-    // PasarGuard has keys beside its tokens; Remnawave drops connections of no proxy.
+    // PasarGuard has API keys besides its tokens; Remnawave drops connections that no proxy
+    // forwards.
     ...(upstream.panel === 'pasarguard' && !token.includes('.') && { 'x-api-key': token }),
     ...{ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'https' },
   };
@@ -188,7 +189,10 @@ async function askApi(
   }
 }
 
-/** Asks the API of a panel for a user that it does not have; returns the failure; null: none. */
+/**
+ * Asks the API of a panel for a user that it does not have. Returns the code of the failure; null:
+ * it answers.
+ */
 export async function lookAtApi(upstream: Upstream, token: string): Promise<string | null> {
   const { panel, panelUrl, url } = upstream;
   if (panel === '') return null;

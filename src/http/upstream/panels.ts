@@ -12,7 +12,7 @@ import type { Upstream, UpstreamSettings } from './settings.ts';
 /** Requests that may wait for a panel; each occupies a connection and some kilobytes. */
 const WAITING_MAX = 4_000;
 
-/** A panel; it lives through changes of its settings. */
+/** A panel; the object lives through changes of its settings. */
 export class Panel {
   readonly hash: string;
   readonly places: Places;

@@ -58,17 +58,17 @@ export type LinkLimit = <T>(
   isMade: (outcome: T) => boolean,
 ) => Promise<T | null>;
 
-/** A refusal with a text for people. */
+/** A refusal with a text for the user. */
 export interface Denied {
   reason: GateReason;
-  /** The name under which it is counted, if not `reason`. */
+  /** The name under which it is counted, unless that is `reason`. */
   outcome?: Outcome;
   isGuess?: boolean;
   /** The refusal of a full link. */
   full?: FullLinkRefused;
 }
 
-/** The permission to ask the panel. */
+/** The permission to ask the panel, and the steps after its answer. */
 export interface Passage {
   /**
    * Judges the request after a 2xx of the panel, which proves the token in its path; until then it
@@ -88,7 +88,7 @@ export interface Passage {
   isShared: boolean;
   /** True if the device has its slot: it is seen even if the panel answers 304. */
   holdsSlot: boolean;
-  /** True for a key or code that no link has: a guess if the panel does not know it either. */
+  /** True for a key or code without a link: a guess if the panel does not know it either. */
   isNewKey: boolean;
   /** True for an unlisted path without a key: a guess if the panel has nothing there. */
   isOtherPath: boolean;
@@ -114,9 +114,12 @@ export const FREELY: Passage = { ...JUDGED, isForAll: true };
 const BY_OTHER_PATH: Passage = { ...FREELY, isOtherPath: true };
 const FOR_PAGE: Passage = { ...JUDGED, isForPage: true };
 const UNKNOWN: Denied = { reason: 'link_not_found', isGuess: true };
-/** Nothing tells an app without a HWID whether there is such a link. */
+/** The answer to an app without a HWID must not reveal whether the link exists. */
 const UNKNOWN_UNNAMED: Denied = { reason: 'hwid_required', isGuess: true };
-/** The length from which a note shows the beginning of a key: less would reveal half of it. */
+/**
+ * The length from which a note shows the first characters of a key: of a shorter one they would be
+ * half.
+ */
 const TELLING_LENGTH_MIN = 12;
 
 /**
@@ -124,7 +127,7 @@ const TELLING_LENGTH_MIN = 12;
  * no key or no link has the key. Otherwise any code of the provider would open every subscription.
  * Returns `link_not_found`, with `isGuess` for an unknown code or a token that is none, or another
  * refusal of the door; a passage with `judge` for a token that only the panel can prove; an
- * obstacle if the panel could not be asked whose an old token is.
+ * obstacle if the panel could not be asked for the user of an old token.
  */
 export async function passageOf(
   core: Core,
@@ -182,7 +185,7 @@ async function judgeVisit(
     if (!takesSlot) return JUDGED;
     return { ...JUDGED, admit: async () => answerOf(await admit()), link, isShared: hwid === null };
   };
-  /** Judges a call; null: no link has its name. */
+  /** Judges a call; returns null if no link has its name. */
   const judge = async (named: DeviceCall): Promise<Passage | Denied | null> => {
     const call = isBrowser ? named : await settleHwid(core, named, nowMs);
     if (call === PASSES) return JUDGED;
@@ -199,7 +202,7 @@ async function judgeVisit(
     const isChanged = first !== null && isDue && (await follow(panelLimits, panel, key, first));
     const judged = isChanged ? await judge(call) : first;
     if (judged !== null) return judged;
-    // Limited: a client that invents keys which the panel accepts could use up the links.
+    // Limits new links: a client could invent keys that the panel accepts and use up the cap.
     if (!code) {
       const way = hwid === null ? await wayOfNewKeys(core, call, nowMs) : 'count';
       if (way === 'refuse') return UNKNOWN_UNNAMED;
@@ -223,8 +226,8 @@ async function judgeVisit(
 }
 
 /**
- * Follows the limit of the panel for a link that is there; returns whether it has another limit
- * now. A device that has its slot does not wait for that.
+ * Copies the panel's limit to an existing link. Returns whether the limit changed. A device that
+ * holds a slot does not wait for this.
  */
 async function follow(
   limits: PanelLimits,
@@ -239,7 +242,10 @@ async function follow(
   return false;
 }
 
-/** Judges a request for a page, which takes no slot: the first link found must not be closed. */
+/**
+ * Judges a request for a page, which takes no slot: the first link that is found must not be
+ * closed.
+ */
 async function forPage(
   core: Core,
   calls: readonly DeviceCall[],
@@ -273,7 +279,7 @@ function denied(refused: RefusedAtDoor | Refused<'install_code_limit_reached'>):
   return { reason: says, ...(reason && { outcome: reason }) };
 }
 
-/** Makes the note of a created link: the user of a panel, or too little of the key to use it. */
+/** Makes the note of a created link: the user of a panel, or a part of the key too short to use. */
 function noteOf(host: string, key: string): string {
   const user = key.slice(key.lastIndexOf('/') + 1);
   if (user !== key) return `${host} ${user}`;

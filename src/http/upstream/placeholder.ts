@@ -1,6 +1,6 @@
 /**
- * A refusal as a subscription: one server that is named with the reason and connects to nothing.
- * For apps that drop an answer with a 4xx status before they read its headers or its text.
+ * A refusal as a subscription: a list of one server whose name is the reason and which connects to
+ * nothing. For apps that drop an answer with a 4xx status before they read its headers or its text.
  *
  * | `User-Agent` begins with | the subscription is |
  * |---|---|
@@ -13,10 +13,10 @@
 const CLASH = /^(?:clash|flclash|flowvy|koala-clash|mihomo|murge|prizrak-box|stash)/i;
 const SING_BOX = /^(?:karing|sf[aimt]\b|sing-?box)/i;
 
-/** Discards all traffic: the port answers on no device. */
+/** A server that discards all traffic: no device listens on the port. */
 const NOWHERE = { server: '127.0.0.1', port: 1 };
 const NO_USER = '00000000-0000-0000-0000-000000000000';
-/** Lists of servers are named so by most panels. */
+/** The name that most panels give to the group of servers. */
 const GROUP = 'Proxy';
 
 export interface Placeholder {
@@ -29,14 +29,14 @@ export interface Placeholder {
 export function placeholderFor(headers: Headers, text: string): Placeholder | null {
   if (/\btext\/html\b/i.test(headers.get('accept') ?? '')) return null;
   const app = headers.get('user-agent') ?? '';
-  // The sign keeps the name apart from those that cores reserve, such as DIRECT.
+  // The sign keeps the name apart from reserved ones, such as DIRECT.
   const name = `⛔ ${text.toWellFormed()}`;
   if (CLASH.test(app)) return { type: 'text/yaml; charset=utf-8', body: clashOf(name) };
   if (SING_BOX.test(app)) return { type: 'application/json; charset=utf-8', body: singBoxOf(name) };
   return { type: 'text/plain; charset=utf-8', body: linksOf(name) };
 }
 
-/** All traffic goes to the placeholder: none leaves the device unprotected. */
+/** Routes all traffic to the placeholder, so that none leaves the device unprotected. */
 function clashOf(name: string): string {
   const { server, port } = NOWHERE;
   return [
@@ -72,12 +72,12 @@ function linksOf(name: string): string {
   return Buffer.from(`${link}\n`).toString('base64');
 }
 
-/** Returns a text as a string of JSON, which YAML reads as the same one. */
+/** Returns a text as a JSON string, which means the same in YAML. */
 const quoted = (text: string) => escaped(JSON.stringify(text));
 
 /**
- * Escapes what a reader could take for something else: characters of HTML, because Prizrak-Box
- * decodes its entities before it parses; ends of lines and invisible characters of YAML.
+ * Escapes characters with a special meaning to a reader: those of HTML, because Prizrak-Box decodes
+ * entities before it parses, and line ends and invisible characters of YAML.
  */
 function escaped(json: string): string {
   return json.replace(

@@ -56,11 +56,11 @@ interface ProxyDeps extends ProxyOptions {
 }
 
 export interface PanelProxy {
-  /** Answers a request for a panel's host; null: the request is for another host. */
+  /** Answers a request for a panel's host; returns null for another host. */
   answer(request: Request): Promise<Response> | null;
-  /** Returns the panel for whose host a request is; null: for none. */
+  /** Returns the panel of a request's host; null: it is the host of no panel. */
   upstreamOf(request: Request): Upstream | null;
-  /** Waits for `answered`; ends the questions in flight after {@link LAST_MS}. */
+  /** Waits for `answered`; aborts questions in flight after {@link LAST_MS}. */
   stop(answered: Promise<void>): Promise<void>;
 }
 
@@ -143,7 +143,7 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   if (method !== 'GET' && method !== 'HEAD') {
     return { outcome: 'wrong_method', response: obstacle('wrong_method') };
   }
-  // Two hosts, or one that differs from the URL: servers choose differently.
+  // Two Host headers, or a host that differs from the URL: servers would choose differently.
   const host = headers.get('host') ?? '';
   const isOdd = host !== upstream.host && hostName(host) !== upstream.host;
   if (isOdd || headers.has('upgrade')) {
@@ -186,7 +186,7 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   }
   const isAdmitted = admitted !== null && isSuccess(answer);
   if (!passage.isForAll) keepFromSharedCaches(answer.headers);
-  // Also where nothing rides yet: a cache must not hide the message that comes next.
+  // Also without a message: a cache must not hide the next one.
   if (isAdmitted && upstream.ride !== 'off') keepFresh(answer.headers);
   if (isAdmitted) await addRides(deps, { ...fetch, link: admitted }, upstream, answer);
   return {
@@ -248,7 +248,7 @@ async function ask(
   const provenance = provenanceOf(request);
   const sent = upstream.hostHeader === 'upstream' ? client.host : upstream.host;
   const headers = requestHeaders(request, { sent, asked: upstream.host }, provenance, isWhole);
-  // It is read here.
+  // The proxy reads the answer itself.
   if (isInfo) headers['accept-encoding'] = 'identity';
   const patience = new Deadline(waitMs, signal, clock.steadyMs);
   const leave = await places.take(countedAs(provenance.client), patience.signal);
@@ -266,7 +266,7 @@ async function ask(
   return client.ask(upstream, { method, path, headers, signal, onEnd });
 }
 
-/** Adds what rides now: a message may have begun or ended while the panel was asked. */
+/** Adds the headers that ride now: a message may have begun or ended since the panel was asked. */
 async function addRides(
   { clock, rides }: ProxyDeps,
   fetch: AdmittedFetch,
@@ -275,7 +275,7 @@ async function addRides(
 ): Promise<void> {
   const interval = intervalHeader(upstream.updateIntervalHours);
   for (const [name, value] of Object.entries(interval)) headers.set(name, value);
-  // Apps take `announce` beside it for the reason of a refusal.
+  // Beside this header, apps read `announce` as the reason of a refusal.
   if (isTrue(headers, 'x-hwid-limit')) return;
   const nowMs = clock.nowMs();
   const riders = await rides.on(fetch, upstream, nowMs);
@@ -284,7 +284,7 @@ async function addRides(
   rides.note(carried, fetch.link, riders.app?.toLowerCase() ?? UNKNOWN_APP, nowMs);
 }
 
-/** An old token opens no link until the panel says whose it is. */
+/** An old token opens no link until the panel names its user. */
 const NEW_KEY = { isNewKey: true };
 const UNKNOWN_APP = 'unknown app';
 /** Returns path and query of a request's URL, without a fragment. */

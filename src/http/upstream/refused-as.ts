@@ -1,5 +1,5 @@
 /**
- * How panels refuse a device, so that apps made for one show what they show there. Read in the
+ * The refusals of each panel, so that apps made for a panel show its messages. Taken from the
  * sources that core/panel-limit.ts names.
  */
 
@@ -9,24 +9,24 @@ import type { GateReason } from '../gate/texts.ts';
 interface Manner {
   status: number;
   headers: Readonly<Record<string, string>>;
-  /** The body; null: a subscription whose one server is named with the reason. */
+  /** The body; null: a subscription with one server whose name is the reason. */
   body: string | null;
 }
 
 const TRUE = 'true';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** Remnawave answers with servers that are named with the reason; v2rayTUN reads `x-hwid-limit`. */
+/** Remnawave answers with servers whose names are the reason; v2rayTUN reads `x-hwid-limit`. */
 function remnawave(reason: GateReason): Manner {
   const isDenied = reason === 'hwid_required' || reason === 'link_limit_reached';
   if (!isDenied) return { status: 404, headers: {}, body: '' };
   return { status: 200, headers: { 'x-hwid-limit': TRUE }, body: null };
 }
 
-/** 3x-ui answers with a status and headers alone. */
+/** 3x-ui answers with a status and headers. */
 const threeXUi = (): Manner => ({ status: 404, headers: {}, body: '' });
 
-/** PasarGuard knows no headers of HWIDs: its apps show the detail. */
+/** PasarGuard has no headers about HWIDs: its apps show the detail. */
 function pasarguard(reason: GateReason): Manner {
   const [status, detail] = DETAILS[reason];
   return { status, headers: JSON_TYPE, body: JSON.stringify({ detail }) };
@@ -45,5 +45,5 @@ const MANNERS: Readonly<Record<PanelApi, (reason: GateReason) => Manner>> = {
   pasarguard,
 };
 
-/** Returns how a panel refuses for a reason. */
+/** Returns the refusal of a panel for a reason. */
 export const mannerOf = (panel: PanelApi, reason: GateReason): Manner => MANNERS[panel](reason);

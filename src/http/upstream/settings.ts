@@ -16,15 +16,15 @@ export interface Upstream extends Way {
   readonly provider: string;
   /** Templates of paths with a key; none: links are named by `installid` alone. */
   readonly keyPaths: readonly KeyPath[];
-  /** What the segment of the key is. */
+  /** The kind of key in the segment. */
   readonly key: PanelKey;
   /** The file with the secret that signs tokens; empty: the panel proves them. */
   readonly keySecretFile: string;
   /** Paths that belong to no subscription; see `mayPass`. */
   readonly passPaths: readonly PassPath[];
-  /** `panel`: links take the limits that the API of the panel says. */
+  /** `panel`: links take their limits from the panel's API. */
   readonly limits: 'own' | 'panel';
-  /** The panel whose API that is, and whose refusals apps know; empty: none. */
+  /** The kind of panel, for its API and its refusals; empty: none. */
   readonly panel: PanelApi | '';
   /** The URL of the API; empty: `url`. */
   readonly panelUrl: string;
@@ -32,16 +32,16 @@ export interface Upstream extends Way {
   readonly panelTokenFile: string;
   /** The limit of a link that is created for a new key. */
   readonly defaultLimit: number;
-  /** False: links without a setting of their own, or of their provider, only count. */
+  /** False: links only count, unless they or their provider have their own setting. */
   readonly enforce: boolean;
   readonly browsers: 'pass' | 'refuse';
   /** Paths that fit no template. */
   readonly otherPaths: 'pass' | 'refuse';
-  /** `panel`: apps are refused as `panel` refuses them; else as the next two say. */
+  /** `panel`: apps get the refusals of `panel`; `own`: the next two settings apply. */
   readonly refusedAs: 'own' | 'panel';
   /** The HTTP status of a refusal. */
   readonly refusedStatus: number;
-  /** True if an app gets a refusal as a subscription whose one server is named with the reason. */
+  /** True: an app gets a refusal as a subscription with one server whose name is the reason. */
   readonly placeholder: boolean;
   /** The longest silence of the panel, before its answer and within it, ms. */
   readonly timeoutMs: number;
@@ -50,12 +50,12 @@ export interface Upstream extends Way {
   readonly requestsMax: number;
   /** The `Host` of requests to the panel. */
   readonly hostHeader: 'original' | 'upstream';
-  /** What stays of two announcements, that of a message and that of the panel. */
+  /** Which announcement an answer has, the message's or the panel's, or both. */
   readonly announce: AnnounceMode;
 }
 
 /** Settings that are read for each request, so that a change applies at once. */
 export interface UpstreamSettings extends TextSettings {
-  /** A new array after each change. */
+  /** The upstreams; a new array after each change. */
   readonly gateUpstreams: readonly Upstream[];
 }

@@ -1,4 +1,4 @@
-/** The accounts of operators and observers: invited, changed, ended; and a way back for each. */
+/** The accounts of operators and observers: invitations, changes, removals and recovery. */
 
 import { useSignal } from '@preact/signals';
 import type { Given, Got } from '../../../http/console/table.ts';
@@ -108,7 +108,7 @@ function Invite() {
   );
 }
 
-/** Also for the staff of a provider: by the name of the account. */
+/** Recovers an account by its name, also one of a provider's staff. */
 function Rescue() {
   const words = texts.accounts;
   const address = useSignal<string | null>(null);

@@ -1,4 +1,4 @@
-/** The audit log of the appliance: a filter, its entries, and the state of their chain. */
+/** The audit log of the appliance: a filter, the entries, and the state of the chain. */
 
 import { useSignal } from '@preact/signals';
 import type { Given, Got } from '../../../http/console/table.ts';
@@ -18,7 +18,7 @@ const NAMES = ['provider', 'who', 'group', 'hwid', 'since', 'until'] as const;
 const WHO = ['account', 'provider', 'operator', 'system', 'user'] as const;
 const DAY_MS = 86_400_000;
 
-/** Midnight of a day in the viewer's zone. */
+/** Returns the midnight of a day in the viewer's zone. */
 const startOf = (day: string | null) => {
   const ms = day ? new Date(`${day}T00:00:00`).getTime() : Number.NaN;
   return Number.isFinite(ms) && ms >= 0 ? ms : null;
@@ -34,7 +34,7 @@ function filterOf(): Filter {
     group: groups.find((one) => one === group) ?? null,
     hwid: hwid || null,
     sinceMs: startOf(since ?? null),
-    // The day is included.
+    // The last day is included.
     untilMs: untilMs === null ? null : untilMs + DAY_MS,
   };
 }

@@ -1,4 +1,4 @@
-/** Backups: their schedule, those that are there, and an encrypted copy for a download. */
+/** Backups: the schedule, the list, and an encrypted copy for a download. */
 
 import { useSignal } from '@preact/signals';
 import type { Got } from '../../../http/console/table.ts';

@@ -1,4 +1,4 @@
-/** Devices of all providers: found by HWID or model, shown, forgotten and handed over. */
+/** Devices of all providers: search by HWID or model, data, removal and export. */
 
 import type { Got } from '../../../http/console/table.ts';
 import { call } from '../../call.ts';
@@ -54,7 +54,7 @@ function DeviceRow({ row, isOpen }: { row: Row; isOpen: boolean }) {
   );
 }
 
-/** Everything that is kept about the device, as a file for its person. */
+/** Saves all data about the device as a file, for its owner. */
 function handOver(shown: Shown): void {
   save(`device-${shown.device.id}.json`, [JSON.stringify(shown, null, 2)]);
 }

@@ -1,4 +1,4 @@
-/** The figures of all providers by day, and of each in that time. */
+/** The figures by day of all providers, and the sums of each provider. */
 
 import type { Got } from '../../../http/console/table.ts';
 import { call } from '../../call.ts';

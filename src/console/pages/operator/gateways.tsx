@@ -1,4 +1,4 @@
-/** The gateways to devices with their last problems, a test of one, and webhooks that fail. */
+/** The push gateways with their last problems, a test of each, and failing webhooks. */
 
 import { useSignal } from '@preact/signals';
 import type { Given, Got } from '../../../http/console/table.ts';
@@ -14,7 +14,7 @@ type Gateway = Delivery['gateways'][number];
 type State = NonNullable<Gateway['state']>;
 type Name = Given<'gateways.test'>['gateway'];
 
-/** Gateways are names: the same in each language. */
+/** Names of gateways, the same in each language. */
 const NAMES: Readonly<Record<Name, string>> = {
   ...{ fcm: 'FCM', apns: 'APNs', webpush: 'Web Push' },
 };

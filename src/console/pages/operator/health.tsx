@@ -1,4 +1,4 @@
-/** The health of this node: what the doctor finds, the event loop, the disk, the certificate. */
+/** The health of this node: findings of the doctor, event loop, disk and certificate. */
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';

@@ -1,4 +1,4 @@
-/** The processes that serve the same data. */
+/** The nodes on the shared database. */
 
 import { call } from '../../call.ts';
 import { number, time } from '../../parts/format.ts';

@@ -1,4 +1,4 @@
-/** The providers: searched, added, and opened in a panel. */
+/** The providers: search, a form for a new one, and a panel. */
 
 import type { Got } from '../../../http/console/table.ts';
 import { call } from '../../call.ts';

@@ -1,4 +1,4 @@
-/** Messages of all providers: those in delivery, why one has not ended, and their block. */
+/** Messages of all providers in delivery: the reason of a delay, and the block. */
 
 import type { Got } from '../../../http/console/table.ts';
 import { call } from '../../call.ts';
@@ -44,7 +44,7 @@ function SendRow({ row, isOpen }: { row: Row; isOpen: boolean }) {
   );
 }
 
-/** Why it has not ended. */
+/** Shows why a message has not ended. */
 function Why({ of }: { of: NonNullable<Waiting> }) {
   const words = texts.records.waiting;
   if (of.why === 'scheduled') return <p>{words.scheduled(time(of.untilMs))}</p>;

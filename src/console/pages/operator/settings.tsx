@@ -1,4 +1,4 @@
-/** The effective settings of this node, with their origin; secrets are masked. */
+/** The effective settings of this node with their origins; secrets are masked. */
 
 import { useSignal } from '@preact/signals';
 import { call } from '../../call.ts';

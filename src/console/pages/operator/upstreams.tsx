@@ -1,4 +1,4 @@
-/** Upstreams of the gate: those of the file, and those that are added here after a check. */
+/** Upstreams of the gate: those of the file, and those added here after a check. */
 
 import { useSignal } from '@preact/signals';
 import type { Given, Got } from '../../../http/console/table.ts';
@@ -16,7 +16,7 @@ type Upstream = Given<'upstreams.check'>;
 type Found = Got<'upstreams.check'>;
 type Typed = Readonly<Record<string, string>>;
 
-/** Keys with a field of their own, and what the file says if it leaves one out. */
+/** Keys with their own field, and their defaults in the configuration file. */
 const USUAL: Typed = {
   ...{ host: '', url: '', provider: '', default_limit: '3', key_path: '/sub/{key}' },
   ...{ key: 'plain', enforce: 'true', browsers: 'refuse', other_paths: 'refuse' },
@@ -25,7 +25,7 @@ const USUAL: Typed = {
 
 const linesOf = (value: unknown) => (Array.isArray(value) ? value.join('\n') : String(value));
 
-/** Reads the fields; what is as usual is left out, but for what the file must say. */
+/** Reads the fields. Omits values that equal the default, except keys that the file requires. */
 function upstreamIn({ more = '', ...typed }: Typed): Upstream {
   const { host = '', url = '', provider = '', default_limit } = typed;
   const paths = (typed['key_path'] ?? '').split('\n').map((line) => line.trim());
@@ -45,7 +45,7 @@ function upstreamIn({ more = '', ...typed }: Typed): Upstream {
   };
 }
 
-/** The keys without a field, as lines of the file. */
+/** Returns the keys without a field, as lines of the file. */
 const moreOf = (keys: Kept['keys']) =>
   Object.entries(keys)
     .filter(([key]) => !Object.hasOwn(USUAL, key))
@@ -83,7 +83,7 @@ function Findings({ of }: { of: Found }) {
   );
 }
 
-/** The fields of an upstream, of which the first two and the limit must be filled in. */
+/** The fields of an upstream; the first two and the limit are required. */
 function Fields({ from, isNew }: { from: Typed; isNew: boolean }) {
   const words = texts.upstreams;
   const passing = [
@@ -154,12 +154,12 @@ function Fields({ from, isNew }: { from: Typed; isNew: boolean }) {
 }
 
 interface EditProps {
-  /** Null: a new one. */
+  /** The upstream to change; null: a new one. */
   kept: Kept | null;
   onDone: () => Promise<unknown>;
 }
 
-/** The first click checks, the second keeps what was checked. */
+/** The form of an upstream: the first click checks it, the second saves what was checked. */
 function Edit({ kept, onDone }: EditProps) {
   const words = texts.upstreams;
   const checked = useSignal<{ given: string; found: Found } | null>(null);

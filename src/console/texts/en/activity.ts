@@ -3,7 +3,7 @@ import { count } from './count.ts';
 
 type Entry = Got<'activity.list'>['rows'][number];
 type About = Entry['object'];
-/** A sentence for each action of the audit log: an action without one does not compile. */
+/** A sentence for each action of the audit log; a missing one does not compile. */
 type Sentences = Record<Entry['action'], (about: About) => string>;
 
 const devices = (n: unknown) => count(Number(n), 'device', 'devices');

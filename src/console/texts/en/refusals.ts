@@ -1,6 +1,6 @@
 import type { Says } from '../../../http/console/table.ts';
 
-/** What each call may meet before it is judged. */
+/** Refusals that any call may return before it runs. */
 type Met =
   | 'offline'
   | 'outdated'

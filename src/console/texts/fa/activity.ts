@@ -2,7 +2,7 @@ import type { activity as english } from '../en/activity.ts';
 import type { Like } from '../texts.ts';
 import { number } from './number.ts';
 
-/** A number, a code or a word in Latin letters, apart from the text around it. */
+/** Isolates a number, a code or a Latin word from the text around it. */
 const apart = (fact: unknown) => `\u2068${fact}\u2069`;
 const devices = (n: unknown) => `${number.format(Number(n))} دستگاه`;
 const scopes: Readonly<Record<string, string>> = {
