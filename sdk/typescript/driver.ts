@@ -23,7 +23,7 @@ interface Start {
   transaction: boolean;
 }
 
-/** The file of the store: the state of the kit, and the effects of the app. */
+/** The file of the store: the state of the kit, and the app's effects. */
 interface Kept {
   state: string | null;
   effects: number[];

@@ -13,7 +13,7 @@ import { type Case, type CaseFile, casesOf } from './format.ts';
 
 type Files = Readonly<Record<string, CaseFile>>;
 
-/** TypeScript reads each file as a type of its own; a test holds them to the form. */
+/** TypeScript gives each file its own type; a test checks them against the form. */
 export const FILES = {
   access,
   links,
@@ -28,7 +28,7 @@ export const GIVEN = given as unknown as CaseFile;
 
 let known: readonly Case[] | null = null;
 
-/** Returns all cases. They are made when first asked for: every command loads this file. */
+/** Returns all cases, made at the first call, because every command loads this file. */
 export function allCases(): readonly Case[] {
   known ??= Object.values(FILES).flatMap((file) => casesOf(file, GIVEN));
   return known;

@@ -1,4 +1,4 @@
-/** The form of the cases in `conformance/`, whose README says what each field means. */
+/** The form of the cases in `conformance/`; its README explains each field. */
 
 import { type Static, Type } from '@sinclair/typebox';
 
@@ -6,14 +6,14 @@ const Words = Type.Record(
   Type.String(),
   Type.Union([Type.String(), Type.Number(), Type.Null(), Type.Array(Type.String())]),
 );
-/** What a case and its steps have in common: a step takes from its case what it lacks. */
+/** The fields that a case and its steps share; a step inherits missing ones from its case. */
 const request = {
   call: Type.Optional(Type.RegExp(/^(?:GET|POST|PUT|DELETE|PATCH|HEAD) \/\S*$/)),
   as: Type.Optional(Type.RegExp(/^\w+$/)),
   query: Type.Optional(Words),
   headers: Type.Optional(Words),
   body: Type.Optional(Type.Any()),
-  /** Values by the place of the request in which they stand one after the other. */
+  /** Values by their place in the request; the step runs once for each value. */
   each: Type.Optional(
     Type.Record(Type.RegExp(/^(?:query|headers|body)(?:\.[-\w]+)*$/), Type.Array(Type.Any()), {
       minProperties: 1,
@@ -68,25 +68,25 @@ export const CaseFile = Type.Object(
 export type Step = Static<typeof Step>;
 export type CaseFile = Static<typeof CaseFile>;
 
-/** A case with all its steps: those of its `given` first. */
+/** A case with all its steps, those of its `given` first. */
 export interface Case {
   name: string;
   rule: string;
-  /** False: it changes something, or would on a server that is wrong. */
+  /** False: the case changes data, or would on a faulty server. */
   reads: boolean;
-  /** True: the public contract is silent, and Gatepost decided. */
+  /** True: the public contract does not define this; Gatepost does. */
   ours: boolean;
   steps: readonly Step[];
-  /** The callers whose credentials it needs. */
+  /** The callers whose credentials the case needs. */
   callers: readonly string[];
-  /** What must come about at the server between two steps. */
+  /** Events at the server that must happen between two steps. */
   when: readonly string[];
 }
 
-/** Callers that every runner has: none, and one with credentials that no provider has. */
+/** Callers that every runner has: one without credentials, and one with unknown ones. */
 export const FREE_CALLERS: ReadonlySet<string> = new Set(['none', 'stranger']);
 
-/** Returns the cases of a file with what they inherit, and what they begin with. */
+/** Returns the cases of a file with inherited fields and the steps of their `given`. */
 export function casesOf({ as = 'none', cases }: CaseFile, shared: CaseFile): Case[] {
   return cases.map(({ name, rule, reads = false, ours = false, given = [], steps, ...own }) => {
     const before = given.flatMap((word) => {

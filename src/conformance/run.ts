@@ -1,4 +1,4 @@
-/** Plays cases against a server, and tells of each as it ends. */
+/** Runs cases against a server, and reports each as it ends. */
 
 import { isRecord } from '../core/json-input.ts';
 import { RECORDS } from './cases.ts';
@@ -14,13 +14,13 @@ export interface Caller {
 export interface RunOptions {
   /** The base address; paths are appended. */
   url: string;
-  /** The callers by the names that cases give them. */
+  /** The callers, by their names in cases. */
   callers: Readonly<Record<string, Caller>>;
-  /** True: cases that change something are played too. */
+  /** True: also runs cases that change data. */
   writes: boolean;
   nowMs(): number;
   sleep(ms: number): Promise<void>;
-  /** Brings about what cases want of the server; without it they are skipped. */
+  /** Makes an event happen at the server; without it cases that need one are skipped. */
   bring?(what: string): Promise<void>;
 }
 
@@ -28,23 +28,23 @@ export interface Verdict {
   case: string;
   rule: string;
   verdict: 'passed' | 'failed' | 'skipped';
-  /** Why it was skipped, or the request whose answer differs; null: it passed. */
+  /** The reason of a skip, or the request with a different answer; null: passed. */
   at: string | null;
-  /** Where the answer differs; null: nowhere. */
+  /** The difference of the answer; null: none. */
   difference: Difference | null;
 }
 
 /** The pause between two attempts of a step with `until`, ms. */
 const PAUSE_MS = 200;
-/** Cases in a row that got no answer, after which the others are skipped. */
+/** The number of cases in a row without an answer after which the others are skipped. */
 const SILENCES_MAX = 3;
-/** Of a value of a case in a report. */
+/** The most characters of an expected value in a report. */
 const SHOWN_LENGTH = 60;
-/** Of a path, and of a value as JSON, that the server chose. */
+/** The most characters of a path, and of a value as JSON, that the server chose. */
 const PATH_LENGTH_MAX = 200;
 const VALUE_LENGTH_MAX = 4_000;
 
-/** Plays cases one after the other. */
+/** Runs cases one after the other. */
 export async function runCases(
   cases: readonly Case[],
   options: RunOptions,
@@ -75,7 +75,7 @@ function reasonToSkip({ callers, reads, when }: Case, options: RunOptions): stri
 
 type Outcome = Pick<Verdict, 'verdict' | 'at' | 'difference'>;
 
-/** One case while it is played. */
+/** One running case. */
 class Play {
   readonly #words: Words;
   readonly #streams = new Map<string, Stream>();
@@ -119,7 +119,7 @@ class Play {
         if (!(problem instanceof NoAnswer)) throw problem;
         return { path: problem.from, expected: 'an answer', got: problem.message };
       });
-      // An attempt may take long itself.
+      // An attempt itself may take long.
       const isLast = pauses-- <= 0 || nowMs() >= endMs;
       if (difference === null || isLast) return difference;
       await sleep(PAUSE_MS);
@@ -200,7 +200,7 @@ class Play {
     return closed === undefined ? null : words.compare(closed, await stream.closed(), 'closed');
   }
 
-  /** Returns a difference without secrets and within bounds: the server chose parts of it. */
+  /** Returns a difference without secrets and within bounds: parts of it come from the server. */
   #masked({ path, expected, got }: Difference): Difference {
     const place = this.#shown(path).replace(/[^\x20-\x7e]/g, '?');
     return {
@@ -210,7 +210,9 @@ class Play {
     };
   }
 
-  /** Returns a value with its texts masked: in JSON, a letter may stand before a token (`\n`). */
+  /**
+   * Returns a value with masked texts: in JSON, a letter of an escape may precede a token (`\n`).
+   */
   #withoutSecrets(value: unknown): unknown {
     if (typeof value === 'string') return this.#shown(value);
     if (Array.isArray(value)) return value.map((item) => this.#withoutSecrets(item));
@@ -220,7 +222,7 @@ class Play {
     );
   }
 
-  /** Returns a text without the keys of providers and the tokens of devices. */
+  /** Returns a text without keys of providers and tokens of devices. */
   #shown(text: string): string {
     const keys = Object.values(this.options.callers).map(({ auth_key: key }) => key);
     const known = keys.reduce((rest, key) => rest.replaceAll(key, '***'), text);
@@ -237,7 +239,7 @@ function bounded(value: unknown): unknown {
   return text !== undefined && text.length > VALUE_LENGTH_MAX ? cut(text, VALUE_LENGTH_MAX) : value;
 }
 
-/** Returns a step once for each value of its `each`, with words about the value. */
+/** Returns a step once for each value of `each`, with a text about the value. */
 function variantsOf({ each, ...step }: Step): [Step, string][] {
   const [entry] = Object.entries(each ?? {});
   if (entry === undefined) return [[step, '']];

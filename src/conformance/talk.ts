@@ -1,16 +1,16 @@
-/** Calls and streams of a case: with bounds on time and size. */
+/** Calls and streams of a case, with bounds on time and size. */
 
 import { readJsonObject } from '../core/json-input.ts';
 import { isRefused } from '../core/outcome.ts';
 
 /** The longest time that an answer, an opened stream or a frame may take, ms. */
 const PATIENCE_MS = 20_000;
-/** 5000 records with notes of 255 characters, each written as twelve, are 17 MB. */
+/** 5000 records with notes of 255 characters, each of them escaped as twelve, are 17 MB. */
 const BOUNDS = { bytesMax: 24 * 1024 ** 2, valuesMax: 200_000 };
-/** Of a stream, which in all has no more bytes than an answer. */
+/** The most frames of a stream; together they have at most the bytes of an answer. */
 const FRAMES_MAX = 1_000;
 
-/** No answer, or none that can be read; the message is one sentence without the address. */
+/** The fault of a missing or unreadable answer; the message is one sentence without the address. */
 export class NoAnswer extends Error {
   constructor(
     message: string,
@@ -22,7 +22,7 @@ export class NoAnswer extends Error {
 
 export interface Request {
   method: string;
-  /** With the query. */
+  /** The URL with the query. */
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string | null;
@@ -31,19 +31,19 @@ export interface Request {
 export interface Answer {
   status: number;
   headers: Headers;
-  /** An object of JSON; a text if it is none; null: it is empty. */
+  /** The object in the JSON; a text if it is none; null: empty. */
   body: unknown;
 }
 
-/** Makes a call. Throws {@link NoAnswer}. */
+/** Makes a call. Throws {@link NoAnswer} if no readable answer comes. */
 export async function ask({ method, url, headers, body }: Request): Promise<Answer> {
   const patience = AbortSignal.timeout(PATIENCE_MS);
   try {
     const response = await fetch(url, {
       ...{ method, headers, signal: patience },
-      // As bytes: a text would get a content type of its own.
+      // As bytes: `fetch` would add a content type to a text.
       ...(body !== null && { body: new TextEncoder().encode(body) }),
-      // The credentials are in the address: no other server may get them.
+      // The address has the credentials, so a redirect is not followed.
       redirect: 'manual',
     });
     const chunks: Uint8Array[] = [];
@@ -83,7 +83,7 @@ export class Stream {
     this.#socket.onmessage = ({ data }) => {
       this.#bytes += Buffer.byteLength(data);
       const isRoom = this.#frames.length < FRAMES_MAX && this.#bytes <= BOUNDS.bytesMax;
-      // What the server sends beyond is not even received.
+      // Drops all that the server sends beyond the bound.
       if (!isRoom) this.#socket.terminate();
       else if (typeof data === 'string') this.#frames.push(read([Buffer.from(data)]));
       this.#wake();
@@ -95,7 +95,7 @@ export class Stream {
     this.#socket.onopen = () => this.#wake();
   }
 
-  /** Settles when the stream is open. Throws {@link NoAnswer} if it was refused. */
+  /** Settles when the stream is open. Throws {@link NoAnswer} if the server refuses it. */
   async opened(): Promise<void> {
     await this.#until(() => this.#socket.readyState === WebSocket.OPEN, 'the stream did not open');
   }
@@ -106,7 +106,7 @@ export class Stream {
     return this.#frames.shift();
   }
 
-  /** Returns the code with which the server ended the stream. Throws {@link NoAnswer}. */
+  /** Returns the close code of the server. Throws {@link NoAnswer} if the stream stays open. */
   async closed(): Promise<number> {
     await this.#until(() => this.#closed !== null, 'the stream stayed open');
     return this.#closed ?? 0;

@@ -1,10 +1,10 @@
-/** Words in braces, which become values, and words in angle brackets, which are patterns. */
+/** Placeholders of cases: values in braces, patterns in angle brackets. */
 
 import { isRecord } from '../core/json-input.ts';
 
-/** Where an answer differs; the first place alone. */
+/** The first difference between an answer and the expected one. */
 export interface Difference {
-  /** Such as `body.data[0].status`. */
+  /** The path, such as `body.data[0].status`. */
   path: string;
   expected: unknown;
   got: unknown;
@@ -18,7 +18,7 @@ const drawn = (length: number, letters = LETTERS) =>
     .map((byte) => letters[byte % letters.length])
     .join('');
 
-/** Values that are drawn when a case names them first. */
+/** Random values, drawn at their first use in a case. */
 export const DRAWS: Readonly<Record<string, () => string>> = {
   code: () => drawn(12),
   hash: () => drawn(64, '0123456789abcdef'),
@@ -31,7 +31,7 @@ export const DRAWS: Readonly<Record<string, () => string>> = {
 
 /** The longest text that `{x*N}` makes. */
 const REPEATS_MAX = 300_000;
-/** Of `send_date`, `send_time` and all times in answers. */
+/** The zone of `send_date`, `send_time` and all times in answers. */
 const OFFSET_MS = 3 * 3_600_000;
 
 /** The values of one case. */
@@ -40,11 +40,11 @@ export class Words {
 
   constructor(
     private readonly nowMs: number,
-    /** What `<like>` names. */
+    /** The records that `<like>` refers to. */
     private readonly records: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
   ) {}
 
-  /** Returns a value of a case with the words in braces replaced. Throws for an unknown word. */
+  /** Replaces the placeholders in braces of a value. Throws for an unknown one. */
   fill(value: unknown): unknown {
     if (typeof value === 'string') {
       const whole = /^\{([^{}"]+)\}$/.exec(value)?.[1];
@@ -76,7 +76,10 @@ export class Words {
     return value;
   }
 
-  /** Returns where an answer differs from what is expected; keeps what `<kind:name>` names. */
+  /**
+   * Returns the first difference between an answer and the expected one; null: none. Keeps the
+   * values of `<kind:name>`.
+   */
   compare(expected: unknown, got: unknown, path: string): Difference | null {
     if (typeof expected === 'string' && PATTERN.test(expected)) {
       const [, kind = '', list = '', name] = PATTERN.exec(expected) ?? [];
@@ -130,7 +133,7 @@ export class Words {
     return null;
   }
 
-  /** Returns what is expected, with patterns and names that no answer has given yet as they are. */
+  /** Returns the expected value; patterns and unset names stay as they are. */
   #shown(expected: unknown): unknown {
     return typeof expected === 'string' && PATTERN.test(expected) ? expected : this.fill(expected);
   }
@@ -139,7 +142,7 @@ export class Words {
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
 const matches = (form: RegExp) => (value: unknown) => typeof value === 'string' && form.test(value);
 
-/** Patterns by their names. */
+/** Patterns by name. */
 export const KINDS: Readonly<Record<string, (value: unknown) => boolean>> = {
   id: (value) => isCount(value) && value !== 0,
   count: isCount,
@@ -148,7 +151,7 @@ export const KINDS: Readonly<Record<string, (value: unknown) => boolean>> = {
     /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]) (?:[01]\d|2[0-3])(?::[0-5]\d){2}$/,
   ),
   code: matches(/^[A-Za-z0-9]{12}$/),
-  // Links that were imported may have shorter ones.
+  // Imported links may have shorter codes.
   'any-code': matches(/^[A-Za-z0-9]{8,12}$/),
   hash: matches(/^[a-f0-9]{64}$/),
   digits: matches(/^\d+$/),
@@ -163,7 +166,7 @@ export const KINDS: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 const PATTERN = new RegExp(`^<(${Object.keys(KINDS).join('|')}|in)((?: [^ <>:]+)*)(?::(\\w+))?>$`);
 
-/** Returns whether a value is of a kind, or (`in`) one of the values in a list. */
+/** Returns whether a value fits a kind, or (`in`) is in a list. */
 function fits(kind: string, list: string, value: unknown): boolean {
   if (kind !== 'in') return KINDS[kind]?.(value) === true;
   return list

@@ -1,6 +1,6 @@
 /**
- * What happens in a demonstration: phones come, go and are refused, fetch their subscriptions, get
- * messages and open them. All of it by the API and the calls of apps.
+ * The events of a demonstration: phones come, leave and are refused, fetch subscriptions, and read
+ * messages. All events are calls of the API and of apps.
  */
 
 import { type DemoProvider, modelOf, type Phone, phonesOf } from './phones.ts';
@@ -17,9 +17,9 @@ const MESSAGES = [
   ['Your place is waiting', 'Add a second phone with the same link.'],
 ] as const;
 
-/** Phones with an app that asks for messages. */
+/** The number of phones whose app registers for messages. */
 const REGISTERED = 24;
-/** Subscriptions of the panel behind the gate. */
+/** The number of subscriptions of the panel behind the gate. */
 const SUBSCRIPTIONS = 40;
 const GENERAL_INTERVAL_MS = 6 * 60_000;
 
@@ -40,7 +40,7 @@ export class Life {
     this.#phones = phonesOf(providers);
   }
 
-  /** Lets some phones in, and a few apps ask for messages. */
+  /** Admits some phones and registers a few for messages. */
   async begin(): Promise<void> {
     for (const phone of this.#phones.filter(({ n }) => n % 5 === 0)) await this.#open(phone);
     for (let n = 0; n < SUBSCRIPTIONS; n++) await this.#fetch(n);
@@ -48,7 +48,7 @@ export class Life {
     await this.#say();
   }
 
-  /** One thing happens. */
+  /** Makes one event. */
   async step(): Promise<void> {
     const chance = Math.random();
     if (this.nowMs() - this.#saidAtMs > GENERAL_INTERVAL_MS) await this.#say();
@@ -79,7 +79,7 @@ export class Life {
     return (await answer.json()) as Record<string, unknown>;
   }
 
-  /** The user opens the link on the phone. */
+  /** A user opens a link on a phone. */
   #open(phone: Phone): Promise<void> {
     const query = { id: DOMAIN_HASH, installid: phone.link.code };
     return this.#get('/install', query, this.#facts(phone));
@@ -90,7 +90,10 @@ export class Life {
     return this.#get('/provider', query, this.#facts(phone));
   }
 
-  /** Through the gate; each eighth subscription is shared with a phone too many. */
+  /**
+   * A phone fetches a subscription through the gate; each eighth subscription has one phone too
+   * many.
+   */
   async #fetch(n: number): Promise<void> {
     const count = n % 8 === 0 ? 3 : 2;
     const place = Math.floor(Math.random() * count);

@@ -1,4 +1,4 @@
-/** The links and phones of a demonstration: a fixed set, so that nothing grows without end. */
+/** The links and phones of a demonstration: a fixed set, so that no data grows without end. */
 
 export interface DemoLink {
   id: number;
@@ -30,7 +30,7 @@ export interface Phone {
   n: number;
 }
 
-/** Returns the phones of all links; on each seventh link one more than it admits. */
+/** Returns the phones of all links: each seventh link has one more than its limit. */
 export const phonesOf = (providers: readonly DemoProvider[]): Phone[] =>
   providers.flatMap((of) =>
     of.links.flatMap((link, at) =>

@@ -1,10 +1,10 @@
-/** A temporary directory with the configuration of a demonstration, and its panel. */
+/** A temporary directory with the configuration of a demonstration, and a panel. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The host of the subscriptions: no name outside has this end (RFC 2606). */
+/** The host of the subscriptions, in a top-level domain that never resolves (RFC 2606). */
 export const HOST = 'sub.northwind.example';
 export const PROVIDERS = [
   { code: 'NORTHWND', name: 'Northwind VPN' },
@@ -14,14 +14,14 @@ export const PROVIDERS = [
 const BANNER = 'A demonstration: people, phones and messages are made up, and go when it ends.';
 
 export interface DemoPlace {
-  /** The data directory, with the file of the configuration in it. */
+  /** The data directory, which has the configuration file. */
   folder: string;
   configFile: string;
-  /** Removes all of it. */
+  /** Stops the panel and removes the directory. */
   remove(): void;
 }
 
-/** Makes the directory, and serves a panel on this machine for the gate to stand before. */
+/** Makes the directory, and serves a panel on this machine behind the gate. */
 export function openPlace(): DemoPlace {
   const folder = mkdtempSync(join(tmpdir(), 'gatepost-demo-'));
   const panel = Bun.serve({

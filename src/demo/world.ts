@@ -1,4 +1,4 @@
-/** What a demonstration begins with: two providers, four hundred links, and two weeks of life. */
+/** The initial data of a demonstration: two providers, four hundred links, two weeks of history. */
 
 import { DAY_MS } from '../core/calendar.ts';
 import type { Core } from '../core/core.ts';
@@ -10,16 +10,16 @@ import { addProvider } from '../core/provider.ts';
 import { type DemoProvider, modelOf, phonesOf } from './phones.ts';
 import { HOST, PROVIDERS } from './place.ts';
 
-/** The hash of the one domain that both providers bind. */
+/** The hash of the domain that both providers bind. */
 export const DOMAIN_HASH = new Bun.CryptoHasher('sha256').update(HOST).digest('hex');
 
 const LINKS_EACH = 200;
 const NOTES = ['Order', 'Family', 'Office', 'Trial', 'Annual', 'Gift', 'Friend'] as const;
 
-/** Days before the demonstration on which phones came. */
+/** The number of days of history. */
 const DAYS = 14;
 
-/** Makes the providers with their links, and the phones that came in the last two weeks. */
+/** Adds the providers with their links, and the devices of the last two weeks. */
 export async function makeWorld(core: Core, nowMs: number): Promise<DemoProvider[]> {
   const providers = await makeProviders(core, nowMs - DAYS * DAY_MS);
   const phones = phonesOf(providers).filter(({ n }) => n % 3 !== 1);

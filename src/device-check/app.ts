@@ -1,11 +1,11 @@
-/** The app that is checked: a driver that takes orders, or a phone in the hands of a developer. */
+/** The app under test: a driver that takes orders, or a phone that a developer holds. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Stage } from './stage.ts';
 
-/** How an app is started, beside the address. */
+/** The terms of a start, besides the address. */
 export interface Terms {
   mode?: 'stream' | 'poll';
   push?: { gateway: string; token: string };
@@ -26,17 +26,17 @@ export const DOMAIN_HASH = 'c'.repeat(64);
 /** A line of a driver must end before this many characters. */
 const LINE_LENGTH_MAX = 1_000_000;
 
-/** A driver: one process, orders as lines of JSON in, what it did as lines of JSON out. */
+/** A driver: one process that reads orders and writes results, as lines of JSON. */
 export class Driver {
   readonly handled: Handled[] = [];
-  /** The states that the app told its user: `open`, `closed`, `refused`, `replaced`. */
+  /** The states that the app showed its user: `open`, `closed`, `refused`, `replaced`. */
   readonly states: string[] = [];
   headers: Readonly<Record<string, string>> | null = null;
-  /** What came that is no line of the driver's. */
+  /** Output that is no line of the driver. */
   readonly noise: string[] = [];
   /** Answers to the order `effects`. */
   answers = 0;
-  /** The exit code of a driver that ended by itself; null: it runs, or was ended. */
+  /** The exit code of a driver that ended by itself; null: it runs, or the check ended it. */
   endedWith: number | null = null;
   #child: Bun.Subprocess<'pipe', 'pipe', 'inherit'> | null = null;
   #hasStopped = false;
@@ -48,7 +48,7 @@ export class Driver {
     private readonly pace: number,
   ) {}
 
-  /** Starts the app with the store that it had. */
+  /** Starts the app with its store. */
   start(terms: Terms = {}): void {
     const child = Bun.spawn(['sh', '-c', `exec ${this.command}`], {
       ...{ stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },
@@ -69,13 +69,13 @@ export class Driver {
     });
   }
 
-  /** Ends the app as a phone that lost its power, and starts it again. */
+  /** Kills the app as a power loss would, and starts it again. */
   async restart(terms: Terms = {}): Promise<void> {
     await this.kill();
     this.start(terms);
   }
 
-  /** Makes the next start that of another installation. */
+  /** Makes the next start a new installation. */
   async reinstall(): Promise<void> {
     await this.kill();
     rmSync(this.#folder, { recursive: true, force: true });
@@ -99,7 +99,7 @@ export class Driver {
       this.#child?.stdin.write(`${JSON.stringify(order)}\n`);
       void this.#child?.stdin.flush();
     } catch {
-      // It has ended: the case sees that nothing comes.
+      // The driver has ended; the case finds that no answer comes.
     }
   }
 
@@ -144,7 +144,7 @@ export class Driver {
   }
 }
 
-/** Returns the object of a line of JSON; null: it is none. */
+/** Returns the object in a line of JSON; null: it has none. */
 function recordIn(line: string): Record<string, unknown> | null {
   try {
     const said: unknown = JSON.parse(line);

@@ -1,4 +1,4 @@
-/** What life brings to a device: restarts, tokens that die, another phone with its HWID. */
+/** Cases about the device: restarts, tokens that end, another phone with its HWID. */
 
 import { DOMAIN_HASH, LINK } from './app.ts';
 import type { Case } from './scene.ts';
@@ -155,7 +155,7 @@ export const DEVICE_CASES: readonly Case[] = [
           .of('register')
           .some(({ body }) => JSON.stringify(body['push'])?.includes(token));
       scene.check(isSaid('first-token')(), 'registered without its push address');
-      // The stream of the old token ends with it each time: no other device took the HWID.
+      // Each time, the stream of the old token ends with it: no other device took the HWID.
       for (const token of ['second-token', 'third-token', 'fourth-token']) {
         scene.driver?.say({ do: 'push_token', gateway: 'fcm', token });
         await scene.expect(isSaid(token), 70, `did not register the new push address ${token}`);

@@ -1,4 +1,4 @@
-/** What life brings to connections: silence, servers that stop, answers that break off. */
+/** Cases about connections: silence, servers that stop, truncated answers. */
 
 import type { Case, Scene } from './scene.ts';
 import { UNKNOWN } from './stage.ts';
@@ -11,7 +11,7 @@ const pageOfProxy = () =>
     ...{ status: 502, headers: { 'content-type': 'text/html' } },
   });
 
-/** Lets the first registrations go wrong; the app must pause before each that follows. */
+/** Fails the first registrations; the app must pause before each next one. */
 async function registersAfter(scene: Scene, count: number, wrong: () => Response): Promise<void> {
   let left = count;
   scene.stage.script.register = () => (left-- > 0 ? wrong() : null);
@@ -131,7 +131,7 @@ export const LINE_CASES: readonly Case[] = [
     async play(scene) {
       await scene.begin();
       scene.stage.sendText('{"rc":1,"msg":"Ok","da');
-      // An app may close such a stream or go on.
+      // An app may close such a stream or keep it.
       await scene.never(() => !scene.stage.isOpen, 0.2, '').catch(() => {});
       await scene.opened('did not come back');
       scene.stage.send(scene.message(1));
@@ -148,7 +148,7 @@ export const LINE_CASES: readonly Case[] = [
       scene.stage.send(scene.message(1));
       await scene.acknowledged('received', 1);
       scene.stage.script.ignoresFrames = false;
-      // The message has expired since: no copy reminds the app.
+      // The message has expired meanwhile: no copy of it comes again.
       scene.stage.forget(scene.id(1));
       scene.mark = scene.stage.deeds.length;
       scene.stage.close(1001, 'the server stops');
@@ -180,7 +180,7 @@ export const LINE_CASES: readonly Case[] = [
       scene.stage.script.refusesFrames = true;
       scene.stage.send(scene.message(1));
       await scene.acknowledged('received', 1);
-      // Nothing reminds the app of the message.
+      // No copy of the message comes again.
       scene.stage.forget(scene.id(1));
       const isTooMuch = () => scene.acked().length > 3;
       await scene.never(isTooMuch, 10, 'sent a refused acknowledgement more than three times');

@@ -1,4 +1,4 @@
-/** What life brings to messages: twice, out of order, unknown, pushed before and after. */
+/** Cases about messages: repeated, out of order, unknown, and pushed before or after. */
 
 import type { Case } from './scene.ts';
 
@@ -7,7 +7,7 @@ const command = (action: string, more: Record<string, unknown> = {}) => ({
   payload: { action_type: action, ...more },
 });
 
-/** What the system hands to an app for a notification. */
+/** The data that the system gives to an app with a push. */
 const pushOf = (id: number, more: Record<string, unknown> = {}) => ({
   ...{ id: String(id), kind: 'notification', title: 'Hello', body: `text ${id}` },
   ...more,
@@ -54,7 +54,7 @@ export const MESSAGE_CASES: readonly Case[] = [
     async play(scene) {
       await scene.begin();
       const ns = Array.from({ length: 250 }, (_, at) => at + 1);
-      // Those that the server did not confirm are sent again together.
+      // The app sends unconfirmed acknowledgements again together.
       scene.stage.script.ignoresFrames = true;
       scene.stage.send(...ns.map((n) => scene.message(n)));
       await scene.acknowledged('received', ...ns);

@@ -1,4 +1,4 @@
-/** Runs the cases against an app, and tells of each as it ends. */
+/** Runs the cases against an app, and reports each as it ends. */
 
 import { Driver } from './app.ts';
 import { DEVICE_CASES } from './cases-device.ts';
@@ -13,17 +13,17 @@ export interface Verdict {
   case: string;
   verdict: 'passed' | 'failed' | 'skipped';
   should: string;
-  /** What the app did instead; null: it passed. */
+  /** The wrong behaviour of the app; null: it passed. */
   did: string | null;
 }
 
-/** Ids of two cases never meet. */
+/** The distance between ids of two cases, so that they never meet. */
 const IDS_EACH = 1_000;
-/** Of what a driver said, in a verdict. */
+/** The most characters of a driver's output in a verdict. */
 const NOISE_LENGTH_MAX = 300;
-/** Apps that run beside each other. */
+/** The most apps that run at the same time. */
 const AT_ONCE = 4;
-/** For a machine that is busy: no case fails as an app takes a little longer, ms. */
+/** The tolerance for a busy machine: a case does not fail because the app is this late, ms. */
 const SLACK_MS = 5_000;
 
 const passed = ({ name, should }: Case): Verdict => ({
@@ -40,7 +40,7 @@ async function verdictOf(one: Case, scene: Scene): Promise<Verdict> {
   }
 }
 
-/** Plays each case with an installation of its own of the app that a command starts. */
+/** Plays each case with a new installation of the app, which a command starts. */
 export async function checkDriver(
   command: string,
   cases: readonly Case[],
@@ -66,7 +66,7 @@ export async function checkDriver(
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
-/** Plays the cases that need no driver, one after the other, with a phone that was pointed here. */
+/** Plays the cases that need no driver, one after the other, with a phone that connects here. */
 export async function checkPhone(
   stage: Stage,
   cases: readonly Case[],

@@ -1,4 +1,4 @@
-/** One case: the stage, the app, and the words in which a case says what it expects. */
+/** One case: the stage, the app, and the expectations of a case. */
 
 import { systemClock } from '../clock.ts';
 import type { Driver, Terms } from './app.ts';
@@ -6,27 +6,27 @@ import type { Item, Sent, Stage } from './stage.ts';
 
 const { steadyMs } = systemClock;
 
-/** What the app did instead of what it should have done. */
+/** The wrong behaviour of an app. */
 export class Fault extends Error {}
 
-/** For a machine that is busy: no case fails as a program takes so long to start, s. */
+/** The longest wait for a program to start on a busy machine, s. */
 const START_SECONDS = 10;
-/** How long a developer may take to open the app, ms. */
+/** The time for a developer to open the app, ms. */
 const PERSON_MS = 600_000;
 
 export class Scene {
-  /** What the app did before this case. */
+  /** The number of deeds before this case. */
   mark: number;
   #handledMark: number;
 
   constructor(
     readonly stage: Stage,
-    /** Null: a phone, whose screen the check does not see. */
+    /** The driver; null: a phone, whose screen the check does not see. */
     readonly driver: Driver | null,
     private readonly pace: number,
-    /** How much later than it should a thing may come, ms. */
+    /** The tolerance of times, ms. */
     private readonly slackMs: number,
-    /** The ids of this case are above it: an app remembers those of the cases before. */
+    /** The ids of this case are above it: the app may remember those of earlier cases. */
     private readonly idBase: number,
   ) {
     this.mark = stage.deeds.length;
@@ -41,7 +41,9 @@ export class Scene {
     return { id: this.id(n), ...more };
   }
 
-  /** Starts the app and waits until its stream is open; a phone is waited for. */
+  /**
+   * Starts the app and waits until its stream is open; waits for a developer to open it on a phone.
+   */
   async begin(terms: Terms = {}): Promise<void> {
     if (this.driver === null) {
       if (await this.stage.until(() => this.stage.isOpen, PERSON_MS)) return;
@@ -56,7 +58,7 @@ export class Scene {
     await this.expect(() => this.stage.isOpen, 70, otherwise);
   }
 
-  /** Expects that something comes in so many seconds of the app's pace. */
+  /** Expects an event within these seconds of the app's pace. Throws {@link Fault} otherwise. */
   async expect(isSo: () => boolean, seconds: number, otherwise: string): Promise<void> {
     const hasEnded = () => this.driver?.endedWith != null;
     const ms = seconds * 1_000 * this.pace + this.slackMs;
@@ -65,7 +67,7 @@ export class Scene {
     throw new Fault(hasEnded() ? `ended with code ${this.driver?.endedWith}` : otherwise);
   }
 
-  /** Expects that something does not come in so many seconds of the app's pace. */
+  /** Expects no event within these seconds of the app's pace. Throws {@link Fault} otherwise. */
   async never(isSo: () => boolean, seconds: number, otherwise: string): Promise<void> {
     if (await this.stage.until(isSo, seconds * 1_000 * this.pace)) throw new Fault(otherwise);
   }
@@ -74,7 +76,7 @@ export class Scene {
     if (!isSo) throw new Fault(otherwise);
   }
 
-  /** Expects that messages are acknowledged with a state. */
+  /** Expects acknowledgements of messages with a state. */
   async acknowledged(state: string, ...ns: readonly number[]): Promise<void> {
     for (const n of ns) {
       const isIt = (item: Item) => item.id === this.id(n) && item.state === state;
@@ -87,12 +89,12 @@ export class Scene {
     return this.stage.acked(this.mark);
   }
 
-  /** Returns the numbers of the messages that the app handled, in order; none of a phone. */
+  /** Returns the numbers of the messages that the app handled, in order; empty for a phone. */
   handled(): number[] {
     return (this.driver?.handled ?? []).slice(this.#handledMark).map(({ id }) => id - this.idBase);
   }
 
-  /** Waits until all lines are read that the driver has written so far. */
+  /** Waits until the output of the driver so far is read. */
   async heard(): Promise<void> {
     const { driver } = this;
     if (driver === null) return;
@@ -101,7 +103,7 @@ export class Scene {
     await this.expect(() => driver.answers > before, 5, 'did not say its effects');
   }
 
-  /** Expects that the app handled these messages so, once each. */
+  /** Expects that the app handled these messages in this order, once each. */
   async handledAs(ns: readonly number[]): Promise<void> {
     if (this.driver === null) return;
     await this.heard();
@@ -116,7 +118,7 @@ export class Scene {
   }
 
   /**
-   * Expects that the app comes back after a pause, and no later than the longest first one. `act`
+   * Expects that the app reconnects after a pause, and no later than the longest first pause. `act`
    * ends the stream.
    */
   async comesBack(act: () => void): Promise<void> {
@@ -135,26 +137,26 @@ export class Scene {
     await this.opened('came back without a stream');
   }
 
-  /** Returns the shortest pause after so many failures: half of the doubled one, ms. */
+  /** Returns the shortest allowed pause after this many failures: half of the doubled pause, ms. */
   leastPauseMs(failures: number): number {
     return 250 * 2 ** failures * this.pace;
   }
 
-  /** Expects that the app asks for nothing any more. */
+  /** Expects no further request of the app. */
   async rests(otherwise: string): Promise<void> {
     const before = this.stage.deeds.length;
     const isBack = () => this.stage.deeds.slice(before).some(({ kind }) => kind !== 'left');
-    // Above the first three pauses.
+    // Longer than the first three pauses together.
     await this.never(isBack, 6, otherwise);
   }
 }
 
 export interface Case {
-  /** One word or two, as documents and machines name it. */
+  /** The name of the case: one or two words. */
   name: string;
-  /** What an app should do. */
+  /** The expected behaviour of an app. */
   should: string;
-  /** True: it needs a driver: it restarts the app, hands it pushes or looks at what it handled. */
+  /** True: the case needs a driver to restart the app, to push, or to see handled messages. */
   needsDriver?: boolean;
   play(scene: Scene): Promise<void>;
 }

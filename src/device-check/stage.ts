@@ -1,6 +1,6 @@
 /**
- * A server of the device protocol that does what a script says, and notes all that an app does.
- * It keeps the rules of docs/device-protocol.md where the script does not say otherwise.
+ * A server of the device protocol that follows a script and records all requests of an app. Without
+ * a script it keeps the rules of docs/device-protocol.md.
  */
 
 import type { Server, ServerWebSocket } from 'bun';
@@ -14,7 +14,7 @@ export interface Item {
   detail?: string;
 }
 
-/** What an app did. Times are by the steady clock, ms. */
+/** A request or frame of an app. Times are of the steady clock, ms. */
 export type Deed =
   | {
       kind: 'register';
@@ -36,34 +36,34 @@ export interface Sent {
   [unknown: string]: unknown;
 }
 
-/** How a script answers instead of the rules; null: by the rules. */
+/** The scripted answer; null: by the rules. */
 type Said = Response | Promise<Response> | null;
 
-/** The pause between two pings of a stream that does not ask for another, ms. */
+/** The default pause between two pings of a stream, ms. */
 const PING_INTERVAL_MS = 9_000;
-/** What an app may send in a request. */
+/** The most bytes of a request. */
 const BODY_BYTES_MAX = 64 * 1024;
-/** What is remembered of an app that never rests. */
+/** The most deeds that are kept, for an app that never rests. */
 const DEEDS_MAX = 100_000;
 
 type Socket = ServerWebSocket<{ token: string }>;
 
 export class Stage {
   readonly deeds: Deed[] = [];
-  /** Answers instead of the rules. */
+  /** Scripted answers in place of the rules. */
   script: {
     register?(): Said;
     inbox?(): Said;
     ack?(): Said;
     stream?(): Said;
-    /** True: a frame of acknowledgements is neither kept nor answered. */
+    /** True: frames of acknowledgements are neither saved nor answered. */
     ignoresFrames?: boolean;
-    /** True: a frame of acknowledgements is refused as malformed. */
+    /** True: frames of acknowledgements are refused as malformed. */
     refusesFrames?: boolean;
-    /** True: no pings. */
+    /** True: sends no pings. */
     isSilent?: boolean;
   } = {};
-  /** The token that holds; null: the device has none. */
+  /** The valid token; null: the device has none. */
   token: string | null = null;
   readonly #server: Server<{ token: string }>;
   readonly #waiting = new Set<() => void>();
@@ -71,7 +71,7 @@ export class Stage {
   readonly #pings: ReturnType<typeof setInterval>;
   #socket: Socket | null = null;
 
-  /** Listens; `pace` multiplies the pause between pings. */
+  /** Listens; multiplies the pause between pings by `pace`. */
   constructor(
     hostname: string,
     port: number,
@@ -117,7 +117,7 @@ export class Stage {
     this.#tell();
   }
 
-  /** Sends messages on the stream again, whether they are acknowledged or not. */
+  /** Sends messages on the stream again, acknowledged or not. */
   repeat(...messages: readonly Sent[]): void {
     this.#frame(messages.map(wholeOf));
   }
@@ -132,29 +132,29 @@ export class Stage {
     this.#socket?.close(code, reason);
   }
 
-  /** Lets the token die: the next call with it is refused. */
+  /** Invalidates the token: the next call with it is refused. */
   killToken(): void {
     this.token = null;
     this.close(4001, 'the token died');
   }
 
-  /** Takes a message out of the inbox. */
+  /** Removes a message from the inbox. */
   forget(id: number): void {
     this.#messages.delete(id);
   }
 
-  /** Returns what an app did of one kind, after a number of deeds. */
+  /** Returns the deeds of one kind after the first `after` ones. */
   of<K extends Deed['kind']>(kind: K, after = 0): Extract<Deed, { kind: K }>[] {
     const isIt = (deed: Deed): deed is Extract<Deed, { kind: K }> => deed.kind === kind;
     return this.deeds.slice(after).filter(isIt);
   }
 
-  /** Returns the items that were acknowledged, after a number of deeds. */
+  /** Returns the acknowledged items after the first `after` deeds. */
   acked(after = 0): Item[] {
     return this.of('ack', after).flatMap(({ items }) => items);
   }
 
-  /** Waits until something is so; false: it did not come in that time. */
+  /** Waits for a condition; returns false after the time. */
   async until(isSo: () => boolean, ms: number): Promise<boolean> {
     const endMs = steadyMs() + ms;
     while (!isSo()) {
@@ -170,7 +170,7 @@ export class Stage {
     return true;
   }
 
-  /** Checks again what is waited for: the app said something. */
+  /** Checks the awaited conditions after a deed of the app. */
   look(): void {
     this.#tell();
   }
@@ -227,7 +227,7 @@ export class Stage {
   #register(token: string | null): Response {
     if (token !== null && token !== this.token) return Response.json(TOKEN_ERROR);
     this.token = crypto.randomUUID().replaceAll('-', '').padEnd(43, '0');
-    // The token of a stream that is open dies with it.
+    // The open stream of the token ends with it.
     this.close(4001, 'the token died');
     return Response.json({ ...OK, device_token: this.token });
   }
@@ -290,7 +290,7 @@ async function bodyOf(request: Request): Promise<Record<string, unknown>> {
   return typeof body === 'object' && body !== null ? { ...body } : {};
 }
 
-/** Reads a frame of acknowledgements, fit or not. */
+/** Reads a frame of acknowledgements; returns none if it is malformed. */
 function itemsIn(frame: string): Item[] {
   try {
     const { items } = JSON.parse(frame) as { items: unknown };
@@ -300,7 +300,7 @@ function itemsIn(frame: string): Item[] {
   }
 }
 
-/** Returns a list of items, each of which may be any JSON, as items; those that are none unfit. */
+/** Reads a list of items from any JSON; one without the right form is an invalid item. */
 function itemsOf(items: unknown): Item[] {
   return Array.isArray(items) ? items.map((item: unknown) => ({ ...UNFIT, ...Object(item) })) : [];
 }

@@ -1,6 +1,6 @@
 /**
- * Reads a panel by its API with a token: the same rows as its database has, as far as the API tells
- * them. Only GET is ever sent.
+ * Reads a panel by its API with a token, as the rows of its database, as far as the API has them.
+ * Sends GET only.
  */
 
 import { isRecord, readInteger } from '../core/json-input.ts';
@@ -10,7 +10,7 @@ import { OperatorError } from '../operator-error.ts';
 import { RowSink } from './rows.ts';
 
 export interface PanelApiOptions {
-  /** The address before `/api`, or of 3x-ui and Hiddify with the secret path. */
+  /** The address before `/api`; for 3x-ui and Hiddify with the secret path. */
   url: string;
   token: string;
   callsPerSecondMax: number;
@@ -22,14 +22,14 @@ export interface PanelApiOptions {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Users or devices of one call: no panel gives more than 1,000. */
+/** Users or devices of one call: no panel returns more than 1,000. */
 const PAGE = 500;
 const TIMEOUT_MS = 30_000;
 const BYTES_MAX = 64 * 1024 ** 2;
 const ATTEMPTS_MAX = 4;
 const PAUSE_MS = 1_000;
 
-/** Reads the users of a panel. Throws {@link OperatorError}, whose text has no token. */
+/** Reads the users of a panel. Throws {@link OperatorError}; its text never has the token. */
 export async function readPanelApi(kind: PanelKind, options: PanelApiOptions): Promise<PanelRows> {
   const { url, signal } = options;
   const sink = new RowSink(PANEL_SCHEMAS[kind], url, () => signal.aborted);
@@ -104,7 +104,7 @@ class PanelApi {
     for (const user of listIn(await this.#get('/api/v2/admin/user/'))) this.#add('user', user);
   }
 
-  /** Adds a record with the names that the columns of the database have. */
+  /** Adds a record under the column names of the database. */
   #add(table: string, record: Json): void {
     const named = Object.entries(record).map(
       ([name, value]) =>
@@ -115,8 +115,8 @@ class PanelApi {
   }
 
   /**
-   * Adds all records of a list that comes in pages. A user who is added or removed meanwhile moves
-   * the pages: then a user could be missed, and count as gone.
+   * Adds all records of a paged list. A user who is added or removed meanwhile shifts the pages: a
+   * user could be missed then, and count as removed.
    */
   async #pages(table: string, name: string, page: (at: number) => Promise<Json>): Promise<void> {
     this.sink.table(table);
@@ -147,7 +147,7 @@ class PanelApi {
     }
   }
 
-  /** Returns the answer, or why another attempt may have one. */
+  /** Returns the answer, or the reason of a retry. */
   async #attempt(path: string): Promise<{ json: unknown } | string> {
     const { url, userAgent, signal } = this.options;
     const patience = AbortSignal.timeout(TIMEOUT_MS);
@@ -156,7 +156,7 @@ class PanelApi {
     try {
       response = await fetch(`${url}${path}`, {
         headers: { ...this.#headers, accept: 'application/json', 'user-agent': userAgent },
-        // No other server may get the token.
+        // A redirect must not send the token to another server.
         redirect: 'manual',
         signal: AbortSignal.any([signal, patience]),
       });

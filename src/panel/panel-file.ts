@@ -1,4 +1,4 @@
-/** Reads a panel's database from a file: SQLite, or a dump as text, perhaps gzipped. */
+/** Reads the database of a panel from a file: SQLite, or a dump as text, perhaps gzipped. */
 
 import { PANEL_SCHEMAS, type PanelKind, type PanelRows } from '../core/moving/panel.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -6,11 +6,14 @@ import { RowSink } from './rows.ts';
 import { readSqlDump } from './sql-dump.ts';
 import { readSqliteFile, SQLITE_MAGIC } from './sqlite-file.ts';
 
-/** The beginning of a dump that PostgreSQL's own tools alone can read. */
+/** The first bytes of a dump that only PostgreSQL's own tools can read. */
 const ARCHIVE_MAGIC = 'PGDMP';
 const GZIP = [0x1f, 0x8b];
 
-/** Reads the tables of a panel; `-` is a dump on stdin. Throws {@link OperatorError}. */
+/**
+ * Reads the tables of a panel; `-` is a dump on stdin. Throws {@link OperatorError} if the file is
+ * no database or dump of the panel.
+ */
 export async function readPanelFile(
   path: string,
   panel: PanelKind,

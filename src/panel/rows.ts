@@ -1,10 +1,10 @@
-/** Gathers the rows of a panel's tables, within bounds. */
+/** Collects the rows of a panel's tables, within bounds. */
 
 import type { PanelRows, PanelSchema } from '../core/moving/panel.ts';
 import type { Cells } from '../core/moving/panel-user.ts';
 import { OperatorError } from '../operator-error.ts';
 
-/** Most rows, and most characters in them, that are held in memory. */
+/** The most rows in memory, and the most characters in them. */
 const ROWS_MAX = 2_000_000;
 const LENGTH_MAX = 512 * 1024 ** 2;
 
@@ -19,12 +19,12 @@ export class RowSink {
     readonly isStopped: () => boolean,
   ) {}
 
-  /** Returns the columns to read of a table; null: it is not read. */
+  /** Returns the columns to read of a table; null: skip the table. */
   columnsOf(table: string): readonly string[] | null {
     return Object.hasOwn(this.schema.tables, table) ? (this.schema.tables[table] ?? null) : null;
   }
 
-  /** Adds a table that is there, perhaps without rows. */
+  /** Adds a table, which may have no rows. */
   table(name: string): void {
     if (!this.#rows.has(name)) this.#rows.set(name, []);
   }
@@ -46,7 +46,7 @@ export class RowSink {
     }
   }
 
-  /** Returns all rows. Throws {@link OperatorError} if no table with users is there. */
+  /** Returns all rows. Throws {@link OperatorError} if the tables of users are missing. */
   finish(panel: string): PanelRows {
     const { userTables } = this.schema;
     if (!userTables.some((name) => this.#rows.has(name))) {

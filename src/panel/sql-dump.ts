@@ -1,13 +1,13 @@
 /**
- * Reads a text dump of PostgreSQL (COPY or INSERT), MySQL, MariaDB or SQLite as a stream: the rows
- * of a few tables. A statement begins a line; rows of other tables are read past by the same
- * rules, as texts in them may look like statements.
+ * Reads a text dump of PostgreSQL (COPY or INSERT), MySQL, MariaDB or SQLite as a stream, and keeps
+ * the rows of a few tables. A statement begins a line. Rows of other tables are parsed too, as
+ * texts in them may look like statements.
  */
 
 import { OperatorError } from '../operator-error.ts';
 import type { RowSink } from './rows.ts';
 
-/** Most characters of the head of a statement, and of a row or a line. */
+/** The most characters of the head of a statement, and of a row or a line. */
 const HEAD_MAX = 64 * 1024;
 const ROW_MAX = 16 * 1024 ** 2;
 
@@ -18,7 +18,7 @@ const INSERT = new RegExp(
   'iy',
 );
 const CREATE = new RegExp(`CREATE TABLE (?:IF NOT EXISTS )?${NAME}\\s*\\(`, 'iy');
-/** What stands in a definition of a table beside columns. */
+/** Lines in the definition of a table that are no columns. */
 const NO_COLUMN =
   /^(?:primary|unique|key|index|constraint|foreign|check|fulltext|spatial|period)\b/i;
 
@@ -59,7 +59,7 @@ class DumpReader {
     }
   }
 
-  /** Reads until `count` characters are there, or all; false: nothing is left. */
+  /** Reads until `count` characters are buffered. Returns false at the end of the dump. */
   async #has(count: number): Promise<boolean> {
     while (!this.#isOver && this.#text.length - this.#at < count) await this.#more();
     return this.#at < this.#text.length;
@@ -100,7 +100,7 @@ class DumpReader {
     }
   }
 
-  /** A line may be longer than memory: a statement of another kind. */
+  /** Skips a line of another statement, which may be longer than memory. */
   async #skipLine(): Promise<void> {
     for (;;) {
       const end = this.#text.indexOf('\n', this.#at);
@@ -155,7 +155,7 @@ class DumpReader {
     await this.#skipLine();
   }
 
-  /** Repeats a read until all that it needs is there; null: the dump ends before. */
+  /** Repeats a read until the buffer has all that it needs; null: the dump ends before. */
   async #whole<T>(read: () => T | null): Promise<T | null> {
     for (;;) {
       const found = read();
@@ -164,7 +164,7 @@ class DumpReader {
     }
   }
 
-  /** Returns what takes the rows of a table; null: it is not read. */
+  /** Returns the function that takes the rows of a table; null: the table is skipped. */
   #taker(table: string, columns: readonly string[] | undefined) {
     const wanted = this.sink.columnsOf(table);
     if (wanted === null) return null;
@@ -200,13 +200,13 @@ function copied(text: string): Value {
     : text;
 }
 
-/** Returns the place behind a text in quotes that begins at `at`; null: it does not end. */
+/** Returns the position after the quoted text that begins at `at`; null: it does not end. */
 function endOfQuotes(text: string, at: number, hasEscapes: boolean): number | null {
   const quote = text[at];
   for (let next = at + 1; next < text.length; next++) {
     if (hasEscapes && text[next] === '\\') next += 1;
     else if (text[next] === quote) {
-      // At the end of what is there a second quote may follow.
+      // A second quote may follow beyond the buffer.
       if (next + 1 >= text.length) return null;
       if (text[next + 1] !== quote) return next + 1;
       next += 1;
@@ -215,7 +215,7 @@ function endOfQuotes(text: string, at: number, hasEscapes: boolean): number | nu
   return null;
 }
 
-/** Returns the place behind the parentheses that begin at `at`; null: they do not end. */
+/** Returns the position after the parentheses that begin at `at`; null: they do not end. */
 function endOfParens(text: string, at: number, isMysql: boolean): number | null {
   let depth = 0;
   for (let next = at; next < text.length; next++) {
@@ -234,7 +234,7 @@ function endOfParens(text: string, at: number, isMysql: boolean): number | null 
 /** Splits at commas outside of quotes and parentheses. */
 function parts(text: string, isMysql: boolean): string[] {
   const found: string[] = [];
-  // The rules of quotes and parentheses need a sign behind the last.
+  // The rules of quotes and parentheses need a character after the last.
   const whole = `${text} `;
   let begin = 0;
   for (let at = 0; at < whole.length; at++) {
@@ -282,6 +282,6 @@ function valueIn(written: string, isMysql: boolean): Value {
         letter === undefined ? "'" : (ESCAPED[letter] ?? letter),
       )
     : text.replaceAll("''", "'");
-  // SQLite writes line breaks so.
+  // SQLite writes line breaks this way.
   return /^replace\(/i.test(word) ? read.replaceAll('\\n', '\n').replaceAll('\\r', '\r') : read;
 }

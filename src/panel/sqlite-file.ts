@@ -1,4 +1,4 @@
-/** Reads the SQLite file of a panel, which may be running: nothing of it is ever written. */
+/** Reads the SQLite file of a panel, which may be running. Writes nothing to it. */
 
 import { Database, constants as sqlite } from 'bun:sqlite';
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -8,15 +8,15 @@ import { pathToFileURL } from 'node:url';
 import { OperatorError } from '../operator-error.ts';
 import type { RowSink } from './rows.ts';
 
-/** The byte of the header that says whether the file has a log of its own (WAL). */
+/** The byte of the header that shows whether the file has a write-ahead log. */
 const MODE_AT = 18;
 const MODE_WAL = 2;
-/** How long the panel's own writes are waited for, ms. */
+/** The longest wait for writes of the panel, ms. */
 const BUSY_MS = 10_000;
 
 export const SQLITE_MAGIC = 'SQLite format 3\0';
 
-/** Reads the tables of the panel from the file, as of one moment. */
+/** Reads the tables of the panel from one snapshot of the file. */
 export async function readSqliteFile(path: string, sink: RowSink): Promise<void> {
   const header = new Uint8Array(
     await Bun.file(path)
@@ -40,7 +40,7 @@ function open(path: string, hasLog: boolean): { db: Database; close(): void } {
   const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite;
   try {
     if (hasLog && !existsSync(`${path}-wal`)) {
-      // SQLite would make a log, and leave it.
+      // Without `immutable`, SQLite would create a log and leave it.
       const url = `${pathToFileURL(path).href}?immutable=1`;
       const db = new Database(url, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
       return { db, close: () => db.close() };
@@ -53,7 +53,7 @@ function open(path: string, hasLog: boolean): { db: Database; close(): void } {
   }
 }
 
-/** Opens a copy: SQLite would have to recover the log that a killed panel, or a copy, left. */
+/** Opens a copy: SQLite would have to recover the log that a killed panel or a file copy left. */
 function openCopy(path: string): { db: Database; close(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'gatepost-import-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
@@ -85,7 +85,7 @@ function readTable(db: Database, table: string, sink: RowSink): void {
   sink.table(table);
   const names = wanted.filter((name) => there.includes(name)).map((name) => `"${name}"`);
   if (names.length === 0) return;
-  // The order of rowids: that in which the panel added them.
+  // By rowid: the order in which the panel added them.
   for (const row of db.query(`SELECT ${names.join(', ')} FROM "${table}"`).iterate()) {
     sink.add(table, row as Record<string, unknown>);
   }

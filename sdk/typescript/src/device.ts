@@ -1,6 +1,6 @@
 /**
- * A device of a provider: it registers, gets its messages by a stream, by polls and by pushes as
- * one, hands each to the app once, and acknowledges. The protocol is docs/device-protocol.md.
+ * A device of a provider. It registers, receives messages by a stream, by polls and by pushes,
+ * gives each message to the app once, and acknowledges it. The protocol is docs/device-protocol.md.
  */
 
 import { Keeper } from './keeper.ts';
@@ -27,18 +27,22 @@ import {
   writeState,
 } from './state.ts';
 
-/** What a handler says: how to acknowledge; nothing: as is usual; `kept`: see {@link Handling}. */
+/**
+ * The result of a handler: the state to acknowledge; undefined: the default; `kept`: see {@link
+ * Handling}.
+ */
 export type Handled = AckState | 'kept' | undefined;
 
 export interface Handling {
   message: Message;
-  /** In the language of the device. */
+  /** The texts in the language of the device. */
   texts: Texts;
-  /** Of a command: `update-subscription` and others; empty: a notification. */
+  /** The action of a command: `update-subscription` and others; empty: a notification. */
   action: string;
   /**
-   * The state that knows this message. An app that writes it to its store in the transaction of its
-   * own effect returns `kept`: the message is then handled exactly once, else at least once.
+   * The state of the device with this message in it. An app that writes it to its store in the
+   * transaction of its own effect returns `kept`: then the message is handled exactly once, else at
+   * least once.
    */
   state: string;
 }
@@ -46,36 +50,38 @@ export interface Handling {
 export interface DeviceOptions {
   /** `https://HOST` of the appliance. */
   url: string;
-  /** Fields of `POST /device/register` but `hwid` and `push`: the link, system, model, versions. */
+  /**
+   * Fields of `POST /device/register` except `hwid` and `push`: the link, system, model, versions.
+   */
   registration: Readonly<Record<string, unknown>>;
   store: Store;
-  /** The HWID that the app has already; else one is drawn and kept. */
+  /** The HWID that the app has already; without it the device draws one and stores it. */
   hwid?: string;
-  /** The language of texts, `pt-BR`. */
+  /** The language of texts, such as `pt-BR`. */
   locale?: string;
   push?: PushAddress;
   /** `poll` where no socket may stay open. */
   mode?: 'stream' | 'poll';
-  /** Seconds between two pings of a stream, 15 to 600, so that a phone sleeps longer. */
+  /** The seconds between two pings of a stream, 15 to 600: more lets a phone sleep longer. */
   ping?: number;
-  /** Multiplies all pauses and limits of time: for tests. */
+  /** Multiplies all pauses and time limits, for tests. */
   pace?: number;
   /**
-   * Handles a new message. What it throws is acknowledged as `failed`. It must not wait for a
-   * method of the device, which waits for it.
+   * Handles a new message. If it throws, the message is acknowledged as `failed`. It must not wait
+   * for a method of the device, because the device waits for it.
    */
   onMessage(handling: Handling): Handled | Promise<Handled>;
   onState?(state: 'open' | 'closed' | 'refused' | 'replaced', detail: string): void;
 }
 
-/** Why a device ended: it was closed, another stream has its token, or the server refused it. */
+/** Why a device ended: it was closed, another stream uses its token, or the server refused it. */
 export type Ending = 'closed' | 'replaced' | 'refused';
 const CLOSE_TOKEN = 4001;
 const CLOSE_REPLACED = 4002;
 const TOKEN_ERROR = 'Device token error';
-/** Refusals of a registration that may pass. */
+/** Refusals of a registration that may end by themselves. */
 const PASSING: ReadonlySet<string> = new Set(['Too many requests', 'Unknown error']);
-/** Acknowledgements in one request. */
+/** The most acknowledgements of one request. */
 const ACKS_EACH = 100;
 
 export class Device {
@@ -89,7 +95,10 @@ export class Device {
   #isRegistered = false;
   #push: PushAddress | undefined;
   #renewedAtMs = Number.NEGATIVE_INFINITY;
-  /** The token that was shown where the answer was lost: no other device renewed it. */
+  /**
+   * The token of a renewal whose answer was lost: its end does not mean that another device renewed
+   * it.
+   */
   #doubted: string | null = null;
 
   constructor(private readonly options: DeviceOptions) {
@@ -113,12 +122,12 @@ export class Device {
     }
   }
 
-  /** Ends at once: nothing is waited for. What was not acknowledged is, at the next start. */
+  /** Ends at once, without waiting. The next start sends the remaining acknowledgements. */
   close(): void {
     this.#end('closed');
   }
 
-  /** Takes a push; `wasShown`: the system has shown the notification, so that the app must not. */
+  /** Takes a push. `wasShown`: the system has shown the notification, so the app must not. */
   async push(data: Readonly<Record<string, unknown>>, wasShown: boolean): Promise<void> {
     const id = Number(data['id']);
     if (!Number.isSafeInteger(id) || id <= 0) return;
@@ -135,20 +144,20 @@ export class Device {
     await this.#sendAcks();
   }
 
-  /** Tells that the user opened a notification. */
+  /** Acknowledges that the user opened a notification. */
   async opened(id: number): Promise<void> {
     await this.#keeper.change((state) => owing(state, { id, state: 'opened' }));
     await this.#sendAcks();
   }
 
-  /** Tells that the network gave another address for pushes; null: none. */
+  /** Sets the address for pushes, after the network changed it; null: none. */
   async setPush(push: PushAddress | null): Promise<void> {
     this.#push = push ?? undefined;
     this.#isRegistered = false;
     if (this.#isRunning) await this.#register();
   }
 
-  /** Returns the headers by which a subscription's fetch names this device. */
+  /** Returns the headers that identify this device when it fetches a subscription. */
   async headers(): Promise<Record<string, string>> {
     return headersOf((await this.#keeper.now()).hwid, this.options.registration);
   }
@@ -159,16 +168,16 @@ export class Device {
     this.#stop.abort();
   }
 
-  /** Registers where it is due; returns the token; null: there is none now. */
+  /** Registers if necessary. Returns the token; null: there is none now. */
   async #registered(): Promise<string | null> {
     const { token } = await this.#keeper.now();
-    // A gateway that calls an address dead drops it: with a push, each start registers.
+    // The gateway may have dropped a dead address: a device with pushes registers at each start.
     const isDue = token === null || (this.#push !== undefined && !this.#isRegistered);
     if (isDue) await this.#register();
     return (await this.#keeper.now()).token;
   }
 
-  /** Registers, after a registration that is under way. */
+  /** Registers, after a running registration. */
   #register(): Promise<void> {
     const made = this.#registration.then(() => this.#registerNow());
     this.#registration = made.catch(() => {});
@@ -195,7 +204,10 @@ export class Device {
     }
   }
 
-  /** Forgets a token that died. Registers again once: two devices with one HWID would go on. */
+  /**
+   * Forgets a token that ended. Registers again once: two devices with one HWID would renew for
+   * ever.
+   */
   async #dropToken(token: string): Promise<void> {
     // A registration ends the stream of the token that it renews, before or after its own answer.
     await this.#registration;
@@ -214,7 +226,7 @@ export class Device {
     this.#renewedAtMs = nowMs;
   }
 
-  /** Gets messages until it breaks off. Returns whether it went well for a while. */
+  /** Receives messages until the connection ends. Returns whether it worked for a while. */
   async #listen(token: string): Promise<boolean> {
     if (this.options.mode === 'poll') return await this.#poll(token);
     const closed = await this.#line.hold(token, this.options.ping, {
@@ -223,7 +235,7 @@ export class Device {
         void this.#sendAcks();
       },
       messages: (messages) => {
-        // A state that cannot be written ends the stream: the messages come again.
+        // A state that cannot be written ends the stream; the messages come again.
         this.#take(messages).then(
           () => this.#sendAcks(),
           () => this.#line.cut(),
@@ -241,13 +253,13 @@ export class Device {
     if (this.#ending !== null) return;
     if (code === CLOSE_REPLACED) this.#end('replaced');
     else if (code === CLOSE_TOKEN) await this.#dropToken(token);
-    // Libraries hide why a handshake failed: the inbox answers it.
+    // Libraries hide why a handshake failed; the answer of the inbox shows it.
     else if (!wasOpen) await this.#fetchInbox(token);
   }
 
   async #poll(token: string): Promise<boolean> {
     for (let count = 0; ; count++) {
-      // A message that is not acknowledged comes at once, again and again.
+      // The server repeats a message at once until it is acknowledged.
       const isWell = (await this.#sendAcks()) && (await this.#fetchInbox(token, true));
       if (!isWell && count > 0) this.options.onState?.('closed', 'no answer');
       if (!isWell || this.#ending !== null) return count > 0;
@@ -255,7 +267,7 @@ export class Device {
     }
   }
 
-  /** Takes what lies in the inbox; false: it did not answer. */
+  /** Receives the messages of the inbox. Returns false if the server does not answer. */
   async #fetchInbox(given?: string, waits = false): Promise<boolean> {
     const token = given ?? (await this.#keeper.now()).token;
     if (token === null) return false;
@@ -272,7 +284,9 @@ export class Device {
     await Promise.all(messages.map((one) => this.#keeper.step(() => this.#handle(one))));
   }
 
-  /** Handles a message that is new. A duplicate is acknowledged again: the first may be lost. */
+  /**
+   * Handles a new message. Acknowledges a duplicate again: the first acknowledgement may be lost.
+   */
   async #handle(message: Message): Promise<void> {
     if (this.#ending !== null) return;
     const state = await this.#keeper.read();
@@ -301,7 +315,10 @@ export class Device {
     await this.#keeper.write(knowing(state, ack));
   }
 
-  /** Sends what is not confirmed: on the stream, else by a call. False: some could not be sent. */
+  /**
+   * Sends unconfirmed acknowledgements, on the stream or by a call. Returns false if some could not
+   * be sent.
+   */
   async #sendAcks(): Promise<boolean> {
     const { acks, token } = await this.#keeper.now();
     const due = acks.filter((ack) => !this.#line.isUnderWay(ack));

@@ -1,4 +1,4 @@
-/** The state of a device, which one step after the other reads, changes and writes. */
+/** The state of a device. Steps read, change and write it one after the other. */
 
 import { readState, type State, type Store, writeState } from './state.ts';
 
@@ -11,7 +11,7 @@ export class Keeper {
     private readonly hwid: string | undefined,
   ) {}
 
-  /** Does one step after those before it, whether they failed or not. */
+  /** Runs a step after all earlier ones, also after failed ones. */
   step<T>(make: () => Promise<T>): Promise<T> {
     const made = this.#steps.then(make);
     this.#steps = made.catch(() => {});
@@ -35,7 +35,7 @@ export class Keeper {
   async read(): Promise<State> {
     if (this.#state !== null) return this.#state;
     const state = readState(await this.store.read(), this.hwid);
-    // The HWID that was drawn is kept before anybody hears of it.
+    // The drawn HWID is stored before it is used.
     await this.write(state);
     return state;
   }
@@ -46,7 +46,7 @@ export class Keeper {
     this.#state = state;
   }
 
-  /** Takes the state that the app has written itself, in a step. */
+  /** Takes over the state that the app has written itself, in a step. */
   wasWritten(state: State): void {
     this.#state = state;
   }

@@ -1,9 +1,9 @@
-/** The calls of a device over HTTP, and its stream. Nothing here knows what a message means. */
+/** The calls of a device over HTTP, and its stream. This file does not interpret messages. */
 
 import type { Message } from './message.ts';
 import type { Ack } from './state.ts';
 
-/** The answer of a call; null: none came, or no whole one (a proxy's page, half a text). */
+/** The answer of a call; null: none, or not a complete one (a proxy's page, a truncated text). */
 export interface Answer {
   rc: number;
   msg: string;
@@ -16,7 +16,7 @@ export interface Closed {
   code: number;
   reason: string;
   wasOpen: boolean;
-  /** True if it lasted so long that the pauses begin anew. */
+  /** True if the stream lasted long enough to reset the pauses. */
   wasSteady: boolean;
 }
 
@@ -30,30 +30,30 @@ export interface Times {
 const within = (least: number, given: number, most: number) =>
   Math.min(most, Math.max(least, given));
 
-/** Pauses, and limits of time, ms: `pace` multiplies them. */
+/** Pauses and time limits, ms, multiplied by `pace`. */
 export const timesOf = (pace: number, ping: number | undefined) => ({
   pauseFirstMs: 500 * pace,
   pauseLastMs: 60_000 * pace,
   requestMs: 30_000 * pace,
   steadyMs: 10_000 * pace,
-  // A WebSocket hides the answer's header with what holds: the server pings at least so often.
+  // A WebSocket hides the answer's header with the interval; the server pings at least this often.
   silenceMs: (ping === undefined ? 30 : 2 * within(15, ping, 600) + 10) * 1_000 * pace,
-  /** Two tokens that die within this are two devices with one HWID. */
+  /** Two tokens that end within this time mean two devices with one HWID. */
   renewalMs: 3_600_000 * pace,
 });
 
-/** The wait of a poll, s, unless the server names another. */
+/** The wait of a poll, s, unless the server sends another. */
 const POLL_SECONDS = 60;
-/** Bun, Node and others give up a request without an answer after 300 s. */
+/** Bun, Node and others abort a request without an answer after 300 s. */
 const POLL_SECONDS_MAX = 240;
 
 export class Line {
-  /** How long the next poll may wait, s. */
+  /** The wait of the next poll, s. */
   pollSeconds = POLL_SECONDS;
   readonly #url: string;
   readonly #stop: AbortSignal;
   #socket: WebSocket | null = null;
-  /** Frames of acknowledgements that the server has not answered, the oldest first. */
+  /** Frames of acknowledgements without an answer, the oldest first. */
   readonly #unanswered: { acks: readonly Ack[]; timer: ReturnType<typeof setTimeout> }[] = [];
 
   constructor(
@@ -66,7 +66,7 @@ export class Line {
     stop.addEventListener('abort', () => this.cut());
   }
 
-  /** Asks the server; null: nothing to be relied on came back. */
+  /** Asks the server. Returns null if no complete answer comes. */
   async ask(
     path: string,
     token: string | null,
@@ -93,7 +93,7 @@ export class Line {
     return this.#socket?.readyState === WebSocket.OPEN;
   }
 
-  /** Ends the stream at once, without a word. */
+  /** Ends the stream at once, without a close frame. */
   cut(): void {
     const socket = this.#socket;
     if (socket === null) return;
@@ -102,13 +102,16 @@ export class Line {
     else (socket as WebSocket).close();
   }
 
-  /** Tells whether the answer to an acknowledgement is still to come. */
+  /** Returns whether the answer to an acknowledgement is pending. */
   isUnderWay(ack: Ack): boolean {
     const isIt = (one: Ack) => one.id === ack.id && one.state === ack.state;
     return this.#unanswered.some(({ acks }) => acks.some(isIt));
   }
 
-  /** Sends acknowledgements on the stream. One without an answer ends it: they are sent again. */
+  /**
+   * Sends acknowledgements on the stream. A missing answer ends the stream, and they are sent
+   * again.
+   */
   acknowledge(acks: readonly Ack[]): void {
     this.#socket?.send(JSON.stringify({ items: acks }));
     const timer = setTimeout(() => this.cut(), this.times.requestMs);
@@ -116,8 +119,8 @@ export class Line {
   }
 
   /**
-   * Holds a stream until it ends. `onMessages` gets messages, `onConfirmed` acknowledgements that
-   * the server kept, `onMalformed` those that it will never keep.
+   * Runs a stream until it ends. `onMessages` receives messages, `onConfirmed` acknowledgements
+   * that the server saved, `onMalformed` those that it will never save.
    */
   hold(
     token: string,
@@ -166,7 +169,7 @@ export class Line {
         resolve({ code, reason, wasOpen, wasSteady });
       };
       socket.onclose = end;
-      // Node 20 says nothing else of a handshake that failed.
+      // Node 20 reports a failed handshake only this way.
       socket.onerror = () => end({ code: 1006, reason: '' });
     });
   }
@@ -178,10 +181,10 @@ export class Line {
   }
 }
 
-/** Node and browsers answer pings without a word: there a silent stream is asked about. */
+/** Node and browsers answer pings without an event: there a silent stream is probed. */
 const TELLS_PINGS = 'Bun' in globalThis;
 
-/** Resolves after a time, or at once when the signal ends the device. */
+/** Resolves after a time, or at once when the signal aborts. */
 export function pause(ms: number, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
@@ -195,7 +198,7 @@ export function pause(ms: number, stop: AbortSignal): Promise<void> {
   });
 }
 
-/** A browser has no headers on a WebSocket: there the token stands in a subprotocol. */
+/** A browser sends no headers with a WebSocket: there the token is in a subprotocol. */
 function connect(url: string, token: string): WebSocket {
   if ('Bun' in globalThis) {
     const WithHeaders = WebSocket as unknown as new (url: string, options: object) => WebSocket;
@@ -204,7 +207,7 @@ function connect(url: string, token: string): WebSocket {
   return new WebSocket(url, ['gatepost', `bearer.${token}`]);
 }
 
-/** An older server names no wait, and refuses a longer one. */
+/** An older server sends no wait, and refuses a longer one. */
 function pollSecondsIn(headers: Headers): number {
   const named = Number(headers.get('x-wait-max'));
   return named >= 1 ? Math.min(Math.floor(named), POLL_SECONDS_MAX) : POLL_SECONDS;

@@ -1,9 +1,9 @@
-/** A message of the provider, and its texts as a device of one language shows them. */
+/** A message of the provider, and its texts in the language of a device. */
 
 export interface Message {
-  /** The same in every copy, and what is acknowledged. */
+  /** The id: the same in every copy, and in acknowledgements. */
   id: number;
-  /** 10 a notification, 20 a command. */
+  /** 10: a notification; 20: a command. */
   notification_type: number;
   created_at: string;
   expires_at: string;
@@ -11,13 +11,13 @@ export interface Message {
 }
 
 export interface Texts {
-  /** Plain text; empty: it has none. */
+  /** Plain text; empty: none. */
   title: string;
-  /** HTML that the server filtered; empty: it has none. */
+  /** HTML that the server filtered; empty: none. */
   html: string;
-  /** The same as plain text, with line ends. */
+  /** The body as plain text with line breaks. */
   plain: string;
-  /** What to open on a tap; empty: nothing. */
+  /** The link that a tap opens; empty: none. */
   link: string;
 }
 
@@ -28,7 +28,7 @@ const ACTIONS: ReadonlySet<unknown> = new Set([
   ...['import-data', 'update-subscription', 'set-settings', 'sub-change'],
 ]);
 
-/** Reads the message that a push carries, as a text at FCM; null: it carries none. */
+/** Reads the message in a push; FCM sends it as text. Returns null if there is none. */
 export function messageIn(value: unknown): Message | null {
   try {
     const message = typeof value === 'string' ? JSON.parse(value) : value;
@@ -38,10 +38,10 @@ export function messageIn(value: unknown): Message | null {
   }
 }
 
-/** Returns the action of a command; empty: it is a notification. */
+/** Returns the action of a command; empty for a notification. */
 export const actionOf = ({ payload }: Message): string => textIn(payload, 'action_type');
 
-/** Returns why a message cannot be handled; null: it can. */
+/** Returns why a message cannot be handled; null: it can be. */
 export function unknownIn(message: Message): string | null {
   const { notification_type: type } = message;
   if (type === NOTIFICATION) return null;
@@ -73,7 +73,7 @@ function localeIn(locales: unknown, locale: string): Readonly<Record<string, unk
   return typeof found?.[1] === 'object' && found[1] !== null ? found[1] : {};
 }
 
-/** `CN` is how providers write Chinese. */
+/** Providers write `CN` for Chinese. */
 function tidyTag(tag: string): string {
   const tidy = tag.trim().toLowerCase().replaceAll('_', '-');
   return tidy === 'cn' ? 'zh-cn' : tidy;
@@ -90,7 +90,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' },
 };
 
-/** Returns filtered HTML as plain text: blocks and `<br>` end lines, tags go, entities are read. */
+/**
+ * Returns filtered HTML as plain text: blocks and `<br>` become line breaks, tags are removed,
+ * entities decoded.
+ */
 export function plainText(html: string): string {
   return html
     .replace(/\s+/g, ' ')

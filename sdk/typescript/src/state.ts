@@ -1,4 +1,4 @@
-/** What a device keeps over restarts: one text in the store of the app. */
+/** The data that a device keeps over restarts: one text in the store of the app. */
 
 export type AckState = 'received' | 'opened' | 'executed' | 'failed';
 
@@ -8,7 +8,7 @@ export interface Ack {
   detail?: string;
 }
 
-/** Where the network gives a push: `token` is a text, or the subscription of Web Push. */
+/** The address for pushes: `token` is a text, or the subscription of Web Push. */
 export interface PushAddress {
   gateway: 'fcm' | 'apns' | 'webpush';
   token: unknown;
@@ -16,27 +16,29 @@ export interface PushAddress {
 
 /** The store of the app: one text. */
 export interface Store {
-  /** Returns what was written last; null: nothing yet. */
+  /** Returns the last written text; null: none. */
   read(): Promise<string | null> | string | null;
-  /** Writes the text whole: half of one must never be read. */
+  /** Writes the text atomically: a partial text must never be read. */
   write(text: string): Promise<void> | void;
 }
 
 export interface State {
   hwid: string;
   token: string | null;
-  /** How the last messages were acknowledged, the oldest first. */
+  /** The acknowledged states of the last messages, the oldest first. */
   seen: readonly (readonly [number, AckState])[];
   /** Acknowledgements that the server has not confirmed. */
   acks: readonly Ack[];
 }
 
-/** Messages that are remembered, and acknowledgements that wait. */
+/** The most remembered messages, and the most waiting acknowledgements. */
 const SEEN_MAX = 1_000;
 const ACKS_MAX = 1_000;
 const DETAIL_LENGTH_MAX = 255;
 
-/** Reads a state; what is none makes a new device, with the HWID that was given or one drawn. */
+/**
+ * Reads a state. A missing or invalid one makes a new device, with the given HWID or a random one.
+ */
 export function readState(text: string | null, givenHwid: string | undefined): State {
   const fresh = { hwid: givenHwid ?? drawHwid(), token: null, seen: [], acks: [] };
   if (text === null) return fresh;
@@ -44,7 +46,7 @@ export function readState(text: string | null, givenHwid: string | undefined): S
     const { hwid, token, seen, acks, version } = JSON.parse(text);
     const isWhole = version === 1 && typeof hwid === 'string' && Array.isArray(seen);
     if (!isWhole || !Array.isArray(acks)) return fresh;
-    // The token is of the HWID that was registered.
+    // The token belongs to the HWID that was registered.
     if (givenHwid !== undefined && givenHwid !== hwid) return fresh;
     return { hwid, token: typeof token === 'string' ? token : null, seen, acks };
   } catch {
@@ -54,17 +56,17 @@ export function readState(text: string | null, givenHwid: string | undefined): S
 
 export const writeState = (state: State): string => JSON.stringify({ version: 1, ...state });
 
-/** Returns how a message was acknowledged; null: it is new. */
+/** Returns the acknowledged state of a message; null: it is new. */
 export const seenIn = ({ seen }: State, id: number): AckState | null =>
   seen.find(([known]) => known === id)?.[1] ?? null;
 
-/** Returns the state that knows a message, and owes its acknowledgement. */
+/** Returns the state with this message and its pending acknowledgement. */
 export function knowing(state: State, ack: Ack): State {
   const seen = [...state.seen.filter(([id]) => id !== ack.id), [ack.id, ack.state] as const];
   return owing({ ...state, seen: seen.slice(-SEEN_MAX) }, ack);
 }
 
-/** Returns the state that owes an acknowledgement too. */
+/** Returns the state with one more pending acknowledgement. */
 export function owing(state: State, { id, state: said, detail }: Ack): State {
   const others = state.acks.filter((ack) => ack.id !== id || ack.state !== said);
   const line = detail?.replace(/\p{Cc}+/gu, ' ').slice(0, DETAIL_LENGTH_MAX);
@@ -72,7 +74,7 @@ export function owing(state: State, { id, state: said, detail }: Ack): State {
   return { ...state, acks: [...others, ack].slice(-ACKS_MAX) };
 }
 
-/** Returns the state without acknowledgements that the server confirmed. */
+/** Returns the state without the acknowledgements that the server confirmed. */
 export const without = (state: State, sent: readonly Ack[]): State => ({
   ...state,
   acks: state.acks.filter(
@@ -80,13 +82,13 @@ export const without = (state: State, sent: readonly Ack[]): State => ({
   ),
 });
 
-/** Returns 32 random hexadecimal digits: nothing that names the phone. */
+/** Returns 32 random hexadecimal digits, which do not identify the phone. */
 function drawHwid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Returns the headers by which a subscription's fetch names a device. */
+/** Returns the headers that identify a device when it fetches a subscription. */
 export function headersOf(
   hwid: string,
   registration: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-/** Keys of a provider beside its main key, each for a part of the API. */
+/** Further keys of a provider besides its main key, each for a part of the API. */
 
 import { actAt } from '../audit/entry.ts';
 import type { Core } from '../core.ts';
@@ -9,15 +9,15 @@ import { readLabel } from './formats.ts';
 
 export const KEYS_MAX = 50;
 
-/** What a call of the API needs; only the main key opens `main`. */
+/** The scope that a call of the API needs; only the main key fits `main`. */
 export type Need = Scope | 'main';
 
-/** Returns whether a key may make a call. Each key may look. */
+/** Returns whether a key may make a call. Every key may make calls that only read. */
 export function opens(has: Need, need: Need): boolean {
   return has === 'main' || has === need || need === 'read';
 }
 
-/** Adds a key. Returns it, to be shown once. */
+/** Adds a key and returns it, to be shown once. Returns a misfit, or `key_limit_reached`. */
 export async function addKey(
   core: Core,
   providerId: number,
@@ -37,7 +37,7 @@ export async function addKey(
   return typeof added === 'string' ? new Refused(added) : { ...added, authKey };
 }
 
-/** Removes a key. */
+/** Removes a key. Returns `key_not_found` if the provider has no such key. */
 export async function removeKey(
   core: Core,
   providerId: number,

@@ -1,4 +1,4 @@
-/** What the operator's command line does with accounts: the way in, and the way back in. */
+/** Accounts on the operator's command line: first access and recovery. */
 
 import { actAt } from '../audit/entry.ts';
 import type { Core } from '../core.ts';
@@ -8,7 +8,10 @@ import { readAccountName } from './formats.ts';
 import { removeSecondFactor } from './second-factor.ts';
 import { makeEntry } from './sign-in.ts';
 
-/** Makes an entry of an operator's account, and the account if there is none of the name. */
+/**
+ * Makes an entry for an operator's account, and the account if the name is new. Returns a misfit
+ * for an invalid name.
+ */
 export async function makeOperatorEntry(
   core: Core,
   givenName: string,
@@ -26,11 +29,14 @@ async function addOperator(core: Core, name: string, nowMs: number): Promise<num
   const terms = { countMax: Number.MAX_SAFE_INTEGER, createdAtMs: nowMs, invitation: null };
   const added = await core.store.addAccount({ name, grant, ...terms }, actAt(core, nowMs));
   if (typeof added !== 'string') return added.id;
-  // Another command made it meanwhile.
+  // Another command added the account meanwhile.
   return (await core.store.findAccount(name))?.id ?? 0;
 }
 
-/** Takes password, second factor and sessions from an account. Returns a new entry. */
+/**
+ * Removes password, second factor and sessions of an account. Returns a new entry, or
+ * `account_not_found`.
+ */
 export async function resetAccount(
   core: Core,
   name: string,
@@ -43,7 +49,7 @@ export async function resetAccount(
   return makeEntry(core, account.id, nowMs);
 }
 
-/** Ends all sessions of an account. Returns their number. */
+/** Ends all sessions of an account. Returns their number, or `account_not_found`. */
 export async function endAllSessions(
   core: Core,
   name: string,

@@ -17,11 +17,11 @@ import { readLabel } from './formats.ts';
 import { accountActor, type Browser, openSession, ownerOf } from './session.ts';
 
 const CHALLENGE_MS = 300_000;
-/** Challenges that are open at a time, over all callers. */
+/** The most open challenges, over all callers. */
 const CHALLENGES_MAX = 10_000;
 const PASSKEYS_MAX = 20;
 
-/** The site that a passkey is for: its host name, and its origin. */
+/** The site of a passkey: its host name and its origin. */
 export interface Site {
   host: string;
   origin: string;
@@ -29,7 +29,7 @@ export interface Site {
 
 type Busy = Refused<'too_many_requests'>;
 
-/** Keeps a challenge, which is good once. */
+/** Stores a challenge, which can be used once. */
 async function keep(
   core: Core,
   challenge: string,
@@ -49,7 +49,7 @@ async function keep(
   return kept === 'ok' ? null : new Refused('too_many_requests');
 }
 
-/** Makes what a browser needs to make a passkey. */
+/** Makes the options by which a browser creates a passkey. */
 export async function beginPasskey(core: Core, { host }: Site, account: Account, nowMs: number) {
   const known = await core.store.listPasskeys(account.id);
   const options = await generateRegistrationOptions({
@@ -61,7 +61,7 @@ export async function beginPasskey(core: Core, { host }: Site, account: Account,
   return (await keep(core, options.challenge, account.id, nowMs)) ?? options;
 }
 
-/** Adds the passkey that the browser made. */
+/** Adds the passkey that the browser created. */
 export async function addPasskey(
   core: Core,
   { host, origin }: Site,
@@ -88,13 +88,13 @@ export async function addPasskey(
   return typeof added === 'string' ? new Refused(added) : 'ok';
 }
 
-/** Makes what a browser needs to show that it has a passkey of any account. */
+/** Makes the options by which a browser proves that it has a passkey of any account. */
 export async function beginPasskeySignIn(core: Core, { host }: Site, nowMs: number) {
   const options = await generateAuthenticationOptions({ rpID: host, userVerification: 'required' });
   return (await keep(core, options.challenge, null, nowMs)) ?? options;
 }
 
-/** Signs the account of a passkey in. */
+/** Signs in to the account of a passkey. */
 export async function signInByPasskey(
   core: Core,
   site: Site,

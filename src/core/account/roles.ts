@@ -1,19 +1,19 @@
 /**
  * The rights of roles in the console: one table of calls. `http/console` has a record for each
- * call, so that a call without its row here does not compile, nor a row without its call.
+ * call; a call without a row here does not compile, nor does a row without a call.
  */
 
 import type { Grant, Role } from '../port/account.ts';
 
 /**
- * The place at which a call needs a role; `open` for anyone, `self` for each signed-in account or
- * provider about itself alone.
+ * The place at which a call needs a role; `open`: none; `self`: the call concerns only the
+ * signed-in account or provider.
  */
 type Place = 'open' | 'self' | 'appliance' | 'provider';
 
 interface Right {
   at: Place;
-  /** The roles that have it; an operator has each right at a provider too, an observer looks. */
+  /** The roles with the right. An operator has each right at a provider too; an observer reads. */
   roles: readonly Role[];
 }
 
@@ -129,21 +129,21 @@ export const RIGHTS = {
   'health.examine': right('appliance', 'operator', 'observer'),
 } satisfies Record<string, Right>;
 
-/** The calls of the console. */
+/** The names of the console's calls. */
 export type CallName = keyof typeof RIGHTS;
 
-/** Returns the calls about a provider, and of the appliance, to which a role has the right. */
+/** Returns the calls about a provider and the appliance that a role may make. */
 export function callsOf(role: Role): CallName[] {
   const all = Object.entries(RIGHTS) as [CallName, Right][];
   return all.flatMap(([name, { roles }]) => (roles.includes(role) ? [name] : []));
 }
 
-/** The role that a place must not lose: the last account with it keeps it. */
+/** Returns the role that a place must keep: the last account with it cannot lose it. */
 export function topRoleAt(providerId: number | null): Role {
   return providerId === null ? 'operator' : 'owner';
 }
 
-/** Returns whether grants give the right to a call; `providerId`: where, for a provider's call. */
+/** Returns whether grants include the right to a call; `providerId` is the provider of the call. */
 export function mayCall(
   call: CallName,
   grants: readonly Grant[],

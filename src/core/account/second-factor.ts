@@ -10,13 +10,15 @@ import { paramsHash, randomCode } from '../secret.ts';
 const STEP_S = 30;
 const DIGITS = 6;
 const SECRET_BYTES = 20;
-/** Steps before and after the present one that are accepted: clocks of phones differ. */
+/**
+ * Time steps before and after the present one that are accepted, because clocks of phones differ.
+ */
 const STEPS_BESIDE = 1;
 const RECOVERY_COUNT = 10;
-/** Letters and digits of a recovery code: 71 bits. */
+/** The length of a recovery code in letters and digits: 71 bits. */
 const RECOVERY_LENGTH = 12;
 
-/** Sets up a secret, which comes into force when a code of it was given. */
+/** Stores a new secret; it applies once a code of it confirms it. */
 export async function beginSecondFactor(
   core: Core,
   { id, name, totpSinceMs }: Account,
@@ -29,7 +31,7 @@ export async function beginSecondFactor(
   return { uri: createTOTPKeyURI('Gatepost', name, totpSecret, STEP_S, DIGITS) };
 }
 
-/** Puts the secret in force. Returns the recovery codes, which are shown once. */
+/** Confirms the secret. Returns the recovery codes, which are shown once. */
 export async function confirmSecondFactor(
   core: Core,
   account: Account,
@@ -52,7 +54,7 @@ export async function removeSecondFactor(core: Core, id: number, nowMs: number):
   return 'ok';
 }
 
-/** Returns true for a code of the app or a recovery code, and uses it up. */
+/** Checks a code of the app or a recovery code, and uses it up. Returns false for a wrong code. */
 export async function isGoodCode(
   core: Core,
   account: Account,
@@ -66,7 +68,7 @@ export async function isGoodCode(
   return core.store.useRecoveryCode(account.id, hash, actAt(core, nowMs));
 }
 
-/** Uses up the time step of a code. Returns false for a wrong one, and for one that was used. */
+/** Uses up the time step of a code. Returns false for a wrong code and for a used one. */
 async function isFreshCode(
   { store }: Core,
   { id, totpSecret }: Account,

@@ -1,4 +1,4 @@
-/** Sessions of the console: 12 hours without use end one, 30 days end each. */
+/** Sessions of the console. A session ends after 12 hours without use, and after 30 days. */
 
 import { actAt } from '../audit/entry.ts';
 import { actingAs, type Core } from '../core.ts';
@@ -13,32 +13,32 @@ import { hashKey, keyFingerprint, randomToken, sameHash } from '../secret.ts';
 const HOUR_MS = 3_600_000;
 export const IDLE_MAX_MS = 12 * HOUR_MS;
 export const SESSION_MAX_MS = 30 * 24 * HOUR_MS;
-/** A use within this time of the last one is not saved, ms. */
+/** The least time between two saved uses of a session, ms. */
 const TOUCH_MS = 60_000;
-/** Time after a sign-in in which an account may change its ways of signing in, ms. */
+/** The time after a sign-in in which an account may change its sign-in methods, ms. */
 const FRESH_MS = 600_000;
-/** Sessions of an account, or of a provider with its key. */
+/** The most sessions of an account, or of a provider with its key. */
 const SESSIONS_MAX = 20;
 const AGENT_LENGTH_MAX = 120;
 
-/** The browser that signs in. */
+/** The browser of a sign-in. */
 export interface Browser {
-  /** The client's address as limits count it. */
+  /** The client's address, in the form of the limits. */
   client: string;
   agent: string;
 }
 
-/** The owner of a session that is good. */
+/** The owner of a valid session. */
 export interface SignedIn {
   session: Session;
-  /** Null: a provider that signed in with its key. */
+  /** The account; null: a provider that signed in with its key. */
   account: Account | null;
   grants: readonly NamedGrant[];
-  /** The actor in the audit log, without its address. */
+  /** The actor in the audit log, without the address. */
   actor: Omit<Actor, 'from'>;
 }
 
-/** Opens a session. Returns its token, which is stored as a hash alone. */
+/** Opens a session. Returns its token; only its hash is stored. */
 export async function openSession(
   core: Core,
   { client, agent }: Browser,
@@ -69,7 +69,10 @@ export const providerActor = ({ code, keyHash }: Provider): SignedIn['actor'] =>
   ...{ kind: 'provider', name: code, key: keyFingerprint(keyHash) },
 });
 
-/** Finds the owner of a session, and notes its use; null: there is none, or it is over. */
+/**
+ * Finds the owner of a session and saves its use. Returns null if there is no session, or it has
+ * ended.
+ */
 export async function findSignedIn(
   core: Core,
   givenToken: string | null,
@@ -85,7 +88,10 @@ export async function findSignedIn(
   return signedIn;
 }
 
-/** Finds the owner of a session, which an open page alone does not keep; null: as above. */
+/**
+ * Finds the owner of a session without extending it, for streams of open pages. Returns null as
+ * {@link findSignedIn}.
+ */
 export async function lookSignedIn(
   { store }: Core,
   givenToken: string | null,
@@ -109,14 +115,14 @@ async function ownedBy(store: Core['store'], session: Session): Promise<SignedIn
   }
   if (providerCode === null || keyHash === null) return null;
   const provider = await store.findProvider(providerCode);
-  // With another key, or once the provider is closed, its sessions are over.
+  // A rotation of the key, or the removal of the provider, ends its sessions.
   if (provider === null || !sameHash(provider.keyHash, keyHash)) return null;
   const { name: providerName } = provider;
   const grant = { providerId, role: 'owner', providerCode, providerName } as const;
   return { session, account: null, grants: [grant], actor: providerActor(provider) };
 }
 
-/** Returns whether the sign-in was lately, as changes of the ways of signing in need it. */
+/** Returns whether the sign-in is recent enough to change sign-in methods. */
 export function isFresh({ session }: SignedIn, nowMs: number): boolean {
   return nowMs - session.createdAtMs < FRESH_MS;
 }

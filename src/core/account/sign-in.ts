@@ -1,4 +1,4 @@
-/** The ways of signing in to the console. Each refuses without saying what was wrong. */
+/** The sign-in methods of the console. A refusal does not reveal which input was wrong. */
 
 import { actAt } from '../audit/entry.ts';
 import { actingAs, type Core } from '../core.ts';
@@ -11,18 +11,18 @@ import { readAccountName } from './formats.ts';
 import { isGoodCode } from './second-factor.ts';
 import { accountActor, type Browser, openSession, ownerOf, providerActor } from './session.ts';
 
-/** Time for which an entry or invitation is good, ms. */
+/** The time for which an entry or invitation is valid, ms. */
 export const LINK_MS = 600_000;
-/** Entries and invitations that are good at a time. */
+/** The most valid entries and invitations. */
 const LINKS_MAX = 1_000;
-/** Accounts with a role at a provider, or at the appliance. */
+/** The most accounts with a role at a provider, or at the appliance. */
 export const ACCOUNTS_MAX = 100;
 
-/** Compares passwords; a few at a time, in turns by party. */
+/** Hashes and compares passwords, a few at a time, in turns by party. */
 export interface Passwords {
-  /** Null: too many others wait. */
+  /** Returns the hash; null: the queue is full. */
   hash(party: string, password: string): Promise<string | null>;
-  /** Takes the same time without a hash. Null: too many others wait. */
+  /** Compares; without a hash it takes the same time. Returns null if the queue is full. */
   verify(party: string, password: string, hash: string | null): Promise<boolean | null>;
 }
 
@@ -58,7 +58,7 @@ export async function signInByKey(
 interface Typed {
   name: string;
   password: string;
-  /** Of the authenticator app, or a recovery code; empty: none yet. */
+  /** A code of the authenticator app, or a recovery code; empty: none. */
   code: string;
 }
 
@@ -95,7 +95,7 @@ export async function signInByPassword(
   return openSession(core, browser, { owner: ownerOf(account), actor }, 'password', nowMs);
 }
 
-/** Signs the account of an entry in, once. */
+/** Signs in to the account of an entry, once. Refuses an unknown, used or expired entry. */
 export async function signInByEntry(
   core: Core,
   browser: Browser,
@@ -111,7 +111,10 @@ export async function signInByEntry(
   return openSession(core, browser, signedIn, 'link', nowMs);
 }
 
-/** Makes the account of an invitation and signs it in. */
+/**
+ * Adds the account of an invitation and signs it in. Refuses an invalid invitation; returns
+ * `account_exists` or `account_limit_reached`.
+ */
 export async function signInByInvitation(
   core: Core,
   browser: Browser,
@@ -138,7 +141,7 @@ export async function signInByInvitation(
   return openSession(core, browser, { owner, actor }, 'link', nowMs);
 }
 
-/** Makes an invitation to a role. Returns its secret, shown once. */
+/** Makes an invitation to a role. Returns its secret, shown once, or `one_time_limit_reached`. */
 export function invite(
   core: Core,
   { providerId, role }: Grant,
@@ -147,7 +150,7 @@ export function invite(
   return addLink(core, { kind: 'invitation', accountId: null, providerId, role }, nowMs);
 }
 
-/** Makes an entry for an account, which the operator alone does. Returns its secret. */
+/** Makes an entry for an account, for the operator only. Returns its secret. */
 export async function makeEntry(core: Core, accountId: number, nowMs: number): Promise<string> {
   const link = { kind: 'entry', accountId, providerId: null, role: null } as const;
   const made = await addLink(core, link, nowMs, Number.MAX_SAFE_INTEGER);

@@ -1,6 +1,6 @@
 /**
- * Jobs of the console: changes of many links by a filter, and ends of slots. Each begins ten
- * seconds after it was asked for, and until then it can be taken back without a trace.
+ * Jobs of the console: changes of many links by a filter, and ends of slots. A job begins ten
+ * seconds after the request; until then it can be undone and leaves no trace.
  */
 
 import { actAt } from '../audit/entry.ts';
@@ -12,18 +12,18 @@ import type { OwnedLink } from '../port/link.ts';
 import type { Provider } from '../port/provider.ts';
 import { BULK_KINDS, type BulkChange, type JobWork, LINK_KINDS, readWork } from './work.ts';
 
-/** The time in which a person can take a job back, ms. */
+/** The time in which a person can undo a job, ms. */
 export const UNDO_MS = 10_000;
-/** Most unfinished jobs of a provider: over many links, and about one. */
+/** The most unfinished jobs of a provider: over many links, and about one link. */
 const BULK_MAX = 5;
 const LINK_JOBS_MAX = 100;
 const ENDED_SHOWN = 20;
 const EXAMPLES = 5;
 
-/** What a change of many links would do. */
+/** The effect of a change of many links. */
 export interface BulkPreview {
   count: number;
-  /** Links whose devices are more than the new limit: they stay as they are. */
+  /** Links with more devices than the new limit: they stay unchanged. */
   refusedCount: number;
   deviceCount: number;
   examples: Pick<OwnedLink, 'id' | 'installCode' | 'note' | 'installLimit' | 'deviceCount'>[];
@@ -50,9 +50,9 @@ async function add(
 }
 
 /**
- * Adds a job that changes, or with null removes, all links that match now. Refuses
- * `job_limit_reached` if too many jobs of the provider are unfinished, `no_links` if none matches,
- * `more_links_match` if more do than `shownCount`, which the person saw; null: unknown.
+ * Adds a job that changes all links that match now, or removes them if the change is null. Refuses
+ * `job_limit_reached` if the provider has too many unfinished jobs, `no_links` if no link matches,
+ * `more_links_match` if more links match than the `shownCount` that the person saw (null: unknown).
  */
 export async function changeLinks(
   core: Core,
@@ -80,8 +80,8 @@ export async function changeLinks(
 }
 
 /**
- * Returns what {@link changeLinks} would do now. Looks at all links, some ms a turn, until `signal`
- * aborts.
+ * Returns the effect that {@link changeLinks} would have now. Reads all links, a few ms in each
+ * turn, until `signal` aborts.
  */
 export async function previewChange(
   core: Core,
@@ -127,7 +127,7 @@ export async function endSlotsLater(
   return add(core, provider, work, 1, nowMs);
 }
 
-/** Takes a job back, or stops it before its next step. Refuses `job_not_found`, `job_ended`. */
+/** Undoes a job, or stops it before its next step. Refuses `job_not_found` and `job_ended`. */
 export async function cancelJob(
   core: Core,
   provider: Pick<Provider, 'id'>,
@@ -137,7 +137,10 @@ export async function cancelJob(
   return fromStore(await core.store.cancelJob(provider.id, id, actAt(core, nowMs)));
 }
 
-/** Lists the provider's unfinished jobs and the last that ended; `work` null: not understood. */
+/**
+ * Lists the provider's unfinished jobs and the last ended ones. `work` is null if this version
+ * cannot read it.
+ */
 export async function listJobs(
   core: Core,
   provider: Pick<Provider, 'id'>,

@@ -1,4 +1,4 @@
-/** The right of a person to a job, which is asked again before each of its steps. */
+/** The right of a person to a job, which is checked again before each step. */
 
 import { type CallName, mayCall } from '../account/roles.ts';
 import type { Core } from '../core.ts';
@@ -16,13 +16,14 @@ const CALLS: Readonly<Record<JobKind, CallName>> = {
   'link.revoke': 'links.revoke',
 };
 
-/** Returns whether grants give the right to a job of the kind, and so to take one back. */
+/** Returns whether grants include the right to a job of the kind, and so to undo one. */
 export const mayDo = (kind: JobKind, grants: readonly Grant[], providerId: number): boolean =>
   mayCall(CALLS[kind], grants, providerId);
 
 /**
- * Returns why a job must not go on: `no_right` if the account that added it lost the role, or the
- * provider has another key, `subscription_required` if its subscription is over. Null: it may.
+ * Returns why a job must stop: `no_right` if the account that added it lost the role, or the
+ * provider has another key; `subscription_required` if its subscription has ended. Returns null if
+ * the job may continue.
  */
 export async function stopOf(
   { store }: Core,

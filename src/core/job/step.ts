@@ -1,4 +1,4 @@
-/** One step of a job: so many links that others are not kept waiting. */
+/** One step of a job, small enough not to delay other writes. */
 
 import type { Core } from '../core.ts';
 import { filterAt } from '../link-filter.ts';
@@ -9,27 +9,30 @@ import { randomCode } from '../secret.ts';
 import { stopOf } from './right.ts';
 import { type JobWork, readWork } from './work.ts';
 
-/** Slots and links that a step changes: some ms on either database. */
+/** The most slots and links that a step changes: a few ms on either database. */
 const WEIGHT_MAX = 50;
-/** Slices without a match after which the position is saved: well within the lease. */
+/** Slices without a match after which the position is saved, well within the lease. */
 const EMPTY_SLICES_MAX = 5;
-/** A worker that is gone keeps a job for so long, ms. */
+/** The lease of a worker on a job, ms. */
 const LEASE_MS = 5_000;
-/** Events waiting for a webhook at which jobs of its provider wait: at 100,000 it is disabled. */
+/**
+ * The number of events waiting for a webhook at which jobs of its provider pause: at 100,000 the
+ * webhook is disabled.
+ */
 export const WAITING_EVENTS_MAX = 10_000;
 
-/** Faults of a job, one after the other, with which it has failed: others wait behind it. */
+/** Faults in a row after which a job has failed: other jobs wait behind it. */
 const FAULTS_MAX = 3;
 
-/** The faults of the job that met one last. */
+/** The faults in a row of the last job with a fault. */
 export interface JobFaults {
   id: number;
   count: number;
 }
 
 /**
- * Takes the job that is due longest one step further. Returns false if none is due. Throws a fault;
- * a job that meets it at each step has failed.
+ * Runs one step of the job that has been due longest. Returns false if none is due. Throws the
+ * fault of a step; a job with {@link FAULTS_MAX} faults in a row fails.
  */
 export async function jobStep(
   core: Core,
@@ -45,7 +48,7 @@ export async function jobStep(
     await step(core, hold, job, nowMs);
     if (faults.id === job.id) faults.count = 0;
   } catch (fault) {
-    // The whole store is in trouble, not this job.
+    // The whole store is away, so the job is not to blame.
     if (isAway(fault) || fault instanceof WriteFailed) throw fault;
     Object.assign(faults, { id: job.id, count: faults.id === job.id ? faults.count + 1 : 1 });
     if (faults.count >= FAULTS_MAX) await core.store.failJob(hold, 'fault', nowMs);
@@ -79,7 +82,7 @@ async function stepLinks(
     found = links.filter(({ id }) => id <= toId);
     beyondId = nextId !== null && nextId < toId ? nextId : null;
   }
-  // Links may match since: the person saw how many there were, and no more are changed.
+  // More links may match by now; the job changes no more than the person saw.
   const left = Math.max(0, totalCount - seenCount);
   if (left === 0 && found.length > 0) return core.store.failJob(hold, 'more_links_match', nowMs);
   const change = work.kind === 'links.change' ? work.change : null;
@@ -89,7 +92,7 @@ async function stepLinks(
   await core.store.stepLinks(hold, { linkIds: links.map(({ id }) => id), change, nextId, nowMs });
 }
 
-/** The first links whose removal, slot by slot, is a step. */
+/** Returns the first links whose removal, slot by slot, fits into one step. */
 function lightOf(links: readonly OwnedLink[]): OwnedLink[] {
   let weight = 0;
   return links.filter(({ deviceCount }, n) => {
@@ -108,8 +111,8 @@ async function workOnSlots(
   const hwid = work.kind === 'link.free' ? work.hwid : null;
   const installCode = work.kind === 'link.revoke' ? randomCode(12) : null;
   const done = await core.store.workOnSlots(hold, { linkId, hwid, installCode, nowMs });
-  // The next step draws another code.
+  // The code was taken; the next step draws another.
   if (typeof done === 'string') return;
-  // Their streams end now.
+  // Closes the streams of the devices.
   for (const deviceId of done.deviceIds) core.signals.messagesFor(deviceId);
 }

@@ -1,27 +1,27 @@
-/** What a job does, as it is saved with it. */
+/** The work of a job, as it is stored. */
 
 import { isRecord } from '../json-input.ts';
 import { type LinkFilter, readLinkFilter } from '../link-filter.ts';
 import type { InstallChange } from '../port/install.ts';
 import type { Job, JobKind } from '../port/job.ts';
 
-/** A change of many links: what is absent stays. */
+/** A change of many links; absent fields stay. */
 export type BulkChange = Pick<InstallChange, 'installLimit' | 'note' | 'status'>;
 
 export type JobWork =
-  /** `toId`: the newest link when the job was made; later ones are not its business. */
+  /** `toId`: the newest link when the job was added; later links are not changed. */
   | { kind: 'links.change'; filter: LinkFilter; toId: number; change: BulkChange }
   | { kind: 'links.remove'; filter: LinkFilter; toId: number }
   | { kind: 'link.free'; linkId: number; hwid: string }
   | { kind: 'link.free-all' | 'link.revoke'; linkId: number };
 
-/** Kinds that go over many links, and those about one. */
+/** Kinds of jobs over many links, and about one link. */
 export const BULK_KINDS = ['links.change', 'links.remove'] as const satisfies readonly JobKind[];
 export const LINK_KINDS = [
   ...(['link.free', 'link.free-all', 'link.revoke'] as const),
 ] satisfies readonly JobKind[];
 
-/** Reads what a job does. Returns null for what another version may have saved. */
+/** Reads the work of a job. Returns null for a form that another version stored. */
 export function readWork(job: Pick<Job, 'kind' | 'params'>): JobWork | null {
   try {
     return workOf(job);

@@ -1,7 +1,7 @@
 /**
- * The export of a provider as JSON Lines: a line about the provider, a line for each binding and
- * each link with its HWIDs, and a last line with their counts, which detects files that were cut
- * off. Times are UTC epoch milliseconds.
+ * The export of a provider as JSON Lines: a line for the provider, one for each binding and each
+ * link with its HWIDs, and a last line with their counts, which detects truncated files. Times are
+ * UTC epoch milliseconds.
  */
 
 import { TIME_MAX_MS } from '../calendar.ts';
@@ -104,7 +104,7 @@ function providerFields(provider: Provider): Fields {
 const wireFields = (record: object): Fields =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [wireName(name), value]));
 
-/** Reads a line. Refuses `over_bounds` and `malformed`, which rejects the whole file. */
+/** Reads a line. Refuses `over_bounds` and `malformed`; one refused line rejects the whole file. */
 export function readLine(text: string): ExportLine | Misfit<'over_bounds' | 'malformed'> {
   const line = readJsonObject(text, LINE_BOUNDS, 'it');
   if (isRefused(line)) return line;

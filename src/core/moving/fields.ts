@@ -46,5 +46,5 @@ export function within(fields: Fields, name: string): Fields {
   return value;
 }
 
-/** The misfit of a value without a format of its own. */
+/** The misfit of a value without its own format. */
 export const MISFIT = malformed('is not as specified');

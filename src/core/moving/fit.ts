@@ -6,7 +6,7 @@ import type { ImportedInstall } from '../port/moving.ts';
 /** Most rows of one commit, which delays all other writes. */
 const ROWS_MAX = 200;
 
-/** Groups links by at most {@link ROWS_MAX} rows; a larger link is a group alone. */
+/** Groups links by at most {@link ROWS_MAX} rows; a larger link is its own group. */
 export function* byRows(installs: readonly ImportedInstall[]): Generator<ImportedInstall[]> {
   let group: ImportedInstall[] = [];
   let rows = 0;
@@ -24,8 +24,8 @@ export function* byRows(installs: readonly ImportedInstall[]): Generator<Importe
 }
 
 /**
- * Returns a time, or now if it is more than a day ahead: a device last seen in the year 9999 would
- * be kept until then, and the clock of another machine may be ahead.
+ * Returns a time, or now if it is more than a day ahead: the clock of the other machine may be
+ * ahead, and a device last seen in the year 9999 would never become inactive.
  */
 export function past(atMs: number, nowMs: number): number {
   return atMs > nowMs + DAY_MS ? nowMs : atMs;

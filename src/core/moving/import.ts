@@ -19,7 +19,7 @@ import type { SourceInstall } from './source-record.ts';
 import type { Tally } from './tally.ts';
 
 export interface ImportOptions extends SourceOptions {
-  /** True: asks for the HWIDs of links with an equal count here too. */
+  /** True: also reads the HWIDs of links whose count is equal here. */
   rechecks: boolean;
   /** Ids of links to ask for one by one too; null: none. */
   ids: { from: number; to: number } | null;
@@ -41,7 +41,7 @@ export interface Newcomer extends Partial<OwnPolicy>, Partial<OwnRideTerms> {
   code: string;
   name: string;
   plan: Plan;
-  /** SHA-256 of its present key. */
+  /** SHA-256 of its current key. */
   keyHash: Uint8Array;
   activeUntilMs: number | null;
   suspendedAtMs: number | null;
@@ -98,7 +98,7 @@ export class Mover {
     return this.#rules.installCountMax;
   }
 
-  /** Stores links in their order, some rows a commit, so that others can write in between. */
+  /** Stores links in order, a few rows in each commit, so that other writes run in between. */
   async installs(installs: readonly ImportedInstall[]): Promise<void> {
     for (const some of byRows(installs)) await this.#store(some.map((one) => this.#past(one)));
   }
@@ -257,7 +257,7 @@ async function bringLinks(
       tally.links.present += 1;
       tally.linksDone += 1;
     }
-    // Their HWIDs are present: the number is equal, so that they were not read.
+    // The counts are equal, so the HWIDs were not read: they are present.
     const known = here.get(installs[n]?.installCode ?? '');
     if (got === 'same' || (typeof got === 'object' && got.slots.length === 0)) {
       tally.slots.present += known?.deviceCount ?? 0;

@@ -37,7 +37,10 @@ export function mergeInstall<Row extends Pick<Install, 'installLimit' | 'deviceC
 
 export type PanelTerms = Omit<PanelFacts, 'devicesUntilMs'>;
 
-/** Returns what a panel says as a link can have it: its limit is not below the taken slots. */
+/**
+ * Returns the terms of a panel for an existing link: the limit is at least the number of taken
+ * slots.
+ */
 export function panelTerms(
   { deviceCount, installLimit }: Pick<Install, 'deviceCount' | 'installLimit'>,
   { installLimit: wanted, status, note, subscriptionKeyHash }: PanelTerms,
@@ -47,8 +50,8 @@ export function panelTerms(
 }
 
 /**
- * Merges a link with what a panel says of it now. A field that has the value of the last import
- * takes the new one; another is the provider's own edit, and stays unless `updates`.
+ * Merges a link with the panel's current terms. A field that still has the value of the last import
+ * takes the new value. Another value is an edit of the provider and stays, unless `updates`.
  */
 export function mergePanel<Row extends PanelTerms & Pick<Install, 'deviceCount'>>(
   known: Row,

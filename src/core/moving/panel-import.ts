@@ -1,4 +1,4 @@
-/** Imports the users of a panel as links, again and again. */
+/** Imports the users of a panel as links. The import can be repeated. */
 
 import { isRefused } from '../outcome.ts';
 import { INSTALL_DISABLED } from '../port/install.ts';
@@ -10,37 +10,37 @@ import { isLimit, linkOfUser, type PanelRules, type PanelUser, panelUserOf } fro
 import type { Tally } from './tally.ts';
 
 export interface PanelOptions extends PanelRules {
-  /** True: links whose user the panel no longer has are disabled. */
+  /** True: disables links of users that the panel no longer has. */
   disablesGone: boolean;
-  /** True: a link takes all that the panel says, also where it said the same before. */
+  /** True: links take the panel's terms even if those did not change since the last import. */
   updates: boolean;
-  /** True: nothing is stored. */
+  /** True: stores nothing. */
   isCheck: boolean;
   isStopped(): boolean;
   onStep(): void;
 }
 
-/** Links to read at a time, and to store: a kill loses at most the latter. */
+/** Links to read at a time, and links to store at a time. A kill loses at most the latter. */
 const PAGE = 5_000;
 const CHUNK = 50;
 
-/** What became of the users, beside the links in a {@link Tally}. */
+/** The counts of users and devices; a {@link Tally} has those of links. */
 export class PanelTally {
   users = 0;
   devices = 0;
   disabled = 0;
-  /** Users without a limit, or above 100; some are left out, or keep the limit that they have. */
+  /** Users without a limit, or above 100. Some are omitted; others keep the limit of their link. */
   unlimited = 0;
   leftOut = 0;
   keptLimit = 0;
   devicesUnusable = 0;
-  /** Links whose devices are more than their limit. */
+  /** Links with more devices than their limit. */
   overLimit = 0;
-  /** Links whose user the panel no longer has. */
+  /** Links of users that the panel no longer has. */
   gone = 0;
 }
 
-/** Lists the links that are here from the panel, by user. */
+/** Lists the existing links of the panel by user. */
 async function linksHere({ core, provider }: Mover, panel: string) {
   const here = new Map<string, PanelLink>();
   for (let afterUser = ''; ; ) {
@@ -52,7 +52,7 @@ async function linksHere({ core, provider }: Mover, panel: string) {
   }
 }
 
-/** Returns true if the panel says what it said at the last import. */
+/** Returns true if the panel's terms are those of the last import. */
 function isSame(install: ImportedInstall, before: PanelFacts): boolean {
   const { installLimit, status, note, terms, slots } = install;
   return (
@@ -64,7 +64,7 @@ function isSame(install: ImportedInstall, before: PanelFacts): boolean {
   );
 }
 
-/** Brings the users of a panel. A kill loses no link that was stored, and the next run goes on. */
+/** Imports the users of a panel. A kill loses no stored link, and the next run continues. */
 export async function importPanel(
   mover: Mover,
   users: readonly PanelUser[],
@@ -88,7 +88,7 @@ export async function importPanel(
   if (!options.isStopped()) await endGone(mover, panel, here, seen, options);
 }
 
-/** Returns the link of a user; null: nothing of it is to be stored. */
+/** Returns the link of a user; null: nothing to store. */
 function draftOf(
   tally: Tally,
   panel: PanelTally,
@@ -127,7 +127,9 @@ function draftOf(
   return null;
 }
 
-/** Counts the links whose users are gone, and disables them if that is wanted. */
+/**
+ * Counts the links of users that the panel no longer has, and disables them with `disablesGone`.
+ */
 async function endGone(
   mover: Mover,
   panel: PanelTally,

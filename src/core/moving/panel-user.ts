@@ -1,4 +1,4 @@
-/** A user of a panel and its devices, and the link that they become. */
+/** A user of a panel with its devices, and the link that it becomes. */
 
 import { tidyFacts } from '../device.ts';
 import {
@@ -18,29 +18,29 @@ import { randomCode, subscriptionKeyHash } from '../secret.ts';
 import { NO_TERMS } from '../slot.ts';
 import { tidyFact } from '../text.ts';
 
-/** A row of a panel's table: texts of a dump, values of a database, or of JSON. */
+/** A row of a panel's table, from a dump, a database or JSON. */
 export type Cells = Readonly<Record<string, unknown>>;
 
 export interface PanelDevice {
   hwid: string;
-  /** True: the panel knows the SHA-256 of the HWID alone. */
+  /** True: the panel stores only the SHA-256 of the HWID. */
   isHash: boolean;
   os: string;
   osVersion: string;
   deviceName: string;
   userAgent: string;
-  /** Null: the panel does not say. */
+  /** The time of the first use; null: the panel does not store it. */
   firstSeenAtMs: number | null;
   lastSeenAtMs: number | null;
 }
 
 export interface PanelUser {
-  /** What names the user in the panel for good; null: the key does. */
+  /** The permanent id of the user in the panel; null: the key is the id. */
   id: string | null;
   key: string;
   name: string;
   note: string;
-  /** Null: the panel has no limit for it. */
+  /** The limit; null: the panel sets none. */
   limit: number | null;
   isDisabled: boolean;
   createdAtMs: number | null;
@@ -51,11 +51,11 @@ export function asText(cell: unknown): string {
   return typeof cell === 'string' ? cell : typeof cell === 'number' ? String(cell) : '';
 }
 
-/** Reads a boolean as SQLite, MySQL, PostgreSQL and JSON write it. */
+/** Reads a boolean in the forms of SQLite, MySQL, PostgreSQL and JSON. */
 export const isTrue = (cell: unknown): boolean =>
   cell === true || cell === 1 || ['1', 't', 'true', '\u0001'].includes(asText(cell).toLowerCase());
 
-/** Reads an object in a column of JSON; an empty one where there is none. */
+/** Reads an object in a column of JSON; returns an empty one if it is none. */
 export function jsonIn(cell: unknown): Record<string, unknown> {
   if (isRecord(cell)) return cell;
   try {
@@ -79,17 +79,17 @@ export function asTime(cell: unknown): number | null {
   return Number.isNaN(atMs) || atMs < 0 ? null : atMs;
 }
 
-/** What the import makes of users. */
+/** The rules by which users become links. */
 export interface PanelRules {
   panel: string;
   /** How the panel writes keys; see {@link keyOf}. */
   kind: string;
-  /** The limit of a new link whose user has none in the panel; null: it is left out. */
+  /** The limit of a new link whose user has none; null: the user is omitted. */
   unlimitedAs: number | null;
   nowMs: number;
 }
 
-/** Returns the key of the link of a user, as the gate reads it from addresses. */
+/** Returns the key of a user's link in the form that the gate reads from addresses. */
 function keyOf(kind: string, { key }: PanelUser): string | Misfit {
   const read = readSubscriptionKey(key);
   if (isRefused(read)) return malformed(`its subscription key ${read.detail}`);
@@ -98,7 +98,10 @@ function keyOf(kind: string, { key }: PanelUser): string | Misfit {
   return read;
 }
 
-/** The name of the user's link: of a panel that names users by their keys, the hash of the key. */
+/**
+ * Returns the id by which a link remembers its user: without an id in the panel, the hash of the
+ * key.
+ */
 export function panelUserOf({ panel, kind }: PanelRules, user: PanelUser): string {
   const key = keyOf(kind, user);
   const name = user.id ?? (isRefused(key) ? '' : subscriptionKeyHash(key));
@@ -107,14 +110,14 @@ export function panelUserOf({ panel, kind }: PanelRules, user: PanelUser): strin
 
 export interface PanelLinkDraft {
   install: ImportedInstall;
-  /** Devices whose HWID is none for Gatepost. */
+  /** Devices whose HWID is invalid for Gatepost. */
   unusable: number;
   isMended: boolean;
 }
 
 /**
- * Makes the link of a user. `before` is what the panel said at the last import: a panel without a
- * limit changes none. Returns null for a user without a limit that is to be left out.
+ * Makes the link of a user. `before` has the terms of the last import: a panel without a limit
+ * changes no limit. Returns null for a user without a limit that must be omitted.
  */
 export function linkOfUser(
   user: PanelUser,
@@ -137,7 +140,7 @@ export function linkOfUser(
       status: user.isDisabled ? INSTALL_DISABLED : INSTALL_ACTIVE,
       note: note || null,
       terms: { ...NO_TERMS, subscriptionKeyHash: subscriptionKeyHash(key) },
-      // Devices beyond the limit stay; newcomers are refused.
+      // Devices beyond the limit stay; new ones are refused.
       ...(held.length > limit && { overMax: held.length }),
       panelUser: panelUserOf(rules, user),
       slots: held,

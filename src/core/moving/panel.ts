@@ -1,6 +1,6 @@
 /**
- * The databases of panels: which tables and columns hold users and their devices, and what they
- * mean there (field notes of each panel: its schema and the place where it checks the limit).
+ * The databases of panels: the tables and columns of users and devices, and their meaning (the
+ * schema of each panel, and the place where it checks the limit).
  */
 
 import {
@@ -16,13 +16,13 @@ import {
 export const PANELS = ['remnawave', '3x-ui', 'pasarguard', 'marzban', 'hiddify'] as const;
 export type PanelKind = (typeof PANELS)[number];
 
-/** Rows of the tables of a panel, by the name of the table; a table that it lacks has none. */
+/** Rows of a panel by table; a missing table has none. */
 export type PanelRows = ReadonlyMap<string, readonly Cells[]>;
 
 export interface PanelSchema {
-  /** The columns to read, by table; versions of a panel differ, so that it may lack some. */
+  /** The columns to read, by table. Versions of a panel differ, so columns may be missing. */
   readonly tables: Readonly<Record<string, readonly string[]>>;
-  /** One of these tables must be there: it has the users. */
+  /** The tables of users, of which one must exist. */
   readonly userTables: readonly string[];
   readUsers(rows: PanelRows): PanelUser[];
 }
@@ -35,10 +35,10 @@ function numberIn(cell: unknown): number | null {
   return /^-?\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
-/** Returns a limit; 0 and less, and none, mean that the panel has no limit. */
+/** Returns a limit; null for 0, less, or none: the panel sets no limit. */
 const limitOf = (limit: number | null) => (limit !== null && limit > 0 ? limit : null);
 
-/** Joins the name of a user and what the panel has noted of it. */
+/** Joins the name of a user and the panel's notes about it. */
 const noteOf = (...parts: readonly unknown[]) =>
   parts
     .map((part) => asText(part).trim())
@@ -68,7 +68,7 @@ const REMNAWAVE: PanelSchema = {
   readUsers(rows) {
     const fallbackIn = (cell: unknown) => numberIn(jsonIn(cell)['fallbackDeviceLimit']);
     const fallback = fallbackIn(rowsOf(rows, 'subscription_settings')[0]?.['hwid_settings']);
-    // A squad without settings of its own has those of the panel.
+    // A squad without its own settings has those of the panel.
     const ofSquad = new Map(
       rowsOf(rows, 'external_squads').map((row) => [
         asText(row['uuid']),
@@ -82,7 +82,7 @@ const REMNAWAVE: PanelSchema = {
       const squad = asText(row['external_squad_uuid']);
       const own = numberIn(row['hwid_device_limit']);
       return {
-        // Older versions name it t_id, and join devices by the UUID.
+        // Older versions call it t_id, and refer to devices by the UUID.
         id: id || uuid,
         key: asText(row['short_uuid']),
         name: asText(row['username']),
@@ -105,7 +105,7 @@ const REMNAWAVE: PanelSchema = {
   },
 };
 
-/** Returns the clients of 3x-ui; older versions keep them in the settings of their inbounds. */
+/** Returns the clients of 3x-ui; older versions store them in the settings of inbounds. */
 function clientsOf(rows: PanelRows): readonly Cells[] {
   if (rows.has('clients')) return rowsOf(rows, 'clients');
   return rowsOf(rows, 'inbounds').flatMap((inbound) => {
@@ -132,7 +132,7 @@ const X_UI: PanelSchema = {
     const devices = groupsBy(rowsOf(rows, 'client_hwids'), subOf);
     return [...groupsBy(clientsOf(rows), subOf)].map(([key, clients]) => {
       const enabled = clients.filter(({ enable }) => isTrue(enable));
-      // The panel asks its enabled clients alone; a subscription without any opens nothing.
+      // The panel asks only enabled clients; a subscription without any opens nothing.
       const asked = enabled.length > 0 ? enabled : clients;
       const limits = asked.map((client) => numberIn(client['limit_hwid']) ?? 0);
       const emails = [...new Set(clients.map(({ email }) => asText(email)))];
@@ -162,7 +162,10 @@ const X_UI: PanelSchema = {
   },
 };
 
-/** Returns the fallback for users of an admin: `resolve_effective_hwid_settings` of the panel. */
+/**
+ * Returns the function of the fallback limit for users of an admin:
+ * `resolve_effective_hwid_settings` of the panel.
+ */
 function fallbackOfAdmins(rows: PanelRows): (adminId: string) => number | null {
   const own = numberIn(jsonIn(rowsOf(rows, 'settings')[0]?.['hwid'])['fallback_limit']);
   const ofRole = new Map(

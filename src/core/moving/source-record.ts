@@ -20,7 +20,7 @@ import type { ImportedDomain, ImportedInstall, ImportedSlot } from '../port/movi
 import { tidyFact } from '../text.ts';
 import { type Fields, fit, MISFIT, readFields } from './fields.ts';
 
-/** A record or its misfit. `isMended`: a text in it was cleaned. */
+/** A record or its misfit. `isMended`: a text in it was corrected. */
 export type Read<T> = { record: T; isMended: boolean } | Misfit;
 
 /** A link of a list, without its HWIDs. */
@@ -29,7 +29,9 @@ export interface SourceInstall extends Omit<ImportedInstall, 'slots'> {
   installCount: number;
 }
 
-/** The largest id that is kept: new ids are larger, and clients may have 32 bits for them. */
+/**
+ * The largest id that an import keeps: new ids are larger, and clients may store them in 32 bits.
+ */
 const KEPT_ID_MAX = 1_000_000_000;
 
 /** Reads a record of `list-install`. */
@@ -64,7 +66,7 @@ export function readDomainRecord(row: unknown, offsetMinutes: number): Read<Impo
   });
 }
 
-/** Reads a record of `list-hwid`, which has no other fact of a device than its name. */
+/** Reads a record of `list-hwid`; its only fact of a device is the name. */
 export function readSlotRecord(row: unknown, offsetMinutes: number): Read<ImportedSlot> {
   if (!isRecord(row)) return malformed('list-hwid has a record that is not an object');
   const hwid = readHwid(row['hwid']);

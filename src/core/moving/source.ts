@@ -1,4 +1,4 @@
-/** Another server of this API as the source of an import, whose answers are checked by record. */
+/** Another server of this API as the source of an import. Each record of its answers is checked. */
 
 import { INSTALL_LIMIT } from '../formats.ts';
 import { isRecord, readInteger } from '../json-input.ts';
@@ -19,7 +19,7 @@ export type AskSource = (
   query: Readonly<Record<string, string | number>>,
 ) => Promise<unknown[] | { refusal: string }>;
 
-/** The fault of a source that cannot be imported; the message is for the operator. */
+/** The fault of a source that cannot be imported; its message is for the operator. */
 export class SourceUnusable extends Error {
   override readonly name = 'SourceUnusable';
 }
@@ -33,7 +33,7 @@ export interface SourceOptions {
 
 /** Most records of a list in the specification. */
 const LIST_COUNT_MAX = 5000;
-/** Most bindings to read, so that a list without end ends. */
+/** The most bindings to read, so that reading ends. */
 const DOMAINS_MAX = 100_000;
 /** Statuses of unfinished distributions (specification, "States and transitions"). */
 const UNFINISHED = new Set([5, 6, 10, 20, 30, 40]);
@@ -80,7 +80,7 @@ export class Source {
     const { offsetMinutes } = this.options;
     const records = rows.reverse().map((row) => readSlotRecord(row, offsetMinutes));
     const slots = this.#usable(records);
-    // No link can have more.
+    // No link can have more slots.
     const fitting = slots.slice(0, INSTALL_LIMIT.maximum);
     if (fitting.length < slots.length) {
       this.tally.slots.withoutRoom += slots.length - fitting.length;
@@ -97,9 +97,9 @@ export class Source {
   }
 
   /**
-   * Reads a whole list, oldest first, page by page with `before_id`. `endAtId` of the tally: the
-   * source ignores `before_id`, so that the list ends at this id. Each page but the last is full
-   * and has lower ids, so that the list ends.
+   * Reads a whole list, oldest first, page by page with `before_id`. A source that ignores
+   * `before_id` sends one page: `endAtId` of the tally becomes its lowest id. Each page but the
+   * last is full and has lower ids, so reading ends.
    */
   async #all<T>(
     path: string,

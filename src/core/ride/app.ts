@@ -1,7 +1,7 @@
 /**
- * The apps that people have, and what each reads from the headers of a subscription's answer: the
- * one table of it. Each row names its source: a document of the maker, or the file and line of an
- * open app that has the rule. Repositories are on GitHub.
+ * The table of apps, with the headers that each app reads from the answer of a subscription. Each
+ * row names its source: a document of the maker, or the file and line in the sources of an open
+ * app. Repositories are on GitHub.
  */
 
 import { AGENTS, type AppName, appNameOf } from '../app-agent.ts';
@@ -11,7 +11,7 @@ import { type AppSetting, HAPP_SETTINGS, INCY_SETTINGS } from './setting.ts';
 export interface AppHeader {
   readonly header: string;
   readonly part: 'message' | 'domain' | 'url';
-  /** The value in words, and what the app does with it. */
+  /** The value in words, and its effect in the app. */
   readonly effect: string;
   readonly needsProviderId: boolean;
   readonly source: string;
@@ -19,16 +19,16 @@ export interface AppHeader {
 
 export interface App {
   readonly name: string;
-  /** Beginnings of its `User-Agent`, in lower case. */
+  /** The first characters of its `User-Agent`, in lower case. */
   readonly prefixes: readonly string[];
   readonly reads: readonly AppHeader[];
   readonly settings: readonly AppSetting[];
   readonly settingsNeedProviderId: boolean;
-  /** How a setting with an empty value is taken back: by an empty header, or without its header. */
+  /** How the app resets a setting: by an empty header, or by an answer without the header. */
   readonly takesBack: 'empty' | 'absent';
-  /** Buttons that it shows: `support-url`, `profile-web-page-url`. */
+  /** The buttons that the app shows: `support-url`, `profile-web-page-url`. */
   readonly buttons: readonly string[];
-  /** The source of the settings; of an app that reads nothing, of that. */
+  /** The source for the settings; for an app without settings, the source that shows it. */
   readonly source: string;
 }
 
@@ -47,7 +47,7 @@ const header = (name: string, row: Row): AppHeader => ({
   header: name,
 });
 
-/** The text of a notification; an answer without the header takes it away. */
+/** The text of a notification; an answer without the header removes it. */
 const announce = (source: string): AppHeader =>
   header('announce', { part: 'message', effect: 'text beside the servers', source });
 
@@ -55,18 +55,18 @@ const linkOnText = (source: string): AppHeader =>
   header('announce-url', { part: 'message', effect: 'link on the text', source });
 
 /**
- * The box of Happ, which stays until it is sent otherwise. The document says nothing on texts that
- * are not ASCII: they go in `base64:`, which it has for `announce`, as several panels send them.
+ * The box of Happ, which stays until a new value replaces it. The document does not mention texts
+ * outside ASCII: they go as `base64:`, which it has for `announce` and several panels send.
  */
 const infoBox = (name: string, effect: string): AppHeader =>
   header(name, { part: 'message', effect, needsProviderId: true, source: `${HAPP}, sub-info` });
 
-/** What an app reads at least: sent to apps that are not in the table too. */
+/** The headers that every app is assumed to read; apps outside the table get them. */
 const UNKNOWN_READS: readonly AppHeader[] = [announce('what most apps of this field read')];
 
 const NO_SETTINGS = { settings: [], settingsNeedProviderId: false, takesBack: 'absent' } as const;
 
-/** An app that shows no announcement. */
+/** Makes the row of an app that shows no announcement. */
 const shows = (name: AppName, buttons: readonly string[], source: string): App => ({
   name,
   prefixes: AGENTS[name],
@@ -101,7 +101,7 @@ export const APPS: readonly App[] = [
     ],
     settings: HAPP_SETTINGS,
     settingsNeedProviderId: true,
-    // The contract's command resets a key with an empty value, and headers take the same values.
+    // The contract's command resets a key by an empty value, and headers take the same values.
     takesBack: 'empty',
     buttons: [SUPPORT, PAGE],
     source: `${HAPP}; dev-docs/provider-id.md`,
@@ -183,7 +183,7 @@ export const APPS: readonly App[] = [
   ),
 ];
 
-/** Returns the app by the beginning of its `User-Agent`, in any case; null: it is not known. */
+/** Returns the app by the first characters of its `User-Agent`, in any case; null: unknown. */
 export function appOf(userAgent: string | null | undefined): App | null {
   const name = appNameOf(userAgent ?? '');
   return name === null ? null : (BY_NAME.get(name) ?? null);
@@ -196,8 +196,8 @@ export const headersReadBy = (app: App | null): readonly AppHeader[] =>
   app === null ? UNKNOWN_READS : app.reads;
 
 /**
- * Returns true if a part can ride to an app (null: an unknown one) that has a Provider ID or has
- * none. Values decide too: see `rideHeaders`.
+ * Returns true if a part can ride to an app (null: an unknown one), with or without a Provider ID.
+ * The value decides too: see `rideHeaders`.
  */
 export function carriesPart(app: App | null, part: string, hasProviderId: boolean): boolean {
   if (part === 'update') return true;

@@ -15,11 +15,11 @@
 import { COMMAND } from '../port/distribution.ts';
 import { RIDE_LEVELS, type Ride, type RideLevel, type RideTerms } from '../port/ride.ts';
 
-/** The device that an answer admits. */
+/** The device of an answer. */
 export interface RideDevice {
   /** As in the facts of devices. */
   os: string;
-  /** Time at which it took its slot on its home link; null: this is another link. */
+  /** The time at which it took its slot on its home link; null: the answer is for another link. */
   homeSinceMs: number | null;
 }
 
@@ -52,12 +52,14 @@ export function dueRides<R extends Ride>(
 
 const HOUR_MS = 3_600_000;
 /**
- * Time from the acceptance of a command until it rides, ms: the operator can block it before a
- * stolen key moves every user.
+ * The time between the acceptance of a command and its ride, ms: the operator can block the command
+ * of a stolen key before it moves users.
  */
 const COMMAND_WAIT_MS = 10 * 60_000;
 
-/** Returns when a message rides that begins to be delivered now; null: it expires before. */
+/**
+ * Returns from when until when a message rides whose delivery begins now; null: it expires before.
+ */
 export function rideTimes(
   message: { notificationType: number; createdAtMs: number; expiresAtMs: number },
   hours: number,
@@ -70,7 +72,7 @@ export function rideTimes(
   return untilMs > fromMs ? { fromMs, untilMs } : null;
 }
 
-/** Returns the time until which a ride differs from none: notifications are cleared afterwards. */
+/** Returns the end of a ride's effect: a notification is cleared for some time after it rode. */
 export const effectEndMs = ({
   part,
   fromMs,
@@ -79,8 +81,8 @@ export const effectEndMs = ({
   part === 'message' ? 2 * untilMs - fromMs : untilMs;
 
 /**
- * Returns what a ride does at a time; null: nothing. A notification is cleared for as long as it
- * rode: Happ keeps its box until an empty one comes, and other apps must hear of its end in an
+ * Returns the effect of a ride at a time; null: none. A notification is cleared for as long as it
+ * rode: Happ keeps its box until an empty one arrives, and other apps must learn of the end by an
  * answer that is not 304.
  */
 function phaseAt(ride: Ride, nowMs: number): DueRide['phase'] | null {

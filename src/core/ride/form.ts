@@ -7,16 +7,19 @@ import { isUrlToOpen, isWebUrl } from '../message/url.ts';
 export interface Form {
   /** The form in words, for documents. */
   readonly takes: string;
-  /** Returns the value for the header; null: it does not fit, and no header is sent. */
+  /** Returns the value for the header; null: the value does not fit, and the header is omitted. */
   write(value: unknown): string | null;
 }
 
 /** Characters that pass through every proxy and HTTP version unchanged. */
 const PRINTABLE = /^[!-~](?:[ -~]*[!-~])?$/;
 const PRINTABLE_WORD = /^[!-~]+$/;
-/** Most characters of one value, so that several fit into the headers of one answer. */
+/** The most characters of one value, so that several fit into the headers of one answer. */
 const VALUE_LENGTH_MAX = 1000;
-/** Most characters of an address: browsers and apps take 2,000, a header of 2 KB has no room. */
+/**
+ * The most characters of an address: browsers and apps accept 2,000, but headers are limited to 2
+ * KB.
+ */
 export const LINK_LENGTH_MAX = 512;
 
 const textOf = (value: unknown): string | null =>
@@ -32,7 +35,7 @@ const fitting = (takes: string, fits: (text: string) => boolean): Form => ({
   },
 });
 
-/** One of the values of the contract, with the header's value for each. */
+/** Makes the form of the contract's values with a header value for each. */
 export function mapped(values: Readonly<Record<string, string>>): Form {
   const byValue = new Map(Object.entries(values));
   return {
@@ -41,13 +44,13 @@ export function mapped(values: Readonly<Record<string, string>>): Form {
   };
 }
 
-/** True or false, which both makers write `1` and `0`. */
+/** True or false; both makers write `1` and `0`. */
 export const SWITCH: Form = mapped({
   ...{ true: '1', '1': '1', on: '1', yes: '1' },
   ...{ false: '0', '0': '0', off: '0', no: '0' },
 });
 
-/** Only `1`: the maker says that the app ignores every other value. */
+/** Only `1`: by its document the app ignores every other value. */
 export const ON_ALONE: Form = mapped({ true: '1', '1': '1', on: '1', yes: '1' });
 
 /** One of these values. */
@@ -56,7 +59,7 @@ export const choice = (...values: string[]): Form =>
 
 const RANGE = /^([0-9]{1,9})(?: *- *([0-9]{1,9}))?$/;
 
-/** Returns both ends of a range, the first no more than the second; null: it is none. */
+/** Returns both ends of a range, the first at most the second; null: it is no range. */
 function readRange(value: unknown): [string, string] | null {
   const [, from, to = from] = RANGE.exec(textOf(value) ?? '') ?? [];
   return from === undefined || to === undefined || Number(from) > Number(to) ? null : [from, to];
@@ -72,7 +75,7 @@ export const RANGE_OR_NUMBER: Form = {
   },
 };
 
-/** Two whole numbers: a single one is written twice. */
+/** Two whole numbers; a single one is written twice. */
 export const RANGE_ALONE: Form = {
   takes: '`min-max`',
   write: (value) => readRange(value)?.join('-') ?? null,
@@ -118,7 +121,7 @@ export const APP_LIST: Form = {
   },
 };
 
-/** Networks and addresses with commas. */
+/** Networks and addresses, separated by commas. */
 export const NETWORKS: Form = fitting('networks and addresses with commas', (text) =>
   text.split(/[\s,]+/).every((network) => {
     const [address = '', bits = '0', ...more] = network.split('/');
@@ -129,8 +132,8 @@ export const NETWORKS: Form = fitting('networks and addresses with commas', (tex
 );
 
 /**
- * Returns a link in ASCII for a header; null: it is none that a message may have, or longer than
- * {@link LINK_LENGTH_MAX}. ASCII stays as it is.
+ * Returns a link in ASCII for a header; null: a message may not have it, or it is longer than
+ * {@link LINK_LENGTH_MAX}. A link in ASCII stays unchanged.
  */
 export function asciiLink(link: string): string | null {
   if (link.length > LINK_LENGTH_MAX || !isUrlToOpen(link)) return null;

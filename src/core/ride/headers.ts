@@ -13,53 +13,55 @@ import { cutText, ENCODED_LENGTH_MAX, encodeText, tidyLines } from './text.ts';
 /** A part of a message for one device. */
 export interface Riding {
   readonly distributionId: number;
-  /** See `Part`. */
+  /** The part: see `Part`. */
   readonly part: string;
   readonly payload: RidingPayload;
-  /** `clears`: the message has ended, and an app that keeps messages gets the order to drop it. */
+  /** `clears`: the message has ended, and an app that keeps messages must drop it. */
   readonly phase: 'rides' | 'clears';
 }
 
 /** The device that fetches. */
 export interface RideTo {
-  /** Null: an app that is not in the table. */
+  /** The app; null: it is not in the table. */
   readonly app: App | null;
-  /** Tags, the preferred first: see `languagesOf`. */
+  /** Language tags, the preferred first: see `languagesOf`. */
   readonly languages: readonly string[];
-  /** The operator's Provider ID for Happ; null: there is none. */
+  /** The operator's Provider ID for Happ; null: none. */
   readonly providerId: string | null;
   /** Hosts that a new domain or URL may name, in the form of `hostName`. */
   readonly hosts: readonly string[];
 }
 
-/** What the answer carries. */
+/** The headers that ride on an answer. */
 export interface Carriage {
-  /** Names in lower case; values in printable ASCII, or empty to take something back. */
+  /** Headers: names in lower case; values in printable ASCII, or empty to reset a setting. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The text of `announce`, for `announceWith`; null: no announcement rides. */
+  /** The text of `announce`, for `announceWith`; null: none. */
   readonly announceText: string | null;
-  /** The distributions that ride, each with the names of its headers: `announce, sub-info`. */
+  /** The distributions in the answer, each with the names of its headers: `announce, sub-info`. */
   readonly carried: readonly { readonly distributionId: number; readonly what: string }[];
 }
 
 /**
- * Most bytes of all headers together: names, values, and four each for the line; an announcement
- * counts as the longest that `announceWith` makes of it.
+ * The most bytes of all headers together: names, values, and four for each line. An announcement
+ * counts with the greatest length that `announceWith` can give it.
  */
 export const HEADERS_BYTES_MAX = 2048;
-/** Most messages that are looked at. */
+/** The most messages that are read. */
 const RIDES_MAX = 256;
 
-/** How Happ is given its Provider ID: HappDev/happ_su, dev-docs/provider-id.md. */
+/** The header of the Provider ID for Happ: HappDev/happ_su, dev-docs/provider-id.md. */
 export const PROVIDER_ID_HEADER = 'providerid';
 const PROVIDER_ID = /^[A-Za-z0-9_-]{1,64}$/;
 /** The buttons beside a subscription. */
 export const SUPPORT_URL = 'support-url';
 export const WEB_PAGE_URL = 'profile-web-page-url';
-/** Hours after which an app fetches its subscription again. */
+/** The header with the hours between two fetches of a subscription. */
 export const UPDATE_INTERVAL = 'profile-update-interval';
 
-/** The names of all headers that may be added; the files of proxies in docs/gate have each. */
+/**
+ * The names of all headers that may be added; the configurations of proxies in docs/gate list each.
+ */
 export const RIDE_HEADERS: readonly string[] = [
   ...new Set([
     ...APPS.flatMap(({ reads }) => reads.map(({ header }) => header)),
@@ -70,7 +72,7 @@ export const RIDE_HEADERS: readonly string[] = [
   ]),
 ];
 
-/** Most characters of the label of a button: HappDev/happ_su, dev-docs/app-management.md. */
+/** The most characters of a button's label: HappDev/happ_su, dev-docs/app-management.md. */
 const LABEL_LENGTH_MAX = 25;
 
 /** The label of the button that opens a link, in the languages of most users of panels. */
@@ -90,14 +92,14 @@ export const announcement = (text: string): { announce: string } => ({
 
 type Named = Record<string, string>;
 
-/** The headers of one answer, bounded. */
+/** The headers of one answer, within {@link HEADERS_BYTES_MAX}. */
 class Load {
   readonly headers: Named = {};
   #bytes = 0;
 
   constructor(readonly to: RideTo) {}
 
-  /** The Provider ID; null: the app takes none, or there is none that fits a header. */
+  /** The Provider ID; null: the app reads none, or it does not fit into a header. */
   get providerId(): string | null {
     const { app, providerId } = this.to;
     const takesOne =
@@ -106,8 +108,8 @@ class Load {
   }
 
   /**
-   * Adds headers that belong together, and keeps `spare` bytes free for them to grow. Returns false
-   * and adds none if there are none, one is there already, or they do not fit beside the others.
+   * Adds headers that belong together, and keeps `spare` bytes free for their growth. Returns false
+   * and adds none if the list is empty, one is present already, or they do not fit.
    */
   add(named: Named, needsProviderId: boolean, spare = 0): boolean {
     const id = needsProviderId ? this.providerId : null;
@@ -126,12 +128,11 @@ class Load {
 }
 
 /**
- * Renders the headers for one device: the notification first, then the others in their order. Of
- * several rides of the same part the first one rides: callers give the newest first. What an app
- * does not read, a value that does not fit, and what finds no room within {@link
- * HEADERS_BYTES_MAX} is left out.
+ * Renders the headers for one device: the notification first, then the others in order. Of several
+ * rides of one part the first rides, so callers sort by newest first. Omits headers that the app
+ * does not read, values that do not fit, and headers beyond {@link HEADERS_BYTES_MAX}.
  *
- * Callers answer for who may see what: a `url` only for devices that the message names.
+ * The caller decides which device may see which part: a `url` only devices that the message names.
  */
 export function rideHeaders(rides: readonly Riding[], to: RideTo): Carriage {
   const load = new Load(to);
@@ -172,7 +173,7 @@ function addMessage(ride: Riding, load: Load, note: Note): string | null {
   const texts = textsOf(payload, languages);
   const text = cutText(tidyLines(`${oneLine(texts.title ?? '')}\n${texts.body}`));
   const header = announcement(text);
-  // A panel's own text may come to stand beside it.
+  // The panel's own text may be added beside it.
   const spare = ENCODED_LENGTH_MAX - header.announce.length;
   if (text === '' || !load.add(header, false, spare)) return null;
   note(ride, 'announce');
@@ -181,10 +182,10 @@ function addMessage(ride: Riding, load: Load, note: Note): string | null {
     note(ride, 'announce-url');
   }
   if (!reads.has('sub-info-text')) return text;
-  // Red is the colour of what is urgent; blue is the app's own.
+  // Red marks urgent messages; blue is the app's default.
   const color = isUrgent(payload) ? 'red' : 'blue';
   const box = { 'sub-info-text': headerText(text), 'sub-info-color': color };
-  // Without a button of its own the message would keep that of an older one.
+  // Without a button header the app would keep the button of an older message.
   const bare = { 'sub-info-button-text': '' };
   const isBoxed =
     load.add({ ...box, ...(link === null ? bare : button(link, languages)) }, true) ||
@@ -195,7 +196,9 @@ function addMessage(ride: Riding, load: Load, note: Note): string | null {
 
 const oneLine = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 
-/** Writes a text for a header of Happ that is not documented to take base64: ASCII stays plain. */
+/**
+ * Writes a text for a header of Happ that is not documented to accept base64: ASCII stays plain.
+ */
 const headerText = (text: string) => (ASCII.test(text) ? text : encodeText(text));
 
 function button(link: string, languages: readonly string[]): Named {
@@ -229,23 +232,23 @@ function addSetting(ride: Riding, key: string, app: App, load: Load, note: Note)
     const written = value === '' ? '' : form.write(value);
     if (written !== null) named[header] = written;
   }
-  // The app takes the setting back by itself once its header is absent.
+  // The app resets the setting when its header is absent.
   const isDone = value === '' && app.takesBack === 'absent';
   if (isDone || load.add(named, app.settingsNeedProviderId)) note(ride, key);
 }
 
-/** Returns the new domain or URL; null: it names a host that the operator's file does not have. */
+/** Returns the new domain or URL; null: its host is not in the operator's list. */
 function changeOf({ part, payload }: Riding, hosts: readonly string[]): string | null {
   if (!('action_type' in payload) || payload.action_type !== 'sub-change') return null;
   const { change_type: type, change_value: value } = payload;
   if (type !== part) return null;
-  // No maker documents a port in the header.
+  // No maker documents a port in this header.
   if (type === 'domain') return isAllowed(value, hosts) ? hostName(value) : null;
-  // As this parser writes it: others find another host behind `\`, `///` or a percent sign.
+  // In the form of this parser: others find another host behind `\`, `///` or a percent sign.
   const link = URL.canParse(value) ? asciiLink(new URL(value).href) : null;
   if (link === null || !/^https?:/i.test(link)) return null;
   const { username, password, host } = new URL(link);
-  // Not every app finds the host behind an `@` where this parser does.
+  // Some apps find another host behind an `@` than this parser.
   const isPlain = username === '' && password === '' && !link.includes('@');
   return isPlain && isAllowed(host.replace(/:\d+$/, ''), hosts) ? link : null;
 }
@@ -253,7 +256,7 @@ function changeOf({ part, payload }: Riding, hosts: readonly string[]): string |
 const isAllowed = (host: string, hosts: readonly string[]) =>
   !host.includes(':') && hosts.includes(hostName(host) ?? '');
 
-/** Shortens the names of headers to a stamp: more than two settings are counted. */
+/** Shortens the names of headers for a stamp: more than two settings become a count. */
 function summary(names: readonly string[]): string {
   const text = names.join(', ');
   return text.length <= 48 ? text : `${names.length} settings`;

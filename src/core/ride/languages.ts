@@ -1,11 +1,11 @@
-/** The languages of the person who reads an answer. */
+/** Reads the preferred languages of a request. */
 
 import { tidyTag } from '../message/locale.ts';
 import { remembering } from './memo.ts';
 
-/** Ranges of `Accept-Language` that are read; further ones are ignored. */
+/** The most ranges of `Accept-Language` that are read. */
 const RANGES_MAX = 16;
-/** Most characters of `X-Device-Locale`; a longer one is no language tag. */
+/** The most characters of `X-Device-Locale`; a longer one is no language tag. */
 const TAG_LENGTH_MAX = 35;
 
 /**
@@ -18,7 +18,7 @@ export function languagesOf(headers: { get(name: string): string | null }): read
   return languagesIn(`${device}\n${headers.get('accept-language') ?? ''}`);
 }
 
-/** Reading them again would cost 1 us of each fetch on which a message rides. */
+/** Remembers: parsing again would cost 1 us for each fetch on which a message rides. */
 const languagesIn = remembering(1_024, (both): readonly string[] => {
   const at = both.indexOf('\n');
   const tags = [...accepted(both.slice(at + 1)), both.slice(0, at).trim()];

@@ -1,7 +1,7 @@
-/** Longest text that is remembered: callers choose it. */
+/** The longest text that is remembered, because callers choose it. */
 const LENGTH_MAX = 256;
 
-/** Returns `make` with a memory of `countMax` texts; one more makes it forget all. */
+/** Returns `make` with a cache of `countMax` texts; the cache is emptied when it is full. */
 export function remembering<T>(countMax: number, make: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {

@@ -1,4 +1,4 @@
-/** The parts of a message that ride: each one rides, ends and is replaced by itself. */
+/** The parts of a message that ride. Each part rides, ends and is replaced on its own. */
 
 import type { CommandPayload } from '../message/command.ts';
 import type { NotificationPayload } from '../message/notification.ts';
@@ -20,8 +20,8 @@ export type Part = 'message' | 'domain' | 'url' | 'update' | `set:${string}`;
 export type RidingPayload = NotificationPayload | CommandPayload;
 
 /**
- * Returns the parts of a message that can ride in any app: of `set-settings` the keys of the table
- * of settings alone, of `import-data` none, as no app reads servers from a header.
+ * Returns the parts of a message that can ride in any app. Of `set-settings` only keys in the table
+ * of settings ride; of `import-data` nothing, because no app reads servers from a header.
  */
 export function partsOf(notificationType: number, payload: RidingPayload): readonly Part[] {
   if (notificationType === PUSH || !('action_type' in payload)) return ['message'];
@@ -39,7 +39,10 @@ export function partsOf(notificationType: number, payload: RidingPayload): reado
   }
 }
 
-/** Returns the parts that ride to all devices, or to named ones. A URL is that of one user. */
+/**
+ * Returns the parts that ride to all devices, or to named ones. A URL belongs to one user, so it
+ * rides only to named devices.
+ */
 export function partsTo(
   isToAll: boolean,
   notificationType: number,

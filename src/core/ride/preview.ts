@@ -1,4 +1,4 @@
-/** What each app would show of a message or do by it, for those who write one. */
+/** The preview of a message in each app, for its author. */
 
 import type { DistributionType } from '../port/distribution.ts';
 import { APPS, type App } from './app.ts';
@@ -9,27 +9,27 @@ import type { RidingTerms } from './ways.ts';
 /** The operator's terms: see `RideTo`. */
 type PreviewTerms = Pick<RidingTerms, 'hasProviderId' | 'hosts'>;
 
-/** What an answer to an app would carry. */
+/** The headers of an answer to an app. */
 export interface Shown {
-  /** A locale of the form; null: its own texts, or a command. */
+  /** The locale of the texts; null: the general texts, or a command. */
   locale: string | null;
-  /** Without the Provider ID, which is a secret. */
+  /** The headers without the Provider ID, which is a secret. */
   headers: Readonly<Record<string, string>>;
   /** The text that the user sees; null: a command, or the app shows none. */
   text: string | null;
 }
 
 export interface Preview {
-  /** Null: an app that is not known. */
+  /** The app; null: an unknown one. */
   app: string | null;
-  /** Empty: nothing of the message rides to it. */
+  /** Empty: no part of the message rides to the app. */
   shown: readonly Shown[];
 }
 
-/** Stands for the Provider ID, and is dropped again. */
+/** A value in place of the Provider ID; it is removed again. */
 const SOME_ID = 'preview';
 
-/** Returns what each app of the table would get at its next fetch, then an unknown one. */
+/** Returns what each app of the table would get at its next fetch, and an unknown app. */
 export function previewsOf(
   notificationType: DistributionType,
   payload: RidingPayload,

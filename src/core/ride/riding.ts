@@ -1,4 +1,7 @@
-/** What rides on one answer: read once for each change at a provider, rendered once a language. */
+/**
+ * The headers that ride on one answer: read once for each change at a provider, rendered once for
+ * each language.
+ */
 
 import type { DeviceFacts } from '../port/device.ts';
 import type { AdmittedDevice } from '../port/install.ts';
@@ -17,7 +20,7 @@ import { type Carriage, type Riding, rideHeaders } from './headers.ts';
 import { remembering } from './memo.ts';
 import type { RidingPayload } from './parts.ts';
 
-/** The terms of the operator for one way to the panel. */
+/** The operator's terms for one upstream or the gate. */
 export interface RideWay {
   readonly level: RideLevel;
   /** The Provider ID of Happ; null: none. */
@@ -26,24 +29,24 @@ export interface RideWay {
   readonly hosts: readonly string[];
 }
 
-/** A device that is admitted, and the languages of the person. */
+/** An admitted device, and the languages of its user. */
 export interface Fetch {
   link: AdmittedDevice;
-  /** True: all apps of the link that send no HWID are this device. */
+  /** True: the device stands for all apps of the link without a HWID. */
   isShared: boolean;
   languages(): readonly string[];
 }
 
-/** What is added to the answer of the panel. */
+/** The additions to the panel's answer. */
 export interface Riders extends Carriage {
   /** The app; null: an unknown one. */
   readonly app: string | null;
-  /** False: no message rides, nor is one cleared. */
+  /** False: no message rides and none is cleared. */
   readonly isDue: boolean;
   readonly buttons: Buttons;
   /** True: the buttons replace those of the panel. */
   readonly buttonsAlways: boolean;
-  /** True: without another page, the button leads to the page of the link. */
+  /** True: if no other page is set, the button opens the page of the link. */
   readonly hasPages: boolean;
 }
 
@@ -51,44 +54,44 @@ interface ParsedRide extends Ride {
   readonly parsed: RidingPayload;
 }
 
-/** What rides to all devices of a provider, and what was made of it. */
+/** The rides to all devices of a provider, and their renderings. */
 interface Known extends Omit<ProviderRides, 'rides'> {
   readonly rides: readonly ParsedRide[];
-  /** Characters of the messages. */
+  /** The number of characters in the messages. */
   readonly size: number;
   readonly rendered: Map<string, Carriage>;
   hosts: readonly string[];
 }
 
-/** Characters of messages that are kept, of all providers together. */
+/** The most characters of cached messages, of all providers together. */
 const SIZE_MAX = 16 * 1024 * 1024;
-/** Providers that are kept. */
+/** The most providers in the cache. */
 const PROVIDERS_MAX = 4_096;
-/** Renderings that are kept for a provider: callers choose their languages. */
+/** The most renderings of a provider in the cache: callers choose their languages. */
 const RENDERED_MAX = 256;
-/** Renderings that are kept for all providers, or fewer; each takes some 4 KB. */
+/** The most renderings in the cache over all providers; each takes about 4 KB. */
 const RENDERED_ALL_MAX = 8_192;
-/** The longest key of a rendering that is kept. */
+/** The longest key of a cached rendering. */
 const KEY_LENGTH_MAX = 512;
 
-/** The app of a `User-Agent`. */
+/** Returns the app of a `User-Agent`. */
 const appBy = remembering(1_024, (userAgent) => ({ app: appOf(userAgent) }));
 
 const NOTHING: Carriage = { headers: {}, announceText: null, carried: [] };
 const NO_BUTTONS: Buttons = { supportUrl: null, webPageUrl: null };
 
-/** Finds and renders what rides. */
+/** Finds and renders the headers that ride. */
 export class Rides {
-  /** The one that was read first is the first. */
+  /** By provider, the least recently read first. */
   readonly #known = new Map<number, Known>();
   readonly #reading = new Map<number, Promise<Known>>();
   #size = 0;
-  /** Renderings since all were dropped. */
+  /** Renderings since the cache was emptied. */
   #renderedCount = 0;
 
   constructor(private readonly store: Pick<RideStore, 'findNamedRides' | 'findRides'>) {}
 
-  /** Returns what rides on the answer to a fetch; null: nothing. */
+  /** Returns the additions to the answer to a fetch; null: none. */
   on(fetch: Fetch, way: RideWay, nowMs: number): Maybe<Riders | null> {
     const { facts, isNew, providerId, rides: door } = fetch.link;
     if (facts === undefined || (door === undefined ? !isNew : isOver(door, nowMs))) return null;
@@ -157,13 +160,13 @@ export class Rides {
     return after(this.store.findNamedRides(deviceId, providerId), parsed);
   }
 
-  /** Returns what rides to all devices of a provider; undefined: of any version. */
+  /** Returns the rides to all devices of a provider; `version` undefined: any version will do. */
   #of(providerId: number, version: number | undefined): Maybe<Known> {
     const known = this.#known.get(providerId);
     if (known !== undefined && known.version === version) return known;
     const running = this.#reading.get(providerId);
     if (running !== undefined && version !== undefined) {
-      // It may have begun before the change that the door has read.
+      // The running read may have begun before the change that the door has seen.
       return running.then((read) =>
         read.version >= version ? read : this.#of(providerId, version),
       );
@@ -192,11 +195,11 @@ export class Rides {
   }
 }
 
-/** Returns true if all that rode is over, and the link has no button: nothing need be read. */
+/** Returns true if all rides have ended and the link has no button: nothing must be read. */
 const isOver = ({ untilMs, namedUntilMs, supportUrl, webPageUrl }: DoorRides, nowMs: number) =>
   nowMs >= untilMs && nowMs >= namedUntilMs && (supportUrl ?? webPageUrl) === null;
 
-/** Parses the messages, each once. */
+/** Parses each message once. */
 function parsed(rides: readonly Ride[]): ParsedRide[] {
   const byId = new Map<number, RidingPayload>();
   return rides.map((ride) => {

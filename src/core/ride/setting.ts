@@ -1,4 +1,4 @@
-/** The settings of `set-settings` that apps read from headers, by the names of their makers. */
+/** The settings of `set-settings` that apps read from headers, by their makers' names. */
 
 import { SETTINGS_BY_KEY } from '../message/setting-table.ts';
 import {
@@ -17,7 +17,7 @@ import {
   whole,
 } from './form.ts';
 
-/** A setting of an app: the key of the command and its headers, mostly one of the same name. */
+/** A setting of an app: the key of the command and its headers, usually one of the same name. */
 export interface AppSetting {
   readonly key: string;
   readonly headers: readonly { readonly header: string; readonly form: Form }[];
@@ -26,7 +26,7 @@ export interface AppSetting {
 const same = (key: string, form: Form): AppSetting => ({ key, headers: [{ header: key, form }] });
 const switches = (...keys: string[]): AppSetting[] => keys.map((key) => same(key, SWITCH));
 
-/** Returns the form of a header for the values of a setting that apps read as commands have it. */
+/** Returns the form of a header for a setting whose values apps read unchanged. */
 function formOf(key: string): Form {
   const setting = SETTINGS_BY_KEY.get(key);
   switch (setting?.kind) {
@@ -52,8 +52,8 @@ const known = (...keys: string[]): AppSetting[] => keys.map((key) => same(key, f
 /**
  * The settings that Happ reads with a Provider ID (app-management.md, "Расширенные параметры" and
  * "Управление настройками приложения"). `local-dns-enable`, `fragmentation-type` and
- * `fragmentation-advanced-param` are commands of the contract that the document does not have as
- * headers. `color-profile` is longer than the headers of one answer may be.
+ * `fragmentation-advanced-param` are commands of the contract; the document lists no headers for
+ * them. `color-profile` is longer than the headers of one answer may be.
  */
 export const HAPP_SETTINGS: readonly AppSetting[] = [
   ...known(
@@ -80,9 +80,9 @@ export const HAPP_SETTINGS: readonly AppSetting[] = [
 ];
 
 /**
- * The settings that INCY reads without anything else (app-management.en.md, "Parameter Summary
+ * The settings that INCY reads without a Provider ID (app-management.en.md, "Parameter Summary
  * Table"). It splits the mode of apps into two headers and names it differently: `on` of the
- * contract, the listed apps alone, is `proxy`.
+ * contract (only the listed apps) is `proxy`.
  */
 export const INCY_SETTINGS: readonly AppSetting[] = [
   ...switches('fragmentation-enable'),

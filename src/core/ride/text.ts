@@ -1,18 +1,21 @@
-/** Texts in headers: cut to what apps show, in base64. */
+/** Texts in headers: shortened to the length that apps show, in base64. */
 
 /**
  * The bounds of an announcement: Happ and INCY show 200 characters, INCY five lines. Characters are
- * UTF-16 units, as Android counts them: an app that counts code points or graphemes counts fewer,
- * so that no app cuts the text a second time, and 200 of them take 600 bytes at most.
+ * UTF-16 units, as on Android. An app that counts code points or graphemes counts fewer, so no app
+ * shortens the text again; 200 of them take at most 600 bytes.
  */
 export const TEXT_LENGTH_MAX = 200;
 export const TEXT_LINES_MAX = 5;
 
 const ELLIPSIS = '\u2026';
 const BASE64 = 'base64:';
-/** Most characters of a text of {@link TEXT_LENGTH_MAX} that is encoded. */
+/** The most characters of an encoded text of {@link TEXT_LENGTH_MAX}. */
 export const ENCODED_LENGTH_MAX = BASE64.length + (TEXT_LENGTH_MAX * 3 * 4) / 3;
-/** Characters of an announcement that are read: a panel's header is cut to a tenth of it anyway. */
+/**
+ * The most characters of an announcement that are read; the rest of a panel's header would be cut
+ * anyway.
+ */
 const READ_LENGTH_MAX = 4096;
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
@@ -24,8 +27,8 @@ export function encodeText(text: string): string {
 }
 
 /**
- * Returns a text in lines without control characters, empty lines and double blanks: an empty line
- * would take one of the five.
+ * Returns a text without control characters, empty lines and double blanks: an empty line would use
+ * one of the five.
  */
 export function tidyLines(text: string): string {
   return text
@@ -38,8 +41,9 @@ export function tidyLines(text: string): string {
 }
 
 /**
- * Cuts a text of tidy lines to a length and a number of lines, both at least one, at a word and
- * with an ellipsis within the bound. Never cuts inside a grapheme that fits as a whole.
+ * Shortens a text of tidy lines to a length and a number of lines, both at least one. Cuts at a
+ * word and ends with an ellipsis within the bound. Never cuts inside a grapheme that fits as a
+ * whole.
  */
 export function cutText(
   text: string,
@@ -62,11 +66,11 @@ function atGrapheme(text: string, end: number): number {
     at = index + segment.length;
   }
   if (at > 0 || end < 1) return at;
-  // One grapheme of hundreds of marks: it is cut between code points.
+  // A single grapheme with hundreds of marks is cut between code points.
   return text.codePointAt(end - 1) !== text.charCodeAt(end - 1) ? end - 1 : end;
 }
 
-/** Returns the words of a text that end up to `end`; half of the text at least stays. */
+/** Returns the whole words of a text before `end`, but at least half of the text. */
 function atWord(text: string, end: number): string {
   const head = text.slice(0, end);
   if (/^\s/.test(text.slice(end))) return head;
@@ -79,9 +83,9 @@ export const ANNOUNCE_MODES = ['message', 'panel', 'both'] as const;
 export type AnnounceMode = (typeof ANNOUNCE_MODES)[number];
 
 /**
- * Returns the header `announce` for a message beside the panel's own (null: none). `panel`: the
- * panel's as it is if it says anything. `both`: the message, a line feed, and the panel's, which is
- * cut first.
+ * Returns the header `announce` for a message and the panel's own announcement (null: none).
+ * `panel`: the panel's text unchanged if it has one. `both`: the message, a line feed, and the
+ * panel's text, which is shortened first.
  */
 export function announceWith(
   panelAnnounce: string | null,
@@ -94,14 +98,14 @@ export function announceWith(
   if (mode !== 'both' || panel === '') return encodeText(message);
   const lengthLeft = TEXT_LENGTH_MAX - message.length - 1;
   const linesLeft = TEXT_LINES_MAX - message.split('\n').length;
-  // Room for an ellipsis alone says nothing.
+  // An ellipsis alone has no content.
   if (lengthLeft < 2 || linesLeft < 1) return encodeText(message);
   return encodeText(`${message}\n${cutText(panel, lengthLeft, linesLeft)}`);
 }
 
 /**
  * Reads the text of a header `announce`: plain or `base64:`, also in the URL-safe alphabet. Returns
- * an empty text for no text, malformed UTF-8, and `0`, with which panels take a text back.
+ * an empty text for none, for malformed UTF-8, and for `0`, by which panels remove a text.
  */
 export function readAnnounce(value: string): string {
   const given = value.trim().slice(0, READ_LENGTH_MAX);
@@ -113,7 +117,7 @@ export function readAnnounce(value: string): string {
   return tidy === '0' ? '' : tidy;
 }
 
-/** Reads a plain header: fetch hands the bytes of UTF-8 on as one character each. */
+/** Reads a plain header: `fetch` returns each byte of UTF-8 as one character. */
 function plain(value: string): string {
   const isBytes = /^[\0-\xff]*$/.test(value);
   return (isBytes ? decoded(Buffer.from(value, 'latin1')) : null) ?? value;

@@ -1,24 +1,24 @@
-/** How much rides on the subscriptions of a provider, and how soon devices have it. */
+/** The terms of a provider for messages that ride: how much rides, and how soon devices get it. */
 
 import { RIDE_LEVELS, type RideLevel, type RideTerms } from '../port/ride.ts';
 import type { Way, Ways } from '../port/way.ts';
 
-/** Hours between two fetches where the panel sets them: what most panels send. */
+/** The assumed hours between two fetches where the panel sets them: the value of most panels. */
 const USUAL_INTERVAL_HOURS = 12;
 
-/** What holds for a provider on any of its ways. */
+/** The terms of a provider over all its upstreams and the gate. */
 export interface RidingTerms {
   level: RideLevel;
   hasProviderId: boolean;
   /** Hosts that a command may move subscriptions to. */
   hosts: readonly string[];
-  /** Hours within which apps fetch again, on the slowest way where anything rides. */
+  /** The hours within which apps fetch again, on the slowest of the ways. */
   withinHours: number;
-  /** True: a panel sets those hours, so that they are a guess. */
+  /** True: a panel sets the hours, so `withinHours` is a guess. */
   isGuess: boolean;
 }
 
-/** Returns what rides for a provider: which way a device takes is not known. */
+/** Returns the terms of a provider over all ways: the way of a device is unknown. */
 export function ridingOf(
   { gateRide, gateProviderIdFile, gateUpdateIntervalHours, gateUpstreams, rideHosts }: Ways,
   { code, ride }: { code: string } & Pick<RideTerms, 'ride'>,
