@@ -130,7 +130,7 @@ function startJobWorker({ core, log, parts }: Beginning, clock: Clock): JobWorke
 
 type Known = 'loaded' | 'startedAtMs' | 'readiness' | 'certificateExpiresAtMs' | 'upstreams';
 
-/** Gathers what the operator's pages show of this process. */
+/** Collects what the operator's pages show of this process. */
 function startAppliance(
   { settings, tallies, log, parts, gateways }: Beginning,
   known: Pick<ApplianceParts, Known>,
@@ -151,7 +151,7 @@ function startAppliance(
   return makeAppliance({ ...known, ...more, pushSender, backups, stopping: signal });
 }
 
-/** Puts the upstreams of configuration and database in force, and binds their hosts. */
+/** Applies the upstreams of configuration and database, and binds their hosts. */
 async function startUpstreams(
   { core, log, settings }: Beginning,
   clock: Clock,
@@ -175,7 +175,7 @@ function watchDelays({ last, tallies }: Beginning, clock: Clock): void {
   last.push({ name: 'event loop', stop: async () => stop() });
 }
 
-/** Deletes leftovers, and logs what an operator should know of folders and environment. */
+/** Deletes leftovers, and logs problems of folders and environment. */
 function prepareFolders({ loaded, settings, log }: Beginning): void {
   clearUp(settings);
   for (const { path, problem } of checkDataDirectory(settings.dataDir)) {
@@ -233,7 +233,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   parts.unshift({ name: 'server', stop: () => server.stop(LAST_CALL_MS) });
   listening = server;
   tls?.begin(server.replaceCertificate);
-  // The database forgets a node that cannot remove itself after a while.
+  // After a while the database removes a node that could not remove itself.
   const leave = () => core.store.removeNode().catch(() => undefined);
   const node = { name: nodeNameOf(settings), address: server.url, version: VERSION, startedAtMs };
   const jobWorker = startJobWorker(beginning, clock);

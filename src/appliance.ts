@@ -1,4 +1,4 @@
-/** Gathers for the operator's pages what is known of this process, and runs checks beside it. */
+/** Collects the facts of this process for the operator's pages, and runs checks beside it. */
 
 import type { LoadedConfig } from './config/load.ts';
 import { shownSettings } from './config/render.ts';
@@ -54,7 +54,10 @@ export function makeAppliance(parts: ApplianceParts): Appliance {
   };
 }
 
-/** Reads the spread of the delays: the bound below which 99 of 100 are; null: it is the last. */
+/**
+ * Returns the 99th percentile of the delays, the number of late ones, and of all; null: the
+ * percentile is above the last bound.
+ */
 export function lagOf({ bounds, counts }: Histogram) {
   const loopCount = counts.reduce((sum, count) => sum + count, 0);
   let left = loopCount * 0.99;
@@ -69,12 +72,14 @@ export function lagOf({ bounds, counts }: Histogram) {
   };
 }
 
-/** Returns the flags with which a command has the settings of the server. */
+/** Returns the flags by which a command gets the settings of the server. */
 export const serverFlags = ({ config, file }: LoadedConfig) => [
   ...['--data', config.dataDir, '--config', file ?? 'none'],
 ];
 
-/** Makes a check of a command; `read` returns null for an end that says nothing. */
+/**
+ * Makes a check from a command; `read` parses its result, and returns null if the command failed.
+ */
 export function checkup<T>(
   parts: Pick<ApplianceParts, 'loaded' | 'run' | 'log' | 'stopping'>,
   words: readonly string[],
@@ -108,14 +113,14 @@ export function checkup<T>(
   };
 }
 
-/** Reads what `gatepost doctor --json` prints; it ends with 1 if there is a problem. */
+/** Parses the output of `gatepost doctor --json`, which exits with 1 if there is a problem. */
 export function findingsIn({ printed }: Ended): readonly Finding[] | null {
   const read: unknown = printed === '' ? null : JSON.parse(printed);
   const findings = isRecord(read) ? read['findings'] : null;
   return Array.isArray(findings) ? (findings as Finding[]) : null;
 }
 
-/** Reads what `gatepost audit verify --json` prints; a broken chain is an error. */
+/** Parses the output of `gatepost audit verify --json`; a broken chain is an error. */
 export function auditCheckIn({ complaint, exitCode, printed }: Ended): AuditCheck | null {
   const read: unknown = JSON.parse(exitCode === 0 ? printed : complaint);
   if (!isRecord(read)) return null;

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 const GZIPPED = /^([\w.-]+)\.gz$/;
 const BUILT = join(import.meta.dir, '..', 'dist', 'console');
 
-/** Returns the files, gzipped, by their names; none if they were not built. */
+/** Returns the gzipped files by name; none if they were not built. */
 export function consoleFiles(): Map<string, Blob> {
   const embedded = Bun.embeddedFiles as readonly (Blob & { name: string })[];
   const all = embedded.length > 0 ? embedded : onDisk();

@@ -27,7 +27,7 @@ export class LiveGateways {
   /** Returns the names of the configured gateways. */
   names = (): readonly PushGateway[] => Object.keys(this.#gateways.all) as PushGateway[];
 
-  /** Returns what sends one message through a gateway; null: it is not configured. */
+  /** Returns the function that sends one message through a gateway; null: it is not configured. */
   sender = (name: PushGateway, signal: AbortSignal): SendOnce | null => {
     const gateway = this.#gateways.all[name];
     if (gateway === undefined) return null;

@@ -1,4 +1,7 @@
-/** The upstreams in force: those of the configuration, and those that operators keep here. */
+/**
+ * The upstreams in force: those of the configuration, and those that operators added in the
+ * console.
+ */
 
 import { lookup } from 'node:dns/promises';
 import type { Clock } from './clock.ts';
@@ -29,33 +32,33 @@ import type { Log } from './log.ts';
 
 /** As many as the configuration may have. */
 const KEPT_COUNT_MAX = 64;
-/** Time for a name to be found, ms. */
+/** The time limit of a DNS lookup, ms. */
 const LOOKUP_MAX_MS = 3_000;
 const DETAIL_LENGTH_MAX = 300;
 
 interface Parts {
   core: Core;
-  /** Read at each request: what is put in force is written here. */
+  /** The settings that each request reads; applied upstreams are written here. */
   settings: { gateUpstreams: readonly Upstream[]; readonly host: string; readonly port: number };
-  /** Those of the configuration, with their text. */
+  /** The upstreams of the configuration, with their text. */
   own(): { upstreams: readonly Upstream[]; text: string };
-  /** Names of the served certificate; null: plain HTTP. */
+  /** The names of the served certificate; null: plain HTTP. */
   certifiedNames(nowMs: number): readonly string[] | null;
-  /** The end of that certificate; null: there is none, or not yet. */
+  /** The end of that certificate; null: there is none yet. */
   certificateExpiresAtMs(): number | null;
   clock: Clock;
   log: Log;
 }
 
 export class LiveUpstreams implements UpstreamDesk {
-  /** Null: they were not read yet. */
+  /** The upstreams of the database; null: not read yet. */
   #kept: readonly KeptUpstream[] | null = null;
-  /** Sessions whose check runs. */
+  /** Sessions with a running check. */
   readonly #checking = new Set<number>();
 
   constructor(private readonly parts: Parts) {}
 
-  /** Puts those of configuration and database in force, and binds hosts that are not bound. */
+  /** Applies the upstreams of configuration and database, and binds unbound hosts. */
   apply(): Promise<void> {
     const { core, settings, own, clock, log } = this.parts;
     const onMistake = (host: string, reason: string) =>
@@ -64,7 +67,7 @@ export class LiveUpstreams implements UpstreamDesk {
     return bindUpstreams(core, settings.gateUpstreams, clock, log);
   }
 
-  /** Reads those of the database, which another node may have changed. */
+  /** Reads the upstreams of the database, which another node may have changed. */
   async refresh(): Promise<void> {
     const kept = await this.parts.core.store.listUpstreams();
     if (JSON.stringify(kept) === JSON.stringify(this.#kept)) return;
@@ -112,7 +115,7 @@ export class LiveUpstreams implements UpstreamDesk {
   }
 
   /**
-   * Keeps an upstream and puts it in force at once. Refuses what {@link UpstreamDesk} says, and
+   * Saves an upstream and applies it at once. Refuses as {@link UpstreamDesk} says, and
    * `malformed`.
    */
   put: UpstreamDesk['put'] = async (core, given, isNew, nowMs) => {
@@ -154,7 +157,7 @@ interface ReadUpstream {
   upstream: Upstream;
 }
 
-/** Reads what a person typed: the fields of the form, and other keys as in a file. */
+/** Reads the fields of the form, and other keys as lines of a file. Returns a misfit. */
 function upstreamOf({ keys, more }: GivenUpstream): ReadUpstream | Misfit {
   try {
     const all = { ...keys, ...readUpstreamKeys(more) };
@@ -162,7 +165,7 @@ function upstreamOf({ keys, more }: GivenUpstream): ReadUpstream | Misfit {
     return { upstream, keys: { ...all, host: upstream.host } };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    // Of what was typed only the plain characters: a detail is a header, too.
+    // Keeps plain characters only: a detail is also a header.
     return malformed(error.message.replace(/[^\x20-\x7e]/g, '?').slice(0, DETAIL_LENGTH_MAX));
   }
 }
@@ -174,7 +177,7 @@ const summaryOf = (keys: UpstreamKeys) => ({
   toml: upstreamToml(keys),
 });
 
-/** Returns the addresses of a name, as this machine finds them; none: it finds none in time. */
+/** Returns the addresses that this machine finds for a name; none if it finds none in time. */
 async function addressesOf(host: string): Promise<string[]> {
   const found = lookup(host, { all: true }).then(
     (all) => all.map(({ address }) => address),

@@ -65,7 +65,7 @@ export function moveOf(config: Config, place: string): Move {
       throw new OperatorError(`the data is in ${dataDir} already: database.url is not set`);
     }
     const from = placeOf(config, databaseUrl);
-    // Only now: see postgres/kind.ts.
+    // Loaded late: see postgres/kind.ts.
     return async (job) =>
       (await import('./store/move/to-file.ts')).moveToFile({ dataDir, place: from }, job);
   }
@@ -147,7 +147,7 @@ export async function openCore(
   };
 }
 
-/** Returns what may ride by any way to a panel. */
+/** Returns the highest level of rides over all ways to a panel. */
 function ridesOf({ gateRide, gateUpstreams, rideHours: hours }: Config): RideRules {
   const levels = [gateRide, ...gateUpstreams.map(({ ride }) => ride)];
   return { level: RIDE_LEVELS.findLast((level) => levels.includes(level)) ?? 'off', hours };

@@ -1,4 +1,4 @@
-/** Opens what calls out, for the server and for commands that test it. */
+/** Opens outgoing connections, for the server and for commands that test them. */
 
 import { systemClock } from './clock.ts';
 import type { Config } from './config/settings/index.ts';

@@ -1,6 +1,6 @@
-/** Standard output, whose reader may be slow or gone, or a full disk. */
+/** Standard output, whose reader may be slow or closed, or which may be a full disk. */
 
-/** Writes in order. A reader that has gone (`| head`) is no error. */
+/** Writes in order. A closed reader (`| head`) is no error. */
 export class Output {
   readonly #stream: NodeJS.WritableStream;
   #last: Promise<boolean> = Promise.resolve(true);
@@ -12,7 +12,7 @@ export class Output {
     stream.on('error', () => {});
   }
 
-  /** Writes text. False: the reader has gone. */
+  /** Writes text. Returns false if the reader has closed. */
   readonly write = (text: string): Promise<boolean> => {
     this.#last = new Promise((resolve) => {
       this.#stream.write(text, (error?: NodeJS.ErrnoException | null) => {

@@ -8,7 +8,7 @@ export function ownCommand(): string[] {
 
 /** What a command printed, and how it ended. */
 export interface Ended {
-  /** Null: it took too long, or the server stops. */
+  /** The exit code; null: it took too long, or the server stops. */
   exitCode: number | null;
   printed: string;
   complaint: string;

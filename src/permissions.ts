@@ -1,6 +1,6 @@
 /**
- * Permissions and owners of secret files. A finding is a sentence with the command that fixes it:
- * `gatepost doctor` shows all, and a refused one stops the start.
+ * Permissions and owners of secret files. A finding is a sentence with the command that fixes it.
+ * `gatepost doctor` shows all findings; a refused one stops the start.
  */
 
 import {
@@ -21,7 +21,7 @@ import { OperatorError } from './operator-error.ts';
 
 export interface Finding {
   path: string;
-  /** A sentence: the file, its mode, the command that fixes it. */
+  /** A sentence with the file, its mode, and the command that fixes it. */
   problem: string;
   /** Whether it stops the start. */
   isRefused: boolean;

@@ -22,8 +22,8 @@ interface ListeningSocket {
 }
 
 /**
- * Finds the process whose listening keeps others from this address and TCP port. Returns null if no
- * process does, or the system does not show it: a process of another user is seen by root alone.
+ * Finds the process that listens on this address and TCP port. Returns null if no process does, or
+ * if the system does not show it: only root sees processes of other users.
  */
 export function findPortHolder(host: string, port: number): PortHolder | null {
   const links = new Set(
@@ -52,7 +52,7 @@ export const describeHolder = ({ pid, name }: PortHolder) => `${name} (process $
 const ANY_HOST = /^(?:0\.0\.0\.0|::)$/;
 const ANY_ADDRESS = /^0+$/;
 
-/** Returns false for the address of a socket that leaves another IPv4 address to others. */
+/** Returns false if the socket listens on one IPv4 address only and the host is another. */
 function areInConflict(address: string, host: string): boolean {
   if (ANY_HOST.test(host) || ANY_ADDRESS.test(address) || !isIPv4(host)) return true;
   const bytes = host.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'));
@@ -80,7 +80,7 @@ function openLinks(pid: string): string[] {
 const list = (folder: string) => attempt(() => readdirSync(folder), []);
 const read = (file: string) => attempt(() => readFileSync(file, 'utf8'), '');
 
-/** Processes end meanwhile, and most of them belong to others. */
+/** Processes may end meanwhile, and most belong to other users. */
 function attempt<T>(work: () => T, otherwise: T): T {
   try {
     return work();

@@ -88,12 +88,12 @@ const SIGNATURE_BYTES = 64;
 const ARMOR =
   /^-----BEGIN SSH SIGNATURE-----\n([A-Za-z0-9+/=\n]+)\n-----END SSH SIGNATURE-----\n?$/;
 
-/** Tells whether a text has this signature (PROTOCOL.sshsig of OpenSSH) by an Ed25519 key. */
+/** Returns whether a text has this signature (PROTOCOL.sshsig of OpenSSH) by an Ed25519 key. */
 function isSigned(text: string, signature: string, key: string): boolean {
   const given = Buffer.from(ARMOR.exec(signature)?.[1] ?? '', 'base64');
   const publicKey = Buffer.from(key.slice(SCHEME.length + 1), 'base64');
   const purpose = [field(NAMESPACE), field(''), field('sha512')];
-  // All but the last bytes is known: what differs is of another key, purpose or scheme.
+  // All but the last bytes is known; a difference means another key, purpose or scheme.
   const head = Buffer.concat([
     ...[Buffer.from('SSHSIG'), length(1), field(publicKey), ...purpose],
     ...[length(4 + SCHEME.length + 4 + SIGNATURE_BYTES), field(SCHEME), length(SIGNATURE_BYTES)],

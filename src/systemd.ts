@@ -105,7 +105,7 @@ function datagramSender(socket: string): (text: string) => void {
     const problem = 'is not the address of a unix socket';
     throw new OperatorError(`NOTIFY_SOCKET ${JSON.stringify(socket)} ${problem}`);
   }
-  // An abstract name begins with a zero byte, and its length says where it ends.
+  // An abstract name begins with a zero byte; its length marks its end.
   if (socket.startsWith('@')) path[0] = 0;
   const family = Buffer.alloc(2);
   family.writeUInt16LE(AF_UNIX);

@@ -1,4 +1,7 @@
-/** Backups as the operator's pages have them: listed, made, verified, and copied for a download. */
+/**
+ * Backups on the operator's pages: lists, makes and verifies them, and prepares copies for a
+ * download.
+ */
 
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
@@ -13,11 +16,11 @@ import {
   scheduledBackups,
 } from './shelf.ts';
 
-/** Backups that are shown, the newest first. */
+/** The most backups that are shown, the newest first. */
 const SHOWN_MAX = 100;
-/** Time for which a copy can be downloaded, ms. */
+/** The time for which a copy can be downloaded, ms. */
 const COPY_LIFE_MS = 600_000;
-/** Time for a copy or a verification, ms. */
+/** The time limit of a copy or a verification, ms. */
 const WORK_TIME_MAX_MS = 1_800_000;
 const COPIES_FOLDER = 'downloads';
 
@@ -88,7 +91,7 @@ export class BackupDesk {
     };
   }
 
-  /** Makes a backup beside the scheduled ones. Returns why it failed; null: it is there. */
+  /** Makes a backup like a scheduled one. Returns the reason of a failure; null: it was made. */
   async make(): Promise<string | null> {
     const { job } = this.#parts;
     const before = job.history.lastFailure;
@@ -97,7 +100,10 @@ export class BackupDesk {
     return lastFailure === before ? null : (lastFailure?.reason ?? null);
   }
 
-  /** Verifies a backup by its name. Returns the problem; null: it is good. */
+  /**
+   * Verifies a backup by its name. Returns its problem (null: none), `not_found`, or `busy` while
+   * other work runs.
+   */
   async verify(name: string): Promise<{ problem: string | null } | 'not_found' | 'busy'> {
     const folder = backupFolder(this.#parts.settings);
     if (!scheduledBackups(folder).includes(name)) return 'not_found';
@@ -109,9 +115,9 @@ export class BackupDesk {
   }
 
   /**
-   * Makes a copy of the database, encrypted by a passphrase, for a download by one session within
-   * ten minutes, once `note` has recorded it. Takes the place of an earlier copy. Throws
-   * `OperatorError` if it fails, and leaves no part of a copy.
+   * Makes an encrypted copy of the database, which one session may download for ten minutes.
+   * Replaces an earlier copy. `note` records the copy before it can be downloaded. Returns `busy`
+   * while other work runs. Throws `OperatorError` if it fails, and leaves no file.
    */
   async prepare(
     passphrase: string,
@@ -142,7 +148,7 @@ export class BackupDesk {
     });
   }
 
-  /** Finds the copy of a session; null: there is none, or its time is over. */
+  /** Returns the copy of a session; null: there is none, or its time is over. */
   copyOf(sessionId: number, nowMs: number): { file: string; bytes: number } | null {
     const copy = this.#copy;
     if (copy?.sessionId !== sessionId || nowMs >= copy.untilMs) return null;
@@ -171,7 +177,7 @@ export class BackupDesk {
   }
 }
 
-/** Reads the reason of a command that failed; it prints JSON. */
+/** Returns the reason of a failed command, which prints JSON. */
 function reasonIn(complaint: string): string {
   return /"message":"((?:[^"\\]|\\.)*)"/.exec(complaint)?.[1]?.replaceAll('\\"', '"') ?? complaint;
 }

@@ -14,7 +14,7 @@ import { FORMAT, kindOf, type Manifest, readContainer, writeContainer } from './
 export interface BackupOrder {
   dataDir: string;
   file: string;
-  /** Null: not encrypted. */
+  /** The passphrase; null: not encrypted. */
   passphrase: string | null;
   /** Replaces `file` if it is a backup. */
   replaces: boolean;

@@ -13,7 +13,7 @@ import { DamagedBackup, kindOf, type Manifest, readContainer } from './container
 export interface VerifyOrder {
   dataDir: string;
   file: string;
-  /** Null: none is known. */
+  /** The passphrase; null: unknown. */
   passphrase: string | null;
 }
 

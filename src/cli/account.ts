@@ -1,4 +1,4 @@
-/** `gatepost console link` and `gatepost account …`: the way into the console, and back in. */
+/** `gatepost console link` and `gatepost account …`: first access to the console, and recovery. */
 
 import { type Command, InvalidArgumentError } from 'commander';
 import { readAccountName } from '../core/account/formats.ts';
@@ -35,7 +35,7 @@ function accountName(text: string): string {
   return name;
 }
 
-/** Prints a link for one use: the secret is in the fragment, which no server receives. */
+/** Prints a link for one use. The secret is in the fragment, which is sent to no server. */
 function printLink(context: CliContext, options: UrlOptions, name: string, secret: string): void {
   const { config } = context.loadConfig(flagsOf(options));
   const here = `http://${hostInUrl(config.host === '0.0.0.0' ? '127.0.0.1' : config.host)}`;

@@ -1,4 +1,4 @@
-/** Options of commands for what rides on subscriptions and for the buttons beside them. */
+/** Options of commands about rides on subscriptions, and about the buttons beside them. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { BUTTON_URL, BUTTONS, RIDE } from '../core/formats.ts';
@@ -33,7 +33,7 @@ export function addButtons(command: Command): Command {
     .option('--web-page-url <url>', 'the button for a page, or none', urlValue);
 }
 
-/** Adds the options of what rides, buttons included. */
+/** Adds the options of rides, buttons included. */
 export function addRide(command: Command): Command {
   const riding = command
     .addOption(

@@ -1,4 +1,4 @@
-/** `gatepost conformance`: plays the cases of `conformance/` against a server of the API. */
+/** `gatepost conformance`: runs the cases of `conformance/` against a server of the API. */
 
 import type { Command } from 'commander';
 import { allCases } from '../conformance/cases.ts';
@@ -22,12 +22,12 @@ interface ConformanceOptions extends CommonOptions, KeyOptions {
   only?: string[];
 }
 
-/** Most bytes and values of a file of callers. */
+/** The most bytes and values in a file of callers. */
 const CALLER_BOUNDS = { bytesMax: 64 * 1024, valuesMax: 100 };
 const SIGNS = { passed: 'ok  ', failed: 'FAIL', skipped: 'skip' } as const;
-/** Of the longest name of a case. */
+/** The width of the longest name of a case. */
 const NAME_WIDTH = 34;
-/** Of a value in a line. */
+/** The most characters of a value in a line. */
 const SHOWN_LENGTH_MAX = 300;
 
 function chosenCases({ contract, only }: ConformanceOptions): readonly Case[] {
@@ -39,7 +39,7 @@ function chosenCases({ contract, only }: ConformanceOptions): readonly Case[] {
   return all.filter(({ name, ours }) => (only?.includes(name) ?? true) && !(contract && ours));
 }
 
-/** Reads the callers of `--providers`. Throws {@link OperatorError}. */
+/** Reads the callers of `--providers`. Throws {@link OperatorError} for an invalid file. */
 function readCallers(path: string): Record<string, Caller> {
   const read = readJsonObject(secretIn(path), CALLER_BOUNDS, path);
   if (isRefused(read)) throw new OperatorError(read.detail);
@@ -71,7 +71,7 @@ function callersOf(context: CliContext, options: ConformanceOptions): Record<str
   return callers;
 }
 
-/** Returns a value of an answer as JSON in ASCII, cut: it is safe for a terminal. */
+/** Returns a value of an answer as JSON in ASCII, shortened, safe for a terminal. */
 function shown(value: unknown): string {
   const text = (JSON.stringify(value) ?? 'nothing').replace(
     /[^\x20-\x7e]/g,

@@ -1,4 +1,4 @@
-/** The program as commands use it, and their output. */
+/** The context of commands: access to the program, and their output. */
 
 import type { App } from '../app.ts';
 import type { BackupTools } from '../backup/tools.ts';
@@ -46,7 +46,9 @@ export interface CliContext {
   newestRelease(config: Config): Promise<NewestRelease>;
   /** Checks data, machine and settings. */
   examine(loaded: LoadedConfig): Promise<Finding[]>;
-  /** Prints; never rejects. Settles when the text is written; false: the reader has gone. */
+  /**
+   * Prints; never rejects. Settles when the text is written, with false if the reader has closed.
+   */
   stdout(text: string): Promise<boolean>;
   stderr(text: string): void;
   /** An operator can answer questions. */

@@ -1,4 +1,7 @@
-/** `gatepost demo`: an appliance with a life of its own, which goes when it is stopped. */
+/**
+ * `gatepost demo`: an appliance with simulated traffic in a temporary directory, removed at the
+ * end.
+ */
 
 import type { Command } from 'commander';
 import { makeOperatorEntry } from '../core/account/operator.ts';
@@ -17,7 +20,7 @@ interface DemoOptions extends CommonOptions {
 
 type Flags = Parameters<CliContext['loadOwnConfig']>[0];
 
-/** The pause between two events, ms. */
+/** The pause between two simulated events, ms. */
 const PAUSE_MS = 400;
 
 async function demo(context: CliContext, options: DemoOptions): Promise<void> {
@@ -34,7 +37,7 @@ async function demo(context: CliContext, options: DemoOptions): Promise<void> {
   }
 }
 
-/** Serves and lives until the signal. */
+/** Serves, and makes events until the signal. */
 async function live(
   context: CliContext,
   options: DemoOptions,
@@ -79,7 +82,7 @@ ${keys}`;
   }
 }
 
-/** Settles when the signal comes. */
+/** Settles when the signal aborts. */
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

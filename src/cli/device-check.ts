@@ -1,4 +1,7 @@
-/** `gatepost device check`: plays to an app what life brings, and says what it did. */
+/**
+ * `gatepost device check`: runs cases of the device protocol against an app, and reports its
+ * mistakes.
+ */
 
 import type { Command } from 'commander';
 import { DOMAIN_HASH, LINK } from '../device-check/app.ts';
@@ -31,7 +34,7 @@ function casesOf(names: readonly string[] | undefined): readonly Case[] {
 const SIGNS = { passed: 'ok  ', failed: 'FAIL', skipped: 'skip' } as const;
 const NAME_WIDTH = Math.max(...CASES.map(({ name }) => name.length));
 
-/** Returns a line about a verdict. The app chose parts of what it did. */
+/** Returns a line about a verdict. Parts of it come from the app, so they are made visible. */
 export function lineOf({ case: name, verdict, should, did }: Verdict): string {
   const start = `${SIGNS[verdict]}  ${name.padEnd(NAME_WIDTH)}  `;
   if (verdict === 'passed') return `${start}${should}`;

@@ -165,7 +165,7 @@ export function addDeviceCommands(program: Command, context: CliContext): void {
   addDeviceCheckCommand(device, context);
 }
 
-/** Adds `forget`: the same below `device` and by itself. */
+/** Adds `forget`, both below `device` and as its own command. */
 export function addForgetCommand(parent: Command, context: CliContext): void {
   parent
     .command('forget')

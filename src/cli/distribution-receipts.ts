@@ -47,7 +47,7 @@ async function read(core: Core, id: number, show: LedgerShow, countMax: number) 
   const rows: Receipt[] = [];
   for (let after: ReceiptsAfter = null; rows.length <= countMax; ) {
     const page = await pageLedger(core, of, { show, after, countMax: PAGE_COUNT });
-    // The device was forgotten between two pages: what follows has no place.
+    // The device was removed between two pages, so the next page has no start.
     if (page === 'receipt_not_found') break;
     rows.push(...page.rows);
     if (page.nextId === null) break;

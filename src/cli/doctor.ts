@@ -16,7 +16,7 @@ async function doctor(context: CliContext, options: CommonOptions): Promise<void
   if (problems > 0) throw new OperatorError(problems === 1 ? '1 problem' : `${problems} problems`);
 }
 
-/** Loads the configuration. Errors become a finding; the checks then go on without the file. */
+/** Loads the configuration. Errors become a finding, and the checks continue without the file. */
 function load(
   context: CliContext,
   options: CommonOptions,
@@ -32,7 +32,7 @@ function load(
   try {
     return context.loadConfig({ ...flagsOf(options), configFile: 'none' });
   } catch {
-    // The errors are in the environment: the finding above has them.
+    // The errors are in the environment: the finding above names them.
     return null;
   }
 }

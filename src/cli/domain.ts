@@ -49,7 +49,7 @@ async function add(context: CliContext, { host, hash }: DomainName, options: Add
 }
 
 async function list(context: CliContext, options: ListOptions): Promise<void> {
-  // All of them: a provider has a thousand at most, unless the operator set another number.
+  // All domains: a provider has at most a thousand, unless the operator raised the limit.
   const all = { id: null, beforeId: null, countMax: Number.MAX_SAFE_INTEGER };
   const domains = await withCore(context, options, async (core) =>
     core.store.listDomains((await providerOf(core, options)).id, all),

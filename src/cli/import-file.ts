@@ -1,4 +1,4 @@
-/** Imports a file of `gatepost export`: reads all of it before anything is stored. */
+/** Imports a file of `gatepost export`: reads all of it before it stores anything. */
 
 import { statSync } from 'node:fs';
 import {
@@ -35,7 +35,7 @@ async function* read(path: string): AsyncGenerator<ExportLine> {
   if (!isOver) throw new OperatorError(`${path} is truncated after line ${number}: it has no end`);
 }
 
-/** The contents of a file: the newcomer, its counts, and its highest ids. */
+/** The contents of a file: its provider, its counts, and its highest ids. */
 export interface Contents {
   newcomer: Newcomer;
   counts: ExportCounts;

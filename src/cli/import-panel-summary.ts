@@ -1,4 +1,4 @@
-/** The summary of an import from a panel: what came, and what could not be had. */
+/** The summary of an import from a panel: imported records, omitted ones, and missing data. */
 
 import type { PanelKind } from '../core/moving/panel.ts';
 import type { PanelTally } from '../core/moving/panel-import.ts';
@@ -7,7 +7,7 @@ import { table } from './table.ts';
 
 interface PanelSummary {
   kind: PanelKind;
-  /** False: from the panel's database. */
+  /** True: read by the panel's API; false: from its database. */
   isFromApi: boolean;
   providerCode: string;
   tally: Tally;
@@ -21,7 +21,7 @@ interface PanelSummary {
 const NO_DEVICES_BY_API =
   'The API of 3x-ui tells no devices: import its database, or let each take its place.';
 
-/** What each panel cannot tell. */
+/** The data that each panel lacks. */
 const UNKNOWN: Readonly<Record<PanelKind, readonly string[]>> = {
   remnawave: [],
   '3x-ui': [
@@ -92,7 +92,7 @@ export function panelSummaryText(summary: PanelSummary): string {
   ].join('\n');
 }
 
-/** Returns lines for what did not come, or came changed. */
+/** Returns lines about omitted and changed records. */
 function missing({ tally, panel, unlimitedAs, disablesGone }: PanelSummary): string[] {
   const newcomers = panel.unlimited - panel.leftOut - panel.keptLimit;
   const counts: [number, string][] = [

@@ -1,4 +1,4 @@
-/** `gatepost import --panel`: users of a panel become links, again and again. */
+/** `gatepost import --panel`: imports users of a panel as links; it can be repeated. */
 
 import type { Command } from 'commander';
 import type { Core } from '../core/core.ts';
@@ -24,12 +24,12 @@ export interface PanelImportOptions extends ImportOptions {
   disableGone?: boolean;
 }
 
-/** Options of an import from a server of this API, which has other terms than a panel. */
+/** Options of an import from a server of this API, which do not apply to a panel. */
 const NOT_FOR_PANELS = [
   ...['--key', '--new-key', '--name', '--plan', '--expires', '--max-links'],
   ...['--zone', '--ids', '--recheck'],
 ];
-/** Options of a panel alone. */
+/** Options that apply only to a panel. */
 const FOR_PANELS = ['--label', '--unlimited-as', '--check', '--disable-gone'];
 
 /** Refuses options that have no effect; ignoring them would hide a mistake. */
@@ -50,7 +50,7 @@ export function refusePanelConflicts(options: PanelImportOptions, command: Comma
 
 type PanelRun = ImportRun & { options: PanelImportOptions };
 
-/** Reads the panel, then stores what it says; nothing is stored before all of it was read. */
+/** Reads the whole panel, then stores its users. */
 export async function importFromPanel(run: PanelRun, path: string | undefined): Promise<void> {
   const { context, options, signal } = run;
   const { panel, code } = options;

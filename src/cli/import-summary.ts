@@ -1,4 +1,4 @@
-/** The summary of an import: the records that came, the others, and the next steps. */
+/** The summary of an import: imported records, omitted ones, and next steps. */
 
 import type { Tally } from '../core/moving/tally.ts';
 import type { Plan } from '../core/port/provider.ts';
@@ -7,7 +7,7 @@ import { planNote } from './terms.ts';
 
 interface Summary {
   providerCode: string;
-  /** The plan here. */
+  /** The plan of the provider here. */
   plan: Plan;
   tally: Tally;
   /** False: it was interrupted or failed; running it again continues. */
@@ -69,7 +69,7 @@ export function summaryText(summary: Summary): string {
   return parts.join('\n');
 }
 
-/** Returns lines for the records that did not come, or came changed. */
+/** Returns lines about omitted and changed records. */
 function missing({ tally, isFromServer, isComplete }: Summary): string[] {
   const counts: [number, string][] = [
     [tally.codesTaken, 'links omitted: another provider has their codes here'],

@@ -48,7 +48,7 @@ async function importProvider(
   const check = path === undefined ? checkServer(addressOf(context, options)) : checkFile(path);
   await untilDone(progress, async (signal) => {
     const run = { context, progress, options, signal };
-    // First the check: a mistyped URL or a truncated file must not create a database.
+    // Checks first: a mistyped URL or a truncated file must not create a database.
     const origin = await check(run);
     await withCore(context, options, (core) => bringOver(run, core, origin), true);
   });
@@ -68,7 +68,7 @@ async function untilDone(progress: Progress, work: (signal: AbortSignal) => Prom
   });
 }
 
-/** Options that a file has no use for; ignoring them would hide a mistake. */
+/** Options that do not apply to a file; ignoring them would hide a mistake. */
 const FROM_SERVER_ALONE = [
   ...['--key', '--key-file', '--plan', '--expires', '--max-links'],
   ...['--rate', '--zone', '--ids', '--recheck'],

@@ -20,7 +20,7 @@ import {
   togetherValue,
 } from './values.ts';
 
-/** The limit of a link where none is given: that of the gate's upstreams. */
+/** The default limit of a link, as in the gate's upstreams. */
 const LIMIT = 3;
 
 interface AddOptions extends CommonOptions, ProviderOptions {
@@ -44,7 +44,7 @@ function numbered(note: string | undefined, count: number): (string | null)[] {
   );
 }
 
-/** Returns a link as it is when it is new. */
+/** Returns a new link in the form of lists. */
 function newLink(
   { code: providerCode }: Provider,
   { id, installCode }: { id: number; installCode: string },
@@ -78,7 +78,7 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
     const drafts = notes.map((own) => ({ key, code, limit, note: own }));
     const nowMs = context.nowMs();
     const made = await makeLinks(core, provider, drafts, nowMs);
-    // Without reading them: nothing may hide the codes of links that are there.
+    // Not read back: a failed read must not hide the codes of created links.
     const links = made.flatMap((one, n) =>
       one.done === 'added' ? [newLink(provider, one, notes[n] ?? null, limit, nowMs)] : [],
     );
@@ -110,7 +110,7 @@ async function importFile(context: CliContext, path: string, options: ImportOpti
   });
 }
 
-/** Most skipped rows that people are shown. */
+/** The most skipped rows that are listed. */
 const SKIPPED_MAX = 20;
 
 function printImport(

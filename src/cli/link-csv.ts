@@ -1,4 +1,4 @@
-/** A file of links, as core/link-csv.ts reads it. */
+/** Reads a file of links in the form of core/link-csv.ts. */
 
 import { readFileSync, statSync } from 'node:fs';
 import type { CsvMistake } from '../core/csv.ts';
@@ -6,12 +6,17 @@ import { type LinkRow, linkRows } from '../core/link-csv.ts';
 import { OperatorError } from '../operator-error.ts';
 import { visible } from './table.ts';
 
-/** Most bytes and rows of a file, which is read as a whole, and most mistakes of a message. */
+/**
+ * The most bytes and rows of a file, which is read as a whole, and the most mistakes in a message.
+ */
 const BYTES_MAX = 32 * 1024 * 1024;
 const ROWS_MAX = 100_000;
 const LISTED_MAX = 20;
 
-/** Reads a UTF-8 file; a byte order mark is dropped. Throws {@link OperatorError}. */
+/**
+ * Reads a UTF-8 file, without its byte order mark. Throws {@link OperatorError} if it cannot be
+ * read.
+ */
 function readCsvFile(path: string): string {
   try {
     const found = statSync(path);

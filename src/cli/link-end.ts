@@ -31,7 +31,7 @@ function described({ installCode, note, deviceCount }: OwnedLink): string {
   return `${installCode}${note === null ? '' : ` (${note})`} with ${counted(deviceCount, 'HWID')}`;
 }
 
-/** Throws the error of a refusal: the link was removed meanwhile, or nothing could be saved. */
+/** Throws the error of a refusal: the link was removed meanwhile, or the change was not saved. */
 function refuse({ installCode }: OwnedLink, { says, fault }: Refused<string>): never {
   if (says !== 'install_save_error') throw refusal('link_not_found', installCode);
   throw new OperatorError(`the change could not be saved: ${innermostReason(fault)}`, 'not_saved');
@@ -108,7 +108,7 @@ async function remove(
     const outcomes = await onEach(links, async (one) => {
       const removed = await removeInstall(core, { id: one.providerId }, one.id, nowMs);
       if (!isRefused(removed)) return null;
-      // One that is gone by now is no reason to stop.
+      // A link that was removed meanwhile does not stop the others.
       const isGone = isByFilter && removed.says === 'install_not_found';
       return isGone ? refusal('link_not_found', one.installCode).message : refuse(one, removed);
     });

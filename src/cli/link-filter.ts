@@ -1,4 +1,4 @@
-/** Links that a command is about: one by its name, or many by a filter, after a preview. */
+/** The links of a command: one by its name, or many by a filter, after a preview. */
 
 import type { Command } from 'commander';
 import type { Core } from '../core/core.ts';
@@ -52,7 +52,7 @@ export async function filterOf({ store }: Core, options: FilterOptions): Promise
   };
 }
 
-/** The parts of a link that lists show. */
+/** A link in the form of lists. */
 export type ShownLink = Install & Pick<OwnedLink, 'providerCode'>;
 
 /** Returns a link as JSON, with the names of the API. */
@@ -88,7 +88,7 @@ export interface ManyOptions extends CommonOptions, FilterOptions {
   yes?: boolean;
 }
 
-/** Most links that one command changes, and those that a preview shows. */
+/** The most links that one command changes, and that a preview shows. */
 const MANY_MAX = 100_000;
 const PREVIEW_MAX = 20;
 
@@ -99,15 +99,15 @@ export function addMany(command: Command): Command {
     .option('--yes', 'do not ask');
 }
 
-/** The links that a command is about. */
+/** The links of a command. */
 export interface Chosen {
   links: OwnedLink[];
-  /** A filter chose them, or a part of a note. */
+  /** True: a filter chose them, or a part of a note. */
   isByFilter: boolean;
   isByNote: boolean;
 }
 
-/** Throws {@link UsageError} unless links are chosen by a name or by a filter. */
+/** Throws {@link UsageError} unless a name or a filter chooses the links. */
 export function refuseNoChoice(name: LinkName | undefined, options: ManyOptions): void {
   const { all, provider, full, over, active, disabled, search } = options;
   const isFiltered = Boolean(all || provider || full || over || active || disabled || search);
@@ -135,7 +135,7 @@ export async function choose(
   return { links, isByFilter: true, isByNote: false };
 }
 
-/** Shows links that a filter chose, and asks before `verb` is done to them. */
+/** Shows the links of a filter, and asks for confirmation of `verb`. */
 export async function preview(
   context: CliContext,
   options: ManyOptions,
@@ -150,24 +150,24 @@ export async function preview(
   await confirm(context, options, `${verb} ${counted(links.length, 'link')}`);
 }
 
-/** What became of a link. */
+/** The outcome for a link. */
 export interface Outcome {
   link: OwnedLink;
-  /** Null: it was done. */
+  /** The reason of a refusal; null: done. */
   refused: string | null;
 }
 
-/** What became of links, up to a fault. */
+/** The outcomes up to a fault. */
 interface Outcomes {
   outcomes: Outcome[];
-  /** Null: all links had their turn. */
+  /** The fault that stopped the command; null: all links were tried. */
   stopped: { fault: unknown } | null;
 }
 
 /** Links that are changed at a time, so that their changes share commits. */
 const TOGETHER = 50;
 
-/** Does something to all links, some at a time, until `act` throws. */
+/** Runs `act` for all links, {@link TOGETHER} at a time, until it throws. */
 export async function onEach(
   links: readonly OwnedLink[],
   act: (link: OwnedLink) => Promise<string | null>,
@@ -185,8 +185,8 @@ export async function onEach(
 }
 
 /**
- * Prints what became of links that a filter chose, then throws the fault that stopped it; `done` is
- * a word such as `changed`.
+ * Prints the outcomes for links of a filter, then throws the fault that stopped the command; `done`
+ * is a word such as `changed`.
  */
 export function printOutcomes(
   context: CliContext,

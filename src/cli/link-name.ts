@@ -19,23 +19,23 @@ export type LinkName = { text: string } | { subscriptionKey: string };
 
 const ABOUT = 'its code, #ID, part of its note, or key: with its subscription key';
 export const LINK_ARGUMENT = ['<link>', ABOUT, linkNameValue] as const;
-/** Where a filter may name links instead. */
+/** The argument where a filter may choose links instead. */
 export const LINKS_ARGUMENT = ['[link]', ABOUT, linkNameValue] as const;
 
 export function linkNameValue(text: string): LinkName {
   const subscriptionKey = text.startsWith('key:') ? readSubscriptionKey(text.slice(4)) : null;
   if (subscriptionKey !== null && !isRefused(subscriptionKey)) return { subscriptionKey };
-  // A mistake in a key is not repeated in a message about a note.
+  // A message about a note must not repeat a mistyped key.
   if (subscriptionKey === null && !isRefused(readLinkSearch(text))) return { text };
   throw new InvalidArgumentError(
     `a link is named by ${ABOUT}; a part of a note is ${LINK_SEARCH.rule}`,
   );
 }
 
-/** A link that was named. */
+/** A link that was found by a name. */
 export interface NamedLink {
   link: OwnedLink;
-  /** True: a part of its note named it, so that a mistake is likelier. */
+  /** True: a part of its note chose it, so a mistake is likelier. */
   isByNote: boolean;
 }
 
@@ -51,8 +51,8 @@ function listed(links: readonly OwnedLink[]): string {
 }
 
 /**
- * Finds a link: by its code, else its id, else as the only one with a part of its note; a whole
- * note is preferred. Throws {@link OperatorError}: `link_not_found`, or `link_ambiguous` with the
+ * Finds a link by its code, else by its id, else as the only one with the text in its note; a whole
+ * note has precedence. Throws {@link OperatorError}: `link_not_found`, or `link_ambiguous` with the
  * candidates. No message contains a key.
  */
 export async function findNamed({ store }: Core, name: LinkName): Promise<NamedLink> {

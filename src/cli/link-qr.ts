@@ -29,10 +29,10 @@ interface QrOptions extends ManyOptions {
   out?: string;
 }
 
-/** Stands for the subscription key in a URL. */
+/** The place of the subscription key in a URL. */
 const KEY = '{key}';
 
-/** Returns the URL of a subscription; null for a text that is none. */
+/** Returns the URL of a subscription; null: the text is no URL. */
 function urlOf(template: string, key: string): URL | null {
   return URL.parse(template.replaceAll(KEY, encodeURIComponent(key)));
 }
@@ -58,11 +58,11 @@ const LINK_BYTES_MAX = 1_000;
 /** Most links of one command. */
 const MANY_MAX = 10_000;
 
-/** White on black in every terminal: not every camera reads a negative. */
+/** White on black in every terminal: some cameras cannot read an inverted code. */
 const COLOURS = '\u001b[97;40m';
 const COLOURS_END = '\u001b[0m';
 
-/** A link with its subscription key; null: it is not known, as only its hash is stored. */
+/** A link with its subscription key; null: unknown, because only the hash is stored. */
 interface KeyedLink {
   link: OwnedLink;
   key: string | null;
@@ -140,7 +140,10 @@ function drawnOf({ link, key }: KeyedLink, options: QrOptions): Drawn[] {
   });
 }
 
-/** Writes the QR code of a link for its owner alone; its name has the note as far as files can. */
+/**
+ * Writes the QR code of a link, readable for its owner only. The file name has the note, without
+ * characters that files cannot have.
+ */
 function written(folder: string, drawn: Drawn): Drawn {
   const note = (drawn.note ?? '').replace(/[^\p{L}\p{M}\p{N}]+/gu, '-').replace(/^-|-$/g, '');
   const parts = [[...note].slice(0, 40).join(''), drawn.install_code, drawn.app];

@@ -83,7 +83,7 @@ async function show(context: CliContext, name: LinkName, options: CommonOptions)
   print(context, options, detailView(shown), text(shown));
 }
 
-/** Returns the buttons that apps get, with whose they are. */
+/** Returns the buttons that apps get, with the origin of each. */
 function buttonSheet(own: Buttons, above: Buttons): Record<string, string | null> {
   const shown = (url: string | null, other: string | null) =>
     url ?? (other === null ? null : `${other} (of the provider)`);

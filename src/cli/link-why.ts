@@ -1,6 +1,6 @@
 /**
- * `gatepost link why`: whether a limited link would admit a HWID now, and why. Asks the rule that
- * admits devices, and changes nothing.
+ * `gatepost link why`: whether a limited link would admit a HWID now, and why. Applies the rule
+ * that admits devices; changes nothing.
  */
 
 import type { Command } from 'commander';
@@ -21,7 +21,7 @@ interface WhyOptions extends CommonOptions {
   domain: DomainName;
 }
 
-/** The facts that decide. */
+/** The facts for the decision. */
 interface Case {
   hwid: string;
   link: OwnedLink;
@@ -84,13 +84,13 @@ function roomStep({ door }: Case): Step {
   return { step: 'room', ok: deviceCount < installLimit, text };
 }
 
-/** Stands for the ways to free a slot: a link that only counts frees none. */
+/** The step of a link that only counts, in place of the ways to free a slot. */
 function countingStep({ door }: Case): Step {
   const text = `it only counts: it takes up to ${DEVICES_MAX} devices, whatever its limit`;
   return { step: 'counting', ok: door.link.deviceCount < DEVICES_MAX, text };
 }
 
-/** A HWID alone does not tell what decides. */
+/** The HWID alone does not decide. */
 const SAME_PHONE: Step = {
   step: 'same_phone',
   ok: null,

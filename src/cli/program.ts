@@ -105,7 +105,7 @@ export function buildProgram(context: CliContext): Command {
   return program;
 }
 
-/** Returns the commands that are no groups. */
+/** Returns the commands that are not groups. */
 function leaves(command: Command): Command[] {
   if (command.commands.length === 0) return [command];
   return command.commands.flatMap(leaves);

@@ -1,4 +1,4 @@
-/** The provider of a command: `--provider CODE`; where only one exists, it need not be named. */
+/** The provider of a command: `--provider CODE`, or the only one. */
 
 import type { Core } from '../core/core.ts';
 import type { Provider } from '../core/port/provider.ts';

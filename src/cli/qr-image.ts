@@ -44,7 +44,7 @@ export function qrPng(text: string): Uint8Array {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(width, 4);
-  // One bit a pixel, grey; the other methods are those that exist.
+  // One bit for each pixel, grey; the other fields have their only values.
   header[8] = 1;
   return Buffer.concat([
     Buffer.from('89504e470d0a1a0a', 'hex'),

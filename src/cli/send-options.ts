@@ -90,7 +90,7 @@ export function scheduleFields(context: CliContext, { at, ...options }: SendOpti
   return scheduleAt(at(context.loadConfig(flagsOf(options)).config.outputOffsetMinutes));
 }
 
-/** Reads a file, or standard input for `-`, up to the size of a request. */
+/** Reads a file, or standard input for `-`, up to the size limit of a request. */
 function contentOf(path: string): Buffer {
   const { bytesMax } = REQUEST_BOUNDS;
   const read = readAtMost(path, bytesMax);

@@ -1,4 +1,4 @@
-/** `--preview` of messages to devices: what each app would show, as text. */
+/** `--preview` of messages to devices: the text in each app. */
 
 import { ridesAt } from '../core/device-reach.ts';
 import type { DistributionType } from '../core/port/distribution.ts';

@@ -56,7 +56,7 @@ interface Done extends Accepted {
 
 const EXPIRE_DAYS_USUAL = 7;
 
-/** Composes the form of a notification: a file's, with options in its place. */
+/** Makes the form of a notification from a file, with options in place of its fields. */
 function formOf(options: NotifyOptions): Body {
   const { title, body, bodyFile, form: file, link, type, expireDays } = options;
   if (body !== undefined && bodyFile !== undefined) {
@@ -103,7 +103,7 @@ async function command(context: CliContext, options: CommandOptions, content: Bo
   });
 }
 
-/** Prints what apps would show of a message that `read` composes. */
+/** Prints the text of a message in each app. */
 async function printPreview(
   context: CliContext,
   options: SendOptions,
@@ -165,7 +165,7 @@ async function run(
   print(context, options, facts, lines.join('\n'));
 }
 
-/** Returns how the message comes to the recipients, as JSON. */
+/** Returns the ways to the recipients, as JSON. */
 function reachFacts(count: TargetCount | null) {
   const { ways, withinHours, isGuess } = count ?? {};
   return {
@@ -178,7 +178,7 @@ function reachFacts(count: TargetCount | null) {
   };
 }
 
-/** Returns sentences with the number of recipients, and of those that get nothing. */
+/** Returns sentences with the number of recipients, and of those without a way. */
 function countLines(count: TargetCount): string[] {
   const { recipients, reachable, ways, isAtLeast } = count;
   const least = isAtLeast ? 'at least ' : '';
@@ -206,7 +206,7 @@ function contentFrom({ value, file }: CommandOptions): string {
   return value ?? textIn(file ?? '');
 }
 
-/** Returns the settings of `--file`, and those of `--reset` with the value that takes them back. */
+/** Returns the settings of `--file`, and those of `--reset` with the value that resets them. */
 function settingsFrom({ file, reset }: CommandOptions): Body {
   if ((file ?? reset) === undefined) throw new UsageError('give --file, --reset or both');
   const given = file === undefined ? {} : objectIn(file);

@@ -30,7 +30,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   manager.starting();
   const stopping = new AbortController();
   const starting = context.startApp(loaded, stopping.signal);
-  // Only now: until the migration of a file is done, which is by now, a signal ends the process.
+  // Not before: until a migration is done, which it is by now, a signal ends the process.
   const signal = nextSignal().then(() => stopping.abort());
   const app = await unlessStopped(starting, stopping.signal);
   if (app === null) {

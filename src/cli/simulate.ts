@@ -51,7 +51,7 @@ function registrationOf(options: SimulateOptions) {
   };
 }
 
-/** Keeps nothing on the disk: each simulation registers its HWIDs again. */
+/** A store without data: each simulation registers its HWIDs again. */
 const FORGETFUL = { read: () => null, write: () => {} };
 
 function refuseConflicts({ link, provider, domainHash }: SimulateOptions): void {
@@ -108,7 +108,7 @@ async function simulate(context: CliContext, options: SimulateOptions): Promise<
   const isOver = duration === undefined ? [] : [context.sleep(duration * 1000)];
   const stop = new AbortController();
   const ended = Promise.race([nextSignal(), ...isOver]).then(() => stop.abort());
-  // A party never has all places.
+  // One more, because a single party never gets all places.
   const starting = new Places(() => ({ placesMax: STARTING_MAX + 1, waitingMax: 1 }));
   const runs: Promise<unknown>[] = [];
   for (const [n, client] of clients.entries()) {

@@ -4,7 +4,9 @@ import { open, rm } from 'node:fs/promises';
 import { OperatorError } from '../operator-error.ts';
 import type { CliContext } from './context.ts';
 
-/** Settles when the text is written. False: the reader has gone, so omit the rest. */
+/**
+ * Settles when the text is written, with false if the reader has closed: then the rest is omitted.
+ */
 export type Write = (text: string) => Promise<boolean>;
 
 /**

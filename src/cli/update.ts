@@ -1,4 +1,4 @@
-/** `gatepost update --check`: whether there is a newer version. It installs nothing. */
+/** `gatepost update --check`: reports a newer version. Installs nothing. */
 
 import type { Command } from 'commander';
 import { VERSION } from '../version.ts';

@@ -47,7 +47,7 @@ function argument<T>(name: string, { read, rule }: Format<T>): (text: string) =>
 
 /**
  * Reads the end of a subscription, ms: the first instant after its last day (UTC+3). Returns
- * `never` as it is, because commander turns null into an empty text.
+ * `never` unchanged, because commander turns null into an empty text.
  */
 export function expiresValue(text: string): number | 'never' {
   if (text === 'never') return text;
@@ -114,9 +114,9 @@ export function hwidPrefixValue(text: string): string {
   return text;
 }
 
-/** A host name in the form of a binding, or its hash. */
+/** A host name in the form of bindings, or its hash. */
 export interface DomainName {
-  /** Null: only the hash is known. */
+  /** The name; null: only the hash is known. */
   host: string | null;
   hash: string;
 }
@@ -134,7 +134,7 @@ export function calledUrlValue(text: string): string {
   return text;
 }
 
-/** Reads comma-separated kinds of events, all of providers or all of the operator. */
+/** Reads comma-separated kinds of events, either all of providers or all of the operator. */
 export function eventsValue(text: string): string {
   const outcomes = [readEvents(text, null), readEvents(text, 0)];
   if (outcomes.every((outcome) => isRefused(outcome))) {
@@ -161,7 +161,7 @@ export function auditHeadValue(text: string): string {
   return text;
 }
 
-/** Reads the base URL of an API: keeps a path, without its last slash. */
+/** Reads the base URL of an API, without a trailing slash. */
 export function baseUrlValue(text: string): string {
   const url = URL.parse(text);
   if (!/^https?:\/\//i.test(text) || url === null) throw mistake(`'${text}' is not an http URL`);
@@ -275,7 +275,7 @@ export function labelValue(text: string): string {
   return text;
 }
 
-/** Reads the limit of links whose user has none in a panel; `skip`: they are left out. */
+/** Reads the limit for users without one in a panel; `skip` omits them. */
 export function unlimitedValue(text: string): number | 'skip' {
   if (text === 'skip') return text;
   const limit = INSTALL_LIMIT.read(text);

@@ -1,4 +1,4 @@
-/** `gatepost webhook deliveries` and `replay`: the deliveries of events, and their repetition. */
+/** `gatepost webhook deliveries` and `replay`: lists and repeats deliveries of events. */
 
 import { type Command, Option } from 'commander';
 import { DELIVERY_STATES, type Delivery } from '../core/port/webhook.ts';

@@ -8,7 +8,7 @@ import { type CliContext, type CommonOptions, flagsOf, print, withCore } from '.
 import { granted } from './refusal.ts';
 import { webhookIdValue } from './values.ts';
 
-/** The consequence of such an answer for an event. */
+/** The effect of each verdict on an event. */
 const CONSEQUENCES: Readonly<Record<Exclude<Verdict['verdict'], 'accepted'>, string>> = {
   retry: 'An event would be retried, 10 times over about three days.',
   wait: 'An event would wait for that time and then be sent.',

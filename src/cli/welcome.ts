@@ -11,16 +11,16 @@ import { COMMIT } from '../version.ts';
 /** SHA-256 of `example.com`. */
 const EXAMPLE_DOMAIN_HASH = 'a379a6f6eeafb9a55e378c118034e2751e682fab9f2d30ab13d2125586ce1947';
 
-/** The code of the first link, with which the README continues. */
+/** The code of the first link, which the README uses too. */
 const EXAMPLE_CODE = 'FIRSTLINK001';
 
-/** `make` writes a script of this name for those who run from source. */
+/** Running from source, `make` writes a script of this name. */
 const PROGRAM = COMMIT === 'source' ? './gatepost' : 'gatepost';
 
-/** The name of the operator's account, as `gatepost console link` has it. */
+/** The name of the operator's account, the default of `gatepost console link`. */
 const OPERATOR = 'operator';
 
-/** Returns the lines with a way into the console, for one use in ten minutes. */
+/** Returns the lines with a link into the console, valid once for ten minutes. */
 async function consoleLines({ url }: App, core: Core, nowMs: number): Promise<string> {
   const entry = await makeOperatorEntry(core, OPERATOR, nowMs);
   if (isRefused(entry)) throw new Error(entry.says);
@@ -30,8 +30,8 @@ ${url}/console#entry=${entry.secret}`;
 }
 
 /**
- * Creates a first provider if there is none. Returns the text with its credentials, and with a way
- * into the console, to print.
+ * Adds a first provider if there is none. Returns a text with its credentials and a link into the
+ * console.
  */
 export async function welcome(app: App, operator: () => Actor, nowMs: number): Promise<string> {
   const core = actingAs(app.core, operator);

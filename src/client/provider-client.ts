@@ -1,6 +1,6 @@
 /**
- * A client of the provider API of another server: with a bounded rate, retries after temporary
- * failures, and bounds on all answers. It uses the documented API alone.
+ * A client of the provider API of another server, with a bounded rate, retries after temporary
+ * failures, and bounds on all answers. Uses only the documented API.
  */
 
 import { type JsonBounds, readJsonObject } from '../core/json-input.ts';
@@ -45,7 +45,7 @@ const PART_BOUNDS: JsonBounds = { bytesMax: 1024 ** 2, valuesMax: 10_000 };
 const SHOWN_LENGTH_MAX = 200;
 const BASE_ADDRESS = 'is it the base address of the API?';
 
-/** A failed attempt that is worth a retry, after `afterMs` if the server asks for a pause. */
+/** A temporary failure; the server may ask for a pause of `afterMs`. */
 interface Again {
   why: string;
   afterMs: number | null;
@@ -119,7 +119,7 @@ export class ProviderClient {
     try {
       const response = await fetch(`${url}${path}?${search}`, {
         headers: { accept: 'application/json', 'user-agent': userAgent },
-        // The credentials are in the URL: no other server may get them.
+        // The URL has the credentials, so a redirect is not followed.
         redirect: 'manual',
         signal: AbortSignal.any([signal, patience]),
       });

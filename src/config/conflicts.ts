@@ -51,7 +51,9 @@ export function databaseConflicts(config: Config): string[] {
   ];
 }
 
-/** Returns a sentence for each key of a panel without what it needs, or with what it does not. */
+/**
+ * Returns a sentence for each kind of key that lacks a setting, or has one that it does not use.
+ */
 export function gateConflicts({ gateKey, gateKeySecretFile, gateUpstreams }: Config): string[] {
   const isIdle = (key: string, file: string) => key === 'plain' && file !== '';
   return [
@@ -75,7 +77,7 @@ export function gateConflicts({ gateKey, gateKeySecretFile, gateUpstreams }: Con
   ];
 }
 
-/** Returns a sentence for what `limits` or `refused_as` of an upstream needs and does not have. */
+/** Returns a sentence for each setting that `limits` or `refused_as` of an upstream lacks. */
 export function panelConflicts({
   key,
   limits,

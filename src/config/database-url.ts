@@ -1,13 +1,13 @@
 /** The URL of a PostgreSQL database, in the form of libpq. */
 
 export interface DatabaseUrl {
-  /** Host name or address; the empty text for a socket. */
+  /** Host name or address; empty for a socket. */
   host: string;
   port: number;
   /** Directory of the socket of a server on this machine; null: `host` is used. */
   socket: string | null;
   user: string;
-  /** The empty text: none. */
+  /** The password; empty: none. */
   password: string;
   database: string;
   /** From `sslmode`; null: it has none. */
@@ -30,7 +30,7 @@ const TLS_OF_MODE: Readonly<Record<string, boolean>> = {
   'verify-full': true,
 };
 
-/** Reads the URL; null for none. Throws RangeError, whose message repeats no secret. */
+/** Reads the URL; null: none. Throws RangeError; its message repeats no secret. */
 export function databaseUrl(given: string): DatabaseUrl | null {
   if (given === '') return null;
   const [, , user, password = '', place = '', database = '', query = ''] =

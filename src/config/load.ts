@@ -55,8 +55,8 @@ interface OpenedFile {
 const OUTER_VARIABLE = /^(?:GATEPOST_.*|(?:http|https|all)_proxy)$/i;
 
 /**
- * Removes from the environment what would join a demonstration to the real appliance of its
- * operator, or send its requests out; the checks that it starts inherit the environment.
+ * Removes variables that would connect a demonstration to its operator's real appliance, or send
+ * its requests elsewhere. The checks that it starts inherit the environment.
  */
 export function leaveEnvironment(environment: Record<string, string | undefined>): void {
   for (const name of Object.keys(environment)) {
@@ -202,7 +202,7 @@ function openFile(flags: Flags, env: Environment, problems: string[]): OpenedFil
     const values = new Map(content.values);
     const data = values.get('dataDir');
     if (path === inData && data) {
-      // The place of the file depends on this setting.
+      // The location of the file depends on this setting.
       problems.push(`${path}:${data.line}: data cannot be set by the file in the data directory`);
       values.delete('dataDir');
     }

@@ -14,7 +14,10 @@ export function text(given: string): string {
   return given;
 }
 
-/** Address or path. An empty address would stand for all, an empty path for the current folder. */
+/**
+ * An address or a path. An empty address would mean all addresses, an empty path the current
+ * folder.
+ */
 export function notEmpty(given: string): string {
   if (given !== '' && given === given.trim()) return given;
   throw new RangeError(`'${given}' is empty or has blanks around it`);
@@ -164,7 +167,7 @@ export function languageTag(given: string): string {
   throw new RangeError(`'${given}' is not a language such as en or pt-BR`);
 }
 
-/** The name of a node; empty for that of its machine. */
+/** The name of a node; empty: the name of its machine. */
 export function nodeName(given: string): string {
   if (/^[\w.:-]{0,63}$/.test(given)) return given;
   throw new RangeError(`'${given}' is not up to 63 letters, digits, dots, colons, - and _`);

@@ -1,4 +1,4 @@
-/** Secrets of one line in files that settings name: read at the start and on SIGHUP. */
+/** Secrets of one line in files that settings name, read at the start and on SIGHUP. */
 
 import { OperatorError } from '../operator-error.ts';
 import { firstLineOfSecret } from '../permissions.ts';
@@ -24,21 +24,21 @@ interface Kind {
 
 const KINDS: readonly Kind[] = [
   {
-    // The Provider ID of Happ. Apps take it from a header: no blanks, nothing that ends a line.
+    // The Provider ID of Happ. Apps take it from a header, so it has no blanks and no line breaks.
     key: 'provider_id_file',
     filesOf: (of) => [of.gateProviderIdFile, ...of.gateUpstreams.map((one) => one.providerIdFile)],
     pattern: /^[\w-]{1,64}$/,
     rule: '1 to 64 letters, digits, - and _',
   },
   {
-    // The secret by which a panel signs tokens: Marzban and PasarGuard make 64 hexadecimal digits.
+    // The secret that signs a panel's tokens: Marzban and PasarGuard make 64 hexadecimal digits.
     key: 'key_secret_file',
     filesOf: (of) => [of.gateKeySecretFile, ...of.gateUpstreams.map((one) => one.keySecretFile)],
     pattern: /^[\x21-\x7e]{16,256}$/,
     rule: '16 to 256 visible ASCII characters',
   },
   {
-    // A token of a panel's API: those that are JWTs are long.
+    // A token of a panel's API; a JWT is long.
     key: 'panel_token_file',
     filesOf: (of) => of.gateUpstreams.map((one) => one.panelTokenFile),
     pattern: /^[\x21-\x7e]{8,4096}$/,
@@ -54,9 +54,9 @@ export class SecretFiles {
   of = (file: string): string | null => this.#byFile.get(file) ?? null;
 
   /**
-   * Reads the files of these settings. Returns a function that puts them in force. Throws
-   * `OperatorError` and changes nothing if one cannot be read, is open to other users or holds no
-   * secret of its kind.
+   * Reads the files of these settings. Returns a function that applies them. Throws `OperatorError`
+   * and changes nothing if a file cannot be read, is open to other users, or has no secret of its
+   * kind.
    */
   prepare(settings: Settings): () => void {
     const byFile = new Map<string, string>();
@@ -78,7 +78,7 @@ function secretIn(file: string, { key, pattern, rule }: Kind): string {
     if (!(error instanceof OperatorError)) throw error;
     throw new OperatorError(`${key}: ${error.message}`);
   }
-  // The line may be another secret, by mistake.
+  // The line may be another secret by mistake, so the message does not repeat it.
   if (pattern.test(line)) return line;
   throw new OperatorError(`${key}: the first line of ${file} is not ${rule}`);
 }

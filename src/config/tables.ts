@@ -1,6 +1,6 @@
 /**
  * Settings that are tables in the file, `[[gate.upstream]]` or `[gate.text.en]`, and JSON in the
- * environment. Their text is that JSON from either source; each key has a row as a setting has.
+ * environment. Their text is that JSON for both sources; each key has a row like a setting.
  */
 
 import { isRecord } from '../core/json-input.ts';
@@ -9,7 +9,7 @@ import { inWords, type Reader, readerOf, textOf, type ValueForm } from './value-
 /** A key of a table. */
 export interface TableKey<T> extends ValueForm<T> {
   key: string;
-  /** Default as a setting's; null: the key is required. */
+  /** The default; null: the key is required. */
   default: string | null;
   /** Value in the example file, if the default explains nothing. */
   example?: string;

@@ -1,4 +1,7 @@
-/** Upstreams of the gate beside those of the configuration: read by the same rules, and written. */
+/**
+ * Upstreams of the gate that operators add beside those of the configuration: read by the same
+ * rules, and written in the same form.
+ */
 
 import type { KeptUpstream, UpstreamKeys } from '../core/port/upstream.ts';
 import { panelConflicts } from './conflicts.ts';
@@ -9,7 +12,7 @@ import { TableMistakes } from './tables.ts';
 export type Upstream = Config['gateUpstreams'][number];
 
 const { gateUpstreams: SETTING } = gateSettings;
-/** A secret in a file is read at the start: only the configuration names files. */
+/** Files with secrets are read at the start, so only the configuration may name them. */
 const KEYS = Object.values(GATE_TABLES.upstreamKeys).map(({ key }) => key);
 const { keySecretFile, panelTokenFile, providerIdFile } = GATE_TABLES.upstreamKeys;
 const OF_FILE = [keySecretFile.key, panelTokenFile.key, providerIdFile.key];
@@ -25,7 +28,7 @@ export function readUpstream(keys: UpstreamKeys): Upstream {
     return upstream;
   } catch (error) {
     if (!(error instanceof TableMistakes)) throw error;
-    // There is one table: its number tells nothing.
+    // There is only one table, so its number is left out.
     const mistakes = error.mistakes.map(({ place, reason }) => {
       const key = place.replace(/^1\.?/, '');
       return key === '' ? reason : `${key}: ${reason}`;
@@ -34,7 +37,7 @@ export function readUpstream(keys: UpstreamKeys): Upstream {
   }
 }
 
-/** Reads keys as they stand in a file below the heading of the table. Throws RangeError. */
+/** Reads keys in the form of lines below the heading of the table. Throws RangeError. */
 export function readUpstreamKeys(toml: string): UpstreamKeys {
   try {
     return Bun.TOML.parse(toml) as UpstreamKeys;
@@ -44,8 +47,8 @@ export function readUpstreamKeys(toml: string): UpstreamKeys {
 }
 
 /**
- * Returns the upstreams in force: `own` of the configuration, and the kept ones of other hosts.
- * Those that this version cannot read are given to `onMistake` and left out.
+ * Returns the upstreams in force: `own` of the configuration, and kept ones of other hosts. Omits
+ * those that this version cannot read, and passes them to `onMistake`.
  */
 export function mergeUpstreams<U extends { readonly host: string }>(
   own: readonly U[],

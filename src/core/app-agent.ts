@@ -1,4 +1,4 @@
-/** The apps that people have, by the beginnings of their `User-Agent`, in lower case. */
+/** The apps in use, by the first characters of their `User-Agent`, in lower case. */
 
 export const AGENTS = {
   Happ: ['happ/'],
@@ -22,7 +22,7 @@ export type AppName = keyof typeof AGENTS;
 
 const ALL: readonly (readonly [AppName, readonly string[]])[] = Object.entries(AGENTS) as never;
 
-/** Returns the app by the beginning of its `User-Agent`, in any case; null: it is not known. */
+/** Returns the app by the first characters of its `User-Agent`, in any case; null: unknown. */
 export function appNameOf(userAgent: string): AppName | null {
   const agent = userAgent.trim().toLowerCase();
   return ALL.find(([, starts]) => starts.some((start) => agent.startsWith(start)))?.[0] ?? null;

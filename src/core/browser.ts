@@ -1,6 +1,6 @@
 /**
- * Browsers as devices: the page of a link, once its user wants news there. A browser takes no slot,
- * gets notifications alone, and ends with its link.
+ * Browsers as devices: a user can subscribe to news on the page of a link. A browser takes no slot,
+ * gets only notifications, and ends with its link.
  */
 
 import type { Core } from './core.ts';
@@ -13,10 +13,10 @@ import type { DeviceFacts } from './port/device.ts';
 import type { MyLink } from './port/my.ts';
 import { hashKey, randomCode, randomToken } from './secret.ts';
 
-/** Most browsers of a link. */
+/** The most browsers of a link. */
 export const BROWSERS_MAX = 5;
 
-/** Names by signs of a `User-Agent`; the first that fits. */
+/** Names by substrings of a `User-Agent`; the first match applies. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\b(?:OPR|Opera)\//, 'Opera'],
@@ -36,7 +36,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 const nameIn = (agent: string, names: readonly (readonly [RegExp, string])[]) =>
   names.find(([sign]) => sign.test(agent))?.[1] ?? '';
 
-/** Returns the facts of a browser: its name and its system, and no version of either. */
+/** Returns the facts of a browser: its name and system, without versions. */
 export function browserFacts(userAgent: string): DeviceFacts {
   const agent = userAgent.slice(0, 512);
   const facts = { osVersion: '', appVersion: '', userAgent: 'browser' };
@@ -49,16 +49,16 @@ interface NewsWish {
   subscription: unknown;
   locale: unknown;
   userAgent: string;
-  /** Where its messages are shown. */
+  /** The address of the page that shows its messages. */
   page: string;
-  /** The token that the browser has; null: it has none. */
+  /** The token of the browser; null: it has none. */
   token: string | null;
 }
 
 /**
- * Makes a browser a device of a link's provider and returns its new token. The HWID is drawn here:
- * no browser has one. Refuses `malformed`, `browser_limit_reached` for one more than
- * {@link BROWSERS_MAX}, and `link_not_found` for a link whose page was shut meanwhile.
+ * Makes a browser a device of a link's provider and returns its new token. Draws the HWID here,
+ * because browsers have none. Refuses `malformed`, `browser_limit_reached` beyond {@link
+ * BROWSERS_MAX}, and `link_not_found` if the page of the link was closed meanwhile.
  */
 export async function registerBrowser(
   core: Core,
@@ -82,7 +82,7 @@ export async function registerBrowser(
   return registered === 'ok' ? { token } : new Refused(registered);
 }
 
-/** Returns the hash of a token; null: it is none. */
+/** Returns the hash of a token; null: it is malformed. */
 export function tokenHashOf(shown: string | null): Uint8Array | null {
   const token = readDeviceToken(shown);
   return isRefused(token) ? null : hashKey(token);

@@ -1,6 +1,6 @@
 /**
- * What changed at providers since the last look, for pages that are open. The newest rows are
- * compared with those of the last look: ids of two writers may be committed in any order. A look
+ * Changes at providers since the last look, for open pages of the console. Compares the newest rows
+ * with those of the last look, because two writers may commit their ids in any order. A look
  * without a commit since the last one reads one mark.
  */
 
@@ -10,16 +10,16 @@ import { type Marked, NEWEST_COUNT, type NewestOfProvider } from './port/change.
 import type { Provider } from './port/provider.ts';
 import type { Store } from './port/store.ts';
 
-/** Ids of one kind that a change names; more are {@link ALL}. */
+/** The most ids of one kind in a change; more become {@link ALL}. */
 const NAMED_MAX = 50;
 
-/** The ids of what changed, by kind; no id: anything of the kind may have. */
+/** The ids of changed records by kind; an empty list: any record of the kind may have changed. */
 export type Change = Partial<Record<'links' | 'messages' | 'jobs', readonly number[]>>;
 
-/** Anything may have changed. */
+/** The list that stands for any record. */
 export const ALL: readonly number[] = [];
 
-/** What was seen of a provider. */
+/** The rows of a provider at the last look. */
 interface Seen {
   slotEnds: ReadonlySet<number>;
   messages: ReadonlyMap<number, string>;
@@ -30,7 +30,7 @@ interface Seen {
 
 type Watched = Pick<Provider, 'id' | 'code'>;
 
-/** Finds changes; looks and meetings take turns. */
+/** Finds changes; runs one look or meeting at a time. */
 export class Changes {
   #mark: string | null = null;
   #slots: ReadonlySet<number> | null = null;
@@ -46,14 +46,14 @@ export class Changes {
   ) {}
 
   /**
-   * Returns what changed since the last look, by provider; at the first look nothing did. Null:
+   * Returns the changes since the last look by provider; none at the first look. Returns null if
    * there was no commit since the last look.
    */
   look(providers: readonly Watched[], nowMs: number): Promise<Map<number, Change> | null> {
     return this.#inTurn(() => this.#look(providers, nowMs));
   }
 
-  /** Remembers what is there of a provider: the next look finds what changed from now on. */
+  /** Reads the present rows of a provider: the next look finds changes from then on. */
   meet({ id }: Watched, nowMs: number): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#slots === null) await this.#links([]);
@@ -84,13 +84,13 @@ export class Changes {
       const change = changeOf(known, found, links.get(id) ?? []);
       if (Object.keys(change).length > 0) changes.set(id, change);
     }
-    // Providers whose pages were closed are forgotten.
+    // Providers without open pages are forgotten.
     this.#seen = seen;
     this.#mark = mark;
     return changes;
   }
 
-  /** The links with a new slot, or with an entry in the audit log, by provider. */
+  /** Returns the links with a new slot or an entry in the audit log, by provider. */
   async #links(providers: readonly Watched[]): Promise<Map<number, (number | 'all')[]>> {
     const found = await this.store.readNewestOfAll({
       slotId: Math.max(0, this.#slotId - NEWEST_COUNT),
@@ -117,7 +117,7 @@ export class Changes {
   }
 }
 
-/** The links that entries name, with the codes of their providers; null: of any. */
+/** Returns the links in entries, with the codes of their providers; null: any link. */
 function linksIn(text: string | null): { code: string | null; link: number | 'all' }[] {
   if (text === null) return [{ code: null, link: 'all' }];
   return (JSON.parse(text) as AuditEntry[]).flatMap((entry) => {
@@ -146,18 +146,20 @@ function changeOf(known: Seen, found: NewestOfProvider, links: (number | 'all')[
   const isUnnamed =
     ended.length === NEWEST_COUNT ||
     found.unlisted !== known.unlisted ||
-    // A job that changed many links names none of them.
+    // The entry of a job over many links names none of them.
     found.jobs.some(({ id, isOver }) => isOver === 1 && jobs.includes(id));
   const moreLinks = [...links, ...ended.map(({ installId }) => installId)];
   return {
     ...named('links', isUnnamed ? ['all'] : moreLinks),
-    // A page that shows receipts asks anew when the figures of messages move.
+    // A page that shows receipts reloads them when the figures of messages change.
     ...named('messages', found.figures === known.figures ? messages : [...messages, 'all']),
     ...named('jobs', jobs),
   };
 }
 
-/** The rows with another mark, and those that are no longer among the newest or unfinished. */
+/**
+ * Returns the rows whose mark changed, and rows that are no longer among the newest or unfinished.
+ */
 function movedIn(known: ReadonlyMap<number, string>, found: readonly Marked[]): number[] {
   const now = marksOf(found);
   const moved = found.filter(({ id, mark }) => known.get(id) !== mark).map(({ id }) => id);

@@ -12,13 +12,13 @@ import type { Signals } from './signals.ts';
 export interface Core {
   store: Store;
   signals: Signals;
-  /** Returns the actor for the audit log. Throws if the caller has left. */
+  /** Returns the actor for the audit log. Throws if the caller has disconnected. */
   actor: () => Actor;
   /** The operator's limits. A reload may change them: rules read each when they need it. */
   readonly limits: Readonly<Limits>;
   /** Returns the configured gateways; devices with an address at another use their inbox alone. */
   gateways: () => readonly PushGateway[];
-  /** Returns what may ride on subscriptions, by any way to a panel. */
+  /** Returns the rules of rides: the highest level over all ways to a panel. */
   rides: () => RideRules;
   /** Returns the public key of Web Push, base64url; null: it is not configured. */
   pushKey: () => string | null;

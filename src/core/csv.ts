@@ -1,4 +1,4 @@
-/** Reads and writes CSV as RFC 4180 has it: fields in quotes, lines ending in LF or CR LF. */
+/** Reads and writes CSV by RFC 4180: fields in quotes, lines that end in LF or CR LF. */
 
 /** A row with the number of its first line. */
 export interface CsvRow {
@@ -10,16 +10,16 @@ export interface CsvRow {
 export interface CsvMistake {
   line: number;
   what: string;
-  /** The first row is wrong: no other is read. */
+  /** True: the header row is wrong, and no other row is read. */
   isHead?: true;
 }
 
-/** Returns the sign between fields: that of comma, semicolon and tab which comes first. */
+/** Returns the separator: comma, semicolon or tab, whichever comes first. */
 function separatorOf(text: string): string {
   return /[,;\t\n]/.exec(text)?.[0].replace('\n', ',') ?? ',';
 }
 
-/** A field, or the reason for which it is none, and the position behind it. */
+/** A field with the position after it, or the mistake in it. */
 type Field = { text: string; end: number } | { what: string };
 
 function fieldAt(text: string, at: number, separator: string): Field {
@@ -65,10 +65,10 @@ export function* csvRows(text: string): Generator<CsvRow | CsvMistake> {
   }
 }
 
-/** Signs at the begin of a cell by which programs for tables take it for a formula. */
+/** First characters by which spreadsheets take a cell for a formula. */
 const FORMULA = /^'*[=+\-@\t\r]/;
 
-/** Returns a text as a cell that no program runs: an apostrophe stands before a formula. */
+/** Returns a text as a cell that no spreadsheet executes: puts an apostrophe before a formula. */
 export function cellOf(text: string): string {
   const inert = FORMULA.test(text) ? `'${text}` : text;
   return /[",;\t\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;

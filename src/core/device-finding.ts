@@ -6,13 +6,13 @@ import { isRefused } from './outcome.ts';
 import type { Device } from './port/device.ts';
 import { nextTurn } from './turn.ts';
 
-/** Devices of a read, some 3 ms on SQLite, and reads of a search. */
+/** Devices of a read, about 3 ms on SQLite, and the most reads of a search. */
 const READ_COUNT = 500;
 const READS_MAX = 20;
 
 /**
- * Finds devices, the newest first, with the id below which the search continues; null: there are no
- * more. A whole HWID finds its device at once. It may find none and continue.
+ * Finds devices, the newest first, and the id below which the search continues; null: the end.
+ * Finds a whole HWID at once. A page may be empty although the search continues.
  */
 export async function searchDevices(
   core: Core,

@@ -1,6 +1,6 @@
 /**
- * How many devices of a provider have which system and app. Few are counted when they are asked
- * for; many once a day, so many at a time that others are not kept waiting.
+ * The number of a provider's devices by system and app. A small number is counted on request. A
+ * large one is counted once a day, in slices that do not delay other calls.
  */
 
 import { appNameOf } from './app-agent.ts';
@@ -9,12 +9,12 @@ import type { Core } from './core.ts';
 import type { DeviceMix, MixCount, MixCursor, MixDevice } from './port/device-mix.ts';
 import { nextTurn } from './turn.ts';
 
-/** Devices that one read counts: some 2 ms. */
+/** Devices of one read: about 2 ms. */
 const SLICE = 2_000;
-/** Systems and apps that are kept apart: a device can tell any system. */
+/** The most systems and apps that are counted separately: a device can report any system. */
 const KINDS_MAX = 60;
 
-/** Sums devices by system and app; those of rare systems are counted under `''`. */
+/** Sums devices by system and app; rare systems count under `''`. */
 class Sums {
   readonly #counts = new Map<string, MixCount>();
 
@@ -35,7 +35,10 @@ class Sums {
   }
 }
 
-/** Returns the devices of a provider by system and app; null: many, and not counted yet. */
+/**
+ * Returns the devices of a provider by system and app; null: there are many, and they are not
+ * counted yet.
+ */
 export async function readMix(
   { store }: Core,
   providerId: number,
@@ -50,7 +53,7 @@ export async function readMix(
   return { day: utcDay(nowMs), counts: sums.counts };
 }
 
-/** Counts the devices of each provider that has many, unless it was done today. */
+/** Counts the devices of each provider with many devices, unless they were counted today. */
 export async function countMixes(core: Core, nowMs: number, signal: AbortSignal): Promise<void> {
   const day = utcDay(nowMs);
   for (const { id } of await core.store.listProviders()) {
@@ -73,7 +76,7 @@ async function countMix(
     sums.add(devices);
     const last = devices.at(-1);
     if (last === undefined || devices.length < SLICE) {
-      // Few are counted when they are asked for.
+      // A small number is counted on request.
       const counts = slices === 0 ? [] : sums.counts;
       return store.saveDeviceMix(providerId, { day, counts });
     }

@@ -1,4 +1,4 @@
-/** How a message comes to devices: at once, by push, with their next fetch, or not at all. */
+/** The ways of a message to devices: at once, by push, with their next fetch, or none. */
 
 import { COMMAND, type DistributionType, PUSH } from './port/distribution.ts';
 import type { ReachGroup, ReachWays } from './port/message-reach.ts';
@@ -9,17 +9,17 @@ import { partsTo, type RidingPayload } from './ride/parts.ts';
 import { previewsOf } from './ride/preview.ts';
 import type { RidingTerms } from './ride/ways.ts';
 
-/** The apps to which a message rides, by name; null stands for those that are not known. */
+/** The apps to which a message rides, by name; null stands for unknown apps. */
 export type Carriers = ReadonlySet<string | null>;
 
 export const NO_WAYS: ReachWays = { now: 0, push: 0, fetch: 0, none: 0 };
 
-/** What decides it beside the devices. */
+/** The facts that decide the way, besides the devices. */
 export interface ReachRules {
-  /** Those that are asked to push. */
+  /** The configured gateways. */
   gateways: readonly PushGateway[];
   carriers: Carriers;
-  /** True: it rides on home links alone. */
+  /** True: the message rides on home links only. */
   isForHomes: boolean;
 }
 
@@ -45,7 +45,7 @@ function wayTo(group: ReachGroup, { gateways, carriers, isForHomes }: ReachRules
 export const ridesAt = (type: DistributionType, level: RideLevel) =>
   level === 'on' || (type === PUSH && level === 'notifications');
 
-/** Returns the apps to which a message that is to be sent rides. */
+/** Returns the apps to which a new message would ride. */
 export function carriersOf(
   type: DistributionType,
   payload: RidingPayload,
@@ -58,12 +58,12 @@ export function carriersOf(
   return new Set(shown.map(({ app }) => app));
 }
 
-/** Returns the apps that may carry parts of a message that rides, with a Provider ID or without. */
+/** Returns the apps that may carry parts of a riding message, with or without a Provider ID. */
 export function carriersOfParts(parts: readonly string[]): Carriers {
   const apps = [...APPS, null].filter((app) => parts.some((part) => carriesPart(app, part, true)));
   return new Set(apps.map((app) => app?.name ?? null));
 }
 
-/** Returns whether a message rides on home links alone. */
+/** Returns whether a message rides on home links only. */
 export const isForHomes = (type: DistributionType, isToAll: boolean) =>
   type === COMMAND || !isToAll;

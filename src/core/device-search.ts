@@ -1,4 +1,4 @@
-/** The devices that a filter finds, for a send that names them. */
+/** Finds the devices of a filter, for a send that names them. */
 
 import type { Core } from './core.ts';
 import type { MixCursor } from './port/device-mix.ts';
@@ -7,33 +7,33 @@ import type { Provider } from './port/provider.ts';
 import { nextTurn } from './turn.ts';
 
 /**
- * Most HWIDs of a send to what a filter found. They are stored with the send and written in one
- * step, so there is a bound; the API takes five.
+ * The most HWIDs of a send to a filter's devices. They are stored with the send and written in one
+ * step. The API takes at most five.
  */
 export const SEARCHED_HWIDS_MAX = 500;
-/** Devices that are shown with their names. */
+/** The most devices that are listed by name. */
 const EXAMPLES = 8;
-/** App versions and languages that are offered for the next search. */
+/** The most app versions and languages that are offered for the next search. */
 const CHOICES_MAX = 50;
 
 /** The first part of a BCP 47 tag. */
 const LANGUAGE = /^[A-Za-z]{2,8}(?=-|$)/;
 
-/** What a filter found. */
+/** The devices of a filter. */
 export interface FoundDevices {
-  /** True: the search was broken off, and there may be more. */
+  /** True: the search was aborted, and there may be more devices. */
   isPart: boolean;
   count: number;
-  /** Null: more than {@link SEARCHED_HWIDS_MAX}. */
+  /** The HWIDs; null: more than {@link SEARCHED_HWIDS_MAX}. */
   hwids: string[] | null;
   examples: Pick<SearchedDevice, 'hwid' | 'deviceName' | 'os'>[];
-  /** Of the devices that were found, the most frequent first. */
+  /** The versions of the found devices, the most frequent first. */
   appVersions: string[];
   languages: string[];
   systems: string[];
 }
 
-/** Counts values, as many different ones as are kept apart. */
+/** Counts values, up to a number of different ones. */
 class Tally {
   readonly #counts = new Map<string, number>();
 
@@ -49,7 +49,7 @@ class Tally {
   }
 }
 
-/** Searches all devices of a provider, with turns for others, until `signal` breaks it off. */
+/** Searches all devices of a provider, with turns for other calls, until `signal` aborts. */
 export async function findDevices(
   { store }: Core,
   provider: Pick<Provider, 'id'>,

@@ -15,8 +15,8 @@ import { tidyFact } from './text.ts';
 const FACT_LENGTH_MAX = 128;
 
 /**
- * Bindings of one provider to which a device is attached at most; one more detaches it from the
- * oldest. Each message looks up which of them are active.
+ * The most bindings of a provider to which a device is attached; one more detaches it from the
+ * oldest. Each message reads which of them are active.
  */
 export const TIES_MAX = 16;
 
@@ -31,10 +31,10 @@ export function tidyFacts(reported: DeviceFacts): DeviceFacts {
   };
 }
 
-/** Characters of a text about a refused device. */
+/** The most characters of a text about a refused device. */
 const REFUSED_LENGTH_MAX = 64;
 
-/** Returns a device in the form in which its refusal is kept. `hwid` empty: it sent none. */
+/** Returns a device in the form in which its refusal is stored. `hwid` is empty if it sent none. */
 export function refusedDevice(
   hwid: string,
   facts: DeviceFacts | null,
@@ -138,7 +138,10 @@ function standingOf(isLinked: boolean): { standing: Standing } {
 /** A device that showed its token. */
 export interface AuthenticDevice extends TokenHolder {
   hwid: string;
-  /** Stays the same through renewals. A device may have several valid tokens, of several users. */
+  /**
+   * The id stays the same through renewals. A device may have several valid tokens, of several
+   * users.
+   */
   tokenId: number;
 }
 
@@ -158,7 +161,7 @@ export async function authenticateDevice(
   return { ...device, tokenHash };
 }
 
-/** Records a device's call, once a day. Ignores that it could not be saved. */
+/** Saves a device's call, once a day. Ignores a failure. */
 export async function noteSeen(
   core: Core,
   { id, tokenId }: Pick<AuthenticDevice, 'id' | 'tokenId'>,

@@ -1,4 +1,4 @@
-/** The door of a link: all ways by which devices ask for a slot. */
+/** The door of a link: every way in which a device asks for a slot. */
 
 import { appNameOf } from './app-agent.ts';
 import { actAt } from './audit/entry.ts';
@@ -33,20 +33,20 @@ import { formerHwid, isAdmitted, judge, type Verdict } from './slot.ts';
 
 /** A device's unread parameters. */
 export interface DeviceCall {
-  /** Null: the call names a subscription key, or no link. */
+  /** The code; null: the call has a subscription key, or names no link. */
   installCode: string | null;
   subscriptionKey?: string | null;
-  /** Only links of this provider; null: a key needs a binding of the domain instead. */
+  /** The provider of the link; null: any, and a key then needs a binding of the domain. */
   providerCode?: string | null;
   domainHash: string | null;
   hwid: string | null;
   /** False: links without a setting of their own, or of their provider, only count. */
   enforces?: boolean;
-  /** True: the HWID is that of the link's apps that send none. */
+  /** True: the HWID stands for the link's apps that send none. */
   isShared?: boolean;
 }
 
-/** The refusals at the door, made once each, as attackers cause many. */
+/** The refusals at the door. Each object is made once, because attackers cause many. */
 export const AT_DOOR = {
   hwid_required: new Refused('hwid_required'),
   link_not_found: new Refused('link_not_found'),
@@ -98,8 +98,8 @@ export function admitDevice(
 }
 
 /**
- * Cleans the facts that a device reports. An unknown app is left out if a known one was reported
- * before: `change-user-agent` makes an app send another name, and it reads the same headers.
+ * Cleans the facts that a device reports. Omits an unknown app if a known one was reported before:
+ * `change-user-agent` makes an app send another name, but it reads the same headers.
  */
 export function factsFrom(reported: DeviceFacts, known: DeviceFacts | null): DeviceFacts {
   const facts = tidyFacts(reported);
@@ -109,7 +109,10 @@ export function factsFrom(reported: DeviceFacts, known: DeviceFacts | null): Dev
   return isHidden ? { ...facts, userAgent: '' } : facts;
 }
 
-/** Adds the facts of the device, which has a slot unless `known` is null, if anything may ride. */
+/**
+ * Adds the facts of the device if any message may ride. The device has a slot unless `known` is
+ * null.
+ */
 function withFacts<Link extends AdmittedLink>(
   link: Link,
   known: DeviceAtProvider | null,
@@ -120,7 +123,7 @@ function withFacts<Link extends AdmittedLink>(
   return { ...link, hwid, facts: known === null ? facts : mergeUnproven(known, facts) };
 }
 
-/** Returns the verdict of the rule of {@link admitDevice} with its facts. Writes nothing. */
+/** Returns the verdict of {@link admitDevice} with its facts. Writes nothing. */
 export function verdictOn(
   core: Core,
   call: DeviceCall,
@@ -140,7 +143,7 @@ interface JudgedLink {
   says: 'link_domain_not_bound' | 'link_disabled' | null;
 }
 
-/** Judges the link that a call names, whatever its HWID. Writes and counts nothing. */
+/** Judges the link of a call for any HWID. Writes and counts nothing. */
 export function judgeLink(
   core: Core,
   call: DeviceCall,
@@ -156,7 +159,7 @@ export function judgeLink(
 
 /** A link that would admit the device. */
 interface OpenLink extends AdmittedDevice {
-  /** False for a newcomer. */
+  /** False for a new device. */
   holdsSlot: boolean;
 }
 
@@ -186,8 +189,8 @@ export function judgeDevice(
 }
 
 /**
- * Returns whether a subscription key is that of a link that was removed or revoked: no link is made
- * for it, and its devices get the answer of an unknown link.
+ * Returns whether a subscription key belonged to a link that was removed or revoked. Such a key
+ * makes no link, and its devices get the answer of an unknown link.
  */
 export async function isKeyEnded(
   core: Core,
@@ -199,7 +202,7 @@ export async function isKeyEnded(
   return (await core.store.findEnded(provider.id, key)) !== null;
 }
 
-/** A call with a subscription key for which the provider has no link. */
+/** A call with a subscription key without a link at the provider. */
 export interface NewKeyCall {
   subscriptionKey: string;
   providerCode: string;
@@ -209,11 +212,11 @@ export interface NewKeyCall {
 }
 
 /**
- * Adds a link for a subscription key, with a random code, together with the slot of the device. If
- * another call has added it, admits the device as {@link admitDevice} does.
+ * Adds a link for a subscription key, with a random code and the slot of the device. If another
+ * call has added the link, admits the device as {@link admitDevice} does.
  *
- * Refuses as that does, with `link_not_found` for a provider that is unknown or not active, and
- * with `install_code_limit_reached` for one at its cap of links.
+ * Refuses as that does, with `link_not_found` for an unknown or inactive provider, and with
+ * `install_code_limit_reached` for a provider at its cap of links.
  */
 export async function admitNewKey(
   core: Core,
@@ -250,7 +253,7 @@ function answerOf<Link extends AdmittedLink>(
   return 'says' in taken ? refuse(core, taken, caller, nowMs) : taken;
 }
 
-/** A device with a well-formed HWID, or without one. */
+/** A device with a well-formed HWID, or without a HWID. */
 interface Caller {
   hwid: string | null;
   facts: DeviceFacts | null;

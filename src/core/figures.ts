@@ -1,6 +1,6 @@
 /**
- * Figures by UTC day and provider. They are gathered in memory, so that counting costs a request no
- * measurable time and most commits no row.
+ * Figures by UTC day and provider. They are collected in memory, so counting costs a request no
+ * measurable time, and most commits no row.
  */
 
 import { DAY_MS, utcDay } from './calendar.ts';
@@ -95,13 +95,13 @@ interface GatheredDay extends Figures {
   day: number;
 }
 
-/** Unsaved refusals of a link on a UTC day; time and reason are those of the last one. */
+/** Unsaved refusals of a link on a UTC day, with time and reason of the last one. */
 export interface GatheredRefusals extends KnownLink {
   day: number;
   count: number;
   refusedAtMs: number;
   reason: RefusalReason;
-  /** The last one; null: its device is not known. */
+  /** The device of the last refusal; null: unknown. */
   device: RefusedDevice | null;
 }
 
@@ -112,7 +112,7 @@ export interface FigureRows {
   devices: GatheredDevice[];
 }
 
-/** Most links with gathered refusals; a refusal of another link counts for its day alone. */
+/** The most links with collected refusals; a refusal of another link counts only for its day. */
 export const GATHERED_LINKS_MAX = 10_000;
 
 /** More UTC days than there are since 1970. */
@@ -128,7 +128,7 @@ export class GatheredFigures {
   /** By `keyOf`. */
   readonly #refusals = new Map<number, GatheredRefusals>();
   readonly #devices = new GatheredDevices();
-  /** Known refusals of a link on a day that were taken out. */
+  /** The known numbers of refusals of links on days that were taken out. */
   readonly #takenCounts = new Map<number, number>();
 
   /** Number of rows to save. */
@@ -219,7 +219,7 @@ function keyOf({ installId, day }: Pick<GatheredRefusals, 'installId' | 'day'>):
   return installId * DAYS_MAX + day;
 }
 
-/** Returns the powers of ten, which are events, that a count reaches when it grows. */
+/** Returns the powers of ten between two counts: each is an event. */
 export function numbersReached(before: number, after: number): number[] {
   const reached: number[] = [];
   for (let number = 1; number <= after; number *= 10) if (number > before) reached.push(number);

@@ -1,8 +1,8 @@
 /**
  * The final link: the URL of a subscription with the code of a limited link, in the forms of apps.
  * Apps that call `/install` read the code from the fragment, after the title
- * (www.happ.su/main/dev-docs/limited-links). All others send the query with each request, where the
- * gate before the panel reads it. The schemes are those of docs.v2raytun.com/deep-link, of
+ * (www.happ.su/main/dev-docs/limited-links). All others send the query with each request, and the
+ * gate in front of the panel reads it. The schemes are those of docs.v2raytun.com/deep-link, of
  * `app-config.json` of remnawave/subscription-page, and of the apps' own pages: INCY, the wiki of
  * hiddify-app, karing.app, sing-box.sagernet.org (clients), Clash Verge Rev.
  */
@@ -12,14 +12,13 @@ export interface Subscription {
   url: string;
   /** The name that apps show; null: the host. */
   title: string | null;
-  /** Null: the key in the URL names the link. */
+  /** The code; null: the key in the URL names the link. */
   installCode: string | null;
 }
 
 /**
- * Reads the URL of a subscription that a person pasted, without its fragment and without the code
- * of a link, which may be another one's. Returns null for what is no http or https URL, or has a
- * user.
+ * Reads the URL of a subscription that a person pasted. Drops its fragment and a code of a link,
+ * which may be another link's. Returns null if it is no http or https URL, or has a user.
  */
 export function readSubscriptionUrl(given: string): string | null {
   const typed = given.trim();
@@ -33,7 +32,7 @@ export function readSubscriptionUrl(given: string): string | null {
 
 type Form = (subscription: Subscription) => string;
 
-/** Returns a title behind a URL. */
+/** Returns a title in the form of a fragment. */
 const named = ({ title }: Subscription) => (title === null ? '' : `#${encodeURIComponent(title)}`);
 
 const inFragment: Form = (subscription) => {
@@ -47,7 +46,7 @@ const withCode = ({ url, installCode }: Subscription) =>
 
 const inQuery: Form = (subscription) => withCode(subscription) + named(subscription);
 
-/** Puts a scheme before a form: before its text, or before its text as a value of a query. */
+/** Puts a scheme before a form: before its text, or before its text as a value of the query. */
 const after =
   (scheme: string, form: Form): Form =>
   (subscription) =>
@@ -81,7 +80,7 @@ const FORMS = {
 
 export type App = keyof typeof FORMS;
 
-/** `plain` and `query` are for any app, the other forms for the app of that name. */
+/** The forms: `plain` and `query` are for any app, the others for the app of that name. */
 export const APPS = Object.keys(FORMS) as App[];
 
 /** Returns the final link in the form of `app`. */

@@ -1,7 +1,7 @@
 /**
- * Formats of values, each with its bounds, its rule as a text and its reader (specification,
- * "Identifier formats" and "Limits"). HTTP makes its schemas and details of them, the command line
- * its error messages; values from files, other servers and devices go through the readers.
+ * Formats of values, each with its bounds, its rule as a text, and its reader (specification,
+ * "Identifier formats" and "Limits"). HTTP makes its schemas and details from them, and the command
+ * line its error messages. Values from files, other servers and devices go through the readers.
  */
 
 import { FIGURE_DAYS } from './figures.ts';
@@ -79,12 +79,12 @@ export const NEW_INSTALL_CODE = text(/^[A-Za-z0-9]{12}$/, '12 letters and digits
 
 export const SUBSCRIPTION_KEY_LENGTH_MAX = 256;
 
-/** Normalises a key, of which client and panel may use different forms. */
+/** Normalises a key: client and panel may use different forms. */
 const inOneForm = (written: string) => written.normalize('NFKC');
 
 // Excludes dot segments of paths and invisible characters, which some servers drop.
 const PLAIN_KEY = String.raw`(?!\.{1,2}$)(?:(?!\p{DI})[\p{L}\p{M}\p{N}._~=@:+-]){1,256}`;
-/** Keys of links that tokens of a panel open: see core/panel-token.ts. */
+/** Keys of links that a panel's tokens open: see core/panel-token.ts. */
 const PANEL_USER = [
   String.raw`marzban/[\w@.-]{1,128}`,
   String.raw`pasarguard/(?:[1-9]\d{0,14}|name/[\w@.-]{1,128})`,
@@ -144,7 +144,7 @@ export const readHwid = HWID.read;
 
 const SHARED_HWID = 'no-hwid-';
 
-/** Returns the HWID of the apps of a link that send none, where all of them count as one device. */
+/** Returns the HWID that stands for all apps of a link without a HWID: they count as one device. */
 export const sharedHwid = (installId: number) => `${SHARED_HWID}${installId}`;
 
 export const isSharedHwid = (hwid: string) => hwid.startsWith(SHARED_HWID);
@@ -152,15 +152,18 @@ export const isSharedHwid = (hwid: string) => hwid.startsWith(SHARED_HWID);
 const HASHED_HWID = 'sha256:';
 
 /**
- * Returns the HWID under which a slot is held by the SHA-256 of a HWID, 64 lower-case hexadecimal
- * digits, until the device comes and takes it over.
+ * Returns the HWID of a slot that is known only by the SHA-256 of a HWID, 64 lower-case hexadecimal
+ * digits. The device takes the slot over when it comes.
  */
 export const hwidOfHash = (hash: string) => `${HASHED_HWID}${hash}`;
 
-/** Returns the hash of a {@link hwidOfHash}; null: it is another HWID. */
+/** Returns the hash in a {@link hwidOfHash}; null: another HWID. */
 export const hashInHwid = (hwid: string) => /^sha256:([0-9a-f]{64})$/.exec(hwid)?.[1] ?? null;
 
-/** Reads the HWID that a device sends: none has one of {@link sharedHwid} or {@link hwidOfHash}. */
+/**
+ * Reads the HWID that a device sends. Returns a misfit for one of {@link sharedHwid} or {@link
+ * hwidOfHash}.
+ */
 export function readOwnHwid(value: unknown): string | Misfit {
   const hwid = readHwid(value);
   if (isRefused(hwid)) return hwid;
@@ -168,7 +171,7 @@ export function readOwnHwid(value: unknown): string | Misfit {
   return hashInHwid(hwid) ? malformed('hwid must not be a hash: send the HWID itself') : hwid;
 }
 
-/** The name that a provider gives a call, so that it may repeat it. */
+/** The key by which a provider may repeat a call. */
 export const IDEMPOTENCY_KEY = text(/^[\x21-\x7e]{1,64}$/, '1 to 64 visible ASCII characters');
 
 /** 256 random bits in base64url. */
@@ -199,10 +202,10 @@ export const NOTE = text(
 );
 export const readNote = NOTE.read;
 
-/** Most characters of the address of a button. */
+/** The most characters of a button's address. */
 export const BUTTON_URL_LENGTH_MAX = 255;
 
-/** What may follow the host of a URL, and a host with its port. */
+/** Characters after the host of a URL, and a host with its port. */
 const URL_REST = "[\\w.~:/?#[\\]@!$&'()*+,;=%-]";
 const URL_HOST = '[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[1-9][0-9]{0,4})?';
 
@@ -214,7 +217,7 @@ export const BUTTON_URL = text(
   `an http, https or tg URL of up to ${BUTTON_URL_LENGTH_MAX} ASCII characters`,
 );
 
-/** How much of what rides a provider may have: less than the operator's file allows. */
+/** The levels of rides that a provider may choose; they are below the operator's. */
 export const RIDE = choice(['off', 'notifications'] as const);
 export const RIDE_DESKTOP = choice([0, 1] as const);
 export const BUTTONS = choice(['missing', 'always'] as const);
@@ -226,7 +229,7 @@ export const PAGE_NAME = text(
 );
 export const PAGE_COLOR = text(/^#[0-9a-fA-F]{6}$/, '# and six hexadecimal digits');
 
-/** A text that links are searched for. */
+/** A text in a search for links. */
 export const LINK_SEARCH = text(
   /^[^\p{Cc}\p{Cs}\u2028\u2029\uFFFD]{1,64}$/u,
   'a text of 1 to 64 characters in UTF-8',

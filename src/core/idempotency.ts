@@ -1,4 +1,4 @@
-/** Calls that a provider may repeat: one with an `idempotency_key` is done once within a day. */
+/** Calls that a provider may repeat: a call with an `idempotency_key` is done once within a day. */
 
 import { DAY_MS } from './calendar.ts';
 import type { Core } from './core.ts';
@@ -12,7 +12,7 @@ import { paramsHash } from './secret.ts';
 
 /** The time for which an answer is kept, ms. */
 export const ANSWER_KEPT_MS = DAY_MS;
-/** Most answers that are kept for a provider: as many as it may have links by default. */
+/** The most answers that are kept for a provider: the default cap of links. */
 export const ANSWERS_KEPT_MAX = 100_000;
 
 const DETAILS: Readonly<Record<KeyRefusal, string>> = {
@@ -22,8 +22,8 @@ const DETAILS: Readonly<Record<KeyRefusal, string>> = {
 };
 
 /**
- * Reads the key of a call, which may be in the query and in the body; null: it has none. `params`
- * are those of the call, in any order.
+ * Reads the key of a call, from the query or the body; null: it has none. `params` are those of the
+ * call, in any order.
  */
 export function readKeyedCall(
   call: 'add-install' | 'notification' | 'command',
@@ -38,7 +38,7 @@ export function readKeyedCall(
   if (inQuery === null && given === null) return null;
   const key = IDEMPOTENCY_KEY.read(inQuery ?? given);
   if (typeof key !== 'string') return malformed(`idempotency_key ${key.detail}`);
-  // Without those that count as absent, so that an update of the program may add parameters.
+  // Omits parameters that count as absent, so that a new version may add parameters.
   const present = Object.entries(params).filter(([, value]) => value !== null && value !== '');
   const inOrder = JSON.stringify(Object.fromEntries(present), (_, value) =>
     isRecord(value) ? Object.fromEntries(Object.entries(value).sort(byName)) : value,
@@ -47,7 +47,10 @@ export function readKeyedCall(
   return { key, call, paramsHash: paramsHash(inOrder), ...bounds };
 }
 
-/** Finds what an earlier call with the key made; null: there was none. Refuses a key of another. */
+/**
+ * Finds the result of an earlier call with the key; null: none. Refuses the key of a different
+ * call.
+ */
 export function findMade(
   core: Core,
   provider: Provider,
@@ -63,7 +66,7 @@ export function isKeyRefusal(outcome: unknown): outcome is KeyRefusal {
   return typeof outcome === 'string' && Object.hasOwn(DETAILS, outcome);
 }
 
-/** Makes the caller's refusal of that of a key. */
+/** Returns the refusal of a key in the form of a misfit. */
 export function refusedKey(refusal: KeyRefusal): Misfit {
   return malformed(DETAILS[refusal]);
 }

@@ -17,13 +17,13 @@ import { refusedOn } from './same-phone.ts';
 import { randomCode, subscriptionKeyHash } from './secret.ts';
 
 interface InstallDraft extends Partial<OwnPolicy>, Partial<Buttons> {
-  /** Null: a random code. */
+  /** The code; null: a random one. */
   installCode: string | null;
   installLimit: number;
   note: string | null;
   /** The panel's key of the subscription, well formed. */
   subscriptionKey?: string | null;
-  /** The key of the call; null or absent: it may not be repeated. */
+  /** The key of the call; null or absent: the call cannot be repeated. */
   keyed?: KeyedCall | null;
 }
 
@@ -69,8 +69,8 @@ export const EXISTS = {
 
 /**
  * Adds an active link. Codes are unique in the appliance, because devices present the code alone;
- * subscription keys are unique for a provider. Refuses `install_code_exists` if the code or the key
- * is, or was, that of another link, with the id of the provider's own link that has it, and
+ * subscription keys are unique for a provider. Refuses `install_code_exists` if another link has or
+ * had the code or the key (with the id of that link if it is the provider's own), and
  * `install_code_limit_reached` for a provider at its cap of links. With a key it adds one link and
  * returns it to each repeat; refuses `malformed` for a key of another call.
  */
@@ -104,8 +104,8 @@ export async function addInstall(
 }
 
 /**
- * Returns why a new link of the provider cannot have this code or key, as {@link addInstall} would
- * say in detail; null: it can. Null stands for a random code and for no key.
+ * Returns why a new link of the provider cannot have this code or key, in the words of {@link
+ * addInstall}; null: it can. Null as a code means a random one, null as a key none.
  */
 export async function takenBy(
   { store }: Core,
@@ -164,8 +164,8 @@ export async function updateInstall(
 }
 
 /**
- * Lists the provider's links that match a search: see `LinkFilter`. `isOver`: only those with more
- * devices than their limit. Waits for a `turn` between pieces of work.
+ * Lists the provider's links that match a search: see `LinkFilter`. `isOver`: only links with more
+ * devices than their limit. Waits for a `turn` between steps.
  */
 export async function searchLinks(
   core: Core,
@@ -180,7 +180,7 @@ export async function searchLinks(
   return core.store.listLinks({ ...filter, fromId: id, beforeId: ending, countMax: 1 }, turn);
 }
 
-/** Finds the provider's link with every name that is given; null: it has none. */
+/** Finds the provider's link with all given names; null: it has none. */
 export function findNamed(
   core: Core,
   provider: Provider,
@@ -228,7 +228,7 @@ export async function freeSlot(
   return fromStore(await core.store.freeSlot(provider.id, install, hwid, actAt(core, nowMs)));
 }
 
-/** Finds the id of the provider's link with code and id, as far as they are given. */
+/** Finds the id of the provider's link by the given code and id. */
 async function idOf(
   { store }: Core,
   provider: Pick<Provider, 'id'>,
@@ -272,10 +272,9 @@ export async function freeSlots(
 }
 
 /**
- * Gives a link a new random code, frees its slots, and ends the registrations that it claimed. A
- * subscription key is taken off it: old code and key are those of an unknown link from then on.
- * Waits for a `turn` between pieces of work. Refuses `install_not_found` if the provider has no
- * link with the id.
+ * Gives a link a new random code, frees its slots, removes its subscription key, and ends the
+ * registrations that it claimed. From then on the old code and key belong to no link. Waits for a
+ * `turn` between steps. Refuses `install_not_found` if the provider has no link with the id.
  */
 export async function revokeInstall(
   core: Core,
@@ -296,14 +295,14 @@ export async function revokeInstall(
   if (typeof revoked === 'string') return new Refused(revoked);
   if (isRefused(revoked)) return revoked;
   const { freedCount, hadKey, deviceIds } = revoked;
-  // Their streams end now.
+  // Closes the streams of the devices.
   for (const deviceId of deviceIds) core.signals.messagesFor(deviceId);
   return { installCode, freedCount, hadKey };
 }
 
 /**
- * Removes a link with its slots; its code and its subscription key make no link again. Refuses
- * `install_not_found` if the provider has no link with the id.
+ * Removes a link with its slots; its code and its subscription key can never make a link again.
+ * Refuses `install_not_found` if the provider has no link with the id.
  */
 export async function removeInstall(
   core: Core,

@@ -1,6 +1,6 @@
 /**
  * JSON from outside. {@link readJsonObject} reads all of it: bodies, frames, files and answers of
- * other servers. The other functions read the loose JSON of POST endpoints, where clients send
+ * other servers. The other functions read the lenient JSON of POST endpoints, where clients send
  * numbers and booleans as strings, and empty fields.
  */
 

@@ -109,14 +109,14 @@ const NO_TEMPLATE = malformed('must be a path of which one segment is {key}, suc
 export interface KeyReading {
   readonly keyPaths: readonly KeyPath[];
   readonly key: PanelKey;
-  /** The secret of the panel, which signs its tokens; null: it is not known. */
+  /** The secret of the panel that signs its tokens; null: unknown. */
   readonly secret: string | null;
 }
 
-/** The key of a link, as a path has it. */
+/** The key of a link in a path. */
 export interface KeyInPath {
   readonly key: string;
-  /** False: a token that anyone may have signed; only the panel knows. */
+  /** False: a token without a checked signature; only the panel can prove it. */
   readonly isProven: boolean;
 }
 

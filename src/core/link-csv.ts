@@ -9,7 +9,7 @@
  * | `note` | a note |
  *
  * A row has a key, a code or both, by which a repeated import knows its link. The other columns of
- * a file that the console wrote are read over.
+ * a file from the console are ignored.
  */
 
 import { type CsvMistake, csvLine, csvRows, textOf } from './csv.ts';
@@ -37,7 +37,7 @@ const FORMATS: Readonly<Record<Column, Format<string | number>>> = {
   note: NOTE,
 };
 
-/** Columns of a file that the console writes, beside those that it reads. */
+/** Further columns of a file from the console. */
 const WRITTEN = ['id', 'devices', 'status', 'created_at'] as const;
 
 /** Yields the links of a text and its mistakes by line; none shows a key. */

@@ -14,7 +14,7 @@ export interface LinkFilter
 
 const FIELDS = ['search', 'status', 'isFull', 'refusedSinceMs', 'unusedSinceMs', 'limit'] as const;
 
-/** Reads the filter that was saved as JSON with a job. Throws for anything else. */
+/** Reads the filter that was stored as JSON with a job. Throws for anything else. */
 export function readLinkFilter(saved: unknown): LinkFilter {
   if (!isRecord(saved)) throw new Error('a job has no filter');
   const { search = null, status = null, isFull = false, ...more } = saved;
@@ -22,7 +22,7 @@ export function readLinkFilter(saved: unknown): LinkFilter {
   const isText = search === null || typeof search === 'string';
   const isStatus = status === null || status === 5 || status === 10;
   const isNumber = (one: unknown) => one === null || typeof one === 'number';
-  // A field that is not understood could choose more links than the person saw.
+  // Ignoring an unknown field could choose more links than the person saw.
   if (!isKnown || !isText || !isStatus || typeof isFull !== 'boolean') {
     throw new Error('the filter of a job is not understood');
   }
@@ -30,7 +30,7 @@ export function readLinkFilter(saved: unknown): LinkFilter {
   return { ...more, search, status, isFull };
 }
 
-/** Returns the filter of the store: links of this provider alone. */
+/** Returns the filter of the store, limited to links of this provider. */
 export function filterAt(provider: { code: string }, filter: LinkFilter): StoreFilter {
   return { ...filter, providerCode: provider.code };
 }

@@ -1,4 +1,7 @@
-/** A link as its panel in the console shows it: its devices, those it refused, and what helps. */
+/**
+ * The panel of a link in the console: its devices, the refused ones, and the remedy of each
+ * refusal.
+ */
 
 import { appNameOf } from './app-agent.ts';
 import type { Core } from './core.ts';
@@ -15,17 +18,17 @@ import { DEVICES_MAX, freeFrom, isAdmitted, policyOf } from './slot.ts';
 
 const ENDS_SHOWN = 20;
 
-/** A device on the link; `wasHwid`: the HWID of the silent slot that seems to be the same phone. */
+/** A device on the link; `wasHwid`: the HWID of a silent slot that is probably the same phone. */
 export interface ShownDevice extends Omit<LinkDevice, 'userAgent'> {
   app: string;
-  /** True: the hash of its HWID holds the slot until it comes. */
+  /** True: only the hash of its HWID is known until it comes. */
   isByHash: boolean;
   wasHwid: string | null;
 }
 
 /**
- * What would let a refused device in: `now` nothing more is needed, `enable` the link, `domain` to
- * bind the domain, `room` a slot, `hwid` an app that sends a HWID.
+ * The remedy of a refusal: `now`: none is needed any more; `enable` the link; `domain`: bind the
+ * domain; `room`: a free slot; `hwid`: an app that sends a HWID.
  */
 export type Remedy = 'now' | 'enable' | 'domain' | 'room' | 'hwid';
 
@@ -50,7 +53,7 @@ function shownDevices(devices: readonly LinkDevice[]): ShownDevice[] {
   }));
 }
 
-/** Asks the rule of the door for each refused device, with one of the bound domains. */
+/** Judges each refused device by the rule of the door, with one of the bound domains. */
 async function shownRefusals(
   core: Core,
   link: OwnedLink,
@@ -72,7 +75,7 @@ async function shownRefusals(
   async function remedyOf({ hwid, lastAtMs, reason }: KeptRefusal): Promise<Remedy> {
     if (hwid === '') return 'hwid';
     if (link.status !== INSTALL_ACTIVE) return 'enable';
-    // Its domain is not kept: one that was bound since may be it.
+    // The domain of the refusal is not stored, so it may be one that was bound since.
     const isUnbound = reason === 'link_domain_not_bound';
     const bound = domains.find(({ createdAtMs }) => !isUnbound || createdAtMs >= lastAtMs);
     if (bound === undefined) return 'domain';
@@ -82,7 +85,7 @@ async function shownRefusals(
   }
 }
 
-/** Returns when the policy itself frees the slot that was not seen for longest; null: never. */
+/** Returns when the policy frees the slot that was unseen for longest; null: never. */
 function freedFromMs(link: OwnedLink, provider: Provider, devices: readonly LinkDevice[]) {
   const [oldest] = [...devices].sort((one, other) => one.lastSeenAtMs - other.lastSeenAtMs);
   if (oldest === undefined || link.deviceCount < link.installLimit) return null;

@@ -1,4 +1,4 @@
-/** Links made many at a time, by drafts: numbered ones, or the rows of a file. */
+/** Makes many links at a time from drafts: numbered ones, or rows of a file. */
 
 import type { Core } from './core.ts';
 import { addInstall, EXISTS, takenBy } from './install.ts';
@@ -7,26 +7,26 @@ import type { KeyedCall } from './port/idempotency.ts';
 import type { Provider } from './port/provider.ts';
 import { subscriptionKeyHash } from './secret.ts';
 
-/** What a link is made of. */
+/** The terms of a new link. */
 export interface LinkDraft {
   /** The panel's key of the subscription, well formed; null: none. */
   key: string | null;
-  /** Null: a random code. */
+  /** The code; null: a random one. */
   code: string | null;
   limit: number;
   note: string | null;
-  /** With a key a repeat makes no other link. */
+  /** The key of the call: with it a repeat makes no second link. */
   keyed?: KeyedCall | null;
 }
 
-/** Links that are made at a time, so that they share commits. */
+/** Links that are made together, so that they share commits. */
 const TOGETHER = 50;
 
-/** A link that was made, or the reason for which it was not. */
+/** A new link, or the reason of its refusal. */
 export type MadeLink =
   | { done: 'added'; id: number; installCode: string }
   | { done: 'skipped'; why: string }
-  /** Nor will the next be made. */
+  /** No further link will be made either. */
   | { done: 'stopped'; why: string; error: 'not_saved' | 'links_max_reached' };
 
 async function make(
@@ -51,7 +51,7 @@ async function make(
   return { done: 'stopped', why, error: 'links_max_reached' };
 }
 
-/** Makes links in their order, up to a stop. */
+/** Makes links in order, up to the first `stopped` one. */
 export async function makeLinks(
   core: Core,
   provider: Provider,
@@ -67,7 +67,7 @@ export async function makeLinks(
   return made;
 }
 
-/** Returns what would become of a draft; it may be otherwise by the time that it is made. */
+/** Returns the result that a draft would have now; it may differ by the time the link is made. */
 export async function foreseeLink(
   core: Core,
   provider: Provider,

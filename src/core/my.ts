@@ -1,6 +1,7 @@
 /**
- * The page of the person with the phone: the places of a link, and one of them freed. A
- * name of the link opens it; nothing tells an unknown link from one whose page is shut.
+ * The page of a link for its user: the slots of the link, which the user may free. A name of the
+ * link opens it. The answer does not reveal whether an unknown name has a link whose page is
+ * closed.
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -22,10 +23,10 @@ import { DEVICES_MAX } from './slot.ts';
 
 export const NO_PAGE: OwnPage = { my: 0, myName: null, myColor: null };
 
-/** Most characters of what a person types or pastes to open a page. */
+/** The most characters of the text that opens a page. */
 export const MY_TEXT_LENGTH_MAX = 1_024;
 
-/** Minutes for which a reference to a device is good. */
+/** The minutes for which a reference to a device is valid. */
 const REFERENCE_MINUTES = 15;
 const MAC_BYTES = 12;
 const REFERENCE = /^[0-9a-z]{1,9}\.[-_A-Za-z0-9]{16}$/;
@@ -34,7 +35,10 @@ const REFERENCE = /^[0-9a-z]{1,9}\.[-_A-Za-z0-9]{16}$/;
 export const hasPages = (provider: Provider, nowMs: number): boolean =>
   provider.my === 1 && isActive(provider, nowMs);
 
-/** Returns the address of a link's page for browsers; null: there is none, or no setting has it. */
+/**
+ * Returns the address of a link's page for browsers; null: it has none, or the settings lack an
+ * address.
+ */
 export function pageUrlOf(
   { limits }: Pick<Core, 'limits'>,
   provider: Provider,
@@ -48,7 +52,7 @@ export function pageUrlOf(
   return `${origin}${myPath}?link=${installCode}`;
 }
 
-/** How a host's paths name links, and the provider of these; null: any. */
+/** How the paths of a host name links, and the provider of the links; null: any. */
 export interface KeyPaths extends KeyReading {
   providerCode: string | null;
 }
@@ -56,8 +60,8 @@ export interface KeyPaths extends KeyReading {
 const NAMED = /[?&#](?:installid|link)=([A-Za-z0-9]{8,12})(?:[&#]|$)/i;
 
 /**
- * Reads the name of a link in what a person has: its code, the address of its subscription, or that
- * of its page. Null: it is none of them, or a token that only the panel could prove.
+ * Reads the name of a link from a user's text: its code, the address of its subscription, or that
+ * of its page. Returns null for another text, and for a token that only the panel could prove.
  */
 export function readMyName(
   given: string,
@@ -82,7 +86,7 @@ export function readMyName(
   };
 }
 
-/** The purpose of a reference: to free the device's place, or to know the device again. */
+/** The purpose of a reference: to free the device's slot, or to identify the device. */
 type Purpose = 'free' | 'this';
 
 type Signing = Pick<MyLink, 'installId' | 'installCode' | 'keyHash'>;
@@ -92,7 +96,7 @@ function macOf(link: Signing, purpose: Purpose, subject: string, until: number):
   return createHmac('sha256', link.keyHash).update(text).digest().subarray(0, MAC_BYTES);
 }
 
-/** Makes a reference to a device that tells nothing of it, and is good for minutes. */
+/** Makes a reference to a device that reveals nothing about it and expires after minutes. */
 export function makeReference(
   link: Signing,
   purpose: Purpose,
@@ -104,7 +108,7 @@ export function makeReference(
   return `${until.toString(36)}.${mac}`;
 }
 
-/** Finds what a reference names; undefined: it names none of these, or its time is over. */
+/** Finds the device of a reference; undefined: it refers to none of these, or has expired. */
 function findReferred<T>(
   link: Signing,
   purpose: Purpose,
@@ -120,15 +124,15 @@ function findReferred<T>(
   return among.find((one) => timingSafeEqual(given, macOf(link, purpose, subjectOf(one), until)));
 }
 
-/** A slot with its device, which is another one if the device comes back. */
+/** The subject of a reference: a slot with its device, which differs if the device comes back. */
 const slotSubject = ({ hwid, registeredAtMs }: LinkDevice) => `${hwid} ${registeredAtMs}`;
 const deviceSubject = ({ hwid }: { hwid: string }) => hwid;
 
-/** Returns the reference by which a page knows a device again. */
+/** Returns the reference by which a page identifies a device. */
 export const thisReference = (link: Signing, hwid: string, nowMs: number): string =>
   makeReference(link, 'this', hwid, nowMs);
 
-/** A place as its page shows it, without the HWID. */
+/** A slot as its page shows it, without the HWID. */
 export interface MyPlace extends Pick<LinkDevice, 'hwid' | 'os' | 'osVersion' | 'deviceName'> {
   lastSeenAtMs: number;
   /** True for the device from which the page was opened. */
@@ -139,20 +143,20 @@ export interface MyPlace extends Pick<LinkDevice, 'hwid' | 'os' | 'osVersion' | 
 export interface MyPage {
   link: MyLink;
   places: MyPlace[];
-  /** The device from which the page was opened, which the link refused; null: none. */
+  /** The refused device from which the page was opened; null: none. */
   waiting: { deviceName: string; os: string } | null;
-  /** Time from which the next place may be freed. */
+  /** The time from which the next slot may be freed. */
   freeFromMs: number;
 }
 
-/** Returns the time from which the user of a link may free a slot. */
+/** Returns when the user of a link may free the next slot. */
 export const freeFromMs = ({
   freedAtMs,
   coolDownHours,
 }: Pick<MyLink, 'freedAtMs' | 'coolDownHours'>): number =>
   freedAtMs === null ? 0 : freedAtMs + coolDownHours * HOUR_MS;
 
-/** Opens the page of a link; null: it has none, or no link has the name. */
+/** Opens the page of a link; null: no link has the name, or it has no page. */
 export function openMy(
   core: Core,
   name: MyName,
@@ -193,8 +197,8 @@ async function pageOf(
 }
 
 /**
- * Frees the place that a reference names. Returns the link with `ok`, or with a refusal; null: the
- * page is not there, as {@link openMy} has it.
+ * Frees the slot of a reference. Returns the link with `ok` or a refusal; null: the page does not
+ * exist, as in {@link openMy}.
  */
 export async function freeMine(
   core: Core,

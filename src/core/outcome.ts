@@ -5,7 +5,7 @@
 
 import { WriteFailed } from './port/store.ts';
 
-/** A reason for the operator's log; the caller gets `says` alone. */
+/** A reason for the operator's log; the caller gets only `says`. */
 export type Reason = 'link_domain_not_bound' | 'key_ambiguous';
 
 interface Particulars {
@@ -24,7 +24,7 @@ export class Refused<const K extends string> {
   readonly reason: Reason | undefined;
   /** The fault that caused the refusal, for the log. */
   readonly fault: unknown;
-  /** The caller's own record that exists already. */
+  /** The id of the caller's own record that exists already. */
   readonly recordId: number | undefined;
 
   constructor(

@@ -1,6 +1,6 @@
 /**
- * How many devices a user may have, as the APIs of panels say it: read in Remnawave 3.3.2
- * (`modules/subscription`), 3x-ui after 3.6.0 (`service/client_hwid.go`) and PasarGuard 5.2.1
+ * Reads the device limit of a user from the APIs of panels. Written after the sources of Remnawave
+ * 3.3.2 (`modules/subscription`), 3x-ui after 3.6.0 (`service/client_hwid.go`) and PasarGuard 5.2.1
  * (`operation/subscription.py`).
  */
 
@@ -9,28 +9,28 @@ import { INSTALL_LIMIT } from './formats.ts';
 export const PANEL_APIS = ['remnawave', '3x-ui', 'pasarguard'] as const;
 export type PanelApi = (typeof PANEL_APIS)[number];
 
-/** Returns the JSON that the API has at a path; null: no such record. Throws {@link Silent}. */
+/** Returns the JSON of the API at a path; null: no such record. Throws {@link Silent}. */
 export type AskPanel = (path: string) => Promise<unknown>;
 
-/** The API did not answer, or not as it should: nothing is known. */
+/** The fault of an API that does not answer, or not as documented: the limit is unknown. */
 export class Silent extends Error {
   constructor(
-    /** For the log: `API_401`, `ECONNREFUSED`. */
+    /** The code for the log: `API_401`, `ECONNREFUSED`. */
     readonly code: string,
   ) {
     super(code);
   }
 }
 
-/** A limit of devices; `unlimited`; null: the panel says nothing of this user. */
+/** A limit of devices; `unlimited`; null: the panel has none for this user. */
 type Said = number | 'unlimited' | null;
 
-/** Reads the limit of a link's key. `settings` asks for what is the same for many users. */
+/** Reads the limit for a key. `settings` reads records that many users share. */
 type Reader = (key: string, user: AskPanel, settings: AskPanel) => Promise<Said>;
 
 /**
- * Returns the limit for the link of a key; null: the panel has none. What a link cannot say becomes
- * the largest limit.
+ * Returns the limit for the link of a key; null: the panel sets none. A limit above the largest one
+ * of links becomes the largest.
  */
 export async function panelLimitOf(
   api: PanelApi,
@@ -62,7 +62,7 @@ const READERS: Readonly<Record<PanelApi, Reader>> = {
   },
 
   async '3x-ui'(key, user) {
-    // The search finds it in names and comments too.
+    // The search also matches names and comments.
     const query = `search=${encodeURIComponent(key)}&pageSize=200`;
     const { obj } = recordIn(await user(`/panel/api/clients/list/paged?${query}`));
     const { items, filtered } = recordIn(obj);
@@ -88,12 +88,12 @@ const READERS: Readonly<Record<PanelApi, Reader>> = {
     const overrides = role['mode'] === 'override';
     if (!overrides && common['enabled'] === false) return null;
     const ofRole = overrides ? countIn(role['fallback_limit']) : null;
-    // Neither says how many: the panel admits all.
+    // Neither has a number: the panel admits all.
     return zeroIsUnlimited(ofRole ?? countIn(common['fallback_limit']) ?? 0);
   },
 };
 
-/** Returns what the role of an admin of PasarGuard says of HWIDs. */
+/** Returns the HWID settings in the role of an admin of PasarGuard. */
 async function roleOf(admin: unknown, settings: AskPanel): Promise<Record<string, unknown>> {
   const { username } = recordIn(admin);
   if (typeof username !== 'string') return {};
@@ -109,7 +109,7 @@ function hwidSettingsIn(answer: unknown): Record<string, unknown> | null {
   return typeof hwidSettings === 'object' && hwidSettings !== null ? recordIn(hwidSettings) : null;
 }
 
-/** In every panel that reads it, 0 is no limit. */
+/** In all panels 0 means no limit. */
 const zeroIsUnlimited = (count: number | null): Said => (count === 0 ? 'unlimited' : count);
 
 const countIn = (value: unknown): number | null =>

@@ -1,13 +1,13 @@
 /**
- * Signed tokens of subscriptions, in every form that Marzban and PasarGuard accept
- * (`app/utils/jwt.py` of each). Both make a new token at each read of a user; the user that a token
- * names is the key of the link. Only forms that the panels write are read: a panel that accepts
- * another spelling would mean a link that Gatepost did not judge.
+ * Signed tokens of subscriptions, in the forms that Marzban and PasarGuard write
+ * (`app/utils/jwt.py` of each). Both make a new token at each read of a user; the user in the token
+ * is the key of the link. Other spellings are refused: a panel that accepts one would open a link
+ * that Gatepost did not judge.
  */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What the segment of a key is: the key itself, or a token of a panel. */
+/** The kinds of key in a path: the key itself, or a token of a panel. */
 export const PANEL_KEYS = ['plain', 'marzban', 'pasarguard'] as const;
 export type PanelKey = (typeof PANEL_KEYS)[number];
 export type SigningPanel = Exclude<PanelKey, 'plain'>;
@@ -19,13 +19,13 @@ export interface PanelToken {
   /** The part of the token that is signed. */
   readonly signed: string;
   readonly signature: string;
-  /** `mac`: HMAC-SHA256. `digest`: 10 characters of SHA-256, by the secret behind the text. */
+  /** `mac`: HMAC-SHA256. `digest`: 10 characters of SHA-256 over the text and the secret. */
   readonly form: 'mac' | 'digest';
 }
 
-/** Shorter ones are no tokens for the panels; a name has 128 characters at most. */
+/** The panels make no shorter tokens; a name has at most 128 characters. */
 const TOKEN = /^[\w.-]{15,512}$/;
-/** The head of each JWT that the panels made in their first versions. */
+/** The head of each JWT of the panels' first versions. */
 const JWT_HEAD = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.';
 const MAC_LENGTH = 43;
 const DIGEST_LENGTH = 10;
@@ -34,7 +34,7 @@ const NAME = /^[\w@.-]{1,128}$/;
 const NAME_AND_TIME = /^([\w@.-]{1,128}),\d{1,12}$/;
 const ID_AND_TIME = /^v[23],([1-9]\d{0,14}),\d{1,12}$/;
 
-/** Reads a token, which may be signed by anyone; null: the panel makes no such token. */
+/** Parses a token without checking its signature; null: the panel makes no such token. */
 export function readPanelToken(panel: SigningPanel, text: string): PanelToken | null {
   if (!TOKEN.test(text)) return null;
   if (text.startsWith(JWT_HEAD)) return readJwt(panel, text);
@@ -53,7 +53,7 @@ function keyFrom(panel: SigningPanel, text: string | null): string | null {
   return keyOfName(panel, NAME_AND_TIME.exec(text ?? '')?.[1]);
 }
 
-/** Names of PasarGuard stand apart from its ids, which a name may look like. */
+/** The prefix of names of PasarGuard, because a name may look like an id. */
 const OF_OLD_NAMES = 'pasarguard/name/';
 
 function keyOfName(panel: SigningPanel, name: unknown): string | null {
@@ -62,16 +62,16 @@ function keyOfName(panel: SigningPanel, name: unknown): string | null {
 }
 
 /**
- * Returns the user in the key of an old token of PasarGuard, which signed names until its version
- * 3.1; null: it is another key.
+ * Returns the user in the key of an old token of PasarGuard, which signed names until version 3.1;
+ * null: another key.
  */
 export function oldNameIn(key: string): string | null {
   return key.startsWith(OF_OLD_NAMES) ? key.slice(OF_OLD_NAMES.length) : null;
 }
 
 /**
- * Returns the key of the link of a user, as each token that the panel makes today names it: of
- * Marzban the name as it is written in its database, of PasarGuard the number of the user.
+ * Returns the key of a user's link as in the panel's current tokens: for Marzban the name in its
+ * database, for PasarGuard the number of the user.
  */
 export function keyOfPanelUser(
   user: { panel: 'marzban'; name: string } | { panel: 'pasarguard'; id: string },
@@ -84,7 +84,7 @@ function readJwt(panel: SigningPanel, text: string): PanelToken | null {
   if (payload === undefined || signature?.length !== MAC_LENGTH || more.length > 0) return null;
   const claims = claimsIn(textOf(payload));
   const { access, iat, sub, ...others } = claims ?? {};
-  // The panels put nothing else in; a time or an audience would be judged by their library.
+  // The panels write no other fields; their library would judge a time or an audience.
   const isOfPanel = access === 'subscription' && typeof iat === 'number';
   if (!isOfPanel || Object.keys(others).length > 0) return null;
   const key = keyOfName(panel, sub);
@@ -106,7 +106,7 @@ function textOf(encoded: string): string | null {
   return bytes.toString('base64url') === encoded ? bytes.toString('latin1') : null;
 }
 
-/** Makes a token that the panel did not sign: one that checks signatures refuses it. */
+/** Makes a token with a wrong signature: a panel that checks signatures refuses it. */
 export function strangersToken(panel: SigningPanel): string {
   const signature = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
   if (panel === 'marzban') {

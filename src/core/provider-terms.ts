@@ -1,4 +1,4 @@
-/** What an operator sets for a provider, as people write it; and the search of the providers. */
+/** The terms of a provider in the form of the console, and the search for providers. */
 
 import { actAt } from './audit/entry.ts';
 import { endOfDateMs } from './calendar.ts';
@@ -29,7 +29,7 @@ import { nextTurn } from './turn.ts';
 const HOUR_MS = 3_600_000;
 const LINK_CAP = whole(0, 999_999_999);
 
-/** Terms of a provider that a form sets; an absent one stays. Null is the default, or no end. */
+/** Terms of a provider from a form; absent ones stay. Null is the default, or no end. */
 export interface GivenTerms {
   name?: string | undefined;
   plan?: string | undefined;
@@ -43,13 +43,13 @@ export interface GivenTerms {
   enforce?: number | null | undefined;
   withoutHwid?: string | null | undefined;
   samePhone?: string | null | undefined;
-  /** The most that rides on subscriptions; null: as the operator's file says. */
+  /** The highest level of rides; null: the operator's setting. */
   ride?: string | null | undefined;
-  /** 1: notifications ride to desktop systems too. */
+  /** 1: notifications also ride to desktop systems. */
   rideDesktop?: number | undefined;
   supportUrl?: string | null | undefined;
   webPageUrl?: string | null | undefined;
-  /** `always`; null: buttons stand where the panel sends none. */
+  /** `always`; null: buttons are added only where the panel sends none. */
   buttons?: string | null | undefined;
 }
 
@@ -101,7 +101,7 @@ function readTerms(given: GivenTerms): ProviderChange | Misfit {
   return change;
 }
 
-/** Changes a provider. Refuses `provider_not_found`, and a term that does not fit. */
+/** Changes a provider. Refuses `provider_not_found`, and returns a misfit for an invalid term. */
 export async function editProvider(
   core: Core,
   code: string,
@@ -119,7 +119,7 @@ export async function editProvider(
   return fromStore(await core.store.updateProvider(code, change, actAt(core, nowMs)));
 }
 
-/** A new provider; one that moves in brings its code and key. */
+/** A new provider; one that moves here has its code and key already. */
 export interface GivenProvider extends GivenTerms {
   name: string;
   plan: string;
@@ -127,7 +127,10 @@ export interface GivenProvider extends GivenTerms {
   authKey?: string | undefined;
 }
 
-/** Adds a provider of a form. Refuses `provider_code_exists`, and a term that does not fit. */
+/**
+ * Adds a provider from a form. Refuses `provider_code_exists`, and returns a misfit for an invalid
+ * term.
+ */
 export async function addGivenProvider(
   core: Core,
   { code, authKey, ...given }: GivenProvider,
@@ -145,7 +148,7 @@ export async function addGivenProvider(
   return addProvider(core, { ...draft, activeUntilMs, installCountMax, code, authKey }, nowMs);
 }
 
-/** Gives a provider a new key; the old one stays valid for so many hours. */
+/** Gives a provider a new key; the old one stays valid for these hours. */
 export async function rotateKeyFor(
   core: Core,
   code: string,
@@ -157,14 +160,17 @@ export async function rotateKeyFor(
   return rotateKey(core, code, hours * HOUR_MS, nowMs);
 }
 
-/** Providers of a read, and reads of a search: it stays short with thousands of providers. */
+/**
+ * Providers of a read, and the most reads of a search, which stays short with thousands of
+ * providers.
+ */
 const READ_COUNT = 200;
 const READS_MAX = 10;
 
 /**
- * Finds providers whose name or code contains a text, in the order of their ids after `afterId`,
- * with the id after which the search continues; null: there are no more. It may find none and
- * continue.
+ * Finds providers whose name or code contains a text, in the order of ids after `afterId`, with the
+ * id after which the search continues; null: the end. A page may be empty although the search
+ * continues.
  */
 export async function searchProviders(
   core: Core,

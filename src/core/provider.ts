@@ -18,14 +18,14 @@ export interface ProviderDraft extends Partial<OwnPolicy> {
   plan: Plan;
   activeUntilMs: number | null;
   installCountMax: number | null;
-  /** Given when a provider moves in with its present credentials; else random. */
+  /** The code of a provider that moves here with its credentials; absent: a random one. */
   code?: string | undefined;
   authKey?: string | undefined;
 }
 
 export interface Credentials {
   code: string;
-  /** Is shown once and never stored. */
+  /** The key, shown once and never stored. */
   authKey: string;
 }
 
@@ -39,7 +39,7 @@ interface AuthenticProvider {
   provider: Provider;
   /** SHA-256 of the given key, which may be the previous one after a rotation. */
   keyHash: Uint8Array;
-  /** `main`: the main key. */
+  /** The scope of the key; `main`: the main key. */
   scope: Scope | 'main';
 }
 
@@ -121,10 +121,10 @@ export async function rotateKey(
   return outcome === 'ok' ? { code, authKey } : new Refused(outcome);
 }
 
-/** What a provider sets for all of its links. */
+/** The terms of a provider for all of its links. */
 type OwnTerms = OwnPolicy & OwnRideTerms;
 
-/** Changes what a provider sets for its links, if there is a change. Returns what is set then. */
+/** Changes the terms of a provider for its links, if they differ. Returns the new terms. */
 export async function changePolicy(
   core: Core,
   provider: Provider,

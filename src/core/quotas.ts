@@ -1,4 +1,6 @@
-/** How much of its bounds a provider uses: what is counted already, so that to ask costs little. */
+/**
+ * The used part of a provider's quotas. All numbers are counted already, so reading them is cheap.
+ */
 
 import { KEYS_MAX } from './account/keys.ts';
 import type { Core } from './core.ts';
@@ -24,7 +26,7 @@ export interface QuotaUse {
 export const linksMaxOf = ({ limits }: Core, { installCountMax }: Provider): number =>
   installCountMax ?? limits.linksPerProviderMax;
 
-/** Reads what a provider uses; `sends` are those of the present minute. */
+/** Reads the usage of a provider; `sends` are those of the current minute. */
 export async function readQuotas(
   core: Core,
   provider: Provider,

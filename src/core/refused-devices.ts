@@ -1,13 +1,13 @@
 /**
- * Devices that links refused, gathered in memory like figures: for each link the latest few by
- * HWID, however many callers invent.
+ * Devices that links refused, collected in memory like figures: for each link the latest few by
+ * HWID, however many HWIDs callers invent.
  */
 
 import type { KnownLink, RefusalReason, RefusedDevice } from './port/figure.ts';
 
-/** Refused devices of a link that are kept; the earliest go. */
+/** The most refused devices of a link; the earliest are dropped. */
 export const REFUSED_PER_LINK = 20;
-/** Refused devices in memory; with more, those of further links are not recorded. */
+/** The most refused devices in memory; beyond it those of further links are not recorded. */
 const GATHERED_MAX = 10_000;
 /** Unsaved refusals of a device by a link. */
 export interface GatheredDevice extends RefusedDevice {
@@ -15,12 +15,12 @@ export interface GatheredDevice extends RefusedDevice {
   count: number;
   firstAtMs: number;
   lastAtMs: number;
-  /** The last one. */
+  /** The reason of the last refusal. */
   reason: RefusalReason;
 }
 
 export class GatheredDevices {
-  /** By link and HWID; the latest of a link last. */
+  /** By link and HWID, with the latest of a link last. */
   readonly #links = new Map<number, Map<string, GatheredDevice>>();
   #size = 0;
 

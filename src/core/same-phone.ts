@@ -1,4 +1,4 @@
-/** A phone that came back with a new HWID: apps that are installed anew make another one. */
+/** Recognises a phone that comes back with a new HWID: a newly installed app makes another one. */
 
 import { appNameOf } from './app-agent.ts';
 import type { Core } from './core.ts';
@@ -7,14 +7,14 @@ import type { DeviceFacts } from './port/device.ts';
 import type { KeptRefusal } from './port/figure.ts';
 import { DEVICES_MAX } from './slot.ts';
 
-/** The facts by which a phone is known again. */
+/** The facts that identify a phone. */
 export type PhoneFacts = Pick<DeviceFacts, 'deviceName' | 'os'> & { app: string };
 
-/** Returns the name of the app that sends a `User-Agent`; empty: it tells none. */
+/** Returns the name of the app in a `User-Agent`; empty: it has none. */
 const appIn = (userAgent: string): string =>
   appNameOf(userAgent) ?? /^[^/\s]*/.exec(userAgent.trim())?.[0].toLowerCase() ?? '';
 
-/** Returns what a phone is known by again; null: one of the three facts is not known. */
+/** Returns the facts that identify a phone; null: one of the three is unknown. */
 export function phoneIn(reported: DeviceFacts | undefined): PhoneFacts | null {
   if (reported === undefined) return null;
   const { deviceName, os, userAgent } = tidyFacts(reported);
@@ -22,10 +22,10 @@ export function phoneIn(reported: DeviceFacts | undefined): PhoneFacts | null {
   return deviceName === '' || os === '' || app === '' ? null : { deviceName, os, app };
 }
 
-/** Returns whether another `User-Agent` is of the same app. */
+/** Returns whether another `User-Agent` belongs to the same app. */
 export const isSameApp = ({ app }: PhoneFacts, userAgent: string) => app === appIn(userAgent);
 
-/** A device, and when it was there. */
+/** A device with the times when it was first and last seen. */
 export interface Seen {
   hwid: string;
   deviceName: string;
@@ -35,9 +35,9 @@ export interface Seen {
 }
 
 /**
- * Returns the slot that a newcomer seems to have had before: of the same model and system, and not
- * seen since the newcomer came. Of several, the one that was seen last. Null: there is none, or the
- * newcomer told no model.
+ * Returns the slot that a new device probably had before: same model and system, and not seen since
+ * the device came. Of several, returns the one seen last; null: there is none, or the device
+ * reported no model.
  */
 export function earlierSelf<S extends Seen>(
   newcomer: Pick<Seen, 'hwid' | 'deviceName' | 'os' | 'fromMs'>,
@@ -55,7 +55,7 @@ export function earlierSelf<S extends Seen>(
   return silent.sort((one, other) => other.lastSeenAtMs - one.lastSeenAtMs)[0] ?? null;
 }
 
-/** Lists the devices that a link refused, with the slots that its policy asks about. */
+/** Lists the devices that a link refused, with the former slots that its policy considers. */
 export async function refusedOn(
   { store }: Core,
   providerId: number,

@@ -1,4 +1,4 @@
-/** Random codes and keys; keys are stored as their SHA-256 alone. */
+/** Random codes and keys. Only the SHA-256 of a key is stored. */
 
 import { timingSafeEqual } from 'node:crypto';
 import { hashInHwid } from './formats.ts';

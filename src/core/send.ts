@@ -34,7 +34,7 @@ const COMMAND_EXPIRE_DAYS = 30;
 /** Length of the window of sends, ms. */
 export const SENDS_WINDOW_MS = 60_000;
 /**
- * Kept bytes of a distribution beside payload and HWIDs: its row and indexes (docs/limits.md). The
+ * Kept bytes of a distribution besides payload and HWIDs: its row and indexes (docs/limits.md). The
  * triggers of migration 0005 count the same.
  */
 export const KEPT_BYTES_EACH = 200;
@@ -51,8 +51,8 @@ export interface Accepted extends Made {
 }
 
 /**
- * Returns the core whose sends are only checked: they are refused and counted as others, and have
- * the id 0.
+ * Returns a core whose sends are only checked: they are refused and counted like real ones, and
+ * have the id 0.
  */
 export function rehearsing(core: Core): Core {
   const check: Store['addDistribution'] = async (draft, guards) =>

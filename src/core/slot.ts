@@ -1,6 +1,6 @@
 /**
- * The life of slots. A newcomer is a HWID without a slot on the link, also one that lost its slot.
- * Each part of the policy is the link's, else its provider's, else the default.
+ * The life of slots. A newcomer is a HWID without a slot on the link; a device that lost its slot
+ * counts as new. Each part of the policy is the link's, else its provider's, else the default.
  *
  * | The link | The oldest slot, not seen for longest | A newcomer |
  * |---|---|---|
@@ -43,13 +43,19 @@ const DEFAULT_POLICY: Policy = {
   samePhone: 'off',
 };
 
-/** Silence of a slot after which a newcomer may be taken for its phone: see core/same-phone.ts. */
+/**
+ * The silence after which a new device may be taken for the phone of a slot: see
+ * core/same-phone.ts.
+ */
 const SILENT_MS = 7 * DAY_MS;
 
-/** Devices on a link that only counts; no limit is higher. */
+/** The most devices on a link that only counts; no limit is higher. */
 export const DEVICES_MAX = 100;
 
-/** Returns the effective policy of a link; `enforces` decides where neither has `enforce`. */
+/**
+ * Returns the effective policy of a link; `enforces` applies if neither link nor provider has
+ * `enforce`.
+ */
 export function policyOf(link: OwnPolicy, provider: OwnPolicy, enforces = true): Policy {
   const byDefault = enforces ? DEFAULT_POLICY.enforce : 0;
   return {
@@ -62,7 +68,10 @@ export function policyOf(link: OwnPolicy, provider: OwnPolicy, enforces = true):
   };
 }
 
-/** Reasons to admit: a slot of its own, a free one, a link that only counts, a slot to free. */
+/**
+ * Reasons to admit: the device has a slot, a slot is free, the link only counts, a slot can be
+ * freed.
+ */
 const ADMISSIONS = ['known', 'room', 'over', 'same_phone', 'inactive', 'replaced'] as const;
 export type Admission = (typeof ADMISSIONS)[number];
 export type Verdict = Admission | LinkRefusal['says'];
@@ -72,7 +81,7 @@ export function isAdmitted(verdict: Verdict): verdict is Admission {
   return (ADMISSIONS as readonly string[]).includes(verdict);
 }
 
-/** Returns true if the policy can free a slot, or asks about one. */
+/** Returns true if the policy can free a slot, or compares slots with the device. */
 export function looksAtSlots({ inactiveDays, whenFull, samePhone }: Policy): boolean {
   return inactiveDays > 0 || whenFull === 'replace-oldest' || samePhone !== 'off';
 }
@@ -84,7 +93,7 @@ export function judge({ link, isBound, device, full, counts }: Door, nowMs: numb
   if (device !== null) return 'known';
   if (link.deviceCount < link.installLimit) return 'room';
   if (counts) return link.deviceCount < DEVICES_MAX ? 'over' : 'link_limit_reached';
-  // A slot for a slot would keep the link over its limit.
+  // Replacing a slot would keep the link over its limit.
   if (link.deviceCount > link.installLimit) return 'link_limit_reached';
   return (full && freed(full, nowMs)) ?? 'link_limit_reached';
 }
@@ -93,7 +102,7 @@ export function judge({ link, isBound, device, full, counts }: Door, nowMs: numb
 const coolMs = ({ policy, replacedAtMs }: Pick<FullLink, 'policy' | 'replacedAtMs'>) =>
   replacedAtMs === null ? 0 : replacedAtMs + policy.coolDownHours * HOUR_MS;
 
-/** Returns the HWID of the slot that the newcomer seems to have had; null: none is silent. */
+/** Returns the HWID of the slot that the new device probably had; null: no such slot is silent. */
 export function formerHwid(full: FullLink | null, nowMs: number): string | null {
   const former = full?.former ?? null;
   if (former === null) return null;

@@ -1,4 +1,4 @@
-/** The devices of a send: which may get it, and how many of them can get messages at all. */
+/** The devices of a send: which devices may get it, and how many of them can receive messages. */
 
 import type { Core } from './core.ts';
 import { addWays, carriersOf, isForHomes, NO_WAYS, type ReachRules } from './device-reach.ts';
@@ -18,23 +18,26 @@ import type { RidingPayload } from './ride/parts.ts';
 import { ridingOf } from './ride/ways.ts';
 import { nextTurn } from './turn.ts';
 
-/** Devices after which counting stops: some 15 ms, in steps between which other calls run. */
+/**
+ * The number of devices after which counting stops: about 15 ms, in steps between which other calls
+ * run.
+ */
 export const TARGET_COUNT_MAX = 10_000;
-/** Steps after which it stops too, although most devices were not attached. */
+/** The number of steps after which it stops too, if most devices are not attached. */
 const STEP_COUNT_MAX = 12;
 
-/** How many devices a send has, and how many of them an app registered. */
+/** The number of devices of a send, and of registered ones. */
 export interface TargetCount {
   recipients: number;
-  /** The others are in apps that never asked for messages. */
+  /** Devices with a registered app; the others never asked for messages. */
   reachable: number;
-  /** All recipients by how the message comes to them. */
+  /** All recipients by the way of the message to them. */
   ways: ReachWays;
-  /** Hours within which apps fetch, which is when `ways.fetch` have it. */
+  /** The hours within which apps fetch, and so get the messages of `ways.fetch`. */
   withinHours: number;
-  /** True: those hours are a guess. */
+  /** True: the hours are a guess. */
   isGuess: boolean;
-  /** True: counting stopped at a bound, so that all numbers are at least these. */
+  /** True: counting stopped at a bound, so all numbers are minimums. */
   isAtLeast: boolean;
 }
 
@@ -84,7 +87,7 @@ export async function findForCommand(
   | (Found & { unboundCount: number; reachesUnbound: boolean })
   | Refused<'device_not_found' | 'unbound_not_allowed'>
 > {
-  // New customers get their first subscription by it.
+  // The first subscription of a new customer is imported this way.
   const reachesUnbound = action === 'import-data';
   if ('os' in targets) return { ...targets, unboundCount: 0, reachesUnbound };
   const found = await core.store.findTargets(provider.id, targets.hwids);
@@ -128,7 +131,9 @@ export async function countTargets(
   };
 }
 
-/** As {@link countTargets} for a send that is accepted; null: a fault, which must not undo it. */
+/**
+ * Counts as {@link countTargets} for an accepted send; null: a fault, which must not undo the send.
+ */
 export async function countFor(
   core: Core,
   provider: Provider,
@@ -155,7 +160,7 @@ async function countSome(
     counted.reachable += step.reachableCount;
     counted.ways = addWays(counted.ways, step.groups, rules);
     if (step.next === null) return counted;
-    // A search for the first device has no bound: it must not miss one.
+    // The search for a first device has no bound: it must not miss one.
     const isOver = countMax > 1 && steps >= STEP_COUNT_MAX;
     if (counted.recipients >= countMax || isOver) return { ...counted, isAtLeast: true };
     at = step.next;

@@ -2,12 +2,15 @@
 
 const BREAKS_LINE = /[\p{Cc}\u2028\u2029]/gu;
 
-/** Replaces line breaks and control characters in a note: a link is not refused for its note. */
+/**
+ * Replaces line breaks and control characters in a note, so that a link is not refused for its
+ * note.
+ */
 export function tidyNote(note: string): string {
   return note.replace(BREAKS_LINE, ' ');
 }
 
-/** Most facts: printable ASCII. */
+/** The form of most facts: printable ASCII. */
 const TIDY = /^(?:[!-~](?:[ -~]*[!-~])?)?$/;
 const NOT_ONE_LINE = /[\p{Cc}\u2028\u2029\uFFFD]+/gu;
 

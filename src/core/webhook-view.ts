@@ -1,4 +1,4 @@
-/** Webhooks as lists show them: without secrets, also those in URLs. */
+/** Webhooks in the form of lists: without secrets, also those in URLs. */
 
 import type { Webhook, WebhookTarget } from './port/webhook.ts';
 import { hashKey, keyFingerprint } from './secret.ts';
@@ -24,23 +24,23 @@ export function webhookView(webhook: Webhook, nowMs: number) {
     /** The number of the bot, which begins its token. */
     bot: isUrl ? null : secret.replace(/:.*/s, ''),
     locale: isUrl ? null : target.locale,
-    /** Empty: all. */
+    /** Kinds of events; empty: all. */
     events,
     secretFingerprint: fingerprint(secret),
-    /** Time until which the old secret signs too; null: it does not. */
+    /** The time until which the old secret also signs; null: it does not. */
     previousUntilMs: previous !== null && nowMs < previous.untilMs ? previous.untilMs : null,
     createdAtMs,
     disabled,
   };
 }
 
-/** A new secret as its owner gets it once: of HMAC-SHA256, or the public key of Ed25519. */
+/** A new secret, returned to its owner once: that of HMAC-SHA256, or the public key of Ed25519. */
 export interface FreshSecret {
   secret: string | null;
   publicKey: string | null;
 }
 
-/** Returns the part of a new secret with which receivers verify; none of a bot's token. */
+/** Returns the part of a new secret by which receivers verify; none for the token of a bot. */
 export function freshSecret(target: WebhookTarget, secret: string): FreshSecret {
   if (target.kind !== 'webhook') return { secret: null, publicKey: null };
   return target.scheme === 'v1a'

@@ -1,11 +1,11 @@
 /**
- * Apps that send no HWID, at the gate. The policy of the link decides, `withoutHwid`:
+ * Apps without a HWID at the gate. The policy of the link decides, `withoutHwid`:
  *
- * | `withoutHwid` | Such an app |
+ * | `withoutHwid` | The app |
  * |---|---|
  * | `refuse` | is refused: `hwid_required` |
  * | `pass` | passes an active, bound link without a slot |
- * | `count` | is the device {@link sharedHwid}, which all such apps of the link are together |
+ * | `count` | counts as the device {@link sharedHwid}, one for all such apps of the link |
  */
 
 import { actAt } from './audit/entry.ts';
@@ -33,8 +33,8 @@ import { isActive } from './provider.ts';
 export const PASSES = 'passes';
 
 /**
- * Returns the call as which a call is judged: unchanged if it has a HWID or will be refused. An app
- * without a HWID on a link that no name fits is refused with `link_not_found`.
+ * Returns the call to judge: unchanged if it has a HWID or will be refused. Refuses
+ * `link_not_found` for an app without a HWID if no link has the name.
  */
 export function settleHwid(
   core: Core,
@@ -58,8 +58,8 @@ export function settleHwid(
 }
 
 /**
- * Returns what a provider's policy says of apps without a HWID, for a key that no link has. None
- * passes where no such key would make a link: without an active subscription, or active binding.
+ * Returns the policy of a provider about apps without a HWID, for a key without a link. No app
+ * passes if the key would make no link: without an active subscription, or an active binding.
  */
 export async function wayOfNewKeys(
   { store }: Core,
@@ -74,8 +74,8 @@ export async function wayOfNewKeys(
 }
 
 /**
- * Adds a link for a subscription key, and then the slot of its apps without a HWID: their HWID has
- * the id of the link. Refuses as `admitNewKey` does.
+ * Adds a link for a subscription key, and then the slot of its apps without a HWID, because their
+ * HWID contains the id of the link. Refuses as `admitNewKey` does.
  */
 export async function admitNewKeyWithoutHwid(
   core: Core,

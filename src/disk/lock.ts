@@ -1,5 +1,5 @@
 /**
- * Locks between processes: empty files that SQLite locks, because Bun has no call for that. The
+ * Locks between processes: empty files that SQLite locks, because Bun has no function for it. The
  * system releases them when a process ends.
  */
 

@@ -1,4 +1,7 @@
-/** Checks whether `serve` would start with the operator's certificate, and for how long. */
+/**
+ * Checks whether `serve` would start with the operator's certificate, and when the certificate
+ * ends.
+ */
 
 import { type Stats, statSync } from 'node:fs';
 import { about, type Finding } from '../finding.ts';
@@ -61,7 +64,7 @@ export function certifiedNames(settings: TlsSettings, nowMs: number): readonly s
   }
 }
 
-/** Finds a key that root can read and the service's user, the owner of the data, cannot. */
+/** Finds a key that root can read, but not the user of the service, who owns the data. */
 function hiddenFromService({ dataDir, tlsKey }: TlsSettings, uid: number): Finding | null {
   const service = statSync(dataDir, { throwIfNoEntry: false });
   if (uid !== 0 || service === undefined || service.uid === 0) return null;

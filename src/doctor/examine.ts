@@ -70,7 +70,10 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
   ];
 }
 
-/** Returns what reads the secrets of the settings; where one is wrong, none can be read. */
+/**
+ * Returns the function that reads secrets of the settings; it returns null for all if one file is
+ * invalid.
+ */
 function secretsOf({ config }: LoadedConfig): (file: string) => string | null {
   const secrets = new SecretFiles();
   try {
@@ -81,7 +84,7 @@ function secretsOf({ config }: LoadedConfig): (file: string) => string | null {
   return secrets.of;
 }
 
-/** Checks what loading does not: it fails for mistakes and for readable secrets. */
+/** Checks what loading accepts: mistakes and readable secrets already fail there. */
 function checkConfiguration({ file, config }: LoadedConfig): Finding[] {
   const say = about('configuration');
   const path = config.backupPassphraseFile;

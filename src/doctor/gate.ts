@@ -10,7 +10,10 @@ import type { BoundHost } from '../store/kind.ts';
 type Upstream = Config['gateUpstreams'][number];
 
 const say = about('gate');
-/** Finds proxies that may ask `/gate` without being set for it, and a gate that none may ask. */
+/**
+ * Warns of proxies that may ask `/gate` only because they are trusted, and of a gate that no proxy
+ * may ask.
+ */
 export function checkProxies({ config, sources }: LoadedConfig): Finding[] {
   const { gateProxies, gateUpstreams, trustedProxies } = config;
   if (gateProxies === null && sources.trustedProxies.text !== '') {
@@ -39,7 +42,7 @@ export function checkProxies({ config, sources }: LoadedConfig): Finding[] {
   ];
 }
 
-/** Finds providers of which links have no limit for a request without a HWID. */
+/** Warns of providers with links that admit any number of requests without a HWID. */
 export function checkPassing(codes: readonly string[]): Finding[] {
   return codes.map((code) =>
     say.warning(
@@ -49,14 +52,14 @@ export function checkPassing(codes: readonly string[]): Finding[] {
   );
 }
 
-/** Finds panels of which a subscription could have the path of the page of users. */
+/** Warns of panels where a subscription key could equal the path of the page of users. */
 export function checkPagePath(
   { gateUpstreams, myPath }: Pick<Config, 'gateUpstreams' | 'myPath'>,
   paged: readonly string[],
 ): Finding[] {
   const name = myPath.slice(1);
   if (name === '') return [];
-  // A template of one segment, which is the key.
+  // A template of one segment, the key.
   return gateUpstreams
     .filter(({ provider }) => paged.includes(provider))
     .filter(({ keyPaths }) =>
@@ -70,7 +73,7 @@ export function checkPagePath(
     );
 }
 
-/** Checks each panel; `bound` has their bindings in the same order, or none if unknown. */
+/** Checks each panel; `bound` has the states of their bindings in the same order, or is empty. */
 export async function checkUpstreams(
   { gateUpstreams, host, port }: Config,
   bound: readonly BoundHost[],
@@ -87,7 +90,7 @@ export async function checkUpstreams(
   return (await Promise.all(checks)).flat();
 }
 
-/** Asks the API by which `limits` follows a panel, if its token can be read. */
+/** Checks the API from which `limits` takes limits, if its token can be read. */
 async function checkLimits(upstream: Upstream, token: string | null): Promise<Finding[]> {
   if (upstream.limits === 'own' || token === null) return [];
   const code = await lookAtApi(upstream, token);
@@ -129,12 +132,12 @@ export function isCertified(host: string, names: readonly string[]): boolean {
   return known.has(host) || known.has(`*${host.slice(host.indexOf('.'))}`);
 }
 
-/** Finds hosts of panels that the served certificate does not cover. */
+/** Warns of hosts of panels that the served certificate does not cover. */
 export function checkNames(
   { gateUpstreams }: Pick<Config, 'gateUpstreams'>,
   names: readonly string[] | null,
 ): Finding[] {
-  // Plain HTTP: a proxy has the certificate.
+  // With plain HTTP the proxy in front has the certificate.
   if (names === null) return [];
   return gateUpstreams
     .filter(({ host }) => !isCertified(host, names))

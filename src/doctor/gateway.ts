@@ -26,8 +26,8 @@ const NONE = {
 };
 
 /**
- * Checks each gateway that is set up. `stopped` are those that a server has stopped after they
- * refused its credentials; `hasSubscriptions` is true if a VAPID key is in use.
+ * Checks each configured gateway. `stopped`: gateways that a server stopped after they refused its
+ * credentials; `hasSubscriptions`: true if devices use the VAPID key.
  */
 export async function checkGateways(
   config: Config,

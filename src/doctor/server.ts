@@ -32,7 +32,7 @@ export async function findServer(dataDir: string): Promise<RunningServer | null>
   if (url === null || identity === null) return null;
   const signal = AbortSignal.timeout(ANSWER_MAX_MS);
   const answer = await fetch(`${url}/readyz`, { signal }).catch(() => null);
-  // The note may be of a killed server whose port another program has now.
+  // A killed server may have left the note, and another program may have the port now.
   if (answer?.headers.get(IDENTITY_HEADER) !== identity) return null;
   const { hostname, port } = new URL(url);
   const monitorPort = Number(port);

@@ -11,7 +11,7 @@ import { type OutgoingAnswer, OutgoingFailure } from '../outgoing/call.ts';
  * | `token` | our access token is rejected; a new one may be accepted |
  * | `foreign` | the address belongs to another app, or the gateway is configured for another app |
  * | `throttled` | this address gets too many messages; others do not |
- * | `unclear` | it may be about the address or not, which is never dropped for it |
+ * | `unclear` | the cause may be the address or not; the address is kept |
  */
 export type Meaning =
   | Exclude<Verdict['verdict'], 'wait' | 'busy'>
@@ -56,7 +56,7 @@ export interface AnswerTable {
   deadSinceMs?(answer: OutgoingAnswer): number | null;
 }
 
-/** The access token of a call, which learns from the answer. */
+/** The access token of a call, which records the outcome. */
 export interface UsedToken {
   onAccepted(): void;
   /** Returns the verdict on the call. */
@@ -66,7 +66,7 @@ export interface UsedToken {
 /** Longest code of the other side that a problem repeats. */
 const CODE_LENGTH_MAX = 60;
 
-/** Returns a code as a problem may repeat it; null: it is none. */
+/** Returns a code in the form for a problem; null: it is no code. */
 export function asCode(value: unknown): string | null {
   return typeof value === 'string' && /^\w+$/.test(value) ? value.slice(0, CODE_LENGTH_MAX) : null;
 }
@@ -74,7 +74,7 @@ export function asCode(value: unknown): string | null {
 /** Longest sentence of the other side that a problem repeats. */
 const SENTENCE_LENGTH_MAX = 200;
 
-/** Returns a sentence in printable ASCII, as a problem may repeat it; null: there is none. */
+/** Returns a sentence in printable ASCII for a problem; null: there is none. */
 export function asSentence(value: unknown): string | null {
   const words = typeof value === 'string' ? value.replace(/[^\x20-\x7e]+/g, ' ').trim() : '';
   return words === '' ? null : words.slice(0, SENTENCE_LENGTH_MAX);
@@ -82,7 +82,7 @@ export function asSentence(value: unknown): string | null {
 
 /** Returns the verdict on a call without an answer. */
 export function verdictOfFailure({ kind, problem }: OutgoingFailure): Verdict {
-  // The call can never be sent; but the operator may change what is allowed, so the address stays.
+  // This call can never be sent; the operator may change what is allowed, so the address stays.
   if (kind === 'address' || kind === 'unsendable') return { verdict: 'failed', problem };
   if (kind === 'busy') return { verdict: 'busy', problem };
   return { verdict: 'retry', afterMs: null, problem };

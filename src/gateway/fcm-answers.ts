@@ -43,7 +43,9 @@ export function fcmCode(text: string): string | null {
   return code === 'INVALID_ARGUMENT' && isAboutToken(error, details) ? INVALID_TOKEN : code;
 }
 
-/** Tells by the invalid field, or else by the message, whether INVALID_ARGUMENT means the token. */
+/**
+ * Returns whether INVALID_ARGUMENT means the token, by the invalid field or else by the message.
+ */
 function isAboutToken(
   error: Record<string, unknown>,
   details: readonly Record<string, unknown>[],

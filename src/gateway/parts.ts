@@ -1,4 +1,4 @@
-/** What the gateways share. */
+/** Parts that the gateways share. */
 
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { Clock } from '../clock.ts';
@@ -30,7 +30,7 @@ export const NO_ADDRESS: Verdict = {
 /** The longest time for which FCM and push services keep a message: four weeks, s. */
 const TTL_SECONDS_MAX = 2_419_200;
 
-/** Returns the time for which FCM or a push service is to keep a message, s. */
+/** Returns the time for which FCM or a push service must keep a message, s. */
 export function ttlSeconds({ expiresAtMs }: PushContent, nowMs: number): number {
   const leftSeconds = Math.floor((expiresAtMs - nowMs) / 1000);
   return Math.min(Math.max(leftSeconds, 0), TTL_SECONDS_MAX);

@@ -45,7 +45,7 @@ export class TokenKeeper {
     return (await unlessAborted(signal, this.#request)) ?? ABORTED;
   }
 
-  /** Returns the token as a call uses it. */
+  /** Returns the token in the form for a call. */
   used(value: string): UsedToken {
     return {
       onAccepted: () => {
@@ -57,7 +57,7 @@ export class TokenKeeper {
 
   /** Drops a rejected token: the next one may be accepted, or the credentials are wrong. */
   #reject(value: string, problem: string): Verdict {
-    // An answer to a former token says nothing of the present one.
+    // An answer to an earlier token does not concern the current one.
     if (this.#held?.value === value) {
       this.#held = null;
       this.#rejectedInARow += 1;

@@ -12,7 +12,7 @@ import { readSigningKey } from './parts.ts';
 const TOKEN_SECONDS = 12 * 3_600;
 /** The least life that a signature still has when it is used, s. */
 const TOKEN_SECONDS_MIN = 3_600;
-/** Push services whose signature is cached. */
+/** The most push services with a cached signature. */
 const ORIGINS_MAX = 200;
 
 export class VapidKey {

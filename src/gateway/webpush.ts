@@ -1,4 +1,4 @@
-/** Web Push (RFC 8030), which UnifiedPush speaks too: to the push service of a subscription. */
+/** Web Push (RFC 8030) to the push service of a subscription; UnifiedPush uses it too. */
 
 import { readKeys } from '../core/message/push-address.ts';
 import type { Gateway, Verdict } from '../core/outbox/carrier.ts';
@@ -12,14 +12,14 @@ import type { VapidKey } from './vapid.ts';
 import { WEBPUSH_ANSWERS } from './webpush-answers.ts';
 
 const CONCURRENCY = 4;
-/** Push services whose answers are remembered. */
+/** The most push services with remembered answers. */
 const ORIGINS_MAX = 1_000;
 
 const TABLE = { service: 'the push service', rows: WEBPUSH_ANSWERS, codeOf: () => null };
 
 export class WebPush implements Gateway {
   readonly concurrency = CONCURRENCY;
-  /** By origin, in the order of use: what one service accepts proves nothing of another. */
+  /** By origin, in the order of use: acceptance by one service proves nothing about another. */
   readonly #answers = new Map<string, AnswerJudge>();
 
   constructor(
@@ -70,7 +70,7 @@ export class WebPush implements Gateway {
 
 /**
  * Returns the fields that the app decrypts. A browser of a link gets the form of Declarative Web
- * Push, which its service worker reads too: the texts are in it once.
+ * Push, which its service worker reads too, so the texts are in it only once.
  */
 function compose(content: PushContent, page: string | undefined): Record<string, unknown> {
   if (page !== undefined) return declared(content, page);
@@ -91,7 +91,7 @@ function declared({ id, kind, title, body, isUrgent }: PushContent, page: string
   const shown = title ?? body ?? '\u2026';
   return {
     web_push: DECLARATIVE,
-    // The service worker runs, and acknowledges.
+    // The service worker runs and acknowledges the message.
     mutable: true,
     notification: {
       title: shown,

@@ -10,7 +10,7 @@ import type { CallDeps, IncomingCall } from './request/call.ts';
 
 interface Refusal {
   says: MessageKey;
-  /** For `x-error-detail`, instead of the message's own. */
+  /** The detail for `x-error-detail`, instead of the message's own. */
   detail?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The record of an endpoint: read by the interpreter, the documents, the compiler and the coverage
- * test. It holds no logic but `handle`.
+ * The record of an endpoint, read by the interpreter, the documents, the compiler and the coverage
+ * test. It has no logic except `handle`.
  */
 
 import type { Static, TProperties, TSchema } from '@sinclair/typebox';
@@ -35,7 +35,10 @@ export interface Param<
   example?: string | number;
   /** Normalises the value before it is checked. */
   tidy?: (value: string) => string;
-  /** The answer when `other`, which comes before it, is absent too: one of the two is needed. */
+  /**
+   * The answer when this one and `other`, an earlier parameter, are both absent: one of them is
+   * needed.
+   */
   neededWithout?: { other: string; says: K };
   /** A request header that takes precedence over the query parameter. */
   header?: string;
@@ -81,7 +84,7 @@ export interface Reply<K extends MessageKey> {
   body?: Readonly<Record<string, unknown>> | undefined;
   /** The body's `data`, instead of `body`. */
   list?: RowList | undefined;
-  /** For `x-error-detail`, instead of the message's own. */
+  /** The detail for `x-error-detail`, instead of the message's own. */
   detail?: string | undefined;
   /** Headers of this answer alone; `answerHeaders` of the record describes them. */
   headers?: Readonly<Record<string, string>> | undefined;
@@ -100,8 +103,9 @@ export type Method = 'GET' | 'POST';
 type PlanGate = 'pro' | 'enterprise';
 
 /**
- * The effect of a repeated call: none, as it only reads; none, with the same answer, or with one
- * that may tell so; done again; or done again unless it has an `idempotency_key`.
+ * The effect of a repeated call. `reads`: none, the call only reads; `same`: none, with the same
+ * answer; `noted`: none, and the answer may say so; `again`: the call is done again; `keyed`: as
+ * `again`, unless it has an `idempotency_key`.
  */
 export type Repeat = 'reads' | 'same' | 'noted' | 'again' | 'keyed';
 

@@ -1,7 +1,7 @@
 /**
- * The interpreter of the endpoint table. Order: credentials, subscription, plan, body, parameters
- * in the record's order, handler; the first that fails answers. A value that is there is used
- * without a promise: each promise costs as much as a read.
+ * The interpreter of the endpoint table. It checks credentials, subscription, plan, body, then
+ * parameters in the record's order, and calls the handler; the first failure is the answer. A value
+ * that is available is used without a promise, because a promise costs as much as a read.
  */
 
 import { authenticateDevice } from '../core/device.ts';
@@ -112,7 +112,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
     return fault instanceof CallerGone ? UNHEARD : faulty(call, 'unknown_error', fault);
   }
 
-  /** Adds to a success that parameters of the query were not looked at. */
+  /** Adds the unknown parameters of the query to a success. */
   function withUnknown({ query }: IncomingCall, detail: string | undefined): string | undefined {
     const unknown = aboutUnknown(query, known);
     return detail && unknown ? `${detail}; ${unknown}` : (detail ?? unknown);
@@ -137,7 +137,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
     payload: string | Blob,
   ): Maybe<Response> {
     const { says, reason = says, headers, isLast } = answered;
-    // Names of apps differ from app to app.
+    // Apps use different names of parameters.
     const isAll = says !== 'ok' || foldCase || call.query.length === call.readCount;
     const detail = isAll ? answered.detail : withUnknown(call, answered.detail);
     const requestId = traffic.count(tally, {
@@ -147,7 +147,8 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
       providerCode: call.provider?.code,
       requestId: answered.requestId,
     });
-    // Bun keeps the time of an answer for the connection: an idle one would stay open as long.
+    // Bun keeps the time for the connection, so it is set back: an idle connection would stay open
+    // as long.
     if (endpoint.patienceSeconds) deps.grantPatience(call.request, IDLE_TIMEOUT_S);
     const respond = () => responses.respond(says, { payload, detail, headers, requestId, isLast });
     // After the count: the time of an answer does not include its delay.

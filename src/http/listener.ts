@@ -215,7 +215,7 @@ async function stopServer(server: Server): Promise<void> {
   await stopped;
 }
 
-/** Returns the cause as a sentence, and for a port that is taken who has it and what to do. */
+/** Returns the cause as a sentence; for a port in use also its process and the remedy. */
 function whyNotListening(error: unknown, host: string, port: number): string {
   const code = String((error as { code?: unknown }).code);
   if (code !== 'EADDRINUSE') return LISTEN_FAILURES[code] ?? (error as Error).message;

@@ -1,6 +1,6 @@
 /**
- * Every answer of the API: the text of the specification, and a sentence for `x-error-detail` where
- * that text says little. Both stand here and nowhere else in the program.
+ * All answers of the API: the text of the specification, and a sentence for `x-error-detail` where
+ * that text is vague. No other file has such texts.
  */
 
 import { DOMAIN_HASH, HWID, INSTALL_LIMIT, INSTALL_STATUS } from '../core/formats.ts';
@@ -9,7 +9,10 @@ export interface Message {
   /** 1 success, 2 already exists, 0 error. */
   rc: 0 | 1 | 2;
   msg: string;
-  /** For `x-error-detail`: ASCII, never a credential, never another provider's data. */
+  /**
+   * The detail for `x-error-detail`: ASCII, without credentials and without data of another
+   * provider.
+   */
   detail?: string;
   /** Headers that name the reason to an app, by the HWID convention of panels. */
   headers?: Readonly<Record<string, string>>;

@@ -52,7 +52,7 @@ type ConsoleParts = ConsoleDeps & {
   settings: { readonly consoleBanner: string | undefined };
 };
 
-/** What answers devices and their people beside the endpoints. */
+/** The answers to devices and users besides the endpoints. */
 interface DeviceParts {
   streams: Streams;
   gate: Answering;
@@ -104,15 +104,15 @@ export function mount(
   return app;
 }
 
-/** The answers to requests for no endpoint. */
+/** The answers to requests that fit no endpoint. */
 interface Doors {
   /** Answers at unknown paths. */
   elsewhere(path: string, request: Request): Response;
   /** Answers the preflight of a browser for a path of devices. */
   preflight(path: string, request: Request): Response;
-  /** Answers requests for the hosts of panels; null: the request is for another host. */
+  /** Answers requests for the hosts of panels; null for another host. */
   proxied: PanelProxy['answer'];
-  /** Answers the page of users, also at the hosts of panels; null: it is another path. */
+  /** Answers the page of users, also at the hosts of panels; null for another path. */
   my: MyDoor;
 }
 

@@ -37,7 +37,7 @@ export interface ServerSettings
     RideSettings,
     MySettings,
     UpstreamSettings {
-  /** On each page of the console. */
+  /** The banner on each page of the console. */
   readonly consoleBanner: string | undefined;
   readonly authFailuresPerMinuteMax: number;
   readonly registrationsPerMinuteMax: number;
@@ -53,9 +53,9 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   eventSenders: EventSenders;
   /** The certificate; plain HTTP without it. */
   tls?: ListenOptions['tls'];
-  /** What the operator's pages show of the process. */
+  /** The facts of the process for the operator's pages. */
   appliance: Appliance;
-  /** The files of the console's page; without them it says that it is not built. */
+  /** The files of the console; without them its page says that it is not built. */
   consoleFiles?: ConsoleFiles;
   /** The time for a body, ms; {@link BODY_TIME_MAX_MS} by default. */
   bodyTimeMaxMs?: number;
@@ -67,9 +67,9 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   pingIntervalMs?: number;
 }
 
-/** Tests of webhooks by a provider in a minute: each occupies a slot of an outgoing call. */
+/** The most tests of webhooks of a provider in a minute: each occupies an outgoing call. */
 const WEBHOOK_TESTS_PER_MINUTE_MAX = 6;
-/** Replays since a time by a provider in a minute: one may take some hundred commits. */
+/** The most replays of a provider in a minute: one may take a hundred commits. */
 const WEBHOOK_REPLAYS_PER_MINUTE_MAX = 6;
 
 /** A limit that refuses or delays callers. */
@@ -83,7 +83,7 @@ export interface RunningServer {
   streamCount(): number;
   /** Returns the number of open pages of the console that learn of changes. */
   liveCount(): number;
-  /** Returns the answers of each endpoint since the start. */
+  /** Returns the number of open streams of the console. */
   tallies(): Iterable<EndpointTally>;
   /** Returns the calls that each limit has refused or delayed since the start. */
   limited(): Readonly<Record<Limit, number>>;

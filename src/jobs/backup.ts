@@ -1,4 +1,4 @@
-/** Scheduled backups: when they are made, what is logged, and the last success and failure. */
+/** Scheduled backups: starts them, logs them, and keeps the last success and failure. */
 
 import { Cron } from 'croner';
 import type { Clock } from '../clock.ts';

@@ -27,13 +27,13 @@ export interface KeepSettings {
   readonly auditEntriesMax: number;
 }
 
-/** Days for which the story of a link shows that a slot ended. */
+/** Days for which the history of a link keeps the end of a slot. */
 const STORY_DAYS = 90;
 /** Days after which a ride that ended has no effect: the longest `ride.hours`. */
 const RIDE_DAYS = 30;
 /** Days for which jobs of the console that ended are listed. */
 const JOB_DAYS = 7;
-/** Days for which the code and the key of a link that ended make no link again. */
+/** Days for which the code and the key of an ended link cannot make a link again. */
 const TOMBSTONE_DAYS = 365;
 /** Events of one owner that are kept although no webhook waits for them. */
 const EVENTS_MAX = 100_000;
@@ -87,8 +87,8 @@ async function pruneDistributions(
 
 /**
  * Deletes devices on no link that were not seen for `deviceDays` days or exceed `strangersMax`. Of
- * those in excess, devices with a token go last: tokens are bounded by address, while a provider
- * can put any number of HWIDs on a link and take them off again.
+ * those in excess, devices with a token go last: tokens are bounded by address, but a provider can
+ * attach any number of HWIDs to a link and remove them again.
  */
 export async function forgetStrangers(
   core: Core,
@@ -100,7 +100,7 @@ export async function forgetStrangers(
   await repeatFrom<StrangerCursor>((at) => core.store.forgetStrangers(bounds, at), signal);
 }
 
-/** Deletes old and excess events, and secrets of webhooks whose time after a rotation is over. */
+/** Deletes old and excess events, and secrets of webhooks that expired after a rotation. */
 export async function forgetEvents(
   core: Core,
   { webhookKeepDays }: Pick<KeepSettings, 'webhookKeepDays'>,
@@ -112,7 +112,7 @@ export async function forgetEvents(
   await repeat(() => core.store.forgetOldSecrets(nowMs), signal);
 }
 
-/** Deletes sessions of the console and links for one use that are over. */
+/** Deletes ended sessions of the console, and expired links for one use. */
 export async function forgetSessions(
   core: Core,
   nowMs: number,

@@ -29,9 +29,9 @@ export function makeJobWorker(core: Core, clock: Clock, log: Log): JobWorker {
     work: async () => {
       owner ??= await core.store.nameWorker();
       let nextMs = await core.store.findNextJobMs(owner);
-      // To look is a read, to claim is a write.
+      // Looking is a read, claiming a write.
       while (!isStopping && nextMs !== null && nextMs <= clock.nowMs()) {
-        // Those that are due may wait for their webhooks.
+        // Due jobs may wait for their webhooks.
         if (!(await jobStep(core, owner, clock.nowMs(), faults))) break;
         await nextTurn();
         nextMs = await core.store.findNextJobMs(owner);

@@ -1,6 +1,6 @@
 /**
- * Events that the clock causes, not a write. Each state causes one event, also with several
- * processes and after a restart; a check that finds no new state writes nothing.
+ * Events that the clock causes. Each state causes one event, also with several processes and after
+ * a restart; a check without a new state writes nothing.
  */
 
 import { DAY_MS } from '../core/calendar.ts';

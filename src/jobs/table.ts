@@ -64,11 +64,11 @@ function jobs({
 }: JobDeps): Job[] {
   const { nowMs } = clock;
   return [
-    // Work that was put off waits for a second at most.
+    // Work that was postponed waits for at most a second.
     job('deliver', '* * * * * *', () => worker.tick()),
     job('outbox', '* * * * * *', async () => outbox.tick()),
     job('link-jobs', '* * * * * *', async () => jobWorker.tick()),
-    // Those of a node that was killed; one read.
+    // Takes over jobs of a killed node; one read.
     job('left-jobs', '*/5 * * * * *', async () => jobWorker.wake()),
     job('upstreams', '*/5 * * * * *', () => upstreams.refresh()),
     job('node', '*/5 * * * * *', () => core.store.noteNode(node)),
@@ -91,7 +91,7 @@ function jobs({
       await noticeSubscriptions(core, settings, nowMs(), signal);
       await noticeAppliance(core, tls?.expiresAtMs() ?? null, nowMs());
     }),
-    // Once a day for each provider; those that were counted today cost one read.
+    // Once a day for each provider; one that was counted today costs one read.
     job('device-mix', '0 17 * * * *', (signal) => countMixes(core, nowMs(), signal)),
     job('audit-head', '30 0 0 * * *', () => logAuditHead(core, log)),
   ];

@@ -7,7 +7,7 @@ import type { Histogram } from '../counts.ts';
 export interface ProcessFacts {
   cpuSeconds: number;
   residentBytes: number;
-  /** Open descriptors and their limit; null: there is no /proc. */
+  /** Open descriptors and their limit; null without /proc. */
   openFiles: number | null;
   openFilesMax: number | null;
 }

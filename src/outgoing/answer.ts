@@ -23,12 +23,12 @@ export class BodyBuffer {
     return this.#wholeBytes;
   }
 
-  /** Tells whether every byte was kept. */
+  /** Returns whether every byte was kept. */
   get isAll(): boolean {
     return this.#bytes === this.#wholeBytes;
   }
 
-  /** Adds a part. Returns false if the rest is not to be read. */
+  /** Adds a part. Returns false if the rest should not be read. */
   add(chunk: Uint8Array): boolean {
     const wanted = chunk.subarray(0, this.bytesMax - this.#bytes);
     if (wanted.length > 0) this.#chunks.push(wanted);
@@ -58,7 +58,8 @@ export function answerOf(
   { status, header, body, isOver }: AnswerParts,
   nowMs: number,
 ): OutgoingAnswer {
-  // A body that was compressed against our request stays so: a small one can hold a huge one.
+  // An answer that is compressed against our request is not decompressed: a small one can become
+  // huge.
   const isPlain = (header('content-encoding') ?? 'identity').trim().toLowerCase() === 'identity';
   return {
     ...{ status, header, text: isPlain ? body.text() : '' },

@@ -13,12 +13,13 @@ export interface OutgoingCall {
   url: string;
   trust: Trust;
   /**
-   * The owner of the call. Each party has places, pace and connections of its own at an origin, so
-   * that it takes none of another with a receiver on the same host. Absent: they are shared.
+   * The owner of the call. Each party has its own places, pace and connections at an origin, so
+   * that it takes none from another party with a receiver on the same host. Absent: they are
+   * shared.
    */
   party?: string;
   /**
-   * Calls by HTTP/2 alone, to an https address of the operator, on connections of this pool: a
+   * Calls by HTTP/2 only, to an https address of the operator, on connections of this pool: a
    * server may bind a connection to the credentials of its first call. Absent: by HTTP/1.1.
    */
   http2?: { pool: string };
@@ -30,8 +31,8 @@ export interface OutgoingCall {
   /** Most bytes of the answer's body that are kept; 0: the status suffices. */
   answerBytesMax: number;
   /**
-   * The group of calls that takes turns with others for the places there, and never gets all of
-   * them. Absent: the call is a group of its own.
+   * The group of calls that takes turns with others for places, and never gets all of them. Absent:
+   * the call is its own group.
    */
   turn?: string;
   /** Most calls to its origin at a time. */

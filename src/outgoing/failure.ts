@@ -51,17 +51,17 @@ const TLS_CODE = /^(?:EPROTO$|ERR_(?:TLS|SSL|BORINGSSL)|CERT_|UNABLE_TO_|DEPTH_|
 const RESET =
   /^(?:ECONNRESET|EPIPE|ECONNABORTED|CLOSED|HTTP2(?:GoAway|StreamReset|RefusedStream))$/;
 
-/** Tells whether no connection was opened, so that nothing was sent. */
+/** Returns whether no connection was opened, so that nothing was sent. */
 export function isUnreachable({ code }: ConnectionFault): boolean {
   return Object.hasOwn(UNREACHABLE, code);
 }
 
-/** Tells whether a reused connection had been closed by the other side. */
+/** Returns whether the other side had closed a reused connection. */
 export function isStale({ code, isReused }: ConnectionFault): boolean {
   return isReused && RESET.test(code);
 }
 
-/** Tells whether the authority of a certificate is not trusted; nothing was sent. */
+/** Returns whether the authority of a certificate is not trusted; nothing was sent. */
 export function isDistrusted({ code }: ConnectionFault): boolean {
   return /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/.test(code);
 }

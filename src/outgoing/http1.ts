@@ -28,7 +28,7 @@ export interface Http1Exchange {
   url: URL;
   /** The IP address to connect to. */
   address: string;
-  /** False: opens a connection of its own. */
+  /** The agent; false: opens a new connection. */
   agent: http.Agent | false;
   /** Authorities to trust, PEM; null: the usual ones. */
   ca: string | null;

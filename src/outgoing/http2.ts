@@ -67,7 +67,10 @@ export async function exchangeHttp2({
   return answerOf({ status: answer.status, header, body, isOver }, nowMs());
 }
 
-/** Tells whether headers can be sent; checked after a failure, as it costs a tenth of a call. */
+/**
+ * Returns whether headers can be sent; checked after a failure, as the check costs a tenth of a
+ * call.
+ */
 function areHeaders(headers: Readonly<Record<string, string>>): boolean {
   try {
     new Headers(headers);

@@ -47,7 +47,7 @@ export class Origin {
     this.agent = makeAgent(url.protocol);
   }
 
-  /** Tells whether no call is in progress or waits. */
+  /** Returns whether no call is in progress or waits. */
   get isIdle(): boolean {
     return this.#places.takenCount === 0 && this.#places.waitingCount === 0;
   }
@@ -120,7 +120,7 @@ export class Origin {
     this.#addresses = { list: [...list.filter((one) => one !== address), address], untilMs };
   }
 
-  /** Has the next call resolve the name anew. */
+  /** Drops the addresses: the next call resolves the name again. */
   forgetAddresses(): void {
     this.#addresses = null;
   }

@@ -1,6 +1,6 @@
 /**
- * Certificates from an ACME authority: one file with key and chain in the data directory, renewed
- * when renewal.ts says. Processes on one data directory share file and lock.
+ * Certificates from an ACME authority. One file in the data directory has key and chain; renewal.ts
+ * decides when it is renewed. Processes on one data directory share file and lock.
  */
 
 import { createHash } from 'node:crypto';
@@ -64,7 +64,8 @@ export function makeAcme(options: AcmeOptions): Acme {
   const accountPath = join(folder, `account-${idOf(directory)}.pem`);
   const files = { certificate: path, key: path };
   let failures = 0;
-  // No attempt is made in it. A clock that was ahead and is set back is before it, and tries.
+  // The pause without attempts. If the clock was set back to before its start, the pause does not
+  // apply.
   let pause = { fromMs: 0, untilMs: 0 };
   let renewing: Promise<void> | null = null;
   const stopping = new AbortController();
@@ -72,7 +73,7 @@ export function makeAcme(options: AcmeOptions): Acme {
     const stop = () => reject(new OperatorError('the server stops'));
     stopping.signal.addEventListener('abort', stop);
   });
-  // The stop may come while no promise races it.
+  // The stop may come while no promise waits for it.
   stopped.catch(() => {});
 
   function held(): Certificate | null {
@@ -96,7 +97,7 @@ export function makeAcme(options: AcmeOptions): Acme {
     // Another process may have renewed it.
     if (!(await isDue())) return;
     log.info('certificate_ordered', { names: domains.join(','), challenge: prover.type });
-    // Through a draft: no reader ever sees half of a file.
+    // By a draft: a reader must never see a partial file.
     if (!existsSync(accountPath)) renameSync(writeDraft(accountPath, await makeKey()), accountPath);
     const accountKey = readFileSync(accountPath, 'utf8');
     const last = held();
@@ -113,7 +114,7 @@ export function makeAcme(options: AcmeOptions): Acme {
     pause = { fromMs, untilMs: fromMs + ms };
   }
 
-  /** Replaces the file once the new one has been read back. Throws if it is no good pair. */
+  /** Replaces the file after reading the new one back. Throws if it is no valid pair. */
   function save(pem: string): Certificate {
     const draft = writeDraft(path, pem);
     try {
@@ -198,7 +199,7 @@ export function certificatePath(of: Pick<AcmeOptions, 'folder' | 'domains' | 'di
   return join(of.folder, `certificate-${idOf(of.directory, ...of.domains.toSorted())}.pem`);
 }
 
-/** The last attempt, if it failed: for the doctor. */
+/** The last attempt, if it failed; for the doctor. */
 export interface Failure {
   reason: string;
   atMs: number;

@@ -1,4 +1,4 @@
-/** A certificate with its key as PEM: read, parsed, and refused if no client would accept it. */
+/** A certificate with its key as PEM: read, parsed, and refused if clients would reject it. */
 
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -29,7 +29,10 @@ export interface CertificateFiles {
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]+?-----END [A-Z ]*PRIVATE KEY-----/;
 
-/** Reads a pair. Throws {@link OperatorError} with one sentence if it cannot be served. */
+/**
+ * Reads a pair. Throws {@link OperatorError} with one sentence if the pair is invalid or has
+ * expired.
+ */
 export function readCertificate(files: CertificateFiles, nowMs: number): Certificate {
   const [finding] = checkSecretFile(files.key);
   if (finding) throw new OperatorError(finding.problem);

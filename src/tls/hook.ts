@@ -27,7 +27,7 @@ export async function runHook(
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',
-    // A group of its own: a shell passes no signal on to the programs that it waits for.
+    // Its own process group: a shell passes no signal to the programs that it waits for.
     detached: true,
   });
   const errors = firstBytes(child.stderr);
@@ -46,7 +46,7 @@ export async function runHook(
     signal.removeEventListener('abort', end);
   }
   if (child.exitCode === 0) return;
-  // Processes that it left behind would keep its stderr open and outlive the server.
+  // Leftover processes would keep stderr open and outlive the server.
   endGroup(child.pid, 'SIGKILL');
   const ended =
     child.exitCode === null ? `was ended by ${child.signalCode}` : `exited with ${child.exitCode}`;

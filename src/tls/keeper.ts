@@ -7,7 +7,7 @@ import { type Log, reasonOf } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type Certificate, type CertificateFiles, readCertificate, utc } from './certificate.ts';
 
-/** How long before its end a certificate is warned of, ms … */
+/** The time before the end of a certificate at which warnings begin, ms … */
 const WARN_MS = 14 * 86_400_000;
 /** … or this part of its lifetime, if that is shorter. */
 const WARN_PART = 1 / 4;
@@ -16,7 +16,7 @@ const WARN_INTERVAL_MS = 86_400_000;
 /** The time for a change to settle, ms: the two files are written one after the other. */
 const SETTLE_MS = 300;
 
-/** Returns from when on the end of a certificate is warned of, UTC ms. */
+/** Returns when warnings about the end of a certificate begin, UTC ms. */
 export function warningTimeMs({ startsAtMs, expiresAtMs }: Certificate): number {
   return expiresAtMs - Math.min(WARN_MS, (expiresAtMs - startsAtMs) * WARN_PART);
 }
@@ -108,7 +108,7 @@ export class CertificateKeeper {
       watcher.on('error', () => watcher.close());
       return [watcher];
     } catch {
-      // The system has no more watches: the check each minute remains.
+      // The system has no more watches; the check each minute remains.
       return [];
     }
   }

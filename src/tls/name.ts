@@ -8,8 +8,8 @@ const HOST_NAME = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-
 const LAST_IS_NUMBER = /(?:^|\.)(?:\d+|0x[\da-f]*)\.?$/i;
 
 /**
- * Reads a host name, of which `*.` may stand for the first label, or an IP address, which comes
- * back in its shortest form (RFC 5952), as authorities write it. Throws a RangeError for others.
+ * Reads a host name, whose first label may be `*`, or an IP address, which is returned in its
+ * shortest form (RFC 5952), as authorities write it. Throws a RangeError for others.
  */
 export function certificateName(given: string): string {
   if (isIP(given) === 4) return given;

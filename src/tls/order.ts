@@ -1,6 +1,6 @@
 /**
- * Orders a certificate from an ACME server (RFC 8555) by acme-client, step by step: its own `auto`
- * knows neither IP addresses (RFC 8738) nor profiles, nor what a certificate replaces (RFC 9773).
+ * Orders a certificate from an ACME server (RFC 8555) by acme-client, step by step: its function
+ * `auto` supports no IP addresses (RFC 8738), no profiles, and no `replaces` (RFC 9773).
  */
 
 import { isIP } from 'node:net';
@@ -28,7 +28,7 @@ export interface OrderOptions {
   replaces: string | null;
 }
 
-/** What a directory says beside its URLs. */
+/** The `meta` of a directory. */
 interface Directory {
   renewalInfo?: string;
   meta?: { profiles?: Readonly<Record<string, string>> };
@@ -39,17 +39,18 @@ const SHORT_LIVED = 'shortlived';
 
 /** The time limit of an answer of the authority, ms. */
 export const ANSWER_TIME_MAX_MS = 30_000;
-/** Bound of an answer: a chain of certificates is a few KiB. */
+/** The bound of an answer: a chain of certificates is a few KiB. */
 const ANSWER_BYTES_MAX = 256 * 1024;
-/** How often the state of an order is polled, and the pauses between, ms. */
+/** The number of polls for the state of an order, and the pauses between them, ms. */
 const ASK = { backoffAttempts: 12, backoffMin: 1_000, backoffMax: 15_000 };
 
 /** The time limit of an order, ms: proofs, the operator's hooks and the authority's work. */
 export const ORDER_TIME_MAX_MS = 30 * 60_000;
 
 /**
- * Waits for a step with the authority. The library waits as long as a `retry-after` says, which may
- * be weeks, and no renewal would be tried meanwhile. Throws {@link OperatorError} after the time.
+ * Waits for a step with the authority. Without this limit the library waits as long as a
+ * `retry-after` says, perhaps weeks, and no renewal is tried meanwhile. Throws {@link
+ * OperatorError} after the time.
  */
 export async function within<T extends object | string>(ms: number, step: Promise<T>): Promise<T> {
   const done = await unlessAborted(AbortSignal.timeout(ms), step);
@@ -57,7 +58,7 @@ export async function within<T extends object | string>(ms: number, step: Promis
   throw new OperatorError(`the authority did not end its work within ${ms / 1_000} s`);
 }
 
-/** Loads the library when it is needed: most starts order nothing. */
+/** Loads the library at its first use: most starts order nothing. */
 async function library() {
   const acme = await import('acme-client');
   const bounds = { timeout: ANSWER_TIME_MAX_MS, maxContentLength: ANSWER_BYTES_MAX };
@@ -122,7 +123,7 @@ export async function orderCertificate(options: OrderOptions): Promise<string> {
   }
 }
 
-/** Places the order; a second time without `replaces` if the authority does not take that. */
+/** Places the order; a second time without `replaces` if the authority rejects it. */
 async function placeOrder(
   client: Client,
   { domains, profile, replaces }: OrderOptions,
@@ -136,7 +137,8 @@ async function placeOrder(
   try {
     return await client.createOrder({ ...order, replaces } as typeof order);
   } catch {
-    // It may be replaced already, or be from another account: the new one is needed all the same.
+    // The old one may be replaced already, or belong to another account; the new one is needed
+    // anyway.
     return client.createOrder(order);
   }
 }
@@ -156,7 +158,7 @@ function profileOf(
   return hasAddress && names.includes(SHORT_LIVED) ? { profile: SHORT_LIVED } : {};
 }
 
-/** Proves one name to the authority, unless it knows it still. */
+/** Proves one name to the authority, unless its authorization is still valid. */
 async function prove(
   client: Client,
   { domains, prover }: OrderOptions,
@@ -177,7 +179,7 @@ async function prove(
   const proof = await client.getChallengeKeyAuthorization(challenge);
   try {
     await prover.present(identifier.value, challenge.token, proof).catch(async (fault) => {
-      // Authorities bound how many may be open.
+      // Authorities limit the number of open authorizations.
       await client.deactivateAuthorization(one).catch(() => {});
       throw fault;
     });
@@ -185,7 +187,7 @@ async function prove(
     await client.completeChallenge(challenge);
     await client.waitForValidStatus(challenge);
   } finally {
-    // A proof that stays behind opens nothing.
+    // A leftover proof gives no access.
     await prover.cleanUp(identifier.value, challenge.token, proof).catch(() => {});
   }
 }

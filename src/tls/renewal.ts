@@ -1,5 +1,5 @@
 /**
- * When a certificate is renewed: in the window that the authority suggests (ACME Renewal
+ * Decides when a certificate is renewed: in the window that the authority suggests (ACME Renewal
  * Information, RFC 9773), else by its lifetime.
  */
 
@@ -11,9 +11,9 @@ import { askAuthority, within } from './order.ts';
 const LEFT = 1 / 3;
 /** … or up to this part earlier, so that many servers do not renew at once. */
 const JITTER = 1 / 20;
-/** What an authority suggests is never later than this part before the end. */
+/** A suggested time is capped at this part of the lifetime before the end. */
 const LEFT_LEAST = 1 / 10;
-/** Pauses between questions, ms: what the authority wishes, within the bounds of section 4.3. */
+/** Bounds of the pause between questions, ms; within them the authority chooses (section 4.3). */
 const PAUSE_MIN_MS = 60_000;
 const PAUSE_MAX_MS = 86_400_000;
 const PAUSE_MS = 6 * 3_600_000;
@@ -22,7 +22,7 @@ const QUESTION_TIME_MAX_MS = 120_000;
 /** The pause after a question without an answer, ms. */
 const FAILED_PAUSE_MS = 3_600_000;
 
-/** Where a time lies between others; the same for each process that asks about a certificate. */
+/** Returns a number from 0 to 1 that is the same for every process with this certificate. */
 const partOf = ({ fingerprint }: Certificate) =>
   Number.parseInt(fingerprint.slice(0, 8), 16) / 0x1_0000_0000;
 
@@ -33,7 +33,7 @@ export function renewalTimeMs(certificate: Certificate): number {
   return Math.round(expiresAtMs - lifeMs * (LEFT + JITTER * partOf(certificate)));
 }
 
-/** What an authority said about a certificate. */
+/** The authority's suggestion for a certificate. */
 interface Suggestion {
   fingerprint: string;
   /** When it is due, UTC ms; null: by its lifetime. */
@@ -50,7 +50,7 @@ export class Renewal {
     private readonly timeMaxMs: number = QUESTION_TIME_MAX_MS,
   ) {}
 
-  /** Asks the authority again if it is time; returns when the certificate is due, UTC ms. */
+  /** Asks the authority if a question is due. Returns when the certificate is due, UTC ms. */
   async dueAtMs(certificate: Certificate, nowMs: number): Promise<number> {
     const { fingerprint } = certificate;
     const known = this.#last?.fingerprint === fingerprint ? this.#last : null;
@@ -84,13 +84,13 @@ export class Renewal {
       const dueAtMs = Math.min(suggestedMs, latestMs);
       return { fingerprint, dueAtMs, askAgainMs: nowMs + pauseIn(headers['retry-after']) };
     } catch {
-      // The window that was suggested before still stands (section 4.3).
+      // The last suggested window still applies (section 4.3).
       return { fingerprint, dueAtMs: knownMs, askAgainMs: nowMs + FAILED_PAUSE_MS };
     }
   }
 }
 
-/** Reads the window. Throws if it is none. */
+/** Reads the window. Throws if it is invalid. */
 function windowIn({ suggestedWindow }: Record<string, unknown>): [startMs: number, endMs: number] {
   const { start, end } = suggestedWindow as Record<string, unknown>;
   const [startMs, endMs] = [Date.parse(String(start)), Date.parse(String(end))];
@@ -109,7 +109,8 @@ const KEY_IDENTIFIER_OID = Buffer.from('0603551d23', 'hex');
 
 /**
  * Returns the identifier of a certificate for its authority (RFC 9773, section 4.1): the key
- * identifier of the authority and the serial number, both in base64url; null: it names no such key.
+ * identifier of the authority and the serial number, both in base64url; null: it has no such key
+ * identifier.
  */
 export function renewalId({ cert }: Pick<Certificate, 'cert'>): string | null {
   const leaf = new X509Certificate(cert);

@@ -81,14 +81,14 @@ export function operatorCertificate(settings: TlsSettings, nowMs: number): Certi
 
 /** What ACME left in the data directory: the certificate, and the last attempt if it failed. */
 export interface AcmeState {
-  /** Null: there is none yet, or none that can be served. */
+  /** The certificate; null: there is none yet, or none that is valid. */
   certificate: Certificate | null;
-  /** Why the one that is there cannot be served, such as that it expired. */
+  /** Why the existing certificate cannot be served, such as its expiry. */
   problem: string | null;
   failure: Failure | null;
 }
 
-/** Reads the state of ACME; null: it is not set up. */
+/** Reads the state of ACME; null: not configured. */
 export function acmeState(settings: TlsSettings, nowMs: number): AcmeState | null {
   const { acmeDirectory: directory, acmeDomains: domains, dataDir } = settings;
   if (domains.length === 0) return null;

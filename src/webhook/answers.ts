@@ -1,6 +1,6 @@
 /**
- * Answers of receivers of webhooks: Standard Webhooks, "Delivery success and failure". 2xx alone is
- * a success, 410 disables the webhook, every other answer is followed by a retry.
+ * Answers of receivers of webhooks: Standard Webhooks, "Delivery success and failure". Only 2xx is
+ * a success; 410 disables the webhook; every other answer leads to a retry.
  */
 
 import type { Verdict } from '../core/outbox/carrier.ts';
@@ -54,7 +54,10 @@ export function judgeAnswer(answer: OutgoingAnswer | OutgoingFailure): Verdict {
   return { verdict: 'retry', afterMs: retryAfterMs, problem };
 }
 
-/** Returns the verdict on an answer of 429: no attempt, if it names the time of the next. */
+/**
+ * Returns the verdict on an answer of 429: it does not count as an attempt if it has the time of
+ * the next one.
+ */
 export function verdictOfExcess(afterMs: number | null, problem: string): Verdict {
   if (afterMs === null) return { verdict: 'retry', afterMs, problem };
   return { verdict: 'wait', afterMs, problem };

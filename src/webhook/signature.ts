@@ -12,7 +12,7 @@ export function bodyOf({ kind, atMs, data }: StoredEvent): string {
 
 /**
  * Returns the id by which a receiver recognises duplicates of an event; it has no full stop. The
- * time in it tells apart events that get the same number after a restore of a backup.
+ * time in it distinguishes events with the same number after the restore of a backup.
  */
 export function messageId({ id, kind, atMs }: StoredEvent): string {
   return kind === TEST_EVENT ? `evt_test_${atMs}` : `evt_${id}_${atMs.toString(36)}`;

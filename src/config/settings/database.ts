@@ -28,7 +28,7 @@ export const databaseSettings = {
   databaseConnections: setting('database.connections', '6', integer(2, 50), [
     'Connections of a node to PostgreSQL, besides one that listens for notifications.',
   ]),
-  // A failover takes longer: calls fail meanwhile instead of hanging.
+  // Shorter than a failover: calls fail meanwhile instead of hanging.
   databaseStatementSeconds: setting('database.statement_seconds', '10', integer(1, 600), [
     'Seconds after which a call stops waiting for PostgreSQL.',
   ]),

@@ -23,7 +23,7 @@ import { exampleKey, listOfTables, namedTables, tableKey } from '../tables.ts';
 
 const panelKey = oneOf(...PANEL_KEYS);
 const rideLevel = oneOf('off', 'notifications', 'on');
-/** A week at most: an app that asks less often hears of nothing. */
+/** A week at most: an app that fetches less often misses messages. */
 const UPDATE_INTERVAL = integer(0, 168);
 
 const upstreamKeys = {
@@ -95,7 +95,7 @@ const upstreamKeys = {
   refusedStatus: tableKey('refused_status', '404', integer(200, 599), [
     'The HTTP status of a refusal.',
   ]),
-  // It replaces the servers that a refused app has.
+  // It replaces the servers in a refused app.
   placeholder: tableKey('placeholder', 'false', boolean, [
     'Whether a refused app gets 200 with one server, named with the reason, in the format of the',
     'app: it replaces the servers that the app has.',
@@ -185,7 +185,7 @@ export const gateSettings = {
     'The language of refusals for apps that ask for no language that has texts: most apps ask for',
     'none.',
   ]),
-  // The files of proxies before 0.11 hand nothing of it on.
+  // Files of proxies before 0.11 do not pass the headers on.
   gateRide: live('gate.ride', 'off', rideLevel, [
     'What rides on subscriptions behind proxies that call `/gate`: as `ride` of an upstream. Whether',
     'it replaces what the panel announces is said in the file of the proxy.',
@@ -196,7 +196,7 @@ export const gateSettings = {
   gateUpdateIntervalHours: live('gate.update_interval_hours', '0', UPDATE_INTERVAL, [
     'Hours after which apps behind `/gate` fetch a subscription again; 0: as the panel says.',
   ]),
-  // Each adds a host name to look requests up by, and a gate of its own.
+  // Each one adds a host name to look up and its own gate.
   gateUpstreams: live(
     'gate.upstream',
     '',

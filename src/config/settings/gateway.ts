@@ -2,7 +2,7 @@ import { baseUrl, boolean, contactUrl, text } from '../readers.ts';
 import { live } from '../setting.ts';
 
 export const gatewaySettings = {
-  // Data to import and settings are private to the device.
+  // Imported data and settings are private to the device.
   gatewayCarryMessages: live('gateway.carry_messages', 'false', boolean, [
     'Whether pushes carry the whole message, data to import and settings included, if it fits.',
     'With `false` the push of a command only makes the app fetch its inbox.',

@@ -1,7 +1,7 @@
 import { baseUrl } from '../readers.ts';
 import { live } from '../setting.ts';
 
-/** First segments that the program has itself. */
+/** First segments that the server uses itself. */
 const TAKEN = ['api', 'console', 'device', 'docs', 'gate', 'install', 'provider', 'remote'];
 
 /** A path of one segment, or nothing. */
@@ -12,7 +12,7 @@ function pagePath(given: string): string {
 }
 
 export const mySettings = {
-  // Providers decide for themselves: the page of each is off until it is switched on.
+  // Providers decide: the page of each is off by default.
   myPath: live('my.path', '/my', pagePath, [
     'The path of the page where users see the devices of their link and free a place, for the',
     'providers that have switched it on (`gatepost provider set --page on`). On the hosts of their',

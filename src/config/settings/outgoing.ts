@@ -10,7 +10,7 @@ export const outgoingSettings = {
   outgoingAllowHttp: live('outgoing.allow_http', 'false', boolean, [
     'Whether their URLs may begin with `http:`, which every network in between can read.',
   ]),
-  // About what four calls at a time make: a backlog does not overload a small receiver.
+  // The rate of about four calls at a time, so that a backlog does not overload a small receiver.
   outgoingOriginRate: live('outgoing.origin_rate', '200', integer(1, 100_000), [
     'The most calls in a second to one host that a provider or a device named.',
   ]),

@@ -2,7 +2,7 @@ import { baseUrl, integer, wholeDays } from '../readers.ts';
 import { live } from '../setting.ts';
 
 export const webhookSettings = {
-  // Each has a queue of its own, and each event goes into all of them.
+  // Each has its own queue, and each event goes to all of them.
   webhooksPerOwnerMax: live('webhook.per_owner_max', '10', integer(0, 100), [
     'The most webhooks and Telegram chats of a provider, and of the operator.',
   ]),

@@ -28,7 +28,7 @@ export const setPassword = (id: number, isSet: boolean): Deed => ({
   object: { id, password: isSet ? 'set' : 'removed' },
 });
 
-/** Null: it is only set up, and not in force. */
+/** Null: the second factor is stored, but not confirmed. */
 export function setSecondFactor(before: Account, totpSinceMs: number | null): Deed | null {
   const change = changesOf({ since: isoTime(before.totpSinceMs) }, { since: isoTime(totpSinceMs) });
   return change && { action: 'account.set-second-factor', object: { id: before.id }, change };

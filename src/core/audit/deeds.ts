@@ -1,6 +1,6 @@
 /**
- * Deeds: changes as entries describe them, made of the record before and after. A store calls these
- * functions within the write. Null: nothing changed, so that there is no entry.
+ * Deeds: changes in the form of audit entries, made from the record before and after. A store calls
+ * these functions within the write. They return null if nothing changed: then there is no entry.
  */
 
 import { isoTime } from '../calendar.ts';
@@ -96,7 +96,7 @@ export function importDomain(
   return change && { action, object: { id }, change };
 }
 
-/** Has the targets and the time, but no content of the message. */
+/** The deed of a send: targets and time, without the content. */
 export function send(id: number, draft: NewDistribution): Deed {
   const { notificationType, actionType, targetOs, targetHwid, dueAtMs } = draft;
   return deed(notificationType === PUSH ? 'notification.send' : 'command.send', {
@@ -115,7 +115,7 @@ export const cancelDistribution = (before: Moved, after: Moved) =>
 export const blockDistribution = (before: Moved, after: Moved) =>
   moved('distribution.block', before, after);
 
-/** A message that has ended, and rode on subscriptions until now. */
+/** The deed of a message that has ended and rode on subscriptions until now. */
 export const endRide = ({ id, status }: Moved) =>
   deed('distribution.block', { id, status, rides: 'ended' });
 
@@ -162,7 +162,7 @@ export function rotateKey(
   };
 }
 
-/** An entry without a change: whose pages an account of the appliance opened. */
+/** The deed of an account of the appliance that opened a provider's pages; it has no change. */
 export const visitProvider = () => deed('provider.visit', {});
 
 export const downloadDatabase = () => deed('database.download', {});
@@ -220,11 +220,11 @@ const addressOf = (target: Webhook['target']) =>
 
 const kindsIn = (events: Webhook['events']) => (events.length === 0 ? 'all' : events.join(','));
 
-/** Has the terms that are set, and of a subscription key only that there is one. */
+/** Returns the facts of a new link: its terms, and only whether it has a subscription key. */
 function newLink(id: number, link: NewLink): Facts {
   const facts = { id, install_limit: link.installLimit };
   const hasKey = link.subscriptionKeyHash !== null;
-  // Most links have neither: a copy takes longer than the rest of the entry.
+  // Most links have neither: a copy would take longer than the rest of the entry.
   const hasButtons = (link.supportUrl ?? link.webPageUrl) !== null;
   if (!hasKey && !hasButtons && !hasPolicy(link)) return facts;
   return {

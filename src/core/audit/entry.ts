@@ -73,13 +73,14 @@ export const SYSTEM: Actor = { kind: 'system', name: 'gatepost', from: 'local' }
 
 /**
  * Makes an act through `core`. It reads the actor within the write, where `core.actor` throws if
- * the caller has hung up or was refused: a change that is saved unanswered would be sent again.
+ * the caller has disconnected or was refused: the caller of an unanswered change would send it
+ * again.
  */
 export function actAt(core: Core, nowMs: number): Act {
   return new CoreAct(core, nowMs);
 }
 
-/** A class: an object with a getter of its own takes longer to make than its entry. */
+/** A class, because an object with its own getter takes longer to make than its entry. */
 class CoreAct implements Act {
   #actor: Actor | null = null;
 

@@ -1,7 +1,7 @@
 /**
- * The bound of entries about repeated deeds. A provider's repeatable deeds get {@link LISTED_MAX}
- * entries in {@link LISTED_WINDOW_MS}; those beyond are counted alone, and its next entry has their
- * number. So no provider can push the entries about others out of the log.
+ * The bound of entries about repeatable deeds. In each {@link LISTED_WINDOW_MS} a provider gets
+ * {@link LISTED_MAX} entries for them; further deeds are only counted, and the next entry has their
+ * number. So no provider can push the entries of others out of the log.
  */
 
 import { HOUR_MS } from '../calendar.ts';
@@ -12,7 +12,7 @@ import type { Action, Deed } from './entry.ts';
 export const LISTED_MAX = 600;
 export const LISTED_WINDOW_MS = 60_000;
 
-/** Deeds that nothing else bounds: additions have a cap, and sends have a bound of their own. */
+/** Deeds without another bound: additions have a cap, and sends have their own bound. */
 const REPEATABLE: ReadonlySet<Action> = new Set<Action>([
   'install.update',
   'hwid.delete',
@@ -42,8 +42,8 @@ export function isCounted({ kind }: Actor, { action }: Deed): boolean {
 
 /**
  * Counts a deed at `atMs`. Returns the new count, and the deed for its entry with the number of
- * unlisted ones before it; null: it gets no entry. A deed from before the window, whose request
- * took long, counts in it; a clock that was set back by an hour begins another window.
+ * unlisted ones before it; null: it gets no entry. A deed of a slow request from before the window
+ * counts in it; a clock that was set back by an hour begins another window.
  */
 export function countDeed(
   { fromMs, count, unlisted }: ChangeCount,

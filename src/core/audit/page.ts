@@ -1,4 +1,7 @@
-/** Pages of the audit log, or of a provider's part: newest first, with a bound on what is read. */
+/**
+ * Pages of the audit log, or of a provider's part of it: newest first, with a bound on what is
+ * read.
+ */
 
 import type { Core } from '../core.ts';
 import type { Actor, AuditBlock } from '../port/audit.ts';
@@ -29,22 +32,25 @@ export interface AuditPlace {
 }
 
 export interface AuditPage {
-  /** Null: of each provider, and of none. */
+  /** The provider; null: entries of any provider and of none. */
   providerCode: string | null;
-  /** Null: of each kind. */
+  /** The kind of actor; null: any. */
   who: Actor['kind'] | null;
   group: ActionGroup | null;
-  /** Null: the newest. */
+  /** The position; null: the newest entry. */
   before: AuditPlace | null;
   countMax: number;
-  /** `hwidHash` of core/secret.ts; absent or null: of each HWID and of none. */
+  /** `hwidHash` of core/secret.ts; absent or null: any HWID, or none. */
   hwidHash?: string | null;
-  /** Entries from the first time on, before the second. */
+  /** The first time, included, and the last time, excluded. */
   sinceMs?: number | null;
   untilMs?: number | null;
 }
 
-/** Blocks of a read, and reads of a page: of a busy appliance few entries are of one provider. */
+/**
+ * Blocks of a read, and the most reads of a page: on a busy appliance few entries belong to one
+ * provider.
+ */
 const READ_COUNT = 32;
 const READS_MAX = 32;
 
@@ -67,7 +73,7 @@ export async function pageAudit(
   for (let reads = 0; reads < READS_MAX; reads++) {
     const blocks = await core.store.readAuditBack(before, READ_COUNT);
     for (const block of blocks) {
-      // Most blocks are of others: to search a text takes a tenth of the time of parsing it.
+      // Most blocks do not match: searching the text takes a tenth of the time of parsing it.
       if (!needed.every((word) => block.entries.includes(`"${word}"`))) continue;
       for (const entry of entriesIn(block).reverse()) {
         if (entry.number >= beforeEntry || !fits(entry, page)) continue;

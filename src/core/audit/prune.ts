@@ -9,13 +9,13 @@ interface OldEnd {
   anchor: AuditAnchor;
   /** Number of the newest entry. */
   newest: number;
-  /** At most as many of the oldest blocks as a step reads. */
+  /** The oldest blocks, at most as many as a step reads. */
   oldest: readonly Pick<AuditBlock, 'number' | 'atMs' | 'hash'>[];
 }
 
 /**
- * Selects the blocks that the next step deletes, and tells whether these are all. A step reads the
- * oldest `blocks` and deletes at most `entries`, but always one block.
+ * Selects the blocks that the next step deletes, and returns whether they are all. A step reads the
+ * oldest `blocks` and deletes at most `entries`, but at least one block.
  */
 export function blocksToPrune(
   { anchor, newest, oldest }: OldEnd,

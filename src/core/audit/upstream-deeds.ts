@@ -3,7 +3,7 @@
 import type { UpstreamKeys } from '../port/upstream.ts';
 import { changesOf, type Deed, type Facts } from './entry.ts';
 
-/** The keys as facts: a list is one text. */
+/** Returns the keys as facts: a list becomes one text. */
 const factsOf = (keys: UpstreamKeys): Facts =>
   Object.fromEntries(
     Object.entries(keys).map(([key, value]) => [
@@ -33,7 +33,7 @@ export function changeUpstream(
   return change && { action: 'upstream.update', object: { host }, change };
 }
 
-/** The facts of keys, with null for what only the other one has. */
+/** Returns the facts of keys, with null for those that only `other` has. */
 const withNull = (keys: UpstreamKeys, other: UpstreamKeys): Facts => ({
   ...Object.fromEntries(Object.keys(other).map((key) => [key, null])),
   ...factsOf(keys),

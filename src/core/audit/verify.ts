@@ -46,7 +46,7 @@ type Point = Pick<AuditBlock, 'number' | 'hash'>;
 
 /**
  * Recomputes the chain from its oldest to its newest block. Without an expected head it cannot
- * detect a chain that lacks its newest blocks, or that was written anew.
+ * detect a chain that lacks its newest blocks or was rewritten.
  */
 export async function verifyAudit(core: AuditSource, measure: AuditMeasure): Promise<AuditVerdict> {
   let { anchor } = await core.store.readAudit(0, 1);
@@ -117,8 +117,8 @@ function blockProblem(
 const BLOCK_ENTRIES_MAX = 10_000;
 
 /**
- * Returns why an entry about pruning, which follows block `newest`, is forged; null: it is not. One
- * of the program continues from the earlier one and deletes nothing that the settings keep.
+ * Returns why an entry about pruning, which follows block `newest`, is forged; null: it is valid. A
+ * valid one continues from the earlier one and deletes nothing that the settings keep.
  */
 function pruningProblem(
   entry: NumberedEntry,

@@ -1,7 +1,7 @@
 /**
- * Happenings: the contents of events, made of the changed records. A store calls these functions
- * within the write, if a webhook wants the event. Data is flat and small: receivers ask for more by
- * the ids. It never holds a key, a token or the whole code of a link.
+ * Happenings: the contents of events, made from the changed records. A store calls these functions
+ * within the write if a webhook wants the event. Data is flat and small: receivers read details by
+ * the ids. It never has a key, a token or the whole code of a link.
  */
 
 import type { Deed } from '../audit/entry.ts';
@@ -54,7 +54,9 @@ export const linkFull = (link: Link) => happening('link.full', linkFacts(link));
 export const linkOverLimit = (link: Link, hwid: string) =>
   happening('link.over_limit', { ...linkFacts(link), hwid });
 
-/** `count`: the refusals of the link on the UTC day; `reason` and `device`: those of the last. */
+/**
+ * `count`: the refusals of the link on the UTC day; `reason` and `device`: those of the last one.
+ */
 interface Refusals {
   reason: RefusalReason;
   device: RefusedDevice | null;
@@ -62,14 +64,14 @@ interface Refusals {
   day: number;
 }
 
-/** Characters of a code that an event shows: too few to use it. */
+/** The characters of a code in an event: too few to use the code. */
 const CODE_SHOWN = 4;
 
 interface RefusingLink {
   id: number;
   installCode?: string;
   note?: string | null;
-  /** 1: its user may free a place on the page of the link. */
+  /** 1: its user may free a slot on the page of the link. */
   hasPages?: number;
 }
 
@@ -94,9 +96,9 @@ interface EndedSlot {
   link: Link;
   hwid: string;
   lastSeenAtMs: number;
-  /** The newcomer that took the slot; null: there was none. */
+  /** The new device that took the slot; null: none. */
   newHwid: string | null;
-  /** True: the newcomer seems to be the same phone. */
+  /** True: the new device is probably the same phone. */
   isSamePhone?: boolean | undefined;
 }
 
@@ -169,7 +171,7 @@ export const quotaReached = (quota: Quota, percent: number, used: number, limit:
 export const keyRotated = (previousKeyUntilMs: number) =>
   happening('key.rotated', { old_key_until: isoTime(previousKeyUntilMs) });
 
-/** A webhook was disabled, because it did not accept its events. */
+/** The event of a webhook that was disabled because it did not accept its events. */
 export const webhookDisabled = (id: number, target: string, why: string) =>
   happening('webhook.disabled', { webhook_id: id, target, why: shortened(why) });
 

@@ -1,11 +1,11 @@
-/** Webhooks that get an event: those that want its kind, as long as their queues have room. */
+/** The webhooks that get an event: those that want its kind and have room in their queues. */
 
 import type { EventKind } from '../port/event.ts';
 
-/** Events that wait for one webhook at most: one more disables it. */
+/** The most events that wait for one webhook; one more disables it. */
 export const WAITING_COUNT_MAX = 100_000;
 
-/** The reason with which a webhook is disabled whose queue is full. */
+/** The reason that a disabled webhook with a full queue has. */
 export const WHY_FULL = `${WAITING_COUNT_MAX} events wait for it: it does not take them`;
 
 /** Returns true if a webhook with these kinds gets events of `kind`; an empty list wants all. */
@@ -13,7 +13,7 @@ export function wantsKind(kinds: readonly string[], kind: EventKind): boolean {
   return kinds.length === 0 || kinds.includes(kind);
 }
 
-/** Splits the webhooks that want `kind`: the queues of takers have room. */
+/** Splits the webhooks that want `kind` by whether their queues have room. */
 export function splitByRoom<W extends { kinds: readonly string[]; waitingCount: number }>(
   webhooks: readonly W[],
   kind: EventKind,

@@ -1,4 +1,4 @@
-/** A real message to one device, which tells the operator whether a gateway works. */
+/** Sends a real message to one device, to test a gateway. */
 
 import type { Core } from '../core.ts';
 import { isRefused, Refused } from '../outcome.ts';
@@ -54,7 +54,7 @@ async function addressOf(
   return address ?? new Refused('no_push_address');
 }
 
-/** Tests a gateway of this process; `send` null: it is not set up. */
+/** Tests a gateway of this process; `send` null: it is not configured. */
 export async function testGateway(
   core: Core,
   send: SendOnce | null,

@@ -44,7 +44,7 @@ interface Attempt<D extends Dispatch = Dispatch> {
   verdict: Verdict;
   /** Time of the answer, UTC ms. */
   nowMs: number;
-  /** Time after which the message is useless, UTC ms; null: it is always of use. */
+  /** The time after which the message is useless, UTC ms; null: never. */
   expiresAtMs: number | null;
 }
 
@@ -99,7 +99,8 @@ function judgePush(
       return judged({ id, outcome: 'dead', problem, tokenId, push, asOfMs });
     }
     case 'credentials':
-      // A device chooses the key of its own subscription: that must not stop the push service.
+      // A device chooses the key of its own subscription, so a rejection must not stop the push
+      // service.
       if (kind === 'webpush') return judged(failed(id, verdict.problem));
       return judged(null, afterStop(health, nowMs, verdict.problem));
     case 'busy': {
@@ -189,7 +190,7 @@ function judgeEvent(
     case 'failed':
       return judged(failed(id, verdict.problem));
     case 'dead':
-    // The owner corrects the credentials, and sees why the webhook is disabled.
+    // The owner corrects the credentials; the webhook shows why it is disabled.
     case 'credentials':
       return judged(failed(id, verdict.problem), afterGood(health), verdict.problem);
     case 'wait': {

@@ -5,7 +5,7 @@ import type { Destination } from '../port/outbox.ts';
 import { PUSH_GATEWAYS, type PushGateway } from '../port/registration.ts';
 import { webhookView } from '../webhook-view.ts';
 
-/** Destinations that are read, the longest queues first. */
+/** The most destinations that are read, the longest queues first. */
 const DESTINATIONS_MAX = 1_000;
 /** The most push services and webhooks with a problem that are shown. */
 const SERVICES_MAX = 20;
@@ -22,7 +22,7 @@ export function destinationState(
   return failingSinceMs === null ? 'ready' : 'failing';
 }
 
-/** Reads each gateway with its queue and its problem; of Web Push, the services that fail. */
+/** Reads each gateway with its queue and its problem; for Web Push also the failing services. */
 export async function readGateways(
   { store }: Pick<Core, 'store'>,
   isSetUp: (gateway: PushGateway) => boolean,
@@ -40,7 +40,7 @@ export async function readGateways(
     const sums = totals.find(({ kind }) => kind === gateway);
     return {
       ...{ gateway, isSetUp: isSetUp(gateway), state },
-      /** Web Push: services that fail, of all. */
+      /** Web Push has the number of failing services, and of all. */
       ...{ failingCount: failing.length, serviceCount: sums?.destinationCount ?? 0 },
       ...{ waitingCount: sums?.waitingCount ?? 0, oldestAtMs: sums?.oldestQueuedAtMs ?? null },
       stoppedAtMs: only?.stoppedAtMs ?? null,
@@ -58,7 +58,7 @@ export async function readGateways(
   });
 }
 
-/** Lists webhooks of all owners whose last attempt failed, or that were disabled for it. */
+/** Lists webhooks of all owners whose last attempt failed, or that were disabled for failures. */
 export async function listFailingWebhooks(core: Core, nowMs: number) {
   const { store } = core;
   const all = await store.listDestinations(['webhook', 'telegram'], DESTINATIONS_MAX);
@@ -73,7 +73,7 @@ export async function listFailingWebhooks(core: Core, nowMs: number) {
       const { failingSinceMs, problem, retryAtMs, waitingCount } = destination;
       return {
         ...{ id, kind, address: url ?? chat, disabled },
-        /** Null: it is of the operator. */
+        /** The code; null: a webhook of the operator. */
         provider: owner?.id === providerId ? (owner?.code ?? null) : null,
         ...{ problem, waitingCount, failingSinceMs },
         retryAtMs: retryAtMs > nowMs ? retryAtMs : null,

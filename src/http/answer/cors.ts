@@ -1,7 +1,7 @@
 /**
- * Cross-origin calls of browsers (CORS), for `/device/*` alone: pages of a provider call the device
+ * Cross-origin calls of browsers (CORS), for `/device/*` only: pages of a provider call the device
  * protocol from their own origin. No answer allows credentials: a device authenticates by a token,
- * never by a cookie. All other paths stay closed to pages.
+ * never by a cookie. Other paths allow no other origin.
  */
 
 /** Headers of every answer to a device. */

@@ -36,7 +36,7 @@ export function nameOf({ provider, device, session }: Caller): string {
   return device ? `device ${device.tokenId}` : `provider ${provider?.id}`;
 }
 
-/** A list as it goes out: as the body of its answer, or serialised already. */
+/** A list in an answer: as the body, or serialised already. */
 type Listed = { body: { data: readonly Row[] } } | { payload: Blob };
 
 /** The rooms and turns of a server. */
@@ -75,7 +75,7 @@ export class Large {
     this.devices.close();
   }
 
-  /** Takes a place for a body of at most `bytes`; null: there is none. */
+  /** Takes a place for a body of at most `bytes`. Returns null if no place is free. */
   async enterBody(request: Request, from: Caller, bytes: number): Promise<Place | null> {
     const room = from.device ? this.#deviceBodies : this.#bodies;
     return room.enter({ caller: nameOf(from), bytes, isTaken: () => this.isTaken(request) });
@@ -86,7 +86,10 @@ export class Large {
     return (await this.#enter(request, to, byteLength(text))) !== null;
   }
 
-  /** Reads a list. One of several pages is serialised in its place; null: there is no place. */
+  /**
+   * Reads a list. One with several pages is serialised in its place; returns null if no place is
+   * free.
+   */
   list(request: Request, to: Caller, says: MessageKey, list: RowList): Maybe<Listed | null> {
     if (!list.isOne) return this.#listPages(request, to, says, list);
     return after(list.read(null, list.pageCount), (data) => ({ body: { data } }));
@@ -124,7 +127,7 @@ export class Large {
   }
 }
 
-/** Returns whether a text needs a place, by its characters: it has at least as many bytes. */
+/** Returns whether a text needs a place. Counts characters: a text has at least as many bytes. */
 export function isLarge(text: string): boolean {
   return text.length >= LARGE_BYTES;
 }

@@ -12,8 +12,8 @@ const AT_ONCE_MAX = 128;
 /** Calls that start in a turn while others wait: a commit of as many takes a few milliseconds. */
 const PER_TURN = 32;
 /**
- * Calls that may wait: more than there can be, since Bun reads the next request of a connection
- * only after the answer to the one before. A call beyond this bound starts at once.
+ * The most waiting calls: more than can occur, because Bun reads the next request of a connection
+ * only after an answer. A call beyond this bound starts at once.
  */
 const WAITING_MAX = 1_000_000;
 const WAITING = { waitingMax: WAITING_MAX, waitingPerPartyMax: WAITING_MAX };

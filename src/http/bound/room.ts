@@ -1,6 +1,6 @@
 /**
- * The memory that callers may occupy: by answers that they do not read, and by bodies that they do
- * not finish sending. Bounded in total and for each caller, who may open many connections.
+ * The memory that callers may occupy by unread answers and unfinished bodies. It is bounded in
+ * total and for each caller, which may open many connections.
  */
 
 import type { Clock } from '../../clock.ts';
@@ -10,10 +10,10 @@ import { PartyQueue } from '../../queue.ts';
 export const LARGE_BYTES = 16 * 1024;
 
 export interface RoomBounds {
-  /** Unread bytes of all callers, and of one. */
+  /** The most unread bytes of all callers, and of one. */
   bytesMax: number;
   bytesPerCallerMax: number;
-  /** Waiting answers of all callers, and of one. */
+  /** The most waiting answers of all callers, and of one. */
   waitingMax: number;
   waitingPerPartyMax: number;
   /** Bounds of the messages of one provider, which can have any number of devices. */
@@ -36,13 +36,13 @@ export const DEVICE_ROOM: RoomBounds = {
   perSender: { bytesMax: 8 * 1024 * 1024, waitingMax: 10 },
 };
 
-/** No body waits for a place: Bun buffers what arrives of a body that is not read. */
+/** No body waits for a place: Bun buffers an unread body. */
 const NONE_WAIT = { waitingMax: 0, waitingPerPartyMax: 0 };
 /** Room for the bodies of providers, each counted by its declared length. */
 export const BODY_ROOM: RoomBounds = {
   ...{ bytesMax: 48 * 1024 * 1024, bytesPerCallerMax: 16 * 1024 * 1024, ...NONE_WAIT },
 };
-/** Room for the bodies of devices: a room apart, as any client can have tokens. */
+/** Room for the bodies of devices. It is separate because any client can have tokens. */
 export const DEVICE_BODY_ROOM: RoomBounds = {
   ...{ bytesMax: 8 * 1024 * 1024, bytesPerCallerMax: 1024 * 1024, ...NONE_WAIT },
 };
@@ -102,9 +102,9 @@ export class Room {
   }
 
   /**
-   * Takes a place until `isTaken`, which is also true of a caller that disconnected. Waits up to
-   * {@link WAIT_MAX_MS} while too many bytes of this caller, or of all, are unread. Null: no place
-   * came free in time, or too many answers wait already.
+   * Takes a place until `isTaken`, which is also true after the caller disconnected. Waits up to
+   * {@link WAIT_MAX_MS} while too many bytes of this caller, or of all, are unread. Returns null if
+   * no place came free in time, or too many answers wait.
    */
   enter(entering: Readonly<Occupant>): Place | Promise<Place | null> {
     const { caller } = entering;
@@ -124,7 +124,7 @@ export class Room {
     });
   }
 
-  /** Refuses all that wait, and all that would wait from now on. */
+  /** Refuses all waiting callers, and all later ones. */
   close(): void {
     this.#isClosed = true;
     for (const waiter of [...this.#waiting.items()]) this.#dismiss(waiter);

@@ -37,7 +37,7 @@ export class Turns {
         this.#sinceMs = this.clock.steadyMs();
       }
       next.item();
-      // The piece has ended, or waits for something else, once this resumes.
+      // When this resumes, the piece has ended or waits for something else.
       await Promise.resolve();
     }
     this.#isRunning = false;

@@ -2,7 +2,7 @@
 
 import { MARK, TOKENS } from './look.ts';
 
-/** The page for programs and for browsers without a wish, as it has always been. */
+/** The page for programs and for browsers that do not ask for HTML by name; it never changes. */
 export const PLAIN_PAGE = `<!doctype html>
 <html lang="en">
 <head>

@@ -65,7 +65,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<GroupName, string>> = {
   ),
 };
 
-/** What a call is that is repeated, as its answer was lost. */
+/** The effect of repeating a call after its answer was lost. */
 export const REPEATS: Readonly<Record<Repeat, string>> = {
   reads: '',
   same: 'A repeated call changes nothing and has the same answer.',

@@ -20,7 +20,7 @@ const hashOf = (text: string) => new Bun.CryptoHasher('sha256').update(text).dig
 const NO_OTHER_PAGE = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const CLOSED = `default-src 'none'; ${NO_OTHER_PAGE}`;
 
-/** Browsers ask for HTML by its name and get a page of their own. */
+/** Browsers ask for HTML by its name and get another page. */
 const VARY = 'accept, accept-encoding';
 
 /** The texts by path. The page contains its style and its search, and loads nothing. */
@@ -43,7 +43,7 @@ const PUBLISHED: Readonly<Record<string, Published>> = {
   },
 };
 
-/** What browsers get at `/`, which ask for HTML by its name. */
+/** The page at `/` for browsers, which ask for HTML by name. */
 const FOR_BROWSERS: Published = {
   type: 'text/html; charset=utf-8',
   policy: `default-src 'none'; style-src 'sha256-${hashOf(LANDING_STYLE)}'; ${NO_OTHER_PAGE}`,

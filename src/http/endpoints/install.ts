@@ -225,7 +225,10 @@ const listInstallEndpoint = providerEndpoint({
   },
 });
 
-/** Returns whether a link that was found by a name is the one that the page is for, if any. */
+/**
+ * Returns whether a link that was found by a name is on the page: the selected link, if there is
+ * one.
+ */
 function isOn({ id }: Page, link: Install | null): link is Install {
   return link !== null && (id === null || link.id === id);
 }

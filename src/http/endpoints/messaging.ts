@@ -17,7 +17,7 @@ import { AckInput, PUSH_KEY_EXAMPLE, RegistrationInput } from './messaging-bodie
 import { statusOf, WireTime } from './params.ts';
 import { Payload } from './remote-bodies.ts';
 
-/** Names, in answers to devices, the longest wait of a poll that holds, s. */
+/** The header of answers to devices with the longest wait of a poll, s. */
 const WAIT_MAX_HEADER = {
   'x-wait-max': {
     about:
@@ -55,7 +55,7 @@ const registerEndpoint = appEndpoint({
   bodyBytesMax: 8 * 1024,
   takesToken: true,
   limitedBy: 'registrations',
-  // The calls of apps name the same fields differently.
+  // The calls of apps have other names for the same fields.
   details: {
     link_not_found:
       'install_code names no limited link, or domain_hash is not actively bound to its provider',

@@ -28,8 +28,8 @@ interface SendCall {
 }
 
 /**
- * Answers a send that has a key and was accepted before, and sends any other. The repeat is found
- * before the body is read: its time may have passed, and its devices may have left.
+ * Answers a send with a key that was accepted before, and sends any other. Looks for the repeat
+ * before it reads the body: the time may have passed, and devices may be gone.
  */
 export async function sendOnce<K extends string>(
   { core, provider, params, body, nowMs }: SendCall,

@@ -174,7 +174,7 @@ export const policyParams = <const K extends MessageKey>(misfit: K, above = 'the
   }),
 });
 
-/** The buttons that apps show beside a subscription; `above`: whose they are by default. */
+/** The buttons that apps show beside a subscription; `above` names the origin of the defaults. */
 export const buttonParams = <const K extends MessageKey>(misfit: K, above: string) => ({
   support_url: optional(forms.buttonUrl, {
     misfit,
@@ -186,7 +186,7 @@ export const buttonParams = <const K extends MessageKey>(misfit: K, above: strin
   }),
 });
 
-/** Returns the buttons that a call gives; `default` removes the own one. */
+/** Returns the buttons of a call; `default` removes the link's or provider's own. */
 export function buttonsIn(params: Values<ReturnType<typeof buttonParams>>): Partial<Buttons> {
   const { support_url, web_page_url } = params;
   return {
@@ -195,7 +195,7 @@ export function buttonsIn(params: Values<ReturnType<typeof buttonParams>>): Part
   };
 }
 
-/** Returns the parts of a policy that a call gives; `default` removes the own value. */
+/** Returns the parts of a policy in a call; `default` removes the own value. */
 export function policyIn(params: Values<ReturnType<typeof policyParams>>): Partial<OwnPolicy> {
   const { cool_down_hours, enforce, inactive_days, when_full, without_hwid, same_phone } = params;
   // A shortcut: most calls give none.

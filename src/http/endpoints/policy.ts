@@ -39,7 +39,7 @@ interface RideParams {
   buttons: 'missing' | 'always' | null;
 }
 
-/** Returns the terms of what rides that a call gives. */
+/** Returns the terms of rides in a call. */
 function rideIn({ ride, ride_desktop, buttons }: RideParams): Partial<OwnRideTerms> {
   return {
     ...(ride !== null && { ride: own(ride) }),

@@ -92,7 +92,7 @@ const REACH_HEADER = {
   },
 } as const;
 
-/** Replies to an accepted send; the header says how many of its devices can get it. */
+/** Replies to an accepted send; a header has the number of devices that can get it. */
 function accepted({ id, count, isRepeat }: Accepted): Reply<'ok'> {
   const headers = count === null ? undefined : reachOf(count);
   return { says: 'ok', body: { id }, headers, ...(isRepeat && { detail: REPEATED }) };
@@ -107,7 +107,7 @@ function reachOf(count: TargetCount) {
   return { 'x-reach': `${all}; fetch=${ways.fetch}; cannot=${ways.none}${within}${bound}` };
 }
 
-/** The key of a call may stand beside its other fields. */
+/** The key of a call may also be a field of the body. */
 const IN_BODY = ' It may also be a field of the body.';
 
 const notificationEndpoint = providerEndpoint({

@@ -65,7 +65,10 @@ function misfitAsParam<T>(outcome: T) {
   return invalid((outcome as Refused<string>).detail ?? '');
 }
 
-/** Returns what is missing or belongs to the other kind of target; null: nothing. */
+/**
+ * Returns the name of a parameter that is missing or belongs to the other kind of target; null:
+ * none.
+ */
 function strayOf(params: Record<'url' | 'signature' | 'bot_token' | 'locale', string | null>) {
   if (params.url === null) {
     if (params.bot_token === null) return 'bot_token is required with chat';

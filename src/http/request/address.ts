@@ -40,8 +40,8 @@ export function clientAddress(
   const hops = (forwardedFor ?? '').split(',');
   while (hops.length > 0 && trusted.includes(address)) {
     const hop = withoutPort((hops.pop() ?? '').trim());
-    // Proxies write addresses alone; for anything else the proxy that passed it on stands.
-    // The zone of an IPv6 address is any text, and must not reach a count or a log.
+    // Proxies write addresses only. At anything else the search ends with the proxy that sent it.
+    // The zone of an IPv6 address is free text, so it must not reach a count or a log.
     if (isIP(hop) === 0 || hop.includes('%')) break;
     address = plainIPv4(hop);
   }
@@ -67,7 +67,7 @@ export function plainIPv4(address: string): string {
 
 /**
  * Returns the name under which a client is counted: its IPv4 address, or the /64 of its IPv6
- * address, as a client with one address of a /64 has all of them.
+ * address, because a client usually owns the whole /64.
  */
 export function countedAs(address: string): string {
   // First, since nearly all are IPv4 and the full check is slow.

@@ -80,7 +80,7 @@ export class IncomingCall {
     this.query = parseQuery(request.url, foldCase);
   }
 
-  /** The core, with the provider as the actor of the audit log if one calls. */
+  /** The core. If a provider calls, it is the actor of the audit log. */
   get core(): Core {
     const { core } = this.#deps;
     const { provider, keyHash, request } = this;
@@ -114,8 +114,8 @@ export function bearerToken(headers: Headers): string | null {
 }
 
 /**
- * The caller as the audit log names it. Throws {@link CallerGone} for a closed connection: it has
- * no address, and no change is made without one.
+ * Returns the caller as the actor of the audit log. Throws {@link CallerGone} for a closed
+ * connection: it has no address, and every change needs one.
  */
 function providerActor({ code: name }: Provider, keyHash: Uint8Array, from: string): Actor {
   if (from === '') throw new CallerGone('the connection was closed');

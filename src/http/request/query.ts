@@ -9,10 +9,10 @@
 /** The value of a parameter that was given more than once. */
 export const REPEATED = Symbol('repeated');
 
-/** Names with their values, each name once: so few that a linear search is fastest. */
+/** Names with their values, each name once. They are few, so a linear search is fastest. */
 export type Query = [name: string, value: string | typeof REPEATED][];
 
-/** Parameters that are read; further ones are ignored. No call takes a quarter of them. */
+/** The most parameters that are read. No call has a quarter of them. */
 export const PARAM_COUNT_MAX = 64;
 
 /** Parses the query of a URL. With `foldCase`, names are lower-cased first. */

@@ -12,7 +12,7 @@ import type { Log } from '../../log.ts';
 import type { PushContents } from './contents.ts';
 
 export interface AttemptResult {
-  /** Null: the attempt does not count, as it was aborted or its target has changed meanwhile. */
+  /** The verdict; null: the attempt does not count, as it was aborted or its target has changed. */
   verdict: Verdict | null;
   /** The time at which the message expires, UTC ms; null: it does not. */
   expiresAtMs: number | null;
@@ -39,7 +39,7 @@ export interface OutboxDeps {
   random: () => number;
 }
 
-/** Tells whether the receiver that answered is still the webhook's receiver. */
+/** Returns whether the receiver that answered is still the webhook's receiver. */
 function isSameReceiver(tried: Webhook, now: Webhook | null): boolean {
   if (now === null || tried.secret !== now.secret) return false;
   return JSON.stringify(tried.target) === JSON.stringify(now.target);
@@ -110,7 +110,7 @@ export class Dispatcher {
     });
   }
 
-  /** Saves the new id of a chat that moved. Returns true if the event is to be sent there. */
+  /** Saves the new id of a chat that moved. Returns true if the event must be sent there. */
   async #followChat(webhook: Webhook, verdict: Verdict): Promise<boolean> {
     const { id, target } = webhook;
     if (verdict.verdict !== 'dead' || verdict.movedTo === undefined) return false;

@@ -86,7 +86,9 @@ export class DueQueue {
     this.clear();
   }
 
-  /** Tells whether to read now; `isAtRest`: no attempt is in progress, every outcome is saved. */
+  /**
+   * Returns whether to read now; `isAtRest`: no attempt is in progress and every outcome is saved.
+   */
   mustRead(isAtRest: boolean, hasRoom: boolean): boolean {
     if (this.#hasNextPage) return this.#queue.length < this.options.pageSize / 2;
     if (this.#queue.length > 0) return false;

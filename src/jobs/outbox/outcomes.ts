@@ -10,7 +10,7 @@ import type { DestinationHealth, OutboxStore, Settlement } from '../../core/port
 export const LEASE_MS = 30_000;
 /** The longest attempt, ms: 5 s for a place or an access token each, 15 or 10 s for the call. */
 const ATTEMPT_MAX_MS = 20_000;
-/** The age of a lease from which on no attempt begins, as the lease could end before it, ms. */
+/** The age of a lease from which no attempt begins, because the lease could end before it, ms. */
 export const LEASE_TRUST_MS = LEASE_MS - ATTEMPT_MAX_MS - 1_000;
 /** Outcomes that are saved without waiting for more, and the most in one step. */
 const AT_ONCE_COUNT = 250;
@@ -23,7 +23,7 @@ export interface OutcomesHost {
   clock: Clock;
   owner: string;
   destinationId: number;
-  /** Has `save` called soon, together with those of other runs. */
+  /** Requests a save soon, together with those of other runs. */
   saveSoon(): void;
   /** Called when a save has ended or may be tried again. */
   onChange(): void;
@@ -67,7 +67,7 @@ export class Outcomes {
     return this.host.clock.steadyMs() - this.#renewedMs < LEASE_TRUST_MS;
   }
 
-  /** True: there are so many outcomes, or so important ones, that they are saved at once. */
+  /** True: the outcomes are so many or so important that they are saved at once. */
   get isPressing(): boolean {
     return this.#pending.length >= AT_ONCE_COUNT || this.#disables !== null;
   }
@@ -88,7 +88,7 @@ export class Outcomes {
     this.#isHealthChanged = true;
   }
 
-  /** Has the next save disable the webhook. */
+  /** Makes the next save disable the webhook. */
   disable(why: string): void {
     this.#disables ??= why;
   }
@@ -119,7 +119,7 @@ export class Outcomes {
       this.#hasFailed = false;
       onSaved();
       if (!isHeld) {
-        // The health is the new holder's to save.
+        // The new holder saves the health.
         this.#isHealthChanged = false;
         onLost();
       }

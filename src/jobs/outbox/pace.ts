@@ -1,8 +1,8 @@
 /**
  * The pace of a destination: how long it takes to answer, and how often it may be called. A
- * receiver that gets too many calls answers 429 with the time of the next one. The pace is learnt
- * from that, so that a burst of events arrives one by one and not each of them is refused. All
- * times are steady ones, ms.
+ * receiver that gets too many calls answers 429 with the time of the next one. The pace adapts to
+ * that, so that a burst of events arrives one by one instead of being refused. All times are steady
+ * ones, ms.
  */
 
 import type { Verdict } from '../../core/outbox/carrier.ts';
@@ -16,7 +16,9 @@ const WEIGHT = 1 / 5;
  * at once has a budget (20 a minute, say), and it is fastest to use it up and wait.
  */
 const FEW = 5;
-/** Accepted calls in a row before calls come faster, and before a refused pace is tried again. */
+/**
+ * The number of accepted calls in a row before calls come faster and a refused pace is tried again.
+ */
 const STEADY_COUNT = 5;
 const ANEW_COUNT = 40;
 /** The share of the spacing that is not worth another refusal. */

@@ -41,11 +41,11 @@ export interface RunHost {
   isShared: boolean;
   /** Waits for a place for one attempt. Resolves with a reason if there is none. */
   takePlace(run: OutboxRun): Promise<Leave | NoPlace>;
-  /** Tells whether a run that began then (steady time) must end for others that may wait. */
+  /** Returns whether a run that began then (steady time) must end for waiting ones. */
   mustYield(beganMs: number): boolean;
   /** Makes one attempt; null: there is no gateway or webhook for it. Never rejects. */
   attempt(dispatch: Dispatch): Promise<AttemptResult | null>;
-  /** Has `save` of the run called soon, together with those of other runs. */
+  /** Requests a save of the run soon, together with those of other runs. */
   saveSoon(run: OutboxRun): void;
   /** Receives the health before and after an attempt. */
   onHealth(destination: Destination, before: DestinationHealth, after: DestinationHealth): void;
@@ -136,7 +136,7 @@ export class OutboxRun {
     if (!this.#outcomes.isSaved) this.#outcomes.save();
   }
 
-  /** Does what the state asks for; called after each change of it. */
+  /** Takes the next step that the state requires; called after each change of the state. */
   #step(): void {
     if (this.#isOver) return;
     if (!this.#isClosed && this.host.mustYield(this.#beganMs)) {
@@ -178,7 +178,7 @@ export class OutboxRun {
     return this.#isIdle() && !this.#isLoading;
   }
 
-  /** Tells whether no attempt is in progress and every outcome is saved. */
+  /** Returns whether no attempt is in progress and every outcome is saved. */
   #isIdle(): boolean {
     return this.#inProgressCount === 0 && this.#outcomes.isSaved;
   }
@@ -204,7 +204,7 @@ export class OutboxRun {
     const outcomes = this.#outcomes;
     if (outcomes.isPressing) return true;
     if (!this.#isClosed && this.#due.length > 0) return !outcomes.isLeaseFresh;
-    // No further outcome comes that could be saved with these.
+    // No further outcome will come to save with these.
     const isLast = this.#isClosed || !this.#due.hasNextPage;
     return !outcomes.isSaved && isLast && this.#inProgressCount === 0 && !this.#isLoading;
   }

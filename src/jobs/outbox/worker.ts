@@ -63,10 +63,12 @@ export class Outbox {
   readonly #aborting = new AbortController();
   /** Runs whose outcomes are saved together soon. */
   readonly #unsaved = new Set<OutboxRun>();
-  /** Runs that began before the last resumption: what they judged may stop a gateway after it. */
+  /**
+   * Runs that began before the last resumption; their outcomes may stop a gateway again after it.
+   */
   readonly #earlier = new Set<OutboxRun>();
   readonly #loop: WakeLoop;
-  /** True: a fault was logged, and the store has answered nothing since. */
+  /** True: a fault was logged, and the store has not answered since. */
   #hasFault = false;
   #onQuiet: (() => void) | null = null;
 
@@ -89,7 +91,7 @@ export class Outbox {
     this.#loop.tick();
   }
 
-  /** Resumes destinations that were stopped: the configuration may be new. Wakes the worker. */
+  /** Resumes stopped destinations, because the configuration may be new. Wakes the worker. */
   async resume(): Promise<void> {
     this.#contents.clear();
     for (const run of this.#runs()) this.#earlier.add(run);

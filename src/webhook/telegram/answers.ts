@@ -32,7 +32,7 @@ const MOVED = 'the group became a supergroup, which has another id';
 /** The first row that fits applies. */
 export const TELEGRAM_ERRORS: readonly ErrorRow[] = [
   row(401, null, 'credentials', 'the token of the bot is wrong, or was revoked'),
-  // The token is in the path: a malformed one leads to no page.
+  // The token is in the path, so a malformed one leads to no endpoint.
   row(404, null, 'credentials', 'the token of the bot is wrong'),
   row(403, /blocked by the user/i, 'dead', 'the user has blocked the bot'),
   row(403, /initiate conversation/i, 'dead', 'the user has to write to the bot first'),
@@ -45,7 +45,7 @@ export const TELEGRAM_ERRORS: readonly ErrorRow[] = [
   row(429, null, 'wait', 'Telegram wants fewer messages'),
 ];
 
-/** Bounds of an answer, which repeats the message: its beginning alone would be no JSON. */
+/** Bounds of an answer, which repeats the message; a truncated answer would be invalid JSON. */
 export const ANSWER_BOUNDS = { bytesMax: 65_536, valuesMax: 1000 } as const;
 
 interface TelegramError {
