@@ -57,8 +57,8 @@ interface NewsWish {
 
 /**
  * Makes a browser a device of a link's provider and returns its new token. Draws the HWID here,
- * because browsers have none. Refuses `malformed`, `browser_limit_reached` beyond {@link
- * BROWSERS_MAX}, and `link_not_found` if the page of the link was closed meanwhile.
+ * because browsers have none. Refuses `malformed`, `browser_limit_reached` beyond
+ * {@link BROWSERS_MAX}, and `link_not_found` if the page of the link was closed meanwhile.
  */
 export async function registerBrowser(
   core: Core,

@@ -109,10 +109,7 @@ export function factsFrom(reported: DeviceFacts, known: DeviceFacts | null): Dev
   return isHidden ? { ...facts, userAgent: '' } : facts;
 }
 
-/**
- * Adds the facts of the device if any message may ride. The device has a slot unless `known` is
- * null.
- */
+/** Adds the device's facts if any message may ride; `known` is null for a device without a slot. */
 function withFacts<Link extends AdmittedLink>(
   link: Link,
   known: DeviceAtProvider | null,

@@ -161,8 +161,8 @@ export const hwidOfHash = (hash: string) => `${HASHED_HWID}${hash}`;
 export const hashInHwid = (hwid: string) => /^sha256:([0-9a-f]{64})$/.exec(hwid)?.[1] ?? null;
 
 /**
- * Reads the HWID that a device sends. Returns a misfit for one of {@link sharedHwid} or {@link
- * hwidOfHash}.
+ * Reads the HWID that a device sends. Returns a misfit for one of {@link sharedHwid} or
+ * {@link hwidOfHash}.
  */
 export function readOwnHwid(value: unknown): string | Misfit {
   const hwid = readHwid(value);

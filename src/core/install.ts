@@ -104,8 +104,8 @@ export async function addInstall(
 }
 
 /**
- * Returns why a new link of the provider cannot have this code or key, in the words of {@link
- * addInstall}; null: it can. Null as a code means a random one, null as a key none.
+ * Returns why a new link of the provider cannot have this code or key, in the words of
+ * {@link addInstall}; null: it can. Null as a code means a random one, null as a key none.
  */
 export async function takenBy(
   { store }: Core,
@@ -215,8 +215,8 @@ export function listSlots(
 
 /**
  * Frees the slot of a HWID and returns the number of taken slots. A HWID without a slot changes
- * nothing and is no refusal, so that a retry succeeds. Refuses `install_code_error` as {@link
- * listSlots} does.
+ * nothing and is no refusal, so that a retry succeeds. Refuses `install_code_error` as
+ * {@link listSlots} does.
  */
 export async function freeSlot(
   core: Core,

@@ -49,8 +49,8 @@ export const ORDER_TIME_MAX_MS = 30 * 60_000;
 
 /**
  * Waits for a step with the authority. Without this limit the library waits as long as a
- * `retry-after` says, perhaps weeks, and no renewal is tried meanwhile. Throws {@link
- * OperatorError} after the time.
+ * `retry-after` says, perhaps weeks, and no renewal is tried meanwhile. Throws
+ * {@link OperatorError} after the time.
  */
 export async function within<T extends object | string>(ms: number, step: Promise<T>): Promise<T> {
   const done = await unlessAborted(AbortSignal.timeout(ms), step);

@@ -28,8 +28,8 @@ import {
 } from './state.ts';
 
 /**
- * The result of a handler: the state to acknowledge; undefined: the default; `kept`: see {@link
- * Handling}.
+ * The result of a handler: the state to acknowledge; undefined: the default; `kept`: see
+ * {@link Handling}.
  */
 export type Handled = AckState | 'kept' | undefined;
 

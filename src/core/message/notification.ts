@@ -37,8 +37,8 @@ export const LOCALE_COUNT_MAX = 64;
 /**
  * Composes the payload of a notification from its `PushNotificationForm`, field by field in the
  * order of the specification; `readNotification` of core/message/order.ts reads the schedule.
- * Refuses `malformed`, and `message_too_large` if the encoded payload is over {@link
- * PUSH_ENCODED_MAX} bytes or the HTML is over its bounds.
+ * Refuses `malformed`, and `message_too_large` if the encoded payload is over
+ * {@link PUSH_ENCODED_MAX} bytes or the HTML is over its bounds.
  */
 export function composeNotification(
   form: unknown,

@@ -174,10 +174,10 @@ export interface OutboxTotals {
 export interface OutboxStore {
   /**
    * Claims at most `countMax` destinations of these kinds with due dispatches, least recently
-   * served first. Skips those that have a lease (also of this owner), were stopped less than {@link
-   * STOPPED_MS} ago, wait for `retryAtMs`, belong to a disabled webhook, or are in `except`. At
-   * most `failingMax` of them failed last. A lease that ends later than any lease can, because the
-   * clock was set back since, is void. Writes nothing if there are none.
+   * served first. Skips those that have a lease (also of this owner), were stopped less than
+   * {@link STOPPED_MS} ago, wait for `retryAtMs`, belong to a disabled webhook, or are in `except`.
+   * At most `failingMax` of them failed last. A lease that ends later than any lease can, because
+   * the clock was set back since, is void. Writes nothing if there are none.
    */
   claimDestinations(
     lease: OutboxLease,
