@@ -24,7 +24,7 @@ export type CommandPayload =
   | { action_type: 'sub-change'; change_type: 'domain' | 'url'; change_value: string };
 
 type Body = Readonly<Record<string, unknown>>;
-/** `note`: a sentence about settings that were left out or do not fit. */
+/** `note`: a sentence about settings that were omitted or do not fit. */
 type Composed =
   | { payload: CommandPayload; note?: string }
   | Refused<'import_data_empty' | 'settings_empty' | 'malformed'>;
@@ -60,7 +60,7 @@ export function composeCommand(body: Body): Composed {
   }
 }
 
-/** Returns what the sender of a command has to do yet, in ASCII; null: nothing. */
+/** Returns the sender's next task after a command, in ASCII; null: none. */
 export function noteOn(payload: CommandPayload): string | null {
   const moves = payload.action_type === 'sub-change' && payload.change_type === 'domain';
   return moves ? STILL_SERVED : null;

@@ -1,7 +1,7 @@
 /**
  * The steps of the worker that delivers distributions; src/jobs/deliver.ts repeats them. Each step
- * is one guarded write, so that a kill between two steps loses nothing, and small, so that it does
- * not delay the API.
+ * is one guarded write, so that a kill between two steps loses nothing, and is small, so that it
+ * does not delay the API.
  *
  * A worker holds a distribution by a lease. Only the first due distribution of a provider is in
  * delivery, so that devices get them in order; providers take turns, so that a large send does not
@@ -100,7 +100,7 @@ function afterChecking(
   const may = work.notificationType === PUSH ? mayNotify : mayCommand;
   if (provider === null || !may(provider, nowMs)) return BLOCKED;
   if (work.isDue === false) return PENDING;
-  // Not while loading: then it is the only one of the provider that adds rows.
+  // Only here: while a distribution loads, no other one of the provider adds rows.
   return work.ledgerCount < ledgerRowsMax ? LOAD : BLOCKED;
 }
 
@@ -109,7 +109,7 @@ async function send(core: Core, lease: Lease): Promise<void> {
   const sent = await core.store.sendRecipients(lease, waitingPerDeviceMax, core.gateways());
   if (sent === null) return;
   await wakeDevices(core, sent.deviceIds);
-  // Gateways end it from here on, outside of the provider's lane.
+  // From here on gateways end it, outside of the provider's lane.
   if (sent.outcome === null || sent.outcome.isHandedOver) return;
   const { sentCount, failedCount } = sent.outcome;
   await core.store.moveDistribution(lease, SENDING, endOf(sentCount, failedCount));

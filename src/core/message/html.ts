@@ -101,7 +101,7 @@ export function plainText(filtered: string): string {
  */
 const HTML_BYTES_MAX = 16_384;
 const HTML_TAG_COUNT_MAX = 1000;
-/** Opening tags among them, which cost most. */
+/** The most opening tags in it, which cost most. */
 const HTML_ELEMENT_COUNT_MAX = 512;
 
 /** Measures the HTML of one form before it is filtered. */

@@ -60,7 +60,7 @@ export async function readInbox(
       acknowledged.clear();
       const { messages, isCut } = await core.store.listInbox(device, nowMs, INBOX_LIMITS);
       const left = messages.filter(({ id }) => !acknowledged.has(id));
-      // All of them are acknowledged, and more follow.
+      // All of them are acknowledged, but the inbox has more.
       if (left.length > 0 || !isCut) return { messages: left, isCut };
     }
   } finally {
@@ -107,7 +107,7 @@ export async function acknowledge(
   for (const { id } of changed) core.signals.acknowledged(device.id, id);
 }
 
-/** Listens for messages until the time is over or the caller has left, which rings too. */
+/** Listens for messages until the time is over or the caller has disconnected; both also ring. */
 function listen(core: Core, deviceId: number, waitMs: number, signal: AbortSignal) {
   let isOver = waitMs === 0 || signal.aborted;
   let ring: () => void = () => {};

@@ -12,7 +12,7 @@ export function tidyTag(tag: string): string {
 /** Returns the language of a tidy tag: `zh` of `zh-hant-tw`. */
 export const languageOf = (tag: string): string => tag.split('-', 1)[0] ?? '';
 
-/** Languages of users of panels that are not in Latin letters, with their script. */
+/** Languages of panel users that do not use Latin letters, with their scripts. */
 const SCRIPTS: ReadonlyMap<string, RegExp> = new Map([
   ...['ru', 'uk', 'be', 'kk'].map((tag) => [tag, /\p{Script=Cyrillic}/u] as const),
   ...['fa', 'ar'].map((tag) => [tag, /\p{Script=Arabic}/u] as const),
@@ -24,9 +24,9 @@ const SCRIPTS: ReadonlyMap<string, RegExp> = new Map([
  * language, else of the first tag of its language; undefined: the default texts apply. Ignores
  * case; `_` equals `-`, and `CN` equals `zh-CN`.
  *
- * The language of the default texts is not known. They apply to the reader of a language whose
- * script they have, before a locale of a further language: a Russian phone that knows English too
- * shows a Russian text that has an English locale.
+ * The language of the default texts is unknown. They apply to a reader whose language has their
+ * script, before a locale of a further language: a Russian phone with English as second language
+ * shows the Russian default text, not the English locale.
  */
 export function localeOf<T>(
   locales: Readonly<Record<string, T>>,

@@ -13,7 +13,7 @@ import { readCommandTargets, readNotificationTargets, type Targets } from './tar
 export interface Order<P> extends Schedule {
   payload: P;
   targets: Targets;
-  /** The key of the call; null or absent: it may not be repeated. */
+  /** The key of the call; null or absent: it cannot be repeated. */
   keyed?: KeyedCall | null;
   /** The notification that it replaces; null or absent: none. */
   replacesId?: number | null;
@@ -21,7 +21,10 @@ export interface Order<P> extends Schedule {
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Reads the body of `POST /remote/notification`: content, schedule, targets, what it replaces. */
+/**
+ * Reads the body of `POST /remote/notification`: content, schedule, targets, and the replaced
+ * notification. Returns a misfit or a refusal of the targets.
+ */
 export function readNotification(
   body: Body,
   nowMs: number,
@@ -41,8 +44,8 @@ export function readNotification(
 }
 
 /**
- * Reads the body of `POST /remote/command`: action, targets, schedule, content. `note`: a
- * sentence about settings that were left out or do not fit.
+ * Reads the body of `POST /remote/command`: action, targets, schedule, content. `note`: a sentence
+ * about settings that were omitted or do not fit. Returns a misfit or a refusal of the targets.
  */
 export function readCommand(
   body: Body,

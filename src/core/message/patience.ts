@@ -1,4 +1,4 @@
-/** How long a device may ask the server to be silent. */
+/** Bounds of the silence that a device may ask for. */
 
 /** The longest wait of a poll that a device may ask for and an operator may allow, s. */
 export const POLL_SECONDS_MAX = 300;

@@ -1,11 +1,11 @@
-/** Reasons for which a push fails although no gateway answered for good. */
+/** Reasons why a push fails without a final answer of a gateway. */
 
 import { BLOCKED } from './status.ts';
 
 export const WHY_BLOCKED = 'blocked before the gateway took it';
 export const WHY_EXPIRED = 'expired before the gateway took it';
 
-/** The message and the reader of a push, as they are when the push turns out to be moot. */
+/** The message of a push and the token that reads it, when the push turns out to be moot. */
 export interface PushStanding {
   /** Status of its distribution. */
   status: number;

@@ -55,7 +55,7 @@ interface Texts {
   link: string | null;
 }
 
-/** Returns the texts of a notification for a reader of these languages, the first first. */
+/** Returns the texts of a notification for a reader; `languages` has the preferred one first. */
 export function textsOf(payload: NotificationPayload, languages: readonly string[]): Texts {
   const body = plainText(payload.body);
   const own = localeOf(payload.locales ?? {}, languages, body);

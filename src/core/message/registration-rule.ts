@@ -1,7 +1,7 @@
 /**
  * The rule of registration. A place is an inbox that a token can hold: of a HWID at a provider, or
- * the HWID's unattached place, which gets the messages of providers to which the device is not
- * attached. The evidence of a registration makes a claim to one place.
+ * the HWID's unattached inbox, which receives messages of providers to which the device is not
+ * attached. The evidence of a registration claims one place.
  */
 
 import { DAY_MS, lastMsOfDay } from '../calendar.ts';

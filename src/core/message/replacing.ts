@@ -1,4 +1,4 @@
-/** Corrections: a notification that takes the place of an earlier one of its provider, quietly. */
+/** Corrections: a notification that replaces an earlier one of its provider without a push. */
 
 import { RECORD_ID } from '../formats.ts';
 import { isAbsent } from '../json-input.ts';
@@ -23,9 +23,9 @@ export function readReplaces(value: unknown): number | null | Misfit {
 }
 
 /**
- * Returns why a send must not replace a notification of its provider (null: it has none with the
- * id); `exempt` or `counts` says whether the interval of general notifications is for it: one
- * correction of a notification that is none itself is free.
+ * Returns why a send must not replace a notification of its provider (null: no such notification).
+ * `exempt` or `counts`: whether the interval of general notifications applies. One correction of a
+ * notification that is no correction itself is exempt.
  */
 export function judgeReplacing(
   draft: Pick<NewDistribution, 'targetOs' | 'targetHwid' | 'createdAtMs'>,
@@ -38,7 +38,7 @@ export function judgeReplacing(
   }
   const isOver = old.status === BLOCKED || old.status === CANCELLED;
   if (isOver || old.expiresAtMs <= draft.createdAtMs) return 'replaced_ended';
-  // Its devices would get neither its push nor one of the correction.
+  // Its devices would get neither its push nor a push of the correction.
   if (old.beganAtMs === null) return 'replaced_waits';
   return old.replacesId === null ? 'exempt' : 'counts';
 }
@@ -50,7 +50,7 @@ export function isReplaceRefusal(outcome: unknown): outcome is ReplaceRefusal {
   return typeof outcome === 'string' && Object.hasOwn(DETAILS, outcome);
 }
 
-/** Makes the caller's refusal of that of a correction. */
+/** Returns the refusal of a correction in the form of a misfit. */
 export function refusedReplacing(refusal: ReplaceRefusal): Misfit {
   return malformed(DETAILS[refusal]);
 }

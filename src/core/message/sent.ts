@@ -1,4 +1,4 @@
-/** Messages after they were accepted, as the console shows them: lists, contents, ledgers. */
+/** Accepted messages in the console: lists, contents, ledgers. */
 
 import type { Core } from '../core.ts';
 import { isRecord } from '../json-input.ts';
@@ -27,11 +27,11 @@ import {
   TRANSITIONS,
 } from './status.ts';
 
-/** What a list shows. */
+/** The choices of a list. */
 export const SENT_SHOWS = ['all', 'scheduled', 'running', 'ended', 'failed'] as const;
 export type SentShow = (typeof SENT_SHOWS)[number];
 
-/** Statuses and the schedule that a list shows. */
+/** The statuses and the schedule of each choice. */
 const FILTERS: Record<SentShow, { fits: (status: number) => boolean; isScheduled?: boolean }> = {
   all: { fits: () => true },
   scheduled: { fits: mayBegin, isScheduled: true },
@@ -40,13 +40,13 @@ const FILTERS: Record<SentShow, { fits: (status: number) => boolean; isScheduled
   failed: { fits: (status) => status === FAILED || status === SENT_WITH_ERRORS },
 };
 
-/** Messages that a page looks at: the rows of a filter that fits few. */
+/** The most messages that a page reads if few match. */
 const SCAN_MAX = 2_000;
 
 export interface SentPage {
   show: SentShow;
   kind: 'push' | 'command' | null;
-  /** Only these; null: all. */
+  /** The ids; null: all. */
   ids: readonly number[] | null;
   beforeId: number | null;
   countMax: number;
@@ -106,15 +106,15 @@ export function cancelUntilMs(message: Timed): number | null {
 export interface SentText {
   locale: string;
   title: string;
-  /** Without tags. */
+  /** The body without tags. */
   body: string;
   link: string;
 }
 
-/** What a message says. */
+/** The content of a message. */
 export type SentContent =
   | { kind: 'push'; texts: SentText[]; image: string }
-  /** `text`: the beginning of what a command carries; `isCut`: there is more of it. */
+  /** `text`: the first characters of a command's content; `isCut`: there are more. */
   | { kind: 'command'; action: string; text: string; isCut: boolean };
 
 const CARRIED_LENGTH_MAX = 4_000;
@@ -148,7 +148,7 @@ function textOf(locale: string, form: Readonly<Record<string, unknown>>): SentTe
 const decoded = (base64: string) =>
   Buffer.from(base64.slice(0, 6 * CARRIED_LENGTH_MAX), 'base64').toString('utf8');
 
-/** What a ledger shows of its devices: `waiting` ones have not fetched it. */
+/** The choices of a ledger's list; `waiting` devices have not fetched the message. */
 export const LEDGER_SHOWS = ['all', 'waiting', 'received', 'opened', 'failed', 'expired'] as const;
 export type LedgerShow = (typeof LEDGER_SHOWS)[number];
 
@@ -163,13 +163,13 @@ const LEDGER_FITS: Record<LedgerShow, (row: Receipt) => boolean> = {
   expired: ({ state }) => state === 'expired',
 };
 
-/** Receipts of a read, some 3 ms on SQLite, and reads of a page: few may fit. */
+/** Receipts of a read, about 3 ms on SQLite, and the most reads of a page: few may match. */
 const READ_COUNT = 500;
 const READS_MAX = 8;
 
 /**
- * Lists receipts of a message that a filter lets through, with the position of the next page; null:
- * there is none. Refuses as `listReceipts` of the port.
+ * Lists the receipts of a message that match a filter, with the position of the next page; null:
+ * none. Refuses as `listReceipts` of the port.
  */
 export async function pageLedger(
   core: Core,

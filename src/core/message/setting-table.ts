@@ -1,6 +1,6 @@
 /**
- * The settings of apps: what commands check, what rides on subscriptions, and what documents and
- * the console show of them.
+ * The table of settings of apps: for the checks of commands, for rides on subscriptions, for
+ * documents and for the console.
  */
 
 /**
@@ -19,7 +19,10 @@
  */
 export type SettingKey = {
   readonly key: string;
-  /** It is of newer documents than the contract's table: a value that does not fit is passed on. */
+  /**
+   * True: the key is in newer documents than the contract's table; a value that does not fit is
+   * passed on.
+   */
   readonly isNewer?: true;
 } & (
   | { readonly kind: 'boolean' | 'range' | 'header' | 'url' | 'json' }

@@ -116,7 +116,7 @@ export function readSettings(
   return { settings: passedOn, ...(note !== '' && { note }) };
 }
 
-/** Returns a sentence with the first problem, what was done, and the number of the others. */
+/** Returns a sentence with the first problem, its consequence, and the number of the others. */
 function counted([first, ...others]: readonly string[], done: string, more: string): string[] {
   if (first === undefined) return [];
   return [`${first}; ${done}${others.length > 0 ? `, ${more} ${others.length} more` : ''}`];

@@ -1,10 +1,8 @@
-/**
- * A filtered body as a tree that a page draws: tags of the filter and texts, and no HTML.
- */
+/** Makes a tree of a filtered body: tags of the filter and texts. A page draws it without HTML. */
 
 import { ALLOWED_TAGS, sanitizeBody } from './html.ts';
 
-/** A text, or an element with what is in it; images have no address here. */
+/** A text, or an element with its children; images have no address here. */
 export type BodyNode = string | { tag: string; href?: string; alt?: string; children: BodyNode[] };
 
 const TOKEN = /<(\/?)([a-z]+)((?:\s+[a-z]+="[^"]*")*)\s*\/?>/g;
@@ -38,7 +36,7 @@ export function bodyTree(html: string): BodyNode[] {
       if (open.length > 1 && open.at(-1)?.tag === tag) open.pop();
       continue;
     }
-    // The filter lets no other tag through.
+    // The filter allows no other tag.
     if (!ALLOWED_TAGS.includes(tag)) continue;
     const href = attribute(attributes, 'href');
     const alt = attribute(attributes, 'alt');

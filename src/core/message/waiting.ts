@@ -1,4 +1,4 @@
-/** Why a message has not ended, and its block, for operators. */
+/** The reason why a message has not ended, and its block, for operators. */
 
 import { actAt } from '../audit/entry.ts';
 import type { Core } from '../core.ts';
@@ -7,11 +7,11 @@ import { type DistributionDetail, PUSH } from '../port/distribution.ts';
 import { mayCommand, mayNotify } from '../provider.ts';
 import { BLOCKED, isTerminal, LOAD, LOAD_FROM, SENDING, statusesBefore } from './status.ts';
 
-/** Gateways whose problems are shown. */
+/** The most gateways whose problems are shown. */
 const GATEWAYS_MAX = 20;
 const IN_DELIVERY = [LOAD, LOAD_FROM, SENDING];
 
-/** A gateway or push service that failed last. */
+/** A gateway or push service whose last attempt failed. */
 export interface FailingGateway {
   kind: string;
   origin: string;
@@ -19,19 +19,19 @@ export interface FailingGateway {
   isStopped: boolean;
 }
 
-/** Why a message has not ended. */
+/** The reason why a message has not ended. */
 export type Waiting =
   | { why: 'scheduled'; untilMs: number }
-  /** Its provider may not send such messages now: it is blocked when it is due. */
+  /** Its provider may not send such messages now, so it will be blocked when it is due. */
   | { why: 'subscription' }
-  /** Messages of a provider go out one after the other. */
+  /** An earlier message of the provider's lane has not ended. */
   | { why: 'behind'; id: number }
   | { why: 'gateways'; failing: FailingGateway[] }
   | { why: 'delivering' }
-  /** It is due, and no worker has taken it yet. */
+  /** It is due, and no worker has claimed it. */
   | { why: 'worker' };
 
-/** Finds what a message waits for; null: it has ended. */
+/** Finds the reason why a message waits; null: it has ended. */
 export async function findWaiting(
   core: Core,
   message: DistributionDetail,
@@ -69,7 +69,7 @@ export async function findMessage({ store }: Core, id: number) {
   return found?.id === id ? found : null;
 }
 
-/** Stops a message: no further device gets it, and it rides no more. */
+/** Blocks a message: no further device gets it, and it no longer rides. */
 export async function blockMessage(
   core: Core,
   id: number,

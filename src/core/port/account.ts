@@ -11,13 +11,13 @@ export type ApplianceRole = (typeof APPLIANCE_ROLES)[number];
 export type ProviderRole = (typeof PROVIDER_ROLES)[number];
 export type Role = ApplianceRole | ProviderRole;
 
-/** A role with its place: a provider's id, or null for the appliance. */
+/** A role with its place: the id of a provider, or null for the appliance. */
 export interface Grant {
   providerId: number | null;
   role: Role;
 }
 
-/** A grant, as its owner sees it. */
+/** A grant with the names for its owner. */
 export interface NamedGrant extends Grant {
   providerCode: string | null;
   providerName: string | null;
@@ -25,12 +25,12 @@ export interface NamedGrant extends Grant {
 
 export interface Account {
   id: number;
-  /** Lower case. */
+  /** The name in lower case. */
   name: string;
-  /** argon2id; null: it has no password. */
+  /** The argon2id hash; null: no password. */
   passwordHash: string | null;
   totpSecret: Uint8Array | null;
-  /** Time since which the second factor is in force; null: it is not. */
+  /** The time at which the second factor was confirmed; null: it is not. */
   totpSinceMs: number | null;
   totpStep: number;
   /** SHA-256 of the unused recovery codes, hexadecimal. */
@@ -45,7 +45,7 @@ export interface NewAccount {
   /** The most accounts at the place. */
   countMax: number;
   createdAtMs: number;
-  /** The invitation that this account uses up, in the same commit. */
+  /** The invitation that the new account uses up in the same commit. */
   invitation: { secretHash: Uint8Array; nowMs: number } | null;
 }
 
@@ -61,15 +61,15 @@ export interface Member {
   signedInAtMs: number | null;
 }
 
-/** The second factor: a secret that is set up or (with its time) in force; null: none. */
+/** The second factor: a secret that is stored, or (with its time) confirmed; null: none. */
 export type SecondFactor = Pick<Account, 'totpSecret' | 'totpSinceMs' | 'recovery'>;
 
 export interface Passkey {
   id: number;
   accountId: number;
-  /** base64url. */
+  /** The credential id, base64url. */
   credentialId: string;
-  /** COSE. */
+  /** The key in COSE. */
   publicKey: Uint8Array;
   signCount: number;
   transports: readonly string[];
@@ -82,8 +82,9 @@ export type NewPasskey = Omit<Passkey, 'id' | 'usedAtMs'>;
 
 export interface AccountStore {
   /**
-   * Adds an account with its first role. Returns `invitation_used` if the invitation is gone or
-   * over, `account_exists` if the name is taken, `account_limit_reached` at the place's bound.
+   * Adds an account with its first role. Returns `invitation_used` if the invitation was used or
+   * has expired, `account_exists` if the name is taken, `account_limit_reached` at the bound of the
+   * place.
    */
   addAccount(
     draft: NewAccount,
@@ -95,13 +96,13 @@ export interface AccountStore {
   findAccount(name: string): Maybe<Account | null>;
   /** Finds an account by its id; null: there is none. */
   readAccount(id: number): Maybe<Account | null>;
-  /** Lists the roles of an account: that at the appliance first, then by provider. */
+  /** Lists the roles of an account: first the one at the appliance, then by provider. */
   listGrants(accountId: number): Maybe<NamedGrant[]>;
   /** Lists the accounts with a role at a place, by name. */
   listMembers(providerId: number | null): Maybe<Member[]>;
   /**
-   * Gives an account another role at a place where it has one. Returns `account_not_found`, or
-   * `last_of_role` if no other account has the place's highest role.
+   * Changes the role of an account at a place. Returns `account_not_found` if it has no role there,
+   * or `last_of_role` if no other account has the highest role of the place.
    */
   changeRole(
     accountId: number,
@@ -109,8 +110,8 @@ export interface AccountStore {
     act: Act,
   ): Promise<'ok' | 'account_not_found' | 'last_of_role'>;
   /**
-   * Takes the role at a place from an account, and removes an account without another role.
-   * Refuses as {@link changeRole} does.
+   * Removes the role of an account at a place, and the account if it has no other role. Refuses as
+   * {@link changeRole} does.
    */
   removeRole(
     accountId: number,
@@ -118,8 +119,8 @@ export interface AccountStore {
     act: Act,
   ): Promise<'ok' | 'account_not_found' | 'last_of_role'>;
   /**
-   * Sets the password (null: none) and ends the account's sessions but one. Returns false if there
-   * is no such account.
+   * Sets the password (null: none) and ends all sessions of the account but one. Returns false if
+   * there is no such account.
    */
   setPassword(
     accountId: number,
@@ -127,11 +128,13 @@ export interface AccountStore {
     exceptSessionId: number | null,
     act: Act,
   ): Promise<boolean>;
-  /** Sets up, confirms or removes the second factor. Returns false if there is no account. */
+  /** Stores, confirms or removes the second factor. Returns false if there is no such account. */
   setSecondFactor(accountId: number, factor: SecondFactor, act: Act): Promise<boolean>;
-  /** Uses up a time step of the authenticator app. Returns false if it, or a later one, was. */
+  /**
+   * Uses up a time step of the authenticator app. Returns false if this or a later step was used.
+   */
   useTotpStep(accountId: number, step: number): Promise<boolean>;
-  /** Uses up a recovery code by its hash. Returns false if it is none of the account's. */
+  /** Uses up a recovery code by its hash. Returns false if the account has no such code. */
   useRecoveryCode(accountId: number, codeHash: string, act: Act): Promise<boolean>;
   /** Adds a passkey. Returns `passkey_exists`, or `passkey_limit_reached` at `countMax`. */
   addPasskey(
@@ -143,7 +146,10 @@ export interface AccountStore {
   findPasskey(credentialId: string): Maybe<Passkey | null>;
   /** Lists the passkeys of an account, oldest first. */
   listPasskeys(accountId: number): Maybe<Passkey[]>;
-  /** Notes a use. Returns false if another use had the count, so that a copy may be in use. */
+  /**
+   * Records a use. Returns false if an earlier use had the same count: there may be a copy of the
+   * passkey.
+   */
   usePasskey(id: number, signCount: number, atMs: number): Promise<boolean>;
   /** Renames a passkey of the account. Returns false if it has none with the id. */
   renamePasskey(accountId: number, id: number, name: string, act: Act): Promise<boolean>;

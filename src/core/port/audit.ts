@@ -3,20 +3,23 @@
 /** The author of a deed. No field is secret. */
 export interface Actor {
   kind: 'account' | 'operator' | 'provider' | 'system' | 'user';
-  /** Of an account, of the operator on the machine, a provider's code, a part; `user` of a link. */
+  /**
+   * The name of the account, of the operator's user, or of a part of the program; the provider's
+   * code; `user` for the user of a link.
+   */
   name: string;
-  /** The provider's key, as `keyFingerprint` of core/secret.ts names it. */
+  /** The fingerprint of the provider's key: `keyFingerprint` of core/secret.ts. */
   key?: string;
-  /** The client's address as limits count it; of an operator `local` or `ssh ADDRESS`. */
+  /** The client's address in the form of the limits; for an operator `local` or `ssh ADDRESS`. */
   from: string;
 }
 
 /** The actor and the time of a deed. */
 export interface Act {
-  /** Throws if the caller has left: the step must not change anything then. */
+  /** Throws if the caller has disconnected: the step must not change anything then. */
   readonly actor: Actor;
   readonly atMs: number;
-  /** True for a part of a job, which has one entry for all of them at its end. */
+  /** True for a part of a job, which has a single entry at its end. */
   readonly isOfJob?: boolean;
 }
 
@@ -66,8 +69,8 @@ export interface AuditStore {
    * nothing to delete.
    */
   pruneAudit(bounds: PruneBounds, act: Act): Promise<boolean>;
-  /** Adds the entry that an account of the appliance opened the pages of a provider. */
+  /** Adds the entry of an account of the appliance that opened a provider's pages. */
   noteVisit(providerId: number, act: Act): Promise<void>;
-  /** Adds the entry that a copy of the database was made for a download. */
+  /** Adds the entry of a database copy that was made for a download. */
   noteDownload(act: Act): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Browsers of links, which get messages on the page of users: their part of the port. */
+/** Browsers of links, which show messages on the page of users: their part of the port. */
 
 import type { DeviceFacts } from './device.ts';
 import type { Maybe } from './maybe.ts';
@@ -6,20 +6,20 @@ import type { PushAddress } from './registration.ts';
 
 export interface NewBrowser {
   installId: number;
-  /** Drawn by the server. */
+  /** The HWID, drawn by the server. */
   hwid: string;
   facts: DeviceFacts;
   locale: string | null;
   push: PushAddress;
   tokenHash: Uint8Array;
-  /** SHA-256 of the token that the browser has; null: it has none. */
+  /** SHA-256 of the browser's token; null: it has none. */
   heldTokenHash: Uint8Array | null;
-  /** Most browsers of a link. */
+  /** The most browsers of a link. */
   countMax: number;
   nowMs: number;
 }
 
-/** A notification that a browser got. */
+/** A notification in the inbox of a browser. */
 export interface BrowserMessage {
   id: number;
   createdAtMs: number;
@@ -28,16 +28,18 @@ export interface BrowserMessage {
 
 export interface BrowserStore {
   /**
-   * Ties a browser to a link, with a new token; one that shows its token keeps its place, and one
-   * of another link leaves that. Returns `browser_limit_reached` beyond `countMax`, and
-   * `link_not_found` for a link whose page is shut. It takes no slot.
+   * Attaches a browser to a link, with a new token. A browser that shows its token keeps its place;
+   * one of another link leaves that link. Takes no slot. Returns `browser_limit_reached` beyond
+   * `countMax`, and `link_not_found` for a link without an open page.
    */
   registerBrowser(browser: NewBrowser): Promise<'ok' | 'browser_limit_reached' | 'link_not_found'>;
-  /** Ends the browser of a link with a token; null: all of them. Returns their number. */
+  /**
+   * Removes the browser of a link with a token (null: all of its browsers). Returns their number.
+   */
   endBrowsers(installId: number, tokenHash: Uint8Array | null): Promise<number>;
   countBrowsers(installId: number): Promise<number>;
   /** Finds the link of the browser with a token; null: no browser has it. */
   findBrowser(tokenHash: Uint8Array): Maybe<{ installId: number } | null>;
-  /** Lists the notifications that a browser got, and that have not expired, latest first. */
+  /** Lists the unexpired notifications of a browser, latest first. */
   listNews(tokenHash: Uint8Array, nowMs: number, countMax: number): Maybe<BrowserMessage[]>;
 }

@@ -1,9 +1,9 @@
-/** The newest rows by which an open page learns of changes; `core/changes.ts` compares them. */
+/** The newest rows, by which an open page learns of changes; `core/changes.ts` compares them. */
 
 /** The most rows of each kind. */
 export const NEWEST_COUNT = 100;
 
-/** A row whose mark differs when what a page shows of it differs. */
+/** A row with a mark that changes when the shown part of the row changes. */
 export interface Marked {
   id: number;
   mark: string;
@@ -20,17 +20,17 @@ export interface NewestOfAll {
 export interface NewestOfProvider {
   /** Slots that ended. */
   slotEnds: { id: number; installId: number }[];
-  /** The newest distributions, and those that are not finished. */
+  /** The newest distributions, and unfinished ones. */
   messages: Marked[];
   jobs: (Marked & { isOver: number })[];
-  /** Changes with each deed that has no entry in the audit log. */
+  /** Changes with each deed without an entry in the audit log. */
   unlisted: string;
-  /** Changes with the figures about messages of a day. */
+  /** Changes with the figures about messages of the day. */
   figures: string;
 }
 
 export interface ChangeStore {
-  /** Returns a text that differs after each commit of any process; it may differ without one. */
+  /** Returns a text that changes with each commit of any process; it may change without one. */
   readCommitMark(): Promise<string>;
   /** Reads slots with an id above `slotId`, and blocks after `blockNumber`. */
   readNewestOfAll(after: { slotId: number; blockNumber: number }): Promise<NewestOfAll>;

@@ -2,7 +2,7 @@
 
 import type { DeviceFilter } from './device.ts';
 
-/** Counts of the records that the removal of a provider deletes. */
+/** The numbers of records that the removal of a provider deletes. */
 export interface Holdings {
   links: number;
   hwids: number;

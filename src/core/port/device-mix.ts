@@ -1,6 +1,6 @@
 /** The devices of a provider by system and app: their part of the port. */
 
-/** Position in a list of devices: by system, then in the order in which they came. */
+/** A position in a list of devices: by system, then in the order of arrival. */
 export interface MixCursor {
   os: string;
   deviceId: number;
@@ -13,7 +13,7 @@ export interface MixDevice extends MixCursor {
 /** Devices of one system with one app. */
 export interface MixCount {
   os: string;
-  /** Empty: an app that is not known. */
+  /** The app; empty: unknown. */
   app: string;
   count: number;
 }
@@ -31,8 +31,8 @@ export interface DeviceMixStore {
     after: MixCursor | null,
     countMax: number,
   ): Promise<MixDevice[]>;
-  /** Replaces what was counted of a provider before. */
+  /** Saves the counts of a provider in place of earlier ones. */
   saveDeviceMix(providerId: number, mix: DeviceMix): Promise<void>;
-  /** Reads what was counted last, most devices first; null: nothing was. */
+  /** Reads the last counts, most devices first; null: none. */
   readDeviceMix(providerId: number): Promise<DeviceMix | null>;
 }

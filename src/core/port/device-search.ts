@@ -1,12 +1,12 @@
-/** A search through a provider's devices, for those that a send names: its part of the port. */
+/** The search for devices of a provider by a filter: its part of the port. */
 
 import type { MixCursor } from './device-mix.ts';
 
-/** Each condition that is not null must hold. */
+/** The filter; each condition that is not null must hold. */
 export interface DeviceSearch {
   os: string | null;
   appVersion: string | null;
-  /** The first part of a BCP 47 tag, in lower case: only registered apps tell one. */
+  /** The first part of a BCP 47 tag, in lower case; only registered apps report one. */
   language: string | null;
   /** Seen at this time or later, UTC ms. */
   seenSinceMs: number | null;
@@ -23,7 +23,7 @@ export interface SearchedDevice {
   deviceName: string;
   os: string;
   appVersion: string;
-  /** BCP 47; null: its app told none. */
+  /** The BCP 47 tag; null: the app reported none. */
   locale: string | null;
 }
 
@@ -34,7 +34,7 @@ export interface SearchedSlice {
 }
 
 export interface DeviceSearchStore {
-  /** Searches the next thousand devices beyond a position for linked ones that match. */
+  /** Searches the next thousand devices beyond a position for matching ones on links. */
   searchDevices(
     providerId: number,
     search: DeviceSearch,

@@ -3,7 +3,7 @@
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
 
-/** What a device reports about itself; empty: it did not report the fact. */
+/** The facts that a device reports about itself; empty: not reported. */
 export interface DeviceFacts {
   os: string;
   osVersion: string;
@@ -22,7 +22,7 @@ export interface Device extends DeviceFacts {
 /** A device as one provider knows it: with the facts that it reported to this provider. */
 export interface DeviceAtProvider extends DeviceFacts {
   lastSeenAtMs: number;
-  /** Registered for the provider's messages: an unproven report cannot change `os` then. */
+  /** True: registered for the provider's messages, so an unproven report cannot change `os`. */
   isRegistered: boolean;
 }
 
@@ -60,9 +60,11 @@ export interface DeviceDetail {
 /** A registration for messages without its secrets. */
 export interface DeviceToken {
   locale: string | null;
-  /** Null: it has no push address. */
+  /** The gateway; null: no push address. */
   gateway: string | null;
-  /** When and why its push address was dropped; null: it was not, or a new one came since. */
+  /**
+   * When and why its push address was dropped; null: it was not, or a new one was registered since.
+   */
   dropped: { atMs: number; why: string } | null;
 }
 
@@ -77,7 +79,7 @@ export interface DeviceStore {
   ): Maybe<
     { seenAtMs: number | null; isLinked: boolean; isNewLink: boolean } | 'provider_not_found'
   >;
-  /** Records a call that names no link, which refreshes all slots of the device at the provider. */
+  /** Records a call without a link, which refreshes all slots of the device at the provider. */
   recordCheckIn(
     key: CheckInKey,
     facts: DeviceFacts,
@@ -89,12 +91,12 @@ export interface DeviceStore {
   pageDevices(beforeId: number, countMax: number): Promise<Device[]>;
   /** Finds a device by its HWID. Returns null if no device has it. */
   findDevice(hwid: string): Promise<DeviceDetail | null>;
-  /** Counts the links that have refused a HWID and remember it. */
+  /** Counts the links that have recorded a refusal of a HWID. */
   countRefusals(hwid: string): Promise<number>;
   /**
-   * Deletes a device everywhere and frees its slots, in many small steps: the first one revokes its
-   * tokens, and another call completes an interrupted one. Erases refusals of the HWID too, also if
-   * no device has it. Returns `device_not_found` if there was neither.
+   * Deletes a device and frees its slots at all providers, in many small steps. The first step
+   * revokes its tokens; a repeated call completes an interrupted removal. Also erases refusals of
+   * the HWID, even if no device has it. Returns `device_not_found` if there was neither.
    */
   forgetDevice(hwid: string, act: Act): Promise<'ok' | 'device_not_found'>;
 }

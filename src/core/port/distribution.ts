@@ -25,9 +25,9 @@ export type TargetCursor = Cursor<'target'>;
 export interface TargetStep {
   /** Devices of the step that are targets. */
   count: number;
-  /** Those of them that an app registered at the provider. */
+  /** Those of them with a registered app at the provider. */
   reachableCount: number;
-  /** The same devices, by what decides how a message comes to them. */
+  /** The same devices, grouped by the facts that decide the way of a message to them. */
   groups: readonly ReachGroup[];
   next: TargetCursor | null;
 }
@@ -37,14 +37,14 @@ export interface NewDistribution {
   notificationType: DistributionType;
   targetOs: string | null;
   targetHwid: string;
-  /** The action of a command, for the audit log; null: it is a notification. */
+  /** The action of a command, for the audit log; null: a notification. */
   actionType: string | null;
   /** JSON. */
   payload: string;
   createdAtMs: number;
   /** Time for which it is scheduled, which differs from `createdAtMs`; null: at once. */
   dueAtMs: number | null;
-  /** True: it reaches HWIDs too that are not attached to the provider. */
+  /** True: it also reaches HWIDs that are not attached to the provider. */
   reachesUnbound: boolean;
   expiresAtMs: number;
   unboundCount: number;
@@ -151,7 +151,7 @@ export interface DeliveryRules {
   /** Most messages of a provider that wait for one device. */
   waitingMax: number;
   gateways: readonly PushGateway[];
-  /** Absent: nothing rides. */
+  /** The rules of rides; absent: nothing rides. */
   rides?: RideRules;
 }
 
@@ -175,7 +175,7 @@ export interface DistributionDetail extends Distribution {
   recipientCount: number;
   sentCount: number;
   failedCount: number;
-  /** Time since which it waits, or waited, for gateways alone; null: it never did. */
+  /** The time since which it waits, or waited, only for gateways; null: it never did. */
   handedOverAtMs: number | null;
   /** The notification that it replaces; null: none. */
   replacesId: number | null;
@@ -195,7 +195,7 @@ export interface Distribution {
   targetOs: string | null;
   targetHwid: string;
   createdAtMs: number;
-  /** Time at which delivery began; before that, the time for which it is planned. */
+  /** The time at which delivery began; before that, the planned time. */
   sentAtMs: number;
 }
 
@@ -227,7 +227,7 @@ export interface DistributionStore {
     draft: NewDistribution,
     guards: DistributionGuards,
   ): Promise<GuardRefusal | null>;
-  /** Reads how much of its bounds a provider uses; null: there is no such provider. */
+  /** Reads a provider's use of its bounds; null: no such provider. */
   readSendUsage(providerId: number): Promise<Omit<SendUsage, 'unboundCount'> | null>;
   /** Lists the provider's distributions, newest first. */
   listDistributions(providerId: number, page: Page): Promise<Distribution[]>;
@@ -243,16 +243,16 @@ export interface DistributionStore {
   ): Promise<'ok' | 'notification_not_found' | number>;
   /**
    * Claims some new or due distributions without a lease of another worker, from the providers
-   * served least recently. Of the due ones of a provider it claims the first alone, unscheduled
-   * before scheduled ones, so that devices get them in order. Leases end by the store's clock; a
-   * lease that ends later than any lease can, because that clock was set back since, is void.
+   * served least recently. Of a provider's due ones it claims only the first, unscheduled before
+   * scheduled ones, so that devices get them in order. Leases end by the store's clock; a lease
+   * that ends later than any lease can is void, because that clock was set back.
    */
   claimWork(lease: Omit<Lease, 'id'>): Promise<ClaimedDistribution[]>;
   /** Finds the time at which a distribution can be claimed; 0: at once; null: none waits. */
   findNextDueMs(): Promise<number | null>;
   /**
    * Changes the status from `from` to `to`; from 5 Load on the message rides by these rules
-   * (absent: it does not). Returns false if the lease was lost, or if `to` is 5 Load and another
+   * (absent: nothing rides). Returns false if the lease was lost, or if `to` is 5 Load and another
    * distribution of the provider is in delivery.
    */
   moveDistribution(lease: Lease, from: number, to: number, rides?: RideRules): Promise<boolean>;
@@ -265,8 +265,8 @@ export interface DistributionStore {
    */
   deliverNamed(lease: Omit<Lease, 'id'>, rules: DeliveryRules): Promise<NamedDeliveries>;
   /**
-   * Writes the next recipients into the ledger. More than `ledgerRowsMax` of the provider do not
-   * stop it, but make the event `quota.reached`. Returns null if the lease was lost.
+   * Writes the next recipients into the ledger. If the provider then has more than `ledgerRowsMax`,
+   * it continues and adds the event `quota.reached`. Returns null if the lease was lost.
    */
   loadRecipients(lease: Lease, ledgerRowsMax: number): Promise<{ isDone: boolean } | null>;
   /**
@@ -289,9 +289,9 @@ export interface DistributionStore {
   listAllDistributions(filter: {
     providerCode: string | null;
     countMax: number;
-    /** Those with a lower id; absent or null: from the newest on. */
+    /** Distributions with a lower id; absent or null: from the newest on. */
     beforeId?: number | null;
-    /** True: those that have not ended. */
+    /** True: distributions that have not ended. */
     isUnfinished?: boolean;
   }): Promise<DistributionDetail[]>;
   /** Finds a distribution with the totals of its ledger. Returns null if none has the id. */
@@ -305,8 +305,8 @@ export interface DistributionStore {
     missing: LedgerRow[];
   } | null>;
   /**
-   * Blocks a distribution with a status of `from`, which ends its ride too. Of one with another
-   * status only the ride ends (`ride_ended`); if none does, returns that status. Returns
+   * Blocks a distribution with a status of `from`, which also ends its ride. With another status
+   * only the ride ends (`ride_ended`); if it has no ride, returns that status. Returns
    * `distribution_not_found` if none has the id.
    */
   blockDistribution(

@@ -27,8 +27,8 @@ export interface NewDomain {
 
 export interface DomainStore {
   /**
-   * Adds a binding. Returns `exists` with the id of the binding that has the hash, also where the
-   * cap is reached; `domain_limit_reached` if a new one would exceed `domainCountMax`.
+   * Adds a binding. Returns `exists` with the id of the binding that has the hash, even at the cap;
+   * `domain_limit_reached` if a new one would exceed `domainCountMax`.
    */
   addDomain(
     draft: NewDomain,

@@ -56,7 +56,7 @@ export interface Happening {
 }
 
 export interface NewEvent extends Happening {
-  /** Null: the event is the operator's. */
+  /** The provider; null: an event of the operator. */
   providerId: number | null;
   atMs: number;
 }
@@ -69,7 +69,7 @@ export interface StoredEvent extends Omit<NewEvent, 'kind'> {
 /** Position of `forgetEvents`. */
 export type EventCursor = Cursor<'event'>;
 
-/** Bounds of the events that are kept although no webhook waits for them. */
+/** Bounds of the kept events for which no webhook waits. */
 export interface EventBounds {
   beforeMs: number;
   /** Most events of one owner. */
@@ -79,7 +79,7 @@ export interface EventBounds {
 /** A subscription with an end whose provider has an enabled webhook. */
 export interface WatchedSubscription {
   providerId: number;
-  /** First instant at which it is over. */
+  /** The first instant after its end. */
   activeUntilMs: number;
   /** The state of its last notice; null: there was none. */
   mark: string | null;
@@ -90,7 +90,7 @@ export interface WatchedSubscription {
  * event is saved only if an enabled webhook of its owner wants its kind.
  */
 export interface EventStore {
-  /** Saves an event that is part of no other step. Writes nothing if no webhook wants it. */
+  /** Saves an event that belongs to no other step. Writes nothing if no webhook wants it. */
   addEvent(event: NewEvent): Promise<void>;
   /**
    * Saves an event unless there was one for this state of the subject; `mark` names the state.

@@ -19,13 +19,13 @@ export type RefusalReason = Exclude<AdmitRefusal, NoLink>;
 /** A known link and its provider. */
 export type KnownLink = Pick<AdmittedLink, 'installId' | 'providerId'>;
 
-/** A device that was refused, by its own word: texts of 64 characters at most. */
+/** A refused device by its own report: texts of at most 64 characters. */
 export interface RefusedDevice {
-  /** Empty: it sent none. */
+  /** The HWID; empty: it sent none. */
   hwid: string;
   deviceName: string;
   os: string;
-  /** The HWID of the slot that it seems to have had, where the policy asks. Absent: none. */
+  /** The HWID of the slot that it probably had, if the policy compares phones; absent: none. */
   formerHwid?: string;
 }
 
@@ -56,8 +56,8 @@ export interface LinkRefusals {
 }
 
 /**
- * Steps of other parts of the port count each change that they commit once, in memory.
- * `saveFigures` and `close` save the counts: a killed process loses those since.
+ * Steps of other parts of the port count each change once they commit it, in memory. `saveFigures`
+ * and `close` save the counts: a killed process loses those since the last save.
  */
 export interface FigureStore {
   /** Counts a refusal and keeps its device; writes nothing else. Never waits, never throws. */

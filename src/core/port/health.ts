@@ -16,9 +16,9 @@ export interface QueueFacts {
   /** Distributions that are due or in delivery. */
   dueCount: number;
   scheduledCount: number;
-  /** Time at which the oldest of the due ones became due; null: none is due. */
+  /** The time at which the oldest of the due ones became due; null: none is due. */
   oldestDueAtMs: number | null;
-  /** Recipients of those in delivery without the message so far. */
+  /** Recipients of distributions in delivery that have not got the message. */
   recipientCount: number;
 }
 
@@ -39,7 +39,7 @@ export interface ServerFacts {
 export const STATEMENT_KINDS = ['read', 'write', 'transaction'] as const;
 export type StatementKind = (typeof STATEMENT_KINDS)[number];
 
-/** Reasons for which this process cannot write, although other processes may. */
+/** Reasons why this process cannot write, although other processes may. */
 export type Unfitness =
   /** A newer version of the program has changed the schema: this one must stop. */
   | 'schema_changed'

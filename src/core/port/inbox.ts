@@ -9,7 +9,7 @@ export type AckState = (typeof ACK_STATES)[number];
 export interface AckItem {
   id: number;
   state: AckState;
-  /** The reason of a failure; null: none is given. */
+  /** The reason of a failure; null: none. */
   detail: string | null;
 }
 
@@ -33,8 +33,9 @@ export interface TokenHolder {
 }
 
 /**
- * What a glance at an inbox finds: its messages, oldest first; `more` if they are too many or too
- * long for it, so that only a list has them; `revoked` if the token is not valid any more.
+ * The result of a glance at an inbox: its messages, oldest first; `more` if they are too many or
+ * too long, so that only {@link InboxStore.listInbox} returns them; `revoked` if the token is no
+ * longer valid.
  */
 export type Glance = readonly Message[] | 'more' | 'revoked';
 

@@ -61,7 +61,7 @@ export type AddRefusal =
   | 'subscription_key_ended'
   | 'install_code_limit_reached';
 
-/** Refusals of a new link for a key at the door; a link that has the key is none. */
+/** Refusals of a new link for a key at the door. A link that has the key already is not one. */
 export type NewKeyRefusal =
   | LinkRefusal
   | 'link_not_found'
@@ -77,16 +77,16 @@ export interface EnteredLink extends AdmittedLink {
 
 /** A link that admits a device. */
 export interface AdmittedDevice extends EnteredLink {
-  /** The facts of the device, which decide on what rides; absent: nothing rides. */
+  /** The facts of the device, which decide what rides; absent: nothing rides. */
   facts?: DeviceFacts;
-  /** There with the facts. */
+  /** The HWID; present if the facts are. */
   hwid?: string;
 }
 
 export interface InstallStore {
   /**
-   * Adds a link. Refuses with the first {@link AddRefusal} that applies. With a key, it is added
-   * once.
+   * Adds a link. Returns the first {@link AddRefusal} that applies. With a key of the call it is
+   * added once.
    */
   addInstall(
     draft: NewInstall,

@@ -1,4 +1,4 @@
-/** Jobs: changes that take long, or begin later so that they can be taken back. */
+/** Jobs: changes that take long, or that begin later so that they can be undone. */
 
 import type { Act, Actor } from './audit.ts';
 import type { InstallChange } from './install.ts';
@@ -19,18 +19,18 @@ export interface Job {
   providerId: number;
   providerCode: string;
   kind: JobKind;
-  /** What it does, as JSON: see `JobWork` of core/job/work.ts. */
+  /** The work as JSON: see `JobWork` of core/job/work.ts. */
   params: string;
-  /** The person of its entry in the audit log. */
+  /** The actor of its entry in the audit log. */
   actor: Actor;
   state: JobState;
-  /** The id of the last link that was dealt with. */
+  /** The id of the last processed link. */
   afterId: number;
-  /** Links that matched when it was made; those that it dealt with; those that it changed. */
+  /** The number of links that matched when the job was added; processed ones; changed ones. */
   totalCount: number;
   seenCount: number;
   changedCount: number;
-  /** Why it failed; null: it did not. */
+  /** The reason of its failure; null: none. */
   problem: string | null;
   createdAtMs: number;
   dueAtMs: number;
@@ -42,14 +42,16 @@ export interface NewJob
     Job,
     'providerId' | 'kind' | 'params' | 'actor' | 'totalCount' | 'createdAtMs' | 'dueAtMs'
   > {
-  /** Most unfinished jobs of the provider of these kinds, the new one included. */
+  /**
+   * Kinds of jobs, of which the provider may have `countMax` unfinished ones, the new one included.
+   */
   among: readonly JobKind[];
   countMax: number;
 }
 
 export interface AddedJob {
   id: number;
-  /** Until then it can be taken back without a trace. */
+  /** Until this time the job can be undone without a trace. */
   dueAtMs: number;
 }
 
@@ -61,34 +63,34 @@ export interface JobHold {
   afterId: number;
 }
 
-/** A step of a change of many links. */
+/** A step of a bulk change. */
 export interface LinksStep {
   linkIds: readonly number[];
-  /** Null: the links are removed. */
+  /** The change; null: the links are removed. */
   change: InstallChange | null;
-  /** The position after the step; null: it is the last one. */
+  /** The position after the step; null: this is the last step. */
   nextId: number | null;
   nowMs: number;
 }
 
-/** What a job does to the slots of one link. */
+/** The work of a job on the slots of one link. */
 export interface SlotsWork {
   linkId: number;
-  /** Null: all of them. */
+  /** The HWID; null: all slots. */
   hwid: string | null;
-  /** The new code of a link that is revoked; null: it is not. */
+  /** The new code of a revoked link; null: the link is not revoked. */
   installCode: string | null;
   nowMs: number;
 }
 
 /**
- * Steps on jobs. A job's step changes its links and saves its position in one commit, so that each
- * link is dealt with once. The job's entry in the audit log is made with its end.
+ * Steps on jobs. A step of a job changes links and saves its position in one commit, so that each
+ * link is processed once. The end of a job adds its entry to the audit log.
  */
 export interface JobStore {
   /**
-   * Adds a job; the same one of the same person that waits yet is returned instead, so that a
-   * second click adds none. Returns `job_limit_reached` beyond `countMax`.
+   * Adds a job. If an equal job of the same person still waits, returns that one, so that a second
+   * click adds none. Returns `job_limit_reached` beyond `countMax`.
    */
   addJob(draft: NewJob): Promise<AddedJob | 'job_limit_reached'>;
   /** Finds a job of a provider; null: it has none with the id. */
@@ -96,8 +98,8 @@ export interface JobStore {
   /** Lists the provider's unfinished jobs and the last `countMax` others, newest first. */
   listJobs(providerId: number, countMax: number): Promise<Job[]>;
   /**
-   * Ends a job that waits or runs; if it changed links already, its entry in the audit log names
-   * who stopped it. Returns `job_not_found`, or `job_ended` if it has ended.
+   * Ends a waiting or running job. If it has changed links already, its entry in the audit log
+   * names the person who stopped it. Returns `job_not_found`, or `job_ended` if it has ended.
    */
   cancelJob(
     providerId: number,
@@ -105,9 +107,9 @@ export interface JobStore {
     act: Act,
   ): Promise<'ok' | 'job_not_found' | 'job_ended'>;
   /**
-   * Claims the job that is due longest, until `leaseUntilMs`, unless another worker has it. One
-   * over many links waits while an enabled webhook of its provider has `waitingMax` events waiting.
-   * Returns null if there is none.
+   * Claims the job that has been due longest, until `leaseUntilMs`, unless another worker holds it.
+   * A job over many links waits while an enabled webhook of its provider has `waitingMax` waiting
+   * events. Returns null if there is none.
    */
   claimJob(
     owner: string,
@@ -115,21 +117,21 @@ export interface JobStore {
     waitingMax: number,
   ): Promise<Job | null>;
   /**
-   * Changes or removes links, and saves the position, unless the claim is lost. The job then waits
-   * behind other jobs that are due. Returns false for a lost claim.
+   * Changes or removes links and saves the position. The job then waits behind other due jobs.
+   * Returns false, without a change, if the claim was lost.
    */
   stepLinks(hold: JobHold, step: LinksStep): Promise<boolean>;
   /**
    * Frees a slot or all slots of a link, or revokes it, and ends the job. Waits for a `turn`
-   * between pieces of work. Returns `lost` for a lost claim, `install_code_exists` for a new code
-   * that is taken, else the devices whose tokens may have died.
+   * between steps. Returns `lost` for a lost claim, `install_code_exists` for a new code that is
+   * taken, else the devices whose tokens may have ended.
    */
   workOnSlots(
     hold: JobHold,
     work: SlotsWork,
     turn?: () => Promise<void>,
   ): Promise<'lost' | 'install_code_exists' | { deviceIds: readonly number[] }>;
-  /** Ends a job that cannot go on, unless the claim is lost. */
+  /** Ends a job that cannot continue, unless the claim was lost. */
   failJob(hold: JobHold, problem: string, nowMs: number): Promise<void>;
   /** Returns the time from which this worker may claim a job, UTC ms; null: there is none. */
   findNextJobMs(owner: string): Promise<number | null>;

@@ -10,9 +10,9 @@ export interface LedgerTotals {
   opened: number;
   executed: number;
   refused: number;
-  /** Those whose subscription's answer carried it. */
+  /** Recipients whose subscription's answer carried it. */
   carried: number;
-  /** Those with a push, by its state. */
+  /** Recipients with a push, by the state of the push. */
   atGateway: Record<PushState, number>;
 }
 
@@ -31,9 +31,11 @@ export interface LedgerRow {
   executedAtMs: number | null;
   refusedAtMs: number | null;
   detail: string | null;
-  /** When an answer to the device's fetch first carried it, in which app and form; null: none. */
+  /**
+   * When an answer to the device's fetch first carried it, in which app and form; null: none did.
+   */
   carriedAtMs: number | null;
   carried: string | null;
-  /** Null: it has no push. `problem`: of the last attempt. */
+  /** The push; null: none. `problem`: of the last attempt. */
   push: { state: PushState; problem: string | null } | null;
 }

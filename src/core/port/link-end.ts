@@ -15,16 +15,16 @@ export interface FreedSlots {
 }
 
 export interface RevokedInstall extends FreedSlots {
-  /** True if it had a subscription key, which is no longer its key. */
+  /** True if it had a subscription key, which no longer belongs to it. */
   hadKey: boolean;
-  /** Devices whose tokens may have died. */
+  /** Devices whose tokens may have ended. */
   deviceIds: readonly number[];
 }
 
 /**
- * A code or subscription key of a link that was removed or revoked makes no link again, for as long
- * as its tombstone is kept. Each method returns `install_not_found` if the provider has no link
- * with the id.
+ * The code and subscription key of a removed or revoked link cannot make a link again while its
+ * tombstone is kept. Each method returns `install_not_found` if the provider has no link with the
+ * id.
  */
 export interface LinkEndStore {
   /** Frees all slots of a link, with their ends in its history. */
@@ -35,8 +35,8 @@ export interface LinkEndStore {
   ): Promise<FreedSlots | 'install_not_found'>;
   /**
    * Gives a link another code and no subscription key, frees its slots, and deletes the
-   * registrations that it claimed; they are searched for among all, with a `turn` after each piece
-   * of some ms. Returns `install_code_exists` if the code is, or was, that of another link.
+   * registrations that it claimed. Searches all registrations, with a `turn` every
+   * few ms. Returns `install_code_exists` if another link has or had the code.
    */
   revokeInstall(
     providerId: number,
@@ -45,15 +45,15 @@ export interface LinkEndStore {
     act: Act,
     turn?: () => Promise<void>,
   ): Promise<RevokedInstall | 'install_not_found' | 'install_code_exists'>;
-  /** Removes a link. What was sent to its devices, and their registrations, stay. */
+  /** Removes a link. Messages to its devices, and their registrations, stay. */
   removeInstall(
     providerId: number,
     installId: number,
     act: Act,
   ): Promise<FreedSlots | 'install_not_found'>;
   /**
-   * Returns the refusal of a new link with this code, or of the provider with the subscription key
-   * of this hash, because a link with it has ended; null: there is none.
+   * Returns the refusal of a new link because an ended link had the code, or at this provider the
+   * subscription key of this hash; null: no such link.
    */
   findEnded(
     providerId: number,

@@ -1,6 +1,6 @@
 /**
- * Limited links by filters, and for the operator: those of all providers, by their codes. Providers
- * work with `InstallStore` of ./install.ts.
+ * Links by filters, and for the operator: links of all providers, by their codes. Providers use
+ * `InstallStore` of ./install.ts.
  */
 
 import type { DeviceFacts } from './device.ts';
@@ -28,11 +28,11 @@ export interface LinkFilter {
   isOver?: boolean;
   status: number | null;
   /**
-   * Part of the note, the code or the model of a device on the link, in any case of A to Z; or the
-   * beginning of a HWID on it.
+   * A part of the note, of the code, or of the model of a device on the link, in any case of A to
+   * Z; or the beginning of the HWID of one.
    */
   search?: string | null;
-  /** Part of the note. */
+  /** A part of the note. */
   inNote?: string | null;
   /** Only links that refused a device at or after this time, UTC ms. */
   refusedSinceMs?: number | null;
@@ -46,28 +46,28 @@ export interface LinkFilter {
 export interface LinkDevice extends DeviceFacts {
   hwid: string;
   registeredAtMs: number;
-  /** As of a slot: see `Slot`. */
+  /** The last use of the slot: see `Slot`. */
   lastSeenAtMs: number;
 }
 
-/** What is next in a list of links. */
+/** A slice of a list of links. */
 export interface LinkSlice {
   links: OwnedLink[];
-  /** The id beyond which the rest is; null: there is none. */
+  /** The id beyond which the list continues; null: the end. */
   nextId: number | null;
 }
 
 /** The end of a slot. */
 export interface SlotEnd {
-  /** Null: the device was forgotten since. */
+  /** The HWID; null: the device was removed since. */
   hwid: string | null;
   registeredAtMs: number;
   lastSeenAtMs: number;
   endedAtMs: number;
   why: EndReason;
-  /** Name of the actor as in the audit log; `device`: a newcomer replaced it. */
+  /** The name of the actor in the audit log; `device`: a new device replaced it. */
   actor: string;
-  /** The newcomer that took the slot; null: there was none, or it was forgotten since. */
+  /** The new device that took the slot; null: none, or it was removed since. */
   forHwid: string | null;
 }
 
@@ -87,17 +87,17 @@ export interface LinkStore {
   /** Finds the links of all providers with the subscription key of this hash. */
   findLinksByKey(subscriptionKeyHash: string): Promise<OwnedLink[]>;
   /**
-   * Lists the links that match, newest first, with ids from `fromId` to below `beforeId`. With
-   * any filter but the provider it waits for a `turn` after each piece of some ms.
+   * Lists the links that match, newest first, with ids from `fromId` to below `beforeId`. With a
+   * filter besides the provider it waits for a `turn` every few ms.
    */
   listLinks(
     filter: LinkFilter & { fromId?: number; beforeId?: number | null; countMax: number },
     turn?: () => Promise<void>,
   ): Promise<OwnedLink[]>;
   /**
-   * Lists links that match among the next ones beyond an id (null: from the begin), newest first
-   * or (`isOldest`) oldest first. Looks at some thousand links and at most `countMax` that match,
-   * with a `turn` after each piece of some ms.
+   * Lists matching links beyond an id (null: from the start), newest first or (`isOldest`) oldest
+   * first. Reads some thousand links and returns at most `countMax`. Waits for a `turn` every few
+   * ms.
    */
   listLinkSlice(
     filter: LinkFilter & { beyondId: number | null; isOldest: boolean; countMax: number },
@@ -105,7 +105,7 @@ export interface LinkStore {
   ): Promise<LinkSlice>;
   /** Lists the provider's links with these ids, newest first. */
   listLinksById(providerId: number, ids: readonly number[]): Promise<OwnedLink[]>;
-  /** Counts the links that match, with a turn after each piece of some ms. */
+  /** Counts the links that match, with a turn every few ms. */
   countLinks(filter: LinkFilter): Promise<number>;
   /** Lists the devices on a link of the provider, the latest first. */
   listLinkDevices(providerId: number, installId: number, countMax: number): Promise<LinkDevice[]>;

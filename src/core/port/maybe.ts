@@ -1,6 +1,6 @@
 /**
- * A value, or a promise of one. A read that need not wait returns its value: each promise in the
- * path of a request costs about as much as a look-up in memory.
+ * A value, or a promise of one. A read that need not wait returns its value, because each promise
+ * in the path of a request costs about as much as a look-up in memory.
  */
 export type Maybe<T> = T | Promise<T>;
 

@@ -1,14 +1,14 @@
-/** How messages come to devices: records of the port. */
+/** The ways of messages to devices: records of the port. */
 
 import type { PushGateway } from './registration.ts';
 
-/** What decides how a message comes to a device. */
+/** The facts that decide the way of a message to a device. */
 export interface ReachFacts {
-  /** True: an app registered the device, so that it can get messages of the provider. */
+  /** True: an app registered the device, so it can get messages of the provider. */
   isReachable: boolean;
-  /** The gateway of the app's address; null: it has none. */
+  /** The gateway of the app's push address; null: none. */
   gateway: PushGateway | null;
-  /** Of its last call; empty: not known. */
+  /** The `User-Agent` of its last call; empty: unknown. */
   userAgent: string;
   /** True: it is on a link of the provider. */
   hasSlot: boolean;
@@ -16,18 +16,18 @@ export interface ReachFacts {
   isAtHome: boolean;
 }
 
-/** Devices that are alike in that. */
+/** Devices with equal facts. */
 export interface ReachGroup extends ReachFacts {
   count: number;
 }
 
-/** Devices by how a message comes to them; each counts once. */
+/** The number of devices by the way of a message to them; each device counts once. */
 export interface ReachWays {
-  /** Their apps ask for it, or hold a stream open. */
+  /** The app polls, or holds a stream open. */
   now: number;
-  /** A gateway wakes their apps. */
+  /** A gateway wakes the app. */
   push: number;
-  /** It rides on their subscription. */
+  /** The message rides on the subscription. */
   fetch: number;
   none: number;
 }

@@ -8,7 +8,7 @@ import type { Provider } from './provider.ts';
 
 /** A HWID on an imported link. */
 export interface ImportedSlot extends DeviceFacts {
-  /** `hwidOfHash` of core/formats.ts where the hash of the HWID alone is known. */
+  /** The HWID; `hwidOfHash` of core/formats.ts if only its hash is known. */
   hwid: string;
   registeredAtMs: number;
   firstSeenAtMs: number;
@@ -26,25 +26,31 @@ export interface ImportedInstall {
   status: number;
   note: string | null;
   createdAtMs: number;
-  /** Absent: unknown. A subscription key that another link has stays with that link. */
+  /** The terms; absent: unknown. A subscription key of another link stays with that link. */
   terms?: InstallTerms;
-  /** Time at which a newcomer last replaced a slot, for the cool-down. Absent: none did. */
+  /** The time at which a new device last replaced a slot, for the cool-down; absent: none did. */
   replacedAtMs?: number;
-  /** HWIDs that it held while it only counted, if more than its limit. */
+  /** The number of HWIDs that it held while it only counted, if above its limit. */
   overMax?: number;
-  /** Its user in a panel, `panel:user`, which names the link that is here. */
+  /** Its user in a panel, as `panel:user`, by which an existing link is found. */
   panelUser?: string;
   /** Earliest registration first. */
   slots: ImportedSlot[];
 }
 
-/** What a panel said of a link at the last import: what differs here is the provider's own edit. */
+/**
+ * The terms of a panel at the last import. A link that differs from them was edited by the
+ * provider.
+ */
 export interface PanelFacts {
   installLimit: number;
   status: number;
   note: string | null;
   subscriptionKeyHash: string | null;
-  /** Devices that the panel has known for longer came before, or were released here since. */
+  /**
+   * Devices that the panel has known since before this time were imported, or were removed here
+   * since.
+   */
   devicesUntilMs: number;
 }
 

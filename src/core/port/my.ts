@@ -4,28 +4,30 @@ import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
 import type { LinkName } from './slot.ts';
 
-/** What a provider sets for the page of its users. */
+/** The settings of a provider for the page of its users. */
 export interface OwnPage {
-  /** 1: the page is on. */
+  /** 1: the page is on; 0: off. */
   my: 0 | 1;
   /** The name at its head; null: none. */
   myName: string | null;
-  /** Its colour, as `#1a2b3c`; null: that of the program. */
+  /** The colour, such as `#1a2b3c`; null: the default. */
   myColor: string | null;
 }
 
 /** The operator's settings of pages. */
 export interface PageSites {
-  /** Empty: no provider has the page. */
+  /** The path; empty: no provider has the page. */
   readonly myPath: string;
   /** The URL of the server for users; empty: none. */
   readonly myUrl: string;
 }
 
-/** A link as a page names it; `domainHash`: that of a subscription's host, null: of no host. */
+/**
+ * The name of a link on a page; `domainHash`: the hash of the host of a subscription; null: none.
+ */
 export type MyName = LinkName & { domainHash: string | null };
 
-/** A link whose page is open: active, of a provider that is active and has pages. */
+/** A link with an open page: it is active, and its provider is active and has pages. */
 export interface MyLink extends Pick<OwnPage, 'myName' | 'myColor'> {
   installId: number;
   installCode: string;
@@ -38,7 +40,7 @@ export interface MyLink extends Pick<OwnPage, 'myName' | 'myColor'> {
   supportUrl: string | null;
   /** Time at which the user last freed a slot; null: never. */
   freedAtMs: number | null;
-  /** The effective least time between two such times. */
+  /** The effective cool-down, hours. */
   coolDownHours: number;
 }
 
@@ -54,13 +56,13 @@ export type FreeRefusal = 'slot_gone' | 'cooling_down';
 
 export interface MyStore {
   /**
-   * Finds the link whose page has the name. Null: there is none, it is disabled, its provider is
-   * not active or has no pages, or a key without a provider names links of several.
+   * Finds the link with this name and an open page. Returns null if there is none, it is disabled,
+   * its provider is inactive or has no pages, or several providers have links with the key.
    */
   findMy(name: MyName, nowMs: number): Maybe<MyLink | null>;
   /**
-   * Frees a slot for the user of its link, and begins the cool-down. Returns `cooling_down` before
-   * the end of the former one, `slot_gone` if the slot has ended or its link takes no changes.
+   * Frees a slot for the user of its link, and starts the cool-down. Returns `cooling_down` before
+   * the end of an earlier one, `slot_gone` if the slot has ended or its link takes no changes.
    */
   freeOwnSlot(slot: OwnSlot, act: Act): Promise<'ok' | FreeRefusal>;
 }

@@ -1,6 +1,6 @@
-/** Nodes, the processes that serve the same data: their records and their part of the port. */
+/** Nodes, the processes on a shared database: their records and their part of the port. */
 
-/** A node as it describes itself. */
+/** The facts of a node. */
 export interface NodeFacts {
   /** Name for people; not unique. */
   name: string;
@@ -24,8 +24,8 @@ export interface NodeRecord extends NodeFacts {
 
 export interface NodeStore {
   /**
-   * Returns a new unique name for a worker of this process, the owner of its leases. Where the
-   * store sees that a process has ended, its leases are free within a second.
+   * Returns a new unique name for a worker of this process, the owner of its leases. On a store
+   * that detects the end of a process, its leases are free within a second.
    */
   nameWorker(): Promise<string>;
   /** Records that this process serves. Does nothing if no other machine shares the store. */

@@ -31,8 +31,8 @@ export const WAIT_MAX_MS: Readonly<Record<DestinationKind, number>> = {
 export const STOPPED_MS = 3_600_000;
 
 /**
- * Most push services that are unproven or failing with pushes waiting, and most in all. Beyond, a
- * message for an unknown service gets no push: the inbox alone has it.
+ * The most push services that are unproven or failing with pushes waiting, and the most in all.
+ * Beyond that, a message for an unknown service gets no push: only the inbox has it.
  */
 export const PUSH_SERVICES_MAX = 1_000;
 export const KNOWN_SERVICES_MAX = 5_000;
@@ -41,13 +41,13 @@ export const KNOWN_SERVICES_MAX = 5_000;
 export interface DestinationHealth {
   /** Failed attempts since the last good one; a new push service begins with 1. */
   failureCount: number;
-  /** Time of the first of them; null: there is none. */
+  /** The time of the first of them; null: none. */
   failingSinceMs: number | null;
   /** Time of the next attempt, UTC ms; 0: at once. */
   retryAtMs: number;
-  /** Time at which it rejected our credentials last; null: it is not stopped. */
+  /** The time of the last rejection of our credentials; null: the destination is not stopped. */
   stoppedAtMs: number | null;
-  /** Problem of the last attempt; null: that one was good. */
+  /** The problem of the last attempt; null: the attempt succeeded. */
   problem: string | null;
 }
 
@@ -98,8 +98,8 @@ export interface PushDispatch extends DispatchOf<'push'> {
     locale: string | null;
   } | null;
   /**
-   * Reason not to send it; null: the token has an address at this destination. `moved`: it has none
-   * here.
+   * The reason not to send it; null: the token has an address at this destination. `moved`: it has
+   * none here.
    */
   moot: 'expired' | 'blocked' | 'moved' | null;
 }
@@ -115,8 +115,8 @@ export type Dispatch = PushDispatch | EventDispatch;
 export type Settlement = { id: number } & (
   | { outcome: 'accepted' }
   /**
-   * A push that is moot here. The store checks again: if the message expired or was blocked, or the
-   * address was dropped, the push fails; a device with another address is tried there; a device
+   * A push that is moot here. The store checks again: the push fails if the message expired or was
+   * blocked, or the address was dropped; a device with another address is tried there; a device
    * without one counts as reached.
    */
   | { outcome: 'moot' }
@@ -148,7 +148,7 @@ export interface PushContent {
   /** A command is silent and makes the app fetch its inbox. */
   kind: 'notification' | 'command';
   title: string | null;
-  /** Plain text; null: the message has a title alone. */
+  /** Plain text; null: the message has only a title. */
   body: string | null;
   link: string | null;
   image: string | null;
@@ -156,7 +156,7 @@ export interface PushContent {
   isUrgent: boolean;
   /** Time after which the message is useless, UTC ms. */
   expiresAtMs: number;
-  /** The message of the inbox as JSON; null: the operator does not let gateways carry it. */
+  /** The message of the inbox as JSON; null: the operator does not allow gateways to carry it. */
   inboxMessage: string | null;
 }
 

@@ -1,9 +1,9 @@
-/** Keys of a provider beside its main key: their records and their part of the port. */
+/** Further keys of a provider besides its main key: their records and their part of the port. */
 
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
 
-/** What a key is for: looking; looking and links; looking, notifications and commands. */
+/** The scopes of keys: reading; reading and links; reading, notifications and commands. */
 export const SCOPES = ['read', 'links', 'send'] as const;
 
 export type Scope = (typeof SCOPES)[number];
@@ -15,7 +15,7 @@ export interface ProviderKey {
   /** SHA-256 of the key. */
   keyHash: Uint8Array;
   createdAtMs: number;
-  /** First instant at which it is no key; null: it has no end. */
+  /** The first instant after its validity; null: unlimited. */
   untilMs: number | null;
 }
 
@@ -28,7 +28,7 @@ export interface NewProviderKey extends Omit<ProviderKey, 'id'> {
 export interface ProviderKeyStore {
   /** Adds a key. Returns `key_limit_reached` at `countMax`. */
   addKey(draft: NewProviderKey, act: Act): Promise<{ id: number } | 'key_limit_reached'>;
-  /** Finds a key of a provider by its hash; null: there is none. It may be over. */
+  /** Finds a key of a provider by its hash; null: none. The key may have expired. */
   findKey(providerId: number, keyHash: Uint8Array): Maybe<ProviderKey | null>;
   /** Lists the keys of a provider, oldest first. */
   listKeys(providerId: number): Maybe<ProviderKey[]>;

@@ -41,7 +41,7 @@ export interface ProviderChange
   suspendedAtMs?: number | null;
 }
 
-/** A new provider; absent parts of the policy and of what rides are null. */
+/** A new provider; absent parts of policy and ride terms are null. */
 export interface NewProvider extends Partial<OwnPolicy>, Partial<OwnRideTerms> {
   code: string;
   keyHash: Uint8Array;
@@ -78,7 +78,7 @@ export interface ProviderStore {
     act: Act,
   ): Promise<'ok' | 'provider_not_found'>;
   /**
-   * Closes a provider for good: revokes its keys, ends its subscription, disables its webhooks.
+   * Ends a provider for good: revokes its keys, ends its subscription, disables its webhooks.
    * Returns `provider_not_found` if none has the code.
    */
   closeProvider(code: string, act: Act): Promise<{ id: number } | 'provider_not_found'>;

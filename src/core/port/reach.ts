@@ -1,4 +1,4 @@
-/** Reach: which addresses that providers and devices supply may be called. */
+/** The addresses from providers and devices that may be called. */
 
 /** A range of addresses of one family. */
 export interface Network {

@@ -1,4 +1,4 @@
-/** Receipts: what became of a provider's distributions at its devices, as the provider sees it. */
+/** Receipts: the states of a provider's distributions at devices, as the provider sees them. */
 
 import type { Distribution, DistributionDetail, DistributionType } from './distribution.ts';
 import type { LedgerRow, LedgerTotals } from './ledger.ts';
@@ -7,13 +7,13 @@ import type { Page } from './page.ts';
 
 /** Recipients of a ledger, counted from the first to a bound. */
 export interface LedgerReach extends ReachWays {
-  /** Those that got the message, or that an app has registered with the provider. */
+  /** Recipients that got the message, or have a registered app at the provider. */
   reachable: number;
-  /** Those that acknowledged it. */
+  /** Recipients that acknowledged it. */
   received: number;
-  /** Those whose subscription's answer carried it. */
+  /** Recipients whose subscription's answer carried it. */
   carried: number;
-  /** True: counting stopped at the bound, so that both are at least these. */
+  /** True: counting stopped at the bound, so the numbers are minimums. */
   isAtLeast: boolean;
 }
 
@@ -26,39 +26,38 @@ export interface DistributionReach extends Distribution {
   finishedAtMs: number | null;
   /** The notification that it replaces; null: none. */
   replacesId: number | null;
-  /** Null: its recipients are not written yet, or its ledger was pruned. */
+  /** The counts; null: the recipients are not written yet, or the ledger was pruned. */
   reach: LedgerReach | null;
 }
 
-/** A recipient, without facts that it told other providers. */
+/** A recipient, without facts that it reported to other providers. */
 export interface Receipt extends LedgerRow {
   id: number;
-  /** Its place among the receipts of its distribution; no caller of the API sees it. */
+  /** The position among the receipts of its distribution; no caller of the API sees it. */
   deviceId: number;
-  /** By the device's word at this provider; empty: it gave none. */
+  /** The name that it reported to this provider; empty: none. */
   deviceName: string;
-  /** True: it got the message, or an app has registered it with the provider. */
+  /** True: it got the message, or has a registered app at the provider. */
   isReachable: boolean;
 }
 
-/** Which of a provider's messages are listed; null: of any kind. */
+/** The filter of a provider's messages; null: any. */
 export interface MessageFilter {
-  /** Only these; null: all. */
+  /** The ids; null: all. */
   ids: readonly number[] | null;
   notificationType: DistributionType | null;
   statuses: readonly number[];
-  /** True: only those that wait for the time of their schedule; false: only others. */
+  /** True: only messages that wait for their planned time; false: only others. */
   isScheduled: boolean | null;
 }
 
-/** Position of a page: behind a receipt, by its id or its place; null: the beginning. */
+/** The position of a page: after a receipt, by its id or its place; null: the beginning. */
 export type ReceiptsAfter = { id: number } | { deviceId: number } | null;
 
 export interface ReceiptStore {
   /**
-   * Lists those of a provider's messages that a filter lets through, newest first. It looks at
-   * `scanMax` messages before `beforeId` (null: the newest). Returns the position of the next page;
-   * null: there is none.
+   * Lists the provider's messages that match a filter, newest first. Reads `scanMax` messages
+   * before `beforeId` (null: the newest). Returns the position of the next page; null: none.
    */
   listMessages(
     providerId: number,
@@ -69,8 +68,7 @@ export interface ReceiptStore {
   readLastGeneral(providerId: number): Promise<number | null>;
   /**
    * Counts at most `rowsMax` receipts of a provider's distribution in the order of
-   * {@link listReceipts}, which says what it refuses. Returns the position behind them; null: the
-   * end.
+   * {@link listReceipts}, and refuses as that does. Returns the position after them; null: the end.
    */
   countReceipts(
     of: { providerId: number; distributionId: number },
@@ -83,8 +81,8 @@ export interface ReceiptStore {
   countReach(distributionId: number, rowsMax: number): Promise<LedgerReach>;
   /**
    * Lists receipts of a provider's distribution, those of the newest devices first; none if the
-   * provider has no such distribution. Returns `receipt_not_found` if `after` names no receipt of
-   * it: the device may have been forgotten.
+   * provider has no such distribution. Returns `receipt_not_found` if `after` is no receipt of it:
+   * the device may have been removed.
    */
   listReceipts(
     of: { providerId: number; distributionId: number },

@@ -18,7 +18,7 @@ export interface PushSubscription {
 export interface PushAddress {
   gateway: PushGateway;
   token: string | PushSubscription;
-  /** Of a browser of a link: where its messages are shown. */
+  /** The page that shows the messages of a link's browser. */
   page?: string;
 }
 
@@ -32,7 +32,7 @@ export type RegisterRefusal =
 export type Shown =
   | { kind: 'link'; installCode: string; domainHash: string }
   | { kind: 'binding'; providerCode: string; domainHash: string }
-  /** A provider that is named without a binding sees the device, which stays unattached. */
+  /** A provider without a binding sees the device, which stays unattached. */
   | { kind: 'nothing'; providerCode: string | null };
 
 export interface NewRegistration {
@@ -56,8 +56,8 @@ export interface RegistrationStore {
     registration: NewRegistration,
   ): Promise<{ deviceId: number } | Exclude<RegisterRefusal, 'hwid_required'>>;
   /**
-   * Finds the device of a token; null: no device has it. `lastSeenAtMs`: the token was shown since,
-   * and its providers have seen the device and each of its slots since.
+   * Finds the device of a token; null: none. Since `lastSeenAtMs` the token was shown, and its
+   * providers have seen the device and each of its slots.
    */
   findDeviceByToken(
     tokenHash: Uint8Array,

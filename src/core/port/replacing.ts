@@ -1,6 +1,6 @@
 /** Notifications that replace others: records of the port. */
 
-/** What decides whether a notification may be replaced. */
+/** The facts that decide whether a notification may be replaced. */
 export interface Replaceable {
   notificationType: number;
   status: number;

@@ -1,15 +1,18 @@
-/** What rides on the answers to fetches of subscriptions: records and their part of the port. */
+/**
+ * Messages that ride on the answers to fetches of subscriptions: records and their part of the
+ * port.
+ */
 
 import type { Maybe } from './maybe.ts';
 
-/** How much may ride: nothing, notifications alone, commands too. In this order. */
+/** The levels of rides, lowest first: nothing, notifications only, commands too. */
 export const RIDE_LEVELS = ['off', 'notifications', 'on'] as const;
 export type RideLevel = (typeof RIDE_LEVELS)[number];
 
-/** The operator's terms of what begins to ride. */
+/** The operator's rules for new rides. */
 export interface RideRules {
   level: RideLevel;
-  /** The longest time that a message rides. */
+  /** The longest time that a message rides, hours. */
   hours: number;
 }
 
@@ -23,30 +26,30 @@ export interface Buttons {
 export interface OwnRideTerms extends Buttons {
   ride: Exclude<RideLevel, 'on'> | null;
   rideDesktop: 0 | 1;
-  /** Null: buttons stand where the panel sends none. */
+  /** `always`; null: buttons are added only where the panel sends none. */
   buttons: 'always' | null;
 }
 
-/** What a door knows of what may ride on the answer. */
+/** The facts about rides that are read with the door. */
 export interface DoorRides extends Buttons {
-  /** Changes with what rides to all devices of the provider: see `findRides`. */
+  /** Changes when the rides to all devices of the provider change: see `findRides`. */
   version: number;
-  /** Time until which anything of that rides, or is cleared. */
+  /** The time until which any of those rides, or is cleared. */
   untilMs: number;
   /** The device; null: it has no slot on the link. */
   deviceId: number | null;
-  /** Time until which a message rides that names the device. */
+  /** The time until which a message rides that names the device. */
   namedUntilMs: number;
-  /** Time at which the device took its slot here, if this is its home link; null: it is not. */
+  /** The time at which the device took its slot here, if this is its home link; null: it is not. */
   homeSinceMs: number | null;
 }
 
-/** A message, or one setting of a command, that rides. */
+/** A riding part: a message, or one setting of a command. */
 export interface Ride {
   distributionId: number;
   /** PUSH or COMMAND of distribution.ts. */
   notificationType: number;
-  /** Null: it names devices. */
+  /** The operating systems; null: it names devices. */
   os: string | null;
   /** `message`, `domain`, `url`, `update`, or `set:` and the key of a setting. */
   part: string;
@@ -57,19 +60,19 @@ export interface Ride {
   untilMs: number;
 }
 
-/** The terms of a provider for what rides. */
+/** The terms of a provider about rides. */
 export interface RideTerms extends Buttons {
-  /** The most that rides; null: as the operator's file has it. */
+  /** The highest level; null: the operator's setting. */
   ride: Exclude<RideLevel, 'on'> | null;
-  /** True: general notifications ride to other systems than iOS and Android too. */
+  /** True: general notifications also ride to other systems than iOS and Android. */
   ridesOnDesktop: boolean;
-  /** True: its buttons replace those of the panel. */
+  /** True: the provider's buttons replace those of the panel. */
   buttonsAlways: boolean;
-  /** True: its users have pages. */
+  /** True: the provider's users have pages. */
   hasPages: boolean;
 }
 
-/** What rides to all devices of a provider. */
+/** The rides to all devices of a provider, with its terms. */
 export interface ProviderRides extends RideTerms {
   version: number;
   rides: readonly Ride[];
@@ -87,14 +90,14 @@ export interface CarriedStamp {
 }
 
 export interface RideStore {
-  /** Finds what rides, or is to ride, to all devices of a provider, and the provider's terms. */
+  /** Finds the present and future rides to all devices of a provider, and the provider's terms. */
   findRides(providerId: number): Maybe<ProviderRides>;
   /**
-   * Finds what rides to a device that messages name. Those that the device got on another way end
-   * at that time.
+   * Finds the rides to a named device. A message that the device got on another way ends at that
+   * time.
    */
   findNamedRides(deviceId: number, providerId: number): Maybe<readonly Ride[]>;
-  /** Notes what answers carried. Never waits, never throws; `saveFigures` saves it. */
+  /** Records the messages in answers. Never waits, never throws; `saveFigures` saves them. */
   noteCarried(stamps: readonly CarriedStamp[]): void;
   /** Deletes some rides that ended before a time. Returns false if there were none. */
   forgetRides(endedBeforeMs: number): Promise<boolean>;

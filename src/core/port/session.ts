@@ -1,4 +1,4 @@
-/** Sessions of the console and secrets that are good once: records and their part of the port. */
+/** Sessions of the console, and secrets for one use: records and their part of the port. */
 
 import type { Role } from './account.ts';
 import type { Act } from './audit.ts';
@@ -17,16 +17,16 @@ export interface Session {
   providerId: number | null;
   /** The code of that provider. */
   providerCode: string | null;
-  /** SHA-256 of the main key with which it was opened. */
+  /** SHA-256 of the main key by which it was opened. */
   keyHash: Uint8Array | null;
   method: SignInMethod;
-  /** The client's address as limits count it. */
+  /** The client's address in the form of the limits. */
   client: string;
-  /** The browser's name for itself, shortened. */
+  /** The browser's `User-Agent`, shortened. */
   agent: string;
   createdAtMs: number;
   seenAtMs: number;
-  /** First instant at which it is over, unless it is used before. */
+  /** The first instant after its end, unless it is used before. */
   untilMs: number;
 }
 
@@ -38,18 +38,18 @@ export interface NewSession {
   agent: string;
   createdAtMs: number;
   untilMs: number;
-  /** The most sessions of the owner: the ones that were longest unused end. */
+  /** The most sessions of the owner; beyond it the least recently used ones end. */
   countMax: number;
 }
 
 export type OneTimeKind = 'entry' | 'invitation' | 'passkey';
 
-/** A secret that is good once, until a time. */
+/** A secret for one use, until a time. */
 export interface OneTime {
   kind: OneTimeKind;
   /** The account that may use it; null: any caller that has the secret. */
   accountId: number | null;
-  /** Of an invitation: the place and the role. */
+  /** The place and role of an invitation. */
   providerId: number | null;
   role: Role | null;
   untilMs: number;
@@ -57,17 +57,17 @@ export interface OneTime {
 
 export interface NewOneTime extends OneTime {
   secretHash: Uint8Array;
-  /** The most secrets of the kind at a time, over all accounts. */
+  /** The most valid secrets of the kind, over all accounts. */
   countMax: number;
   nowMs: number;
 }
 
 export interface SessionStore {
-  /** Opens a session, and notes the sign-in of its account. */
+  /** Opens a session, and records the sign-in of its account. */
   openSession(draft: NewSession, act: Act): Promise<{ id: number }>;
-  /** Finds a session by the hash of its token; null: there is none. It may be over. */
+  /** Finds a session by the hash of its token; null: none. The session may have ended. */
   findSession(tokenHash: Uint8Array): Maybe<Session | null>;
-  /** Notes that a session was used. */
+  /** Records a use of a session. */
   touchSession(id: number, seenAtMs: number, untilMs: number): Promise<void>;
   /** Lists the sessions of an owner, the latest use first. */
   listSessions(owner: Pick<Session, 'accountId' | 'providerId'>): Maybe<Session[]>;
@@ -77,18 +77,18 @@ export interface SessionStore {
     id: number,
     act: Act,
   ): Promise<boolean>;
-  /** Ends the sessions of an owner but one. Returns their number. */
+  /** Ends all sessions of an owner but one. Returns their number. */
   endSessions(
     owner: Pick<Session, 'accountId' | 'providerId'>,
     exceptId: number | null,
     act: Act,
   ): Promise<number>;
-  /** Adds a secret; `act` for an entry in the audit log. Returns `one_time_limit_reached`. */
+  /** Adds a secret; `act` adds an entry to the audit log. Returns `one_time_limit_reached`. */
   addOneTime(draft: NewOneTime, act: Act | null): Promise<'ok' | 'one_time_limit_reached'>;
-  /** Finds a secret without using it up; null: it was used, is over or of another kind. */
+  /** Finds a secret without using it up; null: it was used, has expired or is of another kind. */
   findOneTime(kind: OneTimeKind, secretHash: Uint8Array, nowMs: number): Maybe<OneTime | null>;
-  /** Uses up a secret; null as {@link findOneTime}. */
+  /** Uses up a secret. Returns null as {@link findOneTime}. */
   takeOneTime(kind: OneTimeKind, secretHash: Uint8Array, nowMs: number): Promise<OneTime | null>;
-  /** Deletes some sessions and secrets that are over. Returns false if there were none. */
+  /** Deletes some ended sessions and expired secrets. Returns false if there were none. */
   forgetSessions(nowMs: number): Promise<boolean>;
 }

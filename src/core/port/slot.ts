@@ -10,22 +10,22 @@ export const SAME_PHONE = ['off', 'ask', 'replace'] as const;
 
 /** Rule for a new HWID on a full link: see core/slot.ts. */
 export interface Policy {
-  /** Days after which a newcomer may take a slot that was not seen; 0: never. */
+  /** Days without use after which a new device may take a slot; 0: never. */
   inactiveDays: number;
-  /** Answer to other newcomers: a refusal, or the slot that was not seen for longest. */
+  /** The answer to other new devices: a refusal, or the slot that was unseen for longest. */
   whenFull: (typeof WHEN_FULL)[number];
-  /** Least time between two such replacements, hours. */
+  /** The least time between two such replacements, hours. */
   coolDownHours: number;
-  /** 0: a full link counts newcomers instead of refusing them. */
+  /** 0: a full link counts new devices instead of refusing them. */
   enforce: 0 | 1;
   /**
-   * Answer of the gate to apps that send no HWID: a refusal, a passage without a slot, or one slot
+   * The answer of the gate to apps without a HWID: a refusal, a passage without a slot, or one slot
    * of the link for all of them together.
    */
   withoutHwid: (typeof WITHOUT_HWID)[number];
   /**
-   * A newcomer that seems to be a phone with a silent slot, see core/same-phone.ts: `replace` gives
-   * it that slot, `ask` names the slot to the provider, with the refusal.
+   * The rule for a new device that is probably a phone with a silent slot, see core/same-phone.ts:
+   * `replace` gives it that slot; `ask` names the slot to the provider with the refusal.
    */
   samePhone: (typeof SAME_PHONE)[number];
 }
@@ -48,13 +48,13 @@ export interface Slot {
 /** The slot of a link that was not seen for longest; among equals the one registered first. */
 export type OldestSlot = Pick<Slot, 'hwid' | 'registeredAtMs' | 'lastSeenAtMs'>;
 
-/** A full link, as a new HWID finds it. */
+/** A full link and its slots, for a new HWID. */
 export interface FullLink {
   policy: Policy;
-  /** Time at which a newcomer last replaced a slot; null: none did. */
+  /** The time at which a new device last replaced a slot; null: none did. */
   replacedAtMs: number | null;
   oldest: OldestSlot;
-  /** The slot that the newcomer seems to have had before; null: none, or the policy is `off`. */
+  /** The slot that the new device probably had before; null: none, or the policy is `off`. */
   former: OldestSlot | null;
 }
 
@@ -65,7 +65,7 @@ export interface AdmittedLink {
   status: number;
   installLimit: number;
   deviceCount: number;
-  /** Absent: nothing may ride, or the door was not read. */
+  /** The facts about rides; absent: nothing may ride, or the door was not read. */
   rides?: DoorRides;
 }
 
@@ -76,9 +76,9 @@ export interface Door {
   isBound: boolean;
   /** The device, last seen when its slot was; null: it has no slot on the link. */
   device: DeviceAtProvider | null;
-  /** Its slot is held by the hash of its HWID, until `takeSlot` makes it the device's. */
+  /** The slot that only the hash of its HWID holds, until `takeSlot` gives it to the device. */
   byHash?: Pick<Slot, 'registeredAtMs'>;
-  /** Null: a slot is free, the device has one, or the policy frees none. */
+  /** The full link; null: a slot is free, the device has one, or the policy frees none. */
   full: FullLink | null;
   /** True if the device has no slot on the link, which is full and does not enforce its limit. */
   counts: boolean;
@@ -109,7 +109,7 @@ export type SlotKey = LinkName & {
   hwid: string;
   /** False: links without a setting of their own, or of their provider, do not enforce limits. */
   enforces?: boolean;
-  /** What the device reports, for `samePhone`; absent: nothing. */
+  /** The facts that the device reports, for `samePhone`; absent: none. */
   reported?: DeviceFacts;
 };
 
@@ -126,15 +126,15 @@ export interface SlotStore {
    * the key.
    */
   findSlot(key: SlotKey): Maybe<Door | NoLink>;
-  /** Finds the policy that holds on a link; null: there is no such link. */
+  /** Finds the effective policy of a link; null: no such link. */
   findPolicy(installId: number): Maybe<Policy | null>;
   /**
    * Takes a slot for a new HWID, or refreshes the facts of one that has a slot, by the rule `judge`
-   * of core/slot.ts. Records the end of a replaced slot in the history of the link. A slot that the
-   * hash of the HWID holds becomes the device's, as old as it was.
+   * of core/slot.ts. Records the end of a replaced slot in the history of the link. A slot of the
+   * hash of the HWID becomes the device's and keeps its age.
    *
    * From the commit that makes a link or its provider enforce the limit no device is admitted over
-   * it; those that have a slot keep it.
+   * it; devices with a slot keep it.
    */
   takeSlot(
     key: SlotKey,

@@ -90,7 +90,7 @@ export interface Store
   /**
    * Runs `work` on behalf of a party, a provider or a client's address; `nameOf` returns its name.
    * Parties take turns where calls wait for the database. All other calls belong to one party: the
-   * jobs of the node or the operator's command.
+   * jobs of the node, or the operator's command.
    */
   onBehalfOf<Party, T>(
     party: Party,
@@ -126,7 +126,7 @@ export class StoreAway extends Error {
   override readonly name: string = 'StoreAway';
 }
 
-/** The fault of a call that too many others precede; the database is up. */
+/** The fault of a call with too many calls before it in the queue; the database is up. */
 export class StoreBusy extends StoreAway {
   override readonly name = 'StoreBusy';
 }

@@ -1,4 +1,4 @@
-/** Upstreams of the gate that operators added in the console; others are in the configuration. */
+/** Upstreams of the gate that operators added in the console; the configuration has the others. */
 
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
@@ -6,21 +6,21 @@ import type { Maybe } from './maybe.ts';
 export interface KeptUpstream {
   /** The host of its subscriptions, in the form of `hostName`. */
   host: string;
-  /** Its keys as the configuration spells them, JSON. */
+  /** Its keys with the names of the configuration, JSON. */
   settings: string;
   updatedAtMs: number;
   /** Name of the actor who changed it last. */
   updatedBy: string;
 }
 
-/** What is kept of an upstream: its keys by their names. */
+/** The keys of an upstream by name. */
 export type UpstreamKeys = Readonly<Record<string, unknown>>;
 
 export interface UpstreamStore {
-  /** Lists them in the order of their hosts. */
+  /** Lists the upstreams by host. */
   listUpstreams(): Maybe<KeptUpstream[]>;
 
-  /** Adds an upstream, unless its host has one or there are `countMax`. */
+  /** Adds an upstream. Returns `upstream_exists`, or `upstream_limit_reached` at `countMax`. */
   addUpstream(
     host: string,
     keys: UpstreamKeys,

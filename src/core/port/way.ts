@@ -1,4 +1,7 @@
-/** Ways: how the subscriptions of providers go out. The operator's settings of what rides there. */
+/**
+ * Ways: the gate and the upstreams, by which subscriptions go out. The operator's settings of rides
+ * on each.
+ */
 
 import type { RideLevel } from './ride.ts';
 
@@ -6,7 +9,7 @@ export interface Way {
   readonly ride: RideLevel;
   /** The file with the Provider ID of Happ; empty: none. */
   readonly providerIdFile: string;
-  /** Hours between two fetches of an app; 0: as the panel says. */
+  /** Hours between two fetches of an app; 0: the panel sets them. */
   readonly updateIntervalHours: number;
 }
 
@@ -15,7 +18,7 @@ export interface Ways {
   readonly gateRide: RideLevel;
   readonly gateProviderIdFile: string;
   readonly gateUpdateIntervalHours: number;
-  /** Each belongs to the provider with a code. */
+  /** The upstreams, each with the code of its provider. */
   readonly gateUpstreams: readonly (Way & { readonly provider: string; readonly host?: string })[];
   /** Hosts that a command may move subscriptions to. */
   readonly rideHosts: readonly string[];

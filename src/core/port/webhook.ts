@@ -18,7 +18,7 @@ export type WebhookTarget =
 
 export interface Webhook {
   id: number;
-  /** Null: the webhook is the operator's. */
+  /** The provider; null: a webhook of the operator. */
   providerId: number | null;
   target: WebhookTarget;
   /** Kinds of events to send; empty: all. */
@@ -28,7 +28,7 @@ export interface Webhook {
   /** The secret before the last rotation, which signs too until `untilMs`. */
   previous: { secret: string; untilMs: number } | null;
   createdAtMs: number;
-  /** Null: it is enabled. */
+  /** When and why it was disabled; null: it is enabled. */
   disabled: { atMs: number; why: string } | null;
 }
 
@@ -82,8 +82,8 @@ export interface WebhookStore {
     act: Act,
   ): Promise<Webhook | 'webhook_not_found'>;
   /**
-   * Makes waiting events due at once, as the receiver works again; their attempts stay counted.
-   * Returns false if the webhook is disabled or gone, or no event was put off.
+   * Makes waiting events due at once, because the receiver works again; their attempts stay
+   * counted. Returns false if the webhook is disabled or removed, or no event was postponed.
    */
   resumeWebhook(id: number): Promise<boolean>;
   /**
@@ -95,7 +95,7 @@ export interface WebhookStore {
     wanted: readonly EventKind[],
     afterEventId: number,
   ): Promise<number | null>;
-  /** Deletes some previous secrets that sign no longer. Returns false if there were none. */
+  /** Deletes some previous secrets that no longer sign. Returns false if there were none. */
   forgetOldSecrets(nowMs: number): Promise<boolean>;
   /**
    * Removes a webhook with its queue. Returns `webhook_not_found` if the owner has none with the
