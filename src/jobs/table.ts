@@ -76,7 +76,7 @@ function jobs({
     job('expire', '20 * * * * *', (signal) => expireMessages(core, nowMs(), signal)),
     ...(tls ? [job('certificate', '50 * * * * *', async () => void tls.check())] : []),
     job('prune', '40 7 * * * *', (signal) => prune(core, settings, nowMs(), signal)),
-    // Else figures wait for the next commit; a kill loses ten seconds of them at most.
+    // A kill loses at most the figures of ten seconds.
     job('figures', '*/10 * * * * *', () => core.store.saveFigures()),
     // Each minute, as callers can add devices, change and cause events at full speed.
     job('forget-strangers', '10 * * * * *', (signal) =>
