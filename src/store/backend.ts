@@ -14,7 +14,7 @@
  *   }),
  */
 
-import { type SQL, sql } from 'drizzle-orm';
+import type { SQL } from 'drizzle-orm';
 import type { Deed } from '../core/audit/entry.ts';
 import type { Quota } from '../core/event/quota.ts';
 import type { Act } from '../core/port/audit.ts';
@@ -29,7 +29,7 @@ export type Step<T> = Iterable<unknown, T, unknown>;
 export type Value = string | number | null | Uint8Array | readonly (string | number)[];
 export type Values = Readonly<Record<string, Value>>;
 
-/** A statement, prepared once. Each {@link value} in it is filled in by name at each run. */
+/** A statement, prepared once. Each `:name` in it is a value that is filled in at each run. */
 export interface Prepared<Row> {
   all(values?: Values): Step<Row[]>;
   get(values?: Values): Step<Row | null>;
@@ -174,6 +174,3 @@ export interface Backend extends Statements {
 
 /** What a read needs of a database. */
 export type Reader = Pick<Backend, 'prepare' | 'read'>;
-
-/** A value that is filled in at each run. */
-export const value = sql.placeholder;

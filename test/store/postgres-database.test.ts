@@ -9,7 +9,7 @@ import { TurnGroup } from '../../src/store/postgres/group.ts';
 import { onBehalfOf } from '../../src/store/postgres/party.ts';
 import { Sealer } from '../../src/store/postgres/sealer.ts';
 import { Signals } from '../../src/store/postgres/signals.ts';
-import { prepare, type Runner, value } from '../../src/store/postgres/statement.ts';
+import { prepare, type Runner } from '../../src/store/postgres/statement.ts';
 import { type Write, write } from '../../src/store/postgres/write.ts';
 import { describePostgres } from '../support/needs.ts';
 import { type OwnPostgres, startPostgres } from '../support/postgres.ts';
@@ -19,14 +19,14 @@ import { until } from '../support/until.ts';
 const TABLE = 'CREATE TABLE IF NOT EXISTS tried (id bigint PRIMARY KEY, n bigint CHECK (n < 100))';
 
 const on = {
-  echo: prepare<{ n: number }>(sql`SELECT ${value('n')}::bigint AS n`),
-  sleep: prepare(sql`SELECT pg_sleep(${value('seconds')}::float8)`),
-  add: prepare(sql`INSERT INTO tried (id, n) VALUES (${value('id')}, ${value('n')})`),
-  bump: prepare(sql`UPDATE tried SET n = n + 1 WHERE id = ${value('id')}`),
-  of: prepare<{ n: number }>(sql`SELECT n FROM tried WHERE id = ${value('id')}`),
+  echo: prepare<{ n: number }>(sql`SELECT :n::bigint AS n`),
+  sleep: prepare(sql`SELECT pg_sleep(:seconds::float8)`),
+  add: prepare(sql`INSERT INTO tried (id, n) VALUES (:id, :n)`),
+  bump: prepare(sql`UPDATE tried SET n = n + 1 WHERE id = :id`),
+  of: prepare<{ n: number }>(sql`SELECT n FROM tried WHERE id = :id`),
   addMany: prepare(sql`
       INSERT INTO tried (id, n)
-      SELECT id, n FROM unnest(${value('ids')}::bigint[], ${value('ns')}::bigint[]) AS t (id, n)`),
+      SELECT id, n FROM unnest(:ids::bigint[], :ns::bigint[]) AS t (id, n)`),
   pid: prepare<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`),
 };
 

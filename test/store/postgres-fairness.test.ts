@@ -7,12 +7,12 @@ import { nextTurn } from '../../src/core/turn.ts';
 import { Database } from '../../src/store/postgres/database.ts';
 import { TurnGroup } from '../../src/store/postgres/group.ts';
 import { onBehalfOf } from '../../src/store/postgres/party.ts';
-import { prepare, value } from '../../src/store/postgres/statement.ts';
+import { prepare } from '../../src/store/postgres/statement.ts';
 import { describePostgres } from '../support/needs.ts';
 import { type Postgres, sharedPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
-const sleep = prepare(sql`SELECT pg_sleep(${value('seconds')}::float8)`);
+const sleep = prepare(sql`SELECT pg_sleep(:seconds::float8)`);
 const A_MOMENT = { seconds: 0.02 };
 
 describePostgres('parties at PostgreSQL', () => {

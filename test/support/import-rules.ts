@@ -85,7 +85,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: [
       ...['src/store/noun/', 'src/store/backend.ts', 'src/store/cursor.ts', 'src/store/kind.ts'],
       ...['src/store/refusal.ts', 'src/store/status.ts', 'src/store/webhook-row.ts'],
-      'src/store/findings.ts',
+      ...['src/store/findings.ts', 'src/store/statement-text.ts'],
       ...['src/core/', ...LEAVES],
     ],
     packages: ['drizzle-orm'],
@@ -108,6 +108,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: ['drizzle-orm'],
     reason: 'the law of states reads the same in every SQL',
   },
+  'src/store/statement-text.ts': {
+    ours: [],
+    packages: ['drizzle-orm'],
+    reason: 'names of values and columns read the same in every SQL',
+  },
   'src/store/webhook-row.ts': {
     ours: [],
     types: ['src/core/port/'],
@@ -119,6 +124,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...['src/store/sqlite/', 'src/store/noun/', 'src/store/backend.ts', 'src/store/refusal.ts'],
       ...['src/store/cursor.ts', 'src/store/status.ts', 'src/store/kind.ts'],
       ...['src/store/webhook-row.ts', 'src/store/findings.ts', 'src/store/rounds.ts'],
+      'src/store/statement-text.ts',
       ...['src/core/', 'migrations/sqlite/', ...LEAVES],
     ],
     // bun:ffi: wal-index.ts reads memory that SQLite shares.
@@ -133,6 +139,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...['src/store/postgres/', 'src/store/noun/', 'src/store/backend.ts', 'src/store/refusal.ts'],
       ...['src/store/cursor.ts', 'src/store/status.ts', 'src/store/kind.ts'],
       ...['src/store/webhook-row.ts', 'src/store/findings.ts', 'src/store/rounds.ts'],
+      'src/store/statement-text.ts',
       ...['src/core/', 'migrations/postgres/', ...LEAVES],
     ],
     // bun: its SQL client.

@@ -6,7 +6,7 @@ import { type AuditVerdict, verifyAudit } from '../../core/audit/verify.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import { OperatorError } from '../../operator-error.ts';
-import { type Reader, value } from '../backend.ts';
+import type { Reader } from '../backend.ts';
 import { auditReader } from '../noun/audit.ts';
 import { type MoveJob, type MoveReport, RowCount } from './job.ts';
 import type { MovedTable } from './tables.ts';
@@ -119,7 +119,7 @@ export async function hasHead({ backend }: Side, head: string | null): Promise<b
   if (head === null) return true;
   const number = Number.parseInt(head, 10);
   const block = backend.prepare<{ hash: Uint8Array }>(
-    sql`SELECT hash FROM audit WHERE last_number = ${value('number')}`,
+    sql`SELECT hash FROM audit WHERE last_number = :number`,
   );
   const found = await backend.read(() => block.get({ number }));
   return found !== null && headText({ number, hash: found.hash }) === head;

@@ -14,7 +14,7 @@ import type {
   SendUsage,
 } from '../../core/port/distribution.ts';
 import type { Replaceable, ReplaceRefusal } from '../../core/port/replacing.ts';
-import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import { literal } from '../status.ts';
 import { rideSteps } from './ride-steps.ts';
 
@@ -32,38 +32,38 @@ function statements(backend: Backend) {
   const usage = sql`
       SELECT last_general_at_ms AS "lastGeneralAtMs", sends_from_ms AS "sendsFromMs",
         send_count AS "sendCount", kept_bytes AS "keptBytes", ledger_count AS "ledgerCount"
-      FROM provider WHERE id = ${value('providerId')}`;
+      FROM provider WHERE id = :providerId`;
   const old = sql`
       SELECT notification_type AS "notificationType", status, target_os AS "targetOs",
         target_hwid AS "targetHwid", began_at_ms AS "beganAtMs", expires_at_ms AS "expiresAtMs",
         replaces_id AS "replacesId"
-      FROM distribution WHERE id = ${value('replacesId')} AND provider_id = ${value('providerId')}`;
+      FROM distribution WHERE id = :replacesId AND provider_id = :providerId`;
   return {
     usage: backend.prepare<Usage>(usage),
     lockUsage: backend.prepare<Usage>(sql`${usage} ${backend.locked}`),
     setCount: backend.prepare(sql`
-        UPDATE provider SET last_general_at_ms = ${value('lastGeneralAtMs')},
-          sends_from_ms = ${value('sendsFromMs')}, send_count = ${value('sendCount')}
-        WHERE id = ${value('providerId')}`),
+        UPDATE provider SET last_general_at_ms = :lastGeneralAtMs,
+          sends_from_ms = :sendsFromMs, send_count = :sendCount
+        WHERE id = :providerId`),
     add: backend.prepare(sql`
         INSERT INTO distribution (provider_id, notification_type, status, target_os, target_hwid,
           payload, created_at_ms, due_at_ms, expires_at_ms, reaches_unbound, unbound_count,
           replaces_id)
-        VALUES (${value('providerId')}, ${value('notificationType')}, ${literal(CREATED)},
-          ${value('targetOs')}, ${value('targetHwid')}, ${value('payload')},
-          ${value('createdAtMs')}, ${value('dueAtMs')}, ${value('expiresAtMs')},
-          ${value('reachesUnbound')}, ${value('unboundCount')}, ${value('replacesId')})
+        VALUES (:providerId, :notificationType, ${literal(CREATED)},
+          :targetOs, :targetHwid, :payload,
+          :createdAtMs, :dueAtMs, :expiresAtMs,
+          :reachesUnbound, :unboundCount, :replacesId)
         ${backend.returningId}`),
     old: backend.prepare<Replaceable>(old),
     lockOld: backend.prepare<Replaceable>(sql`${old} ${backend.locked}`),
     /** Hides what waits of it from now on; the worker marks the recipients later. */
     expire: backend.prepare(sql`
-        UPDATE distribution SET expires_at_ms = ${value('createdAtMs')}
-        WHERE id = ${value('replacesId')} AND expires_at_ms > ${value('createdAtMs')}`),
+        UPDATE distribution SET expires_at_ms = :createdAtMs
+        WHERE id = :replacesId AND expires_at_ms > :createdAtMs`),
     unboundBetween: backend.prepare<{ count: number }>(sql`
         SELECT CAST(coalesce(sum(unbound_count), 0) AS bigint) AS count FROM distribution
-        WHERE provider_id = ${value('providerId')} AND unbound_count > 0
-          AND created_at_ms > ${value('sinceMs')} AND created_at_ms < ${value('untilMs')}`),
+        WHERE provider_id = :providerId AND unbound_count > 0
+          AND created_at_ms > :sinceMs AND created_at_ms < :untilMs`),
   };
 }
 

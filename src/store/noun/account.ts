@@ -14,7 +14,7 @@ import type {
   NamedGrant,
   NewAccount,
 } from '../../core/port/account.ts';
-import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import { ofOwner } from './owner.ts';
 import type { passkeyNoun } from './passkey.ts';
 import { oneTimeSteps } from './session.ts';
@@ -31,29 +31,29 @@ function statements(backend: Backend) {
       totp_since_ms AS "totpSinceMs", totp_step AS "totpStep", recovery,
       created_at_ms AS "createdAtMs", signed_in_at_ms AS "signedInAtMs"
     FROM account`;
-  const ofId = sql`id = ${value('accountId')}`;
+  const ofId = sql`id = :accountId`;
   return {
-    find: backend.prepare<AccountRow>(sql`${account} WHERE name = ${value('name')}`),
+    find: backend.prepare<AccountRow>(sql`${account} WHERE name = :name`),
     read: backend.prepare<AccountRow>(sql`${account} WHERE ${ofId}`),
     lock: backend.prepare<AccountRow>(sql`${account} WHERE ${ofId} ${backend.locked}`),
     add: backend.prepare(sql`
         INSERT INTO account (name, recovery, created_at_ms)
-        VALUES (${value('name')}, '', ${value('createdAtMs')}) ON CONFLICT DO NOTHING`),
+        VALUES (:name, '', :createdAtMs) ON CONFLICT DO NOTHING`),
     remove: backend.prepare(sql`DELETE FROM account WHERE ${ofId}`),
     setPassword: backend.prepare(sql`
-        UPDATE account SET password_hash = ${value('passwordHash')} WHERE ${ofId}`),
+        UPDATE account SET password_hash = :passwordHash WHERE ${ofId}`),
     setFactor: backend.prepare(sql`
-        UPDATE account SET totp_secret = ${value('totpSecret')},
-          totp_since_ms = ${value('totpSinceMs')}, recovery = ${value('recovery')}
+        UPDATE account SET totp_secret = :totpSecret,
+          totp_since_ms = :totpSinceMs, recovery = :recovery
         WHERE ${ofId}`),
     useStep: backend.prepare(sql`
-        UPDATE account SET totp_step = ${value('step')}
-        WHERE ${ofId} AND totp_step < ${value('step')}`),
+        UPDATE account SET totp_step = :step
+        WHERE ${ofId} AND totp_step < :step`),
     setRecovery: backend.prepare(sql`
-        UPDATE account SET recovery = ${value('recovery')} WHERE ${ofId}`),
+        UPDATE account SET recovery = :recovery WHERE ${ofId}`),
     endSessions: backend.prepare(sql`
         DELETE FROM session
-        WHERE account_id = ${value('accountId')} AND id <> ${value('exceptId')}`),
+        WHERE account_id = :accountId AND id <> :exceptId`),
   };
 }
 
@@ -63,7 +63,7 @@ function roleStatements(backend: Backend) {
         SELECT r.provider_id AS "providerId", r.role AS role, p.code AS "providerCode",
           p.name AS "providerName"
         FROM account_role r LEFT JOIN provider p ON p.id = r.provider_id
-        WHERE r.account_id = ${value('accountId')} ORDER BY coalesce(r.provider_id, 0)`),
+        WHERE r.account_id = :accountId ORDER BY coalesce(r.provider_id, 0)`),
     members: ofOwner<MemberRow>(
       backend,
       (isOwners) => sql`
@@ -83,20 +83,20 @@ function roleStatements(backend: Backend) {
     ),
     add: backend.prepare(sql`
         INSERT INTO account_role (account_id, provider_id, role)
-        VALUES (${value('accountId')}, ${value('providerId')}, ${value('role')})`),
+        VALUES (:accountId, :providerId, :role)`),
     change: ofOwner(
       backend,
       (isOwners) => sql`
-        UPDATE account_role SET role = ${value('role')}
-        WHERE account_id = ${value('accountId')} AND ${isOwners}`,
+        UPDATE account_role SET role = :role
+        WHERE account_id = :accountId AND ${isOwners}`,
     ),
     remove: ofOwner(
       backend,
       (isOwners) => sql`
-        DELETE FROM account_role WHERE account_id = ${value('accountId')} AND ${isOwners}`,
+        DELETE FROM account_role WHERE account_id = :accountId AND ${isOwners}`,
     ),
     left: backend.prepare<{ count: number }>(sql`
-        SELECT count(*) AS count FROM account_role WHERE account_id = ${value('accountId')}`),
+        SELECT count(*) AS count FROM account_role WHERE account_id = :accountId`),
   };
 }
 

@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm';
 import type { AckItem, AckState, TokenHolder } from '../../core/port/inbox.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import { pushSteps } from './push-steps.ts';
 
 /** The record that an item changes, its provider, and 1 for each state that would be new of it. */
@@ -30,12 +30,11 @@ interface Report extends AckItem {
 const REPORT = { deviceId: 'bigint', tokenHash: 'text', id: 'bigint', state: 'text' } as const;
 
 function statements({ prepare, among, locked, lockOnly, rows, hex, join }: Backend) {
-  const state = value('state');
   const isUndecided = sql.raw('r.executed_at_ms IS NULL AND r.refused_at_ms IS NULL');
   return {
     lockRows: lockOnly(sql`
         SELECT id FROM recipient
-        WHERE device_id = ${value('deviceId')} AND distribution_id ${among('ids')}
+        WHERE device_id = :deviceId AND distribution_id ${among('ids')}
         ORDER BY id ${locked}`),
     /** The records that items change, if the messages are at places of the tokens. */
     changes: prepare<Change>(sql`
@@ -58,21 +57,21 @@ function statements({ prepare, among, locked, lockOnly, rows, hex, join }: Backe
                     AND p.token_id = t.id AND p.after_recipient_id < r.id) END)`),
     receive: prepare(sql`
         UPDATE recipient SET is_waiting = 0,
-          received_at_ms = coalesce(received_at_ms, ${value('nowMs')})
+          received_at_ms = coalesce(received_at_ms, :nowMs)
         WHERE id ${among('recipientIds')}`),
     /** Each time is set once: a repeated or late acknowledgement changes none. */
     acknowledge: prepare(sql`
         UPDATE recipient AS r SET is_waiting = 0,
-          received_at_ms = coalesce(r.received_at_ms, ${value('nowMs')}),
-          opened_at_ms = CASE WHEN ${state} = 'opened'
-            THEN coalesce(r.opened_at_ms, ${value('nowMs')}) ELSE r.opened_at_ms END,
-          executed_at_ms = CASE WHEN ${state} = 'executed' AND r.refused_at_ms IS NULL
-            THEN coalesce(r.executed_at_ms, ${value('nowMs')}) ELSE r.executed_at_ms END,
-          refused_at_ms = CASE WHEN ${state} = 'failed' AND r.executed_at_ms IS NULL
-            THEN coalesce(r.refused_at_ms, ${value('nowMs')}) ELSE r.refused_at_ms END,
-          detail = CASE WHEN ${state} = 'failed' AND ${isUndecided}
-            THEN ${value('detail')} ELSE r.detail END
-        WHERE r.id = ${value('recipientId')}`),
+          received_at_ms = coalesce(r.received_at_ms, :nowMs),
+          opened_at_ms = CASE WHEN :state = 'opened'
+            THEN coalesce(r.opened_at_ms, :nowMs) ELSE r.opened_at_ms END,
+          executed_at_ms = CASE WHEN :state = 'executed' AND r.refused_at_ms IS NULL
+            THEN coalesce(r.executed_at_ms, :nowMs) ELSE r.executed_at_ms END,
+          refused_at_ms = CASE WHEN :state = 'failed' AND r.executed_at_ms IS NULL
+            THEN coalesce(r.refused_at_ms, :nowMs) ELSE r.refused_at_ms END,
+          detail = CASE WHEN :state = 'failed' AND ${isUndecided}
+            THEN :detail ELSE r.detail END
+        WHERE r.id = :recipientId`),
   };
 }
 

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { type Deed, type EntryText, entryText } from '../../core/audit/entry.ts';
 import { type ChangeCount, countDeed, isCounted } from '../../core/audit/listed.ts';
 import type { Act } from '../../core/port/audit.ts';
-import { type Statements, type Step, value } from '../backend.ts';
+import type { Statements, Step } from '../backend.ts';
 
 interface Note {
   act: Act;
@@ -19,11 +19,11 @@ export function auditStatements(statements: Statements) {
   return {
     changesOf: statements.prepare<ChangeCount>(sql`
         SELECT changes_from_ms AS "fromMs", change_count AS count, unlisted_count AS unlisted
-        FROM provider WHERE code = ${value('name')} ${statements.locked}`),
+        FROM provider WHERE code = :name ${statements.locked}`),
     setChanges: statements.prepare(sql`
-        UPDATE provider SET changes_from_ms = ${value('fromMs')}, change_count = ${value('count')},
-          unlisted_count = ${value('unlisted')}
-        WHERE code = ${value('name')}`),
+        UPDATE provider SET changes_from_ms = :fromMs, change_count = :count,
+          unlisted_count = :unlisted
+        WHERE code = :name`),
     codes: statements.prepare<{ id: number; code: string }>(sql`
         SELECT id, code FROM provider WHERE id ${statements.among('ids')}`),
   };

@@ -6,7 +6,7 @@ import * as deeds from '../../core/audit/deeds.ts';
 import { blocksToPrune } from '../../core/audit/prune.ts';
 import type { AuditAnchor, AuditBlock, AuditStore, PruneBounds } from '../../core/port/audit.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
-import { type Backend, type Reader, value } from '../backend.ts';
+import type { Backend, Reader } from '../backend.ts';
 
 /** Blocks and entries that a step of pruning deletes: it must not hold up the writes of others. */
 const STEP = { blocks: 500, entries: 5_000 };
@@ -31,9 +31,9 @@ export function auditReader(backend: Reader): AuditStore['readAudit'] {
         a.until_ms AS "anchorUntilMs", b.*
       FROM (SELECT 1) one LEFT JOIN audit_anchor a ON true LEFT JOIN (
         SELECT ${COLUMNS} FROM audit
-        WHERE last_number > coalesce(CAST(${value('number')} AS bigint),
+        WHERE last_number > coalesce(CAST(:number AS bigint),
           CAST('-9223372036854775808' AS bigint))
-        ORDER BY last_number LIMIT ${value('countMax')}) b ON true
+        ORDER BY last_number LIMIT :countMax) b ON true
       ORDER BY b.number`);
   return async (afterNumber, countMax) => {
     const number = Number.isFinite(afterNumber) ? afterNumber : null;
@@ -45,8 +45,8 @@ export function auditReader(backend: Reader): AuditStore['readAudit'] {
 function statements(backend: Backend) {
   return {
     before: backend.prepare<AuditBlock>(sql`
-        SELECT ${COLUMNS} FROM audit WHERE last_number < ${value('number')}
-        ORDER BY last_number DESC LIMIT ${value('countMax')}`),
+        SELECT ${COLUMNS} FROM audit WHERE last_number < :number
+        ORDER BY last_number DESC LIMIT :countMax`),
     oldest: backend.prepare<Pick<AuditBlock, 'number' | 'atMs' | 'hash'>>(sql`
         SELECT last_number AS number, at_ms AS "atMs", hash FROM audit
         ORDER BY last_number LIMIT ${STEP.blocks}`),
@@ -55,10 +55,10 @@ function statements(backend: Backend) {
     newestNumber: backend.prepare<{ number: number | null }>(
       sql`SELECT max(last_number) AS number FROM audit`,
     ),
-    drop: backend.prepare(sql`DELETE FROM audit WHERE last_number <= ${value('number')}`),
+    drop: backend.prepare(sql`DELETE FROM audit WHERE last_number <= :number`),
     moveAnchor: backend.prepare(sql`
         INSERT INTO audit_anchor (id, last_number, hash, until_ms)
-        VALUES (1, ${value('number')}, ${value('hash')}, ${value('untilMs')})
+        VALUES (1, :number, :hash, :untilMs)
         ON CONFLICT (id) DO UPDATE SET last_number = excluded.last_number, hash = excluded.hash,
           until_ms = excluded.until_ms`),
   };

@@ -6,7 +6,7 @@ import { BLOCKED } from '../../core/message/status.ts';
 import type { BrowserMessage, BrowserStore } from '../../core/port/browser.ts';
 import { PUSH } from '../../core/port/distribution.ts';
 import { INSTALL_ACTIVE } from '../../core/port/install.ts';
-import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import { literal } from '../status.ts';
 import { knownDeviceSteps } from './known-device.ts';
 import { tokenStatements } from './token.ts';
@@ -19,30 +19,30 @@ interface Tied {
 
 function statements(backend: Backend) {
   const { prepare, join, once } = backend;
-  const ofLink = sql`browser_install_id = ${value('installId')}`;
+  const ofLink = sql`browser_install_id = :installId`;
   return {
     /** The link, if it takes browsers. */
     link: prepare<{ providerId: number }>(sql`
         SELECT o.id AS "providerId" FROM install i ${join} provider o ON o.id = i.provider_id
-        WHERE i.id = ${value('installId')} AND i.status = ${INSTALL_ACTIVE} AND o.my = 1`),
+        WHERE i.id = :installId AND i.status = ${INSTALL_ACTIVE} AND o.my = 1`),
     ofLink: prepare<{ deviceId: number }>(sql`
         SELECT device_id AS "deviceId" FROM device_provider WHERE ${ofLink} ORDER BY device_id`),
     /** The browser with a token, and its link. */
     tied: prepare<Tied>(sql`
         SELECT p.device_id AS "deviceId", t.id AS "tokenId", p.browser_install_id AS "installId"
         FROM device_token t ${join} device_provider p ON p.token_id = t.id
-        WHERE t.token_hash = ${value('tokenHash')} AND p.browser_install_id IS NOT NULL`),
+        WHERE t.token_hash = :tokenHash AND p.browser_install_id IS NOT NULL`),
     tie: prepare(sql`
-        UPDATE device_provider SET browser_install_id = ${value('installId')},
-          tie_count = tie_count + 1, token_id = ${value('tokenId')}, is_by_link = 1,
-          claim_install_id = ${value('installId')},
+        UPDATE device_provider SET browser_install_id = :installId,
+          tie_count = tie_count + 1, token_id = :tokenId, is_by_link = 1,
+          claim_install_id = :installId,
           after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient),
           after_slot_id = (SELECT coalesce(max(id), 0) FROM install_device)
-        WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`),
+        WHERE device_id = :deviceId AND provider_id = :providerId`),
     untie: prepare(sql`
         UPDATE device_provider
         SET browser_install_id = NULL, token_id = NULL, tie_count = tie_count - 1
-        WHERE device_id = ${value('deviceId')} AND browser_install_id IS NOT NULL`),
+        WHERE device_id = :deviceId AND browser_install_id IS NOT NULL`),
     news: prepare<Omit<BrowserMessage, 'payload'> & { payload: string }>(sql`
         SELECT x.id AS id, x.created_at_ms AS "createdAtMs", x.payload AS payload
         FROM device_token t ${join} device_provider p ON p.token_id = t.id

@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm';
 import type { NewestOfAll, NewestOfProvider } from '../../core/port/change.ts';
 import { type ChangeStore, type Marked, NEWEST_COUNT } from '../../core/port/change.ts';
-import { type Backend, value } from '../backend.ts';
+import type { Backend } from '../backend.ts';
 
 /** Entries of a block that is read, bytes: longer ones are of moves. */
 const ENTRIES_LENGTH_MAX = 65_536;
@@ -12,7 +12,7 @@ const MARKED_COUNT = 20;
 
 function statements(backend: Backend) {
   const newest = sql`ORDER BY id DESC LIMIT ${NEWEST_COUNT}`;
-  const ofProvider = sql`provider_id = ${value('providerId')}`;
+  const ofProvider = sql`provider_id = :providerId`;
   const message = sql`
     SELECT id, concat_ws(':', status, cursor_source, cursor_id, recipient_count, sent_count,
       failed_count, push_waiting_count, expired_at_ms, pruned_at_ms) AS mark
@@ -20,11 +20,11 @@ function statements(backend: Backend) {
   return {
     slots: backend.prepare<NewestOfAll['slots'][number]>(sql`
         SELECT id, install_id AS "installId", provider_id AS "providerId" FROM install_device
-        WHERE id > ${value('slotId')} ${newest}`),
+        WHERE id > :slotId ${newest}`),
     blocks: backend.prepare<NewestOfAll['blocks'][number]>(sql`
         SELECT last_number AS number,
           CASE WHEN length(entries) <= ${ENTRIES_LENGTH_MAX} THEN entries END AS entries
-        FROM audit WHERE last_number > ${value('blockNumber')}
+        FROM audit WHERE last_number > :blockNumber
         ORDER BY last_number DESC LIMIT ${NEWEST_COUNT}`),
     slotEnds: backend.prepare<NewestOfProvider['slotEnds'][number]>(sql`
         SELECT id, install_id AS "installId" FROM slot_end WHERE ${ofProvider} ${newest}`),
@@ -40,8 +40,8 @@ function statements(backend: Backend) {
         SELECT concat(p.unlisted_count) AS unlisted,
           concat_ws(':', d.sends, d.recipients, d.delivered, d.received, d.opened, d.executed,
             d.failed, d.expired, d.carried) AS figures
-        FROM provider p LEFT JOIN provider_day d ON d.provider_id = p.id AND d.day = ${value('day')}
-        WHERE p.id = ${value('providerId')}`),
+        FROM provider p LEFT JOIN provider_day d ON d.provider_id = p.id AND d.day = :day
+        WHERE p.id = :providerId`),
   };
 }
 

@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm';
 import type { CheckInKey } from '../../core/port/device.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Backend, type Step, value } from '../backend.ts';
+import type { Backend, Step } from '../backend.ts';
 import { knownDeviceSteps } from './known-device.ts';
 import { allSeen, lookUpStatements } from './look-ups.ts';
 import { linkedRow } from './targets.ts';
@@ -15,7 +15,7 @@ export function checkInNoun(backend: Backend): Pick<Store, 'findCheckIn' | 'reco
       SELECT ${allSeen(backend)} AS "seenAtMs",
         CAST(${linkedRow(backend)} AS integer) AS "isLinked"
       FROM device_provider p
-      WHERE p.device_id = ${value('deviceId')} AND p.provider_id = ${value('providerId')}`);
+      WHERE p.device_id = :deviceId AND p.provider_id = :providerId`);
 
   function* findIds({ providerCode, domainHash }: CheckInKey): Step<{
     providerId: number;

@@ -2,20 +2,20 @@
 
 import { sql } from 'drizzle-orm';
 import type { DeviceMixStore, MixCount, MixDevice } from '../../core/port/device-mix.ts';
-import { type Backend, value } from '../backend.ts';
+import type { Backend } from '../backend.ts';
 
 export function deviceMixNoun(backend: Backend): DeviceMixStore {
-  const ofProvider = sql`provider_id = ${value('providerId')}`;
+  const ofProvider = sql`provider_id = :providerId`;
   const on = {
     devices: backend.prepare<MixDevice>(sql`
         SELECT os, device_id AS "deviceId", user_agent AS "userAgent" FROM device_provider
-        WHERE ${ofProvider} AND (os, device_id) > (${value('os')}, ${value('deviceId')})
-        ORDER BY os, device_id LIMIT ${value('countMax')}`),
+        WHERE ${ofProvider} AND (os, device_id) > (:os, :deviceId)
+        ORDER BY os, device_id LIMIT :countMax`),
     clear: backend.prepare(sql`DELETE FROM device_mix WHERE ${ofProvider}`),
     add: backend.prepare(sql`
         INSERT INTO device_mix (provider_id, day, os, app, count)
-        VALUES (${value('providerId')}, ${value('day')}, ${value('os')}, ${value('app')},
-          ${value('count')})`),
+        VALUES (:providerId, :day, :os, :app,
+          :count)`),
     read: backend.prepare<MixCount & { day: number }>(sql`
         SELECT day, os, app, count FROM device_mix WHERE ${ofProvider}
         ORDER BY count DESC, os, app`),

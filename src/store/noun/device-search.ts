@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm';
 import type { MixCursor } from '../../core/port/device-mix.ts';
 import type { DeviceSearchStore, SearchedDevice } from '../../core/port/device-search.ts';
-import { type Backend, value } from '../backend.ts';
+import type { Backend } from '../backend.ts';
 import { contains, likePart } from './link.ts';
 import { linkedRow } from './targets.ts';
 
@@ -12,10 +12,9 @@ const SLICE_COUNT = 1_000;
 
 export function deviceSearchNoun(backend: Backend): DeviceSearchStore {
   const { join } = backend;
-  const isUnset = (name: string, type = 'text') =>
-    sql`CAST(${value(name)} AS ${sql.raw(type)}) IS NULL`;
+  const isUnset = (name: string, type = 'text') => sql.raw(`CAST(:${name} AS ${type}) IS NULL`);
   const beyond = sql`
-    provider_id = ${value('providerId')} AND (os, device_id) > (${value('os')}, ${value('deviceId')})`;
+    provider_id = :providerId AND (os, device_id) > (:os, :deviceId)`;
   const on = {
     end: backend.prepare<MixCursor>(sql`
         SELECT os AS os, device_id AS "deviceId" FROM device_provider WHERE ${beyond}
@@ -27,17 +26,17 @@ export function deviceSearchNoun(backend: Backend): DeviceSearchStore {
             ORDER BY os, device_id LIMIT ${SLICE_COUNT}) p
           ${join} device d ON d.id = p.device_id
           LEFT JOIN device_token t ON t.id = p.token_id
-        WHERE (${isUnset('ofOs')} OR p.os = ${value('ofOs')})
-          AND (${isUnset('appVersion')} OR p.app_version = ${value('appVersion')})
-          AND (${isUnset('language')} OR lower(t.locale) = ${value('language')}
-            OR lower(t.locale) LIKE CAST(${value('language')} AS text) || '-%')
+        WHERE (${isUnset('ofOs')} OR p.os = :ofOs)
+          AND (${isUnset('appVersion')} OR p.app_version = :appVersion)
+          AND (${isUnset('language')} OR lower(t.locale) = :language
+            OR lower(t.locale) LIKE CAST(:language AS text) || '-%')
           AND (${isUnset('seenSinceMs', 'bigint')}
-            OR p.last_seen_at_ms >= ${value('seenSinceMs')})
+            OR p.last_seen_at_ms >= :seenSinceMs)
           AND (${isUnset('unseenSinceMs', 'bigint')}
-            OR p.last_seen_at_ms < ${value('unseenSinceMs')})
+            OR p.last_seen_at_ms < :unseenSinceMs)
           AND (${isUnset('domainId', 'bigint')} OR EXISTS (
             SELECT 1 FROM device_domain b
-            WHERE b.device_id = p.device_id AND b.domain_id = ${value('domainId')}))
+            WHERE b.device_id = p.device_id AND b.domain_id = :domainId))
           AND (${isUnset('link')} OR EXISTS (
             SELECT 1 FROM install_device s ${join} install i ON i.id = s.install_id
             WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id

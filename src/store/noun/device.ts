@@ -11,7 +11,7 @@ import type {
 } from '../../core/port/device.ts';
 import { asciiLower } from '../../core/text.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { type Backend, type Prepared, type Values, value } from '../backend.ts';
+import type { Backend, Prepared, Values } from '../backend.ts';
 import type { RowAtProvider } from './look-ups.ts';
 import { AT_PROVIDER_COLUMNS, atProvider, LAST_SEEN, slotSeen } from './look-ups.ts';
 
@@ -34,8 +34,8 @@ const DEVICE_COLUMNS = sql.raw(`
 const DEVICES = sql`
   device d LEFT JOIN device_provider p ON p.device_id = d.id AND p.provider_id = (
     SELECT v.provider_id FROM device_provider v
-    WHERE v.device_id = d.id AND (CAST(${value('providerCode')} AS text) IS NULL
-      OR v.provider_id = (SELECT o.id FROM provider o WHERE o.code = ${value('providerCode')}))
+    WHERE v.device_id = d.id AND (CAST(:providerCode AS text) IS NULL
+      OR v.provider_id = (SELECT o.id FROM provider o WHERE o.code = :providerCode))
     ORDER BY v.last_seen_at_ms DESC, v.provider_id DESC LIMIT 1)`;
 
 type TokenRow = Pick<DeviceToken, 'locale'> & {
@@ -46,13 +46,12 @@ type TokenRow = Pick<DeviceToken, 'locale'> & {
 
 function detailStatements(backend: Backend) {
   const { join, arrival } = backend;
-  const ofDevice = value('deviceId');
   return {
     device: backend.prepare<Device>(sql`
-        SELECT ${DEVICE_COLUMNS} FROM ${DEVICES} WHERE d.hwid = ${value('hwid')}`),
+        SELECT ${DEVICE_COLUMNS} FROM ${DEVICES} WHERE d.hwid = :hwid`),
     tokens: backend.prepare<TokenRow>(sql`
         SELECT locale, push, push_dropped_at_ms AS "atMs", push_dropped_why AS why
-        FROM device_token WHERE device_id = ${ofDevice} ORDER BY id`),
+        FROM device_token WHERE device_id = :deviceId ORDER BY id`),
     installs: backend.prepare<DeviceDetail['installs'][number]>(sql`
         SELECT i.install_code AS "installCode", o.code AS "providerCode",
           s.registered_at_ms AS "registeredAtMs", ${slotSeen(backend)} AS "lastSeenAtMs"
@@ -60,17 +59,17 @@ function detailStatements(backend: Backend) {
           ${join} provider o ON o.id = i.provider_id
           ${join} device_provider p
             ON p.device_id = s.device_id AND p.provider_id = s.provider_id
-        WHERE s.device_id = ${ofDevice} ORDER BY s.id DESC`),
+        WHERE s.device_id = :deviceId ORDER BY s.id DESC`),
     domains: backend.prepare<DeviceDetail['domains'][number]>(sql`
         SELECT m.domain_name AS "domainName", o.code AS "providerCode", m.status AS status,
           b.linked_at_ms AS "linkedAtMs"
         FROM device_domain b ${join} domain m ON m.id = b.domain_id
           ${join} provider o ON o.id = m.provider_id
-        WHERE b.device_id = ${ofDevice} ORDER BY b.linked_at_ms DESC, b.${arrival} DESC`),
+        WHERE b.device_id = :deviceId ORDER BY b.linked_at_ms DESC, b.${arrival} DESC`),
     seenBy: backend.prepare<RowAtProvider & { providerCode: string }>(sql`
         SELECT o.code AS "providerCode", ${AT_PROVIDER_COLUMNS}, ${LAST_SEEN}
         FROM device_provider p ${join} provider o ON o.id = p.provider_id
-        WHERE p.device_id = ${ofDevice}
+        WHERE p.device_id = :deviceId
         ORDER BY p.last_seen_at_ms DESC, p.provider_id DESC`),
   };
 }
@@ -81,23 +80,23 @@ function filterStatements(backend: Backend) {
   // Devices report `Windows`, people type `windows`.
   const inRange = sql`
     FROM ${DEVICES}
-    WHERE d.id > ${value('afterId')} AND d.id <= ${value('toId')}
-      AND (CAST(${value('os')} AS text) IS NULL OR lower(${sql.raw(latest('os'))}) = ${value('os')})
-      AND (CAST(${value('providerCode')} AS text) IS NULL OR p.device_id IS NOT NULL)
-      AND (CAST(${value('installCode')} AS text) IS NULL OR d.id IN (
+    WHERE d.id > :afterId AND d.id <= :toId
+      AND (CAST(:os AS text) IS NULL OR lower(${sql.raw(latest('os'))}) = :os)
+      AND (CAST(:providerCode AS text) IS NULL OR p.device_id IS NOT NULL)
+      AND (CAST(:installCode AS text) IS NULL OR d.id IN (
         SELECT s.device_id FROM install i ${join} install_device s ON s.install_id = i.id
-        WHERE i.install_code = ${value('installCode')}))`;
+        WHERE i.install_code = :installCode))`;
   return {
     rangeEnd: backend.prepare<{ toId: number | null }>(sql`
         SELECT max(id) AS "toId" FROM (
-          SELECT id FROM device WHERE id > ${value('afterId')} ORDER BY id
+          SELECT id FROM device WHERE id > :afterId ORDER BY id
           LIMIT ${RANGE_COUNT}) AS following`),
     list: backend.prepare<Device>(sql`
         SELECT ${DEVICE_COLUMNS} ${inRange}
-        ORDER BY d.last_seen_at_ms DESC, d.id DESC LIMIT ${value('countMax')}`),
+        ORDER BY d.last_seen_at_ms DESC, d.id DESC LIMIT :countMax`),
     page: backend.prepare<Device>(sql`
-        SELECT ${DEVICE_COLUMNS} FROM ${DEVICES} WHERE d.id < ${value('beforeId')}
-        ORDER BY d.id DESC LIMIT ${value('countMax')}`),
+        SELECT ${DEVICE_COLUMNS} FROM ${DEVICES} WHERE d.id < :beforeId
+        ORDER BY d.id DESC LIMIT :countMax`),
     count: backend.prepare<{ count: number }>(sql`SELECT count(*) AS count ${inRange}`),
   };
 }

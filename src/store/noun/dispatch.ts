@@ -15,7 +15,7 @@ import type {
   OutboxStore,
   PushMessage,
 } from '../../core/port/outbox.ts';
-import { type Backend, value } from '../backend.ts';
+import type { Backend } from '../backend.ts';
 import { reader } from './push-queue.ts';
 
 type DispatchNoun = Pick<OutboxStore, 'listDispatches' | 'findPushMessage'>;
@@ -31,7 +31,7 @@ function statements(backend: Backend) {
     ORDER BY o.next_at_ms, o.id LIMIT ${once('countMax')}`;
   return {
     destination: prepare<{ kind: DestinationKind; origin: string }>(sql`
-        SELECT kind, origin FROM destination WHERE id = ${value('id')}`),
+        SELECT kind, origin FROM destination WHERE id = :id`),
     pushes: prepare<Omit<PushRow, 'isBlocked'> & { status: number }>(sql`
         SELECT q.id AS id, q."nextAtMs", q."queuedAtMs", q."attemptCount", q."distributionId",
           q."deviceId", x.status AS status, x.expires_at_ms AS "expiresAtMs", t.id AS "tokenId",
@@ -51,7 +51,7 @@ function statements(backend: Backend) {
     message: prepare<Omit<PushMessage, 'payload'> & { payload: string }>(sql`
         SELECT id, notification_type AS "notificationType", created_at_ms AS "createdAtMs",
           expires_at_ms AS "expiresAtMs", payload
-        FROM distribution WHERE id = ${value('id')}`),
+        FROM distribution WHERE id = :id`),
   };
 }
 

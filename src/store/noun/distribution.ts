@@ -10,7 +10,7 @@ import type {
 } from '../../core/port/distribution.ts';
 import type { Made } from '../../core/port/idempotency.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Backend, type Step, value } from '../backend.ts';
+import type { Backend, Step } from '../backend.ts';
 import { literal, unscheduled } from '../status.ts';
 import { type Acceptance, acceptance } from './acceptance.ts';
 import { distributionEnds } from './distribution-end.ts';
@@ -52,43 +52,43 @@ export const detailOf = (row: DetailRow): DistributionDetail => ({
 });
 
 function statements(backend: Backend) {
-  const ofProvider = sql`provider_id = ${value('providerId')}`;
+  const ofProvider = sql`provider_id = :providerId`;
   return {
     find: backend.prepare<Distribution>(sql`
-        SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} AND ${ofProvider}`),
+        SELECT ${COLUMNS} FROM distribution x WHERE x.id = :id AND ${ofProvider}`),
     list: backend.prepare<Distribution>(sql`
-        SELECT ${COLUMNS} FROM distribution x WHERE ${ofProvider} AND x.id < ${value('beforeId')}
-        ORDER BY x.id DESC LIMIT ${value('countMax')}`),
+        SELECT ${COLUMNS} FROM distribution x WHERE ${ofProvider} AND x.id < :beforeId
+        ORDER BY x.id DESC LIMIT :countMax`),
     lock: backend.prepare<{ status: number; providerId: number }>(sql`
-        SELECT status, provider_id AS "providerId" FROM distribution WHERE id = ${value('id')}
+        SELECT status, provider_id AS "providerId" FROM distribution WHERE id = :id
         ${backend.locked}`),
     owner: backend.prepare<{ providerId: number }>(sql`
-        SELECT provider_id AS "providerId" FROM distribution WHERE id = ${value('id')}`),
+        SELECT provider_id AS "providerId" FROM distribution WHERE id = :id`),
     cancel: backend.prepare(sql`
-        UPDATE distribution SET status = ${literal(CANCELLED)}, finished_at_ms = ${value('nowMs')}
-        WHERE id = ${value('id')} AND ${ofProvider} AND NOT ${unscheduled()}
-          AND due_at_ms >= ${value('dueFromMs')} AND status ${backend.among('from')}`),
+        UPDATE distribution SET status = ${literal(CANCELLED)}, finished_at_ms = :nowMs
+        WHERE id = :id AND ${ofProvider} AND NOT ${unscheduled()}
+          AND due_at_ms >= :dueFromMs AND status ${backend.among('from')}`),
     listAll: backend.prepare<DetailRow>(sql`
         ${selectDetails(backend)}
-        WHERE x.id < ${value('beforeId')}
-          AND (CAST(${value('providerCode')} AS text) IS NULL OR p.code = ${value('providerCode')})
-        ORDER BY x.id DESC LIMIT ${value('countMax')}`),
+        WHERE x.id < :beforeId
+          AND (CAST(:providerCode AS text) IS NULL OR p.code = :providerCode)
+        ORDER BY x.id DESC LIMIT :countMax`),
     // Few are unfinished: their indexes find them.
     listUnfinished: backend.prepare<DetailRow>(sql`
         ${selectDetails(backend)}
-        WHERE x.id < ${value('beforeId')}
-          AND (CAST(${value('providerCode')} AS text) IS NULL OR p.code = ${value('providerCode')})
+        WHERE x.id < :beforeId
+          AND (CAST(:providerCode AS text) IS NULL OR p.code = :providerCode)
           AND x.id IN (
             SELECT u.id FROM distribution u WHERE u.status < 100 AND u.handed_over_at_ms IS NULL
             UNION ALL
             SELECT g.id FROM distribution g
             WHERE g.status = 40 AND g.handed_over_at_ms IS NOT NULL)
-        ORDER BY x.id DESC LIMIT ${value('countMax')}`),
+        ORDER BY x.id DESC LIMIT :countMax`),
     block: backend.prepare(sql`
         UPDATE distribution
-        SET status = ${literal(BLOCKED)}, finished_at_ms = ${value('nowMs')}, lease_owner = NULL,
+        SET status = ${literal(BLOCKED)}, finished_at_ms = :nowMs, lease_owner = NULL,
           cursor_id = 0
-        WHERE id = ${value('id')} AND status ${backend.among('from')}`),
+        WHERE id = :id AND status ${backend.among('from')}`),
   };
 }
 

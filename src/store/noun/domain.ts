@@ -9,43 +9,43 @@ import {
   type Domain,
   type DomainStore,
 } from '../../core/port/domain.ts';
-import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 
 const DOMAIN = sql.raw(`
   SELECT id, domain_name AS "domainName", domain_hash AS "domainHash", status,
     created_at_ms AS "createdAtMs"
   FROM domain`);
-const OF_PROVIDER = sql`provider_id = ${value('providerId')}`;
+const OF_PROVIDER = sql`provider_id = :providerId`;
 
 /** Statements about rows of bindings, for new ones and for those that move in. */
 export function bindingStatements(backend: Backend) {
   return {
     findByHash: backend.prepare<Domain>(
-      sql`${DOMAIN} WHERE ${OF_PROVIDER} AND domain_hash = ${value('domainHash')}`,
+      sql`${DOMAIN} WHERE ${OF_PROVIDER} AND domain_hash = :domainHash`,
     ),
     /** Number of a provider's bindings, by the count that triggers keep; locks the provider. */
     countOf: backend.prepare<{ domainCount: number }>(sql`
-        SELECT domain_count AS "domainCount" FROM provider WHERE id = ${value('providerId')}
+        SELECT domain_count AS "domainCount" FROM provider WHERE id = :providerId
         ${backend.locked}`),
     add: backend.prepare(sql`
         INSERT INTO domain (id, provider_id, domain_hash, domain_name, status, created_at_ms)
-        VALUES (${backend.idOrNext('id', 'domain')}, ${value('providerId')},
-          ${value('domainHash')}, ${value('domainName')}, ${value('status')},
-          ${value('createdAtMs')})
+        VALUES (${backend.idOrNext('id', 'domain')}, :providerId,
+          :domainHash, :domainName, :status,
+          :createdAtMs)
         ${backend.returningId}`),
     change: backend.prepare(sql`
-        UPDATE domain SET domain_name = ${value('domainName')}, status = ${value('status')}
-        WHERE id = ${value('id')}`),
+        UPDATE domain SET domain_name = :domainName, status = :status
+        WHERE id = :id`),
   };
 }
 
 export function domainNoun(backend: Backend): DomainStore {
   const on = {
     ...bindingStatements(backend),
-    find: backend.prepare<Domain>(sql`${DOMAIN} WHERE id = ${value('id')} AND ${OF_PROVIDER}`),
+    find: backend.prepare<Domain>(sql`${DOMAIN} WHERE id = :id AND ${OF_PROVIDER}`),
     list: backend.prepare<Domain>(sql`
-        ${DOMAIN} WHERE ${OF_PROVIDER} AND id < ${value('beforeId')}
-        ORDER BY domain.id DESC LIMIT ${value('countMax')}`),
+        ${DOMAIN} WHERE ${OF_PROVIDER} AND id < :beforeId
+        ORDER BY domain.id DESC LIMIT :countMax`),
   };
 
   /** Changes a binding of the provider. */

@@ -8,7 +8,7 @@ import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { DoorRides } from '../../core/port/ride.ts';
 import type { AdmittedLink, Door, NoLink, SlotKey } from '../../core/port/slot.ts';
 import { hwidHash } from '../../core/secret.ts';
-import { type Dialect, type Statements, type Step, value } from '../backend.ts';
+import type { Dialect, Statements, Step } from '../backend.ts';
 import { ACTIVE_BINDING } from '../status.ts';
 import { type Asking, type FullDoor, fullLinkSteps } from './full-link.ts';
 import {
@@ -92,9 +92,7 @@ function statements(backend: Statements) {
         ${door} WHERE ${hasKey} AND EXISTS (SELECT 1 FROM domain b
           WHERE b.provider_id = i.provider_id AND b.domain_hash = ${once('domainHash')}
             AND b.status = ${ACTIVE_BINDING}) LIMIT 2`),
-    code: backend.prepare<{ code: string }>(
-      sql`SELECT code FROM provider WHERE id = ${value('providerId')}`,
-    ),
+    code: backend.prepare<{ code: string }>(sql`SELECT code FROM provider WHERE id = :providerId`),
     byHash: backend.prepare<RowAtProvider & Required<DoorHere>['byHash']>(sql`
         SELECT s.id AS "slotId", s.device_id AS "deviceId",
           s.registered_at_ms AS "registeredAtMs", ${slotSeen(backend)} AS "lastSeenAtMs",
@@ -104,7 +102,7 @@ function statements(backend: Statements) {
         WHERE s.install_id = ${once('installId')}
           AND s.device_id = (SELECT d.id FROM device d WHERE d.hwid = ${once('hashed')})`),
     lockLink: backend.lockOnly(sql`
-        SELECT id FROM install WHERE id = ${value('installId')} ${backend.locked}`),
+        SELECT id FROM install WHERE id = :installId ${backend.locked}`),
     lockDevices: backend.lockOnly(sql`
         SELECT id FROM device WHERE hwid ${backend.among('hwids', 'text')}
         ORDER BY hwid ${backend.locked}`),

@@ -8,7 +8,7 @@ import { quotaReached, webhookDisabled } from '../../core/event/happenings.ts';
 import { levelAfter, type Quota } from '../../core/event/quota.ts';
 import { splitByRoom, WHY_FULL, wantsKind } from '../../core/event/wanted.ts';
 import type { EventKind, Happening } from '../../core/port/event.ts';
-import { type QuotaShare, type Statements, type Step, value } from '../backend.ts';
+import type { QuotaShare, Statements, Step } from '../backend.ts';
 import { kindsIn } from '../webhook-row.ts';
 import { noticeMarks } from './notice.ts';
 import { ofOwner } from './owner.ts';
@@ -53,16 +53,16 @@ export function eventStatements(statements: Statements) {
     ),
     add: statements.prepare(sql`
         INSERT INTO event (provider_id, kind, at_ms, data)
-        VALUES (${value('providerId')}, ${value('kind')}, ${value('atMs')}, ${value('data')})
+        VALUES (:providerId, :kind, :atMs, :data)
         ${statements.returningId}`),
     /** Nothing for a destination that is gone by now. */
     put: statements.prepare(sql`
         INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, event_id)
-        SELECT id, 0, CAST(${value('atMs')} AS bigint), CAST(${value('eventId')} AS bigint)
-        FROM destination WHERE id = ${value('destinationId')}`),
+        SELECT id, 0, CAST(:atMs AS bigint), CAST(:eventId AS bigint)
+        FROM destination WHERE id = :destinationId`),
     disable: statements.prepare<{ providerId: number | null; target: string }>(sql`
-        UPDATE webhook SET disabled_at_ms = ${value('atMs')}, disabled_why = ${value('why')}
-        WHERE id = ${value('id')} AND disabled_at_ms IS NULL
+        UPDATE webhook SET disabled_at_ms = :atMs, disabled_why = :why
+        WHERE id = :id AND disabled_at_ms IS NULL
         RETURNING provider_id AS "providerId", kind AS target`),
     marks: noticeMarks(statements),
     together: statements.together,

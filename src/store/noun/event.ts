@@ -7,7 +7,7 @@ import type {
   NewEvent,
   WatchedSubscription,
 } from '../../core/port/event.ts';
-import { type Backend, type Step, value } from '../backend.ts';
+import type { Backend, Step } from '../backend.ts';
 import { cursorAt, positionOf } from '../cursor.ts';
 import { type EventStatements, isWantedNow } from './event-notes.ts';
 import { ofOwner } from './owner.ts';
@@ -46,14 +46,14 @@ function statements(backend: Backend) {
     subscriptions: backend.prepare<WatchedSubscription>(sql`
         SELECT p.id AS "providerId", p.active_until_ms AS "activeUntilMs",
           (SELECT mark FROM notice
-           WHERE provider_id = p.id AND subject = ${value('subject')}) AS mark
+           WHERE provider_id = p.id AND subject = :subject) AS mark
         FROM provider p
-        WHERE p.active_until_ms > 0 AND p.active_until_ms < ${value('endsBeforeMs')} AND EXISTS (
+        WHERE p.active_until_ms > 0 AND p.active_until_ms < :endsBeforeMs AND EXISTS (
           SELECT 1 FROM webhook w WHERE w.provider_id = p.id AND w.disabled_at_ms IS NULL)
         ORDER BY p.id`),
     old: backend.prepare<Found>(
       found(sql`
-        e.at_ms < ${value('beforeMs')} AND (e.at_ms, e.id) > (${value('atMs')}, ${value('id')})
+        e.at_ms < :beforeMs AND (e.at_ms, e.id) > (:atMs, :id)
         ORDER BY e.at_ms, e.id LIMIT ${LOOK_COUNT}`),
     ),
     /** The newest event of an owner of those that are too many. */
@@ -61,15 +61,15 @@ function statements(backend: Backend) {
       backend,
       (isOwners) => sql`
         SELECT id AS "lastId" FROM event WHERE ${isOwners}
-        ORDER BY id DESC LIMIT 1 OFFSET ${value('countMax')}`,
+        ORDER BY id DESC LIMIT 1 OFFSET :countMax`,
     ),
     many: ofOwner<Found>(backend, (isOwners) =>
       found(sql`
-        ${isOwners} AND e.id > ${value('id')} AND e.id <= ${value('lastId')}
+        ${isOwners} AND e.id > :id AND e.id <= :lastId
         ORDER BY e.id LIMIT ${LOOK_COUNT}`),
     ),
     nextOwner: backend.prepare<{ owner: number | null }>(sql`
-        SELECT min(provider_id) AS owner FROM event WHERE provider_id > ${value('owner')}`),
+        SELECT min(provider_id) AS owner FROM event WHERE provider_id > :owner`),
     /** Those that are put into a queue at this moment are left out. */
     lock: backend.prepare<{ id: number }>(sql`
         SELECT id FROM event WHERE id ${backend.among('ids')}

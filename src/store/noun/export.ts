@@ -9,7 +9,7 @@ import type {
   ImportedSlot,
 } from '../../core/port/moving.ts';
 import type { Provider } from '../../core/port/provider.ts';
-import { type Statements, type Step, value } from '../backend.ts';
+import type { Statements, Step } from '../backend.ts';
 import { termsColumns } from './install-rows.ts';
 import { slotSeen } from './look-ups.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
@@ -22,12 +22,10 @@ type InstallRow = Omit<ImportedInstall, 'slots' | 'terms' | 'replacedAtMs' | 'ov
 
 function statements(backend: Statements) {
   const { prepare, join } = backend;
-  const page = sql`WHERE provider_id = ${value('providerId')} AND id > ${value('afterId')}
+  const page = sql`WHERE provider_id = :providerId AND id > :afterId
     ORDER BY id LIMIT ${PAGE}`;
   return {
-    provider: prepare<Provider>(
-      sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE code = ${value('code')}`,
-    ),
+    provider: prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE code = :code`),
     domains: prepare<ImportedDomain & { id: number }>(sql`
         SELECT id, domain_hash AS "domainHash", domain_name AS "domainName", status,
           created_at_ms AS "createdAtMs"

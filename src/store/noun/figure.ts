@@ -10,7 +10,7 @@ import {
   type LinkRefusals,
 } from '../../core/port/figure.ts';
 import { PromptSave } from '../../core/prompt-save.ts';
-import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import { CarriedStamps, carriedSteps } from './carried.ts';
 import { type EventStatements, isWantedNow } from './event-notes.ts';
 import type { FigureCounter, SavedRefusals } from './figure-counter.ts';
@@ -48,7 +48,7 @@ function savingStatements(backend: Backend) {
         SELECT install_code AS "installCode", note,
           (SELECT p.my FROM provider p WHERE p.id = install.provider_id) AS "hasPages"
         FROM install
-        WHERE id = ${value('installId')}`),
+        WHERE id = :installId`),
     addRefusals: backend.prepare<SavedRefusals>(sql`
         INSERT INTO install_refusal AS r (install_id, refused_count, refused_at_ms, reason, day,
           day_count)
@@ -69,12 +69,12 @@ function savingStatements(backend: Backend) {
 
 function readingStatements(backend: Backend) {
   const sums = each((figure) => `CAST(sum(${figure}) AS bigint) AS ${figure}`);
-  const inDays = sql`day BETWEEN ${value('fromDay')} AND ${value('toDay')}`;
-  const isOver = sql`day < ${value('beforeDay')}`;
+  const inDays = sql`day BETWEEN :fromDay AND :toDay`;
+  const isOver = sql`day < :beforeDay`;
   return {
     list: backend.prepare<Figures & { day: number }>(sql`
         SELECT day, ${COLUMNS} FROM provider_day
-        WHERE provider_id = ${value('providerId')} AND ${inDays} ORDER BY day`),
+        WHERE provider_id = :providerId AND ${inDays} ORDER BY day`),
     listAll: backend.prepare<Figures & { day: number }>(sql`
         SELECT day, ${sums} FROM provider_day WHERE ${inDays} GROUP BY day ORDER BY day`),
     sum: backend.prepare<Figures & { providerCode: string }>(sql`
@@ -86,8 +86,8 @@ function readingStatements(backend: Backend) {
           r.refused_count AS "refusedCount",
           r.refused_at_ms AS "refusedAtMs", r.reason AS reason
         FROM install_refusal r ${backend.join} install i ON i.id = r.install_id
-        WHERE i.provider_id = ${value('providerId')} AND r.refused_at_ms >= ${value('sinceMs')}
-        ORDER BY r.refused_count DESC, i.id LIMIT ${value('countMax')}`),
+        WHERE i.provider_id = :providerId AND r.refused_at_ms >= :sinceMs
+        ORDER BY r.refused_count DESC, i.id LIMIT :countMax`),
     oldest: backend.prepare<{ day: number }>(sql`
         SELECT day FROM provider_day WHERE ${isOver} LIMIT 1`),
     /** Rows that another node deletes at the same time are left to it. */

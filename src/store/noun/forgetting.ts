@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { type Backend, type Notes, type Statements, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Statements, Step } from '../backend.ts';
 import { historyStatements, type SlotRow, slotEndSteps } from './slot-end.ts';
 
 /** Rows of a device that one step deletes. */
@@ -19,7 +19,7 @@ export function dropSteps(backend: Statements) {
         SELECT id, distribution_id AS "distributionId",
           CAST(push_state IS NOT DISTINCT FROM 1 AS integer) AS "isAtGateway"
         FROM recipient WHERE device_id ${backend.among('deviceIds')}
-        LIMIT ${value('countMax')}`),
+        LIMIT :countMax`),
     drop: backend.prepare(sql`DELETE FROM recipient WHERE id ${backend.among('ids')}`),
   };
   const histories = historyStatements(backend);
@@ -50,10 +50,10 @@ export function dropSteps(backend: Statements) {
 export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | 'countRefusals'> {
   const drop = dropSteps(backend);
   const ends = slotEndSteps(backend);
-  const ofDevice = sql`WHERE device_id = ${value('id')}`;
+  const ofDevice = sql`WHERE device_id = :id`;
   const on = {
     lock: backend.prepare<{ id: number }>(sql`
-        SELECT id FROM device WHERE hwid = ${value('hwid')} ${backend.locked}`),
+        SELECT id FROM device WHERE hwid = :hwid ${backend.locked}`),
     tokens: backend.prepare(sql`DELETE FROM device_token ${ofDevice}`),
     browser: backend.prepare(sql`
         UPDATE device_provider SET browser_install_id = NULL, tie_count = tie_count - 1
@@ -66,13 +66,13 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
           SELECT domain_id FROM device_domain ${ofDevice} LIMIT ${ROW_COUNT})`),
     /** Its rows at providers go with it, one for each provider at most. */
     device: backend.prepare(sql`
-        DELETE FROM device WHERE id = ${value('id')} AND holder_count = 0`),
-    find: backend.prepare<{ id: number }>(sql`SELECT id FROM device WHERE id = ${value('id')}`),
+        DELETE FROM device WHERE id = :id AND holder_count = 0`),
+    find: backend.prepare<{ id: number }>(sql`SELECT id FROM device WHERE id = :id`),
     refused: backend.prepare<{ count: number }>(sql`
-        SELECT count(*) AS count FROM refused_device WHERE hwid = ${value('hwid')}`),
+        SELECT count(*) AS count FROM refused_device WHERE hwid = :hwid`),
     refusals: backend.prepare(sql`
-        DELETE FROM refused_device WHERE hwid = ${value('hwid')} AND install_id IN (
-          SELECT install_id FROM refused_device WHERE hwid = ${value('hwid')}
+        DELETE FROM refused_device WHERE hwid = :hwid AND install_id IN (
+          SELECT install_id FROM refused_device WHERE hwid = :hwid
           LIMIT ${ROW_COUNT})`),
   };
 

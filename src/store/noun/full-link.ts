@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import type { FullLink, OldestSlot, OwnPolicy, SlotKey } from '../../core/port/slot.ts';
 import { isSameApp, type PhoneFacts, phoneIn } from '../../core/same-phone.ts';
 import { looksAtSlots, policyOf } from '../../core/slot.ts';
-import { type Statements, type Step, value } from '../backend.ts';
+import type { Statements, Step } from '../backend.ts';
 import { slotSeen } from './look-ups.ts';
 
 type SlotHere = OldestSlot & { slotId: number };
@@ -52,7 +52,7 @@ function statements(backend: Statements) {
     oldest: backend.prepare<SlotHere>(sql`${slots} ${oldestFirst} LIMIT 1`),
     /** The slots of phones of a model and system. */
     alike: backend.prepare<SlotHere & { userAgent: string }>(sql`
-        ${slots} AND p.device_name = ${value('deviceName')} AND p.os = ${value('os')}
+        ${slots} AND p.device_name = :deviceName AND p.os = :os
         ${oldestFirst}`),
   };
 }

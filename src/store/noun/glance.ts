@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { BLOCKED } from '../../core/message/status.ts';
 import type { Glance, Message } from '../../core/port/inbox.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Backend, value } from '../backend.ts';
+import type { Backend } from '../backend.ts';
 import { literal } from '../status.ts';
 import { linkedRow } from './targets.ts';
 
@@ -55,7 +55,7 @@ function statements(backend: Backend) {
           CASE WHEN octet_length(payload) <= ${GLANCE_BYTES_MAX} THEN payload END AS payload
         FROM distribution
         WHERE id ${among('ids')} AND status <> ${literal(BLOCKED)}
-          AND expires_at_ms > ${value('nowMs')} AND pruned_at_ms IS NULL`),
+          AND expires_at_ms > :nowMs AND pruned_at_ms IS NULL`),
   };
 }
 

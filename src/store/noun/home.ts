@@ -2,14 +2,14 @@
 
 import { sql } from 'drizzle-orm';
 import { type Home, movesHome } from '../../core/ride/home.ts';
-import { type Statements, type Step, value } from '../backend.ts';
+import type { Statements, Step } from '../backend.ts';
 
 /**
  * Returns the step that moves the home of a device to a link where it has a slot, if it may. A node
  * of 0.10.0 admits devices without a home beside newer ones: they get one here.
  */
 export function homeSteps({ prepare, greatest }: Statements) {
-  const ofPair = sql`device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`;
+  const ofPair = sql`device_id = :deviceId AND provider_id = :providerId`;
   const slotSeen = sql`(SELECT ${greatest(
     sql.raw('s.last_seen_at_ms'),
     sql.raw('p.checked_in_at_ms'),
@@ -19,10 +19,10 @@ export function homeSteps({ prepare, greatest }: Statements) {
         CAST(p.token_id IS NOT NULL AND p.claim_install_id IS NOT NULL AS integer)
           AS "isRegistered"
       FROM device_provider p WHERE ${ofPair}
-        AND p.home_install_id IS DISTINCT FROM ${value('installId')}`);
+        AND p.home_install_id IS DISTINCT FROM :installId`);
   const move = prepare(sql`
-      UPDATE device_provider SET home_install_id = ${value('installId')}, home_left_at_ms = NULL,
-        home_moved_at_ms = ${value('nowMs')}
+      UPDATE device_provider SET home_install_id = :installId, home_left_at_ms = NULL,
+        home_moved_at_ms = :nowMs
       WHERE ${ofPair}`);
 
   return function* (

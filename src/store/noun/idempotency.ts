@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import type { IdempotencyStore, KeyedCall, KeyRefusal, Made } from '../../core/port/idempotency.ts';
-import { type Backend, type Statements, type Step, value } from '../backend.ts';
+import type { Backend, Statements, Step } from '../backend.ts';
 
 /** Answers that one step deletes. */
 const FORGET_STEP = 500;
@@ -14,20 +14,19 @@ interface Kept {
 }
 
 function statements(backend: Statements) {
-  const providerId = value('providerId');
   return {
     find: backend.prepare<Kept>(sql`
         SELECT call, ${backend.hex('params_hash')} AS "paramsHash", answer FROM idempotent_call
-        WHERE provider_id = ${providerId} AND idempotency_key = ${value('key')}
-          AND answered_at_ms > ${value('afterMs')}`),
+        WHERE provider_id = :providerId AND idempotency_key = :key
+          AND answered_at_ms > :afterMs`),
     count: backend.prepare<{ count: number }>(sql`
-        SELECT idempotent_count AS count FROM provider WHERE id = ${providerId}`),
+        SELECT idempotent_count AS count FROM provider WHERE id = :providerId`),
     /** An answer that is too old, and not deleted yet, is replaced. */
     keep: backend.prepare(sql`
         INSERT INTO idempotent_call (provider_id, idempotency_key, call, params_hash, answer,
           answered_at_ms)
-        VALUES (${providerId}, ${value('key')}, ${value('call')}, ${backend.bytes('paramsHash')},
-          ${value('answer')}, ${value('atMs')})
+        VALUES (:providerId, :key, :call, ${backend.bytes('paramsHash')},
+          :answer, :atMs)
         ON CONFLICT (provider_id, idempotency_key) DO UPDATE SET call = excluded.call,
           params_hash = excluded.params_hash, answer = excluded.answer,
           answered_at_ms = excluded.answered_at_ms`),
@@ -76,7 +75,7 @@ export function onceSteps(backend: Statements) {
 
 export function idempotencyNoun(backend: Backend): IdempotencyStore {
   const on = statements(backend);
-  const old = sql`FROM idempotent_call WHERE answered_at_ms <= ${value('untilMs')}`;
+  const old = sql`FROM idempotent_call WHERE answered_at_ms <= :untilMs`;
   const some = sql`
     SELECT provider_id, idempotency_key ${old} ORDER BY answered_at_ms LIMIT ${FORGET_STEP}`;
   const isOld = backend.prepare<{ one: number }>(sql`SELECT 1 AS one ${old} LIMIT 1`);
@@ -85,7 +84,7 @@ export function idempotencyNoun(backend: Backend): IdempotencyStore {
       SELECT id FROM provider WHERE id IN (SELECT x.provider_id FROM (${some}) x)
       ORDER BY id ${backend.locked}`);
   const forget = backend.prepare(sql`
-      DELETE FROM idempotent_call WHERE answered_at_ms <= ${value('untilMs')}
+      DELETE FROM idempotent_call WHERE answered_at_ms <= :untilMs
         AND (provider_id, idempotency_key) IN (SELECT * FROM (${some}) x)`);
 
   return {

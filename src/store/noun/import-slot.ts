@@ -6,7 +6,7 @@ import { hashInHwid, isSharedHwid, sharedHwid } from '../../core/formats.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { ImportedSlot } from '../../core/port/moving.ts';
 import { hwidHash } from '../../core/secret.ts';
-import { type Backend, type Step, value } from '../backend.ts';
+import type { Backend, Step } from '../backend.ts';
 import { linkStatements } from './install-rows.ts';
 import { knownDeviceSteps } from './known-device.ts';
 
@@ -39,7 +39,7 @@ function statements(backend: Backend) {
         SELECT s.install_id FROM install_device s
         WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id
         ORDER BY s.registered_at_ms, s.id LIMIT 1)
-      WHERE p.provider_id = ${value('providerId')} AND p.device_id ${backend.among('deviceIds')}
+      WHERE p.provider_id = :providerId AND p.device_id ${backend.among('deviceIds')}
         AND p.slot_count > 1 AND p.token_id IS NULL
         AND p.home_left_at_ms IS NULL AND p.home_moved_at_ms = 0`),
   };

@@ -7,7 +7,7 @@ import type { Act } from '../../core/port/audit.ts';
 import type { Install, InstallTerms } from '../../core/port/install.ts';
 import type { ImportedInstall, ImportStore } from '../../core/port/moving.ts';
 import { NO_TERMS } from '../../core/slot.ts';
-import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import { bindingStatements } from './domain.ts';
 import { type NewSlot, slotImport } from './import-slot.ts';
 import { linkStatements, setLink, termsColumns } from './install-rows.ts';
@@ -37,8 +37,8 @@ type KnownInstall = Pick<Install, 'id' | 'installLimit' | 'deviceCount' | 'statu
 function statements(backend: Backend) {
   const { among, bytes, locked, prepare } = backend;
   const isTaken = (table: 'install' | 'domain') =>
-    prepare<{ id: number }>(sql`SELECT id FROM ${sql.raw(table)} WHERE id = ${value('id')}`);
-  const ofProvider = sql`provider_id = ${value('providerId')}`;
+    prepare<{ id: number }>(sql`SELECT id FROM ${sql.raw(table)} WHERE id = :id`);
+  const ofProvider = sql`provider_id = :providerId`;
   const known = (isIt: SQL) =>
     prepare<KnownInstall>(sql`
         SELECT id, provider_id AS "providerId", install_limit AS "installLimit",
@@ -50,18 +50,18 @@ function statements(backend: Backend) {
         ORDER BY id ${locked}`),
     lockDevices: backend.lockOnly(sql`
         SELECT id FROM device WHERE hwid ${among('hwids', 'text')} ORDER BY hwid ${locked}`),
-    find: known(sql`install_code = ${value('installCode')}`),
-    findByUser: known(sql`${ofProvider} AND panel_user = ${value('panelUser')}`),
+    find: known(sql`install_code = :installCode`),
+    findByUser: known(sql`${ofProvider} AND panel_user = :panelUser`),
     findByKey: known(sql`
         subscription_key_hash = ${bytes('subscriptionKeyHash')} AND ${ofProvider}`),
     codesOfPanel: prepare<{ installCode: string }>(sql`
         SELECT install_code AS "installCode" FROM install WHERE ${ofProvider}
-          AND (panel_user = ${value('panelUser')}
+          AND (panel_user = :panelUser
             OR subscription_key_hash = ${bytes('subscriptionKeyHash')})`),
-    change: prepare(sql`UPDATE install SET ${setLink(backend)} WHERE id = ${value('id')}`),
+    change: prepare(sql`UPDATE install SET ${setLink(backend)} WHERE id = :id`),
     replaced: prepare(sql`
-        UPDATE install SET replaced_at_ms = ${value('replacedAtMs')} WHERE id = ${value('id')}`),
-    over: prepare(sql`UPDATE install SET over_max = ${value('overMax')} WHERE id = ${value('id')}`),
+        UPDATE install SET replaced_at_ms = :replacedAtMs WHERE id = :id`),
+    over: prepare(sql`UPDATE install SET over_max = :overMax WHERE id = :id`),
     installIdIsTaken: isTaken('install'),
     domainIdIsTaken: isTaken('domain'),
   };

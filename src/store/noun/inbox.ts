@@ -10,7 +10,7 @@ import { BLOCKED } from '../../core/message/status.ts';
 import type { Message, TokenHolder } from '../../core/port/inbox.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { type Backend, type Step, value } from '../backend.ts';
+import type { Backend, Step } from '../backend.ts';
 import { literal } from '../status.ts';
 import { linkedRow } from './targets.ts';
 
@@ -46,7 +46,7 @@ function statements(backend: Backend) {
         SELECT id, nobody_after_distribution_id AS "unattachedAfterDistributionId",
           nobody_after_recipient_id AS "unattachedAfterRecipientId"
         FROM device_token
-        WHERE token_hash = ${value('tokenHash')} AND device_id = ${value('deviceId')}`),
+        WHERE token_hash = :tokenHash AND device_id = :deviceId`),
     /** A device that is not linked to the provider any more reads none of its messages. */
     places: prepare<{ inbox: number; afterId: number }>(sql`
         SELECT p.provider_id AS inbox, p.after_recipient_id AS "afterId" FROM device_provider p
@@ -54,7 +54,7 @@ function statements(backend: Backend) {
     /** The next one of the providers that sent to the device as unbound. */
     nextSender: prepare<{ inbox: number | null }>(sql`
         SELECT max(inbox) AS inbox FROM recipient
-        WHERE device_id = ${value('deviceId')} AND is_waiting = 1 AND inbox < ${value('below')}`),
+        WHERE device_id = :deviceId AND is_waiting = 1 AND inbox < :below`),
     rows: prepare<Row>(sql`
         SELECT r.id AS "recipientId", x.id AS "distributionId",
           CAST(x.status = ${literal(BLOCKED)} OR x.expires_at_ms <= ${once('nowMs')}
@@ -67,7 +67,7 @@ function statements(backend: Backend) {
         SELECT id, provider_id AS "providerId", octet_length(payload) AS bytes,
           notification_type AS "notificationType",
           created_at_ms AS "createdAtMs", expires_at_ms AS "expiresAtMs", payload
-        FROM distribution WHERE id = ${value('id')} AND pruned_at_ms IS NULL`),
+        FROM distribution WHERE id = :id AND pruned_at_ms IS NULL`),
   };
 }
 

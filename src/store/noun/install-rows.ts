@@ -7,7 +7,7 @@
  */
 
 import { type SQL, sql } from 'drizzle-orm';
-import { type Dialect, type Statements, value } from '../backend.ts';
+import type { Dialect, Statements } from '../backend.ts';
 import { NEW_POLICY, POLICY_COLUMNS, POLICY_VALUES, SET_POLICY } from './policy.ts';
 import { BUTTON_COLUMNS, BUTTON_VALUES, NEW_BUTTONS, SET_BUTTONS } from './ride-terms.ts';
 
@@ -18,7 +18,7 @@ export const termsColumns = ({ hex }: Dialect): SQL => sql`
 
 /** Sets the fields of a link that an update may change. */
 export const setLink = ({ bytes }: Dialect): SQL => sql`
-  install_limit = ${value('installLimit')}, note = ${value('note')}, status = ${value('status')},
+  install_limit = :installLimit, note = :note, status = :status,
   subscription_key_hash = ${bytes('subscriptionKeyHash')}, ${SET_POLICY},
   ${SET_BUTTONS}`;
 
@@ -26,34 +26,34 @@ export const setLink = ({ bytes }: Dialect): SQL => sql`
 export function linkStatements(backend: Statements) {
   const hasKey = sql`subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}`;
   const isSlot = sql`
-    install_id = ${value('installId')} AND device_id = ${value('deviceId')}`;
+    install_id = :installId AND device_id = :deviceId`;
   return {
     /** Number of a provider's links, by the count that triggers keep; locks the provider. */
     countOf: backend.prepare<{ installCount: number }>(sql`
-        SELECT install_count AS "installCount" FROM provider WHERE id = ${value('providerId')}
+        SELECT install_count AS "installCount" FROM provider WHERE id = :providerId
         ${backend.locked}`),
     add: backend.prepare(sql`
         INSERT INTO install (id, provider_id, install_code, install_limit, status, note,
           created_at_ms, subscription_key_hash, ${NEW_POLICY}, ${NEW_BUTTONS})
-        VALUES (${backend.idOrNext('id', 'install')}, ${value('providerId')},
-          ${value('installCode')}, ${value('installLimit')}, ${value('status')}, ${value('note')},
-          ${value('createdAtMs')}, ${backend.bytes('subscriptionKeyHash')},
+        VALUES (${backend.idOrNext('id', 'install')}, :providerId,
+          :installCode, :installLimit, :status, :note,
+          :createdAtMs, ${backend.bytes('subscriptionKeyHash')},
           ${POLICY_VALUES}, ${BUTTON_VALUES})
         ${backend.returningId}`),
     /** Another link of the provider that has the subscription key; without a key, none. */
     otherWithKey: backend.prepare<{ id: number }>(sql`
         SELECT id FROM install
-        WHERE ${hasKey} AND provider_id = ${value('providerId')}
-          AND id IS DISTINCT FROM ${value('id')}`),
+        WHERE ${hasKey} AND provider_id = :providerId
+          AND id IS DISTINCT FROM :id`),
     holdsSlot: backend.prepare<{ id: number }>(sql`SELECT id FROM install_device WHERE ${isSlot}`),
     seeSlot: backend.prepare(sql`
-        UPDATE install_device SET last_seen_at_ms = ${value('nowMs')} WHERE ${isSlot}`),
+        UPDATE install_device SET last_seen_at_ms = :nowMs WHERE ${isSlot}`),
     /** Inserts a slot; its tokens read later messages only. A SELECT costs a temporary table. */
     takeSlot: backend.prepare(sql`
         INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
           last_seen_at_ms, after_recipient_id)
-        VALUES (${value('installId')}, ${value('deviceId')}, ${value('providerId')},
-          ${value('registeredAtMs')}, ${value('lastSeenAtMs')},
+        VALUES (:installId, :deviceId, :providerId,
+          :registeredAtMs, :lastSeenAtMs,
           (SELECT coalesce(max(id), 0) FROM recipient))`),
   };
 }

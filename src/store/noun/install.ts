@@ -16,7 +16,7 @@ import {
   type NewInstall,
 } from '../../core/port/install.ts';
 import type { Slot } from '../../core/port/slot.ts';
-import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import { onceSteps } from './idempotency.ts';
 import { linkStatements, setLink, termsColumns } from './install-rows.ts';
 import { lookUpStatements, slotSeen } from './look-ups.ts';
@@ -37,27 +37,27 @@ interface Room {
 
 function statements(backend: Backend) {
   const { once } = backend;
-  const ofProvider = sql`provider_id = ${value('providerId')}`;
-  const byId = sql`WHERE id = ${value('id')} AND ${ofProvider}`;
+  const ofProvider = sql`provider_id = :providerId`;
+  const byId = sql`WHERE id = :id AND ${ofProvider}`;
   const select = sql`SELECT ${INSTALL_COLUMNS} FROM install`;
   return {
     /** Number of links of a provider, which is locked; the link and the tombstone with a code. */
     room: backend.prepare<Room>(sql`
         SELECT install_count AS "installCount",
-          (SELECT id FROM install WHERE install_code = ${value('installCode')}) AS "takenBy",
+          (SELECT id FROM install WHERE install_code = :installCode) AS "takenBy",
           (SELECT provider_id FROM install_tombstone
-           WHERE install_code = ${value('installCode')}) AS "endedOf"
-        FROM provider WHERE id = ${value('providerId')} ${backend.locked}`),
+           WHERE install_code = :installCode) AS "endedOf"
+        FROM provider WHERE id = :providerId ${backend.locked}`),
     change: backend.prepare(sql`
         UPDATE install SET ${setLink(backend)}
-        ${byId} AND (device_count <= ${value('installLimit')}
-          OR install_limit = ${value('installLimit')})`),
+        ${byId} AND (device_count <= :installLimit
+          OR install_limit = :installLimit)`),
     find: backend.prepare<Install>(sql`${select} ${byId}`),
     lock: backend.prepare<Install & InstallTerms>(sql`
         SELECT ${INSTALL_COLUMNS}, ${termsColumns(backend)} FROM install ${byId}
         ${backend.locked}`),
     findByCode: backend.prepare<Install>(sql`
-        ${select} WHERE install_code = ${value('installCode')} AND ${ofProvider}`),
+        ${select} WHERE install_code = :installCode AND ${ofProvider}`),
     findByKey: backend.prepare<Install>(sql`
         ${select} WHERE subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}
           AND ${ofProvider}`),
@@ -76,14 +76,14 @@ function slotStatements(backend: Backend) {
     FROM install_device s ${join} device d ON d.id = s.device_id
       ${join} device_provider p ON p.device_id = s.device_id AND p.provider_id = s.provider_id
     WHERE s.install_id = ${once('installId')}`;
-  const byHwid = sql`(SELECT id FROM device WHERE hwid = ${value('hwid')})`;
+  const byHwid = sql`(SELECT id FROM device WHERE hwid = :hwid)`;
   return {
     listSlots: backend.prepare<Slot>(sql`
         ${ofLink} ORDER BY s.id DESC LIMIT ${once('countMax')}`),
     findSlotByHwid: backend.prepare<Slot>(sql`${ofLink} AND s.device_id = ${byHwid}`),
     slotOf: backend.prepare<{ slotId: number }>(sql`
         SELECT id AS "slotId" FROM install_device
-        WHERE install_id = ${value('installId')} AND device_id = ${byHwid}`),
+        WHERE install_id = :installId AND device_id = ${byHwid}`),
   };
 }
 

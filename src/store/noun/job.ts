@@ -5,7 +5,7 @@ import * as deeds from '../../core/audit/deeds.ts';
 import type { Act, Actor } from '../../core/port/audit.ts';
 import type { Job, JobHold, JobStore, LinksStep, SlotsWork } from '../../core/port/job.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import { linkChangeSteps } from './install.ts';
 import { linkEndSteps } from './link-end.ts';
 
@@ -27,62 +27,62 @@ function statements(backend: Backend) {
       ended_at_ms AS "endedAtMs"
     FROM job`;
   const isOpen = sql`state IN ('waiting', 'running')`;
-  const ofProvider = sql`provider_id = ${value('providerId')}`;
+  const ofProvider = sql`provider_id = :providerId`;
   return {
     openCount: backend.prepare<{ count: number }>(sql`
         SELECT count(*) AS count FROM job
         WHERE ${ofProvider} AND ${isOpen} AND kind ${among('among', 'text')}`),
     same: backend.prepare<{ id: number; dueAtMs: number }>(sql`
         SELECT id, due_at_ms AS "dueAtMs" FROM job
-        WHERE ${ofProvider} AND state = 'waiting' AND due_at_ms > ${value('createdAtMs')}
-          AND kind = ${value('kind')} AND params = ${value('params')}
-          AND actor = ${value('actor')}`),
+        WHERE ${ofProvider} AND state = 'waiting' AND due_at_ms > :createdAtMs
+          AND kind = :kind AND params = :params
+          AND actor = :actor`),
     add: backend.prepare(sql`
         INSERT INTO job (provider_id, kind, params, actor, state, total_count, created_at_ms,
           due_at_ms)
-        VALUES (${value('providerId')}, ${value('kind')}, ${value('params')}, ${value('actor')},
-          'waiting', ${value('totalCount')}, ${value('createdAtMs')}, ${value('dueAtMs')})
+        VALUES (:providerId, :kind, :params, :actor,
+          'waiting', :totalCount, :createdAtMs, :dueAtMs)
         ${backend.returningId}`),
-    find: backend.prepare<JobRow>(sql`${job} WHERE ${ofProvider} AND id = ${value('id')}`),
+    find: backend.prepare<JobRow>(sql`${job} WHERE ${ofProvider} AND id = :id`),
     lock: backend.prepare<JobRow>(sql`
-        ${job} WHERE ${ofProvider} AND id = ${value('id')} ${locked}`),
+        ${job} WHERE ${ofProvider} AND id = :id ${locked}`),
     open: backend.prepare<JobRow>(sql`${job} WHERE ${ofProvider} AND ${isOpen} ORDER BY id DESC`),
     ended: backend.prepare<JobRow>(sql`
         ${job} WHERE ${ofProvider} AND NOT ${isOpen}
-        ORDER BY id DESC LIMIT ${value('countMax')}`),
+        ORDER BY id DESC LIMIT :countMax`),
     /** The job of a claim, as long as the claim holds and the position is the one that was read. */
     held: backend.prepare<JobRow>(sql`
-        ${job} WHERE ${ofProvider} AND id = ${value('id')} AND state = 'running'
-          AND lease = ${value('owner')} AND after_id = ${value('afterId')} ${locked}`),
+        ${job} WHERE ${ofProvider} AND id = :id AND state = 'running'
+          AND lease = :owner AND after_id = :afterId ${locked}`),
     due: backend.prepare<JobRow>(sql`
-        ${job} WHERE ${isOpen} AND (state = 'running' OR due_at_ms <= ${value('nowMs')})
-          AND (lease = ${value('owner')} OR lease_until_ms <= ${value('nowMs')}
-            OR lease_until_ms > ${value('leaseUntilMs')})
+        ${job} WHERE ${isOpen} AND (state = 'running' OR due_at_ms <= :nowMs)
+          AND (lease = :owner OR lease_until_ms <= :nowMs
+            OR lease_until_ms > :leaseUntilMs)
           AND (kind NOT IN ('links.change', 'links.remove') OR NOT EXISTS (
             SELECT 1 FROM webhook w ${backend.join} destination d ON d.webhook_id = w.id
             WHERE w.provider_id = job.provider_id AND w.disabled_at_ms IS NULL
-              AND d.waiting_count >= ${value('waitingMax')}))
+              AND d.waiting_count >= :waitingMax))
         ORDER BY due_at_ms, id LIMIT 1 ${lockedUnlessBusy}`),
     claim: backend.prepare(sql`
-        UPDATE job SET state = 'running', lease = ${value('owner')},
-          lease_until_ms = ${value('leaseUntilMs')}
-        WHERE id = ${value('id')}`),
+        UPDATE job SET state = 'running', lease = :owner,
+          lease_until_ms = :leaseUntilMs
+        WHERE id = :id`),
     move: backend.prepare(sql`
-        UPDATE job SET after_id = ${value('nextId')}, seen_count = ${value('seenCount')},
-          changed_count = ${value('changedCount')}, due_at_ms = ${value('behindMs')}
-        WHERE id = ${value('id')}`),
+        UPDATE job SET after_id = :nextId, seen_count = :seenCount,
+          changed_count = :changedCount, due_at_ms = :behindMs
+        WHERE id = :id`),
     end: backend.prepare(sql`
-        UPDATE job SET state = ${value('state')}, result = ${value('problem')},
-          seen_count = ${value('seenCount')}, changed_count = ${value('changedCount')},
-          ended_at_ms = ${value('nowMs')}, lease = NULL, lease_until_ms = 0
-        WHERE id = ${value('id')}`),
+        UPDATE job SET state = :state, result = :problem,
+          seen_count = :seenCount, changed_count = :changedCount,
+          ended_at_ms = :nowMs, lease = NULL, lease_until_ms = 0
+        WHERE id = :id`),
     next: backend.prepare<{ atMs: number | null }>(sql`
         SELECT min(CASE WHEN state = 'waiting' THEN due_at_ms
-          WHEN lease = ${value('owner')} THEN 0 ELSE lease_until_ms END) AS "atMs"
+          WHEN lease = :owner THEN 0 ELSE lease_until_ms END) AS "atMs"
         FROM job WHERE ${isOpen}`),
     forget: backend.prepare(sql`
         DELETE FROM job WHERE id IN (
-          SELECT id FROM job WHERE ended_at_ms IS NOT NULL AND ended_at_ms < ${value('beforeMs')}
+          SELECT id FROM job WHERE ended_at_ms IS NOT NULL AND ended_at_ms < :beforeMs
           ORDER BY ended_at_ms LIMIT ${FORGET_COUNT})`),
   };
 }

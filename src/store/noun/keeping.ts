@@ -5,7 +5,7 @@
 
 import { sql } from 'drizzle-orm';
 import type { FinishedCursor, KeepingStore } from '../../core/port/keeping.ts';
-import { type Backend, value } from '../backend.ts';
+import type { Backend } from '../backend.ts';
 import { cursorAt, positionOf } from '../cursor.ts';
 
 type LedgerKeeping = Pick<KeepingStore, 'pruneLedger' | 'forgetDistributions'>;
@@ -33,17 +33,16 @@ interface Finished extends FinishedPosition {
 
 function statements(backend: Backend) {
   const { among } = backend;
-  const finished = value('finishedAtMs');
-  const isPruned = sql`pruned_at_ms IS NOT NULL AND finished_at_ms < ${value('finishedBeforeMs')}`;
+  const isPruned = sql`pruned_at_ms IS NOT NULL AND finished_at_ms < :finishedBeforeMs`;
   return {
     finished: backend.prepare<Finished>(sql`
         SELECT id, provider_id AS "providerId", finished_at_ms AS "finishedAtMs",
-          CAST(expires_at_ms <= ${value('nowMs')} AS integer) AS "isExpired",
+          CAST(expires_at_ms <= :nowMs AS integer) AS "isExpired",
           octet_length(payload) AS bytes
         FROM distribution
-        WHERE pruned_at_ms IS NULL AND finished_at_ms >= ${finished}
-          AND finished_at_ms < ${value('finishedBeforeMs')}
-          AND (finished_at_ms > ${finished} OR id > ${value('id')})
+        WHERE pruned_at_ms IS NULL AND finished_at_ms >= :finishedAtMs
+          AND finished_at_ms < :finishedBeforeMs
+          AND (finished_at_ms > :finishedAtMs OR id > :id)
         ORDER BY finished_at_ms, id LIMIT ${READ_COUNT}`),
     recipients: backend.prepare<{ id: number }>(sql`
         SELECT id FROM recipient WHERE distribution_id ${among('ids')}
@@ -51,7 +50,7 @@ function statements(backend: Backend) {
     dropRecipients: backend.prepare(sql`DELETE FROM recipient WHERE id ${among('ids')}`),
     /** The payload becomes JSON's null, as a payload is JSON. */
     prune: backend.prepare(sql`
-        UPDATE distribution SET pruned_at_ms = ${value('nowMs')}, payload = 'null'
+        UPDATE distribution SET pruned_at_ms = :nowMs, payload = 'null'
         WHERE id ${among('ids')} AND pruned_at_ms IS NULL AND NOT EXISTS (
           SELECT 1 FROM recipient r WHERE r.distribution_id = distribution.id)`),
     oldest: backend.prepare<{ id: number }>(sql`

@@ -8,34 +8,34 @@ import { sql } from 'drizzle-orm';
 import { sameUtcDay } from '../../core/calendar.ts';
 import { mergeFacts, mergeUnproven, TIES_MAX } from '../../core/device.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
-import { type Notes, type Prepared, type Statements, type Step, value } from '../backend.ts';
+import type { Notes, Prepared, Statements, Step } from '../backend.ts';
 import { atProvider, lookUpStatements } from './look-ups.ts';
 
 /** The columns of facts, in the order of their values in statements. */
 export const FACT_COLUMNS = sql.raw('os, os_version, device_name, app_version, user_agent');
-const FACT_VALUES = sql`${value('os')}, ${value('osVersion')}, ${value('deviceName')},
-  ${value('appVersion')}, ${value('userAgent')}`;
-const SET_FACTS = sql`os = ${value('os')}, os_version = ${value('osVersion')},
-  device_name = ${value('deviceName')}, app_version = ${value('appVersion')},
-  user_agent = ${value('userAgent')}`;
+const FACT_VALUES = sql`:os, :osVersion, :deviceName,
+  :appVersion, :userAgent`;
+const SET_FACTS = sql`os = :os, os_version = :osVersion,
+  device_name = :deviceName, app_version = :appVersion,
+  user_agent = :userAgent`;
 
 const of = (column: string) => sql.raw(column);
 
 function statements({ prepare, arrival, greatest, least, returningId }: Statements) {
-  const ofPair = sql`device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`;
+  const ofPair = sql`device_id = :deviceId AND provider_id = :providerId`;
   return {
     see: prepare(sql`
-        UPDATE device SET last_seen_at_ms = ${value('lastSeenAtMs')} WHERE id = ${value('id')}`),
+        UPDATE device SET last_seen_at_ms = :lastSeenAtMs WHERE id = :id`),
     seeImported: prepare(sql`
         UPDATE device SET
-          first_seen_at_ms = ${least(of('first_seen_at_ms'), sql`${value('firstSeenAtMs')}`)},
-          last_seen_at_ms = ${greatest(of('last_seen_at_ms'), sql`${value('lastSeenAtMs')}`)}
-        WHERE id = ${value('id')}`),
+          first_seen_at_ms = ${least(of('first_seen_at_ms'), sql`:firstSeenAtMs`)},
+          last_seen_at_ms = ${greatest(of('last_seen_at_ms'), sql`:lastSeenAtMs`)}
+        WHERE id = :id`),
     /** On PostgreSQL another write may have added the device since it was looked up. */
     add: prepare(sql`
         INSERT INTO device AS d (hwid, ${FACT_COLUMNS}, first_seen_at_ms, last_seen_at_ms)
-        VALUES (${value('hwid')}, '', '', '', '', '', ${value('firstSeenAtMs')},
-          ${value('lastSeenAtMs')})
+        VALUES (:hwid, '', '', '', '', '', :firstSeenAtMs,
+          :lastSeenAtMs)
         ON CONFLICT (hwid) DO UPDATE SET
           first_seen_at_ms = ${least(of('d.first_seen_at_ms'), of('excluded.first_seen_at_ms'))},
           last_seen_at_ms = ${greatest(of('d.last_seen_at_ms'), of('excluded.last_seen_at_ms'))}
@@ -43,25 +43,25 @@ function statements({ prepare, arrival, greatest, least, returningId }: Statemen
     ownFacts: prepare<DeviceFacts>(sql`
         SELECT os, os_version AS "osVersion", device_name AS "deviceName",
           app_version AS "appVersion", user_agent AS "userAgent"
-        FROM device WHERE id = ${value('id')}`),
-    setOwnFacts: prepare(sql`UPDATE device SET ${SET_FACTS} WHERE id = ${value('id')}`),
+        FROM device WHERE id = :id`),
+    setOwnFacts: prepare(sql`UPDATE device SET ${SET_FACTS} WHERE id = :id`),
     addAtProvider: prepare(sql`
         INSERT INTO device_provider (device_id, provider_id, ${FACT_COLUMNS}, last_seen_at_ms)
-        VALUES (${value('deviceId')}, ${value('providerId')}, ${FACT_VALUES},
-          ${value('lastSeenAtMs')})`),
+        VALUES (:deviceId, :providerId, ${FACT_VALUES},
+          :lastSeenAtMs)`),
     setAtProvider: prepare(sql`
-        UPDATE device_provider SET ${SET_FACTS}, last_seen_at_ms = ${value('lastSeenAtMs')}
+        UPDATE device_provider SET ${SET_FACTS}, last_seen_at_ms = :lastSeenAtMs
         WHERE ${ofPair}`),
     checkIn: prepare(sql`
-        UPDATE device_provider SET checked_in_at_ms = ${value('nowMs')} WHERE ${ofPair}`),
+        UPDATE device_provider SET checked_in_at_ms = :nowMs WHERE ${ofPair}`),
     isTied: prepare<{ one: number }>(sql`
         SELECT 1 AS one FROM device_domain
-        WHERE device_id = ${value('deviceId')} AND domain_id = ${value('domainId')}`),
+        WHERE device_id = :deviceId AND domain_id = :domainId`),
     tie: prepare(sql`
         INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms)
-        SELECT CAST(${value('deviceId')} AS bigint), id, provider_id,
-          CAST(${value('nowMs')} AS bigint)
-        FROM domain WHERE id = ${value('domainId')}
+        SELECT CAST(:deviceId AS bigint), id, provider_id,
+          CAST(:nowMs AS bigint)
+        FROM domain WHERE id = :domainId
         ON CONFLICT DO NOTHING`),
     dropOldestTies: prepare(sql`
         DELETE FROM device_domain WHERE ${ofPair} AND ${arrival} <= (

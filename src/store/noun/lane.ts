@@ -7,7 +7,7 @@ import { sql } from 'drizzle-orm';
 import { isTerminal, LOAD, PENDING, SENDING } from '../../core/message/status.ts';
 import type { ClaimedDistribution, Lease } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import { FINAL, IN_DELIVERY, IN_LANE, literal } from '../status.ts';
 import { distributionEnds } from './distribution-end.ts';
 import { type Candidate, CLAIM_COUNT_MAX, laneOrder } from './lane-order.ts';
@@ -19,7 +19,7 @@ type LaneNoun = Pick<Store, 'claimWork' | 'findNextDueMs' | 'moveDistribution' |
 const BULKY_COUNT_MAX = 4;
 
 /** Condition: the row is the worker's. */
-export const HELD = sql`id = ${value('id')} AND lease_owner = ${value('owner')}`;
+export const HELD = sql`id = :id AND lease_owner = :owner`;
 
 /** A lease by the store's clock: the time, its end, and the time by which schedules are due. */
 export type Hold<L = Omit<Lease, 'id'>> = L & { clockMs: number; untilMs: number; dueByMs: number };
@@ -33,34 +33,34 @@ export function held<L extends Omit<Lease, 'id'>>(backend: Backend, lease: L): H
 function moveStatements({ prepare, lockOnly, locked, among }: Backend) {
   return {
     hold: prepare(sql`
-        UPDATE distribution SET lease_owner = ${value('owner')},
-          lease_until_ms = ${value('untilMs')}
+        UPDATE distribution SET lease_owner = :owner,
+          lease_until_ms = :untilMs
         WHERE id ${among('ids')}`),
     /** Of a provider one begins at a time: whether another has its turn stays true until then. */
     lockLane: lockOnly(sql`
         SELECT id FROM provider
-        WHERE id = (SELECT provider_id FROM distribution WHERE id = ${value('id')}) ${locked}`),
+        WHERE id = (SELECT provider_id FROM distribution WHERE id = :id) ${locked}`),
     /** Another one in delivery goes first: the clock may have been set since this was claimed. */
     move: prepare<{ id: number }>(sql`
         UPDATE distribution
-        SET status = ${value('to')},
-          began_at_ms = CASE WHEN ${value('to')} = ${literal(LOAD)}
-            THEN coalesce(began_at_ms, ${value('nowMs')}) ELSE began_at_ms END,
-          finished_at_ms = CASE WHEN ${value('to')} >= ${FINAL}
-            THEN ${value('nowMs')} ELSE finished_at_ms END,
-          cursor_id = CASE WHEN ${value('to')} >= ${literal(SENDING)} THEN 0 ELSE cursor_id END,
-          lease_owner = CASE WHEN ${value('to')} = ${literal(PENDING)} OR ${value('to')} >= ${FINAL}
+        SET status = :to,
+          began_at_ms = CASE WHEN :to = ${literal(LOAD)}
+            THEN coalesce(began_at_ms, :nowMs) ELSE began_at_ms END,
+          finished_at_ms = CASE WHEN :to >= ${FINAL}
+            THEN :nowMs ELSE finished_at_ms END,
+          cursor_id = CASE WHEN :to >= ${literal(SENDING)} THEN 0 ELSE cursor_id END,
+          lease_owner = CASE WHEN :to = ${literal(PENDING)} OR :to >= ${FINAL}
             THEN NULL ELSE lease_owner END,
-          lease_until_ms = ${value('untilMs')}
-        WHERE id ${among('ids')} AND lease_owner = ${value('owner')} AND status = ${value('from')}
-          AND (${value('to')} <> ${literal(LOAD)} OR NOT EXISTS (
+          lease_until_ms = :untilMs
+        WHERE id ${among('ids')} AND lease_owner = :owner AND status = :from
+          AND (:to <> ${literal(LOAD)} OR NOT EXISTS (
             SELECT 1 FROM distribution other
             WHERE other.provider_id = distribution.provider_id
               AND other.status IN ${IN_DELIVERY} AND other.handed_over_at_ms IS NULL))
         RETURNING id`),
     release: prepare(sql`
         UPDATE distribution SET lease_owner = NULL
-        WHERE ${IN_LANE} AND lease_owner = ${value('owner')}`),
+        WHERE ${IN_LANE} AND lease_owner = :owner`),
   };
 }
 

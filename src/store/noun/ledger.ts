@@ -5,7 +5,7 @@ import { WHY_BLOCKED } from '../../core/message/push-failure.ts';
 import { BLOCKED } from '../../core/message/status.ts';
 import type { LedgerRow, LedgerTotals, PushState } from '../../core/port/ledger.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Backend, type Statements, type Step, value } from '../backend.ts';
+import type { Backend, Statements, Step } from '../backend.ts';
 import { FINAL, literal } from '../status.ts';
 import { type DetailRow, detailOf, selectDetails } from './distribution.ts';
 import type { Run } from './push-queue.ts';
@@ -56,7 +56,7 @@ interface ToExpire {
 }
 
 const IS_BLOCKED = sql`status = ${literal(BLOCKED)} AND expired_at_ms IS NULL`;
-const IS_LATE = sql`expired_at_ms IS NULL AND expires_at_ms <= ${value('nowMs')}
+const IS_LATE = sql`expired_at_ms IS NULL AND expires_at_ms <= :nowMs
   AND status >= ${FINAL}`;
 
 function ledgerStatements(backend: Backend) {
@@ -70,22 +70,22 @@ function ledgerStatements(backend: Backend) {
     lock: backend.prepare<ToExpire>(sql`
         SELECT provider_id AS "providerId", cursor_id AS "cursorId",
           push_waiting_count AS "waitingCount"
-        FROM distribution WHERE id = ${value('id')} AND (${IS_BLOCKED} OR ${IS_LATE})
+        FROM distribution WHERE id = :id AND (${IS_BLOCKED} OR ${IS_LATE})
         ${backend.locked}`),
     moved: backend.prepare(sql`
-        UPDATE distribution SET cursor_id = ${value('cursorId')},
-          expired_at_ms = ${value('expiredAtMs')} WHERE id = ${value('id')}`),
-    detail: backend.prepare<DetailRow>(sql`${selectDetails(backend)} WHERE x.id = ${value('id')}`),
+        UPDATE distribution SET cursor_id = :cursorId,
+          expired_at_ms = :expiredAtMs WHERE id = :id`),
+    detail: backend.prepare<DetailRow>(sql`${selectDetails(backend)} WHERE x.id = :id`),
     totals: backend.prepare<TotalsRow>(sql`
-        SELECT ${TOTAL_COLUMNS} FROM recipient WHERE distribution_id = ${value('id')}`),
+        SELECT ${TOTAL_COLUMNS} FROM recipient WHERE distribution_id = :id`),
     missing: backend.prepare<MissingRow>(sql`
         SELECT ${LEDGER_COLUMNS},
           coalesce(r.push_problem, o.problem, t.problem) AS "pushProblem"
         FROM recipient r ${backend.join} device d ON d.id = r.device_id
           LEFT JOIN outbox o ON o.recipient_id = r.id
           LEFT JOIN destination t ON t.id = o.destination_id
-        WHERE distribution_id = ${value('id')} AND received_at_ms IS NULL
-        ORDER BY r.device_id LIMIT ${value('countMax')}`),
+        WHERE distribution_id = :id AND received_at_ms IS NULL
+        ORDER BY r.device_id LIMIT :countMax`),
   };
 }
 
@@ -93,9 +93,9 @@ function ledgerStatements(backend: Backend) {
 export function recipientExpiry(statements: Statements) {
   const nextRun = recipientRuns(statements);
   const expire = statements.prepare(sql`
-      UPDATE recipient SET state = 4, is_waiting = 0, expired_at_ms = ${value('nowMs')}
-      WHERE distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
-        AND device_id <= ${value('toId')} AND (state = 1 OR is_waiting = 1)`);
+      UPDATE recipient SET state = 4, is_waiting = 0, expired_at_ms = :nowMs
+      WHERE distribution_id = :id AND device_id > :cursorId
+        AND device_id <= :toId AND (state = 1 OR is_waiting = 1)`);
   return function* (
     from: { id: number; cursorId: number; countMax: number },
     nowMs: number,

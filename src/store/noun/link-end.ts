@@ -7,7 +7,7 @@ import type { Act } from '../../core/port/audit.ts';
 import type { Install, InstallTerms } from '../../core/port/install.ts';
 import type { LinkEndStore, RevokedInstall } from '../../core/port/link-end.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import { type SlotRow, slotEndSteps } from './slot-end.ts';
 import { tombstoneSteps } from './tombstone.ts';
 
@@ -20,32 +20,32 @@ type EndedSlot = SlotRow & { deviceId: number };
 
 function statements(backend: Backend) {
   const { prepare, among, hex, locked } = backend;
-  const ofLink = sql`provider_id = ${value('providerId')}`;
-  const isClaim = sql`claim_install_id = ${value('installId')}`;
+  const ofLink = sql`provider_id = :providerId`;
+  const isClaim = sql`claim_install_id = :installId`;
   return {
     lock: prepare<LinkRow>(sql`
         SELECT id, install_code AS "installCode", install_limit AS "installLimit",
           device_count AS "deviceCount", ${hex('subscription_key_hash')} AS "subscriptionKeyHash"
-        FROM install WHERE id = ${value('installId')} AND ${ofLink} ${locked}`),
+        FROM install WHERE id = :installId AND ${ofLink} ${locked}`),
     find: prepare<{ id: number }>(sql`
-        SELECT id FROM install WHERE id = ${value('installId')} AND ${ofLink}`),
+        SELECT id FROM install WHERE id = :installId AND ${ofLink}`),
     byCode: prepare<{ id: number }>(sql`
-        SELECT id FROM install WHERE install_code = ${value('installCode')}`),
+        SELECT id FROM install WHERE install_code = :installCode`),
     slots: prepare<EndedSlot>(sql`
         SELECT id AS "slotId", install_id AS "installId", provider_id AS "providerId",
           device_id AS "deviceId"
-        FROM install_device WHERE install_id = ${value('installId')} ORDER BY id`),
+        FROM install_device WHERE install_id = :installId ORDER BY id`),
     /** Devices that had a slot on the link, as far as its history goes. */
     former: prepare<{ deviceId: number }>(sql`
         SELECT DISTINCT device_id AS "deviceId" FROM slot_end
-        WHERE install_id = ${value('installId')} AND device_id IS NOT NULL`),
+        WHERE install_id = :installId AND device_id IS NOT NULL`),
     tokenRange: prepare<{ toId: number | null }>(sql`
         SELECT max(x.token_id) AS "toId" FROM (
-          SELECT token_id FROM device_provider WHERE token_id > ${value('afterId')}
+          SELECT token_id FROM device_provider WHERE token_id > :afterId
           ORDER BY token_id LIMIT ${TOKEN_COUNT}) x`),
     claims: prepare<{ deviceId: number }>(sql`
         SELECT device_id AS "deviceId" FROM device_provider
-        WHERE token_id > ${value('afterId')} AND token_id <= ${value('toId')} AND ${isClaim}`),
+        WHERE token_id > :afterId AND token_id <= :toId AND ${isClaim}`),
     lockDevices: backend.lockOnly(sql`
         SELECT id FROM device WHERE id ${among('deviceIds')} ORDER BY hwid ${locked}`),
     /** A token without another place goes with it. */
@@ -54,9 +54,9 @@ function statements(backend: Backend) {
         WHERE device_id ${among('deviceIds')} AND ${ofLink} AND ${isClaim}
           AND token_id IS NOT NULL`),
     rename: prepare(sql`
-        UPDATE install SET install_code = ${value('installCode')}, subscription_key_hash = NULL
-        WHERE id = ${value('installId')}`),
-    remove: prepare(sql`DELETE FROM install WHERE id = ${value('installId')}`),
+        UPDATE install SET install_code = :installCode, subscription_key_hash = NULL
+        WHERE id = :installId`),
+    remove: prepare(sql`DELETE FROM install WHERE id = :installId`),
   };
 }
 

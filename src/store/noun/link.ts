@@ -11,7 +11,7 @@ import type {
 } from '../../core/port/link.ts';
 import { asciiLower } from '../../core/text.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { type Backend, type Prepared, type Values, value } from '../backend.ts';
+import type { Backend, Prepared, Values } from '../backend.ts';
 import { slotSeen } from './look-ups.ts';
 
 /** Links that one statement of a search reads: some 5 ms on SQLite. */
@@ -35,7 +35,7 @@ export const likePart = (text: string) => `%${asciiLower(text).replace(/[%_!]/g,
 
 /** Compares in any case of A to Z. */
 export const contains = (column: string, name: string) =>
-  sql`lower(${sql.raw(column)}) LIKE CAST(${value(name)} AS text) ESCAPE '!'`;
+  sql.raw(`lower(${column}) LIKE CAST(:${name} AS text) ESCAPE '!'`);
 
 /** Statements about the links `i` that a filter lets through, of all providers or of one. */
 function filterStatements(backend: Backend, link: SQL, ofProvider: SQL) {
@@ -47,24 +47,24 @@ function filterStatements(backend: Backend, link: SQL, ofProvider: SQL) {
     SELECT max(${slotSeen(backend)}) FROM install_device s ${join} device_provider p
       ON p.device_id = s.device_id AND p.provider_id = s.provider_id
     WHERE s.install_id = i.id)`;
-  const isUnset = (name: string) => sql`CAST(${value(name)} AS text) IS NULL`;
+  const isUnset = (name: string) => sql.raw(`CAST(:${name} AS text) IS NULL`);
   const where = sql`
-    WHERE ${ofProvider} AND i.id >= ${value('fromId')} AND i.id < ${value('beforeId')}
-      AND (${value('isFull')} = 0 OR i.device_count >= i.install_limit)
-      AND (${value('isOver')} = 0 OR i.device_count > i.install_limit)
-      AND (CAST(${value('status')} AS integer) IS NULL OR i.status = ${value('status')})
-      AND (CAST(${value('limit')} AS integer) IS NULL OR i.install_limit = ${value('limit')})
-      AND (CAST(${value('refusedSinceMs')} AS bigint) IS NULL
-        OR ${refusedAt} >= ${value('refusedSinceMs')})
-      AND (CAST(${value('unusedSinceMs')} AS bigint) IS NULL
-        OR (i.created_at_ms < ${value('unusedSinceMs')}
-          AND coalesce(${seenAt}, 0) < ${value('unusedSinceMs')}))
+    WHERE ${ofProvider} AND i.id >= :fromId AND i.id < :beforeId
+      AND (:isFull = 0 OR i.device_count >= i.install_limit)
+      AND (:isOver = 0 OR i.device_count > i.install_limit)
+      AND (CAST(:status AS integer) IS NULL OR i.status = :status)
+      AND (CAST(:limit AS integer) IS NULL OR i.install_limit = :limit)
+      AND (CAST(:refusedSinceMs AS bigint) IS NULL
+        OR ${refusedAt} >= :refusedSinceMs)
+      AND (CAST(:unusedSinceMs AS bigint) IS NULL
+        OR (i.created_at_ms < :unusedSinceMs
+          AND coalesce(${seenAt}, 0) < :unusedSinceMs))
       AND (${isUnset('inNote')} OR ${contains('i.note', 'inNote')})
       AND (${isUnset('part')} OR ${contains('i.note', 'part')}
         OR ${contains('i.install_code', 'part')}
         OR EXISTS (SELECT 1 FROM install_device s ${join} device d ON d.id = s.device_id
           WHERE s.install_id = i.id
-            AND substr(d.hwid, 1, length(CAST(${value('search')} AS text))) = ${value('search')})
+            AND substr(d.hwid, 1, length(CAST(:search AS text))) = :search)
         OR EXISTS (SELECT 1 FROM install_device s ${join} device_provider p
             ON p.device_id = s.device_id AND p.provider_id = s.provider_id
           WHERE s.install_id = i.id AND ${contains('p.device_name', 'part')}))`;
@@ -79,11 +79,11 @@ function filterStatements(backend: Backend, link: SQL, ofProvider: SQL) {
     /** The other end of a range of links before an id, or beyond it. */
     range: backend.prepare<{ endId: number | null }>(sql`
         SELECT min(id) AS "endId" FROM (
-          SELECT i.id AS id FROM install i WHERE ${ofProvider} AND i.id < ${value('beforeId')}
+          SELECT i.id AS id FROM install i WHERE ${ofProvider} AND i.id < :beforeId
           ORDER BY i.id DESC LIMIT ${once('rangeCount')}) AS following`),
     rangeBeyond: backend.prepare<{ endId: number | null }>(sql`
         SELECT max(id) AS "endId" FROM (
-          SELECT i.id AS id FROM install i WHERE ${ofProvider} AND i.id > ${value('afterId')}
+          SELECT i.id AS id FROM install i WHERE ${ofProvider} AND i.id > :afterId
           ORDER BY i.id LIMIT ${once('rangeCount')}) AS following`),
   };
 }
@@ -100,8 +100,8 @@ function statements(backend: Backend) {
       CAST(i.subscription_key_hash IS NOT NULL AS integer) AS "hasSubscriptionKey"
     FROM install i ${backend.join} provider p ON p.id = i.provider_id`;
   return {
-    find: backend.prepare<LinkRow>(sql`${link} WHERE i.install_code = ${value('installCode')}`),
-    findById: backend.prepare<LinkRow>(sql`${link} WHERE i.id = ${value('id')}`),
+    find: backend.prepare<LinkRow>(sql`${link} WHERE i.install_code = :installCode`),
+    findById: backend.prepare<LinkRow>(sql`${link} WHERE i.id = :id`),
     findByKey: backend.prepare<LinkRow>(sql`
         ${link} WHERE i.subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}
         ORDER BY i.id`),
@@ -109,10 +109,10 @@ function statements(backend: Backend) {
     ofOne: filterStatements(
       backend,
       link,
-      sql`i.provider_id = (SELECT id FROM provider WHERE code = ${value('providerCode')})`,
+      sql`i.provider_id = (SELECT id FROM provider WHERE code = :providerCode)`,
     ),
     byId: backend.prepare<LinkRow>(sql`
-        ${link} WHERE i.id ${backend.among('ids')} AND i.provider_id = ${value('providerId')}
+        ${link} WHERE i.id ${backend.among('ids')} AND i.provider_id = :providerId
         ORDER BY i.id DESC`),
     devices: backend.prepare<LinkDevice>(sql`
         SELECT d.hwid AS hwid, p.os AS os, p.os_version AS "osVersion",
@@ -122,18 +122,18 @@ function statements(backend: Backend) {
         FROM install_device s ${backend.join} device d ON d.id = s.device_id
           ${backend.join} device_provider p
             ON p.device_id = s.device_id AND p.provider_id = s.provider_id
-        WHERE s.install_id = ${value('installId')} AND s.provider_id = ${value('providerId')}
-        ORDER BY s.id DESC LIMIT ${value('countMax')}`),
+        WHERE s.install_id = :installId AND s.provider_id = :providerId
+        ORDER BY s.id DESC LIMIT :countMax`),
     ends: backend.prepare<SlotEnd>(sql`
         SELECT d.hwid AS hwid, e.registered_at_ms AS "registeredAtMs",
           e.last_seen_at_ms AS "lastSeenAtMs", e.ended_at_ms AS "endedAtMs", e.why AS why,
           e.actor AS actor, n.hwid AS "forHwid"
         FROM slot_end e LEFT JOIN device d ON d.id = e.device_id
           LEFT JOIN device n ON n.id = e.for_device_id
-        WHERE e.install_id = ${value('installId')} ORDER BY e.id DESC`),
+        WHERE e.install_id = :installId ORDER BY e.id DESC`),
     refusals: backend.prepare<NonNullable<LinkStory['refusals']>>(sql`
         SELECT refused_count AS count, refused_at_ms AS "lastAtMs", reason
-        FROM install_refusal WHERE install_id = ${value('installId')}`),
+        FROM install_refusal WHERE install_id = :installId`),
   };
 }
 

@@ -3,7 +3,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { DeviceAtProvider } from '../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
-import { type Dialect, type Statements, value } from '../backend.ts';
+import type { Dialect, Statements } from '../backend.ts';
 
 /** Time at which the slot `s` was last seen; row `p` has its device at the provider. */
 export const slotSeen = ({ greatest }: Dialect): SQL =>
@@ -37,17 +37,15 @@ export function atProvider<Row extends RowAtProvider>(row: Row) {
 
 export function lookUpStatements({ prepare }: Statements) {
   return {
-    deviceId: prepare<{ id: number }>(sql`SELECT id FROM device WHERE hwid = ${value('hwid')}`),
+    deviceId: prepare<{ id: number }>(sql`SELECT id FROM device WHERE hwid = :hwid`),
     atProvider: prepare<RowAtProvider>(sql`
         SELECT ${AT_PROVIDER_COLUMNS}, ${LAST_SEEN} FROM device_provider p
-        WHERE p.device_id = ${value('deviceId')} AND p.provider_id = ${value('providerId')}`),
-    provider: prepare<{ id: number }>(
-      sql`SELECT id FROM provider WHERE code = ${value('providerCode')}`,
-    ),
+        WHERE p.device_id = :deviceId AND p.provider_id = :providerId`),
+    provider: prepare<{ id: number }>(sql`SELECT id FROM provider WHERE code = :providerCode`),
     /** The provider's binding of a hash, if it is active. */
     activeDomain: prepare<{ id: number }>(sql`
         SELECT id FROM domain
-        WHERE provider_id = ${value('providerId')} AND domain_hash = ${value('domainHash')}
+        WHERE provider_id = :providerId AND domain_hash = :domainHash
           AND status = ${DOMAIN_ACTIVE}`),
   };
 }

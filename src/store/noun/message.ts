@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm';
 import { mayBegin, TRANSITIONS } from '../../core/message/status.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Backend, value } from '../backend.ts';
+import type { Backend } from '../backend.ts';
 import { unscheduled } from '../status.ts';
 import { DETAIL_COLUMNS, type DetailRow, detailOf } from './distribution.ts';
 
@@ -14,26 +14,26 @@ export function messageNoun(backend: Backend): Pick<Store, 'listMessages' | 'rea
   const rows = sql`FROM distribution x ${backend.join} provider p ON p.id = x.provider_id`;
   const isScheduled = sql`CAST(x.status IN ${BEFORE} AND NOT ${unscheduled('x')} AS integer)`;
   const fits = sql`x.status ${backend.among('statuses')}
-    AND coalesce(x.notification_type = CAST(${value('type')} AS integer), true)
-    AND coalesce(${isScheduled} = CAST(${value('isScheduled')} AS integer), true)`;
+    AND coalesce(x.notification_type = CAST(:type AS integer), true)
+    AND coalesce(${isScheduled} = CAST(:isScheduled AS integer), true)`;
   /** The end of the rows that a page looks at. */
   const range = backend.prepare<{ fromId: number | null; scanned: number }>(sql`
       SELECT min(id) AS "fromId", count(*) AS scanned FROM (
         SELECT id FROM distribution
-        WHERE provider_id = ${value('providerId')} AND id < ${value('beforeId')}
+        WHERE provider_id = :providerId AND id < :beforeId
         ORDER BY id DESC LIMIT ${backend.once('scanMax')}) AS following`);
   const list = backend.prepare<DetailRow>(sql`
       SELECT ${DETAIL_COLUMNS} ${rows}
-      WHERE x.provider_id = ${backend.once('providerId')} AND x.id >= ${value('fromId')}
-        AND x.id < ${value('beforeId')} AND ${fits}
+      WHERE x.provider_id = ${backend.once('providerId')} AND x.id >= :fromId
+        AND x.id < :beforeId AND ${fits}
       ORDER BY x.id DESC LIMIT ${backend.once('countMax')}`);
   const named = backend.prepare<DetailRow>(sql`
       SELECT ${DETAIL_COLUMNS} ${rows}
-      WHERE x.id ${backend.among('ids')} AND x.provider_id = ${value('providerId')} AND ${fits}
+      WHERE x.id ${backend.among('ids')} AND x.provider_id = :providerId AND ${fits}
       ORDER BY x.id DESC`);
 
   const lastGeneral = backend.prepare<{ atMs: number | null }>(sql`
-      SELECT last_general_at_ms AS "atMs" FROM provider WHERE id = ${value('providerId')}`);
+      SELECT last_general_at_ms AS "atMs" FROM provider WHERE id = :providerId`);
 
   return {
     readLastGeneral: async (providerId) => {

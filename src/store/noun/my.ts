@@ -5,14 +5,14 @@ import { freeFromMs } from '../../core/my.ts';
 import { INSTALL_ACTIVE } from '../../core/port/install.ts';
 import type { MyLink, MyStore } from '../../core/port/my.ts';
 import { NO_POLICY, policyOf } from '../../core/slot.ts';
-import { type Backend, value } from '../backend.ts';
+import type { Backend } from '../backend.ts';
 import { ACTIVE_BINDING } from '../status.ts';
 import { linkChangeSteps } from './install.ts';
 
 /** The columns of a provider's page. */
 export const PAGE_COLUMNS = `my, my_name AS "myName", my_color AS "myColor"`;
-export const SET_PAGE = sql`my = ${value('my')}, my_name = ${value('myName')},
-  my_color = ${value('myColor')}`;
+export const SET_PAGE = sql`my = :my, my_name = :myName,
+  my_color = :myColor`;
 
 type Row = Omit<MyLink, 'coolDownHours'> & { coolDownHours: number | null };
 
@@ -33,7 +33,7 @@ function statements(backend: Backend) {
       coalesce(i.cool_down_hours, o.cool_down_hours) AS "coolDownHours"
     FROM install i ${join} provider o ON o.id = i.provider_id`;
   const isOpen = sql`i.status = ${INSTALL_ACTIVE} AND o.my = 1 AND o.suspended_at_ms IS NULL
-    AND (o.active_until_ms IS NULL OR o.active_until_ms > ${value('nowMs')})
+    AND (o.active_until_ms IS NULL OR o.active_until_ms > :nowMs)
     AND (CAST(${once('providerCode')} AS text) IS NULL OR o.code = ${once('providerCode')})`;
   return {
     byCode: backend.prepare<Row>(sql`
@@ -45,13 +45,13 @@ function statements(backend: Backend) {
             WHERE b.provider_id = i.provider_id AND b.domain_hash = ${once('domainHash')}
               AND b.status = ${ACTIVE_BINDING}) LIMIT 2`),
     lock: backend.prepare<Row>(sql`
-        ${link} WHERE i.id = ${value('installId')} AND i.status = ${INSTALL_ACTIVE} AND o.my = 1`),
+        ${link} WHERE i.id = :installId AND i.status = ${INSTALL_ACTIVE} AND o.my = 1`),
     slot: backend.prepare<{ id: number }>(sql`
         SELECT s.id AS id FROM install_device s ${join} device d ON d.id = s.device_id
-        WHERE s.install_id = ${value('installId')} AND d.hwid = ${value('hwid')}
-          AND s.registered_at_ms = ${value('registeredAtMs')}`),
+        WHERE s.install_id = :installId AND d.hwid = :hwid
+          AND s.registered_at_ms = :registeredAtMs`),
     freed: backend.prepare(sql`
-        UPDATE install SET freed_at_ms = ${value('nowMs')} WHERE id = ${value('installId')}`),
+        UPDATE install SET freed_at_ms = :nowMs WHERE id = :installId`),
   };
 }
 

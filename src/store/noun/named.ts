@@ -11,7 +11,7 @@ import { TARGET_HWID_COUNT_MAX } from '../../core/message/target.ts';
 import type { DeliveryRules, Lease, NamedDeliveries } from '../../core/port/distribution.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import { held, laneSteps } from './lane.ts';
 import type { Candidate } from './lane-order.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
@@ -146,7 +146,7 @@ export function namedNoun(backend: Backend): Pick<Store, 'deliverNamed'> {
   const deliver = namedDelivery(backend);
   /** Locks the lane: of a provider one send after the other begins. */
   const lockLane = backend.prepare<Provider>(sql`
-      SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id = ${value('id')} ${backend.locked}`);
+      SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id = :id ${backend.locked}`);
   /** The lane that was served last: those behind it come first. */
   let lastLane = 0;
 

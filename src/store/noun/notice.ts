@@ -1,7 +1,7 @@
 /** Marks of notices: for which state of each subject a notice was given last. */
 
 import { sql } from 'drizzle-orm';
-import { type Statements, type Step, value } from '../backend.ts';
+import type { Statements, Step } from '../backend.ts';
 import { ofOwner } from './owner.ts';
 
 export interface NoticeMarks {
@@ -14,13 +14,13 @@ export interface NoticeMarks {
 export function noticeMarks(statements: Statements): NoticeMarks {
   const find = ofOwner<{ mark: string }>(
     statements,
-    (isOwners) => sql`SELECT mark FROM notice WHERE ${isOwners} AND subject = ${value('subject')}`,
+    (isOwners) => sql`SELECT mark FROM notice WHERE ${isOwners} AND subject = :subject`,
   );
   /** Each index is of one kind of owner alone. */
   const setting = (key: string) =>
     statements.prepare(sql`
         INSERT INTO notice AS n (provider_id, subject, mark)
-        VALUES (${value('providerId')}, ${value('subject')}, ${value('mark')})
+        VALUES (:providerId, :subject, :mark)
         ON CONFLICT ${sql.raw(key)} DO UPDATE SET mark = excluded.mark
           WHERE n.mark <> excluded.mark`);
   const setOfProvider = setting('(provider_id, subject) WHERE provider_id IS NOT NULL');

@@ -8,7 +8,7 @@ import {
   STOPPED_MS,
   WAIT_MAX_MS,
 } from '../../core/port/outbox.ts';
-import { type Backend, type Step, value } from '../backend.ts';
+import type { Backend, Step } from '../backend.ts';
 import { dispatchNoun } from './dispatch.ts';
 import { settlementNoun } from './settlement.ts';
 
@@ -78,13 +78,13 @@ function claimStatements(backend: Backend) {
         WHERE d.id ${among('ids')} AND d.waiting_count > 0 AND ${isFree} AND ${mayBeTried}
         ORDER BY d.id ${locked}`),
     hold: prepare(sql`
-        UPDATE destination SET lease_owner = ${value('owner')}, lease_until_ms = ${value('untilMs')}
+        UPDATE destination SET lease_owner = :owner, lease_until_ms = :untilMs
         WHERE id ${among('ids')}`),
     releaseAll: prepare(sql`
-        UPDATE destination SET lease_owner = NULL WHERE lease_owner = ${value('owner')}`),
+        UPDATE destination SET lease_owner = NULL WHERE lease_owner = :owner`),
     release: prepare(sql`
         UPDATE destination SET lease_owner = NULL
-        WHERE id = ${value('id')} AND lease_owner = ${value('owner')}`),
+        WHERE id = :id AND lease_owner = :owner`),
   };
 }
 
@@ -92,14 +92,14 @@ function keepStatements(backend: Backend) {
   const { prepare, once, locked } = backend;
   const { ofKinds, isHeldUp, latest } = conditions(backend);
   const isForgettable = sql`kind = 'webpush' AND webhook_id IS NULL AND waiting_count = 0
-    AND (lease_owner IS NULL OR lease_until_ms <= ${value('clockMs')})
+    AND (lease_owner IS NULL OR lease_until_ms <= :clockMs)
     AND (failure_count > 0
-      OR lease_until_ms <= CAST(${value('clockMs')} AS bigint) - ${KNOWN_MS})`;
+      OR lease_until_ms <= CAST(:clockMs AS bigint) - ${KNOWN_MS})`;
   return {
     hasten: prepare(sql`
         UPDATE outbox SET next_at_ms = 0 WHERE id IN (
-          SELECT id FROM outbox WHERE destination_id = ${value('id')} AND next_at_ms > 0
-          ORDER BY next_at_ms, id LIMIT ${value('countMax')} ${locked})`),
+          SELECT id FROM outbox WHERE destination_id = :id AND next_at_ms > 0
+          ORDER BY next_at_ms, id LIMIT :countMax ${locked})`),
     next: prepare<{ nextAtMs: number | null }>(sql`
         SELECT min(${backend.greatest(
           STOPPED_UNTIL,

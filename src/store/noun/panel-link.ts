@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { type Merged, mergePanel, type PanelTerms } from '../../core/moving/merge.ts';
 import type { Install } from '../../core/port/install.ts';
 import type { ImportedSlot, ImportStore, PanelFacts } from '../../core/port/moving.ts';
-import { type Backend, type Statements, type Step, value } from '../backend.ts';
+import type { Backend, Statements, Step } from '../backend.ts';
 
 /** The columns of a link that came from a panel; null: it came another way. */
 export interface FromPanel {
@@ -41,8 +41,8 @@ function devicesUntil(
 
 export function panelLinkSteps({ prepare }: Statements) {
   const keep = prepare(sql`
-      UPDATE install SET panel_user = ${value('panelUser')}, panel_facts = ${value('panelFacts')}
-      WHERE id = ${value('id')}`);
+      UPDATE install SET panel_user = :panelUser, panel_facts = :panelFacts
+      WHERE id = :id`);
   return {
     merge: <Row extends Known>(known: Row, wanted: PanelTerms, updates: boolean): Merged<Row> =>
       mergePanel(known, readFacts(known.panelFacts), wanted, updates),
@@ -81,9 +81,9 @@ export function panelLinkNoun(backend: Backend): Pick<ImportStore, 'listPanelLin
     panelFacts: string;
   }>(sql`
       SELECT id, install_code AS "installCode", ${FROM_PANEL} FROM install
-      WHERE provider_id = ${value('providerId')} AND panel_user > ${value('after')}
-        AND panel_user < ${value('end')}
-      ORDER BY panel_user LIMIT ${value('countMax')}`);
+      WHERE provider_id = :providerId AND panel_user > :after
+        AND panel_user < :end
+      ORDER BY panel_user LIMIT :countMax`);
   return {
     listPanelLinks: (providerId, panel, { afterUser, countMax }) =>
       backend.read(function* () {

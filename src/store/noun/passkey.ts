@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/account-deeds.ts';
 import type { AccountStore, Passkey } from '../../core/port/account.ts';
-import { type Backend, value } from '../backend.ts';
+import type { Backend } from '../backend.ts';
 
 type PasskeyRow = Omit<Passkey, 'transports'> & { transports: string };
 
@@ -18,27 +18,27 @@ function statements(backend: Backend) {
       public_key AS "publicKey", sign_count AS "signCount", transports, name,
       created_at_ms AS "createdAtMs", used_at_ms AS "usedAtMs"
     FROM passkey`;
-  const ofAccount = sql`account_id = ${value('accountId')}`;
+  const ofAccount = sql`account_id = :accountId`;
   return {
     find: backend.prepare<PasskeyRow>(sql`
-        ${passkey} WHERE credential_id = ${value('credentialId')}`),
+        ${passkey} WHERE credential_id = :credentialId`),
     list: backend.prepare<PasskeyRow>(sql`${passkey} WHERE ${ofAccount} ORDER BY id`),
     lockAccount: backend.lockOnly(sql`
-        SELECT id FROM account WHERE id = ${value('accountId')} ${backend.locked}`),
+        SELECT id FROM account WHERE id = :accountId ${backend.locked}`),
     add: backend.prepare(sql`
         INSERT INTO passkey (account_id, credential_id, public_key, sign_count, transports, name,
           created_at_ms)
-        VALUES (${value('accountId')}, ${value('credentialId')}, ${value('publicKey')},
-          ${value('signCount')}, ${value('transports')}, ${value('name')}, ${value('createdAtMs')})
+        VALUES (:accountId, :credentialId, :publicKey,
+          :signCount, :transports, :name, :createdAtMs)
         ON CONFLICT DO NOTHING`),
     // Devices that do not count always send 0.
     use: backend.prepare(sql`
-        UPDATE passkey SET sign_count = ${value('signCount')}, used_at_ms = ${value('atMs')}
-        WHERE id = ${value('id')}
-          AND (sign_count < ${value('signCount')} OR (sign_count = 0 AND ${value('signCount')} = 0))`),
+        UPDATE passkey SET sign_count = :signCount, used_at_ms = :atMs
+        WHERE id = :id
+          AND (sign_count < :signCount OR (sign_count = 0 AND :signCount = 0))`),
     rename: backend.prepare(sql`
-        UPDATE passkey SET name = ${value('name')} WHERE id = ${value('id')} AND ${ofAccount}`),
-    remove: backend.prepare(sql`DELETE FROM passkey WHERE id = ${value('id')} AND ${ofAccount}`),
+        UPDATE passkey SET name = :name WHERE id = :id AND ${ofAccount}`),
+    remove: backend.prepare(sql`DELETE FROM passkey WHERE id = :id AND ${ofAccount}`),
   };
 }
 

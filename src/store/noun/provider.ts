@@ -6,7 +6,7 @@ import * as happenings from '../../core/event/happenings.ts';
 import type { Provider, ProviderStore } from '../../core/port/provider.ts';
 import type { OwnRideTerms } from '../../core/port/ride.ts';
 import { NO_POLICY, NO_RIDE_TERMS } from '../../core/slot.ts';
-import { type Backend, value } from '../backend.ts';
+import type { Backend } from '../backend.ts';
 import { PAGE_COLUMNS, SET_PAGE } from './my.ts';
 import { NEW_POLICY, POLICY_COLUMNS, POLICY_VALUES, SET_POLICY } from './policy.ts';
 import { BUTTON_VALUES, NEW_BUTTONS, RIDE_COLUMNS, ridesChanged, SET_RIDE } from './ride-terms.ts';
@@ -19,36 +19,36 @@ export const PROVIDER_COLUMNS = sql.raw(`
   ${RIDE_COLUMNS}, ${PAGE_COLUMNS}`);
 
 function statements(backend: Backend) {
-  const ofCode = sql`code = ${value('code')}`;
+  const ofCode = sql`code = :code`;
   return {
     find: backend.prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode}`),
     lock: backend.prepare<Provider>(sql`
         SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode} ${backend.locked}`),
     list: backend.prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider ORDER BY id`),
     page: backend.prepare<Provider>(sql`
-        SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id > ${value('afterId')}
-        ORDER BY id LIMIT ${value('countMax')}`),
+        SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id > :afterId
+        ORDER BY id LIMIT :countMax`),
     add: backend.prepare(sql`
         INSERT INTO provider (code, name, plan, key_hash, active_until_ms, install_count_max,
           created_at_ms, ${NEW_POLICY}, ride, ride_desktop, buttons, ${NEW_BUTTONS})
-        VALUES (${value('code')}, ${value('name')}, ${value('plan')}, ${value('keyHash')},
-          ${value('activeUntilMs')}, ${value('installCountMax')}, ${value('createdAtMs')},
-          ${POLICY_VALUES}, ${value('ride')}, ${value('rideDesktop')}, ${value('buttons')},
+        VALUES (:code, :name, :plan, :keyHash,
+          :activeUntilMs, :installCountMax, :createdAtMs,
+          ${POLICY_VALUES}, :ride, :rideDesktop, :buttons,
           ${BUTTON_VALUES})
         ON CONFLICT DO NOTHING`),
     change: backend.prepare(sql`
         UPDATE provider
-        SET name = ${value('name')}, plan = ${value('plan')},
-          active_until_ms = ${value('activeUntilMs')},
-          install_count_max = ${value('installCountMax')},
-          suspended_at_ms = ${value('suspendedAtMs')}, ${SET_POLICY},
+        SET name = :name, plan = :plan,
+          active_until_ms = :activeUntilMs,
+          install_count_max = :installCountMax,
+          suspended_at_ms = :suspendedAtMs, ${SET_POLICY},
           ${SET_RIDE}, ${SET_PAGE}
         WHERE ${ofCode}`),
     ridesChanged: ridesChanged(backend),
     rotate: backend.prepare(sql`
         UPDATE provider
-        SET previous_key_hash = key_hash, previous_key_until_ms = ${value('previousKeyUntilMs')},
-          key_hash = ${value('keyHash')}
+        SET previous_key_hash = key_hash, previous_key_until_ms = :previousKeyUntilMs,
+          key_hash = :keyHash
         WHERE ${ofCode}`),
   };
 }

@@ -8,7 +8,7 @@ import { type PushStanding, whyPushFailed, withProblem } from '../../core/messag
 import { endOf } from '../../core/message/status.ts';
 import { destinationOf, type GatewayKey } from '../../core/outbox/destination.ts';
 import type { PushAddress } from '../../core/port/registration.ts';
-import { type Notes, type Statements, type Step, value } from '../backend.ts';
+import type { Notes, Statements, Step } from '../backend.ts';
 import { AT_GATEWAYS } from '../status.ts';
 import { distributionEnds } from './distribution-end.ts';
 import { inRun, type NewPush, nameOf, pushQueue, type Run, reader } from './push-queue.ts';
@@ -62,7 +62,7 @@ function pushStatements(statements: Statements) {
   return {
     remove: prepare(sql`DELETE FROM outbox WHERE id ${among('ids')}`),
     mark: prepare(sql`
-        UPDATE recipient AS r SET push_state = u."pushState", pushed_at_ms = ${value('nowMs')},
+        UPDATE recipient AS r SET push_state = u."pushState", pushed_at_ms = :nowMs,
           push_problem = u.problem
         FROM ${statements.rows('ends', END)} u WHERE r.id = u.id`),
     standing: prepare<PushStanding & { id: number }>(sql`
@@ -90,18 +90,18 @@ function pushStatements(statements: Statements) {
         ORDER BY r.id`),
     counted: prepare<{ providerId: number; waitingCount: number }>(sql`
         UPDATE distribution
-        SET push_waiting_count = push_waiting_count - ${value('ended')},
-          sent_count = sent_count + ${value('sent')},
-          failed_count = failed_count + ${value('failed')}
-        WHERE id = ${value('id')}
+        SET push_waiting_count = push_waiting_count - :ended,
+          sent_count = sent_count + :sent,
+          failed_count = failed_count + :failed
+        WHERE id = :id
         RETURNING provider_id AS "providerId", push_waiting_count AS "waitingCount"`),
     counts: prepare<{ recipientCount: number; sentCount: number }>(sql`
         SELECT recipient_count AS "recipientCount", sent_count AS "sentCount"
-        FROM distribution WHERE id = ${value('id')}`),
+        FROM distribution WHERE id = :id`),
     end: prepare(sql`
-        UPDATE distribution SET status = ${value('status')}, finished_at_ms = ${value('nowMs')},
-          failed_count = ${value('failedCount')}, cursor_id = 0
-        WHERE id = ${value('id')} AND ${AT_GATEWAYS}`),
+        UPDATE distribution SET status = :status, finished_at_ms = :nowMs,
+          failed_count = :failedCount, cursor_id = 0
+        WHERE id = :id AND ${AT_GATEWAYS}`),
   };
 }
 

@@ -3,7 +3,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { HealthStore, QueueFacts } from '../../core/port/health.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { type Backend, value } from '../backend.ts';
+import type { Backend } from '../backend.ts';
 import { IN_DELIVERY, IN_LANE, unscheduled } from '../status.ts';
 
 /** Distributions that are counted before everybody else has a turn: some 2 ms on SQLite. */
@@ -23,7 +23,7 @@ function statements({ prepare }: Backend, after: SQL) {
           CAST(coalesce(sum(recipient_count - sent_count - failed_count)
             FILTER (WHERE status IN ${IN_DELIVERY}), 0) AS bigint) AS "recipientCount"
         FROM (SELECT status, due_at_ms, recipient_count, sent_count, failed_count,
-                due_at_ms <= ${value('nowMs')} OR ${unscheduled()}
+                due_at_ms <= :nowMs OR ${unscheduled()}
                   OR status IN ${IN_DELIVERY} AS is_due
               ${rows} LIMIT ${STEP_COUNT}) step`),
     end: prepare<Cursor>(sql`
@@ -33,9 +33,9 @@ function statements({ prepare }: Backend, after: SQL) {
 }
 
 export function queueNoun(backend: Backend): Pick<HealthStore, 'readQueueFacts'> {
-  const group = sql`provider_id = ${value('providerId')} AND due_at_ms = ${value('dueAtMs')}`;
-  const inGroup = statements(backend, sql`${group} AND id > ${value('id')}`);
-  const behind = sql`(provider_id, due_at_ms) > (${value('providerId')}, ${value('dueAtMs')})`;
+  const group = sql`provider_id = :providerId AND due_at_ms = :dueAtMs`;
+  const inGroup = statements(backend, sql`${group} AND id > :id`);
+  const behind = sql`(provider_id, due_at_ms) > (:providerId, :dueAtMs)`;
   const behindGroup = statements(backend, behind);
   return {
     readQueueFacts: async (nowMs) => {

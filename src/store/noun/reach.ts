@@ -5,7 +5,7 @@ import { addWays, carriersOfParts, isForHomes, NO_WAYS } from '../../core/device
 import { type DistributionType, PUSH } from '../../core/port/distribution.ts';
 import type { LedgerReach } from '../../core/port/receipt.ts';
 import { PUSH_GATEWAYS } from '../../core/port/registration.ts';
-import { type Statements, type Step, value } from '../backend.ts';
+import type { Statements, Step } from '../backend.ts';
 import { FETCH_COLUMNS, reachFacts } from './targets.ts';
 
 /** The registration `p` that reads the inbox of a row `r` of a ledger. */
@@ -24,10 +24,10 @@ type Row = Parameters<typeof reachFacts>[0] &
 export function reachSteps({ prepare, once }: Statements) {
   const find = prepare<{ type: DistributionType; targetOs: string | null }>(sql`
       SELECT notification_type AS type, target_os AS "targetOs" FROM distribution
-      WHERE id = ${value('id')}`);
+      WHERE id = :id`);
   const parts = prepare<{ part: string }>(sql`
       SELECT DISTINCT part FROM ride
-      WHERE distribution_id = ${value('id')} AND until_ms > ${value('nowMs')}`);
+      WHERE distribution_id = :id AND until_ms > :nowMs`);
   /** A push that was queued says that the device had an address, whichever gateway it was. */
   const groups = prepare<Row>(sql`
       SELECT "userAgent", "hasSlot", "isAtHome", gateway, "isReachable", "isCarried",

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import type { PushState } from '../../core/port/ledger.ts';
 import type { DistributionReach, Receipt, ReceiptsAfter } from '../../core/port/receipt.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Backend, type Step, value } from '../backend.ts';
+import type { Backend, Step } from '../backend.ts';
 import { COLUMNS } from './distribution.ts';
 import { LEDGER_COLUMNS, TOTAL_COLUMNS, type TotalsRow, totalsOf } from './ledger.ts';
 import { REACHABLE, READER, reachSteps } from './reach.ts';
@@ -19,7 +19,7 @@ type ReceiptRow = Omit<Receipt, 'push' | 'isReachable'> & {
 };
 
 function statements(backend: Backend) {
-  const ofProvider = sql`x.provider_id = ${value('providerId')}`;
+  const ofProvider = sql`x.provider_id = :providerId`;
   const reaches = sql`
     SELECT ${COLUMNS}, recipient_count AS "recipientCount",
       sent_count AS "sentCount", failed_count AS "failedCount",
@@ -28,18 +28,18 @@ function statements(backend: Backend) {
       CAST(began_at_ms IS NOT NULL AND pruned_at_ms IS NULL AS integer) AS "hasLedger"
     FROM distribution x WHERE ${ofProvider}`;
   return {
-    find: backend.prepare<ReachRow>(sql`${reaches} AND x.id = ${value('id')}`),
+    find: backend.prepare<ReachRow>(sql`${reaches} AND x.id = :id`),
     list: backend.prepare<ReachRow>(sql`
-        ${reaches} AND x.id < ${value('beforeId')}
-        ORDER BY x.id DESC LIMIT ${value('countMax')}`),
+        ${reaches} AND x.id < :beforeId
+        ORDER BY x.id DESC LIMIT :countMax`),
     place: backend.prepare<{ deviceId: number }>(sql`
         SELECT device_id AS "deviceId" FROM recipient
-        WHERE id = ${value('id')} AND distribution_id = ${value('distributionId')}`),
+        WHERE id = :id AND distribution_id = :distributionId`),
     idAt: backend.prepare<{ id: number }>(sql`
         SELECT id FROM recipient
-        WHERE distribution_id = ${value('distributionId')} AND device_id = ${value('deviceId')}`),
+        WHERE distribution_id = :distributionId AND device_id = :deviceId`),
     owned: backend.prepare<{ id: number }>(sql`
-        SELECT id FROM distribution x WHERE x.id = ${value('distributionId')} AND ${ofProvider}`),
+        SELECT id FROM distribution x WHERE x.id = :distributionId AND ${ofProvider}`),
     /** Without the problems of a gateway's queue, which other providers share. */
     receipts: backend.prepare<ReceiptRow>(sql`
         SELECT r.id AS id, r.device_id AS "deviceId",

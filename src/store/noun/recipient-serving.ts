@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { SENDING } from '../../core/message/status.ts';
 import type { DistributionType, Lease, ServeOutcome } from '../../core/port/distribution.ts';
 import type { PushGateway } from '../../core/port/registration.ts';
-import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import { HELD, held } from './lane.ts';
 import { recipientExpiry } from './ledger.ts';
 import { pushSteps } from './push-steps.ts';
@@ -48,8 +48,8 @@ export const selectWork = ({ among }: Backend) => sql`
 
 function serveStatements(backend: Backend) {
   const { prepare, once, among } = backend;
-  const toSend = sql`distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
-    AND device_id <= ${value('toId')} AND state = 1`;
+  const toSend = sql`distribution_id = :id AND device_id > :cursorId
+    AND device_id <= :toId AND state = 1`;
   return {
     lock: prepare<Work>(sql`${selectWork(backend)} ${backend.locked}`),
     /** The next recipients, with the number of messages that wait for each from the provider. */
@@ -57,9 +57,9 @@ function serveStatements(backend: Backend) {
         SELECT max(device_id) AS "toId", count(*) AS count,
           CAST(coalesce(sum(waiting), 0) AS bigint) AS rows,
           string_agg(CAST(device_id AS text), ',')
-            FILTER (WHERE waiting >= ${value('waitingMax')}) AS full,
+            FILTER (WHERE waiting >= :waitingMax) AS full,
           string_agg(CAST(device_id AS text), ',')
-            FILTER (WHERE waiting < ${value('waitingMax')}) AS open
+            FILTER (WHERE waiting < :waitingMax) AS open
         FROM (
           SELECT r.device_id, CASE WHEN r.state = 1 THEN
               (SELECT count(*) FROM (
@@ -72,33 +72,33 @@ function serveStatements(backend: Backend) {
     /** A full inbox takes no more: its messages are older. */
     refuse: prepare(sql`
         UPDATE recipient
-        SET state = 3, failed_at_ms = ${value('nowMs')}, detail = ${value('detail')}
-        WHERE distribution_id = ${value('id')} AND device_id ${among('deviceIds')} AND state = 1`),
+        SET state = 3, failed_at_ms = :nowMs, detail = :detail
+        WHERE distribution_id = :id AND device_id ${among('deviceIds')} AND state = 1`),
     send: prepare(sql`
-        UPDATE recipient SET state = 2, is_waiting = 1, sent_at_ms = ${value('nowMs')}
+        UPDATE recipient SET state = 2, is_waiting = 1, sent_at_ms = :nowMs
         WHERE ${toSend}`),
     sendAndPush: prepare(sql`
-        UPDATE recipient SET state = 2, is_waiting = 1, sent_at_ms = ${value('nowMs')},
+        UPDATE recipient SET state = 2, is_waiting = 1, sent_at_ms = :nowMs,
           push_state = (SELECT 1 FROM outbox o WHERE o.recipient_id = recipient.id)
         WHERE ${toSend}`),
     sent: prepare(sql`
         UPDATE distribution
-        SET cursor_id = ${value('toId')}, sent_count = sent_count + ${value('sent')},
-          failed_count = failed_count + ${value('failed')},
-          push_waiting_count = push_waiting_count + ${value('queued')},
-          lease_until_ms = ${value('untilMs')}
-        WHERE id = ${value('id')}`),
+        SET cursor_id = :toId, sent_count = sent_count + :sent,
+          failed_count = failed_count + :failed,
+          push_waiting_count = push_waiting_count + :queued,
+          lease_until_ms = :untilMs
+        WHERE id = :id`),
     /** Devices that were forgotten since loading have no row any more, but were recipients. */
     settled: prepare<{ sentCount: number; failedCount: number; waitingCount: number }>(sql`
         UPDATE distribution SET failed_count = recipient_count - sent_count - push_waiting_count
-        WHERE id = ${value('id')}
+        WHERE id = :id
         RETURNING sent_count AS "sentCount", failed_count AS "failedCount",
           push_waiting_count AS "waitingCount"`),
     /** Takes it out of the lane: no later message of the provider waits for a gateway. */
     handOver: prepare(sql`
         UPDATE distribution
-        SET handed_over_at_ms = ${value('nowMs')}, lease_owner = NULL, cursor_id = 0
-        WHERE id = ${value('id')}`),
+        SET handed_over_at_ms = :nowMs, lease_owner = NULL, cursor_id = 0
+        WHERE id = :id`),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import { systemClock } from '../../clock.ts';
-import { type Statements, type Step, value } from '../backend.ts';
+import type { Statements, Step } from '../backend.ts';
 import type { Run } from './push-queue.ts';
 
 /** Recipients of the first step: the first in line wait for it alone; later steps are larger. */
@@ -40,8 +40,8 @@ export function recipientRuns(statements: Statements) {
   const next = statements.prepare<{ toId: number | null; count: number }>(sql`
       SELECT max(device_id) AS "toId", count(*) AS count FROM (
         SELECT device_id FROM recipient
-        WHERE distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
-        ORDER BY device_id LIMIT ${value('countMax')}) run`);
+        WHERE distribution_id = :id AND device_id > :cursorId
+        ORDER BY device_id LIMIT :countMax) run`);
   return function* (
     id: number,
     cursorId: number,

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { LOAD, LOAD_FROM } from '../../core/message/status.ts';
 import { COMMAND, type Lease } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import { HELD, held } from './lane.ts';
 import { recipientServing, selectWork, type Work } from './recipient-serving.ts';
 import { StepSize } from './recipient-steps.ts';
@@ -32,39 +32,39 @@ function loadStatements(backend: Backend) {
     find: prepare<Work>(selectWork(backend)),
     loadRange: prepare(sql`
         INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting, queued_at_ms)
-        SELECT CAST(${value('id')} AS bigint), p.device_id, 1, p.provider_id, 0,
-          CAST(${value('nowMs')} AS bigint)
+        SELECT CAST(:id AS bigint), p.device_id, 1, p.provider_id, 0,
+          CAST(:nowMs AS bigint)
         FROM ${inRange(backend)} ORDER BY p.device_id
         ON CONFLICT DO NOTHING`),
     /** A named device that is not linked any more fails, unless unbound devices are reached. */
     loadHwid: prepare(sql`
         INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting,
           queued_at_ms, failed_at_ms, detail)
-        SELECT CAST(${value('id')} AS bigint), d.id, CASE WHEN d.is_served THEN 1 ELSE 3 END,
+        SELECT CAST(:id AS bigint), d.id, CASE WHEN d.is_served THEN 1 ELSE 3 END,
           CASE WHEN d.linked OR NOT d.is_served THEN d.provider ELSE -d.provider END, 0,
-          CAST(${value('nowMs')} AS bigint),
-          CASE WHEN d.is_served THEN NULL ELSE CAST(${value('nowMs')} AS bigint) END,
+          CAST(:nowMs AS bigint),
+          CASE WHEN d.is_served THEN NULL ELSE CAST(:nowMs AS bigint) END,
           CASE WHEN d.is_served THEN NULL ELSE 'not linked to the provider any more' END
-        FROM (SELECT e.*, e.linked OR CAST(${value('reachesUnbound')} AS integer) = 1 AS is_served
+        FROM (SELECT e.*, e.linked OR CAST(:reachesUnbound AS integer) = 1 AS is_served
               FROM (SELECT y.id AS id, o.id AS provider, ${linked(backend, 'y.id', 'o.id')} AS linked
-                    FROM device y ${join} provider o ON o.id = ${value('providerId')}
-                    WHERE y.hwid = ${value('hwid')} AND (${value('isCommand')} = 0
+                    FROM device y ${join} provider o ON o.id = :providerId
+                    WHERE y.hwid = :hwid AND (:isCommand = 0
                       OR NOT EXISTS (SELECT 1 FROM device_provider b
                         WHERE b.device_id = y.id AND b.browser_install_id IS NOT NULL))) e) d
         WHERE true ON CONFLICT DO NOTHING`),
     failedOf: prepare<{ count: number }>(sql`
         SELECT count(*) AS count FROM recipient
-        WHERE distribution_id = ${value('id')} AND state = 3`),
+        WHERE distribution_id = :id AND state = 3`),
     /** Saves with each step of loading where the next continues, unless another worker did. */
     loaded: prepare(sql`
         UPDATE distribution
-        SET cursor_source = ${value('source')}, cursor_id = ${value('cursorId')},
-          recipient_count = recipient_count + ${value('added')},
-          failed_count = failed_count + ${value('failed')}, lease_until_ms = ${value('untilMs')}
-        WHERE ${isHeld} AND cursor_source = ${value('fromSource')}
-          AND cursor_id = ${value('fromId')}`),
+        SET cursor_source = :source, cursor_id = :cursorId,
+          recipient_count = recipient_count + :added,
+          failed_count = failed_count + :failed, lease_until_ms = :untilMs
+        WHERE ${isHeld} AND cursor_source = :fromSource
+          AND cursor_id = :fromId`),
     ledgerOf: prepare<{ count: number }>(sql`
-        SELECT ledger_count AS count FROM provider WHERE id = ${value('providerId')}`),
+        SELECT ledger_count AS count FROM provider WHERE id = :providerId`),
   };
 }
 

@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm';
 import type { KeptRefusal, RefusedStore } from '../../core/port/figure.ts';
 import { type GatheredDevice, REFUSED_PER_LINK } from '../../core/refused-devices.ts';
-import { type Backend, type Step, value } from '../backend.ts';
+import type { Backend, Step } from '../backend.ts';
 
 /** Rows that a step deletes. */
 const FORGET_COUNT = 1_000;
@@ -52,12 +52,12 @@ export function refusedDeviceSteps(backend: Backend) {
 }
 
 export function refusedDeviceNoun(backend: Backend): RefusedStore {
-  const isOver = sql`last_refused_at_ms < ${value('beforeMs')}`;
+  const isOver = sql`last_refused_at_ms < :beforeMs`;
   const on = {
     list: backend.prepare<KeptRefusal>(sql`
         SELECT hwid, device_name AS "deviceName", os, reason, refused_count AS count,
           first_refused_at_ms AS "firstAtMs", last_refused_at_ms AS "lastAtMs"
-        FROM refused_device WHERE install_id = ${value('installId')}
+        FROM refused_device WHERE install_id = :installId
         ORDER BY last_refused_at_ms DESC, hwid LIMIT ${REFUSED_PER_LINK}`),
     oldest: backend.prepare<{ hwid: string }>(sql`
         SELECT hwid FROM refused_device WHERE ${isOver} LIMIT 1`),

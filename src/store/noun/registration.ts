@@ -12,7 +12,7 @@ import {
 import type { NewRegistration, RegisterRefusal } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
 import { type Admission, isAdmitted, judge as judgeAtDoor } from '../../core/slot.ts';
-import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import { type DoorHere, doorSteps, factsAt } from './door.ts';
 import { knownDeviceSteps } from './known-device.ts';
 import { lookUpStatements } from './look-ups.ts';
@@ -40,14 +40,14 @@ function placeStatements({ prepare }: Backend) {
     'id, install_id AS "installId", after_recipient_id AS "afterRecipientId"',
   );
   /** The home link goes with the place, when a link claims it. */
-  const to = sql`coalesce(CAST(${value('installId')} AS bigint), home_install_id)`;
-  const atPlace = sql`device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`;
+  const to = sql`coalesce(CAST(:installId AS bigint), home_install_id)`;
+  const atPlace = sql`device_id = :deviceId AND provider_id = :providerId`;
   return {
     firstSlot: prepare<Slot>(sql`
         SELECT ${slotColumns} FROM install_device WHERE ${atPlace} ORDER BY id LIMIT 1`),
     slotOn: prepare<Slot>(sql`
         SELECT ${slotColumns} FROM install_device
-        WHERE install_id = ${value('installId')} AND device_id = ${value('deviceId')}`),
+        WHERE install_id = :installId AND device_id = :deviceId`),
     place: prepare<PlaceRow>(sql`
         SELECT p.token_id AS "tokenId", p.is_by_link AS "isByLink",
           p.claim_install_id AS "installId", p.after_slot_id AS "afterSlotId",
@@ -59,17 +59,17 @@ function placeStatements({ prepare }: Backend) {
             AS "isOnLink"
         FROM device_provider p WHERE ${atPlace}`),
     setPlace: prepare(sql`
-        UPDATE device_provider SET token_id = ${value('tokenId')},
-          is_by_link = ${value('isByLink')}, claim_install_id = ${value('installId')},
-          after_slot_id = ${value('afterSlotId')},
-          after_recipient_id = ${value('afterRecipientId')},
-          home_moved_at_ms = CASE WHEN home_install_id IS DISTINCT FROM ${to} THEN ${value('nowMs')}
+        UPDATE device_provider SET token_id = :tokenId,
+          is_by_link = :isByLink, claim_install_id = :installId,
+          after_slot_id = :afterSlotId,
+          after_recipient_id = :afterRecipientId,
+          home_moved_at_ms = CASE WHEN home_install_id IS DISTINCT FROM ${to} THEN :nowMs
             ELSE home_moved_at_ms END,
           home_install_id = ${to},
-          home_left_at_ms = CASE WHEN CAST(${value('installId')} AS bigint) IS NULL
+          home_left_at_ms = CASE WHEN CAST(:installId AS bigint) IS NULL
             THEN home_left_at_ms END
         WHERE ${atPlace}
-          AND token_id IS NOT DISTINCT FROM CAST(${value('judgedTokenId')} AS bigint)`),
+          AND token_id IS NOT DISTINCT FROM CAST(:judgedTokenId AS bigint)`),
     newest: prepare<{ recipientId: number; slotId: number }>(sql`
         SELECT (SELECT coalesce(max(id), 0) FROM recipient) AS "recipientId",
           (SELECT coalesce(max(id), 0) FROM install_device) AS "slotId"`),

@@ -4,7 +4,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { providerRemoved } from '../../core/event/happenings.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Backend, type Step, value } from '../backend.ts';
+import type { Backend, Step } from '../backend.ts';
 import { ridesChanged } from './ride-terms.ts';
 
 /** Rows that a step deletes; a recipient takes along the push that waits for it. */
@@ -15,7 +15,7 @@ const PARENT_STEP = 100;
 /** Deletes some rows of a provider, which is locked. Returns 0 if there were none. */
 type Deletion = (values: { providerId: number; ids: readonly number[] }) => Step<number>;
 
-const OF_PROVIDER = sql`provider_id = ${value('providerId')}`;
+const OF_PROVIDER = sql`provider_id = :providerId`;
 
 /** Makes the statements that delete rows of a provider, in an order that breaks no reference. */
 function deletionsOf(backend: Backend): Deletion[] {
@@ -107,20 +107,20 @@ function deletionsOf(backend: Backend): Deletion[] {
 export function removalNoun(backend: Backend): Pick<Store, 'closeProvider' | 'removeProvider'> {
   const find = backend.prepare<{ id: number; code: string; installCount: number }>(sql`
       SELECT id, code, install_count AS "installCount" FROM provider
-      WHERE code = ${value('code')} ${backend.locked}`);
+      WHERE code = :code ${backend.locked}`);
   const close = backend.prepare(sql`
       UPDATE provider
-      SET key_hash = ${value('keyHash')}, previous_key_hash = NULL, active_until_ms = 0
-      WHERE id = ${value('id')}`);
+      SET key_hash = :keyHash, previous_key_hash = NULL, active_until_ms = 0
+      WHERE id = :id`);
   /** The webhooks of a provider that is being removed get no events. */
   const disableWebhooks = backend.prepare(sql`
-      UPDATE webhook SET disabled_at_ms = ${value('atMs')},
+      UPDATE webhook SET disabled_at_ms = :atMs,
         disabled_why = 'its provider is being removed'
-      WHERE provider_id = ${value('id')} AND disabled_at_ms IS NULL`);
+      WHERE provider_id = :id AND disabled_at_ms IS NULL`);
   const ridesEnd = ridesChanged(backend);
   const codeOf = backend.prepare<{ code: string }>(sql`
-      SELECT code FROM provider WHERE id = ${value('id')}`);
-  const remove = backend.prepare(sql`DELETE FROM provider WHERE id = ${value('id')}`);
+      SELECT code FROM provider WHERE id = :id`);
+  const remove = backend.prepare(sql`DELETE FROM provider WHERE id = :id`);
   const deletions = deletionsOf(backend);
 
   return {

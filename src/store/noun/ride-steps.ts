@@ -5,7 +5,7 @@ import { COMMAND } from '../../core/port/distribution.ts';
 import type { RideRules } from '../../core/port/ride.ts';
 import { effectEndMs, rideTimes } from '../../core/ride/due.ts';
 import { type Part, partsTo } from '../../core/ride/parts.ts';
-import { type Statements, type Step, value } from '../backend.ts';
+import type { Statements, Step } from '../backend.ts';
 import { ridesChanged } from './ride-terms.ts';
 
 /** A message that is to ride. */
@@ -32,20 +32,20 @@ interface Work {
 }
 
 function statements({ prepare, lockOnly, among, rows, greatest, join, locked }: Statements) {
-  const ofProvider = sql`provider_id = ${value('providerId')}`;
+  const ofProvider = sql`provider_id = :providerId`;
   const parts = rows('parts', { part: 'text' });
-  const times = sql`CAST(${value('distributionId')} AS bigint), CAST(${value('fromMs')} AS bigint),
-    CAST(${value('untilMs')} AS bigint)`;
+  const times = sql`CAST(:distributionId AS bigint), CAST(:fromMs AS bigint),
+    CAST(:untilMs AS bigint)`;
   return {
     works: prepare<Work>(sql`
         SELECT id, provider_id AS "providerId", notification_type AS "notificationType",
           target_os AS "targetOs", target_hwid AS "targetHwid", created_at_ms AS "createdAtMs",
           expires_at_ms AS "expiresAtMs", payload
         FROM distribution
-        WHERE id ${among('ids')} AND notification_type <= ${value('typeMax')} ORDER BY id`),
+        WHERE id ${among('ids')} AND notification_type <= :typeMax ORDER BY id`),
     devices: prepare<{ id: number }>(sql`
         SELECT d.id AS id FROM device d ${join} device_provider p
-          ON p.device_id = d.id AND p.provider_id = ${value('providerId')}
+          ON p.device_id = d.id AND p.provider_id = :providerId
         WHERE d.hwid ${among('hwids', 'text')}`),
     lockMarks: lockOnly(sql`
         SELECT device_id FROM device_provider
@@ -55,29 +55,29 @@ function statements({ prepare, lockOnly, among, rows, greatest, join, locked }: 
           AND os ${among('systems', 'text')} AND part ${among('partNames', 'text')}`),
     addToAll: prepare(sql`
         INSERT INTO ride (provider_id, os, part, distribution_id, from_ms, until_ms)
-        SELECT CAST(${value('providerId')} AS bigint), s.os, x.part, ${times}
+        SELECT CAST(:providerId AS bigint), s.os, x.part, ${times}
         FROM ${rows('osRows', { os: 'text' })} s CROSS JOIN ${parts} x`),
     dropOfDevices: prepare(sql`
         DELETE FROM ride WHERE device_id ${among('deviceIds')} AND ${ofProvider}
           AND part ${among('partNames', 'text')}`),
     addToDevices: prepare(sql`
         INSERT INTO ride (provider_id, device_id, os, part, distribution_id, from_ms, until_ms)
-        SELECT CAST(${value('providerId')} AS bigint), d.id, '', x.part, ${times}
+        SELECT CAST(:providerId AS bigint), d.id, '', x.part, ${times}
         FROM device d CROSS JOIN ${parts} x WHERE d.id ${among('deviceIds')}`),
     mark: prepare(sql`
         UPDATE device_provider SET ride_until_ms = ${greatest(
           sql.raw('ride_until_ms'),
-          sql`CAST(${value('markMs')} AS bigint)`,
+          sql`CAST(:markMs AS bigint)`,
         )}
         WHERE ${ofProvider} AND device_id ${among('deviceIds')}`),
     isOfAll: prepare<{ one: number }>(sql`
         SELECT 1 AS one FROM ride
-        WHERE distribution_id = ${value('id')} AND device_id IS NULL LIMIT 1`),
+        WHERE distribution_id = :id AND device_id IS NULL LIMIT 1`),
     dropUnbegun: prepare(sql`
-        DELETE FROM ride WHERE distribution_id = ${value('id')} AND from_ms >= ${value('nowMs')}`),
+        DELETE FROM ride WHERE distribution_id = :id AND from_ms >= :nowMs`),
     end: prepare(sql`
-        UPDATE ride SET until_ms = ${value('nowMs')}
-        WHERE distribution_id = ${value('id')} AND until_ms > ${value('nowMs')}`),
+        UPDATE ride SET until_ms = :nowMs
+        WHERE distribution_id = :id AND until_ms > :nowMs`),
   };
 }
 

@@ -2,18 +2,18 @@
 
 import { sql } from 'drizzle-orm';
 import { TIME_MAX_MS } from '../../core/calendar.ts';
-import { type Statements, value } from '../backend.ts';
+import type { Statements } from '../backend.ts';
 
 export const BUTTON_COLUMNS = `support_url AS "supportUrl", web_page_url AS "webPageUrl"`;
-export const SET_BUTTONS = sql`support_url = ${value('supportUrl')},
-  web_page_url = ${value('webPageUrl')}`;
+export const SET_BUTTONS = sql`support_url = :supportUrl,
+  web_page_url = :webPageUrl`;
 /** The columns of a new row with buttons, and their values. */
 export const NEW_BUTTONS = sql`support_url, web_page_url`;
-export const BUTTON_VALUES = sql`${value('supportUrl')}, ${value('webPageUrl')}`;
+export const BUTTON_VALUES = sql`:supportUrl, :webPageUrl`;
 
 export const RIDE_COLUMNS = `ride, ride_desktop AS "rideDesktop", buttons, ${BUTTON_COLUMNS}`;
-export const SET_RIDE = sql`ride = ${value('ride')}, ride_desktop = ${value('rideDesktop')},
-  buttons = ${value('buttons')}, ${SET_BUTTONS}`;
+export const SET_RIDE = sql`ride = :ride, ride_desktop = :rideDesktop,
+  buttons = :buttons, ${SET_BUTTONS}`;
 
 /**
  * Returns the statement that tells doors of a change of what rides to all devices of a provider,
@@ -27,4 +27,4 @@ export const ridesChanged = ({ prepare }: Statements) =>
           SELECT max(CASE WHEN r.part = 'message' THEN 2 * r.until_ms - r.from_ms
             ELSE r.until_ms END)
           FROM ride r WHERE r.provider_id = provider.id AND r.device_id IS NULL), 0) END
-    WHERE id = ${value('providerId')}`);
+    WHERE id = :providerId`);

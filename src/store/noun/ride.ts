@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import type { Ride, RideStore, RideTerms } from '../../core/port/ride.ts';
-import { type Backend, value } from '../backend.ts';
+import type { Backend } from '../backend.ts';
 import type { CarriedStamps } from './carried.ts';
 
 /** Rides that a step deletes: some 2 ms on SQLite. */
@@ -38,23 +38,23 @@ function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
           support_url AS "supportUrl", web_page_url AS "webPageUrl",
           CAST(buttons IS NOT DISTINCT FROM 'always' AS integer) AS "buttonsAlways",
           my AS "hasPages"
-        FROM provider WHERE id = ${value('providerId')}`),
+        FROM provider WHERE id = :providerId`),
     ofAll: prepare<Ride>(sql`
         SELECT ${message}, r.os AS os, ${until} AS "untilMs" FROM ride r ${distribution}
-        WHERE r.provider_id = ${value('providerId')} AND r.device_id IS NULL AND x.pruned_at_ms IS NULL
+        WHERE r.provider_id = :providerId AND r.device_id IS NULL AND x.pruned_at_ms IS NULL
         ORDER BY r.distribution_id DESC, r.id`),
     ofDevice: prepare<Ride>(sql`
         SELECT ${message}, NULL AS os, ${least(until, taken)} AS "untilMs"
         FROM ride r ${distribution} ${join} recipient q
           ON q.distribution_id = r.distribution_id AND q.device_id = r.device_id
-        WHERE r.device_id = ${value('deviceId')} AND r.provider_id = ${value('providerId')}
+        WHERE r.device_id = :deviceId AND r.provider_id = :providerId
           AND x.pruned_at_ms IS NULL
         ORDER BY r.distribution_id DESC, r.id`),
     oldest: prepare<{ id: number }>(sql`
-        SELECT id FROM ride WHERE until_ms < ${value('endedBeforeMs')} LIMIT 1`),
+        SELECT id FROM ride WHERE until_ms < :endedBeforeMs LIMIT 1`),
     forget: prepare(sql`
         DELETE FROM ride WHERE id IN (SELECT id FROM ride
-          WHERE until_ms < ${value('endedBeforeMs')}
+          WHERE until_ms < :endedBeforeMs
           ORDER BY until_ms, id LIMIT ${FORGET_COUNT} ${deletableUnlessBusy})`),
   };
 }

@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/account-deeds.ts';
 import type { OneTime, OneTimeKind, Session, SessionStore } from '../../core/port/session.ts';
-import { type Backend, type Prepared, type Step, type Values, value } from '../backend.ts';
+import type { Backend, Prepared, Step, Values } from '../backend.ts';
 
 /** Rows that a step deletes. */
 const FORGET_STEP = 500;
@@ -14,11 +14,11 @@ export function oneTimeSteps(backend: Backend) {
       SELECT id, kind, account_id AS "accountId", provider_id AS "providerId", role,
         until_ms AS "untilMs"
       FROM one_time
-      WHERE secret_hash = ${value('secretHash')} AND kind = ${value('kind')}
-        AND until_ms > ${value('nowMs')}`);
+      WHERE secret_hash = :secretHash AND kind = :kind
+        AND until_ms > :nowMs`);
   const take = backend.prepare(sql`
       DELETE FROM one_time
-      WHERE secret_hash = ${value('secretHash')} AND kind = ${value('kind')}`);
+      WHERE secret_hash = :secretHash AND kind = :kind`);
   return {
     *find(kind: OneTimeKind, secretHash: Uint8Array, nowMs: number): Step<OneTime | null> {
       const found = yield* row.get({ kind, secretHash, nowMs });
@@ -38,10 +38,8 @@ function ofSignedIn<Row>(
   backend: Backend,
   text: (isOwners: ReturnType<typeof sql>) => ReturnType<typeof sql>,
 ) {
-  const ofAccount = backend.prepare<Row>(text(sql`account_id = ${value('owner')}`));
-  const ofProvider = backend.prepare<Row>(
-    text(sql`provider_id = ${value('owner')} AND account_id IS NULL`),
-  );
+  const ofAccount = backend.prepare<Row>(text(sql`account_id = :owner`));
+  const ofProvider = backend.prepare<Row>(text(sql`provider_id = :owner AND account_id IS NULL`));
   return (owner: Pick<Session, 'accountId' | 'providerId'>): [Prepared<Row>, Values] =>
     owner.accountId === null
       ? [ofProvider, { owner: owner.providerId }]
@@ -57,43 +55,40 @@ function statements(backend: Backend) {
     FROM session`;
   const over = (table: string) => sql`
     DELETE FROM ${sql.raw(table)} WHERE id IN (SELECT id FROM ${sql.raw(table)}
-      WHERE until_ms <= ${value('nowMs')} ORDER BY until_ms LIMIT ${FORGET_STEP})`;
+      WHERE until_ms <= :nowMs ORDER BY until_ms LIMIT ${FORGET_STEP})`;
   const isOver = (table: string) => sql`
-    SELECT 1 AS one FROM ${sql.raw(table)} WHERE until_ms <= ${value('nowMs')} LIMIT 1`;
+    SELECT 1 AS one FROM ${sql.raw(table)} WHERE until_ms <= :nowMs LIMIT 1`;
   return {
-    find: backend.prepare<Session>(sql`${session} WHERE token_hash = ${value('tokenHash')}`),
+    find: backend.prepare<Session>(sql`${session} WHERE token_hash = :tokenHash`),
     add: backend.prepare(sql`
         INSERT INTO session (token_hash, account_id, provider_id, key_hash, method, client, agent,
           created_at_ms, seen_at_ms, until_ms)
-        VALUES (${value('tokenHash')}, ${value('accountId')}, ${value('providerId')},
-          ${value('keyHash')}, ${value('method')}, ${value('client')}, ${value('agent')},
-          ${value('createdAtMs')}, ${value('createdAtMs')}, ${value('untilMs')})
+        VALUES (:tokenHash, :accountId, :providerId,
+          :keyHash, :method, :client, :agent,
+          :createdAtMs, :createdAtMs, :untilMs)
         ${backend.returningId}`),
     signedIn: backend.prepare(sql`
-        UPDATE account SET signed_in_at_ms = ${value('atMs')} WHERE id = ${value('accountId')}`),
+        UPDATE account SET signed_in_at_ms = :atMs WHERE id = :accountId`),
     touch: backend.prepare(sql`
-        UPDATE session SET seen_at_ms = ${value('seenAtMs')}, until_ms = ${value('untilMs')}
-        WHERE id = ${value('id')}`),
+        UPDATE session SET seen_at_ms = :seenAtMs, until_ms = :untilMs
+        WHERE id = :id`),
     list: ofSignedIn<Session>(
       backend,
       (isOwners) => sql`${session} WHERE ${isOwners} ORDER BY seen_at_ms DESC, id DESC`,
     ),
-    end: ofSignedIn(
-      backend,
-      (isOwners) => sql`DELETE FROM session WHERE ${isOwners} AND id = ${value('id')}`,
-    ),
+    end: ofSignedIn(backend, (isOwners) => sql`DELETE FROM session WHERE ${isOwners} AND id = :id`),
     endOthers: ofSignedIn(
       backend,
-      (isOwners) => sql`DELETE FROM session WHERE ${isOwners} AND id <> ${value('exceptId')}`,
+      (isOwners) => sql`DELETE FROM session WHERE ${isOwners} AND id <> :exceptId`,
     ),
     addSecret: backend.prepare(sql`
         INSERT INTO one_time (secret_hash, kind, account_id, provider_id, role, until_ms)
-        VALUES (${value('secretHash')}, ${value('kind')}, ${value('accountId')},
-          ${value('providerId')}, ${value('role')}, ${value('untilMs')})`),
+        VALUES (:secretHash, :kind, :accountId,
+          :providerId, :role, :untilMs)`),
     /** Those that are over may still be there, until a job forgets them. */
     countSecrets: backend.prepare<{ count: number }>(sql`
         SELECT count(*) AS count FROM one_time
-        WHERE kind = ${value('kind')} AND until_ms > ${value('nowMs')}`),
+        WHERE kind = :kind AND until_ms > :nowMs`),
     isSessionOver: backend.prepare<{ one: number }>(isOver('session')),
     isSecretOver: backend.prepare<{ one: number }>(isOver('one_time')),
     forgetSessions: backend.prepare(over('session')),

@@ -10,7 +10,7 @@ import {
   type Settlement,
   WAIT_MAX_MS,
 } from '../../core/port/outbox.ts';
-import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import { AT_GATEWAYS } from '../status.ts';
 import { accepted, failed, type PushEnd, pushSteps, type WaitingPush } from './push-steps.ts';
 import { recipientRuns } from './recipient-steps.ts';
@@ -68,19 +68,19 @@ function settleStatements({ prepare, locked, among, join, rows }: Backend) {
     lockDestination: prepare<DestinationRow>(sql`
         SELECT kind, webhook_id AS "webhookId", lease_owner AS "leaseOwner",
           stopped_at_ms AS "stoppedAtMs"
-        FROM destination WHERE id = ${value('id')} ${locked}`),
+        FROM destination WHERE id = :id ${locked}`),
     saveHealth: prepare(sql`
-        UPDATE destination SET failure_count = ${value('failureCount')},
-          failing_since_ms = ${value('failingSinceMs')}, retry_at_ms = ${value('retryAtMs')},
-          stopped_at_ms = ${value('stoppedAtMs')}, problem = ${value('problem')},
-          lease_until_ms = ${value('leaseUntilMs')}
-        WHERE id = ${value('id')}`),
+        UPDATE destination SET failure_count = :failureCount,
+          failing_since_ms = :failingSinceMs, retry_at_ms = :retryAtMs,
+          stopped_at_ms = :stoppedAtMs, problem = :problem,
+          lease_until_ms = :leaseUntilMs
+        WHERE id = :id`),
     retry: prepare(sql`
         UPDATE outbox AS o SET next_at_ms = u."nextAtMs",
           attempt_count = o.attempt_count + u.counted, problem = u.problem
         FROM ${rows('retries', RETRY)} u WHERE o.id = u.id`),
     dropAddresses: prepare(sql`
-        UPDATE device_token AS t SET push = NULL, push_dropped_at_ms = ${value('nowMs')},
+        UPDATE device_token AS t SET push = NULL, push_dropped_at_ms = :nowMs,
           push_dropped_why = u.problem
         FROM ${rows('dead', DEAD)} u
         WHERE t.id = u.id AND t.push = u.push AND coalesce(t.push_at_ms <= u."asOfMs", true)`),
@@ -88,8 +88,8 @@ function settleStatements({ prepare, locked, among, join, rows }: Backend) {
     addDeliveries: prepare(sql`
         INSERT INTO webhook_delivery
           (webhook_id, event_id, is_delivered, attempt_count, ended_at_ms, problem)
-        SELECT CAST(${value('webhookId')} AS bigint), u."eventId", u."isDelivered",
-          u."attemptCount", CAST(${value('nowMs')} AS bigint), u.problem
+        SELECT CAST(:webhookId AS bigint), u."eventId", u."isDelivered",
+          u."attemptCount", CAST(:nowMs AS bigint), u.problem
         FROM ${rows('deliveries', DELIVERY)} u WHERE true ORDER BY u."eventId"
         ON CONFLICT (webhook_id, event_id) DO UPDATE SET is_delivered = excluded.is_delivered,
           attempt_count = excluded.attempt_count, ended_at_ms = excluded.ended_at_ms,
@@ -99,7 +99,7 @@ function settleStatements({ prepare, locked, among, join, rows }: Backend) {
 
 function endStatements({ prepare, among }: Backend) {
   const awaitsNone = sql`${AT_GATEWAYS} AND push_waiting_count = 0`;
-  const isLate = sql`${AT_GATEWAYS} AND expires_at_ms <= ${value('nowMs')}`;
+  const isLate = sql`${AT_GATEWAYS} AND expires_at_ms <= :nowMs`;
   return {
     awaitingNone: prepare<{ id: number }>(sql`
         SELECT id FROM distribution WHERE ${awaitsNone} ORDER BY id LIMIT ${END_COUNT}`),
@@ -108,10 +108,10 @@ function endStatements({ prepare, among }: Backend) {
     late: prepare<{ id: number }>(sql`
         SELECT id FROM distribution WHERE ${isLate} ORDER BY expires_at_ms, id LIMIT 1`),
     stillLate: prepare<{ cursorId: number }>(sql`
-        SELECT cursor_id AS "cursorId" FROM distribution WHERE id = ${value('id')} AND ${isLate}`),
+        SELECT cursor_id AS "cursorId" FROM distribution WHERE id = :id AND ${isLate}`),
     moved: prepare(sql`
-        UPDATE distribution SET cursor_id = ${value('cursorId')}
-        WHERE id = ${value('id')} AND ${AT_GATEWAYS}`),
+        UPDATE distribution SET cursor_id = :cursorId
+        WHERE id = :id AND ${AT_GATEWAYS}`),
   };
 }
 

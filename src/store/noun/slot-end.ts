@@ -5,7 +5,7 @@ import { DAY_MS } from '../../core/calendar.ts';
 import { KIND_OF_END, slotEnded } from '../../core/event/happenings.ts';
 import { hwidOfHash } from '../../core/formats.ts';
 import type { EndReason } from '../../core/port/slot.ts';
-import { type Notes, type Statements, type Step, value } from '../backend.ts';
+import type { Notes, Statements, Step } from '../backend.ts';
 import { slotSeen } from './look-ups.ts';
 
 /** Ends that the history of a link keeps, and those of all links of a provider. */
@@ -49,13 +49,13 @@ function slotStatements(backend: Statements) {
     ON p.device_id = s.device_id AND p.provider_id = s.provider_id`;
   const ofSameDevice = sql`install_device s ${join} install_device l
     ON l.device_id = s.device_id AND l.provider_id = s.provider_id`;
-  const isSlot = sql`s.id = ${value('slotId')}`;
+  const isSlot = sql`s.id = :slotId`;
   return {
     record: backend.prepare(sql`
         INSERT INTO slot_end (install_id, provider_id, device_id, registered_at_ms,
           last_seen_at_ms, ended_at_ms, why, actor, for_device_id)
         SELECT s.install_id, s.provider_id, s.device_id, s.registered_at_ms, ${seen},
-          ${value('nowMs')}, ${value('why')}, ${value('actor')}, ${value('forDeviceId')}
+          :nowMs, :why, :actor, :forDeviceId
         FROM install_device s ${withDevice} WHERE ${isSlot}`),
     /** Up to two other slots of the device at the provider. */
     left: backend.prepare<{ leftId: number }>(sql`
@@ -64,9 +64,9 @@ function slotStatements(backend: Statements) {
     setApart: backend.prepare(sql`
         UPDATE device_provider AS p SET seen_apart =
           (SELECT CAST(p.last_seen_at_ms / ${DAY_MS} > ${seen} / ${DAY_MS} AS integer)
-           FROM install_device s WHERE s.id = ${value('leftId')})
+           FROM install_device s WHERE s.id = :leftId)
         WHERE (p.device_id, p.provider_id) = (
-          SELECT device_id, provider_id FROM install_device WHERE id = ${value('leftId')})`),
+          SELECT device_id, provider_id FROM install_device WHERE id = :leftId)`),
     /** Messages from the time of this slot stay out of reach of later ones; claims keep marks. */
     claimFromNow: backend.prepare(sql`
         UPDATE install_device SET after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient)
@@ -76,18 +76,18 @@ function slotStatements(backend: Statements) {
     ended: backend.prepare<EndedRow>(sql`
         SELECT d.hwid AS hwid, i.install_limit AS "installLimit", i.device_count AS "deviceCount",
           ${seen} AS "lastSeenAtMs",
-          (SELECT hwid FROM device WHERE id = ${value('forDeviceId')}) AS "newHwid"
+          (SELECT hwid FROM device WHERE id = :forDeviceId) AS "newHwid"
         FROM install_device s ${join} device d ON d.id = s.device_id
           ${join} install i ON i.id = s.install_id ${withDevice}
         WHERE ${isSlot}`),
-    end: backend.prepare(sql`DELETE FROM install_device WHERE id = ${value('slotId')}`),
+    end: backend.prepare(sql`DELETE FROM install_device WHERE id = :slotId`),
     /** A device that only its hash named is forgotten soon, unless another slot is held by it. */
     leaveDevice: backend.prepare(sql`
         UPDATE device SET last_seen_at_ms = 0
-        WHERE id = ${value('deviceId')} AND holder_count = 0`),
+        WHERE id = :deviceId AND holder_count = 0`),
     /** Doors look for hashes no longer once none is left. */
     unmarkHashes: backend.prepare(sql`
-        UPDATE install SET has_hashes = 0 WHERE id = ${value('installId')} AND NOT EXISTS (
+        UPDATE install SET has_hashes = 0 WHERE id = :installId AND NOT EXISTS (
           SELECT 1 FROM install_device s ${join} device d ON d.id = s.device_id
           WHERE s.install_id = install.id AND d.hwid LIKE ${sql.raw(`'${hwidOfHash('%')}'`)})`),
   };
@@ -95,7 +95,7 @@ function slotStatements(backend: Statements) {
 
 function statements(backend: Statements) {
   const { among, join } = backend;
-  const ofLink = sql`install_id = ${value('installId')}`;
+  const ofLink = sql`install_id = :installId`;
   return {
     ...slotStatements(backend),
     lockDevices: backend.lockOnly(sql`
@@ -109,7 +109,7 @@ function statements(backend: Statements) {
     trimProvider: backend.prepare(sql`
         DELETE FROM slot_end WHERE id = (
           SELECT e.id FROM provider o ${join} slot_end e ON e.provider_id = o.id
-          WHERE o.id = ${value('providerId')} AND o.slot_end_count > ${PROVIDER_COUNT_MAX}
+          WHERE o.id = :providerId AND o.slot_end_count > ${PROVIDER_COUNT_MAX}
           ORDER BY e.id LIMIT 1)`),
   };
 }
@@ -178,6 +178,6 @@ export const historyStatements = ({ prepare }: Statements) =>
   ['device_id', 'for_device_id'].map((column) =>
     prepare(sql`
         UPDATE slot_end SET ${sql.raw(column)} = NULL WHERE id IN (
-          SELECT id FROM slot_end WHERE ${sql.raw(column)} = ${value('id')}
-          LIMIT ${value('countMax')})`),
+          SELECT id FROM slot_end WHERE ${sql.raw(column)} = :id
+          LIMIT :countMax)`),
   );

@@ -11,7 +11,7 @@ import type {
   SlotStore,
 } from '../../core/port/slot.ts';
 import { type Admission, isAdmitted, judge } from '../../core/slot.ts';
-import { type Backend, type Notes, type Statements, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Statements, Step } from '../backend.ts';
 import { type DoorHere, doorSteps, factsAt } from './door.ts';
 import { homeSteps } from './home.ts';
 import { linkStatements } from './install-rows.ts';
@@ -29,9 +29,9 @@ export function slotSteps(backend: Statements) {
   const { endSlot, passSlot } = slotEndSteps(backend);
   const moveHome = homeSteps(backend);
   const replaced = backend.prepare(sql`
-      UPDATE install SET replaced_at_ms = ${value('nowMs')} WHERE id = ${value('installId')}`);
+      UPDATE install SET replaced_at_ms = :nowMs WHERE id = :installId`);
   const allowOver = backend.prepare(sql`
-      UPDATE install SET over_max = device_count + 1 WHERE id = ${value('installId')}`);
+      UPDATE install SET over_max = device_count + 1 WHERE id = :installId`);
 
   /** Makes a slot that the hash of a HWID holds that of its device: no newcomer, no end. */
   function* takeOver(
@@ -128,7 +128,7 @@ export function slotNoun(backend: Backend): SlotStore {
         SELECT x.provider_id FROM (SELECT provider_id ${first} ${FORGET_STEP}) x)
       ORDER BY id ${backend.locked}`);
   const forget = backend.prepare(sql`
-      DELETE FROM slot_end WHERE ended_at_ms < ${value('endedBeforeMs')}
+      DELETE FROM slot_end WHERE ended_at_ms < :endedBeforeMs
         AND id IN (SELECT x.id FROM (SELECT id ${first} ${FORGET_STEP}) x)`);
 
   return {

@@ -5,7 +5,7 @@ import { hostHash } from '../../core/host-name.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { KeptUpstream } from '../../core/port/upstream.ts';
 import { DISABLED_BY_OWNER } from '../../core/port/webhook.ts';
-import { type Statements, type Step, value } from '../backend.ts';
+import type { Statements, Step } from '../backend.ts';
 import type { DisabledWebhook } from '../findings.ts';
 import type { BoundHost, DatabaseReport, HostOfProvider } from '../kind.ts';
 import { keptUpstreams } from './upstream.ts';
@@ -38,8 +38,8 @@ export function* surveyHosts(
 ): Step<BoundHost[]> {
   const find = statements.prepare<{ status: number | null }>(sql`
       SELECT d.status AS status FROM provider p
-        LEFT JOIN domain d ON d.provider_id = p.id AND d.domain_hash = ${value('hash')}
-      WHERE p.code = ${value('provider')}`);
+        LEFT JOIN domain d ON d.provider_id = p.id AND d.domain_hash = :hash
+      WHERE p.code = :provider`);
   const hosts: BoundHost[] = [];
   for (const { host, provider } of asked) {
     hosts.push(boundHost(yield* find.get({ hash: hostHash(host), provider })));

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import type { ReachFacts } from '../../core/port/message-reach.ts';
 import { PUSH_GATEWAYS, type PushGateway } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Backend, type Dialect, type Statements, type Step, value } from '../backend.ts';
+import type { Backend, Dialect, Statements, Step } from '../backend.ts';
 import { cursorAt, positionOf } from '../cursor.ts';
 import { ACTIVE_BINDING } from '../status.ts';
 
@@ -68,7 +68,7 @@ interface TargetRange {
 }
 
 /** Condition: the device of `p` may get a message; browsers get no commands. */
-const TAKES = sql`(p.browser_install_id IS NULL OR ${value('isCommand')} = 0)`;
+const TAKES = sql`(p.browser_install_id IS NULL OR :isCommand = 0)`;
 
 /** `FROM` and `WHERE` of the linked devices `p` in a range. */
 export const inRange = (dialect: Dialect) => sql`
@@ -93,8 +93,8 @@ export function targetRanges(statements: Statements) {
       SELECT max(id) AS "toId", CAST(coalesce(sum(rows), 0) AS bigint) AS rows FROM (
         SELECT device_id AS id, CASE WHEN slot_count > 0 THEN 1 ELSE 1 + 2 * tie_count END AS rows
         FROM device_provider
-        WHERE provider_id = ${value('providerId')} AND os = ${value('os')}
-          AND device_id > ${value('afterId')}
+        WHERE provider_id = :providerId AND os = :os
+          AND device_id > :afterId
         ORDER BY device_id LIMIT ${statements.once('countMax')}) AS step`);
 
   /** Finds the last device of a range whose rows are no more than are quick to look at. */

@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import type { Store } from '../../core/port/store.ts';
-import { type Backend, type Statements, value } from '../backend.ts';
+import type { Backend, Statements } from '../backend.ts';
 import { allSeen, lookUpStatements } from './look-ups.ts';
 
 /** Returns the statements by which a registration adds or renews a token. */
@@ -11,30 +11,30 @@ export function tokenStatements({ prepare, returningId }: Statements) {
     /** The device's token with this hash. */
     held: prepare<{ id: number }>(sql`
         SELECT id FROM device_token
-        WHERE token_hash = ${value('tokenHash')} AND device_id = ${value('deviceId')}`),
+        WHERE token_hash = :tokenHash AND device_id = :deviceId`),
     /** The token that reads the device's unattached inbox. */
     unattached: prepare<{ id: number }>(sql`
         SELECT id FROM device_token
-        WHERE device_id = ${value('deviceId')} AND nobody_after_distribution_id IS NOT NULL`),
+        WHERE device_id = :deviceId AND nobody_after_distribution_id IS NOT NULL`),
     add: prepare(sql`
         INSERT INTO device_token (device_id, token_hash, locale, push, push_at_ms, stands_alone,
           last_seen_at_ms)
-        VALUES (${value('deviceId')}, ${value('tokenHash')}, ${value('locale')},
-          ${value('push')}, ${value('nowMs')}, 0, ${value('nowMs')})
+        VALUES (:deviceId, :tokenHash, :locale,
+          :push, :nowMs, 0, :nowMs)
         ${returningId}`),
     /** Replaces the secret; the token keeps its id and so its inboxes. */
     renew: prepare(sql`
-        UPDATE device_token SET token_hash = ${value('tokenHash')}, locale = ${value('locale')},
-          push = ${value('push')}, push_at_ms = ${value('nowMs')}, push_dropped_at_ms = NULL,
-          push_dropped_why = NULL, last_seen_at_ms = ${value('nowMs')}
-        WHERE id = ${value('id')}`),
+        UPDATE device_token SET token_hash = :tokenHash, locale = :locale,
+          push = :push, push_at_ms = :nowMs, push_dropped_at_ms = NULL,
+          push_dropped_why = NULL, last_seen_at_ms = :nowMs
+        WHERE id = :id`),
     /** Lets a token read later unattached messages, unless another token reads that inbox. */
     takeUnattached: prepare(sql`
         UPDATE device_token AS t
-        SET stands_alone = ${value('standsAlone')},
+        SET stands_alone = :standsAlone,
           nobody_after_distribution_id = (SELECT coalesce(max(id), 0) FROM distribution),
           nobody_after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient)
-        WHERE t.id = ${value('id')} AND NOT EXISTS (
+        WHERE t.id = :id AND NOT EXISTS (
           SELECT 1 FROM device_token o WHERE o.device_id = t.device_id
             AND o.nobody_after_distribution_id IS NOT NULL)`),
   };
@@ -61,10 +61,10 @@ export function tokenNoun(
       SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId",
         ${least(least(deviceSeen, sql.raw('t.last_seen_at_ms')), inboxesSeen)} AS "lastSeenAtMs"
       FROM device_token t ${join} device d ON d.id = t.device_id
-      WHERE t.token_hash = ${value('tokenHash')}`);
+      WHERE t.token_hash = :tokenHash`);
   const addresses = backend.prepare<{ push: string; locale: string | null }>(sql`
       SELECT push, locale FROM device_token
-      WHERE device_id = ${value('deviceId')} AND push IS NOT NULL ORDER BY id`);
+      WHERE device_id = :deviceId AND push IS NOT NULL ORDER BY id`);
 
   return {
     findDeviceByToken: async (tokenHash) => backend.read(() => find.get({ tokenHash })),

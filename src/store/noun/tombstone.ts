@@ -5,7 +5,7 @@
 
 import { sql } from 'drizzle-orm';
 import type { EndedName } from '../../core/port/link-end.ts';
-import { type Statements, type Step, value } from '../backend.ts';
+import type { Statements, Step } from '../backend.ts';
 
 /** Tombstones of one provider; the oldest go. */
 const PROVIDER_COUNT_MAX = 100_000;
@@ -28,25 +28,25 @@ export function endedCode(ownerId: number, providerId: number) {
 
 export function tombstoneSteps(backend: Statements) {
   const { prepare, bytes, join } = backend;
-  const ofProvider = sql`provider_id = ${value('providerId')}`;
+  const ofProvider = sql`provider_id = :providerId`;
   const first = sql`FROM install_tombstone ORDER BY id LIMIT`;
   const on = {
     withCode: prepare<{ providerId: number }>(sql`
         SELECT provider_id AS "providerId" FROM install_tombstone
-        WHERE install_code = ${value('installCode')}`),
+        WHERE install_code = :installCode`),
     withKey: prepare<{ id: number }>(sql`
         SELECT id FROM install_tombstone
         WHERE subscription_key_hash = ${bytes('subscriptionKeyHash')} AND ${ofProvider} LIMIT 1`),
     add: prepare(sql`
         INSERT INTO install_tombstone (provider_id, install_code, subscription_key_hash,
           ended_at_ms, why)
-        VALUES (${value('providerId')}, ${value('installCode')}, ${bytes('subscriptionKeyHash')},
-          ${value('nowMs')}, ${value('why')})
+        VALUES (:providerId, :installCode, ${bytes('subscriptionKeyHash')},
+          :nowMs, :why)
         ON CONFLICT (install_code) DO NOTHING`),
     trim: prepare(sql`
         DELETE FROM install_tombstone WHERE id = (
           SELECT t.id FROM provider o ${join} install_tombstone t ON t.provider_id = o.id
-          WHERE o.id = ${value('providerId')} AND o.tombstone_count > ${PROVIDER_COUNT_MAX}
+          WHERE o.id = :providerId AND o.tombstone_count > ${PROVIDER_COUNT_MAX}
           ORDER BY t.id LIMIT 1)`),
     oldest: prepare<{ endedAtMs: number }>(sql`SELECT ended_at_ms AS "endedAtMs" ${first} 1`),
     lockProviders: backend.lockOnly(sql`
@@ -54,7 +54,7 @@ export function tombstoneSteps(backend: Statements) {
           SELECT x.provider_id FROM (SELECT provider_id ${first} ${FORGET_STEP}) x)
         ORDER BY id ${backend.locked}`),
     forget: prepare(sql`
-        DELETE FROM install_tombstone WHERE ended_at_ms < ${value('endedBeforeMs')}
+        DELETE FROM install_tombstone WHERE ended_at_ms < :endedBeforeMs
           AND id IN (SELECT x.id FROM (SELECT id ${first} ${FORGET_STEP}) x)`),
   };
   return {

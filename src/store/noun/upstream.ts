@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/upstream-deeds.ts';
 import type { KeptUpstream, UpstreamKeys, UpstreamStore } from '../../core/port/upstream.ts';
-import { type Backend, value } from '../backend.ts';
+import type { Backend } from '../backend.ts';
 
 const KEPT = sql`
     SELECT name AS host, settings AS settings, updated_at_ms AS "updatedAtMs",
@@ -17,17 +17,17 @@ export const keptUpstreams = (on: Pick<Backend, 'prepare'>) =>
 function statements(backend: Backend) {
   return {
     list: keptUpstreams(backend),
-    find: backend.prepare<KeptUpstream>(sql`${KEPT} WHERE name = ${value('host')}`),
+    find: backend.prepare<KeptUpstream>(sql`${KEPT} WHERE name = :host`),
     count: backend.prepare<{ count: number }>(sql`SELECT COUNT(*) AS count FROM gate_upstream`),
     add: backend.prepare(sql`
         INSERT INTO gate_upstream (name, settings, created_at_ms, updated_at_ms, updated_by)
-        VALUES (${value('host')}, ${value('settings')}, ${value('atMs')}, ${value('atMs')},
-          ${value('by')})`),
+        VALUES (:host, :settings, :atMs, :atMs,
+          :by)`),
     change: backend.prepare(sql`
-        UPDATE gate_upstream SET settings = ${value('settings')}, updated_at_ms = ${value('atMs')},
-          updated_by = ${value('by')}
-        WHERE name = ${value('host')}`),
-    remove: backend.prepare(sql`DELETE FROM gate_upstream WHERE name = ${value('host')}`),
+        UPDATE gate_upstream SET settings = :settings, updated_at_ms = :atMs,
+          updated_by = :by
+        WHERE name = :host`),
+    remove: backend.prepare(sql`DELETE FROM gate_upstream WHERE name = :host`),
   };
 }
 

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { WAITING_COUNT_MAX, wantsKind } from '../../core/event/wanted.ts';
 import type { EventKind } from '../../core/port/event.ts';
 import type { Delivery, Webhook, WebhookStore } from '../../core/port/webhook.ts';
-import { type Backend, type Step, value } from '../backend.ts';
+import type { Backend, Step } from '../backend.ts';
 import { ofOwner } from './owner.ts';
 
 /** Events that a step of a replay looks at. */
@@ -21,13 +21,13 @@ interface Found {
 export const queueLock = (backend: Backend) =>
   backend.prepare<{ id: number; waitingCount: number }>(sql`
       SELECT id, waiting_count AS "waitingCount" FROM destination
-      WHERE webhook_id = ${value('webhookId')} ${backend.locked}`);
+      WHERE webhook_id = :webhookId ${backend.locked}`);
 
 function statements(backend: Backend) {
   const { join } = backend;
   const isWaiting = sql`CAST(EXISTS (
     SELECT 1 FROM outbox o
-    WHERE o.event_id = e.id AND o.destination_id = ${value('destinationId')}) AS integer)
+    WHERE o.event_id = e.id AND o.destination_id = :destinationId) AS integer)
     AS "isWaiting"`;
   return {
     /** Those that wait and those that ended, of one moment. */
@@ -38,43 +38,43 @@ function statements(backend: Backend) {
               o.attempt_count AS "attemptCount", o.next_at_ms AS "stateAtMs", o.problem AS problem
             FROM destination d ${join} outbox o ON o.destination_id = d.id
               ${join} event e ON e.id = o.event_id
-            WHERE ${value('listsWaiting')} = 1 AND d.webhook_id = ${value('webhookId')}
-              AND o.event_id < ${value('beforeId')}
-            ORDER BY o.event_id DESC LIMIT ${value('countMax')}) waiting
+            WHERE :listsWaiting = 1 AND d.webhook_id = :webhookId
+              AND o.event_id < :beforeId
+            ORDER BY o.event_id DESC LIMIT :countMax) waiting
           UNION ALL
           SELECT * FROM (
             SELECT e.id, e.kind, e.at_ms,
               CASE WHEN r.is_delivered = 1 THEN 'delivered' ELSE 'failed' END, r.attempt_count,
               r.ended_at_ms, r.problem
             FROM webhook_delivery r ${join} event e ON e.id = r.event_id
-            WHERE r.webhook_id = ${value('webhookId')} AND r.event_id < ${value('beforeId')}
+            WHERE r.webhook_id = :webhookId AND r.event_id < :beforeId
               AND r.is_delivered ${backend.among('ended')}
-            ORDER BY r.event_id DESC LIMIT ${value('countMax')}) ended) deliveries
-        ORDER BY "eventId" DESC LIMIT ${value('countMax')}`),
+            ORDER BY r.event_id DESC LIMIT :countMax) ended) deliveries
+        ORDER BY "eventId" DESC LIMIT :countMax`),
     event: ofOwner<Found>(
       backend,
       (isOwners) => sql`
         SELECT e.id AS id, e.kind AS kind, ${isWaiting} FROM event e
-        WHERE e.id = ${value('eventId')} AND ${isOwners}`,
+        WHERE e.id = :eventId AND ${isOwners}`,
     ),
     eventsSince: ofOwner<Found>(
       backend,
       (isOwners) => sql`
         SELECT e.id AS id, e.kind AS kind, ${isWaiting} FROM event e
-        WHERE ${isOwners} AND e.id > ${value('afterEventId')} AND e.at_ms >= ${value('sinceMs')}
+        WHERE ${isOwners} AND e.id > :afterEventId AND e.at_ms >= :sinceMs
         ORDER BY e.id LIMIT ${REPLAY_STEP}`,
     ),
     lockQueue: queueLock(backend),
     /** An event that is gone by now is left out. */
     put: backend.prepare<{ eventId: number }>(sql`
         INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, event_id)
-        SELECT CAST(${value('destinationId')} AS bigint), 0, CAST(${value('nowMs')} AS bigint), e.id
+        SELECT CAST(:destinationId AS bigint), 0, CAST(:nowMs AS bigint), e.id
         FROM event e WHERE e.id ${backend.among('eventIds')}
         ORDER BY e.id ${backend.keyLocked('e')}
         ON CONFLICT DO NOTHING RETURNING event_id AS "eventId"`),
     dropEnds: backend.prepare(sql`
         DELETE FROM webhook_delivery
-        WHERE webhook_id = ${value('webhookId')} AND event_id ${backend.among('eventIds')}`),
+        WHERE webhook_id = :webhookId AND event_id ${backend.among('eventIds')}`),
   };
 }
 

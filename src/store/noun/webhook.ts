@@ -7,7 +7,7 @@ import type { Act } from '../../core/port/audit.ts';
 import type { EventKind } from '../../core/port/event.ts';
 import type { Webhook, WebhookChange, WebhookStore } from '../../core/port/webhook.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import {
   changedWebhook,
   isAnother,
@@ -37,44 +37,44 @@ function rowStatements(backend: Backend) {
     add: backend.prepare(sql`
       INSERT INTO webhook (provider_id, kind, address, events, scheme, secret, locale,
         created_at_ms)
-      VALUES (${value('providerId')}, ${value('kind')}, ${value('address')}, ${value('events')},
-        ${value('scheme')}, ${value('secret')}, ${value('locale')}, ${value('createdAtMs')})
+      VALUES (:providerId, :kind, :address, :events,
+        :scheme, :secret, :locale, :createdAtMs)
       ${backend.returningId}`),
     addDestination: backend.prepare(sql`
       INSERT INTO destination (kind, origin, webhook_id, failure_count)
-      VALUES (${value('kind')}, '', ${value('id')}, ${UNPROVEN})`),
+      VALUES (:kind, '', :id, ${UNPROVEN})`),
     list: ofOwner<WebhookRow>(
       backend,
       (isOwners) => sql`SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE ${isOwners} ORDER BY id`,
     ),
     find: backend.prepare<WebhookRow>(sql`
-      SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE id = ${value('id')}`),
+      SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE id = :id`),
     lock: ofOwner<WebhookRow>(
       backend,
       (isOwners) => sql`
-      SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE id = ${value('id')} AND ${isOwners}
+      SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE id = :id AND ${isOwners}
       ${backend.locked}`,
     ),
     change: backend.prepare(sql`
-      UPDATE webhook SET kind = ${value('kind')}, address = ${value('address')},
-        events = ${value('events')}, scheme = ${value('scheme')}, secret = ${value('secret')},
-        previous_secret = ${value('previousSecret')},
-        previous_until_ms = ${value('previousUntilMs')}, locale = ${value('locale')},
-        disabled_at_ms = ${value('disabledAtMs')}, disabled_why = ${value('disabledWhy')}
-      WHERE id = ${value('id')}`),
+      UPDATE webhook SET kind = :kind, address = :address,
+        events = :events, scheme = :scheme, secret = :secret,
+        previous_secret = :previousSecret,
+        previous_until_ms = :previousUntilMs, locale = :locale,
+        disabled_at_ms = :disabledAtMs, disabled_why = :disabledWhy
+      WHERE id = :id`),
     changeKind: backend.prepare(sql`
-      UPDATE destination SET kind = ${value('kind')} WHERE webhook_id = ${value('id')}`),
-    remove: backend.prepare(sql`DELETE FROM webhook WHERE id = ${value('id')}`),
+      UPDATE destination SET kind = :kind WHERE webhook_id = :id`),
+    remove: backend.prepare(sql`DELETE FROM webhook WHERE id = :id`),
   };
 }
 
 function secretStatements(backend: Backend) {
   return {
     old: backend.prepare<{ id: number }>(sql`
-      SELECT id FROM webhook WHERE previous_until_ms <= ${value('nowMs')} LIMIT 1`),
+      SELECT id FROM webhook WHERE previous_until_ms <= :nowMs LIMIT 1`),
     forgetOld: backend.prepare(sql`
       WITH old AS (
-        SELECT id FROM webhook WHERE previous_until_ms <= ${value('nowMs')}
+        SELECT id FROM webhook WHERE previous_until_ms <= :nowMs
         ORDER BY id LIMIT ${FORGET_COUNT} ${backend.lockedUnlessBusy})
       UPDATE webhook SET previous_secret = NULL, previous_until_ms = NULL
       WHERE id IN (SELECT id FROM old)`),
@@ -84,14 +84,14 @@ function secretStatements(backend: Backend) {
 function queueStatements(backend: Backend) {
   const { join } = backend;
   const tried = sql`SELECT o.id AS id FROM destination d ${join} outbox o ON o.destination_id = d.id
-    WHERE d.webhook_id = ${value('id')} AND o.next_at_ms > 0
+    WHERE d.webhook_id = :id AND o.next_at_ms > 0
     ORDER BY o.next_at_ms LIMIT ${RETRY_COUNT}`;
   return {
     /** A worker that has leased it keeps its lease. */
     recover: backend.prepare(sql`
       UPDATE destination SET failure_count = ${UNPROVEN}, failing_since_ms = NULL,
         retry_at_ms = 0, stopped_at_ms = NULL, problem = NULL
-      WHERE webhook_id = ${value('id')}`),
+      WHERE webhook_id = :id`),
     /** Few have been tried: while attempts fail, one is made at a time. */
     retry: backend.prepare(sql`
       WITH tried AS MATERIALIZED (${tried})
@@ -99,7 +99,7 @@ function queueStatements(backend: Backend) {
     /** What was put off, and would be tried if the destination was. */
     putOff: backend.prepare<{ id: number }>(sql`
       SELECT d.id AS id FROM webhook w ${join} destination d ON d.webhook_id = w.id
-      WHERE w.id = ${value('id')} AND w.disabled_at_ms IS NULL
+      WHERE w.id = :id AND w.disabled_at_ms IS NULL
         AND (d.retry_at_ms > 0 AND d.waiting_count > 0 OR EXISTS (
           SELECT 1 FROM outbox o WHERE o.destination_id = d.id AND o.next_at_ms > 0))`),
     hasten: backend.prepare(sql`
@@ -109,20 +109,20 @@ function queueStatements(backend: Backend) {
       SELECT o.id AS id, o.event_id AS "eventId", e.kind AS kind
       FROM destination d ${join} outbox o ON o.destination_id = d.id
         ${join} event e ON e.id = o.event_id
-      WHERE d.webhook_id = ${value('id')} AND o.event_id > ${value('afterEventId')}
+      WHERE d.webhook_id = :id AND o.event_id > :afterEventId
       ORDER BY o.event_id LIMIT ${REMOVE_STEP}`),
     drop: backend.prepare(sql`DELETE FROM outbox WHERE id ${backend.among('ids')}`),
     dropWaiting: backend.prepare(sql`
       WITH gone AS MATERIALIZED (
         SELECT o.id AS id FROM destination d ${join} outbox o ON o.destination_id = d.id
-        WHERE d.webhook_id = ${value('id')} LIMIT ${REMOVE_STEP})
+        WHERE d.webhook_id = :id LIMIT ${REMOVE_STEP})
       DELETE FROM outbox WHERE id IN (SELECT id FROM gone)`),
     dropEnded: backend.prepare(sql`
       WITH gone AS MATERIALIZED (
-        SELECT event_id FROM webhook_delivery WHERE webhook_id = ${value('id')}
+        SELECT event_id FROM webhook_delivery WHERE webhook_id = :id
         LIMIT ${REMOVE_STEP})
       DELETE FROM webhook_delivery
-      WHERE webhook_id = ${value('id')} AND event_id IN (SELECT event_id FROM gone)`),
+      WHERE webhook_id = :id AND event_id IN (SELECT event_id FROM gone)`),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { type SQL, sql } from 'drizzle-orm';
 import type { Dialect, Prepared, Statements, Step, Values } from '../backend.ts';
-import { type Bound, prepare, type Runner, type Statement, value } from './statement.ts';
+import { type Bound, prepare, type Runner, type Statement } from './statement.ts';
 
 /** A step on PostgreSQL yields this and is resumed with its result. */
 type Wait = (on: Runner) => Promise<unknown>;
@@ -52,30 +52,31 @@ export const DIALECT: Dialect = {
   arrival: sql.raw('id'),
   fence: sql.raw('OFFSET 0'),
   returningId: sql.raw('RETURNING id'),
-  once: (name) => sql`${value(name)}`,
-  among: (name, type = 'bigint') => sql`= ANY(${value(name)}::${sql.raw(type)}[])`,
+  once: (name) => sql.raw(`:${name}`),
+  among: (name, type = 'bigint') => sql.raw(`= ANY(:${name}::${type}[])`),
   rows: (name, columns) => {
     const read = Object.entries(columns).map(
       ([column, type]) => `(value->>'${column}')::${type} AS "${column}"`,
     );
-    return sql`(SELECT n - 1 AS n, ${sql.raw(read.join(', '))}
-      FROM jsonb_array_elements(${value(name)}::text::jsonb) WITH ORDINALITY AS t(value, n))`;
+    return sql.raw(`(SELECT n - 1 AS n, ${read.join(', ')}
+      FROM jsonb_array_elements(:${name}::text::jsonb) WITH ORDINALITY AS t(value, n))`);
   },
-  idOrNext: (name, table) => sql`coalesce(${value(name)}, nextval('${sql.raw(table)}_id_seq'))`,
+  idOrNext: (name, table) => sql.raw(`coalesce(:${name}, nextval('${table}_id_seq'))`),
   greatest: (a, b) => sql`greatest(${a}, ${b})`,
   least: (a, b) => sql`least(${a}, ${b})`,
-  strangersBeyond: (name) => sql`(SELECT count(*) FROM (
+  strangersBeyond: (name) =>
+    sql.raw(`(SELECT count(*) FROM (
     SELECT 1 FROM device WHERE holder_count = 0
-    OFFSET ${value(name)} LIMIT ${STRANGERS_MAX}) AS beyond)`,
-  bytes: (name) => sql`decode(${value(name)}::text, 'hex')`,
+    OFFSET :${name} LIMIT ${STRANGERS_MAX}) AS beyond)`),
+  bytes: (name) => sql.raw(`decode(:${name}::text, 'hex')`),
   hex: (column) => sql.raw(`encode(${column}, 'hex')`),
 };
 
 const lockProvider = prepare(sql`
-    SELECT id FROM provider WHERE id = ${value('providerId')} FOR NO KEY UPDATE`);
+    SELECT id FROM provider WHERE id = :providerId FOR NO KEY UPDATE`);
 
 const lockRows = (table: string, order = 'id') =>
-  prepare(sql`SELECT id FROM ${sql.raw(table)} WHERE id = ANY(${value('ids')}::bigint[])
+  prepare(sql`SELECT id FROM ${sql.raw(table)} WHERE id = ANY(:ids::bigint[])
     ORDER BY ${sql.raw(order)} FOR NO KEY UPDATE`);
 const ROWS = {
   ...{ provider: lockRows('provider'), install: lockRows('install') },
@@ -94,7 +95,7 @@ const sequenceOf = (table: string) => {
     /** Changes nothing, but no other write takes an id until this write ends. */
     hold: prepare(sql`ALTER SEQUENCE ${name} INCREMENT BY 1`),
     raise: prepare(sql`
-        SELECT setval(${sql.raw(`'${table}_id_seq'`)}, greatest(last_value, ${value('id')}::bigint))
+        SELECT setval(${sql.raw(`'${table}_id_seq'`)}, greatest(last_value, :id::bigint))
         FROM ${name}`),
   };
 };

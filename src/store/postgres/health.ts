@@ -6,7 +6,7 @@ import { isAway, WriteFailed } from '../../core/port/store.ts';
 import { banOf, MARKS } from './ban.ts';
 import type { Context } from './context.ts';
 import type { Self } from './node.ts';
-import { prepare, value } from './statement.ts';
+import { prepare } from './statement.ts';
 
 /** Difference of clocks up to which leases are safe, ms. */
 const CLOCK_OFF_MS = 2_000;
@@ -19,7 +19,7 @@ const on = {
   /** Fails where nothing can be changed, also while this process is no node. */
   touch: prepare<{ readableFrom: number; isMoved: boolean }>(sql`
       WITH touched AS (
-        UPDATE node SET seen_at_ms = ${value('nowMs')} WHERE id = ${value('id')} RETURNING 1)
+        UPDATE node SET seen_at_ms = :nowMs WHERE id = :id RETURNING 1)
       SELECT ${MARKS} FROM gatepost_schema`),
   bytes: prepare<{ bytes: number }>(sql`
       SELECT pg_database_size(current_database()) AS bytes`),
@@ -30,7 +30,7 @@ const on = {
         current_setting('max_connections')::bigint AS "connectionCountMax",
         (SELECT count(*) FROM (SELECT FROM audit_pending LIMIT ${AUDIT_COUNT_MAX}) waiting)
           AS "auditPendingCount",
-        (SELECT count(*) FROM node WHERE seen_at_ms >= ${value('nowMs')}::bigint - ${SILENT_MS})
+        (SELECT count(*) FROM node WHERE seen_at_ms >= :nowMs::bigint - ${SILENT_MS})
           AS "nodeCount"`),
 };
 

@@ -5,7 +5,7 @@ import type { NodeRecord, NodeStore } from '../../core/port/node.ts';
 import type { Context } from './context.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
-import { prepare, value } from './statement.ts';
+import { prepare } from './statement.ts';
 
 /** Silence after which a node with the same name and address replaces one, ms. */
 const SUCCEEDED_MS = 15_000;
@@ -13,21 +13,21 @@ const SUCCEEDED_MS = 15_000;
 const FORGOTTEN_MS = 3_600_000;
 
 const FACTS = sql.raw('name, address, version, schema, started_at_ms, seen_at_ms, clock_offset_ms');
-const VALUES = sql`${value('name')}, ${value('address')}, ${value('version')}, ${SCHEMA_VERSION},
-  ${value('startedAtMs')}, ${value('nowMs')}, ${value('clockOffsetMs')}`;
-const IS_FORGOTTEN = sql`seen_at_ms < ${value('nowMs')}::bigint - ${FORGOTTEN_MS}`;
+const VALUES = sql`:name, :address, :version, ${SCHEMA_VERSION},
+  :startedAtMs, :nowMs, :clockOffsetMs`;
+const IS_FORGOTTEN = sql`seen_at_ms < :nowMs::bigint - ${FORGOTTEN_MS}`;
 
 const on = {
   note: prepare(sql`
-      WITH gone AS (DELETE FROM node WHERE ${IS_FORGOTTEN} AND id <> ${value('id')})
-      UPDATE node SET (${FACTS}) = (${VALUES}) WHERE id = ${value('id')}`),
+      WITH gone AS (DELETE FROM node WHERE ${IS_FORGOTTEN} AND id <> :id)
+      UPDATE node SET (${FACTS}) = (${VALUES}) WHERE id = :id`),
   add: prepare(sql`
       WITH gone AS (
         DELETE FROM node WHERE ${IS_FORGOTTEN}
-          OR (name = ${value('name')} AND address = ${value('address')}
-            AND seen_at_ms < ${value('nowMs')}::bigint - ${SUCCEEDED_MS}))
+          OR (name = :name AND address = :address
+            AND seen_at_ms < :nowMs::bigint - ${SUCCEEDED_MS}))
       INSERT INTO node (${FACTS}) VALUES (${VALUES}) RETURNING id`),
-  remove: prepare(sql`DELETE FROM node WHERE id = ${value('id')}`),
+  remove: prepare(sql`DELETE FROM node WHERE id = :id`),
   list: prepare<Omit<NodeRecord, 'silentMs'>>(sql`
       SELECT id, name, address, version, schema, started_at_ms AS "startedAtMs",
         seen_at_ms AS "seenAtMs", clock_offset_ms AS "clockOffsetMs"

@@ -10,7 +10,7 @@ import type { EntryText } from '../../core/audit/entry.ts';
 import type { AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
 import type { Step } from '../backend.ts';
 import { waitFor } from './dialect.ts';
-import { prepare, type Runner, tableOf, value } from './statement.ts';
+import { prepare, type Runner, tableOf } from './statement.ts';
 
 /** Time from a commit until its entries are sealed, if no read does so before, ms. */
 const SEAL_AFTER_MS = 1_000;
@@ -53,12 +53,12 @@ const pending = {
   oldest: prepare<Pending>(sql`
       SELECT ${COLUMNS} FROM audit_pending ORDER BY audit_pending.xact, id LIMIT ${STEP_COUNT}`),
   ofXact: prepare<Pending>(sql`
-      SELECT ${COLUMNS} FROM audit_pending WHERE audit_pending.xact = ${value('xact')}::text::xid8
+      SELECT ${COLUMNS} FROM audit_pending WHERE audit_pending.xact = :xact::text::xid8
       ORDER BY id`),
   /** Deletes the entries of commits that were sealed. */
   drop: prepare(sql`
       DELETE FROM audit_pending
-      WHERE xact = ANY(ARRAY(SELECT x::xid8 FROM unnest(${value('xacts')}::text[]) x))`),
+      WHERE xact = ANY(ARRAY(SELECT x::xid8 FROM unnest(:xacts::text[]) x))`),
 };
 
 /** The anchor of the chain: the last block that was pruned. */

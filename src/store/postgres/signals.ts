@@ -1,7 +1,7 @@
 /** Signals between nodes, by NOTIFY. Commits that notify wait for each other. */
 
 import { sql } from 'drizzle-orm';
-import { prepare, type Runner, value } from './statement.ts';
+import { prepare, type Runner } from './statement.ts';
 
 /** Channel that nodes listen on. A payload is the sender and ids of devices. */
 export const CHANNEL = 'gatepost';
@@ -13,7 +13,7 @@ export const SCHEMA_CHANGED = 'schema';
 const DEVICES_MAX = 450;
 
 const notify = prepare(sql`
-    SELECT pg_notify(${CHANNEL}, payload) FROM unnest(${value('payloads')}::text[]) payload`);
+    SELECT pg_notify(${CHANNEL}, payload) FROM unnest(:payloads::text[]) payload`);
 
 export class Signals {
   /** Marks payloads of this store. */

@@ -1,7 +1,8 @@
 /** Statements as templates of SQL by drizzle for Bun.SQL; each call names its runner. */
 
-import { Placeholder, type SQL, sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
+import { numberValues, type StatementText } from '../statement-text.ts';
 
 /** A value of a parameter; elements of arrays may be null. */
 export type Bound =
@@ -36,32 +37,20 @@ export interface Statement<Row> {
 
 const dialect = new PgDialect();
 
-interface Written {
-  text: string;
-  params: readonly (Placeholder | Bound)[];
-}
-
-function write(query: SQL): Written {
-  const { sql: text, params } = dialect.sqlToQuery(query);
-  return { text, params: params as (Placeholder | Bound)[] };
-}
-
-function bind({ text, params }: Written, values: Values): Bound[] {
-  return params.map((param) => {
-    if (!(param instanceof Placeholder)) return param;
-    const value = values[param.name];
-    if (value === undefined) throw new Error(`no value for ${param.name} in ${text}`);
+function bind({ text, names, given }: StatementText, values: Values): Bound[] {
+  return names.map((name, n) => {
+    if (name === null) return given[n] as Bound;
+    const value = values[name];
+    if (value === undefined) throw new Error(`no value for ${name} in ${text}`);
     return value;
   });
 }
 
-/**
- * Makes a statement. Each run fills in every {@link value} by name and throws if one is missing.
- */
+/** Makes a statement. Each run fills in every `:name` and throws if a value is missing. */
 export function prepare<Row = unknown>(query: SQL): Statement<Row> {
-  let written: Written | null = null;
+  let written: StatementText | null = null;
   const ask = (on: Runner, values: Values = {}) => {
-    written ??= write(query);
+    written ??= numberValues(dialect.sqlToQuery(query), (n) => `$${n}`);
     return on.ask<Row>(written.text, bind(written, values));
   };
   return {
@@ -76,9 +65,6 @@ export function prepare<Row = unknown>(query: SQL): Statement<Row> {
   };
 }
 
-/** A value that is filled in at each run. */
-export const value = sql.placeholder;
-
 type ColumnType = 'bigint' | 'integer' | 'text' | 'bytea' | 'boolean';
 
 /**
@@ -87,12 +73,12 @@ type ColumnType = 'bigint' | 'integer' | 'text' | 'bytea' | 'boolean';
  */
 export function tableOf<Field extends string>(alias: string, types: Record<Field, ColumnType>) {
   const fields = Object.keys(types) as Field[];
-  const arrays = fields.map((field) => sql`${value(field)}::${sql.raw(types[field])}[]`);
+  const arrays = fields.map((field) => `:${field}::${types[field]}[]`);
   const columns = fields.map((field) => field.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`));
-  const names = sql.raw(`${alias} (${columns.join(', ')}, n)`);
+  const names = `${alias} (${columns.join(', ')}, n)`;
   type Row = Readonly<Record<Field, string | number | boolean | null | Uint8Array>>;
   return {
-    from: sql`unnest(${sql.join(arrays, sql`, `)}) WITH ORDINALITY AS ${names}`,
+    from: sql.raw(`unnest(${arrays.join(', ')}) WITH ORDINALITY AS ${names}`),
     of: (rows: readonly Row[]): Values =>
       Object.fromEntries(fields.map((field) => [field, rows.map((row) => row[field])])),
   };

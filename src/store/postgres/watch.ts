@@ -10,7 +10,7 @@ import { AT_GATEWAYS, HAS_TURN } from '../status.ts';
 import { findBan } from './ban.ts';
 import type { Context } from './context.ts';
 import { CHANNEL, SCHEMA_CHANGED } from './signals.ts';
-import { prepare, value } from './statement.ts';
+import { prepare } from './statement.ts';
 
 type OnChange = Parameters<Store['watch']>[0];
 
@@ -46,9 +46,9 @@ const on = {
   recent: prepare<{ hasMessages: boolean; tokenId: number | null }>(sql`
       SELECT EXISTS (SELECT 1 FROM distribution WHERE ${HAS_TURN})
         OR EXISTS (SELECT 1 FROM distribution
-                   WHERE pruned_at_ms IS NULL AND finished_at_ms > ${value('sinceMs')})
+                   WHERE pruned_at_ms IS NULL AND finished_at_ms > :sinceMs)
         OR EXISTS (SELECT 1 FROM distribution
-                   WHERE ${AT_GATEWAYS} AND handed_over_at_ms > ${value('sinceMs')})
+                   WHERE ${AT_GATEWAYS} AND handed_over_at_ms > :sinceMs)
         AS "hasMessages", (SELECT max(id) FROM device_token) AS "tokenId"`),
 };
 

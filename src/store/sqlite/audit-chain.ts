@@ -5,7 +5,6 @@ import { blockAfter, NO_ANCHOR } from '../../core/audit/chain.ts';
 import type { EntryText } from '../../core/audit/entry.ts';
 import type { AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
 import type { Connection } from './connection.ts';
-import { value } from './statement.ts';
 
 /** Statements about the log alone, which every schema that has one takes. */
 function chainStatements(db: Connection) {
@@ -15,8 +14,8 @@ function chainStatements(db: Connection) {
     anchor: anchorStatement(db),
     add: db.prepare(sql`
         INSERT INTO audit (last_number, at_ms, prev_hash, hash, entries)
-        VALUES (${value('number')}, ${value('atMs')}, ${value('prevHash')}, ${value('hash')},
-          ${value('entries')})`),
+        VALUES (:number, :atMs, :prevHash, :hash,
+          :entries)`),
   };
 }
 

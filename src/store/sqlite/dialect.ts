@@ -3,7 +3,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Dialect, Prepared, Statements, Step } from '../backend.ts';
 import type { Connection } from './connection.ts';
-import { once, type Statement, value } from './statement.ts';
+import { once, type Statement } from './statement.ts';
 
 /** A step that has run: one object, since each statement makes one. */
 export class Done<T> implements Step<T>, Iterator<never, T>, IteratorReturnResult<T> {
@@ -58,27 +58,26 @@ export const DIALECT: Dialect = {
   fence: EMPTY,
   returningId: EMPTY,
   once,
-  among: (name) => sql`IN (SELECT value FROM json_each(${value(name)}))`,
+  among: (name) => sql.raw(`IN (SELECT value FROM json_each(:${name}))`),
   rows: (name, columns) => {
     const read = Object.keys(columns).map((column) => `value->>'${column}' AS "${column}"`);
-    return sql`(SELECT key AS n, ${sql.raw(read.join(', '))} FROM json_each(${value(name)}))`;
+    return sql.raw(`(SELECT key AS n, ${read.join(', ')} FROM json_each(:${name}))`);
   },
-  idOrNext: (name) => sql`${value(name)}`,
+  idOrNext: (name) => sql.raw(`:${name}`),
   greatest: (a, b) => sql`max(${a}, ${b})`,
   least: (a, b) => sql`min(${a}, ${b})`,
-  strangersBeyond: (name) => sql`(SELECT max(0, stranger_count - ${value(name)}) FROM appliance)`,
+  strangersBeyond: (name) => sql.raw(`(SELECT max(0, stranger_count - :${name}) FROM appliance)`),
   bytes: (name) => sql`unhex(${once(name)})`,
   hex: (column) => sql.raw(`lower(nullif(hex(${column}), ''))`),
 };
 
 export function sqliteStatements(db: Connection): Statements {
   // SQLite keeps the highest id that it gave in a table of its own, once it gave one.
-  const table = value('table');
   const beginIds = db.prepare(sql`
       INSERT INTO sqlite_sequence (name, seq)
-      SELECT ${table}, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ${table})`);
+      SELECT :table, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = :table)`);
   const raiseIds = db.prepare(
-    sql`UPDATE sqlite_sequence SET seq = max(seq, ${value('id')}) WHERE name = ${table}`,
+    sql`UPDATE sqlite_sequence SET seq = max(seq, :id) WHERE name = :table`,
   );
   return {
     ...DIALECT,

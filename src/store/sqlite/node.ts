@@ -11,7 +11,6 @@ import type { NodeStore } from '../../core/port/node.ts';
 import { takeLock } from '../../disk/lock.ts';
 import { IN_LANE } from '../status.ts';
 import type { Context } from './context.ts';
-import { value } from './statement.ts';
 
 /** Processes with a number; the leases of a further one end by their time. */
 const NUMBER_MAX = 64;
@@ -36,12 +35,12 @@ export class Processes {
     this.#dataDir = dataDir;
     const distributions = db.prepare(sql`
         UPDATE distribution SET lease_owner = NULL
-        WHERE ${IN_LANE} AND lease_owner GLOB ${value('owners')}`);
+        WHERE ${IN_LANE} AND lease_owner GLOB :owners`);
     const destinations = db.prepare(sql`
-        UPDATE destination SET lease_owner = NULL WHERE lease_owner GLOB ${value('owners')}`);
+        UPDATE destination SET lease_owner = NULL WHERE lease_owner GLOB :owners`);
     const jobs = db.prepare(sql`
         UPDATE job SET lease_until_ms = 0
-        WHERE state = 'running' AND lease GLOB ${value('owners')}`);
+        WHERE state = 'running' AND lease GLOB :owners`);
     this.#release = (owners) =>
       writer.run(() => {
         distributions.run({ owners });

@@ -4,8 +4,9 @@
  */
 
 import type { Changes, Statement as Compilation, Database, SQLQueryBindings } from 'bun:sqlite';
-import { Placeholder, type SQL, sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
+import { numberValues } from '../statement-text.ts';
 
 /** Values by name. A list goes as JSON, for json_each. */
 type Values = Readonly<Record<string, SQLQueryBindings | readonly (string | number)[]>>;
@@ -28,7 +29,7 @@ interface Runner {
 
 const dialect = new SQLiteSyncDialect();
 
-/** Compiles a query when it first runs; each {@link value} is filled in by name at each run. */
+/** Compiles a query when it first runs; each `:name` in it is filled in at each run. */
 export function statementOn<Row>(db: Runner, query: SQL): Statement<Row> {
   let compiled: Compiled<Row> | null = null;
   const at = () => {
@@ -71,11 +72,9 @@ interface Compiled<Row> {
 }
 
 function compile<Row>(db: Runner, query: SQL): Compiled<Row> {
-  const { sql: text, params: given } = dialect.sqlToQuery(query);
-  const params = given as (Placeholder | SQLQueryBindings)[];
+  const { text, names, given } = numberValues(dialect.sqlToQuery(query), () => '?');
   // One array for all runs: SQLite has taken its values over when a run returns.
-  const bound = params.map((param) => (param instanceof Placeholder ? null : param));
-  const names = params.map((param) => (param instanceof Placeholder ? param.name : null));
+  const bound = given as SQLQueryBindings[];
   const bind = (values: Values): SQLQueryBindings[] => {
     for (let i = 0; i < names.length; i++) {
       const name = names[i];
@@ -89,8 +88,5 @@ function compile<Row>(db: Runner, query: SQL): Compiled<Row> {
   return { native: db.compile<Row>(text) as unknown as Native<Row>, bind };
 }
 
-/** A value that is filled in at each run. */
-export const value = sql.placeholder;
-
 /** A value that the planner does not see: else it plans joins anew, 37 of 40 us here. */
-export const once = (name: string) => sql`(SELECT ${value(name)})`;
+export const once = (name: string) => sql.raw(`(SELECT :${name})`);

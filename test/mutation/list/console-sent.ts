@@ -73,7 +73,7 @@ export const consoleSentFiles: readonly MutatedFile[] = [
     tests: ['test/store/contract/serving.test.ts'],
     changes: [
       ['scanned === scanMax ? fromId : null', 'null'],
-      ["AND x.provider_id = ${value('providerId')} AND ${fits}", 'AND ${fits}'],
+      ['AND x.provider_id = :providerId AND ${fits}', 'AND ${fits}'],
     ],
   },
 ];

@@ -76,7 +76,7 @@ export const events: readonly MutatedFile[] = [
     tests: ['test/store/contract/event.test.ts'],
     changes: [
       ['o.event_id = e.id AND w.disabled_at_ms IS NULL', 'o.event_id = e.id'],
-      ["e.id <= ${value('lastId')}", "e.id < ${value('lastId')}"],
+      ['e.id <= :lastId', 'e.id < :lastId'],
     ],
   },
 ];

@@ -82,7 +82,7 @@ export const myFiles: readonly MutatedFile[] = [
     changes: [
       ['i.status = ${INSTALL_ACTIVE} AND o.my = 1 AND o.suspended_at_ms IS NULL', 'o.my = 1'],
       ["if (act.atMs < freeFromMs(linkOf(row))) return 'cooling_down';", ''],
-      ["          AND s.registered_at_ms = ${value('registeredAtMs')}", ''],
+      ['          AND s.registered_at_ms = :registeredAtMs', ''],
     ],
   },
 ];

@@ -80,12 +80,12 @@ export const nounMessages: readonly MutatedFile[] = [
     ],
     changes: [
       [
-        "SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} AND ${ofProvider}`",
-        "SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} `",
+        'SELECT ${COLUMNS} FROM distribution x WHERE x.id = :id AND ${ofProvider}`',
+        'SELECT ${COLUMNS} FROM distribution x WHERE x.id = :id `',
       ],
       [
-        "ORDER BY x.id DESC LIMIT ${value('countMax')}`),\n    block: backend.prepare(",
-        "ORDER BY x.id ASC LIMIT ${value('countMax')}`),\n    block: backend.prepare(",
+        'ORDER BY x.id DESC LIMIT :countMax`),\n    block: backend.prepare(',
+        'ORDER BY x.id ASC LIMIT :countMax`),\n    block: backend.prepare(',
       ],
       [
         'deeds.blockDistribution({ id, status }, { id, status: BLOCKED });',
@@ -107,10 +107,7 @@ export const nounMessages: readonly MutatedFile[] = [
       ['        yield* on.expire.run({ replacesId, createdAtMs });\n', ''],
       ['        yield* rides.end(replacesId, providerId, backend.storeMs(createdAtMs));\n', ''],
       ["judged === 'exempt' ? { ...guards, generalIntervalMs: null } : guards", 'guards'],
-      [
-        "= ${value('replacesId')} AND provider_id = ${value('providerId')}`",
-        "= ${value('replacesId')}`",
-      ],
+      ['= :replacesId AND provider_id = :providerId`', '= :replacesId`'],
     ],
   },
   {
@@ -127,7 +124,7 @@ export const nounMessages: readonly MutatedFile[] = [
       ['OR r.inbox < 0 AND EXISTS', 'OR r.inbox > 0 AND EXISTS'],
       ['r.received_at_ms IS NOT NULL OR p.token_id IS NOT NULL', 'p.token_id IS NOT NULL'],
       ['counted === rowsMax', 'counted > rowsMax'],
-      ["AND until_ms > ${value('nowMs')}", ''],
+      ['AND until_ms > :nowMs', ''],
       ['const isFetched = isCarried === 1 && !facts.isReachable;', 'const isFetched = false;'],
     ],
   },
@@ -137,7 +134,7 @@ export const nounMessages: readonly MutatedFile[] = [
     changes: [
       ['if ((yield* on.owned.get({ distributionId, providerId })) === null) return null;', ''],
       ['AND r.device_id < ', 'AND r.device_id <= '],
-      [" AND distribution_id = ${value('distributionId')}`),", '`),'],
+      [' AND distribution_id = :distributionId`),', '`),'],
       [
         "distributionId }))?.deviceId ?? 'receipt_not_found';",
         'distributionId }))?.deviceId ?? null;',
@@ -196,7 +193,7 @@ export const nounMessages: readonly MutatedFile[] = [
       ['.sort((a, b) => servedAt(a) - servedAt(b));', ''],
       ['const clockMs = backend.storeNowMs();', 'const clockMs = lease.nowMs;'],
       ['.slice(0, BULKY_COUNT_MAX);', ';'],
-      ["AND status = ${value('from')}\n", '\n'],
+      ['AND status = :from\n', '\n'],
     ],
   },
   {
@@ -226,8 +223,8 @@ export const nounMessages: readonly MutatedFile[] = [
     ],
     changes: [
       [
-        "recipient_count = recipient_count + ${value('added')},",
-        "recipient_count = recipient_count - ${value('added')},",
+        'recipient_count = recipient_count + :added,',
+        'recipient_count = recipient_count - :added,',
       ],
       ['cursorId === 0 ? yield* loadNamed', 'cursorId >= 0 ? yield* loadNamed'],
       ['+ hwids.length - found;', ';'],
@@ -242,12 +239,7 @@ export const nounMessages: readonly MutatedFile[] = [
       'test/store/contract/pushing.test.ts',
     ],
     store: 'postgres',
-    changes: [
-      [
-        "AND cursor_source = ${value('fromSource')}\n          AND cursor_id = ${value('fromId')}",
-        '',
-      ],
-    ],
+    changes: [['AND cursor_source = :fromSource\n          AND cursor_id = :fromId', '']],
   },
   {
     file: 'src/store/noun/recipient-serving.ts',
@@ -261,10 +253,7 @@ export const nounMessages: readonly MutatedFile[] = [
       ['count < stepMax && rows < SERVE_ROWS;', 'count < stepMax || rows < SERVE_ROWS;'],
       ['const send = queued > 0 ? on.sendAndPush : on.send;', 'const send = on.send;'],
       ['recipient_count - sent_count - push_waiting_count\n', 'recipient_count - sent_count\n'],
-      [
-        "handed_over_at_ms = ${value('nowMs')}, lease_owner = NULL,",
-        "handed_over_at_ms = ${value('nowMs')},",
-      ],
+      ['handed_over_at_ms = :nowMs, lease_owner = NULL,', 'handed_over_at_ms = :nowMs,'],
       ['FILTER (WHERE waiting >= ', 'FILTER (WHERE waiting > '],
     ],
   },
@@ -318,8 +307,8 @@ export const nounMessages: readonly MutatedFile[] = [
     ],
     changes: [
       [
-        "AND device_id <= ${value('toId')} AND (state = 1 OR is_waiting = 1)",
-        "AND device_id <= ${value('toId')} AND state = 1",
+        'AND device_id <= :toId AND (state = 1 OR is_waiting = 1)',
+        'AND device_id <= :toId AND state = 1',
       ],
       ['expiredAtMs: isDone ? nowMs : null', 'expiredAtMs: nowMs'],
       ['if (waitingCount > 0) yield*', 'if (waitingCount < 0) yield*'],

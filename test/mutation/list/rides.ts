@@ -226,9 +226,9 @@ export const rides: readonly MutatedFile[] = [
     tests: ['test/store/contract/delivery.test.ts'],
     changes: [
       ['coalesce(q.received_at_ms,', 'coalesce(NULL,'],
-      ["WHERE r.device_id = ${value('deviceId')} AND", 'WHERE'],
+      ['WHERE r.device_id = :deviceId AND', 'WHERE'],
       ['ORDER BY r.distribution_id DESC, r.id`),\n    ofDevice', 'ORDER BY r.id`),\n    ofDevice'],
-      ["          WHERE until_ms < ${value('endedBeforeMs')}\n", ''],
+      ['          WHERE until_ms < :endedBeforeMs\n', ''],
     ],
   },
   {
@@ -258,7 +258,7 @@ export const rides: readonly MutatedFile[] = [
     tests: ['test/store/contract/delivery.test.ts'],
     changes: [
       ['coalesce(p.home_left_at_ms, ', 'coalesce('],
-      ["home_moved_at_ms = ${value('nowMs')}", 'home_moved_at_ms = 0'],
+      ['home_moved_at_ms = :nowMs', 'home_moved_at_ms = 0'],
     ],
   },
   {

@@ -6,10 +6,10 @@ export const storeDevices: readonly MutatedFile[] = [
     tests: ['test/store/contract/device.test.ts', 'test/store/contract/audit.test.ts'],
     changes: [
       [
-        'WHERE s.device_id = ${ofDevice} ORDER BY s.id DESC`',
-        'WHERE s.device_id = ${ofDevice} ORDER BY s.id ASC`',
+        'WHERE s.device_id = :deviceId ORDER BY s.id DESC`',
+        'WHERE s.device_id = :deviceId ORDER BY s.id ASC`',
       ],
-      ["WHERE o.code = ${value('providerCode')}", 'WHERE true'],
+      ['WHERE o.code = :providerCode', 'WHERE true'],
       ['ORDER BY v.last_seen_at_ms DESC', 'ORDER BY v.last_seen_at_ms'],
       ['IS NULL OR p.device_id IS NOT NULL', 'IS NULL OR true'],
       ['os === null ? null : asciiLower(os)', 'os'],
@@ -40,7 +40,7 @@ export const storeDevices: readonly MutatedFile[] = [
       ["if (refusals === 0) return 'device_not_found';", ''],
       ['        endSlots,\n', ''],
       ['yield* on.tokens.run({ id: found.id });', ''],
-      ["WHERE id = ${value('id')} AND holder_count = 0`", "WHERE id = ${value('id')}`"],
+      ['WHERE id = :id AND holder_count = 0`', 'WHERE id = :id`'],
       ["{ why: 'forgotten', actor: act.actor.name,", "{ why: 'forgotten', actor: '',"],
     ],
   },
@@ -107,7 +107,7 @@ export const storeDevices: readonly MutatedFile[] = [
     file: 'src/store/noun/count.ts',
     tests: ['test/store/contract/provider.test.ts'],
     changes: [
-      ["CAST(${value('providerCode')} AS text) IS NULL\n        OR ", ''],
+      ['CAST(:providerCode AS text) IS NULL\n        OR ', ''],
       ['SELECT CAST(coalesce(sum(device_count), 0) AS bigint)', 'SELECT count(*)'],
     ],
   },
@@ -130,17 +130,11 @@ export const storeDevices: readonly MutatedFile[] = [
     changes: [
       ['LIMIT 1 OFFSET ${TIES_MAX})', 'LIMIT 1 OFFSET ${TIES_MAX + 1})'],
       ['ORDER BY ${arrival} DESC LIMIT 1', 'ORDER BY ${arrival} LIMIT 1'],
-      [
-        "${least(of('first_seen_at_ms'), sql`${value('firstSeenAtMs')}`)}",
-        "${value('firstSeenAtMs')}",
-      ],
-      [
-        "${greatest(of('last_seen_at_ms'), sql`${value('lastSeenAtMs')}`)}",
-        "${value('lastSeenAtMs')}",
-      ],
+      ["${least(of('first_seen_at_ms'), sql`:firstSeenAtMs`)}", ':firstSeenAtMs'],
+      ["${greatest(of('last_seen_at_ms'), sql`:lastSeenAtMs`)}", ':lastSeenAtMs'],
       ['|| !sameUtcDay(seenBeforeMs, nowMs)', ''],
       // When a provider last saw a device that was on its link already.
-      ["SET ${SET_FACTS}, last_seen_at_ms = ${value('lastSeenAtMs')}", 'SET ${SET_FACTS}'],
+      ['SET ${SET_FACTS}, last_seen_at_ms = :lastSeenAtMs', 'SET ${SET_FACTS}'],
     ],
   },
   {
@@ -172,8 +166,8 @@ export const storeDevices: readonly MutatedFile[] = [
     changes: [
       ['if (link?.policy.enforce === 0) return { full: null, counts: true };', ''],
       ['ORDER BY "lastSeenAtMs", s.registered_at_ms', 'ORDER BY "lastSeenAtMs"'],
-      ["AND p.device_name = ${value('deviceName')}", ''],
-      ["AND p.os = ${value('os')}", ''],
+      ['AND p.device_name = :deviceName', ''],
+      ['AND p.os = :os', ''],
       ['alike.find(({ userAgent }) => isSameApp(phone, userAgent))', 'alike[0]'],
       ["link.policy.samePhone === 'off' ? null : phoneIn(reported)", 'phoneIn(reported)'],
     ],
@@ -196,7 +190,7 @@ export const storeDevices: readonly MutatedFile[] = [
       ["if (isOver) notes.figure(providerId, 'admitted_over', nowMs);", ''],
       ["if (why === 'replaced') yield* replaced.run({ installId, nowMs });", ''],
       ['(isSamePhone ? full.former : null) ?? full.oldest', 'full.oldest'],
-      ["WHERE ended_at_ms < ${value('endedBeforeMs')}\n        AND", 'WHERE'],
+      ['WHERE ended_at_ms < :endedBeforeMs\n        AND', 'WHERE'],
       ['if (!isFreed && deviceCount === installLimit)', 'if (deviceCount === installLimit)'],
       ['(isFreed ? 0 : 1)', '1'],
     ],
@@ -283,7 +277,7 @@ export const storeDevices: readonly MutatedFile[] = [
       ['notes.audit(act, deeds.freeSlot(installId, hwid), providerId);', ''],
       ['if (room.installCount >= limit) return', 'if (room.installCount > limit) return'],
       ["if (room.takenBy !== null) return 'install_code_exists';", ''],
-      ["\n          OR install_limit = ${value('installLimit')}", ''],
+      ['\n          OR install_limit = :installLimit', ''],
       ['installId === null || found?.id === installId ? found : null', 'found'],
     ],
   },

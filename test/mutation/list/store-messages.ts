@@ -88,7 +88,7 @@ export const storeMessages: readonly MutatedFile[] = [
       'test/store/contract/outbox.test.ts',
     ],
     changes: [
-      ["AND device_id = ${value('deviceId')}`", '`'],
+      ['AND device_id = :deviceId`', '`'],
       ['push_dropped_at_ms = NULL,\n          push_dropped_why = NULL,', ''],
       ["least(deviceSeen, sql.raw('t.last_seen_at_ms'))", 'deviceSeen'],
       ['AND push IS NOT NULL ORDER BY id`', 'ORDER BY id`'],
@@ -105,7 +105,7 @@ export const storeMessages: readonly MutatedFile[] = [
       ['expired.length === PRUNE_COUNT || ', ''],
       ['if (isRest) return cursorAt<FinishedCursor>(from);', ''],
       [' || bytes > PRUNE_BYTES', ''],
-      ["AND (finished_at_ms > ${finished} OR id > ${value('id')})", ''],
+      ['AND (finished_at_ms > :finishedAtMs OR id > :id)', ''],
       ["payload = 'null'", 'payload = payload'],
     ],
   },

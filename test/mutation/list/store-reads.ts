@@ -27,7 +27,7 @@ export const storeReads: readonly MutatedFile[] = [
     tests: ['test/store/contract/audit.test.ts', 'test/cli/audit.test.ts'],
     changes: [
       ['notes.audit(act, deeds.pruneAudit(anchor, last));', ''],
-      ["last_number < ${value('number')}", "last_number <= ${value('number')}"],
+      ['last_number < :number', 'last_number <= :number'],
       ['return !isAll;', 'return isAll;'],
     ],
   },
@@ -44,7 +44,7 @@ export const storeReads: readonly MutatedFile[] = [
       ['    notes.audit(act, deeds.updateWebhook(before, after), owner);\n', ''],
       ['      await empty(id);\n', ''],
       [
-        "previous_until_ms <= ${value('nowMs')}\n        ORDER BY id",
+        'previous_until_ms <= :nowMs\n        ORDER BY id',
         'previous_until_ms > 0\n        ORDER BY id',
       ],
     ],
@@ -56,7 +56,7 @@ export const storeReads: readonly MutatedFile[] = [
       ['if (eventIds.length >= room) return', 'if (eventIds.length > room) return'],
       ['if (isWaiting === 0) eventIds', 'eventIds'],
       ['    if (!isWanted) continue;\n', ''],
-      ["o.event_id < ${value('beforeId')}", "o.event_id <= ${value('beforeId')}"],
+      ['o.event_id < :beforeId', 'o.event_id <= :beforeId'],
     ],
   },
   {
@@ -121,7 +121,7 @@ export const storeReads: readonly MutatedFile[] = [
     file: 'src/store/noun/export.ts',
     tests: ['test/store/contract/move.test.ts', 'test/cli/export.test.ts'],
     changes: [
-      ["AND id > ${value('afterId')}", "AND id >= ${value('afterId')}"],
+      ['AND id > :afterId', 'AND id >= :afterId'],
       ['afterId = last.id;', 'afterId = last.id + 1;'],
       ['replacedAtMs !== null && { replacedAtMs }', 'false'],
       ['ORDER BY s.install_id, s.id', 'ORDER BY s.install_id, s.id DESC'],

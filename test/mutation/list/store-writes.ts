@@ -15,8 +15,8 @@ export const storeWrites: readonly MutatedFile[] = [
         'return { ...row, isRegistered: row.isRegistered !== 1 };',
       ],
       [
-        "WHERE p.device_id = ${value('deviceId')} AND p.provider_id = ${value('providerId')}`",
-        "WHERE p.device_id = ${value('deviceId')} `",
+        'WHERE p.device_id = :deviceId AND p.provider_id = :providerId`',
+        'WHERE p.device_id = :deviceId `',
       ],
     ],
   },

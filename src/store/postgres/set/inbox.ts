@@ -9,7 +9,7 @@ import { literal } from '../../status.ts';
 import type { Context } from '../context.ts';
 import { DIALECT } from '../dialect.ts';
 import { TurnGroup } from '../group.ts';
-import { prepare, tableOf, value } from '../statement.ts';
+import { prepare, tableOf } from '../statement.ts';
 
 /** Lists of one statement. */
 const LISTS_MAX = 100;
@@ -71,7 +71,7 @@ const on = {
         octet_length(payload) AS bytes, notification_type AS "notificationType",
         created_at_ms::float8 AS "createdAtMs", expires_at_ms::float8 AS "expiresAtMs", payload
       FROM distribution
-      WHERE id = ANY (${value('ids')}::bigint[]) AND status <> ${literal(BLOCKED)}
+      WHERE id = ANY (:ids::bigint[]) AND status <> ${literal(BLOCKED)}
         AND pruned_at_ms IS NULL`),
 };
 

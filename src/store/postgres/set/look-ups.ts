@@ -13,7 +13,7 @@ import { PROVIDER_COLUMNS } from '../../noun/provider.ts';
 import type { Context } from '../context.ts';
 import { DIALECT, runOn, STATEMENTS } from '../dialect.ts';
 import { TurnGroup } from '../group.ts';
-import { prepare, type Runner, tableOf, value } from '../statement.ts';
+import { prepare, type Runner, tableOf } from '../statement.ts';
 
 /** Look-ups of one statement. */
 const LOOK_UPS_MAX = 64;
@@ -37,10 +37,10 @@ const doors = (links: SQL) =>
 
 const on = {
   providers: prepare<Provider>(sql`
-      SELECT ${PROVIDER_COLUMNS} FROM provider WHERE code = ANY(${value('codes')}::text[])`),
+      SELECT ${PROVIDER_COLUMNS} FROM provider WHERE code = ANY(:codes::text[])`),
   installs: prepare<Install & { providerId: number }>(sql`
       SELECT ${INSTALL_COLUMNS}, provider_id AS "providerId" FROM install
-      WHERE id = ANY(${value('ids')}::bigint[])`),
+      WHERE id = ANY(:ids::bigint[])`),
   doorsByCode: doors(sql`i.install_code = k.name`),
   doorsByKey: doors(sql`i.subscription_key_hash = decode(k.name, 'hex')`),
 };

@@ -6,7 +6,7 @@ import { allSeen } from '../../noun/look-ups.ts';
 import type { Context } from '../context.ts';
 import { DIALECT } from '../dialect.ts';
 import { TurnGroup } from '../group.ts';
-import { prepare, value } from '../statement.ts';
+import { prepare } from '../statement.ts';
 
 /** Tokens that one statement looks up. */
 const TOKENS_MAX = 200;
@@ -22,7 +22,7 @@ const findAll = prepare<Found>(sql`
     SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId",
       least(d.last_seen_at_ms, t.last_seen_at_ms, (SELECT min(${allSeen(DIALECT)})
         FROM device_provider p WHERE p.token_id = t.id)) AS "lastSeenAtMs"
-    FROM unnest(${value('tokenHashes')}::bytea[]) WITH ORDINALITY AS k (token_hash, n)
+    FROM unnest(:tokenHashes::bytea[]) WITH ORDINALITY AS k (token_hash, n)
       LEFT JOIN LATERAL (
         SELECT * FROM device_token WHERE token_hash = k.token_hash LIMIT 1) t ON true
       LEFT JOIN LATERAL (SELECT * FROM device WHERE id = t.device_id LIMIT 1) d ON true
