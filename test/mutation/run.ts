@@ -1,6 +1,13 @@
 /**
- * `make mutation`: makes each mutation of the list in a copy of the sources and runs its tests.
- * Prints a table by folder of src. Exits with 1 if the tests of a folder kill fewer than 95 %.
+ * `make mutation`: makes each mutation of the list in a copy of the sources and runs its tests until
+ * one fails. Prints a table by folder of src. Exits with 1 if the tests of a folder kill fewer than
+ * 95 %.
+ *
+ * | Result | Meaning |
+ * |---|---|
+ * | `killed` | a test failed, and its file passes without a mutation |
+ * | `by time` | the tests waited in vain, also when they ran again with no other mutation beside them |
+ * | `SURVIVED` | no test failed, or one failed that fails without a mutation too |
  *
  *   bun test/mutation/run.ts [PART OF A PATH …]
  *
@@ -36,10 +43,22 @@ interface TestRun {
   store: 'sqlite' | 'postgres';
 }
 
+interface Outcome {
+  isPass: boolean;
+  /** The tests ended because something took too long: a busy machine does that too. */
+  isByTime: boolean;
+  /** The file that failed, the last one that began. */
+  file: string;
+}
+
+type Result = 'killed' | 'by time' | 'SURVIVED';
+
 /** The mutations that run at the same time. More slow each other down until tests time out. */
 const WORKERS = 2;
-/** The time after which a mutation counts as killed because its tests do not end, s. */
+/** The time after which tests end that do not end by themselves, s. */
 const SECONDS_MAX = 120;
+/** What a test prints whose patience ended: Bun's words, and those of test/support/until.ts. */
+const IMPATIENT = /timed out after \d+ ?ms|waited \d+ ms in vain/;
 const KILLED_PERCENT_MIN = 95;
 /** Time of a test, ms: bunfig.toml's `preload` sets it for the first file of a process alone. */
 const PATIENCE = '--timeout=60000';
@@ -61,35 +80,19 @@ process.once('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-const survivors: Mutant[] = [];
+const results = new Map<Mutant, Result>();
+/** Whether a file passes without a mutation; asked of those that failed with one. */
+const unchanged = new Map<string, Promise<boolean>>();
 const [count, startMs] = [queue.length, performance.now()];
 const copies = Array.from({ length: WORKERS }, (_, at) => join(folder, String(at)));
 for (const copy of copies) copySources(copy);
-const tests = testsOf(files);
 // One server for all tests: each test file would start its own.
 if (noPostgres !== null) throw new Error(noPostgres);
 const port = process.env['TEST_POSTGRES'] ?? String((await startPostgres()).port);
-await Promise.all(copies.map(checkUnchanged));
 await Promise.all(copies.map(work));
+queue.push(...[...results].filter(([, result]) => result === 'by time').map(([mutant]) => mutant));
+await Promise.all(copies.slice(0, 1).map(work));
 report();
-
-/** Each test file, once for each store that it runs on. */
-function testsOf(files: readonly MutatedFile[]): TestRun[] {
-  const known = new Map<string, TestRun>();
-  for (const { tests, store = 'sqlite' } of files) {
-    for (const test of tests) known.set(`${test} ${store}`, { tests: [test], store });
-  }
-  return [...known.values()];
-}
-
-/** Ends the run if a test fails without a mutation: it would fail with each. */
-async function checkUnchanged(copy: string): Promise<void> {
-  for (let run = tests.shift(); run !== undefined; run = tests.shift()) {
-    if (await passes(copy, run)) continue;
-    console.error(`mutation: ${run.tests} on ${run.store} does not pass without a mutation`);
-    process.exit(2);
-  }
-}
 
 async function work(copy: string): Promise<void> {
   for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
@@ -99,13 +102,36 @@ async function work(copy: string): Promise<void> {
     const source = readFileSync(path, 'utf8');
     const at = source.indexOf(text);
     if (at < 0) throw new Error(`${of.file} does not hold: ${text}`);
+    const beganMs = performance.now();
+    const store = of.store ?? 'sqlite';
     writeFileSync(path, source.slice(0, at) + replacement + source.slice(at + text.length));
-    const hasSurvived = await passes(copy, { tests: of.tests, store: of.store ?? 'sqlite' });
+    const outcome = await runTests(copy, { tests: of.tests, store });
     writeFileSync(path, source);
-    if (hasSurvived) survivors.push(mutant);
-    const result = hasSurvived ? 'SURVIVED' : 'killed  ';
-    console.log(`${result} ${of.file}: ${oneLine(text)} -> ${oneLine(replacement)}`);
+    const seconds = ((performance.now() - beganMs) / 1000).toFixed(1);
+    const result = await judge(copy, outcome, store);
+    results.set(mutant, result);
+    const how = `${result.padEnd(8)} ${seconds.padStart(5)} s ${outcome.isPass ? '-' : outcome.file}`;
+    console.log(`${how} ${of.file}: ${oneLine(text)} -> ${oneLine(replacement)}`);
   }
+}
+
+async function judge(
+  copy: string,
+  { isPass, isByTime, file }: Outcome,
+  store: TestRun['store'],
+): Promise<Result> {
+  if (isPass) return 'SURVIVED';
+  if (isByTime) return 'by time';
+  const key = `${file} on ${store}`;
+  const known = unchanged.get(key) ?? runTests(copy, { tests: [file], store }).then(hasPassed);
+  unchanged.set(key, known);
+  if (await known) return 'killed';
+  console.error(`mutation: ${key} does not pass without a mutation`);
+  return 'SURVIVED';
+}
+
+function hasPassed({ isPass }: Outcome): boolean {
+  return isPass;
 }
 
 function copySources(copy: string): void {
@@ -117,7 +143,7 @@ function copySources(copy: string): void {
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 }
 
-async function passes(copy: string, { tests, store }: TestRun): Promise<boolean> {
+async function runTests(copy: string, { tests, store }: TestRun): Promise<Outcome> {
   const files = tests.map((path) => `./${path}`);
   const child = Bun.spawn([process.execPath, 'test', '--bail', PATIENCE, ...files], {
     cwd: copy,
@@ -129,30 +155,42 @@ async function passes(copy: string, { tests, store }: TestRun): Promise<boolean>
     },
     stdin: 'ignore',
     stdout: 'ignore',
-    stderr: 'ignore',
+    stderr: 'pipe',
   });
-  const timer = setTimeout(() => child.kill('SIGKILL'), SECONDS_MAX * 1000);
-  const code = await child.exited;
+  let isKilled = false;
+  const timer = setTimeout(() => {
+    isKilled = true;
+    child.kill('SIGKILL');
+  }, SECONDS_MAX * 1000);
+  const said = new Response(child.stderr).text();
+  const isPass = (await child.exited) === 0;
   clearTimeout(timer);
-  return code === 0;
+  // A process that the tests left behind holds the pipe open.
+  const text = await Promise.race([said, Bun.sleep(1000).then(() => '')]);
+  const file = [...text.matchAll(/^(test\/\S+\.test\.ts):$/gm)].at(-1)?.[1] ?? tests[0] ?? '';
+  return { isPass, isByTime: isKilled || (!isPass && IMPATIENT.test(text)), file };
 }
 
 function report(): void {
-  const folders = Map.groupBy(
-    files.flatMap((of) => of.changes.map(() => of.file)),
-    dirname,
-  );
+  const folders = Map.groupBy(results, ([{ of }]) => dirname(of.file));
+  const survivors = [...results].filter(([, result]) => result === 'SURVIVED');
   let isEnough = true;
-  console.log('\nkilled     of  percent  folder');
+  console.log('\nkilled  by time     of  percent  folder');
   for (const [name, all] of [...folders].sort(([a], [b]) => a.localeCompare(b))) {
-    const alive = survivors.filter(({ of }) => dirname(of.file) === name).length;
-    const killed = all.length - alive;
-    const percent = (100 * killed) / all.length;
+    const [alive, byTime] = (['SURVIVED', 'by time'] as const).map(
+      (wanted) => all.filter(([, result]) => result === wanted).length,
+    ) as [number, number];
+    const percent = (100 * (all.length - alive)) / all.length;
     if (percent < KILLED_PERCENT_MIN) isEnough = false;
-    const cells = [String(killed).padStart(6), String(all.length).padStart(6)];
-    console.log(`${cells.join(' ')}  ${percent.toFixed(1).padStart(7)}  ${name}`);
+    const cells = [
+      String(all.length - alive).padStart(6),
+      String(byTime).padStart(8),
+      String(all.length).padStart(6),
+      percent.toFixed(1).padStart(8),
+    ];
+    console.log(`${cells.join(' ')}  ${name}`);
   }
-  for (const { of, text, replacement } of survivors) {
+  for (const [{ of, text, replacement }] of survivors) {
     console.log(`\nsurvived: ${of.file}\n- ${text}\n+ ${replacement}`);
   }
   const minutes = ((performance.now() - startMs) / 60_000).toFixed(1);
