@@ -47,14 +47,14 @@ interface Outcome {
   isPass: boolean;
   /** The tests ended because something took too long: a busy machine does that too. */
   isByTime: boolean;
-  /** The file that failed, the last one that began. */
-  file: string;
+  /** The files that ran, in their order; the last one failed, if one did. */
+  ran: string[];
 }
 
 type Result = 'killed' | 'by time' | 'SURVIVED';
 
-/** The mutations that run at the same time. More slow each other down until tests time out. */
-const WORKERS = 2;
+/** The mutations that run at the same time: many tests wait for a timer more than they compute. */
+const WORKERS = Number(process.env['TEST_WORKERS'] ?? navigator.hardwareConcurrency + 1);
 /** The time after which tests end that do not end by themselves, s. */
 const SECONDS_MAX = 120;
 /** What a test prints whose patience ended: Bun's words, and those of test/support/until.ts. */
@@ -81,8 +81,9 @@ process.once('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 const results = new Map<Mutant, Result>();
-/** Whether a file passes without a mutation; asked of those that failed with one. */
+/** Whether a file passes without a mutation. Known if it passed with one; else asked at its kill. */
 const unchanged = new Map<string, Promise<boolean>>();
+const PASSED = Promise.resolve(true);
 const [count, startMs] = [queue.length, performance.now()];
 const copies = Array.from({ length: WORKERS }, (_, at) => join(folder, String(at)));
 for (const copy of copies) copySources(copy);
@@ -110,16 +111,19 @@ async function work(copy: string): Promise<void> {
     const seconds = ((performance.now() - beganMs) / 1000).toFixed(1);
     const result = await judge(copy, outcome, store);
     results.set(mutant, result);
-    const how = `${result.padEnd(8)} ${seconds.padStart(5)} s ${outcome.isPass ? '-' : outcome.file}`;
+    const by = outcome.isPass ? '-' : outcome.ran.at(-1);
+    const how = `${result.padEnd(8)} ${seconds.padStart(5)} s ${by}`;
     console.log(`${how} ${of.file}: ${oneLine(text)} -> ${oneLine(replacement)}`);
   }
 }
 
 async function judge(
   copy: string,
-  { isPass, isByTime, file }: Outcome,
+  { isPass, isByTime, ran }: Outcome,
   store: TestRun['store'],
 ): Promise<Result> {
+  const file = ran.at(-1) ?? '';
+  for (const before of ran.slice(0, -1)) unchanged.set(`${before} on ${store}`, PASSED);
   if (isPass) return 'SURVIVED';
   if (isByTime) return 'by time';
   const key = `${file} on ${store}`;
@@ -167,8 +171,9 @@ async function runTests(copy: string, { tests, store }: TestRun): Promise<Outcom
   clearTimeout(timer);
   // A process that the tests left behind holds the pipe open.
   const text = await Promise.race([said, Bun.sleep(1000).then(() => '')]);
-  const file = [...text.matchAll(/^(test\/\S+\.test\.ts):$/gm)].at(-1)?.[1] ?? tests[0] ?? '';
-  return { isPass, isByTime: isKilled || (!isPass && IMPATIENT.test(text)), file };
+  const heads = [...text.matchAll(/^(test\/\S+\.test\.ts):$/gm)].map(([, file]) => file ?? '');
+  const ran = heads.length > 0 ? heads : tests.slice(0, 1);
+  return { isPass, isByTime: isKilled || (!isPass && IMPATIENT.test(text)), ran };
 }
 
 function report(): void {
