@@ -1,12 +1,12 @@
 /**
- * `make mutation`: makes each mutation of the list in a copy of the sources and runs its tests until
- * one fails. Prints a table by folder of src. Exits with 1 if the tests of a folder kill fewer than
- * 95 %.
+ * `make mutation`: makes each mutation of the list in a copy of the sources, and runs its tests
+ * until one fails. Prints a table by folder of src. Exits with 1 if the tests of a folder kill
+ * fewer than 95 %.
  *
  * | Result | Meaning |
  * |---|---|
  * | `killed` | a test failed, and its file passes without a mutation |
- * | `by time` | a test waited in vain, and its file passes quickly without the mutation right after |
+ * | `by time` | a test waited in vain, but its file passes quickly without the mutation |
  * | `unclear` | a test waited in vain, and the machine was slow; it runs again at the end, alone |
  * | `SURVIVED` | no test failed, or one failed that fails without a mutation too |
  *
@@ -84,7 +84,7 @@ process.once('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 const results = new Map<Mutant, Result>();
-/** Whether a file passes without a mutation. Known if it passed with one; else asked at its kill. */
+/** Whether a file passes without a mutation: it passed with one, or was asked after a kill. */
 const unchanged = new Map<string, Promise<boolean>>();
 const PASSED = Promise.resolve(true);
 const [count, startMs] = [queue.length, performance.now()];
