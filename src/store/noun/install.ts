@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import * as happenings from '../../core/event/happenings.ts';
 import type { Act } from '../../core/port/audit.ts';
-import type { Made } from '../../core/port/idempotency.ts';
+import type { KeyedCall, KeyRefusal, Made } from '../../core/port/idempotency.ts';
 import {
   type AddRefusal,
   INSTALL_ACTIVE,
@@ -122,18 +122,25 @@ function addition(
     return { id };
   }
 
+  /** A generator for all calls: one that each call declares takes 0.2 us and 1 KB more. */
+  function* addOnce(
+    notes: Notes,
+    draft: NewInstall,
+    act: Act,
+    keyed: KeyedCall | null | undefined,
+  ): Step<Made | AddRefusal | KeyRefusal> {
+    const { installCode, providerId } = draft;
+    // By a statement of its own: the next one sees links of other nodes.
+    yield* backend.lockProvider(providerId);
+    if (!keyed) return yield* add(notes, draft, act);
+    return yield* once(providerId, keyed, act.atMs, function* (): Step<Made | AddRefusal> {
+      const added = yield* add(notes, draft, act);
+      return typeof added === 'string' ? added : { ...added, installCode };
+    });
+  }
+
   return {
-    addInstall: (draft, act, keyed) =>
-      backend.write(function* (notes) {
-        const { installCode, providerId } = draft;
-        // By a statement of its own: the next one sees links of other nodes.
-        yield* backend.lockProvider(providerId);
-        if (!keyed) return yield* add(notes, draft, act);
-        return yield* once(providerId, keyed, act.atMs, function* (): Step<Made | AddRefusal> {
-          const added = yield* add(notes, draft, act);
-          return typeof added === 'string' ? added : { ...added, installCode };
-        });
-      }),
+    addInstall: (draft, act, keyed) => backend.write((notes) => addOnce(notes, draft, act, keyed)),
 
     addInstallWithSlot: (draft, key, facts, act) =>
       backend.write(function* (notes) {
