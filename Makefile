@@ -85,10 +85,9 @@ test-long: build ## run every test; kills, races and models for longer (half an 
 
 # Without them the tests that need them are skipped, and say so. What was installed does not stay up.
 test-tools: ## install the proxies, the browser and the Python library that tests use (Debian, Ubuntu; as root)
-	@missing=; for name in nginx caddy haproxy; do \
+	@missing=; for name in nginx caddy haproxy chromium chromium-headless-shell; do \
 	  command -v $$name >/dev/null || missing="$$missing $$name"; \
 	done; \
-	command -v chromium >/dev/null || missing="$$missing chromium"; \
 	python3 -c 'import requests' 2>/dev/null || missing="$$missing python3-requests"; \
 	[ -z "$$missing" ] && exit; \
 	apt-get update --quiet && apt-get install --yes --no-install-recommends $$missing || exit 1; \

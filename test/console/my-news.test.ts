@@ -34,7 +34,7 @@ testChromium(
   'a service worker shows a push, and acknowledges it; a tap opens it',
   async () => {
     const app = await startTestApp({ pushKey: VAPID.publicKey });
-    const browser = await startChromium();
+    const browser = await startChromium('browser');
     try {
       const own = await seedShop(app);
       await addLink(app, own, LINK, 3);

@@ -152,7 +152,8 @@ testChromium(
   'an installed app shows a push of its service worker; a tap opens it',
   async () => {
     const userAgent = 'Mozilla/5.0 (Linux; Android 15; Pixel 9) Chrome/141.0 Mobile Safari/537.36';
-    const context = await browser.newContext({ userAgent, permissions: ['notifications'] });
+    const whole = await startChromium('browser');
+    const context = await whole.newContext({ userAgent, permissions: ['notifications'] });
     const { page, troubles } = await openPage(context, site);
     const inbox = `${site}/my/news?link=${LINKS.app}`;
     await page.goto(inbox);
@@ -203,7 +204,7 @@ testChromium(
     expect(await page.locator('li').innerHTML()).toContain('<b>Hello</b> there');
     expect(await page.locator('main').innerHTML()).not.toMatch(/<script|onclick|javascript:/);
     expect(troubles).toEqual([]);
-    await context.close();
+    await whole.close();
   },
   60_000,
 );

@@ -104,7 +104,7 @@ export async function faultsOf(page: Page): Promise<string[]> {
   axe ??= readFileSync(join(ROOT, 'node_modules/axe-core/axe.min.js'), 'utf8');
   const devtools = await page.context().newCDPSession(page);
   const run = `${axe}; axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa',
-    'best-practice'] }).then(({ violations }) => JSON.stringify(violations.flatMap(
+    'best-practice'], resultTypes: ['violations'] }).then(({ violations }) => JSON.stringify(violations.flatMap(
     ({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html))))`;
   const { result } = await devtools.send('Runtime.evaluate', {
     ...{ expression: run, awaitPromise: true, returnByValue: true },
