@@ -206,8 +206,6 @@ function endOfQuotes(text: string, at: number, hasEscapes: boolean): number | nu
   for (let next = at + 1; next < text.length; next++) {
     if (hasEscapes && text[next] === '\\') next += 1;
     else if (text[next] === quote) {
-      // A second quote may follow beyond the buffer.
-      if (next + 1 >= text.length) return null;
       if (text[next + 1] !== quote) return next + 1;
       next += 1;
     }
@@ -234,21 +232,19 @@ function endOfParens(text: string, at: number, isMysql: boolean): number | null 
 /** Splits at commas outside of quotes and parentheses. */
 function parts(text: string, isMysql: boolean): string[] {
   const found: string[] = [];
-  // The rules of quotes and parentheses need a character after the last.
-  const whole = `${text} `;
   let begin = 0;
-  for (let at = 0; at < whole.length; at++) {
-    const sign = whole[at] ?? '';
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at] ?? '';
     if (sign === ',') {
-      found.push(whole.slice(begin, at));
+      found.push(text.slice(begin, at));
       begin = at + 1;
-    } else if (sign === '(') at = (endOfParens(whole, at, isMysql) ?? whole.length) - 1;
+    } else if (sign === '(') at = (endOfParens(text, at, isMysql) ?? text.length) - 1;
     else if ('\'"`'.includes(sign)) {
-      const isEscaped = sign === "'" && (isMysql || /E/i.test(whole[at - 1] ?? ''));
-      at = (endOfQuotes(whole, at, isEscaped) ?? whole.length) - 1;
+      const isEscaped = sign === "'" && (isMysql || /E/i.test(text[at - 1] ?? ''));
+      at = (endOfQuotes(text, at, isEscaped) ?? text.length) - 1;
     }
   }
-  found.push(whole.slice(begin));
+  found.push(text.slice(begin));
   return found;
 }
 
@@ -275,7 +271,7 @@ function valueIn(written: string, isMysql: boolean): Value {
   const quoteAt = word.indexOf("'");
   if (quoteAt < 0) return /^null$/i.test(word) ? null : word;
   const hasEscapes = isMysql || /E/i.test(word[quoteAt - 1] ?? '');
-  const end = endOfQuotes(`${word} `, quoteAt, hasEscapes) ?? word.length;
+  const end = endOfQuotes(word, quoteAt, hasEscapes) ?? word.length;
   const text = word.slice(quoteAt + 1, end - 1);
   const read = hasEscapes
     ? text.replace(/\\(.)|''/gs, (_, letter?: string) =>

@@ -18,7 +18,13 @@ import { WriteFailed, withMethods } from '../../src/core/port/store.ts';
 import { hashKey, keyFingerprint } from '../../src/core/secret.ts';
 import { ACT } from '../support/actor.ts';
 import { auditEntries } from '../support/audit.ts';
-import { type Engine, makeProvider, openEngine } from '../support/delivery.ts';
+import {
+  type Engine,
+  makeDevices,
+  makeProvider,
+  openEngine,
+  putOnLinks,
+} from '../support/delivery.ts';
 
 const ALL: LinkFilter = { search: null, status: null, isFull: false };
 const LINKS = 120;
@@ -76,6 +82,20 @@ test('begins after ten seconds, goes over all that match, and none that came lat
   expect(entries.map(({ object }) => object)).toEqual([
     { job: job?.id ?? 0, links: LINKS, looked_at: LINKS },
   ]);
+});
+
+test('a link with more devices than a step may end is removed, in a step of its own', async () => {
+  const hwids = Array.from({ length: 96 }, (_, n) => `phone-${n}`);
+  const devices = makeDevices(engine, hwids);
+  putOnLinks(engine, provider, devices.slice(0, 60), 60);
+  putOnLinks(engine, provider, devices.slice(60), 12);
+  await change(ALL, null);
+  engine.clock.advance(UNDO_MS);
+  const left: number[] = [];
+  while (await jobStep(engine.core, 'one', engine.clock.nowMs()))
+    left.push((await limits()).length);
+  // The step ends 60 slots, then three times 12 with their links.
+  expect(left).toEqual([3, 0]);
 });
 
 test('taken back within ten seconds, it changes nothing', async () => {
@@ -177,6 +197,24 @@ test('a job that meets a fault at each step has failed, and others go on', async
     { state: 'done' },
     { state: 'failed', problem: 'fault' },
   ]);
+});
+
+test('a job that meets a fault now and then goes on: a good step between them forgives', async () => {
+  await addLinks();
+  const { core, clock } = engine;
+  await change(ALL, { installLimit: 9 });
+  clock.advance(UNDO_MS);
+  const stepLinks = () => Promise.reject(new Error('odd'));
+  const broken = { ...core, store: withMethods(core.store, { stepLinks }) };
+  const faults = { id: 0, count: 0 };
+  for (let n = 0; n < 2; n++) {
+    for (let m = 0; m < 2; m++) {
+      await expect(jobStep(broken, 'one', clock.nowMs(), faults)).rejects.toThrow('odd');
+    }
+    expect(await jobStep(core, 'one', clock.nowMs(), faults)).toBe(true);
+  }
+  await runDue();
+  expect(await listJobs(core, provider)).toMatchObject([{ state: 'done', changedCount: LINKS }]);
 });
 
 test('of a provider whose subscription is over, a job does not go on', async () => {

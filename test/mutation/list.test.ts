@@ -24,7 +24,7 @@ test('each change is there once, with tests that are there', () => {
 });
 
 test('each folder of src has a mutation', () => {
-  const sources = committedFiles().filter((path) => /^src\/.*(?<!\.d)\.ts$/.test(path));
+  const sources = committedFiles().filter((path) => /^src\/.*(?<!\.d)\.tsx?$/.test(path));
   const mutated = new Set(mutatedFiles.map(({ file }) => dirname(file)));
   const without = new Set(sources.map(dirname).filter((folder) => !mutated.has(folder)));
   expect([...without].sort()).toEqual([]);

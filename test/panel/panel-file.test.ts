@@ -10,7 +10,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { PANEL_SCHEMAS } from '../../src/core/moving/panel.ts';
 import { readPanelFile } from '../../src/panel/panel-file.ts';
+import { RowSink } from '../../src/panel/rows.ts';
+import { readSqliteFile } from '../../src/panel/sqlite-file.ts';
 import { freshFolder } from '../support/app.ts';
 import { writeSqlite } from '../support/panel-tables.ts';
 import { makeUser, tablesOf, writePanel } from '../support/panel-world.ts';
@@ -48,12 +51,50 @@ test('SQLite while the panel has it open, with a log beside it', async () => {
   expect(readdirSync(folder)).toEqual(['panel.db']);
 });
 
+test('all tables of one moment, though the panel writes between two of them', async () => {
+  const file = join(freshFolder(), 'panel.db');
+  const device = "INSERT INTO hwid_user_devices (hwid) VALUES ('late')";
+  const tables = [
+    { name: 'users', definition: 'CREATE TABLE users (id)', rows: [{ id: 1 }] },
+    { name: 'hwid_user_devices', definition: 'CREATE TABLE hwid_user_devices (hwid)', rows: [] },
+  ];
+  const panel = writeSqlite(file, tables, true);
+  const sink = new (class extends RowSink {
+    override table(name: string): void {
+      if (name === 'users') panel.run(device);
+      super.table(name);
+    }
+  })(PANEL_SCHEMAS.remnawave, file, () => false);
+  await readSqliteFile(file, sink);
+  panel.close();
+  expect(sink.finish('remnawave').get('hwid_user_devices')).toEqual([]);
+});
+
+test('a table of which no column is known has no rows', async () => {
+  const file = join(freshFolder(), 'panel.db');
+  const table = { name: 'users', definition: 'CREATE TABLE users (x)', rows: [{ x: 1 }] };
+  writeSqlite(file, [table]).close();
+  expect(await read(file)).toBe(0);
+});
+
 test('a dump, and one that is gzipped', async () => {
   const file = join(freshFolder(), 'dump.sql');
   writePanel('remnawave', file, USERS);
   expect(await read(file, 'remnawave')).toBe(3);
   writeFileSync(`${file}.gz`, Bun.gzipSync(readFileSync(file)));
   expect(await read(`${file}.gz`, 'remnawave')).toBe(3);
+});
+
+test('a dump whose letters lie across two reads of the file', async () => {
+  const file = join(freshFolder(), 'dump.sql');
+  // Two bytes each after an odd number of bytes: a read ends within a letter.
+  const head = 'COPY public.users (id, username) FROM stdin;\n1\t';
+  const name = 'ю'.repeat(1024 ** 2);
+  for (const pad of ['', 'x']) {
+    writeFileSync(file, `${head}${pad}${name}\n\\.\n`);
+    const rows = (await readPanelFile(file, 'marzban', () => false)).get('users');
+    expect(rows?.[0]?.['username'] === pad + name).toBe(true);
+  }
 });
 
 test('what is no database of the panel is refused', async () => {

@@ -75,6 +75,11 @@ test('names of columns, casts, escapes and line breaks as each program writes th
   ]);
 });
 
+test('a COPY with line ends of Windows', async () => {
+  const dump = 'COPY public.users (username, note) FROM stdin;\r\nanna\tx\r\n\\.\r\nSELECT 1;\r\n';
+  expect(await rowsOf(dump)).toEqual([{ username: 'anna', note: 'x' }]);
+});
+
 test.each([
   ['a dump without the table', 'SELECT 1;\n', 'dump.sql is no database of marzban'],
   ['a table cut off', 'COPY public.users (username) FROM stdin;\nanna\n', 'dump.sql is truncated'],

@@ -42,7 +42,24 @@ export const panelFiles: readonly MutatedFile[] = [
       ["if (hasEscapes && text[next] === '\\\\') next += 1;\n    else if", 'if'],
       [`text.replaceAll("''", "'")`, 'text'],
       ["if (line === '\\\\.') return;", ''],
+      ["return line.endsWith('\\r') ? line.slice(0, -1) : line;", 'return line;'],
+      ['rest.length > ROW_MAX', 'false'],
+      ['if (columns === undefined) {\n      throw', 'if (false) {\n      throw'],
     ],
+  },
+  {
+    file: 'src/panel/rows.ts',
+    tests: ['test/panel/rows.test.ts'],
+    changes: [
+      ['this.#count > ROWS_MAX || ', ''],
+      [' || this.#length > LENGTH_MAX', ''],
+      ['this.#count % 1024 === 0 && this.isStopped()', 'false'],
+    ],
+  },
+  {
+    file: 'src/panel/panel-file.ts',
+    tests: ['test/panel/panel-file.test.ts'],
+    changes: [['decoder.decode(chunk, { stream: true })', 'decoder.decode(chunk)']],
   },
   {
     file: 'src/panel/sqlite-file.ts',
@@ -50,6 +67,8 @@ export const panelFiles: readonly MutatedFile[] = [
     changes: [
       ['if (hasLog && !existsSync(`${path}-shm`)) return openCopy(path);', ''],
       ['if (hasLog && !existsSync(`${path}-wal`)) {', 'if (false) {'],
+      ["    opened.db.run('BEGIN');\n", ''],
+      ['  if (names.length === 0) return;\n', ''],
     ],
   },
   {

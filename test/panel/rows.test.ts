@@ -1,0 +1,31 @@
+/** The rows of a panel have bounds, and reading them ends when the operator stops it. */
+
+import { expect, test } from 'bun:test';
+import { PANEL_SCHEMAS } from '../../src/core/moving/panel.ts';
+import { RowSink } from '../../src/panel/rows.ts';
+
+const BOUND = 'has more than 2000000 users and devices, or 512 MiB';
+const sinkOf = (isStopped = () => false) =>
+  new RowSink(PANEL_SCHEMAS.marzban, 'dump.sql', isStopped);
+
+/** Adds the same row again and again. */
+function addMany(sink: RowSink, count: number, row: Record<string, string>): void {
+  for (let n = 0; n < count; n++) sink.add('users', row);
+}
+
+test('two million rows are read, and no more', () => {
+  const sink = sinkOf();
+  addMany(sink, 2_000_000, {});
+  expect(() => sink.add('users', {})).toThrow(BOUND);
+});
+
+test('512 MiB are read, and no more', () => {
+  const sink = sinkOf();
+  addMany(sink, 512, { note: 'x'.repeat(1024 ** 2) });
+  expect(() => sink.add('users', { note: 'x' })).toThrow(BOUND);
+});
+
+test('a stop is noticed within 1,024 rows', () => {
+  const sink = sinkOf(() => true);
+  expect(() => addMany(sink, 1_024, {})).toThrow('stopped while reading dump.sql');
+});
