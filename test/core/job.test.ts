@@ -1,6 +1,6 @@
 /** Jobs of the console, from their call to the last link, step by step on a fake clock. */
 
-import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test';
 import { actingAs } from '../../src/core/core.ts';
 import { addInstall, updateInstall } from '../../src/core/install.ts';
 import {
@@ -138,6 +138,54 @@ test('a preview counts, and shows the first', async () => {
   });
   const found = await previewChange(engine.core, provider, { ...ALL, search: 'beta' }, null);
   expect(found).toMatchObject({ count: 1, examples: [{ id, note: 'beta' }] });
+});
+
+test('a preview counts the links that have more devices than the new limit', async () => {
+  const devices = makeDevices(engine, ['one', 'two', 'three']);
+  putOnLinks(engine, provider, devices);
+  const refused = async (installLimit: number) => {
+    const found = await previewChange(engine.core, provider, ALL, { installLimit });
+    return [found.refusedCount, found.deviceCount];
+  };
+  expect(await refused(3)).toEqual([0, 3]);
+  expect(await refused(2)).toEqual([1, 3]);
+});
+
+test('a preview ends when its caller leaves', async () => {
+  const hwids = Array.from({ length: 501 }, (_, n) => `phone-${n}`);
+  putOnLinks(engine, provider, makeDevices(engine, hwids), 1);
+  expect(await previewChange(engine.core, provider, ALL, null)).toMatchObject({ count: 501 });
+  const left = await previewChange(engine.core, provider, ALL, null, AbortSignal.abort());
+  expect(left).toMatchObject({ count: 500 });
+});
+
+test('a provider has five unfinished jobs over many links, and others about one', async () => {
+  const linkId = await addLink('alpha');
+  for (let limit = 1; limit <= 5; limit++) {
+    expect(await change(ALL, { installLimit: limit })).toMatchObject({ id: expect.any(Number) });
+  }
+  const sixth = await change(ALL, { installLimit: 6 });
+  expect(sixth).toMatchObject({ says: 'job_limit_reached' });
+  const { core, clock } = engine;
+  const work = { kind: 'link.revoke', linkId } as const;
+  const other = await endSlotsLater(core, provider, work, clock.nowMs());
+  expect(other).toMatchObject({ id: expect.any(Number) });
+});
+
+test('the streams of devices that lost their slot are told, and a taken code is drawn again', async () => {
+  const [device = 0] = makeDevices(engine, ['phone']);
+  const [linkId = 0] = putOnLinks(engine, provider, [device]);
+  const { core, clock } = engine;
+  await endSlotsLater(core, provider, { kind: 'link.revoke', linkId }, clock.nowMs());
+  clock.advance(UNDO_MS);
+  const told = spyOn(core.signals, 'messagesFor');
+  const workOnSlots = () => Promise.resolve('install_code_exists' as const);
+  const unlucky = { ...core, store: withMethods(core.store, { workOnSlots }) };
+  expect(await jobStep(unlucky, 'one', clock.nowMs())).toBe(true);
+  expect(told).not.toHaveBeenCalled();
+  await runDue();
+  expect(told.mock.calls.map(([id]) => id)).toContain(device);
+  expect(await listJobs(core, provider)).toMatchObject([{ state: 'done' }]);
 });
 
 test('a link of another provider is unknown to jobs about one', async () => {

@@ -10,6 +10,9 @@ export const jobFiles: readonly MutatedFile[] = [
       ['if (link?.providerId !== provider.id)', 'if (link === null)'],
       ['preview.count += 1;', ''],
       ['count > shownCount', 'false'],
+      ['limit < deviceCount && limit', 'limit <= deviceCount && limit'],
+      ['isOfMany ? BULK_MAX : LINK_JOBS_MAX', 'LINK_JOBS_MAX'],
+      ['if (nextId === null || signal?.aborted)', 'if (nextId === null)'],
     ],
   },
   {
@@ -23,6 +26,11 @@ export const jobFiles: readonly MutatedFile[] = [
       ['isAway(fault) || fault instanceof WriteFailed', 'isAway(fault)'],
       ['left === 0 && found.length > 0', 'false'],
       ['.slice(0, left)', ''],
+      ['return n === 0 || weight <= WEIGHT_MAX;', 'return weight <= WEIGHT_MAX;'],
+      ['weight += 1 + deviceCount;', 'weight += 1;'],
+      ['    if (faults.id === job.id) faults.count = 0;\n', ''],
+      ['for (const deviceId of done.deviceIds) core.signals.messagesFor(deviceId);', ''],
+      ["if (typeof done === 'string') return;", ''],
     ],
   },
   {
