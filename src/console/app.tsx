@@ -6,6 +6,8 @@ import type { ComponentType } from 'preact';
 import { pageHere } from './pages/here.ts';
 import type { PageEntry, PageProps } from './pages/index.ts';
 import { SignIn } from './pages/sign-in.tsx';
+import { Button } from './parts/button.tsx';
+import { Nothing } from './parts/layout.tsx';
 import { Status, useLoaded } from './parts/loaded.tsx';
 import { loadFile } from './parts/page-file.ts';
 import { Shell } from './parts/shell.tsx';
@@ -31,12 +33,7 @@ function Content() {
   const isOfNone = entry.needs === null || entry.isOfAppliance === true;
   if (entry.needs === null) return <LoadedPage key={entry.path} entry={entry} code="" />;
   if ((code === null && !isOfNone) || !may(entry.needs)) {
-    return (
-      <div class="empty">
-        <h2>{texts.shell.noRole}</h2>
-        <p>{texts.shell.noRoleHint}</p>
-      </div>
-    );
+    return <Nothing title={texts.shell.noRole} hint={texts.shell.noRoleHint} />;
   }
   return <LoadedPage key={entry.path} entry={entry} code={isOfNone ? '' : (code ?? '')} />;
 }
@@ -56,9 +53,7 @@ function Down({ why }: { why: string }) {
     <div class="door">
       <main class="card">
         <p role="alert">{why}</p>
-        <button type="button" onClick={() => location.reload()}>
-          {texts.retry}
-        </button>
+        <Button label={texts.retry} onClick={() => location.reload()} />
       </main>
     </div>
   );

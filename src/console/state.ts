@@ -74,6 +74,14 @@ export function go(
   address.value = next;
 }
 
+/** Changes parameters of the address and stays on the page; `null` removes one. */
+export function goHere(
+  more: Record<string, string | null>,
+  how: 'push' | 'replace' = 'replace',
+): void {
+  go(path.value, { ...Object.fromEntries(query.value), ...more }, how);
+}
+
 addEventListener('popstate', () => {
   address.value = new URL(location.href);
 });

@@ -2,28 +2,28 @@
 
 import { useSignal } from '@preact/signals';
 import { call, Refusal } from '../call.ts';
+import { Button } from '../parts/button.tsx';
+import { Ask } from '../parts/dialog.tsx';
 import { keepFocus } from '../parts/focus.ts';
 import { Field, Form } from '../parts/form.tsx';
 import { agent, time } from '../parts/format.ts';
+import { Card, Title } from '../parts/layout.tsx';
 import { Status, useLoaded } from '../parts/loaded.tsx';
-import { Ask } from '../parts/operator.tsx';
 import { QrCode } from '../parts/qr.tsx';
-import { askMe, me, texts, wordsFor } from '../state.ts';
+import { Problem, useWork } from '../parts/work.tsx';
+import { askMe, me, texts } from '../state.ts';
 import { hasPasskeys } from './sign-in.tsx';
 
 function Password() {
-  const isSet = useSignal(false);
   const words = texts.account;
   return (
-    <section class="card">
-      <h2>{words.password}</h2>
+    <Card title={words.password}>
       <Form
         submit={words.setPassword}
+        done={words.isSet}
         onSubmit={async ({ password = '' }) => {
-          isSet.value = false;
           await call('account.password', { password });
           await askMe();
-          isSet.value = true;
         }}
       >
         <Field
@@ -37,10 +37,7 @@ function Password() {
           required
         />
       </Form>
-      <p role="status" class="good" hidden={!isSet.value}>
-        {words.isSet}
-      </p>
-    </section>
+    </Card>
   );
 }
 
@@ -63,9 +60,7 @@ function Passkeys() {
     keepFocus();
   };
   return (
-    <section class="card">
-      <h2>{words.passkeys}</h2>
-      <p class="hint">{words.passkeyHint}</p>
+    <Card title={words.passkeys} hint={words.passkeyHint}>
       <Status of={loaded}>
         <ul class="list">
           {loaded.value.value?.map(({ id, name, createdAtMs }) => (
@@ -110,7 +105,7 @@ function Passkeys() {
           <Field label={words.passkeyName} name="name" maxLength={64} required />
         </Form>
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -120,9 +115,7 @@ function SecondFactor() {
   const words = texts.account;
   const isInForce = me.value?.hasTotp === true;
   return (
-    <section class="card">
-      <h2>{words.factor}</h2>
-      <p class="hint">{isInForce ? words.inForce : words.factorHint}</p>
+    <Card title={words.factor} hint={isInForce ? words.inForce : words.factorHint}>
       {recovery.value.length > 0 && (
         <div role="status">
           <p>{words.recovery}</p>
@@ -174,21 +167,20 @@ function SecondFactor() {
           />
         </Form>
       )}
-    </section>
+    </Card>
   );
 }
 
 function Sessions() {
   const loaded = useLoaded((signal) => call('session.list', {}, signal), '');
   const words = texts.account;
-  const problem = useSignal<string | null>(null);
+  const { problem, run } = useWork();
   const end = async (id: number) => {
-    problem.value = await call('session.end', { id }).then(() => null, wordsFor);
+    await run(() => call('session.end', { id }));
     await loaded.load();
   };
   return (
-    <section class="card">
-      <h2>{words.sessions}</h2>
+    <Card title={words.sessions}>
       <Status of={loaded}>
         <ul class="list">
           {loaded.value.value?.map((one) => (
@@ -202,18 +194,14 @@ function Sessions() {
               {one.isThis ? (
                 <span class="badge good">{words.thisOne}</span>
               ) : (
-                <button type="button" onClick={() => end(one.id)}>
-                  {words.end}
-                </button>
+                <Button label={words.end} onClick={() => end(one.id)} />
               )}
             </li>
           ))}
         </ul>
       </Status>
-      <p class="problem" role="alert" hidden={problem.value === null}>
-        {problem.value}
-      </p>
-    </section>
+      <Problem of={problem} />
+    </Card>
   );
 }
 
@@ -222,9 +210,7 @@ export function AccountPage() {
   const isAccount = me.value?.isAccount === true;
   return (
     <>
-      <div class="title">
-        <h1>{texts.account.title}</h1>
-      </div>
+      <Title name={texts.account.title} />
       {me.value?.method === 'link' && <p class="notice">{texts.account.finish}</p>}
       {isAccount || <p class="hint">{texts.account.byKey}</p>}
       <div class="columns">

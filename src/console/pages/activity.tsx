@@ -3,11 +3,11 @@
 import type { Given } from '../../http/console/table.ts';
 import { call } from '../call.ts';
 import { Entries, type Page, readEnough } from '../parts/audit-entries.tsx';
-import { Choice } from '../parts/choice.tsx';
+import { Choice, Dropdown } from '../parts/choice.tsx';
+import { Title } from '../parts/layout.tsx';
 import { Status, useLoaded } from '../parts/loaded.tsx';
-import { go, query, texts } from '../state.ts';
+import { goHere, query, texts } from '../state.ts';
 
-const PATH = '/console/activity';
 const WHO = ['account', 'provider', 'operator', 'system', 'user'] as const;
 const GROUPS = ['links', 'domains', 'messages', 'people', 'webhooks'] as const;
 
@@ -15,10 +15,8 @@ type Filter = Pick<Given<'activity.list'>, 'at' | 'who'> & {
   group: (typeof GROUPS)[number] | null;
 };
 
-const kept = () => ({ who: query.value.get('who'), group: query.value.get('group') });
-
 function filterOf(at: string): Filter {
-  const { group, who } = kept();
+  const [who, group] = ['who', 'group'].map((name) => query.value.get(name));
   return {
     at,
     who: WHO.find((one) => one === who) ?? null,
@@ -39,12 +37,10 @@ export function ActivityPage({ at }: { at: string }) {
   const found = loaded.value.value;
   const isAll = filter.who === null && filter.group === null;
   const choose = (name: 'who' | 'group') => (value: string) =>
-    go(PATH, { ...kept(), [name]: value === 'all' ? null : value }, 'replace');
+    goHere({ [name]: value === 'all' ? null : value });
   return (
     <>
-      <div class="title">
-        <h1>{words.title}</h1>
-      </div>
+      <Title name={words.title} />
       <div class="tools">
         <Choice
           label={words.group}
@@ -52,17 +48,12 @@ export function ActivityPage({ at }: { at: string }) {
           value={filter.group ?? 'all'}
           onChoice={choose('group')}
         />
-        <select
-          aria-label={words.actor}
+        <Dropdown
+          label={words.actor}
+          options={Object.entries(words.actors)}
           value={filter.who ?? 'all'}
-          onChange={({ currentTarget: { value } }) => choose('who')(value)}
-        >
-          {Object.entries(words.actors).map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </select>
+          onChoice={choose('who')}
+        />
       </div>
       <Status of={loaded}>
         {found && <Entries key={found.key} isAll={isAll} first={found.page} read={read} />}

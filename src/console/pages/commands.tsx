@@ -4,7 +4,8 @@ import { useSignal } from '@preact/signals';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
 import { Choice } from '../parts/choice.tsx';
-import { Field, Select } from '../parts/form.tsx';
+import { Field, Select, TextArea } from '../parts/form.tsx';
+import { Title } from '../parts/layout.tsx';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import {
   type Body,
@@ -153,17 +154,14 @@ function Content({ action, from, table }: ContentProps) {
       );
     case 'import-data':
       return (
-        <label class="field">
-          <span>{words.data}</span>
-          <textarea
-            name="import_data"
-            rows={6}
-            dir="ltr"
-            defaultValue={dataIn(from['input-data'])}
-            required
-          />
-          <small>{words.dataHint}</small>
-        </label>
+        <TextArea
+          label={words.data}
+          hint={words.dataHint}
+          name="import_data"
+          rows={6}
+          defaultValue={dataIn(from['input-data'])}
+          required
+        />
       );
     case 'set-settings':
       return <SettingFields set={set} table={table} />;
@@ -200,17 +198,14 @@ function SettingFields({
         <p class="hint">{words.newerHint}</p>
         {fieldsOf(true)}
       </details>
-      <label class="field">
-        <span>{words.custom}</span>
-        <textarea
-          name="custom"
-          rows={3}
-          dir="ltr"
-          onInput={checkCustom}
-          defaultValue={own.map(([key, value]) => `${key}=${valueText(value)}`).join('\n')}
-        />
-        <small>{words.customHint}</small>
-      </label>
+      <TextArea
+        label={words.custom}
+        hint={words.customHint}
+        name="custom"
+        rows={3}
+        onInput={checkCustom}
+        defaultValue={own.map(([key, value]) => `${key}=${valueText(value)}`).join('\n')}
+      />
     </>
   );
 }
@@ -232,9 +227,7 @@ function CommandForm({ at, source, table }: CommandProps) {
         label={words.action}
         names={words.actions}
         value={action.value}
-        onChoice={(one) => {
-          action.value = one;
-        }}
+        onChoice={(one) => (action.value = one)}
       />
       <SendForm
         key={action.value}
@@ -265,10 +258,9 @@ export function CommandsPage({ at }: { at: string }) {
   const [found, settings] = [source.value.value, table.value.value];
   return (
     <>
-      <div class="title">
-        <h1>{texts.command.title}</h1>
+      <Title name={texts.command.title}>
         <p>{texts.command.what}</p>
-      </div>
+      </Title>
       <Status of={source}>
         <Status of={table}>
           {found && settings && <CommandForm at={at} source={found.source} table={settings} />}

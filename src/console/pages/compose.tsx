@@ -4,13 +4,17 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
-import { Field, Hidden, Select } from '../parts/form.tsx';
+import { Button } from '../parts/button.tsx';
+import { Dropdown } from '../parts/choice.tsx';
+import { Field, Hidden, Select, TextArea } from '../parts/form.tsx';
 import { number } from '../parts/format.ts';
+import { Title } from '../parts/layout.tsx';
 import { lengthOf, useLeft } from '../parts/left.ts';
 import { useLive } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { Phone } from '../parts/phone.tsx';
 import { type Given, SendForm, scheduleIn, Targets, targetsIn } from '../parts/send-form.tsx';
+import { Share } from '../parts/share.tsx';
 import { query, texts, wordsFor } from '../state.ts';
 
 type Preview = Got<'send.preview'>;
@@ -72,16 +76,14 @@ function TextFields({ from, locale, onRemove }: TextsProps) {
         dir="auto"
         defaultValue={textIn(from['title'])}
       />
-      <label class="field">
-        <span>{words.body}</span>
-        <textarea
-          name={fieldOf('body', locale)}
-          rows={5}
-          dir="auto"
-          defaultValue={textIn(from['body'])}
-          required={locale === FIRST}
-        />
-      </label>
+      <TextArea
+        label={words.body}
+        name={fieldOf('body', locale)}
+        rows={5}
+        dir="auto"
+        defaultValue={textIn(from['body'])}
+        required={locale === FIRST}
+      />
       <Field
         label={words.link}
         hint={locale === FIRST ? words.linkHint : ''}
@@ -89,28 +91,16 @@ function TextFields({ from, locale, onRemove }: TextsProps) {
         dir="ltr"
         defaultValue={link}
       />
-      {onRemove && (
-        <button type="button" onClick={onRemove}>
-          {words.removeLanguage}
-        </button>
-      )}
+      {onRemove && <Button label={words.removeLanguage} onClick={onRemove} />}
     </fieldset>
   );
 }
 
 function Bytes({ of }: { of: Preview }) {
-  const share = Math.min(1, of.bytes / of.bytesMax);
+  const share = of.bytes / of.bytesMax;
   return (
     <div class="bytes">
-      <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
-        <rect class="share-all" width="100" height="6" rx="3" />
-        <rect
-          class={share > 0.9 ? 'share-full' : 'share-part'}
-          width={100 * share}
-          height="6"
-          rx="3"
-        />
-      </svg>
+      <Share of={share} isHigh={share > 0.9} />
       <span class="number">{texts.compose.bytes(number(of.bytes), number(of.bytesMax))}</span>
     </div>
   );
@@ -120,21 +110,13 @@ function AddLanguage({ locales }: { locales: Signal<readonly string[]> }) {
   const free = LOCALES.filter((one) => !locales.value.includes(one));
   if (free.length === 0) return null;
   return (
-    <select
+    <Dropdown
       class="add-language"
-      aria-label={texts.compose.addLanguage}
+      label={texts.compose.addLanguage}
+      options={['', ...free].map((one) => [one, one || texts.compose.addLanguage])}
       value=""
-      onChange={({ currentTarget }) => {
-        locales.value = [...locales.value, currentTarget.value];
-      }}
-    >
-      <option value="">{texts.compose.addLanguage}</option>
-      {free.map((one) => (
-        <option key={one} value={one}>
-          {one}
-        </option>
-      ))}
-    </select>
+      onChoice={(one) => (locales.value = [...locales.value, one])}
+    />
   );
 }
 
@@ -182,9 +164,7 @@ function Compose({ at, source }: { at: string; source: Source | null }) {
               key={locale}
               locale={locale}
               from={recordIn(copied[locale])}
-              onRemove={() => {
-                locales.value = locales.value.filter((one) => one !== locale);
-              }}
+              onRemove={() => (locales.value = locales.value.filter((one) => one !== locale))}
             />
           ))}
         </div>
@@ -269,10 +249,9 @@ export function ComposePage({ at }: { at: string }) {
   const found = loaded.value.value;
   return (
     <>
-      <div class="title">
-        <h1>{texts.compose.title}</h1>
+      <Title name={texts.compose.title}>
         <Opens at={at} />
-      </div>
+      </Title>
       <Status of={loaded}>{found && <Compose at={at} source={found.source} />}</Status>
     </>
   );

@@ -3,16 +3,19 @@
 import { useSignal } from '@preact/signals';
 import type { Got } from '../../http/console/table.ts';
 import { call, Refusal } from '../call.ts';
+import { Button } from '../parts/button.tsx';
 import { Copy, Curl } from '../parts/copy.tsx';
 import { Field, Form } from '../parts/form.tsx';
 import { date } from '../parts/format.ts';
 import { hashOf, hostIn } from '../parts/host.ts';
 import { keepAddress, keptAddress } from '../parts/kept-address.ts';
+import { Card, Nothing, Title } from '../parts/layout.tsx';
+import { Table } from '../parts/list.tsx';
 import { useLiveSlowly } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
-import { Table } from '../parts/operator.tsx';
 import { isSetUp, SetupSteps } from '../parts/setup.tsx';
-import { may, texts, wordsFor } from '../state.ts';
+import { Problem, useWork } from '../parts/work.tsx';
+import { may, texts } from '../state.ts';
 
 type Domain = Got<'domains.list'>[number];
 
@@ -35,8 +38,7 @@ function AddDomain({ at, onAdded }: { at: string; onAdded: () => Promise<void> }
     domain_name: hostIn(typed.value),
   });
   return (
-    <section class="card">
-      <h2>{words.add}</h2>
+    <Card title={words.add}>
       <Form
         submit={words.bind}
         beside={<Curl at={at} call={() => ({ path: '/api/add-domain', params: params() })} />}
@@ -78,7 +80,7 @@ function AddDomain({ at, onAdded }: { at: string; onAdded: () => Promise<void> }
       <p role="status" class="good" hidden={says.value === null}>
         {says.value}
       </p>
-    </section>
+    </Card>
   );
 }
 
@@ -117,9 +119,7 @@ function Row({ domain, onChange, at }: RowProps) {
       <td class="row-actions">
         <Copy text={() => domainHash} label={words.copyHash} />
         {may('domains.delete') && (
-          <button type="button" onClick={change}>
-            {isOn ? words.disable : words.enable}
-          </button>
+          <Button label={isOn ? words.disable : words.enable} onClick={change} />
         )}
       </td>
     </tr>
@@ -127,7 +127,7 @@ function Row({ domain, onChange, at }: RowProps) {
 }
 
 export function DomainsPage({ at }: { at: string }) {
-  const problem = useSignal<string | null>(null);
+  const { problem, run } = useWork();
   const loaded = useLoaded(
     async (signal) => ({
       domains: await call('domains.list', { at }, signal),
@@ -140,37 +140,22 @@ export function DomainsPage({ at }: { at: string }) {
   const words = texts.domains;
   const found = loaded.value.value;
   const onChange: RowProps['onChange'] = async (change) => {
-    problem.value = null;
-    try {
-      await change();
-      await loaded.load();
-    } catch (fault) {
-      problem.value = wordsFor(fault);
-    }
+    if (await run(change)) await loaded.load();
   };
   return (
     <>
-      <div class="title">
-        <h1>{words.title}</h1>
+      <Title name={words.title}>
         <p>{words.what}</p>
-      </div>
+      </Title>
       {may('domains.add') && <AddDomain at={at} onAdded={loaded.load} />}
       <Status of={loaded}>
         {found && !isSetUp(found.setup) && (
-          <section class="card">
-            <h2>{words.missing}</h2>
+          <Card title={words.missing}>
             <SetupSteps setup={found.setup} />
-          </section>
+          </Card>
         )}
-        <p class="problem" role="alert" hidden={problem.value === null}>
-          {problem.value}
-        </p>
-        {found?.domains.length === 0 && (
-          <div class="empty">
-            <h2>{words.none}</h2>
-            <p>{words.noneHint}</p>
-          </div>
-        )}
+        <Problem of={problem} />
+        {found?.domains.length === 0 && <Nothing title={words.none} hint={words.noneHint} />}
         {found && found.domains.length > 0 && (
           <Table heads={[words.host, words.hash, words.status, words.made, '']}>
             {found.domains.map((domain) => (

@@ -1,44 +1,35 @@
 /** The panel of a link: its facts, its devices, the refused ones, and its final form. */
 
-import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
+import { Button } from '../parts/button.tsx';
 import { Curl } from '../parts/copy.tsx';
+import { Ask } from '../parts/dialog.tsx';
 import { Field, Form } from '../parts/form.tsx';
 import { date, number, time } from '../parts/format.ts';
-import { CloseIcon } from '../parts/icons.tsx';
 import { jobsChanged } from '../parts/job.tsx';
+import { Facts, Panel } from '../parts/layout.tsx';
 import { FinalLink, LinkQr } from '../parts/link-final.tsx';
 import { ACTIVE, type Acts, LIMIT_MAX, RefusedRow } from '../parts/link-refused.tsx';
 import { useLive } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { systemName } from '../parts/system.ts';
-import { may, texts, wordsFor } from '../state.ts';
+import { Problem, useWork } from '../parts/work.tsx';
+import { may, texts } from '../state.ts';
 
 type Shown = Got<'links.show'>;
 type Device = Shown['devices'][number];
 
 const DISABLED = 5;
 
-function Facts({ shown }: { shown: Shown }) {
+function factsOf(shown: Shown) {
   const words = texts.link;
-  const facts = [
+  return [
     [words.devices, texts.links.ofLimit(number(shown.deviceCount), number(shown.limit))],
     [texts.links.made, date(shown.createdAtMs)],
     ...(shown.policy.enforce ? [] : [[words.counting, words.countingHint] as const]),
     ...(shown.freedFromMs === null ? [] : [[words.freesItself, time(shown.freedFromMs)] as const]),
   ] as const;
-  return (
-    <dl class="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
 }
 
 function Edit({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
@@ -103,25 +94,18 @@ function DeviceRow({ acts, device }: { acts: Acts; device: Device }) {
               {words.samePhone} <bdi class="code">{device.wasHwid}</bdi>
             </p>
             {may('slots.free') && (
-              <button type="button" onClick={() => acts.free(device.wasHwid ?? '')}>
-                {words.freeOld}
-              </button>
+              <Button label={words.freeOld} onClick={() => acts.free(device.wasHwid ?? '')} />
             )}
           </div>
         )}
       </div>
-      {may('slots.free') && (
-        <button type="button" onClick={() => acts.free(hwid)}>
-          {words.free}
-        </button>
-      )}
+      {may('slots.free') && <Button label={words.free} onClick={() => acts.free(hwid)} />}
     </li>
   );
 }
 
 function Danger({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
   const words = texts.link;
-  const dialog = useRef<HTMLDialogElement>(null);
   const isOff = shown.status === DISABLED;
   const { id: linkId } = shown;
   const later = (work: () => Promise<unknown>) =>
@@ -132,47 +116,35 @@ function Danger({ at, acts, shown, onGone }: BodyProps & { onGone: () => void })
   return (
     <div class="actions">
       {may('links.edit') && (
-        <button type="button" onClick={() => acts.edit({ status: isOff ? ACTIVE : DISABLED })}>
-          {isOff ? words.enable : words.disable}
-        </button>
+        <Button
+          label={isOff ? words.enable : words.disable}
+          onClick={() => acts.edit({ status: isOff ? ACTIVE : DISABLED })}
+        />
       )}
       {may('slots.free-all') && shown.deviceCount > 0 && (
-        <button type="button" onClick={() => later(() => call('slots.free-all', { at, linkId }))}>
-          {words.freeAll}
-        </button>
+        <Button
+          label={words.freeAll}
+          onClick={() => later(() => call('slots.free-all', { at, linkId }))}
+        />
       )}
       {may('links.revoke') && (
-        <button type="button" onClick={() => later(() => call('links.revoke', { at, linkId }))}>
-          {words.revoke}
-        </button>
+        <Button
+          label={words.revoke}
+          onClick={() => later(() => call('links.revoke', { at, linkId }))}
+        />
       )}
       {may('links.remove') && (
-        <button type="button" onClick={() => dialog.current?.showModal()}>
-          {words.remove}
-        </button>
+        <Ask
+          label={words.remove}
+          title={words.sure}
+          onYes={async () => {
+            await call('links.remove', { at, id: linkId });
+            onGone();
+          }}
+        >
+          <p>{words.sureHint}</p>
+        </Ask>
       )}
-      <dialog ref={dialog} aria-labelledby="remove-title">
-        <h2 id="remove-title">{words.sure}</h2>
-        <p>{words.sureHint}</p>
-        <div class="actions">
-          <button
-            class="main"
-            type="button"
-            onClick={() =>
-              acts.run(async () => {
-                dialog.current?.close();
-                await call('links.remove', { at, id: linkId });
-                onGone();
-              })
-            }
-          >
-            {words.remove}
-          </button>
-          <button type="button" onClick={() => dialog.current?.close()}>
-            {texts.links.cancel}
-          </button>
-        </div>
-      </dialog>
     </div>
   );
 }
@@ -187,7 +159,7 @@ function Body({ at, acts, shown, onGone }: BodyProps & { onGone: () => void }) {
   const words = texts.link;
   return (
     <>
-      <Facts shown={shown} />
+      <Facts of={factsOf(shown)} />
       <Danger at={at} acts={acts} shown={shown} onGone={onGone} />
       {shown.hasKey && may('links.revoke') && <p class="hint">{words.losesKey}</p>}
       {may('links.edit') && <Edit at={at} acts={acts} shown={shown} />}
@@ -229,12 +201,11 @@ interface PanelProps {
 }
 
 export function LinkPanel({ at, id, onClose }: PanelProps) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  const problem = useSignal<string | null>(null);
+  const { problem, run: work } = useWork();
   const loaded = useLoaded((signal) => call('links.show', { at, id }, signal), `${at} ${id}`);
   const shown = loaded.value.value;
-  const run: Acts['run'] = async (work) => {
-    problem.value = await work().then(() => null, wordsFor);
+  const run: Acts['run'] = async (change) => {
+    await work(change);
     await loaded.load();
   };
   const acts: Acts = {
@@ -249,33 +220,17 @@ export function LinkPanel({ at, id, onClose }: PanelProps) {
     },
     `${id}`,
   );
-  useEffect(() => heading.current?.focus(), [id]);
-  useEffect(() => {
-    // Listens at the document: the focus may be on no element after a button was disabled or
-    // removed.
-    const close = (event: KeyboardEvent) => {
-      const isBelow = document.querySelector('dialog[open], :popover-open') !== null;
-      if (event.key === 'Escape' && !isBelow) onClose();
-    };
-    addEventListener('keydown', close);
-    return () => removeEventListener('keydown', close);
-  }, [id]);
+  const title = (
+    <>
+      <bdi class="code">{shown?.code ?? ''}</bdi> <bdi>{shown?.note}</bdi>
+    </>
+  );
   return (
-    <aside class="card message-panel" aria-labelledby="panel-title">
-      <div class="panel-head">
-        <h2 id="panel-title" ref={heading} tabIndex={-1}>
-          <bdi class="code">{shown?.code ?? ''}</bdi> <bdi>{shown?.note}</bdi>
-        </h2>
-        <button type="button" class="close" aria-label={texts.messages.close} onClick={onClose}>
-          <CloseIcon />
-        </button>
-      </div>
-      <p class="problem" role="alert" hidden={problem.value === null}>
-        {problem.value}
-      </p>
+    <Panel title={title} onClose={onClose}>
+      <Problem of={problem} />
       <Status of={loaded}>
         {shown && <Body at={at} acts={acts} shown={shown} onGone={onClose} />}
       </Status>
-    </aside>
+    </Panel>
   );
 }

@@ -5,6 +5,8 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
+import { Button } from '../parts/button.tsx';
+import { Nothing, Title } from '../parts/layout.tsx';
 import { Actions } from '../parts/link-actions.tsx';
 import { LinkList } from '../parts/link-list.ts';
 import { NewLinks } from '../parts/link-new.tsx';
@@ -12,7 +14,7 @@ import { filterOf, isEvery, readOrder } from '../parts/link-query.ts';
 import { openLink, Rows } from '../parts/link-rows.tsx';
 import { Chips, ColumnMenu, columns, filterText, SearchField } from '../parts/link-tools.tsx';
 import { onLive } from '../parts/live.ts';
-import { go, may, nowMs, query, texts } from '../state.ts';
+import { goHere, may, nowMs, query, texts } from '../state.ts';
 import { LinkPanel } from './link-panel.tsx';
 
 /** Shows how many rows are read. The person can stop a search and continue it. */
@@ -37,30 +39,25 @@ function Progress({ list, children }: { list: LinkList; children: ComponentChild
       {isSearch && state === 'reading' && (
         <>
           <span class="pulse">{words.searching}</span>
-          <button type="button" onClick={() => list.stop()}>
-            {words.stop}
-          </button>
+          <Button label={words.stop} onClick={() => list.stop()} />
         </>
       )}
-      {state === 'stopped' && (
-        <button type="button" onClick={() => list.goOn()}>
-          {words.goOn}
-        </button>
-      )}
+      {state === 'stopped' && <Button label={words.goOn} onClick={() => list.goOn()} />}
       <div class="tools-end">{children}</div>
     </div>
   );
 }
 
-function Nothing({ list }: { list: LinkList }) {
+function Empty({ list }: { list: LinkList }) {
   const isAll = isEvery(list.filter);
   const words = texts.links;
   return (
-    <div class="empty">
-      <h2>{isAll ? words.none : words.noMatch}</h2>
-      <p>{isAll ? words.noneHint : words.noMatchHint}</p>
+    <Nothing
+      title={isAll ? words.none : words.noMatch}
+      hint={isAll ? words.noneHint : words.noMatchHint}
+    >
       {!isAll && <p class="hint">{words.words}</p>}
-    </div>
+    </Nothing>
   );
 }
 
@@ -79,15 +76,11 @@ function Found({ list, reload, children }: FoundProps) {
       {list.problem.value !== null && (
         <div class="notice" role="alert">
           <p>{list.problem.value}</p>
-          <button type="button" onClick={() => list.goOn()}>
-            {texts.retry}
-          </button>
+          <Button label={texts.retry} onClick={() => list.goOn()} />
         </div>
       )}
       {list.fresh.value > 0 && (
-        <button type="button" class="fresh" onClick={reload}>
-          {texts.links.fresh(list.fresh.value)}
-        </button>
+        <Button label={texts.links.fresh(list.fresh.value)} class="fresh" onClick={reload} />
       )}
       <Progress list={list}>{children}</Progress>
       {isFirst && (
@@ -95,7 +88,7 @@ function Found({ list, reload, children }: FoundProps) {
           <span class="visually-hidden">{texts.loading}</span>
         </div>
       )}
-      {isEmpty && state === 'whole' && <Nothing list={list} />}
+      {isEmpty && state === 'whole' && <Empty list={list} />}
       {!isEmpty && <Rows list={list} columns={columns.value} />}
     </>
   );
@@ -125,8 +118,7 @@ export function LinksPage({ at }: { at: string }) {
   };
   const opened = Number(query.value.get('link') ?? 0) || null;
   const close = () => {
-    const kept = Object.fromEntries(query.value);
-    go('/console/links', { ...kept, link: null }, 'replace');
+    goHere({ link: null });
     document.querySelector<HTMLElement>(`[data-id="${opened}"]`)?.focus();
   };
   const onMade = (id: number | null) => {
@@ -136,10 +128,9 @@ export function LinksPage({ at }: { at: string }) {
   return (
     <div class="split">
       <section class="list-of-links" aria-label={texts.shell.links}>
-        <div class="title">
-          <h1>{texts.shell.links}</h1>
+        <Title name={texts.shell.links}>
           {may('links.add') && <NewLinks at={at} onMade={onMade} />}
-        </div>
+        </Title>
         <div class="tools">
           <SearchField />
           <Chips />

@@ -4,7 +4,9 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
+import { Button } from '../parts/button.tsx';
 import { kept, number } from '../parts/format.ts';
+import { Problem } from '../parts/work.tsx';
 import { texts, wordsFor } from '../state.ts';
 
 type Shown = Got<'messages.show'>;
@@ -166,18 +168,9 @@ export function Funnel({ at, shown, turn }: { at: string; shown: Shown; turn: nu
         {totals && bar('expired', totals.expired, 'bad')}
       </dl>
       {counted.value && <More counted={counted.value} />}
-      <p class="problem" role="alert" hidden={problem.value === null}>
-        {problem.value}
-      </p>
+      <Problem of={problem} />
       {!isSmall && counted.value?.isDone && (
-        <button
-          type="button"
-          onClick={() => {
-            asked.value += 1;
-          }}
-        >
-          {words.again}
-        </button>
+        <Button label={words.again} onClick={() => (asked.value += 1)} />
       )}
       {reach && <Ways reach={reach} />}
     </>

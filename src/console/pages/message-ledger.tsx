@@ -4,8 +4,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Given, Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
+import { Button } from '../parts/button.tsx';
 import { Choice } from '../parts/choice.tsx';
 import { time } from '../parts/format.ts';
+import { Problem } from '../parts/work.tsx';
 import { texts, wordsFor } from '../state.ts';
 
 type Show = Given<'messages.ledger'>['show'];
@@ -119,13 +121,12 @@ export function Ledger({ at, id, kind, turn }: LedgerProps) {
           <Device key={row.id} row={row} />
         ))}
       </ul>
-      <p class="problem" role="alert" hidden={problem.value === null}>
-        {problem.value}
-      </p>
+      <Problem of={problem} />
       {nextId !== null && (
-        <button type="button" onClick={() => load(nextId)}>
-          {rows.length === 0 ? words.further : words.more}
-        </button>
+        <Button
+          label={rows.length === 0 ? words.further : words.more}
+          onClick={() => load(nextId)}
+        />
       )}
     </section>
   );

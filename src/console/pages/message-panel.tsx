@@ -1,14 +1,16 @@
 /** The panel of a message: its content, its times, and its states at devices. */
 
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
-import { CloseIcon } from '../parts/icons.tsx';
+import { Button } from '../parts/button.tsx';
+import { Facts, focusPanel, Panel } from '../parts/layout.tsx';
 import { lengthOf, useLeft } from '../parts/left.ts';
 import { useLive } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { SendTime } from '../parts/send-time.tsx';
+import { Problem } from '../parts/work.tsx';
 import { go, may, texts, wordsFor } from '../state.ts';
 import { Funnel } from './message-funnel.tsx';
 import { Ledger } from './message-ledger.tsx';
@@ -47,23 +49,15 @@ function Cancel({ at, id, nowMs, onCancelled, untilMs }: CancelProps) {
         {words.cancelIn(lengthOf(left))}
       </p>
       {may('messages.cancel') && (
-        <button type="button" onClick={() => dialog.current?.showModal()}>
-          {words.cancel}
-        </button>
+        <Button label={words.cancel} onClick={() => dialog.current?.showModal()} />
       )}
-      <p class="problem" role="alert" hidden={problem.value === null}>
-        {problem.value}
-      </p>
+      <Problem of={problem} />
       <dialog ref={dialog} aria-labelledby="cancel-title">
         <h2 id="cancel-title">{words.sure}</h2>
         <p>{words.sureHint}</p>
         <div class="actions">
-          <button class="main" type="button" onClick={cancel}>
-            {words.cancel}
-          </button>
-          <button type="button" onClick={() => dialog.current?.close()}>
-            {words.keep}
-          </button>
+          <Button label={words.cancel} class="main" onClick={cancel} />
+          <Button label={words.keep} onClick={() => dialog.current?.close()} />
         </div>
       </dialog>
     </div>
@@ -134,7 +128,7 @@ function Says({ content }: { content: Shown['content'] }) {
   );
 }
 
-function Facts({ shown }: { shown: Shown }) {
+function factsOf(shown: Shown) {
   const words = texts.messages;
   const times = [
     [words.made, shown.createdAtMs],
@@ -143,41 +137,20 @@ function Facts({ shown }: { shown: Shown }) {
     [words.finished, shown.finishedAtMs],
     [words.expires, shown.expiresAtMs],
   ] as const;
-  return (
-    <dl class="facts">
-      <div>
-        <dt>{words.recipients}</dt>
-        <dd>
-          <bdi>{targetsInFull(shown)}</bdi>
-        </dd>
-      </div>
-      {times.map(
-        ([name, ms]) =>
-          ms !== null && (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>
-                <SendTime ms={ms} />
-              </dd>
-            </div>
-          ),
-      )}
-      {shown.replacesId !== null && (
-        <div>
-          <dt>{words.replaces}</dt>
-          <dd>
-            <button
-              type="button"
-              class="plain"
-              onClick={() => go('/console/messages', { message: `${shown.replacesId}` })}
-            >
-              {words.of(`${shown.replacesId}`)}
-            </button>
-          </dd>
-        </div>
-      )}
-    </dl>
-  );
+  const { replacesId } = shown;
+  const open = () => go('/console/messages', { message: `${replacesId}` });
+  return [
+    [words.recipients, <bdi>{targetsInFull(shown)}</bdi>],
+    ...times.flatMap(([name, ms]) => (ms === null ? [] : [[name, <SendTime ms={ms} />] as const])),
+    ...(replacesId === null
+      ? []
+      : [
+          [
+            words.replaces,
+            <Button label={words.of(`${replacesId}`)} class="plain" onClick={open} />,
+          ] as const,
+        ]),
+  ] as const;
 }
 
 interface BodyProps {
@@ -200,9 +173,7 @@ function Body({ at, onCancelled, shown, turn }: BodyProps) {
       <div class="panel-state">
         <StateBadge state={shown.state} />
         {may('messages.cancel') && shown.content !== null && (
-          <button type="button" onClick={copy}>
-            {words.copy}
-          </button>
+          <Button label={words.copy} onClick={copy} />
         )}
       </div>
       {cancelUntilMs !== null && (
@@ -220,7 +191,7 @@ function Body({ at, onCancelled, shown, turn }: BodyProps) {
       </section>
       <section>
         <h3>{words.facts}</h3>
-        <Facts shown={shown} />
+        <Facts of={factsOf(shown)} />
       </section>
       {!isPruned && shown.beganAtMs !== null && <Ledger at={at} id={id} kind={kind} turn={turn} />}
     </>
@@ -231,7 +202,6 @@ export function MessagePanel(props: { at: string; id: number; onClose: () => voi
   const { at, id, onClose } = props;
   const turn = useSignal(0);
   const isCancelled = useSignal(false);
-  const heading = useRef<HTMLHeadingElement>(null);
   const loaded = useLoaded((signal) => call('messages.show', { at, id }, signal), `${at} ${id}`);
   const shown = loaded.value.value;
   const refresh = async () => {
@@ -241,7 +211,7 @@ export function MessagePanel(props: { at: string; id: number; onClose: () => voi
   const onCancelled = async () => {
     isCancelled.value = true;
     // The button that had the focus was removed.
-    heading.current?.focus();
+    focusPanel();
     await refresh();
   };
   useLive(
@@ -251,30 +221,17 @@ export function MessagePanel(props: { at: string; id: number; onClose: () => voi
     },
     `${id}`,
   );
-  useEffect(() => heading.current?.focus(), [id]);
   return (
-    <aside
-      class="card message-panel"
-      aria-labelledby="panel-title"
-      onKeyDown={(event) => {
-        // Escape in a dialog closes that dialog only.
-        if (event.key === 'Escape' && !(event.target as Element).closest('dialog')) onClose();
-      }}
+    <Panel
+      title={<bdi>{shown === null ? texts.messages.of(`${id}`) : titleOf(shown)}</bdi>}
+      onClose={onClose}
     >
-      <div class="panel-head">
-        <h2 id="panel-title" ref={heading} tabIndex={-1}>
-          <bdi>{shown === null ? texts.messages.of(`${id}`) : titleOf(shown)}</bdi>
-        </h2>
-        <button type="button" class="close" aria-label={texts.messages.close} onClick={onClose}>
-          <CloseIcon />
-        </button>
-      </div>
       <p class="notice good" role="status" hidden={!isCancelled.value}>
         {isCancelled.value && texts.messages.isCancelled}
       </p>
       <Status of={loaded}>
         {shown && <Body at={at} shown={shown} turn={turn.value} onCancelled={onCancelled} />}
       </Status>
-    </aside>
+    </Panel>
   );
 }

@@ -4,13 +4,17 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { Given, Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
-import { Choice } from '../parts/choice.tsx';
+import { Button } from '../parts/button.tsx';
+import { Choice, Dropdown } from '../parts/choice.tsx';
 import { number } from '../parts/format.ts';
 import { AddIcon } from '../parts/icons.tsx';
+import { Nothing, Title } from '../parts/layout.tsx';
 import { useLive } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { SendTime } from '../parts/send-time.tsx';
-import { go, may, query, texts, wordsFor } from '../state.ts';
+import { Share } from '../parts/share.tsx';
+import { Problem } from '../parts/work.tsx';
+import { go, goHere, may, query, texts, wordsFor } from '../state.ts';
 import { MessagePanel } from './message-panel.tsx';
 import { StateBadge, targetsOf, titleOf } from './message-words.tsx';
 
@@ -18,19 +22,11 @@ type Page = Got<'messages.list'>;
 type Message = Page['rows'][number];
 type Filter = Pick<Given<'messages.list'>, 'at' | 'show' | 'kind'>;
 
-const PATH = '/console/messages';
 /** The most rows that are reloaded after a change. */
 const ANEW_MAX = 100;
 
-/** Returns the parameters of the address that this page uses. */
-const kept = () => ({
-  show: query.value.get('show'),
-  kind: query.value.get('kind'),
-  message: query.value.get('message'),
-});
-
 function filterOf(at: string): Filter {
-  const { show, kind } = kept();
+  const [show = null, kind] = ['show', 'kind'].map((name) => query.value.get(name));
   const isShow = (name: string): name is Filter['show'] => name in texts.messages.shows;
   return {
     at,
@@ -48,7 +44,7 @@ function openedId(): number | null {
 function Filters({ filter }: { filter: Filter }) {
   const words = texts.messages;
   const choose = (name: 'show' | 'kind') => (value: string) =>
-    go(PATH, { ...kept(), [name]: value === 'all' ? null : value }, 'replace');
+    goHere({ [name]: value === 'all' ? null : value });
   return (
     <div class="tools">
       <Choice
@@ -57,30 +53,21 @@ function Filters({ filter }: { filter: Filter }) {
         value={filter.show}
         onChoice={choose('show')}
       />
-      <select
-        aria-label={words.kind}
+      <Dropdown
+        label={words.kind}
+        options={Object.entries(words.kinds)}
         value={filter.kind ?? 'all'}
-        onChange={({ currentTarget: { value } }) => choose('kind')(value)}
-      >
-        {Object.entries(words.kinds).map(([value, name]) => (
-          <option key={value} value={value}>
-            {name}
-          </option>
-        ))}
-      </select>
+        onChoice={choose('kind')}
+      />
     </div>
   );
 }
 
 function Reached({ message: { recipients, sent } }: { message: Message }) {
   if (recipients === 0) return <span class="number">–</span>;
-  const share = sent / recipients;
   return (
     <span class="share">
-      <svg viewBox="0 0 60 6" preserveAspectRatio="none" aria-hidden="true">
-        <rect class="share-all" width="60" height="6" rx="3" />
-        <rect class="share-part" width={60 * share} height="6" rx="3" />
-      </svg>
+      <Share of={sent / recipients} width={60} />
       <bdi>{texts.links.ofLimit(number(sent), number(recipients))}</bdi>
     </span>
   );
@@ -96,7 +83,7 @@ function Row({ message, isOpen }: { message: Message; isOpen: boolean }) {
           class="plain message-title"
           id={`message-${id}`}
           aria-expanded={isOpen}
-          onClick={() => go(PATH, { ...kept(), message: `${id}` })}
+          onClick={() => goHere({ message: `${id}` }, 'push')}
         >
           <bdi>{titleOf(message)}</bdi>
         </button>
@@ -179,15 +166,13 @@ function Table({ first, filter, onFresh }: TableProps) {
   return (
     <div class="message-found">
       {freshCount.value > 0 && (
-        <button type="button" class="fresh" onClick={onFresh}>
-          {words.fresh(freshCount.value)}
-        </button>
+        <Button label={words.fresh(freshCount.value)} class="fresh" onClick={onFresh} />
       )}
       {isEmpty && (
-        <div class="empty">
-          <h2>{isAll ? words.none : nextId.value === null ? words.noMatch : words.noMatchYet}</h2>
-          <p>{isAll ? words.noneHint : words.noMatchHint}</p>
-        </div>
+        <Nothing
+          title={isAll ? words.none : nextId.value === null ? words.noMatch : words.noMatchYet}
+          hint={isAll ? words.noneHint : words.noMatchHint}
+        />
       )}
       {!isEmpty && (
         <div class="scroller">
@@ -211,13 +196,9 @@ function Table({ first, filter, onFresh }: TableProps) {
       )}
       <div class="below">
         <p role="status">{isEmpty ? '' : words.shown(rows.value.length)}</p>
-        <p class="problem" role="alert" hidden={problem.value === null}>
-          {problem.value}
-        </p>
+        <Problem of={problem} />
         {nextId.value !== null && (
-          <button type="button" onClick={more}>
-            {isEmpty ? words.further : words.more}
-          </button>
+          <Button label={isEmpty ? words.further : words.more} onClick={more} />
         )}
       </div>
     </div>
@@ -238,21 +219,20 @@ export function MessagesPage({ at }: { at: string }) {
   const found = loaded.value.value;
   const opened = openedId();
   const close = () => {
-    go(PATH, { ...kept(), message: null }, 'replace');
+    goHere({ message: null });
     document.getElementById(`message-${opened}`)?.focus();
   };
   return (
     <div class="split">
       <section class="message-list" aria-label={texts.messages.title}>
-        <div class="title">
-          <h1>{texts.messages.title}</h1>
+        <Title name={texts.messages.title}>
           {may('messages.cancel') && (
             <button class="main" type="button" onClick={() => go('/console/compose')}>
               <AddIcon />
               {texts.messages.write}
             </button>
           )}
-        </div>
+        </Title>
         <Filters filter={filter} />
         <Status of={loaded}>
           {found && (

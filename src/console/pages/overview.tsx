@@ -3,10 +3,13 @@
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
 import { Bars } from '../parts/bars.tsx';
+import { Button } from '../parts/button.tsx';
 import { date, megabytes, number, time } from '../parts/format.ts';
+import { Card, Title } from '../parts/layout.tsx';
 import { useLiveSlowly } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { isSetUp, SetupSteps } from '../parts/setup.tsx';
+import { Share } from '../parts/share.tsx';
 import { systemName } from '../parts/system.ts';
 import { go, may, texts } from '../state.ts';
 
@@ -47,11 +50,7 @@ function Warnings({ of }: { of: Overview }) {
       {warnings.map(({ text, to }) => (
         <div key={text} class="notice" role="status">
           <p>{text}</p>
-          {to !== null && (
-            <button type="button" onClick={() => go(to)}>
-              {words.look}
-            </button>
-          )}
+          {to !== null && <Button label={words.look} onClick={() => go(to)} />}
         </div>
       ))}
     </>
@@ -61,25 +60,22 @@ function Warnings({ of }: { of: Overview }) {
 function Refusals({ of }: { of: Overview['refusals'] }) {
   const words = texts.overview;
   return (
-    <section class="card">
-      <h2>{words.refusals}</h2>
+    <Card title={words.refusals}>
       {of.length === 0 && <p class="hint">{words.noRefusals}</p>}
       <ul class="list">
         {of.map((one) => (
           <li key={one.installId}>
-            <button
-              type="button"
+            <Button
+              label={one.installCode}
               class="plain code"
               onClick={() => go('/console/links', { link: `${one.installId}` })}
-            >
-              {one.installCode}
-            </button>
+            />
             <span>{texts.reasons[one.reason]}</span>
             <span class="number">{words.refusalCount(one.refusedCount)}</span>
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 
@@ -88,8 +84,7 @@ function Mix({ of }: { of: Overview['mix'] }) {
   const words = texts.overview;
   const most = Math.max(1, ...(of?.counts ?? []).map(({ count }) => count));
   return (
-    <section class="card">
-      <h2>{words.mix}</h2>
+    <Card title={words.mix}>
       {of === null && <p class="hint">{words.mixLater}</p>}
       {of?.counts.length === 0 && <p class="hint">{words.noDevices}</p>}
       <ul class="mix">
@@ -97,15 +92,12 @@ function Mix({ of }: { of: Overview['mix'] }) {
           <li key={`${os} ${app}`}>
             <bdi>{systemName(os) || words.otherSystem}</bdi>
             <bdi class="hint">{app || words.otherApp}</bdi>
-            <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
-              <rect class="share-all" width="100" height="6" rx="3" />
-              <rect class="share-part" width={(100 * count) / most} height="6" rx="3" />
-            </svg>
+            <Share of={count / most} />
             <span class="number">{number(count)}</span>
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 
@@ -113,55 +105,43 @@ function Mix({ of }: { of: Overview['mix'] }) {
 function Quotas({ of }: { of: readonly Quota[] }) {
   const words = texts.overview;
   return (
-    <section class="card">
-      <h2>{words.quotas}</h2>
+    <Card title={words.quotas}>
       <ul class="mix quotas">
         {of.map(({ max, name, used }) => {
           const shown = name === 'kept_bytes' ? megabytes : number;
-          const share = max === 0 ? 1 : Math.min(1, used / max);
+          const share = max === 0 ? 1 : used / max;
           return (
             <li key={name}>
               <span>{words.quota[name]}</span>
-              <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
-                <rect class="share-all" width="100" height="6" rx="3" />
-                <rect
-                  class={share >= 0.8 ? 'share-full' : 'share-part'}
-                  width={100 * share}
-                  height="6"
-                  rx="3"
-                />
-              </svg>
+              <Share of={share} isHigh={share >= 0.8} />
               <bdi class="number">{words.usedOf(shown(used), shown(max))}</bdi>
             </li>
           );
         })}
       </ul>
-    </section>
+    </Card>
   );
 }
 
 function Next({ of }: { of: Overview['next'] }) {
   const words = texts.overview;
   return (
-    <section class="card">
-      <h2>{words.next}</h2>
+    <Card title={words.next}>
       {of.length === 0 && <p class="hint">{words.noNext}</p>}
       <ul class="list">
         {of.map(({ dueAtMs, hwidCount, id, isPush, os }) => (
           <li key={id}>
-            <button
-              type="button"
+            <Button
+              label={isPush ? words.notification : words.command}
               class="plain"
               onClick={() => go('/console/messages', { message: `${id}` })}
-            >
-              {isPush ? words.notification : words.command}
-            </button>
+            />
             <span>{hwidCount > 0 ? words.toDevices(hwidCount) : <bdi>{os}</bdi>}</span>
             <span class="number">{time(dueAtMs)}</span>
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 
@@ -177,19 +157,17 @@ function Page({ found, setup }: { found: Overview; setup: Got<'setup.read'> }) {
   const end = activeUntilMs === null ? words.noEnd : words.until(date(activeUntilMs));
   return (
     <>
-      <div class="title">
-        <h1>{found.name || found.code}</h1>
+      <Title name={found.name || found.code}>
         <p>
           {words.plan} <bdi>{found.plan}</bdi> · {end}
           {found.isSuspended && <strong class="badge bad">{words.suspended}</strong>}
         </p>
-      </div>
+      </Title>
       <Warnings of={found} />
       {!isSetUp(setup) && (
-        <section class="card">
-          <h2>{texts.domains.missing}</h2>
+        <Card title={texts.domains.missing}>
           <SetupSteps setup={setup} />
-        </section>
+        </Card>
       )}
       <dl class="figures">
         <Figure

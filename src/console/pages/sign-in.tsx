@@ -3,9 +3,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { call, Refusal } from '../call.ts';
+import { Button } from '../parts/button.tsx';
 import { Field, Form } from '../parts/form.tsx';
 import { Mark } from '../parts/icons.tsx';
 import { LookMenu } from '../parts/look-menu.tsx';
+import { Problem } from '../parts/work.tsx';
 import { askMe, go, texts, wordsFor } from '../state.ts';
 
 type Way = 'account' | 'key';
@@ -122,15 +124,7 @@ export function SignIn() {
       });
   }, [problem]);
   const tab = (kind: Way, label: string) => (
-    <button
-      type="button"
-      aria-pressed={way.value === kind}
-      onClick={() => {
-        way.value = kind;
-      }}
-    >
-      {label}
-    </button>
+    <Button label={label} aria-pressed={way.value === kind} onClick={() => (way.value = kind)} />
   );
   return (
     <div class="door">
@@ -142,9 +136,7 @@ export function SignIn() {
           <>
             <h1>{texts.signIn.title}</h1>
             <p class="hint">{texts.signIn.hint}</p>
-            <p class="problem" role="alert" hidden={problem.value === null}>
-              {problem.value}
-            </p>
+            <Problem of={problem} />
             <fieldset class="ways" aria-label={texts.signIn.title}>
               {tab('account', texts.signIn.byAccount)}
               {tab('key', texts.signIn.byKey)}

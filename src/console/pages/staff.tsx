@@ -1,75 +1,29 @@
 /** The staff of a provider, and its keys for parts of the API. */
 
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
 import type { Given, Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
+import { Ask } from '../parts/dialog.tsx';
 import { keepFocus } from '../parts/focus.ts';
 import { Field, Form, Select } from '../parts/form.tsx';
 import { date, time } from '../parts/format.ts';
+import { Card, Title } from '../parts/layout.tsx';
+import { Table } from '../parts/list.tsx';
 import { Status, useLoaded } from '../parts/loaded.tsx';
-import { Ask, Problem, Table } from '../parts/operator.tsx';
+import { Invite, Role, waysOf } from '../parts/people.tsx';
 import { Secret } from '../parts/secret.tsx';
-import { texts, wordsFor } from '../state.ts';
+import { Problem, useWork } from '../parts/work.tsx';
+import { texts } from '../state.ts';
 
 type Member = Got<'staff.list'>[number];
 type Key = Got<'keys.list'>[number];
-type Role = Given<'staff.invite'>['role'];
+type StaffRole = Given<'staff.invite'>['role'];
 type Scope = Given<'keys.add'>['scope'];
 
-const ROLES: readonly Role[] = ['owner', 'sender', 'support', 'reader'];
+const ROLES: readonly StaffRole[] = ['owner', 'sender', 'support', 'reader'];
 const SCOPES: readonly Scope[] = ['read', 'links', 'send'];
 /** Lifetimes of keys to choose from, days; 0: no end. */
 const KEY_DAYS = [30, 90, 365, 0] as const;
-
-interface SectionProps {
-  title: string;
-  hint: string;
-  children: ComponentChildren;
-}
-
-function Section({ title, hint, children }: SectionProps) {
-  return (
-    <section class="card">
-      <div>
-        <h2>{title}</h2>
-        <p class="hint">{hint}</p>
-      </div>
-      {children}
-    </section>
-  );
-}
-
-function Invite({ at }: { at: string }) {
-  const address = useSignal<string | null>(null);
-  const words = texts.staff;
-  return (
-    <>
-      <Form
-        submit={words.invite}
-        onSubmit={async ({ role }) => {
-          const { secret } = await call('staff.invite', { at, role: role as Role });
-          address.value = `${location.origin}/console#invitation=${secret}`;
-        }}
-      >
-        <Select
-          label={words.role}
-          name="role"
-          options={ROLES.map((role) => [role, words.roles[role]])}
-          value="support"
-        />
-        <ul class="roles">
-          {ROLES.map((role) => (
-            <li key={role}>
-              <strong>{words.roles[role]}</strong>: {words.rights[role]}
-            </li>
-          ))}
-        </ul>
-      </Form>
-      {address.value !== null && <Secret text={address.value} hint={words.invitationHint} />}
-    </>
-  );
-}
 
 interface MemberRowProps {
   at: string;
@@ -80,34 +34,20 @@ interface MemberRowProps {
 }
 
 function MemberRow({ at, member, onChange, onGone }: MemberRowProps) {
-  const { hasPassword, hasTotp, id, name, passkeyCount, role, signedInAtMs } = member;
+  const { id, name, role, signedInAtMs } = member;
   const words = texts.staff;
-  const ways = [
-    ...(passkeyCount > 0 ? [words.byPasskey] : []),
-    ...(hasPassword ? [hasTotp ? words.byBoth : words.byPassword] : []),
-  ];
   return (
     <tr>
       <th scope="row">
         <bdi>{name}</bdi>
       </th>
       <td>
-        <select
-          aria-label={words.roleOf(name)}
-          value={role}
-          onChange={({ currentTarget }) => {
-            const given = { at, id, role: currentTarget.value as Role };
-            return onChange(() => call('staff.change-role', given));
-          }}
-        >
-          {ROLES.map((one) => (
-            <option key={one} value={one}>
-              {words.roles[one]}
-            </option>
-          ))}
-        </select>
+        <Role
+          {...{ name, role, roles: ROLES, names: words.roles }}
+          onChoice={(one) => onChange(() => call('staff.change-role', { at, id, role: one }))}
+        />
       </td>
-      <td>{ways.length === 0 ? words.byNothing : ways.join(', ')}</td>
+      <td>{waysOf(member)}</td>
       <td class="number" data-name={words.lastSeen}>
         {signedInAtMs === null ? words.never : time(signedInAtMs)}
       </td>
@@ -125,11 +65,11 @@ function MemberRow({ at, member, onChange, onGone }: MemberRowProps) {
 }
 
 function Staff({ at }: { at: string }) {
-  const problem = useSignal<string | null>(null);
+  const { problem, run } = useWork();
   const loaded = useLoaded((signal) => call('staff.list', { at }, signal), at);
   const words = texts.staff;
   const onChange: MemberRowProps['onChange'] = async (change) => {
-    problem.value = await change().then(() => null, wordsFor);
+    await run(change);
     await loaded.load();
   };
   const onGone: MemberRowProps['onGone'] = async (change) => {
@@ -138,7 +78,7 @@ function Staff({ at }: { at: string }) {
     keepFocus();
   };
   return (
-    <Section title={words.people} hint={words.peopleHint}>
+    <Card title={words.people} hint={words.peopleHint}>
       <Status of={loaded}>
         {loaded.value.value?.length === 0 ? (
           <p class="hint">{words.noneYet}</p>
@@ -154,8 +94,11 @@ function Staff({ at }: { at: string }) {
         )}
       </Status>
       <Problem of={problem} />
-      <Invite at={at} />
-    </Section>
+      <Invite
+        {...{ roles: ROLES, names: words.roles, rights: words.rights, usual: 'support' }}
+        invite={(role) => call('staff.invite', { at, role })}
+      />
+    </Card>
   );
 }
 
@@ -227,7 +170,7 @@ function Keys({ at }: { at: string }) {
     keepFocus();
   };
   return (
-    <Section title={words.keys} hint={words.keysHint}>
+    <Card title={words.keys} hint={words.keysHint}>
       <Status of={loaded}>
         {loaded.value.value && loaded.value.value.length > 0 && (
           <Table heads={[words.name, words.scope, words.made, words.ends, '']}>
@@ -238,16 +181,14 @@ function Keys({ at }: { at: string }) {
         )}
       </Status>
       <AddKey at={at} onAdded={loaded.load} />
-    </Section>
+    </Card>
   );
 }
 
 export function StaffPage({ at }: { at: string }) {
   return (
     <>
-      <div class="title">
-        <h1>{texts.staff.title}</h1>
-      </div>
+      <Title name={texts.staff.title} />
       <Staff at={at} />
       <Keys at={at} />
     </>

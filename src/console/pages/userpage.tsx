@@ -1,6 +1,5 @@
 /** The settings of the page of users: on or off, the provider's name, colour and support link. */
 
-import { useSignal } from '@preact/signals';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
 import { Field, Form, Select } from '../parts/form.tsx';
@@ -15,52 +14,45 @@ const USUAL = '#2456c9';
 
 function Settings({ at, shown, onSaved }: { at: string; shown: Shown; onSaved: () => unknown }) {
   const words = texts.userPage;
-  const isSaved = useSignal(false);
   return (
-    <>
-      <Form
-        submit={words.save}
-        keeps
-        onSubmit={async ({ on, name = '', color = '', supportUrl = '' }) => {
-          isSaved.value = false;
-          const own = color === USUAL ? '' : color;
-          await call('page.set', { at, isOn: on === 'on', name, color: own, supportUrl });
-          isSaved.value = true;
-          await onSaved();
-        }}
-      >
-        <Select
-          label={words.state}
-          name="on"
-          value={shown.isOn ? 'on' : 'off'}
-          options={[
-            ['off', words.off],
-            ['on', words.on],
-          ]}
-        />
-        <Field
-          label={words.name}
-          hint={words.nameHint}
-          name="name"
-          maxLength={64}
-          dir="auto"
-          defaultValue={shown.name ?? ''}
-        />
-        <Field label={words.color} name="color" type="color" defaultValue={shown.color ?? USUAL} />
-        <Field
-          label={words.support}
-          hint={words.supportHint}
-          name="supportUrl"
-          maxLength={255}
-          dir="ltr"
-          autocomplete="off"
-          defaultValue={shown.supportUrl ?? ''}
-        />
-      </Form>
-      <p role="status" class="good" hidden={!isSaved.value}>
-        {words.saved}
-      </p>
-    </>
+    <Form
+      submit={words.save}
+      done={words.saved}
+      keeps
+      onSubmit={async ({ on, name = '', color = '', supportUrl = '' }) => {
+        const own = color === USUAL ? '' : color;
+        await call('page.set', { at, isOn: on === 'on', name, color: own, supportUrl });
+        await onSaved();
+      }}
+    >
+      <Select
+        label={words.state}
+        name="on"
+        value={shown.isOn ? 'on' : 'off'}
+        options={[
+          ['off', words.off],
+          ['on', words.on],
+        ]}
+      />
+      <Field
+        label={words.name}
+        hint={words.nameHint}
+        name="name"
+        maxLength={64}
+        dir="auto"
+        defaultValue={shown.name ?? ''}
+      />
+      <Field label={words.color} name="color" type="color" defaultValue={shown.color ?? USUAL} />
+      <Field
+        label={words.support}
+        hint={words.supportHint}
+        name="supportUrl"
+        maxLength={255}
+        dir="ltr"
+        autocomplete="off"
+        defaultValue={shown.supportUrl ?? ''}
+      />
+    </Form>
   );
 }
 

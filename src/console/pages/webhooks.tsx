@@ -3,12 +3,14 @@
 import { useSignal } from '@preact/signals';
 import type { Got } from '../../http/console/table.ts';
 import { call, Refusal } from '../call.ts';
+import { Button } from '../parts/button.tsx';
 import { Curl } from '../parts/copy.tsx';
+import { Ask } from '../parts/dialog.tsx';
 import { keepFocus } from '../parts/focus.ts';
 import { Form } from '../parts/form.tsx';
 import { date, number, time } from '../parts/format.ts';
+import { Facts, Nothing, Title } from '../parts/layout.tsx';
 import { Status, useLoaded } from '../parts/loaded.tsx';
-import { Ask } from '../parts/operator.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { AddWebhook, Events, eventsIn, type Kind } from '../parts/webhook-new.tsx';
 import { may, texts, wordsFor } from '../state.ts';
@@ -32,41 +34,18 @@ interface CardProps {
   onChange: () => Promise<void>;
 }
 
-function Facts({ of }: { of: Webhook }) {
+function factsOf(of: Webhook) {
   const words = texts.webhooks;
-  const waiting = of.isMore ? words.atLeast(number(of.waitingCount)) : number(of.waitingCount);
-  return (
-    <dl class="hook-facts">
-      <div>
-        <dt>{words.events}</dt>
-        <dd>{of.events.length === 0 ? words.all : of.events.join(', ')}</dd>
-      </div>
-      <div>
-        <dt>{words.waiting}</dt>
-        <dd>{waiting}</dd>
-      </div>
-      <div>
-        <dt>{words.made}</dt>
-        <dd>{date(of.createdAtMs)}</dd>
-      </div>
-      {of.disabled !== null && (
-        <div>
-          <dt>{words.offSince(time(of.disabled.atMs))}</dt>
-          <dd>
-            <bdi>{of.disabled.why}</bdi>
-          </dd>
-        </div>
-      )}
-      {of.problem !== null && (
-        <div>
-          <dt>{words.problem}</dt>
-          <dd>
-            <bdi>{of.problem}</bdi>
-          </dd>
-        </div>
-      )}
-    </dl>
-  );
+  const { disabled, events, problem, waitingCount } = of;
+  return [
+    [words.events, events.length === 0 ? words.all : events.join(', ')],
+    [words.waiting, of.isMore ? words.atLeast(number(waitingCount)) : number(waitingCount)],
+    [words.made, date(of.createdAtMs)],
+    ...(disabled === null
+      ? []
+      : [[words.offSince(time(disabled.atMs)), <bdi>{disabled.why}</bdi>] as const]),
+    ...(problem === null ? [] : [[words.problem, <bdi>{problem}</bdi>] as const]),
+  ] as const;
 }
 
 function Failed({ of }: { of: Webhook }) {
@@ -153,33 +132,27 @@ function WebhookCard({ at, kinds, of, onChange }: CardProps) {
         </h2>
         <State of={of} />
       </div>
-      <Facts of={of} />
+      <Facts of={factsOf(of)} class="hook-facts" />
       <Failed of={of} />
       {may('webhooks.edit') && (
         <>
           <div class="actions">
-            <button type="button" onClick={test} disabled={isBusy.value}>
-              {words.test}
-            </button>
-            <button
-              type="button"
+            <Button label={words.test} onClick={test} disabled={isBusy.value} />
+            <Button
+              label={of.disabled === null ? words.disable : words.enable}
               onClick={() =>
                 change(() => call('webhooks.edit', { at, id, isEnabled: of.disabled !== null }))
               }
-            >
-              {of.disabled === null ? words.disable : words.enable}
-            </button>
+            />
             {of.kind === 'webhook' && (
-              <button
-                type="button"
+              <Button
+                label={words.rotate}
                 onClick={() =>
                   change(async () => {
                     fresh.value = await call('webhooks.rotate', { at, id, token: null });
                   })
                 }
-              >
-                {words.rotate}
-              </button>
+              />
             )}
             <Ask
               label={words.remove}
@@ -216,17 +189,11 @@ export function WebhooksPage({ at }: { at: string }) {
   const words = texts.webhooks;
   return (
     <>
-      <div class="title">
-        <h1>{words.title}</h1>
+      <Title name={words.title}>
         <p>{words.what}</p>
-      </div>
+      </Title>
       <Status of={loaded}>
-        {found?.webhooks.length === 0 && (
-          <div class="empty">
-            <h2>{words.none}</h2>
-            <p>{words.noneHint}</p>
-          </div>
-        )}
+        {found?.webhooks.length === 0 && <Nothing title={words.none} hint={words.noneHint} />}
         {found?.webhooks.map((one) => (
           <WebhookCard key={one.id} at={at} of={one} kinds={found.kinds} onChange={loaded.load} />
         ))}

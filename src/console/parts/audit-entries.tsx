@@ -3,8 +3,11 @@
 import { useSignal } from '@preact/signals';
 import type { Got } from '../../http/console/table.ts';
 import { actionName, systemsOf } from '../pages/message-words.tsx';
-import { go, texts, wordsFor } from '../state.ts';
+import { go, texts } from '../state.ts';
+import { Button } from './button.tsx';
 import { kept, time } from './format.ts';
+import { Nothing } from './layout.tsx';
+import { Problem, useWork } from './work.tsx';
 
 /** An entry; in the appliance's log it has the code of its provider. */
 type Entry = Got<'activity.list'>['rows'][number] & { provider?: string | null };
@@ -108,9 +111,7 @@ function Item({ entry }: { entry: Entry }) {
         {record === null ? (
           <p dir="auto">{sentence}</p>
         ) : (
-          <button type="button" class="plain" dir="auto" onClick={() => go(...record)}>
-            {sentence}
-          </button>
+          <Button label={sentence} class="plain" dir="auto" onClick={() => go(...record)} />
         )}
         {changesOf(entry).map((text) => (
           <p key={text} class="hint">
@@ -152,27 +153,20 @@ interface ListProps {
 export function Entries({ first, isAll, read }: ListProps) {
   const words = texts.activity;
   const page = useSignal(first);
-  const isBusy = useSignal(false);
-  const problem = useSignal<string | null>(null);
+  const { isBusy, problem, run } = useWork();
   const { next, rows } = page.value;
-  const more = async () => {
-    isBusy.value = true;
-    problem.value = null;
-    try {
+  const more = () =>
+    run(async () => {
       const found = await readEnough(read, next);
       page.value = { rows: [...rows, ...found.rows], next: found.next };
-    } catch (fault) {
-      problem.value = wordsFor(fault);
-    }
-    isBusy.value = false;
-  };
+    });
   return (
     <>
       {rows.length === 0 && (
-        <div class="empty">
-          <h2>{isAll ? words.none : words.noMatch}</h2>
-          <p>{next !== null ? words.looking : isAll ? words.noneHint : words.noMatchHint}</p>
-        </div>
+        <Nothing
+          title={isAll ? words.none : words.noMatch}
+          hint={next !== null ? words.looking : isAll ? words.noneHint : words.noMatchHint}
+        />
       )}
       {daysOf(rows).map(({ day, entries: some }) => (
         <section key={day} class="activity">
@@ -186,13 +180,13 @@ export function Entries({ first, isAll, read }: ListProps) {
       ))}
       <div class="below">
         <p role="status">{rows.length === 0 ? '' : words.shown(rows.length)}</p>
-        <p class="problem" role="alert" hidden={problem.value === null}>
-          {problem.value}
-        </p>
+        <Problem of={problem} />
         {next !== null && (
-          <button type="button" onClick={more} disabled={isBusy.value}>
-            {rows.length === 0 ? words.further : words.more}
-          </button>
+          <Button
+            label={rows.length === 0 ? words.further : words.more}
+            onClick={more}
+            disabled={isBusy.value}
+          />
         )}
       </div>
     </>

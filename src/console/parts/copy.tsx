@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { texts } from '../state.ts';
+import { Button } from './button.tsx';
 import { type ApiCall, curlText } from './curl-text.ts';
 import { givenIn } from './form.tsx';
 
@@ -23,9 +24,7 @@ export function Copy({ text, label = texts.copying.copy }: CopyProps) {
   };
   return (
     <span class="copy">
-      <button type="button" onClick={({ currentTarget }) => copy(currentTarget)}>
-        {label}
-      </button>
+      <Button label={label} onClick={({ currentTarget }) => copy(currentTarget)} />
       <span role="status" class="hint">
         {says.value}
       </span>

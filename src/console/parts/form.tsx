@@ -3,7 +3,8 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { wordsFor } from '../state.ts';
+import type { Options } from './choice.tsx';
+import { Problem, useWork } from './work.tsx';
 
 type FieldProps = JSX.IntrinsicElements['input'] & { label: string; hint?: string };
 
@@ -22,6 +23,18 @@ export function Field({ label, hint, ...input }: FieldProps) {
   );
 }
 
+type TextAreaProps = JSX.IntrinsicElements['textarea'] & { label: string; hint?: string };
+
+export function TextArea({ label, hint, ...textarea }: TextAreaProps) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <textarea dir="ltr" {...textarea} />
+      {hint && <small>{hint}</small>}
+    </label>
+  );
+}
+
 /** Puts a state of the page into its form as a field: a change of it is input. */
 export function Hidden({ name, value }: { name: string; value: string }) {
   const field = useRef<HTMLInputElement>(null);
@@ -37,8 +50,7 @@ export function Hidden({ name, value }: { name: string; value: string }) {
 interface SelectProps {
   label: string;
   name: string;
-  /** Values with their labels. */
-  options: readonly (readonly [value: string, words: string])[];
+  options: Options;
   value: string;
   onChoice?: (value: string) => void;
 }
@@ -82,8 +94,7 @@ export function givenIn(form: HTMLFormElement): Record<string, string> {
 
 /** A form that is disabled during a call, and shows its refusal. */
 export function Form({ submit, onSubmit, keeps = false, done, children, beside }: FormProps) {
-  const isBusy = useSignal(false);
-  const problem = useSignal<string | null>(null);
+  const { isBusy, problem, run } = useWork();
   const isDone = useSignal(false);
 
   async function send(event: SubmitEvent) {
@@ -91,18 +102,9 @@ export function Form({ submit, onSubmit, keeps = false, done, children, beside }
     if (isBusy.value) return;
     const form = event.currentTarget as HTMLFormElement;
     const given = givenIn(form);
-    isBusy.value = true;
-    problem.value = null;
     isDone.value = false;
-    try {
-      await onSubmit(given);
-      isDone.value = true;
-      if (!keeps) form.reset();
-    } catch (fault) {
-      problem.value = wordsFor(fault);
-    } finally {
-      isBusy.value = false;
-    }
+    isDone.value = await run(() => onSubmit(given));
+    if (isDone.value && !keeps) form.reset();
   }
 
   return (
@@ -113,9 +115,7 @@ export function Form({ submit, onSubmit, keeps = false, done, children, beside }
       aria-busy={isBusy.value}
     >
       {children}
-      <p class="problem" role="alert" hidden={problem.value === null}>
-        {problem.value}
-      </p>
+      <Problem of={problem} />
       <div class="actions">
         <button class="main" type="submit" disabled={isBusy.value}>
           {submit}

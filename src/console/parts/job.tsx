@@ -5,9 +5,12 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
 import { texts, wordsFor } from '../state.ts';
+import { Button } from './button.tsx';
 import { keepFocus } from './focus.ts';
 import { number } from './format.ts';
 import { useLive } from './live.ts';
+import { Share } from './share.tsx';
+import { Problem } from './work.tsx';
 
 type Listed = Got<'jobs.list'>;
 type Job = Listed['jobs'][number];
@@ -57,7 +60,7 @@ function Row({ job, nowMs, onCancel }: RowProps) {
   const words = texts.jobs;
   const leftS = Math.max(0, Math.ceil((job.dueAtMs - nowMs) / SECOND_MS));
   const isWaiting = job.state === 'waiting' && leftS > 0;
-  const share = job.totalCount === 0 ? 0 : Math.min(1, job.seenCount / job.totalCount);
+  const share = job.totalCount === 0 ? 0 : job.seenCount / job.totalCount;
   return (
     <li>
       <span>
@@ -69,18 +72,11 @@ function Row({ job, nowMs, onCancel }: RowProps) {
         </span>
       ) : (
         <>
-          <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
-            <rect class="share-all" width="100" height="6" rx="3" />
-            <rect class="share-part" width={100 * share} height="6" rx="3" />
-          </svg>
+          <Share of={share} />
           <span class="number">{words.of(number(job.seenCount), number(job.totalCount))}</span>
         </>
       )}
-      {job.mayStop && (
-        <button type="button" onClick={onCancel}>
-          {isWaiting ? words.undo : words.stop}
-        </button>
-      )}
+      {job.mayStop && <Button label={isWaiting ? words.undo : words.stop} onClick={onCancel} />}
     </li>
   );
 }
@@ -105,9 +101,7 @@ function Ended({ job, onDismiss }: { job: Job; onDismiss: () => void }) {
           {job.state === 'done' ? words.changed(...counts) : words.stopped(...counts)}
         </span>
       )}
-      <button type="button" onClick={onDismiss}>
-        {words.dismiss}
-      </button>
+      <Button label={words.dismiss} onClick={onDismiss} />
     </li>
   );
 }
@@ -216,9 +210,7 @@ export function JobBar({ at }: { at: string }) {
           <Ended key={job.id} job={job} onDismiss={() => onDismiss(job.id)} />
         ))}
       </ul>
-      <p class="problem" role="alert" hidden={problem.value === null}>
-        {problem.value}
-      </p>
+      <Problem of={problem} />
     </section>
   );
 }

@@ -3,13 +3,15 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { may, nowMs, texts, wordsFor } from '../state.ts';
+import { Button } from './button.tsx';
+import { Dialog, useDialog } from './dialog.tsx';
 import { MoreIcon } from './icons.tsx';
 import { ChangeLinks } from './link-bulk.tsx';
 import { save, writtenFile } from './link-file.ts';
 import { ImportLinks } from './link-import.tsx';
 import type { LinkFilter } from './link-query.ts';
-import { useDialog } from './link-tools.tsx';
 import { Menu } from './menu.tsx';
+import { Problem } from './work.tsx';
 
 interface ActionsProps {
   at: string;
@@ -24,76 +26,52 @@ export function Actions({ at, filter, onMade }: ActionsProps) {
   return (
     <>
       <Menu label={words.more} icon={<MoreIcon />}>
-        {may('links.add-many') && (
-          <button type="button" onClick={() => (importing.isOpen.value = true)}>
-            {words.import}
-          </button>
-        )}
+        {may('links.add-many') && <Button label={words.import} onClick={importing.open} />}
         <Export at={at} filter={filter} />
-        {may('links.bulk') && (
-          <button type="button" onClick={() => (changing.isOpen.value = true)}>
-            {words.bulk}
-          </button>
-        )}
+        {may('links.bulk') && <Button label={words.bulk} onClick={changing.open} />}
       </Menu>
-      <dialog {...changing.props} aria-label={words.bulk}>
-        <h2>{words.bulk}</h2>
-        {changing.isOpen.value && (
-          <ChangeLinks at={at} filter={filter} onClose={() => (changing.isOpen.value = false)} />
-        )}
-      </dialog>
-      <dialog {...importing.props} aria-label={words.import}>
-        <h2>{words.import}</h2>
-        {importing.isOpen.value && (
-          <ImportLinks at={at} onMade={onMade} onClose={() => (importing.isOpen.value = false)} />
-        )}
-      </dialog>
+      <Dialog of={changing} title={words.bulk}>
+        <ChangeLinks at={at} filter={filter} onClose={changing.close} />
+      </Dialog>
+      <Dialog of={importing} title={words.import}>
+        <ImportLinks at={at} onMade={onMade} onClose={importing.close} />
+      </Dialog>
     </>
   );
 }
 
 /** Saves the matching links as a file, with its progress in a dialog. */
 function Export({ at, filter }: Pick<ActionsProps, 'at' | 'filter'>) {
-  const { isOpen, props } = useDialog();
   const count = useSignal(0);
   const problem = useSignal<string | null>(null);
   const leaving = useRef(new AbortController());
+  const dialog = useDialog(() => leaving.current.abort());
   const words = texts.links;
 
   async function write(): Promise<void> {
     leaving.current = new AbortController();
     const { signal } = leaving.current;
-    [isOpen.value, count.value, problem.value] = [true, 0, null];
+    dialog.open();
+    [count.value, problem.value] = [0, null];
     try {
       const parts = await writtenFile(at, filter, (n) => (count.value = n), signal);
       save(`links-${new Date(nowMs()).toISOString().slice(0, 10)}.csv`, parts);
-      isOpen.value = false;
+      dialog.close();
     } catch (fault) {
       if (!signal.aborted) problem.value = wordsFor(fault);
     }
   }
 
-  const close = () => {
-    leaving.current.abort();
-    props.onClose();
-  };
   return (
     <>
-      <button type="button" onClick={write}>
-        {words.export}
-      </button>
-      <dialog {...props} onClose={close} aria-label={words.export}>
-        <h2>{words.export}</h2>
+      <Button label={words.export} onClick={write} />
+      <Dialog of={dialog} title={words.export}>
         <p role="status">{words.written(count.value)}</p>
-        <p class="problem" role="alert" hidden={problem.value === null}>
-          {problem.value}
-        </p>
+        <Problem of={problem} />
         <div class="actions">
-          <button type="button" onClick={close}>
-            {words.cancel}
-          </button>
+          <Button label={words.cancel} onClick={dialog.close} />
         </div>
-      </dialog>
+      </Dialog>
     </>
   );
 }

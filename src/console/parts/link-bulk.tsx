@@ -5,11 +5,13 @@ import { useRef } from 'preact/hooks';
 import type { Given, Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
 import { texts, wordsFor } from '../state.ts';
+import { Button } from './button.tsx';
 import { Choice } from './choice.tsx';
 import { Field, givenIn, Hidden, Select } from './form.tsx';
 import { number } from './format.ts';
 import { jobsChanged } from './job.tsx';
 import { isEvery, type LinkFilter } from './link-query.ts';
+import { Problem } from './work.tsx';
 
 type Change = Given<'links.bulk'>['change'];
 type Preview = Got<'links.bulk-preview'>;
@@ -35,9 +37,7 @@ function Fields() {
         label={words.bulk}
         names={{ change: words.change, remove: words.remove }}
         value={what.value}
-        onChoice={(one) => {
-          what.value = one;
-        }}
+        onChoice={(one) => (what.value = one)}
       />
       <Hidden name="what" value={what.value} />
       {what.value === 'remove' ? (
@@ -73,9 +73,7 @@ function Fields() {
               ['clear', words.clearNote],
             ]}
             value={noteWay.value}
-            onChoice={(way) => {
-              noteWay.value = way;
-            }}
+            onChoice={(way) => (noteWay.value = way)}
           />
           {noteWay.value === 'write' && (
             <Field label={words.writeNote} name="note" maxLength={255} required />
@@ -161,15 +159,11 @@ export function ChangeLinks({ at, filter, onClose }: BulkProps) {
       class="form"
       aria-busy={isBusy.value}
       onSubmit={submit}
-      onInput={() => {
-        shown.value = null;
-      }}
+      onInput={() => (shown.value = null)}
     >
       <Fields />
       {shown.value && <Shown of={shown.value.of} isAll={isEvery(filter)} isRemoval={isRemoval} />}
-      <p class="problem" role="alert" hidden={problem.value === null}>
-        {problem.value}
-      </p>
+      <Problem of={problem} />
       <div class="actions">
         <button
           class="main"
@@ -182,9 +176,7 @@ export function ChangeLinks({ at, filter, onClose }: BulkProps) {
               ? words.removeMany(count)
               : words.changeMany(count)}
         </button>
-        <button type="button" onClick={onClose}>
-          {words.cancel}
-        </button>
+        <Button label={words.cancel} onClick={onClose} />
       </div>
     </form>
   );

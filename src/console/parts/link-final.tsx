@@ -5,6 +5,7 @@ import { useMemo } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
 import { texts } from '../state.ts';
+import { Dropdown } from './choice.tsx';
 import { Copy } from './copy.tsx';
 import { Field, Form } from './form.tsx';
 import { keepAddress, keptAddress } from './kept-address.ts';
@@ -38,23 +39,17 @@ export function LinkQr({ text, label }: { text: string; label: string }) {
 
 function Shown({ forms }: { forms: Forms }) {
   const words = texts.link;
+  const apps: Readonly<Record<string, string>> = { plain: words.anyApp, query: words.anyQuery };
   const chosen = useSignal<string>(forms[0]?.app ?? '');
   const text = forms.find(({ app }) => app === chosen.value)?.text ?? '';
   return (
     <div class="final">
-      <select
-        aria-label={words.form}
+      <Dropdown
+        label={words.form}
+        options={forms.map(({ app }) => [app, apps[app] ?? app])}
         value={chosen.value}
-        onChange={({ currentTarget }) => {
-          chosen.value = currentTarget.value;
-        }}
-      >
-        {forms.map(({ app }) => (
-          <option key={app} value={app}>
-            {app === 'plain' ? words.anyApp : app === 'query' ? words.anyQuery : app}
-          </option>
-        ))}
-      </select>
+        onChoice={(app) => (chosen.value = app)}
+      />
       <LinkQr text={text} label={words.qr} />
     </div>
   );

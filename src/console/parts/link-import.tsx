@@ -4,9 +4,11 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { call, Refusal } from '../call.ts';
 import { texts, wordsFor } from '../state.ts';
+import { Button } from './button.tsx';
 import { Field, Form } from './form.tsx';
 import { number } from './format.ts';
 import { FILE_BYTES_MAX, piecesOf, type ReadRow } from './link-file.ts';
+import { Problem } from './work.tsx';
 
 const DRAFTS_MAX = 100;
 /** The most lines of each kind in the preview. */
@@ -83,11 +85,7 @@ function Make({ made, count, onMake, onCancel }: MakeProps) {
   return (
     <Form
       submit={words.createMany(count)}
-      beside={
-        <button type="button" onClick={onCancel}>
-          {words.cancel}
-        </button>
-      }
+      beside={<Button label={words.cancel} onClick={onCancel} />}
       onSubmit={({ limit }) => onMake(Number(limit))}
     >
       <Field
@@ -176,9 +174,7 @@ export function ImportLinks({ at, onClose, onMade }: ImportProps) {
         />
       )}
       {isReading.value && <p role="status">{words.linesRead(count.value)}</p>}
-      <p class="problem" role="alert" hidden={problem.value === null}>
-        {problem.value}
-      </p>
+      <Problem of={problem} />
       {found.value !== null && (
         <>
           <p role="status">
@@ -193,9 +189,7 @@ export function ImportLinks({ at, onClose, onMade }: ImportProps) {
       )}
       {(rows.length === 0 || isDone) && (
         <div class="actions">
-          <button type="button" onClick={close}>
-            {words.close}
-          </button>
+          <Button label={words.close} onClick={close} />
         </div>
       )}
     </div>

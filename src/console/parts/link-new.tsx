@@ -5,12 +5,13 @@ import { useEffect, useRef } from 'preact/hooks';
 import { call, Refusal } from '../call.ts';
 import { go, query, texts } from '../state.ts';
 import { Attempt } from './attempt.ts';
+import { Button } from './button.tsx';
 import { Curl } from './copy.tsx';
+import { Dialog, useDialog } from './dialog.tsx';
 import { Field, Form } from './form.tsx';
 import { number } from './format.ts';
 import { AddIcon } from './icons.tsx';
 import { save } from './link-file.ts';
-import { useDialog } from './link-tools.tsx';
 
 const COUNT_MAX = 1_000;
 const DRAFTS_MAX = 100;
@@ -65,9 +66,7 @@ function Fields({ count, pattern }: FieldsProps) {
         name="note"
         maxLength={240}
         value={pattern.value}
-        onInput={({ currentTarget: { value } }) => {
-          pattern.value = value;
-        }}
+        onInput={({ currentTarget }) => (pattern.value = currentTarget.value)}
       />
     </>
   );
@@ -80,7 +79,7 @@ interface NewLinksProps {
 }
 
 export function NewLinks({ at, onMade }: NewLinksProps) {
-  const { isOpen, props } = useDialog();
+  const dialog = useDialog();
   const count = useSignal(1);
   const pattern = useSignal('');
   const made = useSignal<readonly string[]>([]);
@@ -96,12 +95,12 @@ export function NewLinks({ at, onMade }: NewLinksProps) {
     const [only] = all;
     if (all.length === 1 && only) {
       const { id } = await call('links.add', { at, limit, note: only.note ?? '', once });
-      isOpen.value = false;
+      dialog.close();
       onMade(id);
       return;
     }
     // After a failed call the dialog continues where it stopped; links that were made stay.
-    while (isOpen.value && made.value.length < all.length) {
+    while (dialog.isOpen.value && made.value.length < all.length) {
       const from = made.value.length;
       const drafts = all.slice(from, from + DRAFTS_MAX);
       const answer = await call('links.add-many', { at, drafts });
@@ -116,7 +115,7 @@ export function NewLinks({ at, onMade }: NewLinksProps) {
     pattern.value = '';
     made.value = [];
     attempt.current.end();
-    isOpen.value = true;
+    dialog.open();
   };
   // The palette opens the dialog by the address.
   const isAsked = query.value.get('new') === 'link';
@@ -132,17 +131,20 @@ export function NewLinks({ at, onMade }: NewLinksProps) {
         <AddIcon />
         {words.add}
       </button>
-      <dialog {...props} aria-label={words.add}>
-        <h2>{words.add}</h2>
-        {isOpen.value && isDone && <Made codes={made.value} />}
-        {isOpen.value && !isDone && (
+      <Dialog of={dialog} title={words.add}>
+        {isDone ? (
+          <>
+            <Made codes={made.value} />
+            <div class="actions">
+              <Button label={words.close} onClick={dialog.close} />
+            </div>
+          </>
+        ) : (
           <Form
             submit={count.value > 1 ? words.createMany(count.value) : words.create}
             beside={
               <>
-                <button type="button" onClick={() => (isOpen.value = false)}>
-                  {words.cancel}
-                </button>
+                <Button label={words.cancel} onClick={dialog.close} />
                 {count.value === 1 && (
                   <Curl
                     at={at}
@@ -162,14 +164,7 @@ export function NewLinks({ at, onMade }: NewLinksProps) {
             )}
           </Form>
         )}
-        {isDone && (
-          <div class="actions">
-            <button type="button" onClick={() => (isOpen.value = false)}>
-              {words.close}
-            </button>
-          </div>
-        )}
-      </dialog>
+      </Dialog>
     </>
   );
 }
@@ -182,12 +177,12 @@ function Made({ codes }: { codes: readonly string[] }) {
       <p role="status">{texts.links.areReady(codes.length)}</p>
       <textarea aria-label={texts.links.code} class="code" rows={6} readOnly value={text} />
       <div class="actions">
-        <button type="button" class="main" onClick={() => navigator.clipboard.writeText(text)}>
-          {texts.links.copyCodes}
-        </button>
-        <button type="button" onClick={() => save('links.txt', [`${text}\n`])}>
-          {texts.links.saveCodes}
-        </button>
+        <Button
+          label={texts.links.copyCodes}
+          class="main"
+          onClick={() => navigator.clipboard.writeText(text)}
+        />
+        <Button label={texts.links.saveCodes} onClick={() => save('links.txt', [`${text}\n`])} />
       </div>
     </div>
   );

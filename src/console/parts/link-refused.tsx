@@ -2,6 +2,7 @@
 
 import type { Given, Got } from '../../http/console/table.ts';
 import { go, may, texts } from '../state.ts';
+import { Button } from './button.tsx';
 import { number, time } from './format.ts';
 
 type Shown = Got<'links.show'>;
@@ -24,28 +25,21 @@ function Remedy({ acts, of, shown }: { acts: Acts; of: Refusal; shown: Shown }) 
   switch (of.remedy) {
     case 'enable':
       return isOwner ? (
-        <button type="button" onClick={() => acts.edit({ status: ACTIVE })}>
-          {words.enable}
-        </button>
+        <Button label={words.enable} onClick={() => acts.edit({ status: ACTIVE })} />
       ) : null;
     case 'domain':
-      return (
-        <button type="button" onClick={() => go('/console/domains')}>
-          {words.toDomains}
-        </button>
-      );
+      return <Button label={words.toDomains} onClick={() => go('/console/domains')} />;
     case 'room':
       return (
         <>
           {of.wasHwid !== null && may('slots.free') && (
-            <button type="button" onClick={() => acts.free(of.wasHwid ?? '')}>
-              {words.freeOld}
-            </button>
+            <Button label={words.freeOld} onClick={() => acts.free(of.wasHwid ?? '')} />
           )}
           {isOwner && shown.deviceCount < LIMIT_MAX && (
-            <button type="button" onClick={() => acts.edit({ limit: shown.deviceCount + 1 })}>
-              {words.raise(number(shown.deviceCount + 1))}
-            </button>
+            <Button
+              label={words.raise(number(shown.deviceCount + 1))}
+              onClick={() => acts.edit({ limit: shown.deviceCount + 1 })}
+            />
           )}
         </>
       );

@@ -2,10 +2,11 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { go, query, texts } from '../state.ts';
+import { goHere, query, texts } from '../state.ts';
 import { date, number } from './format.ts';
 import type { Link, LinkList } from './link-list.ts';
 import { type Column, type Order, writeOrder } from './link-query.ts';
+import { Share } from './share.tsx';
 
 const DISABLED = 5;
 /** Rows drawn above and below the view, and the step by which the first one moves. */
@@ -17,7 +18,7 @@ const ROW_PX = 44;
 const cells: Record<Column, (link: Link) => preact.ComponentChildren> = {
   code: () => null,
   note: ({ note }) => <bdi>{note}</bdi>,
-  devices: ({ deviceCount, limit }) => <Share count={deviceCount} limit={limit} />,
+  devices: ({ deviceCount, limit }) => <Devices count={deviceCount} limit={limit} />,
   status: ({ status }) => (
     <span class={status === DISABLED ? 'badge' : 'badge good'}>
       {status === DISABLED ? texts.links.off : texts.links.active}
@@ -26,28 +27,18 @@ const cells: Record<Column, (link: Link) => preact.ComponentChildren> = {
   made: ({ createdAtMs }) => date(createdAtMs),
 };
 
-function Share({ count, limit }: { count: number; limit: number }) {
-  const share = Math.min(1, count / limit);
+function Devices({ count, limit }: { count: number; limit: number }) {
   return (
     <span class="share">
-      <svg viewBox="0 0 60 6" preserveAspectRatio="none" aria-hidden="true">
-        <rect class="share-all" width="60" height="6" rx="3" />
-        <rect
-          class={share === 1 ? 'share-full' : 'share-part'}
-          width={60 * share}
-          height="6"
-          rx="3"
-        />
-      </svg>
+      <Share of={count / limit} isHigh={count >= limit} width={60} />
       <bdi>{texts.links.ofLimit(number(count), number(limit))}</bdi>
     </span>
   );
 }
 
 /** Opens the panel of a link. Going back closes it. */
-export function openLink(id: number | null): void {
-  const kept = Object.fromEntries(query.value);
-  go('/console/links', { ...kept, link: id === null ? null : `${id}` });
+export function openLink(id: number): void {
+  goHere({ link: `${id}` }, 'push');
 }
 
 interface RowProps {
@@ -92,8 +83,7 @@ function Row({ link, index, columns, isOpen }: RowProps) {
 function Head({ columns, order }: { columns: readonly Column[]; order: Order }) {
   const sort = (by: Column) => {
     const isDown = by === order.by ? !order.isDown : by === 'devices' || by === 'made';
-    const kept = Object.fromEntries(query.value);
-    go('/console/links', { ...kept, sort: writeOrder({ by, isDown }) }, 'replace');
+    goHere({ sort: writeOrder({ by, isDown }) });
   };
   return (
     <thead>

@@ -2,11 +2,12 @@
  * Search, filters and columns of the list of links. The address has all of them but the columns.
  */
 
-import { type Signal, signal, useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
-import { go, query, texts } from '../state.ts';
+import { type Signal, signal } from '@preact/signals';
+import { goHere, query, texts } from '../state.ts';
+import { Button } from './button.tsx';
+import { Dropdown } from './choice.tsx';
 import { number } from './format.ts';
-import { ColumnsIcon, SearchIcon } from './icons.tsx';
+import { ColumnsIcon } from './icons.tsx';
 import {
   COLUMNS,
   type Column,
@@ -16,9 +17,9 @@ import {
   withWord,
   writeOrder,
 } from './link-query.ts';
+import { Search } from './list.tsx';
 import { Menu } from './menu.tsx';
 
-const PAUSE_MS = 200;
 const KEPT = 'gatepost-link-columns';
 const UNUSED_DAYS = 30;
 const LIMITS = [1, 2, 3, 4, 5, 6, 8, 10, 20, 50, 100];
@@ -47,33 +48,16 @@ function choose(column: Column, isShown: boolean): void {
 export const filterText = () => query.value.get('search') ?? '';
 
 function filterBy(text: string): void {
-  const kept = Object.fromEntries(query.value);
-  go('/console/links', { ...kept, search: text || null }, 'replace');
+  goHere({ search: text || null });
 }
 
-export function SearchField() {
-  const pause = useRef<ReturnType<typeof setTimeout>>(undefined);
-  return (
-    <div class="search">
-      <SearchIcon />
-      <input
-        type="search"
-        maxLength={128}
-        aria-label={texts.links.search}
-        placeholder={texts.links.search}
-        title={texts.links.words}
-        value={filterText()}
-        onInput={({ currentTarget: { value } }) => {
-          clearTimeout(pause.current);
-          pause.current = setTimeout(() => filterBy(value), PAUSE_MS);
-        }}
-      />
-      <span class="key" aria-hidden="true">
-        /
-      </span>
-    </div>
-  );
-}
+export const SearchField = () => (
+  <Search label={texts.links.search} maxLength={128} title={texts.links.words}>
+    <span class="key" aria-hidden="true">
+      /
+    </span>
+  </Search>
+);
 
 interface ChipProps<N extends keyof Words> {
   label: string;
@@ -84,13 +68,11 @@ interface ChipProps<N extends keyof Words> {
 function Chip<N extends keyof Words>({ label, name, value }: ChipProps<N>) {
   const isOn = readQuery(filterText()).words[name] === value;
   return (
-    <button
-      type="button"
+    <Button
+      label={label}
       aria-pressed={isOn}
       onClick={() => filterBy(withWord(filterText(), name, isOn ? undefined : value))}
-    >
-      {label}
-    </button>
+    />
   );
 }
 
@@ -130,11 +112,12 @@ export function Chips() {
 
 /** The menu of columns and order: on a phone the table has no header row. */
 export function ColumnMenu({ order }: { order: Order }) {
-  const kept = Object.fromEntries(query.value);
-  const orders = COLUMNS.flatMap((by) => [
-    { by, isDown: false },
-    { by, isDown: true },
-  ]);
+  const orders = COLUMNS.flatMap((by) =>
+    [false, true].map((isDown) => {
+      const words = `${texts.links[by]} ${isDown ? '↓' : '↑'}`;
+      return [writeOrder({ by, isDown }) ?? '', words] as const;
+    }),
+  );
   return (
     <Menu label={texts.links.columns} icon={<ColumnsIcon />}>
       <fieldset class="ticks">
@@ -152,37 +135,13 @@ export function ColumnMenu({ order }: { order: Order }) {
         ))}
       </fieldset>
       <div class="ticks">
-        <select
-          aria-label={texts.links.order}
+        <Dropdown
+          label={texts.links.order}
+          options={orders}
           value={writeOrder(order) ?? ''}
-          onChange={({ currentTarget: { value } }) =>
-            go('/console/links', { ...kept, sort: value || null }, 'replace')
-          }
-        >
-          {orders.map((one) => (
-            <option key={`${one.by}${one.isDown}`} value={writeOrder(one) ?? ''}>
-              {texts.links[one.by]} {one.isDown ? '↓' : '↑'}
-            </option>
-          ))}
-        </select>
+          onChoice={(value) => goHere({ sort: value || null })}
+        />
       </div>
     </Menu>
   );
-}
-
-/** Opens a dialog while a signal is true; the browser returns the focus. */
-export function useDialog() {
-  const isOpen = useSignal(false);
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    if (isOpen.value) dialog.current?.showModal();
-    else dialog.current?.close();
-  }, [isOpen.value]);
-  const props = {
-    ref: dialog,
-    onClose: () => {
-      isOpen.value = false;
-    },
-  };
-  return { isOpen, props };
 }

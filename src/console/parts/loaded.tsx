@@ -5,6 +5,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Refusal } from '../call.ts';
 import { texts, wordsFor } from '../state.ts';
+import { Button } from './button.tsx';
 
 interface Loaded<T> {
   value: Signal<T | null>;
@@ -64,9 +65,7 @@ export function Status({ of, children }: StatusProps) {
   const notice = of.problem.value !== null && (
     <div class="notice" role="alert">
       <p>{of.problem.value}</p>
-      <button type="button" onClick={of.load}>
-        {texts.retry}
-      </button>
+      <Button label={texts.retry} onClick={of.load} />
     </div>
   );
   if (of.value.value === null && notice === false) {

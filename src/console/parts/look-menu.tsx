@@ -1,6 +1,7 @@
 /** Theme and language. */
 
 import { setLook, texts } from '../state.ts';
+import { Dropdown } from './choice.tsx';
 
 const LANGUAGES = { en: 'English', ru: 'Русский', zh: '中文', fa: 'فارسی' };
 
@@ -10,26 +11,18 @@ export function LookMenu() {
   const { lang } = document.documentElement;
   return (
     <div class="look">
-      <select
-        aria-label={texts.shell.theme}
+      <Dropdown
+        label={texts.shell.theme}
+        options={(['auto', 'light', 'dark'] as const).map((one) => [one, texts.shell[one]])}
         value={theme}
-        onChange={(event) => setLook(event.currentTarget.value, lang)}
-      >
-        <option value="auto">{texts.shell.auto}</option>
-        <option value="light">{texts.shell.light}</option>
-        <option value="dark">{texts.shell.dark}</option>
-      </select>
-      <select
-        aria-label={texts.shell.languageName}
+        onChoice={(one) => setLook(one, lang)}
+      />
+      <Dropdown
+        label={texts.shell.languageName}
+        options={Object.entries(LANGUAGES)}
         value={lang}
-        onChange={(event) => setLook(theme, event.currentTarget.value)}
-      >
-        {Object.entries(LANGUAGES).map(([tag, name]) => (
-          <option key={tag} value={tag}>
-            {name}
-          </option>
-        ))}
-      </select>
+        onChoice={(tag) => setLook(theme, tag)}
+      />
     </div>
   );
 }

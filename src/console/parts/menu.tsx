@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
+import { Button } from './button.tsx';
 
 interface MenuProps {
   label: string;
@@ -18,9 +19,7 @@ export function Menu({ label, icon, children }: MenuProps) {
   };
   return (
     <>
-      <button type="button" popovertarget={id} {...(icon ? { 'aria-label': label } : {})}>
-        {icon ?? label}
-      </button>
+      <Button label={icon ?? label} popovertarget={id} {...(icon ? { 'aria-label': label } : {})} />
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: its buttons take keys */}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: it closes after them */}
       <div ref={card} id={id} class="menu" popover="auto" onClick={close}>

@@ -183,9 +183,7 @@ export function Palette() {
             isChosen={n === at}
             isFirst={entry.group !== entries[n - 1]?.group}
             onRun={() => run(entry)}
-            onPoint={() => {
-              chosen.value = n;
-            }}
+            onPoint={() => (chosen.value = n)}
           />
         ))}
       </div>

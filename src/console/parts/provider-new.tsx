@@ -3,9 +3,10 @@
 import { useSignal } from '@preact/signals';
 import { call } from '../call.ts';
 import { texts } from '../state.ts';
+import { Button } from './button.tsx';
+import { Dialog, useDialog } from './dialog.tsx';
 import { Field, Form } from './form.tsx';
 import { AddIcon } from './icons.tsx';
-import { useDialog } from './link-tools.tsx';
 import { TermFields, termsIn } from './provider-form.tsx';
 import { Secret } from './secret.tsx';
 
@@ -28,17 +29,18 @@ export function ShownOnce({ of }: { of: Credentials }) {
 }
 
 export function NewProvider({ onMade }: { onMade: () => void }) {
-  const { isOpen, props } = useDialog();
+  const dialog = useDialog();
   const made = useSignal<Credentials | null>(null);
   const words = texts.providers;
   const open = () => {
     made.value = null;
-    isOpen.value = true;
+    dialog.open();
   };
   const close = (
-    <button type="button" onClick={() => (isOpen.value = false)}>
-      {made.value === null ? texts.links.cancel : texts.links.close}
-    </button>
+    <Button
+      label={made.value === null ? texts.links.cancel : texts.links.close}
+      onClick={dialog.close}
+    />
   );
   return (
     <>
@@ -46,9 +48,8 @@ export function NewProvider({ onMade }: { onMade: () => void }) {
         <AddIcon />
         {words.add}
       </button>
-      <dialog {...props} aria-label={words.add}>
-        <h2>{words.add}</h2>
-        {isOpen.value && made.value === null && (
+      <Dialog of={dialog} title={words.add}>
+        {made.value === null ? (
           <Form
             submit={words.add}
             beside={close}
@@ -74,14 +75,13 @@ export function NewProvider({ onMade }: { onMade: () => void }) {
               />
             </details>
           </Form>
-        )}
-        {isOpen.value && made.value !== null && (
+        ) : (
           <div class="form">
             <ShownOnce of={made.value} />
             <div class="actions">{close}</div>
           </div>
         )}
-      </dialog>
+      </Dialog>
     </>
   );
 }

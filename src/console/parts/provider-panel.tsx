@@ -1,14 +1,16 @@
 /** The panel of a provider: its terms, its rules, its key, and its removal. */
 
 import { useSignal } from '@preact/signals';
-import type { Got } from '../../http/console/table.ts';
+import type { ComponentChildren } from 'preact';
+import type { Given, Got } from '../../http/console/table.ts';
 import { call, Refusal } from '../call.ts';
-import { go, may, texts, wordsFor } from '../state.ts';
+import { go, may, texts } from '../state.ts';
+import { Button } from './button.tsx';
+import { Dialog, useDialog } from './dialog.tsx';
 import { Form, Select } from './form.tsx';
 import { date, number, time } from './format.ts';
-import { useDialog } from './link-tools.tsx';
+import { Facts, Panel } from './layout.tsx';
 import { Status, useLoaded } from './loaded.tsx';
-import { Facts, Panel, Problem } from './operator.tsx';
 import {
   lastDayText,
   PLAN_NAMES,
@@ -20,6 +22,7 @@ import {
   termsIn,
 } from './provider-form.tsx';
 import { ShownOnce } from './provider-new.tsx';
+import { Problem, useWork } from './work.tsx';
 
 type Shown = Got<'providers.show'>;
 
@@ -33,26 +36,18 @@ interface PartProps {
 }
 
 function Rotate({ shown, again }: PartProps) {
-  const { isOpen, props } = useDialog();
+  const dialog = useDialog();
   const made = useSignal<Got<'providers.rotate'> | null>(null);
   const words = texts.providers;
-  const close = () => {
-    isOpen.value = false;
+  const open = () => {
+    made.value = null;
+    dialog.open();
   };
   return (
     <>
-      <button
-        type="button"
-        onClick={() => {
-          made.value = null;
-          isOpen.value = true;
-        }}
-      >
-        {words.rotate}
-      </button>
-      <dialog {...props} aria-label={words.rotate}>
-        <h2>{words.rotate}</h2>
-        {isOpen.value && made.value === null && (
+      <Button label={words.rotate} onClick={open} />
+      <Dialog of={dialog} title={words.rotate}>
+        {made.value === null ? (
           <Form
             submit={words.rotate}
             onSubmit={async ({ hours }) => {
@@ -60,11 +55,7 @@ function Rotate({ shown, again }: PartProps) {
               made.value = await call('providers.rotate', given);
               await again();
             }}
-            beside={
-              <button type="button" onClick={close}>
-                {texts.links.cancel}
-              </button>
-            }
+            beside={<Button label={texts.links.cancel} onClick={dialog.close} />}
           >
             <Select
               label={words.keepOld}
@@ -73,120 +64,102 @@ function Rotate({ shown, again }: PartProps) {
               value="24"
             />
           </Form>
-        )}
-        {isOpen.value && made.value !== null && (
+        ) : (
           <div class="form">
             <ShownOnce of={made.value} />
             <div class="actions">
-              <button type="button" onClick={close}>
-                {texts.links.close}
-              </button>
+              <Button label={texts.links.close} onClick={dialog.close} />
             </div>
           </div>
         )}
-      </dialog>
+      </Dialog>
     </>
   );
 }
 
 function Remove({ shown, onGone }: { shown: Shown; onGone: () => void }) {
-  const { isOpen, props } = useDialog();
+  const dialog = useDialog();
   const words = texts.providers;
   const { code, linkCount, name } = shown;
   const isBusy = useSignal(false);
   return (
     <>
-      <button type="button" onClick={() => (isOpen.value = true)}>
-        {words.remove}
-      </button>
-      <dialog {...props} aria-label={words.sure(name)}>
-        <h2>{words.sure(name)}</h2>
-        {isOpen.value && (
-          <Form
-            submit={words.remove}
-            beside={
-              <button type="button" onClick={() => (isOpen.value = false)}>
-                {texts.links.cancel}
-              </button>
+      <Button label={words.remove} onClick={dialog.open} />
+      <Dialog of={dialog} title={words.sure(name)}>
+        <Form
+          submit={words.remove}
+          beside={<Button label={texts.links.cancel} onClick={dialog.close} />}
+          onSubmit={async ({ typed }) => {
+            if (typed !== code) throw new Refusal('wrong_code', words.wrongCode);
+            isBusy.value = true;
+            try {
+              await call('providers.remove', { code });
+            } finally {
+              isBusy.value = false;
             }
-            onSubmit={async ({ typed }) => {
-              if (typed !== code) throw new Refusal('wrong_code', words.wrongCode);
-              isBusy.value = true;
-              try {
-                await call('providers.remove', { code });
-              } finally {
-                isBusy.value = false;
-              }
-              onGone();
-            }}
-          >
-            <p>{words.sureHint(linkCount)}</p>
-            <div class="field">
-              <label for="remove-code">{words.typeCode(code)}</label>
-              <input id="remove-code" name="typed" maxLength={8} autocomplete="off" required />
-            </div>
-            <p role="status" class="hint" hidden={!isBusy.value}>
-              {isBusy.value && words.removing}
-            </p>
-          </Form>
-        )}
-      </dialog>
+            onGone();
+          }}
+        >
+          <p>{words.sureHint(linkCount)}</p>
+          <div class="field">
+            <label for="remove-code">{words.typeCode(code)}</label>
+            <input id="remove-code" name="typed" maxLength={8} autocomplete="off" required />
+          </div>
+          <p role="status" class="hint" hidden={!isBusy.value}>
+            {isBusy.value && words.removing}
+          </p>
+        </Form>
+      </Dialog>
     </>
   );
 }
 
-function Edit({ shown, again }: PartProps) {
+type Change = Omit<Given<'providers.edit'>, 'code'>;
+
+interface EditProps extends PartProps {
+  title: string;
+  hint?: string;
+  /** Reads the fields. */
+  read: (typed: Record<string, string>) => Change;
+  children: ComponentChildren;
+}
+
+/** Some terms of the provider in a form. */
+function Edit({ shown, again, title, hint, read, children }: EditProps) {
   const words = texts.providers;
-  const { code, own, rides } = shown;
+  return (
+    <details>
+      <summary>{title}</summary>
+      <Form
+        key={shown.code}
+        submit={words.save}
+        done={words.saved}
+        keeps
+        onSubmit={async (typed) => {
+          await call('providers.edit', { code: shown.code, ...read(typed) });
+          await again();
+        }}
+      >
+        {hint && <p class="hint">{hint}</p>}
+        {children}
+      </Form>
+    </details>
+  );
+}
+
+function Edits({ shown, again }: PartProps) {
+  const words = texts.providers;
   return (
     <>
-      <details>
-        <summary>{words.edit}</summary>
-        <Form
-          key={code}
-          submit={words.save}
-          done={words.saved}
-          keeps
-          onSubmit={async (typed) => {
-            await call('providers.edit', { code, ...termsIn(typed) });
-            await again();
-          }}
-        >
-          <TermFields of={shown} />
-        </Form>
-      </details>
-      <details>
-        <summary>{words.policy}</summary>
-        <Form
-          key={code}
-          submit={words.save}
-          done={words.saved}
-          keeps
-          onSubmit={async (typed) => {
-            await call('providers.edit', { code, ...policyIn(typed) });
-            await again();
-          }}
-        >
-          <p class="hint">{words.policyHint}</p>
-          <PolicyFields of={own} />
-        </Form>
-      </details>
-      <details>
-        <summary>{words.rides}</summary>
-        <Form
-          key={code}
-          submit={words.save}
-          done={words.saved}
-          keeps
-          onSubmit={async (typed) => {
-            await call('providers.edit', { code, ...ridesIn(typed) });
-            await again();
-          }}
-        >
-          <p class="hint">{words.ridesHint}</p>
-          <RideFields of={rides} />
-        </Form>
-      </details>
+      <Edit {...{ shown, again }} title={words.edit} read={termsIn}>
+        <TermFields of={shown} />
+      </Edit>
+      <Edit {...{ shown, again }} title={words.policy} hint={words.policyHint} read={policyIn}>
+        <PolicyFields of={shown.own} />
+      </Edit>
+      <Edit {...{ shown, again }} title={words.rides} hint={words.ridesHint} read={ridesIn}>
+        <RideFields of={shown.rides} />
+      </Edit>
     </>
   );
 }
@@ -212,7 +185,7 @@ interface PanelProps {
 }
 
 export function ProviderPanel({ code, onClose, onChange }: PanelProps) {
-  const problem = useSignal<string | null>(null);
+  const { problem, run } = useWork();
   const loaded = useLoaded((signal) => call('providers.show', { code }, signal), code);
   const shown = loaded.value.value;
   const words = texts.providers;
@@ -221,8 +194,7 @@ export function ProviderPanel({ code, onClose, onChange }: PanelProps) {
     await loaded.load();
   };
   const suspend = async (isSuspended: boolean) => {
-    const done = call('providers.edit', { code, isSuspended });
-    problem.value = await done.then(() => null, wordsFor);
+    await run(() => call('providers.edit', { code, isSuspended }));
     await again();
   };
   const title = (
@@ -240,13 +212,16 @@ export function ProviderPanel({ code, onClose, onChange }: PanelProps) {
             <Facts of={factsOf(shown)} />
             <div class="form">
               <div class="actions">
-                <button class="main" type="button" onClick={() => go('/console', { at: code })}>
-                  {words.act}
-                </button>
+                <Button
+                  label={words.act}
+                  class="main"
+                  onClick={() => go('/console', { at: code })}
+                />
                 {may('providers.edit') && (
-                  <button type="button" onClick={() => suspend(!isOff)}>
-                    {isOff ? words.resume : words.suspend}
-                  </button>
+                  <Button
+                    label={isOff ? words.resume : words.suspend}
+                    onClick={() => suspend(!isOff)}
+                  />
                 )}
                 {may('providers.rotate') && <Rotate shown={shown} again={again} />}
                 {may('providers.remove') && (
@@ -261,7 +236,7 @@ export function ProviderPanel({ code, onClose, onChange }: PanelProps) {
               </div>
               <p class="hint">{words.actHint}</p>
             </div>
-            {may('providers.edit') && <Edit shown={shown} again={again} />}
+            {may('providers.edit') && <Edits shown={shown} again={again} />}
           </>
         )}
       </Status>

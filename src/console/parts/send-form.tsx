@@ -13,6 +13,7 @@ import { Field, Form, givenIn, Hidden } from './form.tsx';
 import { number } from './format.ts';
 import { SendTime } from './send-time.tsx';
 import { TargetFilter } from './target-filter.tsx';
+import { Problem } from './work.tsx';
 
 type Checked = Got<'send.check'>;
 type Count = NonNullable<Checked['count']>;
@@ -62,9 +63,7 @@ export function Targets({ at, hwids = '', os }: TargetsProps) {
         label={words.to}
         names={{ os: words.byOs, filter: words.byFilter, hwid: words.byHwid }}
         value={to.value}
-        onChoice={(one) => {
-          to.value = one;
-        }}
+        onChoice={(one) => (to.value = one)}
       />
       <Hidden name="to" value={to.value} />
       {to.value === 'filter' && <TargetFilter at={at} />}
@@ -110,9 +109,7 @@ export function Schedule() {
         hint={words.whenHint}
         name="when"
         type="datetime-local"
-        onInput={({ currentTarget }) => {
-          when.value = currentTarget.value;
-        }}
+        onInput={({ currentTarget }) => (when.value = currentTarget.value)}
       />
       {!Number.isNaN(atMs) && <SendTime ms={atMs} />}
     </div>
@@ -287,9 +284,7 @@ export function SendForm({ at, bodyOf, children, kind, onInput, path }: SendForm
             {note}
           </p>
         ))}
-        <p class="problem" role="alert" hidden={problem.value === null}>
-          {problem.value}
-        </p>
+        <Problem of={problem} />
         <div class="actions">
           <button class="main" type="submit" disabled={isBusy.value}>
             {found === undefined

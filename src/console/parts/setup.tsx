@@ -2,6 +2,7 @@
 
 import type { Got } from '../../http/console/table.ts';
 import { go, texts } from '../state.ts';
+import { Button } from './button.tsx';
 import { DoneIcon } from './icons.tsx';
 
 type Setup = Got<'setup.read'>;
@@ -41,11 +42,7 @@ export function SetupSteps({ setup }: { setup: Setup }) {
             </h3>
             <p class="hint">{why}</p>
           </div>
-          {n === next && (
-            <button type="button" onClick={() => go(`/console/${to}`, more)}>
-              {words.goOn}
-            </button>
-          )}
+          {n === next && <Button label={words.goOn} onClick={() => go(`/console/${to}`, more)} />}
         </li>
       ))}
     </ol>

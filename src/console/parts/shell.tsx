@@ -5,6 +5,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import { call } from '../call.ts';
 import { pageHere, pagesHere } from '../pages/here.ts';
 import { at, go, isOfAppliance, may, me, path, providers, signOut, texts } from '../state.ts';
+import { Button } from './button.tsx';
+import { Dropdown } from './choice.tsx';
 import { Mark, MenuIcon, SearchIcon } from './icons.tsx';
 import { JobBar } from './job.tsx';
 import { KeysOfPage, show } from './keys.tsx';
@@ -41,9 +43,7 @@ function Acting({ code }: { code: string }) {
       <strong>
         <bdi>{name.value.value?.name || code}</bdi>
       </strong>
-      <button type="button" onClick={() => go('/console/providers', { at: null })}>
-        {texts.providers.back}
-      </button>
+      <Button label={texts.providers.back} onClick={() => go('/console/providers', { at: null })} />
     </div>
   );
 }
@@ -52,18 +52,13 @@ function ProviderChoice() {
   if (isOfAppliance.value) return at.value === null ? null : <Acting code={at.value} />;
   if (providers.value.length < 2) return null;
   return (
-    <select
+    <Dropdown
       class="provider"
-      aria-label={texts.shell.provider}
+      label={texts.shell.provider}
+      options={providers.value.map(({ code, name }) => [code, name || code])}
       value={at.value ?? ''}
-      onChange={(event) => go(path.value, { at: event.currentTarget.value })}
-    >
-      {providers.value.map(({ code, name }) => (
-        <option key={code} value={code}>
-          {name || code}
-        </option>
-      ))}
-    </select>
+      onChoice={(code) => go(path.value, { at: code })}
+    />
   );
 }
 
@@ -95,9 +90,7 @@ function Side() {
         <LookMenu />
         <p class="who">
           <bdi>{me.value?.name}</bdi>
-          <button type="button" class="plain" onClick={signOut}>
-            {texts.shell.leave}
-          </button>
+          <Button label={texts.shell.leave} class="plain" onClick={signOut} />
         </p>
       </div>
     </div>

@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
 import { nowMs, texts, wordsFor } from '../state.ts';
+import { Button } from './button.tsx';
 import { Field, Hidden, Select } from './form.tsx';
 import { number } from './format.ts';
 import { useLoaded } from './loaded.tsx';
@@ -182,9 +183,7 @@ export function TargetFilter({ at }: { at: string }) {
           </>
         )}
       </div>
-      <button type="button" class="find-again" onClick={search}>
-        {words.findAgain}
-      </button>
+      <Button label={words.findAgain} class="find-again" onClick={search} />
     </>
   );
 }

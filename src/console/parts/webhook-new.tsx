@@ -7,6 +7,7 @@ import { texts } from '../state.ts';
 import { Choice } from './choice.tsx';
 import { Curl } from './copy.tsx';
 import { Field, Form, Select } from './form.tsx';
+import { Card } from './layout.tsx';
 import { Secret } from './secret.tsx';
 
 type Target = Given<'webhooks.add'>['target'];
@@ -66,15 +67,12 @@ export function AddWebhook({ at, kinds, onAdded }: AddProps) {
     };
   };
   return (
-    <section class="card">
-      <h2>{words.add}</h2>
+    <Card title={words.add}>
       <Choice
         label={words.kind}
         names={{ webhook: words.url, telegram: words.telegram }}
         value={kind.value}
-        onChoice={(one) => {
-          kind.value = one;
-        }}
+        onChoice={(one) => (kind.value = one)}
       />
       <Form
         submit={words.add}
@@ -129,6 +127,6 @@ export function AddWebhook({ at, kinds, onAdded }: AddProps) {
       </Form>
       {made.value?.secret != null && <Secret text={made.value.secret} hint={words.secretOnce} />}
       {made.value?.publicKey != null && <Secret text={made.value.publicKey} hint={words.verify} />}
-    </section>
+    </Card>
   );
 }

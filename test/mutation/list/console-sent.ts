@@ -48,10 +48,12 @@ export const consoleSentFiles: readonly MutatedFile[] = [
   {
     file: 'src/console/pages/message-panel.tsx',
     tests: ['test/console/messages.test.ts'],
-    changes: [
-      ["if (event.key === 'Escape' &&", "if (event.key === 'x' &&"],
-      ['    heading.current?.focus();\n    await refresh();', '    await refresh();'],
-    ],
+    changes: [['    focusPanel();\n    await refresh();', '    await refresh();']],
+  },
+  {
+    file: 'src/console/parts/layout.tsx',
+    tests: ['test/console/messages.test.ts'],
+    changes: [["if (event.key === 'Escape' &&", "if (event.key === 'x' &&"]],
   },
   {
     file: 'src/console/pages/message-funnel.tsx',

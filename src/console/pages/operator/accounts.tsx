@@ -3,26 +3,21 @@
 import { useSignal } from '@preact/signals';
 import type { Given, Got } from '../../../http/console/table.ts';
 import { call } from '../../call.ts';
-import { Field, Form, Select } from '../../parts/form.tsx';
+import { Ask } from '../../parts/dialog.tsx';
+import { Field, Form } from '../../parts/form.tsx';
 import { time } from '../../parts/format.ts';
+import { Card, Title } from '../../parts/layout.tsx';
+import { Table } from '../../parts/list.tsx';
 import { Status, useLoaded } from '../../parts/loaded.tsx';
-import { Ask, Problem, Table } from '../../parts/operator.tsx';
+import { Invite, Role, waysOf } from '../../parts/people.tsx';
 import { Secret } from '../../parts/secret.tsx';
-import { may, texts, wordsFor } from '../../state.ts';
+import { Problem, useWork } from '../../parts/work.tsx';
+import { may, texts } from '../../state.ts';
 
 type Member = Got<'accounts.list'>[number];
-type Role = Given<'accounts.invite'>['role'];
+type ApplianceRole = Given<'accounts.invite'>['role'];
 
-const ROLES: readonly Role[] = ['operator', 'observer'];
-
-function waysOf({ hasPassword, hasTotp, passkeyCount }: Member): string {
-  const words = texts.staff;
-  const ways = [
-    ...(passkeyCount > 0 ? [words.byPasskey] : []),
-    ...(hasPassword ? [hasTotp ? words.byBoth : words.byPassword] : []),
-  ];
-  return ways.length === 0 ? words.byNothing : ways.join(', ');
-}
+const ROLES: readonly ApplianceRole[] = ['operator', 'observer'];
 
 interface RowProps {
   member: Member;
@@ -39,21 +34,12 @@ function Row({ member, run }: RowProps) {
       </th>
       <td>
         {may('accounts.change-role') ? (
-          <select
-            aria-label={texts.staff.roleOf(name)}
-            value={role}
-            onChange={({ currentTarget: { value } }) =>
-              run(() => call('accounts.change-role', { id, role: value as Role }))
-            }
-          >
-            {ROLES.map((one) => (
-              <option key={one} value={one}>
-                {words.roles[one]}
-              </option>
-            ))}
-          </select>
+          <Role
+            {...{ name, role, roles: ROLES, names: words.roles }}
+            onChoice={(one) => run(() => call('accounts.change-role', { id, role: one }))}
+          />
         ) : (
-          words.roles[role as Role]
+          words.roles[role as ApplianceRole]
         )}
       </td>
       <td>{waysOf(member)}</td>
@@ -76,49 +62,13 @@ function Row({ member, run }: RowProps) {
   );
 }
 
-function Invite() {
-  const words = texts.accounts;
-  const address = useSignal<string | null>(null);
-  return (
-    <section class="card">
-      <h2>{texts.staff.invite}</h2>
-      <Form
-        submit={texts.staff.invite}
-        onSubmit={async ({ role }) => {
-          const { secret } = await call('accounts.invite', { role: role as Role });
-          address.value = `${location.origin}/console#invitation=${secret}`;
-        }}
-      >
-        <Select
-          label={texts.staff.role}
-          name="role"
-          options={ROLES.map((role) => [role, words.roles[role]])}
-          value="observer"
-        />
-        <ul class="roles">
-          {ROLES.map((role) => (
-            <li key={role}>
-              <strong>{words.roles[role]}</strong>: {words.rights[role]}
-            </li>
-          ))}
-        </ul>
-      </Form>
-      {address.value !== null && <Secret text={address.value} hint={texts.staff.invitationHint} />}
-    </section>
-  );
-}
-
 /** Recovers an account by its name, also one of a provider's staff. */
 function Rescue() {
   const words = texts.accounts;
   const address = useSignal<string | null>(null);
   const ended = useSignal<number | null>(null);
   return (
-    <section class="card">
-      <div>
-        <h2>{words.rescue}</h2>
-        <p class="hint">{words.rescueHint}</p>
-      </div>
+    <Card title={words.rescue} hint={words.rescueHint}>
       <Form
         submit={words.endSessions}
         keeps
@@ -145,23 +95,21 @@ function Rescue() {
         </Form>
         {address.value !== null && <Secret text={address.value} hint={words.entryHint} />}
       </details>
-    </section>
+    </Card>
   );
 }
 
 export function AccountsPage() {
   const words = texts.accounts;
   const loaded = useLoaded((signal) => call('accounts.list', {}, signal), '');
-  const problem = useSignal<string | null>(null);
-  const run: RowProps['run'] = async (work) => {
-    problem.value = await work().then(() => null, wordsFor);
+  const { problem, run: work } = useWork();
+  const run: RowProps['run'] = async (change) => {
+    await work(change);
     await loaded.load();
   };
   return (
     <>
-      <div class="title">
-        <h1>{words.title}</h1>
-      </div>
+      <Title name={words.title} />
       <p class="hint">{words.what}</p>
       <Problem of={problem} />
       <Status of={loaded}>
@@ -178,7 +126,12 @@ export function AccountsPage() {
       </Status>
       {may('accounts.invite') && (
         <div class="columns">
-          <Invite />
+          <Card title={texts.staff.invite}>
+            <Invite
+              {...{ roles: ROLES, names: words.roles, rights: words.rights, usual: 'observer' }}
+              invite={(role) => call('accounts.invite', { role })}
+            />
+          </Card>
           <Rescue />
         </div>
       )}

@@ -4,16 +4,17 @@ import { useSignal } from '@preact/signals';
 import type { Given, Got } from '../../../http/console/table.ts';
 import { call } from '../../call.ts';
 import { Entries, type Page, readEnough } from '../../parts/audit-entries.tsx';
+import { Button } from '../../parts/button.tsx';
 import { Field, Form, Select } from '../../parts/form.tsx';
 import { number, time } from '../../parts/format.ts';
+import { Card, Facts, Title } from '../../parts/layout.tsx';
 import { Status, useLoaded } from '../../parts/loaded.tsx';
-import { Facts, kept, Problem } from '../../parts/operator.tsx';
-import { go, may, query, texts, wordsFor } from '../../state.ts';
+import { Problem, useWork } from '../../parts/work.tsx';
+import { goHere, may, query, texts } from '../../state.ts';
 
 type Filter = Omit<Given<'audit.list'>, 'before'>;
 type Chain = Got<'audit.chain'>;
 
-const PATH = '/console/audit';
 const NAMES = ['provider', 'who', 'group', 'hwid', 'since', 'until'] as const;
 const WHO = ['account', 'provider', 'operator', 'system', 'user'] as const;
 const DAY_MS = 86_400_000;
@@ -43,23 +44,15 @@ function ChainState() {
   const words = texts.machine;
   const loaded = useLoaded((signal) => call('audit.chain', {}, signal), '');
   const checked = useSignal<Chain | null>(null);
-  const problem = useSignal<string | null>(null);
-  const isBusy = useSignal(false);
+  const { isBusy, problem, run } = useWork();
   const shown = checked.value ?? loaded.value.value;
-  const verify = async () => {
-    isBusy.value = true;
-    problem.value = null;
-    try {
+  const verify = () =>
+    run(async () => {
       checked.value = await call('audit.verify', {});
-    } catch (fault) {
-      problem.value = wordsFor(fault);
-    }
-    isBusy.value = false;
-  };
+    });
   const check = shown?.check ?? null;
   return (
-    <section class="card">
-      <h2>{words.chain}</h2>
+    <Card title={words.chain}>
       <Status of={loaded}>
         {shown && (
           <Facts
@@ -83,16 +76,14 @@ function ChainState() {
         <Problem of={problem} />
         {may('audit.verify') && (
           <div class="actions">
-            <button type="button" onClick={verify} disabled={isBusy.value}>
-              {words.verify}
-            </button>
+            <Button label={words.verify} onClick={verify} disabled={isBusy.value} />
             <p class="hint" role="status">
               {isBusy.value ? words.checking : words.verifyHint}
             </p>
           </div>
         )}
       </Status>
-    </section>
+    </Card>
   );
 }
 
@@ -109,7 +100,7 @@ function Filters() {
         keeps
         onSubmit={async (typed) => {
           const wanted = NAMES.map((name) => [name, typed[name] || null]);
-          go(PATH, { ...kept(), ...Object.fromEntries(wanted) }, 'replace');
+          goHere(Object.fromEntries(wanted));
         }}
       >
         <div class="fields">
@@ -153,9 +144,7 @@ export function AuditPage() {
   const isAll = Object.values(filter).every((one) => one === null);
   return (
     <>
-      <div class="title">
-        <h1>{texts.machine.audit}</h1>
-      </div>
+      <Title name={texts.machine.audit} />
       <ChainState />
       <Filters key={key} />
       <Status of={loaded}>

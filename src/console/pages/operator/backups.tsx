@@ -3,11 +3,14 @@
 import { useSignal } from '@preact/signals';
 import type { Got } from '../../../http/console/table.ts';
 import { call } from '../../call.ts';
+import { Button } from '../../parts/button.tsx';
 import { bytes } from '../../parts/bytes.ts';
 import { Field, Form } from '../../parts/form.tsx';
 import { number, time } from '../../parts/format.ts';
+import { Card, Facts, Nothing, Title } from '../../parts/layout.tsx';
+import { Table } from '../../parts/list.tsx';
 import { Status, useLoaded } from '../../parts/loaded.tsx';
-import { Facts, Nothing, Problem, Table } from '../../parts/operator.tsx';
+import { Problem } from '../../parts/work.tsx';
 import { may, texts, wordsFor } from '../../state.ts';
 
 type Backups = NonNullable<Got<'backups.list'>>;
@@ -44,9 +47,7 @@ function Row({ of }: { of: File }) {
       </td>
       <td class="row-actions">
         {may('backups.verify') && (
-          <button type="button" onClick={verify} disabled={isBusy.value}>
-            {words.verify}
-          </button>
+          <Button label={words.verify} onClick={verify} disabled={isBusy.value} />
         )}
       </td>
     </tr>
@@ -66,9 +67,7 @@ function Make({ onMade }: { onMade: () => Promise<void> }) {
   return (
     <>
       <div class="actions">
-        <button class="main" type="button" onClick={make} disabled={isBusy.value}>
-          {words.make}
-        </button>
+        <Button label={words.make} class="main" onClick={make} disabled={isBusy.value} />
         <p class="hint" role="status">
           {isBusy.value && words.making}
         </p>
@@ -83,11 +82,7 @@ function Download() {
   const size = useSignal<number | null>(null);
   const problem = useSignal<string | null>(null);
   return (
-    <section class="card">
-      <div>
-        <h2>{words.download}</h2>
-        <p class="hint">{words.downloadHint}</p>
-      </div>
+    <Card title={words.download} hint={words.downloadHint}>
       <Form
         submit={words.prepare}
         onSubmit={async ({ passphrase = '' }) => {
@@ -116,7 +111,7 @@ function Download() {
           {words.saveHint}
         </p>
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -142,12 +137,11 @@ function Page({ of, again }: { of: Backups; again: () => Promise<void> }) {
         </p>
       )}
       <div class="columns">
-        <section class="card">
-          <h2>{words.schedule}</h2>
+        <Card title={words.schedule}>
           <Facts of={factsOf(of)} />
           <p class="hint">{words.scheduleHint}</p>
           {may('backups.make') && <Make onMade={again} />}
-        </section>
+        </Card>
         {may('backups.prepare') && <Download />}
       </div>
       {of.files.length === 0 ? (
@@ -169,9 +163,7 @@ export function BackupsPage() {
   const found = loaded.value.value;
   return (
     <>
-      <div class="title">
-        <h1>{words.title}</h1>
-      </div>
+      <Title name={words.title} />
       <Status of={loaded}>
         {found?.of ? (
           <Page of={found.of} again={loaded.load} />

@@ -2,27 +2,18 @@
 
 import type { Got } from '../../../http/console/table.ts';
 import { call } from '../../call.ts';
+import { Button } from '../../parts/button.tsx';
+import { Ask } from '../../parts/dialog.tsx';
 import { date, number, time } from '../../parts/format.ts';
+import { Facts, Nothing, Panel, Title } from '../../parts/layout.tsx';
 import { save } from '../../parts/link-file.ts';
+import { More, Search, Table, useSlices } from '../../parts/list.tsx';
 import { Status, useLoaded } from '../../parts/loaded.tsx';
-import {
-  Ask,
-  Facts,
-  kept,
-  More,
-  Nothing,
-  Panel,
-  Search,
-  Table,
-  useSlices,
-} from '../../parts/operator.tsx';
 import { systemName } from '../../parts/system.ts';
-import { go, may, query, texts } from '../../state.ts';
+import { go, goHere, may, query, texts } from '../../state.ts';
 
 type Row = Got<'devices.find'>['rows'][number];
 type Shown = Got<'devices.show'>;
-
-const PATH = '/console/devices';
 
 const systemOf = ({ os, osVersion }: Row) => `${systemName(os)} ${osVersion}`.trim();
 const nameOf = ({ deviceName }: Row) => deviceName || texts.link.nameless;
@@ -35,7 +26,7 @@ function DeviceRow({ row, isOpen }: { row: Row; isOpen: boolean }) {
           type="button"
           class="plain"
           id={`device-${row.id}`}
-          onClick={() => go(PATH, { ...kept(), hwid: row.hwid }, 'replace')}
+          onClick={() => goHere({ hwid: row.hwid })}
         >
           <bdi>{nameOf(row)}</bdi>
         </button>
@@ -75,12 +66,10 @@ function Links({ shown }: { shown: Shown }) {
                   {texts.link.since(date(registeredAtMs), time(lastSeenAtMs))}
                 </span>
               </div>
-              <button
-                type="button"
+              <Button
+                label={words.atProvider(providerCode)}
                 onClick={() => go('/console/links', { at: providerCode, search: installCode })}
-              >
-                {words.atProvider(providerCode)}
-              </button>
+              />
             </li>
           ))}
         </ul>
@@ -138,9 +127,7 @@ function DevicePanel({ hwid, onClose, onGone }: PanelProps) {
           <>
             <Facts of={factsOf(shown)} />
             <div class="actions">
-              <button type="button" onClick={() => handOver(shown)}>
-                {words.handOver}
-              </button>
+              <Button label={words.handOver} onClick={() => handOver(shown)} />
               {may('devices.forget') && (
                 <Ask
                   label={words.forget}
@@ -173,15 +160,13 @@ export function DevicesPage() {
   }, search);
   const close = () => {
     const row = list.rows.find(({ hwid }) => hwid === opened);
-    go(PATH, { ...kept(), hwid: null }, 'replace');
+    goHere({ hwid: null });
     if (row) document.getElementById(`device-${row.id}`)?.focus();
   };
   return (
     <div class="split">
       <section class="message-list" aria-label={words.devices}>
-        <div class="title">
-          <h1>{words.devices}</h1>
-        </div>
+        <Title name={words.devices} />
         <div class="tools">
           <Search label={words.searchDevice} maxLength={128} />
         </div>

@@ -5,14 +5,14 @@ import { call } from '../../call.ts';
 import { Bars } from '../../parts/bars.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { number } from '../../parts/format.ts';
+import { Nothing, Title } from '../../parts/layout.tsx';
+import { Table } from '../../parts/list.tsx';
 import { Status, useLoaded } from '../../parts/loaded.tsx';
-import { kept, Nothing, Table } from '../../parts/operator.tsx';
-import { go, query, texts } from '../../state.ts';
+import { go, goHere, query, texts } from '../../state.ts';
 
 type Figures = Got<'figures.read'>;
 type Sums = Omit<Figures['providers'][number], 'providerCode'>;
 
-const PATH = '/console/figures';
 const COUNTS = ['14', '30', '90'] as const;
 
 const refusedIn = (of: Sums) =>
@@ -92,15 +92,14 @@ export function FiguresPage() {
   const names = { 14: words.days(14), 30: words.days(30), 90: words.days(90) };
   return (
     <>
-      <div class="title">
-        <h1>{words.figures}</h1>
+      <Title name={words.figures}>
         <Choice
           label={words.period}
           names={names as Record<(typeof COUNTS)[number], string>}
           value={days}
-          onChoice={(one) => go(PATH, { ...kept(), days: one }, 'replace')}
+          onChoice={(one) => goHere({ days: one })}
         />
-      </div>
+      </Title>
       <Status of={loaded}>{loaded.value.value && <Page found={loaded.value.value} />}</Status>
     </>
   );

@@ -3,10 +3,12 @@
 import { useSignal } from '@preact/signals';
 import type { Given, Got } from '../../../http/console/table.ts';
 import { call } from '../../call.ts';
+import { Button } from '../../parts/button.tsx';
 import { Field, Form, Select } from '../../parts/form.tsx';
 import { number, time } from '../../parts/format.ts';
+import { Card, Title } from '../../parts/layout.tsx';
+import { Table } from '../../parts/list.tsx';
 import { Status, useLoaded } from '../../parts/loaded.tsx';
-import { Table } from '../../parts/operator.tsx';
 import { go, may, texts } from '../../state.ts';
 
 type Delivery = Got<'gateways.list'>;
@@ -80,9 +82,7 @@ function Test({ gateways }: { gateways: readonly Gateway[] }) {
   const said = useSignal<Got<'gateways.test'> | null>(null);
   const isGood = said.value?.verdict === 'accepted';
   return (
-    <section class="card">
-      <h2>{words.test}</h2>
-      <p class="hint">{words.testHint}</p>
+    <Card title={words.test} hint={words.testHint}>
       <Form
         submit={words.send}
         keeps
@@ -106,7 +106,7 @@ function Test({ gateways }: { gateways: readonly Gateway[] }) {
           {words.verdicts[said.value.verdict]} <bdi>{said.value.problem}</bdi>
         </p>
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -142,9 +142,10 @@ function Webhooks({ of }: { of: Delivery['webhooks'] }) {
               </td>
               <td class="row-actions">
                 {provider !== null && (
-                  <button type="button" onClick={() => go('/console/webhooks', { at: provider })}>
-                    {words.open}
-                  </button>
+                  <Button
+                    label={words.open}
+                    onClick={() => go('/console/webhooks', { at: provider })}
+                  />
                 )}
               </td>
             </tr>
@@ -162,12 +163,9 @@ export function GatewaysPage() {
   const services = found?.gateways.flatMap((one) => one.services ?? []) ?? [];
   return (
     <>
-      <div class="title">
-        <h1>{words.gateways}</h1>
-        <button type="button" onClick={loaded.load}>
-          {texts.machine.again}
-        </button>
-      </div>
+      <Title name={words.gateways}>
+        <Button label={texts.machine.again} onClick={loaded.load} />
+      </Title>
       <Status of={loaded}>
         {found && (
           <>

@@ -4,11 +4,13 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { Got } from '../../../http/console/table.ts';
 import { call } from '../../call.ts';
+import { Button } from '../../parts/button.tsx';
 import { bytes } from '../../parts/bytes.ts';
 import { number, time } from '../../parts/format.ts';
+import { Card, Facts, Title } from '../../parts/layout.tsx';
 import { Status, useLoaded } from '../../parts/loaded.tsx';
-import { Facts, Problem } from '../../parts/operator.tsx';
-import { may, nowMs, texts, wordsFor } from '../../state.ts';
+import { Problem, useWork } from '../../parts/work.tsx';
+import { may, nowMs, texts } from '../../state.ts';
 
 type Health = Got<'health.read'>;
 type Findings = Got<'health.examine'>['findings'];
@@ -77,19 +79,12 @@ function dataFacts({ process, queue, server, storage }: Health): Fact[] {
 function Doctor({ last }: { last: Health['doctor'] }) {
   const words = texts.machine;
   const found = useSignal<{ atMs: number; result: Findings } | null>(last);
-  const problem = useSignal<string | null>(null);
-  const isBusy = useSignal(false);
-  const examine = async () => {
-    isBusy.value = true;
-    problem.value = null;
-    try {
+  const { isBusy, problem, run } = useWork();
+  const examine = () =>
+    run(async () => {
       const { findings } = await call('health.examine', {});
       found.value = { atMs: nowMs(), result: findings };
-    } catch (fault) {
-      problem.value = wordsFor(fault);
-    }
-    isBusy.value = false;
-  };
+    });
   const shown = found.value;
   const sorted = ORDER.flatMap((level) =>
     (shown?.result ?? []).filter((one) => one.level === level),
@@ -99,9 +94,7 @@ function Doctor({ last }: { last: Health['doctor'] }) {
       <div class="title">
         <h2>{words.doctor}</h2>
         {may('health.examine') && (
-          <button type="button" onClick={examine} disabled={isBusy.value}>
-            {words.examine}
-          </button>
+          <Button label={words.examine} onClick={examine} disabled={isBusy.value} />
         )}
       </div>
       <p class="hint" role="status">
@@ -135,12 +128,9 @@ export function HealthPage() {
   const health = loaded.value.value;
   return (
     <>
-      <div class="title">
-        <h1>{words.health}</h1>
-        <button type="button" onClick={loaded.load}>
-          {words.again}
-        </button>
-      </div>
+      <Title name={words.health}>
+        <Button label={words.again} onClick={loaded.load} />
+      </Title>
       <Status of={loaded}>
         {health && (
           <>
@@ -150,14 +140,12 @@ export function HealthPage() {
               </p>
             )}
             <div class="columns">
-              <section class="card">
-                <h2>{words.process}</h2>
+              <Card title={words.process}>
                 <Facts of={processFacts(health)} />
-              </section>
-              <section class="card">
-                <h2>{words.data}</h2>
+              </Card>
+              <Card title={words.data}>
                 <Facts of={dataFacts(health)} />
-              </section>
+              </Card>
             </div>
             <Doctor last={health.doctor} />
           </>

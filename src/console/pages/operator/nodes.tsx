@@ -1,9 +1,11 @@
 /** The nodes on the shared database. */
 
 import { call } from '../../call.ts';
+import { Button } from '../../parts/button.tsx';
 import { number, time } from '../../parts/format.ts';
+import { Nothing, Title } from '../../parts/layout.tsx';
+import { Table } from '../../parts/list.tsx';
 import { Status, useLoaded } from '../../parts/loaded.tsx';
-import { Nothing, Table } from '../../parts/operator.tsx';
 import { texts } from '../../state.ts';
 
 export function NodesPage() {
@@ -12,12 +14,9 @@ export function NodesPage() {
   const nodes = loaded.value.value?.all;
   return (
     <>
-      <div class="title">
-        <h1>{words.nodes}</h1>
-        <button type="button" onClick={loaded.load}>
-          {words.again}
-        </button>
-      </div>
+      <Title name={words.nodes}>
+        <Button label={words.again} onClick={loaded.load} />
+      </Title>
       <Status of={loaded}>
         {nodes == null ? (
           <Nothing title={words.oneNode} hint={words.oneNodeHint} />

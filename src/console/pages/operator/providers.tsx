@@ -2,17 +2,17 @@
 
 import type { Got } from '../../../http/console/table.ts';
 import { call } from '../../call.ts';
+import { Button } from '../../parts/button.tsx';
 import { number } from '../../parts/format.ts';
+import { Nothing, Title } from '../../parts/layout.tsx';
+import { More, Search, Table, useSlices } from '../../parts/list.tsx';
 import { Status } from '../../parts/loaded.tsx';
-import { kept, More, Nothing, Search, Table, useSlices } from '../../parts/operator.tsx';
 import { lastDayText, PLAN_NAMES } from '../../parts/provider-form.tsx';
 import { NewProvider } from '../../parts/provider-new.tsx';
 import { ProviderPanel } from '../../parts/provider-panel.tsx';
-import { go, may, query, texts } from '../../state.ts';
+import { go, goHere, may, query, texts } from '../../state.ts';
 
 type Row = Got<'providers.list'>['rows'][number];
-
-const PATH = '/console/providers';
 
 export function State({ of }: { of: Pick<Row, 'isActive' | 'suspendedAtMs'> }) {
   const words = texts.providers.states;
@@ -31,7 +31,7 @@ function ProviderRow({ row, isOpen }: { row: Row; isOpen: boolean }) {
           type="button"
           class="plain"
           id={`provider-${code}`}
-          onClick={() => go(PATH, { ...kept(), provider: code }, 'replace')}
+          onClick={() => goHere({ provider: code })}
         >
           <bdi>{name || code}</bdi>
         </button>{' '}
@@ -48,9 +48,7 @@ function ProviderRow({ row, isOpen }: { row: Row; isOpen: boolean }) {
           : words.ofCap(number(linkCount), number(linkCountMax))}
       </td>
       <td class="row-actions">
-        <button type="button" onClick={() => go('/console', { at: code })}>
-          {words.act}
-        </button>
+        <Button label={words.act} onClick={() => go('/console', { at: code })} />
       </td>
     </tr>
   );
@@ -65,17 +63,16 @@ export function ProvidersPage() {
     return { rows, next: nextId };
   }, search);
   const close = () => {
-    go(PATH, { ...kept(), provider: null }, 'replace');
+    goHere({ provider: null });
     document.getElementById(`provider-${opened}`)?.focus();
   };
   const isNone = list.rows.length === 0 && !list.isMore;
   return (
     <div class="split">
       <section class="message-list" aria-label={words.title}>
-        <div class="title">
-          <h1>{words.title}</h1>
+        <Title name={words.title}>
           {may('providers.add') && <NewProvider onMade={list.again} />}
-        </div>
+        </Title>
         <div class="tools">
           <Search label={words.search} />
         </div>

@@ -2,32 +2,31 @@
 
 import type { Got } from '../../../http/console/table.ts';
 import { call } from '../../call.ts';
+import { Button } from '../../parts/button.tsx';
 import { Choice } from '../../parts/choice.tsx';
+import { Ask } from '../../parts/dialog.tsx';
 import { number, time } from '../../parts/format.ts';
+import { Facts, Nothing, Panel, Title } from '../../parts/layout.tsx';
+import { More, Table, useSlices } from '../../parts/list.tsx';
 import { Status, useLoaded } from '../../parts/loaded.tsx';
-import { Ask, Facts, kept, More, Nothing, Panel, Table, useSlices } from '../../parts/operator.tsx';
-import { go, may, query, texts } from '../../state.ts';
+import { go, goHere, may, query, texts } from '../../state.ts';
 import { StateBadge, targetsOf, titleOf } from '../message-words.tsx';
 
 type Row = Got<'sends.list'>['rows'][number];
 type Waiting = Got<'sends.show'>['waiting'];
-
-const PATH = '/console/sends';
 
 function SendRow({ row, isOpen }: { row: Row; isOpen: boolean }) {
   const words = texts.providers;
   return (
     <tr {...(isOpen && { 'aria-current': true })}>
       <th scope="row">
-        <button
-          type="button"
+        <Button
+          label={titleOf(row)}
           class="plain"
           id={`send-${row.id}`}
           dir="auto"
-          onClick={() => go(PATH, { ...kept(), send: `${row.id}` }, 'replace')}
-        >
-          {titleOf(row)}
-        </button>
+          onClick={() => goHere({ send: `${row.id}` })}
+        />
       </th>
       <td>
         <bdi class="code">{row.provider}</bdi>
@@ -100,12 +99,10 @@ function SendPanel({ id, onClose, onChange }: PanelProps) {
               {shown.waiting === null ? <p>{words.waiting.ended}</p> : <Why of={shown.waiting} />}
             </section>
             <div class="actions">
-              <button
-                type="button"
+              <Button
+                label={words.atProvider(shown.provider)}
                 onClick={() => go('/console/messages', { at: shown.provider, message: `${id}` })}
-              >
-                {words.atProvider(shown.provider)}
-              </button>
+              />
               {may('sends.block') && shown.waiting !== null && (
                 <Ask
                   label={words.block}
@@ -136,21 +133,19 @@ export function SendsPage() {
     return { rows, next: nextId };
   }, show);
   const close = () => {
-    go(PATH, { ...kept(), send: null }, 'replace');
+    goHere({ send: null });
     document.getElementById(`send-${opened}`)?.focus();
   };
   return (
     <div class="split">
       <section class="message-list" aria-label={texts.messages.title}>
-        <div class="title">
-          <h1>{texts.messages.title}</h1>
-        </div>
+        <Title name={texts.messages.title} />
         <div class="tools">
           <Choice
             label={texts.messages.filter}
             names={words.shows}
             value={show}
-            onChoice={(one) => go(PATH, { ...kept(), show: one }, 'replace')}
+            onChoice={(one) => goHere({ show: one })}
           />
         </div>
         <Status of={list.loaded}>

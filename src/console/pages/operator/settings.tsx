@@ -3,8 +3,9 @@
 import { useSignal } from '@preact/signals';
 import { call } from '../../call.ts';
 import { Choice } from '../../parts/choice.tsx';
+import { Nothing, Title } from '../../parts/layout.tsx';
+import { Search, Table } from '../../parts/list.tsx';
 import { Status, useLoaded } from '../../parts/loaded.tsx';
-import { Nothing, Search, Table } from '../../parts/operator.tsx';
 import { query, texts } from '../../state.ts';
 
 export function SettingsPage() {
@@ -20,9 +21,7 @@ export function SettingsPage() {
   );
   return (
     <>
-      <div class="title">
-        <h1>{words.settings}</h1>
-      </div>
+      <Title name={words.settings} />
       <p class="hint">
         {words.settingsHint} {found?.file && <bdi class="code">{found.file}</bdi>}
       </p>
@@ -32,9 +31,7 @@ export function SettingsPage() {
           label={words.origin}
           names={words.origins}
           value={shown.value}
-          onChoice={(one) => {
-            shown.value = one;
-          }}
+          onChoice={(one) => (shown.value = one)}
         />
       </div>
       <Status of={loaded}>

@@ -3,11 +3,14 @@
 import { useSignal } from '@preact/signals';
 import type { Given, Got } from '../../../http/console/table.ts';
 import { call } from '../../call.ts';
+import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
-import { Field, Form, Select } from '../../parts/form.tsx';
+import { Ask } from '../../parts/dialog.tsx';
+import { Field, Form, Select, TextArea } from '../../parts/form.tsx';
 import { date, time } from '../../parts/format.ts';
+import { Card, Nothing } from '../../parts/layout.tsx';
+import { Table } from '../../parts/list.tsx';
 import { Status, useLoaded } from '../../parts/loaded.tsx';
-import { Ask, Nothing, Table } from '../../parts/operator.tsx';
 import { may, texts } from '../../state.ts';
 
 type Listed = Got<'upstreams.list'>;
@@ -118,11 +121,10 @@ function Fields({ from, isNew }: { from: Typed; isNew: boolean }) {
           required
         />
       </div>
-      <label class="field">
-        <span>{words.path}</span>
-        <textarea rows={2} maxLength={2_048} {...text('key_path')} />
-        <small>{words.pathHint}</small>
-      </label>
+      <TextArea
+        {...{ label: words.path, hint: words.pathHint, rows: 2, maxLength: 2_048 }}
+        {...text('key_path')}
+      />
       <div class="fields">
         {choice('key', words.key, [
           ['plain', words.keyPlain],
@@ -144,11 +146,10 @@ function Fields({ from, isNew }: { from: Typed; isNew: boolean }) {
           ['panel', words.refusedAsPanel],
         ])}
       </div>
-      <label class="field">
-        <span>{words.more}</span>
-        <textarea rows={2} maxLength={4_096} {...text('more')} />
-        <small>{words.moreHint}</small>
-      </label>
+      <TextArea
+        {...{ label: words.more, hint: words.moreHint, rows: 2, maxLength: 4_096 }}
+        {...text('more')}
+      />
     </>
   );
 }
@@ -188,8 +189,7 @@ function Edit({ kept, onDone }: EditProps) {
   }
   const keep = isNew ? words.put : words.save;
   return (
-    <section class="card">
-      <h2>{isNew ? words.add : words.changeOf(kept.host)}</h2>
+    <Card title={isNew ? words.add : words.changeOf(kept.host)}>
       {/* What was checked is no longer what stands there. */}
       <div onInput={() => (checked.value = null)}>
         <Form submit={checked.value === null ? words.check : keep} keeps onSubmit={submit}>
@@ -200,7 +200,7 @@ function Edit({ kept, onDone }: EditProps) {
       <p role="status" class="good" hidden={!isSaved.value}>
         {words.saved}
       </p>
-    </section>
+    </Card>
   );
 }
 
@@ -236,9 +236,7 @@ function Rows({ of, onChange, onRemoved }: RowsProps) {
       <td class="row-actions">
         <Copy text={() => one.toml} label={words.toml} />
         {kept !== null && may('upstreams.put') && (
-          <button type="button" onClick={() => onChange(kept)}>
-            {words.change}
-          </button>
+          <Button label={words.change} onClick={() => onChange(kept)} />
         )}
         {kept !== null && may('upstreams.remove') && (
           <Ask
