@@ -5,13 +5,14 @@
 
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { Site } from '../../core/account/passkeys.ts';
-import type { Browser, SignedIn } from '../../core/account/session.ts';
+import { type Browser, isFresh, type SignedIn } from '../../core/account/session.ts';
 import type { Passwords } from '../../core/account/sign-in.ts';
 import type { Core } from '../../core/core.ts';
 import type { EventSenders } from '../../core/outbox/carrier.ts';
-import type { Refused } from '../../core/outcome.ts';
+import { Refused } from '../../core/outcome.ts';
 import type { Account } from '../../core/port/account.ts';
 import type { Provider } from '../../core/port/provider.ts';
+import { refusalByPlan } from '../../core/provider.ts';
 import type { MinuteLimiter } from '../bound/limiter.ts';
 import type { Appliance } from './appliance.ts';
 
@@ -64,37 +65,44 @@ interface ConsoleCall<S extends TSchema, O> extends AnyCall {
 
 type Handle<C, S extends TSchema, O> = (caller: C, given: Static<S>) => O;
 
+/** Makes the maker of calls of a kind; `refuse` checks the caller before `handle`. */
+const makerOf =
+  <C, R = never>(kind: AnyCall['kind'], refuse: (caller: C) => R | null = () => null) =>
+  <S extends TSchema, O>(input: S, handle: Handle<C, S, O>): ConsoleCall<S, O | R> => ({
+    ...{ kind, input },
+    handle: (caller: C, given: Static<S>) => refuse(caller) ?? handle(caller, given),
+  });
+
 /** Makes a call without a session. */
-export function openCall<S extends TSchema, O>(
-  input: S,
-  handle: Handle<Caller, S, O>,
-): ConsoleCall<S, O> {
-  return { kind: 'open', input, handle };
-}
+export const openCall = makerOf<Caller>('open');
 
 /** Makes a call that needs a session. */
-export function ownerCall<S extends TSchema, O>(
-  input: S,
-  handle: Handle<Owner, S, O>,
-): ConsoleCall<S, O> {
-  return { kind: 'owner', input, handle };
-}
+export const ownerCall = makerOf<Owner>('owner');
 
 /** Makes a call that needs an account; a provider that signed in with its key has none. */
-export function accountCall<S extends TSchema, O>(
-  input: S,
-  handle: Handle<Self, S, O>,
-): ConsoleCall<S, O> {
-  return { kind: 'account', input, handle };
-}
+export const accountCall = makerOf<Self>('account');
 
 /** Makes a call about a provider; `at` in the input is its code. */
-export function staffCall<S extends TSchema, O>(
-  input: S,
-  handle: Handle<Staff, S, O>,
-): ConsoleCall<S, O> {
-  return { kind: 'staff', input, handle };
+export const staffCall = makerOf<Staff>('staff');
+
+/** Returns the refusal of a change by a provider without a subscription, as the API refuses it. */
+function unpaid({ provider, nowMs }: Staff) {
+  const refusal = refusalByPlan(provider, undefined, nowMs);
+  return refusal && new Refused(refusal);
 }
+
+/** Makes a call about a provider that needs a subscription. */
+export const paidCall = makerOf('staff', unpaid);
+
+/** Returns the refusal of a change of rights or sign-in methods unless the sign-in is recent. */
+export const stale = ({ signedIn, nowMs }: Owner) =>
+  isFresh(signedIn, nowMs) ? null : new Refused('sign_in_afresh');
+
+/** Makes a call that needs a recent sign-in. */
+export const freshCall = makerOf('owner', stale);
+
+/** Makes a call that needs an account and a recent sign-in. */
+export const freshAccountCall = makerOf<Self, ReturnType<typeof stale> & {}>('account', stale);
 
 /** The input of a record. */
 export type GivenTo<C> = C extends ConsoleCall<infer S, unknown> ? Static<S> : never;

@@ -5,9 +5,8 @@ import { addDomain, deleteDomain } from '../../core/domain.ts';
 import { readDomainHash, readOneLine } from '../../core/formats.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
-import { staffCall } from './call.ts';
+import { paidCall, staffCall } from './call.ts';
 import { atProvider, id, text } from './inputs.ts';
-import { unpaid } from './paid.ts';
 
 const ANY_DEVICE = { installCode: null, os: null };
 
@@ -30,12 +29,9 @@ export const domainCalls = {
     };
   }),
   'domains.list': staffCall(atProvider({}), ({ core, provider }) => allDomains(core, provider.id)),
-  'domains.add': staffCall(
+  'domains.add': paidCall(
     atProvider({ hash: text(64), name: text(255) }),
-    async (staff, given) => {
-      const { core, nowMs, provider } = staff;
-      const refusal = unpaid(staff);
-      if (refusal !== null) return refusal;
+    async ({ core, nowMs, provider }, given) => {
       const hash = readDomainHash(given.hash);
       if (isRefused(hash)) return hash;
       const name = given.name === '' ? null : readOneLine(given.name);
@@ -43,8 +39,7 @@ export const domainCalls = {
       return addDomain(core, provider, hash, name, nowMs);
     },
   ),
-  'domains.delete': staffCall(atProvider({ id }), async (staff, given) => {
-    const refusal = unpaid(staff);
-    return refusal ?? deleteDomain(staff.core, staff.provider, given.id, staff.nowMs);
-  }),
+  'domains.delete': paidCall(atProvider({ id }), ({ core, nowMs, provider }, given) =>
+    deleteDomain(core, provider, given.id, nowMs),
+  ),
 };

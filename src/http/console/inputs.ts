@@ -30,7 +30,7 @@ export const nullable = <S extends Parameters<typeof Type.Optional>[0]>(schema: 
   Type.Union([schema, Type.Null()]);
 export const anyOf = <const T extends string>(values: readonly T[]) =>
   Type.Union(values.map((value) => Type.Literal(value)));
-export const role = Type.Union(PROVIDER_ROLES.map((one) => Type.Literal(one)));
-export const scope = Type.Union(SCOPES.map((one) => Type.Literal(one)));
+export const role = anyOf(PROVIDER_ROLES);
+export const scope = anyOf(SCOPES);
 /** The answer of a browser about a passkey; @simplewebauthn/server parses it. */
 export const proof = Type.Record(Type.String(), Type.Unknown());

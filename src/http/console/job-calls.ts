@@ -12,10 +12,9 @@ import {
 import { mayDo } from '../../core/job/right.ts';
 import type { BulkChange } from '../../core/job/work.ts';
 import { isRefused, type Misfit, malformed, Refused } from '../../core/outcome.ts';
-import { staffCall } from './call.ts';
+import { paidCall, staffCall } from './call.ts';
 import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter.ts';
-import { unpaid } from './paid.ts';
 
 /** The new values of many links; null: the links are removed. */
 const change = nullable(
@@ -62,14 +61,16 @@ export const jobCalls = {
     };
   }),
   /** The right depends on the job: support may undo the slots that it frees, but no bulk change. */
-  'jobs.cancel': staffCall(atProvider({ id }), async (staff, given) => {
-    const { core, nowMs, provider, signedIn } = staff;
-    const job = await core.store.findJob(provider.id, given.id);
-    if (job !== null && !mayDo(job.kind, signedIn.grants, provider.id)) {
-      return new Refused('no_right');
-    }
-    return cancelJob(core, provider, given.id, nowMs);
-  }),
+  'jobs.cancel': staffCall(
+    atProvider({ id }),
+    async ({ core, nowMs, provider, signedIn }, given) => {
+      const job = await core.store.findJob(provider.id, given.id);
+      if (job !== null && !mayDo(job.kind, signedIn.grants, provider.id)) {
+        return new Refused('no_right');
+      }
+      return cancelJob(core, provider, given.id, nowMs);
+    },
+  ),
   'links.bulk-preview': staffCall(
     atProvider({ filter: linkFilterInput, change }),
     async ({ core, provider, signal }, given) => {
@@ -77,39 +78,33 @@ export const jobCalls = {
       return isRefused(read) ? read : previewChange(core, provider, given.filter, read, signal);
     },
   ),
-  'links.bulk': staffCall(
+  'links.bulk': paidCall(
     atProvider({
       ...{ filter: linkFilterInput, change },
       /** The number of links in the preview. */
       shownCount: Type.Optional(Type.Integer({ minimum: 0 })),
     }),
-    async (staff, { filter, change: wanted, shownCount }) => {
-      const { core, nowMs, provider } = staff;
-      const refusal = unpaid(staff);
-      if (refusal !== null) return refusal;
+    async ({ core, nowMs, provider }, { filter, change: wanted, shownCount }) => {
       const read = readChange(wanted);
       if (isRefused(read)) return read;
       return changeLinks(core, provider, filter, read, nowMs, shownCount);
     },
   ),
-  'slots.free': staffCall(
+  'slots.free': paidCall(
     atProvider({ linkId: id, hwid: text(128) }),
-    async (staff, { linkId, hwid: given }) => {
-      const { core, nowMs, provider } = staff;
+    async ({ core, nowMs, provider }, { linkId, hwid: given }) => {
       const hwid = readHwid(given);
       if (isRefused(hwid)) return hwid;
       const work = { kind: 'link.free', linkId, hwid } as const;
-      return unpaid(staff) ?? endSlotsLater(core, provider, work, nowMs);
+      return endSlotsLater(core, provider, work, nowMs);
     },
   ),
-  'slots.free-all': staffCall(slotInput, async (staff, { linkId }) => {
-    const { core, nowMs, provider } = staff;
+  'slots.free-all': paidCall(slotInput, async ({ core, nowMs, provider }, { linkId }) => {
     const work = { kind: 'link.free-all', linkId } as const;
-    return unpaid(staff) ?? endSlotsLater(core, provider, work, nowMs);
+    return endSlotsLater(core, provider, work, nowMs);
   }),
-  'links.revoke': staffCall(slotInput, async (staff, { linkId }) => {
-    const { core, nowMs, provider } = staff;
+  'links.revoke': paidCall(slotInput, async ({ core, nowMs, provider }, { linkId }) => {
     const work = { kind: 'link.revoke', linkId } as const;
-    return unpaid(staff) ?? endSlotsLater(core, provider, work, nowMs);
+    return endSlotsLater(core, provider, work, nowMs);
   }),
 };

@@ -7,10 +7,9 @@ import { addInstall } from '../../core/install.ts';
 import { filterAt } from '../../core/link-filter.ts';
 import { isRefused } from '../../core/outcome.ts';
 import type { Install } from '../../core/port/install.ts';
-import { staffCall } from './call.ts';
+import { paidCall, staffCall } from './call.ts';
 import { atProvider, id, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter.ts';
-import { unpaid } from './paid.ts';
 
 /** The most links of a page: about 100 KB. */
 const PAGE_COUNT_MAX = 1_000;
@@ -46,12 +45,9 @@ export const linkCalls = {
       return { rows: links.map(rowOf), nextId, allCount: provider.installCount };
     },
   ),
-  'links.add': staffCall(
+  'links.add': paidCall(
     atProvider({ limit: Type.Integer(), note: text(2_000), once: Type.Optional(text(64)) }),
-    async (staff, { once = null, ...given }) => {
-      const { core, nowMs, provider } = staff;
-      const refusal = unpaid(staff);
-      if (refusal !== null) return refusal;
+    async ({ core, nowMs, provider }, { once = null, ...given }) => {
       const installLimit = readInstallLimit(given.limit);
       if (isRefused(installLimit)) return installLimit;
       const note = given.note === '' ? null : readNote(given.note);

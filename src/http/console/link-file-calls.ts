@@ -8,10 +8,9 @@ import { filterAt } from '../../core/link-filter.ts';
 import { foreseeLink, type LinkDraft, type MadeLink, makeLinks } from '../../core/link-make.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { type Staff, staffCall } from './call.ts';
+import { paidCall, type Staff, staffCall } from './call.ts';
 import { atProvider, id, inputOf, nullable, text } from './inputs.ts';
 import { linkFilterInput } from './link-filter.ts';
-import { unpaid } from './paid.ts';
 
 /** The most links that one call makes, and the most lines that one call reads. */
 const DRAFTS_MAX = 100;
@@ -68,11 +67,9 @@ async function foreseen({ core, provider }: Staff, rows: readonly LinkRow[]) {
 
 export const linkFileCalls = {
   /** Makes links in order; stops at the first one that cannot be saved or exceeds the cap. */
-  'links.add-many': staffCall(
+  'links.add-many': paidCall(
     atProvider({ drafts: Type.Array(draft, { minItems: 1, maxItems: DRAFTS_MAX }) }),
     async (staff, given) => {
-      const refusal = unpaid(staff);
-      if (refusal !== null) return refusal;
       const drafts: LinkDraft[] = [];
       for (const one of given.drafts) {
         const read = readDraft(one, staff.nowMs);

@@ -8,9 +8,8 @@ import { lookAtLink } from '../../core/link-look.ts';
 import { pageUrlOf } from '../../core/my.ts';
 import { isRefused, malformed, Refused } from '../../core/outcome.ts';
 import { INSTALL_ACTIVE } from '../../core/port/install.ts';
-import { staffCall } from './call.ts';
+import { paidCall, staffCall } from './call.ts';
 import { atProvider, id, nullable, text } from './inputs.ts';
-import { unpaid } from './paid.ts';
 
 const URL_LENGTH_MAX = 2_000;
 
@@ -32,17 +31,14 @@ export const linkPanelCalls = {
         link.status === INSTALL_ACTIVE ? pageUrlOf(core, provider, link.installCode, nowMs) : null,
     };
   }),
-  'links.edit': staffCall(
+  'links.edit': paidCall(
     atProvider({
       id,
       limit: Type.Optional(Type.Integer()),
       note: Type.Optional(text(2_000)),
       status: Type.Optional(Type.Union([Type.Literal(5), Type.Literal(10)])),
     }),
-    async (staff, given) => {
-      const { core, nowMs, provider } = staff;
-      const refusal = unpaid(staff);
-      if (refusal !== null) return refusal;
+    async ({ core, nowMs, provider }, given) => {
       const installLimit = given.limit === undefined ? undefined : readInstallLimit(given.limit);
       if (isRefused(installLimit)) return installLimit;
       const note = given.note === undefined || given.note === '' ? null : readNote(given.note);
@@ -55,9 +51,8 @@ export const linkPanelCalls = {
       return updateInstall(core, provider, given.id, change, nowMs);
     },
   ),
-  'links.remove': staffCall(atProvider({ id }), async (staff, given) => {
-    const { core, nowMs, provider } = staff;
-    return unpaid(staff) ?? removeInstall(core, provider, given.id, nowMs);
+  'links.remove': paidCall(atProvider({ id }), async ({ core, nowMs, provider }, given) => {
+    return removeInstall(core, provider, given.id, nowMs);
   }),
   /** Returns the final link in the forms that apps read. */
   'links.final': staffCall(

@@ -13,9 +13,8 @@ import {
 } from '../../core/message/sent.ts';
 import { fromStore, isRefused, Refused } from '../../core/outcome.ts';
 import { type DistributionDetail, PUSH } from '../../core/port/distribution.ts';
-import { type Staff, staffCall } from './call.ts';
+import { paidCall, type Staff, staffCall } from './call.ts';
 import { anyOf, atProvider, id, nullable } from './inputs.ts';
-import { unpaid } from './paid.ts';
 
 /** The most messages or receipts of a page, and of messages that are requested by id. */
 const PAGE_COUNT = 30;
@@ -88,10 +87,8 @@ export const messageCalls = {
       },
     };
   }),
-  'messages.cancel': staffCall(
-    atProvider({ id }),
-    async (staff, given) =>
-      unpaid(staff) ?? cancelDistribution(staff.core, staff.provider, given.id, staff.nowMs),
+  'messages.cancel': paidCall(atProvider({ id }), ({ core, nowMs, provider }, given) =>
+    cancelDistribution(core, provider, given.id, nowMs),
   ),
   'messages.count': staffCall(
     atProvider({ id, afterId: nullable(id) }),

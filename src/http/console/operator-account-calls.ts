@@ -1,28 +1,21 @@
 /** Calls of the console about accounts of operators and observers, and their recovery. */
 
 import { endAllSessions, resetAccount } from '../../core/account/operator.ts';
-import { isFresh } from '../../core/account/session.ts';
 import { invite } from '../../core/account/sign-in.ts';
 import { actAt } from '../../core/audit/entry.ts';
-import { fromStore, isRefused, Refused } from '../../core/outcome.ts';
+import { fromStore, isRefused } from '../../core/outcome.ts';
 import { APPLIANCE_ROLES } from '../../core/port/account.ts';
-import { type Owner, ownerCall } from './call.ts';
+import { freshCall, ownerCall, stale } from './call.ts';
 import { anyOf, id, inputOf, text } from './inputs.ts';
 
 const role = anyOf(APPLIANCE_ROLES);
-
-/** Refuses an action that grants rights unless the sign-in is recent. */
-const stale = ({ signedIn, nowMs }: Owner) =>
-  isFresh(signedIn, nowMs) ? null : new Refused('sign_in_afresh');
 
 export const operatorAccountCalls = {
   'accounts.list': ownerCall(inputOf({}), async ({ core, signedIn }) => {
     const all = await core.store.listMembers(null);
     return all.map((one) => ({ ...one, isThis: one.id === signedIn.account?.id }));
   }),
-  'accounts.invite': ownerCall(inputOf({ role }), async (caller, given) => {
-    const refusal = stale(caller);
-    if (refusal !== null) return refusal;
+  'accounts.invite': freshCall(inputOf({ role }), async (caller, given) => {
     const secret = await invite(caller.core, { providerId: null, role: given.role }, caller.nowMs);
     return isRefused(secret) ? secret : { secret };
   }),
@@ -43,9 +36,7 @@ export const operatorAccountCalls = {
       return isRefused(count) ? count : { count };
     },
   ),
-  'accounts.reset': ownerCall(inputOf({ name: text(64) }), async (caller, { name }) => {
-    const refusal = stale(caller);
-    if (refusal !== null) return refusal;
+  'accounts.reset': freshCall(inputOf({ name: text(64) }), async (caller, { name }) => {
     const secret = await resetAccount(caller.core, name, caller.nowMs);
     return isRefused(secret) ? secret : { secret };
   }),

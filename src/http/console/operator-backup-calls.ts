@@ -1,11 +1,10 @@
 /** Calls of the console about backups. A passphrase encrypts a copy for a download. */
 
 import { readBackupPassphrase } from '../../core/account/formats.ts';
-import { isFresh } from '../../core/account/session.ts';
 import { actAt } from '../../core/audit/entry.ts';
 import { isRefused, Refused } from '../../core/outcome.ts';
 import { OperatorError } from '../../operator-error.ts';
-import { ownerCall } from './call.ts';
+import { freshCall, ownerCall } from './call.ts';
 import { inputOf, text } from './inputs.ts';
 
 /** The longest wait for an answer, s: a backup that takes longer appears in the list. */
@@ -34,9 +33,8 @@ export const operatorBackupCalls = {
       return verified === 'busy' ? new Refused('backup_busy') : verified;
     },
   ),
-  'backups.prepare': ownerCall(inputOf({ passphrase: text(200) }), async (caller, given) => {
+  'backups.prepare': freshCall(inputOf({ passphrase: text(200) }), async (caller, given) => {
     const { appliance, core, nowMs, signedIn } = caller;
-    if (!isFresh(signedIn, nowMs)) return new Refused('sign_in_afresh');
     const passphrase = readBackupPassphrase(given.passphrase);
     if (isRefused(passphrase)) return passphrase;
     if (appliance.backups === null) return noFile();

@@ -13,7 +13,6 @@ import {
   confirmSecondFactor,
   removeSecondFactor,
 } from '../../core/account/second-factor.ts';
-import { isFresh } from '../../core/account/session.ts';
 import {
   signInByEntry,
   signInByInvitation,
@@ -22,7 +21,14 @@ import {
 } from '../../core/account/sign-in.ts';
 import { actAt } from '../../core/audit/entry.ts';
 import { isRefused, Refused } from '../../core/outcome.ts';
-import { accountCall, type Caller, type Owner, openCall, ownerCall } from './call.ts';
+import {
+  accountCall,
+  type Caller,
+  freshAccountCall,
+  type Owner,
+  openCall,
+  ownerCall,
+} from './call.ts';
 import { id, inputOf, proof, text } from './inputs.ts';
 
 /** Sets the session cookie, or returns the refusal. */
@@ -35,10 +41,6 @@ async function entering<R extends Refused<string>>(
   setToken(token);
   return { isIn: true };
 }
-
-/** Refuses a change of sign-in methods unless the sign-in is recent. */
-const stale = ({ signedIn, nowMs }: Owner) =>
-  isFresh(signedIn, nowMs) ? null : new Refused('sign_in_afresh');
 
 const meOf = ({ account, grants, session, actor }: Owner['signedIn']) => ({
   name: actor.name,
@@ -66,11 +68,13 @@ export const sessionCalls = {
   'session.invited': openCall(inputOf({ secret: text(64), name: text(64) }), (caller, given) =>
     entering(caller, signInByInvitation(caller.core, caller.browser, given, caller.nowMs)),
   ),
-  'session.passkey-challenge': openCall(inputOf({}), async (caller) => {
-    const { browser, challenges, core, nowMs, site } = caller;
-    if (!challenges.admits(browser.client, nowMs)) return new Refused('too_many_requests');
-    return beginPasskeySignIn(core, site, nowMs);
-  }),
+  'session.passkey-challenge': openCall(
+    inputOf({}),
+    async ({ browser, challenges, core, nowMs, site }) => {
+      if (!challenges.admits(browser.client, nowMs)) return new Refused('too_many_requests');
+      return beginPasskeySignIn(core, site, nowMs);
+    },
+  ),
   'session.passkey': openCall(inputOf({ response: proof }), (caller, { response }) =>
     entering(
       caller,
@@ -100,12 +104,9 @@ export const sessionCalls = {
 };
 
 export const accountCalls = {
-  'account.password': accountCall(
+  'account.password': freshAccountCall(
     inputOf({ password: text(200) }),
-    async (caller, { password: given }) => {
-      const { account, browser, core, nowMs, passwords, signedIn } = caller;
-      const refusal = stale(caller);
-      if (refusal !== null) return refusal;
+    async ({ account, browser, core, nowMs, passwords, signedIn }, { password: given }) => {
       const password = readNewPassword(given);
       if (isRefused(password)) return password;
       const hash = await passwords.hash(browser.client, password);
@@ -114,19 +115,14 @@ export const accountCalls = {
       return 'ok' as const;
     },
   ),
-  'account.totp-begin': accountCall(
-    inputOf({}),
-    async (caller) => stale(caller) ?? beginSecondFactor(caller.core, caller.account, caller.nowMs),
+  'account.totp-begin': freshAccountCall(inputOf({}), async (caller) =>
+    beginSecondFactor(caller.core, caller.account, caller.nowMs),
   ),
-  'account.totp-confirm': accountCall(
-    inputOf({ code: text(16) }),
-    async (caller, { code }) =>
-      stale(caller) ?? confirmSecondFactor(caller.core, caller.account, code, caller.nowMs),
+  'account.totp-confirm': freshAccountCall(inputOf({ code: text(16) }), async (caller, { code }) =>
+    confirmSecondFactor(caller.core, caller.account, code, caller.nowMs),
   ),
-  'account.totp-remove': accountCall(
-    inputOf({}),
-    async (caller) =>
-      stale(caller) ?? removeSecondFactor(caller.core, caller.account.id, caller.nowMs),
+  'account.totp-remove': freshAccountCall(inputOf({}), async (caller) =>
+    removeSecondFactor(caller.core, caller.account.id, caller.nowMs),
   ),
   'account.passkeys': accountCall(inputOf({}), async ({ account, core }) => {
     const all = await core.store.listPasskeys(account.id);
@@ -134,15 +130,13 @@ export const accountCalls = {
       ...{ id: own, name, createdAtMs, usedAtMs },
     }));
   }),
-  'account.passkey-begin': accountCall(
-    inputOf({}),
-    async (caller) =>
-      stale(caller) ?? beginPasskey(caller.core, caller.site, caller.account, caller.nowMs),
+  'account.passkey-begin': freshAccountCall(inputOf({}), async (caller) =>
+    beginPasskey(caller.core, caller.site, caller.account, caller.nowMs),
   ),
-  'account.passkey-add': accountCall(
+  'account.passkey-add': freshAccountCall(
     inputOf({ name: text(64), response: proof }),
     async (caller, given) =>
-      stale(caller) ?? addPasskey(caller.core, caller.site, caller.account, given, caller.nowMs),
+      addPasskey(caller.core, caller.site, caller.account, given, caller.nowMs),
   ),
   'account.passkey-rename': accountCall(
     inputOf({ id, name: text(64) }),
@@ -154,11 +148,11 @@ export const accountCalls = {
       return isRenamed ? ('ok' as const) : new Refused('passkey_not_found');
     },
   ),
-  'account.passkey-remove': accountCall(inputOf({ id }), async (caller, given) => {
-    const { account, core, nowMs } = caller;
-    const refusal = stale(caller);
-    if (refusal !== null) return refusal;
-    const isRemoved = await core.store.removePasskey(account.id, given.id, actAt(core, nowMs));
-    return isRemoved ? ('ok' as const) : new Refused('passkey_not_found');
-  }),
+  'account.passkey-remove': freshAccountCall(
+    inputOf({ id }),
+    async ({ account, core, nowMs }, given) => {
+      const isRemoved = await core.store.removePasskey(account.id, given.id, actAt(core, nowMs));
+      return isRemoved ? ('ok' as const) : new Refused('passkey_not_found');
+    },
+  ),
 };

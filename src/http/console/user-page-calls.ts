@@ -6,9 +6,8 @@ import { pageUrlOf } from '../../core/my.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
 import { changePolicy } from '../../core/provider.ts';
 import { NO_POLICY, policyOf } from '../../core/slot.ts';
-import { staffCall } from './call.ts';
+import { paidCall, staffCall } from './call.ts';
 import { atProvider, text } from './inputs.ts';
-import { unpaid } from './paid.ts';
 
 /** Reads an optional text; an empty one means none. */
 function readOptional(format: TextFormat, name: string, given: string): string | null | Misfit {
@@ -31,17 +30,14 @@ export const userPageCalls = {
       coolDownHours: policyOf(NO_POLICY, provider).coolDownHours,
     };
   }),
-  'page.set': staffCall(
+  'page.set': paidCall(
     atProvider({
       isOn: Type.Boolean(),
       name: text(255),
       color: text(7),
       supportUrl: text(255),
     }),
-    async (staff, { isOn, ...given }) => {
-      const { core, nowMs, provider } = staff;
-      const refusal = unpaid(staff);
-      if (refusal !== null) return refusal;
+    async ({ core, nowMs, provider }, { isOn, ...given }) => {
       const myName = readOptional(PAGE_NAME, 'name', given.name.trim());
       if (isRefused(myName)) return myName;
       const myColor = readOptional(PAGE_COLOR, 'color', given.color);

@@ -13,9 +13,8 @@ import {
   tryWebhook,
 } from '../../core/webhook.ts';
 import { freshSecret, webhookView } from '../../core/webhook-view.ts';
-import { type Staff, staffCall } from './call.ts';
-import { atProvider, id, nullable, text } from './inputs.ts';
-import { unpaid } from './paid.ts';
+import { paidCall, type Staff, staffCall } from './call.ts';
+import { anyOf, atProvider, id, nullable, text } from './inputs.ts';
 
 /** The most waiting deliveries that are counted, and failed ones that are shown. */
 const WAITING_SHOWN = 100;
@@ -24,14 +23,13 @@ const FAILED_SHOWN = 5;
 const TEST_PATIENCE_SECONDS = 45;
 const KEEP_OLD_MS = 24 * 3_600_000;
 
-const events = Type.Array(Type.Union(PROVIDER_EVENTS.map((one) => Type.Literal(one))), {
+const events = Type.Array(anyOf(PROVIDER_EVENTS), {
   maxItems: PROVIDER_EVENTS.length,
 });
 
-/** Finds the provider's webhook for a change that the API refuses without a subscription. */
-async function own(staff: Staff, webhookId: number) {
-  return unpaid(staff) ?? findWebhook(staff.core, webhookId, staff.provider.id);
-}
+/** Finds the provider's webhook. */
+const own = ({ core, provider }: Staff, webhookId: number) =>
+  findWebhook(core, webhookId, provider.id);
 
 /** Returns the number of waiting deliveries of a webhook, and its last failures. */
 async function queueOf({ core: { store } }: Staff, webhook: Webhook) {
@@ -59,27 +57,24 @@ export const webhookCalls = {
     );
     return { webhooks: rows.sort((one, other) => other.id - one.id), kinds: PROVIDER_EVENTS };
   }),
-  'webhooks.add': staffCall(
+  'webhooks.add': paidCall(
     atProvider({
       target: Type.Union([
         Type.Object({
           kind: Type.Literal('webhook'),
           url: text(2_000),
-          scheme: Type.Union(SIGNATURE_SCHEMES.map((one) => Type.Literal(one))),
+          scheme: anyOf(SIGNATURE_SCHEMES),
         }),
         Type.Object({
           kind: Type.Literal('telegram'),
           chat: text(64),
-          locale: Type.Union(WEBHOOK_LOCALES.map((one) => Type.Literal(one))),
+          locale: anyOf(WEBHOOK_LOCALES),
         }),
       ]),
       token: nullable(text(200)),
       events,
     }),
-    async (staff, given) => {
-      const { core, nowMs, provider } = staff;
-      const refusal = unpaid(staff);
-      if (refusal !== null) return refusal;
+    async ({ core, nowMs, provider }, given) => {
       const { target, token } = given;
       const draft = { ...target, token, events: given.events as EventKind[] };
       const added = await addWebhook(core, provider.id, draft, nowMs);
@@ -87,7 +82,7 @@ export const webhookCalls = {
       return { id: added.id, ...freshSecret(target, added.secret) };
     },
   ),
-  'webhooks.edit': staffCall(
+  'webhooks.edit': paidCall(
     atProvider({ id, events: Type.Optional(events), isEnabled: Type.Optional(Type.Boolean()) }),
     async (staff, { id: webhookId, at: _, ...edit }) => {
       const webhook = await own(staff, webhookId);
@@ -96,7 +91,7 @@ export const webhookCalls = {
       return isRefused(edited) ? edited : ('ok' as const);
     },
   ),
-  'webhooks.test': staffCall(atProvider({ id }), async (staff, given) => {
+  'webhooks.test': paidCall(atProvider({ id }), async (staff, given) => {
     const { core, eventSenders, grantPatience, nowMs, provider, signal, webhookTests } = staff;
     const webhook = await own(staff, given.id);
     if (isRefused(webhook)) return webhook;
@@ -105,7 +100,7 @@ export const webhookCalls = {
     const verdict = await tryWebhook(core, eventSenders, webhook, nowMs, signal);
     return { problem: verdict.verdict === 'accepted' ? null : verdict.problem };
   }),
-  'webhooks.rotate': staffCall(
+  'webhooks.rotate': paidCall(
     atProvider({ id, token: nullable(text(200)) }),
     async (staff, { id: webhookId, token }) => {
       const webhook = await own(staff, webhookId);
@@ -115,10 +110,7 @@ export const webhookCalls = {
       return isRefused(rotated) ? rotated : freshSecret(webhook.target, rotated.secret);
     },
   ),
-  'webhooks.remove': staffCall(
-    atProvider({ id }),
-    async (staff, given) =>
-      unpaid(staff) ??
-      removeWebhook(staff.core, { id: given.id, providerId: staff.provider.id }, staff.nowMs),
+  'webhooks.remove': paidCall(atProvider({ id }), async (staff, given) =>
+    removeWebhook(staff.core, { id: given.id, providerId: staff.provider.id }, staff.nowMs),
   ),
 };

@@ -30,7 +30,7 @@ export const consoleSentFiles: readonly MutatedFile[] = [
   {
     file: 'src/http/console/message-calls.ts',
     tests: [CALLS],
-    changes: [['unpaid(staff) ?? cancelDistribution', 'cancelDistribution']],
+    changes: [["'messages.cancel': paidCall(", "'messages.cancel': staffCall("]],
   },
   {
     file: 'src/http/console/activity-calls.ts',

@@ -102,10 +102,12 @@ export const operatorFiles: readonly MutatedFile[] = [
   {
     file: 'src/http/console/operator-account-calls.ts',
     tests: ['test/http/console/operator-accounts.test.ts'],
-    changes: [
-      ['isFresh(signedIn, nowMs) ?', 'isFresh(signedIn, 0) ?'],
-      ["given.role === 'operator' ? stale(caller) : null", 'null'],
-    ],
+    changes: [["given.role === 'operator' ? stale(caller) : null", 'null']],
+  },
+  {
+    file: 'src/http/console/call.ts',
+    tests: ['test/http/console/operator-accounts.test.ts'],
+    changes: [['isFresh(signedIn, nowMs) ?', 'isFresh(signedIn, 0) ?']],
   },
   {
     file: 'src/backup/desk.ts',
@@ -121,7 +123,7 @@ export const operatorFiles: readonly MutatedFile[] = [
     file: 'src/http/console/operator-backup-calls.ts',
     tests: ['test/http/console/operator-backups.test.ts'],
     changes: [
-      ["if (!isFresh(signedIn, nowMs)) return new Refused('sign_in_afresh');", ''],
+      ["'backups.prepare': freshCall(", "'backups.prepare': ownerCall("],
       ['=> core.store.noteDownload(actAt(core, nowMs));', '=> Promise.resolve();'],
     ],
   },

@@ -39,8 +39,8 @@ export const roomFiles: readonly MutatedFile[] = [
     file: 'src/http/console/webhook-calls.ts',
     tests: ['test/http/console/unpaid.test.ts'],
     changes: [
-      ['return unpaid(staff) ?? findWebhook(', 'return findWebhook('],
-      ['unpaid(staff) ??\n', ''],
+      ["'webhooks.edit': paidCall(", "'webhooks.edit': staffCall("],
+      ["'webhooks.remove': paidCall(", "'webhooks.remove': staffCall("],
     ],
   },
   {
