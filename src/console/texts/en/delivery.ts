@@ -1,6 +1,6 @@
 import { count } from './count.ts';
 
-export const delivery = {
+const delivery = {
   gateways: 'Gateways',
   gateway: 'Gateway',
   states: { ready: 'ready', stopped: 'stopped', paused: 'paused', failing: 'failing' },
@@ -44,3 +44,53 @@ export const delivery = {
   noFigures: 'No figures yet',
   noFiguresHint: 'They come with the first devices and messages.',
 };
+
+const records = {
+  devices: 'Devices',
+  searchDevice: 'HWID or model',
+  model: 'Model',
+  system: 'System',
+  app: 'App',
+  firstSeen: 'First seen',
+  lastSeen: 'Last seen',
+  push: 'Push',
+  dropped: (why: string) => `address dropped: ${why}`,
+  refusals: 'Links that refused it',
+  noLinks: 'It is on no link.',
+  atProvider: (code: string) => `Open at ${code}`,
+  noDevice: 'No device yet',
+  noMatch: 'No device matches',
+  noDeviceHint: 'A whole HWID is found at once; of HWIDs and models a part is enough.',
+  handOver: 'Hand over (JSON)',
+  handOverHint:
+    'For a person who asks what is kept: a file with all of it. It has the codes of links.',
+  forget: 'Forget',
+  forgetSure: (name: string) => `Forget ${name}?`,
+  forgetHint:
+    'Its slots become free; its messages, receipts and refusals are deleted everywhere, for good.',
+  made: 'Accepted',
+  sent: 'Delivered',
+  failed: 'Failed',
+  target: 'To',
+  shows: { unfinished: 'Not ended', all: 'All' },
+  noSend: 'Nothing here',
+  noSendHint: 'Messages and commands of all providers are here.',
+  why: 'Why it has not ended',
+  waiting: {
+    ended: 'It has ended.',
+    scheduled: (when: string) => `It is scheduled for ${when}.`,
+    subscription:
+      'The provider may not send such messages now: subscription or plan. It is blocked when its turn comes.',
+    behind: (id: string) => `Message ${id} of the provider is before it.`,
+    gateways: 'Each inbox has it; pushes are pending.',
+    gatewaysFail: 'Each inbox has it; pushes wait for these services:',
+    delivering: 'It is being delivered.',
+    worker: 'It is due; a worker takes it next. If it stays so, see Health.',
+  },
+  block: 'Block',
+  blockSure: 'Block this message?',
+  blockHint:
+    'No further device gets it. Those that have it keep it. The provider sees that it was blocked.',
+};
+
+export const texts = { delivery, records };

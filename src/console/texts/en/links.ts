@@ -1,6 +1,6 @@
 import { count } from './count.ts';
 
-export const links = {
+const links = {
   search: 'Code, note, HWID or device',
   words: 'Words that filter: is:full is:active is:disabled limit:3 unused:30d refused:today',
   filters: 'Filters',
@@ -79,3 +79,88 @@ export const links = {
   changeMany: (n: number) => `Change ${count(n, 'link', 'links')}`,
   removeMany: (n: number) => `Remove ${count(n, 'link', 'links')}`,
 };
+
+const link = {
+  devices: 'Devices',
+  counting: 'Limit',
+  countingHint: 'it only counts',
+  freesItself: 'A slot is freed by itself',
+  edit: 'Change limit and note',
+  save: 'Save',
+  nameless: 'unnamed device',
+  byHash: 'A device known by its hash: the slot is its own when it comes.',
+  samePhone: 'The same phone with a new HWID? It was silent since then:',
+  freeOld: 'Free the old slot',
+  free: 'Free',
+  enable: 'Enable',
+  disable: 'Disable',
+  toDomains: 'To the domains',
+  freeAll: 'Free all',
+  revoke: 'New code, all free',
+  losesKey:
+    'A new code also takes its subscription key off the link: change the key at your panel too.',
+  remove: 'Remove',
+  sure: 'Remove this link?',
+  sureHint: 'Its devices lose access, and its code makes no link again.',
+  noDevices: 'No device is on it.',
+  refused: 'Why devices were refused',
+  page: 'Page of the user',
+  pageQr: 'QR code of the page',
+  pageHint: 'Its user sees the places there, and frees one.',
+  final: 'For the phone',
+  form: 'Form',
+  anyApp: 'any app, code behind #',
+  anyQuery: 'any app, code in the query',
+  qr: 'QR code of the link',
+  address: 'Address of the subscription',
+  addressHint: 'As your panel gives it. It stays in this browser.',
+  shownName: 'Name that apps show',
+  make: 'Show the link',
+  tooLong: 'The link is too long for a QR code.',
+  remedies: {
+    now: 'It gets in at its next try.',
+    enable: 'The link is disabled.',
+    domain: 'The domain of its subscription must be bound.',
+    room: 'A slot must be free.',
+    hwid: 'Its app sends no HWID: another app is needed.',
+  },
+  since: (from: string, seen: string) => `since ${from}, last seen ${seen}`,
+  refusedFor: (why: string, n: string, at: string) => `${why}; refused ${n} times, last ${at}`,
+  raise: (n: string) => `Raise the limit to ${n}`,
+};
+
+const jobs = {
+  title: 'Changes under way',
+  changing: 'Links are changed',
+  removing: 'Links are removed',
+  freeingAll: 'All devices of a link are taken off',
+  revoking: 'A link gets a new code',
+  failed: 'It has failed:',
+  unknown: 'A change',
+  dismiss: 'Dismiss',
+  undo: 'Undo',
+  stop: 'Stop',
+  freeing: (hwid: string) => `Device ${hwid} is taken off`,
+  in: (s: number) => `in ${s} s`,
+  of: (seen: string, all: string) => `${seen} of ${all}`,
+  changed: (n: string, all: string) => `done: ${n} of ${all} are changed`,
+  stopped: (n: string, all: string) => `stopped: ${n} of ${all} are changed`,
+  problems: {
+    no_right: 'the person who began it no longer has the right to it, or the key was changed',
+    subscription_required: 'the subscription has ended or is suspended',
+    more_links_match: 'more links match now than were shown; those beyond stayed as they are',
+    not_understood: 'another version of the program saved it',
+    install_not_found: 'the link is gone',
+    install_code_error: 'the link is gone',
+    fault: 'something went wrong on the server; its log has the reason',
+  },
+};
+
+const reasons = {
+  hwid_required: 'the app sent no HWID',
+  link_domain_not_bound: 'the domain is not bound',
+  link_disabled: 'the link is disabled',
+  link_limit_reached: 'the link is full',
+};
+
+export const texts = { links, link, jobs, reasons };

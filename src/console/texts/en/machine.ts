@@ -1,4 +1,4 @@
-export const machine = {
+const machine = {
   audit: 'Audit log',
   settings: 'Settings',
   nodes: 'Nodes',
@@ -73,3 +73,38 @@ export const machine = {
   notExamined: 'Not examined since this node started.',
   levels: { problem: 'problem', warning: 'warning', ok: 'good' },
 };
+
+const backups = {
+  title: 'Backups',
+  schedule: 'Schedule',
+  scheduleHint: 'The settings backup.at, backup.keep and backup.passphrase say so; times are UTC.',
+  never: 'never',
+  next: 'Next',
+  keep: 'Kept',
+  folder: 'Folder',
+  encrypted: 'Encrypted',
+  yes: 'yes',
+  no: 'no',
+  make: 'Make one now',
+  making: 'Making a backup. With much data this takes minutes.',
+  failed: (when: string) => `The last one failed ${when}:`,
+  file: 'File',
+  made: 'Made',
+  state: 'Verified',
+  verify: 'Verify',
+  good: 'good',
+  bad: 'not good',
+  none: 'No backup yet',
+  noneHint: 'Make one now, or set backup.at in the configuration.',
+  elsewhere: 'The data are elsewhere',
+  download: 'Download a copy',
+  downloadHint:
+    'The database as it is now, encrypted by a passphrase of yours in the age format. It needs a sign-in of the last ten minutes.',
+  passphrase: 'Passphrase',
+  passphraseHint: 'At least 12 characters. Without it the copy cannot be restored.',
+  prepare: 'Make the copy',
+  save: (size: string) => `Save the copy, ${size}`,
+  saveHint: 'It is here for ten minutes. gatepost restore puts it in place.',
+};
+
+export const texts = { machine, backups };

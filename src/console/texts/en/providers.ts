@@ -1,6 +1,6 @@
 import { count } from './count.ts';
 
-export const providers = {
+const providers = {
   title: 'Providers',
   search: 'Name or code',
   add: 'Add a provider',
@@ -77,3 +77,101 @@ export const providers = {
   wrongCode: 'That is not the code.',
   removing: 'Removing. With many links this takes minutes; it goes on if you leave.',
 };
+
+const accounts = {
+  title: 'Accounts',
+  what: 'Operators and observers of the appliance. The staff of a provider is on its own pages.',
+  you: 'you',
+  roles: { operator: 'Operator', observer: 'Observer' },
+  rights: {
+    operator: 'does everything, also at each provider.',
+    observer: 'looks at everything and changes nothing.',
+  },
+  removeSure: (name: string) => `Remove ${name}?`,
+  removeHint: 'The account loses its role here; without another role it is deleted.',
+  rescue: 'Help an account',
+  rescueHint: 'Any account by its name, also of the staff of a provider.',
+  endSessions: 'End its sessions',
+  ended: (n: number) => `${count(n, 'session', 'sessions')} ended.`,
+  reset: 'Reset password and second factor',
+  resetHint: 'Its password, second factor and sessions end. A link signs it in once.',
+  entryHint: 'This link signs the account in once, in the next ten minutes. It is not shown again.',
+};
+
+const upstreams = {
+  title: 'Upstreams',
+  what: 'Panels behind Gatepost as their proxy: it limits the devices of each subscription.',
+  host: 'Host of the subscriptions',
+  hostHint: 'The name in their addresses. It points to this server.',
+  url: 'Address of the panel',
+  urlHint: 'Scheme, host and port, such as http://127.0.0.1:8000.',
+  provider: 'Provider code',
+  limit: 'Devices of a new subscription',
+  path: 'Path of a subscription',
+  pathHint: '{key} stands for its key. Several: one a line.',
+  key: 'What {key} is',
+  keyPlain: 'the key itself',
+  keySigned: (panel: string) => `a token of ${panel}`,
+  enforce: 'A full subscription',
+  enforces: 'refuses new devices',
+  counts: 'only counts them',
+  browsers: 'Browsers',
+  panelKind: 'Panel',
+  panelOther: 'another',
+  refusedAs: 'A refusal looks like',
+  refusedAsOwn: 'one of Gatepost',
+  refusedAsPanel: 'one of the panel',
+  otherPaths: 'Other paths of the panel',
+  passes: 'pass',
+  refuses: 'are refused',
+  more: 'Other settings',
+  moreHint:
+    'As in the configuration file, one a line: ride = "on". One that names a file with a secret, such as provider_id_file or key_secret_file, belongs in that file.',
+  whose: 'Kept',
+  inFile: 'in the file',
+  here: 'here',
+  notInForce: 'not in force: the file has this host, or this version cannot read it',
+  changed: (who: string, when: string) => `${who}, ${when}`,
+  change: 'Change',
+  changeOf: (host: string) => `Change ${host}`,
+  remove: 'Remove',
+  removeSure: (host: string) => `Remove ${host}?`,
+  removeHint: 'Subscriptions there get no answer from now on. Links and their devices stay.',
+  toml: 'Copy for the file',
+  add: 'Add an upstream',
+  check: 'Check it',
+  put: 'Add it',
+  save: 'Save it',
+  saved: 'It is in force.',
+  none: 'No upstream yet',
+  noneHint: 'Add the panel of a provider, or use /gate with a proxy of yours.',
+  found: 'What was found',
+  name: {
+    found: (addresses: string) => `The host has the address ${addresses}.`,
+    missing: 'This machine finds no address of the host. Add it to the DNS.',
+  },
+  coveredUntil: (end: string) => `The certificate is valid for the host, until ${end}.`,
+  certificate: {
+    covered: 'The certificate is valid for the host.',
+    not_covered:
+      'The certificate is not valid for the host: apps do not connect. Add the host to it.',
+    elsewhere: 'This server speaks plain HTTP: your proxy needs a certificate for the host.',
+  },
+  panel: {
+    answers: 'The panel answers, and refuses a random key.',
+    own_address: 'This is the address of this server, not of a panel.',
+    drops: 'The panel closes the connection without an answer. Check address and host_header.',
+    not_trusted: (why: string) => `The certificate of the panel is not trusted (${why}).`,
+    silent: (why: string) => `The panel does not answer (${why}).`,
+    answers_any_key: (what: string) =>
+      `The panel answers ${what}: check the path, or each guess makes a link.`,
+  },
+  binding: {
+    active: 'The host is bound at the provider.',
+    not_bound: 'The host will be bound at the provider.',
+    disabled: 'The binding of the host is disabled: each device is refused until it is enabled.',
+    provider_not_found: 'There is no such provider.',
+  },
+};
+
+export const texts = { providers, accounts, upstreams };

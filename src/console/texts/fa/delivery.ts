@@ -1,8 +1,8 @@
-import type { delivery as english } from '../en/delivery.ts';
+import type { texts as english } from '../en/delivery.ts';
 import type { Like } from '../texts.ts';
 import { number } from './number.ts';
 
-export const delivery: Like<typeof english> = {
+const delivery: Like<typeof english.delivery> = {
   gateways: 'دروازه‌ها',
   gateway: 'دروازه',
   states: { ready: 'آماده', stopped: 'متوقف', paused: 'در مکث', failing: 'دچار خطا' },
@@ -46,3 +46,52 @@ export const delivery: Like<typeof english> = {
   noFigures: 'هنوز آماری نیست',
   noFiguresHint: 'با نخستین دستگاه‌ها و پیام‌ها پدید می‌آید.',
 };
+
+const records: Like<typeof english.records> = {
+  devices: 'دستگاه‌ها',
+  searchDevice: 'HWID یا مدل',
+  model: 'مدل',
+  system: 'سیستم',
+  app: 'برنامه',
+  firstSeen: 'نخستین حضور',
+  lastSeen: 'آخرین حضور',
+  push: 'پوش',
+  dropped: (why) => `نشانی کنار گذاشته شد: ${why}`,
+  refusals: 'پیوندهایی که آن را رد کردند',
+  noLinks: 'روی هیچ پیوندی نیست.',
+  atProvider: (code) => `باز کردن نزد ${code}`,
+  noDevice: 'هنوز دستگاهی نیست',
+  noMatch: 'دستگاهی یافت نشد',
+  noDeviceHint: 'HWID کامل بی‌درنگ یافت می‌شود؛ از HWID یا مدل بخشی هم بس است.',
+  handOver: 'تحویل داده‌ها (JSON)',
+  handOverHint:
+    'برای کسی که می‌پرسد چه چیزی از او نگه داشته شده: پرونده‌ای با همهٔ آن که کد پیوندها را هم دارد.',
+  forget: 'فراموش کردن',
+  forgetSure: (name) => `${name} فراموش شود؟`,
+  forgetHint: 'جاهایش آزاد می‌شوند؛ پیام‌ها، رسیدها و ردهایش همه‌جا و برای همیشه پاک می‌شوند.',
+  made: 'پذیرفته‌شده',
+  sent: 'تحویل‌شده',
+  failed: 'ناموفق',
+  target: 'به',
+  shows: { unfinished: 'پایان‌نیافته', all: 'همه' },
+  noSend: 'چیزی اینجا نیست',
+  noSendHint: 'پیام‌ها و فرمان‌های همهٔ ارائه‌دهندگان اینجاست.',
+  why: 'چرا پایان نیافته است',
+  waiting: {
+    ended: 'پایان یافته است.',
+    scheduled: (when) => `برای ${when} زمان‌بندی شده است.`,
+    subscription:
+      'ارائه‌دهنده اکنون نمی‌تواند چنین پیامی بفرستد: اشتراک یا طرح. هنگام نوبتش مسدود می‌شود.',
+    behind: (id) => `پیام ${id} همین ارائه‌دهنده پیش از آن است.`,
+    gateways: 'در همهٔ صندوق‌هاست؛ پوش‌ها در راه‌اند.',
+    gatewaysFail: 'در همهٔ صندوق‌هاست؛ پوش‌ها منتظر این سرویس‌هایند:',
+    delivering: 'در حال تحویل است.',
+    worker: 'وقتش رسیده است و کارگر بعدی آن را برمی‌دارد. اگر چنین ماند، «سلامت» را ببینید.',
+  },
+  block: 'مسدود کردن',
+  blockSure: 'این پیام مسدود شود؟',
+  blockHint:
+    'هیچ دستگاه دیگری آن را نمی‌گیرد؛ آن‌هایی که دارند نگه می‌دارند. ارائه‌دهنده مسدود شدن را می‌بیند.',
+};
+
+export const texts = { delivery, records };

@@ -1,10 +1,10 @@
-import type { links as english } from '../en/links.ts';
+import type { texts as english } from '../en/links.ts';
 import type { Like } from '../texts.ts';
 import { number } from './number.ts';
 
 const { format } = number;
 
-export const links: Like<typeof english> = {
+const links: Like<typeof english.links> = {
   search: 'کد، یادداشت، HWID یا دستگاه',
   words:
     'واژه‌های پالایش: \u2066is:full is:active is:disabled limit:3 unused:30d refused:today\u2069',
@@ -83,3 +83,87 @@ export const links: Like<typeof english> = {
   changeMany: (n) => `تغییر ${format(n)} پیوند`,
   removeMany: (n) => `برداشتن ${format(n)} پیوند`,
 };
+
+const link: Like<typeof english.link> = {
+  devices: 'دستگاه‌ها',
+  counting: 'سقف',
+  countingHint: 'تنها می‌شمارد',
+  freesItself: 'یک جا خود آزاد می‌شود',
+  edit: 'تغییر سقف و یادداشت',
+  save: 'ذخیره',
+  nameless: 'دستگاه بی‌نام',
+  byHash: 'دستگاهی که تنها با درهم‌سازی‌اش شناخته است: جا، هنگام آمدنش از آن او می‌شود.',
+  samePhone: 'همان گوشی با HWID تازه؟ از آن پس خاموش بوده:',
+  freeOld: 'آزاد کردن جای پیشین',
+  free: 'آزاد کردن',
+  enable: 'فعال کردن',
+  disable: 'غیرفعال کردن',
+  toDomains: 'به دامنه‌ها',
+  freeAll: 'آزاد کردن همه',
+  revoke: 'کد تازه، همه آزاد',
+  losesKey: 'با کد تازه، کلید اشتراک هم از پیوند برداشته می‌شود: آن را در پنل نیز عوض کنید.',
+  remove: 'برداشتن',
+  sure: 'این پیوند برداشته شود؟',
+  sureHint: 'دستگاه‌هایش دسترسی را از دست می‌دهند و کدش دیگر پیوند نمی‌شود.',
+  noDevices: 'دستگاهی بر آن نیست.',
+  refused: 'چرا دستگاه‌ها رد شدند',
+  page: 'صفحهٔ کاربر',
+  pageQr: 'کد QR صفحه',
+  pageHint: 'کاربر آنجا جاها را می‌بیند و یکی را آزاد می‌کند.',
+  final: 'برای گوشی',
+  form: 'شکل',
+  anyApp: 'هر برنامه، کد پس از #',
+  anyQuery: 'هر برنامه، کد در پرسمان',
+  qr: 'کد QR پیوند',
+  address: 'نشانی اشتراک',
+  addressHint: 'همان که پنل می‌دهد. در همین مرورگر می‌ماند.',
+  shownName: 'نامی که برنامه نشان می‌دهد',
+  make: 'نمایش پیوند',
+  tooLong: 'پیوند برای کد QR بلند است.',
+  remedies: {
+    now: 'در تلاش بعدی می‌آید.',
+    enable: 'پیوند غیرفعال است.',
+    domain: 'دامنهٔ اشتراکش باید پیوسته شود.',
+    room: 'باید جایی آزاد شود.',
+    hwid: 'برنامه‌اش HWID نمی‌فرستد: برنامهٔ دیگری لازم است.',
+  },
+  since: (from, seen) => `از ${from}، آخرین بار ${seen}`,
+  refusedFor: (why, n, at) => `${why}؛ ${n} بار رد شد، آخرین ${at}`,
+  raise: (n) => `بالا بردن سقف به ${n}`,
+};
+
+const jobs: Like<typeof english.jobs> = {
+  title: 'تغییرهای در جریان',
+  changing: 'پیوندها تغییر می‌کنند',
+  removing: 'پیوندها برداشته می‌شوند',
+  freeingAll: 'همهٔ دستگاه‌های یک پیوند برداشته می‌شوند',
+  revoking: 'پیوند کد تازه می‌گیرد',
+  failed: 'انجام نشد:',
+  unknown: 'یک تغییر',
+  dismiss: 'پنهان کردن',
+  undo: 'بازگرداندن',
+  stop: 'ایست',
+  freeing: (hwid) => `دستگاه \u2068${hwid}\u2069 برداشته می‌شود`,
+  in: (s) => `پس از ${number.format(s)} ثانیه`,
+  of: (seen, all) => `${seen} از ${all}`,
+  changed: (n, all) => `انجام شد: ${n} از ${all} تغییر کرد`,
+  stopped: (n, all) => `متوقف شد: ${n} از ${all} تغییر کرد`,
+  problems: {
+    no_right: 'آغازکننده دیگر این اختیار را ندارد، یا کلید عوض شده است',
+    subscription_required: 'اشتراک پایان یافته یا تعلیق شده است',
+    more_links_match: 'اکنون پیوندهای بیشتری می‌خورند؛ به بیشترها دست زده نشد',
+    not_understood: 'نسخهٔ دیگری از برنامه آن را ذخیره کرده است',
+    install_not_found: 'پیوند دیگر نیست',
+    install_code_error: 'پیوند دیگر نیست',
+    fault: 'در سرور خطایی رخ داد؛ دلیل در گزارش آن است',
+  },
+};
+
+const reasons: Like<typeof english.reasons> = {
+  hwid_required: 'برنامه HWID نفرستاد',
+  link_domain_not_bound: 'دامنه متصل نیست',
+  link_disabled: 'پیوند غیرفعال است',
+  link_limit_reached: 'پیوند پر است',
+};
+
+export const texts = { links, link, jobs, reasons };

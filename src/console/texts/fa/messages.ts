@@ -1,10 +1,10 @@
-import type { messages as english } from '../en/messages.ts';
+import type { texts as english } from '../en/messages.ts';
 import type { Like } from '../texts.ts';
 import { number } from './number.ts';
 
 const apart = (text: string) => `\u2068${text}\u2069`;
 
-export const messages: Like<typeof english> = {
+const messages: Like<typeof english.messages> = {
   title: 'پیام‌ها',
   write: 'پیام تازه',
   shows: {
@@ -126,3 +126,97 @@ export const messages: Like<typeof english> = {
   noDevices: 'دستگاهی در این وضعیت نیست.',
   noDevicesYet: 'میان این دستگاه‌ها نیست؛ می‌توان ادامه داد.',
 };
+
+const compose: Like<typeof english.compose> = {
+  title: 'پیام تازه',
+  interval: 'پیام به همهٔ دستگاه‌های یک سیستم را می‌توان هر پنج دقیقه فرستاد.',
+  allLanguages: 'همهٔ زبان‌ها',
+  titleLabel: 'عنوان',
+  body: 'متن',
+  link: 'باز می‌کند',
+  linkHint: 'یک نشانی یا پیوند درون برنامه. می‌تواند خالی باشد.',
+  background: 'تصویر',
+  backgroundHint: 'نشانی تصویری که برنامه آن را بار می‌کند.',
+  removeLanguage: 'برداشتن این زبان',
+  addLanguage: 'افزودن زبان',
+  type: 'اهمیت',
+  optional: 'بی‌صدا',
+  force: 'باصدا',
+  days: 'روز تا پایان اعتبار',
+  to: 'به',
+  byOs: 'یک سیستم',
+  byHwid: 'چند دستگاه',
+  hwids: 'شناسه‌های HWID',
+  hwidsHint: 'با ویرگول.',
+  byFilter: 'با پالایه',
+  any: 'هر چه',
+  filterOs: 'سیستم',
+  filterVersion: 'نسخهٔ برنامه',
+  filterLanguage: 'زبان',
+  filterSeen: 'آخرین دیدار',
+  filterDomain: 'آمده از دامنهٔ',
+  filterLink: 'کد یا یادداشت پیوند',
+  seenWithin: (days) => `در ${number.format(days)} روز گذشته`,
+  unseenFor: (days) => `${number.format(days)} روز دیده نشده`,
+  finding: 'در حال جست‌وجو',
+  findAgain: 'جست‌وجوی دوباره',
+  finds: (n) => `${n} دستگاه یافت شد.`,
+  findsTooMany: (n, max) =>
+    `${n} دستگاه یافت شد که بسیار است؛ بیشینه ${max} است. پالایه را تنگ‌تر کنید یا به سیستم بفرستید.`,
+  opensIn: (time) =>
+    `پیام بعدی به همهٔ دستگاه‌های یک سیستم ${time} دیگر پذیرفته می‌شود؛ زمان‌بندی‌شده هم همین‌طور.`,
+  when: 'زمان، به UTC+3',
+  whenHint: 'خالی: بی‌درنگ.',
+  reach: 'به چه کسانی می‌رسد',
+  now: 'بی‌درنگ: جریان باز است',
+  push: 'با push',
+  never: 'هرگز: برنامه‌شان پیام نمی‌خواهد',
+  notSent: 'هنوز چیزی فرستاده نشده است.',
+  check: 'به چه کسانی می‌رسد؟',
+  send: 'همین حالا بفرست',
+  schedule: 'زمان‌بندی',
+  test: 'آزمایش روی یک دستگاه',
+  testHwid: 'شناسهٔ HWID دستگاه شما',
+  testHint: 'تنها به همین دستگاه و بی‌درنگ می‌رود.',
+  sendTest: 'فرستادن آزمایش',
+  preview: 'روی تلفن',
+  previewHint: 'آنچه می‌نویسید اینجا می‌آید.',
+  picture: 'تصویر',
+  bytes: (bytes, max) => `${bytes} از ${max} بایت`,
+  atLeast: (n) => `دست‌کم ${n}`,
+  reaches: (n) => `به ${n} دستگاه می‌رود`,
+  fetch: (hours) => `در گرفتن بعدی، تا ${number.format(hours)} ساعت`,
+  fetchGuess: (hours) => `در گرفتن بعدی، نزدیک ${number.format(hours)} ساعت`,
+  cannot: (n, _none, all) =>
+    `${n} از ${number.format(all)} هرگز آن را نمی‌بینند: برنامه‌شان پیام نمی‌خواهد.`,
+  tested: (hwid) => `به \u2068${hwid}\u2069 فرستاده شد.`,
+};
+
+const command: Like<typeof english.command> = {
+  title: 'فرمان تازه',
+  what: 'فرمان را برنامه بی‌پرسش از صاحب دستگاه انجام می‌دهد.',
+  action: 'کار برنامه',
+  unchanged: 'همان که هست',
+  reset: 'بازگشت به مقدار برنامه',
+  updateHint: 'برنامه اشتراک را دوباره می‌گیرد.',
+  changeType: 'چه چیزی عوض می‌شود',
+  domain: 'دامنهٔ همه',
+  url: 'همهٔ نشانی',
+  changeValue: 'مقدار تازه',
+  changeHint: 'تا همهٔ دستگاه‌ها نرفته‌اند پیشین باید کار کند.',
+  data: 'آنچه وارد می‌شود',
+  dataHint: 'پیکربندی یا نشانی، چنان که برنامه می‌خواند.',
+  newer: 'تنظیم‌های برنامه‌های جدیدتر',
+  newerHint: 'برنامه‌های قدیمی‌تر آن‌ها را نادیده می‌گیرند. مقدار نامناسب هم همان‌طور فرستاده می‌شود.',
+  custom: 'تنظیم‌های دیگر',
+  customWrong: 'هر سطر باید «کلید=مقدار» باشد.',
+  customHint: 'هر خط یکی: کلید=مقدار. مقداری که JSON است به همان شکل فرستاده می‌شود.',
+  actions: {
+    'update-subscription': 'گرفتن دوبارهٔ اشتراک',
+    'set-settings': 'تنظیم‌ها',
+    'sub-change': 'نشانی دیگر',
+    'import-data': 'وارد کردن',
+  },
+};
+
+export const texts = { messages, compose, command };

@@ -1,8 +1,8 @@
-import type { providers as english } from '../en/providers.ts';
+import type { texts as english } from '../en/providers.ts';
 import type { Like } from '../texts.ts';
 import { number } from './number.ts';
 
-export const providers: Like<typeof english> = {
+const providers: Like<typeof english.providers> = {
   title: 'ارائه‌دهندگان',
   search: 'نام یا کد',
   add: 'افزودن ارائه‌دهنده',
@@ -84,3 +84,100 @@ export const providers: Like<typeof english> = {
   wrongCode: 'این کد درست نیست.',
   removing: 'در حال حذف. با پیوندهای بسیار چند دقیقه طول می‌کشد و با رفتن شما نمی‌ایستد.',
 };
+
+const accounts: Like<typeof english.accounts> = {
+  title: 'حساب‌ها',
+  what: 'اپراتورها و ناظران سامانه. کارکنان هر ارائه‌دهنده در صفحه‌های خود او هستند.',
+  you: 'شما',
+  roles: { operator: 'اپراتور', observer: 'ناظر' },
+  rights: {
+    operator: 'همه کار می‌کند، نزد هر ارائه‌دهنده نیز.',
+    observer: 'همه چیز را می‌بیند و چیزی را تغییر نمی‌دهد.',
+  },
+  removeSure: (name) => `${name} برداشته شود؟`,
+  removeHint: 'حساب نقش خود را در اینجا از دست می‌دهد و اگر نقش دیگری نداشته باشد پاک می‌شود.',
+  rescue: 'کمک به یک حساب',
+  rescueHint: 'هر حسابی با نام آن، از کارکنان ارائه‌دهنده نیز.',
+  endSessions: 'پایان دادن به نشست‌هایش',
+  ended: (n) => `${number.format(n)} نشست پایان یافت.`,
+  reset: 'بازنشانی گذرواژه و عامل دوم',
+  resetHint: 'گذرواژه، عامل دوم و نشست‌هایش پایان می‌یابند. پیوندی یک بار او را وارد می‌کند.',
+  entryHint: 'این پیوند تا ده دقیقهٔ آینده یک بار وارد می‌کند و دوباره نشان داده نمی‌شود.',
+};
+
+const upstreams: Like<typeof english.upstreams> = {
+  title: 'بالادست‌ها',
+  what: 'پنل‌هایی که Gatepost پراکسی آن‌هاست و دستگاه‌های هر اشتراک را محدود می‌کند.',
+  host: 'میزبان اشتراک‌ها',
+  hostHint: 'نامی که در نشانی آن‌هاست و به این سرور می‌رسد.',
+  url: 'نشانی پنل',
+  urlHint: 'پروتکل، میزبان و درگاه، مانند http://127.0.0.1:8000.',
+  provider: 'کد ارائه‌دهنده',
+  limit: 'دستگاه‌های اشتراک تازه',
+  path: 'مسیر اشتراک',
+  pathHint: '{key} جای کلید است. چند مسیر: هر خط یکی.',
+  key: '{key} چیست',
+  keyPlain: 'خود کلید',
+  keySigned: (panel) => `توکن ${panel}`,
+  enforce: 'اشتراک پر',
+  enforces: 'دستگاه تازه را رد می‌کند',
+  counts: 'فقط می‌شمارد',
+  browsers: 'مرورگرها',
+  panelKind: 'نوع پنل',
+  panelOther: 'پنل دیگر',
+  refusedAs: 'شکل رد شدن',
+  refusedAsOwn: 'مانند Gatepost',
+  refusedAsPanel: 'مانند پنل',
+  otherPaths: 'مسیرهای دیگر پنل',
+  passes: 'می‌گذرند',
+  refuses: 'رد می‌شوند',
+  more: 'تنظیم‌های دیگر',
+  moreHint:
+    'مانند پروندهٔ پیکربندی، هر خط یکی: \u2066ride = "on"\u2069. تنظیم‌هایی که پروندهٔ رمز را نام می‌برند، مانند provider_id_file و key_secret_file، تنها در پیکربندی می‌آیند.',
+  whose: 'محل نگهداری',
+  inFile: 'در پرونده',
+  here: 'اینجا',
+  notInForce: 'در کار نیست: پرونده این میزبان را دارد، یا این نسخه آن را نمی‌خواند',
+  changed: (who, when) => `${who}، ${when}`,
+  change: 'تغییر',
+  changeOf: (host) => `تغییر ${host}`,
+  remove: 'حذف',
+  removeSure: (host) => `${host} حذف شود؟`,
+  removeHint: 'اشتراک‌های آنجا دیگر پاسخی نمی‌گیرند. پیوندها و دستگاه‌هایشان می‌مانند.',
+  toml: 'رونوشت برای پرونده',
+  add: 'افزودن بالادست',
+  check: 'بررسی',
+  put: 'افزودن',
+  save: 'ذخیره',
+  saved: 'در کار است.',
+  none: 'هنوز بالادستی نیست',
+  noneHint: 'پنل یک ارائه‌دهنده را بیفزایید، یا ‎/gate را با پراکسی خود به کار ببرید.',
+  found: 'نتیجهٔ بررسی',
+  name: {
+    found: (addresses) => `نشانی میزبان: ${addresses}.`,
+    missing: 'این دستگاه نشانی میزبان را نمی‌یابد. آن را به DNS بیفزایید.',
+  },
+  coveredUntil: (end: string) => `گواهی برای این میزبان معتبر است، تا ${end}.`,
+  certificate: {
+    covered: 'گواهی برای این میزبان معتبر است.',
+    not_covered:
+      'گواهی برای این میزبان معتبر نیست و برنامه‌ها وصل نمی‌شوند. میزبان را به آن بیفزایید.',
+    elsewhere: 'این سرور HTTP ساده است: پراکسی شما باید گواهی این میزبان را داشته باشد.',
+  },
+  panel: {
+    answers: 'پنل پاسخ می‌دهد و کلید تصادفی را رد می‌کند.',
+    own_address: 'این نشانی همین سرور است، نه پنل.',
+    drops: 'پنل بی‌پاسخ اتصال را می‌بندد. نشانی و host_header را ببینید.',
+    not_trusted: (why) => `گواهی پنل مورد اعتماد نیست (${why}).`,
+    silent: (why) => `پنل پاسخ نمی‌دهد (${why}).`,
+    answers_any_key: (what) => `پاسخ پنل ${what} است: مسیر را ببینید، وگرنه هر حدس پیوندی می‌سازد.`,
+  },
+  binding: {
+    active: 'میزبان به ارائه‌دهنده بسته است.',
+    not_bound: 'میزبان به ارائه‌دهنده بسته خواهد شد.',
+    disabled: 'اتصال میزبان غیرفعال است: تا فعال نشود هر دستگاهی رد می‌شود.',
+    provider_not_found: 'چنین ارائه‌دهنده‌ای نیست.',
+  },
+};
+
+export const texts = { providers, accounts, upstreams };

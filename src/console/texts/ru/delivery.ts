@@ -1,8 +1,8 @@
-import type { delivery as english } from '../en/delivery.ts';
+import type { texts as english } from '../en/delivery.ts';
 import type { Like } from '../texts.ts';
 import { count } from './count.ts';
 
-export const delivery: Like<typeof english> = {
+const delivery: Like<typeof english.delivery> = {
   gateways: 'Шлюзы',
   gateway: 'Шлюз',
   states: { ready: 'готов', stopped: 'остановлен', paused: 'пауза', failing: 'сбои' },
@@ -46,3 +46,53 @@ export const delivery: Like<typeof english> = {
   noFigures: 'Цифр пока нет',
   noFiguresHint: 'Они появятся с первыми устройствами и сообщениями.',
 };
+
+const records: Like<typeof english.records> = {
+  devices: 'Устройства',
+  searchDevice: 'HWID или модель',
+  model: 'Модель',
+  system: 'Система',
+  app: 'Приложение',
+  firstSeen: 'Впервые замечено',
+  lastSeen: 'Было в сети',
+  push: 'Пуши',
+  dropped: (why) => `адрес сброшен: ${why}`,
+  refusals: 'Отказавших ссылок',
+  noLinks: 'Ни на одной ссылке его нет.',
+  atProvider: (code) => `Открыть у ${code}`,
+  noDevice: 'Устройств пока нет',
+  noMatch: 'Устройство не найдено',
+  noDeviceHint: 'Целый HWID находится сразу; от HWID или модели достаточно части.',
+  handOver: 'Выдать данные (JSON)',
+  handOverHint:
+    'Для того, кто спрашивает, что о нём хранится: файл со всеми данными, в нём есть коды ссылок.',
+  forget: 'Забыть',
+  forgetSure: (name) => `Забыть ${name}?`,
+  forgetHint: 'Его места освободятся; сообщения, квитанции и отказы удалятся везде и навсегда.',
+  made: 'Принято',
+  sent: 'Доставлено',
+  failed: 'Не доставлено',
+  target: 'Кому',
+  shows: { unfinished: 'Незавершённые', all: 'Все' },
+  noSend: 'Здесь пусто',
+  noSendHint: 'Здесь сообщения и команды всех провайдеров.',
+  why: 'Почему не завершено',
+  waiting: {
+    ended: 'Оно завершено.',
+    scheduled: (when) => `Запланировано на ${when}.`,
+    subscription:
+      'Сейчас провайдер не может такое отправлять: подписка или тариф. Когда дойдёт очередь, оно будет заблокировано.',
+    behind: (id) => `Перед ним сообщение ${id} того же провайдера.`,
+    gateways: 'Оно во всех ящиках; пуши в пути.',
+    gatewaysFail: 'Оно во всех ящиках; пуши ждут эти сервисы:',
+    delivering: 'Идёт доставка.',
+    worker:
+      'Время пришло, следующий обработчик возьмёт его. Если так и останется, смотрите «Состояние».',
+  },
+  block: 'Заблокировать',
+  blockSure: 'Заблокировать это сообщение?',
+  blockHint:
+    'Больше ни одно устройство его не получит; у получивших оно останется. Провайдер увидит блокировку.',
+};
+
+export const texts = { delivery, records };

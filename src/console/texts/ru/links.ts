@@ -1,4 +1,4 @@
-import type { links as english } from '../en/links.ts';
+import type { texts as english } from '../en/links.ts';
 import type { Like } from '../texts.ts';
 import { count } from './count.ts';
 
@@ -6,7 +6,7 @@ const linkCount = (n: number) => count(n, 'ссылка', 'ссылки', 'сс�
 const lineCount = (n: number) => count(n, 'строка', 'строки', 'строк');
 const dayCount = (n: number) => count(n, 'день', 'дня', 'дней');
 
-export const links: Like<typeof english> = {
+const links: Like<typeof english.links> = {
   search: 'Код, заметка, HWID или устройство',
   words: 'Слова-фильтры: is:full is:active is:disabled limit:3 unused:30d refused:today',
   filters: 'Фильтры',
@@ -85,3 +85,87 @@ export const links: Like<typeof english> = {
   changeMany: (n) => `Изменить: ${linkCount(n)}`,
   removeMany: (n) => `Удалить: ${linkCount(n)}`,
 };
+
+const link: Like<typeof english.link> = {
+  devices: 'Устройства',
+  counting: 'Предел',
+  countingHint: 'только считает',
+  freesItself: 'Место освободится само',
+  edit: 'Изменить предел и заметку',
+  save: 'Сохранить',
+  nameless: 'устройство без имени',
+  byHash: 'Устройство известно по хешу: место станет его, когда оно придёт.',
+  samePhone: 'Тот же телефон с новым HWID? С тех пор молчит:',
+  freeOld: 'Освободить старое место',
+  free: 'Снять',
+  enable: 'Включить',
+  disable: 'Выключить',
+  toDomains: 'К доменам',
+  freeAll: 'Снять все',
+  revoke: 'Новый код, всё снять',
+  losesKey: 'С новым кодом ссылка теряет и ключ подписки: смените его и в панели.',
+  remove: 'Удалить',
+  sure: 'Удалить эту ссылку?',
+  sureHint: 'Её устройства потеряют доступ, а код больше не станет ссылкой.',
+  noDevices: 'Устройств на ней нет.',
+  refused: 'Почему отказано устройствам',
+  page: 'Страница пользователя',
+  pageQr: 'QR-код страницы',
+  pageHint: 'Там пользователь видит места и освобождает одно из них.',
+  final: 'Для телефона',
+  form: 'Вид',
+  anyApp: 'любое приложение, код после #',
+  anyQuery: 'любое приложение, код в запросе',
+  qr: 'QR-код ссылки',
+  address: 'Адрес подписки',
+  addressHint: 'Каким его даёт панель. Остаётся в этом браузере.',
+  shownName: 'Имя в приложениях',
+  make: 'Показать ссылку',
+  tooLong: 'Ссылка слишком длинная для QR-кода.',
+  remedies: {
+    now: 'Войдёт при следующей попытке.',
+    enable: 'Ссылка выключена.',
+    domain: 'Нужно привязать домен его подписки.',
+    room: 'Нужно свободное место.',
+    hwid: 'Приложение не шлёт HWID: нужно другое.',
+  },
+  since: (from, seen) => `с ${from}, был ${seen}`,
+  refusedFor: (why, n, at) => `${why}; отказов: ${n}, последний ${at}`,
+  raise: (n) => `Поднять предел до ${n}`,
+};
+
+const jobs: Like<typeof english.jobs> = {
+  title: 'Идущие изменения',
+  changing: 'Ссылки изменяются',
+  removing: 'Ссылки удаляются',
+  freeingAll: 'Со ссылки снимаются все устройства',
+  revoking: 'Ссылка получает новый код',
+  failed: 'Не удалось:',
+  unknown: 'Изменение',
+  dismiss: 'Скрыть',
+  undo: 'Отменить',
+  stop: 'Остановить',
+  freeing: (hwid) => `Снимается устройство ${hwid}`,
+  in: (s) => `через ${s} с`,
+  of: (seen, all) => `${seen} из ${all}`,
+  changed: (n, all) => `готово: изменено ${n} из ${all}`,
+  stopped: (n, all) => `остановлено: изменено ${n} из ${all}`,
+  problems: {
+    no_right: 'у начавшего больше нет на это права, или ключ сменили',
+    subscription_required: 'подписка закончилась или приостановлена',
+    more_links_match: 'подходит больше ссылок, чем было показано; лишние не тронуты',
+    not_understood: 'его сохранила другая версия программы',
+    install_not_found: 'ссылки больше нет',
+    install_code_error: 'ссылки больше нет',
+    fault: 'на сервере что-то пошло не так, причина в его журнале',
+  },
+};
+
+const reasons: Like<typeof english.reasons> = {
+  hwid_required: 'приложение не прислало HWID',
+  link_domain_not_bound: 'домен не привязан',
+  link_disabled: 'ссылка отключена',
+  link_limit_reached: 'ссылка заполнена',
+};
+
+export const texts = { links, link, jobs, reasons };

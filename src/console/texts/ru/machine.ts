@@ -1,7 +1,7 @@
-import type { machine as english } from '../en/machine.ts';
+import type { texts as english } from '../en/machine.ts';
 import type { Like } from '../texts.ts';
 
-export const machine: Like<typeof english> = {
+const machine: Like<typeof english.machine> = {
   audit: 'Журнал аудита',
   settings: 'Настройки',
   nodes: 'Узлы',
@@ -75,3 +75,38 @@ export const machine: Like<typeof english> = {
   notExamined: 'С запуска узла проверки не было.',
   levels: { problem: 'ошибка', warning: 'внимание', ok: 'хорошо' },
 };
+
+const backups: Like<typeof english.backups> = {
+  title: 'Резервные копии',
+  schedule: 'Расписание',
+  scheduleHint: 'Так велят настройки backup.at, backup.keep и backup.passphrase; время UTC.',
+  never: 'никогда',
+  next: 'Следующая',
+  keep: 'Хранится',
+  folder: 'Папка',
+  encrypted: 'Шифрование',
+  yes: 'есть',
+  no: 'нет',
+  make: 'Сделать сейчас',
+  making: 'Копия создаётся. Если данных много, это займёт минуты.',
+  failed: (when) => `Последняя не удалась ${when}:`,
+  file: 'Файл',
+  made: 'Создана',
+  state: 'Проверка',
+  verify: 'Проверить',
+  good: 'цела',
+  bad: 'повреждена',
+  none: 'Копий пока нет',
+  noneHint: 'Сделайте сейчас или задайте backup.at в настройках.',
+  elsewhere: 'Данные в другом месте',
+  download: 'Скачать копию',
+  downloadHint:
+    'База как она есть сейчас, зашифрованная вашей парольной фразой в формате age. Нужен вход не старше десяти минут.',
+  passphrase: 'Парольная фраза',
+  passphraseHint: 'Не меньше 12 знаков. Без неё копию не восстановить.',
+  prepare: 'Создать копию',
+  save: (size) => `Сохранить копию, ${size}`,
+  saveHint: 'Она доступна десять минут. На место её ставит gatepost restore.',
+};
+
+export const texts = { machine, backups };

@@ -1,8 +1,8 @@
-import type { messages as english } from '../en/messages.ts';
+import type { texts as english } from '../en/messages.ts';
 import type { Like } from '../texts.ts';
 import { count } from './count.ts';
 
-export const messages: Like<typeof english> = {
+const messages: Like<typeof english.messages> = {
   title: 'Сообщения',
   write: 'Новое сообщение',
   shows: {
@@ -124,3 +124,96 @@ export const messages: Like<typeof english> = {
   noDevices: 'В этом состоянии устройств нет.',
   noDevicesYet: 'Среди просмотренных таких нет; можно искать дальше.',
 };
+
+const compose: Like<typeof english.compose> = {
+  title: 'Новое сообщение',
+  interval: 'Сообщение всем устройствам системы можно отправлять раз в пять минут.',
+  allLanguages: 'Все языки',
+  titleLabel: 'Заголовок',
+  body: 'Текст',
+  link: 'Открывает',
+  linkHint: 'Адрес или ссылка в приложение. Можно оставить пустым.',
+  background: 'Картинка',
+  backgroundHint: 'Адрес изображения, которое загрузит приложение.',
+  removeLanguage: 'Убрать этот язык',
+  addLanguage: 'Добавить язык',
+  type: 'Важность',
+  optional: 'тихо',
+  force: 'со звуком',
+  days: 'Дней до истечения',
+  to: 'Кому',
+  byOs: 'Система',
+  byHwid: 'Отдельные устройства',
+  hwids: 'HWID',
+  hwidsHint: 'Через запятую.',
+  byFilter: 'По фильтру',
+  any: 'любое',
+  filterOs: 'Система',
+  filterVersion: 'Версия приложения',
+  filterLanguage: 'Язык',
+  filterSeen: 'Было на связи',
+  filterDomain: 'Приходило с домена',
+  filterLink: 'Код или заметка ссылки',
+  seenWithin: (days) => `за последние ${days} дн.`,
+  unseenFor: (days) => `не было ${days} дн.`,
+  finding: 'Поиск',
+  findAgain: 'Искать снова',
+  finds: (n) => `Найдено устройств: ${n}.`,
+  findsTooMany: (n, max) =>
+    `Найдено устройств: ${n}. Это слишком много, можно не больше ${max}. Сузьте фильтр или отправьте системе.`,
+  opensIn: (time) =>
+    `Следующее сообщение всем устройствам системы примется через ${time}, запланированное тоже.`,
+  when: 'Время, по UTC+3',
+  whenHint: 'Пусто: сразу.',
+  reach: 'Кого достигнет',
+  now: 'сразу: поток открыт',
+  push: 'через push',
+  never: 'никогда: их приложение не спрашивает сообщений',
+  notSent: 'Пока ничего не отправлено.',
+  check: 'Кого оно достигнет?',
+  send: 'Отправить сейчас',
+  schedule: 'Запланировать',
+  test: 'Проверить на одном устройстве',
+  testHwid: 'HWID вашего устройства',
+  testHint: 'Уйдёт только на это устройство, сразу.',
+  sendTest: 'Отправить проверку',
+  preview: 'На телефоне',
+  previewHint: 'Здесь появится то, что вы пишете.',
+  picture: 'картинка',
+  bytes: (bytes, max) => `${bytes} из ${max} байт`,
+  atLeast: (n) => `не меньше ${n}`,
+  reaches: (n) => `Уйдёт на устройства: ${n}`,
+  fetch: (hours) => `при следующем обновлении, в течение ${hours} ч`,
+  fetchGuess: (hours) => `при следующем обновлении, примерно ${hours} ч`,
+  cannot: (n, _none, all) => `${n} из ${all} его не увидят: их приложение не спрашивает сообщений.`,
+  tested: (hwid) => `Отправлено на ${hwid}.`,
+};
+
+const command: Like<typeof english.command> = {
+  title: 'Новая команда',
+  what: 'Команду выполняет приложение, владельца не спрашивая.',
+  action: 'Что делает приложение',
+  unchanged: 'как есть',
+  reset: 'вернуть своё',
+  updateHint: 'Приложение заново получает подписку.',
+  changeType: 'Что меняется',
+  domain: 'домен у всех',
+  url: 'весь адрес',
+  changeValue: 'Новое значение',
+  changeHint: 'Старое должно работать, пока не перейдут все устройства.',
+  data: 'Что импортируется',
+  dataHint: 'Конфигурация или адрес, как их читает приложение.',
+  newer: 'Настройки новых приложений',
+  newerHint: 'Старые приложения их не замечают. Неподходящее значение всё равно отправляется.',
+  custom: 'Другие настройки',
+  customWrong: 'Каждая строка: ключ=значение.',
+  customHint: 'По одной в строке: ключ=значение. Значение в виде JSON отправляется как JSON.',
+  actions: {
+    'update-subscription': 'Обновить подписку',
+    'set-settings': 'Настройки',
+    'sub-change': 'Другой адрес',
+    'import-data': 'Импорт',
+  },
+};
+
+export const texts = { messages, compose, command };

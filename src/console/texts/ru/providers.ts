@@ -1,8 +1,8 @@
-import type { providers as english } from '../en/providers.ts';
+import type { texts as english } from '../en/providers.ts';
 import type { Like } from '../texts.ts';
 import { count } from './count.ts';
 
-export const providers: Like<typeof english> = {
+const providers: Like<typeof english.providers> = {
   title: 'Провайдеры',
   search: 'Имя или код',
   add: 'Добавить провайдера',
@@ -84,3 +84,101 @@ export const providers: Like<typeof english> = {
   wrongCode: 'Это не тот код.',
   removing: 'Идёт удаление. Если ссылок много, оно займёт минуты и не прервётся, если вы уйдёте.',
 };
+
+const accounts: Like<typeof english.accounts> = {
+  title: 'Учётные записи',
+  what: 'Операторы и наблюдатели. Сотрудники провайдера — на его страницах.',
+  you: 'вы',
+  roles: { operator: 'Оператор', observer: 'Наблюдатель' },
+  rights: {
+    operator: 'может всё, также у каждого провайдера.',
+    observer: 'видит всё и ничего не меняет.',
+  },
+  removeSure: (name) => `Удалить ${name}?`,
+  removeHint: 'Запись потеряет роль здесь; без другой роли она удалится.',
+  rescue: 'Помочь учётной записи',
+  rescueHint: 'Любой, по имени; также сотруднику провайдера.',
+  endSessions: 'Завершить её сеансы',
+  ended: (n) => `Завершено: ${count(n, 'сеанс', 'сеанса', 'сеансов')}.`,
+  reset: 'Сбросить пароль и второй фактор',
+  resetHint: 'Пароль, второй фактор и сеансы перестанут действовать. Ссылка впустит один раз.',
+  entryHint: 'Ссылка впустит один раз в ближайшие десять минут. Больше она не покажется.',
+};
+
+const upstreams: Like<typeof english.upstreams> = {
+  title: 'Апстримы',
+  what: 'Панели, перед которыми Gatepost стоит как прокси: он ограничивает устройства каждой подписки.',
+  host: 'Хост подписок',
+  hostHint: 'Имя в их адресах. Оно указывает на этот сервер.',
+  url: 'Адрес панели',
+  urlHint: 'Схема, хост и порт, например http://127.0.0.1:8000.',
+  provider: 'Код провайдера',
+  limit: 'Устройств у новой подписки',
+  path: 'Путь подписки',
+  pathHint: '{key} стоит на месте ключа. Несколько: по одному в строке.',
+  key: 'Что такое {key}',
+  keyPlain: 'сам ключ',
+  keySigned: (panel) => `токен ${panel}`,
+  enforce: 'Полная подписка',
+  enforces: 'отказывает новым устройствам',
+  counts: 'только считает их',
+  browsers: 'Браузеры',
+  panelKind: 'Панель',
+  panelOther: 'другая',
+  refusedAs: 'Отказ выглядит как',
+  refusedAsOwn: 'у Gatepost',
+  refusedAsPanel: 'у панели',
+  otherPaths: 'Другие пути панели',
+  passes: 'проходят',
+  refuses: 'получают отказ',
+  more: 'Другие настройки',
+  moreHint:
+    'Как в файле конфигурации, по одной в строке: ride = "on". Настройкам с файлом секрета, таким как provider_id_file и key_secret_file, место только в конфигурации.',
+  whose: 'Хранится',
+  inFile: 'в файле',
+  here: 'здесь',
+  notInForce: 'не действует: хост есть в файле, или эта версия не может его прочитать',
+  changed: (who, when) => `${who}, ${when}`,
+  change: 'Изменить',
+  changeOf: (host) => `Изменить ${host}`,
+  remove: 'Удалить',
+  removeSure: (host) => `Удалить ${host}?`,
+  removeHint: 'Подписки там больше не получат ответа. Ссылки и их устройства останутся.',
+  toml: 'Скопировать для файла',
+  add: 'Добавить апстрим',
+  check: 'Проверить',
+  put: 'Добавить',
+  save: 'Сохранить',
+  saved: 'Действует.',
+  none: 'Апстримов пока нет',
+  noneHint: 'Добавьте панель провайдера или используйте /gate со своим прокси.',
+  found: 'Что найдено',
+  name: {
+    found: (addresses) => `Адрес хоста: ${addresses}.`,
+    missing: 'Эта машина не находит адреса хоста. Добавьте его в DNS.',
+  },
+  coveredUntil: (end: string) => `Сертификат действителен для хоста, до ${end}.`,
+  certificate: {
+    covered: 'Сертификат действителен для хоста.',
+    not_covered:
+      'Сертификат недействителен для хоста: приложения не подключатся. Добавьте в него хост.',
+    elsewhere: 'Этот сервер говорит по HTTP: сертификат для хоста нужен вашему прокси.',
+  },
+  panel: {
+    answers: 'Панель отвечает и отклоняет случайный ключ.',
+    own_address: 'Это адрес этого сервера, а не панели.',
+    drops: 'Панель закрывает соединение без ответа. Проверьте адрес и host_header.',
+    not_trusted: (why) => `Сертификату панели нет доверия (${why}).`,
+    silent: (why) => `Панель не отвечает (${why}).`,
+    answers_any_key: (what) =>
+      `Панель отвечает ${what}: проверьте путь, иначе каждая догадка создаст ссылку.`,
+  },
+  binding: {
+    active: 'Хост привязан к провайдеру.',
+    not_bound: 'Хост будет привязан к провайдеру.',
+    disabled: 'Привязка хоста выключена: пока её не включат, каждое устройство получает отказ.',
+    provider_not_found: 'Такого провайдера нет.',
+  },
+};
+
+export const texts = { providers, accounts, upstreams };

@@ -1,7 +1,7 @@
-import type { delivery as english } from '../en/delivery.ts';
+import type { texts as english } from '../en/delivery.ts';
 import type { Like } from '../texts.ts';
 
-export const delivery: Like<typeof english> = {
+const delivery: Like<typeof english.delivery> = {
   gateways: '网关',
   gateway: '网关',
   states: { ready: '就绪', stopped: '已停止', paused: '暂停中', failing: '故障' },
@@ -44,3 +44,49 @@ export const delivery: Like<typeof english> = {
   noFigures: '还没有数据',
   noFiguresHint: '有了第一批设备和消息后就会出现。',
 };
+
+const records: Like<typeof english.records> = {
+  devices: '设备',
+  searchDevice: 'HWID 或型号',
+  model: '型号',
+  system: '系统',
+  app: '应用',
+  firstSeen: '首次出现',
+  lastSeen: '最近出现',
+  push: '推送',
+  dropped: (why) => `地址已作废：${why}`,
+  refusals: '拒绝过它的链接',
+  noLinks: '它不在任何链接上。',
+  atProvider: (code) => `在 ${code} 处打开`,
+  noDevice: '还没有设备',
+  noMatch: '没有匹配的设备',
+  noDeviceHint: '完整的 HWID 立即找到；HWID 或型号输入一部分即可。',
+  handOver: '导出其数据（JSON）',
+  handOverHint: '供询问自己被保存了哪些数据的人使用：包含全部内容的文件，其中有链接代码。',
+  forget: '遗忘',
+  forgetSure: (name) => `遗忘 ${name}？`,
+  forgetHint: '其名额将释放；消息、回执和拒绝记录会在所有地方永久删除。',
+  made: '接受时间',
+  sent: '已送达',
+  failed: '失败',
+  target: '目标',
+  shows: { unfinished: '未结束', all: '全部' },
+  noSend: '这里是空的',
+  noSendHint: '这里显示所有服务商的消息和命令。',
+  why: '为何尚未结束',
+  waiting: {
+    ended: '它已结束。',
+    scheduled: (when) => `计划于 ${when} 发送。`,
+    subscription: '服务商目前不能发送此类消息：订阅或套餐所限。轮到它时会被阻止。',
+    behind: (id) => `同一服务商的消息 ${id} 排在它前面。`,
+    gateways: '所有收件箱都已收到；推送正在途中。',
+    gatewaysFail: '所有收件箱都已收到；推送在等待以下服务：',
+    delivering: '正在投递。',
+    worker: '已到时间，下一个工作进程会处理。若一直如此，请查看“运行状况”。',
+  },
+  block: '阻止',
+  blockSure: '阻止这条消息？',
+  blockHint: '其他设备不会再收到；已收到的保留。服务商会看到它被阻止。',
+};
+
+export const texts = { delivery, records };

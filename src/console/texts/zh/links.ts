@@ -1,7 +1,7 @@
-import type { links as english } from '../en/links.ts';
+import type { texts as english } from '../en/links.ts';
 import type { Like } from '../texts.ts';
 
-export const links: Like<typeof english> = {
+const links: Like<typeof english.links> = {
   search: '代码、备注、HWID 或设备',
   words: '筛选词：is:full is:active is:disabled limit:3 unused:30d refused:today',
   filters: '筛选',
@@ -79,3 +79,87 @@ export const links: Like<typeof english> = {
   changeMany: (n) => `更改 ${n} 个链接`,
   removeMany: (n) => `删除 ${n} 个链接`,
 };
+
+const link: Like<typeof english.link> = {
+  devices: '设备',
+  counting: '上限',
+  countingHint: '仅计数',
+  freesItself: '名额自动释放于',
+  edit: '修改上限和备注',
+  save: '保存',
+  nameless: '未命名设备',
+  byHash: '仅知其哈希的设备：设备到来后，名额即归其所有。',
+  samePhone: '是同一部手机换了 HWID 吗？此后再无活动：',
+  freeOld: '释放旧名额',
+  free: '释放',
+  enable: '启用',
+  disable: '停用',
+  toDomains: '前往域名',
+  freeAll: '全部释放',
+  revoke: '更换代码并全部释放',
+  losesKey: '更换代码也会移除链接的订阅密钥：请在面板中一并更换。',
+  remove: '移除',
+  sure: '移除此链接？',
+  sureHint: '其设备将失去访问权，代码不能再用作链接。',
+  noDevices: '上面没有设备。',
+  refused: '设备被拒绝的原因',
+  page: '用户页面',
+  pageQr: '页面二维码',
+  pageHint: '用户可在此查看名额并释放一个。',
+  final: '用于手机',
+  form: '形式',
+  anyApp: '任意应用，代码在 # 之后',
+  anyQuery: '任意应用，代码在查询中',
+  qr: '链接的二维码',
+  address: '订阅地址',
+  addressHint: '由您的面板提供，仅保存在此浏览器。',
+  shownName: '应用中显示的名称',
+  make: '显示链接',
+  tooLong: '链接过长，无法生成二维码。',
+  remedies: {
+    now: '下次尝试即可进入。',
+    enable: '链接已停用。',
+    domain: '需要绑定其订阅的域名。',
+    room: '需要空余名额。',
+    hwid: '其应用不发送 HWID，需要换用其他应用。',
+  },
+  since: (from, seen) => `自 ${from}，最近 ${seen}`,
+  refusedFor: (why, n, at) => `${why}；拒绝 ${n} 次，最近 ${at}`,
+  raise: (n) => `将上限提高到 ${n}`,
+};
+
+const jobs: Like<typeof english.jobs> = {
+  title: '进行中的更改',
+  changing: '正在修改链接',
+  removing: '正在移除链接',
+  freeingAll: '正在移除链接上的所有设备',
+  revoking: '链接将更换代码',
+  failed: '失败：',
+  unknown: '一项更改',
+  dismiss: '知道了',
+  undo: '撤销',
+  stop: '停止',
+  freeing: (hwid) => `正在移除设备 ${hwid}`,
+  in: (s) => `${s} 秒后`,
+  of: (seen, all) => `${seen} / ${all}`,
+  changed: (n, all) => `已完成：${all} 个中更改了 ${n} 个`,
+  stopped: (n, all) => `已停止：${all} 个中更改了 ${n} 个`,
+  problems: {
+    no_right: '发起人已无此权限，或密钥已更换',
+    subscription_required: '订阅已结束或暂停',
+    more_links_match: '现在匹配的链接比显示时多；多出的保持不变',
+    not_understood: '由程序的另一版本保存',
+    install_not_found: '链接已不存在',
+    install_code_error: '链接已不存在',
+    fault: '服务器出错，原因见其日志',
+  },
+};
+
+const reasons: Like<typeof english.reasons> = {
+  hwid_required: '应用未发送 HWID',
+  link_domain_not_bound: '域名未绑定',
+  link_disabled: '链接已停用',
+  link_limit_reached: '链接已满',
+};
+
+export const texts = { links, link, jobs, reasons };

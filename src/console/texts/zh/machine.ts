@@ -1,7 +1,7 @@
-import type { machine as english } from '../en/machine.ts';
+import type { texts as english } from '../en/machine.ts';
 import type { Like } from '../texts.ts';
 
-export const machine: Like<typeof english> = {
+const machine: Like<typeof english.machine> = {
   audit: '审计日志',
   settings: '设置',
   nodes: '节点',
@@ -74,3 +74,37 @@ export const machine: Like<typeof english> = {
   notExamined: '本节点启动后尚未检查。',
   levels: { problem: '问题', warning: '警告', ok: '正常' },
 };
+
+const backups: Like<typeof english.backups> = {
+  title: '备份',
+  schedule: '计划',
+  scheduleHint: '由设置 backup.at、backup.keep 和 backup.passphrase 决定；时间为 UTC。',
+  never: '从不',
+  next: '下一次',
+  keep: '保留数量',
+  folder: '文件夹',
+  encrypted: '加密',
+  yes: '是',
+  no: '否',
+  make: '立即备份',
+  making: '正在备份。数据较多时需要几分钟。',
+  failed: (when) => `上一次失败于 ${when}：`,
+  file: '文件',
+  made: '创建时间',
+  state: '验证结果',
+  verify: '验证',
+  good: '完好',
+  bad: '有问题',
+  none: '还没有备份',
+  noneHint: '立即备份，或在配置中设置 backup.at。',
+  elsewhere: '数据在别处',
+  download: '下载副本',
+  downloadHint: '当前的数据库，以 age 格式用您的口令加密。需要十分钟内的登录。',
+  passphrase: '口令',
+  passphraseHint: '至少 12 个字符。没有口令就无法恢复副本。',
+  prepare: '创建副本',
+  save: (size) => `保存副本，${size}`,
+  saveHint: '可在十分钟内下载。用 gatepost restore 恢复。',
+};
+
+export const texts = { machine, backups };

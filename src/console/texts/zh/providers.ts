@@ -1,7 +1,7 @@
-import type { providers as english } from '../en/providers.ts';
+import type { texts as english } from '../en/providers.ts';
 import type { Like } from '../texts.ts';
 
-export const providers: Like<typeof english> = {
+const providers: Like<typeof english.providers> = {
   title: '服务商',
   search: '名称或代码',
   add: '添加服务商',
@@ -77,3 +77,99 @@ export const providers: Like<typeof english> = {
   wrongCode: '代码不对。',
   removing: '正在删除。链接很多时需要几分钟；离开页面也会继续。',
 };
+
+const accounts: Like<typeof english.accounts> = {
+  title: '账户',
+  what: '系统的运营者和观察者。服务商的员工在其自己的页面上。',
+  you: '您',
+  roles: { operator: '运营者', observer: '观察者' },
+  rights: {
+    operator: '可执行一切操作，包括在每个服务商处。',
+    observer: '可查看一切，但不能更改。',
+  },
+  removeSure: (name) => `移除 ${name}？`,
+  removeHint: '该账户失去此处的角色；若没有其他角色则会被删除。',
+  rescue: '帮助账户',
+  rescueHint: '按名称帮助任何账户，包括服务商的员工。',
+  endSessions: '结束其会话',
+  ended: (n) => `已结束 ${n} 个会话。`,
+  reset: '重置密码和第二因素',
+  resetHint: '其密码、第二因素和会话将失效。一个链接可登录一次。',
+  entryHint: '此链接在十分钟内可登录一次，不会再次显示。',
+};
+
+const upstreams: Like<typeof english.upstreams> = {
+  title: '上游',
+  what: 'Gatepost 作为代理位于这些面板之前，限制每个订阅的设备数量。',
+  host: '订阅的主机',
+  hostHint: '订阅地址中的名称，它指向本服务器。',
+  url: '面板地址',
+  urlHint: '协议、主机和端口，例如 http://127.0.0.1:8000。',
+  provider: '提供商代码',
+  limit: '新订阅的设备数',
+  path: '订阅的路径',
+  pathHint: '{key} 代表订阅密钥。多个路径每行一个。',
+  key: '{key} 的内容',
+  keyPlain: '密钥本身',
+  keySigned: (panel) => `${panel} 的令牌`,
+  enforce: '已满的订阅',
+  enforces: '拒绝新设备',
+  counts: '只计数',
+  browsers: '浏览器',
+  panelKind: '面板类型',
+  panelOther: '其他',
+  refusedAs: '拒绝的样子',
+  refusedAsOwn: 'Gatepost 的',
+  refusedAsPanel: '面板的',
+  otherPaths: '面板的其他路径',
+  passes: '放行',
+  refuses: '拒绝',
+  more: '其他设置',
+  moreHint:
+    '与配置文件相同，每行一个：ride = "on"。指向密钥文件的设置（如 provider_id_file、key_secret_file）只能写在配置文件中。',
+  whose: '保存在',
+  inFile: '文件中',
+  here: '此处',
+  notInForce: '未生效：文件中已有该主机，或此版本无法读取',
+  changed: (who, when) => `${who}，${when}`,
+  change: '更改',
+  changeOf: (host) => `更改 ${host}`,
+  remove: '移除',
+  removeSure: (host) => `移除 ${host}？`,
+  removeHint: '该处的订阅从此得不到响应。链接及其设备会保留。',
+  toml: '复制为文件内容',
+  add: '添加上游',
+  check: '检查',
+  put: '添加',
+  save: '保存',
+  saved: '已生效。',
+  none: '还没有上游',
+  noneHint: '添加提供商的面板，或在您自己的代理中使用 /gate。',
+  found: '检查结果',
+  name: {
+    found: (addresses) => `主机的地址是 ${addresses}。`,
+    missing: '本机找不到该主机的地址，请添加到 DNS。',
+  },
+  coveredUntil: (end: string) => `证书对该主机有效，有效期至 ${end}。`,
+  certificate: {
+    covered: '证书对该主机有效。',
+    not_covered: '证书对该主机无效，应用无法连接。请把主机加入证书。',
+    elsewhere: '本服务器使用明文 HTTP：您的代理需要该主机的证书。',
+  },
+  panel: {
+    answers: '面板有响应，并拒绝随机密钥。',
+    own_address: '这是本服务器的地址，不是面板的地址。',
+    drops: '面板不响应就关闭连接。请检查地址和 host_header。',
+    not_trusted: (why) => `面板的证书不受信任（${why}）。`,
+    silent: (why) => `面板没有响应（${why}）。`,
+    answers_any_key: (what) => `面板的响应是 ${what}：请检查路径，否则每次猜测都会创建链接。`,
+  },
+  binding: {
+    active: '主机已绑定到提供商。',
+    not_bound: '主机将绑定到提供商。',
+    disabled: '主机的绑定已停用：启用之前所有设备都会被拒绝。',
+    provider_not_found: '没有这个提供商。',
+  },
+};
+
+export const texts = { providers, accounts, upstreams };

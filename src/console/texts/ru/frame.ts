@@ -1,0 +1,99 @@
+import type { texts as english } from '../en/frame.ts';
+import type { Like } from '../texts.ts';
+
+const shell: Like<typeof english.shell> = {
+  overview: 'Обзор',
+  links: 'Ссылки',
+  account: 'Учётная запись',
+  provider: 'Провайдер',
+  theme: 'Тема',
+  auto: 'Система',
+  light: 'Светлая',
+  dark: 'Тёмная',
+  languageName: 'Язык',
+  leave: 'Выйти',
+  navigation: 'Страницы',
+  skip: 'К содержанию',
+  noRole: 'Провайдера пока нет',
+  noRoleHint: 'Попросите владельца о приглашении или добавьте его: gatepost provider add.',
+  offline: 'Нет связи. Данные на экране могли устареть; они обновятся сами.',
+};
+
+const signIn: Like<typeof english.signIn> = {
+  title: 'Вход',
+  hint: 'Ссылки, устройства и сообщения вашего сервиса.',
+  byAccount: 'Учётная запись',
+  byKey: 'Ключ провайдера',
+  name: 'Имя',
+  password: 'Пароль',
+  code: 'Код из приложения',
+  codeHint: 'Шесть цифр или один из кодов восстановления.',
+  providerCode: 'Код провайдера',
+  key: 'Ключ',
+  keyHint: 'Ключ auth_key от API. Он проверяется один раз и здесь не хранится.',
+  enter: 'Войти',
+  passkey: 'Войти с ключом доступа',
+  invited: 'Вас пригласили',
+  invitedHint: 'Выберите имя для входа.',
+  accept: 'Принять',
+};
+
+const account: Like<typeof english.account> = {
+  title: 'Учётная запись',
+  finish:
+    'Вы вошли по одноразовой ссылке. Задайте пароль или добавьте ключ доступа, чтобы вернуться.',
+  password: 'Пароль',
+  passwordHint: 'Не менее 10 знаков. При смене пароля другие сеансы завершаются.',
+  setPassword: 'Задать пароль',
+  isSet: 'Пароль задан.',
+  passkeys: 'Ключи доступа',
+  passkeyHint: 'Отпечаток, лицо или аппаратный ключ. Нужно имя узла, а не IP-адрес.',
+  passkeyName: 'Название этого устройства',
+  addPasskey: 'Добавить ключ доступа',
+  remove: 'Удалить',
+  rename: 'Переименовать',
+  byKey: 'Вы вошли с основным ключом провайдера. Смена ключа завершает все его сеансы.',
+  surePasskey: (name) => `Убрать ключ доступа ${name}?`,
+  surePasskeyHint: 'Войти с ним будет нельзя.',
+  sessions: 'Сеансы',
+  thisOne: 'этот браузер',
+  end: 'Завершить',
+  factor: 'Приложение с кодами',
+  factorHint: 'Код в дополнение к паролю.',
+  beginFactor: 'Настроить',
+  scan: 'Отсканируйте это приложением и введите код, который оно покажет.',
+  confirm: 'Подтвердить',
+  inForce: 'Кроме пароля спрашивается код.',
+  removeFactor: 'Отключить',
+  recovery: 'Сохраните коды восстановления: каждый действует один раз, больше они не показываются.',
+  seen: (time) => `последний раз ${time}`,
+  agent: (browser, system) => `${browser}, ${system}`,
+};
+
+const palette: Like<typeof english.palette> = {
+  name: 'Перейти к странице, записи или действию',
+  hint: 'Страница, ссылка, заметка, HWID, номер сообщения или действие',
+  pages: 'Страницы',
+  actions: 'Действия',
+  records: 'Записи',
+  nothing: 'Ничего не найдено.',
+  keys: 'Клавиши',
+  keyPalette: 'эта палитра',
+  keySearch: 'поиск на странице',
+  keyMove: 'движение по списку',
+  keyOpen: 'открыть выбранное',
+  keyClose: 'закрыть открытое',
+  close: 'Закрыть',
+  open: 'Поиск',
+  theme: (name) => `Тема: ${name}`,
+  message: (id) => `Сообщение ${id}`,
+};
+
+const copying: Like<typeof english.copying> = {
+  copy: 'Скопировать',
+  copied: 'Скопировано',
+  asCurl: 'Скопировать как curl',
+  failed: 'Не скопировано: браузер не разрешает.',
+};
+
+export const texts = { shell, signIn, account, palette, copying };
