@@ -1,7 +1,7 @@
 /** The log: a line per event on stderr, without credentials, device tokens and query strings. */
 
 export type Fields = Readonly<Record<string, string | number | boolean | null>>;
-export type LogFormat = 'human' | 'json';
+type LogFormat = 'human' | 'json';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** Settings, read for each line, so that a change takes effect at once. */

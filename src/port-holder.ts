@@ -7,7 +7,7 @@ import { isIPv4 } from 'node:net';
 const LISTENING = '0A';
 
 /** A process that listens. */
-export interface PortHolder {
+interface PortHolder {
   pid: number;
   /** The name of its program. */
   name: string;

@@ -8,7 +8,7 @@
  */
 
 /** Bounds of a queue; a function returns them, so that changed settings take effect at once. */
-export interface WaitingBounds {
+interface WaitingBounds {
   /** The most items that wait. */
   waitingMax: number;
   /** The most items of a party that wait. Default: half of all, rounded up. */

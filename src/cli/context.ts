@@ -62,7 +62,7 @@ export interface CliContext {
 }
 
 /** An open gateway: sends a message once. */
-export interface OpenGateway {
+interface OpenGateway {
   (address: PushAddress, content: PushContent): Promise<Verdict>;
   close(): void;
 }

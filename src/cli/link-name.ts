@@ -33,7 +33,7 @@ export function linkNameValue(text: string): LinkName {
 }
 
 /** A link that was found by a name. */
-export interface NamedLink {
+interface NamedLink {
   link: OwnedLink;
   /** True: a part of its note chose it, so a mistake is likelier. */
   isByNote: boolean;

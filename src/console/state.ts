@@ -6,7 +6,7 @@ import type { Got } from '../http/console/table.ts';
 import { call, Refusal } from './call.ts';
 import type { BaseTexts, OperatorTexts, Texts } from './texts/texts.ts';
 
-export type Me = NonNullable<Got<'session.me'>>;
+type Me = NonNullable<Got<'session.me'>>;
 
 /** The texts of the language that the server chose; set before the first page is drawn. */
 export let texts: Texts;

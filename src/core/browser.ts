@@ -14,7 +14,7 @@ import type { MyLink } from './port/my.ts';
 import { hashKey, randomCode, randomToken } from './secret.ts';
 
 /** The most browsers of a link. */
-export const BROWSERS_MAX = 5;
+const BROWSERS_MAX = 5;
 
 /** Names by substrings of a `User-Agent`; the first match applies. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
@@ -37,7 +37,7 @@ const nameIn = (agent: string, names: readonly (readonly [RegExp, string])[]) =>
   names.find(([sign]) => sign.test(agent))?.[1] ?? '';
 
 /** Returns the facts of a browser: its name and system, without versions. */
-export function browserFacts(userAgent: string): DeviceFacts {
+function browserFacts(userAgent: string): DeviceFacts {
   const agent = userAgent.slice(0, 512);
   const facts = { osVersion: '', appVersion: '', userAgent: 'browser' };
   const name = nameIn(agent, BROWSERS);

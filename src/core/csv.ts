@@ -1,7 +1,7 @@
 /** Reads and writes CSV by RFC 4180: fields in quotes, lines that end in LF or CR LF. */
 
 /** A row with the number of its first line. */
-export interface CsvRow {
+interface CsvRow {
   line: number;
   fields: string[];
 }
@@ -69,7 +69,7 @@ export function* csvRows(text: string): Generator<CsvRow | CsvMistake> {
 const FORMULA = /^'*[=+\-@\t\r]/;
 
 /** Returns a text as a cell that no spreadsheet executes: puts an apostrophe before a formula. */
-export function cellOf(text: string): string {
+function cellOf(text: string): string {
   const inert = FORMULA.test(text) ? `'${text}` : text;
   return /[",;\t\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }

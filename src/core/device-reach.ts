@@ -10,7 +10,7 @@ import { previewsOf } from './ride/preview.ts';
 import type { RidingTerms } from './ride/ways.ts';
 
 /** The apps to which a message rides, by name; null stands for unknown apps. */
-export type Carriers = ReadonlySet<string | null>;
+type Carriers = ReadonlySet<string | null>;
 
 export const NO_WAYS: ReachWays = { now: 0, push: 0, fetch: 0, none: 0 };
 

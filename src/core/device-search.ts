@@ -20,7 +20,7 @@ const CHOICES_MAX = 50;
 const LANGUAGE = /^[A-Za-z]{2,8}(?=-|$)/;
 
 /** The devices of a filter. */
-export interface FoundDevices {
+interface FoundDevices {
   /** True: the search was aborted, and there may be more devices. */
   isPart: boolean;
   count: number;

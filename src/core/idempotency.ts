@@ -13,7 +13,7 @@ import { paramsHash } from './secret.ts';
 /** The time for which an answer is kept, ms. */
 export const ANSWER_KEPT_MS = DAY_MS;
 /** The most answers that are kept for a provider: the default cap of links. */
-export const ANSWERS_KEPT_MAX = 100_000;
+const ANSWERS_KEPT_MAX = 100_000;
 
 const DETAILS: Readonly<Record<KeyRefusal, string>> = {
   idempotency_key_reused:

@@ -19,7 +19,7 @@ import { DEVICES_MAX, freeFrom, isAdmitted, policyOf } from './slot.ts';
 const ENDS_SHOWN = 20;
 
 /** A device on the link; `wasHwid`: the HWID of a silent slot that is probably the same phone. */
-export interface ShownDevice extends Omit<LinkDevice, 'userAgent'> {
+interface ShownDevice extends Omit<LinkDevice, 'userAgent'> {
   app: string;
   /** True: only the hash of its HWID is known until it comes. */
   isByHash: boolean;

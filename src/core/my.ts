@@ -97,12 +97,7 @@ function macOf(link: Signing, purpose: Purpose, subject: string, until: number):
 }
 
 /** Makes a reference to a device that reveals nothing about it and expires after minutes. */
-export function makeReference(
-  link: Signing,
-  purpose: Purpose,
-  subject: string,
-  nowMs: number,
-): string {
+function makeReference(link: Signing, purpose: Purpose, subject: string, nowMs: number): string {
   const until = Math.floor(nowMs / MINUTE_MS) + REFERENCE_MINUTES;
   const mac = macOf(link, purpose, subject, until).toString('base64url');
   return `${until.toString(36)}.${mac}`;

@@ -10,7 +10,7 @@ export const PANEL_APIS = ['remnawave', '3x-ui', 'pasarguard'] as const;
 export type PanelApi = (typeof PANEL_APIS)[number];
 
 /** Returns the JSON of the API at a path; null: no such record. Throws {@link Silent}. */
-export type AskPanel = (path: string) => Promise<unknown>;
+type AskPanel = (path: string) => Promise<unknown>;
 
 /** The fault of an API that does not answer, or not as documented: the limit is unknown. */
 export class Silent extends Error {

@@ -10,9 +10,9 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 /** The kinds of key in a path: the key itself, or a token of a panel. */
 export const PANEL_KEYS = ['plain', 'marzban', 'pasarguard'] as const;
 export type PanelKey = (typeof PANEL_KEYS)[number];
-export type SigningPanel = Exclude<PanelKey, 'plain'>;
+type SigningPanel = Exclude<PanelKey, 'plain'>;
 
-export interface PanelToken {
+interface PanelToken {
   readonly panel: SigningPanel;
   /** The key of the link: `marzban/NAME`, `pasarguard/ID` or `pasarguard/name/NAME`. */
   readonly key: string;

@@ -30,7 +30,7 @@ const HOUR_MS = 3_600_000;
 const LINK_CAP = whole(0, 999_999_999);
 
 /** Terms of a provider from a form; absent ones stay. Null is the default, or no end. */
-export interface GivenTerms {
+interface GivenTerms {
   name?: string | undefined;
   plan?: string | undefined;
   /** The last day in UTC+3, `YYYY-MM-DD`. */
@@ -120,7 +120,7 @@ export async function editProvider(
 }
 
 /** A new provider; one that moves here has its code and key already. */
-export interface GivenProvider extends GivenTerms {
+interface GivenProvider extends GivenTerms {
   name: string;
   plan: string;
   code?: string | undefined;

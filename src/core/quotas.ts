@@ -7,16 +7,9 @@ import type { Core } from './core.ts';
 import type { Provider } from './port/provider.ts';
 import { SENDS_WINDOW_MS } from './send.ts';
 
-export type QuotaName =
-  | 'links'
-  | 'domains'
-  | 'webhooks'
-  | 'keys'
-  | 'sends'
-  | 'kept_bytes'
-  | 'ledger_rows';
+type QuotaName = 'links' | 'domains' | 'webhooks' | 'keys' | 'sends' | 'kept_bytes' | 'ledger_rows';
 
-export interface QuotaUse {
+interface QuotaUse {
   name: QuotaName;
   used: number;
   max: number;

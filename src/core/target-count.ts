@@ -42,7 +42,7 @@ export interface TargetCount {
 }
 
 /** The message whose devices are counted. */
-export interface CountedMessage {
+interface CountedMessage {
   type: DistributionType;
   payload: RidingPayload;
   /** True: it replaces another without a push. */

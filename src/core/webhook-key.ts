@@ -35,7 +35,7 @@ export function verifyingKey(secret: string): string {
 }
 
 /** A secret in the form that signs. */
-export type SigningKey = { scheme: 'v1'; key: Uint8Array } | { scheme: 'v1a'; key: KeyObject };
+type SigningKey = { scheme: 'v1'; key: Uint8Array } | { scheme: 'v1a'; key: KeyObject };
 
 /** Reads a secret that {@link newWebhookSecret} made. */
 export function signingKey(secret: string): SigningKey {

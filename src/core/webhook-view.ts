@@ -4,9 +4,6 @@ import type { Webhook, WebhookTarget } from './port/webhook.ts';
 import { hashKey, keyFingerprint } from './secret.ts';
 import { verifyingKey } from './webhook-key.ts';
 
-/** A webhook without secrets. */
-export type WebhookView = ReturnType<typeof webhookView>;
-
 /** Makes the view of a webhook; fields of the other kind of target are null. */
 export function webhookView(webhook: Webhook, nowMs: number) {
   const { id, target, events, secret, previous, createdAtMs, disabled } = webhook;
@@ -35,7 +32,7 @@ export function webhookView(webhook: Webhook, nowMs: number) {
 }
 
 /** A new secret, returned to its owner once: that of HMAC-SHA256, or the public key of Ed25519. */
-export interface FreshSecret {
+interface FreshSecret {
   secret: string | null;
   publicKey: string | null;
 }

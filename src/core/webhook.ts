@@ -28,7 +28,7 @@ export type WebhookDraft = WebhookTarget & {
   token: string | null;
 };
 
-export interface WebhookEdit {
+interface WebhookEdit {
   url?: string;
   chat?: string;
   locale?: (WebhookTarget & { kind: 'telegram' })['locale'];

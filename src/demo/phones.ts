@@ -1,6 +1,6 @@
 /** The links and phones of a demonstration: a fixed set, so that no data grows without end. */
 
-export interface DemoLink {
+interface DemoLink {
   id: number;
   code: string;
   limit: number;

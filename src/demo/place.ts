@@ -13,7 +13,7 @@ export const PROVIDERS = [
 
 const BANNER = 'A demonstration: people, phones and messages are made up, and go when it ends.';
 
-export interface DemoPlace {
+interface DemoPlace {
   /** The data directory, which has the configuration file. */
   folder: string;
   configFile: string;

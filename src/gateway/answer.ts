@@ -46,7 +46,7 @@ export const row = (
   problem: string,
 ): AnswerRow => ({ status, code, means, problem });
 
-export interface AnswerTable {
+interface AnswerTable {
   /** The name of the service in problems. */
   service: string;
   rows: readonly AnswerRow[];

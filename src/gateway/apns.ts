@@ -17,7 +17,7 @@ const CONCURRENCY = 64;
 const TOKEN_LIFE_MS = 45 * 60_000;
 
 /** The signing key of the team, and the app. */
-export interface ApnsAccount {
+interface ApnsAccount {
   key: KeyObject;
   keyId: string;
   teamId: string;

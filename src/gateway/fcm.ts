@@ -27,7 +27,7 @@ const RENEWAL_MS = 300_000;
 const TOKEN_LIFE_MIN_MS = 60_000;
 
 /** A key of a service account, as Google issues it. */
-export interface ServiceAccount {
+interface ServiceAccount {
   projectId: string;
   clientEmail: string;
   keyId: string | null;

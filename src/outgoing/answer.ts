@@ -45,7 +45,7 @@ export class BodyBuffer {
   }
 }
 
-export interface AnswerParts {
+interface AnswerParts {
   status: number;
   header(name: string): string | null;
   body: BodyBuffer;

@@ -5,7 +5,7 @@
  * a provider or a device: its name is resolved, every IP address is checked, and the call connects
  * to a checked one.
  */
-export type Trust = 'operator' | 'untrusted';
+type Trust = 'operator' | 'untrusted';
 
 export interface OutgoingCall {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';

@@ -23,7 +23,7 @@ const RAW_BYTES_MAX = 256 * 1024;
 /** The life of an idle connection: less than most servers allow (Node: 5 s). */
 const IDLE_MS = 4_000;
 
-export interface Http1Exchange {
+interface Http1Exchange {
   call: OutgoingCall;
   url: URL;
   /** The IP address to connect to. */

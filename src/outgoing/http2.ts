@@ -9,7 +9,7 @@ import { answerOf, BodyBuffer } from './answer.ts';
 import type { OutgoingAnswer, OutgoingCall } from './call.ts';
 import { ConnectionFault, codeOf } from './failure.ts';
 
-export interface Http2Exchange {
+interface Http2Exchange {
   call: OutgoingCall;
   /** The host of its URL. */
   host: string;

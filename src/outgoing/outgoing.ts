@@ -25,7 +25,7 @@ export interface OutgoingSettings extends Reach {
   readonly outgoingOriginRate: number;
 }
 
-export interface OutgoingOptions {
+interface OutgoingOptions {
   settings: OutgoingSettings;
   clock: Clock;
   /** Authorities to trust beside the usual ones, PEM; null: none. */

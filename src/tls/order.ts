@@ -38,7 +38,7 @@ interface Directory {
 const SHORT_LIVED = 'shortlived';
 
 /** The time limit of an answer of the authority, ms. */
-export const ANSWER_TIME_MAX_MS = 30_000;
+const ANSWER_TIME_MAX_MS = 30_000;
 /** The bound of an answer: a chain of certificates is a few KiB. */
 const ANSWER_BYTES_MAX = 256 * 1024;
 /** The number of polls for the state of an order, and the pauses between them, ms. */

@@ -2,7 +2,7 @@
 
 import { day as dayText, number } from './format.ts';
 
-export interface DayBars {
+interface DayBars {
   day: string;
   up: number;
   down: number;

@@ -44,7 +44,7 @@ export function readQuery(text: string): Query {
 }
 
 /** Writes a text that {@link readQuery} reads. */
-export function writeQuery({ words, search }: Query): string {
+function writeQuery({ words, search }: Query): string {
   const { is, limit, refused, unused } = words;
   return [
     ...(is === undefined ? [] : [`is:${is}`]),

@@ -7,7 +7,7 @@ import { computed, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { askMe } from '../state.ts';
 
-export type LiveKind = 'links' | 'messages' | 'jobs';
+type LiveKind = 'links' | 'messages' | 'jobs';
 /** Receives the ids of changed records; an empty list: reload everything. */
 type Handler = (ids: readonly number[]) => void;
 type Event = Partial<Record<LiveKind, readonly number[]>> & { isOver?: true };

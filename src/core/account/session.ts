@@ -11,7 +11,7 @@ import type { Session, SessionOwner, SignInMethod } from '../port/session.ts';
 import { hashKey, keyFingerprint, randomToken, sameHash } from '../secret.ts';
 
 const HOUR_MS = 3_600_000;
-export const IDLE_MAX_MS = 12 * HOUR_MS;
+const IDLE_MAX_MS = 12 * HOUR_MS;
 export const SESSION_MAX_MS = 30 * 24 * HOUR_MS;
 /** The least time between two saved uses of a session, ms. */
 const TOUCH_MS = 60_000;

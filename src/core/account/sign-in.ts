@@ -12,11 +12,11 @@ import { isGoodCode } from './second-factor.ts';
 import { accountActor, type Browser, openSession, ownerOf, providerActor } from './session.ts';
 
 /** The time for which an entry or invitation is valid, ms. */
-export const LINK_MS = 600_000;
+const LINK_MS = 600_000;
 /** The most valid entries and invitations. */
 const LINKS_MAX = 1_000;
 /** The most accounts with a role at a provider, or at the appliance. */
-export const ACCOUNTS_MAX = 100;
+const ACCOUNTS_MAX = 100;
 
 /** Hashes and compares passwords, a few at a time, in turns by party. */
 export interface Passwords {
@@ -27,7 +27,7 @@ export interface Passwords {
 }
 
 /** Limits wrong codes of the second factor by account: their sender knows the password. */
-export interface WrongCodes {
+interface WrongCodes {
   /** Counts an attempt while it runs, and then if it `counts`. Null: there were too many. */
   attempt<T>(
     name: string,

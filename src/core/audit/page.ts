@@ -20,13 +20,13 @@ const GROUPS = {
   appliance: ['device.', 'database.', 'audit.'],
 } as const;
 
-export type ActionGroup = keyof typeof GROUPS;
+type ActionGroup = keyof typeof GROUPS;
 export const ACTION_GROUPS = Object.keys(GROUPS) as [ActionGroup, ...ActionGroup[]];
 
 export const ACTOR_KINDS = ['account', 'operator', 'provider', 'system', 'user'] as const;
 
 /** Position of a page: entries before `entry`, in blocks before `block`. */
-export interface AuditPlace {
+interface AuditPlace {
   block: number;
   entry: number;
 }
@@ -55,7 +55,7 @@ const READ_COUNT = 32;
 const READS_MAX = 32;
 
 /** An entry with an action that this version knows. */
-export type KnownEntry = NumberedEntry & { action: Action };
+type KnownEntry = NumberedEntry & { action: Action };
 
 /**
  * Lists entries, newest first, with the position of the next page; null: there is

@@ -21,7 +21,7 @@ const ENDED_SHOWN = 20;
 const EXAMPLES = 5;
 
 /** The effect of a change of many links. */
-export interface BulkPreview {
+interface BulkPreview {
   count: number;
   /** Links with more devices than the new limit: they stay unchanged. */
   refusedCount: number;

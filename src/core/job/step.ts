@@ -19,13 +19,13 @@ const LEASE_MS = 5_000;
  * The number of events waiting for a webhook at which jobs of its provider pause: at 100,000 the
  * webhook is disabled.
  */
-export const WAITING_EVENTS_MAX = 10_000;
+const WAITING_EVENTS_MAX = 10_000;
 
 /** Faults in a row after which a job has failed: other jobs wait behind it. */
 const FAULTS_MAX = 3;
 
 /** The faults in a row of the last job with a fault. */
-export interface JobFaults {
+interface JobFaults {
   id: number;
   count: number;
 }

@@ -81,7 +81,7 @@ export const FREE_PLACE: Place = {
 };
 
 /** A claim to a place. */
-export interface Claiming {
+interface Claiming {
   /** The id of a link that admits the device, or other evidence. */
   shown: number | 'binding' | 'nothing';
   place: Place;

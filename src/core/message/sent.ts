@@ -29,7 +29,7 @@ import {
 
 /** The choices of a list. */
 export const SENT_SHOWS = ['all', 'scheduled', 'running', 'ended', 'failed'] as const;
-export type SentShow = (typeof SENT_SHOWS)[number];
+type SentShow = (typeof SENT_SHOWS)[number];
 
 /** The statuses and the schedule of each choice. */
 const FILTERS: Record<SentShow, { fits: (status: number) => boolean; isScheduled?: boolean }> = {
@@ -67,7 +67,7 @@ export function listSent(core: Core, { id: providerId }: Provider, page: SentPag
 const TYPES: Record<'push' | 'command', DistributionType> = { push: PUSH, command: COMMAND };
 
 /** The state of a message in one word. */
-export type SentState =
+type SentState =
   | 'scheduled'
   | 'queued'
   | 'loading'
@@ -103,7 +103,7 @@ export function cancelUntilMs(message: Timed): number | null {
 }
 
 /** One language of a notification as text; `locale` is empty for the default one. */
-export interface SentText {
+interface SentText {
   locale: string;
   title: string;
   /** The body without tags. */
@@ -112,7 +112,7 @@ export interface SentText {
 }
 
 /** The content of a message. */
-export type SentContent =
+type SentContent =
   | { kind: 'push'; texts: SentText[]; image: string }
   /** `text`: the first characters of a command's content; `isCut`: there are more. */
   | { kind: 'command'; action: string; text: string; isCut: boolean };

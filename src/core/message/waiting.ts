@@ -12,7 +12,7 @@ const GATEWAYS_MAX = 20;
 const IN_DELIVERY = [LOAD, LOAD_FROM, SENDING];
 
 /** A gateway or push service whose last attempt failed. */
-export interface FailingGateway {
+interface FailingGateway {
   kind: string;
   origin: string;
   problem: string;

@@ -9,7 +9,7 @@ import type { Mover } from './import.ts';
 import { isLimit, linkOfUser, type PanelRules, type PanelUser, panelUserOf } from './panel-user.ts';
 import type { Tally } from './tally.ts';
 
-export interface PanelOptions extends PanelRules {
+interface PanelOptions extends PanelRules {
   /** True: disables links of users that the panel no longer has. */
   disablesGone: boolean;
   /** True: links take the panel's terms even if those did not change since the last import. */

@@ -108,7 +108,7 @@ export function panelUserOf({ panel, kind }: PanelRules, user: PanelUser): strin
   return `${panel}:${name}`;
 }
 
-export interface PanelLinkDraft {
+interface PanelLinkDraft {
   install: ImportedInstall;
   /** Devices whose HWID is invalid for Gatepost. */
   unusable: number;

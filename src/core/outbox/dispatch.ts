@@ -12,7 +12,7 @@ import type { PushAddress } from '../port/registration.ts';
 import { destinationOf } from './destination.ts';
 
 /** Dispatches after a position and up to a time. */
-export interface DueRange {
+interface DueRange {
   afterMs: number;
   afterId: number;
   toMs: number;

@@ -11,9 +11,9 @@ const DESTINATIONS_MAX = 1_000;
 const SERVICES_MAX = 20;
 const WEBHOOKS_MAX = 50;
 
-export type DestinationState = 'ready' | 'stopped' | 'paused' | 'failing';
+type DestinationState = 'ready' | 'stopped' | 'paused' | 'failing';
 
-export function destinationState(
+function destinationState(
   { failingSinceMs, retryAtMs, stoppedAtMs }: Destination,
   nowMs: number,
 ): DestinationState {

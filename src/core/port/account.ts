@@ -8,7 +8,7 @@ export const APPLIANCE_ROLES = ['operator', 'observer'] as const;
 export const PROVIDER_ROLES = ['owner', 'sender', 'support', 'reader'] as const;
 
 export type ApplianceRole = (typeof APPLIANCE_ROLES)[number];
-export type ProviderRole = (typeof PROVIDER_ROLES)[number];
+type ProviderRole = (typeof PROVIDER_ROLES)[number];
 export type Role = ApplianceRole | ProviderRole;
 
 /** A role with its place: the id of a provider, or null for the appliance. */

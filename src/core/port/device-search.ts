@@ -27,7 +27,7 @@ export interface SearchedDevice {
   locale: string | null;
 }
 
-export interface SearchedSlice {
+interface SearchedSlice {
   devices: SearchedDevice[];
   /** Where the search continues; null: at the end. */
   next: MixCursor | null;

@@ -62,7 +62,7 @@ export type AddRefusal =
   | 'install_code_limit_reached';
 
 /** Refusals of a new link for a key at the door. A link that has the key already is not one. */
-export type NewKeyRefusal =
+type NewKeyRefusal =
   | LinkRefusal
   | 'link_not_found'
   | 'link_domain_not_bound'
@@ -70,7 +70,7 @@ export type NewKeyRefusal =
   | 'install_code_limit_reached';
 
 /** A link on which a device has a slot. */
-export interface EnteredLink extends AdmittedLink {
+interface EnteredLink extends AdmittedLink {
   /** True if the link was added for the device. */
   isNew?: true;
 }

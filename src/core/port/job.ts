@@ -3,7 +3,7 @@
 import type { Act, Actor } from './audit.ts';
 import type { InstallChange } from './install.ts';
 
-export const JOB_KINDS = [
+const JOB_KINDS = [
   'links.change',
   'links.remove',
   'link.free',
@@ -12,7 +12,7 @@ export const JOB_KINDS = [
 ] as const;
 
 export type JobKind = (typeof JOB_KINDS)[number];
-export type JobState = 'waiting' | 'running' | 'done' | 'cancelled' | 'failed';
+type JobState = 'waiting' | 'running' | 'done' | 'cancelled' | 'failed';
 
 export interface Job {
   id: number;

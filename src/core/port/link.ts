@@ -51,7 +51,7 @@ export interface LinkDevice extends DeviceFacts {
 }
 
 /** A slice of a list of links. */
-export interface LinkSlice {
+interface LinkSlice {
   links: OwnedLink[];
   /** The id beyond which the list continues; null: the end. */
   nextId: number | null;

@@ -45,7 +45,7 @@ export interface MyLink extends Pick<OwnPage, 'myName' | 'myColor'> {
 }
 
 /** The slot that a user frees. */
-export interface OwnSlot {
+interface OwnSlot {
   installId: number;
   providerId: number;
   hwid: string;

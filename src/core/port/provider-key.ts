@@ -19,7 +19,7 @@ export interface ProviderKey {
   untilMs: number | null;
 }
 
-export interface NewProviderKey extends Omit<ProviderKey, 'id'> {
+interface NewProviderKey extends Omit<ProviderKey, 'id'> {
   providerId: number;
   /** The most keys of the provider. */
   countMax: number;

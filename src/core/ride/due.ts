@@ -16,7 +16,7 @@ import { COMMAND } from '../port/distribution.ts';
 import { RIDE_LEVELS, type Ride, type RideLevel, type RideTerms } from '../port/ride.ts';
 
 /** The device of an answer. */
-export interface RideDevice {
+interface RideDevice {
   /** As in the facts of devices. */
   os: string;
   /** The time at which it took its slot on its home link; null: the answer is for another link. */

@@ -20,7 +20,7 @@ const VALUE_LENGTH_MAX = 1000;
  * The most characters of an address: browsers and apps accept 2,000, but headers are limited to 2
  * KB.
  */
-export const LINK_LENGTH_MAX = 512;
+const LINK_LENGTH_MAX = 512;
 
 const textOf = (value: unknown): string | null =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'

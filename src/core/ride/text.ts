@@ -79,7 +79,7 @@ function atWord(text: string, end: number): string {
 }
 
 /** Which announcement apps show: the message, the panel's own, or both. */
-export const ANNOUNCE_MODES = ['message', 'panel', 'both'] as const;
+const ANNOUNCE_MODES = ['message', 'panel', 'both'] as const;
 export type AnnounceMode = (typeof ANNOUNCE_MODES)[number];
 
 /**

@@ -36,7 +36,7 @@ export interface AuditCheck {
 }
 
 /** The state of this process. */
-export interface ProcessState {
+interface ProcessState {
   version: string;
   node: string;
   startedAtMs: number;

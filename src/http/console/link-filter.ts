@@ -8,7 +8,7 @@ const timeMs = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const { minimum, maximum } = INSTALL_LIMIT;
 
 /** The fields of `LinkFilter` in core/link-filter.ts. */
-export const linkFilter = {
+const linkFilter = {
   search: nullable(Type.RegExp(LINK_SEARCH.pattern)),
   status: nullable(Type.Union([Type.Literal(5), Type.Literal(10)])),
   isFull: Type.Boolean(),

@@ -1,6 +1,6 @@
 /** Calls of the console about upstreams of the gate. */
 
-import { type Static, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import { Refused } from '../../core/outcome.ts';
 import { ownerCall } from './call.ts';
 import { inputOf, text } from './inputs.ts';
@@ -22,7 +22,6 @@ const upstream = {
   more: text(MORE_LENGTH_MAX),
 };
 const given = inputOf(upstream);
-export type GivenKeys = Static<typeof given>['keys'];
 
 export const operatorUpstreamCalls = {
   'upstreams.list': ownerCall(inputOf({}), ({ appliance }) => appliance.upstreams.list()),

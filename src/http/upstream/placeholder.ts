@@ -19,7 +19,7 @@ const NO_USER = '00000000-0000-0000-0000-000000000000';
 /** The name that most panels give to the group of servers. */
 const GROUP = 'Proxy';
 
-export interface Placeholder {
+interface Placeholder {
   /** The content type. */
   type: string;
   body: string;

@@ -19,7 +19,7 @@ export interface AttemptResult {
 }
 
 /** Receives the outcome of each attempt and its duration in seconds. */
-export type AttemptObserver = (
+type AttemptObserver = (
   kind: DestinationKind,
   outcome: Verdict['verdict'],
   seconds: number,

@@ -11,14 +11,14 @@ export const LEASE_MS = 30_000;
 /** The longest attempt, ms: 5 s for a place or an access token each, 15 or 10 s for the call. */
 const ATTEMPT_MAX_MS = 20_000;
 /** The age of a lease from which no attempt begins, because the lease could end before it, ms. */
-export const LEASE_TRUST_MS = LEASE_MS - ATTEMPT_MAX_MS - 1_000;
+const LEASE_TRUST_MS = LEASE_MS - ATTEMPT_MAX_MS - 1_000;
 /** Outcomes that are saved without waiting for more, and the most in one step. */
 const AT_ONCE_COUNT = 250;
 const STEP_COUNT_MAX = 512;
 /** The pause after a save that failed, ms. */
 const PAUSE_MS = 1_000;
 
-export interface OutcomesHost {
+interface OutcomesHost {
   store: Pick<OutboxStore, 'settleDispatches'>;
   clock: Clock;
   owner: string;
