@@ -68,6 +68,7 @@ const ON_BOTH = new Set([
   'http/stream-once.test.ts',
   'http/stream.test.ts',
   'http/webhook-replay.test.ts',
+  'kits/real-nginx.test.ts',
   'kits/real.test.ts',
 ]);
 /** Folders whose files run on both. */

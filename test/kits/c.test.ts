@@ -3,9 +3,10 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildKit } from '../support/kits.ts';
 import { testWith } from '../support/needs.ts';
 import { ROOT } from '../support/process.ts';
-import { checkKit, type Driven, driveKit, useKits } from './driven.ts';
+import { checkKit, type Driven, driveKit, killKit, useKits } from './driven.ts';
 
 const KIT = join(ROOT, 'sdk/c');
 const BUILT = join(ROOT, 'dist/kits/c');
@@ -15,8 +16,7 @@ const testKit = testWith(compiler);
 
 beforeAll(() => {
   if (Bun.which(compiler) === null) return;
-  const { exitCode, stderr } = Bun.spawnSync([join(KIT, 'build.sh')]);
-  if (exitCode !== 0) throw new Error(`build.sh failed:\n${stderr}`);
+  buildKit('c');
 });
 
 const lines = (path: string) => readFileSync(join(KIT, path), 'utf8').split('\n').length - 1;
@@ -55,3 +55,4 @@ const built: Driven = {
 useKits();
 checkKit(testKit, built);
 driveKit(testKit, built);
+killKit(testKit, built);

@@ -14,9 +14,13 @@ import { byLink, notify, order, readable, register } from '../support/messaging.
 import { startPollServer } from '../support/poll-server.ts';
 import { cleanUp } from '../support/process.ts';
 import { startRelay } from '../support/relay.ts';
+import { scaleOf } from '../support/scale.ts';
 import { addLink, LINK, seedShop } from '../support/shop.ts';
 import { openStream } from '../support/stream.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
+
+const KILLS = scaleOf('KIT_KILLS', { short: 6, long: 20 });
+const MESSAGES = scaleOf('KIT_MESSAGES', { short: 100, long: 600 });
 
 /** A kit that was built. */
 export interface Driven {
@@ -66,7 +70,7 @@ async function underKills(
   let isSending = true;
   let kills = 0;
   const killing = (async () => {
-    while (isSending || kills < 10) {
+    while (isSending || kills < KILLS) {
       // It dies in the middle of its work: some messages further on, however fast it is.
       const from = phone.all('message').length;
       const most = from + 1 + (kills % 17);
@@ -79,8 +83,15 @@ async function underKills(
   for (let n = 0; n < count; n++) ids.push(await send(`message ${n}`));
   isSending = false;
   await killing;
-  expect(kills).toBeGreaterThanOrEqual(10);
+  expect(kills).toBeGreaterThanOrEqual(KILLS);
   return ids;
+}
+
+function startPhone(built: Driven, url: string, terms: Record<string, unknown> = {}): KitApp {
+  const made = new KitApp(built.driver, url, terms);
+  closers.push(() => made.remove());
+  made.start();
+  return made;
 }
 
 /** Declares the test of a kit against `gatepost device check`. */
@@ -98,12 +109,7 @@ export function checkKit(testKit: ReturnType<typeof test.skipIf>, built: Driven)
  * Declares the tests of a kit against the appliance. `testKit` skips them where it cannot be built.
  */
 export function driveKit(testKit: ReturnType<typeof test.skipIf>, built: Driven): void {
-  function kit(url: string, terms: Record<string, unknown> = {}): KitApp {
-    const made = new KitApp(built.driver, url, terms);
-    closers.push(() => made.remove());
-    made.start();
-    return made;
-  }
+  const kit = (url: string, terms = {}) => startPhone(built, url, terms);
 
   /** The token in the app's store. */
   const tokenOf = (phone: KitApp): string => JSON.parse(built.stateIn(phone.folder)).token ?? '';
@@ -295,27 +301,6 @@ export function driveKit(testKit: ReturnType<typeof test.skipIf>, built: Driven)
     expect(phone.states).not.toContain('refused');
   });
 
-  testKit.each([
-    ['stream', true, 300],
-    ['poll', true, 300],
-    ['stream', false, 60],
-  ])(
-    'kills and messages: %s, in one transaction: %p, %i messages',
-    async (mode, transaction, n) => {
-      const { app, send } = await appliance();
-      const phone = kit(app.url, { mode, transaction });
-      await isOpen(phone);
-      const ids = await underKills(phone, send, n);
-      await until('all are acknowledged', async () => {
-        const last = await Promise.all(ids.map((id) => totals(app, id)));
-        return last.every((found) => found?.received === 1);
-      });
-      const { ids: effects } = await phone.ask('effects');
-      if (transaction) expect(effects).toEqual(ids);
-      else expect([...new Set(effects)]).toEqual(ids);
-    },
-  );
-
   testKit('the sample gets a message', async () => {
     const { app, shop } = await appliance();
     const phone = new KitApp(built.driver, app.url);
@@ -331,4 +316,28 @@ export function driveKit(testKit: ReturnType<typeof test.skipIf>, built: Driven)
     const id = await notify(app, shop, 'hello', { hwid: JSON.parse(kept).hwid });
     await until('it is acknowledged', async () => (await totals(app, id))?.received === 1);
   });
+}
+
+/** Declares the tests of a kit whose app is killed again and again. */
+export function killKit(testKit: ReturnType<typeof test.skipIf>, built: Driven): void {
+  testKit.each([
+    ['stream', true, MESSAGES],
+    ['poll', true, MESSAGES],
+    ['stream', false, MESSAGES / 2],
+  ])(
+    'kills and messages: %s, in one transaction: %p, %i messages',
+    async (mode, transaction, n) => {
+      const { app, send } = await appliance();
+      const phone = startPhone(built, app.url, { mode, transaction });
+      await isOpen(phone);
+      const ids = await underKills(phone, send, n);
+      for (const id of ids) {
+        const isReceived = async () => (await totals(app, id))?.received === 1;
+        await until('all are acknowledged', isReceived);
+      }
+      const { ids: effects } = await phone.ask('effects');
+      if (transaction) expect(effects).toEqual(ids);
+      else expect([...new Set(effects)]).toEqual(ids);
+    },
+  );
 }

@@ -3,7 +3,7 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { JAVA } from '../support/kits.ts';
+import { buildKit, classesIn, JAVA } from '../support/kits.ts';
 import { notify } from '../support/messaging.ts';
 import { ROOT, temporaryFolder } from '../support/process.ts';
 import { LINK } from '../support/shop.ts';
@@ -13,10 +13,10 @@ import { appliance, closers, useKits } from './driven.ts';
 /** From npm, by `make kit-tools`. */
 const COMPILER = join(ROOT, '.bootstrap/kotlin/node_modules/kotlin-compiler/lib');
 const BUILT = temporaryFolder();
-const JAR = join(BUILT, 'gatepost-device.jar');
-const CLASSES = [JAR, join(BUILT, 'kotlin'), 'kotlin-stdlib.jar', 'kotlinx-coroutines-core-jvm.jar']
-  .map((path) => (path.startsWith('/') ? path : join(COMPILER, path)))
-  .join(':');
+const CLASSES = [
+  ...[classesIn(join(ROOT, 'dist/kits/java')), join(BUILT, 'kotlin')],
+  ...['kotlin-stdlib.jar', 'kotlinx-coroutines-core-jvm.jar'].map((jar) => join(COMPILER, jar)),
+].join(':');
 
 const missing = ['javac', 'jar', 'java'].filter((program) => Bun.which(program) === null);
 if (!existsSync(COMPILER)) missing.push('Kotlin compiler (make kit-tools)');
@@ -43,29 +43,19 @@ fun main(args: Array<String>) = runBlocking {
 
 beforeAll(() => {
   if (missing.length > 0) return;
-  make([join(ROOT, 'sdk/java/build.sh'), BUILT]);
-  mkdirSync(join(BUILT, 'kotlin'));
+  buildKit('java');
   const cancelled = join(BUILT, 'Cancelled.kt');
   writeFileSync(cancelled, CANCELLED);
   const compiler = 'org.jetbrains.kotlin.cli.jvm.K2JVMCompiler';
   const terms = ['-no-stdlib', '-no-reflect', '-jvm-target', '1.8', '-Werror', '-cp', CLASSES];
   const sources = [join(ROOT, 'sdk/java/kotlin'), cancelled];
-  make([
-    'java',
-    '-cp',
-    `${COMPILER}/*`,
-    compiler,
-    ...terms,
-    '-d',
-    join(BUILT, 'kotlin'),
-    ...sources,
-  ]);
+  const out = join(BUILT, 'kotlin');
+  // On the path of classes it must be there.
+  mkdirSync(out);
+  const words = ['-cp', `${COMPILER}/*`, compiler, ...terms, '-d', out, ...sources];
+  const { exitCode, stderr } = Bun.spawnSync(['java', ...words]);
+  if (exitCode !== 0) throw new Error(`the Kotlin compiler failed:\n${stderr}`);
 });
-
-function make(command: string[]): void {
-  const { exitCode, stderr } = Bun.spawnSync(command);
-  if (exitCode !== 0) throw new Error(`${command[0]} failed:\n${stderr}`);
-}
 
 testKotlin('a sample with a suspending handler gets a message', async () => {
   const { app, shop } = await appliance();

@@ -1,5 +1,6 @@
 /** The kits for devices of sdk/, each by the driver that an app's developer would build. */
 
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './process.ts';
 
@@ -7,21 +8,43 @@ export interface Kit {
   name: string;
   /** What the machine must have. */
   needs: readonly string[];
-  /** Builds the driver into a folder, and returns its command. */
-  build(folder: string): string[];
+  /** Builds the driver, and returns its command. */
+  build(): string[];
   /** True: the app gives the kit its time, which need not be a steady one. */
   takesTime: boolean;
 }
 
-function make(script: string, ...given: string[]): void {
-  const { exitCode, stderr } = Bun.spawnSync([join(ROOT, script), ...given]);
-  if (exitCode !== 0) throw new Error(`${script} failed:\n${stderr}`);
+const COMPILERS = [process.env['CC'], process.env['JAVAC'], process.env['JAR']];
+
+/** In a shell: builds into the folder $1 by the script $3, unless its key is already $2. */
+const BUILD = `[ "$(cat "$1/key" 2>/dev/null)" = "$2" ] && exit
+  rm -rf "$1" && "$3" "$1" && echo "$2" >"$1/key"`;
+
+/**
+ * Builds a kit as an app's developer does, once for its sources: files that run beside each other
+ * share what was built. Returns the folder.
+ */
+export function buildKit(name: 'c' | 'java'): string {
+  const [folder, sources] = [join(ROOT, 'dist/kits', name), join(ROOT, 'sdk', name)];
+  const key = new Bun.CryptoHasher('sha256').update(JSON.stringify(COMPILERS));
+  for (const each of readdirSync(sources, { recursive: true, withFileTypes: true })) {
+    if (each.isFile()) key.update(readFileSync(join(each.parentPath, each.name)));
+  }
+  mkdirSync(folder, { recursive: true });
+  const command = ['sh', '-c', BUILD, 'sh', folder, key.digest('hex'), join(sources, 'build.sh')];
+  const { exitCode, stderr } = Bun.spawnSync(['flock', `${folder}.lock`, ...command]);
+  if (exitCode !== 0) throw new Error(`sdk/${name}/build.sh failed:\n${stderr}`);
+  return folder;
 }
 
 /** Starts a program in Java soon: its classes follow. */
 export const JAVA = [
   ...['java', '-Xshare:auto', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx64m', '-cp'],
 ];
+
+/** The classes of the kit in Java, of its driver and of its sample, where it was built. */
+export const classesIn = (folder: string) =>
+  `${join(folder, 'gatepost-device.jar')}:${join(folder, 'tools')}`;
 
 const ALL: readonly Kit[] = [
   {
@@ -30,18 +53,11 @@ const ALL: readonly Kit[] = [
   },
   {
     ...{ name: 'c', needs: [process.env['CC'] ?? 'gcc'], takesTime: true },
-    build(folder) {
-      make('sdk/c/build.sh', folder, 'plain');
-      return [join(folder, 'driver')];
-    },
+    build: () => [join(buildKit('c'), 'driver')],
   },
   {
     ...{ name: 'java', needs: ['javac', 'jar', 'java'], takesTime: false },
-    build(folder) {
-      make('sdk/java/build.sh', folder);
-      const classes = `${join(folder, 'gatepost-device.jar')}:${join(folder, 'tools')}`;
-      return [...JAVA, classes, 'org.gatepost.device.Driver'];
-    },
+    build: () => [...JAVA, classesIn(buildKit('java')), 'org.gatepost.device.Driver'],
   },
 ];
 

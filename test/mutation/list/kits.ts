@@ -1,5 +1,7 @@
 import type { MutatedFile } from '../mutation.ts';
 
+const JAVA_TESTS = ['', '-check', '-app', '-kills'].map((of) => `test/kits/java${of}.test.ts`);
+
 /** The kits for devices. */
 export const kits: readonly MutatedFile[] = [
   {
@@ -20,7 +22,7 @@ export const kits: readonly MutatedFile[] = [
   },
   {
     file: 'sdk/java/src/org/gatepost/device/Device.java',
-    tests: ['test/kits/java.test.ts', 'test/kits/java-check.test.ts'],
+    tests: JAVA_TESTS,
     changes: [
       ['if (closed.code == CLOSE_REPLACED) end(State.REPLACED, closed.reason);', 'if (false) {}'],
       ['if (token.equals(doubted)) return;', ''],
@@ -33,7 +35,7 @@ export const kits: readonly MutatedFile[] = [
   },
   {
     file: 'sdk/java/src/org/gatepost/device/Wire.java',
-    tests: ['test/kits/java.test.ts', 'test/kits/java-check.test.ts'],
+    tests: JAVA_TESTS,
     changes: [
       ['parameters.setEndpointIdentificationAlgorithm("HTTPS");', ''],
       ['if (silenceMs > 0) return silenceMs;', ''],
