@@ -90,7 +90,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
       if (isRefused(answer)) return refused(call, answer);
       if (answer.list === undefined) return answer;
       const listed = large.list(call.request, call, answer.says, answer.list);
-      return after(listed, (data) => (data === null ? CROWDED : { says: answer.says, ...data }));
+      return after(listed, (data) => (data === null ? CROWDED : { ...data, says: answer.says }));
     });
   }
 

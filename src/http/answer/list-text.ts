@@ -18,13 +18,25 @@ export interface RowList {
   read(last: Row | null, countMax: number): Maybe<readonly Row[]>;
 }
 
-/** Makes a list of records by descending id, below `beforeId`; null: from the highest on. */
+/** The bounds of a list by descending id. */
+interface Bounds {
+  /** Ids of records are below it; null: from the highest on. */
+  beforeId: number | null;
+  countMax: number;
+  pageCount?: number | undefined;
+  isOne: boolean;
+}
+
+/** Makes a list of records by descending id. */
 export function listById<R extends { readonly id: number }>(
-  { beforeId, countMax, isOne }: { beforeId: number | null; countMax: number; isOne: boolean },
+  { beforeId, countMax, pageCount = PAGE_COUNT, isOne }: Bounds,
   read: (beforeId: number | null, countMax: number) => Maybe<readonly R[]>,
 ): RowList {
   return {
-    ...{ countMax, isOne, pageCount: PAGE_COUNT, bytesMax: LIST_BYTES_MAX },
+    countMax,
+    isOne,
+    pageCount,
+    bytesMax: LIST_BYTES_MAX,
     read: (last, count) => read(last === null ? beforeId : (last as R).id, count),
   };
 }

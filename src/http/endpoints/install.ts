@@ -52,12 +52,13 @@ const LimitedLink = Type.Object(
 );
 
 /** Returns the given terms in the form of the core. */
-function termsOf({ subscription_key, ...rest }: Values<ReturnType<typeof termParams>>) {
+function termsOf(params: Values<ReturnType<typeof termParams>>) {
   const terms: Pick<LinkChange, keyof OwnPolicy | keyof Buttons | 'subscriptionKey'> = {
-    ...policyIn(rest),
-    ...buttonsIn(rest),
+    ...policyIn(params),
+    ...buttonsIn(params),
   };
-  return subscription_key === null ? terms : { ...terms, subscriptionKey: own(subscription_key) };
+  const { subscription_key: key } = params;
+  return key === null ? terms : { ...terms, subscriptionKey: own(key) };
 }
 
 const addInstallEndpoint = providerEndpoint({
@@ -105,7 +106,7 @@ const addInstallEndpoint = providerEndpoint({
     const { idempotency_key: key } = params;
     const keyed = key === null ? null : readKeyedCall('add-install', null, params, nowMs);
     if (isRefused(keyed)) return keyed;
-    const draft = { installCode, installLimit, note, ...termsOf(params), keyed };
+    const draft = { ...termsOf(params), installCode, installLimit, note, keyed };
     return after(addInstall(core, provider, draft, nowMs), (added) => {
       if (!isRefused(added)) {
         const { id, installCode: code, isRepeat } = added;

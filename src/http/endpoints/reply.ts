@@ -31,6 +31,7 @@ export function replyWithList<T, R extends { readonly id: number }>(
 ): Reply<'ok'> {
   const read = (beforeId: number | null, countMax: number) =>
     after(readPage({ id, beforeId, countMax }), (records) => records.map(rowOf));
-  const of = { beforeId: before_id, countMax: bounds.countMax, isOne: id !== null };
-  return { says: 'ok', list: { ...listById(of, read), ...bounds } };
+  const { countMax, pageCount } = bounds;
+  const of = { beforeId: before_id, countMax, pageCount, isOne: id !== null };
+  return { says: 'ok', list: listById(of, read) };
 }
