@@ -51,7 +51,10 @@ export function checkInNoun(backend: Backend): Pick<Store, 'findCheckIn' | 'reco
         const ids = yield* findIds(key);
         if (ids === null) return 'provider_not_found';
         const { providerId, domainId } = ids;
-        const { deviceId } = yield* known.visit(notes, key.hwid, providerId, facts, nowMs);
+        const { hwid } = key;
+        const knownId = (yield* find.deviceId.get({ hwid }))?.id;
+        const who = { hwid, knownId };
+        const { deviceId } = yield* known.visit(notes, who, providerId, facts, nowMs);
         yield* known.checkIn(deviceId, providerId, nowMs);
         if (domainId !== null) yield* known.tie(deviceId, providerId, domainId, nowMs);
         return 'ok';

@@ -45,10 +45,12 @@ function statements({ prepare, arrival, greatest, least, returningId }: Statemen
           app_version AS "appVersion", user_agent AS "userAgent"
         FROM device WHERE id = :id`),
     setOwnFacts: prepare(sql`UPDATE device SET ${SET_FACTS} WHERE id = :id`),
+    /** Changes nothing if the provider knows the device. */
     addAtProvider: prepare(sql`
         INSERT INTO device_provider (device_id, provider_id, ${FACT_COLUMNS}, last_seen_at_ms)
         VALUES (:deviceId, :providerId, ${FACT_VALUES},
-          :lastSeenAtMs)`),
+          :lastSeenAtMs)
+        ON CONFLICT DO NOTHING`),
     setAtProvider: prepare(sql`
         UPDATE device_provider SET ${SET_FACTS}, last_seen_at_ms = :lastSeenAtMs
         WHERE ${ofPair}`),
@@ -79,6 +81,13 @@ type SeenTimes = { firstSeenAtMs: number; lastSeenAtMs: number };
 /** Returns true if a device was not yet seen on this UTC day; null: never before. */
 export const isFirstOfDay = (seenBeforeMs: number | null, nowMs: number): boolean =>
   seenBeforeMs === null || !sameUtcDay(seenBeforeMs, nowMs);
+
+/** A HWID that calls a provider. */
+interface Caller {
+  hwid: string;
+  /** Its device, as the write found it; undefined: there was none. */
+  knownId: number | undefined;
+}
 
 /** A device that calls a provider. */
 export interface Visitor {
@@ -148,12 +157,21 @@ export function knownDeviceSteps(backend: Statements) {
     /** Saves what a device reports without proof to a provider. */
     *visit(
       notes: Notes,
-      hwid: string,
+      { hwid, knownId }: Caller,
       providerId: number,
       reported: DeviceFacts,
       nowMs: number,
     ): Step<Visitor> {
-      const deviceId = yield* see(hwid, nowMs);
+      const lastSeenAtMs = nowMs;
+      let deviceId = knownId;
+      if (deviceId === undefined || (yield* on.see.run({ id: deviceId, lastSeenAtMs })) === 0) {
+        deviceId = yield* on.add.insert({ hwid, firstSeenAtMs: nowMs, lastSeenAtMs });
+        const row = { ...reported, deviceId, providerId, lastSeenAtMs };
+        if ((yield* on.addAtProvider.run(row)) > 0) {
+          notes.figure(providerId, 'seen', nowMs);
+          return { deviceId, hwid, isNewHere: true };
+        }
+      }
       const before = yield* seeAt(notes, deviceId, providerId, reported, nowMs, mergeUnproven);
       return { deviceId, hwid, isNewHere: before === null };
     },

@@ -77,8 +77,8 @@ export function slotSteps(backend: Statements) {
       yield* endSlot(notes, { slotId, installId, providerId }, how);
       if (why === 'replaced') yield* replaced.run({ installId, nowMs });
     }
-    const times = { registeredAtMs: nowMs, lastSeenAtMs: nowMs };
-    yield* rows.takeSlot.run({ installId, deviceId, providerId, ...times });
+    const slot = { installId, deviceId, providerId, registeredAtMs: nowMs, lastSeenAtMs: nowMs };
+    yield* rows.takeSlot.run(slot);
     if (!isNewHere) yield* moveHome({ deviceId, providerId, installId }, nowMs);
     notes.figure(providerId, 'admitted', nowMs);
     if (isOver) notes.figure(providerId, 'admitted_over', nowMs);
@@ -108,7 +108,8 @@ export function slotSteps(backend: Statements) {
       const { hwid } = key;
       const verdict = judge(door, nowMs);
       if (!isAdmitted(verdict)) return { says: verdict, link };
-      const visitor = yield* keep.visit(notes, hwid, link.providerId, factsAt(door, facts), nowMs);
+      const who = { hwid, knownId: door.knownId };
+      const visitor = yield* keep.visit(notes, who, link.providerId, factsAt(door, facts), nowMs);
       return yield* takeSlot(notes, door, verdict, visitor, nowMs);
     },
   };

@@ -145,7 +145,7 @@ export const storeDevices: readonly MutatedFile[] = [
       'test/store/contract/move.test.ts',
     ],
     changes: [
-      ['ON s.install_id = i.id\n      AND s.device_id =', 'ON s.device_id ='],
+      ['ON s.install_id = i.id AND s.device_id =', 'ON s.device_id ='],
       ['if (lastSeenAtMs === null) return null;', ''],
       ['IS NULL OR i.provider_id =', 'IS NULL OR i.provider_id <>'],
       ['bound.length > 0 ? bound : yield* on.byKey.all(values)', 'bound'],
