@@ -3,8 +3,8 @@
  * a case, which names the place where the answer differs.
  */
 
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { afterAll, expect, test } from 'bun:test';
+import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Verdict } from '../../src/conformance/run.ts';
 import { cleanUp, ROOT, temporaryFolder } from '../support/process.ts';
@@ -40,38 +40,35 @@ const PARTS = [
   'package.json',
 ];
 const CHILD = 'test/support/conforming-child.ts';
-/** Copies, of which each has one fault at a time. */
 const WORKERS = 2;
-const waiting: string[] = [];
 
-beforeAll(() => {
-  for (let n = 0; n < WORKERS; n++) {
-    const copy = temporaryFolder();
-    for (const part of PARTS) cpSync(join(ROOT, part), join(copy, part), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-    waiting.push(copy);
-  }
-});
 afterAll(cleanUp);
 
-/** Returns where a case finds a fault, or what else came about. */
-async function placeOf({ case: name, file, text, instead }: Fault): Promise<string> {
-  const copy = waiting.pop() ?? '';
+/** Makes a copy of the sources with a fault; it shares the other files with `whole`. */
+function plant(whole: string, { file, text, instead }: Fault): string {
+  const copy = join(temporaryFolder(), 'copy');
+  const { exitCode, stderr } = Bun.spawnSync(['cp', '-al', whole, copy]);
+  if (exitCode !== 0) throw new Error(String(stderr));
   const path = join(copy, file);
   const source = readFileSync(path, 'utf8');
+  rmSync(path);
   writeFileSync(
     path,
     source.replace(text, () => instead),
   );
-  try {
-    const child = Bun.spawn([process.execPath, CHILD, name], { cwd: copy, stderr: 'pipe' });
-    const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-    const verdict: Verdict | null = out === '' ? null : JSON.parse(out);
+  return copy;
+}
+
+/** Returns where cases find faults, or what else came about; one process plays them all. */
+async function placesOf(whole: string, faults: readonly Fault[]): Promise<string[]> {
+  const words = faults.flatMap((fault) => [plant(whole, fault), fault.case]);
+  const child = Bun.spawn([process.execPath, CHILD, ...words], { cwd: whole, stderr: 'pipe' });
+  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  const lines = out.trim().split('\n');
+  return faults.map((_, n) => {
+    const verdict: Verdict | null = lines[n] ? JSON.parse(lines[n]) : null;
     return verdict === null ? err : (verdict.difference?.path ?? verdict.verdict);
-  } finally {
-    writeFileSync(path, source);
-    waiting.push(copy);
-  }
+  });
 }
 
 test('each text is in its file exactly once', () => {
@@ -81,14 +78,16 @@ test('each text is in its file exactly once', () => {
 });
 
 test('each planted fault is found by a case, at its place', async () => {
-  const queue = [...FAULTS];
+  const whole = temporaryFolder();
+  for (const part of PARTS) cpSync(join(ROOT, part), join(whole, part), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(whole, 'node_modules'));
   const missed: unknown[] = [];
-  const work = async () => {
-    for (let fault = queue.shift(); fault !== undefined; fault = queue.shift()) {
-      const place = await placeOf(fault);
-      if (place !== fault.place) missed.push({ ...fault, found: place });
+  const work = async (worker: number) => {
+    const faults = FAULTS.filter((_, n) => n % WORKERS === worker);
+    for (const [n, place] of (await placesOf(whole, faults)).entries()) {
+      if (place !== faults[n]?.place) missed.push({ ...faults[n], found: place });
     }
   };
-  await Promise.all(Array.from({ length: WORKERS }, work));
+  await Promise.all(Array.from({ length: WORKERS }, (_, worker) => work(worker)));
   expect(missed).toEqual([]);
 }, 240_000);
