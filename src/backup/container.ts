@@ -105,7 +105,7 @@ export async function readContainer(
 ): Promise<Manifest> {
   const isEncrypted = (await kindOf(file)) === 'encrypted';
   if (isEncrypted && passphrase === null) {
-    throw new OperatorError(`${file} is encrypted: name its passphrase by --passphrase-file`);
+    throw new OperatorError(`${file} is encrypted: give its passphrase with --passphrase-file`);
   }
   if (isEncrypted && !(await checkHeader(file))) {
     throw new DamagedBackup(`${file} is damaged (its header names no passphrase)`);

@@ -79,7 +79,7 @@ async function checkTarget(file: string, { dataDir, replaces }: BackupOrder): Pr
   }
   const isOfData = existsSync(dataDir) && realpathSync(folder) === realpathSync(dataDir);
   if (isOfData && basename(file).startsWith('gatepost.')) {
-    throw new OperatorError(`${file} is a name of Gatepost's own files: choose another`);
+    throw new OperatorError(`${file} is a file name that Gatepost uses itself: choose another`);
   }
   const present = statSync(file, { throwIfNoEntry: false });
   if (present === undefined) return;

@@ -71,7 +71,7 @@ export async function restoreBackup(
     const loss = isForced ? null : replacement.loss();
     if (loss !== null) {
       throw new OperatorError(
-        `the database in ${dataDir} would be replaced, and ${loss}; --force replaces it and keeps it under another name`,
+        `the database in ${dataDir} would be replaced, and ${loss}; --force replaces it and keeps the old one under another name`,
       );
     }
     const act = { actor, atMs: nowMs };

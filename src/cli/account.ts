@@ -41,7 +41,7 @@ function printLink(context: CliContext, options: UrlOptions, name: string, secre
   const here = `http://${hostInUrl(config.host === '0.0.0.0' ? '127.0.0.1' : config.host)}`;
   const base = options.url?.replace(/\/+$/, '') ?? `${here}:${config.port}`;
   const link = `${base}/console#entry=${secret}`;
-  const note = `It signs ${name} in once, in the next ten minutes.`;
+  const note = `It signs ${name} in once, within ten minutes.`;
   print(context, options, { account: name, link }, `${link}\n${note}`);
 }
 
@@ -95,20 +95,20 @@ export function addAccountCommands(program: Command, context: CliContext): void 
     .command('console')
     .description('the console in the browser')
     .command('link')
-    .description('print a link that signs an operator in once; makes the account if need be')
+    .description('print a link that signs an operator in once; adds the account if it is new')
     .option('--account <name>', 'the name of the account', accountName, 'operator')
     .option(...url)
     .action((options: LinkOptions) => link(context, options));
   const account = program.command('account').description('accounts of the console');
   account
     .command('list')
-    .description('list the accounts with a role at the appliance, or at a provider')
-    .option(PROVIDER[0], 'those of a provider', PROVIDER[2])
+    .description('list the accounts with a role at the appliance or at a provider')
+    .option(PROVIDER[0], 'the accounts of a provider', PROVIDER[2])
     .action((options: ListOptions) => list(context, options));
   account
     .command('reset')
     .argument('<name>', 'the name of the account', accountName)
-    .description('remove password, second factor and sessions, and print a link to come back')
+    .description('remove password, second factor and sessions, and print a link to sign in')
     .option(...url)
     .action((name: string, options: UrlOptions) => reset(context, name, options));
   account

@@ -91,7 +91,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
 function refuseDamaged(error: unknown): never {
   if (!(error instanceof SyntaxError)) throw error;
   throw new OperatorError(
-    "a row of the audit log is damaged: 'gatepost audit verify' names it",
+    "a row of the audit log is damaged: 'gatepost audit verify' shows which one",
     'audit_not_verified',
   );
 }
@@ -140,7 +140,7 @@ export function addAuditCommands(program: Command, context: CliContext): void {
   const listing = audit
     .command('list')
     .description('list changes, the newest first')
-    .option('--provider <code>', 'only by this provider, or of its data', providerCodeValue)
+    .option('--provider <code>', 'only changes by this provider, or of its data', providerCodeValue)
     .option('--action <action>', 'only this action, such as install.update', actionValue)
     .option('--hwid <hwid>', 'only changes of this HWID', hwidValue)
     .option('--since <time>', SINCE_HELP, instantValue)
@@ -152,7 +152,7 @@ export function addAuditCommands(program: Command, context: CliContext): void {
     .description('recompute the chain of hashes; exit code 1 names the first changed row')
     .option(
       '--expect <head>',
-      'a head noted earlier, which the chain must contain; may be repeated',
+      'an earlier head, which the chain must contain; may be repeated',
       (text, heads: string[] | undefined) => [...(heads ?? []), auditHeadValue(text)],
     )
     .action((options: VerifyOptions) => verify(context, options));

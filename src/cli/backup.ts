@@ -97,7 +97,7 @@ function manifestSheet(manifest: Manifest) {
 function backupFileValue(text: string): string {
   if (text !== '-') return fileValue(text);
   throw new InvalidArgumentError(
-    'a backup needs a file, because it is read more than once: - is not allowed',
+    'a backup must be a file, because it is read more than once: - is not allowed',
   );
 }
 
@@ -113,7 +113,7 @@ export function addBackupCommands(program: Command, context: CliContext): void {
 
   program
     .command('restore')
-    .description('verify a backup and replace the database by it; the old one is kept')
+    .description('verify a backup and replace the database with it; the old database is kept')
     .argument('<file>', 'the backup; not -', backupFileValue)
     .option('--verify', 'only verify the backup and print its contents')
     .option('--force', 'replace a database that has rows which the backup lacks')

@@ -25,12 +25,8 @@ function urlValue(text: string): string {
 /** Adds the options of buttons. */
 export function addButtons(command: Command): Command {
   return command
-    .option(
-      '--support-url <url>',
-      'the button for support in apps that have one, or none',
-      urlValue,
-    )
-    .option('--web-page-url <url>', 'the button for a page, or none', urlValue);
+    .option('--support-url <url>', 'the address of the support button in apps, or none', urlValue)
+    .option('--web-page-url <url>', 'the address of the page button in apps, or none', urlValue);
 }
 
 /** Adds the options of rides, buttons included. */
@@ -39,19 +35,20 @@ export function addRide(command: Command): Command {
     .addOption(
       new Option(
         '--ride <what>',
-        'the most that rides on subscriptions; default: as configured',
+        'the highest level of rides on subscriptions; default: the configured one',
       ).choices([...RIDE.values, 'default']),
     )
     .addOption(
       new Option(
         '--ride-desktop <answer>',
-        'whether notifications ride to desktop systems too',
+        'whether notifications also ride to desktop systems',
       ).choices(['yes', 'no']),
     );
   return addButtons(riding).addOption(
-    new Option('--buttons <when>', 'where the panel sends none (missing), or always').choices(
-      BUTTONS.values,
-    ),
+    new Option(
+      '--buttons <when>',
+      'when buttons are sent: if the panel sends none (missing), or always',
+    ).choices(BUTTONS.values),
   );
 }
 

@@ -17,7 +17,7 @@ export async function confirm(
   if (yes) return;
   if (!context.isTerminal) {
     throw new UsageError(
-      `${visible(deed)}: this cannot be undone, so without a terminal it needs --yes`,
+      `${visible(deed)}: this cannot be undone: give --yes if there is no terminal`,
     );
   }
   const answer = await context.ask(`${visible(deed)}? [y/N] `);

@@ -34,7 +34,7 @@ function chosenCases({ contract, only }: ConformanceOptions): readonly Case[] {
   const all = allCases();
   const unknown = only?.find((name) => !all.some((one) => one.name === name));
   if (unknown !== undefined) {
-    throw new UsageError(`there is no case ${unknown}: conformance/ has them`);
+    throw new UsageError(`there is no case ${unknown}: conformance/ has the names`);
   }
   return all.filter(({ name, ours }) => (only?.includes(name) ?? true) && !(contract && ours));
 }
@@ -66,7 +66,7 @@ function callersOf(context: CliContext, options: ConformanceOptions): Record<str
     callers['own'] = { provider_code: providerCode, auth_key: key };
   }
   if (options.write && callers['own'] === undefined) {
-    throw new UsageError('--write needs a provider that was made for it: --provider-code');
+    throw new UsageError('--write needs a test provider: --provider-code');
   }
   return callers;
 }
@@ -115,18 +115,18 @@ async function conform(
 export function addConformanceCommand(program: Command, context: CliContext): void {
   program
     .command('conformance')
-    .description('play the cases of the API to a server, and say where its answers differ')
+    .description('run the cases of the API against a server, and report different answers')
     .argument('<url>', 'base URL of the server', baseUrlValue)
-    .option('--write', 'play the cases that change something too')
-    .option('--provider-code <code>', 'the provider that was made for it', providerCodeValue)
+    .option('--write', 'also run cases that change data')
+    .option('--provider-code <code>', 'a test provider', providerCodeValue)
     .option('--key <key>', 'its key', authKeyValue)
     .option(...KEY_FILE)
     .option(
       '--providers <file>',
-      'a JSON file of all providers that cases need, - for stdin',
+      'a JSON file with the providers that the cases need, - for stdin',
       fileValue,
     )
-    .option('--contract', 'leave out the cases on which the public contract is silent')
-    .option('--only <case...>', 'play these cases alone')
+    .option('--contract', 'skip the cases that the public contract does not define')
+    .option('--only <case...>', 'run only these cases')
     .action((url: string, options: ConformanceOptions) => conform(context, url, options));
 }

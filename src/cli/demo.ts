@@ -26,7 +26,7 @@ const PAUSE_MS = 400;
 async function demo(context: CliContext, options: DemoOptions): Promise<void> {
   const { config, data, port } = options;
   if (data !== undefined || config !== undefined) {
-    throw new UsageError('a demonstration takes neither --data nor --config: it has its own');
+    throw new UsageError('a demonstration takes neither --data nor --config: it makes its own');
   }
   const place = openPlace();
   try {
@@ -93,7 +93,7 @@ function aborted(signal: AbortSignal): Promise<void> {
 export function addDemoCommand(program: Command, context: CliContext): void {
   program
     .command('demo')
-    .description('serve a world that lives, in a temporary directory, until SIGINT')
+    .description('serve simulated providers from a temporary directory until SIGINT')
     .option('--port <number>', 'port to listen on, 0 picks one', '8080')
     .action((options: DemoOptions) => demo(context, options));
 }

@@ -71,11 +71,11 @@ async function check(context: CliContext, options: CheckOptions): Promise<void> 
 export function addDeviceCheckCommand(device: Command, context: CliContext): void {
   device
     .command('check')
-    .description('play to an app what life brings, and say for each case what it did')
-    .option('--against <command>', 'start this driver of a kit, and give it orders')
-    .option('--listen <port>', 'wait for an app that is pointed at this port', portValue)
+    .description('test an app with the cases of the device protocol, and report its mistakes')
+    .option('--against <command>', 'start this driver of a kit and control it')
+    .option('--listen <port>', 'wait for an app that connects to this port', portValue)
     .option('--host <address>', 'the address that --listen listens on', '127.0.0.1')
-    .option('--only <case...>', 'play these cases alone')
-    .option('--pace <number>', 'multiplies the times of a driver', paceValue, 0.1)
+    .option('--only <case...>', 'run only these cases')
+    .option('--pace <number>', 'multiplies all times of a driver', paceValue, 0.1)
     .action((options: CheckOptions) => check(context, options));
 }

@@ -170,9 +170,9 @@ export function addForgetCommand(parent: Command, context: CliContext): void {
   parent
     .command('forget')
     .description(
-      'erase a HWID: device, slots, messages, receipts and refusals; the audit log keeps that it was done',
+      'erase a HWID: device, slots, messages, receipts and refusals; the audit log keeps an entry',
     )
     .argument('<hwid>', '', hwidValue)
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
     .action((hwid: string, options: ForgetOptions) => forget(context, hwid, options));
 }

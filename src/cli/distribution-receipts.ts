@@ -77,7 +77,7 @@ async function receipts(context: CliContext, id: number, options: ReceiptsOption
 export function addReceiptsCommand(distribution: Command, context: CliContext): void {
   const listing = distribution
     .command('receipts')
-    .description('list what became of a distribution at each device, the newest devices first')
+    .description('list the state of a distribution at each device, the newest devices first')
     .argument('<id>', '', distributionIdValue)
     .addOption(
       new Option('--only <state>', 'only devices in this state')

@@ -104,7 +104,7 @@ function nothingMissing(distribution: DistributionDetail, totals: LedgerTotals) 
   const name = STATUS_NAMES[status] ?? status;
   if (status === BLOCKED || status === CANCELLED) return `${name}: no further device gets it.`;
   if (handedOverAtMs !== null && !isTerminal(status))
-    return 'Every inbox has it; pushes are pending.';
+    return 'All inboxes have it; pushes are pending.';
   if (!isTerminal(status)) return `Not delivered yet: it is ${name}.`;
   if (recipientCount === 0) return 'It had no recipients.';
   return totals.received >= recipientCount
@@ -195,7 +195,7 @@ async function block(context: CliContext, id: number, options: CommonOptions): P
     throw new OperatorError(sentence, 'distribution_ended');
   }
   if (outcome === 'ride_ended') {
-    const sentence = `distribution ${id} has ended already; it rides on subscriptions no more`;
+    const sentence = `distribution ${id} has ended already; it no longer rides on subscriptions`;
     print(context, options, { id, done: 'ride ended' }, sentence);
     return;
   }
@@ -204,7 +204,7 @@ async function block(context: CliContext, id: number, options: CommonOptions): P
 }
 
 const NOT_CANCELLED = {
-  cancel_too_late: 'is not scheduled, or is due within ten minutes; block stops it',
+  cancel_too_late: "is not scheduled, or is due within ten minutes: 'distribution block' stops it",
   cancel_failed: 'has ended and cannot be cancelled',
 } as const;
 
@@ -240,7 +240,7 @@ export function addDistributionCommands(program: Command, context: CliContext): 
     .command('show')
     .description('show a distribution with its message, its ledger and its missing recipients')
     .argument('<id>', '', distributionIdValue);
-  addLimit(showing, 'list at most so many missing recipients').action(
+  addLimit(showing, 'the most missing recipients to list').action(
     (id: number, options: ShowOptions) => show(context, id, options),
   );
 

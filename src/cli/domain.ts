@@ -87,7 +87,7 @@ async function remove(context: CliContext, selector: Selector, options: RemoveOp
     granted(await deleteDomain(core, provider, found.id, nowMs), name);
     return found.id;
   });
-  const text = `domain ${id} disabled: devices that it alone links get no messages until it is added again`;
+  const text = `domain ${id} disabled: devices that only it links get no messages until it is added again`;
   print(context, options, { id, done: 'disabled' }, text);
 }
 

@@ -47,7 +47,7 @@ async function test(context: CliContext, gateway: PushGateway, options: TestOpti
 }
 
 const IF_NOTHING_SHOWS =
-  'If the device shows nothing within a minute: does its user let the app show notifications, and is it online?';
+  'If the device shows nothing within a minute, check that it is online and that its user allows the app to show notifications.';
 
 function withoutAddress(
   hwid: string,

@@ -32,7 +32,7 @@ async function* read(path: string): AsyncGenerator<ExportLine> {
     if (line.kind === 'end') isOver = true;
     yield line;
   }
-  if (!isOver) throw new OperatorError(`${path} is truncated after line ${number}: it has no end`);
+  if (!isOver) throw new OperatorError(`${path} is truncated after line ${number}: no last line`);
 }
 
 /** The contents of a file: its provider, its counts, and its highest ids. */

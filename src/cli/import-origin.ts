@@ -69,7 +69,7 @@ export function addressOf(context: CliContext, options: ImportOptions): ServerAd
   const { code, from } = options;
   if (code === undefined || from === undefined) throw new UsageError('--code is needed');
   const authKey = readKey(context, options);
-  if (authKey === undefined) throw new UsageError('give --key or --key-file, one of them');
+  if (authKey === undefined) throw new UsageError('give either --key or --key-file');
   warnIfOpen(context, from);
   return { from, code, authKey };
 }

@@ -19,17 +19,19 @@ interface PanelSummary {
 }
 
 const NO_DEVICES_BY_API =
-  'The API of 3x-ui tells no devices: import its database, or let each take its place.';
+  'The API of 3x-ui has no devices: import its database, or wait until each device takes a slot.';
 
 /** The data that each panel lacks. */
 const UNKNOWN: Readonly<Record<PanelKind, readonly string[]>> = {
   remnawave: [],
   '3x-ui': [
-    '3x-ui keeps hashes of HWIDs: a device takes its place here when it comes for the first time.',
+    '3x-ui stores hashes of HWIDs: the HWID of a device is known when it first comes here.',
   ],
-  pasarguard: ['PasarGuard keeps no app of a device.'],
-  marzban: ['Marzban knows neither limits nor devices: each device takes its place when it comes.'],
-  hiddify: ['Hiddify keeps no devices: each takes its place when it comes.'],
+  pasarguard: ['PasarGuard does not store the app of a device.'],
+  marzban: [
+    'Marzban stores neither limits nor devices: each device takes a slot when it first comes.',
+  ],
+  hiddify: ['Hiddify stores no devices: each device takes a slot when it first comes.'],
 };
 
 export function panelSummaryJson({ kind, providerCode, tally, panel, ...more }: PanelSummary) {
@@ -79,7 +81,7 @@ export function panelSummaryText(summary: PanelSummary): string {
     'DIFFERENT HERE': 'different',
   });
   const last = isComplete
-    ? 'Run the same command at any time: it brings what changed in the panel.'
+    ? 'Run the same command again at any time: it imports the changes in the panel.'
     : 'The import is incomplete: run the same command to continue.';
   return [
     ...(isCheck ? found : [stored, '', ...found]),
@@ -97,15 +99,21 @@ function missing({ tally, panel, unlimitedAs, disablesGone }: PanelSummary): str
   const newcomers = panel.unlimited - panel.leftOut - panel.keptLimit;
   const counts: [number, string][] = [
     [newcomers, `users without a limit, or above 100: their links get ${unlimitedAs}`],
-    [panel.leftOut, 'users omitted: they have no limit, or one above 100 (--unlimited-as)'],
-    [panel.keptLimit, 'users without a limit in the panel: their links keep the one they have'],
-    [panel.overLimit, 'links hold more devices than their limit: those stay, no other comes'],
-    [panel.devicesUnusable, 'devices omitted: their HWID is none here, or beyond 100 of a link'],
+    [panel.leftOut, 'users omitted: they have no limit, or a limit above 100 (--unlimited-as)'],
+    [panel.keptLimit, 'users without a limit in the panel: their links keep their limit'],
+    [
+      panel.overLimit,
+      'links with more devices than their limit: the devices stay, new ones are refused',
+    ],
+    [
+      panel.devicesUnusable,
+      'devices omitted: their HWID is invalid, or their link has 100 devices',
+    ],
     [tally.slots.withoutRoom, 'HWIDs omitted: their links are full here'],
     [tally.codesTaken, 'links omitted: another link here has their subscription key'],
     [tally.codesEnded, 'links omitted: they were removed or revoked here'],
     [tally.overCap, 'links omitted: over the cap of the provider (provider set --max-links)'],
-    [tally.unusable, 'users omitted: the subscription key cannot be one here'],
+    [tally.unusable, 'users omitted: their subscription key is invalid here'],
     [tally.mended, 'links corrected: long or multi-line notes, times in the future'],
     [
       panel.gone,

@@ -55,7 +55,8 @@ export async function importFromPanel(run: PanelRun, path: string | undefined): 
   const { context, options, signal } = run;
   const { panel, code } = options;
   if (panel === undefined) throw new UsageError('--panel is needed');
-  if (code === undefined) throw new UsageError('--code is needed: the provider whose links come');
+  if (code === undefined)
+    throw new UsageError('--code is needed: the provider that gets the links');
   const rows =
     path === undefined
       ? await readPanelApi(panel, apiOptions(run))
@@ -85,7 +86,10 @@ async function bringUsers(
 ): Promise<void> {
   const provider = await core.store.findProvider(code);
   if (provider === null) {
-    throw new OperatorError(`no provider ${code}: make it with provider add`, 'provider_not_found');
+    throw new OperatorError(
+      `there is no provider ${code}: add it with 'gatepost provider add'`,
+      'provider_not_found',
+    );
   }
   const tally = new Tally();
   const panelTally = new PanelTally();

@@ -78,7 +78,7 @@ function refuseConflicts(path: string | undefined, options: PanelImportOptions, 
   const { from } = options;
   refusePanelConflicts(options, command);
   if ((path === undefined) === (from === undefined)) {
-    throw new UsageError('give a file or --from URL, one of them');
+    throw new UsageError('give either a file or --from URL');
   }
   if (path === undefined || options.panel !== undefined) return;
   const conflict = command.options.find(
@@ -117,7 +117,7 @@ function explain(error: unknown): unknown {
   if (error instanceof WriteFailed) {
     const reason = innermostReason(error);
     return new OperatorError(
-      `it could not be saved: ${reason}; what was saved before stays`,
+      `the import could not be saved: ${reason}; earlier records stay`,
       'not_saved',
     );
   }
@@ -160,24 +160,28 @@ export function addImportCommands(program: Command, context: CliContext): void {
     .option(...PLAN, 'enterprise')
     .option(...EXPIRES, 'never')
     .option(...MAX_LINKS, 'default')
-    .option('--rate <number>', 'most calls a second to the other server', callsValue, 20)
+    .option('--rate <number>', 'the most calls in a second to the other server', callsValue, 20)
     .addOption(
       new Option('--zone <offset>', 'time zone of its answers')
         .argParser(zoneValue)
         .default(zoneValue('+03:00'), '+03:00'),
     )
     .option('--ids <from-to>', 'also fetch the links with these ids, one by one', idRangeValue)
-    .option('--recheck', 'fetch the HWIDs of a link also if their number is the same here')
+    .option('--recheck', 'also fetch the HWIDs of links that have the same number here')
     .addOption(
       new Option('--panel <panel>', 'import users of a panel, from its database').choices(PANELS),
     )
-    .option('--label <name>', 'of several panels of a kind: the name of this one', labelValue)
+    .option(
+      '--label <name>',
+      'the name of this panel, if there are several of its kind',
+      labelValue,
+    )
     .addOption(
       new Option('--unlimited-as <limit>', 'limit of links whose user has none, or skip')
         .argParser(unlimitedValue)
         .default(100),
     )
-    .option('--check', 'read the panel and show what would come; store nothing')
+    .option('--check', 'read the panel and show what would be imported; store nothing')
     .option('--disable-gone', 'disable links of users that the panel no longer has')
     .option('--update', 'overwrite notes, names, limits and states of existing records')
     .action((path: string | undefined, options: PanelImportOptions, command: Command) =>

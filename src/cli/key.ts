@@ -23,11 +23,11 @@ export const KEY_FILE = [
 /** Returns the key of the options; undefined without one. */
 export function readKey(context: CliContext, { key, keyFile }: KeyOptions): string | undefined {
   if (key !== undefined && keyFile !== undefined) {
-    throw new UsageError('give --key or --key-file, one of them');
+    throw new UsageError('give either --key or --key-file');
   }
   if (key !== undefined) {
     context.stderr(
-      'gatepost: the process list and the history of the shell show a key after --key: --key-file is safer\n',
+      'gatepost: a key after --key is visible in the process list and the shell history: --key-file is safer\n',
     );
   }
   if (keyFile === undefined) return key;

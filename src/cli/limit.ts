@@ -10,7 +10,7 @@ export interface LimitOptions {
 }
 
 /** Adds `--limit`, with `about` as its help, and `--all`. */
-export function addLimit(command: Command, about = 'at most so many'): Command {
+export function addLimit(command: Command, about = 'the most rows to show'): Command {
   return command
     .option('--limit <number>', about, countValue, 50)
     .addOption(new Option('--all', 'without a limit').conflicts('limit'));

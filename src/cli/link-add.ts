@@ -59,7 +59,7 @@ function newLink(
 async function add(context: CliContext, options: AddOptions): Promise<void> {
   const { count, limit, note, key = null, code = null } = options;
   if (count !== undefined && (key !== null || code !== null)) {
-    throw new UsageError('--key and --code are of one link: not with --count');
+    throw new UsageError('--key and --code are for one link: they do not go with --count');
   }
   const notes = count === undefined ? [note ?? null] : numbered(note, count);
   const longest = notes.at(-1);
@@ -71,7 +71,7 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
     if (room < notes.length) {
       const wanted = counted(notes.length, 'link');
       throw new OperatorError(
-        `${provider.code} has room for ${Math.max(room, 0)} more links, not for ${wanted}: nothing was changed`,
+        `${provider.code} may have ${Math.max(room, 0)} more links, not ${wanted}: nothing was changed`,
         'links_max_reached',
       );
     }
@@ -146,7 +146,7 @@ export function addAddCommands(link: Command, context: CliContext): void {
     .command('add')
     .description('make a link, or many with numbered notes')
     .option(...PROVIDER)
-    .option('--count <number>', 'make so many', togetherValue)
+    .option('--count <number>', 'the number of links to make', togetherValue)
     .option('--limit <number>', 'the most HWIDs on it', installLimitValue, LIMIT)
     .option('--note <text>', 'a note; with --count a number follows it', noteValue)
     .option('--key <key>', 'the subscription key of the panel', subscriptionKeyValue)
@@ -158,11 +158,16 @@ export function addAddCommands(link: Command, context: CliContext): void {
     .description('make links from a CSV file with the columns key, code, limit and note')
     .argument(
       '<file>',
-      'its first row names the columns; a key or code that exists is skipped',
+      'its first row names the columns; rows with an existing key or code are skipped',
       fileValue,
     )
     .option(...PROVIDER)
-    .option('--limit <number>', 'the most HWIDs where a row has no limit', installLimitValue, LIMIT)
-    .option('--check', 'read the file and say what would be made; change nothing')
+    .option(
+      '--limit <number>',
+      'the most HWIDs of links whose row has no limit',
+      installLimitValue,
+      LIMIT,
+    )
+    .option('--check', 'read the file and show what would be made; change nothing')
     .action((path: string, options: ImportOptions) => importFile(context, path, options));
 }

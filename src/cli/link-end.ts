@@ -72,13 +72,13 @@ async function free(
 }
 
 const CHANGE_KEY =
-  'its subscription key is no longer that of the link: change it at the panel too, where it still opens the subscription; link set --key names the new one';
+  'the link has no subscription key any more: change the key at the panel too, where the old one still opens the subscription, then set the new one with gatepost link set --key';
 
 async function revoke(context: CliContext, name: LinkName, options: EndOptions): Promise<void> {
   const nowMs = context.nowMs();
   const { link, revoked } = await withCore(context, options, async (core) => {
     const { link: found } = await findNamed(core, name);
-    await confirm(context, options, `Give ${described(found)} another code, and free its slots`);
+    await confirm(context, options, `Replace the code of ${described(found)}, and free its slots`);
     const outcome = await revokeInstall(core, { id: found.providerId }, found.id, nowMs);
     if (isRefused(outcome)) return refuse(found, outcome);
     return { link: found, revoked: outcome };
@@ -133,21 +133,21 @@ export function addEndCommands(link: Command, context: CliContext): void {
     .argument(...LINK_ARGUMENT)
     .argument('[hwid]', 'the HWID', hwidValue)
     .option('--all', 'all slots of the link')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
     .action((name: LinkName, hwid: string | undefined, options: EndOptions) =>
       free(context, name, hwid, options),
     );
 
   link
     .command('revoke')
-    .description('give a link another code and no key, and free its slots')
+    .description('replace the code of a link, remove its key, and free its slots')
     .argument(...LINK_ARGUMENT)
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
     .action((name: LinkName, options: EndOptions) => revoke(context, name, options));
 
   addMany(
     link
       .command('remove')
-      .description('remove a link, or many by a filter; their codes and keys make no link again'),
+      .description('remove a link, or many by a filter; their codes and keys cannot be used again'),
   ).action((name: LinkName | undefined, options: ManyOptions) => remove(context, name, options));
 }

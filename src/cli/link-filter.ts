@@ -31,7 +31,7 @@ export function addFilter(command: Command): Command {
     .option('--disabled', 'only disabled links')
     .option(
       '--search <text>',
-      'only with this in note, code or device model, or at the start of a HWID',
+      'only with this text in note, code or device model, or at the start of a HWID',
       linkSearchValue,
     );
 }
@@ -96,7 +96,7 @@ const PREVIEW_MAX = 20;
 export function addMany(command: Command): Command {
   return addFilter(command.argument(...LINKS_ARGUMENT))
     .option('--all', 'all links')
-    .option('--yes', 'do not ask');
+    .option('--yes', 'do not ask for confirmation');
 }
 
 /** The links of a command. */
@@ -112,7 +112,7 @@ export function refuseNoChoice(name: LinkName | undefined, options: ManyOptions)
   const { all, provider, full, over, active, disabled, search } = options;
   const isFiltered = Boolean(all || provider || full || over || active || disabled || search);
   if (name !== undefined && isFiltered) {
-    throw new UsageError('give a link, or options that choose many, not both');
+    throw new UsageError('give either a link or a filter');
   }
   if (name === undefined && !isFiltered) {
     throw new UsageError('no link is chosen: give a link, --search or another filter, or --all');

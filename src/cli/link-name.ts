@@ -28,7 +28,7 @@ export function linkNameValue(text: string): LinkName {
   // A message about a note must not repeat a mistyped key.
   if (subscriptionKey === null && !isRefused(readLinkSearch(text))) return { text };
   throw new InvalidArgumentError(
-    `a link is named by ${ABOUT}; a part of a note is ${LINK_SEARCH.rule}`,
+    `a link is given by ${ABOUT}; a part of a note is ${LINK_SEARCH.rule}`,
   );
 }
 

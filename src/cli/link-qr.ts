@@ -85,7 +85,7 @@ async function linksOfFile(core: Core, path: string, options: QrOptions): Promis
     }
     if (of.length > 1) {
       throw new OperatorError(
-        `line ${line}: links of several providers have the key: give --provider`,
+        `line ${line}: several providers have links with the key: give --provider`,
         'link_ambiguous',
       );
     }
@@ -119,12 +119,12 @@ function drawnOf({ link, key }: KeyedLink, options: QrOptions): Drawn[] {
   const { url: template, title = null, app, code: hasCode } = options;
   if (template.includes(KEY) && key === null) {
     throw new UsageError(
-      `the key of ${link.installCode} is not known here: name the link as key:KEY, or give --keys`,
+      `the key of ${link.installCode} is not stored here: give the link as key:KEY, or give --keys`,
     );
   }
   if (template.includes(KEY) && key?.includes('/')) {
     throw new UsageError(
-      `the key of ${link.installCode} is a user of a panel: give --url with a token that the panel signed`,
+      `the key of ${link.installCode} is the user of a panel: give --url with a token of the panel`,
     );
   }
   const url = urlOf(template, key ?? '')?.href ?? '';
@@ -176,7 +176,7 @@ async function qr(
     const host = urlOf(options.url, 'key')?.hostname ?? '';
     return { found: links, notes: await notesOn(core, links, host) };
   });
-  if (found.length > MANY_MAX) throw new UsageError(`these are more than ${MANY_MAX} links`);
+  if (found.length > MANY_MAX) throw new UsageError(`more than ${MANY_MAX} links match`);
   const drawn = found.flatMap((one) => drawnOf(one, options));
   for (const note of notes) context.stderr(`${note}\n`);
   const [first] = drawn;
@@ -197,7 +197,7 @@ async function notesOn(core: Core, found: readonly KeyedLink[], host: string): P
   for (const [providerId, providerCode] of owners) {
     const binding = await core.store.findDomain(providerId, hostHash(hostName(host) ?? host));
     if (binding?.status === DOMAIN_ACTIVE) continue;
-    notes.push(`${host} is no active binding of ${providerCode}: devices are refused`);
+    notes.push(`${providerCode} has no active binding of ${host}: devices are refused`);
   }
   const disabled = found.filter(({ link }) => link.status !== INSTALL_ACTIVE);
   const [first] = disabled;
@@ -230,13 +230,13 @@ export function addQrCommand(link: Command, context: CliContext): void {
     )
     .option('--title <title>', 'the name that apps show; the host if omitted', lineValue('a title'))
     .addOption(
-      new Option('--app <form>', 'the form of the link: plain, query, or of an app; or all')
+      new Option('--app <form>', 'the form of the link: plain, query, the name of an app, or all')
         .choices([...APPS, 'all'])
         .default('plain'),
     )
     .option('--no-code', 'without the code: the key in the URL names the link')
-    .option('--keys <file>', 'the links of a CSV file of link import, with their keys', fileValue)
-    .option('--out <directory>', 'write SVG and PNG files into it', fileValue);
+    .option('--keys <file>', 'the links in a CSV file for link import, with their keys', fileValue)
+    .option('--out <directory>', 'write SVG and PNG files into this folder', fileValue);
   addFilter(drawing)
     .option('--all', 'all links')
     .action((name: LinkName | undefined, options: QrOptions) => qr(context, name, options));

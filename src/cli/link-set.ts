@@ -86,10 +86,10 @@ async function set(
 ): Promise<void> {
   const wanted = changeOf(options);
   if (Object.keys(wanted).length === 0) {
-    throw new UsageError('nothing to set: give --limit, --note or another option that changes it');
+    throw new UsageError('nothing to change: give --limit, --note or another option');
   }
   if (name === undefined && typeof options.key === 'string') {
-    throw new UsageError('--key names one link: no two links of a provider have the same');
+    throw new UsageError('--key is for one link: no two links of a provider can have the same key');
   }
   await change(context, name, options, wanted, ['Change', 'changed']);
 }

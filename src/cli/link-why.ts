@@ -68,7 +68,7 @@ function hwidStep({ door, ends: [last] }: Case): Step {
 
 const ENDS: Readonly<Record<SlotEnd['why'], string>> = {
   deleted: 'removed',
-  inactive: 'freed, as it was inactive,',
+  inactive: 'freed because it was inactive,',
   replaced: 'replaced',
   forgotten: 'forgotten',
 };
@@ -86,7 +86,7 @@ function roomStep({ door }: Case): Step {
 
 /** The step of a link that only counts, in place of the ways to free a slot. */
 function countingStep({ door }: Case): Step {
-  const text = `it only counts: it takes up to ${DEVICES_MAX} devices, whatever its limit`;
+  const text = `it only counts: it admits up to ${DEVICES_MAX} devices, whatever its limit`;
   return { step: 'counting', ok: door.link.deviceCount < DEVICES_MAX, text };
 }
 
@@ -94,7 +94,7 @@ function countingStep({ door }: Case): Step {
 const SAME_PHONE: Step = {
   step: 'same_phone',
   ok: null,
-  text: 'a device of the model, system and app of one that is silent for 7 days replaces it',
+  text: 'a device with the model, system and app of one that is silent for 7 days takes its slot',
 };
 
 /** Returns the ways to free a slot of a full link. */

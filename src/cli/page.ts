@@ -23,7 +23,7 @@ const readerOf =
 export function addPage(command: Command): Command {
   return command
     .addOption(
-      new Option('--page <answer>', 'whether users have a page where they free places').choices([
+      new Option('--page <answer>', 'whether users have a page where they can free slots').choices([
         ...(['on', 'off'] as const),
       ]),
     )

@@ -58,13 +58,13 @@ export function addPolicy(command: Command): Command {
     .addOption(
       new Option(
         '--without-hwid <way>',
-        'the answer of the gate to apps that send no HWID; count gives them one slot together',
+        'the answer of the gate to apps without a HWID; count gives them one slot together',
       ).choices([...WITHOUT_HWID, 'default']),
     )
     .addOption(
       new Option(
         '--same-phone <way>',
-        'whether a phone with a new HWID gets its silent slot on a full link, or you are asked',
+        'on a full link: whether a phone with a new HWID gets its silent slot, or you are asked',
       ).choices([...SAME_PHONE, 'default']),
     );
 }

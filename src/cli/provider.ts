@@ -140,7 +140,7 @@ async function set(context: CliContext, code: string, options: SetOptions): Prom
     ...givenPage(options),
   };
   if (Object.keys(wanted).length === 0) {
-    throw new UsageError('nothing to set: give --name, --plan or another option that changes it');
+    throw new UsageError('nothing to change: give --name, --plan or another option');
   }
   const note = plan === undefined ? '' : `Plan ${planNote(plan)}.`;
   await change(context, code, options, wanted, 'changed', note);
@@ -245,6 +245,6 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .command('remove')
     .description('delete a provider with all its data; devices stay known')
     .argument('<code>', '', providerCodeValue)
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
     .action((code: string, options: RemoveOptions) => remove(context, code, options));
 }

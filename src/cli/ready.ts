@@ -65,6 +65,6 @@ async function ask(url: string, identity: string): Promise<Answer> {
 export function addReadyCommand(program: Command, context: CliContext): void {
   program
     .command('ready')
-    .description('ask the server of the data directory whether it is ready; exit code 1 if not')
+    .description('report whether the server of the data directory is ready; exit code 1 if not')
     .action((options: CommonOptions) => ready(context, options));
 }

@@ -28,7 +28,7 @@ function hwidsValue(text: string): string[] {
   const isRight = hwids.length > 0 && hwids.length <= TARGET_HWID_COUNT_MAX;
   if (isRight && !hwids.some((hwid) => isRefused(readHwid(hwid)))) return hwids;
   throw new InvalidArgumentError(
-    `1 to ${TARGET_HWID_COUNT_MAX} HWIDs stand between commas, and a HWID is ${HWID.rule}`,
+    `give 1 to ${TARGET_HWID_COUNT_MAX} HWIDs, separated by commas; a HWID is ${HWID.rule}`,
   );
 }
 
@@ -36,14 +36,14 @@ function systemsValue(text: string): string[] {
   const systems = splitList(text.toLowerCase());
   const known: readonly string[] = TARGET_OS;
   if (systems.length > 0 && systems.every((os) => known.includes(os))) return systems;
-  throw new InvalidArgumentError(`systems are ${TARGET_OS.join(' and ')}, between commas`);
+  throw new InvalidArgumentError(`systems are ${TARGET_OS.join(' and ')}, separated by commas`);
 }
 
 /** Reads the keys of settings. */
 export function keysValue(text: string): string[] {
   const keys = splitList(text);
   if (keys.length > 0 && keys.every((key) => CUSTOM_SETTING_KEY.test(key))) return keys;
-  throw new InvalidArgumentError('keys of settings stand between commas');
+  throw new InvalidArgumentError('keys of settings are separated by commas');
 }
 
 function minuteValue(text: string): (offsetMinutes: number) => number {
@@ -59,26 +59,26 @@ export function addSendOptions(command: Command): Command {
   return command
     .option(...PROVIDER)
     .option('--all', 'to all linked devices with iOS or Android')
-    .option('--os <systems>', 'to those with ios or android', systemsValue)
+    .option('--os <systems>', 'to linked devices with ios or android', systemsValue)
     .option(
       '--hwid <hwids>',
-      `to these HWIDs, ${TARGET_HWID_COUNT_MAX} at most; your own phone's is a test`,
+      `to these HWIDs, at most ${TARGET_HWID_COUNT_MAX}; use that of your own phone for a test`,
       hwidsValue,
     )
     .option(
       '--at <minute>',
-      'when, as "2026-12-01 10:00" in server.output_zone; at once if omitted',
+      'the time, such as "2026-12-01 10:00" in server.output_zone; at once if omitted',
       minuteValue,
     )
-    .option('--dry-run', 'count the devices that it reaches, and send nothing')
-    .option('--preview', 'print what each app would show of it, and send nothing');
+    .option('--dry-run', 'count the devices that the message reaches, and send nothing')
+    .option('--preview', 'print the message as each app would show it, and send nothing');
 }
 
 /** Returns the recipients as fields of a request. Throws {@link UsageError} unless one is given. */
 export function targetFields({ all, os, hwid, preview }: SendOptions) {
   const given = [all, os, hwid].filter((option) => option !== undefined);
   if (preview && given.length === 0) return { os: [...TARGET_OS] };
-  if (given.length !== 1) throw new UsageError('give --all, --os or --hwid, one of them');
+  if (given.length !== 1) throw new UsageError('give one of --all, --os and --hwid');
   return hwid === undefined
     ? { os: os ?? [...TARGET_OS], specific_device_toggle: false }
     : { hwid: hwid.join(','), specific_device_toggle: true };

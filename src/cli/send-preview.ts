@@ -27,7 +27,7 @@ export function previewOf(
   return { facts, text: [...apps.flatMap(appLines), ...lastLines(type, apps, terms)].join('\n') };
 }
 
-const nameOf = ({ app }: Preview) => app ?? 'an app that is not known';
+const nameOf = ({ app }: Preview) => app ?? 'an unknown app';
 
 function appLines(preview: Preview): string[] {
   const { shown } = preview;
@@ -57,7 +57,7 @@ function lastLines(type: DistributionType, apps: readonly Preview[], terms: Ridi
     ...(without.length === 0 ? [] : [`Nothing to show: ${without.join(', ')}`]),
     ...(hasProviderId
       ? []
-      : ['Happ takes settings and moves with a Provider ID alone: none is set.']),
-    ...(ridesAt(type, terms.level) ? [] : ['It would not ride: ride is off for it here.']),
+      : ['Happ reads settings and moves only with a Provider ID: none is set.']),
+    ...(ridesAt(type, terms.level) ? [] : ['It would not ride: rides are off for it here.']),
   ];
 }

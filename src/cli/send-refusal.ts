@@ -14,15 +14,15 @@ const TOO_MANY =
 /** The sentence of each refusal, after "provider CODE: ". */
 const SENTENCES = {
   subscription_required: 'its subscription has ended or is suspended',
-  pro_required: 'its plan has no commands: it needs pro or enterprise',
-  enterprise_required: 'its plan has no notifications: it needs enterprise',
+  pro_required: 'its plan does not include commands: it needs pro or enterprise',
+  enterprise_required: 'its plan does not include notifications: it needs enterprise',
   device_not_found:
     'a HWID is unknown or not linked to it, so nothing was sent: see gatepost device list',
   no_devices_found: 'no linked device has such an operating system',
   general_too_soon:
     'it sent a notification to all less than five minutes ago: wait, or name up to five HWIDs',
   message_too_large: 'the message is over 4096 bytes as JSON in base64',
-  unbound_not_allowed: 'a HWID is not linked to it: only import-data may go there',
+  unbound_not_allowed: 'a HWID is not linked to it: only import-data may be sent there',
   unbound_quota_exceeded:
     'too many HWIDs that are not linked to it got a command within 24 hours (limits.unbound_commands_per_day_max)',
   import_data_empty: 'the data to import is empty',

@@ -60,7 +60,7 @@ const EXPIRE_DAYS_USUAL = 7;
 function formOf(options: NotifyOptions): Body {
   const { title, body, bodyFile, form: file, link, type, expireDays } = options;
   if (body !== undefined && bodyFile !== undefined) {
-    throw new UsageError('give --body or --body-file, one of them');
+    throw new UsageError('give either --body or --body-file');
   }
   const given = file === undefined ? {} : objectIn(file);
   const inside = given['PushNotificationForm'];
@@ -201,7 +201,7 @@ const FILE = '--file <file>';
 /** Returns the text of `--value` or `--file`. */
 function contentFrom({ value, file }: CommandOptions): string {
   if ((value === undefined) === (file === undefined)) {
-    throw new UsageError('give --value or --file, one of them');
+    throw new UsageError('give either --value or --file');
   }
   return value ?? textIn(file ?? '');
 }
@@ -211,7 +211,7 @@ function settingsFrom({ file, reset }: CommandOptions): Body {
   if ((file ?? reset) === undefined) throw new UsageError('give --file, --reset or both');
   const given = file === undefined ? {} : objectIn(file);
   const both = reset?.find((key) => Object.hasOwn(given, key));
-  if (both !== undefined) throw new UsageError(`${both} stands in the file and after --reset`);
+  if (both !== undefined) throw new UsageError(`${both} is both in the file and after --reset`);
   return { ...given, ...Object.fromEntries((reset ?? []).map((key) => [key, ''])) };
 }
 
@@ -231,12 +231,12 @@ export function addSendCommands(program: Command, context: CliContext): void {
     )
     .option(
       '--expire-days <days>',
-      `for how many days it waits, ${EXPIRE_DAYS.minimum} to ${EXPIRE_DAYS.maximum}; ${EXPIRE_DAYS_USUAL} if omitted`,
+      `days until it expires, ${EXPIRE_DAYS.minimum} to ${EXPIRE_DAYS.maximum}; ${EXPIRE_DAYS_USUAL} if omitted`,
       expireDaysValue,
     )
     .option(
       '--replaces <id>',
-      'an earlier notification to the same recipients, which this one corrects without a push',
+      'an earlier notification to the same recipients, which this one replaces without a push',
       distributionIdValue,
     )
     .action((options: NotifyOptions) => notify(context, options));
@@ -260,7 +260,11 @@ export function addSendCommands(program: Command, context: CliContext): void {
 
   addSendOptions(group.command('set-settings').description('change settings of the app'))
     .option(FILE, 'the settings as a JSON object, - for stdin', fileValue)
-    .option('--reset <keys>', "these take the app's own value again, between commas", keysValue)
+    .option(
+      '--reset <keys>',
+      "keys that get the app's own value again, separated by commas",
+      keysValue,
+    )
     .action((options: CommandOptions) => {
       const settings = settingsFrom(options);
       return command(context, options, { action_type: 'set-settings', settings });

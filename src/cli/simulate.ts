@@ -129,12 +129,16 @@ export function addSimulateCommand(device: Command, context: CliContext): void {
     .command('simulate')
     .description('run devices against a server until SIGINT, with live figures')
     .option('--url <url>', 'base URL of the server', baseUrlValue, 'http://127.0.0.1:8080')
-    .option('--count <number>', 'how many devices', countValue, 1)
+    .option('--count <number>', 'the number of devices', countValue, 1)
     .option('--os <name>', 'their operating system', 'android')
     .option('--prefix <text>', 'the start of HWIDs, before -NUMBER', hwidPrefixValue, 'simulated')
     .option('--provider <code>', 'register at this provider, with --domain-hash', providerCodeValue)
     .option('--domain-hash <hash>', 'SHA-256 of a bound domain', domainHashValue)
-    .option('--link <code>', 'put them on this limited link, with --domain-hash', installCodeValue)
+    .option(
+      '--link <code>',
+      'register through this limited link, with --domain-hash',
+      installCodeValue,
+    )
     .option('--duration <seconds>', 'stop after this time', secondsValue)
     .action((options: SimulateOptions) => simulate(context, options));
 }

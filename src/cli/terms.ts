@@ -29,8 +29,8 @@ export function orNull(value: number | 'never' | 'default'): number | null {
 
 /** The rights of each plan. */
 const RIGHTS: Readonly<Record<Plan, string>> = {
-  basic: 'links and domains; it sends neither commands (pro) nor notifications (enterprise)',
-  pro: 'links, domains and commands; it sends no notifications (enterprise)',
+  basic: 'links and domains; no commands (they need pro), no notifications (they need enterprise)',
+  pro: 'links, domains and commands; no notifications (they need enterprise)',
   enterprise: 'links, domains, commands and notifications',
 };
 

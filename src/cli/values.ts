@@ -34,7 +34,7 @@ import { readEvents } from '../core/webhook.ts';
 const mistake = (text: string) => new InvalidArgumentError(text);
 
 /** The help of `--since`. */
-export const SINCE_HELP = 'from this time on: a date or time in UTC, or 24h for the last day';
+export const SINCE_HELP = 'from this time: a date or time in UTC, or 24h for the last day';
 
 /** Makes the reader of an argument by a format of core. */
 function argument<T>(name: string, { read, rule }: Format<T>): (text: string) => T {
@@ -140,7 +140,7 @@ export function eventsValue(text: string): string {
   if (outcomes.every((outcome) => isRefused(outcome))) {
     const [ofProvider, ofOperator] = [PROVIDER_EVENTS.join(', '), OPERATOR_EVENTS.join(', ')];
     throw mistake(
-      `events are all, or of a provider: ${ofProvider}; or of the operator: ${ofOperator}`,
+      `events are all, or kinds of a provider: ${ofProvider}; or kinds of the operator: ${ofOperator}`,
     );
   }
   return text;
@@ -270,7 +270,7 @@ export function outputFileValue(text: string): string | undefined {
 /** Reads the name of a panel among several of a kind. */
 export function labelValue(text: string): string {
   if (!/^[A-Za-z0-9.-]{1,32}$/.test(text)) {
-    throw mistake(`'${text}' is not 1 to 32 letters, digits, . and -`);
+    throw mistake(`'${text}' is not a name of 1 to 32 letters, digits, . and -`);
   }
   return text;
 }

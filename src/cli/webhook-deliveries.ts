@@ -54,7 +54,7 @@ async function list(context: CliContext, id: number, options: ListOptions): Prom
 async function replay(context: CliContext, id: number, options: ReplayOptions): Promise<void> {
   const { event: eventId, since } = options;
   if ((eventId === undefined) === (since === undefined)) {
-    throw new UsageError('give --event or --since, one of them');
+    throw new UsageError('give either --event or --since');
   }
   const nowMs = context.nowMs();
   const { count, isFull } = await withCore(context, options, async (core) => {
@@ -64,7 +64,7 @@ async function replay(context: CliContext, id: number, options: ReplayOptions): 
   });
   if (eventId !== undefined && count === 0 && !isFull) {
     throw new OperatorError(
-      `webhook ${id} has no event ${eventId} to replay: it is pending, deleted, or of another owner`,
+      `webhook ${id} has no event ${eventId} to replay: it is pending, was deleted, or belongs to another owner`,
     );
   }
   const rest = isFull ? '; the rest was omitted, because its queue is full' : '';

@@ -11,7 +11,7 @@ import { webhookIdValue } from './values.ts';
 /** The effect of each verdict on an event. */
 const CONSEQUENCES: Readonly<Record<Exclude<Verdict['verdict'], 'accepted'>, string>> = {
   retry: 'An event would be retried, 10 times over about three days.',
-  wait: 'An event would wait for that time and then be sent.',
+  wait: 'An event would be sent after that time.',
   busy: 'An event would wait for its turn.',
   failed: 'An event would fail.',
   dead: 'An event would disable the webhook.',

@@ -71,7 +71,7 @@ async function ownerOf({ store }: Core, code: string | undefined): Promise<Owner
 function draftOf(options: AddOptions): WebhookDraft {
   const { url, telegram, tokenFile, signature, locale } = options;
   if ((url === undefined) === (telegram === undefined)) {
-    throw new UsageError('give --url or --telegram, one of them');
+    throw new UsageError('give either --url or --telegram');
   }
   if (url !== undefined) {
     if (tokenFile !== undefined) throw new UsageError('--token-file goes with --telegram');
@@ -167,7 +167,7 @@ async function set(context: CliContext, id: number, options: SetOptions): Promis
     (option) => option === undefined,
   );
   if (isNothing) {
-    throw new UsageError('nothing to set: give --url, --events, --enable or another option');
+    throw new UsageError('nothing to change: give --url, --events, --enable or another option');
   }
   await withCore(context, options, async (core) => {
     const webhook = granted(await findWebhook(core, id), id);
@@ -216,7 +216,11 @@ async function remove(context: CliContext, id: number, options: RemoveOptions): 
   print(context, options, { id, done: 'removed' }, `webhook ${id} removed`);
 }
 
-const EVENTS = ['--events <kinds>', 'kinds of events between commas, or all', eventsValue] as const;
+const EVENTS = [
+  '--events <kinds>',
+  'kinds of events, separated by commas, or all',
+  eventsValue,
+] as const;
 const TOKEN_FILE = [
   '--token-file <file>',
   'the token of the Telegram bot from a file, - for stdin',
@@ -284,6 +288,6 @@ export function addWebhookCommands(program: Command, context: CliContext): void 
     .command('remove')
     .description('delete a webhook with its pending events')
     .argument('<id>', '', webhookIdValue)
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
     .action((id: number, options: RemoveOptions) => remove(context, id, options));
 }

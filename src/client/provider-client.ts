@@ -43,7 +43,7 @@ const LIST_BOUNDS: JsonBounds = { bytesMax: 24 * 1024 ** 2, valuesMax: 200_000 }
 /** The bounds of one link, or of its HWIDs, 100 at most: several such calls run at once. */
 const PART_BOUNDS: JsonBounds = { bytesMax: 1024 ** 2, valuesMax: 10_000 };
 const SHOWN_LENGTH_MAX = 200;
-const BASE_ADDRESS = 'is it the base address of the API?';
+const BASE_ADDRESS = 'is it the base URL of the API?';
 
 /** A temporary failure; the server may ask for a pause of `afterMs`. */
 interface Again {
@@ -160,7 +160,7 @@ export class ProviderClient {
     if (status >= 300 && status < 400 && target !== null) {
       const origin = target.origin.slice(0, SHOWN_LENGTH_MAX);
       throw new CallFailed(
-        `${why} and points to ${origin}: if that is the right server, give its address`,
+        `${why} and points to ${origin}: if that is the right server, give its URL`,
       );
     }
     return null;
@@ -184,22 +184,20 @@ export class ProviderClient {
       throw new CallFailed(`the source answers HTTP ${status} to ${path}${question}`);
     }
     if (body === null) {
-      return this.#again('the source does not answer as this API does', BASE_ADDRESS);
+      return this.#again('the source does not answer like this API', BASE_ADDRESS);
     }
     this.#hasAnswered = true;
     if (body['rc'] === 1 && status < 400) {
       if (Array.isArray(body['data'])) return { data: body['data'] };
-      throw new CallFailed(`the source answers ${path} without a list`);
+      throw new CallFailed(`the answer of the source to ${path} has no list`);
     }
     const refusal = this.#shown(body['msg']);
     if (refusal === 'This feature requires an active subscription') {
-      throw new CallFailed(
-        'the subscription is not active at the source, which tells nothing then',
-      );
+      throw new CallFailed('the subscription is not active at the source, so it returns no data');
     }
     if (refusal === 'Auth error' || status === 401 || status === 403) {
       const how = status === 200 ? refusal : `HTTP ${status}, ${refusal}`;
-      throw new CallFailed(`the source does not take these credentials (${how})`);
+      throw new CallFailed(`the source rejects these credentials (${how})`);
     }
     return { refusal };
   }

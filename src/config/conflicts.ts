@@ -13,19 +13,19 @@ export function databaseConflicts(config: Config): string[] {
   return [
     ...when(
       config.acmeDomains.length > 0,
-      'acme.domains and database.url cannot be combined: each node would request a certificate ' +
-        'of its own, but the authority calls only one of them for the proof; ' +
+      'acme.domains and database.url cannot be combined: each node would request a ' +
+        'certificate, but the authority calls only one of them for the proof; ' +
         'end TLS at the load balancer, or set tls.certificate and tls.key',
     ),
     ...when(
       config.backupAt !== '',
-      'backup.at and database.url cannot be combined: Gatepost backs up a database file only; ' +
+      'backup.at and database.url cannot be combined: Gatepost backs up only a database file; ' +
         'PostgreSQL has its own tools, such as pg_dump',
     ),
     ...when(
       config.webpushSubject !== '' && config.webpushKeyFile === '',
       'gateway.webpush.key_file is required with database.url: a subscription belongs to one key, ' +
-        'so all nodes need a copy of the same',
+        'so all nodes need a copy of it',
     ),
     ...when(
       isPlainAsked && !databaseInsecure,
@@ -59,7 +59,7 @@ export function gateConflicts({ gateKey, gateKeySecretFile, gateUpstreams }: Con
   return [
     ...when(
       gateKey !== 'plain' && gateKeySecretFile === '',
-      `gate.key = "${gateKey}" needs gate.key_secret_file: behind /gate no panel proves a token`,
+      `gate.key = "${gateKey}" needs gate.key_secret_file: behind /gate only the secret proves a token`,
     ),
     ...when(
       isIdle(gateKey, gateKeySecretFile),
@@ -85,10 +85,10 @@ export function panelConflicts({
   panelTokenFile,
   refusedAs,
 }: Config['gateUpstreams'][number]): string[] {
-  const nameless = 'refused_as = "panel" needs panel, the one as which apps are refused';
+  const nameless = 'refused_as = "panel" needs panel, the kind of panel to imitate';
   if (limits === 'own') return when(refusedAs === 'panel' && panel === '', nameless);
   return [
-    ...when(panel === '', 'limits = "panel" needs panel, the one whose API is asked'),
+    ...when(panel === '', 'limits = "panel" needs panel, the kind of panel to ask'),
     ...when(panelTokenFile === '', 'limits = "panel" needs panel_token_file, the token of its API'),
     ...when(
       panel !== '' && key !== (panel === 'pasarguard' ? 'pasarguard' : 'plain'),

@@ -36,7 +36,7 @@ export function databaseUrl(given: string): DatabaseUrl | null {
   const [, , user, password = '', place = '', database = '', query = ''] =
     FORM.exec(given) ??
     misfit('it is not a URL such as postgres://gatepost@db.example.com/gatepost');
-  if (user === undefined) misfit('it names no user: postgres://USER@HOST/DATABASE');
+  if (user === undefined) misfit('it has no user: postgres://USER@HOST/DATABASE');
   const { socket, ...tls } = readQuery(query);
   const placed = decoded(place);
   return {
@@ -79,12 +79,12 @@ function decoded(text: string): string {
 
 function hostOf(place: string) {
   if (place.includes(',')) {
-    misfit('it names several hosts: name one that always leads to the primary');
+    misfit('it has several hosts: give one that always leads to the primary');
   }
   const [, name = '', digits] = HOST_AND_PORT.exec(place) ?? misfit('it has no host and port');
   const host = name.replace(/^\[|\]$/g, '').toLowerCase();
   const port = digits === undefined ? STANDARD_PORT : Number(digits);
-  if (host === '') misfit('it names no host');
+  if (host === '') misfit('it has no host');
   if (port < 1 || port > 65_535) misfit('its port is not from 1 to 65535');
   return { host, port };
 }
@@ -92,7 +92,7 @@ function hostOf(place: string) {
 /** Reads a socket; the port is a part of its file name. */
 function socketOf(directory: string, place: string) {
   const [, host = '', digits] = HOST_AND_PORT.exec(place) ?? misfit('it has no host and port');
-  if (host !== '') misfit('it names both a host and the directory of a socket');
+  if (host !== '') misfit('it has both a host and the directory of a socket');
   return {
     host: '',
     port: digits === undefined ? STANDARD_PORT : Number(digits),

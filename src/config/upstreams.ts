@@ -20,7 +20,7 @@ const OF_FILE = [keySecretFile.key, panelTokenFile.key, providerIdFile.key];
 /** Reads an upstream from its keys, by the rules of the configuration. Throws RangeError. */
 export function readUpstream(keys: UpstreamKeys): Upstream {
   const named = OF_FILE.find((key) => Object.hasOwn(keys, key));
-  if (named !== undefined) throw new RangeError(`${named}: the configuration alone names files`);
+  if (named !== undefined) throw new RangeError(`${named}: only the configuration names files`);
   try {
     const upstream = SETTING.read(JSON.stringify([keys]))[0] as Upstream;
     const [conflict] = panelConflicts(upstream);
@@ -42,7 +42,7 @@ export function readUpstreamKeys(toml: string): UpstreamKeys {
   try {
     return Bun.TOML.parse(toml) as UpstreamKeys;
   } catch {
-    throw new RangeError('these are not lines of key = value as in the configuration');
+    throw new RangeError('the lines are not key = value as in the configuration');
   }
 }
 

@@ -22,13 +22,13 @@ export function checkCertificate(settings: TlsSettings, nowMs: number, uid: numb
     const hidden = hiddenFromService(settings, uid);
     if (hidden !== null) return [hidden];
     const { names, expiresAtMs } = certificate;
-    const what = `${settings.tlsCertificate} holds for ${names.join(', ')} until ${utc(expiresAtMs)}`;
+    const what = `${settings.tlsCertificate} is valid for ${names.join(', ')} until ${utc(expiresAtMs)}`;
     return nowMs < warningTimeMs(certificate)
       ? [say.ok(what)]
-      : [say.warning(what, 'renew it: a server that runs takes the new one up by itself')];
+      : [say.warning(what, 'renew it: a running server loads the new one by itself')];
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    return [say.problem(error.message, "mend it: 'gatepost serve' does not start with it")];
+    return [say.problem(error.message, "fix it: 'gatepost serve' does not start until then")];
   }
 }
 
@@ -36,20 +36,25 @@ function checkAcme({ certificate, failure, problem }: AcmeState, nowMs: number):
   const held =
     certificate === null
       ? (problem ?? 'ACME has issued no certificate yet')
-      : `the certificate by ACME holds for ${certificate.names.join(', ')} until ${utc(certificate.expiresAtMs)}`;
+      : `the ACME certificate is valid for ${certificate.names.join(', ')} until ${utc(certificate.expiresAtMs)}`;
   const level = problem === null ? say.warning : say.problem;
   if (failure !== null) {
     const { atMs, nextTryMs, reason } = failure;
     return [
       level(
         `${held}; the last order failed on ${utc(atMs)}: ${reason}`,
-        `mend what it says: the server that runs tries again on ${utc(nextTryMs)}, a restart at once`,
+        `fix the reason: the running server retries on ${utc(nextTryMs)}, a restart retries at once`,
       ),
     ];
   }
   const isLate = certificate !== null && nowMs >= warningTimeMs(certificate);
   return isLate || problem !== null
-    ? [level(held, "it is overdue: run 'gatepost serve', which renews it, and read its log")]
+    ? [
+        level(
+          held,
+          "its renewal is overdue: run 'gatepost serve', which renews it, and read the log",
+        ),
+      ]
     : [say.ok(held)];
 }
 

@@ -19,12 +19,12 @@ export function checkDirectory(dataDir: string, uid: number): Finding[] {
     return [
       say.problem(
         `${dataDir} does not exist`,
-        "'gatepost serve' makes it; or name another with --data",
+        "'gatepost serve' creates it; or give another with --data",
       ),
     ];
   }
   if (!stats.isDirectory()) {
-    return [say.problem(`${dataDir} is not a directory`, 'name another with --data')];
+    return [say.problem(`${dataDir} is not a directory`, 'give another with --data')];
   }
   const findings = [
     ...checkUser(dataDir, stats, uid),
@@ -32,7 +32,7 @@ export function checkDirectory(dataDir: string, uid: number): Finding[] {
     ...checkOwners(dataDir, stats, uid),
     ...checkWriting(dataDir),
   ];
-  return findings.length > 0 ? findings : [say.ok(`${dataDir} is private and can be written to`)];
+  return findings.length > 0 ? findings : [say.ok(`${dataDir} is private and writable`)];
 }
 
 /** Warns if the doctor does not run as the user of the service: their rights may differ. */
@@ -40,7 +40,7 @@ function checkUser(dataDir: string, { uid: owner }: Stats, uid: number): Finding
   if (uid === owner) return [];
   return [
     say.warning(
-      `${dataDir} belongs to user ${owner}, and this runs as user ${uid}: findings about file rights are those of user ${uid}`,
+      `${dataDir} belongs to user ${owner}, but the doctor runs as user ${uid}: findings about permissions are for user ${uid}`,
       `run it as the user of the service: sudo -u '#${owner}' gatepost doctor`,
     ),
   ];
@@ -49,7 +49,12 @@ function checkUser(dataDir: string, { uid: owner }: Stats, uid: number): Finding
 function checkMode(dataDir: string): Finding[] {
   const findings = checkDataDirectory(dataDir);
   if (findings.length > 0 && isFreshDirectory(dataDir)) {
-    return [say.warning(`${dataDir} is empty and open`, "'gatepost serve' closes it")];
+    return [
+      say.warning(
+        `${dataDir} is empty, and open to other users`,
+        "'gatepost serve' makes it private",
+      ),
+    ];
   }
   return findings.map(asFinding);
 }
@@ -104,7 +109,7 @@ function writingProblem(dataDir: string, error: unknown): Finding {
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     return say.problem(
       `the disk of ${dataDir} is full: nothing can be saved`,
-      'free space or enlarge the disk; the server takes writes again by itself',
+      'free space or enlarge the disk; the server then accepts writes by itself',
     );
   }
   if (code === 'EROFS') {
@@ -115,9 +120,9 @@ function writingProblem(dataDir: string, error: unknown): Finding {
   }
   if (code === 'EACCES' || code === 'EPERM') {
     return say.problem(
-      `${dataDir} may not be written to by this user`,
+      `this user may not write to ${dataDir}`,
       `run gatepost as its owner, or 'chmod u+rwx ${dataDir}'`,
     );
   }
-  return say.problem(`${dataDir} cannot be written to: ${messageOf(error)}`, 'check its disk');
+  return say.problem(`${dataDir} is not writable: ${messageOf(error)}`, 'check its disk');
 }

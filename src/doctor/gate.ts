@@ -18,8 +18,8 @@ export function checkProxies({ config, sources }: LoadedConfig): Finding[] {
   const { gateProxies, gateUpstreams, trustedProxies } = config;
   if (gateProxies === null && sources.trustedProxies.text !== '') {
     const what = 'every proxy in server.trusted_proxies may ask /gate';
-    const outside = 'a request from outside that one of them forwards there opens links';
-    const todo = 'set gate.proxies to the addresses of those that ask, or to [] if none does';
+    const outside = 'if one of them forwards a request from outside to /gate, it opens links';
+    const todo = 'set gate.proxies to the proxies that ask /gate, or to [] if none does';
     return [say.warning(`${what}: ${outside}`, todo)];
   }
   const networks = gateProxies === null ? [] : sources.gateProxies.text.split(',');
@@ -46,7 +46,7 @@ export function checkProxies({ config, sources }: LoadedConfig): Finding[] {
 export function checkPassing(codes: readonly string[]): Finding[] {
   return codes.map((code) =>
     say.warning(
-      `provider ${code} lets apps without a HWID pass: a request that omits x-hwid defeats the limit`,
+      `provider ${code} lets apps without a HWID pass: a request without x-hwid bypasses the limit`,
       "set --without-hwid to count or refuse: 'gatepost provider set', 'gatepost link set'",
     ),
   );
@@ -68,7 +68,7 @@ export function checkPagePath(
     .map(({ host }) =>
       say.warning(
         `a subscription of ${host} with the key '${name}' gets the page of users instead`,
-        'set my.path to a name that no key has',
+        'set my.path to a name that no subscription key has',
       ),
     );
 }
@@ -94,11 +94,11 @@ export async function checkUpstreams(
 async function checkLimits(upstream: Upstream, token: string | null): Promise<Finding[]> {
   if (upstream.limits === 'own' || token === null) return [];
   const code = await lookAtApi(upstream, token);
-  if (code === null) return [say.ok(`the API of the panel of ${upstream.host} says limits`)];
+  if (code === null) return [say.ok(`the API of the panel of ${upstream.host} returns limits`)];
   const isRefused = code === 'API_401' || code === 'API_403';
   return [
     say.warning(
-      `the API of the panel of ${upstream.host} ${isRefused ? 'refuses the token' : 'does not answer as it should'} (${code})`,
+      `the API of the panel of ${upstream.host} ${isRefused ? 'refuses the token' : 'gives an unexpected answer'} (${code})`,
       'check panel_url and panel_token_file of gate.upstream; links keep their limits until then',
     ),
   ];
@@ -111,7 +111,7 @@ function checkBinding({ host, provider }: Upstream, state: BoundHost): Finding {
     case 'not_bound':
       return say.warning(
         `${host} is not bound at provider ${provider}`,
-        "'gatepost serve' binds it when it starts or reads its configuration again",
+        "'gatepost serve' binds it at its start or reload",
       );
     case 'disabled':
       return say.warning(
@@ -121,7 +121,7 @@ function checkBinding({ host, provider }: Upstream, state: BoundHost): Finding {
     case 'provider_not_found':
       return say.problem(
         `there is no provider ${provider} for ${host}`,
-        "mend gate.upstream: 'gatepost provider list' shows the codes",
+        "correct gate.upstream: 'gatepost provider list' shows the codes",
       );
   }
 }
@@ -144,7 +144,7 @@ export function checkNames(
     .map(({ host }) =>
       say.warning(
         `the certificate is not valid for ${host}`,
-        'get one with this name, or add it to acme.domains; apps do not connect until then',
+        'get a certificate for this name, or add it to acme.domains; apps do not connect until then',
       ),
     );
 }
@@ -156,7 +156,7 @@ function panelFinding({ host }: Upstream, { state, detail }: PanelLook): Finding
     case 'own_address':
       return say.problem(
         `the url of ${host} is the address of this server`,
-        'set it to that of the panel',
+        'set it to the URL of the panel',
       );
     case 'drops':
       return say.warning(
@@ -166,17 +166,17 @@ function panelFinding({ host }: Upstream, { state, detail }: PanelLook): Finding
     case 'not_trusted':
       return say.warning(
         `the certificate of the panel of ${host} is not trusted (${detail})`,
-        'get one for the name in its url, or trust its own by NODE_EXTRA_CA_CERTS=FILE; devices get 502 until then',
+        'get a certificate for the name in url, or trust this one by NODE_EXTRA_CA_CERTS=FILE; devices get 502 until then',
       );
     case 'silent':
       return say.warning(
         `the panel of ${host} does not answer (${detail})`,
-        'check that it runs, and the url of gate.upstream; devices get 502 until then',
+        'check that the panel runs, and url of gate.upstream; devices get 502 until then',
       );
     case 'answers_any_key':
       return say.warning(
         `the panel of ${host} answers ${detail}`,
-        'check key_path, and that the panel refuses such keys: each one gets a link',
+        'check key_path, and that the panel refuses random keys: each of them gets a link',
       );
   }
 }

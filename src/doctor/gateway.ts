@@ -14,10 +14,10 @@ import type { DatabaseReport } from '../store/kind.ts';
 const say = about('gateways');
 /** The time limit of an answer of a gateway, ms. */
 const PROBE_MAX_MS = 5_000;
-const MEND = "mend it: 'gatepost serve' does not start with it";
-const RELOAD = "mend it, then run 'systemctl reload gatepost'; its pushes wait until then";
+const MEND = "fix it: 'gatepost serve' does not start until then";
+const RELOAD = "fix it, then run 'systemctl reload gatepost'; its pushes wait until then";
 const FETCH =
-  "put the kept file there: 'gatepost serve' makes another key, and devices must subscribe again";
+  "restore the file from a backup: else 'gatepost serve' makes another key, and devices must subscribe again";
 
 /** Settings that turn every gateway off. */
 const NONE = {
@@ -44,7 +44,7 @@ export async function checkGateways(
   const check = async (name: string, own: Partial<Config>, endpoint: string | null) => {
     const problem = problemOf({ ...config, ...NONE, ...own }, outgoing);
     if (problem !== null) return say.problem(problem, MEND);
-    return endpoint === null ? say.ok(`${name} is set up`) : reach(name, endpoint, outgoing);
+    return endpoint === null ? say.ok(`${name} is configured`) : reach(name, endpoint, outgoing);
   };
   const halted = stopped.map(({ gateway, problem }) =>
     say.problem(`${gateway} is stopped: ${problem}`, RELOAD),
@@ -71,7 +71,7 @@ async function checkWebPush(
   if (!existsSync(path) && hasSubscriptions) {
     return say.problem(`devices have subscribed with a VAPID key, and ${path} is missing`, FETCH);
   }
-  if (!existsSync(path)) return say.ok(`Web Push is set up; 'gatepost serve' makes ${path}`);
+  if (!existsSync(path)) return say.ok(`Web Push is configured; 'gatepost serve' creates ${path}`);
   return check('Web Push', { webpushSubject: config.webpushSubject }, null);
 }
 
@@ -105,7 +105,7 @@ async function reach(name: string, endpoint: string, outgoing: Outgoing): Promis
     },
     new AbortController().signal,
   );
-  if (!(answer instanceof OutgoingFailure)) return say.ok(`${name} is set up, and answers`);
+  if (!(answer instanceof OutgoingFailure)) return say.ok(`${name} is configured, and answers`);
   const todo = 'allow this machine to connect to it; pushes wait until then';
   return say.warning(`${name} cannot be reached: ${answer.problem}`, todo);
 }

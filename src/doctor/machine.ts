@@ -24,7 +24,8 @@ export function checkSpace(name: string, folder: string, needBytes: number): Fin
     const free = bavail * bsize;
     const what = `${mib(free)} MiB are free on the disk of ${present}`;
     const todo = 'free space or enlarge the disk';
-    if (free < SPACE_BYTES_MIN) return [say.problem(`it is full or nearly so: ${what}`, todo)];
+    if (free < SPACE_BYTES_MIN)
+      return [say.problem(`the disk is full, or nearly full: ${what}`, todo)];
     if (files > 0 && ffree < INODES_MIN) {
       return [say.problem(`only ${ffree} more files fit on the disk of ${present}`, todo)];
     }
@@ -55,15 +56,15 @@ const DRIFT_MAX_MS = 5_000;
 export function checkClock(nowMs: number, newestMs: number | null): Finding[] {
   const say = about('clock');
   const shown = new Date(nowMs).toISOString();
-  const todo = 'set the clock, and have it kept by NTP (timedatectl set-ntp true)';
+  const todo = 'set the clock, and enable NTP (timedatectl set-ntp true)';
   if (nowMs < EARLIEST_MS) {
-    return [say.problem(`it says ${shown}, which is before this program was written`, todo)];
+    return [say.problem(`the clock shows ${shown}, a time before this program was written`, todo)];
   }
-  if (nowMs > LATEST_MS) return [say.problem(`it says ${shown}`, todo)];
+  if (nowMs > LATEST_MS) return [say.problem(`the clock shows ${shown}`, todo)];
   if (newestMs !== null && newestMs > nowMs + DRIFT_MAX_MS) {
     const latest = new Date(newestMs).toISOString();
-    const what = `it says ${shown}, but something is recorded at ${latest}: it is slow, or was fast`;
+    const what = `the clock shows ${shown}, but a record has the time ${latest}: the clock is slow, or was fast`;
     return [say.problem(what, todo)];
   }
-  return [say.ok(`it says ${shown}, after everything on record`)];
+  return [say.ok(`the clock shows ${shown}, later than all records`)];
 }

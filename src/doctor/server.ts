@@ -129,7 +129,7 @@ export function checkAddress(
   const shown = `${host}:${port}`;
   const findings: Finding[] = [];
   if (!hasTls && !/^(127\.|::1$|localhost$)/.test(host)) {
-    const todo = 'set TLS certificates, or listen on 127.0.0.1 behind a proxy that has some';
+    const todo = 'set a TLS certificate, or listen on 127.0.0.1 behind a proxy with TLS';
     findings.push(say.warning(`${shown} is open to the network without TLS`, todo));
   }
   if (server !== null && server.ports.length > 0) {
@@ -152,13 +152,13 @@ function tryAddress(host: string, port: number, shown: string): Finding {
       const holder = findPortHolder(host, port);
       // The server's process is unknown if its monitor is off.
       if (holder === null || holder.name === read('/proc/self/comm').trim()) {
-        return say.ok(`${shown} is taken, perhaps by the server itself`);
+        return say.ok(`${shown} is in use, perhaps by the server itself`);
       }
-      return say.problem(`${shown} is taken by ${describeHolder(holder)}`, `stop it, or ${todo}`);
+      return say.problem(`${shown} is in use by ${describeHolder(holder)}`, `stop it, or ${todo}`);
     }
     if (code === 'EACCES' && port < FREE_PORT_MIN) {
       const right = 'a unit needs AmbientCapabilities=CAP_NET_BIND_SERVICE for it';
-      return say.ok(`${shown} was not tried, as this user may not listen there; ${right}`);
+      return say.ok(`${shown} was not checked, because this user may not listen there; ${right}`);
     }
     return say.problem(`${shown} cannot be listened on (${code})`, todo);
   }

@@ -108,12 +108,12 @@ export class AnswerJudge {
     const { status } = answer;
     if (!answer.isWhole) {
       // Its status does not prove that the message was accepted. A repeat has the same id.
-      return retry(`the answer of ${service} broke off (${status})`);
+      return retry(`the answer of ${service} is truncated (${status})`);
     }
     const code = codeOf(answer);
     const found = rows.find((each) => fits(each, status, code));
     // A proxy or a page in place of the service answered.
-    if (found === undefined) return retry(`this is no answer of ${service} (${status})`);
+    if (found === undefined) return retry(`the answer is not from ${service} (${status})`);
     const problem = `${found.problem} (${status}${code === null ? '' : ` ${code}`})`;
     if (TAKES_TOKEN.has(found.means)) token?.onAccepted();
     const verdict = this.#verdictOf(found.means, problem, answer, token);

@@ -6,14 +6,14 @@ import { type AnswerRow, asCode, row } from './answer.ts';
 import { ANSWER_BOUNDS } from './parts.ts';
 
 const OUR_KEY =
-  'Apple does not take the signing key: gateway.apns.key_file, key_id and team_id must belong together, and the key must not be revoked';
+  'Apple rejects the signing key: gateway.apns.key_file, key_id and team_id must belong together, and the key must not be revoked';
 const OUR_TOPIC =
   'the key may not send to gateway.apns.topic: it must be the bundle id of an app of the team';
 const OTHER_SERVER =
-  'the key is for the other one of Apple’s servers: see gateway.apns.sandbox, or make a key for both';
-const OLD = 'Apple says that our signature is too old: is the clock of this machine right?';
+  'the key is for the other server of Apple: see gateway.apns.sandbox, or create a key for both';
+const OLD = 'Apple rejects our signature as too old: check the clock of this machine';
 const UNKNOWN =
-  'APNs does not know this token; or the app is a development build, and gateway.apns.sandbox says otherwise';
+  'APNs does not know this token; or gateway.apns.sandbox does not match the build of the app';
 const OFTEN = 'Apple gets a new signature too often: another process may use the same key';
 const INVALID = 'APNs rejects the message as invalid';
 const OUTAGE = 'APNs is temporarily unavailable';
@@ -22,7 +22,7 @@ const OUTAGE = 'APNs is temporarily unavailable';
 export const APNS_ANSWERS: readonly AnswerRow[] = [
   row(200, null, 'accepted', ''),
   row(400, 'BadDeviceToken', 'foreign', UNKNOWN),
-  row(400, 'DeviceTokenNotForTopic', 'foreign', 'the token is that of another app'),
+  row(400, 'DeviceTokenNotForTopic', 'foreign', 'the token belongs to another app'),
   row(400, 'MissingDeviceToken', 'dead', 'there is no token'),
   row(400, 'BadTopic', 'credentials', OUR_TOPIC),
   row(400, 'MissingTopic', 'credentials', OUR_TOPIC),

@@ -10,12 +10,12 @@ const INVALID_TOKEN = 'INVALID_TOKEN';
 
 const OTHER_PUSH =
   'FCM cannot reach this device for the app: upload the key of Apple (or the Web Push certificate) in the Firebase console';
-const OUR_TOKEN = 'FCM does not take the access tokens that it gets for the service account';
+const OUR_TOKEN = 'FCM rejects the access tokens of the service account';
 const OTHER_PROJECT = 'the token belongs to another Firebase project than the service account';
 const OUR_ROLE =
   'the service account may not send: enable the Firebase Cloud Messaging API for its project, and give it the role Firebase Cloud Messaging API Admin';
 const UNCLEAR =
-  'FCM does not say that the token is dead: is the project of the service account gone, or does something else answer in its place?';
+  'FCM answers without a reason: check that the project of the service account exists, and that no other server answers in its place';
 
 /** By Firebase's "ErrorCode", and answers that FCM was seen to give. */
 export const FCM_ANSWERS: readonly AnswerRow[] = [

@@ -46,13 +46,13 @@ export function readServiceAccount(text: string): ServiceAccount | string {
   const [projectId = '', clientEmail = '', pem = '', tokenUri = ''] = fields.map((name) =>
     String(account[name]),
   );
-  if (!/^[\w.:-]+$/.test(projectId)) return 'names no project that could be one';
+  if (!/^[\w.:-]+$/.test(projectId)) return 'has no valid project_id';
   if (!/^https:\/\//.test(tokenUri) || !URL.canParse(tokenUri)) {
-    return 'has a token_uri that is no https address';
+    return 'has a token_uri that is no https URL';
   }
   try {
     const key = createPrivateKey(pem);
-    if (key.asymmetricKeyType !== 'rsa') return 'has a private key that is no RSA key';
+    if (key.asymmetricKeyType !== 'rsa') return 'has a private key that is not RSA';
     const keyId = typeof account['private_key_id'] === 'string' ? account['private_key_id'] : null;
     return { projectId, clientEmail, keyId, key, tokenUri };
   } catch {
@@ -148,10 +148,10 @@ function readExchange({ status, text, retryAfterMs }: OutgoingAnswer): NewToken 
   if (code !== null && status >= 400 && status < 500 && status !== 429 && status !== 408) {
     return {
       verdict: 'credentials',
-      problem: `Google gives out no access token for the service account (${problem}): its key may be revoked, or the clock of this machine wrong`,
+      problem: `Google refuses an access token for the service account (${problem}): its key may be revoked, or the clock of this machine may be wrong`,
     };
   }
-  const outage = `Google gives out no access token for now (${problem})`;
+  const outage = `Google issues no access token at present (${problem})`;
   if (status === 429 && retryAfterMs !== null) {
     return { verdict: 'wait', afterMs: retryAfterMs, problem: outage };
   }

@@ -107,7 +107,7 @@ const TOPIC = /^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/;
 function planApns(settings: GatewaySettings, parts: GatewayParts): Plan | null {
   const { apnsKeyFile: path, apnsKeyId: keyId, apnsTeamId: teamId, apnsTopic: topic } = settings;
   if ([path, keyId, teamId, topic].every((value) => value === '')) return null;
-  if (path === '') throw wrong('apns.key_file', 'given beside the others of gateway.apns');
+  if (path === '') throw wrong('apns.key_file', 'set together with the other keys of gateway.apns');
   if (!APPLE_ID.test(keyId)) throw wrong('apns.key_id', 'ten capital letters and digits');
   if (!APPLE_ID.test(teamId)) throw wrong('apns.team_id', 'ten capital letters and digits');
   if (!TOPIC.test(topic)) throw wrong('apns.topic', 'a bundle id such as com.example.app');
@@ -138,7 +138,7 @@ function planWebPush(
   const { webpushSubject: subject } = settings;
   if (subject === '') {
     if (settings.webpushKeyFile === '') return null;
-    throw wrong('webpush.subject', 'given beside gateway.webpush.key_file');
+    throw wrong('webpush.subject', 'set together with gateway.webpush.key_file');
   }
   const path = vapidFileOf(settings);
   // Nodes on one database share the key, of which each would make another.

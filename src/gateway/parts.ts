@@ -24,7 +24,7 @@ export const GATEWAY_CALL = {
 /** The verdict on an address of another gateway, in rows from before addresses were checked. */
 export const NO_ADDRESS: Verdict = {
   verdict: 'dead',
-  problem: 'the registered address is not one of this gateway',
+  problem: 'the registered address does not belong to this gateway',
 };
 
 /** The longest time for which FCM and push services keep a message: four weeks, s. */
@@ -41,8 +41,8 @@ export function readSigningKey(text: string): KeyObject | string {
   try {
     const key = createPrivateKey(text);
     const isP256 = key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
-    return isP256 ? key : 'holds another kind of key: it must be one of the curve P-256';
+    return isP256 ? key : 'has another kind of key: it must be on the curve P-256';
   } catch {
-    return 'holds no private key in PEM';
+    return 'has no private key in PEM';
   }
 }

@@ -3,7 +3,7 @@
 import { type AnswerRow, row } from './answer.ts';
 
 const REFUSED =
-  'the push service does not let us send here: the subscription was made with another VAPID key, or gateway.webpush.subject is no contact that it takes';
+  'the push service refuses our messages: the subscription was made with another VAPID key, or it does not accept gateway.webpush.subject';
 const THROTTLED = 'too many messages for the device';
 
 /** The statuses of RFC 8030; Microsoft's service answers 406 to too many messages. */
@@ -11,7 +11,7 @@ export const WEBPUSH_ANSWERS: readonly AnswerRow[] = [
   row([200, 299], null, 'accepted', ''),
   row(401, null, 'foreign', REFUSED),
   row(403, null, 'foreign', REFUSED),
-  row(404, null, 'dead', 'the push service knows no such subscription'),
+  row(404, null, 'dead', 'the push service does not know this subscription'),
   row(406, null, 'throttled', THROTTLED),
   row(408, null, 'retry', 'the push service timed out'),
   row(410, null, 'dead', 'the subscription was ended'),

@@ -53,7 +53,7 @@ const REQUESTS: MetricRow[] = [
   row({
     name: 'gatepost_certificate_expires_timestamp_seconds',
     type: 'gauge',
-    help: 'When the certificate that is served ends.',
+    help: 'End of the served certificate.',
     read: ({ certificateExpiresAtMs: atMs }) => one(atMs && atMs / 1000),
   }),
 ];
@@ -99,7 +99,7 @@ const DATABASE: MetricRow[] = [
   row({
     name: 'gatepost_commit_duration_seconds',
     type: 'histogram',
-    help: 'Time from having the lock until the commit was on disk.',
+    help: 'Time from taking the lock until the commit was on disk.',
     read: ({ tallies }, name) => spread(name, tallies.commitSeconds),
   }),
 ];
@@ -109,7 +109,7 @@ const MESSAGES: MetricRow[] = [
     name: 'gatepost_figures_total',
     type: 'counter',
     labels: ['figure'],
-    help: 'Figures as `gatepost stats` has them, of all providers, as far as this process counts.',
+    help: 'Figures of `gatepost stats`, over all providers, counted by this process.',
     read: ({ tallies }) => counted('figure', tallies.figures),
   }),
   row({
@@ -128,13 +128,13 @@ const MESSAGES: MetricRow[] = [
   row({
     name: 'gatepost_queue_recipients',
     type: 'gauge',
-    help: 'Recipients of what is in delivery that did not get it yet.',
+    help: 'Recipients of distributions in delivery that have not got the message.',
     read: ({ queue }) => one(queue?.recipientCount),
   }),
   row({
     name: 'gatepost_queue_oldest_due_seconds',
     type: 'gauge',
-    help: 'For how long the first of the due distributions has been due; 0: none is.',
+    help: 'For how long the oldest due distribution has been due; 0: none.',
     read: ({ queue, nowMs }) =>
       one(queue && Math.max(0, nowMs - (queue.oldestDueAtMs ?? nowMs)) / 1000),
   }),
@@ -142,21 +142,21 @@ const MESSAGES: MetricRow[] = [
     name: 'gatepost_distributions_total',
     type: 'counter',
     labels: ['event'],
-    help: 'Distributions accepted, and how those ended that ended here.',
+    help: 'Distributions accepted, and ended by this process, by outcome.',
     read: ({ tallies }) => counted('event', tallies.distributions),
   }),
   row({
     name: 'gatepost_deliveries_total',
     type: 'counter',
     labels: ['outcome'],
-    help: 'Recipients to whose inbox a message came, failed, or whose message expired unread.',
+    help: 'Recipients whose inbox got a message, whose delivery failed, or whose message expired.',
     read: ({ tallies }) => counted('outcome', tallies.deliveries),
   }),
   row({
     name: 'gatepost_acknowledgements_total',
     type: 'counter',
     labels: ['state'],
-    help: 'Reports of devices about their messages.',
+    help: 'Acknowledgements of devices.',
     read: ({ tallies }) => counted('state', tallies.acknowledgements),
   }),
 ];
@@ -166,7 +166,7 @@ const PROCESS: MetricRow[] = [
     name: 'gatepost_log_events_total',
     type: 'counter',
     labels: ['level', 'event'],
-    help: 'Warnings and errors, written or not, by the name of the event.',
+    help: 'Warnings and errors, also unwritten ones, by the name of the event.',
     read: ({ tallies: { logEvents } }) =>
       Object.entries(logEvents).flatMap(([level, counts]) =>
         counted('event', counts).map(({ labels, value }) => ({
@@ -178,31 +178,31 @@ const PROCESS: MetricRow[] = [
   row({
     name: 'gatepost_backup_last_success_timestamp_seconds',
     type: 'gauge',
-    help: 'When the last good backup was made.',
+    help: 'Time of the last successful backup.',
     read: ({ lastBackup }) => one(lastBackup && lastBackup.atMs / 1000),
   }),
   row({
     name: 'gatepost_backup_last_duration_seconds',
     type: 'gauge',
-    help: 'How long the last good backup took, if this process made it.',
+    help: 'Duration of the last successful backup, if this process made it.',
     read: ({ lastBackup }) => one(lastBackup?.tookMs && lastBackup.tookMs / 1000),
   }),
   row({
     name: 'gatepost_backup_last_bytes',
     type: 'gauge',
-    help: 'Size of the last good backup.',
+    help: 'Size of the last successful backup.',
     read: ({ lastBackup }) => one(lastBackup?.bytes),
   }),
   row({
     name: 'gatepost_backup_failures_total',
     type: 'counter',
-    help: 'Backups by schedule that failed.',
+    help: 'Scheduled backups that failed.',
     read: ({ tallies }) => one(tallies.logEvents.error.of(BACKUP_FAILED)),
   }),
   row({
     name: 'gatepost_event_loop_lag_seconds',
     type: 'histogram',
-    help: 'How late a timer rings, measured once a second: what holds up every request.',
+    help: 'Delay of a timer, measured once a second; every request has this delay.',
     read: ({ tallies }, name) => spread(name, tallies.loopLagSeconds),
   }),
   row({
@@ -215,7 +215,7 @@ const PROCESS: MetricRow[] = [
   row({
     name: 'process_start_time_seconds',
     type: 'gauge',
-    help: 'When the process was started.',
+    help: 'Start time of the process.',
     read: ({ startedAtMs }) => one(startedAtMs / 1000),
   }),
   row({
@@ -239,7 +239,7 @@ const PROCESS: MetricRow[] = [
   row({
     name: 'process_max_fds',
     type: 'gauge',
-    help: 'How many file descriptors the process may open.',
+    help: 'The most file descriptors that the process may open.',
     read: ({ process: facts }) => one(facts.openFilesMax),
   }),
 ];

@@ -19,15 +19,18 @@ interface Problem {
 }
 
 const STARTING: Problem = { reason: 'starting', detail: 'the server does not listen yet' };
-const STOPPING: Problem = { reason: 'stopping', detail: 'the server finishes what runs and ends' };
-const NEWER = 'a newer version of the program has changed the database: restart with that one';
+const STOPPING: Problem = {
+  reason: 'stopping',
+  detail: 'the server finishes running work and stops',
+};
+const NEWER = 'a newer version has migrated the database: restart with that version';
 const DETAILS: Readonly<Record<Unfitness, string>> = {
   schema_changed: NEWER,
   schema_newer: NEWER,
-  database_unreachable: 'no server answers at the address of the database',
-  database_read_only: 'the database takes no writes: it is a standby',
-  database_moved: 'the data moved elsewhere, or have not all arrived: see gatepost move-database',
-  clock_off: "the clocks of this machine and of the database's are more than 2 s apart",
+  database_unreachable: 'the database server does not answer',
+  database_read_only: 'the database accepts no writes: it is a standby',
+  database_moved: 'the data moved elsewhere, or a move is incomplete: see gatepost move-database',
+  clock_off: 'the clocks of this machine and of the database differ by more than 2 s',
 };
 
 const notWritable = (detail: string): Problem => ({ reason: 'database_not_writable', detail });

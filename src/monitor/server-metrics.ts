@@ -42,7 +42,7 @@ export const SERVER: MetricRow[] = [
     name: 'gatepost_database_group_rows',
     type: 'histogram',
     labels: ['kind'],
-    help: 'How many calls shared one statement.',
+    help: 'Calls that shared one statement.',
     read: ({ isDatabaseUp, tallies: { statements } }, name) =>
       isDatabaseUp === null
         ? []
@@ -61,7 +61,7 @@ export const SERVER: MetricRow[] = [
   row({
     name: 'gatepost_database_clock_offset_seconds',
     type: 'gauge',
-    help: "How far the database's clock is ahead of this machine's.",
+    help: "Time by which the database's clock is ahead of this machine's.",
     read: fact(({ clockOffsetMs }) => clockOffsetMs / 1000),
   }),
   row({

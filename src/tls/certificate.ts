@@ -62,8 +62,8 @@ function parseCertificate(
     const isFurtherDown = chain.some((pem) => isPairOf(pem, key));
     throw new OperatorError(
       isFurtherDown
-        ? `${files.certificate} must begin with the certificate of the key, then those that lead to its authority`
-        : `the key in ${files.key} is not that of ${files.certificate}`,
+        ? `${files.certificate} must begin with the certificate of the key, followed by its chain`
+        : `the key in ${files.key} does not belong to ${files.certificate}`,
     );
   }
   const startsAtMs = Date.parse(leaf.validFrom);
@@ -76,9 +76,7 @@ function parseCertificate(
   }
   const pair = { cert: `${chain.join('\n')}\n`, key: `${keyPem}\n` };
   // The library rejects some pairs, such as a chain with a foreign part.
-  parse(files.certificate, 'chain of certificates that can be served', () =>
-    createSecureContext(pair),
-  );
+  parse(files.certificate, 'valid chain of certificates', () => createSecureContext(pair));
   return {
     ...pair,
     names: namesOf(leaf),
@@ -101,7 +99,7 @@ function parse<T>(path: string, what: string, make: () => T): T {
   try {
     return make();
   } catch {
-    throw new OperatorError(`${path} holds no ${what} in PEM (without a passphrase)`);
+    throw new OperatorError(`${path} has no ${what} in PEM (without a passphrase)`);
   }
 }
 

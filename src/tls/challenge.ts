@@ -63,7 +63,7 @@ export function makeHttpProver(options: HttpProverOptions): Prover & { port: num
     type: 'http-01',
     port: server?.port ?? null,
     present: async (_domain, token, proof) => {
-      if (!TOKEN.test(token)) throw new OperatorError('the authority sent a token that is none');
+      if (!TOKEN.test(token)) throw new OperatorError('the authority sent a malformed token');
       writeFileSync(join(folder, token), proof, { mode: 0o600 });
     },
     cleanUp: async (_domain, token) => rmSync(join(folder, token), { force: true }),

@@ -55,7 +55,7 @@ export const ORDER_TIME_MAX_MS = 30 * 60_000;
 export async function within<T extends object | string>(ms: number, step: Promise<T>): Promise<T> {
   const done = await unlessAborted(AbortSignal.timeout(ms), step);
   if (done !== null) return done;
-  throw new OperatorError(`the authority did not end its work within ${ms / 1_000} s`);
+  throw new OperatorError(`the authority did not finish within ${ms / 1_000} s`);
 }
 
 /** Loads the library at its first use: most starts order nothing. */

@@ -111,7 +111,7 @@ function operatorFiles({ tlsCertificate: certificate, tlsKey: key }: TlsSettings
 function checkSettings(settings: TlsSettings): void {
   const { tlsCertificate, tlsKey, acmeDomains, acmeChallenge, acmeDnsHook } = settings;
   if ((tlsCertificate === '') !== (tlsKey === '')) {
-    throw new OperatorError('tls.certificate and tls.key belong together: set both or none');
+    throw new OperatorError('set both tls.certificate and tls.key, or neither');
   }
   if (acmeDomains.length === 0) return;
   if (tlsCertificate !== '') {

@@ -23,23 +23,23 @@ const row = (
   about: string,
 ): AnswerRow => ({ from, to, verdict, about });
 
-const REDIRECT = 'a redirect, which is not followed: set the URL to which it leads';
+const REDIRECT = 'a redirect, which is not followed: set the URL that it points to';
 
 /** The first row that fits applies. */
 export const WEBHOOK_ANSWERS: readonly AnswerRow[] = [
   row(200, 299, 'accepted', 'the event has arrived'),
   row(300, 399, 'retry', REDIRECT),
-  row(401, 401, 'retry', 'it asks for a login beside the signature'),
+  row(401, 401, 'retry', 'it asks for a login besides the signature'),
   row(403, 403, 'retry', 'it refuses the call'),
   row(404, 404, 'retry', 'there is nothing at this URL'),
-  row(405, 405, 'retry', 'it takes no POST at this URL'),
-  row(410, 410, 'dead', 'it wants no more events'),
+  row(405, 405, 'retry', 'it does not accept POST at this URL'),
+  row(410, 410, 'dead', 'it wants no further events'),
   row(413, 413, 'retry', 'the event is too large for it'),
-  row(415, 415, 'retry', 'it takes no JSON'),
+  row(415, 415, 'retry', 'it does not accept JSON'),
   row(429, 429, 'wait', 'it wants fewer calls'),
   row(400, 499, 'retry', 'it does not understand the call'),
   row(502, 504, 'retry', 'it is overloaded, or does not run behind its proxy'),
-  row(500, 599, 'retry', 'it has a fault of its own'),
+  row(500, 599, 'retry', 'it has an internal fault'),
 ];
 
 /** Returns the verdict on a call of a receiver. */
@@ -47,7 +47,7 @@ export function judgeAnswer(answer: OutgoingAnswer | OutgoingFailure): Verdict {
   if (answer instanceof OutgoingFailure) return verdictOfFailure(answer);
   const { status, retryAfterMs } = answer;
   const found = WEBHOOK_ANSWERS.find(({ from, to }) => status >= from && status <= to);
-  const problem = `the receiver answered ${status}: ${found?.about ?? 'that is no answer of HTTP'}`;
+  const problem = `the receiver answered ${status}: ${found?.about ?? 'this is no HTTP answer'}`;
   if (found?.verdict === 'accepted') return { verdict: 'accepted' };
   if (found?.verdict === 'dead') return { verdict: 'dead', problem };
   if (found?.verdict === 'wait') return verdictOfExcess(retryAfterMs, problem);

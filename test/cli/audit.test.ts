@@ -212,7 +212,7 @@ describe('verify and export', () => {
       db.close();
       const listed = await gatepost('audit', 'list', '--limit', '1000');
       expect(listed).toMatchObject({ code: 1, stdout: '' });
-      expect(listed.stderr).toContain("'gatepost audit verify' names it\n");
+      expect(listed.stderr).toContain("'gatepost audit verify' shows which one\n");
     }
     const back = openBeside(dataDir);
     back.run('UPDATE audit SET entries = ? WHERE last_number = 2', [original]);

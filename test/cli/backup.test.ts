@@ -84,7 +84,7 @@ test.each(['backup', 'restore', 'restore --verify'])(
     });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toStartWith(
-      'gatepost: a backup needs a file, because it is read more than once: -',
+      'gatepost: a backup must be a file, because it is read more than once: -',
     );
     expect(readdirSync(cwd)).toEqual([]);
   },

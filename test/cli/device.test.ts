@@ -152,7 +152,7 @@ for (const verb of ['show', 'forget']) {
 for (const [words, mistake] of [
   [['show', 'a,b'], 'a HWID is 1 to 128 visible ASCII characters without comma'],
   [['list', '--limit', '0'], "'0' is not a number from 1 to 9999999"],
-  [['list', '--link', ''], 'a link is named by its code, #ID, part of its note, or key:'],
+  [['list', '--link', ''], 'a link is given by its code, #ID, part of its note, or key:'],
   [['list', '--provider', 'short'], 'a provider code is 8 letters and digits'],
   [['show'], "missing required argument 'hwid'"],
   [['lsit'], "unknown command 'lsit'"],

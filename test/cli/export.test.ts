@@ -262,7 +262,7 @@ describe('refused', () => {
     [
       'cut off between lines',
       (lines) => lines.slice(0, -1),
-      /is truncated after line 4: it has no end/,
+      /is truncated after line 4: no last line/,
     ],
     [
       'cut off in a line',

@@ -89,7 +89,7 @@ test.each([
 ] as const)('%s: a message arrives', async (gateway, hwid, name) => {
   expect(await run(gateway, '--hwid', hwid)).toEqual({
     code: 0,
-    stdout: `${name} accepted the message.\nIf the device shows nothing within a minute: does its user let the app show notifications, and is it online?\n`,
+    stdout: `${name} accepted the message.\nIf the device shows nothing within a minute, check that it is online and that its user allows the app to show notifications.\n`,
     stderr: '',
   });
   const { deliveries, violations } = await servers.totals(gateway);
@@ -108,7 +108,7 @@ test('for machines', async () => {
 test('a service account that Google does not know', async () => {
   writeConfig({ fcmServiceAccount: servers.fcm.wrongServiceAccountFile });
   expect(await failureOf('fcm', '--hwid', 'phone')).toBe(
-    `test_failed: fcm does not work, and all its pushes wait: Google gives out no access token for the service account (400 invalid_grant: Invalid JWT Signature.): its key may be revoked, or the clock of this machine wrong. Fix it, then run 'systemctl reload gatepost'`,
+    `test_failed: fcm does not work, and all its pushes wait: Google refuses an access token for the service account (400 invalid_grant: Invalid JWT Signature.): its key may be revoked, or the clock of this machine may be wrong. Fix it, then run 'systemctl reload gatepost'`,
   );
 });
 
@@ -122,7 +122,7 @@ test('an app that was removed', async () => {
 test('the token of another app: both reasons are named', async () => {
   await servers.behave('apns', { always: { kind: 'refuse', name: 'BadDeviceToken' } });
   expect(await failureOf('apns', '--hwid', 'tablet')).toContain(
-    'APNs does not know this token; or the app is a development build, and gateway.apns.sandbox says otherwise (400 BadDeviceToken)',
+    'APNs does not know this token; or gateway.apns.sandbox does not match the build of the app (400 BadDeviceToken)',
   );
 });
 

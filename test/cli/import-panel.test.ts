@@ -33,7 +33,7 @@ test('a check stores nothing and says what would come', async () => {
     stdout: `3 users, 1 of them disabled, and 0 devices in the panel.
 3 users without a limit, or above 100: their links get 2
 1 links corrected: long or multi-line notes, times in the future
-Marzban knows neither limits nor devices: each device takes its place when it comes.
+Marzban stores neither limits nor devices: each device takes a slot when it first comes.
 
 Nothing was stored: run the command without --check.
 `,
@@ -99,7 +99,7 @@ test('by the API, with a token in a file', async () => {
   const token = line.secretFile('my-token\n');
   const { code, stdout, stderr } = await line.run(...words, '--key-file', token);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toContain('The API of 3x-ui tells no devices');
+  expect(stdout).toContain('The API of 3x-ui has no devices');
   expect(await limits()).toEqual([4]);
   const none = await line.run(...words);
   expect({ code: none.code, stderr: none.stderr }).toMatchObject({ code: 2 });
@@ -113,7 +113,11 @@ test.each([
   [['--panel', 'marzban', '--code', 'NOBODY01'], 1, 'no provider NOBODY01'],
   [['--panel', 'marzban', '--code', 'MYSHOP01', '--name', 'x'], 2, '--name has no effect'],
   [['--panel', 'marzban', '--code', 'MYSHOP01', '--unlimited-as', '0'], 2, 'neither skip nor'],
-  [['--panel', 'marzban', '--code', 'MYSHOP01', '--label', 'a:b'], 2, 'is not 1 to 32 letters'],
+  [
+    ['--panel', 'marzban', '--code', 'MYSHOP01', '--label', 'a:b'],
+    2,
+    'is not a name of 1 to 32 letters',
+  ],
   [['--check'], 2, '--check needs --panel'],
 ])('refuses %p', async (words, code, message) => {
   writePanel('marzban', file, [makeUser(0)]);

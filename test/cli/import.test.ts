@@ -273,7 +273,7 @@ describe('the provider', () => {
       ...words().with(-1, line.secretFile('y'.repeat(32))),
     );
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toBe('gatepost: the source does not take these credentials (Auth error)\n');
+    expect(stderr).toBe('gatepost: the source rejects these credentials (Auth error)\n');
     expect(existsSync(line.dataDir)).toBe(false);
   });
 

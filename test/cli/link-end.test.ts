@@ -69,7 +69,7 @@ test('revoke: another code, no key, and what to do at the panel', async () => {
   const { code, stdout, stderr } = await link('revoke', 'key:panel-key', '--yes');
   expect(code).toBe(0);
   const said = /^LinkCode0001 revoked, 2 slots freed; the code is (\w{12})\n$/.exec(stdout);
-  expect(stderr).toContain('change it at the panel too');
+  expect(stderr).toContain('change the key at the panel too');
   expect((await link('show', CODE)).code).toBe(1);
   expect(await json('show', said?.[1] ?? '')).toMatchObject({
     ...{ install_count: 0, has_subscription_key: false, note: 'note' },

@@ -101,13 +101,13 @@ test('the keys of a file are in the paths, and no code', async () => {
   expect(drawn.map(({ link }) => link)).toEqual([`${URL_}/first%40shop`, `${URL_}/second`]);
   expect((await json('qr', 'key:second', ...words)).link).toBe(`${URL_}/second`);
   const unknown = await line.run('link', 'qr', '#2', ...words);
-  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('is not known here') });
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('is not stored here') });
   writeFileSync(file, 'key\nmarzban/bob\n');
   expect(await json('import', file)).toMatchObject({ added: 1 });
   const ofUser = await line.run('link', 'qr', 'key:marzban/bob', ...words);
   expect(ofUser).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('is a user of a panel'),
+    stderr: expect.stringContaining('is the user of a panel'),
   });
   writeFileSync(file, 'key\nthird\n');
   const none = await line.run('link', 'qr', '--keys', file, ...words);

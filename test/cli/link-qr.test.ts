@@ -139,7 +139,7 @@ test('says on stderr why every device is refused', async () => {
   const { code, stdout, stderr } = await line.run(...words);
   expect({ code, isDrawn: stdout.includes('▄') }).toEqual({ code: 0, isDrawn: true });
   expect(stderr.split('\n')).toEqual([
-    'other.example.com is no active binding of Provide1: devices are refused',
+    'Provide1 has no active binding of other.example.com: devices are refused',
     `${OTHER_CODE} is disabled: devices are refused`,
     '',
   ]);

@@ -83,7 +83,7 @@ describe('add', () => {
     const { code, stderr } = await provider('add', '--name', 'x', '--key', key);
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^gatepost: the process list .* a key after --key: --key-file is safer\n$/,
+      /^gatepost: a key after --key is visible in the process list .*: --key-file is safer\n$/,
     );
   });
 
@@ -230,12 +230,12 @@ test('set changes what is given and nothing else', async () => {
 
   const { stdout } = await provider('set', code, '--plan', 'pro');
   expect(stdout).toBe(
-    `${code} changed\nPlan pro: links, domains and commands; it sends no notifications (enterprise).\n`,
+    `${code} changed\nPlan pro: links, domains and commands; no notifications (they need enterprise).\n`,
   );
 
   const nothing = await provider('set', code);
   expect(nothing.code).toBe(2);
-  expect(nothing.stderr).toContain('nothing to set: give --name, --plan or another option');
+  expect(nothing.stderr).toContain('nothing to change: give --name, --plan or another option');
 });
 
 test('a policy for all links, and the word that takes it away', async () => {
@@ -312,7 +312,7 @@ test('remove takes the provider and its links away', async () => {
   const refused = await provider('remove', code);
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toStartWith(
-    `gatepost: ${held}: this cannot be undone, so without a terminal it needs --yes\n`,
+    `gatepost: ${held}: this cannot be undone: give --yes if there is no terminal\n`,
   );
   expect(await says(code, authKey)).toBe('Ok');
   expect(await json('remove', code, '--yes')).toEqual({ provider_code: code, done: 'removed' });

@@ -91,7 +91,7 @@ test('distribution show while only pushes are pending', async () => {
   await store.acknowledge(a, [{ id, state: 'received', detail: null }], NOW_MS);
   await store.forgetDevice('b', ACT);
   const text = await shown('distribution', 'show', String(id));
-  expect(text.trimEnd().split('\n').at(-1)).toBe('Every inbox has it; pushes are pending.');
+  expect(text.trimEnd().split('\n').at(-1)).toBe('All inboxes have it; pushes are pending.');
 });
 
 test('distribution receipts has each device, or those in a state', async () => {

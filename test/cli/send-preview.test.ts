@@ -69,12 +69,12 @@ test('a notification, in each language of the form', async () => {
 
 test('as text: headers readable, and what would not ride', async () => {
   const { stdout } = await line.run('notify', '--body', 'one<br>two', '--preview');
-  expect(stdout).toContain('\nan app that is not known\n    announce: one\n      two\n');
+  expect(stdout).toContain('\nan unknown app\n    announce: one\n      two\n');
   expect(stdout).toContain('\nNothing to show: Karing, ');
-  expect(stdout).toEndWith('\nIt would not ride: ride is off for it here.\n');
+  expect(stdout).toEndWith('\nIt would not ride: rides are off for it here.\n');
   await line.run('provider', 'set', 'Provide1', '--ride', 'off');
   const off = await line.run('notify', '--body', 'x', '--preview', '--config', riding());
-  expect(off.stdout).toEndWith('\nIt would not ride: ride is off for it here.\n');
+  expect(off.stdout).toEndWith('\nIt would not ride: rides are off for it here.\n');
 });
 
 test('settings by app, and the value that takes one back', async () => {
@@ -94,7 +94,7 @@ test('settings by app, and the value that takes one back', async () => {
   ]);
   const back = await line.run(...words, '--preview');
   expect(back.stdout).toContain('INCY\n    no header: ');
-  expect(back.stdout).toContain('Happ takes settings and moves with a Provider ID alone');
+  expect(back.stdout).toContain('Happ reads settings and moves only with a Provider ID');
 });
 
 test('a domain rides only if the file has it', async () => {

@@ -122,7 +122,7 @@ test('the rule of ten minutes holds for the operator; block stops it', async () 
   // The clock of the command line stands at 12:00 UTC.
   await json('command', 'update-subscription', '--all', '--at', '2026-11-20T15:09');
   expect((await line.run('distribution', 'cancel', '1')).stderr).toBe(
-    'gatepost: distribution 1 is not scheduled, or is due within ten minutes; block stops it\n',
+    "gatepost: distribution 1 is not scheduled, or is due within ten minutes: 'distribution block' stops it\n",
   );
   expect(await line.run('distribution', 'block', '1')).toMatchObject({ code: 0 });
 });
@@ -182,11 +182,11 @@ test('command set-settings says which value of a newer key does not fit, and sen
   expect(JSON.parse(sent?.payload ?? '').settings).toEqual({ 'mux-quic': 'maybe' });
 });
 
-const NEEDS_ONE = 'give --all, --os or --hwid, one of them';
+const NEEDS_ONE = 'give one of --all, --os and --hwid';
 const REFUSED: [string, string[], string][] = [
   ['no target', ['notify', '--body', 'x'], NEEDS_ONE],
   ['two targets', ['notify', '--all', '--os', 'ios', '--body', 'x'], NEEDS_ONE],
-  ['two bodies', ['notify', '--all', '--body', 'x', '--body-file', 'y'], 'one of them'],
+  ['two bodies', ['notify', '--all', '--body', 'x', '--body-file', 'y'], 'give either --body'],
   ['no body', ['notify', '--all'], 'the message: body is required'],
   ['a foreign HWID', ['notify', '--hwid', 'stranger', '--body', 'x'], 'unknown or not linked'],
   ['a large body', ['notify', '--all', '--body', 'x'.repeat(4_000)], 'over 4096 bytes'],
@@ -196,7 +196,7 @@ const REFUSED: [string, string[], string][] = [
     ['notify', '--all', '--body', 'x', '--at', '2026-02-30 10:00'],
     'not a minute',
   ],
-  ['no content', ['command', 'sub-change', '--all'], 'give --value or --file, one of them'],
+  ['no content', ['command', 'sub-change', '--all'], 'give either --value or --file'],
   ['no settings', ['command', 'set-settings', '--all'], 'give --file, --reset or both'],
   ['a correction of nothing', ['notify', '--all', '--body', 'x', '--replaces', '7'], 'replaces'],
   ['a missing file', ['command', 'set-settings', '--all', '--file', 'nowhere'], 'cannot read'],
@@ -217,7 +217,7 @@ test('five minutes, plan and subscription hold for the operator too', async () =
   expect(again.stderr).toStartWith('gatepost: provider Provide1: it sent a notification to all');
   await line.run('provider', 'set', 'Provide1', '--plan', 'pro');
   const byPlan = await line.run('notify', '--hwid', 'phone', '--body', 'x', '--dry-run');
-  expect(byPlan.stderr).toContain('its plan has no notifications');
+  expect(byPlan.stderr).toContain('its plan does not include notifications');
   await line.run('provider', 'suspend', 'Provide1');
   const bySubscription = await line.run('command', 'update-subscription', '--all');
   expect(bySubscription.stderr).toContain('its subscription has ended or is suspended');

@@ -112,17 +112,20 @@ describe.each(commands)('%s', (name, { path, options }) => {
 });
 
 test.each([
-  [['provider', 'set', 'Provide1'], 'nothing to set'],
+  [['provider', 'set', 'Provide1'], 'nothing to change'],
   [['provider', 'set', 'Provide1', '--inactive-days', '3651'], 'from 0 to 3650, or default'],
   [['provider', 'set', 'Provide1', '--cool-down-hours', '0'], 'from 1 to 720, or default'],
   [['provider', 'add', '--name', 'n', '--when-full', 'all'], 'refuse, replace-oldest, default'],
-  [['link', 'set', 'LinkCode0001'], 'nothing to set'],
+  [['link', 'set', 'LinkCode0001'], 'nothing to change'],
   [['link', 'set', 'LinkCode0001', '--limit', '101'], 'a whole number from 1 to 100'],
   [['link', 'show', 'n'.repeat(65)], 'a part of a note is a text of 1 to 64 characters'],
   [['link', 'show', 'key:a/b'], 'key: with its subscription key'],
   [['link', 'why', 'LinkCode0001', 'phone'], 'required option'],
   [['provider', 'remove', 'short'], 'a provider code is 8 letters and digits'],
-  [['provider', 'add', '--name', 'n', '--key', 'k'.repeat(32), '--key-file', 'f'], 'one of them'],
+  [
+    ['provider', 'add', '--name', 'n', '--key', 'k'.repeat(32), '--key-file', 'f'],
+    'give either --key',
+  ],
   [['device', 'simulate', '--link', 'LinkCode0001'], '--domain-hash is required with'],
   [['device', 'simulate', '--domain-hash', 'a'.repeat(64)], '--domain-hash is required with'],
   [['device', 'list', '--all', '--limit', '3'], "option '--all' cannot be used with"],
@@ -133,7 +136,7 @@ test.each([
   [['import', ''], 'the name of a file must not be empty'],
   [['provider', 'add', '--name', 'n', '--key-file', ''], 'the name of a file must not be empty'],
   [['import', '--from', 'http://127.0.0.1', '--code', 'Provide1'], '--key or --key-file'],
-  [['conformance', 'http://127.0.0.1:9', '--write'], '--write needs a provider'],
+  [['conformance', 'http://127.0.0.1:9', '--write'], '--write needs a test provider'],
   [['conformance', 'http://127.0.0.1:9', '--provider-code', 'Provide1'], 'go together'],
 ])('%j is a mistake of usage', async (words, part) => {
   expect(await mistake(words)).toContain(part);

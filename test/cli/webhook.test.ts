@@ -108,8 +108,8 @@ describe('add', () => {
   });
 
   test.each([
-    [[], 'give --url or --telegram, one of them'],
-    [['--url', URL, '--telegram', '1'], 'give --url or --telegram, one of them'],
+    [[], 'give either --url or --telegram'],
+    [['--url', URL, '--telegram', '1'], 'give either --url or --telegram'],
     [['--telegram', '1'], '--telegram needs --token-file'],
     [['--url', URL, '--token-file', 'x'], '--token-file goes with --telegram'],
     [['--url', `${URL}#part`], 'url has a fragment'],
@@ -209,7 +209,7 @@ describe('set', () => {
   });
 
   test.each([
-    [[], 'nothing to set: give --url, --events, --enable or another option'],
+    [[], 'nothing to change: give --url, --events, --enable or another option'],
     [['--telegram', '1'], 'chat and locale are of Telegram: this webhook has a URL'],
     [['--enable', '--disable'], "option '--disable' cannot be used with option '--enable'"],
     [['--url', 'https://[::1]/'], 'url leads to a network that is not public'],
@@ -314,7 +314,7 @@ describe('deliveries and replay', () => {
     expect(await json('replay', '2', '--event', '2')).toEqual({ id: 2, count: 1, is_full: false });
     expect(await json('replay', '2', '--since', '2026-01-01')).toMatchObject({ count: 2 });
     expect(await json('deliveries', '2')).toHaveLength(3);
-    const why = 'it is pending, deleted, or of another owner';
+    const why = 'it is pending, was deleted, or belongs to another owner';
     for (const event of ['2', '999']) {
       expect(await refused('replay', '2', '--event', event)).toBe(
         `webhook 2 has no event ${event} to replay: ${why}`,
@@ -323,8 +323,8 @@ describe('deliveries and replay', () => {
   });
 
   test.each([
-    [[], 'give --event or --since, one of them'],
-    [['--event', '1', '--since', '1h'], 'give --event or --since, one of them'],
+    [[], 'give either --event or --since'],
+    [['--event', '1', '--since', '1h'], 'give either --event or --since'],
     [['--event', 'x'], 'the number of an event is a whole number of 1 to 15 digits'],
   ])('replay %p: %s', async (words, sentence) => {
     await aWebhook();
@@ -336,7 +336,7 @@ describe('remove', () => {
   test('asks first, and says what is lost', async () => {
     await aWebhook();
     expect(await refused('remove', '1')).toBe(
-      'Remove webhook 1 to https://bot.example.com/… with its pending events: this cannot be undone, so without a terminal it needs --yes',
+      'Remove webhook 1 to https://bot.example.com/… with its pending events: this cannot be undone: give --yes if there is no terminal',
     );
     expect(await hook('remove', '1', '--yes')).toBe('webhook 1 removed\n');
     expect(await json('list', '--provider', CODE)).toEqual([]);

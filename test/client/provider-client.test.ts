@@ -137,10 +137,10 @@ describe('patience', () => {
     expect(told).toEqual([
       'the source answers HTTP 500',
       'the source answers HTTP 502',
-      'the source does not answer as this API does',
-      'the source does not answer as this API does',
+      'the source does not answer like this API',
+      'the source does not answer like this API',
       'the source answers Unknown error',
-      'the source does not answer as this API does',
+      'the source does not answer like this API',
     ]);
     const long = pauses.filter((ms) => ms > 100);
     expect(long).toHaveLength(6);
@@ -190,12 +190,8 @@ describe('patience', () => {
   });
 
   const atFirst: [string, () => unknown, string][] = [
-    [
-      'another page',
-      () => new Response('<html>'),
-      'the source does not answer as this API does: is',
-    ],
-    ['other JSON', () => ({ ok: true }), 'the source does not answer as this API does: is'],
+    ['another page', () => new Response('<html>'), 'the source does not answer like this API: is'],
+    ['other JSON', () => ({ ok: true }), 'the source does not answer like this API: is'],
     ['silence', () => new Promise(() => {}), 'the source took longer than 0.2 s: is it there?'],
   ];
   test.each(atFirst)(
@@ -243,32 +239,32 @@ describe('distrust', () => {
     [
       'credentials that are not taken',
       () => ({ rc: 0, msg: 'Auth error' }),
-      'the source does not take these credentials (Auth error)',
+      'the source rejects these credentials (Auth error)',
     ],
     [
       'a subscription that is over',
       () => ({ rc: 0, msg: 'This feature requires an active subscription' }),
-      'the subscription is not active at the source, which tells nothing then',
+      'the subscription is not active at the source, so it returns no data',
     ],
     [
       'a success without a list',
       () => ({ rc: 1, msg: 'Ok' }),
-      `the source answers ${LIST} without a list`,
+      `the answer of the source to ${LIST} has no list`,
     ],
     [
       'another address',
       () => status(404),
-      `the source answers HTTP 404 to ${LIST}: is it the base address of the API?`,
+      `the source answers HTTP 404 to ${LIST}: is it the base URL of the API?`,
     ],
     [
       'a proxy that lets nobody in',
       () => status(403),
-      `the source answers HTTP 403 to ${LIST}: is it the base address of the API?`,
+      `the source answers HTTP 403 to ${LIST}: is it the base URL of the API?`,
     ],
     ...[401, 403].map((code): [string, () => unknown, string] => [
       `credentials that are not taken, as ${code}`,
       () => Response.json({ rc: 0, msg: 'Invalid key' }, { status: code }),
-      `the source does not take these credentials (HTTP ${code}, Invalid key)`,
+      `the source rejects these credentials (HTTP ${code}, Invalid key)`,
     ]),
     [
       'a subscription that is over, as 403',
@@ -276,7 +272,7 @@ describe('distrust', () => {
         const msg = 'This feature requires an active subscription';
         return Response.json({ rc: 0, msg }, { status: 403 });
       },
-      'the subscription is not active at the source, which tells nothing then',
+      'the subscription is not active at the source, so it returns no data',
     ],
     [
       'ten million brackets',
@@ -314,7 +310,7 @@ describe('distrust', () => {
     const other = new FakeSource();
     first(() => status(307, { location: `${other.url}/x?auth_key=${source.credentials.authKey}` }));
     expect(await failure(client())).toBe(
-      `the source answers HTTP 307 and points to ${other.url}: if that is the right server, give its address`,
+      `the source answers HTTP 307 and points to ${other.url}: if that is the right server, give its URL`,
     );
     expect(other.calls).toEqual([]);
     await other.stop();

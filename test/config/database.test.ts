@@ -58,16 +58,16 @@ describe('database.url', () => {
     ['postgres://gatepost@db', 'is not a URL such as'],
     ['postgres://gatepost@db/', 'is not a URL such as'],
     ['postgres://gatepost:a@b@db/gatepost', 'is not a URL such as'],
-    ['postgres://db/gatepost', 'names no user'],
-    ['postgres://gatepost@/gatepost', 'names no host'],
-    ['postgres://gatepost@one,two/gatepost', 'names several hosts'],
+    ['postgres://db/gatepost', 'has no user'],
+    ['postgres://gatepost@/gatepost', 'has no host'],
+    ['postgres://gatepost@one,two/gatepost', 'has several hosts'],
     ['postgres://gatepost@db:0/gatepost', 'its port'],
     ['postgres://gatepost@db:70000/gatepost', 'its port'],
     ['postgres://gatepost:50%@db/gatepost', 'write a literal one as %25'],
     ['postgres://gatepost:%00@db/gatepost', 'write a literal one as %25'],
     ['postgres://gatepost@db/gatepost?sslmode=prefer', 'sslmode'],
     ['postgres://gatepost@db/gatepost?options=-c%20fsync=off', 'host=/DIRECTORY and sslmode only'],
-    ['postgres://gatepost@db/gatepost?host=/run', 'names both a host'],
+    ['postgres://gatepost@db/gatepost?host=/run', 'has both a host'],
   ])('%s is refused', (text, reason) => {
     expect(() => databaseUrl(text)).toThrow(reason);
   });

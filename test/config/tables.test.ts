@@ -175,7 +175,7 @@ describe('[[gate.upstream]]', () => {
 });
 
 test('a key of a panel has what it needs, and nothing for which there is no use', () => {
-  const asked = 'behind /gate no panel proves a token';
+  const asked = 'behind /gate only the secret proves a token';
   expect(mistakesOf('[gate]', 'key = "marzban"')).toEqual([
     `gate.key = "marzban" needs gate.key_secret_file: ${asked}`,
   ]);
@@ -271,7 +271,7 @@ describe('in the environment', () => {
 });
 
 test.each([
-  [[], 'limits = "panel" needs panel, the one whose API is asked'],
+  [[], 'limits = "panel" needs panel, the kind of panel to ask'],
   [['panel = "3x-ui"'], 'limits = "panel" needs panel_token_file, the token of its API'],
   [
     ['panel = "pasarguard"', 'panel_token_file = "/t"'],
@@ -288,7 +288,7 @@ test.each([
 
 test('refusals as of a panel need its name', () => {
   const load = () => loaded(...UPSTREAM, 'refused_as = "panel"');
-  const sentence = 'refused_as = "panel" needs panel, the one as which apps are refused';
+  const sentence = 'refused_as = "panel" needs panel, the kind of panel to imitate';
   expect(mistakes(load)[0]).toBe(`gate.upstream: ${sentence} (sub.example.org)`);
 });
 

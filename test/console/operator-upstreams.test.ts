@@ -69,7 +69,7 @@ testChromium('an upstream is checked, added, changed and removed', async () => {
   await field(words.refusedAs).selectOption({ label: words.refusedAsPanel });
   await page.locator('textarea[name=more]').fill('placeholder = tru');
   await press(words.check);
-  await page.getByText('lines of key = value').waitFor();
+  await page.getByText('the lines are not key = value').waitFor();
   await page.locator('textarea[name=more]').fill('placeholder = true');
   await press(words.check);
   await press(words.save);

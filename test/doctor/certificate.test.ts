@@ -51,7 +51,7 @@ describe('the certificate of the operator\u2019s files', () => {
     const [{ level, what } = {}] = look(env);
     expect({ level, what }).toEqual({
       level: 'ok',
-      what: `${files.certificate} holds for gate.example.com until ${new Date(NOW_MS + 89 * DAY_MS).toISOString()}`,
+      what: `${files.certificate} is valid for gate.example.com until ${new Date(NOW_MS + 89 * DAY_MS).toISOString()}`,
     });
     expect(look(env, NOW_MS + 80 * DAY_MS)[0]?.level).toBe('warning');
     expect(look()).toEqual([]);
@@ -110,7 +110,7 @@ describe('the certificate by ACME', () => {
     expect(look(env)).toMatchObject([{ level: 'ok', what: 'ACME has issued no certificate yet' }]);
     await place(6);
     const end = new Date(NOW_MS + 5 * DAY_MS).toISOString();
-    const what = `the certificate by ACME holds for 203.0.113.70 until ${end}`;
+    const what = `the ACME certificate is valid for 203.0.113.70 until ${end}`;
     expect(look(env)).toMatchObject([{ level: 'ok', what }]);
     const lateMs = NOW_MS + 3.5 * DAY_MS;
     expect(look(env, lateMs - 1)).toMatchObject([{ level: 'ok' }]);

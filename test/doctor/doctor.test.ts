@@ -61,7 +61,7 @@ test('a healthy appliance has no problem, and is left as it was', async () => {
   const before = fingerprint(dataDir);
   const findings = await look();
   expect(said(findings, 'problem')).toEqual([]);
-  expect(said(findings, 'warning')).toEqual(['backups: none are scheduled']);
+  expect(said(findings, 'warning')).toEqual(['backups: no backups are scheduled']);
   expect(findings.filter(({ level, todo }) => level !== 'ok' && !todo)).toEqual([]);
   expect(fingerprint(dataDir)).toEqual(before);
 });
@@ -90,7 +90,9 @@ describe('the data directory', () => {
     chmodSync(fresh, 0o755);
     const findings = await look({ GATEPOST_DATA: fresh });
     expect(said(findings, 'problem')).toEqual([]);
-    expect(said(findings, 'warning')).toContain(`data directory: ${fresh} is empty and open`);
+    expect(said(findings, 'warning')).toContain(
+      `data directory: ${fresh} is empty, and open to other users`,
+    );
   });
 
   test.skipIf(uid !== 0)('with a file that root has left in it', async () => {
@@ -111,7 +113,7 @@ describe('the data directory', () => {
       expect(await problems({ GATEPOST_DATA: data })).toEqual(
         expect.arrayContaining([
           `data directory: the disk of ${data} is full: nothing can be saved`,
-          `disk space: it is full or nearly so: 0 MiB are free on the disk of ${data}`,
+          `disk space: the disk is full, or nearly full: 0 MiB are free on the disk of ${data}`,
         ]),
       );
       disk.clear();
@@ -171,7 +173,7 @@ describe('the clock', () => {
     db.run('UPDATE provider SET created_at_ms = ?', [NOW_MS + 3_600_000]);
     db.close();
     expect(await problems()).toEqual([
-      'clock: it says 2026-11-21T03:30:00.000Z, but something is recorded at 2026-11-21T04:30:00.000Z: it is slow, or was fast',
+      'clock: the clock shows 2026-11-21T03:30:00.000Z, but a record has the time 2026-11-21T04:30:00.000Z: the clock is slow, or was fast',
     ]);
     expect(await problems({}, NOW_MS + 3_600_000)).toEqual([]);
   });
@@ -255,7 +257,7 @@ test('a passphrase that everybody may read, or that is not there', async () => {
 
 test('another user than that of the service is told to run it as that one', () => {
   const told = (asked: number) =>
-    checkDirectory(dataDir, asked).filter(({ what }) => what.includes('this runs as user'));
+    checkDirectory(dataDir, asked).filter(({ what }) => what.includes('the doctor runs as user'));
   expect(told(uid)).toEqual([]);
   expect(told(uid + 1)).toMatchObject([
     {

@@ -156,11 +156,11 @@ test('asks the API whose limits are followed, and says when it refuses the token
     return found.filter((line) => line.includes('the API of'));
   };
   const start = 'the API of the panel of bound.example.org';
-  expect(await ask()).toEqual([`ok: ${start} says limits`]);
+  expect(await ask()).toEqual([`ok: ${start} returns limits`]);
   status = 401;
   expect(await ask()).toEqual([`warning: ${start} refuses the token (API_401)`]);
   await api.stop(true);
-  expect(await ask()).toEqual([`warning: ${start} does not answer as it should (ECONNREFUSED)`]);
+  expect(await ask()).toEqual([`warning: ${start} gives an unexpected answer (ECONNREFUSED)`]);
 });
 
 test('finds a panel that answers for keys that nobody has: each would get a link', async () => {
@@ -278,7 +278,7 @@ test('finds who may ask /gate and should not, and where nobody may', () => {
     [
       'warning',
       'every proxy in server.trusted_proxies may ask /gate: ' +
-        'a request from outside that one of them forwards there opens links',
+        'if one of them forwards a request from outside to /gate, it opens links',
     ],
   ];
   const alone = [
@@ -332,7 +332,7 @@ test('tells a certificate that nobody trusts from a panel that is away', async (
 
 test('names providers of which links let apps without a HWID pass', async () => {
   const found = async () => (await look([])).filter((line) => line.includes('HWID'));
-  const warning = `warning: provider ${PROVIDER} lets apps without a HWID pass: a request that omits x-hwid defeats the limit`;
+  const warning = `warning: provider ${PROVIDER} lets apps without a HWID pass: a request without x-hwid bypasses the limit`;
   expect(await found()).toEqual([]);
   const store = await openSqliteStore({ dataDir, create: false, commitBatchMax: 1 });
   await store.updateProvider(PROVIDER, { withoutHwid: 'count' }, ACT);

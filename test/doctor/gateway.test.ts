@@ -43,9 +43,9 @@ test('says nothing where none is set up', async () => {
 test('finds all three well, and makes no key', async () => {
   const key = join(dataDir, 'vapid.key');
   expect(await findings()).toEqual([
-    'gateways ok: FCM is set up, and answers',
-    'gateways ok: APNs is set up, and answers',
-    `gateways ok: Web Push is set up; 'gatepost serve' makes ${key}`,
+    'gateways ok: FCM is configured, and answers',
+    'gateways ok: APNs is configured, and answers',
+    `gateways ok: Web Push is configured; 'gatepost serve' creates ${key}`,
   ]);
   expect(existsSync(key)).toBe(false);
 });
@@ -62,7 +62,7 @@ test('names a file that is not what it should be, and goes on to the others', as
   const fcmServiceAccount = join(dataDir, 'missing.json');
   const [fcm, apns] = await findings({ fcmServiceAccount });
   expect(fcm).toStartWith('gateways problem: gateway.fcm.service_account: cannot read');
-  expect(apns).toBe('gateways ok: APNs is set up, and answers');
+  expect(apns).toBe('gateways ok: APNs is configured, and answers');
 });
 
 test('names what of APNs is not set', async () => {
@@ -83,7 +83,7 @@ test('warns of a gateway that cannot be reached, and of a certificate of another
 test('tells of a gateway that a server has stopped, as its files alone would look well', async () => {
   const [first, second] = await findings({}, [{ gateway: 'fcm', problem: 'no such key' }]);
   expect(first).toBe('gateways problem: fcm is stopped: no such key');
-  expect(second).toBe('gateways ok: FCM is set up, and answers');
+  expect(second).toBe('gateways ok: FCM is configured, and answers');
 });
 
 test('the survey of a database finds what is stopped, and who subscribed', async () => {

@@ -93,7 +93,7 @@ test('an IP address has a certificate too, and the doctor says when it ends', as
   const answer = await fetch(url, { tls: { ca: authority.certificatePem } });
   expect(await answer.json()).toEqual(AUTH_ERROR);
   const doctor = async () => (await run(['doctor', '--data', server.dataDir], { env })).stdout;
-  expect(await doctor()).toContain('the certificate by ACME holds for 127.0.0.1 until');
+  expect(await doctor()).toContain('the ACME certificate is valid for 127.0.0.1 until');
   expect(await server.stop()).toEqual({ code: 0, signal: null });
   // The next start has one that is due, and an authority that refuses.
   authority.outage = 'the authority has a rest';

@@ -111,7 +111,7 @@ const FCM_SAID: [status: number, body: unknown, means: string, problem: string][
   [
     ...([401, fcmBody(401, 'UNAUTHENTICATED', null)] as const),
     'retry',
-    'FCM does not take the access tokens that it gets for the service account (401 UNAUTHENTICATED)',
+    'FCM rejects the access tokens of the service account (401 UNAUTHENTICATED)',
   ],
   [
     ...([403, fcmBody(403, 'PERMISSION_DENIED', 'SENDER_ID_MISMATCH')] as const),
@@ -130,11 +130,11 @@ const FCM_SAID: [status: number, body: unknown, means: string, problem: string][
   ],
   [
     ...([404, fcmBody(404, 'NOT_FOUND', null), 'retry'] as const),
-    'FCM does not say that the token is dead: is the project of the service account gone, or does something else answer in its place? (404 NOT_FOUND)',
+    'FCM answers without a reason: check that the project of the service account exists, and that no other server answers in its place (404 NOT_FOUND)',
   ],
   [
     ...([404, '<html>', 'retry'] as const),
-    'FCM does not say that the token is dead: is the project of the service account gone, or does something else answer in its place? (404)',
+    'FCM answers without a reason: check that the project of the service account exists, and that no other server answers in its place (404)',
   ],
   [
     ...([429, fcmBody(429, 'RESOURCE_EXHAUSTED', 'QUOTA_EXCEEDED'), 'retry'] as const),
@@ -149,8 +149,8 @@ const FCM_SAID: [status: number, body: unknown, means: string, problem: string][
     ...([503, fcmBody(503, 'UNAVAILABLE', 'UNAVAILABLE'), 'retry'] as const),
     'FCM is temporarily unavailable (503 UNAVAILABLE)',
   ],
-  [302, '', 'retry', 'this is no answer of FCM (302)'],
-  [418, '', 'retry', 'this is no answer of FCM (418)'],
+  [302, '', 'retry', 'the answer is not from FCM (302)'],
+  [418, '', 'retry', 'the answer is not from FCM (418)'],
 ];
 
 test.each(FCM_SAID)('FCM %d %j: %s', async (status, body, verdict, problem) => {

@@ -110,13 +110,13 @@ describe('a mistake is one sentence', () => {
       'is not the JSON file of a service account: no private_key',
     ],
     [() => account({ private_key: 'x' }), 'has a private key that cannot be read'],
-    [() => account({ private_key: pem(ec) }), 'has a private key that is no RSA key'],
-    [() => account({ project_id: '../x' }), 'names no project that could be one'],
-    [() => account({ token_uri: 'http://x.example/' }), 'has a token_uri that is no https address'],
-    [() => apns({ apnsKeyFile: file('k', 'x') }), 'holds no private key in PEM'],
+    [() => account({ private_key: pem(ec) }), 'has a private key that is not RSA'],
+    [() => account({ project_id: '../x' }), 'has no valid project_id'],
+    [() => account({ token_uri: 'http://x.example/' }), 'has a token_uri that is no https URL'],
+    [() => apns({ apnsKeyFile: file('k', 'x') }), 'has no private key in PEM'],
     [
       () => apns({ apnsKeyFile: file('k', pem(other)) }),
-      'holds another kind of key: it must be one of the curve P-256',
+      'has another kind of key: it must be on the curve P-256',
     ],
   ])('%#: %s', (change, problem) => {
     expect(reasonAgainst(change())).toEndWith(` ${problem}`);
@@ -126,7 +126,10 @@ describe('a mistake is one sentence', () => {
   });
 
   test.each([
-    [{ apnsKeyFile: '' }, 'gateway.apns.key_file must be given beside the others of gateway.apns'],
+    [
+      { apnsKeyFile: '' },
+      'gateway.apns.key_file must be set together with the other keys of gateway.apns',
+    ],
     [{ apnsKeyId: 'short' }, 'gateway.apns.key_id must be ten capital letters and digits'],
     [{ apnsTeamId: '' }, 'gateway.apns.team_id must be ten capital letters and digits'],
     [{ apnsEndpoint: 'http://apns.example' }, 'gateway.apns.endpoint must be an https address'],
@@ -137,7 +140,7 @@ describe('a mistake is one sentence', () => {
 
   test('a VAPID key without a subject', () => {
     expect(reasonAgainst({ webpushKeyFile: '/etc/vapid.key' })).toBe(
-      'gateway.webpush.subject must be given beside gateway.webpush.key_file',
+      'gateway.webpush.subject must be set together with gateway.webpush.key_file',
     );
   });
 

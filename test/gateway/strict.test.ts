@@ -150,7 +150,7 @@ describe('FCM', () => {
     expect(verdict).toEqual({
       verdict: 'credentials',
       problem:
-        'Google gives out no access token for the service account (400 invalid_grant: Invalid JWT Signature.): its key may be revoked, or the clock of this machine wrong',
+        'Google refuses an access token for the service account (400 invalid_grant: Invalid JWT Signature.): its key may be revoked, or the clock of this machine may be wrong',
     });
   });
 });

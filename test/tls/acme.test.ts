@@ -266,7 +266,7 @@ test('what came instead of a good certificate does not replace the one that is t
   clock.set(renewalTimeMs(good));
   const broken = makeAcme({ ...options, order: async () => good.cert });
   await broken.renewIfDue();
-  expect(logLines.join('')).toContain('holds no private key in PEM');
+  expect(logLines.join('')).toContain('has no private key in PEM');
   expect((await broken.first()).fingerprint).toBe(good.fingerprint);
   const failed = `${basename(acme.files.certificate)}.failed`;
   expect(readdirSync(folder).toSorted()).toEqual([...before, failed].toSorted());

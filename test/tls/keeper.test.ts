@@ -78,9 +78,9 @@ test('what no client would take is refused with one sentence', async () => {
   // Each client would be refused, and a server would not start.
   const nonsense = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
   writePair(folder, { cert: `${leaf.cert}${nonsense}`, key: leaf.key });
-  expect(read()).toThrow(/certificate\.pem holds no chain of certificates that can be served/);
+  expect(read()).toThrow(/certificate\.pem holds no valid chain of certificates/);
   writeSecret(files.key, '-----BEGIN PRIVATE KEY-----\nbm90aGluZw==\n-----END PRIVATE KEY-----\n');
-  expect(read()).toThrow(/key\.pem holds no private key in PEM/);
+  expect(read()).toThrow(/key\.pem has no private key in PEM/);
   writeSecret(files.certificate, 'nothing');
   expect(read()).toThrow(/certificate\.pem holds no certificate in PEM/);
   rmSync(files.certificate);
@@ -194,8 +194,8 @@ const NOTHING: TlsSettings = {
 };
 
 test.each<[Partial<TlsSettings>, string]>([
-  [{ tlsCertificate: 'a.pem' }, 'tls.certificate and tls.key belong together'],
-  [{ tlsKey: 'a.pem' }, 'tls.certificate and tls.key belong together'],
+  [{ tlsCertificate: 'a.pem' }, 'set both tls.certificate and tls.key, or neither'],
+  [{ tlsKey: 'a.pem' }, 'set both tls.certificate and tls.key, or neither'],
   [{ tlsCertificate: 'a', tlsKey: 'b', acmeDomains: ['example.com'] }, 'set either'],
   [{ acmeDomains: ['example.com'], acmeChallenge: 'dns-01' }, 'needs acme.dns_hook'],
   [{ acmeDomains: ['*.example.com'] }, 'must be dns-01 for *.example.com'],

@@ -141,7 +141,7 @@ test('an authority that asks for weeks of patience delays no renewal by the life
   const more = { ...options, ...limits, order: () => new Promise<string>(() => {}) };
   const stuck = makeAcme(more);
   await stuck.renewIfDue();
-  expect(lines.join('')).toContain('the authority did not end its work within 0.04 s');
+  expect(lines.join('')).toContain('the authority did not finish within 0.04 s');
   const window = await new Renewal(slow.url.href, 20).dueAtMs(first, clock.nowMs());
   expect(window).toBe(renewalTimeMs(first));
   await acme.renewIfDue();

@@ -125,7 +125,7 @@ describe('a webhook', () => {
     await servers.behave('webhook', { next: [{ kind: 'refuse', name: '410' }] });
     expect(await deliver(hook(newWebhookSecret('v1')))).toEqual({
       verdict: 'dead',
-      problem: 'the receiver answered 410: it wants no more events',
+      problem: 'the receiver answered 410: it wants no further events',
     });
   });
 
@@ -234,7 +234,7 @@ describe('a Telegram chat', () => {
     ],
     [
       'cannot-parse',
-      { verdict: 'failed', problem: 'Telegram answered 400: Telegram does not take this text' },
+      { verdict: 'failed', problem: 'Telegram answered 400: Telegram rejects this text' },
     ],
     [
       'unauthorized',
@@ -252,7 +252,7 @@ describe('a Telegram chat', () => {
       {
         verdict: 'retry',
         afterMs: null,
-        problem: 'Telegram answered 500: it has a fault of its own',
+        problem: 'Telegram answered 500: it has an internal fault',
       },
     ],
   ];

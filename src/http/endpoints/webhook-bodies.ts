@@ -86,7 +86,7 @@ export const DeliveryRow = Type.Object(
         state: 'waiting',
         attempts: 2,
         state_at: '2026-11-20 15:05:05',
-        problem: 'the receiver answered 500: it has a fault of its own',
+        problem: 'the receiver answered 500: it has an internal fault',
       },
     ],
   },

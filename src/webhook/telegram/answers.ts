@@ -41,7 +41,7 @@ export const TELEGRAM_ERRORS: readonly ErrorRow[] = [
   row(400, /upgraded to a supergroup/i, 'dead', MOVED),
   row(400, NO_SUCH_CHAT, 'dead', 'there is no such chat, or the bot never was in it'),
   row(400, NO_RIGHTS, 'dead', 'the bot may not write to the chat'),
-  row(400, null, 'failed', 'Telegram does not take this text'),
+  row(400, null, 'failed', 'Telegram rejects this text'),
   row(429, null, 'wait', 'Telegram wants fewer messages'),
 ];
 
@@ -62,7 +62,7 @@ export function judgeTelegram(answer: OutgoingAnswer | OutgoingFailure): Verdict
   const body = readBody(answer);
   if (body === 'ok') return { verdict: 'accepted' };
   if (body === null) {
-    const problem = `the endpoint of Telegram answered ${answer.status}, and not as the Bot API does`;
+    const problem = `the endpoint of Telegram answered ${answer.status}, but not like the Bot API`;
     return { verdict: 'retry', afterMs: answer.retryAfterMs, problem };
   }
   const found = TELEGRAM_ERRORS.find(
@@ -71,7 +71,7 @@ export function judgeTelegram(answer: OutgoingAnswer | OutgoingFailure): Verdict
   );
   const moved = body.movedTo === null ? '' : `: ${body.movedTo}`;
   const about =
-    found?.about ?? (body.code >= 500 ? 'it has a fault of its own' : 'it did not say why');
+    found?.about ?? (body.code >= 500 ? 'it has an internal fault' : 'it did not say why');
   const problem = `Telegram answered ${body.code}: ${about}${moved}`;
   const verdict = found?.verdict ?? 'retry';
   if (body.movedTo !== null) return { verdict: 'dead', problem, movedTo: `${body.movedTo}` };

@@ -97,10 +97,10 @@ test('what the configuration would refuse is refused with its words', async () =
     [given({ provider, url: 'ftp://x' }), 'url:'],
     [given({ provider, host: 'a b' }), 'host:'],
     [given({ provider, colour: 'red' }), 'there is no such key'],
-    [given({ provider }, 'ride = '), 'lines of key = value'],
+    [given({ provider }, 'ride = '), 'the lines are not key = value'],
     [given({ provider }, '[a]\nb = 1'), 'there is no such key'],
-    [given({ provider }, 'provider_id_file = "/etc/shadow"'), 'configuration alone names files'],
-    [given({ provider }, 'key_secret_file = "/etc/shadow"'), 'configuration alone names files'],
+    [given({ provider }, 'provider_id_file = "/etc/shadow"'), 'only the configuration names files'],
+    [given({ provider }, 'key_secret_file = "/etc/shadow"'), 'only the configuration names files'],
     [given({ provider, key: 'hiddify' }), 'key:'],
     [given({ provider }, 'key_path = ["/sub/ü"]'), 'key_path:'],
   ];

@@ -40,7 +40,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
     tests: ['test/cli/send.test.ts'],
     changes: [
       ['config.outputOffsetMinutes));', 'config.outputOffsetMinutes * 0));'],
-      ["throw new UsageError('give --all, --os or --hwid, one of them');", ''],
+      ["throw new UsageError('give one of --all, --os and --hwid');", ''],
     ],
   },
   {

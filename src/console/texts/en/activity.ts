@@ -41,7 +41,7 @@ export const activity = {
   noneHint: 'Each change leaves an entry: of links, domains, messages, keys and staff.',
   noMatch: 'No such entry',
   noMatchHint: 'Choose another filter.',
-  looking: 'None among the newest entries; older ones can be searched.',
+  looking: 'None among the newest entries. You can search older ones.',
   more: 'Show more',
   further: 'Search older ones',
   shown: (n: number) => count(n, 'entry shown', 'entries shown'),

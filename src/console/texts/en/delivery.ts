@@ -10,14 +10,14 @@ const delivery = {
   oldest: 'Oldest since',
   problem: 'Last problem',
   retry: (when: string) => `Next attempt ${when}.`,
-  mend: 'Mend the credentials, then reload: systemctl reload gatepost.',
+  mend: 'Correct the credentials, then run systemctl reload gatepost.',
   service: 'Push service',
   test: 'Test a gateway',
   testHint: 'Sends a real message to one device, whose app registered a push address.',
   send: 'Send a test',
   verdicts: {
     accepted:
-      'Accepted. If the device shows nothing within a minute: may the app show notifications, and is it online?',
+      'Accepted. If the device shows nothing within a minute, check that it is online and that its user allows the app to show notifications.',
     credentials: 'It rejects our credentials, and all its pushes wait:',
     dead: 'The address of this device is dead and will be dropped:',
     failed: 'It rejects this message:',
@@ -26,7 +26,7 @@ const delivery = {
     busy: 'No connection was free; a push would be retried:',
   },
   webhooks: 'Webhooks that fail',
-  noWebhooks: 'None: the last attempt of each was good.',
+  noWebhooks: 'None: the last attempt of each webhook succeeded.',
   address: 'Address',
   ofOperator: "the operator's",
   since: (when: string) => `since ${when}`,
@@ -60,14 +60,14 @@ const records = {
   atProvider: (code: string) => `Open at ${code}`,
   noDevice: 'No device yet',
   noMatch: 'No device matches',
-  noDeviceHint: 'A whole HWID is found at once; of HWIDs and models a part is enough.',
+  noDeviceHint: 'A whole HWID is found fastest; a part of a HWID or model is enough.',
   handOver: 'Hand over (JSON)',
   handOverHint:
-    'For a person who asks what is kept: a file with all of it. It has the codes of links.',
+    'For a user who asks for the stored data: a file with all of it. It contains the codes of links.',
   forget: 'Forget',
   forgetSure: (name: string) => `Forget ${name}?`,
   forgetHint:
-    'Its slots become free; its messages, receipts and refusals are deleted everywhere, for good.',
+    'Its slots are freed; its messages, receipts and refusals are deleted for all providers, for good.',
   made: 'Accepted',
   sent: 'Delivered',
   failed: 'Failed',
@@ -80,17 +80,17 @@ const records = {
     ended: 'It has ended.',
     scheduled: (when: string) => `It is scheduled for ${when}.`,
     subscription:
-      'The provider may not send such messages now: subscription or plan. It is blocked when its turn comes.',
+      'Subscription or plan of the provider do not allow such messages now. It will be blocked when it is due.',
     behind: (id: string) => `Message ${id} of the provider is before it.`,
-    gateways: 'Each inbox has it; pushes are pending.',
-    gatewaysFail: 'Each inbox has it; pushes wait for these services:',
+    gateways: 'All inboxes have it; pushes are pending.',
+    gatewaysFail: 'All inboxes have it; pushes wait for these services:',
     delivering: 'It is being delivered.',
-    worker: 'It is due; a worker takes it next. If it stays so, see Health.',
+    worker: 'It is due, and a worker will take it next. If nothing happens, see Health.',
   },
   block: 'Block',
   blockSure: 'Block this message?',
   blockHint:
-    'No further device gets it. Those that have it keep it. The provider sees that it was blocked.',
+    'No further device gets it. Devices that have it keep it. The provider sees the block.',
 };
 
 export const texts = { delivery, records };

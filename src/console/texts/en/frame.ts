@@ -13,7 +13,7 @@ const shell = {
   skip: 'To the content',
   noRole: 'No provider yet',
   noRoleHint: 'Ask an owner for an invitation, or add one with gatepost provider add.',
-  offline: 'No connection. What you see may be out of date; it is renewed by itself.',
+  offline: 'No connection. The page may be out of date; it will refresh by itself.',
 };
 
 const signIn = {
@@ -37,7 +37,8 @@ const signIn = {
 
 const account = {
   title: 'Your account',
-  finish: 'You came by a link that works once. Set a password or add a passkey to come back.',
+  finish:
+    'You signed in by a link that works once. Set a password or add a passkey to sign in again.',
   password: 'Password',
   passwordHint: '10 characters or more. Other sessions end when you change it.',
   setPassword: 'Set password',
@@ -89,7 +90,7 @@ const copying = {
   copy: 'Copy',
   copied: 'Copied',
   asCurl: 'Copy as curl',
-  failed: 'It could not be copied: the browser does not allow it.',
+  failed: 'The browser does not allow copying.',
 };
 
 export const texts = { shell, signIn, account, palette, copying };

@@ -9,10 +9,10 @@ const machine = {
   head: 'Head',
   verified: 'Verified',
   neverVerified: 'not since this node started',
-  whole: (n: string) => `The chain is whole: ${n} entries were verified.`,
+  whole: (n: string) => `The chain is intact: ${n} entries were verified.`,
   verify: 'Verify',
   verifyHint:
-    'Recomputes each hash. Note the head elsewhere: it proves later that nothing was cut off.',
+    'Recomputes each hash. Store the head elsewhere: later it proves that no entry was removed.',
   checking: 'Checking. This takes up to two minutes.',
   filter: 'Filter',
   search: 'Search',
@@ -77,7 +77,7 @@ const machine = {
 const backups = {
   title: 'Backups',
   schedule: 'Schedule',
-  scheduleHint: 'The settings backup.at, backup.keep and backup.passphrase say so; times are UTC.',
+  scheduleHint: 'The settings are backup.at, backup.keep and backup.passphrase; times are UTC.',
   never: 'never',
   next: 'Next',
   keep: 'Kept',
@@ -96,7 +96,7 @@ const backups = {
   bad: 'not good',
   none: 'No backup yet',
   noneHint: 'Make one now, or set backup.at in the configuration.',
-  elsewhere: 'The data are elsewhere',
+  elsewhere: 'The data is elsewhere',
   download: 'Download a copy',
   downloadHint:
     'The database as it is now, encrypted by a passphrase of yours in the age format. It needs a sign-in of the last ten minutes.',
@@ -104,7 +104,7 @@ const backups = {
   passphraseHint: 'At least 12 characters. Without it the copy cannot be restored.',
   prepare: 'Make the copy',
   save: (size: string) => `Save the copy, ${size}`,
-  saveHint: 'It is here for ten minutes. gatepost restore puts it in place.',
+  saveHint: 'It stays here for ten minutes. Restore it with gatepost restore.',
 };
 
 export const texts = { machine, backups };
