@@ -71,9 +71,9 @@ describe('the certificate of the operator\u2019s files', () => {
     };
     expect(await told(env, NOW_MS + 200 * DAY_MS)).toContain('expired on');
     const { GATEPOST_TLS_CERTIFICATE } = env;
-    expect(await told({ GATEPOST_TLS_CERTIFICATE })).toContain('belong together');
+    expect(await told({ GATEPOST_TLS_CERTIFICATE })).toContain('or neither');
     writeSecret(files.key, (await selfSigned('other')).key);
-    expect(await told(env)).toContain('is not that of');
+    expect(await told(env)).toContain('does not belong to');
     chmodSync(files.key, 0o644);
     expect(await told(env)).toContain('open to all users');
     rmSync(files.key);

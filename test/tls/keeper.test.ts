@@ -71,18 +71,18 @@ test('what no client would take is refused with one sentence', async () => {
   expect(read(Date.now() + 30 * DAY_MS)).toThrow(/certificate\.pem expired on \d{4}-/);
   expect(read(Date.now() - 2 * DAY_MS)).toThrow(/certificate\.pem is not valid before \d{4}-/);
   writeSecret(files.key, (await selfSigned('other')).key);
-  expect(read()).toThrow(/the key in .*key\.pem is not that of .*certificate\.pem/);
+  expect(read()).toThrow(/the key in .*key\.pem does not belong to .*certificate\.pem/);
   const [leaf, authority] = [await selfSigned('leaf'), await selfSigned('authority')];
   writePair(folder, { cert: `${authority.cert}${leaf.cert}`, key: leaf.key });
-  expect(read()).toThrow(/certificate\.pem must begin with the certificate of the key, then/);
+  expect(read()).toThrow(/certificate\.pem must begin with the certificate of the key, followed/);
   // Each client would be refused, and a server would not start.
   const nonsense = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
   writePair(folder, { cert: `${leaf.cert}${nonsense}`, key: leaf.key });
-  expect(read()).toThrow(/certificate\.pem holds no valid chain of certificates/);
+  expect(read()).toThrow(/certificate\.pem has no valid chain of certificates/);
   writeSecret(files.key, '-----BEGIN PRIVATE KEY-----\nbm90aGluZw==\n-----END PRIVATE KEY-----\n');
   expect(read()).toThrow(/key\.pem has no private key in PEM/);
   writeSecret(files.certificate, 'nothing');
-  expect(read()).toThrow(/certificate\.pem holds no certificate in PEM/);
+  expect(read()).toThrow(/certificate\.pem has no certificate in PEM/);
   rmSync(files.certificate);
   expect(read()).toThrow(/cannot read .*certificate\.pem: ENOENT/);
   chmodSync(files.key, 0o644);

@@ -36,7 +36,7 @@ export const refusals = {
   receipt_not_found: 'The list changed meanwhile. Choose a filter again.',
   other_origin: 'The browser sent this from another page. Reload the page.',
   no_account: "Only an account has this; you signed in with the provider's key.",
-  account_limit_reached: 'There are as many accounts as there may be.',
+  account_limit_reached: 'The limit of accounts is reached.',
   account_not_found: 'There is no such account.',
   session_not_found: 'That session has ended already.',
   passkey_limit_reached: 'There are as many passkeys as there may be. Remove one first.',
@@ -58,7 +58,7 @@ export const refusals = {
   no_push_address:
     'The device has no address there: its app did not register one, or it was dropped.',
   gateway_not_set_up: 'This gateway is not set up.',
-  no_database_file: 'The data are in PostgreSQL: use its tools, pg_dump and pg_restore.',
+  no_database_file: 'The data is in PostgreSQL: use its tools, pg_dump and pg_restore.',
   backup_not_found: 'There is no such backup any more.',
   backup_busy: 'A backup is being verified or copied. Try again when it is done.',
   no_links: 'No link matches.',
