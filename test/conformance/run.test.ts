@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { allCases } from '../../src/conformance/cases.ts';
-import { type Case, type CaseFile, casesOf } from '../../src/conformance/format.ts';
+import { type CaseFile, casesOf } from '../../src/conformance/format.ts';
 import { runCases, type Verdict } from '../../src/conformance/run.ts';
 import { type Conforming, startConforming } from '../support/conforming.ts';
 
@@ -35,18 +35,24 @@ test('without --write nothing is played that writes; without a caller, nothing t
 const KEY = 'k'.repeat(32);
 const CALLER = { provider_code: 'Provide1', auth_key: KEY };
 
-/** Plays one case to a server that answers everything so. */
-async function verdictOn(answer: () => Response, one: CaseFile['cases'][number]): Promise<Verdict> {
+type Answer = (request: Request) => Response;
+
+/** Plays cases to a server that answers everything so. */
+async function verdictsOn(answer: Answer, all: CaseFile['cases']): Promise<Verdict[]> {
   const wrong = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer });
   const found: Verdict[] = [];
-  const [played] = casesOf({ about: '', as: 'own', cases: [one] }, { about: '', cases: [] });
+  const played = casesOf({ about: '', as: 'own', cases: all }, { about: '', cases: [] });
   const options = {
     ...{ url: `http://127.0.0.1:${wrong.port}`, callers: { own: CALLER }, writes: true },
     ...{ nowMs: () => 0, sleep: async () => {} },
   };
-  await runCases([played as Case], options, (verdict) => found.push(verdict));
+  await runCases(played, options, (verdict) => found.push(verdict));
   await wrong.stop(true);
-  return found[0] as Verdict;
+  return found;
+}
+
+async function verdictOn(answer: Answer, one: CaseFile['cases'][number]): Promise<Verdict> {
+  return (await verdictsOn(answer, [one]))[0] as Verdict;
 }
 
 const CASE = { name: 'a-case', rule: 'a rule that holds', call: 'GET /api/list-install' };
@@ -84,6 +90,38 @@ test('no key and no token stands in what is told', async () => {
   expect(verdict.difference).toMatchObject({ path: 'body.rc' });
   const told = await verdictOn(answer, { ...CASE, answer: 'Auth error' });
   expect(told.difference).toEqual({ path: 'body.msg', expected: 'Auth error', got: '*** ***' });
+});
+
+test('a parameter that is null is not sent', async () => {
+  const asked: string[] = [];
+  const answer = ({ url }: Request) => {
+    asked.push(new URL(url).search);
+    return Response.json({ rc: 1, msg: 'Ok' });
+  };
+  const query = { auth_key: null, provider_code: null, a: null, b: '1' };
+  const verdict = await verdictOn(answer, { ...CASE, as: 'none', answer: 'Ok', query });
+  expect(verdict.verdict).toBe('passed');
+  expect(asked).toEqual(['?b=1']);
+});
+
+test('a step that may be repeated for a second is tried six times, also if no clock goes', async () => {
+  let count = 0;
+  const answer = () => {
+    count += 1;
+    return Response.json({ rc: 0, msg: 'Unknown error' });
+  };
+  const verdict = await verdictOn(answer, { ...CASE, answer: 'Ok', until: 1 });
+  expect([verdict.verdict, count]).toEqual(['failed', 6]);
+});
+
+test('a server that misses an answer now and then is asked on', async () => {
+  const cut = () => new Response('no gzip', { headers: { 'content-encoding': 'gzip' } });
+  const answer = ({ url }: Request) =>
+    url.includes('/cut') ? cut() : Response.json({ rc: 1, msg: 'Ok' });
+  const calls = Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? 'GET /cut' : 'GET /whole'));
+  const all = calls.map((call, n) => ({ ...CASE, name: `case-${n}`, call, answer: 'Ok' }));
+  const verdicts = (await verdictsOn(answer, all)).map(({ verdict }) => verdict);
+  expect(verdicts).toEqual(calls.map((call) => (call === 'GET /cut' ? 'failed' : 'passed')));
 });
 
 test('a server that is not there, and one that answers too much, is a difference', async () => {

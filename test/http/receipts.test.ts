@@ -1,6 +1,7 @@
 /** Honest sends: how many of the recipients can get messages, and what became of each. */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { withMethods } from '../../src/core/port/store.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { ACT } from '../support/actor.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
@@ -73,6 +74,32 @@ test('details count what was delivered and received', async () => {
     { hwid: name('phone'), state: 'received', reachable: true },
     { hwid: name('silent'), state: 'sent', reachable: false, received_at: null },
   ]);
+});
+
+test('each moment of a receipt stands in the field of its name', async () => {
+  const at = (minute: number) => minute * 60_000;
+  const receipt = {
+    ...{ id: 7, deviceId: 8, hwid: 'phone', deviceName: 'Pixel', state: 'sent', isReachable: true },
+    ...{ queuedAtMs: at(1), sentAtMs: at(2), receivedAtMs: at(3), openedAtMs: at(4) },
+    ...{ executedAtMs: at(5), refusedAtMs: at(6), failedAtMs: at(7), expiredAtMs: at(8) },
+    ...{ carriedAtMs: at(9), carried: 'happ: announce', detail: 'no room' },
+    push: { state: 'failed', problem: 'it is away' },
+  } as const;
+  const listReceipts = () => Promise.resolve([receipt]);
+  const wrapped = await startTestApp({}, (core) => ({
+    ...core,
+    store: withMethods(core.store, { listReceipts }),
+  }));
+  const { json } = await call(wrapped, '/remote/receipts', await seedProvider(wrapped), { id: 1 });
+  await wrapped.close();
+  const time = (minute: number) => `1970-01-01 03:0${minute}:00`;
+  expect(json.data[0]).toEqual({
+    ...{ id: 7, hwid: 'phone', device_name: 'Pixel', state: 'received', reachable: true },
+    ...{ queued_at: time(1), sent_at: time(2), received_at: time(3), opened_at: time(4) },
+    ...{ executed_at: time(5), refused_at: time(6), failed_at: time(7), expired_at: time(8) },
+    ...{ carried_at: time(9), carried: 'happ: announce', detail: 'no room' },
+    ...{ push: 'failed', push_problem: 'it is away' },
+  });
 });
 
 test('another provider lists nothing, and its facts are in no receipt', async () => {

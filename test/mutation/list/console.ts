@@ -36,8 +36,50 @@ export const consoleFiles: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/account/second-factor.ts',
-    tests: ['test/http/console/sign-in.test.ts'],
-    changes: [['step !== undefined && store.useTotpStep(id, step)', 'step !== undefined']],
+    tests: ['test/core/account/account.test.ts'],
+    changes: [
+      ['step !== undefined && store.useTotpStep(id, step)', 'step !== undefined'],
+      ['STEPS_BESIDE = 1', 'STEPS_BESIDE = 2'],
+      ["code.replace(/[\\s-]/g, '')", 'code'],
+      ['return core.store.useRecoveryCode(account.id, hash, actAt(core, nowMs));', 'return true;'],
+    ],
+  },
+  {
+    file: 'src/core/account/formats.ts',
+    tests: ['test/core/account/formats.test.ts'],
+    changes: [
+      ['value.trim().toLowerCase()', 'value.trim()'],
+      ['length >= PASSWORD_LENGTH_MIN', 'length > PASSWORD_LENGTH_MIN'],
+      ['length <= PASSWORD_LENGTH_MAX', 'length < PASSWORD_LENGTH_MAX'],
+      ["typeof value === 'string' ? [...value].length : 0", 'String(value).length'],
+      ['length >= PASSPHRASE_LENGTH_MIN', 'length > PASSPHRASE_LENGTH_MIN'],
+      [' && line.trim() === line', ''],
+      ['length <= LABEL_LENGTH_MAX', 'length < LABEL_LENGTH_MAX'],
+    ],
+  },
+  {
+    file: 'src/core/account/operator.ts',
+    tests: ['test/core/account/account.test.ts'],
+    changes: [
+      ['  await removeSecondFactor(core, account.id, nowMs);\n', ''],
+      ['  await core.store.setPassword(account.id, null, null, actAt(core, nowMs));\n', ''],
+    ],
+  },
+  {
+    file: 'src/core/account/session.ts',
+    tests: ['test/core/account/account.test.ts'],
+    changes: [
+      ['nowMs - signedIn.session.seenAtMs >= TOUCH_MS', 'true'],
+      ['agent.slice(0, AGENT_LENGTH_MAX)', 'agent'],
+    ],
+  },
+  {
+    file: 'src/core/account/keys.ts',
+    tests: ['test/core/account/account.test.ts'],
+    changes: [
+      ['untilMs <= nowMs', 'untilMs < nowMs'],
+      [" || need === 'read'", ''],
+    ],
   },
   {
     file: 'src/core/account/keys.ts',

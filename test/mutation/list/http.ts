@@ -19,6 +19,15 @@ export const http: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/endpoints/receipt.ts',
+    tests: ['test/http/receipts.test.ts'],
+    changes: [
+      ["receivedAtMs === null ? receipt.state : 'received'", 'receipt.state'],
+      ['opened_at: time(receipt.openedAtMs)', 'opened_at: time(receipt.executedAtMs)'],
+      ["if (begun === 'receipt_not_found') return", 'if (false) return'],
+    ],
+  },
+  {
     file: 'src/http/endpoints/params.ts',
     tests: ['test/http/coverage/install.test.ts', 'test/http/coverage/domain-hwid.test.ts'],
     changes: [

@@ -312,7 +312,21 @@ export const rim: readonly MutatedFile[] = [
       ["['headers.content-type', '<json>', got.headers.get('content-type')],", ''],
       ['if (got.status !== status) return', 'if (false) return'],
       ["rest.replaceAll(key, '***')", 'rest'],
+      ["=== 'answer' ? silences + 1 : 0", "=== 'answer' ? silences + 1 : silences"],
+      ['if (value === null) continue;', ''],
+      ['pauses-- <= 0 || nowMs() >= endMs', 'nowMs() >= endMs'],
+      ['if (missing !== undefined) return', 'if (false) return'],
     ],
+  },
+  {
+    file: 'src/conformance/run.ts',
+    tests: ['test/conformance/hostile.test.ts'],
+    changes: [["this.#shown(path).replace(/[^\\x20-\\x7e]/g, '?')", 'this.#shown(path)']],
+  },
+  {
+    file: 'src/conformance/format.ts',
+    tests: ['test/conformance/cases.test.ts'],
+    changes: [['({ ...own, ...step })', '({ ...step, ...own })']],
   },
   {
     file: 'src/client/provider-client.ts',
