@@ -1,6 +1,7 @@
 /** Honest sends: how many of the recipients can get messages, and what became of each. */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import type { Receipt } from '../../src/core/port/receipt.ts';
 import { withMethods } from '../../src/core/port/store.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { ACT } from '../support/actor.ts';
@@ -78,13 +79,14 @@ test('details count what was delivered and received', async () => {
 
 test('each moment of a receipt stands in the field of its name', async () => {
   const at = (minute: number) => minute * 60_000;
-  const receipt = {
-    ...{ id: 7, deviceId: 8, hwid: 'phone', deviceName: 'Pixel', state: 'sent', isReachable: true },
+  const receipt: Receipt = {
+    ...{ id: 7, deviceId: 8, hwid: 'phone', deviceName: 'Pixel', isReachable: true },
+    state: 'sent',
     ...{ queuedAtMs: at(1), sentAtMs: at(2), receivedAtMs: at(3), openedAtMs: at(4) },
     ...{ executedAtMs: at(5), refusedAtMs: at(6), failedAtMs: at(7), expiredAtMs: at(8) },
     ...{ carriedAtMs: at(9), carried: 'happ: announce', detail: 'no room' },
     push: { state: 'failed', problem: 'it is away' },
-  } as const;
+  };
   const listReceipts = () => Promise.resolve([receipt]);
   const wrapped = await startTestApp({}, (core) => ({
     ...core,
