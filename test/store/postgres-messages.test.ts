@@ -11,6 +11,7 @@ import { addDoor, CLOCK, knock, NOW_MS } from './contract/fixture.ts';
 import {
   bringTo,
   deliver,
+  detailOf,
   deviceId,
   holderOf,
   LEDGER_MAX,
@@ -129,6 +130,32 @@ describePostgres('PostgreSQL: messages', () => {
     await until('listening', async () => (await listeners(database)).length > 0);
     stop();
     await until('gone', async () => (await listeners(database)).length === 0);
+  });
+
+  test('two steps of the same worker at once count named devices once', async () => {
+    const database = await openDatabase();
+    const stores = [await openNode(database), await openNode(database)] as const;
+    const { providerId } = await addDoor(stores[0]);
+    await knock(stores[0], 'a');
+    const id = await send(stores[0], providerId, to('a', 'nobody'));
+    await bringTo(stores[0], id, 5);
+    // The first waits for the provider after it has read where to continue, the second for the
+    // first.
+    const { loads } = await database.sql.begin(async (tx) => {
+      await tx`SELECT id FROM provider WHERE id = ${providerId} FOR UPDATE`;
+      const loads = stores.map((store) => store.loadRecipients(lease(id), LEDGER_MAX));
+      await until('both wait', async () => {
+        const [row] = await tx`
+          SELECT count(DISTINCT w.pid)::int AS count
+          FROM pg_locks w JOIN pg_locks own ON own.pid = w.pid AND NOT w.granted
+          WHERE own.database = (SELECT oid FROM pg_database WHERE datname = ${database.name})`;
+        return row.count === 2;
+      });
+      return { loads };
+    });
+    expect((await Promise.all(loads)).filter((one) => one !== null)).toHaveLength(1);
+    const { recipientCount, failedCount } = (await detailOf(stores[0], id)).distribution;
+    expect([recipientCount, failedCount]).toEqual([2, 1]);
   });
 
   test('what is removed while a step writes its recipients leaves none behind', async () => {

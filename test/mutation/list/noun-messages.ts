@@ -233,11 +233,7 @@ export const nounMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/recipient.ts',
-    tests: [
-      'test/store/contract/recipient.test.ts',
-      'test/store/contract/serving.test.ts',
-      'test/store/contract/pushing.test.ts',
-    ],
+    tests: ['test/store/postgres-messages.test.ts'],
     store: 'postgres',
     changes: [['AND cursor_source = :fromSource\n          AND cursor_id = :fromId', '']],
   },
