@@ -175,7 +175,7 @@ describe('what is kept', () => {
 
   test('may be that there is nothing, and does not grow without end', () => {
     const asked: string[] = [];
-    const cache = new AnswerCache<null>(own, (key) => {
+    const cache = new AnswerCache<string, null>(own, (key) => {
       asked.push(key);
       return null;
     });

@@ -66,8 +66,14 @@ export function respond(says: MessageKey, more: Omit<Outgoing, 'payload'> = {}):
   return responses.respond(says, { ...more, payload: textOf(says) });
 }
 
+/** Bodies of answers without fields. */
+const bareTexts = Object.fromEntries(
+  Object.entries(messages).map(([says, { rc, msg }]) => [says, JSON.stringify({ rc, msg })]),
+) as Record<MessageKey, string>;
+
 /** Serialises the body of an answer: `rc` and `msg`, then its fields. */
 export function textOf(says: MessageKey, body?: Readonly<Record<string, unknown>>): string {
+  if (body === undefined) return bareTexts[says];
   const { rc, msg } = messages[says];
   return JSON.stringify({ rc, msg, ...body });
 }

@@ -189,6 +189,8 @@ export const buttonParams = <const K extends MessageKey>(misfit: K, above: strin
 /** Returns the buttons of a call; `default` removes the link's or provider's own. */
 export function buttonsIn(params: Values<ReturnType<typeof buttonParams>>): Partial<Buttons> {
   const { support_url, web_page_url } = params;
+  // A shortcut, as below.
+  if ((support_url ?? web_page_url) === null) return {};
   return {
     ...(support_url !== null && { supportUrl: own(support_url) }),
     ...(web_page_url !== null && { webPageUrl: own(web_page_url) }),

@@ -4,16 +4,16 @@ import type { Connection } from './connection.ts';
 const ANSWER_COUNT_MAX = 1_000;
 
 /** Answers of a look-up until the next commit: saves 1.6 of 15.3 us of a list of one link. */
-export class AnswerCache<T> {
-  readonly #answers = new Map<string, T>();
+export class AnswerCache<Key, T> {
+  readonly #answers = new Map<Key, T>();
   #version = Number.NaN;
 
   constructor(
     private readonly db: Connection,
-    private readonly lookUp: (key: string) => T,
+    private readonly lookUp: (key: Key) => T,
   ) {}
 
-  get(key: string): T {
+  get(key: Key): T {
     const version = this.db.version();
     if (version !== this.#version) this.#answers.clear();
     this.#version = version;

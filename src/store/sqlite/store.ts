@@ -64,15 +64,15 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const context: Context = { db, writer, notes, clock };
   const backend = sqliteBackend(context);
   const nouns = nounsOf(backend, { figures, events: on.events, seal: () => undefined });
-  const knownProviders = new AnswerCache(db, (code) => nouns.findProvider(code));
+  const knownProviders = new AnswerCache(db, (code: string) => nouns.findProvider(code));
   // Each wrong key asks for it; few providers have one.
-  const knownKeys = new AnswerCache(db, (providerId) => nouns.listKeys(Number(providerId)));
+  const knownKeys = new AnswerCache(db, (providerId: number) => nouns.listKeys(providerId));
   const processes = new Processes(context, dataDir);
   return {
     ...nouns,
     findProvider: (code) => knownProviders.get(code),
     findKey: (providerId, keyHash) =>
-      after(knownKeys.get(`${providerId}`), (keys) => {
+      after(knownKeys.get(providerId), (keys) => {
         const found = keys.find((key) => sameHash(key.keyHash, keyHash));
         return found ?? null;
       }),
