@@ -1,9 +1,8 @@
 /**
- * A database as the nouns of the store see it. Each noun is written once, in `noun/`, on this
- * interface; `sqlite/backend.ts` and `postgres/backend.ts` fulfil it.
+ * The interface on which each noun of the store is written once, in `noun/`, for both databases;
+ * `sqlite/backend.ts` and `postgres/backend.ts` implement it.
  *
- * @example
- * disableDomain: (providerId, id, act) =>
+ * @example disableDomain: (providerId, id, act) =>
  *   backend.write(function* (notes) {
  *     yield* backend.lockProvider(providerId);
  *     const known = yield* on.find.get({ providerId, id });
@@ -22,14 +21,17 @@ import type { EventKind, Happening } from '../core/port/event.ts';
 import type { Figure } from '../core/port/figure.ts';
 import type { Maybe } from '../core/port/maybe.ts';
 
-/** A part of a read or write, run by `yield*`: it yields what it waits for, on SQLite nothing. */
+/**
+ * A part of a read or write, run by `yield*`. It yields what it waits for; on SQLite it waits for
+ * nothing.
+ */
 export type Step<T> = Iterable<unknown, T, unknown>;
 
-/** A value of a statement. A list is for {@link Dialect.among} and other fragments of lists. */
+/** A value of a statement. Lists are for {@link Dialect.among} and the other fragments of lists. */
 export type Value = string | number | null | Uint8Array | readonly (string | number)[];
 export type Values = Readonly<Record<string, Value>>;
 
-/** A statement, prepared once. Each `:name` in it is a value that is filled in at each run. */
+/** A prepared statement. Each `:name` in it is a value that each run fills in. */
 export interface Prepared<Row> {
   all(values?: Values): Step<Row[]>;
   get(values?: Values): Step<Row | null>;
@@ -39,7 +41,7 @@ export interface Prepared<Row> {
   insert(values?: Values): Step<number>;
 }
 
-/** Makes what an event tells of; it may read first. */
+/** Makes the content of an event; it may read first. */
 export type MakeHappening = () => Happening | Step<Happening>;
 
 /** The use of a quota. */
@@ -48,62 +50,70 @@ export interface QuotaShare {
   limit: number;
 }
 
-/** Takes down what a write did besides its rows. It is saved, or forgotten, with the write. */
+/** Records the side effects of a write. They are saved or dropped with the write. */
 export interface Notes {
-  /** Adds an entry to the audit log, on something of this provider's; nothing for null. */
+  /** Adds an entry about something of the provider to the audit log; null adds nothing. */
   audit(act: Act, deed: Deed | null, providerId?: number): void;
-  /** Adds an event, made at the write's end, if its owner (null: operator) has a webhook for it. */
+  /**
+   * Adds an event, made at the write's end, if a webhook of its owner (null: operator) wants it.
+   */
   event(providerId: number | null, atMs: number, happening: MakeHappening): void;
   /** Returns true if an enabled webhook of the owner wants events of the kind. */
   isWanted(providerId: number | null, kind: EventKind): Step<boolean>;
-  /** Adds an event if the use reaches a level for the first time, under the provider's lock. */
+  /** Adds an event if the use reaches a level for the first time. Needs the provider's lock. */
   quota(providerId: number, quota: Quota, share: QuotaShare, atMs: number): void;
   /** Disables a webhook that is enabled, with an event for the other webhooks of its owner. */
   disableWebhook(id: number, why: string, atMs: number): Step<void>;
-  /** Drops what is known of webhooks. A write that changes webhooks calls it. */
+  /** Drops the cached webhooks. A write that changes webhooks calls it. */
   forgetWebhooks(): void;
   /** Counts what the write did. */
   figure(providerId: number, figure: Figure, atMs: number, by?: number): void;
-  /** Wakes the outbox worker after the commit: something was put into the outbox. */
+  /** Wakes the outbox worker after the commit, because the outbox has a new dispatch. */
   outbox(): void;
-  /** Reports after the commit the status with which a distribution ended. */
+  /** Reports the final status of a distribution after the commit. */
   ended(status: number): void;
-  /** Signals after the commit to other nodes that these devices have messages, or another token. */
+  /**
+   * Signals after the commit to other nodes that these devices have new messages or another token.
+   */
   changed(deviceIds: readonly number[]): void;
-  /** Rolls the write back, which returns `value` all the same. */
+  /** Rolls the write back; the write still returns `value`. */
   refuse(value: unknown): never;
 }
 
-/** Fragments of SQL in which the databases differ. */
+/** Fragments of SQL that differ between the databases. */
 export interface Dialect {
-  /** Behind a SELECT in a write: its rows stay as they are until the write ends. */
+  /** Follows a SELECT in a write: locks its rows until the write ends. */
   readonly locked: SQL;
-  /** The same, without the rows that another write has locked. */
+  /** As {@link locked}, without the rows that another write has locked. */
   readonly lockedUnlessBusy: SQL;
-  /** The same, so that the rows may be deleted. */
+  /** As {@link lockedUnlessBusy}, for rows that the write may delete. */
   readonly deletableUnlessBusy: SQL;
-  /** The same for rows of `alias` that others refer to: they are not deleted meanwhile. */
+  /**
+   * As {@link locked}, for rows of `alias` to which others refer: no write deletes them meanwhile.
+   */
   keyLocked(alias: string): SQL;
-  /** `JOIN` in the order in which the tables stand (SQLite's planner would choose another). */
+  /** `JOIN` in the written order of the tables (SQLite's planner would choose another). */
   readonly join: SQL;
-  /** The column by which rows of a table without an id of its own are in order of arrival. */
+  /** The column that orders rows of a table without an id by arrival. */
   readonly arrival: SQL;
-  /** Behind a subquery that is to run by itself: PostgreSQL's planner merges it with none. */
+  /** Follows a subquery and keeps PostgreSQL's planner from merging it with the query around it. */
   readonly fence: SQL;
-  /** Behind an INSERT for {@link Prepared.insert}. */
+  /** Follows an INSERT for {@link Prepared.insert}. */
   readonly returningId: SQL;
-  /** A value that a planner must not look at: see `once` of sqlite/statement.ts. */
+  /** A value that a planner must not see: see `once` of sqlite/statement.ts. */
   once(name: string): SQL;
-  /** `IN` a list of numbers or (`text`) strings that is one value. */
+  /** `IN` a list of numbers or (`text`) strings that is passed as one value. */
   among(name: string, type?: 'bigint' | 'text'): SQL;
   /** Rows from the JSON of a list of objects, for FROM with an alias; `n` numbers them from 0. */
   rows(name: string, columns: Readonly<Record<string, 'bigint' | 'text'>>): SQL;
   /** The id of a new row: this value, or the next one if it is null. */
   idOrNext(name: string, table: string): SQL;
-  /** The larger, or smaller, of two values of which none is null. */
+  /** The larger, or smaller, of two values that are not null. */
   greatest(a: SQL, b: SQL): SQL;
   least(a: SQL, b: SQL): SQL;
-  /** Number of strangers (devices without holders) beyond a value; PostgreSQL stops counting. */
+  /**
+   * Number of strangers (devices without holders) above a value; PostgreSQL stops counting early.
+   */
   strangersBeyond(name: string): SQL;
   /** The bytes of a value in hex; null for null. */
   bytes(name: string): SQL;
@@ -114,25 +124,27 @@ export interface Dialect {
 type LockedTable = 'provider' | 'install' | 'device' | 'device_token' | MessageTable;
 type MessageTable = 'distribution' | 'recipient' | 'destination';
 
-/** What steps are made of. */
+/** Prepares and runs the statements of steps. */
 export interface Statements extends Dialect {
-  /** Most rows of a step of a long write, and time after which it takes no more work, ms. */
+  /** Most rows of a step of a long write, and the time after which it takes no more work, ms. */
   readonly stepCountMax: number;
   readonly stepMs: number;
   prepare<Row>(query: SQL): Prepared<Row>;
-  /** Prepares a statement that only locks: SQLite has no need of it and runs nothing. */
+  /** Prepares a statement that only locks: SQLite needs none and runs nothing. */
   lockOnly(query: SQL): Prepared<unknown>;
-  /** Locks the provider's row, the first in the order of locks; nothing on SQLite. */
+  /** Locks the provider's row, which is the first in the order of locks; does nothing on SQLite. */
   lockProvider(providerId: number): Step<void>;
-  /** Locks rows by id: devices in the order of their HWIDs, others in that of their ids. */
+  /** Locks rows by id: devices in the order of their HWIDs, others in the order of their ids. */
   lockRows(rows: Partial<Record<LockedTable, readonly number[]>>): Step<void>;
-  /** Reads, locks what the result depends on, and repeats both until all was locked before. */
+  /**
+   * Reads, locks the rows on which the result depends, and repeats until they were locked before.
+   */
   readLocked<T>(read: () => Step<T>, locks: () => (result: T) => Step<boolean>): Step<T>;
-  /** Lets no other write seal or prune the audit log, nor change webhooks of the operator. */
+  /** Prevents other writes from sealing or pruning the audit log, or changing operator webhooks. */
   lockAuditLog(): Step<void>;
-  /** Makes the ids of new rows be above this one; no other write adds rows until this one ends. */
+  /** Sets the ids of new rows above this one; no other write adds rows until this one ends. */
   raiseIds(table: 'install' | 'domain', id: number): Step<void>;
-  /** Runs steps that do not depend on each other; PostgreSQL runs them without waiting between. */
+  /** Runs independent steps; PostgreSQL runs them without waiting in between. */
   together<T extends readonly unknown[]>(
     steps: {
       readonly [Key in keyof T]: () => Step<T[Key]>;
@@ -142,10 +154,10 @@ export interface Statements extends Dialect {
 
 /** The steps of {@link Backend.writeInTurn}. */
 export interface WriteInTurn<Call, Result> {
-  /** Reads first, and returns the results of calls that need no write; undefined for the others. */
+  /** Reads first; returns the results of calls that need no write, and undefined for the others. */
   answer?(calls: readonly Call[]): Step<(Result | undefined)[]>;
   begin(calls: readonly Call[]): Step<void>;
-  /** Returns how much a call has to do, where it may be more than 1. */
+  /** Returns the amount of work of a call; absent: 1 for each. */
   sizeOf?(call: Call): number;
   /** Calls of one key run one after the other. */
   keyOf(call: Call): string;
@@ -156,21 +168,23 @@ export interface WriteInTurn<Call, Result> {
 export interface Backend extends Statements {
   /**
    * Runs a step as one atomic write and settles after the commit. The step may run again, so it
-   * changes nothing but the database and its notes. Rejects with `WriteFailed` when it could not be
-   * saved, else with what the step threw.
+   * must change nothing but the database and its notes. Rejects with `WriteFailed` when it could
+   * not be saved, else with the error of the step.
    */
   write<T>(step: (notes: Notes) => Step<T>): Promise<T>;
-  /** Makes a write whose calls of one turn share a commit, in order; `begin` runs once for it. */
+  /**
+   * Makes a write whose calls of one turn share a commit, in order; `begin` runs once each time.
+   */
   writeInTurn<Call, Result>(steps: WriteInTurn<Call, Result>): (call: Call) => Promise<Result>;
   /** Runs a step of one statement without notes as a write: PostgreSQL needs no transaction. */
   change<T>(step: () => Step<T>): Promise<T>;
   /** Reads. Each statement of a step may see later commits than the one before it. */
   read<T>(step: () => Step<T>): Maybe<T>;
-  /** The time by which leases end, UTC ms: the database's where several nodes share it. */
+  /** The clock of leases, UTC ms: the database's clock where several nodes share it. */
   storeNowMs(): number;
-  /** That time when this machine's clock says `atMs`. */
+  /** Converts `atMs` of this machine's clock into that clock. */
   storeMs(atMs: number): number;
 }
 
-/** What a read needs of a database. */
+/** The parts of a database that a read needs. */
 export type Reader = Pick<Backend, 'prepare' | 'read'>;

@@ -15,7 +15,7 @@ export function disabledFinding({ id, why }: DisabledWebhook): Finding {
   return say.warning(`the operator's webhook ${id} is disabled: ${why}`, todo);
 }
 
-/** Warns of a schema that this program has yet to migrate. */
+/** Warns of a schema that this program still has to migrate. */
 export function olderSchemaFinding(schema: number, needed: number): Finding {
   const todo = "make a backup, then restart 'gatepost serve'";
   return say.warning(`it has schema ${schema}, this program needs ${needed}`, todo);

@@ -1,4 +1,7 @@
-/** A kind of store: what backups, doctor and command line need of a database besides the port. */
+/**
+ * A kind of store: the parts of a database, besides the port, that backups, the doctor and the
+ * command line use.
+ */
 
 import type { Clock } from '../clock.ts';
 import type { Act } from '../core/port/audit.ts';
@@ -21,11 +24,14 @@ export interface StoreOptions {
   dataDir: string;
   /** Permission to create or migrate the database if needed. */
   create: boolean;
-  /** Permission to migrate alone. Default: as `create`. A command beside a server has none. */
+  /**
+   * Permission to migrate alone. Default: as `create`. A command that runs beside a server has
+   * none.
+   */
   migrates?: boolean;
   /**
-   * Called before an existing database is migrated, with its schema and the one to come. A throw
-   * refuses the opening, and changes nothing.
+   * Called before an existing database is migrated, with its schema and the new one. If it throws,
+   * the store is not opened and nothing changes.
    */
   onMigration?: (from: number, to: number) => Promise<void>;
   /** Most writes in one commit. */
@@ -36,13 +42,15 @@ export interface StoreOptions {
   onOutbox?: () => void;
   /** Called after the commit with the status with which a distribution ended. */
   onDistributionEnd?: (status: number) => void;
-  /** Called once at the start of each outage, with its cause. */
+  /** Called once at the start of each outage with its cause. */
   onAway?: (problem: string) => void;
   /** Called at the end of an outage, with its time, ms, and the calls that failed. */
   onBack?: (awayMs: number, refusedCount: number) => void;
-  /** Opening waits for a server until `signal`, and reports it once. Absent: for some seconds. */
+  /** Waits for the server until `signal`, and reports the wait once. Absent: waits some seconds. */
   waiting?: { signal: AbortSignal; onWaiting: (problem: string) => void };
-  /** Called after a statement to a server, or transaction: its time, ms, and calls sharing it. */
+  /**
+   * Called after a statement or transaction on a server: its time, ms, and the calls that share it.
+   */
   onStatement?: (kind: StatementKind, tookMs: number, callCount: number) => void;
   /** Called at each retry with its cause: an SQLSTATE, or `connection`. */
   onRetry?: (why: string) => void;
@@ -52,7 +60,9 @@ export interface StoreOptions {
   clock?: Clock;
 }
 
-/** Called after a commit: its writes, time under the lock, ms (0: none), whether it was saved. */
+/**
+ * Called after a commit: its writes, its time under the lock, ms (0: none), whether it was saved.
+ */
 export type CommitObserver = (writeCount: number, tookMs: number, isSaved: boolean) => void;
 
 /** A host that should be bound at a provider, known by its code. */
@@ -61,13 +71,13 @@ export interface HostOfProvider {
   provider: string;
 }
 
-/** Returns the hosts to look up, given the upstreams that the database keeps. */
+/** Returns the hosts to look up, given the upstreams in the database. */
 export type HostsOf = (kept: readonly KeptUpstream[]) => readonly HostOfProvider[];
 
-/** The binding of such a host. */
+/** The binding of a host that was looked up. */
 export type BoundHost = 'provider_not_found' | 'not_bound' | 'disabled' | 'active';
 
-/** Called for all that is counted; for a change after its commit. */
+/** Called for each counted figure; for a change after its commit. */
 export type FigureObserver = (figure: Figure, by: number) => void;
 
 export interface DatabaseReport {
@@ -78,33 +88,35 @@ export interface DatabaseReport {
   stopped: { gateway: string; problem: string }[];
   /** True if a device has subscribed to Web Push, which depends on the VAPID key. */
   hasSubscriptions: boolean;
-  /** Codes of providers, some at most, of which links let apps without a HWID pass. */
+  /** Codes of some providers whose links admit apps without a HWID. */
   passing: string[];
   /** Codes of the providers whose users have pages. */
   paged: string[];
   /** The latest time in the database, UTC ms; null: unknown. */
   newestMs: number | null;
-  /** Its size; 0: there is none. */
+  /** Its size; 0: there is no database. */
   bytes: number;
 }
 
-/** What can be done with a database that is one file: copy it, inspect and replace it. */
+/** Copies, inspects and replaces a database that is one file. */
 export interface DatabaseFile {
-  /** Copies the database while servers run; blocks. Throws `OperatorError`, or a disk's fault. */
+  /** Copies the database while servers run; blocks. Throws `OperatorError` or a disk error. */
   takeSnapshot(dataDir: string): Snapshot;
-  /** Throws `OperatorError`, which names `file`, for a schema newer than this program's. */
+  /** Throws `OperatorError`, naming `file`, for a schema newer than this program's. */
   refuseNewer(file: string, schema: number): void;
-  /** Receives a database for inspection, in the first of `folders` with room. */
+  /** Receives a database for inspection in the first of `folders` with room. */
   inspect(folders: readonly string[]): Arrival;
-  /** Locks the database. Throws `OperatorError` while it is open elsewhere, or a disk's fault. */
+  /**
+   * Locks the database. Throws `OperatorError` while another process has it open, or a disk error.
+   */
   replace(dataDir: string): Replacement;
 }
 
-/** A copy of the database at one moment, that no other process can open. */
+/** A copy of the database at one moment; no other process can open it. */
 export interface Snapshot {
   bytes: number;
   contents: Contents;
-  /** Reads it from the start, at each call. */
+  /** Reads the copy from the start at each call. */
   read(signal?: AbortSignal): AsyncIterable<Uint8Array>;
   drop(): void;
 }
@@ -116,16 +128,16 @@ export interface Contents {
   rows: Readonly<Record<string, number>>;
 }
 
-/** Writes the bytes of a database piece by piece. */
+/** Writes the next piece of a database. */
 export type Write = (chunk: Uint8Array) => Promise<void> | void;
 
 /** A database from a backup. */
 export interface Arrival {
   /** Begins to receive `bytes`. Throws `OperatorError` if there is too little room. */
   begin(bytes: number): Promise<Write>;
-  /** Reads all. Throws `OperatorError` for damage or a database that is not Gatepost's. */
+  /** Reads everything. Throws `OperatorError` for damage or a database that is not Gatepost's. */
   contents(): Promise<Contents>;
-  /** Removes all that was not put in place. */
+  /** Removes everything that was not put in place. */
   drop(): Promise<void>;
 }
 

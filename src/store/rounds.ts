@@ -1,6 +1,6 @@
-/** Rounds: lists of calls in which no key is twice, for steps that take each key once. */
+/** Rounds: lists of calls without a repeated key, for steps that take each key once. */
 
-/** Returns the places of items in as few rounds as may be; items of one key keep their order. */
+/** Returns the indices of items in as few rounds as possible; items of one key keep their order. */
 export function roundsOf<Item>(
   items: readonly Item[],
   keyOf: (item: Item) => string | number,

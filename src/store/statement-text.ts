@@ -3,14 +3,14 @@
 /** A quoted text, a given value as drizzle writes it (`?`, `$1`), or a named one; not a cast. */
 const PARTS = /'[^']*'|\?|\$\d+|(?<!:):([a-z]\w*)/gi;
 
-/** A text whose values are numbered: each has a name, or (null) is given. */
+/** A text whose values are numbered: each has a name, or (null) was given. */
 export interface StatementText {
   text: string;
   names: readonly (string | null)[];
   given: readonly unknown[];
 }
 
-/** Numbers the values of a statement as drizzle wrote it, in their order, from 1. */
+/** Numbers the values of a statement from drizzle in their order, from 1. */
 export function numberValues(
   { sql, params }: { sql: string; params: readonly unknown[] },
   signOf: (n: number) => string,

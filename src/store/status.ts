@@ -11,19 +11,19 @@ export function literal(status: number): SQL {
 /** For `status IN …`: recipients are being written or served. */
 export const IN_DELIVERY = sql.raw(`(${LOAD}, ${LOAD_FROM}, ${SENDING})`);
 
-/** For `status < …` and `status >= …`: every status from here on is final. */
+/** For `status < …` and `status >= …`: every status from this one is final. */
 export const FINAL = literal(SENT);
 
-/** In its provider's lane: it has not ended, and waits for more than gateways. */
+/** Condition: in its provider's lane. It has not ended, and waits for more than gateways. */
 export const IN_LANE = sql`status < ${FINAL} AND handed_over_at_ms IS NULL`;
 
-/** The one of a lane that is in delivery. */
+/** Condition: the distribution of a lane that is in delivery. */
 export const HAS_TURN = sql`status IN ${IN_DELIVERY} AND handed_over_at_ms IS NULL`;
 
-/** Handed to gateways, and out of its lane until they have answered. */
+/** Condition: handed to gateways, and out of its lane until they have answered. */
 export const AT_GATEWAYS = sql`status = ${literal(SENDING)} AND handed_over_at_ms IS NOT NULL`;
 
-/** The mark of a distribution that is not scheduled: it is due at the time of its creation. */
+/** Condition: a distribution that is not scheduled; it is due at the time of its creation. */
 export function unscheduled(row = 'distribution'): SQL {
   return sql.raw(`${row}.due_at_ms = ${row}.created_at_ms`);
 }

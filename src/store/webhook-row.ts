@@ -41,7 +41,7 @@ export function changedWebhook(before: Webhook, change: WebhookChange): Webhook 
   };
 }
 
-/** Returns true if what failed before may succeed now. */
+/** Returns true if a failed delivery may succeed after the change. */
 export function isAnother(before: Webhook, after: Webhook): boolean {
   const [was, is] = [rowOf(before), rowOf(after)];
   const isElsewhere = was.kind !== is.kind || was.address !== is.address;

@@ -1,4 +1,7 @@
-/** Rows in the text format of PostgreSQL's COPY: a line each, fields between tabs, null as \N. */
+/**
+ * Rows in the text format of PostgreSQL's COPY: one line each, fields separated by tabs, null as
+ * \N.
+ */
 
 import { OperatorError } from '../../operator-error.ts';
 import type { Field, Rows } from './side.ts';

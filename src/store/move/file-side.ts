@@ -50,7 +50,7 @@ export class FileSide implements Side {
     db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
   }
 
-  /** Opens the database; `isToLook`: for reading, while a server may run. */
+  /** Opens the database; `isToLook` opens it for reading, while a server may run. */
   static open(dataDir: string, isToLook: boolean): FileSide {
     const file = join(dataDir, DATABASE_FILE);
     if (!isToLook) return new FileSide(new Database(file, { readwrite: true, strict: true }));
@@ -74,7 +74,7 @@ export class FileSide implements Side {
     try {
       for (const row of rows.iterate()) yield Object.values(row);
     } finally {
-      // A statement that is left keeps the file open.
+      // A statement that is not finalized keeps the file open.
       rows.finalize();
     }
   }
@@ -86,7 +86,7 @@ export class FileSide implements Side {
     return given.get(name)?.seq ?? 0;
   }
 
-  /** Sets the mark of a move, synced; null: the file is in use. */
+  /** Sets the mark of a move and syncs it; null: the file is in use. */
   mark(mark: 'left' | null): void {
     this.connection.endReads();
     this.db.run('PRAGMA synchronous = FULL');
@@ -121,17 +121,17 @@ export function stateOfFile(dataDir: string): FileState {
   }
 }
 
-/** A new database file, not in place yet. */
+/** A new database file that is not in place yet. */
 export class NewFile extends FileSide implements Target {
   readonly #file: string;
-  /** Statements that make indexes and triggers, once all rows are there. */
+  /** Statements that make indexes and triggers after all rows are added. */
   readonly #later: string[];
 
   constructor(file: string) {
     makeOwnFile(file);
     super(new Database(file, { create: true, readwrite: true, strict: true }));
     this.#file = file;
-    // It counts for nothing until it is complete and synced.
+    // A crash may destroy the file, because it is unused until it is complete and synced.
     this.db.run('PRAGMA journal_mode = MEMORY');
     this.db.run('PRAGMA synchronous = OFF');
     for (const migration of MIGRATIONS) this.db.run(migration);

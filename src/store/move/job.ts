@@ -5,7 +5,7 @@ import type { Act } from '../../core/port/audit.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { DatabaseOptions } from '../postgres/database-options.ts';
 
-/** Where the data lie and where they go. */
+/** Where the data is and where it goes. */
 export interface MovePlaces {
   dataDir: string;
   place: DatabaseOptions;
@@ -24,18 +24,21 @@ export interface MoveJob {
   signal: AbortSignal;
 }
 
-/** What moved. */
+/** The rows that were moved, or would be. */
 export interface MoveReport {
   /** Rows by table. */
   rows: Readonly<Record<string, number>>;
   audit: AuditVerdict;
-  /** True: an earlier move had moved the rows, and this one released them. */
+  /** True: an earlier move had copied the rows, and this one only put them into use. */
   wasFinished: boolean;
   /** The file that was replaced; null: none. */
   kept: string | null;
 }
 
-/** Moves, or checks whether it can. Throws {@link OperatorError} with the reason if not. */
+/**
+ * Moves the data, or checks whether it can be moved. Throws {@link OperatorError} with the reason
+ * if not.
+ */
 export type Move = (job: MoveJob) => Promise<MoveReport>;
 
 /** Counts rows as they move. Throws {@link OperatorError} once the job is interrupted. */

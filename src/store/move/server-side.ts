@@ -21,7 +21,7 @@ const NODE_GONE_MS = 60_000;
 /** Memory for making an index. */
 const INDEX_MEMORY = '256MB';
 
-/** Turns a fault into a sentence for the operator. */
+/** Turns an error of the database into a sentence for the operator. */
 function explained(fault: unknown): unknown {
   if (fault instanceof OperatorError) return fault;
   const again = 'run the same command again, which begins anew or goes on';
@@ -39,7 +39,7 @@ export class ServerSide implements Target {
   readonly #db: SQL;
   readonly ask: Ask;
   readonly backend: Reader;
-  /** Statements that make foreign keys, indexes and triggers again, once all rows are there. */
+  /** Statements that make foreign keys, indexes and triggers again after all rows are added. */
   #later: string[] = [];
 
   private constructor(db: SQL) {
@@ -51,12 +51,12 @@ export class ServerSide implements Target {
     };
   }
 
-  /** Runs `use` on a connection of its own, and closes it. */
+  /** Runs `use` on a separate connection, and closes it. */
   static async with<T>(
     place: DatabaseOptions,
     use: (server: ServerSide) => Promise<T>,
   ): Promise<T> {
-    // A table is one statement, and an index takes its time.
+    // A table is one statement, and making an index takes long.
     const connection = { application_name: `gatepost/${place.node}/move` };
     const db = new SQL({ ...poolOptions(place, 1), connection } as SQL.PostgresOrMySQLOptions);
     const server = new ServerSide(db);
@@ -88,7 +88,8 @@ export class ServerSide implements Target {
   }
 
   /**
-   * Locks out writes, with `isAlone` also reads. Throws {@link OperatorError} while a node runs.
+   * Locks out writes, and with `isAlone` also reads. Throws {@link OperatorError} while a node
+   * runs.
    */
   async hold(tables: readonly MovedTable[], isAlone: boolean): Promise<void> {
     await this.ask('SELECT FROM gatepost_schema FOR UPDATE');
@@ -117,7 +118,10 @@ export class ServerSide implements Target {
     return null;
   }
 
-  /** Empties the tables; drops foreign keys, indexes and triggers: later all at once is faster. */
+  /**
+   * Empties the tables and drops foreign keys, indexes and triggers: making them once later is
+   * faster.
+   */
   async begin(tables: readonly MovedTable[]): Promise<void> {
     const names = tables.map(({ name }) => name);
     await this.ask(`TRUNCATE ${[...names, 'audit_pending', 'node'].join(', ')}`);

@@ -1,4 +1,4 @@
-/** A database as a side of a move, and the steps that both directions have in common. */
+/** A database as a side of a move, and the steps that both directions share. */
 
 import { sql } from 'drizzle-orm';
 import { headText } from '../../core/audit/chain.ts';
@@ -20,14 +20,14 @@ export interface Side {
   readonly backend: Reader;
   /** Reads the rows of a table in their order. */
   rows(table: MovedTable): Rows;
-  /** Returns the last id that a table gave; 0: none yet. */
+  /** Returns the last id that the database gave in a table; 0: none yet. */
   lastId(table: MovedTable): Maybe<number>;
 }
 
 export interface Target extends Side {
-  /** Adds rows; `onRows` is called with their number now and then. */
+  /** Adds rows; calls `onRows` with their number from time to time. */
   take(table: MovedTable, rows: Rows, onRows: (count: number) => void): Promise<void>;
-  /** Completes it after the rows: ids, indexes and triggers. */
+  /** Completes the side after the rows: ids, indexes and triggers. */
   finish(lastIds: ReadonlyMap<string, number>): Maybe<void>;
   /** Adds the entry about the move. */
   note(act: Act): Maybe<void>;
@@ -46,7 +46,7 @@ function auditOf({ backend }: Side, job: MoveJob, expected: string[] = []): Prom
   return verifyAudit({ store: { readAudit: auditReader(backend) } }, measure);
 }
 
-/** Reports what a side holds, as if it had moved. */
+/** Reports the rows of a side as if they had moved. */
 export async function holdingsOf(
   side: Side,
   tables: readonly MovedTable[],
@@ -114,7 +114,7 @@ export async function finishMove(
   return { ...report, wasFinished: true };
 }
 
-/** Returns true if the log of a side has the block `NUMBER:HASH`; null: that of an empty log. */
+/** Returns true if the log of a side has the block `NUMBER:HASH`; null stands for an empty log. */
 export async function hasHead({ backend }: Side, head: string | null): Promise<boolean> {
   if (head === null) return true;
   const number = Number.parseInt(head, 10);

@@ -1,4 +1,4 @@
-/** The tables and columns that a move copies: those that both databases have. */
+/** The tables and columns that a move copies: those in both databases. */
 
 import { Database } from 'bun:sqlite';
 import { MIGRATIONS } from '../../../migrations/sqlite/index.ts';
@@ -11,16 +11,19 @@ export interface MovedColumn {
 export interface MovedTable {
   name: string;
   columns: readonly MovedColumn[];
-  /** Columns of the order of its rows. */
+  /** Columns that order its rows. */
   key: readonly string[];
   /** True: the database gives its ids. */
   isNumbered: boolean;
 }
 
-/** Tables that are not copied: counts of SQLite, and the law of states, which schemas have. */
+/**
+ * Tables that are not copied: counts of SQLite, and the table of allowed transitions, which
+ * migrations fill.
+ */
 const STAYING = ['appliance', 'distribution_transition'];
 
-/** The order of ties is implicit in SQLite and a column in PostgreSQL. */
+/** SQLite keeps the order of these rows implicitly, PostgreSQL in a column. */
 const ORDERED_UNSAID = 'device_domain';
 
 /** Returns the order of a table's rows in SQLite and in PostgreSQL, for ORDER BY. */

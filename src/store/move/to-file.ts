@@ -1,6 +1,6 @@
 /**
- * The move from PostgreSQL into the file, which is made beside its place. It has the mark
- * `arriving`, and serves nothing, until the database has the mark `left`: never are both in use.
+ * The move from PostgreSQL into a new file beside its place. The file has the mark `arriving`, and
+ * no program serves it, until the database has the mark `left`: both are never in use together.
  */
 
 import { rmSync } from 'node:fs';
@@ -16,7 +16,10 @@ import { ServerSide } from './server-side.ts';
 import { copyAll, finishMove, hasHead, holdingsOf } from './side.ts';
 import { programTables } from './tables.ts';
 
-/** Moves, or checks whether it can. Throws {@link OperatorError} with the reason if not. */
+/**
+ * Moves the data, or checks whether it can be moved. Throws {@link OperatorError} with the reason
+ * if not.
+ */
 export async function moveToFile(places: MovePlaces, job: MoveJob): Promise<MoveReport> {
   const { dataDir, place } = places;
   return await ServerSide.with(place, async (server) => {
@@ -37,21 +40,21 @@ export async function moveToFile(places: MovePlaces, job: MoveJob): Promise<Move
     }
     if (job.isCheck) return await check(server, dataDir, job);
     await seal(places);
-    // A killed move left a file as large as the database.
+    // A killed move leaves a file as large as the database.
     removeLeftovers(dataDir, () => false);
     return await whileHeld(dataDir, async (holder) => {
       const report = await server.transaction(() => copy(server, holder, job));
       job.onStep('marking');
       releaseFile(dataDir);
       if (fileState !== 'arriving' || report.kept === null) return report;
-      // The file of an unfinished move is of no use.
+      // The file of an unfinished move is useless.
       rmSync(report.kept);
       return { ...report, kept: null };
     });
   });
 }
 
-/** Reads the mark of the database. Throws {@link OperatorError} if nothing can move from it. */
+/** Reads the mark of the database. Throws {@link OperatorError} if its data cannot be moved. */
 async function markOf(server: ServerSide): Promise<'left' | null> {
   const state = await schemaOf(server.ask);
   if (state === null) {
@@ -70,7 +73,7 @@ async function markOf(server: ServerSide): Promise<'left' | null> {
   );
 }
 
-/** Seals all entries of the audit log: the file has no place for pending ones. */
+/** Seals all entries of the audit log, because the file has no place for pending ones. */
 async function seal({ dataDir, place }: MovePlaces): Promise<void> {
   const store = await openPostgresStore({ dataDir, create: false, commitBatchMax: 1 }, place);
   try {

@@ -1,6 +1,6 @@
 /**
  * The move from the file into PostgreSQL, in one transaction. The database has the mark `arriving`,
- * and serves nothing, until the file has the mark `left`: never are both in use.
+ * and no program serves it, until the file has the mark `left`: both are never in use together.
  */
 
 import { OperatorError } from '../../operator-error.ts';
@@ -26,7 +26,10 @@ interface Sides {
   tables: readonly MovedTable[];
 }
 
-/** Moves, or checks whether it can. Throws {@link OperatorError} with the reason if not. */
+/**
+ * Moves the data, or checks whether it can be moved. Throws {@link OperatorError} with the reason
+ * if not.
+ */
 export async function moveToServer(places: MovePlaces, job: MoveJob): Promise<MoveReport> {
   const { dataDir, place } = places;
   if (stateOfFile(dataDir) === 'blank') {
@@ -83,7 +86,7 @@ async function refuseUnlessMayCreate(server: ServerSide): Promise<void> {
   );
 }
 
-/** Throws {@link OperatorError} if the database has rows that are not left from a move. */
+/** Throws {@link OperatorError} if the database has rows that no move left. */
 async function refuseFilled(
   { server, tables }: Sides,
   mark: MoveMark | null,
@@ -103,7 +106,7 @@ async function refuseFilled(
 async function move(sides: Sides, job: MoveJob): Promise<MoveReport> {
   const { file, server } = sides;
   await migrate(server.ask, { create: true, migrates: true, moves: true });
-  // Committed first, so that no node starts there meanwhile.
+  // Committed first, so that no node starts on the database meanwhile.
   const mark = await server.transaction(async () => {
     const before = await makeSure(sides, job);
     await server.mark('arriving');

@@ -1,4 +1,4 @@
-/** The acceptance of sends: those that come together are accepted in one write. */
+/** Acceptance of sends: sends that arrive together are accepted in one write. */
 
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
@@ -56,7 +56,7 @@ function statements(backend: Backend) {
         ${backend.returningId}`),
     old: backend.prepare<Replaceable>(old),
     lockOld: backend.prepare<Replaceable>(sql`${old} ${backend.locked}`),
-    /** Hides what waits of it from now on; the worker marks the recipients later. */
+    /** Hides its waiting messages from now on; the worker marks the recipients later. */
     expire: backend.prepare(sql`
         UPDATE distribution SET expires_at_ms = :createdAtMs
         WHERE id = :replacesId AND expires_at_ms > :createdAtMs`),
@@ -74,10 +74,10 @@ export type SendRow = Omit<NewDistribution, 'dueAtMs' | 'reachesUnbound' | 'repl
   replacesId: number | null;
 };
 
-/** Adds sends in their order, which is the order of the lane; returns their ids. */
+/** Adds sends in their order, which becomes the order of the lane; returns their ids. */
 export type AddSends = (rows: readonly SendRow[]) => Step<number[]>;
 
-/** Steps that accept or refuse sends, each on top of those before it. */
+/** Steps that accept or refuse sends; each judges after those before it. */
 export function acceptance(backend: Backend, addSends?: AddSends) {
   const on = statements(backend);
   const rides = rideSteps(backend);
@@ -88,7 +88,10 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
     return ids;
   }
 
-  /** Counts unbound recipients of sends around an offer's time, both ways: clocks may be ahead. */
+  /**
+   * Counts the unbound recipients of sends before and after an offer's time, because clocks may be
+   * ahead.
+   */
   function* unboundAround(
     { draft, guards }: Omit<Offer, 'act'>,
     before: readonly Offer[],
@@ -105,7 +108,10 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
     return count;
   }
 
-  /** Returns the guards of an offer that may replace what it names, if it names anything. */
+  /**
+   * Returns the checks that an offer needs for the distribution that it replaces, if it replaces
+   * one.
+   */
   function* guardsOf(
     { draft, guards }: Omit<Offer, 'act'>,
     find: typeof on.old,
@@ -117,7 +123,7 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
     return judged === 'exempt' ? { ...guards, generalIntervalMs: null } : guards;
   }
 
-  /** Judges an offer by what was counted before it. */
+  /** Judges an offer by the counts before it. */
   function* judge(
     offer: Omit<Offer, 'act'>,
     usage: Usage,
@@ -143,7 +149,7 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
         refusals.set(offer, counted);
         continue;
       }
-      // At once: the next offer may name the same.
+      // Expired at once, because the next offer may replace the same one.
       const { replacesId, createdAtMs } = draft;
       if (replacesId) {
         yield* on.expire.run({ replacesId, createdAtMs });
@@ -160,7 +166,7 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
     );
   }
 
-  /** Returns the refusal that an offer would meet now; null: it would be accepted. */
+  /** Returns the refusal that an offer would get now; null: it would be accepted. */
   function* check(offer: Omit<Offer, 'act'>): Step<GuardRefusal | null> {
     const { providerId } = offer.draft;
     const usage = yield* on.usage.get({ providerId });
@@ -188,10 +194,10 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
     return ids;
   }
 
-  /** Returns the times of a send by the store's clock, the same for every node. */
+  /** Returns the times of a send by the store's clock, which all nodes share. */
   function timesOf({ createdAtMs, dueAtMs, reachesUnbound, replacesId }: NewDistribution) {
     const atMs = backend.storeMs(createdAtMs);
-    // It is scheduled only if its time has not come when the database takes it in.
+    // It is scheduled only if its time is still ahead when the database accepts it.
     const isScheduled = dueAtMs !== null && dueAtMs > atMs;
     return {
       createdAtMs: atMs,
@@ -201,7 +207,7 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
     };
   }
 
-  /** Notes how much the provider keeps, also if that refused one more. */
+  /** Records the provider's use of its quotas, also when a quota refused another send. */
   function* noteUsage(
     notes: Notes,
     { draft, guards }: Offer,
@@ -223,7 +229,7 @@ export function acceptance(backend: Backend, addSends?: AddSends) {
   function* accept(notes: Notes, offers: readonly Offer[]): Step<Acceptance[]> {
     const byProvider = Map.groupBy(offers, ({ draft }) => draft.providerId);
     const answers = new Map<Offer, Acceptance>();
-    // In the order of their ids, as every write locks providers.
+    // In the order of their ids, because every write locks providers in that order.
     for (const [providerId, own] of [...byProvider].sort(([a], [b]) => a - b)) {
       const accepted = yield* acceptOf(notes, providerId, own);
       for (const [n, offer] of own.entries()) answers.set(offer, accepted[n] as Acceptance);

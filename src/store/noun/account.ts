@@ -1,6 +1,6 @@
 /**
- * Accounts of people, with their roles. A write locks its place first: the provider's row, or for
- * the appliance, which has none, the audit log; then the account.
+ * Accounts of people, with their roles. A write first locks the place (the provider's row, or the
+ * audit log for the appliance, which has no row), then the account.
  */
 
 import { sql } from 'drizzle-orm';
@@ -108,7 +108,7 @@ function proofMethods(
   backend: Backend,
   on: ReturnType<typeof statements>,
 ): Pick<AccountStore, Proofs> {
-  /** Changes an account that is there. */
+  /** Changes an existing account. */
   function* changed(
     accountId: number,
     change: (known: Account) => Step<void>,

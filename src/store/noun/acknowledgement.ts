@@ -6,7 +6,9 @@ import type { Store } from '../../core/port/store.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 import { pushSteps } from './push-steps.ts';
 
-/** The record that an item changes, its provider, and 1 for each state that would be new of it. */
+/**
+ * The record that an item changes, its provider, and 1 for each state that is new to the record.
+ */
 type Change = Record<AckState, number> & {
   n: number;
   recipientId: number;
@@ -23,7 +25,7 @@ interface Call {
 /** An item of a call. */
 interface Report extends AckItem {
   deviceId: number;
-  /** In hex. */
+  /** As hex. */
   tokenHash: string;
 }
 
@@ -36,7 +38,7 @@ function statements({ prepare, among, locked, lockOnly, rows, hex, join }: Backe
         SELECT id FROM recipient
         WHERE device_id = :deviceId AND distribution_id ${among('ids')}
         ORDER BY id ${locked}`),
-    /** The records that items change, if the messages are at places of the tokens. */
+    /** The records that the items change, if a place of the token has the message. */
     changes: prepare<Change>(sql`
         SELECT k.n AS n, r.id AS "recipientId", abs(r.inbox) AS "providerId",
           CAST(r.received_at_ms IS NULL AS integer) AS received,
@@ -59,7 +61,7 @@ function statements({ prepare, among, locked, lockOnly, rows, hex, join }: Backe
         UPDATE recipient SET is_waiting = 0,
           received_at_ms = coalesce(received_at_ms, :nowMs)
         WHERE id ${among('recipientIds')}`),
-    /** Each time is set once: a repeated or late acknowledgement changes none. */
+    /** Each time is set once: a repeated or late acknowledgement changes no time. */
     acknowledge: prepare(sql`
         UPDATE recipient AS r SET is_waiting = 0,
           received_at_ms = coalesce(r.received_at_ms, :nowMs),
@@ -103,7 +105,7 @@ export function acknowledgementNoun(backend: Backend): Pick<Store, 'acknowledge'
     const { providerId, recipientId } = change;
     const { deviceId, id, state, detail } = report;
     yield* on.acknowledge.run({ recipientId, state, detail, nowMs });
-    // A fetched message needs no push, however long its gateway is stopped.
+    // A fetched message needs no push, even if its gateway is stopped.
     if (change.isAtGateway === 1) {
       yield* pushes.reach(notes, [{ deviceId, distributionIds: [id] }], nowMs);
     }
@@ -112,7 +114,7 @@ export function acknowledgementNoun(backend: Backend): Pick<Store, 'acknowledge'
     return true;
   }
 
-  /** Records reports that say `received`, the only ones of their messages, in one statement. */
+  /** Records in one statement the reports that say `received` and are alone for their message. */
   function* receive(notes: Notes, asked: readonly Report[], nowMs: number): Step<Set<Report>> {
     const recorded = new Set<Report>();
     const recipientIds: number[] = [];
@@ -166,7 +168,7 @@ export function acknowledgementNoun(backend: Backend): Pick<Store, 'acknowledge'
     );
   }
 
-  /** Answers the calls that change no record: a repeated one is found by reads alone. */
+  /** Answers the calls that change no record; repeated calls need only reads. */
   function* answer(calls: readonly Call[]): Step<(AckItem[] | undefined)[]> {
     const reportsOf = calls.map(reports);
     const changes = yield* changesOf(reportsOf.flat());

@@ -1,4 +1,4 @@
-/** Notes the entries of the audit log within the write of the changes that they are of. */
+/** Notes entries of the audit log within the write whose changes they describe. */
 
 import { sql } from 'drizzle-orm';
 import { type Deed, type EntryText, entryText } from '../../core/audit/entry.ts';
@@ -45,7 +45,10 @@ export class AuditNotes {
     return this.#notes.length;
   }
 
-  /** A provider's own deed writes its row at the end: the write locked it. Throws if it is gone. */
+  /**
+   * Notes an entry; nothing for a change of a job, which has its own entry. An entry of a provider
+   * itself names the provider as its actor alone.
+   */
   add(act: Act, deed: Deed | null, providerId?: number): void {
     if (deed === null || act.isOfJob === true) return;
     const { actor } = act;
@@ -53,7 +56,7 @@ export class AuditNotes {
     this.#notes.push({ act, deed, providerId: isOwn ? null : providerId });
   }
 
-  /** Forgets those behind the first `count`. */
+  /** Drops the notes after the first `count`. */
   trim(count: number): void {
     this.#notes.length = count;
   }
@@ -76,7 +79,7 @@ export class AuditNotes {
     return new Map(found.map(({ id, code }) => [id, code]));
   }
 
-  /** The notes that have an entry, each with the number of those before it that have none. */
+  /** The notes that have an entry, each with the number of earlier notes without one. */
   *#listed(): Step<Note[]> {
     const counts = yield* this.#counts();
     const listed: Note[] = [];
@@ -95,7 +98,7 @@ export class AuditNotes {
     return listed;
   }
 
-  /** Counted changes of the providers that made some, by code. */
+  /** Counted changes by code, for the providers that made any. */
   *#counts(): Step<Map<string, ChangeCount>> {
     const counts = new Map<string, ChangeCount>();
     for (const { act, deed } of this.#notes) {

@@ -8,14 +8,14 @@ import type { AuditAnchor, AuditBlock, AuditStore, PruneBounds } from '../../cor
 import type { Maybe } from '../../core/port/maybe.ts';
 import type { Backend, Reader } from '../backend.ts';
 
-/** Blocks and entries that a step of pruning deletes: it must not hold up the writes of others. */
+/** Blocks and entries that a step of pruning deletes: it must not delay the writes of others. */
 const STEP = { blocks: 500, entries: 5_000 };
 
 const COLUMNS = sql.raw(
   'last_number AS number, at_ms AS "atMs", prev_hash AS "prevHash", hash, entries',
 );
 
-/** The anchor and a block; a field is null if there is none. */
+/** The anchor and a block; the fields of a missing one are null. */
 interface Row extends Omit<AuditBlock, 'number'> {
   number: number | null;
   anchorNumber: number | null;
@@ -25,7 +25,8 @@ interface Row extends Omit<AuditBlock, 'number'> {
 
 /** Makes `readAudit` of the port for entries that are sealed. */
 export function auditReader(backend: Reader): AuditStore['readAudit'] {
-  // The anchor and the blocks in one statement, as both are of one moment. A row at least.
+  // Reads the anchor and the blocks in one statement, so that both are of one moment; returns at
+  // least one row.
   const after = backend.prepare<Row>(sql`
       SELECT a.last_number AS "anchorNumber", a.hash AS "anchorHash",
         a.until_ms AS "anchorUntilMs", b.*
@@ -64,12 +65,12 @@ function statements(backend: Backend) {
   };
 }
 
-/** `seal` makes blocks of all entries that are committed; PostgreSQL does that later. */
+/** `seal` makes blocks of all committed entries; on PostgreSQL commits leave that for later. */
 export function auditNoun(backend: Backend, seal: () => Maybe<void>): AuditStore {
   const on = statements(backend);
   const read = auditReader(backend);
 
-  /** The blocks that are pruned next. */
+  /** Finds the blocks to prune next. */
   function* next(bounds: PruneBounds) {
     const anchor = (yield* on.anchor.get()) ?? NO_ANCHOR;
     const oldest = yield* on.oldest.all();
@@ -87,7 +88,7 @@ export function auditNoun(backend: Backend, seal: () => Maybe<void>): AuditStore
 
     noteDownload: (act) =>
       backend.write(function* (notes) {
-        // A write has a statement of its own.
+        // A write needs its own statement.
         yield* backend.lockAuditLog();
         notes.audit(act, deeds.downloadDatabase());
       }),
@@ -104,7 +105,7 @@ export function auditNoun(backend: Backend, seal: () => Maybe<void>): AuditStore
 
     pruneAudit: async (bounds, act) => {
       await seal();
-      // Looking costs no write.
+      // A read first: it costs no write.
       if ((await backend.read(() => next(bounds))).last === undefined) return false;
       return backend.write(function* (notes) {
         yield* backend.lockAuditLog();

@@ -1,4 +1,7 @@
-/** Browsers that get the messages of a provider on the page of a link, and what they have got. */
+/**
+ * Browsers that receive a provider's messages on the page of a link, and the messages they
+ * received.
+ */
 
 import { sql } from 'drizzle-orm';
 import { mergeFacts } from '../../core/device.ts';

@@ -1,6 +1,7 @@
 /**
- * Stamps of what answers carried to devices: gathered in memory after the answers, saved in groups
- * with the figures. A killed process loses those since; the next fetch of the device brings them.
+ * Stamps of messages that answers carried to devices. They are gathered in memory after the answers
+ * and saved in groups with the figures. A killed process loses the unsaved ones; the device's next
+ * fetch records them again.
  */
 
 import { sql } from 'drizzle-orm';
@@ -8,11 +9,11 @@ import { LOAD, LOAD_FROM } from '../../core/message/status.ts';
 import type { CarriedStamp } from '../../core/port/ride.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
 
-/** Stamps that wait; more are left to the next fetch. Each takes some 200 bytes. */
+/** Most unsaved stamps in memory; the next fetch records the others. Each takes some 200 bytes. */
 const WAITING_MAX = 50_000;
-/** Saved stamps that are remembered, so that each fetch after the first costs nothing. */
+/** Most saved stamps in memory, so that a repeated fetch costs nothing. */
 const KNOWN_MAX = 200_000;
-/** Stamps of one write: some 5 ms on SQLite. */
+/** Stamps of one write, which takes some 5 ms on SQLite. */
 const SAVE_COUNT = 250;
 
 const keyOf = ({ distributionId, deviceId, hwid }: CarriedStamp) =>
@@ -35,7 +36,9 @@ export class CarriedStamps {
     }
   }
 
-  /** Saves all that wait, in steps; those of a step that fails or came too early wait again. */
+  /**
+   * Saves all unsaved stamps in steps. Stamps of a step that failed or came too early stay unsaved.
+   */
   save(saveStamps: SaveStamps): Promise<void> {
     const saved = this.#saved.catch(() => undefined).then(() => this.#saveAll(saveStamps));
     this.#saved = saved;
@@ -57,7 +60,7 @@ export class CarriedStamps {
   }
 }
 
-/** Returns the step that saves stamps; each is written once, and counted then. */
+/** Returns the step that saves stamps; each is written and counted once. */
 export function carriedSteps(backend: Backend) {
   const set = backend.prepare<{ providerId: number; atMs: number }>(sql`
       UPDATE recipient AS r SET carried_at_ms = x."atMs", carried = x.carried
@@ -87,7 +90,7 @@ export function carriedSteps(backend: Backend) {
   return function* (notes: Notes, given: readonly CarriedStamp[]): Step<ReadonlySet<number>> {
     const stamps = yield* identified(given);
     const ids = stamps.map(({ distributionId }) => distributionId);
-    // Before their recipients, in the order of locks.
+    // Locked before their recipients, in the order of locks.
     yield* backend.lockRows({ distribution: ids });
     for (const { providerId, atMs } of yield* set.all({ stamps: JSON.stringify(stamps) })) {
       notes.figure(providerId, 'carried', atMs);

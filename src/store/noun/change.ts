@@ -1,11 +1,11 @@
-/** The newest rows by which open pages learn of changes: a few rows of an index each. */
+/** Reads the newest rows, by which open pages notice changes: a few rows of an index each. */
 
 import { sql } from 'drizzle-orm';
 import type { NewestOfAll, NewestOfProvider } from '../../core/port/change.ts';
 import { type ChangeStore, type Marked, NEWEST_COUNT } from '../../core/port/change.ts';
 import type { Backend } from '../backend.ts';
 
-/** Entries of a block that is read, bytes: longer ones are of moves. */
+/** Longest entries of a block that is read, bytes: longer blocks come from moves. */
 const ENTRIES_LENGTH_MAX = 65_536;
 /** Distributions and jobs that are compared. */
 const MARKED_COUNT = 20;

@@ -1,4 +1,4 @@
-/** Calls of devices that name no link. */
+/** Calls of devices without a link. */
 
 import { sql } from 'drizzle-orm';
 import type { CheckInKey } from '../../core/port/device.ts';

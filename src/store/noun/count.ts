@@ -1,4 +1,4 @@
-/** Counts for operators. Each reads every row that it counts, so no API call uses it. */
+/** Counts for operators. Each count reads all its rows, so no API call uses it. */
 
 import { sql } from 'drizzle-orm';
 import type { CountStore, Holdings } from '../../core/port/count.ts';

@@ -1,4 +1,4 @@
-/** The devices of a provider by system and app, as a job counted them. */
+/** The devices of a provider by system and app; a job counts them. */
 
 import { sql } from 'drizzle-orm';
 import type { DeviceMixStore, MixCount, MixDevice } from '../../core/port/device-mix.ts';

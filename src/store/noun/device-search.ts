@@ -1,4 +1,4 @@
-/** A search through the devices of a provider, in slices that take some ms each. */
+/** A search through the devices of a provider, in slices that take some milliseconds each. */
 
 import { sql } from 'drizzle-orm';
 import type { MixCursor } from '../../core/port/device-mix.ts';
@@ -7,7 +7,7 @@ import type { Backend } from '../backend.ts';
 import { contains, likePart } from './link.ts';
 import { linkedRow } from './targets.ts';
 
-/** Devices of a slice: each has up to 16 ties and a few links to look at. */
+/** Devices of a slice: each has up to 16 bindings and a few links to read. */
 const SLICE_COUNT = 1_000;
 
 export function deviceSearchNoun(backend: Backend): DeviceSearchStore {

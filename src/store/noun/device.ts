@@ -21,7 +21,7 @@ type DeviceNoun = Pick<DeviceStore, 'listDevices' | 'pageDevices' | 'findDevice'
 /** Devices that one statement of a list or count reads. */
 const RANGE_COUNT = 10_000;
 
-/** The latest fact that a device reported: to the provider of row `p`, else to no provider. */
+/** The latest value that a device reported: to the provider of row `p`, else without a provider. */
 const latest = (column: string) => `coalesce(nullif(p.${column}, ''), d.${column})`;
 
 const DEVICE_COLUMNS = sql.raw(`
@@ -30,7 +30,9 @@ const DEVICE_COLUMNS = sql.raw(`
   ${latest('user_agent')} AS "userAgent", d.first_seen_at_ms AS "firstSeenAtMs",
   d.last_seen_at_ms AS "lastSeenAtMs"`);
 
-/** Devices `d`, each with its latest row `p` at a provider; of one provider, if it is named. */
+/**
+ * Devices `d`, each with its latest row `p` at a provider; only of one provider if one is given.
+ */
 const DEVICES = sql`
   device d LEFT JOIN device_provider p ON p.device_id = d.id AND p.provider_id = (
     SELECT v.provider_id FROM device_provider v
@@ -74,7 +76,7 @@ function detailStatements(backend: Backend) {
   };
 }
 
-/** Statements about all devices that a filter lets through, a range of ids at a time. */
+/** Statements about all devices that match a filter, one range of ids at a time. */
 function filterStatements(backend: Backend) {
   const { join } = backend;
   // Devices report `Windows`, people type `windows`.

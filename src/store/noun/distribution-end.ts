@@ -1,4 +1,4 @@
-/** The end of distributions, as an event for the webhooks of their providers. */
+/** Adds an event for the provider's webhooks when a distribution ends. */
 
 import { sql } from 'drizzle-orm';
 import {
@@ -10,7 +10,7 @@ import type { Notes, Statements, Step } from '../backend.ts';
 import { FINAL } from '../status.ts';
 import { reachSteps } from './reach.ts';
 
-/** Recipients of a distribution that its end counts: some 4 ms. */
+/** Recipients that are counted when a distribution ends: some 4 ms. */
 const REACH_ROWS = 2_000;
 
 /** Returns the step that notes ends of distributions, once their counts are final. */

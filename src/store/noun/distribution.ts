@@ -73,7 +73,7 @@ function statements(backend: Backend) {
         WHERE x.id < :beforeId
           AND (CAST(:providerCode AS text) IS NULL OR p.code = :providerCode)
         ORDER BY x.id DESC LIMIT :countMax`),
-    // Few are unfinished: their indexes find them.
+    // Few distributions are unfinished: an index finds them.
     listUnfinished: backend.prepare<DetailRow>(sql`
         ${selectDetails(backend)}
         WHERE x.id < :beforeId

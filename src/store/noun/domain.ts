@@ -17,13 +17,13 @@ const DOMAIN = sql.raw(`
   FROM domain`);
 const OF_PROVIDER = sql`provider_id = :providerId`;
 
-/** Statements about rows of bindings, for new ones and for those that move in. */
+/** Statements about rows of bindings, both new and imported. */
 export function bindingStatements(backend: Backend) {
   return {
     findByHash: backend.prepare<Domain>(
       sql`${DOMAIN} WHERE ${OF_PROVIDER} AND domain_hash = :domainHash`,
     ),
-    /** Number of a provider's bindings, by the count that triggers keep; locks the provider. */
+    /** Number of a provider's bindings, counted by triggers; locks the provider. */
     countOf: backend.prepare<{ domainCount: number }>(sql`
         SELECT domain_count AS "domainCount" FROM provider WHERE id = :providerId
         ${backend.locked}`),

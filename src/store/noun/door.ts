@@ -1,4 +1,4 @@
-/** The door of a link: all that the rule asks about a device there. */
+/** The door of a link: everything that the rule needs to know about a device there. */
 
 import { type SQL, sql } from 'drizzle-orm';
 import { mergeFacts } from '../../core/device.ts';
@@ -23,33 +23,36 @@ export interface DoorRow
   extends Omit<RowAtProvider, 'lastSeenAtMs'>,
     Omit<AdmittedLink, 'providerCode' | 'rides'>,
     Pick<DoorRides, 'homeSinceMs' | 'supportUrl' | 'webPageUrl'> {
-  /** Absent where it was not selected. */
+  /** Absent if it was not selected. */
   providerCode?: string;
   /** The device with the HWID; null: there is none. */
   deviceId: number | null;
   /** Status of the provider's binding of the hash; null: there is none. */
   domainStatus: number | null;
-  /** What rides to all devices of the provider; null: there is no binding of the hash. */
+  /**
+   * Version of the messages that ride to all devices of the provider; null: the hash has no
+   * binding.
+   */
   rideVersion: number | null;
   rideUntilMs: number | null;
-  /** Null: the device has no slot on the link, and the columns about it are null too. */
+  /** Null: the device has no slot on the link, and the slot's columns are null too. */
   slotSeenAtMs: number | null;
-  /** 1: the hash of the HWID may hold a slot. */
+  /** 1: a slot may be stored under the hash of the HWID. */
   hasHashes: number;
   namedUntilMs: number | null;
 }
 
-/** A door as the core knows it, with the ids of the slots that may change hands. */
+/** A door of the core, with the ids of the slots that may be freed or taken over. */
 export interface DoorHere extends Door {
   full: FullDoor['full'];
   byHash?: { slotId: number; deviceId: number; registeredAtMs: number };
-  /** The device with the HWID, with a slot here or without; absent: there is none. */
+  /** The device with the HWID, with or without a slot here; absent: there is none. */
   knownId?: number;
-  /** The device has a slot here, and its home on another link. */
+  /** True if the device has a slot here and its home on another link. */
   isAway?: boolean;
 }
 
-/** Returns what a device reports; the import's facts of one that its hash named stay. */
+/** Returns the facts that a device reports; a device found by its hash keeps its imported facts. */
 export const factsAt = ({ byHash, device }: DoorHere, reported: DeviceFacts): DeviceFacts =>
   byHash && device ? mergeFacts(device, reported) : reported;
 
@@ -58,8 +61,8 @@ export const PROVIDER_CODE = sql`
   (SELECT o.code FROM provider o WHERE o.id = i.provider_id) AS "providerCode",`;
 
 /**
- * Condition: {@link ridesIn} is null. It then needs no time of the slot, whose row SQLite does not
- * read: 0.4 of 3.2 us.
+ * Condition under which {@link ridesIn} is null. SQLite then need not read the slot's row: 0.4 of
+ * 3.2 us.
  */
 const NOTHING_RIDES = sql.raw(`coalesce(b.ride_until_ms, 0) = 0 AND p.ride_until_ms = 0
   AND i.support_url IS NULL AND i.web_page_url IS NULL`);
@@ -97,9 +100,9 @@ function statements(backend: Statements) {
   return {
     byCode: backend.prepare<DoorRow>(sql`
         ${door} WHERE i.install_code = ${once('installCode')}`),
-    /** Up to two links with the key. */
+    /** Finds up to two links with the key. */
     byKey: backend.prepare<DoorRow>(sql`${door} WHERE ${hasKey} LIMIT 2`),
-    /** Nearly all are bound: SQLite sorts nothing for those. */
+    /** Nearly all links are bound: SQLite sorts nothing for those. */
     byKeyBound: backend.prepare<DoorRow>(sql`
         ${door} WHERE ${hasKey} AND EXISTS (SELECT 1 FROM domain b
           WHERE b.provider_id = i.provider_id AND b.domain_hash = ${once('domainHash')}
@@ -125,17 +128,17 @@ function statements(backend: Statements) {
 export function doorSteps(backend: Statements) {
   const on = statements(backend);
   const { changesMore, fullDoor, policyOn } = fullLinkSteps(backend);
-  /** A provider keeps its code, and its id is never given to another. */
+  /** A provider keeps its code, and its id is never given to another provider. */
   const codes = new Map<number, string>();
 
-  /** Reads a code once: in the look-up of each door it costs SQLite 0.16 us. */
+  /** Reads a code once: reading it at each door would cost SQLite 0.16 us. */
   function* readCode(providerId: number): Step<string> {
     const code = (yield* on.code.get({ providerId }))?.code ?? '';
     if (code !== '') codes.set(providerId, code);
     return code;
   }
 
-  /** Finds the slot that the hash of the device's HWID holds. */
+  /** Finds the slot that is stored under the hash of the device's HWID. */
   function* heldByHash(
     installId: number,
     hwid: string,
@@ -148,7 +151,7 @@ export function doorSteps(backend: Statements) {
     return { device: atProvider(device), byHash };
   }
 
-  /** Makes a door of the links that were found; several are ambiguous. */
+  /** Makes a door of the links found; several links are ambiguous. */
   function* doorOf([row, other]: readonly DoorRow[], key: Asking): Step<DoorHere | NoLink> {
     if (row === undefined) return 'link_not_found';
     if (other !== undefined) return 'key_ambiguous';
@@ -163,7 +166,7 @@ export function doorSteps(backend: Statements) {
     return isFull ? { ...door, ...(yield* fullDoor(installId, key)) } : door;
   }
 
-  /** The path of nearly all calls: a step within a step costs it 0.2 us. */
+  /** Serves nearly all calls: a nested step would cost 0.2 us. */
   function* findDoor(key: SlotKey): Step<DoorHere | NoLink> {
     if ('installCode' in key) {
       const { domainHash, hwid, installCode, providerCode = null } = key;
@@ -179,7 +182,7 @@ export function doorSteps(backend: Statements) {
     return yield* doorOf(bound.length > 0 ? bound : yield* on.byKey.all(values), key);
   }
 
-  /** Returns the step that locks what a door depends on: see `readLocked`. */
+  /** Returns the step that locks the rows on which a door depends: see `readLocked`. */
   function locksOf(key: SlotKey): (door: DoorHere | NoLink) => Step<boolean> {
     const links = new Set<number>();
     const providers = new Set<number>();
@@ -188,13 +191,13 @@ export function doorSteps(backend: Statements) {
       if (typeof door === 'string') return true;
       const { installId, providerId } = door.link;
       const others = othersAt(door, key.hwid);
-      // It may have changed since the door was read: the one that may free a slot counts.
+      // It may have changed since the door was read; the value that may free a slot counts.
       const isMore =
         door.full !== null || door.counts || (yield* changesMore(installId, key.enforces));
       const isFreer = isMore && !providers.has(providerId);
       const hasDevices = others.every((hwid) => hwids.has(hwid));
       if (links.has(installId) && !isFreer && hasDevices) return true;
-      // An end of a slot is counted at its provider, which may begin to enforce limits.
+      // The provider counts ends of slots and may begin to enforce limits meanwhile.
       if (isFreer) yield* backend.lockProvider(providerId);
       if (isMore) providers.add(providerId);
       if (!links.has(installId)) yield* on.lockLink.run({ installId });
@@ -210,7 +213,10 @@ export function doorSteps(backend: Statements) {
     findDoor,
     policyOn,
 
-    /** Finds the door after locking all that a new slot there changes, so that it stays. */
+    /**
+     * Finds the door after locking all rows that a new slot there changes, so that the door stays
+     * true.
+     */
     findDoorLocked: (key: SlotKey): Step<DoorHere | NoLink> =>
       backend.readLocked(
         () => findDoor(key),
@@ -219,14 +225,14 @@ export function doorSteps(backend: Statements) {
   };
 }
 
-/** Returns the HWIDs of other devices whose slots may change hands. */
+/** Returns the HWIDs of other devices whose slots may be freed or taken over. */
 function othersAt({ byHash, full }: DoorHere, hwid: string): string[] {
   if (byHash) return [hwidOfHash(hwidHash(hwid))];
   if (full === null) return [];
   return full.former === null ? [full.oldest.hwid] : [full.oldest.hwid, full.former.hwid];
 }
 
-/** True if the device has no slot, and the link no room or slots that hashes hold. */
+/** True if the device has no slot and the link is full or has slots stored under hashes. */
 const needsMore = ({ slotSeenAtMs, deviceCount, installLimit, hasHashes }: DoorRow) =>
   slotSeenAtMs === null && (deviceCount >= installLimit || hasHashes === 1);
 
@@ -250,10 +256,11 @@ function doorIn(row: DoorRow, providerCode: string): DoorHere {
   return door;
 }
 
-/** What may ride; nothing for nearly all calls. */
+/** Returns the messages that may ride; null for nearly all calls. */
 function ridesIn(row: DoorRow): DoorRides | null {
   const { rideUntilMs: untilMs, supportUrl, webPageUrl } = row;
-  // Elsewhere no answer may tell, by its time either, that a message names the device.
+  // On other links no answer, nor the time that it takes, may reveal that a message names the
+  // device.
   const namedUntilMs = row.homeSinceMs === null ? 0 : row.namedUntilMs;
   if (!(untilMs || namedUntilMs || supportUrl || webPageUrl)) return null;
   const { rideVersion: version, homeSinceMs } = row;

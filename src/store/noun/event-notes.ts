@@ -1,6 +1,6 @@
 /**
- * Notes events within the write of their change, which takes them back with it. The end of a write
- * looks for the webhooks of all owners at once; without any it makes nothing.
+ * Notes events within the write of their change; if the write is rolled back, so are they. The end
+ * of a write finds the webhooks of all owners at once and makes no event that none wants.
  */
 
 import { sql } from 'drizzle-orm';
@@ -25,11 +25,11 @@ interface Note {
   /** 0: the operator. */
   owner: number;
   atMs: number;
-  /** Null: no event after all. */
+  /** Null: there is no event after all. */
   happening: () => Happening | Step<Happening | null>;
 }
 
-/** An event with the webhooks that get it. */
+/** An event with its webhooks. */
 interface Delivery {
   owner: number;
   atMs: number;
@@ -55,7 +55,7 @@ export function eventStatements(statements: Statements) {
         INSERT INTO event (provider_id, kind, at_ms, data)
         VALUES (:providerId, :kind, :atMs, :data)
         ${statements.returningId}`),
-    /** Nothing for a destination that is gone by now. */
+    /** Adds nothing for a destination that was deleted meanwhile. */
     put: statements.prepare(sql`
         INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, event_id)
         SELECT id, 0, CAST(:atMs AS bigint), CAST(:eventId AS bigint)
@@ -72,7 +72,7 @@ export function eventStatements(statements: Statements) {
 
 type EnabledRow = Omit<EnabledWebhook, 'kinds'> & { events: string };
 
-/** Returns a step that tells whether an enabled webhook of the owner wants the kind by now. */
+/** Returns a step that tells whether an enabled webhook of the owner wants the kind now. */
 export function* isWantedNow(
   on: EventStatements,
   providerId: number | null,
@@ -94,7 +94,7 @@ export class EventNotes {
   readonly #on: EventStatements;
   readonly #onPut: () => void;
 
-  /** `onPut` is called when something was put into the outbox. */
+  /** `onPut` is called when a dispatch was added to the outbox. */
   constructor(on: EventStatements, onPut: () => void) {
     this.#on = on;
     this.#onPut = onPut;
@@ -134,15 +134,15 @@ export class EventNotes {
     this.#byOwner.clear();
   }
 
-  /** Forgets all notes: the write was taken back, or is over. */
+  /** Drops all notes, because the write ended or was rolled back. */
   clear(): void {
     this.#notes = [];
     this.forgetWebhooks();
   }
 
-  /** Makes the events that are wanted, within the transaction. */
+  /** Makes the wanted events within the transaction. */
   *save(): Step<void> {
-    // A full queue disables its webhook, which is an event too.
+    // A full queue disables its webhook, which is another event.
     while (this.#notes.length > 0) {
       const notes = this.#notes;
       this.#notes = [];
@@ -173,7 +173,7 @@ export class EventNotes {
     for (const [n, owner] of unknown.entries()) this.#byOwner.set(owner, found[n] ?? []);
   }
 
-  /** Returns null if no webhook takes it; adds those that have no room to `full`. */
+  /** Returns null if no webhook wants it; adds webhooks with a full queue to `full`. */
   *#deliveryOf({ owner, atMs, happening: make }: Note, full: Set<EnabledWebhook>) {
     const webhooks = this.#enabledOf(owner);
     const made = make();

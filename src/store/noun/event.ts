@@ -1,4 +1,4 @@
-/** Events that no other write is about, notices, and the end of events. See event-notes.ts. */
+/** Events that no other write makes, notices, and the deletion of events. See event-notes.ts. */
 
 import { type SQL, sql } from 'drizzle-orm';
 import type {
@@ -12,13 +12,13 @@ import { cursorAt, positionOf } from '../cursor.ts';
 import { type EventStatements, isWantedNow } from './event-notes.ts';
 import { ofOwner } from './owner.ts';
 
-/** Events that a step looks at or deletes: some 5 ms. */
+/** Events that a step reads or deletes: some 5 ms. */
 const LOOK_COUNT = 200;
 
-/** Position of a look: at those that are too old, then at those of one owner after the other. */
+/** Position of the search: first events that are too old, then one owner's after another. */
 interface Position {
   stage: 'old' | 'many';
-  /** Owner whose events are looked at; 0: the operator. */
+  /** Owner whose events are searched; 0: the operator. */
   owner: number;
   atMs: number;
   id: number;
@@ -29,7 +29,7 @@ const BEGINNING: Position = { stage: 'old', owner: 0, atMs: 0, id: 0 };
 interface Found {
   id: number;
   atMs: number;
-  /** 1: nothing waits for it but what is disabled. */
+  /** 1: only disabled webhooks still wait for it. */
   isOver: number;
 }
 
@@ -56,7 +56,7 @@ function statements(backend: Backend) {
         e.at_ms < :beforeMs AND (e.at_ms, e.id) > (:atMs, :id)
         ORDER BY e.at_ms, e.id LIMIT ${LOOK_COUNT}`),
     ),
-    /** The newest event of an owner of those that are too many. */
+    /** The newest event to delete of an owner with too many. */
     lastOfMany: ofOwner<{ lastId: number }>(
       backend,
       (isOwners) => sql`
@@ -70,7 +70,7 @@ function statements(backend: Backend) {
     ),
     nextOwner: backend.prepare<{ owner: number | null }>(sql`
         SELECT min(provider_id) AS owner FROM event WHERE provider_id > :owner`),
-    /** Those that are put into a queue at this moment are left out. */
+    /** Leaves out events that another write is adding to a queue at this moment. */
     lock: backend.prepare<{ id: number }>(sql`
         SELECT id FROM event WHERE id ${backend.among('ids')}
         ORDER BY id ${backend.deletableUnlessBusy}`),
@@ -83,7 +83,7 @@ export function eventNoun(backend: Backend, events: EventStatements): EventStore
   const on = statements(backend);
   const { marks } = events;
 
-  /** The events to look at next, and where to continue behind them; null: there are none left. */
+  /** Finds the next events to delete and the position after them; null: there are none left. */
   function* look(at: Position, { beforeMs, countMax }: EventBounds) {
     const { stage, owner, atMs, id } = at;
     if (stage === 'old') {
@@ -117,7 +117,7 @@ export function eventNoun(backend: Backend, events: EventStatements): EventStore
 
     addNotice: async (event, subject, mark) => {
       const { providerId, atMs, kind, data } = event;
-      // Looking costs no write.
+      // A read first: it costs no write.
       if (!(await backend.read(() => isNews(event, subject, mark)))) return false;
       return backend.write(function* (notes) {
         if (!(yield* notes.isWanted(providerId, kind))) return false;

@@ -1,4 +1,6 @@
-/** The records of a provider, as steps that read a page each; the store keeps the snapshot. */
+/**
+ * The records of a provider, in steps that read one page each; the store keeps the snapshot open.
+ */
 
 import { sql } from 'drizzle-orm';
 import type { InstallTerms } from '../../core/port/install.ts';

@@ -1,4 +1,4 @@
-/** Figures that this process has counted and not saved. */
+/** Counts figures in this process until they are saved. */
 
 import {
   FIGURE_OF_REFUSAL,
@@ -10,20 +10,20 @@ import type { Figure, KnownLink, RefusalReason, RefusedDevice } from '../../core
 import type { FigureObserver } from '../kind.ts';
 import { OutcomeUnknown } from '../refusal.ts';
 
-/** Rows that are saved in one step: some 2 ms on SQLite. */
+/** Rows that one step saves: some 2 ms on SQLite. */
 const SAVE_COUNT = 250;
 
-/** Refusals of a link on a day, those of all nodes. */
+/** The refusals of a link on a day, counted by all nodes. */
 export interface SavedRefusals extends Pick<GatheredRefusals, 'installId' | 'day'> {
   dayCount: number;
 }
 
-/** Adds rows to those that are saved, in one write. */
+/** Adds rows to the saved ones in one write. */
 type SaveRows = (rows: FigureRows) => Promise<readonly SavedRefusals[]>;
 
 export class FigureCounter {
   readonly #gathered = new GatheredFigures();
-  /** Settles when the saves that were asked for before are over. */
+  /** Settles when earlier saves have ended. */
   #saved: Promise<void> = Promise.resolve();
   readonly #onFigure: FigureObserver;
 
@@ -31,14 +31,14 @@ export class FigureCounter {
     this.#onFigure = onFigure;
   }
 
-  /** Counts what a write that was saved did. */
+  /** Counts the figures of a write that was saved. */
   note(providerId: number, figure: Figure, atMs: number, by = 1): void {
     if (by <= 0) return;
     this.#gathered.add(providerId, figure, atMs, by);
     this.#onFigure(figure, by);
   }
 
-  /** Counts a refusal, which no write is about. Returns true if it may be an event. */
+  /** Counts a refusal, which has no write. Returns true if it may become an event. */
   addRefusal(
     link: KnownLink,
     reason: RefusalReason,
@@ -49,7 +49,7 @@ export class FigureCounter {
     return this.#gathered.addRefusal(link, reason, atMs, device);
   }
 
-  /** Saves all that has been counted, in steps. Rejects with `WriteFailed` if it cannot. */
+  /** Saves all counted figures, in steps. Rejects with `WriteFailed` if they cannot be saved. */
   save(saveRows: SaveRows): Promise<void> {
     const saved = this.#saved.catch(() => undefined).then(() => this.#saveAll(saveRows));
     this.#saved = saved;
@@ -64,7 +64,7 @@ export class FigureCounter {
         const saved = await saveRows(rows);
         for (const row of saved) this.#gathered.noteSaved(row, row.dayCount);
       } catch (fault) {
-        // Figures may be lost, but nothing counts twice.
+        // Figures may be lost, but must not be counted twice.
         if (!(fault instanceof OutcomeUnknown)) this.#gathered.putBack(rows);
         throw fault;
       }

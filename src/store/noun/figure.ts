@@ -1,4 +1,4 @@
-/** Figures by day and provider. What is counted is saved by adding, so that several nodes may. */
+/** Figures by day and provider. Each save adds to the row, so that several nodes can count. */
 
 import { type SQL, sql } from 'drizzle-orm';
 import { linkRefused } from '../../core/event/happenings.ts';
@@ -22,7 +22,7 @@ const FORGET_COUNT = 1_000;
 const each = (write: (figure: string) => string): SQL => sql.raw(FIGURES.map(write).join(', '));
 const COLUMNS = each((figure) => figure);
 
-/** Only if the provider, or the link, is still there. */
+/** Saves only if the provider, or the link, still exists. */
 function savingStatements(backend: Backend) {
   const days = backend.rows('days', {
     providerId: 'bigint',
@@ -90,7 +90,7 @@ function readingStatements(backend: Backend) {
         ORDER BY r.refused_count DESC, i.id LIMIT :countMax`),
     oldest: backend.prepare<{ day: number }>(sql`
         SELECT day FROM provider_day WHERE ${isOver} LIMIT 1`),
-    /** Rows that another node deletes at the same time are left to it. */
+    /** Leaves rows to another node that is deleting them. */
     forget: backend.prepare(sql`
         WITH gone AS (
           SELECT provider_id, day FROM provider_day WHERE ${isOver}
@@ -120,7 +120,7 @@ export function figureNoun(
       const byLink = new Map(added.map((row) => [row.installId, row]));
       for (const { installId, providerId, count, refusedAtMs, reason, device } of rows) {
         const after = byLink.get(installId);
-        // An earlier day than that of the row: its refusals are counted no more.
+        // The row is already for a later day: refusals of an earlier day are not counted any more.
         if (after?.day !== day) continue;
         for (const number of numbersReached(after.dayCount - count, after.dayCount)) {
           const refused = function* () {
@@ -136,7 +136,7 @@ export function figureNoun(
   }
 
   const saveCounts = () => counter.save((rows) => backend.write((notes) => addRows(notes, rows)));
-  // First: what is carried is counted when its stamps are saved.
+  // First, because messages that rode are counted when their stamps are saved.
   const saveAll = async () => {
     await carried.save((stamps) => backend.write((notes) => stamp(notes, stamps)));
     await saveCounts();

@@ -1,4 +1,4 @@
-/** Deletion of a device with all that belongs to it, in steps that are small however much it is. */
+/** Deletion of a device with all its rows, in small steps. */
 
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
@@ -9,10 +9,12 @@ import { historyStatements, type SlotRow, slotEndSteps } from './slot-end.ts';
 
 /** Rows of a device that one step deletes. */
 const ROW_COUNT = 2_000;
-/** Slots that one step ends: each adds to the history of its link, and its provider waits. */
+/**
+ * Slots that one step ends: each adds to the history of its link, and its provider stays locked.
+ */
 const END_COUNT = 20;
 
-/** Steps that delete rows of ledgers, and take devices out of the histories of links. */
+/** Steps that delete ledger rows, and remove devices from the histories of links. */
 export function dropSteps(backend: Statements) {
   const on = {
     some: backend.prepare<{ id: number; distributionId: number; isAtGateway: number }>(sql`
@@ -24,11 +26,11 @@ export function dropSteps(backend: Statements) {
   };
   const histories = historyStatements(backend);
   return {
-    /** Deletes up to `countMax` rows of ledgers and their waiting pushes; returns their number. */
+    /** Deletes up to `countMax` ledger rows and their waiting pushes; returns their number. */
     *recipients(deviceIds: readonly number[], countMax: number): Step<number> {
       const rows = yield* on.some.all({ deviceIds, countMax });
       if (rows.length === 0) return 0;
-      // A push that goes is counted at its distribution, which is locked before its rows.
+      // A deleted push is counted at its distribution, which is locked before its rows.
       const atGateways = rows.filter(({ isAtGateway }) => isAtGateway === 1);
       const distributionIds = atGateways.map(({ distributionId }) => distributionId);
       yield* backend.lockRows({ distribution: distributionIds });
@@ -36,7 +38,7 @@ export function dropSteps(backend: Statements) {
       return rows.length;
     },
 
-    /** Takes a device out of up to `countMax` ends of slots; returns their number. */
+    /** Removes a device from up to `countMax` ends of slots; returns their number. */
     *histories(deviceId: number, countMax: number): Step<number> {
       let left = countMax;
       for (const history of histories) {
@@ -64,7 +66,7 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
     ties: backend.prepare(sql`
         DELETE FROM device_domain ${ofDevice} AND domain_id IN (
           SELECT domain_id FROM device_domain ${ofDevice} LIMIT ${ROW_COUNT})`),
-    /** Its rows at providers go with it, one for each provider at most. */
+    /** Deletes its rows at providers too, at most one for each provider. */
     device: backend.prepare(sql`
         DELETE FROM device WHERE id = :id AND holder_count = 0`),
     find: backend.prepare<{ id: number }>(sql`SELECT id FROM device WHERE id = :id`),
@@ -81,12 +83,12 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
 
     forgetDevice: async (hwid, act) => {
       const dropRefusals = () => on.refusals.run({ hwid });
-      // Its tokens go first: nothing reads its messages from then on.
+      // Its tokens are deleted first: from then on nothing reads its messages.
       const { id, refusals } = await backend.write(function* (notes) {
         const found = yield* on.lock.get({ hwid });
         const dropped = yield* dropRefusals();
         if (found === null) {
-          // Links have refused it, and no link has admitted it.
+          // Links have only refused it.
           if (dropped > 0) notes.audit(act, deeds.forgetDevice(hwid));
           return { id: null, refusals: dropped };
         }
@@ -126,7 +128,7 @@ export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | '
             notes.audit(act, deeds.forgetDevice(hwid));
             return 'ok';
           }
-          // A device that has a slot or a binding again is emptied once more.
+          // A device that got a slot or a binding meanwhile is emptied once more.
           return (yield* on.find.get({ id })) === null ? 'device_not_found' : null;
         });
         if (outcome !== null) return outcome;

@@ -1,4 +1,4 @@
-/** What a full link has for a newcomer: the policy that holds there, and the slots it may free. */
+/** Reads the policy of a full link and the slots that it may free for a new device. */
 
 import { sql } from 'drizzle-orm';
 import type { FullLink, OldestSlot, OwnPolicy, SlotKey } from '../../core/port/slot.ts';
@@ -19,10 +19,10 @@ interface PolicyRow extends OwnPolicy {
   replacedAtMs: number | null;
 }
 
-/** What a key says of the device, and of the caller. */
+/** The parts of a key that describe the device and the caller. */
 export type Asking = Pick<SlotKey, 'hwid' | 'enforces' | 'reported'>;
 
-/** The parts of a door that a full link has. */
+/** The parts of a door that only a full link needs. */
 export interface FullDoor {
   full: (FullLink & { oldest: SlotHere; former: SlotHere | null }) | null;
   counts: boolean;
@@ -50,18 +50,18 @@ function statements(backend: Statements) {
         FROM install i ${join} provider o ON o.id = i.provider_id
         WHERE i.id = ${once('installId')}`),
     oldest: backend.prepare<SlotHere>(sql`${slots} ${oldestFirst} LIMIT 1`),
-    /** The slots of phones of a model and system. */
+    /** The slots of phones with the same model and system. */
     alike: backend.prepare<SlotHere & { userAgent: string }>(sql`
         ${slots} AND p.device_name = :deviceName AND p.os = :os
         ${oldestFirst}`),
   };
 }
 
-/** Returns the steps that read them. */
+/** Returns the steps that read a full link. */
 export function fullLinkSteps(backend: Statements) {
   const on = statements(backend);
 
-  /** Reads the policy that holds on a link. */
+  /** Reads the policy that applies to a link. */
   function* policyOn(
     installId: number,
     enforces?: boolean,
@@ -80,7 +80,7 @@ export function fullLinkSteps(backend: Statements) {
     return { policy: policyOf(row, ofProvider, enforces), replacedAtMs };
   }
 
-  /** Finds the slot of a phone that the device seems to be. */
+  /** Finds the slot of the phone that the device probably is. */
   function* formerOf(installId: number, phone: PhoneFacts | null): Step<SlotHere | null> {
     if (phone === null) return null;
     const { deviceName, os } = phone;
@@ -88,7 +88,10 @@ export function fullLinkSteps(backend: Statements) {
     return alike.find(({ userAgent }) => isSameApp(phone, userAgent)) ?? null;
   }
 
-  /** Finds what a full link has for a newcomer: the slots to free, unless it only counts. */
+  /**
+   * Reads a full link for a new device: its policy, and the slots to free unless the link only
+   * counts.
+   */
   function* fullDoor(
     installId: number,
     { enforces, reported }: Pick<SlotKey, 'enforces' | 'reported'>,
@@ -103,7 +106,7 @@ export function fullLinkSteps(backend: Statements) {
     return { full: { ...link, oldest, former }, counts: false };
   }
 
-  /** Returns true if a newcomer on the full link would change more than the link. */
+  /** Returns true if a new device on the full link would change more than the link. */
   function* changesMore(installId: number, enforces?: boolean): Step<boolean> {
     const link = yield* policyOn(installId, enforces);
     return link !== null && (link.policy.enforce === 0 || looksAtSlots(link.policy));

@@ -1,4 +1,4 @@
-/** Glances at many inboxes at once: one statement finds what waits, one reads the messages. */
+/** Glances at many inboxes at once: one statement finds the waiting messages, one reads them. */
 
 import { sql } from 'drizzle-orm';
 import { BLOCKED } from '../../core/message/status.ts';
@@ -8,9 +8,11 @@ import type { Backend } from '../backend.ts';
 import { literal } from '../status.ts';
 import { linkedRow } from './targets.ts';
 
-/** Most messages that a glance finds in an inbox. */
+/** Most messages of one inbox that a glance finds. */
 const GLANCE_COUNT_MAX = 8;
-/** Most bytes of payload of a message in a glance: as many inboxes may have as many messages. */
+/**
+ * Most bytes of payload of one message in a glance, because many inboxes may have as many messages.
+ */
 const GLANCE_BYTES_MAX = 8 * 1024;
 
 const HOLDER = { deviceId: 'bigint', tokenId: 'bigint', tokenHash: 'text' } as const;
@@ -27,14 +29,14 @@ type Found = Omit<Message, 'payload'> & { payload: string | null };
 
 function statements(backend: Backend) {
   const { prepare, rows, hex, among } = backend;
-  /** True if the row `r` is at a place of the token `t`. */
+  /** True if a place of the token `t` has the row `r`. */
   const isHere = sql`CASE WHEN r.inbox < 0
     THEN t.nobody_after_recipient_id < r.id AND t.nobody_after_distribution_id < r.distribution_id
     ELSE EXISTS (SELECT 1 FROM device_provider p
       WHERE p.device_id = r.device_id AND p.provider_id = r.inbox AND p.token_id = t.id
         AND p.after_recipient_id < r.id AND ${linkedRow(backend)}) END`;
   return {
-    /** One row more than a glance may find shows that there are more. */
+    /** One row more than a glance returns shows that there are more. */
     waiting: prepare<Row>(sql`
         SELECT t.id AS "tokenId", (
           SELECT string_agg(CAST(w.id AS text) || ' ' || CAST(w.distribution_id AS text)

@@ -1,12 +1,13 @@
-/** The home link of a device, moved by writes that see the device on another link. */
+/** Moves the home link of a device, in writes that see the device on another link. */
 
 import { sql } from 'drizzle-orm';
 import { type Home, movesHome } from '../../core/ride/home.ts';
 import type { Statements, Step } from '../backend.ts';
 
 /**
- * Returns the step that moves the home of a device to a link where it has a slot, if it may. A node
- * of 0.10.0 admits devices without a home beside newer ones: they get one here.
+ * Returns the step that moves the home of a device, if it may move, to a link where it has a slot.
+ * A node of 0.10.0 that runs beside newer ones admits devices without a home; this step gives them
+ * one.
  */
 export function homeSteps({ prepare, greatest }: Statements) {
   const ofPair = sql`device_id = :deviceId AND provider_id = :providerId`;

@@ -1,4 +1,4 @@
-/** Answers that are kept so that a call may be repeated. */
+/** Stored answers, so that a call may be repeated. */
 
 import { sql } from 'drizzle-orm';
 import type { IdempotencyStore, KeyedCall, KeyRefusal, Made } from '../../core/port/idempotency.ts';
@@ -21,7 +21,7 @@ function statements(backend: Statements) {
           AND answered_at_ms > :afterMs`),
     count: backend.prepare<{ count: number }>(sql`
         SELECT idempotent_count AS count FROM provider WHERE id = :providerId`),
-    /** An answer that is too old, and not deleted yet, is replaced. */
+    /** Replaces an answer that is too old and not deleted yet. */
     keep: backend.prepare(sql`
         INSERT INTO idempotent_call (provider_id, idempotency_key, call, params_hash, answer,
           answered_at_ms)
@@ -47,13 +47,13 @@ function* findMade(
   return { ...(JSON.parse(kept.answer) as Made), isRepeat: true };
 }
 
-/** Makes the step that does a call once; the write locks the provider before. */
+/** Makes the step that runs a call only once; the write locks the provider first. */
 export function onceSteps(backend: Statements) {
   const on = statements(backend);
 
   /**
-   * Runs `make` and keeps what it made with its commit, unless a call with the key made it before.
-   * Refusals of `make` are not kept.
+   * Runs `make` and saves its result in the same commit, unless a call with the key did so before.
+   * Refusals of `make` are not saved.
    */
   return function* once<Refusal extends string>(
     providerId: number,

@@ -1,4 +1,6 @@
-/** Slots that move in with their links: which of them find room, and in which order rows change. */
+/**
+ * Imported slots: chooses those that find room on their link, and the order in which rows change.
+ */
 
 import { sql } from 'drizzle-orm';
 import { mergeFacts } from '../../core/device.ts';
@@ -10,10 +12,10 @@ import type { Backend, Step } from '../backend.ts';
 import { linkStatements } from './install-rows.ts';
 import { knownDeviceSteps } from './known-device.ts';
 
-/** Chooses the other way round than for a call of a device: its facts here are later. */
+/** Chooses the opposite of a device's call, because the known facts are later here. */
 const knownWins = (known: DeviceAtProvider, moved: DeviceFacts) => mergeFacts(moved, known);
 
-/** A slot to add to a link, which is locked. */
+/** A slot to add to a locked link. */
 export interface NewSlot {
   installId: number;
   providerId: number;
@@ -33,7 +35,9 @@ function statements(backend: Backend) {
     held: backend.prepare<{ hwid: string }>(sql`
         SELECT d.hwid AS hwid FROM install_device s ${backend.join} device d ON d.id = s.device_id
         WHERE s.install_id = ${backend.once('installId')}`),
-    /** Links come in the order of their ids, and the newer one may have had the device first. */
+    /**
+     * Links come in the order of their ids, and the device may have been on the newer link first.
+     */
     firstHomes: backend.prepare(sql`
       UPDATE device_provider AS p SET home_install_id = (
         SELECT s.install_id FROM install_device s
@@ -58,13 +62,13 @@ export function slotImport(backend: Backend) {
   }
 
   return {
-    /** Chooses the HWIDs that a link, which is locked, lacks and has room for. */
+    /** Chooses the HWIDs that a locked link lacks and has room for. */
     *choose(
       { installId, isNew }: { installId: number; isNew: boolean },
       room: number,
       imported: readonly ImportedSlot[],
     ) {
-      // The link may have another id than where it comes from.
+      // The link may have another id than at its source.
       const slots = imported.map((slot) =>
         isSharedHwid(slot.hwid) ? { ...slot, hwid: sharedHwid(installId) } : slot,
       );
@@ -84,7 +88,7 @@ export function slotImport(backend: Backend) {
       return { added, left: missing.slice(added.length), counts };
     },
 
-    /** Adds the slots of several links. New devices are added in the order of locks. */
+    /** Adds the slots of several links. Adds new devices in the order of locks. */
     *add(slots: readonly NewSlot[]): Step<void> {
       const ids = new Map<string, number>();
       yield* backend.together(
@@ -106,7 +110,7 @@ export function slotImport(backend: Backend) {
             },
         ),
       );
-      // Triggers count a slot at the device's provider, which knows the device by now.
+      // Triggers count a slot at the device's provider, which must know the device first.
       yield* backend.together(
         slots.map(({ installId, providerId, slot, nowMs }) => () => {
           const { registeredAtMs, slotSeenAtMs: lastSeenAtMs = nowMs } = slot;

@@ -1,4 +1,4 @@
-/** Records that move in. A link moves in as one step together with its HWIDs. */
+/** Imported records. A link is imported in one step together with its HWIDs. */
 
 import { type SQL, sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
@@ -23,7 +23,7 @@ import { tombstoneSteps } from './tombstone.ts';
 type ImportNoun = Omit<ImportStore, 'exportProvider'>;
 type Imported = Awaited<ReturnType<ImportNoun['importInstall']>>;
 
-/** A link that moves in to a provider. */
+/** A link that is imported into a provider. */
 interface MovingLink {
   providerId: number;
   install: ImportedInstall;
@@ -74,8 +74,8 @@ function linkImport(backend: Backend) {
   const panel = panelLinkSteps(backend);
 
   /**
-   * Returns the imported terms; with the link's own key if another link has the imported one, or a
-   * removed link had it.
+   * Returns the imported terms; keeps the link's own key if another or a removed link has the
+   * imported one.
    */
   function* termsHere(
     wanted: InstallTerms | undefined,
@@ -117,7 +117,7 @@ function linkImport(backend: Backend) {
     return { was, id, ...counts };
   }
 
-  /** Finds the link that is here, by its code, or by the user of the panel or the key. */
+  /** Finds an existing link by its code, or by its panel's user or its key. */
   function* find({ providerId, install }: MovingLink): Step<KnownInstall | null> {
     const { installCode, panelUser, terms } = install;
     if (panelUser === undefined) return yield* on.find.get({ installCode });
@@ -170,7 +170,7 @@ function linkImport(backend: Backend) {
   }
 
   return backend.writeInTurn<MovingLink, Imported>({
-    /** Locks all that these links change, in the order of locks. */
+    /** Locks all rows that these links change, in the order of locks. */
     *begin(moving) {
       const installs = moving.map(({ install }) => install);
       const hwids = installs.flatMap(({ slots }) => slots.map(({ hwid }) => hwid));

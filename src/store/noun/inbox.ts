@@ -1,8 +1,9 @@
 /**
- * Inboxes: messages that wait at the places of a token. A message is at one place, its recipient's
- * row, in an inbox of the device: a provider's, or (below 0) what the provider sent to it as
- * unbound. A list merges the inboxes of the token's places by id, each from a mark, and costs what
- * it returns. Blocked messages are hidden until housekeeping removes them.
+ * Inboxes: messages that wait at the places of a token. A message is one recipient's row in an
+ * inbox of the device: either the inbox of a provider, or (below 0) the inbox of messages that the
+ * provider sent to it as an unbound device. A list merges the inboxes of the token's places by id,
+ * each from a mark, and its cost grows with its result. Blocked messages are hidden until
+ * housekeeping removes them.
  */
 
 import { sql } from 'drizzle-orm';
@@ -47,11 +48,11 @@ function statements(backend: Backend) {
           nobody_after_recipient_id AS "unattachedAfterRecipientId"
         FROM device_token
         WHERE token_hash = :tokenHash AND device_id = :deviceId`),
-    /** A device that is not linked to the provider any more reads none of its messages. */
+    /** A device that is no longer linked to the provider reads none of its messages. */
     places: prepare<{ inbox: number; afterId: number }>(sql`
         SELECT p.provider_id AS inbox, p.after_recipient_id AS "afterId" FROM device_provider p
         WHERE p.token_id = ${once('tokenId')} AND ${linkedRow(backend)}`),
-    /** The next one of the providers that sent to the device as unbound. */
+    /** Finds the next provider that sent to the device as an unbound device. */
     nextSender: prepare<{ inbox: number | null }>(sql`
         SELECT max(inbox) AS inbox FROM recipient
         WHERE device_id = :deviceId AND is_waiting = 1 AND inbox < :below`),
@@ -74,7 +75,7 @@ function statements(backend: Backend) {
 export function inboxNoun(backend: Backend): Pick<Store, 'listInbox'> {
   const on = statements(backend);
 
-  /** Finds the places of a token; each provider that sends to it as unbound has one. */
+  /** Finds the places of a token; each provider that sends to the device as unbound is one. */
   function* placesOf(token: Token, deviceId: number): Step<Place[]> {
     const found = yield* on.places.all({ tokenId: token.id });
     const afterId = token.unattachedAfterRecipientId;
@@ -89,7 +90,7 @@ export function inboxNoun(backend: Backend): Pick<Store, 'listInbox'> {
     return found.map((place) => ({ ...place, rows: [], isRead: false }));
   }
 
-  /** Takes the oldest row that is left at the places. */
+  /** Takes the oldest unread row of the places. */
   function* takeOldest(
     places: readonly Place[],
     key: { deviceId: number; nowMs: number; afterDistributionId: number },

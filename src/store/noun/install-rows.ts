@@ -1,9 +1,9 @@
 /**
- * Rows of links and slots, as steps of writes. A link never holds more devices than its limit, even
- * if the program is wrong: triggers keep `device_count` the number of slots, and the CHECK
- * `install_never_over_full` rejects more than the limit, or than `over_max` if a link only counts.
- * Writes count under the lock of the link, so that one device too many is refused and breaks no
- * constraint.
+ * Rows of links and slots, as steps of writes. A link never has more devices than its limit, even
+ * if the program has a bug: triggers keep `device_count` equal to the number of slots, and the
+ * CHECK `install_never_over_full` rejects more than the limit, or more than `over_max` if the link
+ * only counts. Writes compare the count under the lock of the link, so that a device too many is
+ * refused before it would break the constraint.
  */
 
 import { type SQL, sql } from 'drizzle-orm';
@@ -28,7 +28,7 @@ export function linkStatements(backend: Statements) {
   const isSlot = sql`
     install_id = :installId AND device_id = :deviceId`;
   return {
-    /** Number of a provider's links, by the count that triggers keep; locks the provider. */
+    /** Number of a provider's links, counted by triggers; locks the provider. */
     countOf: backend.prepare<{ installCount: number }>(sql`
         SELECT install_count AS "installCount" FROM provider WHERE id = :providerId
         ${backend.locked}`),
@@ -40,7 +40,7 @@ export function linkStatements(backend: Statements) {
           :createdAtMs, ${backend.bytes('subscriptionKeyHash')},
           ${POLICY_VALUES}, ${BUTTON_VALUES})
         ${backend.returningId}`),
-    /** Another link of the provider that has the subscription key; without a key, none. */
+    /** Finds another link of the provider with the subscription key; finds none without a key. */
     otherWithKey: backend.prepare<{ id: number }>(sql`
         SELECT id FROM install
         WHERE ${hasKey} AND provider_id = :providerId
@@ -48,7 +48,9 @@ export function linkStatements(backend: Statements) {
     holdsSlot: backend.prepare<{ id: number }>(sql`SELECT id FROM install_device WHERE ${isSlot}`),
     seeSlot: backend.prepare(sql`
         UPDATE install_device SET last_seen_at_ms = :nowMs WHERE ${isSlot}`),
-    /** Inserts a slot; its tokens read later messages only. A SELECT costs a temporary table. */
+    /**
+     * Inserts a slot; its tokens read later messages only. A SELECT would cost a temporary table.
+     */
     takeSlot: backend.prepare(sql`
         INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
           last_seen_at_ms, after_recipient_id)

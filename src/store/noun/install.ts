@@ -31,7 +31,7 @@ export const INSTALL_COLUMNS = sql.raw(`
 interface Room {
   installCount: number;
   takenBy: number | null;
-  /** Provider whose link with the code was removed or revoked; null: none was. */
+  /** Provider that removed or revoked a link with the code; null: none did. */
   endedOf: number | null;
 }
 
@@ -41,7 +41,7 @@ function statements(backend: Backend) {
   const byId = sql`WHERE id = :id AND ${ofProvider}`;
   const select = sql`SELECT ${INSTALL_COLUMNS} FROM install`;
   return {
-    /** Number of links of a provider, which is locked; the link and the tombstone with a code. */
+    /** Number of links of a locked provider; the link and the tombstone with a code. */
     room: backend.prepare<Room>(sql`
         SELECT install_count AS "installCount",
           (SELECT id FROM install WHERE install_code = :installCode) AS "takenBy",
@@ -67,7 +67,7 @@ function statements(backend: Backend) {
   };
 }
 
-/** Statements about the slots of a link, with the names that its provider knows of the devices. */
+/** Statements about the slots of a link, with the provider's facts about the devices. */
 function slotStatements(backend: Backend) {
   const { join, once } = backend;
   const ofLink = sql`
@@ -89,7 +89,7 @@ function slotStatements(backend: Backend) {
 
 type On = ReturnType<typeof statements> & ReturnType<typeof linkStatements>;
 
-/** Links that are added, alone or with the slot of a first device. */
+/** Steps that add a link, alone or with the slot of a first device. */
 function addition(
   backend: Backend,
   on: On,
@@ -122,7 +122,7 @@ function addition(
     return { id };
   }
 
-  /** A generator for all calls: one that each call declares takes 0.2 us and 1 KB more. */
+  /** One generator for all calls: declaring one in each call takes 0.2 us and 1 KB more. */
   function* addOnce(
     notes: Notes,
     draft: NewInstall,
@@ -130,7 +130,7 @@ function addition(
     keyed: KeyedCall | null | undefined,
   ): Step<Made | AddRefusal | KeyRefusal> {
     const { installCode, providerId } = draft;
-    // By a statement of its own: the next one sees links of other nodes.
+    // In a separate statement, so that the next one sees links of other nodes.
     yield* backend.lockProvider(providerId);
     if (!keyed) return yield* add(notes, draft, act);
     return yield* once(providerId, keyed, act.atMs, function* (): Step<Made | AddRefusal> {
@@ -166,7 +166,7 @@ function addition(
   };
 }
 
-/** Finds the provider's link; by code and id only if both name the same. */
+/** Finds the provider's link; given both a code and an id, only if both name the same link. */
 function* select(on: SlotsOn, providerId: number, selector: InstallSelector): Step<Install | null> {
   const { installCode, installId } = selector;
   if (installCode === null) return yield* on.find.get({ providerId, id: installId });
@@ -180,7 +180,7 @@ type SlotsOn = On & ReturnType<typeof slotStatements>;
 export function linkChangeSteps(backend: Backend, on: SlotsOn = linkOn(backend)) {
   const { lockSlots, endSlot } = slotEndSteps(backend);
   return {
-    /** `isChanged`: false if the link was so before. */
+    /** `isChanged`: false if the link had these values before. */
     *update(
       notes: Notes,
       { providerId, id, change: wanted }: { providerId: number; id: number; change: InstallChange },

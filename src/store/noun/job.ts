@@ -50,7 +50,7 @@ function statements(backend: Backend) {
     ended: backend.prepare<JobRow>(sql`
         ${job} WHERE ${ofProvider} AND NOT ${isOpen}
         ORDER BY id DESC LIMIT :countMax`),
-    /** The job of a claim, as long as the claim holds and the position is the one that was read. */
+    /** The claimed job, while the claim holds and the position is unchanged since it was read. */
     held: backend.prepare<JobRow>(sql`
         ${job} WHERE ${ofProvider} AND id = :id AND state = 'running'
           AND lease = :owner AND after_id = :afterId ${locked}`),
@@ -91,16 +91,16 @@ function statements(backend: Backend) {
 type JobEnd = Pick<Job, 'id' | 'providerId' | 'kind' | 'actor' | 'seenCount' | 'changedCount'> & {
   state: 'done' | 'cancelled' | 'failed';
   problem?: string | null;
-  /** The name of the person that cancelled it. */
+  /** Name of the person who cancelled it. */
   stoppedBy?: string;
 };
 
 type On = ReturnType<typeof statements>;
 
-/** The end of a job, and the job of a claim. */
+/** Steps that end a job and find the job of a claim. */
 function jobSteps(backend: Backend, on: On) {
   return {
-    /** Ends a job. One that changed many links leaves its entry now. */
+    /** Ends a job. A job that changed many links adds its audit entry now. */
     *end(notes: Notes, job: JobEnd, nowMs: number): Step<void> {
       yield* on.end.run({ ...job, actor: null, problem: job.problem ?? null, nowMs });
       const deed = job.changedCount > 0 ? deeds.endJob(job) : null;
@@ -141,7 +141,10 @@ function work(
     return typeof (yield* ends.remove(notes, link, act)) !== 'string';
   }
 
-  /** Frees slots of a link, or revokes it. Returns the problem, or devices whose tokens died. */
+  /**
+   * Frees slots of a link, or revokes it. Returns the problem, or the devices that lost their
+   * tokens.
+   */
   function* endSlots(
     notes: Notes,
     { hwid, installCode, linkId: installId }: SlotsWork,
@@ -192,7 +195,7 @@ function work(
         if (ended === 'install_code_exists') return ended;
         const problem = typeof ended === 'string' ? ended : null;
         const state = problem === null ? 'done' : 'failed';
-        // The change has an entry of its own.
+        // The change has its own entry.
         const counts = { seenCount: 1, changedCount: 0 };
         yield* end(notes, { ...job, ...counts, state, problem }, nowMs);
         return { deviceIds: typeof ended === 'string' ? [] : ended };

@@ -1,6 +1,6 @@
 /**
  * Deletion of ledgers and distributions, a few rows at a time. A step that finds nothing writes
- * nothing. Rows that another node deletes are left to it.
+ * nothing. Rows that another node is deleting are left to that node.
  */
 
 import { sql } from 'drizzle-orm';
@@ -14,10 +14,12 @@ type LedgerKeeping = Pick<KeepingStore, 'pruneLedger' | 'forgetDistributions'>;
 const READ_COUNT = 500;
 const LEDGER_COUNT = 1_000;
 const PRUNE_COUNT = 200;
-/** Bytes of payloads that a step frees: the pages of a long text are read to be freed. */
+/**
+ * Bytes of payloads that a step deletes: the database reads the pages of a long text to free them.
+ */
 const PRUNE_BYTES = 1024 ** 2;
 
-/** Position among the distributions that have finished. */
+/** Position among the finished distributions. */
 interface FinishedPosition {
   finishedAtMs: number;
   id: number;
@@ -48,7 +50,7 @@ function statements(backend: Backend) {
         SELECT id FROM recipient WHERE distribution_id ${among('ids')}
         LIMIT ${LEDGER_COUNT} ${backend.deletableUnlessBusy}`),
     dropRecipients: backend.prepare(sql`DELETE FROM recipient WHERE id ${among('ids')}`),
-    /** The payload becomes JSON's null, as a payload is JSON. */
+    /** The payload becomes JSON null, because the column holds JSON. */
     prune: backend.prepare(sql`
         UPDATE distribution SET pruned_at_ms = :nowMs, payload = 'null'
         WHERE id ${among('ids')} AND pruned_at_ms IS NULL AND NOT EXISTS (
@@ -98,7 +100,7 @@ export function ledgerKeepingNoun(backend: Backend): LedgerKeeping {
         return rows.length === LEDGER_COUNT;
       });
       if (isRest) return cursorAt<FinishedCursor>(from);
-      // They are counted at their providers, which are locked before them.
+      // Their providers count them and are locked first.
       await backend.write(function* () {
         const owners = expired.map(({ providerId }) => providerId);
         yield* backend.lockRows({ provider: owners });

@@ -1,7 +1,7 @@
 /**
- * Steps that save a device: its HWID, the facts that it reports to a provider, and the bindings to
- * which it is attached. The row of `device` locks all rows of a device: each write updates it
- * first, so that later reads stay true until the commit.
+ * Steps that save a device: its HWID, the facts that it reports to a provider, and its bindings.
+ * The row of `device` serves as the lock for all rows of a device: each write updates it first, so
+ * that later reads stay true until the commit.
  */
 
 import { sql } from 'drizzle-orm';
@@ -82,10 +82,10 @@ type SeenTimes = { firstSeenAtMs: number; lastSeenAtMs: number };
 export const isFirstOfDay = (seenBeforeMs: number | null, nowMs: number): boolean =>
   seenBeforeMs === null || !sameUtcDay(seenBeforeMs, nowMs);
 
-/** A HWID that calls a provider. */
+/** A device that calls a provider, named by its HWID. */
 interface Caller {
   hwid: string;
-  /** Its device, as the write found it; undefined: there was none. */
+  /** The device that the write found; undefined: there was none. */
   knownId: number | undefined;
 }
 
@@ -93,7 +93,7 @@ interface Caller {
 export interface Visitor {
   deviceId: number;
   hwid: string;
-  /** True: the provider did not know it. */
+  /** True: the provider did not know it before. */
   isNewHere: boolean;
 }
 
@@ -102,14 +102,14 @@ export function knownDeviceSteps(backend: Statements) {
   const on = statements(backend);
   const find = lookUpStatements(backend);
 
-  /** Finds or adds a device, saves its times, locks it; on SQLite half the cost of an upsert. */
+  /** Finds or adds a device, saves its times, locks it; an upsert costs twice as much on SQLite. */
   function* seen(update: Prepared<unknown>, hwid: string, times: SeenTimes): Step<number> {
     const known = yield* find.deviceId.get({ hwid });
     if (known !== null && (yield* update.run({ id: known.id, ...times })) > 0) return known.id;
     return yield* on.add.insert({ hwid, ...times });
   }
 
-  /** Finds or adds a device that is seen now, locks it and returns its id. */
+  /** Finds or adds a device seen now, locks it and returns its id. */
   const see = (hwid: string, nowMs: number): Step<number> =>
     seen(on.see, hwid, { firstSeenAtMs: nowMs, lastSeenAtMs: nowMs });
 
@@ -117,9 +117,7 @@ export function knownDeviceSteps(backend: Statements) {
   const seeImported = (hwid: string, firstSeenAtMs: number, lastSeenAtMs: number): Step<number> =>
     seen(on.seeImported, hwid, { firstSeenAtMs, lastSeenAtMs });
 
-  /**
-   * Saves facts; `seenAfter` makes the new time seen of the former, which is returned, null: none.
-   */
+  /** Saves facts and the time that `seenAfter` makes of the former one, which it returns. */
   function* keepFacts(
     deviceId: number,
     providerId: number,
@@ -134,7 +132,7 @@ export function knownDeviceSteps(backend: Statements) {
     return row === null ? null : row.lastSeenAtMs;
   }
 
-  /** Saves what a device reports to a provider, as seen now. Returns when it was seen before. */
+  /** Saves the report of a device to a provider, seen now. Returns when it was seen before. */
   function* seeAt(
     notes: Notes,
     deviceId: number,
@@ -154,7 +152,7 @@ export function knownDeviceSteps(backend: Statements) {
     keepFacts,
     seeAt,
 
-    /** Saves what a device reports without proof to a provider. */
+    /** Saves what a device reports to a provider without proof. */
     *visit(
       notes: Notes,
       { hwid, knownId }: Caller,
@@ -182,7 +180,7 @@ export function knownDeviceSteps(backend: Statements) {
       if (known !== null) yield* on.setOwnFacts.run({ id, ...mergeFacts(known, reported) });
     },
 
-    /** Records that a device called a provider that knows it, without naming a link. */
+    /** Records a call of a device, without a link, to a provider that knows it. */
     checkIn: (deviceId: number, providerId: number, nowMs: number): Step<number> =>
       on.checkIn.run({ deviceId, providerId, nowMs }),
 

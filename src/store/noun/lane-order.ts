@@ -1,4 +1,4 @@
-/** The order of lanes, as SQL: which distribution of a provider is the first. */
+/** The order of lanes, as SQL: selects the first distribution of each provider. */
 
 import { type SQL, sql } from 'drizzle-orm';
 import { CHECKING, CREATED } from '../../core/message/status.ts';
@@ -6,19 +6,24 @@ import type { ClaimedDistribution } from '../../core/port/distribution.ts';
 import type { Backend, Dialect } from '../backend.ts';
 import { FINAL, HAS_TURN, IN_DELIVERY, IN_LANE, literal, unscheduled } from '../status.ts';
 
-/** Distributions that a worker takes a step further at a time. */
+/** Distributions that a worker claims at a time. */
 export const CLAIM_COUNT_MAX = 32;
 
-/** A lease that ends later than any lease can is from before the clock was set back, and void. */
+/**
+ * A lease that ends later than any lease can was made before the clock was set back, and is void.
+ */
 const isFree = ({ once }: Dialect) => sql`(x.lease_owner IS NULL
   OR x.lease_owner = ${once('owner')} OR x.lease_until_ms <= ${once('clockMs')}
   OR x.lease_until_ms > ${once('untilMs')})`;
 
-/** Time from which a row goes; 0: unscheduled, or begun, even if a clock was set back since. */
+/**
+ * Time from which a row may be delivered; 0: unscheduled, or begun, even if a clock was set back
+ * since.
+ */
 const READY_AT = sql`
   CASE WHEN ${unscheduled('x')} OR x.status IN ${IN_DELIVERY} THEN 0 ELSE x.due_at_ms END`;
 
-/** Providers with something that has not ended, found by skipping along the index. */
+/** Finds providers with unfinished distributions by skipping along the index. */
 const LANES = sql`
   WITH RECURSIVE lane (provider_id) AS (
     SELECT min(provider_id) FROM distribution WHERE ${IN_LANE}
@@ -27,16 +32,16 @@ const LANES = sql`
             WHERE ${IN_LANE} AND provider_id > lane.provider_id)
     FROM lane WHERE lane.provider_id IS NOT NULL)`;
 
-/** A column of the unscheduled send in a provider's lane that the database took in first. */
+/** A column of the unscheduled send in a provider's lane that the database accepted first. */
 const oldestSent = (column: string, providerId: SQL) => sql`
   (SELECT ${sql.raw(column)} FROM distribution
    WHERE provider_id = ${providerId} AND ${IN_LANE} AND ${unscheduled()} ORDER BY id LIMIT 1)`;
 
 /**
- * The first of a provider's lane among what can be delivered now; null if all wait for their time.
- * That is, in this order: the one in delivery; what was scheduled for a time by now, before the
- * oldest unscheduled one was sent; that oldest one. Unscheduled sends go in the order of their ids,
- * which the database gives: the clocks of two machines differ, and one is set back.
+ * Selects the first deliverable distribution of a provider's lane; null if all wait for their time.
+ * The order is: the one in delivery; those scheduled for a time that has come before the oldest
+ * unscheduled one was sent; that oldest one. Unscheduled sends are ordered by their ids, which the
+ * database gives, because the clocks of two machines differ and may be set back.
  */
 const firstOfLane = ({ once }: Dialect, providerId: SQL) => sql`coalesce(
   (SELECT id FROM distribution WHERE provider_id = ${providerId} AND ${HAS_TURN} LIMIT 1),
@@ -58,7 +63,7 @@ const READY_LANES = sql`${LANES}
           WHERE provider_id = lane.provider_id AND ${IN_LANE}) END AS ready_at_ms
   FROM lane WHERE provider_id IS NOT NULL`;
 
-/** An unscheduled send of a lane, `x`, that nothing scheduled goes before. */
+/** True for an unscheduled send of a lane, `x`, before which no scheduled one is delivered. */
 const isBeforeScheduled = ({ once }: Dialect) => sql`NOT EXISTS (
   SELECT 1 FROM distribution s
   WHERE s.provider_id = x.provider_id AND s.status < ${FINAL} AND s.handed_over_at_ms IS NULL
@@ -107,7 +112,7 @@ export function laneOrder(backend: Backend) {
     first: prepare<Candidate>(sql`
         SELECT ${CANDIDATE} FROM distribution x ${join} provider ${ofProvider}
         WHERE x.id = ${firstOfLane(backend, once('providerId'))} AND ${free}`),
-    /** The unscheduled ones behind one, in their order; "isNext": nothing goes between. */
+    /** The unscheduled sends after one, in their order; "isNext": none is delivered in between. */
     behind: prepare<Candidate & { isNext: number }>(sql`
         SELECT ${CANDIDATE}, ${flag(sql`(${free} AND ${isBeforeScheduled(backend)})`)} AS "isNext"
         FROM (SELECT * FROM distribution
@@ -115,14 +120,14 @@ export function laneOrder(backend: Backend) {
                 AND id > ${once('afterId')} ORDER BY id LIMIT ${once('countMax')}) x
           ${join} provider ${ofProvider}
         ORDER BY x.id`),
-    /** New ones that wait for their time, and those whose worker died while it checked them. */
+    /** New sends that wait for their time, and those whose worker died while it checked them. */
     unchecked: prepare<Candidate & { isFree: number }>(sql`
         SELECT ${CANDIDATE}, ${flag(free)} AS "isFree"
         FROM distribution x ${join} provider ${ofProvider}
         WHERE x.status IN (${literal(CREATED)}, ${literal(CHECKING)})
           AND x.due_at_ms > ${once('dueByMs')} AND NOT ${unscheduled('x')}
         ORDER BY x.due_at_ms, x.id LIMIT ${CLAIM_COUNT_MAX}`),
-    /** Leaves those out that another worker has claimed since, or is about to claim. */
+    /** Leaves out those that another worker has claimed, or is about to claim. */
     lock: prepare<Candidate>(sql`
         SELECT ${CANDIDATE}
         FROM (SELECT * FROM distribution x WHERE x.id ${among('ids')} AND ${free} AND ${IN_LANE}

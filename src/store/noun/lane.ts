@@ -1,6 +1,7 @@
 /**
- * Lanes: the distributions of a provider go one after the other, those of different ones side by
- * side. Workers claim the first of each by a lease, which each step renews and names.
+ * Lanes: the distributions of one provider are delivered one after the other, those of different
+ * providers side by side. Workers claim the first of each lane by a lease; each step names and
+ * renews it.
  */
 
 import { sql } from 'drizzle-orm';
@@ -15,13 +16,13 @@ import { rideSteps } from './ride-steps.ts';
 
 type LaneNoun = Pick<Store, 'claimWork' | 'findNextDueMs' | 'moveDistribution' | 'releaseWork'>;
 
-/** Bulky ones among them: the others wait while these take their steps. */
+/** Most large ones among them: the others wait while these run their steps. */
 const BULKY_COUNT_MAX = 4;
 
-/** Condition: the row is the worker's. */
+/** Condition: the worker holds the row's lease. */
 export const HELD = sql`id = :id AND lease_owner = :owner`;
 
-/** A lease by the store's clock: the time, its end, and the time by which schedules are due. */
+/** A lease by the store's clock: its time, its end, and the time up to which schedules are due. */
 export type Hold<L = Omit<Lease, 'id'>> = L & { clockMs: number; untilMs: number; dueByMs: number };
 
 export function held<L extends Omit<Lease, 'id'>>(backend: Backend, lease: L): Hold<L> {
@@ -36,11 +37,16 @@ function moveStatements({ prepare, lockOnly, locked, among }: Backend) {
         UPDATE distribution SET lease_owner = :owner,
           lease_until_ms = :untilMs
         WHERE id ${among('ids')}`),
-    /** Of a provider one begins at a time: whether another has its turn stays true until then. */
+    /**
+     * One send of a provider begins at a time: the answer whether another is in delivery stays
+     * true.
+     */
     lockLane: lockOnly(sql`
         SELECT id FROM provider
         WHERE id = (SELECT provider_id FROM distribution WHERE id = :id) ${locked}`),
-    /** Another one in delivery goes first: the clock may have been set since this was claimed. */
+    /**
+     * Another send in delivery is first: the clock may have been set since this one was claimed.
+     */
     move: prepare<{ id: number }>(sql`
         UPDATE distribution
         SET status = :to,
@@ -64,7 +70,7 @@ function moveStatements({ prepare, lockOnly, locked, among }: Backend) {
   };
 }
 
-/** Steps of lanes. */
+/** Steps that read, claim and move lanes. */
 export function laneSteps(backend: Backend) {
   const on = { ...laneOrder(backend), ...moveStatements(backend) };
   const noteEnds = distributionEnds(backend);
@@ -75,7 +81,9 @@ export function laneSteps(backend: Backend) {
     /** Lists the first of each lane that no other worker has claimed. */
     firstOfEach: (hold: Hold): Step<Candidate[]> => on.lanes.all({ ...hold }),
 
-    /** Lists the first of a lane and what follows an unscheduled one; none if it is claimed. */
+    /**
+     * Lists the first of a lane and those after an unscheduled one; none if the first is claimed.
+     */
     *frontOf(providerId: number, countMax: number, hold: Hold): Step<Candidate[]> {
       const first = yield* on.first.get({ ...hold, providerId });
       if (first === null) return [];
@@ -86,7 +94,7 @@ export function laneSteps(backend: Backend) {
       return [first, ...(end === -1 ? behind : behind.slice(0, end))];
     },
 
-    /** Claims some. Returns those, by id, that no other worker has claimed since. */
+    /** Claims some. Returns by id those that no other worker has claimed since. */
     *claim(ids: readonly number[], hold: Hold): Step<Map<number, Candidate>> {
       const free = yield* on.lock.all({ ...hold, ids });
       const claimed = new Map(free.map((work) => [work.id, work]));
@@ -95,9 +103,9 @@ export function laneSteps(backend: Backend) {
     },
 
     /**
-     * Moves those that the worker holds; a write that moves several takes all of them through all
-     * statuses. Returns those that were moved: a lease was lost, or another one of the lane has its
-     * turn. A write that moves to 5 Load has locked the lane.
+     * Moves those that the worker holds; a write that moves several moves each through all
+     * statuses. Returns the moved ones: a lease may be lost, or another send of the lane is in
+     * delivery. A write that moves to 5 Load has locked the lane.
      */
     *move(
       notes: Notes,
@@ -112,14 +120,14 @@ export function laneSteps(backend: Backend) {
   };
 }
 
-/** Sorts by the last turn. A lease from before the clock was set back does not say when. */
+/** Sorts by last service. A lease from before the clock was set back does not show the time. */
 function inTurn(due: readonly Candidate[], { untilMs }: Hold): Candidate[] {
   const servedAt = ({ heldUntilMs }: Candidate) =>
     heldUntilMs === null || heldUntilMs > untilMs ? 0 : heldUntilMs;
   return [...due].sort((a, b) => servedAt(a) - servedAt(b));
 }
 
-/** True for a lease of its own that lasts a while yet: the next step renews it. */
+/** True for a lease of this worker that lasts a while: the next step renews it. */
 function isHeld(work: Candidate, { owner, clockMs, leaseMs }: Hold): boolean {
   const leftMs = (work.heldUntilMs ?? 0) - clockMs;
   return work.heldBy === owner && leftMs > leaseMs / 2 && leftMs <= leaseMs;
@@ -154,7 +162,7 @@ export function laneNoun(backend: Backend): LaneNoun {
         isBulky: work.isBulky === 1,
         isTakenOver: work.heldBy !== lease.owner,
       });
-      // Reads first: an idle worker does not write.
+      // A read first: an idle worker does not write.
       const found = await backend.read(() => claimable(hold));
       if (found.every((work) => isHeld(work, hold))) return found.map(claimed);
       const ids = found.map(({ id }) => id);
@@ -164,7 +172,7 @@ export function laneNoun(backend: Backend): LaneNoun {
 
     findNextDueMs: async () => {
       const readyAtMs = (await backend.read(() => on.nextReady.get()))?.readyAtMs ?? null;
-      // The worker asks its own clock whether that time has come.
+      // The worker compares that time with its own clock.
       return readyAtMs && readyAtMs - backend.storeMs(0);
     },
 

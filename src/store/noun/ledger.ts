@@ -1,4 +1,4 @@
-/** The ledger afterwards: recipients expire, and the operator reads it. */
+/** The ledger after delivery: recipients expire, and the operator reads it. */
 
 import { sql } from 'drizzle-orm';
 import { WHY_BLOCKED } from '../../core/message/push-failure.ts';
@@ -51,7 +51,7 @@ export const LEDGER_COLUMNS = sql.raw(`d.hwid AS hwid,
 interface ToExpire {
   providerId: number;
   cursorId: number;
-  /** Waiting pushes; only a blocked distribution has some. */
+  /** Waiting pushes; only blocked distributions have any. */
   waitingCount: number;
 }
 
@@ -61,7 +61,7 @@ const IS_LATE = sql`expired_at_ms IS NULL AND expires_at_ms <= :nowMs
 
 function ledgerStatements(backend: Backend) {
   return {
-    /** Blocked messages leave the inboxes at once, whenever they would expire. */
+    /** Blocked messages are removed from inboxes at once, whenever they would expire. */
     toExpire: backend.prepare<{ id: number | null }>(sql`
         SELECT coalesce(
           (SELECT id FROM distribution WHERE ${IS_BLOCKED} ORDER BY id LIMIT 1),
@@ -118,7 +118,7 @@ export function ledgerNoun(backend: Backend): LedgerNoun {
       const expire = () =>
         backend.write(function* (notes) {
           const found = yield* on.lock.get({ id, nowMs });
-          // Another process was quicker: there may be others.
+          // Another process was faster: there may be others.
           if (found === null) return 0;
           const { providerId, cursorId, waitingCount } = found;
           const countMax = size.countBehind(cursorId);

@@ -1,4 +1,4 @@
-/** Ends of links: removed, or revoked, and all slots of one freed. */
+/** Ends of links: a link is removed or revoked, or all its slots are freed. */
 
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
@@ -35,7 +35,7 @@ function statements(backend: Backend) {
         SELECT id AS "slotId", install_id AS "installId", provider_id AS "providerId",
           device_id AS "deviceId"
         FROM install_device WHERE install_id = :installId ORDER BY id`),
-    /** Devices that had a slot on the link, as far as its history goes. */
+    /** Finds the devices that had a slot on the link, as far as its history reaches. */
     former: prepare<{ deviceId: number }>(sql`
         SELECT DISTINCT device_id AS "deviceId" FROM slot_end
         WHERE install_id = :installId AND device_id IS NOT NULL`),
@@ -48,7 +48,7 @@ function statements(backend: Backend) {
         WHERE token_id > :afterId AND token_id <= :toId AND ${isClaim}`),
     lockDevices: backend.lockOnly(sql`
         SELECT id FROM device WHERE id ${among('deviceIds')} ORDER BY hwid ${locked}`),
-    /** A token without another place goes with it. */
+    /** A token without another place is deleted too. */
     dropClaims: prepare(sql`
         UPDATE device_provider SET token_id = NULL, is_by_link = 0, claim_install_id = NULL
         WHERE device_id ${among('deviceIds')} AND ${ofLink} AND ${isClaim}
@@ -73,7 +73,7 @@ interface Revocation {
 
 const NOT_FOUND = 'install_not_found';
 
-/** The ends of a link's slots, and of the link; the caller has locked its provider. */
+/** Steps that end a link or its slots; the caller has locked its provider. */
 export function linkEndSteps(backend: Backend) {
   const on = statements(backend);
   const { lockSlots, endSlot } = slotEndSteps(backend);
@@ -116,7 +116,9 @@ export function linkEndSteps(backend: Backend) {
       return { freedCount: freed.length };
     },
 
-    /** `claimed`: what {@link claimsOf} found; later claims are by devices that this finds. */
+    /**
+     * `claimed`: the result of {@link claimsOf}; later claims are by devices that this step finds.
+     */
     *revoke(
       notes: Notes,
       { providerId, installId, installCode, claimed }: LinkName & Revocation,

@@ -1,4 +1,4 @@
-/** Queries about links by filters, and of the operator about links of all providers. */
+/** Queries about links by filters, for a provider or, for the operator, of all providers. */
 
 import { type SQL, sql } from 'drizzle-orm';
 import type {
@@ -16,7 +16,7 @@ import { slotSeen } from './look-ups.ts';
 
 /** Links that one statement of a search reads: some 5 ms on SQLite. */
 const RANGE_COUNT = 1_000;
-/** The same where a filter reads no other table. */
+/** As {@link RANGE_COUNT}, for a filter that reads no other table. */
 const LIGHT_RANGE_COUNT = 5_000;
 /** Ranges of a slice. */
 const SLICE_RANGES = 4;
@@ -30,17 +30,17 @@ const linkOf = (row: LinkRow): OwnedLink => ({
   hasSubscriptionKey: row.hasSubscriptionKey === 1,
 });
 
-/** Returns the pattern of LIKE for texts with this part; signs of patterns stand for themselves. */
+/** Returns a LIKE pattern for texts with this part; special characters are escaped. */
 export const likePart = (text: string) => `%${asciiLower(text).replace(/[%_!]/g, '!$&')}%`;
 
-/** Compares in any case of A to Z. */
+/** Compares without regard to the case of A to Z. */
 export const contains = (column: string, name: string) =>
   sql.raw(`lower(${column}) LIKE CAST(:${name} AS text) ESCAPE '!'`);
 
-/** Statements about the links `i` that a filter lets through, of all providers or of one. */
+/** Statements about the links `i` that match a filter, of all providers or of one. */
 function filterStatements(backend: Backend, link: SQL, ofProvider: SQL) {
   const { join, once } = backend;
-  // Subqueries with one value: PostgreSQL would read all of a table for EXISTS here.
+  // Subqueries with one value, because PostgreSQL would read all of a table for EXISTS here.
   const refusedAt = sql`(
     SELECT r.refused_at_ms FROM install_refusal r WHERE r.install_id = i.id)`;
   const seenAt = sql`(
@@ -76,7 +76,7 @@ function filterStatements(backend: Backend, link: SQL, ofProvider: SQL) {
     count: backend.prepare<{ count: number }>(
       sql`SELECT count(*) AS count FROM install i ${where}`,
     ),
-    /** The other end of a range of links before an id, or beyond it. */
+    /** The other end of a range of links before or after an id. */
     range: backend.prepare<{ endId: number | null }>(sql`
         SELECT min(id) AS "endId" FROM (
           SELECT i.id AS id FROM install i WHERE ${ofProvider} AND i.id < :beforeId
@@ -142,14 +142,14 @@ interface Beyond {
   isOldest: boolean;
 }
 
-/** The ids from beyond one, in the order of a list, to another; null: to the last. */
+/** The ids after one, in the order of a list, up to another; null: to the last. */
 function spanOf({ beyondId, isOldest }: Beyond, endId: number | null) {
   return isOldest
     ? { fromId: (beyondId ?? 0) + 1, beforeId: endId === null ? MAX_ID : endId + 1 }
     : { fromId: endId ?? 0, beforeId: beyondId ?? MAX_ID };
 }
 
-/** The values of a filter, and the links that one statement of it reads; null: all. */
+/** Returns the values of a filter, and the links that one statement reads; null: all. */
 function valuesOf(filter: LinkFilter): { values: Values; rangeCount: number | null } {
   const { providerCode, status, isFull, isOver = false, search = null, inNote = null } = filter;
   const { refusedSinceMs = null, unusedSinceMs = null, limit = null } = filter;
@@ -171,7 +171,7 @@ export function linkNoun(backend: Backend): LinkStore {
   const on = statements(backend);
   const matching = ({ providerCode }: LinkFilter) => (providerCode === null ? on.ofAll : on.ofOne);
 
-  /** Runs a statement of a filter: at once, or if not all links match, range by range. */
+  /** Runs a statement of a filter: at once if all links match, else range by range. */
   async function* matches<Row>(
     filter: LinkFilter & { fromId?: number; beforeId?: number | null },
     statement: (of: ReturnType<typeof matching>) => Prepared<Row>,
@@ -195,7 +195,7 @@ export function linkNoun(backend: Backend): LinkStore {
     }
   }
 
-  /** Finds the range that is next beyond an id; null: there is none. */
+  /** Finds the next range after an id; null: there is none. */
   async function rangeBeyond(filter: LinkFilter & Beyond, rangeCount: number) {
     const { providerCode, beyondId, isOldest } = filter;
     const of = matching(filter);

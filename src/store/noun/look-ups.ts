@@ -1,4 +1,4 @@
-/** Parts of statements that several nouns share: rows found by a key from outside, times seen. */
+/** Parts of statements that several nouns share: rows found by an external key, and times seen. */
 
 import { type SQL, sql } from 'drizzle-orm';
 import type { DeviceAtProvider } from '../../core/port/device.ts';
@@ -9,7 +9,9 @@ import type { Dialect, Statements } from '../backend.ts';
 export const slotSeen = ({ greatest }: Dialect): SQL =>
   greatest(sql.raw('s.last_seen_at_ms'), sql.raw('p.checked_in_at_ms'));
 
-/** Condition: the only slot of `p`, if any, was seen with the device: the slots need no read. */
+/**
+ * Condition: the only slot of `p`, if any, was last seen with the device: the slots need no read.
+ */
 export const SEEN_AS_ONE = sql.raw('p.slot_count < 2 - p.seen_apart');
 
 /** The earliest time seen of the device of row `p` and of its slots at the provider. */
@@ -20,7 +22,7 @@ export const allSeen = ({ greatest }: Dialect): SQL => sql`
       WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id)`),
   )} END`;
 
-/** A device at a provider, as it is read: `isRegistered` is 0 or 1. */
+/** A device at a provider as read from the database: `isRegistered` is 0 or 1. */
 export type RowAtProvider = Omit<DeviceAtProvider, 'isRegistered'> & { isRegistered: number };
 
 /** Columns of a row `p` of `device_provider`. */

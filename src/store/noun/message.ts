@@ -1,4 +1,4 @@
-/** The messages of a provider by filters: pages that look at a bounded number of rows. */
+/** The messages of a provider by filters, in pages that read a bounded number of rows. */
 
 import { sql } from 'drizzle-orm';
 import { mayBegin, TRANSITIONS } from '../../core/message/status.ts';
@@ -16,7 +16,7 @@ export function messageNoun(backend: Backend): Pick<Store, 'listMessages' | 'rea
   const fits = sql`x.status ${backend.among('statuses')}
     AND coalesce(x.notification_type = CAST(:type AS integer), true)
     AND coalesce(${isScheduled} = CAST(:isScheduled AS integer), true)`;
-  /** The end of the rows that a page looks at. */
+  /** The end of the rows that a page reads. */
   const range = backend.prepare<{ fromId: number | null; scanned: number }>(sql`
       SELECT min(id) AS "fromId", count(*) AS scanned FROM (
         SELECT id FROM distribution

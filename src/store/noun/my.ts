@@ -1,4 +1,4 @@
-/** The page of users: its link, and a slot that its user frees. */
+/** Reads the page of users and its link, and frees a slot for its user. */
 
 import { sql } from 'drizzle-orm';
 import { freeFromMs } from '../../core/my.ts';
@@ -38,7 +38,7 @@ function statements(backend: Backend) {
   return {
     byCode: backend.prepare<Row>(sql`
         ${link} WHERE i.install_code = ${once('installCode')} AND ${isOpen}`),
-    /** Up to two links with the key, whose providers have bound the host. */
+    /** Finds up to two links with the key whose providers have bound the host. */
     byKey: backend.prepare<Row>(sql`
         ${link} WHERE i.subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}
           AND ${isOpen} AND EXISTS (SELECT 1 FROM domain b
@@ -75,7 +75,7 @@ export function myNoun(backend: Backend): MyStore {
 
     freeOwnSlot: ({ installId, providerId, hwid, registeredAtMs }, act) =>
       backend.write(function* (notes) {
-        // By statements of their own: the later ones see what others committed.
+        // In separate statements: later ones see the commits of others.
         yield* backend.lockProvider(providerId);
         yield* backend.lockRows({ install: [installId] });
         const row = yield* on.lock.get({ installId });

@@ -1,6 +1,6 @@
 /**
- * Sends by HWID as callers of the API make them: at most five recipients each, so that several of a
- * lane that share no device go through all their statuses in one write, each status by a guarded
+ * Sends by HWID from callers of the API, of at most five recipients each. Several sends of a lane
+ * that share no device pass through all their statuses in one write; each status is one guarded
  * statement.
  */
 
@@ -19,16 +19,16 @@ import { recipientLoading } from './recipient.ts';
 import { recipientServing } from './recipient-serving.ts';
 import { rideSteps } from './ride-steps.ts';
 
-/** Lanes at a time, each with a write of its own. */
+/** Lanes at a time; each has its own write. */
 const LANES_MAX = 4;
 /** Sends of one write. */
 const COUNT_MAX = 16;
-/** Recipients of a step: more than one of our sends can name. */
+/** Recipients of a step: more than one send by HWID can have. */
 const RECIPIENTS_MAX = 50;
 
-/** A send by HWID that was not begun. As the first of its lane it is due. */
+/** Returns true for a send by HWID that was not begun. As the first of its lane it is due. */
 function isOurs(work: Candidate): boolean {
-  // What a filter found is more, and goes the way of sends to a system.
+  // A filter may have found more; those are delivered like sends to a system.
   const isSmall = hwidsOf(work).length <= TARGET_HWID_COUNT_MAX;
   return work.isNamed === 1 && isSmall && mayBegin(work.status);
 }
@@ -36,7 +36,9 @@ function isOurs(work: Candidate): boolean {
 const hwidsOf = ({ targetHwid }: Candidate) => targetHwid.split(',');
 const idsOf = (works: readonly Candidate[]) => works.map(({ id }) => id);
 
-/** Takes the first of a lane that are ours and share no device: each counts for the next. */
+/**
+ * Takes the first sends by HWID of a lane that share no device, because each counts for the next.
+ */
 function takeBatch(works: readonly Candidate[]): Candidate[] {
   const hwids = new Set<string>();
   const isOther = (work: Candidate) =>
@@ -68,7 +70,9 @@ function nextStatuses(batch: readonly Candidate[], { owner, rules }: Order) {
 
 const nothing = (): NamedDeliveries => ({ count: 0, deviceIds: [], failedCount: 0 });
 
-/** Returns the step that takes sends as far as they go; false: another worker has claimed one. */
+/**
+ * Returns the step that delivers sends as far as possible; false: another worker has claimed one.
+ */
 function namedDelivery(backend: Backend) {
   const lanes = laneSteps(backend);
   const rides = rideSteps(backend);
@@ -76,7 +80,7 @@ function namedDelivery(backend: Backend) {
   const send = recipientServing(backend);
   const countBehind = () => RECIPIENTS_MAX;
 
-  /** Writes the recipients of sends, and serves them; skips those that are not in 5 Load. */
+  /** Writes the recipients of sends and serves them; skips sends that are not in 5 Load. */
   function* serve(
     notes: Notes,
     ids: readonly number[],
@@ -144,13 +148,13 @@ function namedDelivery(backend: Backend) {
 export function namedNoun(backend: Backend): Pick<Store, 'deliverNamed'> {
   const lanes = laneSteps(backend);
   const deliver = namedDelivery(backend);
-  /** Locks the lane: of a provider one send after the other begins. */
+  /** Locks the lane: the sends of a provider begin one after the other. */
   const lockLane = backend.prepare<Provider>(sql`
       SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id = :id ${backend.locked}`);
-  /** The lane that was served last: those behind it come first. */
+  /** The lane that was served last: the lanes after it are served first. */
   let lastLane = 0;
 
-  /** Delivers what is first in a lane, one after the other, as long as it is by HWID. */
+  /** Delivers the first sends of a lane one after the other, as long as they are by HWID. */
   function deliverLane(
     id: number,
     lease: Omit<Lease, 'id'>,
@@ -175,7 +179,7 @@ export function namedNoun(backend: Backend): Pick<Store, 'deliverNamed'> {
   return {
     deliverNamed: async (lease, rules) => {
       const hold = held(backend, lease);
-      // Reads first: an idle worker does not write.
+      // A read first: an idle worker does not write.
       const first = await backend.read(() => lanes.firstOfEach(hold));
       const ids = first.filter(isOurs).map(({ providerId }) => providerId);
       const inTurn = [...ids.filter((id) => id > lastLane), ...ids.filter((id) => id <= lastLane)];
@@ -196,7 +200,7 @@ export function namedNoun(backend: Backend): Pick<Store, 'deliverNamed'> {
         all.deviceIds.push(...result.value.deviceIds);
         all.failedCount += result.value.failedCount;
       }
-      // A lane that fails beside others is tried again, and then fails alone.
+      // A lane that fails together with others is retried, and then fails alone.
       const fault = results.find((result) => result.status === 'rejected');
       if (fault !== undefined && all.count === 0) throw fault.reason;
       return all;

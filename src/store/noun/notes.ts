@@ -20,14 +20,14 @@ export function noteStatements(statements: Statements): NoteStatements {
   return { audit: auditStatements(statements), events: eventStatements(statements) };
 }
 
-/** Takes what was noted. */
+/** Saves the notes. */
 export interface NotesHome {
   figures: FigureCounter;
   /** Adds entries to the audit log, within the transaction. */
   addEntries(entries: readonly EntryText[]): Step<void>;
-  /** Signals devices to other nodes, with the commit. */
+  /** Signals devices to other nodes with the commit. */
   signal(deviceIds: readonly number[]): Step<void>;
-  /** Called after a commit that left entries. */
+  /** Called after a commit with audit entries. */
   onEntries?: (() => void) | undefined;
   onOutbox?: (() => void) | undefined;
   onDistributionEnd?: ((status: number) => void) | undefined;
@@ -40,7 +40,7 @@ interface FigureNote {
   by: number;
 }
 
-/** The notes before a write, to which {@link WriteNotes.undo} returns. */
+/** The state of the notes before a write, to which {@link WriteNotes.undo} returns. */
 interface Mark {
   entries: number;
   figures: number;
@@ -112,7 +112,7 @@ export class WriteNotes implements Notes {
     return { entries, figures, ends: this.#endStatuses.length, puts: this.#putCount };
   }
 
-  /** Forgets what was noted since `mark`: the write that noted it was taken back. */
+  /** Drops the notes since `mark`, because their write was rolled back. */
   undo({ entries, figures, ends, puts }: Mark): void {
     this.#audit.trim(entries);
     this.#events.clear();
@@ -126,19 +126,19 @@ export class WriteNotes implements Notes {
     return !this.#events.isEmpty;
   }
 
-  /** Saves the events of a write, at its end. */
+  /** Saves the events of a write at its end. */
   endWrite(): Step<void> {
     return this.#events.save();
   }
 
-  /** Saves what is saved once a commit, at its end. */
+  /** Saves at the end of a commit the notes that are saved once a commit. */
   *seal(): Step<void> {
     const entries = yield* this.#audit.entries();
     if (entries.length > 0) yield* this.#home.addEntries(entries);
     if (this.#deviceIds.size > 0) yield* this.#home.signal([...this.#deviceIds]);
   }
 
-  /** The transaction is over. */
+  /** Called after the transaction: reports the notes that were saved, and drops all. */
   clear(isSaved: boolean): void {
     const { figures, onEntries, onOutbox, onDistributionEnd } = this.#home;
     if (isSaved) {

@@ -1,13 +1,13 @@
-/** Marks of notices: for which state of each subject a notice was given last. */
+/** Marks of notices: the state of each subject about which the last notice was sent. */
 
 import { sql } from 'drizzle-orm';
 import type { Statements, Step } from '../backend.ts';
 import { ofOwner } from './owner.ts';
 
 export interface NoticeMarks {
-  /** Returns the mark of a provider's subject, or (null) of the operator's; null: none. */
+  /** Returns the mark of a subject of a provider, or (null) of the operator; null: none. */
   get(providerId: number | null, subject: string): Step<string | null>;
-  /** Sets the mark, within a write. Returns false if it is the mark already. */
+  /** Sets the mark within a write. Returns false if the mark is set already. */
   set(providerId: number | null, subject: string, mark: string): Step<boolean>;
 }
 
@@ -16,7 +16,7 @@ export function noticeMarks(statements: Statements): NoticeMarks {
     statements,
     (isOwners) => sql`SELECT mark FROM notice WHERE ${isOwners} AND subject = :subject`,
   );
-  /** Each index is of one kind of owner alone. */
+  /** Each index covers one kind of owner only. */
   const setting = (key: string) =>
     statements.prepare(sql`
         INSERT INTO notice AS n (provider_id, subject, mark)

@@ -54,11 +54,11 @@ import { tokenNoun } from './token.ts';
 import { upstreamNoun } from './upstream.ts';
 import { webhookNoun } from './webhook.ts';
 
-/** What this process has counted, and the statements of the notes of writes. */
+/** Counters of this process, and the statements of the notes of writes. */
 export interface NounParts {
   figures: FigureCounter;
   events: EventStatements;
-  /** Makes blocks of all entries of the audit log that are committed. */
+  /** Makes blocks of all committed entries of the audit log. */
   seal(): Maybe<void>;
 }
 

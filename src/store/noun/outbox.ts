@@ -1,4 +1,4 @@
-/** The outbox: claims of destinations, and their upkeep. */
+/** The outbox: claims of destinations, and their maintenance. */
 
 import { sql } from 'drizzle-orm';
 import {
@@ -12,28 +12,28 @@ import type { Backend, Step } from '../backend.ts';
 import { dispatchNoun } from './dispatch.ts';
 import { settlementNoun } from './settlement.ts';
 
-/** Dispatches of a destination among which the oldest is looked for: those tried first. */
+/** Dispatches of a destination among which the oldest is searched: those due first. */
 const OLDEST_OF = 1_000;
-/** Time for which a push service that accepted a push stays known without another, ms. */
+/** Time for which a push service stays known after it accepted a push, ms. */
 const KNOWN_MS = sql.raw(String(7 * 86_400_000));
 /** Push services that a step deletes. */
 const FORGET_COUNT = 200;
 
-/** Longest wait at `d`, ms: a time further ahead is from before a clock was set back. */
+/** Longest wait at `d`, ms: a time further ahead was set before a clock was set back. */
 const WAIT_MAX = sql`CASE d.kind ${sql.join(
   Object.entries(WAIT_MAX_MS).map(([kind, ms]) => sql.raw(`WHEN '${kind}' THEN ${ms}`)),
   sql` `,
 )} END`;
 
-/** When something at destination `d` is due first, and last. */
+/** When the first, and the last, dispatch at destination `d` is due. */
 const FIRST_DUE = sql`(SELECT min(o.next_at_ms) FROM outbox o WHERE o.destination_id = d.id)`;
 const LAST_DUE = sql`(SELECT max(o.next_at_ms) FROM outbox o WHERE o.destination_id = d.id)`;
 
-/** Something waits at `d`, and its webhook is not disabled. */
+/** True if dispatches wait at `d` and its webhook is not disabled. */
 const IS_OPEN = sql`d.waiting_count > 0 AND NOT EXISTS (
   SELECT 1 FROM webhook w WHERE w.id = d.webhook_id AND w.disabled_at_ms IS NOT NULL)`;
 
-/** When `d` may be tried although it was stopped; 0: it was not. */
+/** When a stopped `d` may be tried again; 0: it is not stopped. */
 const STOPPED_UNTIL = sql`coalesce(d.stopped_at_ms + ${sql.raw(String(STOPPED_MS))}, 0)`;
 
 const DESTINATION = sql.raw(`d.id AS id, d.kind AS kind, d.origin AS origin,
@@ -51,10 +51,10 @@ function conditions({ once, among }: Backend) {
       AND (d.retry_at_ms <= ${now} OR d.retry_at_ms > ${latest}))`,
     isHeldUp: sql`(d.stopped_at_ms IS NOT NULL OR d.retry_at_ms > ${now})`,
     hasDue: sql`(${FIRST_DUE} <= ${now} OR ${LAST_DUE} > ${latest})`,
-    /** A lease that ends later than any lease can is from before the clock was set back. */
+    /** A lease that ends later than any lease can was made before the clock was set back. */
     isFree: sql`(d.lease_owner IS NULL OR d.lease_until_ms <= ${once('clockMs')}
       OR d.lease_until_ms > ${once('untilMs')})`,
-    /** When `d` was served last, as the end of its lease has it; 0: never, or unknown. */
+    /** When `d` was last served, derived from the end of its lease; 0: never, or unknown. */
     servedAt: sql`CASE WHEN d.lease_until_ms > ${once('untilMs')} THEN 0
       ELSE coalesce(d.lease_until_ms, 0) END`,
   };
@@ -72,7 +72,7 @@ function claimStatements(backend: Backend) {
   return {
     failing: claimable('d.failure_count > 0'),
     healthy: claimable('d.failure_count = 0'),
-    /** Waits for the row, which a write that queues a dispatch locks for a moment. */
+    /** Waits for the row, which a write that queues a dispatch locks briefly. */
     lock: prepare<Destination>(sql`
         SELECT ${DESTINATION} FROM destination d
         WHERE d.id ${among('ids')} AND d.waiting_count > 0 AND ${isFree} AND ${mayBeTried}
@@ -130,7 +130,7 @@ function keepStatements(backend: Backend) {
         FROM destination d GROUP BY d.kind`),
     forgettable: prepare<{ id: number }>(sql`
         SELECT id FROM destination WHERE ${isForgettable} LIMIT 1`),
-    /** Checked again once it is locked: a push may have come meanwhile. */
+    /** Checked again under the lock: a push may have been queued meanwhile. */
     forget: prepare(sql`
         DELETE FROM destination WHERE waiting_count = 0 AND id IN (
           SELECT id FROM destination WHERE ${isForgettable} ORDER BY id LIMIT ${FORGET_COUNT}
@@ -140,7 +140,7 @@ function keepStatements(backend: Backend) {
 
 export function outboxNoun(backend: Backend): OutboxStore {
   const on = { ...claimStatements(backend), ...keepStatements(backend) };
-  /** This machine's time: dispatches are due by it. */
+  /** This machine's time, by which dispatches are due. */
   const nowMs = () => backend.storeNowMs() - backend.storeMs(0);
 
   function heldUntil(leaseMs: number) {
@@ -148,7 +148,7 @@ export function outboxNoun(backend: Backend): OutboxStore {
     return { clockMs, untilMs: clockMs + leaseMs };
   }
 
-  /** Finds destinations to claim, least recently served first, failing ones among them. */
+  /** Finds destinations to claim, least recently served first; some of them are failing ones. */
   function* claimable(
     ...[lease, kinds, countMax, failingMax, except]: Parameters<OutboxStore['claimDestinations']>
   ): Step<number[]> {
@@ -170,7 +170,7 @@ export function outboxNoun(backend: Backend): OutboxStore {
       const lost: number[] = [];
       for (;;) {
         const not = [...except, ...lost];
-        // Reads first: an idle worker does not write.
+        // A read first: an idle worker does not write.
         const ids = await backend.read(() => claimable(lease, kinds, countMax, failingMax, not));
         if (ids.length === 0) return [];
         const got = await backend.write(function* () {
@@ -180,7 +180,7 @@ export function outboxNoun(backend: Backend): OutboxStore {
           return free;
         });
         if (got.length > 0) return got.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
-        // Other workers were quicker with all of these: there may be more.
+        // Other workers claimed all of these first: there may be more.
         lost.push(...ids);
       }
     },

@@ -1,4 +1,4 @@
-/** What a panel said of the links that came from it, beside the links themselves. */
+/** The facts of a panel about the links that were imported from it. */
 
 import { sql } from 'drizzle-orm';
 import { type Merged, mergePanel, type PanelTerms } from '../../core/moving/merge.ts';
@@ -6,7 +6,7 @@ import type { Install } from '../../core/port/install.ts';
 import type { ImportedSlot, ImportStore, PanelFacts } from '../../core/port/moving.ts';
 import type { Backend, Statements, Step } from '../backend.ts';
 
-/** The columns of a link that came from a panel; null: it came another way. */
+/** The columns of a link from a panel; null: it has another origin. */
 export interface FromPanel {
   panelUser: string | null;
   /** {@link PanelFacts} as JSON. */
@@ -26,7 +26,7 @@ export function isOfUser({ panelUser }: FromPanel, wanted: string): boolean {
   return panelUser === null || panelUser === wanted || panelIn(panelUser) !== panelIn(wanted);
 }
 
-/** Returns the time up to which the devices of a panel came, when some found no room. */
+/** Returns the time up to which the devices of a panel were imported, if some found no room. */
 function devicesUntil(
   beforeMs: number,
   came: readonly ImportedSlot[],
@@ -47,13 +47,15 @@ export function panelLinkSteps({ prepare }: Statements) {
     merge: <Row extends Known>(known: Row, wanted: PanelTerms, updates: boolean): Merged<Row> =>
       mergePanel(known, readFacts(known.panelFacts), wanted, updates),
 
-    /** Returns the devices that the panel knows since the last import. */
+    /** Returns the devices that the panel has seen since the last import. */
     newSlots(known: FromPanel, slots: readonly ImportedSlot[]): readonly ImportedSlot[] {
       const untilMs = readFacts(known.panelFacts)?.devicesUntilMs ?? -1;
       return slots.filter(({ registeredAtMs }) => registeredAtMs > untilMs);
     },
 
-    /** Keeps what the panel says, after its devices came, but for those that were `left`. */
+    /**
+     * Saves the facts of the panel after its devices were imported, except those that were `left`.
+     */
     *keep(
       known: FromPanel & { id: number },
       panelUser: string,

@@ -31,7 +31,7 @@ function statements(backend: Backend) {
         VALUES (:accountId, :credentialId, :publicKey,
           :signCount, :transports, :name, :createdAtMs)
         ON CONFLICT DO NOTHING`),
-    // Devices that do not count always send 0.
+    // Devices without a counter always send 0.
     use: backend.prepare(sql`
         UPDATE passkey SET sign_count = :signCount, used_at_ms = :atMs
         WHERE id = :id

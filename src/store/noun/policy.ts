@@ -1,4 +1,4 @@
-/** The policy of a link's or a provider's own, as columns. */
+/** The policy of a link or a provider, as columns. */
 
 import { sql } from 'drizzle-orm';
 

@@ -1,4 +1,4 @@
-/** Keys of a provider beside its main key. */
+/** Further keys of a provider besides its main key. */
 
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/account-deeds.ts';

@@ -53,7 +53,7 @@ function statements(backend: Backend) {
   };
 }
 
-/** Fields that change what rides. */
+/** Fields that change the messages that ride. */
 const RIDE_FIELDS = [
   ...(Object.keys(NO_RIDE_TERMS) as (keyof OwnRideTerms)[]),
   ...(['activeUntilMs', 'suspendedAtMs', 'my'] as const),
@@ -73,7 +73,7 @@ export function providerNoun(backend: Backend): ProviderNoun {
       backend.write(function* (notes) {
         const row = { ...NO_POLICY, ...NO_RIDE_TERMS, ...draft };
         if ((yield* on.add.run(row)) === 0) return 'provider_code_exists';
-        // Of its buttons; most have none.
+        // Of its buttons; most providers have none.
         const { code, plan, supportUrl, webPageUrl } = row;
         const added = (supportUrl ?? webPageUrl) === null ? null : yield* on.find.get({ code });
         if (added !== null) yield* on.ridesChanged.run({ providerId: added.id });

@@ -1,4 +1,4 @@
-/** Pushes are queued in the write that puts their message into inboxes. */
+/** Queues pushes in the write that puts their message into inboxes. */
 
 import { sql } from 'drizzle-orm';
 import { UNPROVEN_COUNT } from '../../core/outbox/circuit.ts';
@@ -46,7 +46,7 @@ const IS_SERVICE = sql`kind = 'webpush' AND webhook_id IS NULL`;
 function queueStatements(statements: Statements) {
   const { prepare, join, fence, rows } = statements;
   return {
-    /** An address is JSON that the database does not read. */
+    /** An address is JSON text that the database does not parse. */
     addressed: prepare<{ recipientId: number; push: string }>(sql`
         SELECT q.id AS "recipientId", t.push AS push
         FROM (SELECT r.id AS id, r.device_id AS device_id, ${reader(statements)} AS reader
@@ -57,7 +57,7 @@ function queueStatements(statements: Statements) {
         SELECT d.id AS id, d.kind AS kind, d.origin AS origin
         FROM ${rows('keys', KEYS)} u ${join} destination d
           ON d.kind = u.kind AND d.origin = u.origin AND d.webhook_id IS NULL`),
-    /** The push services are the first of the rows: those beyond the bounds are left out. */
+    /** Push services are the first of the rows; those above the limits are left out. */
     addDestinations: prepare(sql`
         INSERT INTO destination (kind, origin, failure_count)
         SELECT u.kind, u.origin, u."failureCount"
@@ -68,7 +68,7 @@ function queueStatements(statements: Statements) {
             sql`${KNOWN_SERVICES_MAX} - count(*)`,
           )} FROM destination WHERE ${IS_SERVICE})
         ORDER BY u.kind, u.origin ON CONFLICT DO NOTHING`),
-    /** In the order of the destinations' ids, as every write locks them. */
+    /** In the order of the destinations' ids, because every write locks them in that order. */
     put: prepare(sql`
         INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, recipient_id)
         SELECT u."destinationId", 0, u."queuedAtMs", u."recipientId"
@@ -87,7 +87,9 @@ export function pushQueue(statements: Statements) {
     return new Map(known.map((row) => [nameOf(row), row.id]));
   }
 
-  /** Finds or adds destinations by {@link nameOf} a key; none for a service beyond the bounds. */
+  /**
+   * Finds or adds destinations by {@link nameOf} a key; none for a push service above the limits.
+   */
   function* destinationsOf(keys: readonly GatewayKey[]): Step<Map<string, number>> {
     const wanted = [...new Map(keys.map((key) => [nameOf(key), key])).values()];
     if (wanted.length === 0) return new Map();
@@ -101,7 +103,7 @@ export function pushQueue(statements: Statements) {
       return { kind, origin, failureCount: kind === 'webpush' ? UNPROVEN_COUNT : 0 };
     });
     yield* on.addDestinations.run({ keys: JSON.stringify(added) });
-    // Finds those too that another write has added meanwhile.
+    // Also finds those that another write has added meanwhile.
     return yield* findAll(wanted);
   }
 
@@ -111,7 +113,9 @@ export function pushQueue(statements: Statements) {
     notes.outbox();
   }
 
-  /** Queues pushes for those of a run with an address at a gateway; returns their number. */
+  /**
+   * Queues pushes for the recipients of a run with an address at a gateway; returns their number.
+   */
   function* queue(
     notes: Notes,
     run: Run,

@@ -1,6 +1,7 @@
 /**
- * Pushes as parts of writes: they leave the outbox when a gateway has answered for good or they are
- * moot. Their distribution, locked first, is counted in the same commit and ends with the last.
+ * Pushes as parts of writes. A push leaves the outbox after a gateway's final answer, or when it is
+ * no longer needed. Its distribution, locked first, is counted in the same commit and ends with its
+ * last push.
  */
 
 import { sql } from 'drizzle-orm';
@@ -18,7 +19,7 @@ const WAITS = 1;
 const ACCEPTED = 2;
 const FAILED = 3;
 
-/** Pushes that follow a device to another address at once; others do when they are due. */
+/** Pushes that follow a device to another address at once; the others follow when they are due. */
 const MOVED_COUNT = 100;
 
 /** A push in the outbox. */
@@ -50,7 +51,7 @@ export const failed = (push: WaitingPush, problem: string): PushEnd => ({
   pushState: FAILED,
   problem,
 });
-/** The device has the message without a gateway. */
+/** The device got the message without a gateway. */
 const reached = (push: WaitingPush): PushEnd => ({ push, pushState: null, problem: null });
 
 const WAITING = sql.raw(`o.id AS id, r.id AS "recipientId", r.distribution_id AS "distributionId",
@@ -116,7 +117,7 @@ export function pushSteps(statements: Statements) {
   const lockDestinations = (ids: readonly number[]) =>
     statements.lockRows({ destination: [...new Set(ids)] });
 
-  /** Takes pushes out of the outbox and counts them; the last one ends its distribution. */
+  /** Removes pushes from the outbox and counts them; the last one ends its distribution. */
   function* close(notes: Notes, ends: readonly PushEnd[], nowMs: number): Step<void> {
     if (ends.length === 0) return;
     const marks = ends.map(({ push, pushState, problem }) => {
@@ -139,18 +140,18 @@ export function pushSteps(statements: Statements) {
     }
   }
 
-  /** Ends a distribution that waits for gateways alone; others are their worker's. */
+  /** Ends a distribution that waits for gateways only; a worker ends the others. */
   function* end(notes: Notes, id: number, nowMs: number): Step<void> {
     const counts = yield* on.counts.get({ id });
     if (counts === null) return;
-    // Devices that were forgotten meanwhile have no row any more, but were recipients.
+    // Devices that were deleted meanwhile have no row any more, but were recipients.
     const failedCount = counts.recipientCount - counts.sentCount;
     const status = endOf(counts.sentCount, failedCount);
     if ((yield* on.end.run({ id, status, failedCount, nowMs })) === 0) return;
     yield* noteEnds(notes, [id], nowMs);
   }
 
-  /** Moves moot pushes of devices with another address there; returns the ends of the others. */
+  /** Moves pushes whose device has another address; returns the ends of the others. */
   function* reconsider(
     notes: Notes,
     pushes: readonly WaitingPush[],
@@ -176,7 +177,7 @@ export function pushSteps(statements: Statements) {
       const destinationId = ids.get(nameOf(key));
       const { recipientId, queuedAtMs } = push;
       if (destinationId === undefined) ends.push(reached(push));
-      // It keeps its age: a device that moves again and again would keep it waiting for ever.
+      // It keeps its time: else a device that moves again and again would keep it waiting for ever.
       else if (destinationId !== push.destinationId) {
         moved.push({ from: push, to: { destinationId, recipientId, queuedAtMs } });
       }
@@ -201,7 +202,7 @@ export function pushSteps(statements: Statements) {
     end,
     reconsider,
 
-    /** Takes out the pushes of messages that devices have fetched. */
+    /** Removes the pushes of messages that devices have fetched. */
     *reach(notes: Notes, fetched: readonly Fetched[], nowMs: number): Step<void> {
       const waiting: WaitingPush[] = [];
       for (const { deviceId, distributionIds } of fetched) {
@@ -210,7 +211,7 @@ export function pushSteps(statements: Statements) {
       yield* close(notes, waiting.map(reached), nowMs);
     },
 
-    /** Lets what waits for a device follow it to another address, also from a stopped gateway. */
+    /** Moves the waiting pushes of a device to its new address, also from a stopped gateway. */
     *follow(notes: Notes, deviceId: number, nowMs: number): Step<void> {
       const waiting = yield* on.ofDevice.all({ deviceId });
       if (waiting.length === 0) return;
@@ -218,7 +219,7 @@ export function pushSteps(statements: Statements) {
       yield* close(notes, yield* reconsider(notes, waiting, nowMs), nowMs);
     },
 
-    /** Fails all waiting pushes of a run; `why` goes before the last problem of each. */
+    /** Fails all waiting pushes of a run; `why` precedes the last problem of each. */
     *failRun(notes: Notes, run: Run, why: string, nowMs: number): Step<void> {
       const waiting = yield* on.ofRun.all({ ...run });
       const ends = waiting.map(({ problem, ...push }) => failed(push, withProblem(why, problem)));

@@ -1,4 +1,4 @@
-/** Facts about the distributions that have not ended, for monitors. */
+/** Facts about unfinished distributions, for monitors. */
 
 import { type SQL, sql } from 'drizzle-orm';
 import type { HealthStore, QueueFacts } from '../../core/port/health.ts';
@@ -6,12 +6,14 @@ import { nextTurn } from '../../core/turn.ts';
 import type { Backend } from '../backend.ts';
 import { IN_DELIVERY, IN_LANE, unscheduled } from '../status.ts';
 
-/** Distributions that are counted before everybody else has a turn: some 2 ms on SQLite. */
+/** Distributions that are counted in one turn of the event loop: some 2 ms on SQLite. */
 const STEP_COUNT = 2_000;
 
 type Cursor = Record<'providerId' | 'dueAtMs' | 'id', number>;
 
-/** A step along the index of what has not ended, and where it ends; null: with the last. */
+/**
+ * Reads a step along the index of unfinished distributions, and where it ends; null: at the last.
+ */
 function statements({ prepare }: Backend, after: SQL) {
   const rows = sql`FROM distribution WHERE ${IN_LANE} AND ${after}
     ORDER BY provider_id, due_at_ms, id`;
@@ -44,7 +46,7 @@ export function queueNoun(backend: Backend): Pick<HealthStore, 'readQueueFacts'>
         oldestDueAtMs: null,
       };
       let at: Cursor = { providerId: 0, dueAtMs: 0, id: 0 };
-      // Many may be due at the same time: first the rest of those, then what is behind them.
+      // Many may be due at the same time: reads the rest of those first, then the later ones.
       for (let isInGroup = true; ; await nextTurn()) {
         const step: ReturnType<typeof statements> = isInGroup ? inGroup : behindGroup;
         const found = await backend.read(() => step.facts.get({ nowMs, ...at }));

@@ -1,4 +1,4 @@
-/** The recipients that can get a message at all: counted, as a part of reads and writes. */
+/** Counts the recipients that can get a message at all, as part of reads and writes. */
 
 import { sql } from 'drizzle-orm';
 import { addWays, carriersOfParts, isForHomes, NO_WAYS } from '../../core/device-reach.ts';
@@ -12,7 +12,7 @@ import { FETCH_COLUMNS, reachFacts } from './targets.ts';
 export const READER = sql`LEFT JOIN device_provider p
   ON p.device_id = r.device_id AND p.provider_id = r.inbox`;
 
-/** Condition: the device of such a row got the message, or an app can ask for it. */
+/** Condition: the device of such a row got the message, or an app can fetch it. */
 export const REACHABLE = sql`(r.received_at_ms IS NOT NULL OR p.token_id IS NOT NULL
   OR r.inbox < 0 AND EXISTS (SELECT 1 FROM device_token t
     WHERE t.device_id = r.device_id AND t.nobody_after_distribution_id IS NOT NULL))`;
@@ -28,7 +28,7 @@ export function reachSteps({ prepare, once }: Statements) {
   const parts = prepare<{ part: string }>(sql`
       SELECT DISTINCT part FROM ride
       WHERE distribution_id = :id AND until_ms > :nowMs`);
-  /** A push that was queued says that the device had an address, whichever gateway it was. */
+  /** A queued push shows that the device had an address, at whichever gateway. */
   const groups = prepare<Row>(sql`
       SELECT "userAgent", "hasSlot", "isAtHome", gateway, "isReachable", "isCarried",
         count(*) AS count, count(received_at_ms) AS "receivedCount"

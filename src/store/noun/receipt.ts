@@ -40,7 +40,7 @@ function statements(backend: Backend) {
         WHERE distribution_id = :distributionId AND device_id = :deviceId`),
     owned: backend.prepare<{ id: number }>(sql`
         SELECT id FROM distribution x WHERE x.id = :distributionId AND ${ofProvider}`),
-    /** Without the problems of a gateway's queue, which other providers share. */
+    /** Without the problems of a gateway's queue, which is shared with other providers. */
     receipts: backend.prepare<ReceiptRow>(sql`
         SELECT r.id AS id, r.device_id AS "deviceId",
           coalesce(p.device_name, '') AS "deviceName",
@@ -71,7 +71,9 @@ export function receiptNoun(backend: Backend): ReceiptNoun {
   const on = statements(backend);
   const countReach = reachSteps(backend);
 
-  /** Finds the device before which receipts follow. Returns null for a ledger of others. */
+  /**
+   * Finds the device before which receipts continue. Returns null for another provider's ledger.
+   */
   function* placeAfter({ providerId, distributionId }: Ledger, after: ReceiptsAfter): Step<Place> {
     if ((yield* on.owned.get({ distributionId, providerId })) === null) return null;
     if (after === null) return Number.MAX_SAFE_INTEGER;
@@ -120,7 +122,7 @@ export function receiptNoun(backend: Backend): ReceiptNoun {
       backend.read(function* () {
         const beforeDeviceId = yield* placeAfter(of, after);
         if (beforeDeviceId === 'receipt_not_found') return beforeDeviceId;
-        // A ledger of others has no row before the first device.
+        // Another provider's ledger has no row before the first device.
         const { distributionId } = of;
         const from = { distributionId, beforeDeviceId: beforeDeviceId ?? 0 };
         const found = yield* on.totals.get({ ...from, rowsMax });

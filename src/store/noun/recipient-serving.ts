@@ -1,4 +1,4 @@
-/** Recipients are served, a step at a time: the message lies in their inboxes from then on. */
+/** Serves recipients, a step at a time: from then on the message is in their inboxes. */
 
 import { sql } from 'drizzle-orm';
 import { SENDING } from '../../core/message/status.ts';
@@ -11,7 +11,7 @@ import { pushSteps } from './push-steps.ts';
 
 /** Recipients whose waiting messages are counted first. */
 const FIRST_COUNT = 50;
-/** Recipients that a step serves where each may get a push. */
+/** Recipients that a step serves if each may get a push. */
 const PUSH_STEP_COUNT = 300;
 /** Waiting messages counted after which a step ends. */
 const SERVE_ROWS = 20_000;
@@ -32,7 +32,7 @@ export interface Work {
 interface Batch {
   toId: number | null;
   count: number;
-  /** Waiting messages of them all. */
+  /** Messages that wait for all of them. */
   rows: number;
   /** Ids, comma-separated; null: none. */
   full: string | null;
@@ -52,7 +52,9 @@ function serveStatements(backend: Backend) {
     AND device_id <= :toId AND state = 1`;
   return {
     lock: prepare<Work>(sql`${selectWork(backend)} ${backend.locked}`),
-    /** The next recipients, with the number of messages that wait for each from the provider. */
+    /**
+     * Finds the next recipients, with the number of messages from the provider that wait for each.
+     */
     next: prepare<Batch>(sql`
         SELECT max(device_id) AS "toId", count(*) AS count,
           CAST(coalesce(sum(waiting), 0) AS bigint) AS rows,
@@ -69,7 +71,7 @@ function serveStatements(backend: Backend) {
           FROM recipient r
           WHERE r.distribution_id = ${once('id')} AND r.device_id > ${once('cursorId')}
           ORDER BY r.device_id LIMIT ${once('countMax')}) batch`),
-    /** A full inbox takes no more: its messages are older. */
+    /** A full inbox takes no more: older messages fill it. */
     refuse: prepare(sql`
         UPDATE recipient
         SET state = 3, failed_at_ms = :nowMs, detail = :detail
@@ -88,13 +90,15 @@ function serveStatements(backend: Backend) {
           push_waiting_count = push_waiting_count + :queued,
           lease_until_ms = :untilMs
         WHERE id = :id`),
-    /** Devices that were forgotten since loading have no row any more, but were recipients. */
+    /** Devices that were deleted since loading have no row any more, but were recipients. */
     settled: prepare<{ sentCount: number; failedCount: number; waitingCount: number }>(sql`
         UPDATE distribution SET failed_count = recipient_count - sent_count - push_waiting_count
         WHERE id = :id
         RETURNING sent_count AS "sentCount", failed_count AS "failedCount",
           push_waiting_count AS "waitingCount"`),
-    /** Takes it out of the lane: no later message of the provider waits for a gateway. */
+    /**
+     * Takes it out of the lane, so that later messages of the provider do not wait for a gateway.
+     */
     handOver: prepare(sql`
         UPDATE distribution
         SET handed_over_at_ms = :nowMs, lease_owner = NULL, cursor_id = 0
@@ -107,7 +111,7 @@ interface ServeBounds {
   countMax: number;
   /** Messages that may wait for a device. */
   waitingMax: number;
-  /** Gateways that may be asked to push. */
+  /** Gateways that may send pushes. */
   gateways: readonly PushGateway[];
 }
 
@@ -118,16 +122,16 @@ export function recipientServing(backend: Backend) {
   const on = serveStatements(backend);
   const pushes = pushSteps(backend);
   const expireNext = recipientExpiry(backend);
-  /** Recipients whose messages one statement counts: each may have many more than those before. */
+  /** Recipients whose messages one statement counts: each may have many more than earlier ones. */
   const serveCount = backend.stepCountMax / 10;
 
-  /** Finds a run of recipients, no longer than a step may take. */
+  /** Finds a run of recipients, not larger than a step may be. */
   function* nextToServe(id: number, cursorId: number, bounds: ServeBounds) {
     const { waitingMax, gateways, countMax } = bounds;
     const stepMax = gateways.length === 0 ? countMax : Math.min(countMax, PUSH_STEP_COUNT);
     const run = { toId: cursorId, full: [] as number[], deviceIds: [] as number[], isDone: false };
     for (let count = 0, rows = 0; count < stepMax && rows < SERVE_ROWS; ) {
-      // As many as would fill the step if their inboxes are like those before.
+      // As many as would fill the step if their inboxes are as full as the earlier ones.
       const each = count === 0 ? SERVE_ROWS / FIRST_COUNT : Math.max(1, rows / count);
       const room = Math.ceil((SERVE_ROWS - rows) / each);
       const batchMax = Math.min(Math.max(room, FIRST_COUNT), serveCount, stepMax - count);
@@ -181,7 +185,7 @@ export function recipientServing(backend: Backend) {
     const { providerId, cursorId, expiresAtMs, replacesId } = work;
     const isLate = expiresAtMs <= nowMs;
     const countMax = countBehind(cursorId);
-    // A correction is quiet: the devices had the push of what it replaces.
+    // A correction is silent: the devices already had the push of the corrected message.
     const gateways = replacesId === null ? bounds.gateways : [];
     const served = isLate
       ? yield* expire(lease, cursorId, countMax)

@@ -5,9 +5,9 @@ import { systemClock } from '../../clock.ts';
 import type { Statements, Step } from '../backend.ts';
 import type { Run } from './push-queue.ts';
 
-/** Recipients of the first step: the first in line wait for it alone; later steps are larger. */
+/** Recipients of the first step, which is small because the first devices wait for it. */
 const FIRST_COUNT = 1_000;
-/** Time that a large step is to take, ms: well below a lease and the timeout of a statement. */
+/** Target time of a large step, ms: well below a lease and the timeout of a statement. */
 const STEP_MS = 500;
 
 /** The most recipients of a step, by the time that earlier ones took. */

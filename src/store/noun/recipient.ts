@@ -1,4 +1,4 @@
-/** Recipients, written into the ledger a step at a time; recipient-serving.ts serves them. */
+/** Writes recipients into the ledger, a step at a time; recipient-serving.ts serves them. */
 
 import { sql } from 'drizzle-orm';
 import { LOAD, LOAD_FROM } from '../../core/message/status.ts';
@@ -14,10 +14,10 @@ type RecipientNoun = Pick<Store, 'loadRecipients' | 'sendRecipients'>;
 
 /** Statuses in which recipients are written. */
 const LOADING = [LOAD, LOAD_FROM];
-/** Cursor of a distribution by HWID whose recipients are written. */
+/** Cursor of a distribution by HWID after its recipients are written. */
 const NAMED_LOADED = 1;
 
-/** A step of loading: where the next one continues, its recipients, and the failed among them. */
+/** A step of loading: the position of the next one, its recipients, and the failed among them. */
 interface Loaded {
   source: number;
   cursorId: number;
@@ -36,7 +36,7 @@ function loadStatements(backend: Backend) {
           CAST(:nowMs AS bigint)
         FROM ${inRange(backend)} ORDER BY p.device_id
         ON CONFLICT DO NOTHING`),
-    /** A named device that is not linked any more fails, unless unbound devices are reached. */
+    /** A named device that is no longer linked fails, unless unbound devices are allowed. */
     loadHwid: prepare(sql`
         INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting,
           queued_at_ms, failed_at_ms, detail)
@@ -55,7 +55,7 @@ function loadStatements(backend: Backend) {
     failedOf: prepare<{ count: number }>(sql`
         SELECT count(*) AS count FROM recipient
         WHERE distribution_id = :id AND state = 3`),
-    /** Saves with each step of loading where the next continues, unless another worker did. */
+    /** Saves with each step of loading where the next one continues, unless another worker did. */
     loaded: prepare(sql`
         UPDATE distribution
         SET cursor_source = :source, cursor_id = :cursorId,
@@ -73,7 +73,7 @@ export function recipientLoading(backend: Backend) {
   const on = loadStatements(backend);
   const nextRange = targetRanges(backend);
 
-  /** All at once: at most as many as a filter may find. Devices that are gone only count. */
+  /** All at once, because a filter finds only so many. Deleted devices are only counted. */
   function* loadNamed(work: Work, id: number, nowMs: number): Step<Loaded> {
     const { providerId, reachesUnbound, source } = work;
     const isCommand = work.type === COMMAND ? 1 : 0;
@@ -90,7 +90,7 @@ export function recipientLoading(backend: Backend) {
   /** Returns null if all are written. */
   function* loadNext(work: Work, { id, nowMs }: Lease, countMax: number): Step<Loaded | null> {
     const { providerId, targetOs, source, cursorId } = work;
-    // Counted once, even if the worker dies before it has moved on.
+    // Counted once, even if the worker dies before it has moved the distribution.
     if (targetOs === null) return cursorId === 0 ? yield* loadNamed(work, id, nowMs) : null;
     const systems = targetOs.split(',');
     const found = yield* nextRange(providerId, systems, { source, id: cursorId }, countMax);
@@ -106,7 +106,7 @@ export function recipientLoading(backend: Backend) {
     notes.quota(providerId, 'ledger_rows', { used, limit }, nowMs);
   }
 
-  /** Locks the provider, whose row counts, at the end alone: many rows take a while to write. */
+  /** Locks the provider, which counts the rows, only at the end, because writing takes a while. */
   return function* load(
     notes: Notes,
     lease: Lease,

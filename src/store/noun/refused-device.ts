@@ -8,7 +8,7 @@ import type { Backend, Step } from '../backend.ts';
 /** Rows that a step deletes. */
 const FORGET_COUNT = 1_000;
 
-/** Returns the step of a write that adds refusals to those that are kept. */
+/** Returns the step of a write that adds refusals to the stored ones. */
 export function refusedDeviceSteps(backend: Backend) {
   const { greatest, least } = backend;
   const devices = backend.rows('devices', {
@@ -16,11 +16,11 @@ export function refusedDeviceSteps(backend: Backend) {
     ...{ count: 'bigint', firstAtMs: 'bigint', lastAtMs: 'bigint' },
   });
   const isLater = sql`excluded.last_refused_at_ms >= r.last_refused_at_ms`;
-  /** Takes the fact of the later refusal, unless it has none. */
+  /** Takes the value of the later refusal, unless it is empty. */
   const later = (column: string) => sql`
     CASE WHEN (${isLater} OR r.${sql.raw(column)} = '') AND excluded.${sql.raw(column)} <> ''
       THEN excluded.${sql.raw(column)} ELSE r.${sql.raw(column)} END`;
-  /** Only if the link is still there. */
+  /** Only if the link still exists. */
   const add = backend.prepare(sql`
       INSERT INTO refused_device AS r (install_id, hwid, device_name, os, reason, refused_count,
         first_refused_at_ms, last_refused_at_ms)
@@ -61,7 +61,7 @@ export function refusedDeviceNoun(backend: Backend): RefusedStore {
         ORDER BY last_refused_at_ms DESC, hwid LIMIT ${REFUSED_PER_LINK}`),
     oldest: backend.prepare<{ hwid: string }>(sql`
         SELECT hwid FROM refused_device WHERE ${isOver} LIMIT 1`),
-    /** Rows that another node deletes at the same time are left to it. */
+    /** Leaves rows to another node that is deleting them. */
     forget: backend.prepare(sql`
         WITH gone AS (
           SELECT install_id, hwid FROM refused_device WHERE ${isOver}

@@ -1,4 +1,4 @@
-/** Registrations of devices for messages: the evidence that they show, the places that they get. */
+/** Registrations of devices for messages: checks their evidence and gives them places. */
 
 import { sql } from 'drizzle-orm';
 import { mergeFacts, mergeUnproven } from '../../core/device.ts';
@@ -22,11 +22,11 @@ import { tokenStatements } from './token.ts';
 
 type ShownRefusal = Exclude<RegisterRefusal, 'hwid_required' | 'registration_refused'>;
 
-/** The evidence that is shown and holds. */
+/** Valid evidence of a registration. */
 interface Evidence {
   /** Provider of the place that is claimed; null: the unattached place. */
   providerId: number | null;
-  /** The link that admits the device, and how. */
+  /** The link that admits the device, and how it does so. */
   entry: { door: DoorHere; admission: Admission } | null;
   domainId: number | null;
   /** A provider that the device named without evidence. */
@@ -39,7 +39,7 @@ function placeStatements({ prepare }: Backend) {
   const slotColumns = sql.raw(
     'id, install_id AS "installId", after_recipient_id AS "afterRecipientId"',
   );
-  /** The home link goes with the place, when a link claims it. */
+  /** The home link after the write: the link that claims the place, else the present one. */
   const to = sql`coalesce(CAST(:installId AS bigint), home_install_id)`;
   const atPlace = sql`device_id = :deviceId AND provider_id = :providerId`;
   return {
@@ -76,7 +76,9 @@ function placeStatements({ prepare }: Backend) {
   };
 }
 
-/** Returns the step that finds the evidence, or its refusal. A link that is shown stays locked. */
+/**
+ * Returns the step that finds the evidence or its refusal. The link of the evidence stays locked.
+ */
 function evidenceStep(backend: Backend) {
   const find = lookUpStatements(backend);
   const { findDoorLocked } = doorSteps(backend);
@@ -125,7 +127,7 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
     return { ...FREE_PLACE, tokenId: holder?.id ?? null };
   }
 
-  /** Attaches the device by its evidence, and keeps what it reports. */
+  /** Attaches the device as its evidence allows, and saves the facts that it reports. */
   function* attach(
     notes: Notes,
     deviceId: number,
@@ -146,7 +148,7 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
     yield* known.seeAt(notes, deviceId, providerId, told, nowMs, mergeFacts);
     if (entry === null) yield* known.checkIn(deviceId, providerId, nowMs);
     else {
-      // The place takes its home along, or leaves it.
+      // Not away: the registration itself sets the home of the place.
       const visitor = { deviceId, hwid, isNewHere: true };
       yield* takeSlot(notes, { ...entry.door, isAway: false }, entry.admission, visitor, nowMs);
     }
@@ -203,10 +205,10 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
         if (isClaim) {
           yield* takePlace({ deviceId, providerId, installId, nowMs }, verdict, place, tokenId);
         }
-        // Last: the token that lost its place may have held this one too.
+        // Last, because the token that lost its place may have had this one too.
         yield* tokens.takeUnattached.run({ id: tokenId, standsAlone: isClaim ? 0 : 1 });
         yield* pushes.follow(notes, deviceId, nowMs);
-        // Streams of a replaced token end on all nodes.
+        // Ends streams of a replaced token on all nodes.
         if (heldId !== null || place.tokenId !== null) notes.changed([deviceId]);
         return { deviceId };
       }),

@@ -1,4 +1,4 @@
-/** Removal of a provider, in steps that are small however many records it owns. */
+/** Removal of a provider in small steps, however many records it has. */
 
 import { type SQL, sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
@@ -7,7 +7,7 @@ import type { Store } from '../../core/port/store.ts';
 import type { Backend, Step } from '../backend.ts';
 import { ridesChanged } from './ride-terms.ts';
 
-/** Rows that a step deletes; a recipient takes along the push that waits for it. */
+/** Rows that a step deletes; a recipient's waiting push is deleted with it. */
 const REMOVE_STEP = 1_000;
 /** Parents that a step reads: most have few rows. */
 const PARENT_STEP = 100;
@@ -29,7 +29,7 @@ function deletionsOf(backend: Backend): Deletion[] {
     return (values) => rows.run({ ...values });
   }
 
-  /** Deletes rows that devices count. Each device is locked first, as by every such write. */
+  /** Deletes rows that devices count. Locks each device first, as every such write does. */
   function deletingOfDevices(table: string, key: SQL, where: SQL): Deletion {
     const some = prepare<{ id: number; deviceId: number }>(sql`
         SELECT ${key} AS id, device_id AS "deviceId" FROM ${sql.raw(table)}
@@ -44,7 +44,9 @@ function deletionsOf(backend: Backend): Deletion[] {
     };
   }
 
-  /** Deletes rows of some parents, locked, then those parents, so that none is read empty again. */
+  /**
+   * Deletes rows of some parents, which it locks, then those parents, so that none is read again.
+   */
   function emptying(parent: string, rows: Deletion): Deletion {
     const some = prepare<{ id: number }>(sql`
         SELECT id FROM ${sql.raw(parent)} WHERE ${OF_PROVIDER} ORDER BY id LIMIT ${PARENT_STEP}`);
@@ -112,7 +114,7 @@ export function removalNoun(backend: Backend): Pick<Store, 'closeProvider' | 're
       UPDATE provider
       SET key_hash = :keyHash, previous_key_hash = NULL, active_until_ms = 0
       WHERE id = :id`);
-  /** The webhooks of a provider that is being removed get no events. */
+  /** The webhooks of a provider in removal get no events. */
   const disableWebhooks = backend.prepare(sql`
       UPDATE webhook SET disabled_at_ms = :atMs,
         disabled_why = 'its provider is being removed'

@@ -1,4 +1,7 @@
-/** What begins to ride, and what ends, as steps of the writes that move and block distributions. */
+/**
+ * Steps by which messages begin and end to ride, within the writes that move and block
+ * distributions.
+ */
 
 import { sql } from 'drizzle-orm';
 import { COMMAND } from '../../core/port/distribution.ts';
@@ -12,7 +15,7 @@ import { ridesChanged } from './ride-terms.ts';
 interface Plan {
   distributionId: number;
   providerId: number;
-  /** Null: it names devices. */
+  /** Null: it is for named devices. */
   systems: readonly string[] | null;
   deviceIds: readonly number[];
   parts: readonly Part[];
@@ -114,8 +117,8 @@ export function rideSteps(backend: Statements) {
 
   return {
     /**
-     * Plans what of these distributions rides when they begin, and locks the devices that they
-     * name: the provider is locked, and no distribution is.
+     * Plans which of these distributions ride when they begin, and locks the named devices. Needs
+     * the provider locked, and no distribution.
      */
     *plan(ids: readonly number[], rules: RideRules | undefined, nowMs: number): Step<Plan[]> {
       if (rules === undefined || rules.level === 'off') return [];
@@ -133,7 +136,7 @@ export function rideSteps(backend: Statements) {
       return plans;
     },
 
-    /** Lets plans ride whose distributions began; each takes the place of earlier ones. */
+    /** Begins the planned rides whose distributions began; each replaces earlier ones. */
     *begin(plans: readonly Plan[], begun: readonly number[]): Step<void> {
       const toAll = new Set<number>();
       for (const plan of plans) {
@@ -144,7 +147,7 @@ export function rideSteps(backend: Statements) {
       for (const providerId of toAll) yield* on.raise.run({ providerId });
     },
 
-    /** Ends what rides of a distribution; its provider is locked. False: nothing rode. */
+    /** Ends the ride of a distribution whose provider is locked. False: it had none. */
     *end(id: number, providerId: number, nowMs: number): Step<boolean> {
       const isOfAll = (yield* on.isOfAll.get({ id })) !== null;
       const count = (yield* on.dropUnbegun.run({ id, nowMs })) + (yield* on.end.run({ id, nowMs }));

@@ -1,4 +1,4 @@
-/** A provider's terms of what rides, and the buttons of a provider or link, as columns. */
+/** A provider's terms of messages that ride, and the buttons of a provider or link, as columns. */
 
 import { sql } from 'drizzle-orm';
 import { TIME_MAX_MS } from '../../core/calendar.ts';
@@ -16,8 +16,9 @@ export const SET_RIDE = sql`ride = :ride, ride_desktop = :rideDesktop,
   buttons = :buttons, ${SET_BUTTONS}`;
 
 /**
- * Returns the statement that tells doors of a change of what rides to all devices of a provider,
- * its terms included: a new version, and the time until which answers differ from the panel's.
+ * Returns the statement that tells doors about a change of the messages that ride to all devices of
+ * a provider, or of its terms: it sets a new version, and the time until which answers differ from
+ * the panel's.
  */
 export const ridesChanged = ({ prepare }: Statements) =>
   prepare(sql`

@@ -1,4 +1,4 @@
-/** What rides: found for doors, noted as carried, and forgotten after its end. */
+/** Messages that ride: found for doors, recorded as carried, and deleted after their end. */
 
 import { sql } from 'drizzle-orm';
 import type { Ride, RideStore, RideTerms } from '../../core/port/ride.ts';
@@ -21,7 +21,7 @@ function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
     x.created_at_ms AS "createdAtMs", r.from_ms AS "fromMs"`);
   const distribution = sql`${join} distribution x ON x.id = r.distribution_id
     ${join} provider o ON o.id = r.provider_id`;
-  /** Nothing rides of a provider that is suspended, or whose subscription has ended. */
+  /** Nothing rides for a provider that is suspended, or whose subscription has ended. */
   const until = least(
     sql.raw('r.until_ms'),
     least(
@@ -29,7 +29,7 @@ function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
       sql.raw('coalesce(o.active_until_ms, r.until_ms)'),
     ),
   );
-  /** When the device got the message on another way. */
+  /** When the device got the message another way. */
   const taken = sql.raw(`coalesce(q.received_at_ms,
     CASE WHEN q.push_state = 2 THEN q.pushed_at_ms END, r.until_ms)`);
   return {
@@ -61,7 +61,7 @@ function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
 
 export function rideNoun(backend: Backend, carried: CarriedStamps): RideStore {
   const on = statements(backend);
-  /** Times of rides are by the clock of the store, so that a block holds at every node at once. */
+  /** Times of rides are by the store's clock, so that a block applies at every node at once. */
   const here = (ride: Ride): Ride => {
     const aheadMs = backend.storeMs(0);
     return { ...ride, fromMs: ride.fromMs - aheadMs, untilMs: ride.untilMs - aheadMs };
@@ -69,7 +69,8 @@ export function rideNoun(backend: Backend, carried: CarriedStamps): RideStore {
   return {
     findRides: (providerId) =>
       backend.read(function* () {
-        // The version first: rides of a later one are read anew, those of an earlier one never.
+        // The version is read first, so that the rides are never older than it. If they are newer,
+        // doors show another version, and the rides are read again.
         const terms = yield* on.terms.get({ providerId });
         const rides = yield* on.ofAll.all({ providerId });
         if (terms === null) throw new Error(`provider ${providerId} was removed meanwhile`);

@@ -1,4 +1,4 @@
-/** Sessions of the console, and secrets that are good once. */
+/** Sessions of the console, and one-time secrets. */
 
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/account-deeds.ts';
@@ -8,7 +8,7 @@ import type { Backend, Prepared, Step, Values } from '../backend.ts';
 /** Rows that a step deletes. */
 const FORGET_STEP = 500;
 
-/** Makes the steps that use up a secret, within the write of what it is good for. */
+/** Makes the steps that use up a one-time secret within the write that it allows. */
 export function oneTimeSteps(backend: Backend) {
   const row = backend.prepare<OneTime & { id: number }>(sql`
       SELECT id, kind, account_id AS "accountId", provider_id AS "providerId", role,
@@ -26,14 +26,14 @@ export function oneTimeSteps(backend: Backend) {
       const { id: _, ...secret } = found;
       return secret;
     },
-    /** Returns false if another write used it up. */
+    /** Returns false if another write used it. */
     *take(kind: OneTimeKind, secretHash: Uint8Array): Step<boolean> {
       return (yield* take.run({ kind, secretHash })) > 0;
     },
   };
 }
 
-/** Makes a statement for an account, and one for a provider that signed in with its key. */
+/** Prepares a statement for accounts, and one for providers that signed in with their key. */
 function ofSignedIn<Row>(
   backend: Backend,
   text: (isOwners: ReturnType<typeof sql>) => ReturnType<typeof sql>,
@@ -85,7 +85,7 @@ function statements(backend: Backend) {
         INSERT INTO one_time (secret_hash, kind, account_id, provider_id, role, until_ms)
         VALUES (:secretHash, :kind, :accountId,
           :providerId, :role, :untilMs)`),
-    /** Those that are over may still be there, until a job forgets them. */
+    /** Expired ones may still exist until a job deletes them. */
     countSecrets: backend.prepare<{ count: number }>(sql`
         SELECT count(*) AS count FROM one_time
         WHERE kind = :kind AND until_ms > :nowMs`),

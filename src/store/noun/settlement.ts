@@ -1,4 +1,4 @@
-/** The outcomes of attempts: saved in one commit with all that follows from them. */
+/** The outcomes of attempts: saved in one commit together with their consequences. */
 
 import { sql } from 'drizzle-orm';
 import { gatewayStopped } from '../../core/event/happenings.ts';
@@ -19,7 +19,7 @@ type SettlementNoun = Pick<OutboxStore, 'settleDispatches' | 'endHandedOver'>;
 
 /** Distributions without a waiting push that a step ends. */
 const END_COUNT = 200;
-/** Recipients of an expired one whose pushes a step ends. */
+/** Recipients of an expired distribution whose pushes a step ends. */
 const END_STEP_COUNT = 1_000;
 
 interface Row {
@@ -120,7 +120,7 @@ function pushOf({ recipientId, distributionId, ...row }: Row): WaitingPush | nul
   return { ...row, recipientId, distributionId };
 }
 
-/** Sorts settlements of dispatches by kind. Of two for one dispatch the first counts. */
+/** Sorts settlements of dispatches by kind. Ignores all but the first for a dispatch. */
 function sorted(settlements: readonly Settlement[], rows: Map<number, Row>) {
   const retries: Of<'retry' | 'wait'>[] = [];
   const pushEnds: PushEnd[] = [];
@@ -140,7 +140,7 @@ function sorted(settlements: readonly Settlement[], rows: Map<number, Row>) {
   return { retries, pushEnds, moot, events };
 }
 
-/** Saves what follows from attempts at a destination. */
+/** Saves the consequences of attempts at a destination. */
 function settleSteps(backend: Backend) {
   const on = settleStatements(backend);
   const pushes = pushSteps(backend);
@@ -148,7 +148,7 @@ function settleSteps(backend: Backend) {
   return {
     on,
 
-    /** Drops dead addresses of tokens, unless they have another one by now. */
+    /** Removes dead addresses of tokens, unless the token has another address meanwhile. */
     *dropAddresses(dead: readonly Of<'dead'>[], nowMs: number): Step<void> {
       if (dead.length === 0) return;
       const all = dead.map(({ tokenId: id, push, problem, asOfMs }) => {
@@ -158,7 +158,7 @@ function settleSteps(backend: Backend) {
       yield* on.dropAddresses.run({ dead: JSON.stringify(all), nowMs });
     },
 
-    /** Finds the dispatches that are still there; locks the distributions of pushes. */
+    /** Finds the dispatches that still exist; locks the distributions of pushes. */
     *find(settlements: readonly Settlement[]): Step<Map<number, Row>> {
       if (settlements.length === 0) return new Map();
       const ids = settlements.map(({ id }) => id);
@@ -217,7 +217,7 @@ export function settlementNoun(backend: Backend): SettlementNoun {
   const pushes = pushSteps(backend);
   const nextRun = recipientRuns(backend);
 
-  /** A step of ending an expired distribution that waits for gateways. */
+  /** Ends pushes of an expired distribution that waits for gateways, one step of them. */
   function* endNext(notes: Notes, id: number, nowMs: number): Step<void> {
     yield* pushes.lock([id]);
     const found = yield* ending.stillLate.get({ id, nowMs });
@@ -225,7 +225,7 @@ export function settlementNoun(backend: Backend): SettlementNoun {
     const { run, isDone } = yield* nextRun(id, found.cursorId, END_STEP_COUNT);
     yield* pushes.failRun(notes, run, WHY_EXPIRED, nowMs);
     yield* ending.moved.run({ id, cursorId: run.toId });
-    // Its last push ended it already, unless the counts are wrong: it would be late for ever.
+    // Its last push has ended it already, unless the counts are wrong: then it would never end.
     if (isDone) yield* pushes.end(notes, id, nowMs);
   }
 

@@ -1,4 +1,4 @@
-/** Ends of slots, as steps of writes: with the slots that are taken, the history of a link. */
+/** Ends of slots, as steps of writes. The history of a link keeps them, and the slots taken. */
 
 import { sql } from 'drizzle-orm';
 import { DAY_MS } from '../../core/calendar.ts';
@@ -8,7 +8,7 @@ import type { EndReason } from '../../core/port/slot.ts';
 import type { Notes, Statements, Step } from '../backend.ts';
 import { slotSeen } from './look-ups.ts';
 
-/** Ends that the history of a link keeps, and those of all links of a provider. */
+/** Ends that the history of a link keeps, and that all links of a provider keep together. */
 const LINK_COUNT_MAX = 100;
 const PROVIDER_COUNT_MAX = 100_000;
 
@@ -21,13 +21,13 @@ export interface SlotRow {
 /** The circumstances of an end. */
 interface Circumstances {
   why: EndReason;
-  /** Name of the actor as in the audit log; `device`: a newcomer. */
+  /** Name of the actor as in the audit log; `device`: the new device. */
   actor: string;
   /** True: the user of the link freed it. */
   isByUser?: boolean;
-  /** True: the newcomer seems to be the same phone. */
+  /** True: the new device is probably the same phone. */
   isSamePhone?: boolean;
-  /** The newcomer that takes the slot; null: none. */
+  /** The new device that takes the slot; null: none. */
   forDeviceId: number | null;
   nowMs: number;
 }
@@ -35,7 +35,7 @@ interface Circumstances {
 interface EndedRow {
   hwid: string;
   installLimit: number;
-  /** With the slot that ends. */
+  /** Including the slot that ends. */
   deviceCount: number;
   lastSeenAtMs: number;
   newHwid: string | null;
@@ -60,14 +60,16 @@ function slotStatements(backend: Statements) {
     /** Up to two other slots of the device at the provider. */
     left: backend.prepare<{ leftId: number }>(sql`
         SELECT l.id AS "leftId" FROM ${ofSameDevice} AND l.id <> s.id WHERE ${isSlot} LIMIT 2`),
-    /** The only slot that is left may have been seen before the device was: see look-ups.ts. */
+    /** The remaining slot may have been seen before the device was: see look-ups.ts. */
     setApart: backend.prepare(sql`
         UPDATE device_provider AS p SET seen_apart =
           (SELECT CAST(p.last_seen_at_ms / ${DAY_MS} > ${seen} / ${DAY_MS} AS integer)
            FROM install_device s WHERE s.id = :leftId)
         WHERE (p.device_id, p.provider_id) = (
           SELECT device_id, provider_id FROM install_device WHERE id = :leftId)`),
-    /** Messages from the time of this slot stay out of reach of later ones; claims keep marks. */
+    /**
+     * Messages from the time of this slot stay unreadable for later slots; claims keep their marks.
+     */
     claimFromNow: backend.prepare(sql`
         UPDATE install_device SET after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient)
         WHERE id IN (
@@ -81,11 +83,11 @@ function slotStatements(backend: Statements) {
           ${join} install i ON i.id = s.install_id ${withDevice}
         WHERE ${isSlot}`),
     end: backend.prepare(sql`DELETE FROM install_device WHERE id = :slotId`),
-    /** A device that only its hash named is forgotten soon, unless another slot is held by it. */
+    /** A device known only by its hash is soon deleted, unless another slot is stored under it. */
     leaveDevice: backend.prepare(sql`
         UPDATE device SET last_seen_at_ms = 0
         WHERE id = :deviceId AND holder_count = 0`),
-    /** Doors look for hashes no longer once none is left. */
+    /** Stops doors from looking for hashes when none is left. */
     unmarkHashes: backend.prepare(sql`
         UPDATE install SET has_hashes = 0 WHERE id = :installId AND NOT EXISTS (
           SELECT 1 FROM install_device s ${join} device d ON d.id = s.device_id
@@ -116,13 +118,13 @@ function statements(backend: Statements) {
 
 export function slotEndSteps(backend: Statements) {
   const on = statements(backend);
-  /** Keeps when the only slot that is left was seen. */
+  /** Saves when the only remaining slot was last seen. */
   function* setApart([last, another]: readonly { leftId: number }[]): Step<void> {
     if (last !== undefined && another === undefined) yield* on.setApart.run({ ...last });
   }
 
   return {
-    /** Deletes a slot that a hash holds, for which the device with that HWID takes its own. */
+    /** Deletes a slot stored under a hash, after the device with that HWID took its own. */
     *passSlot(
       installId: number,
       { slotId, deviceId }: { slotId: number; deviceId: number },
@@ -133,7 +135,7 @@ export function slotEndSteps(backend: Statements) {
       yield* on.unmarkHashes.run({ installId });
     },
 
-    /** Locks all rows that the ends of these slots change, in order; slots are read afterwards. */
+    /** Locks all rows that the ends of these slots change, in order; read the slots afterwards. */
     *lockSlots(slots: readonly SlotRow[]): Step<void> {
       yield* backend.together([
         () => backend.lockRows({ provider: slots.map(({ providerId }) => providerId) }),
@@ -142,7 +144,7 @@ export function slotEndSteps(backend: Statements) {
       ]);
     },
 
-    /** Ends a slot, unless it has ended. The write has locked the rows that this changes. */
+    /** Ends a slot unless it has ended. The write must have locked the rows that this changes. */
     *endSlot(notes: Notes, slot: SlotRow, circumstances: Circumstances): Step<void> {
       const { slotId, installId, providerId } = slot;
       const { isByUser, isSamePhone, ...end } = circumstances;
@@ -173,7 +175,7 @@ export function slotEndSteps(backend: Statements) {
   };
 }
 
-/** Statements that take a device out of the histories of links, some rows at a time. */
+/** Statements that remove a device from the histories of links, some rows at a time. */
 export const historyStatements = ({ prepare }: Statements) =>
   ['device_id', 'for_device_id'].map((column) =>
     prepare(sql`

@@ -1,4 +1,4 @@
-/** Slots: taken, seen, freed for a newcomer, and their ends forgotten. */
+/** Slots: taken, seen, freed for a new device; their ends are deleted later. */
 
 import { sql } from 'drizzle-orm';
 import * as happenings from '../../core/event/happenings.ts';
@@ -21,7 +21,7 @@ import { slotEndSteps } from './slot-end.ts';
 /** Ends that a step deletes. */
 const FORGET_STEP = 1_000;
 
-/** Returns the steps of writes by which a device takes a slot. */
+/** Returns the steps of writes in which a device takes a slot. */
 export function slotSteps(backend: Statements) {
   const rows = linkStatements(backend);
   const keep = knownDeviceSteps(backend);
@@ -33,7 +33,10 @@ export function slotSteps(backend: Statements) {
   const allowOver = backend.prepare(sql`
       UPDATE install SET over_max = device_count + 1 WHERE id = :installId`);
 
-  /** Makes a slot that the hash of a HWID holds that of its device: no newcomer, no end. */
+  /**
+   * Gives a slot stored under the hash of a HWID to its device: no new device, and no end of a
+   * slot.
+   */
   function* takeOver(
     { link, byHash }: DoorHere & Required<Pick<DoorHere, 'byHash'>>,
     { deviceId, isNewHere }: Visitor,
@@ -41,7 +44,7 @@ export function slotSteps(backend: Statements) {
   ): Step<AdmittedLink> {
     const { installId, providerId, installLimit, deviceCount } = link;
     yield* passSlot(installId, byHash);
-    // A link above its limit has room for as many as it holds.
+    // A link above its limit keeps room for its present devices.
     if (deviceCount > installLimit) yield* allowOver.run({ installId });
     const times = { registeredAtMs: byHash.registeredAtMs, lastSeenAtMs: nowMs };
     yield* rows.takeSlot.run({ installId, deviceId, providerId, ...times });
@@ -49,7 +52,7 @@ export function slotSteps(backend: Statements) {
     return link;
   }
 
-  /** Takes a slot, or records that it was seen; the write found the door locked. */
+  /** Takes a slot, or records that it was seen; the write has locked the door. */
   function* takeSlot(
     notes: Notes,
     door: DoorHere,
@@ -119,7 +122,7 @@ export function slotNoun(backend: Backend): SlotStore {
   const { findDoor, policyOn } = doorSteps(backend);
   const { enterLink } = slotSteps(backend);
   const first = sql`FROM slot_end ORDER BY id LIMIT`;
-  // Ids grow with time, or nearly: an end after one that is kept waits for that one.
+  // Ids grow with time, or nearly: an end with a higher id than a kept one waits for that one.
   const oldest = backend.prepare<{ endedAtMs: number }>(
     sql`SELECT ended_at_ms AS "endedAtMs" ${first} 1`,
   );

@@ -1,4 +1,4 @@
-/** Devices that show their tokens, and the deletion of devices that were not seen for long. */
+/** Records devices that show their tokens, and deletes devices that were not seen for long. */
 
 import { sql } from 'drizzle-orm';
 import type { KeepingStore, StrangerCursor } from '../../core/port/keeping.ts';
@@ -13,7 +13,7 @@ type DeviceKeeping = Pick<KeepingStore, 'noteSeen' | 'forgetVisits' | 'forgetStr
 const VISIT_COUNT = 100;
 /** Strangers that a step reads. */
 const STRANGER_COUNT = 100;
-/** Devices that a step deletes, and rows that belong to them. */
+/** Devices that a step deletes, and rows of them. */
 const DEVICE_COUNT = 25;
 const ROW_COUNT = 1_000;
 
@@ -49,7 +49,7 @@ function strangerStatements(backend: Backend) {
     idleVisits: backend.prepare<{ deviceId: number }>(sql`
         SELECT p.device_id AS "deviceId" FROM device_provider p WHERE ${isIdle}
         ORDER BY p.last_seen_at_ms, p.device_id, p.provider_id LIMIT ${VISIT_COUNT}`),
-    /** A device that shows its token is seen, but by no provider in particular. */
+    /** A device that shows its token counts as seen, but at no provider. */
     moveVisits: backend.prepare(sql`
         UPDATE device_provider AS p SET last_seen_at_ms = ${deviceSeen}
         WHERE p.device_id ${among('ids')} AND ${isIdle} AND p.token_id IS NOT NULL
@@ -78,9 +78,9 @@ function strangerStatements(backend: Backend) {
 interface StrangerPosition {
   lastSeenAtMs: number;
   id: number;
-  /** The first round: of a surplus, strangers with a token stay. */
+  /** True in the first round: strangers with a token are then kept out of a surplus. */
   sparesRegistered: boolean;
-  /** Strangers that are too many; null: not counted yet. */
+  /** Number of strangers above the limit; null: not counted yet. */
   surplus: number | null;
 }
 
@@ -120,7 +120,7 @@ export function strangerNoun(backend: Backend): DeviceKeeping {
   const on = { ...seenStatements(backend), ...strangerStatements(backend) };
   const drop = dropSteps(backend);
 
-  /** Deletes strangers that were not seen meanwhile. Returns false if rows of theirs are left. */
+  /** Deletes strangers that were not seen meanwhile. Returns false if they still have rows. */
   function* forget(gone: readonly Stranger[]): Step<boolean> {
     const seenAtMs = new Map(gone.map(({ id, lastSeenAtMs }) => [id, lastSeenAtMs]));
     const locked = yield* on.lockStrangers.all({ ids: [...seenAtMs.keys()] });

@@ -1,4 +1,4 @@
-/** What the doctor reads in a database, whichever it is. */
+/** The doctor's reads of a database of either kind. */
 
 import { sql } from 'drizzle-orm';
 import { hostHash } from '../../core/host-name.ts';
@@ -18,7 +18,7 @@ export type Contents = Pick<
   kept: KeptUpstream[];
 };
 
-/** Providers that let apps without a HWID pass, as far as they are named. */
+/** Most providers that are named because their links admit apps without a HWID. */
 const PASSING_COUNT_MAX = 20;
 
 export const NO_CONTENTS: Contents = {
@@ -31,7 +31,7 @@ export const NO_CONTENTS: Contents = {
   kept: [],
 };
 
-/** Reads the bindings of hosts, which every schema has. */
+/** Reads the bindings of hosts, which exist in every schema. */
 export function* surveyHosts(
   statements: Statements,
   asked: readonly HostOfProvider[],
@@ -47,7 +47,7 @@ export function* surveyHosts(
   return hosts;
 }
 
-/** Reads the outbox, the webhooks of the operator, policies and kept upstreams. */
+/** Reads the outbox, the webhooks of the operator, policies and stored upstreams. */
 export function* surveyContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
   const stopped = statements.prepare<DatabaseReport['stopped'][number]>(sql`
       SELECT kind AS gateway, coalesce(problem, '') AS problem FROM destination

@@ -10,14 +10,14 @@ import { ACTIVE_BINDING } from '../status.ts';
 
 type TargetNoun = Pick<Store, 'findTargets' | 'scanTargets'>;
 
-/** Devices of one step of a search, however few are linked: some 5 ms on SQLite. */
+/** Devices of one step of a search, even if few are linked: some 5 ms on SQLite. */
 const SCAN_DEVICES = 2_000;
 /** Nearly always one of the first devices is linked. */
 const FIRST_SCAN_DEVICES = 50;
-/** Rows for each of them: a device that is on no link is looked up in each of its bindings. */
+/** Rows for each of them: a device on no link is looked up in each of its bindings. */
 const ROWS_EACH = 3;
 
-/** Condition: the device of `p` is linked there; reads 16 bindings at most, by their keys. */
+/** Condition: the device of `p` is linked there; reads at most 16 bindings by their keys. */
 export const linkedRow = ({ fence }: Dialect) => sql`(p.slot_count > 0
   OR p.browser_install_id IS NOT NULL
   OR p.tie_count > 0 AND EXISTS (
@@ -31,13 +31,13 @@ export const linked = (dialect: Dialect, deviceId: string, providerId: string) =
   SELECT 1 FROM device_provider p WHERE p.device_id = ${sql.raw(deviceId)}
     AND p.provider_id = ${sql.raw(providerId)} AND ${linkedRow(dialect)} ${dialect.fence})`;
 
-/** Columns of a row `p` that decide how a message comes to its device: see `ReachFacts`. */
+/** Columns of a row `p` that decide how a message reaches its device: see `ReachFacts`. */
 export const FETCH_COLUMNS = sql`p.user_agent AS "userAgent",
   CAST(p.slot_count > 0 AS integer) AS "hasSlot",
   CAST(p.slot_count > 0 AND p.home_install_id IS NOT NULL AND p.home_left_at_ms IS NULL AS integer)
     AS "isAtHome"`;
 
-/** The gateway of the app that registered the device of `p`: the store writes the JSON. */
+/** The gateway of the app that registered the device of `p`; the JSON is the store's own. */
 const GATEWAY = sql`(SELECT CASE ${sql.join(
   PUSH_GATEWAYS.map((name) => sql.raw(`WHEN t.push LIKE '%"gateway":"${name}"%' THEN '${name}'`)),
   sql.raw(' '),
@@ -51,7 +51,7 @@ interface GroupRow {
   isAtHome: number | null;
 }
 
-/** Returns facts of a row as the port has them; those of no row at the provider are none. */
+/** Returns the facts of a row for the port; without a row at the provider they are empty. */
 export const reachFacts = (row: GroupRow): ReachFacts => ({
   isReachable: row.isReachable === 1,
   gateway: row.gateway,
@@ -79,15 +79,15 @@ export const inRange = (dialect: Dialect) => sql`
 
 /** Position of a search through a provider's devices, one operating system after another. */
 interface TargetPosition {
-  /** Place of the operating system among those that were asked for. */
+  /** Index of the operating system among the requested ones. */
   source: number;
-  /** The last device that was looked at. */
+  /** The last device that was read. */
   id: number;
 }
 
 const BEGINNING: TargetPosition = { source: 0, id: 0 };
 
-/** Cuts a provider's devices into ranges that are quick to look at. */
+/** Cuts a provider's devices into ranges that are quick to read. */
 export function targetRanges(statements: Statements) {
   const end = statements.prepare<{ toId: number | null; rows: number }>(sql`
       SELECT max(id) AS "toId", CAST(coalesce(sum(rows), 0) AS bigint) AS rows FROM (
@@ -97,7 +97,7 @@ export function targetRanges(statements: Statements) {
           AND device_id > :afterId
         ORDER BY device_id LIMIT ${statements.once('countMax')}) AS step`);
 
-  /** Finds the last device of a range whose rows are no more than are quick to look at. */
+  /** Finds the last device of a range that is still quick to read. */
   function* endOf(key: { providerId: number; os: string; afterId: number }, countMax: number) {
     const rowsMax = ROWS_EACH * Math.max(countMax, SCAN_DEVICES);
     for (let count = countMax; ; count = Math.ceil(count / 2)) {

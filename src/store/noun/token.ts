@@ -8,11 +8,11 @@ import { allSeen, lookUpStatements } from './look-ups.ts';
 /** Returns the statements by which a registration adds or renews a token. */
 export function tokenStatements({ prepare, returningId }: Statements) {
   return {
-    /** The device's token with this hash. */
+    /** Finds the device's token with this hash. */
     held: prepare<{ id: number }>(sql`
         SELECT id FROM device_token
         WHERE token_hash = :tokenHash AND device_id = :deviceId`),
-    /** The token that reads the device's unattached inbox. */
+    /** Finds the token that reads the device's unattached inbox. */
     unattached: prepare<{ id: number }>(sql`
         SELECT id FROM device_token
         WHERE device_id = :deviceId AND nobody_after_distribution_id IS NOT NULL`),
@@ -56,7 +56,7 @@ export function tokenNoun(
   const inboxesSeen = sql`coalesce(
     (SELECT min(${allSeen(backend)}) FROM device_provider p WHERE p.token_id = t.id),
     ${deviceSeen})`;
-  // The earliest of the times: on a later UTC day the caller writes all of them.
+  // Returns the earliest of the times: on a later UTC day the caller writes all of them.
   const find = backend.prepare<TokenRow>(sql`
       SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId",
         ${least(least(deviceSeen, sql.raw('t.last_seen_at_ms')), inboxesSeen)} AS "lastSeenAtMs"

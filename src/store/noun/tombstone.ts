@@ -1,18 +1,18 @@
 /**
  * Tombstones of links that were removed or revoked: their codes and subscription keys open nothing
- * and make no link again. Providers count them by triggers.
+ * and cannot be used for a new link. Triggers count them per provider.
  */
 
 import { sql } from 'drizzle-orm';
 import type { EndedName } from '../../core/port/link-end.ts';
 import type { Statements, Step } from '../backend.ts';
 
-/** Tombstones of one provider; the oldest go. */
+/** Tombstones of one provider; the oldest are deleted. */
 const PROVIDER_COUNT_MAX = 100_000;
 /** Tombstones that a step deletes. */
 const FORGET_STEP = 1_000;
 
-/** The code, and the key if it has one, of a link that ends. */
+/** The code of a link that ends, and its key if it has one. */
 interface Ended {
   providerId: number;
   installCode: string;
@@ -21,7 +21,7 @@ interface Ended {
   nowMs: number;
 }
 
-/** Returns the refusal of a code with a tombstone, which another provider does not learn of. */
+/** Returns the refusal of a code with a tombstone; other providers do not learn that it existed. */
 export function endedCode(ownerId: number, providerId: number) {
   return ownerId === providerId ? 'install_code_ended' : 'install_code_exists';
 }

@@ -39,7 +39,8 @@ export function upstreamNoun(backend: Backend): UpstreamStore {
     listUpstreams: () => backend.read(() => on.list.all()),
     addUpstream: (host, keys, countMax, act) =>
       backend.write(function* (notes) {
-        // They belong to no provider: the log is their lock, as for accounts of the appliance.
+        // They belong to no provider: the audit log serves as their lock, as for accounts of the
+        // appliance.
         yield* backend.lockAuditLog();
         if ((yield* on.find.get({ host })) !== null) return 'upstream_exists';
         const { count } = (yield* on.count.get()) ?? { count: 0 };

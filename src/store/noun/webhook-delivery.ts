@@ -1,4 +1,4 @@
-/** Deliveries of events to webhooks: those that wait or ended, and those that are to go again. */
+/** Deliveries of events to webhooks: waiting and ended ones, and their replay. */
 
 import { sql } from 'drizzle-orm';
 import { WAITING_COUNT_MAX, wantsKind } from '../../core/event/wanted.ts';
@@ -7,7 +7,7 @@ import type { Delivery, Webhook, WebhookStore } from '../../core/port/webhook.ts
 import type { Backend, Step } from '../backend.ts';
 import { ofOwner } from './owner.ts';
 
-/** Events that a step of a replay looks at. */
+/** Events that a step of a replay reads. */
 const REPLAY_STEP = 500;
 
 interface Found {
@@ -17,7 +17,7 @@ interface Found {
   isWaiting: number;
 }
 
-/** Locks the destination of a webhook, and with it its queue. */
+/** Locks the destination of a webhook, and so its queue. */
 export const queueLock = (backend: Backend) =>
   backend.prepare<{ id: number; waitingCount: number }>(sql`
       SELECT id, waiting_count AS "waitingCount" FROM destination
@@ -30,7 +30,7 @@ function statements(backend: Backend) {
     WHERE o.event_id = e.id AND o.destination_id = :destinationId) AS integer)
     AS "isWaiting"`;
   return {
-    /** Those that wait and those that ended, of one moment. */
+    /** Lists waiting and ended deliveries in one statement, so of one moment. */
     list: backend.prepare<Delivery>(sql`
         SELECT * FROM (
           SELECT * FROM (
@@ -65,7 +65,7 @@ function statements(backend: Backend) {
         ORDER BY e.id LIMIT ${REPLAY_STEP}`,
     ),
     lockQueue: queueLock(backend),
-    /** An event that is gone by now is left out. */
+    /** Leaves out an event that was deleted meanwhile. */
     put: backend.prepare<{ eventId: number }>(sql`
         INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, event_id)
         SELECT CAST(:destinationId AS bigint), 0, CAST(:nowMs AS bigint), e.id
@@ -78,7 +78,7 @@ function statements(backend: Backend) {
   };
 }
 
-/** Values of `is_delivered` that have the state. */
+/** Values of `is_delivered` for each state. */
 const ENDED: Readonly<Record<Delivery['state'] | 'all', readonly number[]>> = {
   waiting: [],
   delivered: [1],
@@ -91,7 +91,7 @@ type DeliveryMethods = Pick<WebhookStore, 'listDeliveries' | 'replayEvents'>;
 export function deliveryMethods(backend: Backend): DeliveryMethods {
   const on = statements(backend);
 
-  /** Lists kept events of the owner, and whether the replay is about them. */
+  /** Lists stored events of the owner, and whether the replay includes each. */
   function* replayable(
     { providerId, events }: Webhook,
     which: Parameters<WebhookStore['replayEvents']>[1],
@@ -137,7 +137,7 @@ export function deliveryMethods(backend: Backend): DeliveryMethods {
   };
 }
 
-/** Lists the events to put into the queue as long as it has room. */
+/** Lists the events to add to the queue while it has room. */
 export function fitting(found: readonly (Found & { isWanted: boolean })[], room: number) {
   const eventIds: number[] = [];
   for (const { id, isWanted, isWaiting } of found) {

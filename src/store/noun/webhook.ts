@@ -1,4 +1,7 @@
-/** Webhooks. A write that changes one locks its provider first, then its destination and queue. */
+/**
+ * Webhooks. A write that changes a webhook first locks its provider, then its destination and
+ * queue.
+ */
 
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
@@ -21,7 +24,7 @@ import { deliveryMethods, queueLock } from './webhook-delivery.ts';
 
 /** Dispatches that are tried at once when a webhook is enabled. */
 const RETRY_COUNT = 1_000;
-/** Rows of a webhook that a step deletes, or looks at to delete them. */
+/** Rows of a webhook that a step deletes, or reads in order to delete. */
 const REMOVE_STEP = 500;
 /** Webhooks whose old secrets a step deletes. */
 const FORGET_COUNT = 200;
@@ -87,16 +90,16 @@ function queueStatements(backend: Backend) {
     WHERE d.webhook_id = :id AND o.next_at_ms > 0
     ORDER BY o.next_at_ms LIMIT ${RETRY_COUNT}`;
   return {
-    /** A worker that has leased it keeps its lease. */
+    /** A worker with a lease keeps it. */
     recover: backend.prepare(sql`
       UPDATE destination SET failure_count = ${UNPROVEN}, failing_since_ms = NULL,
         retry_at_ms = 0, stopped_at_ms = NULL, problem = NULL
       WHERE webhook_id = :id`),
-    /** Few have been tried: while attempts fail, one is made at a time. */
+    /** Few have been tried: while attempts fail, there is one at a time. */
     retry: backend.prepare(sql`
       WITH tried AS MATERIALIZED (${tried})
       UPDATE outbox SET next_at_ms = 0, attempt_count = 0 WHERE id IN (SELECT id FROM tried)`),
-    /** What was put off, and would be tried if the destination was. */
+    /** Delayed dispatches, which would be tried if the destination was. */
     putOff: backend.prepare<{ id: number }>(sql`
       SELECT d.id AS id FROM webhook w ${join} destination d ON d.webhook_id = w.id
       WHERE w.id = :id AND w.disabled_at_ms IS NULL
@@ -158,7 +161,7 @@ export function webhookNoun(backend: Backend): WebhookStore {
     return after;
   }
 
-  /** Empties the queue of a webhook that takes no more, in steps. */
+  /** Empties in steps the queue of a webhook that takes no more events. */
   async function empty(id: number): Promise<void> {
     for (const step of [queue.dropWaiting, queue.dropEnded]) {
       const drop = () =>
@@ -176,7 +179,7 @@ export function webhookNoun(backend: Backend): WebhookStore {
     addWebhook: (draft, countMax, act) =>
       backend.write(function* (notes) {
         const { providerId } = draft;
-        // The operator has no row: the audit log stands for it.
+        // The operator has no row: the audit log serves as its lock.
         if (providerId === null) yield* backend.lockAuditLog();
         else yield* backend.lockProvider(providerId);
         const count = (yield* rows.count(providerId).get({ providerId }))?.count ?? 0;
@@ -238,7 +241,7 @@ export function webhookNoun(backend: Backend): WebhookStore {
       const isThere = await backend.write(function* (notes) {
         const known = yield* lockWebhook(id, providerId);
         if (known === null) return false;
-        // From now on nothing is put into its queue, which is emptied in steps.
+        // From now on nothing is added to its queue, which is emptied in steps.
         yield* rows.change.run({ ...rowOf({ ...known, disabled }) });
         notes.forgetWebhooks();
         return true;

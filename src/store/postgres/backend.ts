@@ -1,4 +1,4 @@
-/** PostgreSQL as the nouns see it. */
+/** PostgreSQL as the backend of the nouns. */
 
 import type { Backend, WriteInTurn } from '../backend.ts';
 import type { Context } from './context.ts';
@@ -8,7 +8,7 @@ import { inRounds } from './rounds.ts';
 
 /** Calls that share a transaction. */
 const CALLS_MAX = 64;
-/** What they have to do, to which the last one adds what it has: the others wait for all of it. */
+/** Their amount of work; the last call may exceed it, and the others wait for all of it. */
 const SIZE_MAX = 128;
 
 export function postgresBackend(context: Context): Backend {

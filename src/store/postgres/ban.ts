@@ -1,4 +1,4 @@
-/** Reasons not to use an open database: a newer program migrated it, or its data were moved. */
+/** Reasons not to use an open database: a newer program migrated it, or its data was moved. */
 
 import { sql } from 'drizzle-orm';
 import type { Ban } from './database-options.ts';
@@ -11,7 +11,7 @@ interface Marks {
   isMoved: boolean;
 }
 
-/** Columns of `gatepost_schema`, as {@link banOf} takes them. */
+/** Columns of `gatepost_schema` that {@link banOf} takes. */
 export const MARKS = sql.raw('readable_from AS "readableFrom", move IS NOT NULL AS "isMoved"');
 
 const marks = prepare<Marks>(sql`SELECT ${MARKS} FROM gatepost_schema`);

@@ -1,15 +1,15 @@
-/** The database's clock, by which leases end: the same one for every node. */
+/** The database's clock, which leases use and all nodes share. */
 
 import { sql } from 'drizzle-orm';
 import { type Clock, systemClock } from '../../clock.ts';
 import { prepare, type Runner } from './statement.ts';
 
-/** Attempts, unless an answer comes within this time, ms: a slow one is inexact. */
+/** Most measurements, unless an answer comes within this time, ms: a slow answer is inexact. */
 const ANSWERS_MAX = 3;
 const QUICK_MS = 20;
 
 export class DatabaseClock {
-  /** How far the database's clock is ahead of this machine's, ms. */
+  /** Lead of the database's clock over this machine's, ms. */
   offsetMs = 0;
   readonly #on: Runner;
   readonly #clock: Clock;
@@ -31,7 +31,10 @@ export class DatabaseClock {
     return atMs + this.offsetMs;
   }
 
-  /** Measures the offset by the quickest of some answers. A test's clock is the database's too. */
+  /**
+   * Measures the offset by the fastest of some answers. A test's clock serves as the database's
+   * too.
+   */
   async measure(): Promise<void> {
     if (this.#clock !== systemClock) return;
     let bestMs = Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** The connection to the database, as the operator configured it, and as options of Bun.SQL. */
+/** The connection to the database as configured by the operator, and as options of Bun.SQL. */
 
 import type { SQL } from 'bun';
 import type { Unfitness } from '../../core/port/health.ts';
@@ -10,7 +10,7 @@ const LOCK_WAIT_MS = 5_000;
 /** Longest wait for a new connection, s. */
 const CONNECT_SECONDS = 3;
 
-/** Reasons in the database itself for which this program must not use it. */
+/** States of the database in which this program must not use it. */
 export type Ban = Extract<Unfitness, 'schema_newer' | 'database_moved'>;
 
 export interface DatabaseTls {
@@ -25,7 +25,7 @@ type Observers = Pick<StoreOptions, 'onAway' | 'onBack' | 'onStatement' | 'onRet
 export interface DatabaseOptions extends Observers {
   host: string;
   port: number;
-  /** Directory of the server's socket, in place of its host; null: none. */
+  /** Directory of the server's socket, instead of its host; null: none. */
   socket: string | null;
   user: string;
   database: string;
@@ -37,20 +37,20 @@ export interface DatabaseOptions extends Observers {
   connections: number;
   /** Longest time of one statement, ms. */
   statementMs: number;
-  /** True: a pooler in transaction mode is in between, so no session lasts. */
+  /** True: a pooler in transaction mode is in between, so sessions do not last. */
   isPooled: boolean;
-  /** False: without the fast paths of set/, which tests switch off. */
+  /** False: without the fast paths of set/; for tests. */
   set?: boolean;
   /** Name of this node. */
   node: string;
-  /** Checks for a ban once an outage seems over. */
+  /** Checks for a ban when an outage seems to be over. */
   findBan?: ((on: Runner) => Promise<Ban | null>) | undefined;
 }
 
-/** Returns the connections for transactions: half of all. Single statements have the others. */
+/** Returns the connections for transactions: half of all. Single statements use the others. */
 export const transactionsOf = ({ connections }: DatabaseOptions) => Math.floor(connections / 2);
 
-/** Returns options of a pool. All are given: Bun takes missing ones from PGDATABASE and such. */
+/** Returns options of a pool. All are given, because Bun takes missing ones from PGDATABASE etc. */
 export function poolOptions(options: DatabaseOptions, max: number): SQL.PostgresOrMySQLOptions {
   const { host, port, socket, user, database, password, tls } = options;
   const { statementMs, isPooled, node } = options;
@@ -63,7 +63,7 @@ export function poolOptions(options: DatabaseOptions, max: number): SQL.Postgres
     // Groups differ in length, so each run would make a new plan …
     plan_cache_mode: 'force_generic_plan',
     jit: 'off',
-    // … and a plan from when a table had one page is kept when it has a million rows.
+    // … and a plan made when a table had one page is still used when it has a million rows.
     enable_seqscan: 'off',
   };
   return {
@@ -85,7 +85,7 @@ export function poolOptions(options: DatabaseOptions, max: number): SQL.Postgres
 
 function tlsOptions({ ca, isNameChecked }: DatabaseTls): SQL.TLSOptions {
   return {
-    // Given, because a variable of the environment could turn the check off.
+    // Given, because an environment variable could turn the check off.
     rejectUnauthorized: true,
     ...(ca === null ? {} : { ca }),
     ...(isNameChecked ? {} : { checkServerIdentity: () => undefined }),

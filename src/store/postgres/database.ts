@@ -1,4 +1,4 @@
-/** The connections to PostgreSQL, with a deadline for each statement. A lost read is repeated. */
+/** The connections to PostgreSQL, with a deadline for each statement. Lost reads are repeated. */
 
 import type { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
@@ -15,15 +15,18 @@ import { currentParty } from './party.ts';
 import { answerOf, type Connection, Pools, sendOn } from './pools.ts';
 import type { Answer, Bound, Runner } from './statement.ts';
 
-/** Calls of all parties that may wait for single statements, and for transactions. */
+/** Most calls of all parties that wait for single statements, and for transactions. */
 const WAITING_MAX = 8_000;
 /** Statements sent on one connection before the first is answered. */
 const STATEMENTS_PER_CONNECTION = 4;
-/** Time beyond the server's own limit for a statement, after which the connection is silent, ms. */
+/**
+ * Time beyond the server's own limit for a statement after which the connection counts as silent,
+ * ms.
+ */
 const SILENCE_MS = 250;
-/** Time of a call beyond that of a statement, ms: its commit needs some. */
+/** Time of a call beyond that of a statement, ms, for its commit. */
 const LAST_MS = 500;
-/** Attempts at a statement that conflicted, or that only reads. */
+/** Most attempts at a statement that conflicted, or that only reads. */
 const ATTEMPTS_MAX = 4;
 
 export class Database implements Runner {
@@ -34,15 +37,15 @@ export class Database implements Runner {
   /** Places of transactions, one for each connection, and of single statements. */
   readonly #transactions: Places;
   readonly #statements: Places;
-  /** Deadlines of statements: one that passes means that the connection is silent. */
+  /** Deadlines of statements: if one passes, the connection is silent. */
   readonly #deadlines: Deadlines;
-  /** Deadlines of calls, waiting included: they say nothing about the database. */
+  /** Deadlines of calls including their waits, which say nothing about the database. */
   readonly #calls: Deadlines;
   #onClose: (() => void)[] = [];
   readonly #options: DatabaseOptions;
-  /** Longest time of a call, waiting included, ms. */
+  /** Longest time of a call including its waits, ms. */
   readonly callMs: number;
-  /** Runs a statement that is a write of its own: it is not repeated if it may have run. */
+  /** Runs a statement that is a complete write: it is not repeated if it may have run. */
   readonly writing: Runner;
 
   constructor(options: DatabaseOptions) {
@@ -79,7 +82,7 @@ export class Database implements Runner {
     return this.#outages.present;
   }
 
-  /** Refuses all calls as long as the database has this reason. */
+  /** Refuses all calls while the database has this reason. */
   ban(reason: Ban): void {
     this.#outages.ban(reason);
   }
@@ -92,10 +95,10 @@ export class Database implements Runner {
   }
 
   /**
-   * Runs `work` in a transaction of its own, on a connection of its own. Throws
-   * {@link OutcomeUnknown} if it is unknown whether it was committed, {@link StoreAway} if the
-   * connection was lost (its cause says so) or the database is away, {@link StoreBusy} if too many
-   * wait or the time of `call` is over, else what `work` threw.
+   * Runs `work` in a transaction on one connection. Throws {@link OutcomeUnknown} if it is unknown
+   * whether it was committed, {@link StoreAway} if the connection was lost (its cause says so) or
+   * the database is away, {@link StoreBusy} if too many calls wait or the time of `call` is over,
+   * else the error of `work`.
    */
   async transaction<T>(work: (on: Runner) => Promise<T>, call: Countdown): Promise<T> {
     this.#outages.refuse('transacting');
@@ -108,7 +111,7 @@ export class Database implements Runner {
     }
   }
 
-  /** Runs `work`, which {@link close} waits for. */
+  /** Runs `work`; {@link close} waits for it. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#underWay += 1;
     try {
@@ -119,17 +122,19 @@ export class Database implements Runner {
     }
   }
 
-  /** The same with one deadline for all that the call does and waits for. */
+  /** As {@link during}, with one deadline for everything that the call does and waits for. */
   within<T>(work: (call: Countdown) => Promise<T>): Promise<T> {
     return this.#calls.within((call) => this.during(() => work(call)));
   }
 
-  /** Calls `end` when the pools are closed. */
+  /** Registers `end`, which is called when the pools are closed. */
   onClose(end: () => void): void {
     this.#onClose.push(end);
   }
 
-  /** Waits for calls in flight and those of this turn of the event loop, then closes the pools. */
+  /**
+   * Waits for calls in flight and for those of this turn of the event loop, then closes the pools.
+   */
   async close(): Promise<void> {
     for (let turns = 0; turns < 2; turns++) {
       await nextTurn();
@@ -184,7 +189,10 @@ export class Database implements Runner {
     return leave;
   }
 
-  /** Repeats what conflicts with others, and what `mayRepeat` after a lost connection. */
+  /**
+   * Repeats statements that conflict with others, and those that `mayRepeat` after a lost
+   * connection.
+   */
   async #repeating<T>(run: () => Promise<T>, mayRepeat: (fault: unknown) => boolean): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -207,15 +215,15 @@ export class Database implements Runner {
     let isOver = false;
     let isCommitting = false;
     const ask = <Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> => {
-      // A step left behind must not run in the next transaction of the connection.
+      // A step that was abandoned must not run in the next transaction of the connection.
       if (isOver) return Promise.reject(new Error('the transaction is over'));
       const asked = isLate() ? Promise.reject(new StoreBusy(TOO_LONG)) : send<Row>(text, params);
-      // Several may be in flight: the caller gets the first fault.
+      // Several may be in flight: the caller gets the first error.
       asked.catch(() => undefined);
       return asked;
     };
     try {
-      // Not awaited: the first statement follows at once.
+      // Not awaited: the first statement is sent at once.
       const begun = ask('BEGIN', []);
       const value = await work({ ask });
       await begun;
@@ -225,7 +233,7 @@ export class Database implements Runner {
       await send('COMMIT');
       return value;
     } catch (fault) {
-      // Steps beside the failed one must not run behind the rollback.
+      // Steps beside the failed one must not run after the rollback.
       isOver = true;
       const isUnanswered = isLost(fault) || fault instanceof StoreAway;
       if (!isLost(fault)) await send('ROLLBACK').catch(() => undefined);
@@ -247,7 +255,7 @@ export class Database implements Runner {
   }
 }
 
-/** Counts the calls that share a statement: an array has a value of each. */
+/** Counts the calls that share a statement: an array has one value of each. */
 function callCount(params: readonly Bound[]): number {
   for (const param of params) if (Array.isArray(param)) return param.length;
   return 1;

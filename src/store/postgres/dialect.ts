@@ -1,13 +1,13 @@
-/** Steps and statements on PostgreSQL: each statement of a step is waited for. */
+/** Steps and statements on PostgreSQL: a step waits for each of its statements. */
 
 import { type SQL, sql } from 'drizzle-orm';
 import type { Dialect, Prepared, Statements, Step, Values } from '../backend.ts';
 import { type Bound, prepare, type Runner, type Statement } from './statement.ts';
 
-/** A step on PostgreSQL yields this and is resumed with its result. */
+/** The value that a step on PostgreSQL yields; the step is resumed with the result. */
 type Wait = (on: Runner) => Promise<unknown>;
 
-/** Makes a step of something that runs on the connection of the step. */
+/** Makes a step of work on the connection of the step. */
 export function* waitFor<T>(wait: (on: Runner) => Promise<T>): Generator<Wait, T, unknown> {
   return (yield wait) as T;
 }
@@ -40,7 +40,7 @@ function preparedOf<Row>(statement: Statement<Row>): Prepared<Row> {
   };
 }
 
-/** Strangers that are counted at most: a later round takes those beyond them. */
+/** Most strangers that are counted: a later round deletes those above. */
 const STRANGERS_MAX = 100_000;
 
 export const DIALECT: Dialect = {
@@ -92,7 +92,7 @@ const sequenceOf = (table: string) => {
   const name = sql.raw(`${table}_id_seq`);
   return {
     last: prepare<{ lastId: number }>(sql`SELECT last_value AS "lastId" FROM ${name}`),
-    /** Changes nothing, but no other write takes an id until this write ends. */
+    /** Changes nothing, but prevents other writes from taking an id until this write ends. */
     hold: prepare(sql`ALTER SEQUENCE ${name} INCREMENT BY 1`),
     raise: prepare(sql`
         SELECT setval(${sql.raw(`'${table}_id_seq'`)}, greatest(last_value, :id::bigint))

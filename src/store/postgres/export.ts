@@ -14,7 +14,7 @@ import type { Runner } from './statement.ts';
 /** Time of a statement beyond the server's own limit, ms. */
 const SILENCE_MS = 500;
 
-/** The snapshot lasts for as long as its reader wants, and locks no row. */
+/** The snapshot lasts as long as its reader needs, and locks no row. */
 const BEGIN = `
   BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL idle_in_transaction_session_timeout = 0`;

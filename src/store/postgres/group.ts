@@ -1,6 +1,6 @@
 /**
  * Groups: calls of one turn of the event loop that share a statement. Few runs are in flight, so
- * that groups grow with load. A run takes calls in turns by party, and no party has all runs.
+ * groups grow with load. A run takes calls by party in turn, and no party has all runs.
  */
 
 import { systemClock } from '../../clock.ts';
@@ -10,9 +10,11 @@ import { PartyQueue } from '../../queue.ts';
 import { isStorageFault } from './fault.ts';
 import { asGroup, currentParty } from './party.ts';
 
-/** Calls of all parties that may wait for one group. */
+/** Most calls of all parties that wait for one group. */
 const WAITING_MAX = 8_000;
-/** Runs in flight; one less, which a party alone may have, keeps the database busy. */
+/**
+ * Most runs in flight; one party alone has at most one less, which still keeps the database busy.
+ */
 const UNDER_WAY_MAX = 3;
 
 /** The problem of a call whose deadline has passed. */
@@ -21,25 +23,27 @@ export const TOO_LONG = 'it takes too long';
 export const TOO_MANY = 'too many calls wait for the database';
 
 export interface GroupOptions<Item, Answer> {
-  /** Answers each item, in their order. */
+  /** Answers the items in their order. */
   run(items: readonly Item[]): Promise<readonly Answer[]>;
   /** Most items of one run. */
   itemsMax: number;
-  /** How much an item has to do, if it may be more than 1, and how much fills a run. */
+  /** Amount of work of an item, if it may be more than 1, and the most of one run. */
   sizes?: { of(item: Item): number; max: number };
   /** Most runs in flight. */
   inFlightMax?: number;
-  /** True if a run writes: a call that waits too long is a failed write then. */
+  /** True if a run writes: then a call that waits too long is a failed write. */
   isWrite?: boolean;
-  /** True if a run has calls of one party, which has one run: all its calls need the same lock. */
+  /**
+   * True if a run has calls of one party only, one run at a time: all its calls need the same lock.
+   */
   isOfOneParty?: boolean;
 }
 
-/** The parts of the database that groups need. */
+/** The parts of the database that groups use. */
 interface GroupHome {
-  /** Longest time of a call, waiting included, ms. */
+  /** Longest time of a call including its waits, ms. */
   callMs: number;
-  /** Calls `end` when the database is closed. */
+  /** Registers `end`, which is called when the database is closed. */
   onClose(end: () => void): void;
 }
 
@@ -69,8 +73,9 @@ export class TurnGroup<Item, Answer> {
   }
 
   /**
-   * Puts an item into a run and returns its answer. Rejects with what the run threw; if too many
-   * wait, or the deadline passes, with {@link StoreBusy}, and of a write with {@link WriteFailed}.
+   * Adds an item to a run and returns its answer. Rejects with the error of the run; with
+   * {@link StoreBusy}, and for a write with {@link WriteFailed}, if too many wait or the deadline
+   * passes.
    */
   ask(item: Item): Promise<Answer> {
     const party = currentParty() ?? '';
@@ -113,7 +118,7 @@ export class TurnGroup<Item, Answer> {
     }
   }
 
-  /** Takes the calls of a run, and adds their parties. */
+  /** Takes the calls of a run and adds their parties. */
   #take(parties: Set<string>): Call<Item, Answer>[] {
     const { isOfOneParty = false, itemsMax, sizes } = this.#options;
     const partyRunsMax = isOfOneParty ? 1 : Math.max(1, this.#inFlightMax - 1);
@@ -126,7 +131,7 @@ export class TurnGroup<Item, Answer> {
     while (calls.length < itemsMax && size < (sizes?.max ?? itemsMax)) {
       const next = this.#waiting.take(mayGo);
       if (next === null) break;
-      // A call whose deadline passed was answered that it failed.
+      // A call whose deadline passed has already failed.
       if (next.item.countdown.leftMs() <= 0) continue;
       parties.add(next.party);
       size += sizes?.of(next.item.item) ?? 1;
@@ -143,7 +148,7 @@ export class TurnGroup<Item, Answer> {
     }
   }
 
-  /** Never rejects. A fault of one item, such as a broken constraint, fails no other. */
+  /** Never rejects. An error of one item, such as a broken constraint, fails no other item. */
   async #serve(calls: readonly Call<Item, Answer>[]): Promise<void> {
     try {
       const answers = await this.#options.run(calls.map(({ item }) => item));

@@ -8,15 +8,15 @@ import type { Context } from './context.ts';
 import type { Self } from './node.ts';
 import { prepare } from './statement.ts';
 
-/** Difference of clocks up to which leases are safe, ms. */
+/** Most difference of clocks at which leases are safe, ms. */
 const CLOCK_OFF_MS = 2_000;
 /** Silence after which a node counts as away: each writes every 5 s, ms. */
 const SILENT_MS = 15_000;
-/** The most entries of the audit log that are counted. */
+/** Most entries of the audit log that are counted. */
 const AUDIT_COUNT_MAX = 10_000;
 
 const on = {
-  /** Fails where nothing can be changed, also while this process is no node. */
+  /** Fails if nothing can be changed, also while this process is no node. */
   touch: prepare<{ readableFrom: number; isMoved: boolean }>(sql`
       WITH touched AS (
         UPDATE node SET seen_at_ms = :nowMs WHERE id = :id RETURNING 1)
@@ -52,7 +52,7 @@ export function healthStore(
     checkWritable: async () => {
       try {
         const found = await touch();
-        // Other calls may have met what one small write does not.
+        // Other calls may have met an error that one small write does not meet.
         if (db.outage === null) return found;
       } catch (fault) {
         if (!isAway(fault)) throw fault;
@@ -63,7 +63,7 @@ export function healthStore(
       return reason;
     },
 
-    // The server has its own monitor for log and disk.
+    // The server has its own monitoring of log and disk.
     readStorageFacts: async () => ({
       bytes: (await on.bytes.get(db))?.bytes ?? null,
       freeBytes: null,

@@ -1,7 +1,7 @@
 /**
  * Migrates a database in one transaction. Nodes wait for each other at the row of
- * `gatepost_schema`, with the schema's version and the oldest whose programs can use it during an
- * upgrade.
+ * `gatepost_schema`, which has the schema's version and the oldest version whose programs can use
+ * it during an upgrade.
  */
 
 import { SQL } from 'bun';
@@ -16,19 +16,19 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 /** The oldest schema whose programs can use this one. */
 export const READABLE_FROM = SCHEMA_VERSION;
 
-/** The oldest PostgreSQL that has all features that the statements need. */
+/** The oldest PostgreSQL with all features that the statements use. */
 export const MAJOR_MIN = 15;
 
-/** Longest wait for another node that migrates, and for a lock on a table, ms. */
+/** Longest wait for another migrating node, and for a lock on a table, ms. */
 const MIGRATION_WAIT_MS = 60_000;
 const TABLE_WAIT_MS = 5_000;
 /** Attempts when another node creates the first table at the same time. */
 const ATTEMPTS_MAX = 3;
 
-/** Runs statements, separated by semicolons, on one connection; returns rows of a single one. */
+/** Runs statements separated by semicolons on one connection; returns the rows of a single one. */
 export type Ask = (text: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
-/** The mark of a database not in use: `left`, or `arriving` while a move is not finished. */
+/** The mark of a database that is not in use: `left`, or `arriving` while a move is unfinished. */
 export type MoveMark = 'left' | 'arriving';
 
 /** The schema of a database. */
@@ -49,7 +49,7 @@ export interface MigrationRights {
   onMigration?: StoreOptions['onMigration'];
 }
 
-/** Runs `use` on a connection of its own, and closes it. */
+/** Runs `use` on a separate connection, and closes it. */
 export async function withConnection<T>(
   options: SQL.PostgresOrMySQLOptions,
   use: (ask: Ask) => Promise<T>,
@@ -62,7 +62,7 @@ export async function withConnection<T>(
   }
 }
 
-/** Reads the schema of a database; null: Gatepost's is not in it. */
+/** Reads the schema of a database; null: it has no Gatepost schema. */
 export async function schemaOf(ask: Ask): Promise<SchemaState | null> {
   const [found] = await ask(`SELECT to_regclass('gatepost_schema') IS NOT NULL AS "isThere"`);
   if (found?.['isThere'] !== true) return null;
@@ -81,7 +81,10 @@ export function isUsable({ version, readableFrom }: Omit<SchemaState, 'move'>): 
   return version === SCHEMA_VERSION || (version > SCHEMA_VERSION && readableFrom <= SCHEMA_VERSION);
 }
 
-/** Creates or migrates the schema if allowed. Throws {@link OperatorError} and changes nothing. */
+/**
+ * Creates or migrates the schema if allowed. Otherwise changes nothing and throws
+ * {@link OperatorError}.
+ */
 export async function migrate(ask: Ask, rights: MigrationRights): Promise<void> {
   const { create, migrates, moves = false } = rights;
   const state = await schemaOf(ask);
@@ -123,7 +126,7 @@ function refuseMoved({ move }: SchemaState): void {
   );
 }
 
-/** Throws {@link OperatorError} for the schema of a newer program that this one cannot use. */
+/** Throws {@link OperatorError} for the schema of a newer program that this program cannot use. */
 function refuseNewer(state: SchemaState): void {
   if (state.version <= SCHEMA_VERSION || isUsable(state)) return;
   throw new OperatorError(
@@ -132,7 +135,7 @@ function refuseNewer(state: SchemaState): void {
   );
 }
 
-/** Throws {@link OperatorError} if the server cannot hold the schema. */
+/** Throws {@link OperatorError} if the server is unfit for the schema. */
 export async function refuseServer(ask: Ask): Promise<void> {
   const [server] = await ask(`SELECT current_setting('server_version_num')::int / 10000 AS major,
     current_setting('server_version') AS version, current_setting('server_encoding') AS encoding`);
@@ -170,7 +173,7 @@ async function runMissing(ask: Ask): Promise<void> {
     // Read again under the lock: another node may have migrated meanwhile.
     const state = (await schemaOf(ask)) ?? { version: 0, readableFrom: 0, move: null };
     refuseNewer(state);
-    // A statement that waits for a table delays all that come to it later.
+    // A statement that waits for a table delays all later statements on it.
     await ask(`SET LOCAL lock_timeout = ${TABLE_WAIT_MS}`);
     const missing = MIGRATIONS.slice(state.version);
     for (const migration of missing) await ask(migration);
@@ -187,7 +190,7 @@ async function runMissing(ask: Ask): Promise<void> {
   }
 }
 
-/** Returns true if another node may have created the same tables a moment ago. */
+/** Returns true if another node may have just created the same tables. */
 function isByAnotherNode(fault: unknown): boolean {
   return /^(23505|42P07|42710|42723|40001|40P01)$/.test(sqlStateOf(fault));
 }

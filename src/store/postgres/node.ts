@@ -1,4 +1,4 @@
-/** Nodes: processes that serve this database. Each writes a sign of life now and then. */
+/** Nodes: processes that serve this database. Each updates its row from time to time. */
 
 import { sql } from 'drizzle-orm';
 import type { NodeRecord, NodeStore } from '../../core/port/node.ts';
@@ -7,7 +7,7 @@ import type { DatabaseClock } from './database-clock.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
 import { prepare } from './statement.ts';
 
-/** Silence after which a node with the same name and address replaces one, ms. */
+/** Silence after which a new node with the same name and address replaces a node, ms. */
 const SUCCEEDED_MS = 15_000;
 /** Silence after which a node is deleted, ms. */
 const FORGOTTEN_MS = 3_600_000;
@@ -34,7 +34,7 @@ const on = {
       FROM node ORDER BY name, started_at_ms, id`),
 };
 
-/** This process, as the database knows it. */
+/** This process as a row of the database. */
 export interface Self {
   /** Null: it does not serve. */
   nodeId: number | null;
@@ -52,7 +52,7 @@ export function nodeStore({ db, sealer, storeNowMs }: Context, self: Self): Node
       const row = { ...facts, nowMs: storeNowMs(), clockOffsetMs: clock.offsetMs };
       const id = self.nodeId ?? 0;
       const isThere = id !== 0 && (await on.note.run(db.writing, { ...row, id })) > 0;
-      // Others forget one that could not write for long.
+      // Other nodes delete a node that could not write for long.
       if (!isThere) self.nodeId = await on.add.insert(db.writing, row);
       // For entries of a node that ended before it sealed them.
       sealer.raise();

@@ -13,7 +13,7 @@ const PATIENCE_MS = 5_000;
 /** Pause between two attempts, ms. */
 const PAUSE_MS = 200;
 
-/** Runs `open` until the server answers, some seconds or until `waiting`'s signal; then throws. */
+/** Runs `open` until the server answers: some seconds, or until `waiting`'s signal; then throws. */
 export async function openPatiently<T>(
   place: DatabaseOptions,
   open: () => Promise<T>,
@@ -38,7 +38,7 @@ export async function openPatiently<T>(
 const isAway = (fault: unknown) =>
   fault instanceof StoreAway || isLost(fault) || isUnanswered(fault) || isCrowded(fault);
 
-/** Turns a fault into a sentence for the operator. */
+/** Turns an error into a sentence for the operator. */
 function explained({ host, port, socket }: DatabaseOptions, fault: unknown): unknown {
   const isOfDatabase = fault instanceof SQL.PostgresError || fault instanceof StoreAway;
   if (!isOfDatabase && !isUntrusted(fault)) return fault;

@@ -1,4 +1,4 @@
-/** Outages of the database: begun, and reported once, by the fault of a call, ended by a probe. */
+/** Outages of the database: the error of a call begins one and reports it once; a probe ends it. */
 
 import { systemClock } from '../../clock.ts';
 import type { Unfitness } from '../../core/port/health.ts';
@@ -19,9 +19,12 @@ import type { Runner } from './statement.ts';
 
 /** Pause between two probes, ms. */
 const PROBE_PAUSE_MS = 200;
-/** The same where a probe writes, or where only an operator can end the outage. */
+/** As {@link PROBE_PAUSE_MS}, if a probe writes or only an operator can end the outage. */
 const SLOW_PAUSE_MS = 1_000;
-/** Time without a write that met a full disk: a probe may find room where larger writes do not. */
+/**
+ * Time without a write that failed by a full disk: a probe may find room where larger writes do
+ * not.
+ */
 const QUIET_MS = 3_000;
 
 const TAKES_NO_WRITES = 'it takes no writes';
@@ -35,25 +38,25 @@ export type Place = 'plain' | 'transacting';
 
 interface Outage {
   sinceMs: number;
-  /** Time of the last call that failed by it. */
+  /** Time of the last call that failed because of it. */
   metMs: number;
   refusedCount: number;
   problem: string;
   /** Null: a server answers; `problem` is its message. */
   reason: Unfitness | null;
-  /** Calls that are refused without a try; none where some of them succeed. */
+  /** Calls that are refused without an attempt; none if some of them succeed. */
   refuses: 'all' | 'transactions' | 'none';
 }
 
 interface OutageOptions extends Pick<DatabaseOptions, 'findBan' | 'onAway' | 'onBack'> {
   pools: Pools;
-  /** Gives a probe the deadline of a statement. */
+  /** Adds the deadline of a statement to a probe. */
   inTime: <T>(asked: Promise<T>) => Promise<T>;
 }
 
 const PROBE = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool
   AS "takesNoWrites"`;
-/** Needs room on the disk, and frees it. */
+/** Takes disk space and frees it. */
 const TAKE_ROOM = `CREATE TEMPORARY TABLE gatepost_room ON COMMIT DROP AS
   SELECT repeat('x', 1000) AS filler FROM generate_series(1, 256)`;
 
@@ -82,7 +85,7 @@ export class Outages {
     throw new StoreAway(outage.problem);
   }
 
-  /** Returns the fault for the caller, and notes what it says about the database. */
+  /** Returns the error for the caller, and notes what it shows about the database. */
   meet(fault: unknown, place: Place): unknown {
     const problem = messageOf(fault);
     if (isReadOnly(fault)) this.#takesNoWrites();
@@ -122,11 +125,11 @@ export class Outages {
   #takesNoWrites(): void {
     const isNew = this.#present?.problem !== TAKES_NO_WRITES;
     this.#begin({ problem: TAKES_NO_WRITES, reason: 'database_read_only', refuses: 'all' });
-    // The address may lead to another server by now.
+    // The address may lead to another server now.
     if (isNew) this.#options.pools.renew();
   }
 
-  /** A server answers and takes no new connection; open ones still work. */
+  /** The server answers but accepts no new connection; open ones still work. */
   #noConnection(problem: string, place: Place): void {
     const refuses = place === 'plain' ? 'all' : 'transactions';
     this.#begin({ problem, reason: null, refuses });
@@ -143,7 +146,7 @@ export class Outages {
       return;
     }
     this.#present.metMs = nowMs;
-    // Of two outages the one that refuses more is kept; it ends when both are over.
+    // Keeps the outage that refuses more; it ends when both are over.
     const ranks = ['none', 'transactions', 'all'];
     const isMore = ranks.indexOf(what.refuses) > ranks.indexOf(this.#present.refuses);
     if (isMore) Object.assign(this.#present, what);
@@ -154,7 +157,7 @@ export class Outages {
     return isSlow ? SLOW_PAUSE_MS : PROBE_PAUSE_MS;
   }
 
-  /** A connection was lost: begins an outage if no new one can be opened. */
+  /** After a lost connection: begins an outage if no new connection can be opened. */
   #reconnect(): void {
     if (this.#present?.refuses === 'all' || this.#isReconnecting || this.#isClosed) return;
     this.#isReconnecting = true;
@@ -180,7 +183,7 @@ export class Outages {
     }
   }
 
-  /** Ends the outage if its fault is gone; else probes again later. */
+  /** Ends the outage if its cause is gone; otherwise probes again later. */
   #probe = async (): Promise<void> => {
     const outage = this.#present;
     if (outage === null || this.#isClosed) return;
@@ -199,7 +202,10 @@ export class Outages {
     if (!this.#isClosed) this.#timer = setTimeout(this.#probe, this.#pauseMs());
   };
 
-  /** Runs what the refused calls would. Null: the outage is over. Throws the fault they would. */
+  /**
+   * Runs a statement like the refused calls. Null: the outage is over. Throws the error that they
+   * would get.
+   */
   async #problemNow(outage: Outage): Promise<string | null> {
     const { pools, inTime, findBan } = this.#options;
     const on: Runner = { ask: (...query) => inTime(runnerOn(pools.plain).ask(...query)) };
@@ -222,7 +228,7 @@ export class Outages {
     return null;
   }
 
-  /** Updates an outage that a probe still met. */
+  /** Updates an outage whose probe failed. */
   #update(outage: Outage, fault: unknown): void {
     outage.problem = messageOf(fault);
     if (isOutOfMeans(fault)) {
@@ -235,7 +241,10 @@ export class Outages {
   }
 }
 
-/** Throws if the disk is full. A role that may not make tables learns that by its writes alone. */
+/**
+ * Throws if the disk is full. A role that may not create tables notices a full disk only by its
+ * writes.
+ */
 async function takeRoom(pools: Pools): Promise<void> {
   try {
     await pools.plain.unsafe(TAKE_ROOM).simple();

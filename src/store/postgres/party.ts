@@ -11,20 +11,20 @@ interface Party {
   name: string | null;
 }
 
-/** Null: a group, which takes its calls in turns by party. */
+/** Null: a group, which takes its calls by party in turn. */
 const current = new AsyncLocalStorage<Party | null>();
 
-/** Runs `work`, and all that continues it, on behalf of a party. */
+/** Runs `work` and its continuations on behalf of a party. */
 export function onBehalfOf<Of, T>(of: Of, nameOf: (of: Of) => string, work: (of: Of) => T): T {
   return current.run({ nameOf: () => nameOf(of), name: null }, work, of);
 }
 
-/** Runs `work` for a group of calls, which has a queue of its own. */
+/** Runs `work` for a group of calls, which has its own queue. */
 export function asGroup<T>(work: () => T): T {
   return current.run(null, work);
 }
 
-/** Returns the party of the present call; null: it is a group's. */
+/** Returns the party of the present call; null: it belongs to a group. */
 export function currentParty(): string | null {
   const party = current.getStore();
   if (party === undefined || party === null) return party === null ? null : JOBS;

@@ -19,7 +19,7 @@ export class Pools {
     this.transacting = this.#openTransacting();
   }
 
-  /** Replaces all connections; what is in flight on them fails. */
+  /** Replaces all connections; calls in flight on them fail. */
   renew(): void {
     const old = [this.plain, this.transacting];
     this.plain = this.#openPlain();
@@ -59,7 +59,7 @@ function withNumbers(row: Record<string, unknown>): unknown {
 export async function answerOf<Row>(query: Promise<unknown>): Promise<Answer<Row>> {
   const rows = (await query) as unknown[] & { count: number };
   const { count } = rows;
-  // A plain array: that of the driver is a class of its own.
+  // A plain array: the driver's is a subclass.
   return { rows: Array.from(rows, (row) => withNumbers(row as never)) as Row[], count };
 }
 

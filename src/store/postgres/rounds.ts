@@ -1,8 +1,14 @@
-/** Statements that take each key once, such as an upsert: what has a key again goes in another. */
+/**
+ * Rounds of statements that take each key once, such as an upsert: a repeated key goes into the
+ * next round.
+ */
 
 import { roundsOf } from '../rounds.ts';
 
-/** Runs `run` on as few lists of items with different keys as may be, in turn; all answers. */
+/**
+ * Runs `run` on as few lists of items with different keys as possible, in turn; returns all
+ * answers.
+ */
 export async function inRounds<Item, Answer>(
   items: readonly Item[],
   keyOf: (item: Item) => string | number,

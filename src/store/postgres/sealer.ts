@@ -1,7 +1,7 @@
 /**
- * Puts entries into the chain of the audit log. So that commits do not wait for each other at the
- * chain, each adds its entries to `audit_pending`; any node seals them later, and a read of the log
- * first, those of one commit as one block, under the lock of `audit_head`.
+ * Puts entries into the chain of the audit log. Commits must not wait for each other at the chain,
+ * so each adds its entries to `audit_pending`. Any node seals them later, and a read of the log
+ * seals them first. The entries of one commit become one block, under the lock of `audit_head`.
  */
 
 import { sql } from 'drizzle-orm';
@@ -12,14 +12,14 @@ import type { Step } from '../backend.ts';
 import { waitFor } from './dialect.ts';
 import { prepare, type Runner, tableOf } from './statement.ts';
 
-/** Time from a commit until its entries are sealed, if no read does so before, ms. */
+/** Time from a commit until its entries are sealed, unless a read seals them earlier, ms. */
 const SEAL_AFTER_MS = 1_000;
 
-/** Entries that a step seals; one commit is one step, however many it has. */
+/** Entries that a step seals; a larger commit is still one step. */
 const STEP_COUNT = 2_000;
 
 interface Pending extends EntryText {
-  /** The transaction that left it. */
+  /** The transaction that added it. */
   xact: string;
   id: number;
 }
@@ -33,7 +33,7 @@ const ENTRIES = tableOf('x', { atMs: 'bigint', text: 'text' });
 
 /** The end of the chain. */
 const chain = {
-  /** Taken by all that write to the chain or prune it. */
+  /** Taken by all writes that add to the chain or prune it. */
   lock: prepare<{ id: number }>(sql`SELECT id FROM audit_head FOR UPDATE`),
   newest: prepare<Pick<AuditBlock, 'number' | 'hash'>>(sql`
       SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`),
@@ -48,7 +48,7 @@ const pending = {
   add: prepare(sql`
       INSERT INTO audit_pending (at_ms, entry)
       SELECT x.at_ms, x.text FROM ${ENTRIES.from} ORDER BY x.n`),
-  /** In the order of the index: sealed rows stay in the table until a vacuum. */
+  /** In the order of the index, because sealed rows stay in the table until a vacuum. */
   isThere: prepare<{ id: number }>(sql`SELECT id FROM audit_pending ORDER BY xact, id LIMIT 1`),
   oldest: prepare<Pending>(sql`
       SELECT ${COLUMNS} FROM audit_pending ORDER BY audit_pending.xact, id LIMIT ${STEP_COUNT}`),
@@ -61,17 +61,17 @@ const pending = {
       WHERE xact = ANY(ARRAY(SELECT x::xid8 FROM unnest(:xacts::text[]) x))`),
 };
 
-/** The anchor of the chain: the last block that was pruned. */
+/** Returns the anchor of the chain: the last block that was pruned. */
 export async function anchorOf(runner: Runner): Promise<AuditAnchor> {
   return (await chain.anchor.get(runner)) ?? NO_ANCHOR;
 }
 
-/** Lets no one else seal or prune until the transaction ends. */
+/** Prevents others from sealing or pruning until the transaction ends. */
 export async function lockChain(runner: Runner): Promise<void> {
   if ((await chain.lock.get(runner)) === null) throw new Error('audit_head has lost its row');
 }
 
-/** Runs `work` as one transaction, again if it conflicts with others. */
+/** Runs `work` as one transaction, and repeats it if it conflicts with others. */
 type Transact = <T>(work: (runner: Runner) => Promise<T>) => Promise<T>;
 
 export class Sealer {
@@ -90,21 +90,21 @@ export class Sealer {
     return waitFor((on) => pending.add.run(on, ENTRIES.of(entries)).then(() => undefined));
   }
 
-  /** Seals the entries of a commit within a second or two. */
+  /** Schedules the sealing of a commit's entries within a second or two. */
   raise(): void {
     if (this.#timer !== null || this.#isClosed) return;
     this.#timer = setTimeout(() => void this.#sealInTime(), SEAL_AFTER_MS);
     this.#timer.unref();
   }
 
-  /** Seals all that was committed before. Without anything it is one read. */
+  /** Seals all entries committed before. If there are none, it costs one read. */
   async seal(): Promise<void> {
     while ((await pending.isThere.get(this.#db)) !== null) {
       if (await this.#transact(sealStep)) return;
     }
   }
 
-  /** Seals what is left; if that fails, another node does. */
+  /** Seals the remaining entries; if that fails, another node does. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#timer === null) return;
@@ -124,7 +124,7 @@ export class Sealer {
   }
 }
 
-/** Seals some commits, the oldest first. Returns true if no more are left. */
+/** Seals some commits, the oldest first. Returns true if none are left. */
 async function sealStep(runner: Runner): Promise<boolean> {
   await lockChain(runner);
   const found = await pending.oldest.all(runner);
@@ -143,7 +143,7 @@ async function sealStep(runner: Runner): Promise<boolean> {
   return isAll;
 }
 
-/** Returns the entries of commits that are complete; of a larger commit all entries. */
+/** Returns the entries of complete commits; all entries of a commit that is larger than a step. */
 async function wholeCommits(runner: Runner, found: readonly Pending[]): Promise<Pending[]> {
   const last = found.at(-1)?.xact ?? '';
   const whole = found.filter(({ xact }) => xact !== last);

@@ -28,7 +28,7 @@ export class Signals {
     if (payloads.length > 0) await notify.run(on, { payloads });
   }
 
-  /** Sends a payload to this store itself, to see whether it still listens. */
+  /** Sends a payload to this store itself, to check that it still listens. */
   async ping(on: Runner): Promise<void> {
     await notify.run(on, { payloads: [`${this.#sender} `] });
   }

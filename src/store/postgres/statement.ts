@@ -15,7 +15,7 @@ export type Bound =
 
 type Values = Record<string, Bound>;
 
-/** The rows of a result, and how many the statement returned or changed, without triggers. */
+/** The rows of a result, and the number of rows returned or changed, without triggers. */
 export interface Answer<Row> {
   rows: Row[];
   count: number;
@@ -68,8 +68,8 @@ export function prepare<Row = unknown>(query: SQL): Statement<Row> {
 type ColumnType = 'bigint' | 'integer' | 'text' | 'bytea' | 'boolean';
 
 /**
- * Makes a table of rows whose columns are named as fields: `atMs` is `at_ms`. `from` goes behind
- * FROM, and its column `n` numbers the rows from 1; `of` makes the values: an array a column.
+ * Makes a table of rows whose columns are named like fields: `atMs` is `at_ms`. `from` follows
+ * FROM, and its column `n` numbers the rows from 1; `of` makes the values: one array a column.
  */
 export function tableOf<Field extends string>(alias: string, types: Record<Field, ColumnType>) {
   const fields = Object.keys(types) as Field[];

@@ -1,4 +1,4 @@
-/** The store on PostgreSQL: as many nodes as wanted on the same database. */
+/** The store on PostgreSQL, for any number of nodes on one database. */
 
 import { systemClock } from '../../clock.ts';
 import type { Store } from '../../core/port/store.ts';
@@ -84,7 +84,7 @@ export async function openPostgresStore(
     onBehalfOf,
     close: async () => {
       watching.close();
-      // Lost figures are no reason to keep the process.
+      // Figures that cannot be saved must not keep the process alive.
       await nouns.saveFigures().catch(() => undefined);
       await context.sealer.close();
       await db.close();
@@ -93,7 +93,7 @@ export async function openPostgresStore(
   return store as Store;
 }
 
-/** Calls of many callers at once in one statement. Without them the nouns do the same. */
+/** Serves calls of many callers by one statement. Without it the nouns do the same. */
 function fastPathsOf(context: Context, nouns: ReturnType<typeof nounsOf>): Partial<Store> {
   return {
     ...lookUps(context, nouns),

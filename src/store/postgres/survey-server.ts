@@ -7,7 +7,7 @@ import type { DatabaseOptions } from './database-options.ts';
 import { MAJOR_MIN } from './migrate.ts';
 
 const say = about('postgresql');
-/** Differences of clocks: for a warning, and at which a node is not ready, ms. */
+/** Differences of clocks: one for a warning, and one at which a node is not ready, ms. */
 const CLOCK_WARN_MS = 500;
 const CLOCK_OFF_MS = 2_000;
 /** Connections of a node besides its pools: one for LISTEN, one for an export. */
@@ -24,7 +24,7 @@ interface Server {
   archivedMs: number | null;
   archiveFailedMs: number | null;
   hasOtherCollation: boolean;
-  /** Settings by name as this session has them; times in ms, 0: without end. */
+  /** Settings of this session by name; times in ms, 0: without limit. */
   settings: Readonly<Record<string, string>>;
 }
 
@@ -48,7 +48,7 @@ async function askServer(sql: SQL): Promise<Server> {
   return server;
 }
 
-/** Milliseconds that the server's clock is ahead of this machine's. */
+/** Measures how far the server's clock is ahead of this machine's, ms. */
 async function clockOffset(sql: SQL, clock: Clock): Promise<number> {
   const beforeMs = clock.nowMs();
   const [row] = (await sql`
@@ -94,7 +94,7 @@ function versionFindings({ major, settings, hasOtherCollation }: Server): Findin
     findings.push(say.problem(`its encoding is ${encoding}`, todo));
   }
   if (hasOtherCollation) {
-    // Gatepost's own columns compare bytes, so no index of its own is in doubt.
+    // Gatepost's own columns compare bytes, so its indexes stay valid.
     const todo = 'ALTER DATABASE … REFRESH COLLATION VERSION, once others in it are reindexed';
     findings.push(say.warning("the system's collation is another than when it was made", todo));
   }
@@ -148,7 +148,7 @@ function connectionFindings(server: Server, place: DatabaseOptions, nodeCount: n
   const perNode = place.connections + BESIDES_COUNT;
   const nodes = Math.max(1, nodeCount);
   const needed = nodes * perNode + SPARE_COUNT;
-  // Behind a pooler the server's own connections are the pooler's business.
+  // Behind a pooler the pooler manages the server's connections.
   if (place.isPooled || needed <= connectionCountMax) {
     return [say.ok(`${connectionCount} of ${connectionCountMax} connections are taken`)];
   }
@@ -156,7 +156,7 @@ function connectionFindings(server: Server, place: DatabaseOptions, nodeCount: n
   return [say.warning(what, 'raise max_connections, or lower database.connections')];
 }
 
-/** Behind a pooler a node cannot set timeouts: the role must have them. */
+/** Behind a pooler a node cannot set timeouts, so the role must have them. */
 function poolerFindings(
   server: Server,
   { isPooled, user, statementMs }: DatabaseOptions,

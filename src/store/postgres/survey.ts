@@ -116,7 +116,7 @@ interface Counted {
   sequence: string;
 }
 
-/** Finds sequences whose next id is taken, as after rows were added by hand. */
+/** Finds sequences whose next id is taken, for example after rows were added by hand. */
 async function sequenceFindings(sql: SQL): Promise<Finding[]> {
   const tables = (await sql`
     SELECT c.relname AS name, a.attname AS column,
@@ -126,7 +126,7 @@ async function sequenceFindings(sql: SQL): Promise<Finding[]> {
       AND c.relkind = 'r'`) as Counted[];
   const findings: Finding[] = [];
   for (const { name, column, sequence } of tables) {
-    // In this order: rows that are added meanwhile raise the sequence, which is read later.
+    // In this order, because rows added meanwhile raise the sequence, which is read later.
     const [rows] = (await sql`
       SELECT coalesce(max(${sql(column)}), 0)::float8 AS max FROM ${sql(name)}`) as {
       max: number;
@@ -139,7 +139,7 @@ async function sequenceFindings(sql: SQL): Promise<Finding[]> {
     const last = given?.last ?? 0;
     if (max <= last) continue;
     const what = `the next id of ${name} is taken: the sequence is at ${last}, the rows at ${max}`;
-    // Only ever forward: a sequence that is set back would give ids twice.
+    // Only forward: a sequence that is set back would give ids twice.
     const todo = `SELECT max(nextval('${sequence}')) FROM generate_series(1, ${max - last})`;
     findings.push(say.problem(what, todo));
   }

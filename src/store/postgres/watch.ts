@@ -1,6 +1,6 @@
 /**
- * Changes by other nodes. NOTIFY signals messages and tokens; a check once a second finds work that
- * was left, and messages where LISTEN is not possible. Nothing runs without a watcher.
+ * Watches changes by other nodes. NOTIFY signals messages and tokens. A check once a second finds
+ * remaining work, and messages where LISTEN is impossible. Without a watcher nothing runs.
  */
 
 import type { SQL } from 'bun';
@@ -16,15 +16,15 @@ type OnChange = Parameters<Store['watch']>[0];
 
 /** Time between two checks, ms. */
 const CHECK_MS = 1_000;
-/** Checks without a signal after which the node signals itself … */
+/** Checks without a signal after which the node sends itself one … */
 const QUIET_CHECKS = 30;
 /** … and after which the connection counts as dead. */
 const DEAF_CHECKS = 40;
 /** Most checks between two attempts to listen. */
 const PAUSE_CHECKS_MAX = 60;
-/** Time after which all nodes have noticed a message, ms. */
+/** Time within which all nodes notice a message, ms. */
 const RECENT_MS = 5_000;
-/** Newest rows that are compared: a row may be committed after one with a higher id. */
+/** Newest rows that are compared, because a row may be committed after one with a higher id. */
 const NEWEST = 100;
 
 const newest = (table: string) =>
@@ -33,16 +33,16 @@ const newest = (table: string) =>
    FROM (SELECT id FROM ${table} ORDER BY id DESC LIMIT ${NEWEST}) newest)`);
 
 const on = {
-  /** The numbers of the transactions in flight: a commit ends one. */
+  /** The numbers of the transactions in flight: a commit removes one. */
   mark: prepare<{ mark: string }>(sql`SELECT pg_current_snapshot()::text AS mark`),
-  /** Changes when work is left: a send, a dispatch, a destination that may be tried. */
+  /** Changes when there is work: a send, a dispatch, a destination that may be retried. */
   work: prepare<{ mark: string }>(sql`
       SELECT concat_ws(' ', ${newest('distribution')}, ${newest('outbox')},
         (SELECT concat(count(*), ':', count(d.stopped_at_ms), ':', sum(d.retry_at_ms), ':',
             count(w.disabled_at_ms))
          FROM destination d LEFT JOIN webhook w ON w.id = d.webhook_id
          WHERE d.waiting_count > 0)) AS mark`),
-  /** Whether inboxes were filled a moment ago, and the newest token. */
+  /** Whether inboxes were filled recently, and the newest token. */
   recent: prepare<{ hasMessages: boolean; tokenId: number | null }>(sql`
       SELECT EXISTS (SELECT 1 FROM distribution WHERE ${HAS_TURN})
         OR EXISTS (SELECT 1 FROM distribution
@@ -52,11 +52,11 @@ const on = {
         AS "hasMessages", (SELECT max(id) FROM device_token) AS "tokenId"`),
 };
 
-/** Checks and listens as long as there is a watcher. */
+/** Checks and listens while there is a watcher. */
 export class Watching {
   readonly #watchers = new Set<{ onChange: OnChange }>();
   readonly #context: Context;
-  /** Listens, or is about to. */
+  /** Set while it listens or begins to. */
   #connection: SQL | null = null;
   #isListening = false;
   /** Null: there is no watcher. */
@@ -64,7 +64,7 @@ export class Watching {
   /** Null: unknown. */
   #mark: string | null = null;
   #tokenId: number | null = null;
-  /** True after a failed check: messages may have come unnoticed. */
+  /** True after a failed check: messages may have been missed. */
   #hasMissed = false;
   /** Checks since the last signal. */
   #quietChecks = 0;
@@ -129,7 +129,7 @@ export class Watching {
     }
   }
 
-  /** Refuses all calls from then on if it finds a ban. */
+  /** Refuses all later calls if it finds a ban. */
   async #checkBan(): Promise<void> {
     const { db } = this.#context;
     const ban = await findBan(db);
@@ -146,7 +146,7 @@ export class Watching {
   async #checkMessages(): Promise<void> {
     this.#quietChecks += 1;
     if (this.#isListening && this.#quietChecks < DEAF_CHECKS) {
-      // A connection may be lost without notice.
+      // A connection may be lost without any error.
       if (this.#quietChecks === QUIET_CHECKS) await this.#context.signals.ping(this.#context.db);
       return;
     }
@@ -171,8 +171,8 @@ export class Watching {
   }
 
   /**
-   * Listens on a connection of its own; never rejects. Bun.SQL would reconnect at its own pace and
-   * with log lines of its own: so a lost connection is dropped.
+   * Listens on a separate connection; never rejects. Bun.SQL would reconnect at its own pace and
+   * write its own log lines, so a lost connection is dropped.
    */
   async #connect(): Promise<void> {
     const connection = this.#context.db.connectBeside(() => this.#drop(connection));
@@ -186,7 +186,7 @@ export class Watching {
           this.#isListening = true;
           this.#quietChecks = 0;
           this.#nextPauseChecks = 0;
-          // Signals from before were missed.
+          // Earlier signals were missed.
           this.#report('all');
         },
       );

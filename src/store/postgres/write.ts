@@ -2,8 +2,8 @@
  * Writes: short transactions at READ COMMITTED, repeated when they conflict with others or lose
  * their connection before the commit.
  *
- * All transactions and groups take locks in one order, so that there is no deadlock: providers by
- * id, links by id, devices by HWID or id, rows of devices at providers, tokens, distributions,
+ * All transactions and groups take locks in one order, which prevents deadlocks: providers by id,
+ * links by id, devices by HWID or id, rows of devices at providers, tokens, distributions,
  * recipients, destinations, the outbox, webhooks. A statement sees commits from before it began: a
  * write that depends on a row locks it first and reads it by a later statement.
  */
@@ -24,12 +24,12 @@ import type { Answer, Bound, Runner } from './statement.ts';
 
 /** Attempts at one write. */
 const ATTEMPTS_MAX = 8;
-/** Longest pause before the second attempt, ms; each further one adds as much. */
+/** Longest pause before the second attempt, ms; each further attempt adds as much. */
 const PAUSE_MS = 5;
 
 /** The parts that writes are made of. */
 export interface WriteParts {
-  /** Reads, and (`db.writing`) writes of one statement. */
+  /** Runs reads, and (`db.writing`) writes of one statement. */
   db: Database;
   /** The figures of this process. */
   figures: FigureCounter;
@@ -74,9 +74,9 @@ export class Write implements Runner {
 }
 
 /**
- * Runs `work` as one atomic write. It may run again, so it changes nothing but through the
+ * Runs `work` as one atomic write. It may run again, so it must change nothing except through the
  * {@link Write}. Throws {@link WriteFailed} if it was not saved or the outcome is unknown, else the
- * fault of `work`.
+ * error of `work`.
  */
 export async function write<T>(parts: WriteParts, work: (w: Write) => Promise<T>): Promise<T> {
   try {

@@ -1,4 +1,4 @@
-/** The chain of the audit log: each commit adds its entries as one block behind the newest one. */
+/** The chain of the audit log: each commit adds its entries as one block after the newest one. */
 
 import { sql } from 'drizzle-orm';
 import { blockAfter, NO_ANCHOR } from '../../core/audit/chain.ts';
@@ -6,7 +6,7 @@ import type { EntryText } from '../../core/audit/entry.ts';
 import type { AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
 import type { Connection } from './connection.ts';
 
-/** Statements about the log alone, which every schema that has one takes. */
+/** Statements about the log alone, which work in every schema with a log. */
 function chainStatements(db: Connection) {
   return {
     newest: db.prepare<Pick<AuditBlock, 'number' | 'hash'>>(sql`
@@ -23,7 +23,7 @@ export const anchorStatement = (db: Connection) =>
   db.prepare<AuditAnchor>(sql`
       SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`);
 
-/** The end of the chain, in any schema with one. The write lock orders processes. */
+/** The end of the chain, in any schema with one. The write lock keeps processes in order. */
 export class AuditChain {
   readonly #on: ReturnType<typeof chainStatements>;
 

@@ -1,4 +1,4 @@
-/** SQLite as the nouns see it. */
+/** SQLite as the backend of the nouns. */
 
 import type { Backend } from '../backend.ts';
 import type { WriteNotes } from '../noun/notes.ts';
@@ -7,7 +7,7 @@ import { runNow, sqliteStatements } from './dialect.ts';
 import { Together } from './together.ts';
 import type { BatchNotes } from './writer.ts';
 
-/** `idle` settles when no calls of a turn wait for the writer. */
+/** Makes the backend. `idle` settles when no calls of a turn wait for the writer. */
 export function sqliteBackend(context: Context): Backend & { idle(): Promise<unknown> } {
   const { db, writer, notes, clock } = context;
   const waiting: (() => Promise<void>)[] = [];

@@ -1,4 +1,6 @@
-/** Checkpoints of the write-ahead log, made between two turns: SQLite's delay an answer. */
+/**
+ * Makes checkpoints of the write-ahead log between two turns: SQLite's own would delay an answer.
+ */
 
 import type { Connection } from './connection.ts';
 
@@ -6,15 +8,15 @@ import type { Connection } from './connection.ts';
 const STEP_PAGES_MIN = 1_000;
 /** … and at most: reads cost more with a longer log. */
 const STEP_PAGES_MAX = 4_000;
-/** Pages beyond which SQLite makes one at a commit, in case none can be made here. */
+/** Pages above which SQLite makes a checkpoint at a commit, in case none can be made here. */
 const STEP_PAGES_AT_COMMIT = 2 * STEP_PAGES_MAX;
-/** Longest time of a checkpoint, ms: with the same pages written often, longer logs cost less. */
+/** Longest time of a checkpoint, ms. If the same pages are written often, longer logs cost less. */
 const TOOK_MAX_MS = 4;
 
 export class Checkpoints {
   readonly #checkpoint: () => void;
   #stepPages = STEP_PAGES_MIN;
-  /** Pages left in the log by the last one. */
+  /** Pages that the last checkpoint left in the log. */
   #leftPages = 0;
 
   constructor(
@@ -31,7 +33,7 @@ export class Checkpoints {
 
   isDue(): boolean {
     const pages = this.db.logPages();
-    // Other processes make checkpoints too, and a log begins anew.
+    // Other processes make checkpoints too, and a log starts again from the beginning.
     if (pages < this.#leftPages) this.#leftPages = Math.max(pages, 0);
     return pages >= this.#leftPages + this.#stepPages;
   }
@@ -42,7 +44,7 @@ export class Checkpoints {
     try {
       this.#checkpoint();
     } catch {
-      // The disk is full, for example. The log has everything, and the next turn retries.
+      // For example, the disk is full. The log has everything, and the next turn retries.
     }
     const isLong = this.steadyMs() - beganMs > TOOK_MAX_MS;
     const step = isLong ? this.#stepPages / 2 : this.#stepPages * 2;

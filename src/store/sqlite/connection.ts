@@ -1,8 +1,8 @@
 /**
- * A connection whose reads of one run of code share one snapshot: outside a transaction every
+ * A connection whose reads within one run of code share one snapshot: outside a transaction every
  * SELECT takes a lock, which costs ten times a look-up by key. A snapshot is never older than the
- * last commit, as the header of the WAL index tells; where that cannot be read, it ends with the
- * run.
+ * last commit, which the header of the WAL index shows; if the header cannot be read, the snapshot
+ * ends with the run.
  */
 
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
@@ -24,7 +24,7 @@ export class Connection {
   /** True if the snapshot was checked in this run of code. */
   #isCurrent = false;
   #endsWithTurn = false;
-  /** The fault of a rollback: until it succeeds, reads would see what was left half done. */
+  /** The error of a rollback: until a rollback succeeds, reads would see unfinished writes. */
   #stuckBy: unknown = null;
 
   constructor(
@@ -41,22 +41,22 @@ export class Connection {
     return this.native.inTransaction;
   }
 
-  /** Compiles a statement, which lives as long as the connection. */
+  /** Compiles a statement; it lives as long as the connection. */
   compile<Row = unknown>(text: string): Statement<Row, SQLQueryBindings[]> {
     const statement = this.native.prepare<Row, SQLQueryBindings[]>(text);
     this.#statements.push(statement as Compiled);
     return statement;
   }
 
-  /** Compiles a template of SQL, which lives as long as the connection. */
+  /** Compiles a template of SQL; it lives as long as the connection. */
   prepare<Row = unknown>(query: SQL): Prepared<Row> {
     return statementOn<Row>(this, query);
   }
 
-  /** Returns a number that changes with each commit of any process; not within a step. */
+  /** Returns a number that changes with each commit of any process; not for use within a step. */
   version(): number {
     if (this.#index?.isAsNoted() !== true) {
-      // Before the header is noted: a snapshot that is open may be of an older one.
+      // Before the header is noted, because an open snapshot may be older.
       this.endReads();
       this.#index?.note();
       this.#version += 1;
@@ -64,7 +64,7 @@ export class Connection {
     return this.#version;
   }
 
-  /** Returns the number of pages in the log alone; 0 where that is unknown. */
+  /** Returns the number of pages in the log only; 0 if unknown. */
   logPages(): number {
     return this.#index?.logPages() ?? 0;
   }
@@ -90,7 +90,7 @@ export class Connection {
     if (this.#index === null) {
       this.endReads();
     } else if (this.#isReading && !this.#endsWithTurn) {
-      // Before the event loop waits: an idle process must not hold back checkpoints.
+      // Before the event loop waits, because an idle process must not delay checkpoints.
       this.#endsWithTurn = true;
       setImmediate(this.#endTurn);
     }
@@ -110,12 +110,12 @@ export class Connection {
     try {
       this.#end.run();
     } catch {
-      // A snapshot that stays open would answer with old rows for ever.
+      // A snapshot that stays open would return old rows for ever.
       this.rollBack();
     }
   }
 
-  /** Rolls back. Never throws: if that fails, every read and write throws until it succeeds. */
+  /** Rolls back. Never throws: if it fails, every read and write throws until it succeeds. */
   rollBack(): void {
     this.#stuckBy = null;
     if (!this.native.inTransaction) return;
@@ -126,7 +126,9 @@ export class Connection {
     }
   }
 
-  /** Ends the snapshot and rolls back what is open, before a write. Throws when that fails. */
+  /**
+   * Ends the snapshot and rolls back an open transaction, before a write. Throws when that fails.
+   */
   endAll(): void {
     this.endReads();
     if (this.#stuckBy !== null) this.rollBack();
@@ -134,7 +136,7 @@ export class Connection {
     throw new Error('a write that failed cannot be taken back', { cause: this.#stuckBy });
   }
 
-  /** Finalizes all statements and closes: with one left, the file and its log would stay open. */
+  /** Finalizes all statements and closes: a remaining one would keep the file and its log open. */
   close(): void {
     this.endReads();
     // Closing removes the mapping.

@@ -8,6 +8,6 @@ export interface Context {
   db: Connection;
   writer: GroupWriter;
   notes: WriteNotes;
-  /** The store's own: leases end by it. */
+  /** The store's own clock, which leases use. */
   clock: Clock;
 }

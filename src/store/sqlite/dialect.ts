@@ -1,11 +1,11 @@
-/** Steps and statements on SQLite: a step waits for nothing, so it runs through in one go. */
+/** Steps and statements on SQLite: a step never waits, so it runs to its end at once. */
 
 import { type SQL, sql } from 'drizzle-orm';
 import type { Dialect, Prepared, Statements, Step } from '../backend.ts';
 import type { Connection } from './connection.ts';
 import { once, type Statement } from './statement.ts';
 
-/** A step that has run: one object, since each statement makes one. */
+/** A step that has run: one object, because each statement makes one. */
 export class Done<T> implements Step<T>, Iterator<never, T>, IteratorReturnResult<T> {
   readonly done = true;
 
@@ -72,7 +72,7 @@ export const DIALECT: Dialect = {
 };
 
 export function sqliteStatements(db: Connection): Statements {
-  // SQLite keeps the highest id that it gave in a table of its own, once it gave one.
+  // SQLite keeps the highest id of a table in its own table, from the first id on.
   const beginIds = db.prepare(sql`
       INSERT INTO sqlite_sequence (name, seq)
       SELECT :table, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = :table)`);

@@ -17,7 +17,7 @@ async function* records(file: string, code: string): AsyncGenerator<ExportRecord
     return runNow(step());
   };
   try {
-    // One read transaction for all records: others write to the log beside the file meanwhile.
+    // One read transaction for all records: meanwhile others write to the log beside the file.
     db.native.run('BEGIN');
     yield* exportRecords(sqliteStatements(db), run, code);
   } finally {

@@ -1,4 +1,4 @@
-/** Health of the store: asked by a monitor, not by a request. */
+/** Health of the store, read for monitors and not for requests. */
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ type HealthStore = Pick<Store, 'checkWritable' | 'readStorageFacts' | 'readServe
 function statements({ db }: Context) {
   return {
     schema: db.compile<{ user_version: number }>('PRAGMA user_version'),
-    /** Writes what is there already: SQLite writes the page all the same. */
+    /** Writes the present value: SQLite writes the page nevertheless. */
     touch: db.compile(`PRAGMA application_id = ${APPLICATION_ID}`),
     pageCount: db.compile<{ page_count: number }>('PRAGMA page_count'),
     freeCount: db.compile<{ freelist_count: number }>('PRAGMA freelist_count'),
@@ -35,7 +35,7 @@ export function healthStore(context: Context, dataDir: string): HealthStore {
       }),
 
     readStorageFacts: async () => {
-      // One snapshot, and one lock for the three of them.
+      // One snapshot, and so one lock, for all three.
       db.read();
       const pageBytes = on.pageSize.get()?.page_size ?? 0;
       return {

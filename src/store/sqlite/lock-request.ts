@@ -1,7 +1,7 @@
 /**
  * Requests for SQLite's write lock, which has no queue: a process that commits batch after batch
- * leaves gaps too short for others. So one that waits changes the time of the lock file, and a busy
- * one that sees it leaves a gap that is wide enough.
+ * leaves gaps too short for others. So a waiting process changes the time of the lock file, and a
+ * busy process that notices it leaves a longer gap.
  */
 
 import { statSync, utimesSync } from 'node:fs';
@@ -21,12 +21,12 @@ export function lockRequestsBy(file: string): LockRequests {
   let seenMs = timeOf(file);
   return {
     request: () => {
-      // Any other time will do.
+      // Any other time works.
       const seconds = (timeOf(file) + 1) / 1000;
       try {
         utimesSync(file, seconds, seconds);
       } catch {
-        // A disk that takes no change takes no write either.
+        // A disk that cannot be changed accepts no writes either.
       }
     },
     takeRequest: () => {

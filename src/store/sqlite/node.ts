@@ -1,7 +1,8 @@
 /**
- * The processes that work on the file. One whose workers hold leases has a number, with which their
- * names begin, and that number's lock file, which the system unlocks however it ends: then the next
- * with its number, or one that still runs, releases its leases at once. No nodes are listed.
+ * The processes that work on the file. A process whose workers hold leases has a number, with which
+ * their names begin, and that number's lock file, which the system unlocks however the process
+ * ends. Then the next process with the number, or a running one, releases its leases at once. Nodes
+ * are not listed.
  */
 
 import { existsSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { takeLock } from '../../disk/lock.ts';
 import { IN_LANE } from '../status.ts';
 import type { Context } from './context.ts';
 
-/** Processes with a number; the leases of a further one end by their time. */
+/** Most processes with a number; the leases of further ones end by their time. */
 const NUMBER_MAX = 64;
 
 const fileOf = (dataDir: string, number: number) => join(dataDir, `gatepost-${number}.lock`);
@@ -25,7 +26,7 @@ interface OwnNumber {
 export class Processes {
   readonly #dataDir: string;
   readonly #release: (owners: string) => Promise<void>;
-  /** Null: no number was free, or the disk takes no file. */
+  /** Null: no number was free, or no file can be made. */
   #own: OwnNumber | null = null;
   #ready: Promise<void> | null = null;
   /** Numbers of dead processes whose leases are released. */
@@ -49,7 +50,7 @@ export class Processes {
       });
   }
 
-  /** Names a worker, after the leases of an earlier process with its number were released. */
+  /** Names a worker, after it released the leases of an earlier process with its number. */
   async nameWorker(): Promise<string> {
     this.#ready ??= this.#begin();
     try {
@@ -101,7 +102,7 @@ export class Processes {
         const unlock = takeLock(fileOf(this.#dataDir, number), 'exclusive', 0);
         if (unlock !== null) return { number, unlock };
       } catch {
-        // A disk that takes no file takes no lease either.
+        // A disk on which no file can be made takes no lease either.
         return null;
       }
     }
@@ -109,7 +110,7 @@ export class Processes {
   }
 }
 
-/** The first part of the names of a process's workers. */
+/** Returns the first part of the names of a process's workers. */
 const prefixOf = (number: number) => `p${number}-`;
 
 export function nodeStore(processes: Processes): NodeStore {

@@ -30,8 +30,8 @@ import { GroupWriter } from './writer.ts';
 const LAST_WAIT_MS = 1_000;
 
 /**
- * Opens the store, within the call itself unless it migrates. Throws `OperatorError` with the
- * reason if it fails.
+ * Opens the store, synchronously unless it migrates. Throws `OperatorError` with the reason if it
+ * fails.
  */
 export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const { dataDir, create, migrates, commitBatchMax, onCommit, onFigure, onOutbox } = options;
@@ -48,7 +48,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const notes = new WriteNotes(on, {
     figures,
     addEntries: (entries) => new Done(chain.add(entries)),
-    // Another process sees the commit: see watch.ts.
+    // Another process notices the commit: see watch.ts.
     signal: () => NOTHING,
     onOutbox,
     onDistributionEnd,
@@ -65,7 +65,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const backend = sqliteBackend(context);
   const nouns = nounsOf(backend, { figures, events: on.events, seal: () => undefined });
   const knownProviders = new AnswerCache(db, (code: string) => nouns.findProvider(code));
-  // Each wrong key asks for it; few providers have one.
+  // Each wrong key asks for these; few providers have any.
   const knownKeys = new AnswerCache(db, (providerId: number) => nouns.listKeys(providerId));
   const processes = new Processes(context, dataDir);
   return {
@@ -80,7 +80,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...exportStore(dataDir),
     ...watchStore(context, processes),
     ...nodeStore(processes),
-    // Calls wait at the HTTP server, not for a database in the process.
+    // Calls wait at the HTTP server, because this database is in the process.
     onBehalfOf: (party, _nameOf, work) => work(party),
     close: async () => {
       writer.limitWait();
@@ -88,7 +88,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
       await writer.idle();
       writer.limitWait(LAST_WAIT_MS);
       try {
-        // Lost figures are no reason to keep the process.
+        // Figures that cannot be saved must not keep the process alive.
         await nouns.saveFigures().catch(() => undefined);
         db.close();
       } finally {

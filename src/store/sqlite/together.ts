@@ -1,6 +1,6 @@
 /**
- * Calls of a turn that share their statements: of devices that acknowledge a message to all, say.
- * Calls that come while some are saved wait for that commit, and so do no more than they cost.
+ * Calls of a turn that share their statements, for example of devices that acknowledge a message to
+ * all. Calls that arrive during a commit wait for it and then share the next one.
  */
 
 import { WriteFailed } from '../../core/port/store.ts';
@@ -10,7 +10,7 @@ import { roundsOf } from '../rounds.ts';
 import { runNow } from './dialect.ts';
 import type { GroupWriter } from './writer.ts';
 
-/** Most that the calls of one write have to do, unless it is one call: others wait for it. */
+/** Most work of the calls of one write, unless it is a single call: others wait for it. */
 const SIZE_MAX = 128;
 
 interface Waiting<Call, Result> {
@@ -22,7 +22,7 @@ interface Waiting<Call, Result> {
 /** The calls of one kind. */
 export class Together<Call, Result> {
   readonly #waiting: Waiting<Call, Result>[] = [];
-  /** Settles when no call waits; null: none does. */
+  /** Settles when no call waits; null: no call waits now. */
   #running: Promise<void> | null = null;
 
   constructor(
@@ -52,7 +52,7 @@ export class Together<Call, Result> {
     this.#running = null;
   }
 
-  /** Takes the calls of one write: a caller with many at once holds up others by few commits. */
+  /** Takes the calls of one write: so a caller with many calls delays others by few commits. */
   #take(): Waiting<Call, Result>[] {
     const { sizeOf } = this.steps;
     let count = 0;
@@ -65,7 +65,7 @@ export class Together<Call, Result> {
     return this.#waiting.splice(0, count);
   }
 
-  /** Never rejects. A fault of one call, such as a broken constraint, fails no other. */
+  /** Never rejects. An error of one call, such as a broken constraint, fails no other call. */
   async #serve(asked: readonly Waiting<Call, Result>[]): Promise<void> {
     const { steps, writer } = this;
     try {

@@ -29,15 +29,15 @@ import { readFileSync, realpathSync } from 'node:fs';
 
 const HEADER_WORDS = 12;
 const WORD_BYTES = 4;
-/** Word of the header: the number of pages in the log. */
+/** Index of the word with the number of pages in the log. */
 const PAGES_WORD = 4;
-/** Word behind both copies: the number of pages that a checkpoint wrote into the database. */
+/** Index of the word after both copies: the number of pages that a checkpoint wrote back. */
 const DONE_WORD = 2 * HEADER_WORDS;
-/** A line of /proc/self/maps about the beginning of a shared file: its address and path. */
+/** A line of /proc/self/maps for the beginning of a shared file: its address and path. */
 const SHARED_START = /^([0-9a-f]+)-[0-9a-f]+ r[-w]-s 0+ \S+ \d+ +(.*)$/;
 
 export class WalIndex {
-  /** Both copies in shared memory, and the word behind them. */
+  /** Both copies in shared memory, and the word after them. */
   readonly #live: Int32Array;
   readonly #noted = new Int32Array(HEADER_WORDS);
 
@@ -46,7 +46,7 @@ export class WalIndex {
     this.#live = new Int32Array(toArrayBuffer(address as Pointer, 0, bytes));
   }
 
-  /** Returns the index of a database that was read, until it closes; null: none is shown. */
+  /** Returns the index of a database that was read, until it closes; null: it is not visible. */
   static of(native: Database): WalIndex | null {
     const address = addressOf(native.filename);
     return address === null ? null : new WalIndex(address);
@@ -57,7 +57,7 @@ export class WalIndex {
     this.#noted.set(this.#live.subarray(0, HEADER_WORDS));
   }
 
-  /** Returns the number of pages in the log alone, approximately during writes. */
+  /** Returns the number of pages in the log only, approximately during writes. */
   logPages(): number {
     return (this.#live[PAGES_WORD] ?? 0) - (this.#live[DONE_WORD] ?? 0);
   }
@@ -74,7 +74,7 @@ export class WalIndex {
   }
 }
 
-/** Address at which SQLite has mapped the index of a database into this process. */
+/** Returns the address at which SQLite mapped the index of a database into this process. */
 function addressOf(file: string): number | null {
   try {
     const index = `${realpathSync(file)}-shm`;

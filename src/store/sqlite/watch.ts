@@ -1,10 +1,13 @@
-/** Changes by other processes: a check once a second reads SQLite's counter of their commits. */
+/**
+ * Watches changes by other processes: a check once a second reads SQLite's counter of their
+ * commits.
+ */
 
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import type { Processes } from './node.ts';
 
-/** Time between two checks, and so the longest until another process's change is seen, ms. */
+/** Time between two checks, and so the longest delay of another process's change, ms. */
 const CHECK_MS = 1_000;
 
 export function watchStore(
@@ -33,7 +36,7 @@ export function watchStore(
         const count = commitCount();
         if (count === null || count !== known) onChange('all');
         known = count;
-        // A fault is retried with the next check.
+        // A failed check is retried by the next.
         const released = processes.releaseDead().catch(() => false);
         void released.then((isOne) => isOne && !isOver && onChange([]));
         void clock.sleep(CHECK_MS).then(check);

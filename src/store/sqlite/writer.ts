@@ -1,7 +1,7 @@
 /**
- * Group commit. The writes of one turn run in one `BEGIN IMMEDIATE`, none answered before the
- * commit is on disk: one fsync serves many. When a write throws, the batch is rolled back and
- * repeated with a savepoint for each, which would cost every write if used from the start.
+ * Group commit. The writes of one turn run in one `BEGIN IMMEDIATE`, and none is answered before
+ * the commit is on disk: one fsync serves many. When a write throws, the batch is rolled back and
+ * repeated with a savepoint for each write; savepoints from the start would cost every write.
  */
 
 import { SQLiteError } from 'bun:sqlite';
@@ -14,24 +14,24 @@ import { type LockRequests, NO_REQUESTS } from './lock-request.ts';
 
 /** Longest wait of a write for another process that holds the database, ms. */
 const LOCK_WAIT_MAX_MS = 10_000;
-/** Pause between two attempts at the lock, ms: between this and three times this, at random. */
+/** Pause between two attempts at the lock, ms: a random time from this to three times this. */
 const LOCK_PAUSE_MS = 1;
 /** Interval at which a process that writes without a pause checks for requests of others, ms … */
 const REQUEST_INTERVAL_MS = 20;
-/** … and for how long it then leaves the lock to them, ms: longer than they pause. */
+/** … and the time for which it then leaves the lock to them, ms: longer than they pause. */
 const GIVE_WAY_MS = 5;
 
 /** Notes of the writes of a batch, saved in its transaction. */
 export interface BatchNotes<Mark = unknown> {
   /** Returns the state of the notes, for {@link undo}. */
   mark(): Mark;
-  /** Forgets what was noted since `mark`: the write that noted it was taken back. */
+  /** Drops the notes since `mark`, because their write was rolled back. */
   undo(mark: Mark): void;
-  /** Saves what is saved at the end of each write. */
+  /** Saves the notes that are saved at the end of each write. */
   endWrite(): void;
-  /** Saves what is saved at the end of the batch. */
+  /** Saves the notes that are saved at the end of the batch. */
   seal(): void;
-  /** The batch is over. */
+  /** Called after the batch. */
   clear(isSaved: boolean): void;
 }
 
@@ -41,7 +41,7 @@ interface Job {
   reject: (reason: unknown) => void;
 }
 
-/** Work between two turns, when the answers of the last commit have left. */
+/** Work between two turns, after the answers of the last commit were sent. */
 interface Upkeep {
   isDue(): boolean;
   run(): void;
@@ -57,14 +57,14 @@ export interface WriterOptions {
   lockWaitMaxMs?: number;
   /** The process's own steady clock. */
   steadyMs?: () => number;
-  /** Runs something after so many milliseconds. */
+  /** Runs a function after some milliseconds. */
   later?: (run: () => void, ms: number) => void;
 }
 
 export class GroupWriter {
   #queue: Job[] = [];
   #isScheduled = false;
-  /** Writes at the head of the queue that ran beside one that threw, and are repeated. */
+  /** Writes at the head of the queue that ran in a batch with a failed write, and are repeated. */
   #repeatCount = 0;
   /** Time since which the writer waits for the lock; null: it does not wait. */
   #waitingSinceMs: number | null = null;
@@ -104,10 +104,10 @@ export class GroupWriter {
   }
 
   /**
-   * Runs `work` as one atomic write. It must be synchronous, and change nothing but the database:
-   * it runs again when a write beside it throws. Settles after the commit. Rejects with
-   * {@link WriteFailed} when it could not be saved, else with what `work` threw; a {@link Refusal}
-   * takes the write back and settles it with its value.
+   * Runs `work` as one atomic write. It must be synchronous and change nothing but the database: it
+   * runs again when another write of its batch throws. Settles after the commit. Rejects with
+   * {@link WriteFailed} when it could not be saved, else with the error of `work`; a
+   * {@link Refusal} rolls the write back and settles it with its value.
    */
   run<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -184,7 +184,7 @@ export class GroupWriter {
     return this.#requests.takeRequest();
   }
 
-  /** Takes the lock. Null: it is taken; else the fault. */
+  /** Takes the lock. Null: it is taken; else the error. */
   #begin(): unknown {
     try {
       this.#db.endAll();
@@ -204,7 +204,7 @@ export class GroupWriter {
     return isInTime && isBusy(obstacle);
   }
 
-  /** Saves a batch. Returns false if a write threw: it is repeated with savepoints. */
+  /** Saves a batch. Returns false if a write threw: then it is repeated with savepoints. */
   #save(batch: Job[], isRepeated: boolean): boolean {
     let results: Result[] = [];
     let fault: WriteFailed | null = null;
@@ -215,7 +215,7 @@ export class GroupWriter {
         this.#db.rollBack();
         return false;
       }
-      // A full disk can make SQLite roll the whole transaction back by itself.
+      // On a full disk SQLite may roll back the whole transaction.
       if (!this.#db.inTransaction) throw lostTransaction(results);
       this.#notes?.seal();
       this.#sql.commit.run();
@@ -233,7 +233,7 @@ export class GroupWriter {
     return true;
   }
 
-  /** Runs the writes in turn. Returns false if one threw: those behind it did not run. */
+  /** Runs the writes in turn. Returns false if one threw: then the later ones did not run. */
   #runAll(batch: Job[], results: Result[]): boolean {
     try {
       for (const job of batch) {
@@ -292,7 +292,7 @@ function lostTransaction(results: Result[]): Error {
 
 type Sql = ReturnType<Connection['compile']>;
 
-/** Returns true for a fault of the storage, as opposed to a broken constraint. */
+/** Returns true for an error of the storage, as opposed to a broken constraint. */
 function isStorageFault(error: unknown): boolean {
   return (
     error instanceof SQLiteError &&

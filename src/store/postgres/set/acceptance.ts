@@ -1,4 +1,4 @@
-/** Sends that come together wait once for the row of their provider, and for one commit. */
+/** Sends that arrive together wait once for the row of their provider, and for one commit. */
 
 import { sql } from 'drizzle-orm';
 import { CREATED } from '../../../core/message/status.ts';
@@ -11,7 +11,7 @@ import { runOn, waitFor } from '../dialect.ts';
 import { TurnGroup } from '../group.ts';
 import { prepare, type Runner, tableOf } from '../statement.ts';
 
-/** Sends of one commit, and commits at a time, each of another party. */
+/** Sends of one commit, and commits at a time, each for another party. */
 const COUNT_MAX = 32;
 const UNDER_WAY_MAX = 4;
 

@@ -1,4 +1,4 @@
-/** Acknowledgements of a turn in one statement; the noun takes those with a push to end. */
+/** Acknowledgements of a turn in one statement; the noun handles those that end a push. */
 
 import { sql } from 'drizzle-orm';
 import type { AckItem, TokenHolder } from '../../../core/port/inbox.ts';
@@ -14,7 +14,7 @@ const CALLS_MAX = 100;
 /** Items of one statement, unless one call has more: its cost grows with their square. */
 const ITEMS_MAX = 200;
 
-/** All that a call reports of one message. */
+/** Everything that a call reports about one message. */
 interface Report {
   id: number;
   isOpened: boolean;
@@ -34,7 +34,7 @@ interface Known {
   call: number;
   id: number;
   providerId: number;
-  /** No acknowledgement came yet, or the message is in the inbox again. */
+  /** No acknowledgement has arrived yet, or the message is in the inbox again. */
   isWaiting: boolean;
   wasReceived: boolean;
   wasOpened: boolean;
@@ -47,7 +47,7 @@ const REPORTS = tableOf('s', {
   ...{ isOpened: 'boolean', verdict: 'text', detail: 'text' },
 });
 
-/** Records reports, each time once, but of no call with a message that waits for a gateway. */
+/** Records reports, each time once, except of calls with a message that waits for a gateway. */
 const acknowledge = prepare<Known>(sql`
     WITH report AS MATERIALIZED (
       SELECT * FROM ${REPORTS.from}),
@@ -123,7 +123,7 @@ function runsOf(calls: readonly Call[]): Call[][] {
   return runs;
 }
 
-/** Returns the items of a call that changed a record, as if they came in turn; counts them. */
+/** Returns the items of a call that changed a record, as if they came one by one; counts them. */
 function changesOf({ items, nowMs }: Call, rows: readonly Known[], figures: FigureCounter) {
   const known = new Map(rows.map((row) => [row.id, row]));
   return items.filter(({ id, state }) => {
@@ -150,7 +150,7 @@ export function acknowledgementsInGroups(
   { db, figures }: Context,
   noun: Pick<Store, 'acknowledge'>,
 ): Pick<Store, 'acknowledge'> {
-  /** Records the calls of different devices; null: the noun takes the call. */
+  /** Records the calls of different devices; null: the noun handles the call. */
   async function record(calls: readonly Call[]): Promise<(AckItem[] | null)[]> {
     const rows = calls.flatMap(({ holder, items, nowMs }, call) =>
       reportsOf(items).map((report) => {

@@ -1,7 +1,7 @@
 /**
- * Adds the links of many calls by one statement, each if no guard of the statement objects: its
- * code and key are free and those of no ended link, it has no buttons, its provider has room for it
- * and no webhook, and the call has no key. noun/install.ts adds the others.
+ * Adds the links of many calls by one statement. It adds a link if all conditions of the statement
+ * hold: its code and key are unused, also by ended links; it has no buttons; its provider has room
+ * for it and no webhook; and the call has no key. noun/install.ts adds the others.
  */
 
 import { sql } from 'drizzle-orm';
@@ -29,7 +29,7 @@ const WANTED = tableOf('x', {
   ...{ head: 'text', middle: 'text', tail: 'text' },
 });
 
-/** Condition: no row has the code or key of `x`. Looks rows up one by one, as admission.ts does. */
+/** Condition: no row has the code or key of `x`. Looks up rows one by one, as admission.ts does. */
 const isNotIn = (table: 'install' | 'install_tombstone') =>
   sql.raw(`
       AND (SELECT t.id FROM ${table} t WHERE t.install_code = x.install_code LIMIT 1) IS NULL
@@ -39,8 +39,8 @@ const isNotIn = (table: 'install' | 'install_tombstone') =>
 
 /**
  * Locked providers have exact counts. Links that are being added meet unique indexes, in the order
- * of their codes. A link that is there may be ending: its tombstone is not seen before the wait for
- * its provider is over, so a new link with its code or key is left out.
+ * of their codes. An existing link may be ending: its tombstone is invisible until the wait for its
+ * provider is over, so the statement leaves out a new link with its code or key.
  */
 const ADD = prepare<{ n: number; id: number }>(sql`
   WITH wanted AS MATERIALIZED (
@@ -106,7 +106,7 @@ export function addLinksTogether(
   };
 }
 
-/** Adds links; null for each that the statement leaves out. */
+/** Adds links; returns null for each that the statement leaves out. */
 async function addAll(
   { db, figures, sealer }: Context,
   items: readonly Addition[],

@@ -1,9 +1,9 @@
 /**
- * Admits the devices of many calls by one statement, each if no guard of the statement objects: its
- * link is bound and active, has a slot for it and no webhook, no hash holds slots there that may be
- * a newcomer's, and no other link is its home. The guards restate `judge` of core/slot.ts;
- * test/store/admission-rules.test.ts compares both. noun/slot.ts decides about the others, refusals
- * included.
+ * Admits the devices of many calls by one statement. It admits a device if all conditions of the
+ * statement hold: its link is bound and active, has room for it and no webhook; no slot there is
+ * stored under a hash that may be the new device's; and no other link is its home. The conditions
+ * repeat `judge` of core/slot.ts; test/store/admission-rules.test.ts compares both. noun/slot.ts
+ * decides about the others, refusals included.
  */
 
 import { sql } from 'drizzle-orm';
@@ -31,7 +31,7 @@ interface AdmittedRow extends AdmittedLink {
   n: number;
   /** False: it had the slot before. */
   isNew: boolean;
-  /** Time at which its provider saw the device before; null: never. */
+  /** Time at which the provider last saw the device; null: never. */
   seenBeforeMs: number | null;
 }
 
@@ -41,12 +41,12 @@ const WANTED = tableOf('x', {
 });
 
 /**
- * Links are locked by id, then the known devices by HWID: the statement reads those rows as they
- * are, and all others as they were before it waited. A slot or device that another write adds
- * meanwhile breaks its unique index, which rolls the statement back; a slot that is gone is not
- * seen, nor a link that has another code or key by then. Rows of a link are looked up one by one,
- * because joins would be planned for tables as large as they were when they were analyzed. A new
- * device gets the counts that triggers would give it, so that its rows are written once.
+ * Locks links by id, then the known devices by HWID: the statement reads those rows as they are
+ * now, and all others as they were before it waited. A slot or device that another write adds
+ * meanwhile breaks its unique index, which rolls the statement back. Slots deleted meanwhile are
+ * not seen, nor are links whose code or key changed. Rows of a link are looked up one by one,
+ * because joins would be planned for the table sizes of the last ANALYZE. A new device gets its
+ * counts here instead of by triggers, so that its rows are written once.
  */
 const ADMIT = prepare<AdmittedRow>(sql`
   WITH wanted AS MATERIALIZED (
@@ -133,7 +133,7 @@ export function admitTogether(
   context: Context,
   noun: Pick<Store, 'takeSlot'>,
 ): Pick<Store, 'takeSlot'> {
-  /** HWIDs in a statement under way: another call of one of them would break it. */
+  /** HWIDs in a statement in flight: another call of one of them would break it. */
   const underWay = new Set<string>();
   const group = new TurnGroup<Entry, AdmittedLink | null>(context.db, {
     isWrite: true,
@@ -150,7 +150,7 @@ export function admitTogether(
   };
 }
 
-/** Admits the devices whose HWID is not under way; null for each that is not admitted. */
+/** Admits the devices whose HWID is not in flight; returns null for each that is not admitted. */
 async function admitFirst(
   context: Context,
   entries: readonly Entry[],

@@ -1,4 +1,4 @@
-/** Calls of devices that name no link, those of a turn in one statement, or else by the noun. */
+/** Calls of devices without a link: those of a turn in one statement, the others by the noun. */
 
 import { sql } from 'drizzle-orm';
 import { TIES_MAX } from '../../../core/device.ts';
@@ -17,9 +17,9 @@ import { FACT_TYPES, mergedUnproven } from './unproven.ts';
 
 type CheckInStore = Pick<Store, 'findCheckIn' | 'recordCheckIn'>;
 
-/** Calls whose standing one statement finds. */
+/** Most calls whose facts one statement reads. */
 const FOUND_MAX = 200;
-/** Calls that one statement records: it compares each with all others. */
+/** Most calls that one statement records: it compares each with all others. */
 const CALLS_MAX = 64;
 
 interface Found {
@@ -45,7 +45,7 @@ const KEY = { providerCode: 'text', domainHash: 'text', hwid: 'text' } as const;
 const KEYS = tableOf('k', KEY);
 const CALLS = tableOf('k', { ...KEY, ...FACT_TYPES, nowMs: 'bigint' });
 
-/** The rows of call `k` are looked up one by one, whatever the planner estimates. */
+/** Looks up the rows of call `k` one by one, whatever the planner estimates. */
 const PROVIDER_OF_CALL = sql`
   LEFT JOIN LATERAL (SELECT id FROM provider WHERE code = k.provider_code LIMIT 1) o ON true`;
 const BINDING_OF_CALL = sql`
@@ -64,7 +64,10 @@ const on = {
         LEFT JOIN LATERAL (SELECT * FROM device_provider
           WHERE device_id = d.id AND provider_id = o.id LIMIT 1) p ON true
       ORDER BY k.n`),
-  /** Records calls of different devices, unless one is new meanwhile or its bindings are full. */
+  /**
+   * Records calls of different devices, unless a device was added meanwhile or its bindings are
+   * full.
+   */
   record: prepare<Recorded>(sql`
       WITH call AS MATERIALIZED (
         SELECT k.*, o.id AS provider_id, m.id AS domain_id

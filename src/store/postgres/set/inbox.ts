@@ -1,4 +1,7 @@
-/** Inboxes of a turn in one statement, which finds messages; each is read once for all lists. */
+/**
+ * Inboxes of a turn in one statement, which finds the messages; each message is read once for all
+ * lists.
+ */
 
 import { type SQL, sql } from 'drizzle-orm';
 import { BLOCKED } from '../../../core/message/status.ts';
@@ -30,7 +33,7 @@ interface Waiting {
 
 type MessageRow = Omit<Message, 'payload'> & { payload: string };
 
-/** Rows at a place of token `t` for call `k`, without messages that are blocked or expired. */
+/** Rows at a place of token `t` for call `k`, without blocked or expired messages. */
 const waitingIn = (place: SQL) => sql`
   SELECT r.id, r.distribution_id, x.bytes FROM (
     SELECT r.id, r.distribution_id FROM recipient r
@@ -47,7 +50,7 @@ const LISTS = tableOf('k', {
 });
 
 const on = {
-  /** A device that is not linked to the provider any more reads none of its messages. */
+  /** A device that is no longer linked to the provider reads none of its messages. */
   waiting: prepare<Waiting>(sql`
       SELECT k.n::integer AS n, w.distribution_id::float8 AS "distributionId", w.bytes AS bytes
       FROM ${LISTS.from}
@@ -65,7 +68,7 @@ const on = {
                 AND r.distribution_id > t.nobody_after_distribution_id`)}) AS f) AS all_of_it
           ORDER BY id LIMIT k.count_max) AS w
       ORDER BY k.n, w.id`),
-  /** Without those that were blocked or pruned since. */
+  /** Leaves out those that were blocked or pruned meanwhile. */
   messages: prepare<MessageRow>(sql`
       SELECT id::float8 AS id, provider_id::float8 AS "providerId",
         octet_length(payload) AS bytes, notification_type AS "notificationType",

@@ -1,4 +1,4 @@
-/** Look-ups by a key that nearly each call begins with: those of a turn share a statement. */
+/** Look-ups by key, with which nearly every call begins: those of a turn share a statement. */
 
 import { type SQL, sql } from 'drizzle-orm';
 import { DOMAIN_ACTIVE } from '../../../core/port/domain.ts';
@@ -24,7 +24,7 @@ const KEYS = tableOf('k', {
   ...{ name: 'text', providerCode: 'text', domainHash: 'text', hwid: 'text' },
 });
 
-/** Finds the doors of up to two links for each key; of keys, bound links come first. */
+/** Finds the doors of up to two links for each key; bound links of a key come first. */
 const doors = (links: SQL) =>
   prepare<DoorRow & { n: number }>(sql`
       SELECT k.n AS n, x.* FROM ${KEYS.from}
@@ -47,7 +47,7 @@ const on = {
 
 const { doorOf } = doorSteps(STATEMENTS);
 
-/** Finds doors by links that are all named in the same way. */
+/** Finds doors by links that all calls name in the same way. */
 async function findDoors(runner: Runner, keys: readonly SlotKey[]) {
   const isByCode = keys.some((key) => 'installCode' in key);
   const named = keys.map(({ providerCode = null, domainHash, hwid, ...link }) => {
@@ -61,14 +61,14 @@ async function findDoors(runner: Runner, keys: readonly SlotKey[]) {
       const [first, ...others] = byKey.get(n) ?? [];
       if (first === undefined) return 'link_not_found' as const;
       const isBound = ({ domainStatus }: DoorRow) => domainStatus === DOMAIN_ACTIVE;
-      // One bound link is the one that the key names.
+      // If one link is bound, the key names that one.
       const rivals = others.filter((other) => isBound(other) === isBound(first));
       return runOn(runner, doorOf([first, ...rivals], key));
     }),
   );
 }
 
-/** A group whose items are found by a statement over different keys. */
+/** Makes a group whose statement finds its items by different keys. */
 function groupOf<Key, Found>(
   { db }: Context,
   run: (keys: readonly Key[]) => Promise<readonly Found[]>,

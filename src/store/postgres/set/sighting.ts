@@ -1,4 +1,4 @@
-/** Devices that show their tokens, those of a turn in one statement. */
+/** Devices that show their tokens: those of a turn in one statement. */
 
 import { sql } from 'drizzle-orm';
 import type { Store } from '../../../core/port/store.ts';

@@ -1,4 +1,4 @@
-/** Look-ups of devices by their tokens, those of a turn in one statement. */
+/** Look-ups of devices by token: those of a turn in one statement. */
 
 import { sql } from 'drizzle-orm';
 import type { Store } from '../../../core/port/store.ts';

@@ -1,4 +1,4 @@
-/** Copies of the database, made while servers run; and the contents of a database file. */
+/** Copies the database while servers run, and reads the contents of a database file. */
 
 import { Database, SQLiteError } from 'bun:sqlite';
 import { join } from 'node:path';
@@ -10,15 +10,15 @@ import { APPLICATION_ID, pragmaNumber } from './migrate.ts';
 import { checkDirectory, DATABASE_FILE, holdDatabase, inspect, openToLook } from './open.ts';
 import { findForeignSchema } from './shape.ts';
 
-/** Time that SQLite waits for a lock, ms: no request waits for this process. */
+/** Time that SQLite waits for a lock, ms: this process serves no requests. */
 const BUSY_TIMEOUT_MS = 10_000;
-/** Page cache, KiB. With a memory map the process would seem to hold the whole file. */
+/** Page cache, KiB. With a memory map the process would seem to use the size of the file. */
 const CACHE_KIB = 8 * 1024;
 
 /**
  * Writes one snapshot of the database in `dataDir` to the new file `target`, while servers read and
- * write. Blocks the caller, so it belongs in a process of its own. Throws `OperatorError` if the
- * directory takes no writes or a restore is running, or SQLite's error.
+ * write. Blocks, so it belongs in a separate process. Throws `OperatorError` if the directory is
+ * not writable or a restore is running, or SQLite's error.
  */
 export function copyDatabase(dataDir: string, target: string): void {
   checkDirectory(dataDir, false);
@@ -27,16 +27,16 @@ export function copyDatabase(dataDir: string, target: string): void {
   const reader = new Database(file, { readwrite: true, strict: true });
   try {
     prepareCopying(reader);
-    // For the copy alone, which counts for nothing until the caller has synced it.
+    // For the copy alone, which is unused until the caller has synced it.
     reader.run('PRAGMA synchronous = OFF');
     const copy = reader.prepare('VACUUM INTO ?');
     copy.run(target);
     copy.finalize();
   } finally {
-    // Before the close: a last connection that does not sync loses commits.
+    // Before the close: if the last connection does not sync, commits may be lost.
     reader.run('PRAGMA synchronous = FULL');
     try {
-      // Of the writes during the copy; else the first commit of a server would.
+      // For the writes during the copy; else the first commit of a server would do it.
       reader.run('PRAGMA wal_checkpoint(PASSIVE)');
     } finally {
       reader.close();
@@ -45,7 +45,7 @@ export function copyDatabase(dataDir: string, target: string): void {
   }
 }
 
-/** Copies into memory, as large as the database, for a disk that is full or read-only. */
+/** Copies into memory, which takes the size of the database, if the disk is full or read-only. */
 export function copyIntoMemory(dataDir: string): { bytes: Uint8Array; contents: Contents } {
   const file = join(dataDir, DATABASE_FILE);
   const release = holdDatabase(dataDir);
@@ -66,10 +66,10 @@ export function copyIntoMemory(dataDir: string): { bytes: Uint8Array; contents: 
   }
 }
 
-/** Bytes of the header of a database that needs no log beside it, as VACUUM INTO writes them. */
+/** Bytes of the header of a database that needs no log beside it; VACUUM INTO writes them. */
 export const NO_LOG = { at: 18, bytes: Uint8Array.of(1, 1) } as const;
 
-/** Most bytes that a copy of the database can have. */
+/** Returns the largest size that a copy of the database can have, bytes. */
 export function copyBytesMax(dataDir: string): number {
   const file = join(dataDir, DATABASE_FILE);
   return Bun.file(file).size + Bun.file(`${file}-wal`).size;
@@ -91,7 +91,7 @@ function prepareCopying(db: Database): void {
   db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
 }
 
-/** Reads a database file, which may lose its name meanwhile and be empty at first. */
+/** Examines a database file, which may lose its name meanwhile and be empty at first. */
 export class Examination {
   readonly #db: Database;
 
@@ -99,7 +99,9 @@ export class Examination {
     this.#db = new Database(file, { readonly: true, strict: true });
   }
 
-  /** Reads all. Throws {@link OperatorError} for damage or a database that is not Gatepost's. */
+  /**
+   * Reads everything. Throws {@link OperatorError} for damage or a database that is not Gatepost's.
+   */
   contents(): Contents {
     this.#db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
     return contentsOf(this.#db);
@@ -125,7 +127,7 @@ function contentsOf(db: Database): Contents {
     throw new OperatorError('the database is not one of Gatepost');
   }
   const schema = pragmaNumber(db, 'user_version');
-  // First: parts of a schema, such as an index over an expression, run in the other checks.
+  // First, because parts of a schema, such as an index over an expression, run in the other checks.
   const foreign = findForeignSchema(db, schema);
   if (foreign !== null) {
     throw new OperatorError(`the database has ${foreign}, which is not of schema ${schema}`);
@@ -158,7 +160,9 @@ export function tableNames(db: Database): string[] {
     .map(({ name }) => name);
 }
 
-/** Turns SQLite's fault about a damaged database into a sentence; returns others unchanged. */
+/**
+ * Turns SQLite's error about a damaged database into a sentence; returns other errors unchanged.
+ */
 export function asDamage(fault: unknown, dataDir: string): unknown {
   if (!(fault instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(fault.code ?? ''))) {
     return fault;

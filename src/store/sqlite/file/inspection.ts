@@ -1,4 +1,4 @@
-/** Databases out of a backup that are inspected and never used. */
+/** Databases from a backup that are inspected and never used. */
 
 import { existsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -23,7 +23,7 @@ interface Nameless {
   examination: Examination;
 }
 
-/** A file that loses its name while it is empty: a killed process leaves nothing behind. */
+/** A file that loses its name while it is empty, so that a killed process leaves nothing. */
 export class Inspection implements Arrival {
   readonly #folders: readonly string[];
   #file: Nameless | null = null;
@@ -39,7 +39,7 @@ export class Inspection implements Arrival {
 
   async contents(): Promise<Contents> {
     const { output, examination } = begun(this.#file);
-    // A log could not lie beside a file without a name.
+    // A file without a name cannot have a log beside it.
     await output.write(NO_LOG.bytes, 0, NO_LOG.bytes.length, NO_LOG.at);
     return sound(() => examination.contents());
   }
@@ -64,14 +64,14 @@ export function begun<T>(file: T | null): T {
   return file;
 }
 
-/** Opens a file in the first of `folders` that takes it and has room. Throws `OperatorError`. */
+/** Opens a file in the first of `folders` that is writable and has room. Throws `OperatorError`. */
 async function openSomewhere(folders: readonly string[], bytes: number): Promise<Nameless> {
   for (const folder of folders) {
     if (!hasRoom(folder, bytes)) continue;
     try {
       return await openNameless(folder);
     } catch {
-      // Read-only, or not ours: the next one may do.
+      // Read-only, or of another user: the next folder may work.
     }
   }
   throw noRoom(bytes, ...folders.filter((folder) => existsSync(folder)));

@@ -4,7 +4,7 @@ import type { Database } from 'bun:sqlite';
 import { findDamage, quoted, tableNames } from './copy.ts';
 import { APPLICATION_ID, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
 
-/** Returns what `present` has that the file `other` lacks, or null. Throws SQLite's error. */
+/** Returns the rows of `present` that the file `other` lacks, or null. Throws SQLite's error. */
 export function lossOf(present: Database, other: string): string | null {
   if (findDamage(present, 'quick_check') !== null) return 'it is damaged';
   if (pragmaNumber(present, 'application_id') !== APPLICATION_ID) {
@@ -18,7 +18,7 @@ export function lossOf(present: Database, other: string): string | null {
     return `it has schema ${schema}, the backup has ${offered?.user_version}`;
   }
   const lost = tableNames(present)
-    // A replicator's own tables, which change by themselves.
+    // A replicator's own tables, which change without Gatepost.
     .filter((table) => !table.startsWith('_litestream_'))
     .map((table) => ({ table, count: changedRows(present, table) }))
     .filter(({ count }) => count > 0)

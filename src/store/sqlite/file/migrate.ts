@@ -13,7 +13,7 @@ export const APPLICATION_ID = 0x47617465;
 export const LEFT_ID = 0x4761746c;
 export const ARRIVING_ID = 0x47617461;
 
-/** Throws {@link OperatorError} for a file whose data were moved. */
+/** Throws {@link OperatorError} for a file whose data was moved. */
 export function refuseMoved(file: string, applicationId: number): void {
   if (applicationId === LEFT_ID) {
     throw new OperatorError(
@@ -46,7 +46,7 @@ export function refuseNewer(file: string, schema: number): void {
 /** Runs missing migrations in one transaction. Throws {@link OperatorError} for a newer schema. */
 export function migrate(db: Database): void {
   if (pragmaNumber(db, 'user_version') === SCHEMA_VERSION) return;
-  // A migration that rebuilds a table needs this off; a transaction cannot change it.
+  // A migration that rebuilds a table needs this off; it cannot be changed within a transaction.
   db.run('PRAGMA foreign_keys = OFF');
   db.run('BEGIN IMMEDIATE');
   try {

@@ -8,16 +8,16 @@ import { AuditChain } from '../audit-chain.ts';
 import { Connection } from '../connection.ts';
 import { tableNames } from './copy.ts';
 
-/** Tables whose ids bots and devices know, with more ids than were given since the backup. */
+/** Tables whose ids bots and devices know, each with more ids than were given since the backup. */
 const SKIPPED_IDS = {
   event: 1_000_000_000,
-  // Bots may keep these in 32 bits.
+  // Bots may store these in 32 bits.
   distribution: 10_000_000,
 } as const;
 
 /**
- * Adds the entry that the file is restored from a backup of `momentMs`, and syncs it. Later events
- * and messages get unused ids, because receivers drop repeats by the id. Does nothing in a schema
+ * Adds the entry that the file was restored from a backup of `momentMs`, and syncs it. Later events
+ * and messages get unused ids, because receivers drop repeated ids. Does nothing in a schema
  * without an audit log. Throws SQLite's error.
  */
 export function noteRestoration(file: string, act: Act, momentMs: number): void {

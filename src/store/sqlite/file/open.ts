@@ -1,4 +1,4 @@
-/** Opens the database file. A file that cannot be used is refused with one sentence, unchanged. */
+/** Opens the database file. An unusable file is refused with one sentence and stays unchanged. */
 
 import { Database, SQLiteError, constants as sqlite } from 'bun:sqlite';
 import {
@@ -31,17 +31,17 @@ export const LOCK_FILE = 'gatepost.lock';
 
 /** Page cache, KiB. */
 const CACHE_KIB = 32 * 1024;
-/** Memory-mapped part, bytes: beyond the page cache, look-ups cost half. */
+/** Memory-mapped part, bytes: without it, look-ups outside the page cache cost twice as much. */
 const MMAP_BYTES = 1024 ** 3;
 /** Size to which the write-ahead log shrinks after a long transaction, bytes. */
 const WAL_BYTES_MAX = 64 * 1024 ** 2;
-/** Longest wait of opening for another process, ms: it may block, as nothing is served yet. */
+/** Longest wait of opening for another process, ms: it may block, because nothing is served yet. */
 const OPEN_TIMEOUT_MS = 5_000;
 const OPEN_PAUSE_MS = 10;
 
 interface OpenDatabase {
   db: Database;
-  /** Allows restores again; to be called after closing. */
+  /** Allows restores again; call it after closing. */
   release(): void;
 }
 
@@ -57,7 +57,7 @@ export function openDatabase(dataDir: string, create: boolean, migrates = create
   const identity = refuseUnfit();
   const release = holdDatabase(dataDir);
   try {
-    // A restore was faster: this file has not been inspected.
+    // A restore was faster: this file was not inspected.
     if (identityOf(file) !== identity) refuseUnfit();
     const isToRead = !create && isReadOnly(dataDir);
     return { db: patiently(() => (isToRead ? openToRead(file) : open(file, create))), release };
@@ -68,8 +68,8 @@ export function openDatabase(dataDir: string, create: boolean, migrates = create
 }
 
 /**
- * Returns the schema of a database that must be migrated; null: there is none, or it is new. Throws
- * {@link OperatorError} for a directory that cannot be used.
+ * Returns the schema of a database that must be migrated; null: there is no database, or it is
+ * current. Throws {@link OperatorError} for an unusable directory.
  */
 export function olderSchema(dataDir: string, create: boolean): number | null {
   checkDirectory(dataDir, create);
@@ -78,7 +78,10 @@ export function olderSchema(dataDir: string, create: boolean): number | null {
   return schema > 0 && schema < SCHEMA_VERSION ? schema : null;
 }
 
-/** Locks out restores; returns the unlocking. Throws {@link OperatorError} during a restore. */
+/**
+ * Locks out restores; returns a function that unlocks. Throws {@link OperatorError} during a
+ * restore.
+ */
 export function holdDatabase(dataDir: string): () => void {
   const file = join(dataDir, LOCK_FILE);
   // No restore can write to such a disk.
@@ -100,7 +103,7 @@ function attempt<T>(file: string, work: () => T): T {
 }
 
 function open(file: string, create: boolean): Database {
-  // SQLite would make a file that every user may read; its logs get the mode of the database.
+  // SQLite would make a file that every user can read; its logs get the mode of the database.
   if (create) makeOwnFile(file);
   const db = new Database(file, { create, readwrite: true, strict: true });
   try {
@@ -152,7 +155,10 @@ function identityOf(file: string): number | null {
   return statSync(file, { throwIfNoEntry: false })?.ino ?? null;
 }
 
-/** Retries while another process opens the file: SQLite does not wait for the change to WAL. */
+/**
+ * Retries while another process opens the file, because SQLite does not wait when it changes to
+ * WAL.
+ */
 function patiently<T>(open: () => T): T {
   for (let waitedMs = 0; ; waitedMs += OPEN_PAUSE_MS) {
     try {
@@ -175,7 +181,7 @@ function configure(db: Database): Database {
   // A savepoint would write ten times the pages of the database into a temporary file. Set after
   // the migration, which may sort more than memory holds.
   db.run('PRAGMA temp_store = MEMORY');
-  // SQLite must not sleep on the event loop for a lock: the writer waits instead.
+  // SQLite must not block the event loop for a lock: the writer waits instead.
   db.run('PRAGMA busy_timeout = 0');
   return db;
 }
@@ -235,7 +241,9 @@ export function inspect(file: string): number {
   }
 }
 
-/** Opens a file for reading; as immutable without a log: SQLite would make one and leave it. */
+/**
+ * Opens a file for reading; as immutable if it has no log, because SQLite would leave a new one.
+ */
 export function openToLook(file: string): Database {
   if (existsSync(`${file}-wal`)) return new Database(file, { readonly: true, strict: true });
   const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite;
@@ -247,12 +255,15 @@ export function openToLook(file: string): Database {
 
 const SQLITE_MAGIC = 'SQLite format 3\0';
 
-/** Returns true if a file begins as SQLite's do. Not for one that this process has open. */
+/**
+ * Returns true if a file begins like SQLite's. Must not be used on a file that this process has
+ * open.
+ */
 export function isSqlite(file: string): boolean {
   return readHeader(file) === SQLITE_MAGIC;
 }
 
-/** Reads the first bytes. The close drops all locks of this process on the file, SQLite's too. */
+/** Reads the first bytes. Closing drops all locks of this process on the file, also SQLite's. */
 function readHeader(file: string): string {
   const header = Buffer.alloc(SQLITE_MAGIC.length);
   try {

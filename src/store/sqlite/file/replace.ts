@@ -1,7 +1,7 @@
 /**
- * Replaces the database; the old file gets another name first, so that a crash leaves a whole one.
- * It takes two locks: `gatepost.lock`, which all processes of this program share, and SQLite's own,
- * for other programs.
+ * Replaces the database. The old file is renamed first, so that a crash leaves a complete one. It
+ * takes two locks: `gatepost.lock`, which all processes of this program use, and SQLite's own, for
+ * other programs.
  */
 
 import { Database, SQLiteError } from 'bun:sqlite';
@@ -24,7 +24,7 @@ import { checkDirectory, DATABASE_FILE, isSqlite, LOCK_FILE } from './open.ts';
 
 const COMPANIONS = ['-wal', '-shm', '-journal'] as const;
 
-/** A file in the data directory that may replace the database; no other process can open that. */
+/** A file in the data directory that may replace the database; no other process can open it. */
 export class ReplacementFile implements Replacement {
   readonly #dataDir: string;
   readonly #target: string;
@@ -41,7 +41,7 @@ export class ReplacementFile implements Replacement {
     if (release === null) throw inUse(dataDir);
     this.#release = release;
     try {
-      // Other programs, such as a shell of SQLite or a replicator, do not take our lock.
+      // Other programs, such as SQLite's shell or a replicator, do not take our lock.
       this.#present()?.close();
     } catch (error) {
       release();
@@ -58,7 +58,10 @@ export class ReplacementFile implements Replacement {
     return writerTo(this.#output, this.#dataDir, bytes);
   }
 
-  /** Returns the path for a file of `bytes` that the caller makes. Throws as {@link begin} does. */
+  /**
+   * Returns the path for a file of `bytes` that the caller makes. Throws the errors of
+   * {@link begin}.
+   */
   beginFile(bytes: number): string {
     if (!hasRoom(this.#dataDir, bytes)) throw noRoom(bytes, this.#dataDir);
     this.#scratch = new Scratch(this.#dataDir);
@@ -85,12 +88,12 @@ export class ReplacementFile implements Replacement {
   }
 
   putInPlace(act: Act, momentMs: number): string | null {
-    // First: no restored database without its entry.
+    // First, so that no restored database lacks its entry.
     noteRestoration(this.#file, act, momentMs);
     return this.takePlace(act.atMs);
   }
 
-  /** Puts the file in place as it is, for {@link putInPlace}. */
+  /** Puts the file in place unchanged, for {@link putInPlace}. */
   takePlace(nowMs: number): string | null {
     giveToOwnerOfFolder(this.#file);
     const oldName = existsSync(this.#target) ? freeName(this.#dataDir, nowMs) : null;
@@ -113,17 +116,19 @@ export class ReplacementFile implements Replacement {
     }
   }
 
-  /** Returns true if the file is empty, as a crash during creation leaves it. */
+  /** Returns true if the file is empty, which a crash during creation leaves. */
   get #isBlank(): boolean {
     return statSync(this.#target).size === 0 && !existsSync(`${this.#target}-wal`);
   }
 
-  /** Renames the present database, with its companions if it is unreadable, for the new one. */
+  /**
+   * Renames the present database (with its companion files if it is unreadable), then the new one.
+   */
   #exchange(oldName: string): void {
     let present: Database | null = null;
     try {
       present = this.#present();
-      // The log goes into the file; the lock stays until the new one is in place.
+      // Writes the log into the file; the lock stays until the new file is in place.
       present?.run('PRAGMA journal_mode = DELETE');
     } catch (error) {
       if (!(error instanceof SQLiteError)) throw error;
@@ -159,7 +164,7 @@ export class ReplacementFile implements Replacement {
     }
   }
 
-  /** Renames the new one, and undoes the steps before when that fails. */
+  /** Renames the new file; undoes the earlier steps if that fails. */
   #rename(oldName: string): void {
     try {
       renameSync(this.#file, this.#target);
@@ -189,7 +194,7 @@ function inUse(dataDir: string): OperatorError {
   );
 }
 
-/** Finds a name as `gatepost-replaced-20261121T030000Z.db`; with a number if that is taken. */
+/** Finds a name like `gatepost-replaced-20261121T030000Z.db`; adds a number if it is taken. */
 function freeName(dataDir: string, nowMs: number): string {
   const stem = join(resolve(dataDir), `gatepost-replaced-${timeInName(nowMs)}`);
   for (let n = 1; ; n++) {

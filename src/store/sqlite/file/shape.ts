@@ -1,4 +1,7 @@
-/** Compares a schema with that of the migrations: a foreign trigger would run with our rights. */
+/**
+ * Compares a schema with the migrations' schema, because a foreign trigger would run with our
+ * rights.
+ */
 
 import { Database } from 'bun:sqlite';
 import { MIGRATIONS } from '../../../../migrations/sqlite/index.ts';
@@ -12,10 +15,10 @@ interface SchemaRow {
 }
 
 const SCHEMA_ROWS = 'SELECT type, name, tbl_name, sql FROM sqlite_schema';
-/** Number of rows that no schema of ours has; the rest of a file's need not be read. */
+/** More rows than any schema of ours has; the rest of a file's schema need not be read. */
 const ROWS_MAX = 2_000;
 
-/** Finds the first part that is foreign or missing, as `trigger "x"`; null: none. Runs nothing. */
+/** Finds the first foreign or missing part, as `trigger "x"`; null: none. Runs nothing. */
 export function findForeignSchema(db: Database, version: number): string | null {
   if (!Number.isInteger(version) || version < 1 || version > SCHEMA_VERSION) {
     return `schema ${version}`;
@@ -47,12 +50,12 @@ function describe(type: string, name: string): string {
   return `${shown(type)} "${shown(name)}"`;
 }
 
-/** One text for all spellings of the same statement: blanks and quotes of names aside. */
+/** Returns the same text for all spellings of a statement: ignores blanks and quotes of names. */
 function textOf({ type, name, tbl_name, sql }: SchemaRow): string {
   return [type, name, tbl_name, sql === null ? '' : normalised(sql)].join('\n');
 }
 
-/** Drops blanks and quotes of names; strings in single quotes stay as they are. */
+/** Drops blanks and quotes of names; strings in single quotes stay unchanged. */
 function normalised(sql: string): string {
   return sql
     .split(/('(?:[^']|'')*')/)
@@ -63,7 +66,7 @@ function normalised(sql: string): string {
     .trim();
 }
 
-/** Tables that SQLite makes by itself when it counts for its plans, and a replicator's. */
+/** Tables that SQLite makes for its planner, and a replicator's. */
 const HARMLESS = new Set([
   'CREATE TABLE sqlite_stat1(tbl,idx,stat)',
   'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)',

@@ -1,4 +1,4 @@
-/** Snapshots of the database, held until they are packed, in clear and out of others' reach. */
+/** Snapshots of the database, held unencrypted but out of others' reach until they are packed. */
 
 import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import { freemem } from 'node:os';
@@ -17,13 +17,13 @@ import {
 } from './copy.ts';
 
 const READ_BYTES = 64 * 1024;
-/** Part of free memory that a snapshot may take. */
+/** Part of free memory that a snapshot may use. */
 const MEMORY_PART = 0.5;
 
 /**
- * Takes a snapshot beside running servers. It lies in the data directory, as the database does, in
- * a file that has lost its name by the time this returns; in memory, if the disk takes no writes or
- * is too full. Blocks while it copies. Throws `OperatorError`, or the fault of a disk.
+ * Takes a snapshot while servers run. It is a file in the data directory, like the database, that
+ * has lost its name when this returns; or it is in memory, if the disk is not writable or too full.
+ * Blocks while it copies. Throws `OperatorError`, or a disk error.
  */
 export function takeSnapshot(dataDir: string): Snapshot {
   if (!hasDatabase(dataDir)) {
@@ -38,7 +38,7 @@ export function takeSnapshot(dataDir: string): Snapshot {
 
 function inMemory(dataDir: string): Snapshot {
   const bytes = copyBytesMax(dataDir);
-  // Of the machine, and of the container that this runs in.
+  // Of the machine, and of the container of this process.
   const freeBytes = Math.min(freemem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
   if (bytes > freeBytes * MEMORY_PART) {
     throw new OperatorError(
@@ -81,7 +81,7 @@ function copyWithoutName(dataDir: string): { examination: Examination; fd: numbe
   }
 }
 
-/** Reads a piece. A stream of node:fs would close the descriptor when it is given up. */
+/** Reads a piece. A stream of node:fs would close the descriptor when it is abandoned. */
 function readAt(fd: number, at: number): Promise<Uint8Array> {
   const piece = Buffer.allocUnsafeSlow(READ_BYTES);
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** The check of the database: whether it opens, is whole, and its log stays small. */
+/** Checks the database: that it opens and is undamaged, and that its log stays small. */
 
 import type { Database } from 'bun:sqlite';
 import { existsSync, statSync } from 'node:fs';
@@ -17,10 +17,10 @@ import { DATABASE_FILE, inspect, openToLook } from './open.ts';
 import { findForeignSchema } from './shape.ts';
 
 const say = about('database');
-/** Size of the log that one long transaction or a backup does not reach, bytes. */
+/** Size of the log above what one long transaction or a backup causes, bytes. */
 const WAL_BYTES_MAX = 1024 ** 3;
 
-/** Looks at the database of `dataDir` for a diagnosis: everything is read, nothing is changed. */
+/** Reads the whole database of `dataDir` for a diagnosis, and changes nothing. */
 export function surveyDatabase(dataDir: string, hostsOf: HostsOf): DatabaseReport {
   const file = join(dataDir, DATABASE_FILE);
   const bytes = sizeOf(file);
@@ -48,7 +48,7 @@ export function surveyDatabase(dataDir: string, hostsOf: HostsOf): DatabaseRepor
 function findingsOf({ schema, foreign, damage, contents }: FileFacts, walBytes: number): Finding[] {
   const findings: Finding[] = [];
   if (schema < SCHEMA_VERSION) findings.push(olderSchemaFinding(schema, SCHEMA_VERSION));
-  // A foreign part would run with the program's rights, and spoil each backup.
+  // A foreign part would run with the program's rights and make each backup unusable.
   if (foreign !== null) {
     const what = `it has ${foreign}, which is not Gatepost's: no backup is made of it`;
     const todo = 'stop the server, see who put it there, and drop it with a shell of SQLite';
@@ -71,19 +71,19 @@ function sizeOf(file: string): number {
 
 interface FileFacts {
   schema: number;
-  /** Part of its schema that is not of that version; null: none. */
+  /** A part of its schema that is not of its version; null: none. */
   foreign: string | null;
   /** Null: none. */
   damage: string | null;
   /** Latest time of an event that it records, UTC ms; null: none. */
   newestMs: number | null;
-  /** Empty if it is damaged; of an older schema the hosts alone. */
+  /** Empty if it is damaged; only the hosts of an older schema. */
   contents: Contents;
 }
 
 /** Time to wait for another process, ms. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** Columns whose times have passed when they are written, as opposed to due and expiry times. */
+/** Columns whose times are past when they are written, as opposed to due and expiry times. */
 const PAST = new Set([
   ...['at_ms', 'created_at_ms', 'registered_at_ms', 'linked_at_ms', 'first_seen_at_ms'],
   ...['last_seen_at_ms', 'checked_in_at_ms', 'began_at_ms', 'finished_at_ms', 'ended_at_ms'],
