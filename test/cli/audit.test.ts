@@ -1,4 +1,4 @@
-/** `gatepost audit …`, and what the other commands leave in it, run as the operator runs them. */
+/** `gatepost audit …`, and what the other commands leave in it. */
 
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
@@ -8,9 +8,10 @@ import type { NumberedEntry } from '../../src/core/audit/chain.ts';
 import { ACTIONS } from '../../src/core/audit/entry.ts';
 import { call } from '../support/app.ts';
 import { deedOf } from '../support/audit.ts';
+import { runHere } from '../support/command-line.ts';
 import { openBeside } from '../support/database.ts';
 import { testWith } from '../support/needs.ts';
-import { run, type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
+import { type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
 import { addLink, bind, enter, expectOk } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
@@ -22,7 +23,7 @@ const OTHER_KEY = 'other-key_other-key_other-key_12';
 
 const folder = temporaryFolder();
 const dataDir = join(folder, 'data');
-const gatepost = (...words: string[]) => run([...words, '--data', dataDir]);
+const gatepost = (...words: string[]) => runHere([...words, '--data', dataDir]);
 const env = { SUDO_USER: 'alice', SSH_CONNECTION: '203.0.113.5 4711 192.0.2.1 22' };
 
 async function list(...words: string[]): Promise<NumberedEntry[]> {
@@ -102,7 +103,7 @@ test('every command leaves exactly its entry; what is refused or changes nothing
       seen = (await list())[0]?.number ?? 0;
     }
     if (words.includes('block')) await waitsForItsTime();
-    await run([...words, '--data', dataDir], { env });
+    await runHere([...words, '--data', dataDir], { env });
     const entries = (await list()).filter(({ number }) => number > seen).reverse();
     const told = entries.map((entry) => deedOf(entry).replace(/"20\d\d-[^"]*Z"/g, timeless));
     expect([words, told]).toEqual([words, [...deeds]]);

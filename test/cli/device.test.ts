@@ -4,9 +4,9 @@ import { beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call } from '../support/app.ts';
+import { runHere } from '../support/command-line.ts';
 import {
   addProviderByCommand,
-  run,
   type ServerProcess,
   startServe,
   temporaryFolder,
@@ -52,7 +52,7 @@ async function checkIn(installid: string, hwid: string, headers: Record<string, 
   return (await call(server, '/install', null, query, { headers: utf8 })).json.msg;
 }
 
-const device = (...words: string[]) => run(['device', ...words, '--data', dataDir]);
+const device = (...words: string[]) => runHere(['device', ...words, '--data', dataDir]);
 
 async function json(...words: string[]) {
   const { code, stdout, stderr } = await device(...words, '--json');

@@ -2,10 +2,10 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { type CommandLine, commandLine, runHere } from '../support/command-line.ts';
 import { describePostgres } from '../support/needs.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
-import { run, temporaryFolder } from '../support/process.ts';
+import { temporaryFolder } from '../support/process.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
 describe('with a file', () => {
@@ -25,10 +25,10 @@ describe('with a file', () => {
 describePostgres('with PostgreSQL', () => {
   useProcesses();
   let database: TestDatabase;
-  let options: { env: Record<string, string>; from: 'source' };
+  let options: { env: Record<string, string> };
   beforeEach(async () => {
     database = await freshDatabase();
-    options = { env: { GATEPOST_DATABASE_URL: database.url }, from: 'source' };
+    options = { env: { GATEPOST_DATABASE_URL: database.url } };
   });
   afterEach(() => database.drop());
 
@@ -40,7 +40,7 @@ describePostgres('with PostgreSQL', () => {
         ('two', 'http://127.0.0.1:2', '1.0.0', 2, 0,
           extract(epoch FROM clock_timestamp()) * 1000 - 60000, 0)`;
     const data = ['--data', join(temporaryFolder(), 'data')];
-    const { code, stdout, stderr } = await run(['node', 'list', ...data], options);
+    const { code, stdout, stderr } = await runHere(['node', 'list', ...data], options);
     expect([code, stderr]).toEqual([0, '']);
     const lines = stdout.trimEnd().split('\n');
     expect(lines[0]).toMatch(/^node +state +address +version +schema +started at +seen at +clock$/);
@@ -52,7 +52,7 @@ describePostgres('with PostgreSQL', () => {
     '%s says what to use instead',
     async (words) => {
       const data = ['--data', join(temporaryFolder(), 'data')];
-      const { code, stderr } = await run([...words.split(' '), ...data], options);
+      const { code, stderr } = await runHere([...words.split(' '), ...data], options);
       expect(code).toBe(1);
       expect(stderr).toContain('pg_dump');
       expect(stderr).toContain('pg_restore');

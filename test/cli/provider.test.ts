@@ -1,10 +1,11 @@
-/** `gatepost provider …`, run as the operator runs it, beside a server that is running. */
+/** `gatepost provider …`, beside a server that is running in a process of its own. */
 
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { call } from '../support/app.ts';
-import { run, type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
+import { runHere } from '../support/command-line.ts';
+import { type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
 useProcesses();
@@ -15,7 +16,7 @@ beforeAll(async () => {
   server = await startServe({ dataDir });
 });
 
-const provider = (...words: string[]) => run(['provider', ...words, '--data', dataDir]);
+const provider = (...words: string[]) => runHere(['provider', ...words, '--data', dataDir]);
 
 /** The JSON that a command prints; the command must succeed and say nothing else. */
 async function json(...words: string[]) {
@@ -112,9 +113,9 @@ describe('add', () => {
 
   test('makes the data directory when it comes before the first start', async () => {
     const fresh = join(temporaryFolder(), 'data');
-    const { code } = await run(['provider', 'add', '--name', 'x', '--data', fresh]);
+    const { code } = await runHere(['provider', 'add', '--name', 'x', '--data', fresh]);
     expect(code).toBe(0);
-    const listed = await run(['provider', 'list', '--json', '--data', fresh]);
+    const listed = await runHere(['provider', 'list', '--json', '--data', fresh]);
     expect(JSON.parse(listed.stdout)).toHaveLength(1);
   });
 
@@ -210,7 +211,7 @@ test('set takes what rides and the buttons, and takes them back', async () => {
   const back = ['--ride', 'default', '--ride-desktop', 'no', '--buttons', 'missing'];
   await json('set', code, ...none, ...back);
   expect(await json('show', code)).toEqual(before);
-  const { stdout } = await run(['audit', 'list', '--json', '--data', dataDir]);
+  const { stdout } = await runHere(['audit', 'list', '--json', '--data', dataDir]);
   expect(JSON.parse(stdout)[0].change).toMatchObject({ ride: ['off', null] });
 });
 

@@ -10,7 +10,8 @@ import {
   notedMonitor,
   noteMonitor,
 } from '../../src/whereabouts.ts';
-import { run, temporaryFolder } from '../support/process.ts';
+import { runHere } from '../support/command-line.ts';
+import { temporaryFolder } from '../support/process.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
 useProcesses();
@@ -45,7 +46,7 @@ function monitorOf(folder: string | null, answer: () => Response): Bun.Server<un
 /** The address to listen on may be "any": it is asked on this machine. */
 function ready(port: number | string) {
   const env = { GATEPOST_MONITOR_HOST: '0.0.0.0', GATEPOST_MONITOR_PORT: `${port}` };
-  return run(['ready', '--config', 'none', '--data', dataDir], { env, from: 'source' });
+  return runHere(['ready', '--config', 'none', '--data', dataDir], { env });
 }
 
 const isReady = () => new Response('ok\n');

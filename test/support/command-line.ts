@@ -1,9 +1,12 @@
-/** Runs a command inside the test's own process, without waiting for pauses. */
+/** Runs a command inside the test's own process: a start of the executable takes 0.1 s. */
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { backupTools } from '../../src/backup/tools.ts';
+import type { CliContext } from '../../src/cli/context.ts';
+import { operatorActor } from '../../src/cli/operator.ts';
 import { runCli } from '../../src/cli/program.ts';
+import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { exampleFile, shownSettings } from '../../src/config/render.ts';
 import type { EventSenders } from '../../src/core/outbox/carrier.ts';
@@ -16,6 +19,7 @@ import type { ErrorCode } from '../../src/operator-error.ts';
 import { newestRelease } from '../../src/release.ts';
 import { ACT } from './actor.ts';
 import { freshFolder } from './app.ts';
+import { plainEnv } from './process.ts';
 
 export interface CommandLine {
   dataDir: string;
@@ -24,7 +28,7 @@ export interface CommandLine {
   /** The questions so far. */
   questions: string[];
   /** Runs words with `--data`. */
-  run(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+  run(...words: string[]): Promise<Printed>;
   /** A file with a secret in it that is its owner's alone. */
   secretFile(text: string): string;
   close(): void;
@@ -33,6 +37,71 @@ export interface CommandLine {
 /** The line of JSON that a failed command ends stderr with. */
 export function failureLine(code: ErrorCode, message: string): string {
   return `${JSON.stringify({ error: { code, message } })}\n`;
+}
+
+interface Printed {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** A command's surroundings, without a terminal. It starts no server. */
+function contextOf(
+  nowMs: () => number,
+  env: Record<string, string> = {},
+): Omit<CliContext, 'stderr' | 'stdout'> {
+  const noServer = () => {
+    throw new Error('no server is started here');
+  };
+  return {
+    nowMs,
+    sleep: systemClock.sleep,
+    loadConfig: (flags) => loadConfig(flags, env),
+    loadOwnConfig: (flags) => loadConfig(flags, {}),
+    shownSettings,
+    exampleConfig: exampleFile,
+    openApiDocument,
+    openCore,
+    moveOf,
+    openGateway,
+    newestRelease: (config) => newestRelease(config, openOutgoing(config)),
+    operator: () => operatorActor(env),
+    backup: (config) => backupTools(storeKindOf(config)),
+    examine: (loaded) =>
+      examine({
+        loaded,
+        kind: storeKindOf(loaded.config),
+        nowMs: nowMs(),
+        uid: process.getuid?.() ?? 0,
+      }),
+    startApp: noServer,
+    openEventSenders,
+    serviceManager: noServer,
+    isTerminal: false,
+    ask: async () => null,
+    isProgressDrawn: false,
+    columns: null,
+  };
+}
+
+/** Runs a command line as the executable does with these variables, by the clock. */
+export async function runHere(
+  argv: readonly string[],
+  { env = {} }: { env?: Record<string, string> } = {},
+): Promise<Printed> {
+  let stdout = '';
+  let stderr = '';
+  const code = await runCli(argv, {
+    ...contextOf(systemClock.nowMs, plainEnv(env)),
+    stdout: async (text) => {
+      stdout += text;
+      return true;
+    },
+    stderr: (text) => {
+      stderr += text;
+    },
+  });
+  return { code, stdout, stderr };
 }
 
 /**
@@ -65,40 +134,20 @@ export function commandLine(
       let stdout = '';
       let stderr = '';
       const code = await runCli([...words, '--data', dataDir], {
-        nowMs: () => nowMs,
+        ...contextOf(() => nowMs),
         sleep: async (ms) => {
           pauses.push(ms);
           nowMs += ms;
         },
-        loadConfig: (flags) => loadConfig(flags, {}),
-        loadOwnConfig: (flags) => loadConfig(flags, {}),
-        shownSettings,
-        exampleConfig: exampleFile,
-        openApiDocument,
         openCore: async (config, create) => {
           const core = await openCore(config, create);
           return { ...core, store: withMethods(core.store, more.replaced ?? {}) };
         },
-        moveOf,
-        openGateway,
-        newestRelease: (config) => newestRelease(config, openOutgoing(config)),
         operator: () => ACT.actor,
-        backup: (config) => backupTools(storeKindOf(config)),
-        examine: (loaded) =>
-          examine({
-            loaded,
-            kind: storeKindOf(loaded.config),
-            nowMs,
-            uid: process.getuid?.() ?? 0,
-          }),
-        startApp: () => Promise.reject(new Error('no server is started here')),
         openEventSenders: (config) =>
           more.eventSenders
             ? { eventSenders: more.eventSenders, close: () => {} }
             : openEventSenders(config),
-        serviceManager: () => {
-          throw new Error('no server is started here');
-        },
         stdout: async (text) => {
           stdout += text;
           return true;
