@@ -216,6 +216,6 @@ test('whatever happens, answers and lists are those of the model', async () => {
         await world.app.close();
       }
     },
-    { runsMin: 8, runsMax: STORE === 'sqlite' ? 40 : 12, seconds: 8 },
+    { runsMin: 8, runsMax: STORE === 'sqlite' ? 40 : 12, seconds: 4 },
   );
 }, 240_000);

@@ -251,5 +251,5 @@ async function play(steps: readonly Step[]): Promise<void> {
 
 test('slots, sights and ends are those of the model', async () => {
   const steps = fc.array(step, { minLength: 10, maxLength: 60 });
-  await playModel(steps, play, { runsMin: 10, runsMax: 40, seconds: 8 });
+  await playModel(steps, play, { runsMin: 10, runsMax: 40, seconds: 4 });
 }, 240_000);

@@ -18,7 +18,7 @@ import { isAskedFor, scaleOf } from '../support/scale.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const SECONDS = scaleOf('NODES_SECONDS', { short: 3, long: 60 });
+const SECONDS = scaleOf('NODES_SECONDS', { short: 2, long: 60 });
 const SEED = Number(process.env['NODES_SEED'] ?? 7);
 const NODES = 2;
 const PROVIDERS = 4;

@@ -18,7 +18,7 @@ import { HASH, type Link, openShop, type Shop } from '../support/shop.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const SECONDS = scaleOf('RACE_SECONDS', { short: 2, long: 40 });
+const SECONDS = scaleOf('RACE_SECONDS', { short: 1, long: 40 });
 const SEED = Number(process.env['RACE_SEED'] ?? 5);
 const SERVERS = 3;
 const CALLERS = 24;

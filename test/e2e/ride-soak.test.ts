@@ -22,11 +22,11 @@ import { IS_LONG, isAskedFor, scaleOf } from '../support/scale.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const SECONDS = scaleOf('RIDES_SECONDS', { short: 4, long: 60 });
+const SECONDS = scaleOf('RIDES_SECONDS', { short: 3, long: 60 });
 const DEVICES = scaleOf('RIDES_DEVICES', { short: 400, long: 20_000 });
 const SEED = Number(process.env['RIDES_SEED'] ?? 11);
 const CALLERS = 24;
-const KILL_EVERY_MS = IS_LONG ? 12_000 : 2_500;
+const KILL_EVERY_MS = IS_LONG ? 12_000 : 1_800;
 /** Devices that come when messages ride already: one in so many. */
 const NEWCOMERS = 20;
 /** Stamps are saved with the figures, every ten seconds: those since are lost by a kill. */

@@ -270,6 +270,6 @@ test('whatever happens, everybody who should gets it, once, and the numbers add 
       await check(world);
       for (const { code } of world.providers) await removeProvider(engine.core, code, 0);
     },
-    { runsMin: 30, runsMax: STORE === 'sqlite' ? 300 : 40, seconds: 8 },
+    { runsMin: 30, runsMax: STORE === 'sqlite' ? 300 : 40, seconds: 4 },
   );
 });

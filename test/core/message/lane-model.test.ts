@@ -11,11 +11,16 @@ import type { Provider } from '../../../src/core/port/provider.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
 import { command, HOUR_MS, MINUTE_MS, makeProvider, openEngine } from '../../support/delivery.ts';
 import { STORE } from '../../support/place.ts';
+import { scaleOf } from '../../support/scale.ts';
 import { PATIENCE_MS } from '../../support/until.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
 
-const DEPTH = STORE === 'sqlite' ? 5 : 4;
+/** A level more takes six times as long. */
+const DEPTH = scaleOf(
+  'LANE_DEPTH',
+  STORE === 'sqlite' ? { short: 5, long: 5 } : { short: 3, long: 4 },
+);
 /** Sends in an order, at most: more say nothing new about who goes before whom. */
 const SENDS_MAX = 2;
 const LATER_MS = 30 * MINUTE_MS;

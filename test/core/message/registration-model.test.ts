@@ -33,7 +33,7 @@ setDefaultTimeout(4 * PATIENCE_MS);
 const DEPTH = scaleOf('MODEL_DEPTH', { short: 2, long: STORE === 'sqlite' ? 3 : 2 });
 const MESSAGES_MAX = 2;
 /** On PostgreSQL a short run tries as much of the last level as fits into this time, s. */
-const LAST_LEVEL_SECONDS = 8;
+const LAST_LEVEL_SECONDS = 4;
 const TRIES_MIN = 1_000;
 const registers = (actor: ActorName, shown: ShownModel, ...withTokens: boolean[]): OpModel[] =>
   withTokens.map((withToken) => ({ op: 'register', actor, shown, withToken }));
