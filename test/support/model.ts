@@ -12,7 +12,7 @@ interface ModelSize {
 }
 
 /** `make test-long` has so many times the runs and the time. */
-const LONG_FACTOR = 10;
+const LONG_FACTOR = 20;
 
 /** Plays random inputs; fails with the smallest one that `play` rejects. */
 export async function playModel<T>(
