@@ -27,7 +27,7 @@ const ANSWERS_BETWEEN_KILLS_MAX = 300;
 const LINKS = 6;
 const HWIDS_PER_CLIENT = 12;
 
-useProcesses((2 + KILLS / 10) * PATIENCE_MS);
+useProcesses((3 + KILLS / 10) * PATIENCE_MS);
 
 class Scene {
   readonly slots = new Beliefs<'on' | 'off'>();
