@@ -92,6 +92,17 @@ test('no key and no token stands in what is told', async () => {
   expect(told.difference).toEqual({ path: 'body.msg', expected: 'Auth error', got: '*** ***' });
 });
 
+test('a redirect is not followed: the address has the key', async () => {
+  const asked: string[] = [];
+  const answer = ({ url }: Request) => {
+    asked.push(new URL(url).pathname);
+    return new Response(null, { status: 302, headers: { location: '/elsewhere' } });
+  };
+  const verdict = await verdictOn(answer, { ...CASE, answer: 'Ok' });
+  expect(verdict.difference).toMatchObject({ path: 'status', got: 302 });
+  expect(asked).toEqual(['/api/list-install']);
+});
+
 test('a parameter that is null is not sent', async () => {
   const asked: string[] = [];
   const answer = ({ url }: Request) => {

@@ -80,6 +80,20 @@ describe('a browser', () => {
     expect(await (await open()).text()).not.toContain('You receive news');
   });
 
+  test('of one link is none of another link of the provider', async () => {
+    const { cookie } = await join();
+    await notify(app, own, '<b>Hello</b>', { os: ['android'] });
+    await app.deliver();
+    const other = 'OTHERLINK002';
+    await addLink(app, own, other, 2);
+    const pageOf = async (link: string) =>
+      (await fetch(`${app.url}/my/news?link=${link}`, { headers: { cookie } })).text();
+    expect(await pageOf(LINK)).toContain('<b>Hello</b>');
+    const page = await pageOf(other);
+    expect(page).not.toContain('You receive news');
+    expect(page).not.toContain('<b>Hello</b>');
+  });
+
   test('gets what is sent to its system, in its language, and acknowledges it', async () => {
     const { cookie, hwid, push } = await join();
     const locales = { ru: { title: 'Новости', body: 'Привет' } };
@@ -105,6 +119,9 @@ describe('a browser', () => {
     const missing = async () => (await app.core.store.findDistribution(id, 9))?.missing;
     expect(await missing()).toMatchObject([{ hwid }]);
     const tell = (state: string) => postJson({ items: [{ id, state }] }, cookie);
+    // What only apps do counts for nothing here.
+    for (const state of ['executed', 'failed']) expect((await tell(state)).status).toBe(200);
+    expect(await missing()).toMatchObject([{ hwid }]);
     expect((await tell('received')).status).toBe(200);
     expect(await missing()).toEqual([]);
     expect((await tell('opened')).status).toBe(200);

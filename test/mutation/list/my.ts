@@ -65,6 +65,9 @@ export const myFiles: readonly MutatedFile[] = [
       ['if (isAll) await core.store', 'if (isAll && false) await core.store'],
       ["'Secure', 'HttpOnly', 'SameSite=Strict'", "'Secure'"],
       [' && origin.host.length <= HOST_LENGTH_MAX', ''],
+      ['own?.installId === link.installId', 'own !== null'],
+      ["state === 'received' || state === 'opened'", 'true'],
+      ["token === '' ? 0 : COOKIE_AGE_S", 'COOKIE_AGE_S'],
     ],
   },
   {
