@@ -59,6 +59,15 @@ export const myFiles: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/my/address.ts',
+    tests: ['test/http/my-address.test.ts'],
+    changes: [
+      ['isTrusted && headers', 'headers'],
+      [".replaceAll('%2F', '/')", ''],
+      ["target.split('?', 1)[0] ?? ''", 'target'],
+    ],
+  },
+  {
     file: 'src/http/my/news.ts',
     tests: [NEWS],
     changes: [
