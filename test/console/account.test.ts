@@ -107,7 +107,7 @@ testChromium.each([
   const row = page.locator('li', { hasText: XSS });
   await row.getByText(own.rename).first().click();
   await soundWith('a passkey that is renamed');
-  await page.getByLabel(own.password, { exact: true }).fill('a long enough password');
+  await page.getByLabel(texts.common.password, { exact: true }).fill('a long enough password');
   await press(own.setPassword);
   await page.getByText(own.isSet).waitFor();
   const begun = page.waitForResponse((answer) => answer.url().endsWith('account.totp-begin'));

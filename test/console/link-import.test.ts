@@ -26,7 +26,7 @@ testChromium('a long file is read, and what was taken meanwhile is skipped in wo
   const rows = Array.from({ length: 120 }, (_, n) => `file0000${n + 1_000},${'ж'.repeat(250)}`);
   const buffer = Buffer.from(['code,note', ...rows, ''].join('\n'));
   const file = { name: 'links.csv', mimeType: 'text/csv', buffer };
-  await dialog.getByLabel(en.links.file).setInputFiles(file);
+  await dialog.getByLabel(en.common.file).setInputFiles(file);
   await dialog.getByText(en.links.willBeMade(120)).waitFor();
   const taken = { install_code: 'file00001003', install_limit: 1 };
   await call(site.app, '/api/add-install', of, taken);
@@ -35,7 +35,7 @@ testChromium('a long file is read, and what was taken meanwhile is skipped in wo
   await dialog.getByText(en.links.areSkipped(1)).waitFor();
   await dialog.getByText(`${en.links.line('5')}: install_code is taken`).waitFor();
   expect((await site.app.core.store.findProvider(of.code))?.installCount).toBe(120);
-  await dialog.getByRole('button', { name: en.links.close }).click();
+  await dialog.getByRole('button', { name: en.common.close }).click();
   await dialog.waitFor({ state: 'hidden' });
   await context.close();
 });

@@ -77,7 +77,7 @@ testChromium('a refusal is explained, and helped', async () => {
   await page.getByRole('button', { name: words.raise('2') }).click();
   await page.getByText(words.remedies.now).waitFor();
   expect((await link())?.installLimit).toBe(2);
-  await page.getByRole('button', { name: words.disable, exact: true }).click();
+  await page.getByRole('button', { name: en.common.disable, exact: true }).click();
   await page.getByText(words.remedies.enable).waitFor();
   expect((await link())?.status).toBe(5);
 });
@@ -141,7 +141,7 @@ testChromium('a row opens the panel, which gives the focus back to it', async ()
   await page.locator('.message-panel').waitFor();
   await page.getByText(en.link.edit).click();
   await page.locator('.message-panel').getByLabel(en.links.note).fill('Anna');
-  await page.getByRole('button', { name: en.link.save }).click();
+  await page.getByRole('button', { name: en.common.save }).click();
   await page.locator('.panel-head').getByText('Anna').waitFor();
   await page.keyboard.press('Escape');
   await page.locator('.message-panel').waitFor({ state: 'detached' });
@@ -150,9 +150,8 @@ testChromium('a row opens the panel, which gives the focus back to it', async ()
 
 testChromium('a link is removed after a question', async () => {
   const { page, link } = await open();
-  const words = en.link;
-  await page.getByRole('button', { name: words.remove }).click();
-  await page.getByRole('dialog').getByRole('button', { name: words.remove }).click();
+  await page.getByRole('button', { name: en.common.remove }).click();
+  await page.getByRole('dialog').getByRole('button', { name: en.common.remove }).click();
   await page.locator('.message-panel').waitFor({ state: 'detached' });
   expect(await link()).toBeNull();
 });

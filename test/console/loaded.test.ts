@@ -63,12 +63,12 @@ testChromium(
     const note = page.locator('.message-panel').getByLabel(en.links.note);
     await note.fill('half a sent');
     await page.route('**/call/links.show', down);
-    await page.getByRole('button', { name: en.link.disable, exact: true }).click();
+    await page.getByRole('button', { name: en.common.disable, exact: true }).click();
     await page.locator('.message-panel').getByText(en.refusals.offline).waitFor();
     expect(await note.inputValue()).toBe('half a sent');
     await page.unroute('**/call/links.show');
     await page.getByRole('button', { name: en.retry }).click();
-    await page.getByRole('button', { name: en.link.enable, exact: true }).waitFor();
+    await page.getByRole('button', { name: en.common.enable, exact: true }).waitFor();
     expect(await note.inputValue()).toBe('half a sent');
     // Another person raises the limit.
     await untilFollowed(site.app);
@@ -78,7 +78,7 @@ testChromium(
     expect(await note.inputValue()).toBe('half a sent');
     expect(await page.locator('.message-panel').getByLabel(en.links.limit).inputValue()).toBe('7');
     await call(site.app, '/api/remove-install', of, { id });
-    await page.getByRole('button', { name: en.link.enable, exact: true }).click();
+    await page.getByRole('button', { name: en.common.enable, exact: true }).click();
     await page.locator('.message-panel .notice').getByText(en.refusals.install_not_found).waitFor();
     expect(await note.count()).toBe(0);
   },
@@ -90,7 +90,7 @@ testChromium('an answer that was overtaken is dropped', async () => {
   const held = Promise.withResolvers<void>();
   const answered = Promise.withResolvers<void>();
   let count = 0;
-  await page.getByRole('button', { name: words.disable }).waitFor();
+  await page.getByRole('button', { name: en.common.disable }).waitFor();
   await page.route('**/call/domains.list', async (route) => {
     count += 1;
     const answer = await route.fetch();
@@ -98,7 +98,7 @@ testChromium('an answer that was overtaken is dropped', async () => {
     await route.fulfill({ response: answer });
     if (count === 2) answered.resolve();
   });
-  await page.getByRole('button', { name: words.disable }).click();
+  await page.getByRole('button', { name: en.common.disable }).click();
   await until('it asks for the first time', () => count === 1);
   // The list is as before: the same button disables it, and enables it by another tab.
   await page.getByLabel(words.host).fill('c.d');

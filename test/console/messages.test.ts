@@ -145,7 +145,7 @@ testChromium('on a phone the panel covers the page, and nothing is wider than it
   await page.locator(`#message-${sent}`).click();
   await panelOf(page).locator('.receipt').nth(2).waitFor();
   expect(await isWide()).toBe(false);
-  await panelOf(page).getByRole('button', { name: fa.messages.close }).click();
+  await panelOf(page).getByRole('button', { name: fa.common.close }).click();
   await panelOf(page).waitFor({ state: 'detached' });
   expect(await isWide()).toBe(false);
   await page.goto(`${site.url}/console/activity`);

@@ -105,8 +105,8 @@ testChromium(
       await page.getByLabel(words.color).fill('#0f766e');
       const shots = process.env['MY_SHOTS'];
       if (shots) await page.screenshot({ path: `${shots}/userpage.png` });
-      await page.getByRole('button', { name: words.save }).click();
-      await page.getByText(words.saved).waitFor();
+      await page.getByRole('button', { name: en.common.save }).click();
+      await page.getByText(en.common.saved).waitFor();
       expect(await site.app.core.store.findProvider(code)).toMatchObject({
         ...{ my: 1, myName: 'Northwind <b>', myColor: '#0f766e', supportUrl: null },
       });

@@ -133,7 +133,7 @@ testChromium('an observer is invited, and the last operator stays', async () => 
   }
   await page.getByLabel(en.staff.roleOf('olga')).selectOption('observer');
   await page.getByText(en.refusals.last_of_role).waitFor();
-  await page.getByLabel(en.staff.name).first().fill('somebody else');
+  await page.getByLabel(en.common.name).first().fill('somebody else');
   await page.getByRole('button', { name: words.endSessions }).click();
   await page.getByText(en.refusals.account_not_found).waitFor();
 });

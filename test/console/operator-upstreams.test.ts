@@ -1,6 +1,7 @@
 /** The page of upstreams in the browser: checked, added, changed and removed. */
 
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { texts as en } from '../../src/console/texts/en.ts';
 import { texts as own } from '../../src/console/texts/operator-en.ts';
 import { seedProvider } from '../support/app.ts';
 import { testChromium } from '../support/chromium.ts';
@@ -61,7 +62,7 @@ testChromium('an upstream is checked, added, changed and removed', async () => {
     { host: 'sub.example.com', defaultLimit: 3 },
   ]);
 
-  await row.getByRole('button', { name: words.change }).click();
+  await row.getByRole('button', { name: en.common.change }).click();
   await page.getByRole('heading', { name: words.changeOf('sub.example.com') }).waitFor();
   await field(words.limit).fill('5');
   await field(words.key).selectOption({ label: words.keySigned('PasarGuard') });

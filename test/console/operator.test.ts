@@ -42,19 +42,19 @@ testChromium('a provider is added, its key is shown once, and its terms change',
   await page.getByRole('heading', { name: words.title }).waitFor();
   await page.getByRole('button', { name: words.add }).click();
   const dialog = page.locator('dialog[open]');
-  await dialog.getByLabel(words.name).fill(XSS);
+  await dialog.getByLabel(en.common.name).fill(XSS);
   await dialog.getByLabel(words.lastDay).fill('2027-03-31');
   await dialog.getByRole('button', { name: words.add }).click();
   const key = (await page.locator('.secret .code').textContent()) ?? '';
   expect(key).toMatch(/^[A-Za-z0-9_-]{32}$/);
-  await dialog.getByRole('button', { name: en.links.close }).click();
+  await dialog.getByRole('button', { name: en.common.close }).click();
   await page.locator('.secret').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: XSS }).click();
   const panel = page.locator('aside');
-  await panel.locator('summary').getByText(words.edit).click();
-  await panel.getByLabel(words.plan).selectOption('basic');
+  await panel.locator('summary').getByText(en.common.change).click();
+  await panel.getByLabel(en.common.plan).selectOption('basic');
   await panel.getByLabel(words.cap).fill('12');
-  await panel.getByRole('button', { name: words.save }).first().click();
+  await panel.getByRole('button', { name: en.common.save }).first().click();
   await panel.getByText(words.ofCap('0', '12')).waitFor();
   const [provider] = await site.app.core.store.listProviders();
   expect(provider).toMatchObject({ name: XSS, plan: 'basic', installCountMax: 12 });
@@ -96,7 +96,7 @@ testChromium('a removal asks for the code; a new key is shown once', async () =>
   await panel.getByRole('button', { name: words.rotate }).click();
   await panel.locator('dialog').getByRole('button', { name: words.rotate }).click();
   expect(await page.locator('.secret .code').textContent()).toMatch(/^[\w-]{32}$/);
-  await panel.locator('dialog').getByRole('button', { name: en.links.close }).click();
+  await panel.locator('dialog').getByRole('button', { name: en.common.close }).click();
   await panel.getByText(words.oldKeyUntil).waitFor();
   await panel.getByRole('button', { name: words.remove }).click();
   const dialog = panel.locator('dialog[open]');
@@ -113,7 +113,7 @@ testChromium('an observer looks, and has no button that changes', async () => {
   const { code } = await seedProvider(site.app, { name: 'Seen' });
   const page = await open(`/console/providers?provider=${code}`, 'observer');
   await page.locator('aside').getByText(words.made).waitFor();
-  for (const name of [words.add, words.suspend, words.rotate, words.remove, words.save]) {
+  for (const name of [words.add, words.suspend, words.rotate, words.remove, en.common.save]) {
     expect([name, await page.getByRole('button', { name, exact: true }).count()]).toEqual([
       name,
       0,

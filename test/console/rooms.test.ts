@@ -45,9 +45,9 @@ testChromium('a domain is hashed in the browser, bound, disabled and enabled', a
   await page.getByText(words.isBound('sub.example.com')).waitFor();
   const bound = () => site.app.core.store.findDomain(providerId, hash);
   expect(await bound()).toMatchObject({ domainName: 'sub.example.com', status: 10 });
-  await page.getByRole('button', { name: words.disable }).click();
-  await page.getByRole('button', { name: words.enable }).click();
-  await page.getByRole('button', { name: words.disable }).waitFor();
+  await page.getByRole('button', { name: en.common.disable }).click();
+  await page.getByRole('button', { name: en.common.enable }).click();
+  await page.getByRole('button', { name: en.common.disable }).waitFor();
   expect(await bound()).toMatchObject({ status: 10 });
   // The first step is done, and the next one is marked.
   expect(await page.locator('.steps [aria-current=step] h3').textContent()).toBe(words.linkStep);
@@ -60,7 +60,7 @@ testChromium('the step of a link opens its dialog; the typed address makes its c
   await page.getByLabel(en.domains.host).fill('https://sub.example.com/s/abc');
   await page.getByRole('button', { name: en.domains.bind, exact: true }).click();
   const step = page.locator('.steps [aria-current=step]', { hasText: en.domains.linkStep });
-  await step.getByRole('button', { name: en.domains.goOn }).click();
+  await step.getByRole('button', { name: en.common.goOn }).click();
   await page.getByRole('dialog').getByRole('button', { name: en.links.create }).click();
   await page.getByRole('button', { name: en.link.make }).click();
   await page.locator('.final .code').getByText('https://sub.example.com/s/abc#').waitFor();
@@ -69,7 +69,7 @@ testChromium('the step of a link opens its dialog; the typed address makes its c
 testChromium('a key for a part of the API is shown once, and removed', async () => {
   const { page, providerId } = await open('/console/staff');
   const words = en.staff;
-  await page.getByLabel(words.name).fill(XSS);
+  await page.getByLabel(en.common.name).fill(XSS);
   await page.getByLabel(words.scope).selectOption('send');
   await page.getByRole('button', { name: words.addKey }).click();
   const shown = await page.locator('.secret .code').textContent();
@@ -79,7 +79,7 @@ testChromium('a key for a part of the API is shown once, and removed', async () 
   await page.locator('tbody').getByText(XSS).first().waitFor();
   await page.getByRole('button', { name: words.remove }).click();
   const dialog = page.getByRole('dialog', { name: words.sureKey(XSS) });
-  await dialog.getByRole('button', { name: en.links.cancel }).click();
+  await dialog.getByRole('button', { name: en.common.cancel }).click();
   await dialog.waitFor({ state: 'hidden' });
   expect(await site.app.core.store.listKeys(providerId)).toHaveLength(1);
   await page.getByRole('button', { name: words.remove }).click();
@@ -97,7 +97,7 @@ testChromium('staff is invited, and the last owner stays', async () => {
   const invited = await site.browser.newContext({ locale: 'en-GB' });
   const door = await invited.newPage();
   await door.goto(address);
-  await door.getByLabel(en.signIn.name).fill('anna');
+  await door.getByLabel(en.common.name).fill('anna');
   await door.getByRole('button', { name: en.signIn.accept }).click();
   await door.locator('.shell').waitFor();
   expect(door.url()).not.toContain('invitation');
@@ -127,7 +127,7 @@ testChromium('staff is invited, and the last owner stays', async () => {
   // The refusal is said where it was asked.
   const refused = await remove('anna');
   await refused.getByText(en.refusals.last_of_role).waitFor();
-  await refused.getByRole('button', { name: en.links.cancel }).click();
+  await refused.getByRole('button', { name: en.common.cancel }).click();
   await refused.waitFor({ state: 'hidden' });
   await remove('boris');
   await row('boris').waitFor({ state: 'detached' });
@@ -147,10 +147,10 @@ testChromium('a webhook is added with its events, disabled, and removed', async 
   await page.getByText(words.secretOnce).waitFor();
   const [webhook] = await site.app.core.store.listWebhooks(providerId);
   expect(webhook).toMatchObject({ events: ['link.full'], disabled: null });
-  await page.getByRole('button', { name: words.disable }).click();
-  await page.getByText(words.isOff, { exact: true }).waitFor();
-  await page.getByRole('button', { name: words.remove }).click();
-  await page.getByRole('dialog').getByRole('button', { name: words.remove }).click();
+  await page.getByRole('button', { name: en.common.disable }).click();
+  await page.getByText(en.common.off, { exact: true }).waitFor();
+  await page.getByRole('button', { name: en.common.remove }).click();
+  await page.getByRole('dialog').getByRole('button', { name: en.common.remove }).click();
   await page.getByText(words.none).waitFor();
   expect(await site.app.core.store.listWebhooks(providerId)).toEqual([]);
 });

@@ -73,12 +73,12 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     await hand.follow(words.providers.title);
     await hand.press(words.providers.add);
     const dialog = page.locator('dialog[open]');
-    await hand.type(words.providers.name, 'Northwind', dialog);
+    await hand.type(words.common.name, 'Northwind', dialog);
     await hand.press(words.providers.add, dialog);
     const shown = page.locator('.secret .code');
     await shown.first().waitFor();
     own.authKey = (await shown.last().textContent()) ?? '';
-    await hand.press(words.links.close, dialog);
+    await hand.press(words.common.close, dialog);
     await page.getByRole('button', { name: 'Northwind' }).click();
     own.code = new URL(page.url()).searchParams.get('provider') ?? '';
     expect(await isAnswered(own)).toBe(1);
@@ -99,21 +99,21 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     for (const key of [authKey, own.authKey]) {
       expect(await isAnswered({ code: own.code, authKey: key })).toBe(1);
     }
-    await hand.press(words.links.close, dialog);
+    await hand.press(words.common.close, dialog);
     own.authKey = authKey;
   },
   'its plan, end, rules, messages and buttons change': async ({ beside, hand, own, words }) => {
-    const { providers } = words;
+    const { common, providers } = words;
     /** Opens a form of the panel, fills it in and saves it. */
     const change = async (summary: string, fill: (form: Locator) => Promise<unknown>) => {
       const form = beside.locator('details').filter({ hasText: summary });
       if ((await form.getAttribute('open')) === null) await hand.click(form.locator('summary'));
       await fill(form);
-      await hand.press(providers.save, form);
-      await form.getByText(providers.saved).waitFor();
+      await hand.press(common.save, form);
+      await form.getByText(common.saved).waitFor();
     };
-    await change(providers.edit, async (form) => {
-      await form.getByLabel(providers.plan, { exact: true }).selectOption('pro');
+    await change(common.change, async (form) => {
+      await form.getByLabel(common.plan, { exact: true }).selectOption('pro');
       await form.getByLabel(providers.lastDay, { exact: true }).fill('2031-05-01');
       await hand.type(providers.cap, '7', form);
     });
@@ -126,8 +126,8 @@ const FLOWS: Readonly<Record<string, Flow>> = {
       ...{ plan: 'pro', max_links: 7, inactive_days: 30, ride: 'off' },
       support_url: 'tg://resolve?domain=help',
     });
-    await change(providers.edit, (form) =>
-      form.getByLabel(providers.plan, { exact: true }).selectOption('enterprise'),
+    await change(common.change, (form) =>
+      form.getByLabel(common.plan, { exact: true }).selectOption('enterprise'),
     );
   },
   'an operator changes something there, and the log names them': async ({ hand, page, words }) => {

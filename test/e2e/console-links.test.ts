@@ -90,7 +90,7 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     await hand.type(words.links.note, 'batch {n}', dialog);
     await hand.press(words.links.createMany(5), dialog);
     await dialog.getByText(words.links.areReady(5)).waitFor();
-    await hand.press(words.links.close, dialog);
+    await hand.press(words.common.close, dialog);
     expect(Object.keys(await links())).toContain('batch 5');
   },
   'search and chips': async (scene) => {
@@ -130,7 +130,7 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     await dialog.getByText(words.links.areWrong(1)).waitFor();
     await hand.press(words.links.createMany(2), dialog);
     await dialog.getByText(words.links.areReady(2)).waitFor();
-    await hand.press(words.links.close, dialog);
+    await hand.press(words.common.close, dialog);
     expect(await links()).toMatchObject({ 'imported 1': { install_limit: 4 } });
   },
   'many change, slots and codes end, in ten seconds, unless they are taken back': async (scene) => {

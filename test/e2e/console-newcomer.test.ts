@@ -50,10 +50,10 @@ test.concurrent.skipIf(!HAS_CHROMIUM).each(LANGUAGES)(
 
     // Each step leads to the next.
     const step = (name: string) => page.locator('.steps [aria-current=step]', { hasText: name });
-    await hand.press(words.domains.goOn, step(words.domains.bindStep));
+    await hand.press(words.common.goOn, step(words.domains.bindStep));
     await hand.type(words.domains.host, `https://${HOST}/s/abc`);
     await hand.press(words.domains.bind);
-    await hand.press(words.domains.goOn, step(words.domains.linkStep));
+    await hand.press(words.common.goOn, step(words.domains.linkStep));
     await hand.press(words.links.create, page.getByRole('dialog'));
     const panel = page.locator('.message-panel');
     await hand.press(words.link.make, panel);

@@ -55,9 +55,9 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     await hand.type(words.domains.host, `https://${HOST}/s/abc`);
     await hand.press(words.domains.bind);
     await page.getByText(words.domains.isBound(HOST)).waitFor();
-    await hand.press(words.domains.disable);
-    await hand.press(words.domains.enable);
-    await page.getByRole('button', { name: words.domains.disable, exact: true }).waitFor();
+    await hand.press(words.common.disable);
+    await hand.press(words.common.enable);
+    await page.getByRole('button', { name: words.common.disable, exact: true }).waitFor();
     const { data } = await ask(site, '/api/list-domain', own);
     expect(data).toMatchObject([{ domain_hash: HASH, status: 10 }]);
   },
@@ -66,15 +66,15 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     await hand.type(words.webhooks.address, 'https://bot.example.com/hook');
     await hand.press(words.webhooks.add);
     await page.getByText(words.webhooks.secretOnce).waitFor();
-    await hand.press(words.webhooks.disable);
-    await page.getByText(words.webhooks.isOff, { exact: true }).waitFor();
-    await hand.press(words.webhooks.remove);
-    await hand.press(words.webhooks.remove, page.getByRole('dialog'));
+    await hand.press(words.common.disable);
+    await page.getByText(words.common.off, { exact: true }).waitFor();
+    await hand.press(words.common.remove);
+    await hand.press(words.common.remove, page.getByRole('dialog'));
     await page.getByText(words.webhooks.none).waitFor();
   },
   'a key reads, and is refused once it is removed': async ({ hand, own, page, words }) => {
     await hand.follow(words.staff.title);
-    await hand.type(words.staff.name, 'bot');
+    await hand.type(words.common.name, 'bot');
     await hand.press(words.staff.addKey);
     const authKey = (await page.locator('.secret .code').textContent()) ?? '';
     const asBot = () => ask(site, '/api/list-install', { code: own.code, authKey });
@@ -90,7 +90,7 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     await hand.press(words.staff.invite);
     const address = (await page.locator('.secret .code').getByText(site).textContent()) ?? '';
     const guest = await visit({ browser, site }, address.slice(site.length), { locale });
-    await guest.hand.type(words.signIn.name, `reader-${locale.toLowerCase()}`);
+    await guest.hand.type(words.common.name, `reader-${locale.toLowerCase()}`);
     await guest.hand.press(words.signIn.accept);
     await guest.page.locator('.shell h1').waitFor();
     expect(await guest.page.getByRole('link', { name: words.staff.title }).count()).toBe(0);
@@ -164,7 +164,7 @@ async function comeBack(visited: Visit, words: BaseTexts): Promise<void> {
   await hand.type(words.account.passkeyName, 'laptop');
   await hand.press(words.account.addPasskey);
   await page.getByText('laptop').first().waitFor();
-  await hand.type(words.account.password, PASSWORD);
+  await hand.type(words.common.password, PASSWORD);
   await hand.press(words.account.setPassword);
   await page.getByText(words.account.isSet).waitFor();
   const begun = page.waitForResponse((answer) => answer.url().endsWith('account.totp-begin'));
@@ -176,8 +176,8 @@ async function comeBack(visited: Visit, words: BaseTexts): Promise<void> {
   await page.locator('.codes li').nth(9).waitFor();
   await hand.press(words.shell.leave);
   await page.getByRole('heading', { name: words.signIn.title }).waitFor();
-  await hand.type(words.signIn.name, 'operator');
-  await hand.type(words.signIn.password, PASSWORD);
+  await hand.type(words.common.name, 'operator');
+  await hand.type(words.common.password, PASSWORD);
   await hand.press(words.signIn.enter);
   await page.getByLabel(words.signIn.code, { exact: true }).waitFor();
   await hand.type(words.signIn.code, codeAt(ok.uri, Date.now()));

@@ -71,12 +71,12 @@ export async function visit(
 /** Signs in by the page, with the key of a provider. */
 export async function signInByKey(
   { hand }: Pick<Visit, 'hand'>,
-  { signIn: words }: BaseTexts,
+  { common, signIn: words }: BaseTexts,
   { code, authKey }: Credentials,
 ): Promise<void> {
   await hand.press(words.byKey);
   await hand.type(words.providerCode, code);
-  await hand.type(words.key, authKey);
+  await hand.type(common.key, authKey);
   await hand.press(words.enter);
   await hand.page.locator('.shell h1').waitFor();
 }

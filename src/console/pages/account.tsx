@@ -17,7 +17,7 @@ import { hasPasskeys } from './sign-in.tsx';
 function Password() {
   const words = texts.account;
   return (
-    <Card title={words.password}>
+    <Card title={texts.common.password}>
       <Form
         submit={words.setPassword}
         done={words.isSet}
@@ -27,7 +27,7 @@ function Password() {
         }}
       >
         <Field
-          label={words.password}
+          label={texts.common.password}
           hint={words.passwordHint}
           name="password"
           type="password"
@@ -67,7 +67,11 @@ function Passkeys() {
             <li key={id}>
               <bdi>{name}</bdi>
               <span class="number">{time(createdAtMs)}</span>
-              <Ask label={words.remove} title={words.surePasskey(name)} onYes={() => remove(id)}>
+              <Ask
+                label={texts.common.remove}
+                title={words.surePasskey(name)}
+                onYes={() => remove(id)}
+              >
                 <p>{words.surePasskeyHint}</p>
               </Ask>
               <details>

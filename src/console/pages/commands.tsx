@@ -98,7 +98,7 @@ function SettingField({ from, of }: { of: Setting; from: unknown }) {
         label={key}
         name={`set ${key}`}
         options={[
-          ['', words.unchanged],
+          ['', texts.common.asItIs],
           ...[...options, ...(isOther ? [set] : [])].map((one) => [one, one] as const),
           [RESET, words.reset],
         ]}

@@ -111,7 +111,7 @@ function Row({ domain, onChange, at }: RowProps) {
         </bdi>
       </td>
       <td>
-        <span class={isOn ? 'badge good' : 'badge'}>{isOn ? words.on : words.off}</span>
+        <span class={isOn ? 'badge good' : 'badge'}>{isOn ? words.on : texts.common.off}</span>
       </td>
       <td class="number" data-name={words.made}>
         {date(createdAtMs)}
@@ -119,7 +119,7 @@ function Row({ domain, onChange, at }: RowProps) {
       <td class="row-actions">
         <Copy text={() => domainHash} label={words.copyHash} />
         {may('domains.delete') && (
-          <Button label={isOn ? words.disable : words.enable} onClick={change} />
+          <Button label={isOn ? texts.common.disable : texts.common.enable} onClick={change} />
         )}
       </td>
     </tr>

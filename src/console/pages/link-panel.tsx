@@ -38,7 +38,7 @@ function Edit({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
     <details>
       <summary>{words.edit}</summary>
       <Form
-        submit={words.save}
+        submit={texts.common.save}
         beside={
           <Curl
             at={at}
@@ -117,7 +117,7 @@ function Danger({ at, acts, shown, onGone }: BodyProps & { onGone: () => void })
     <div class="actions">
       {may('links.edit') && (
         <Button
-          label={isOff ? words.enable : words.disable}
+          label={isOff ? texts.common.enable : texts.common.disable}
           onClick={() => acts.edit({ status: isOff ? ACTIVE : DISABLED })}
         />
       )}
@@ -135,7 +135,7 @@ function Danger({ at, acts, shown, onGone }: BodyProps & { onGone: () => void })
       )}
       {may('links.remove') && (
         <Ask
-          label={words.remove}
+          label={texts.common.remove}
           title={words.sure}
           onYes={async () => {
             await call('links.remove', { at, id: linkId });

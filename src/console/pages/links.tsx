@@ -39,10 +39,10 @@ function Progress({ list, children }: { list: LinkList; children: ComponentChild
       {isSearch && state === 'reading' && (
         <>
           <span class="pulse">{words.searching}</span>
-          <Button label={words.stop} onClick={() => list.stop()} />
+          <Button label={texts.common.stop} onClick={() => list.stop()} />
         </>
       )}
-      {state === 'stopped' && <Button label={words.goOn} onClick={() => list.goOn()} />}
+      {state === 'stopped' && <Button label={texts.common.goOn} onClick={() => list.goOn()} />}
       <div class="tools-end">{children}</div>
     </div>
   );

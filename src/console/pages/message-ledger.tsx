@@ -124,7 +124,7 @@ export function Ledger({ at, id, kind, turn }: LedgerProps) {
       <Problem of={problem} />
       {nextId !== null && (
         <Button
-          label={rows.length === 0 ? words.further : words.more}
+          label={rows.length === 0 ? texts.common.further : texts.common.more}
           onClick={() => load(nextId)}
         />
       )}

@@ -179,7 +179,7 @@ function Table({ first, filter, onFresh }: TableProps) {
           <table class="rows messages">
             <thead>
               <tr>
-                {[words.message, words.state, words.reached, words.when].map((name) => (
+                {[words.message, texts.common.state, words.reached, words.when].map((name) => (
                   <th key={name} scope="col">
                     {name}
                   </th>
@@ -198,7 +198,7 @@ function Table({ first, filter, onFresh }: TableProps) {
         <p role="status">{isEmpty ? '' : words.shown(rows.value.length)}</p>
         <Problem of={problem} />
         {nextId.value !== null && (
-          <Button label={isEmpty ? words.further : words.more} onClick={more} />
+          <Button label={isEmpty ? texts.common.further : texts.common.more} onClick={more} />
         )}
       </div>
     </div>

@@ -159,7 +159,7 @@ function Page({ found, setup }: { found: Overview; setup: Got<'setup.read'> }) {
     <>
       <Title name={found.name || found.code}>
         <p>
-          {words.plan} <bdi>{found.plan}</bdi> · {end}
+          {texts.common.plan} <bdi>{found.plan}</bdi> · {end}
           {found.isSuspended && <strong class="badge bad">{words.suspended}</strong>}
         </p>
       </Title>

@@ -45,9 +45,9 @@ function AccountForm() {
         await askMe();
       }}
     >
-      <Field label={texts.signIn.name} name="name" autocomplete="username" required />
+      <Field label={texts.common.name} name="name" autocomplete="username" required />
       <Field
-        label={texts.signIn.password}
+        label={texts.common.password}
         name="password"
         type="password"
         autocomplete="current-password"
@@ -77,7 +77,7 @@ const KeyForm = () => (
   >
     <Field label={texts.signIn.providerCode} name="code" maxLength={8} dir="ltr" required />
     <Field
-      label={texts.signIn.key}
+      label={texts.common.key}
       hint={texts.signIn.keyHint}
       name="key"
       type="password"
@@ -101,7 +101,7 @@ function Invited({ secret }: { secret: string }) {
           go('/console/account');
         }}
       >
-        <Field label={texts.signIn.name} name="name" autocomplete="username" required />
+        <Field label={texts.common.name} name="name" autocomplete="username" required />
       </Form>
     </>
   );

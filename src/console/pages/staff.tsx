@@ -83,7 +83,7 @@ function Staff({ at }: { at: string }) {
         {loaded.value.value?.length === 0 ? (
           <p class="hint">{words.noneYet}</p>
         ) : (
-          <Table heads={[words.name, words.role, words.signsIn, words.lastSeen, '']}>
+          <Table heads={[texts.common.name, words.role, words.signsIn, words.lastSeen, '']}>
             {loaded.value.value?.map((member) => (
               <MemberRow
                 key={`${member.id} ${member.role}`}
@@ -115,7 +115,13 @@ function AddKey({ at, onAdded }: { at: string; onAdded: () => Promise<void> }) {
           await onAdded();
         }}
       >
-        <Field label={words.name} hint={words.keyNameHint} name="name" maxLength={64} required />
+        <Field
+          label={texts.common.name}
+          hint={words.keyNameHint}
+          name="name"
+          maxLength={64}
+          required
+        />
         <Select
           label={words.scope}
           name="scope"
@@ -173,7 +179,7 @@ function Keys({ at }: { at: string }) {
     <Card title={words.keys} hint={words.keysHint}>
       <Status of={loaded}>
         {loaded.value.value && loaded.value.value.length > 0 && (
-          <Table heads={[words.name, words.scope, words.made, words.ends, '']}>
+          <Table heads={[texts.common.name, words.scope, words.made, words.ends, '']}>
             {loaded.value.value.map((one) => (
               <KeyRow key={one.id} of={one} onRemove={() => remove(one.id)} />
             ))}

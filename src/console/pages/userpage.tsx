@@ -16,8 +16,8 @@ function Settings({ at, shown, onSaved }: { at: string; shown: Shown; onSaved: (
   const words = texts.userPage;
   return (
     <Form
-      submit={words.save}
-      done={words.saved}
+      submit={texts.common.save}
+      done={texts.common.saved}
       keeps
       onSubmit={async ({ on, name = '', color = '', supportUrl = '' }) => {
         const own = color === USUAL ? '' : color;

@@ -22,7 +22,7 @@ const nameOf = ({ chat, url }: Webhook) => url ?? chat ?? '';
 
 function State({ of }: { of: Webhook }) {
   const words = texts.webhooks;
-  if (of.disabled !== null) return <span class="badge">{words.isOff}</span>;
+  if (of.disabled !== null) return <span class="badge">{texts.common.off}</span>;
   if (of.problem !== null) return <span class="badge bad">{words.isFailing}</span>;
   return <span class="badge good">{words.isOn}</span>;
 }
@@ -74,7 +74,7 @@ function EventsForm({ at, kinds, of, onChange }: CardProps) {
     <details>
       <summary>{words.changeEvents}</summary>
       <Form
-        submit={words.save}
+        submit={texts.common.save}
         beside={
           <Curl
             at={at}
@@ -139,7 +139,7 @@ function WebhookCard({ at, kinds, of, onChange }: CardProps) {
           <div class="actions">
             <Button label={words.test} onClick={test} disabled={isBusy.value} />
             <Button
-              label={of.disabled === null ? words.disable : words.enable}
+              label={of.disabled === null ? texts.common.disable : texts.common.enable}
               onClick={() =>
                 change(() => call('webhooks.edit', { at, id, isEnabled: of.disabled !== null }))
               }
@@ -155,7 +155,7 @@ function WebhookCard({ at, kinds, of, onChange }: CardProps) {
               />
             )}
             <Ask
-              label={words.remove}
+              label={texts.common.remove}
               title={words.sure}
               onYes={async () => {
                 await call('webhooks.remove', { at, id });

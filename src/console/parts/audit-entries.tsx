@@ -183,7 +183,7 @@ export function Entries({ first, isAll, read }: ListProps) {
         <Problem of={problem} />
         {next !== null && (
           <Button
-            label={rows.length === 0 ? words.further : words.more}
+            label={rows.length === 0 ? texts.common.further : texts.common.more}
             onClick={more}
             disabled={isBusy.value}
           />

@@ -73,7 +73,7 @@ export function Ask({ label, title, children, onYes }: AskProps) {
           <Problem of={problem} />
           <div class="actions">
             <Button label={label} class="main" onClick={confirm} disabled={isBusy.value} />
-            <Button label={texts.links.cancel} onClick={dialog.close} />
+            <Button label={texts.common.cancel} onClick={dialog.close} />
           </div>
         </div>
       </Dialog>

@@ -76,7 +76,9 @@ function Row({ job, nowMs, onCancel }: RowProps) {
           <span class="number">{words.of(number(job.seenCount), number(job.totalCount))}</span>
         </>
       )}
-      {job.mayStop && <Button label={isWaiting ? words.undo : words.stop} onClick={onCancel} />}
+      {job.mayStop && (
+        <Button label={isWaiting ? words.undo : texts.common.stop} onClick={onCancel} />
+      )}
     </li>
   );
 }

@@ -103,7 +103,7 @@ export function Panel({ title, onClose, children }: PanelProps) {
         <h2 id="panel-title" tabIndex={-1}>
           {title}
         </h2>
-        <button type="button" class="close" aria-label={texts.messages.close} onClick={onClose}>
+        <button type="button" class="close" aria-label={texts.common.close} onClick={onClose}>
           <CloseIcon />
         </button>
       </div>

@@ -69,7 +69,7 @@ function Export({ at, filter }: Pick<ActionsProps, 'at' | 'filter'>) {
         <p role="status">{words.written(count.value)}</p>
         <Problem of={problem} />
         <div class="actions">
-          <Button label={words.cancel} onClick={dialog.close} />
+          <Button label={texts.common.cancel} onClick={dialog.close} />
         </div>
       </Dialog>
     </>

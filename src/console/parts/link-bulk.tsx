@@ -35,7 +35,7 @@ function Fields() {
     <>
       <Choice
         label={words.bulk}
-        names={{ change: words.change, remove: words.remove }}
+        names={{ change: texts.common.change, remove: words.remove }}
         value={what.value}
         onChoice={(one) => (what.value = one)}
       />
@@ -57,7 +57,7 @@ function Fields() {
               label={words.status}
               name="status"
               options={[
-                ['', words.asItIs],
+                ['', texts.common.asItIs],
                 ['10', words.active],
                 ['5', words.off],
               ]}
@@ -68,7 +68,7 @@ function Fields() {
             label={words.note}
             name="note way"
             options={[
-              ['', words.asItIs],
+              ['', texts.common.asItIs],
               ['write', words.writeNote],
               ['clear', words.clearNote],
             ]}
@@ -176,7 +176,7 @@ export function ChangeLinks({ at, filter, onClose }: BulkProps) {
               ? words.removeMany(count)
               : words.changeMany(count)}
         </button>
-        <Button label={words.cancel} onClick={onClose} />
+        <Button label={texts.common.cancel} onClick={onClose} />
       </div>
     </form>
   );

@@ -85,7 +85,7 @@ function Make({ made, count, onMake, onCancel }: MakeProps) {
   return (
     <Form
       submit={words.createMany(count)}
-      beside={<Button label={words.cancel} onClick={onCancel} />}
+      beside={<Button label={texts.common.cancel} onClick={onCancel} />}
       onSubmit={({ limit }) => onMake(Number(limit))}
     >
       <Field
@@ -166,7 +166,7 @@ export function ImportLinks({ at, onClose, onMade }: ImportProps) {
       <p class="hint">{words.importHint}</p>
       {found.value === null && (
         <Field
-          label={words.file}
+          label={texts.common.file}
           name="file"
           type="file"
           accept=".csv,text/csv,text/plain"
@@ -189,7 +189,7 @@ export function ImportLinks({ at, onClose, onMade }: ImportProps) {
       )}
       {(rows.length === 0 || isDone) && (
         <div class="actions">
-          <Button label={words.close} onClick={close} />
+          <Button label={texts.common.close} onClick={close} />
         </div>
       )}
     </div>

@@ -136,7 +136,7 @@ export function NewLinks({ at, onMade }: NewLinksProps) {
           <>
             <Made codes={made.value} />
             <div class="actions">
-              <Button label={words.close} onClick={dialog.close} />
+              <Button label={texts.common.close} onClick={dialog.close} />
             </div>
           </>
         ) : (
@@ -144,7 +144,7 @@ export function NewLinks({ at, onMade }: NewLinksProps) {
             submit={count.value > 1 ? words.createMany(count.value) : words.create}
             beside={
               <>
-                <Button label={words.cancel} onClick={dialog.close} />
+                <Button label={texts.common.cancel} onClick={dialog.close} />
                 {count.value === 1 && (
                   <Curl
                     at={at}

@@ -25,7 +25,7 @@ function Remedy({ acts, of, shown }: { acts: Acts; of: Refusal; shown: Shown }) 
   switch (of.remedy) {
     case 'enable':
       return isOwner ? (
-        <Button label={words.enable} onClick={() => acts.edit({ status: ACTIVE })} />
+        <Button label={texts.common.enable} onClick={() => acts.edit({ status: ACTIVE })} />
       ) : null;
     case 'domain':
       return <Button label={words.toDomains} onClick={() => go('/console/domains')} />;

@@ -54,7 +54,7 @@ export function Table({ heads, children }: { heads: string[]; children: Componen
           <tr>
             {heads.map((head) => (
               <th key={head} scope="col">
-                {head || <span class="visually-hidden">{texts.staff.actions}</span>}
+                {head || <span class="visually-hidden">{texts.common.actions}</span>}
               </th>
             ))}
           </tr>
@@ -107,7 +107,7 @@ export function More({ of }: MoreProps) {
     <div class="below">
       <Problem of={of.problem} />
       {of.isMore && (
-        <Button label={texts.providers.more} onClick={of.readOn} disabled={of.isBusy.value} />
+        <Button label={texts.common.more} onClick={of.readOn} disabled={of.isBusy.value} />
       )}
     </div>
   );

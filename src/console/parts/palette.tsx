@@ -27,18 +27,23 @@ function fixedEntries(): Entry[] {
     ...(at.value !== null && may('links.add')
       ? [
           {
-            ...{ id: 'new-link', group: words.actions, name: texts.links.add, icon: AddIcon },
+            ...{
+              id: 'new-link',
+              group: texts.common.actions,
+              name: texts.links.add,
+              icon: AddIcon,
+            },
             run: () => go('/console/links', { new: 'link' }),
           },
         ]
       : []),
     ...THEMES.filter((theme) => theme !== now).map((theme) => ({
-      ...{ id: `theme-${theme}`, group: words.actions, icon: CommandsIcon },
+      ...{ id: `theme-${theme}`, group: texts.common.actions, icon: CommandsIcon },
       name: words.theme(texts.shell[theme]),
       run: () => setLook(theme, lang),
     })),
     {
-      ...{ id: 'leave', group: words.actions, name: texts.shell.leave, icon: CommandsIcon },
+      ...{ id: 'leave', group: texts.common.actions, name: texts.shell.leave, icon: CommandsIcon },
       run: () => void signOut(),
     },
     ...providers.value
@@ -250,7 +255,7 @@ export function Keys() {
         ))}
       </dl>
       <form method="dialog" class="actions">
-        <button type="submit">{words.close}</button>
+        <button type="submit">{texts.common.close}</button>
       </form>
     </Over>
   );

@@ -56,7 +56,7 @@ export function TermFields({ of }: { of?: Shown }) {
   return (
     <>
       <Field
-        label={words.name}
+        label={texts.common.name}
         name="name"
         maxLength={255}
         dir="auto"
@@ -64,7 +64,7 @@ export function TermFields({ of }: { of?: Shown }) {
         required
       />
       <Select
-        label={words.plan}
+        label={texts.common.plan}
         name="plan"
         options={Object.entries(PLAN_NAMES)}
         value={of?.plan ?? 'enterprise'}

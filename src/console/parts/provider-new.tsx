@@ -38,7 +38,7 @@ export function NewProvider({ onMade }: { onMade: () => void }) {
   };
   const close = (
     <Button
-      label={made.value === null ? texts.links.cancel : texts.links.close}
+      label={made.value === null ? texts.common.cancel : texts.common.close}
       onClick={dialog.close}
     />
   );
@@ -67,7 +67,7 @@ export function NewProvider({ onMade }: { onMade: () => void }) {
               <summary>{words.movesIn}</summary>
               <Field label={words.codeLabel} hint={words.codeHint} name="code" maxLength={8} />
               <Field
-                label={words.keyLabel}
+                label={texts.common.key}
                 hint={words.keyHint}
                 name="authKey"
                 maxLength={32}

@@ -55,7 +55,7 @@ function Rotate({ shown, again }: PartProps) {
               made.value = await call('providers.rotate', given);
               await again();
             }}
-            beside={<Button label={texts.links.cancel} onClick={dialog.close} />}
+            beside={<Button label={texts.common.cancel} onClick={dialog.close} />}
           >
             <Select
               label={words.keepOld}
@@ -68,7 +68,7 @@ function Rotate({ shown, again }: PartProps) {
           <div class="form">
             <ShownOnce of={made.value} />
             <div class="actions">
-              <Button label={texts.links.close} onClick={dialog.close} />
+              <Button label={texts.common.close} onClick={dialog.close} />
             </div>
           </div>
         )}
@@ -88,7 +88,7 @@ function Remove({ shown, onGone }: { shown: Shown; onGone: () => void }) {
       <Dialog of={dialog} title={words.sure(name)}>
         <Form
           submit={words.remove}
-          beside={<Button label={texts.links.cancel} onClick={dialog.close} />}
+          beside={<Button label={texts.common.cancel} onClick={dialog.close} />}
           onSubmit={async ({ typed }) => {
             if (typed !== code) throw new Refusal('wrong_code', words.wrongCode);
             isBusy.value = true;
@@ -126,14 +126,13 @@ interface EditProps extends PartProps {
 
 /** Some terms of the provider in a form. */
 function Edit({ shown, again, title, hint, read, children }: EditProps) {
-  const words = texts.providers;
   return (
     <details>
       <summary>{title}</summary>
       <Form
         key={shown.code}
-        submit={words.save}
-        done={words.saved}
+        submit={texts.common.save}
+        done={texts.common.saved}
         keeps
         onSubmit={async (typed) => {
           await call('providers.edit', { code: shown.code, ...read(typed) });
@@ -151,7 +150,7 @@ function Edits({ shown, again }: PartProps) {
   const words = texts.providers;
   return (
     <>
-      <Edit {...{ shown, again }} title={words.edit} read={termsIn}>
+      <Edit {...{ shown, again }} title={texts.common.change} read={termsIn}>
         <TermFields of={shown} />
       </Edit>
       <Edit {...{ shown, again }} title={words.policy} hint={words.policyHint} read={policyIn}>
@@ -169,7 +168,7 @@ function factsOf(shown: Shown) {
   const { createdAtMs, lastDay, linkCount, linkCountDefault, linkCountMax, oldKeyUntilMs } = shown;
   const cap = number(linkCountMax ?? linkCountDefault);
   return [
-    [words.plan, PLAN_NAMES[shown.plan]],
+    [texts.common.plan, PLAN_NAMES[shown.plan]],
     [words.until, lastDayText(lastDay)],
     [texts.shell.links, words.ofCap(number(linkCount), cap)],
     [words.made, date(createdAtMs)],

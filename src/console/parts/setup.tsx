@@ -42,7 +42,9 @@ export function SetupSteps({ setup }: { setup: Setup }) {
             </h3>
             <p class="hint">{why}</p>
           </div>
-          {n === next && <Button label={words.goOn} onClick={() => go(`/console/${to}`, more)} />}
+          {n === next && (
+            <Button label={texts.common.goOn} onClick={() => go(`/console/${to}`, more)} />
+          )}
         </li>
       ))}
     </ol>

@@ -84,7 +84,7 @@ function Criteria({ bound, of }: CriteriaProps) {
   return (
     <>
       <Select
-        label={words.filterOs}
+        label={texts.common.system}
         name="filter os"
         options={[any, ...systems.map((one) => [one, systemName(one)] as const)]}
         value=""

@@ -70,7 +70,7 @@ export function AddWebhook({ at, kinds, onAdded }: AddProps) {
     <Card title={words.add}>
       <Choice
         label={words.kind}
-        names={{ webhook: words.url, telegram: words.telegram }}
+        names={{ webhook: texts.common.address, telegram: words.telegram }}
         value={kind.value}
         onChoice={(one) => (kind.value = one)}
       />

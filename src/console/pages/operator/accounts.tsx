@@ -77,7 +77,7 @@ function Rescue() {
           ended.value = (await call('accounts.end-sessions', { name })).count;
         }}
       >
-        <Field label={texts.staff.name} name="name" maxLength={64} autocomplete="off" required />
+        <Field label={texts.common.name} name="name" maxLength={64} autocomplete="off" required />
         {ended.value !== null && <p role="status">{words.ended(ended.value)}</p>}
       </Form>
       <details>
@@ -91,7 +91,7 @@ function Rescue() {
           }}
         >
           <p class="hint">{words.resetHint}</p>
-          <Field label={texts.staff.name} name="name" maxLength={64} autocomplete="off" required />
+          <Field label={texts.common.name} name="name" maxLength={64} autocomplete="off" required />
         </Form>
         {address.value !== null && <Secret text={address.value} hint={words.entryHint} />}
       </details>
@@ -115,7 +115,7 @@ export function AccountsPage() {
       <Status of={loaded}>
         <Table
           heads={[
-            ...[texts.staff.name, texts.staff.role, texts.staff.signsIn],
+            ...[texts.common.name, texts.staff.role, texts.staff.signsIn],
             ...[texts.staff.lastSeen, ''],
           ]}
         >

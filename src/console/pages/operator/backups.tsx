@@ -147,7 +147,7 @@ function Page({ of, again }: { of: Backups; again: () => Promise<void> }) {
       {of.files.length === 0 ? (
         <Nothing title={words.none} hint={words.noneHint} />
       ) : (
-        <Table heads={[words.file, words.made, texts.machine.size, words.state, '']}>
+        <Table heads={[texts.common.file, words.made, texts.machine.size, words.state, '']}>
           {of.files.map((file) => (
             <Row key={file.name} of={file} />
           ))}

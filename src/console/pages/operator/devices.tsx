@@ -82,7 +82,7 @@ function Links({ shown }: { shown: Shown }) {
               <li key={`${domainName} ${providerCode}`}>
                 <bdi>{domainName}</bdi>
                 <span class="hint">
-                  <bdi>{providerCode}</bdi> {isActive ? '' : texts.webhooks.isOff}
+                  <bdi>{providerCode}</bdi> {isActive ? '' : texts.common.off}
                 </span>
               </li>
             ))}
@@ -100,7 +100,7 @@ function factsOf({ device, refusals, seenBy, tokens }: Shown) {
   );
   return [
     ['HWID', <bdi class="code">{device.hwid}</bdi>],
-    [words.system, <bdi>{systemOf(device)}</bdi>],
+    [texts.common.system, <bdi>{systemOf(device)}</bdi>],
     [words.app, <bdi>{`${device.appVersion} ${device.userAgent}`.trim()}</bdi>],
     [words.firstSeen, date(device.firstSeenAtMs)],
     [words.lastSeen, time(device.lastSeenAtMs)],
@@ -177,7 +177,7 @@ export function DevicesPage() {
               hint={list.isMore ? texts.activity.looking : words.noDeviceHint}
             />
           ) : (
-            <Table heads={[words.model, 'HWID', words.system, words.app, words.lastSeen]}>
+            <Table heads={[words.model, 'HWID', texts.common.system, words.app, words.lastSeen]}>
               {list.rows.map((row) => (
                 <DeviceRow key={row.id} row={row} isOpen={row.hwid === opened} />
               ))}

@@ -58,7 +58,7 @@ function GatewayRow({ of }: { of: Gateway }) {
 function Services({ of }: { of: NonNullable<Gateway['services']> }) {
   const words = texts.delivery;
   return (
-    <Table heads={[words.service, texts.providers.state, words.waiting, words.problem]}>
+    <Table heads={[words.service, texts.common.state, words.waiting, words.problem]}>
       {of.map(({ origin, problem, state, waitingCount }) => (
         <tr key={origin}>
           <th scope="row">
@@ -120,7 +120,7 @@ function Webhooks({ of }: { of: Delivery['webhooks'] }) {
       ) : (
         <Table
           heads={[
-            ...[words.address, texts.shell.provider, texts.providers.state],
+            ...[texts.common.address, texts.shell.provider, texts.common.state],
             ...[words.waiting, words.problem, ''],
           ]}
         >
@@ -132,7 +132,7 @@ function Webhooks({ of }: { of: Delivery['webhooks'] }) {
               <td>{provider === null ? words.ofOperator : <bdi class="code">{provider}</bdi>}</td>
               <td>
                 <span class={disabled === null ? 'badge warm' : 'badge bad'}>
-                  {disabled === null ? words.states.failing : texts.webhooks.isOff}
+                  {disabled === null ? words.states.failing : texts.common.off}
                 </span>
               </td>
               <td class="number">{number(waitingCount)}</td>
@@ -171,7 +171,7 @@ export function GatewaysPage() {
           <>
             <Table
               heads={[
-                ...[words.gateway, texts.providers.state, words.waiting],
+                ...[words.gateway, texts.common.state, words.waiting],
                 ...[words.oldest, words.problem],
               ]}
             >

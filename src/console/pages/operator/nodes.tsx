@@ -21,9 +21,7 @@ export function NodesPage() {
         {nodes == null ? (
           <Nothing title={words.oneNode} hint={words.oneNodeHint} />
         ) : (
-          <Table
-            heads={[words.node, texts.providers.state, words.version, words.seen, words.clock]}
-          >
+          <Table heads={[words.node, texts.common.state, words.version, words.seen, words.clock]}>
             {nodes.map((node) => (
               <tr key={`${node.name} ${node.startedAtMs}`}>
                 <th scope="row">

@@ -84,7 +84,14 @@ export function ProvidersPage() {
             />
           ) : (
             <Table
-              heads={[words.name, words.plan, words.state, words.until, texts.shell.links, '']}
+              heads={[
+                texts.common.name,
+                texts.common.plan,
+                texts.common.state,
+                words.until,
+                texts.shell.links,
+                '',
+              ]}
             >
               {list.rows.map((row) => (
                 <ProviderRow key={row.code} row={row} isOpen={row.code === opened} />

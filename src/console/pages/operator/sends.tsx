@@ -86,7 +86,7 @@ function SendPanel({ id, onClose, onChange }: PanelProps) {
           <>
             <Facts
               of={[
-                [texts.messages.state, <StateBadge state={shown.state} />],
+                [texts.common.state, <StateBadge state={shown.state} />],
                 [texts.shell.provider, <bdi class="code">{shown.provider}</bdi>],
                 [texts.messages.kind, texts.messages.kinds[shown.kind]],
                 [words.made, time(shown.createdAtMs)],
@@ -154,7 +154,7 @@ export function SendsPage() {
           ) : (
             <Table
               heads={[
-                ...[texts.messages.message, texts.shell.provider, texts.messages.state],
+                ...[texts.messages.message, texts.shell.provider, texts.common.state],
                 ...[words.target, texts.messages.reached, texts.messages.when],
               ]}
             >

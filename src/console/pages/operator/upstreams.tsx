@@ -236,7 +236,7 @@ function Rows({ of, onChange, onRemoved }: RowsProps) {
       <td class="row-actions">
         <Copy text={() => one.toml} label={words.toml} />
         {kept !== null && may('upstreams.put') && (
-          <Button label={words.change} onClick={() => onChange(kept)} />
+          <Button label={texts.common.change} onClick={() => onChange(kept)} />
         )}
         {kept !== null && may('upstreams.remove') && (
           <Ask

@@ -42,8 +42,6 @@ export const activity = {
   noMatch: 'No such entry',
   noMatchHint: 'Choose another filter.',
   looking: 'None among the newest entries. You can search older ones.',
-  more: 'Show more',
-  further: 'Search older ones',
   shown: (n: number) => count(n, 'entry shown', 'entries shown'),
   change: (field: string, before: string, after: string) => `${field}: ${before} → ${after}`,
   changed: (field: string) => `${field} changed`,

@@ -1,3 +1,30 @@
+/** Words that mean the same on several pages. */
+const common = {
+  save: 'Save',
+  saved: 'Saved.',
+  close: 'Close',
+  cancel: 'Cancel',
+  remove: 'Remove',
+  enable: 'Enable',
+  disable: 'Disable',
+  change: 'Change',
+  more: 'Show more',
+  further: 'Search older ones',
+  stop: 'Stop',
+  goOn: 'Go on',
+  name: 'Name',
+  password: 'Password',
+  key: 'Key',
+  plan: 'Plan',
+  state: 'State',
+  file: 'File',
+  actions: 'Actions',
+  asItIs: 'as it is',
+  system: 'System',
+  address: 'Address',
+  off: 'disabled',
+};
+
 const shell = {
   overview: 'Overview',
   links: 'Links',
@@ -21,12 +48,9 @@ const signIn = {
   hint: 'Links, devices and messages of your service.',
   byAccount: 'Account',
   byKey: 'Provider key',
-  name: 'Name',
-  password: 'Password',
   code: 'Code of your authenticator app',
   codeHint: 'Six digits, or one of your recovery codes.',
   providerCode: 'Provider code',
-  key: 'Key',
   keyHint: 'The auth_key of the API. It is checked once and not kept here.',
   enter: 'Sign in',
   passkey: 'Sign in with a passkey',
@@ -39,7 +63,6 @@ const account = {
   title: 'Your account',
   finish:
     'You signed in by a link that works once. Set a password or add a passkey to sign in again.',
-  password: 'Password',
   passwordHint: '10 characters or more. Other sessions end when you change it.',
   setPassword: 'Set password',
   isSet: 'The password is set.',
@@ -47,7 +70,6 @@ const account = {
   passkeyHint: 'Fingerprint, face or security key. A passkey needs a host name, not an IP address.',
   passkeyName: 'Name of this device',
   addPasskey: 'Add a passkey',
-  remove: 'Remove',
   rename: 'Rename',
   byKey: "You signed in with the provider's main key. A change of the key ends all its sessions.",
   surePasskey: (name: string) => `Remove the passkey ${name}?`,
@@ -71,7 +93,6 @@ const palette = {
   name: 'Go to a page, a record or an action',
   hint: 'Page, link, note, HWID, message number or action',
   pages: 'Pages',
-  actions: 'Actions',
   records: 'Records',
   nothing: 'Nothing matches.',
   keys: 'Keys',
@@ -80,7 +101,6 @@ const palette = {
   keyMove: 'move in a list',
   keyOpen: 'open what is chosen',
   keyClose: 'close what is open',
-  close: 'Close',
   open: 'Search',
   theme: (name: string) => `Theme: ${name}`,
   message: (id: string) => `Message ${id}`,
@@ -93,4 +113,4 @@ const copying = {
   failed: 'The browser does not allow copying.',
 };
 
-export const texts = { shell, signIn, account, palette, copying };
+export const texts = { common, shell, signIn, account, palette, copying };

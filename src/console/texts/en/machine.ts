@@ -88,7 +88,6 @@ const backups = {
   make: 'Make one now',
   making: 'Making a backup. With much data this takes minutes.',
   failed: (when: string) => `The last one failed ${when}:`,
-  file: 'File',
   made: 'Made',
   state: 'Verified',
   verify: 'Verify',

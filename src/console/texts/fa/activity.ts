@@ -42,8 +42,6 @@ export const activity: Like<typeof english> = {
   noMatch: 'چنین ثبتی نیست',
   noMatchHint: 'صافی دیگری برگزینید.',
   looking: 'میان تازه‌ترین‌ها نیست؛ می‌توان میان قدیمی‌ترها گشت.',
-  more: 'نمایش بیشتر',
-  further: 'جستجو در قدیمی‌ترها',
   shown: (n) => `${number.format(n)} ثبت نمایش داده شده`,
   change: (field, before, after) => `${field}: از ${apart(before)} به ${apart(after)}`,
   changed: (field) => `${field} تغییر کرد`,

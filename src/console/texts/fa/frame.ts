@@ -1,6 +1,32 @@
 import type { texts as english } from '../en/frame.ts';
 import type { Like } from '../texts.ts';
 
+const common: Like<typeof english.common> = {
+  save: 'ذخیره',
+  saved: 'ذخیره شد.',
+  close: 'بستن',
+  cancel: 'انصراف',
+  remove: 'برداشتن',
+  enable: 'فعال کردن',
+  disable: 'غیرفعال کردن',
+  change: 'تغییر',
+  more: 'نمایش بیشتر',
+  further: 'جستجو در قدیمی‌ترها',
+  stop: 'ایست',
+  goOn: 'ادامه',
+  name: 'نام',
+  password: 'گذرواژه',
+  key: 'کلید',
+  plan: 'طرح',
+  state: 'وضعیت',
+  file: 'پرونده',
+  actions: 'کارها',
+  asItIs: 'همان که هست',
+  system: 'سیستم',
+  address: 'نشانی',
+  off: 'غیرفعال',
+};
+
 const shell: Like<typeof english.shell> = {
   overview: 'نمای کلی',
   links: 'پیوندها',
@@ -24,12 +50,9 @@ const signIn: Like<typeof english.signIn> = {
   hint: 'پیوندها، دستگاه‌ها و پیام‌های سرویس شما.',
   byAccount: 'حساب',
   byKey: 'کلید ارائه‌دهنده',
-  name: 'نام',
-  password: 'گذرواژه',
   code: 'کد برنامهٔ تأیید هویت',
   codeHint: 'شش رقم، یا یکی از کدهای بازیابی.',
   providerCode: 'کد ارائه‌دهنده',
-  key: 'کلید',
   keyHint: 'همان auth_key در API. یک بار بررسی می‌شود و اینجا نگه داشته نمی‌شود.',
   enter: 'ورود',
   passkey: 'ورود با کلید عبور',
@@ -41,7 +64,6 @@ const signIn: Like<typeof english.signIn> = {
 const account: Like<typeof english.account> = {
   title: 'حساب شما',
   finish: 'با پیوندی یک‌بارمصرف آمده‌اید. برای بازگشت، گذرواژه بگذارید یا کلید عبور بیفزایید.',
-  password: 'گذرواژه',
   passwordHint: 'دست‌کم ۱۰ نویسه. با تغییر آن نشست‌های دیگر پایان می‌یابند.',
   setPassword: 'گذاشتن گذرواژه',
   isSet: 'گذرواژه گذاشته شد.',
@@ -49,7 +71,6 @@ const account: Like<typeof english.account> = {
   passkeyHint: 'اثر انگشت، چهره یا کلید سخت‌افزاری. به نام میزبان نیاز دارد، نه نشانی IP.',
   passkeyName: 'نام این دستگاه',
   addPasskey: 'افزودن کلید عبور',
-  remove: 'برداشتن',
   rename: 'تغییر نام',
   byKey: 'با کلید اصلی ارائه‌دهنده وارد شده‌اید. عوض شدن کلید همهٔ نشست‌هایش را پایان می‌دهد.',
   surePasskey: (name) => `کلید عبور \u2068${name}\u2069 برداشته شود؟`,
@@ -73,7 +94,6 @@ const palette: Like<typeof english.palette> = {
   name: 'رفتن به صفحه، رکورد یا کار',
   hint: 'صفحه، پیوند، یادداشت، HWID، شماره پیام یا کار',
   pages: 'صفحه‌ها',
-  actions: 'کارها',
   records: 'رکوردها',
   nothing: 'چیزی پیدا نشد.',
   keys: 'کلیدها',
@@ -82,7 +102,6 @@ const palette: Like<typeof english.palette> = {
   keyMove: 'جابه‌جایی در فهرست',
   keyOpen: 'باز کردن مورد انتخاب‌شده',
   keyClose: 'بستن آنچه باز است',
-  close: 'بستن',
   open: 'جستجو',
   theme: (name) => `پوسته: ${name}`,
   message: (id) => `پیام ${id}`,
@@ -95,4 +114,4 @@ const copying: Like<typeof english.copying> = {
   failed: 'رونوشت نشد: مرورگر اجازه نمی‌دهد.',
 };
 
-export const texts = { shell, signIn, account, palette, copying };
+export const texts = { common, shell, signIn, account, palette, copying };

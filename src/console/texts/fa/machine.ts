@@ -92,7 +92,6 @@ const backups: Like<typeof english.backups> = {
   make: 'همین اکنون بساز',
   making: 'پشتیبان در حال ساخت است. با دادهٔ بسیار چند دقیقه طول می‌کشد.',
   failed: (when) => `آخرین پشتیبان ${when} ناموفق بود:`,
-  file: 'پرونده',
   made: 'ساخته‌شده',
   state: 'بررسی',
   verify: 'بررسی کن',

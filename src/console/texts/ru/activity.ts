@@ -40,8 +40,6 @@ export const activity: Like<typeof english> = {
   noMatch: 'Таких записей нет',
   noMatchHint: 'Выберите другой фильтр.',
   looking: 'Среди новых записей таких нет; можно искать среди прежних.',
-  more: 'Показать ещё',
-  further: 'Искать дальше',
   shown: (n) => `Показано: ${count(n, 'запись', 'записи', 'записей')}`,
   change: (field, before, after) => `${field}: ${before} → ${after}`,
   changed: (field) => `изменено: ${field}`,

@@ -1,6 +1,32 @@
 import type { texts as english } from '../en/frame.ts';
 import type { Like } from '../texts.ts';
 
+const common: Like<typeof english.common> = {
+  save: 'Сохранить',
+  saved: 'Сохранено.',
+  close: 'Закрыть',
+  cancel: 'Отмена',
+  remove: 'Удалить',
+  enable: 'Включить',
+  disable: 'Выключить',
+  change: 'Изменить',
+  more: 'Показать ещё',
+  further: 'Искать дальше',
+  stop: 'Остановить',
+  goOn: 'Продолжить',
+  name: 'Имя',
+  password: 'Пароль',
+  key: 'Ключ',
+  plan: 'Тариф',
+  state: 'Состояние',
+  file: 'Файл',
+  actions: 'Действия',
+  asItIs: 'как есть',
+  system: 'Система',
+  address: 'Адрес',
+  off: 'выключен',
+};
+
 const shell: Like<typeof english.shell> = {
   overview: 'Обзор',
   links: 'Ссылки',
@@ -24,12 +50,9 @@ const signIn: Like<typeof english.signIn> = {
   hint: 'Ссылки, устройства и сообщения вашего сервиса.',
   byAccount: 'Учётная запись',
   byKey: 'Ключ провайдера',
-  name: 'Имя',
-  password: 'Пароль',
   code: 'Код из приложения',
   codeHint: 'Шесть цифр или один из кодов восстановления.',
   providerCode: 'Код провайдера',
-  key: 'Ключ',
   keyHint: 'Ключ auth_key от API. Он проверяется один раз и здесь не хранится.',
   enter: 'Войти',
   passkey: 'Войти с ключом доступа',
@@ -42,7 +65,6 @@ const account: Like<typeof english.account> = {
   title: 'Учётная запись',
   finish:
     'Вы вошли по одноразовой ссылке. Задайте пароль или добавьте ключ доступа, чтобы вернуться.',
-  password: 'Пароль',
   passwordHint: 'Не менее 10 знаков. При смене пароля другие сеансы завершаются.',
   setPassword: 'Задать пароль',
   isSet: 'Пароль задан.',
@@ -50,7 +72,6 @@ const account: Like<typeof english.account> = {
   passkeyHint: 'Отпечаток, лицо или аппаратный ключ. Нужно имя узла, а не IP-адрес.',
   passkeyName: 'Название этого устройства',
   addPasskey: 'Добавить ключ доступа',
-  remove: 'Удалить',
   rename: 'Переименовать',
   byKey: 'Вы вошли с основным ключом провайдера. Смена ключа завершает все его сеансы.',
   surePasskey: (name) => `Убрать ключ доступа ${name}?`,
@@ -74,7 +95,6 @@ const palette: Like<typeof english.palette> = {
   name: 'Перейти к странице, записи или действию',
   hint: 'Страница, ссылка, заметка, HWID, номер сообщения или действие',
   pages: 'Страницы',
-  actions: 'Действия',
   records: 'Записи',
   nothing: 'Ничего не найдено.',
   keys: 'Клавиши',
@@ -83,7 +103,6 @@ const palette: Like<typeof english.palette> = {
   keyMove: 'движение по списку',
   keyOpen: 'открыть выбранное',
   keyClose: 'закрыть открытое',
-  close: 'Закрыть',
   open: 'Поиск',
   theme: (name) => `Тема: ${name}`,
   message: (id) => `Сообщение ${id}`,
@@ -96,4 +115,4 @@ const copying: Like<typeof english.copying> = {
   failed: 'Не скопировано: браузер не разрешает.',
 };
 
-export const texts = { shell, signIn, account, palette, copying };
+export const texts = { common, shell, signIn, account, palette, copying };

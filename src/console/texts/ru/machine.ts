@@ -90,7 +90,6 @@ const backups: Like<typeof english.backups> = {
   make: 'Сделать сейчас',
   making: 'Копия создаётся. Если данных много, это займёт минуты.',
   failed: (when) => `Последняя не удалась ${when}:`,
-  file: 'Файл',
   made: 'Создана',
   state: 'Проверка',
   verify: 'Проверить',

@@ -36,8 +36,6 @@ export const activity: Like<typeof english> = {
   noMatch: '没有这样的记录',
   noMatchHint: '请选择其他筛选条件。',
   looking: '最新的记录中没有；可以查找更早的。',
-  more: '显示更多',
-  further: '查找更早的',
   shown: (n) => `显示 ${n} 条记录`,
   change: (field, before, after) => `${field}：${before} → ${after}`,
   changed: (field) => `${field}已更改`,

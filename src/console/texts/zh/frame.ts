@@ -1,6 +1,32 @@
 import type { texts as english } from '../en/frame.ts';
 import type { Like } from '../texts.ts';
 
+const common: Like<typeof english.common> = {
+  save: '保存',
+  saved: '已保存。',
+  close: '关闭',
+  cancel: '取消',
+  remove: '移除',
+  enable: '启用',
+  disable: '停用',
+  change: '更改',
+  more: '显示更多',
+  further: '查找更早的',
+  stop: '停止',
+  goOn: '继续',
+  name: '名称',
+  password: '密码',
+  key: '密钥',
+  plan: '套餐',
+  state: '状态',
+  file: '文件',
+  actions: '操作',
+  asItIs: '保持不变',
+  system: '系统',
+  address: '地址',
+  off: '已停用',
+};
+
 const shell: Like<typeof english.shell> = {
   overview: '概览',
   links: '链接',
@@ -24,12 +50,9 @@ const signIn: Like<typeof english.signIn> = {
   hint: '管理您服务的链接、设备和消息。',
   byAccount: '账户',
   byKey: '服务商密钥',
-  name: '名称',
-  password: '密码',
   code: '身份验证器代码',
   codeHint: '六位数字，或一个恢复代码。',
   providerCode: '服务商代码',
-  key: '密钥',
   keyHint: 'API 的 auth_key。只验证一次，不在此保存。',
   enter: '登录',
   passkey: '使用通行密钥登录',
@@ -41,7 +64,6 @@ const signIn: Like<typeof english.signIn> = {
 const account: Like<typeof english.account> = {
   title: '您的账户',
   finish: '您通过一次性链接进入。请设置密码或添加通行密钥，以便再次登录。',
-  password: '密码',
   passwordHint: '至少 10 个字符。更改后其他会话将结束。',
   setPassword: '设置密码',
   isSet: '密码已设置。',
@@ -49,7 +71,6 @@ const account: Like<typeof english.account> = {
   passkeyHint: '指纹、面容或安全密钥。需要主机名，不能是 IP 地址。',
   passkeyName: '此设备的名称',
   addPasskey: '添加通行密钥',
-  remove: '移除',
   rename: '重命名',
   byKey: '您使用提供商的主密钥登录。更换密钥会结束其所有会话。',
   surePasskey: (name) => `移除通行密钥 ${name}？`,
@@ -73,7 +94,6 @@ const palette: Like<typeof english.palette> = {
   name: '前往页面、记录或操作',
   hint: '页面、链接、备注、HWID、消息编号或操作',
   pages: '页面',
-  actions: '操作',
   records: '记录',
   nothing: '没有匹配的内容。',
   keys: '快捷键',
@@ -82,7 +102,6 @@ const palette: Like<typeof english.palette> = {
   keyMove: '在列表中移动',
   keyOpen: '打开所选内容',
   keyClose: '关闭已打开的内容',
-  close: '关闭',
   open: '搜索',
   theme: (name) => `主题：${name}`,
   message: (id) => `消息 ${id}`,
@@ -95,4 +114,4 @@ const copying: Like<typeof english.copying> = {
   failed: '无法复制：浏览器不允许。',
 };
 
-export const texts = { shell, signIn, account, palette, copying };
+export const texts = { common, shell, signIn, account, palette, copying };

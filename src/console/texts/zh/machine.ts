@@ -89,7 +89,6 @@ const backups: Like<typeof english.backups> = {
   make: '立即备份',
   making: '正在备份。数据较多时需要几分钟。',
   failed: (when) => `上一次失败于 ${when}：`,
-  file: '文件',
   made: '创建时间',
   state: '验证结果',
   verify: '验证',
