@@ -10,7 +10,8 @@ import { date, number, time } from '../parts/format.ts';
 import { jobsChanged } from '../parts/job.tsx';
 import { Facts, Panel } from '../parts/layout.tsx';
 import { FinalLink, LinkQr } from '../parts/link-final.tsx';
-import { ACTIVE, type Acts, LIMIT_MAX, RefusedRow } from '../parts/link-refused.tsx';
+import { LimitField } from '../parts/link-limit.tsx';
+import { ACTIVE, type Acts, RefusedRow } from '../parts/link-refused.tsx';
 import { useLive } from '../parts/live.ts';
 import { Status, useLoaded } from '../parts/loaded.tsx';
 import { systemName } from '../parts/system.ts';
@@ -53,15 +54,7 @@ function Edit({ at, acts, shown }: { at: string; acts: Acts; shown: Shown }) {
           await acts.run(async () => undefined);
         }}
       >
-        <Field
-          label={texts.links.limit}
-          name="limit"
-          type="number"
-          min={1}
-          max={LIMIT_MAX}
-          defaultValue={String(shown.limit)}
-          required
-        />
+        <LimitField value={shown.limit} />
         <Field
           label={texts.links.note}
           name="note"

@@ -10,6 +10,7 @@ import { Choice } from './choice.tsx';
 import { Field, givenIn, Hidden, Select } from './form.tsx';
 import { number } from './format.ts';
 import { jobsChanged } from './job.tsx';
+import { LimitField } from './link-limit.tsx';
 import { isEvery, type LinkFilter } from './link-query.ts';
 import { Problem } from './work.tsx';
 
@@ -45,14 +46,7 @@ function Fields() {
       ) : (
         <>
           <div class="pair">
-            <Field
-              label={words.limit}
-              hint={words.emptyKeeps}
-              name="limit"
-              type="number"
-              min={1}
-              max={100}
-            />
+            <LimitField hint={words.emptyKeeps} />
             <Select
               label={words.status}
               name="status"

@@ -8,6 +8,7 @@ import { Button } from './button.tsx';
 import { Field, Form } from './form.tsx';
 import { number } from './format.ts';
 import { FILE_BYTES_MAX, piecesOf, type ReadRow } from './link-file.ts';
+import { LIMIT_USUAL, LimitField } from './link-limit.tsx';
 import { Problem } from './work.tsx';
 
 const DRAFTS_MAX = 100;
@@ -88,15 +89,7 @@ function Make({ made, count, onMake, onCancel }: MakeProps) {
       beside={<Button label={texts.common.cancel} onClick={onCancel} />}
       onSubmit={({ limit }) => onMake(Number(limit))}
     >
-      <Field
-        label={words.limitElse}
-        name="limit"
-        type="number"
-        min={1}
-        max={100}
-        defaultValue="3"
-        required
-      />
+      <LimitField label={words.limitElse} value={LIMIT_USUAL} />
       {made !== null && <p role="status">{words.madeOf(number(made), number(count))}</p>}
     </Form>
   );

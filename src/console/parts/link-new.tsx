@@ -12,6 +12,7 @@ import { Field, Form } from './form.tsx';
 import { number } from './format.ts';
 import { AddIcon } from './icons.tsx';
 import { save } from './link-file.ts';
+import { LIMIT_USUAL, LimitField } from './link-limit.tsx';
 
 const COUNT_MAX = 1_000;
 const DRAFTS_MAX = 100;
@@ -50,15 +51,7 @@ function Fields({ count, pattern }: FieldsProps) {
           }}
           required
         />
-        <Field
-          label={words.limit}
-          name="limit"
-          type="number"
-          min={1}
-          max={100}
-          defaultValue="3"
-          required
-        />
+        <LimitField value={LIMIT_USUAL} />
       </div>
       <Field
         label={words.note}

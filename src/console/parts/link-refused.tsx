@@ -4,12 +4,12 @@ import type { Given, Got } from '../../http/console/table.ts';
 import { go, may, texts } from '../state.ts';
 import { Button } from './button.tsx';
 import { number, time } from './format.ts';
+import { LIMIT_MAX } from './link-limit.tsx';
 
 type Shown = Got<'links.show'>;
 type Refusal = Shown['refused'][number];
 
 export const ACTIVE = 10;
-export const LIMIT_MAX = 100;
 
 /** Actions of the panel: each shows its refusal in the head of the panel and reloads the link. */
 export interface Acts {

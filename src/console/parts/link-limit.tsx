@@ -1,0 +1,25 @@
+/** The field for the limit of a link. */
+
+import { texts } from '../state.ts';
+import { Field } from './form.tsx';
+
+export const LIMIT_MAX = 100;
+/** The limit of a new link, unless another is typed. */
+export const LIMIT_USUAL = 3;
+
+interface LimitProps {
+  label?: string;
+  hint?: string;
+  /** Without a value the field may stay empty. */
+  value?: number;
+}
+
+export function LimitField({ label = texts.links.limit, hint = '', value }: LimitProps) {
+  return (
+    <Field
+      {...{ label, hint, name: 'limit', type: 'number', min: 1, max: LIMIT_MAX }}
+      defaultValue={value ?? ''}
+      required={value !== undefined}
+    />
+  );
+}
