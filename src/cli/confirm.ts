@@ -2,8 +2,13 @@
 
 import { createInterface } from 'node:readline';
 import { OperatorError, UsageError } from '../operator-error.ts';
-import type { CliContext } from './context.ts';
+import type { CliContext, CommonOptions } from './context.ts';
 import { visible } from './table.ts';
+
+/** Options of a command that asks for confirmation. */
+export interface ConfirmOptions extends CommonOptions {
+  yes?: boolean;
+}
 
 /**
  * Returns when the operator agrees to `deed`, by `--yes` or by an answer on the terminal. `deed`
@@ -11,7 +16,7 @@ import { visible } from './table.ts';
  */
 export async function confirm(
   context: CliContext,
-  { yes }: { yes?: boolean },
+  { yes }: ConfirmOptions,
   deed: string,
 ): Promise<void> {
   if (yes) return;

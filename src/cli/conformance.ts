@@ -9,6 +9,7 @@ import { isRecord, readJsonObject } from '../core/json-input.ts';
 import { isRefused } from '../core/outcome.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { secretIn } from '../permissions.ts';
+import { counted } from './confirm.ts';
 import type { CliContext, CommonOptions } from './context.ts';
 import { warnIfOpen } from './import-origin.ts';
 import { KEY_FILE, type KeyOptions, readKey } from './key.ts';
@@ -107,9 +108,7 @@ async function conform(
   await runCases(cases, { url, callers, writes: write, nowMs, sleep }, tell);
   const { failed, passed, skipped } = counts;
   if (!json) context.stdout(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
-  if (failed > 0) {
-    throw new OperatorError(failed === 1 ? '1 case failed' : `${failed} cases failed`);
-  }
+  if (failed > 0) throw new OperatorError(`${counted(failed, 'case')} failed`);
 }
 
 export function addConformanceCommand(program: Command, context: CliContext): void {

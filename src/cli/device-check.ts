@@ -9,6 +9,7 @@ import { CASES, checkDriver, checkPhone, type Verdict } from '../device-check/ch
 import type { Case } from '../device-check/scene.ts';
 import { Stage } from '../device-check/stage.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
+import { counted } from './confirm.ts';
 import type { CliContext, CommonOptions } from './context.ts';
 import { visible } from './table.ts';
 import { paceValue, portValue } from './values.ts';
@@ -64,8 +65,7 @@ async function check(context: CliContext, options: CheckOptions): Promise<void> 
   }
   const { failed, passed, skipped } = counts;
   if (!json) context.stdout(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
-  if (failed > 0)
-    throw new OperatorError(failed === 1 ? '1 case failed' : `${failed} cases failed`);
+  if (failed > 0) throw new OperatorError(`${counted(failed, 'case')} failed`);
 }
 
 export function addDeviceCheckCommand(device: Command, context: CliContext): void {

@@ -6,7 +6,7 @@ import { osName } from '../core/device.ts';
 import { fromStore } from '../core/outcome.ts';
 import type { Device, DeviceDetail } from '../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
-import { confirm, counted } from './confirm.ts';
+import { type ConfirmOptions, confirm, counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addDeviceCheckCommand } from './device-check.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
@@ -20,10 +20,6 @@ interface ListOptions extends CommonOptions, LimitOptions {
   provider?: string;
   link?: LinkName;
   os?: string;
-}
-
-interface ForgetOptions extends CommonOptions {
-  yes?: boolean;
 }
 
 function view(device: Device) {
@@ -121,7 +117,7 @@ async function show(context: CliContext, hwid: string, options: CommonOptions): 
   print(context, options, detailView(found), text);
 }
 
-async function forget(context: CliContext, hwid: string, options: ForgetOptions): Promise<void> {
+async function forget(context: CliContext, hwid: string, options: ConfirmOptions): Promise<void> {
   const forgotten = await withCore(context, options, async (core) => {
     const found = await core.store.findDevice(hwid);
     const refusals = await core.store.countRefusals(hwid);
@@ -174,5 +170,5 @@ export function addForgetCommand(parent: Command, context: CliContext): void {
     )
     .argument('<hwid>', '', hwidValue)
     .option('--yes', 'do not ask for confirmation')
-    .action((hwid: string, options: ForgetOptions) => forget(context, hwid, options));
+    .action((hwid: string, options: ConfirmOptions) => forget(context, hwid, options));
 }

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
+import { counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, flagsOf } from './context.ts';
 
 async function doctor(context: CliContext, options: CommonOptions): Promise<void> {
@@ -13,7 +14,7 @@ async function doctor(context: CliContext, options: CommonOptions): Promise<void
   if (options.json) context.stdout(`${JSON.stringify({ findings })}\n`);
   else context.stdout(`${findings.map(asText).join('\n')}\n`);
   const problems = findings.filter(({ level }) => level === 'problem').length;
-  if (problems > 0) throw new OperatorError(problems === 1 ? '1 problem' : `${problems} problems`);
+  if (problems > 0) throw new OperatorError(counted(problems, 'problem'));
 }
 
 /** Loads the configuration. Errors become a finding, and the checks continue without the file. */

@@ -6,8 +6,8 @@ import { freeSlots, removeInstall, revokeInstall } from '../core/install.ts';
 import { innermostReason, isRefused, type Refused } from '../core/outcome.ts';
 import type { OwnedLink } from '../core/port/link.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
-import { confirm, counted } from './confirm.ts';
-import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { type ConfirmOptions, confirm, counted } from './confirm.ts';
+import { type CliContext, print, withCore } from './context.ts';
 import {
   addMany,
   choose,
@@ -21,9 +21,8 @@ import { findNamed, LINK_ARGUMENT, type LinkName } from './link-name.ts';
 import { refusal } from './refusal.ts';
 import { hwidValue } from './values.ts';
 
-interface EndOptions extends CommonOptions {
+interface EndOptions extends ConfirmOptions {
   all?: boolean;
-  yes?: boolean;
 }
 
 /** Returns a link in a question: its code, its note and the number of its HWIDs. */

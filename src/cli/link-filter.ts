@@ -5,7 +5,7 @@ import type { Core } from '../core/core.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type Install } from '../core/port/install.ts';
 import type { LinkFilter, OwnedLink } from '../core/port/link.ts';
 import { UsageError } from '../operator-error.ts';
-import { confirm, counted } from './confirm.ts';
+import { type ConfirmOptions, confirm, counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { findNamed, LINKS_ARGUMENT, type LinkName } from './link-name.ts';
 import { refusal } from './refusal.ts';
@@ -83,9 +83,8 @@ export function linkTable(links: readonly ShownLink[]): string {
   });
 }
 
-export interface ManyOptions extends CommonOptions, FilterOptions {
+export interface ManyOptions extends ConfirmOptions, FilterOptions {
   all?: boolean;
-  yes?: boolean;
 }
 
 /** The most links that one command changes, and that a preview shows. */

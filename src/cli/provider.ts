@@ -9,7 +9,7 @@ import { addProvider, isActive, removeProvider, rotateKey } from '../core/provid
 import { NO_POLICY } from '../core/slot.ts';
 import { UsageError } from '../operator-error.ts';
 import { addRide, givenRide, type RideOptions, rideView } from './buttons.ts';
-import { confirm, counted } from './confirm.ts';
+import { type ConfirmOptions, confirm, counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { KEY_FILE, type KeyOptions, printCredentials, readKey } from './key.ts';
 import { addPage, givenPage, type PageOptions, pageView } from './page.ts';
@@ -35,10 +35,6 @@ interface SetOptions
 
 interface RotateOptions extends CommonOptions, KeyOptions {
   keepOld: number;
-}
-
-interface RemoveOptions extends CommonOptions {
-  yes?: boolean;
 }
 
 /** Returns a provider as JSON, without its keys. */
@@ -154,7 +150,7 @@ async function rotate(context: CliContext, code: string, options: RotateOptions)
   printCredentials(context, options, granted(rotated, code));
 }
 
-async function remove(context: CliContext, code: string, options: RemoveOptions): Promise<void> {
+async function remove(context: CliContext, code: string, options: ConfirmOptions): Promise<void> {
   const removed = await withCore(context, options, async (core) => {
     const provider = await core.store.findProvider(code);
     const held = await core.store.countHoldings(code);
@@ -246,5 +242,5 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .description('delete a provider with all its data; devices stay known')
     .argument('<code>', '', providerCodeValue)
     .option('--yes', 'do not ask for confirmation')
-    .action((code: string, options: RemoveOptions) => remove(context, code, options));
+    .action((code: string, options: ConfirmOptions) => remove(context, code, options));
 }

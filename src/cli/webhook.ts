@@ -16,7 +16,7 @@ import {
 import { freshSecret, shownUrl, webhookView } from '../core/webhook-view.ts';
 import { UsageError } from '../operator-error.ts';
 import { secretIn } from '../permissions.ts';
-import { confirm } from './confirm.ts';
+import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { granted, refusal } from './refusal.ts';
 import { sheet } from './table.ts';
@@ -201,11 +201,7 @@ async function rotate(context: CliContext, id: number, options: RotateOptions): 
   }
 }
 
-interface RemoveOptions extends CommonOptions {
-  yes?: boolean;
-}
-
-async function remove(context: CliContext, id: number, options: RemoveOptions): Promise<void> {
+async function remove(context: CliContext, id: number, options: ConfirmOptions): Promise<void> {
   await withCore(context, options, async (core) => {
     const webhook = granted(await findWebhook(core, id), id);
     const { target } = webhook;
@@ -289,5 +285,5 @@ export function addWebhookCommands(program: Command, context: CliContext): void 
     .description('delete a webhook with its pending events')
     .argument('<id>', '', webhookIdValue)
     .option('--yes', 'do not ask for confirmation')
-    .action((id: number, options: RemoveOptions) => remove(context, id, options));
+    .action((id: number, options: ConfirmOptions) => remove(context, id, options));
 }
