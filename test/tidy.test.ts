@@ -82,6 +82,19 @@ test('no dead files: main.ts, or the page of the console, reaches every source',
   expect(sources.filter((path) => !reached.has(path))).toEqual([]);
 });
 
+test('no dead exports: another file uses each of them', () => {
+  const wordsOf = (path: string) => new Set(readText(path).match(/[A-Za-z_$][\w$]*/g));
+  const words = new Map(scripts.map((path) => [path, wordsOf(path)]));
+  const names = /^export (?:async )?(?:function\*?|const|let|class|type|interface) (\w+)/gm;
+  const exported = sources.flatMap((path) =>
+    [...readText(path).matchAll(names)].map(([, name = '']) => ({ path, name })),
+  );
+  const isUsed = ({ path, name }: { path: string; name: string }) =>
+    scripts.some((other) => other !== path && words.get(other)?.has(name));
+  expect(exported.length).toBeGreaterThan(sources.length);
+  expect(exported.filter((one) => !isUsed(one))).toEqual([]);
+});
+
 interface Ban {
   pattern: RegExp;
   /** Where it is allowed. */

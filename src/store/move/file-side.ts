@@ -27,7 +27,7 @@ import type { Field, Rows, Side, Target } from './side.ts';
 import { type MovedTable, movedTables, namesOf, orderInFile } from './tables.ts';
 
 /** `blank`: there is no file, or an empty one. */
-export type FileState = 'blank' | 'atWork' | 'left' | 'arriving';
+type FileState = 'blank' | 'atWork' | 'left' | 'arriving';
 
 /** Time that SQLite waits for a lock, ms. */
 const BUSY_TIMEOUT_MS = 10_000;

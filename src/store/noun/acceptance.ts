@@ -75,7 +75,7 @@ export type SendRow = Omit<NewDistribution, 'dueAtMs' | 'reachesUnbound' | 'repl
 };
 
 /** Adds sends in their order, which becomes the order of the lane; returns their ids. */
-export type AddSends = (rows: readonly SendRow[]) => Step<number[]>;
+type AddSends = (rows: readonly SendRow[]) => Step<number[]>;
 
 /** Steps that accept or refuse sends; each judges after those before it. */
 export function acceptance(backend: Backend, addSends?: AddSends) {

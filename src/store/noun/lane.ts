@@ -23,7 +23,7 @@ const BULKY_COUNT_MAX = 4;
 export const HELD = sql`id = :id AND lease_owner = :owner`;
 
 /** A lease by the store's clock: its time, its end, and the time up to which schedules are due. */
-export type Hold<L = Omit<Lease, 'id'>> = L & { clockMs: number; untilMs: number; dueByMs: number };
+type Hold<L = Omit<Lease, 'id'>> = L & { clockMs: number; untilMs: number; dueByMs: number };
 
 export function held<L extends Omit<Lease, 'id'>>(backend: Backend, lease: L): Hold<L> {
   const clockMs = backend.storeNowMs();

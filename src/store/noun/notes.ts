@@ -11,7 +11,7 @@ import { AuditNotes, type AuditStatements, auditStatements } from './audit-notes
 import { EventNotes, type EventStatements, eventStatements } from './event-notes.ts';
 import type { FigureCounter } from './figure-counter.ts';
 
-export interface NoteStatements {
+interface NoteStatements {
   audit: AuditStatements;
   events: EventStatements;
 }

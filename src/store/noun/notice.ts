@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import type { Statements, Step } from '../backend.ts';
 import { ofOwner } from './owner.ts';
 
-export interface NoticeMarks {
+interface NoticeMarks {
   /** Returns the mark of a subject of a provider, or (null) of the operator; null: none. */
   get(providerId: number | null, subject: string): Step<string | null>;
   /** Sets the mark within a write. Returns false if the mark is set already. */

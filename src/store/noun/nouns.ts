@@ -55,7 +55,7 @@ import { upstreamNoun } from './upstream.ts';
 import { webhookNoun } from './webhook.ts';
 
 /** Counters of this process, and the statements of the notes of writes. */
-export interface NounParts {
+interface NounParts {
   figures: FigureCounter;
   events: EventStatements;
   /** Makes blocks of all committed entries of the audit log. */

@@ -13,7 +13,7 @@ const CONNECT_SECONDS = 3;
 /** States of the database in which this program must not use it. */
 export type Ban = Extract<Unfitness, 'schema_newer' | 'database_moved'>;
 
-export interface DatabaseTls {
+interface DatabaseTls {
   /** Authorities in PEM; null: the public ones. */
   ca: string | null;
   /** True: the certificate must be for the configured host. */

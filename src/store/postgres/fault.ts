@@ -11,7 +11,7 @@ export const sqlStateOf = (fault: unknown) =>
   fault instanceof SQL.PostgresError ? String(fault.errno ?? '') : '';
 
 /** Returns the name of the constraint that was broken; empty: none. */
-export const constraintOf = (fault: unknown) =>
+const constraintOf = (fault: unknown) =>
   fault instanceof SQL.PostgresError ? (fault.constraint ?? '') : '';
 
 /**

@@ -22,7 +22,7 @@ export const TOO_LONG = 'it takes too long';
 /** The problem of a call that is refused because too many wait. */
 export const TOO_MANY = 'too many calls wait for the database';
 
-export interface GroupOptions<Item, Answer> {
+interface GroupOptions<Item, Answer> {
   /** Answers the items in their order. */
   run(items: readonly Item[]): Promise<readonly Answer[]>;
   /** Most items of one run. */

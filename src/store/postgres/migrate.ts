@@ -32,7 +32,7 @@ export type Ask = (text: string) => Promise<readonly Readonly<Record<string, unk
 export type MoveMark = 'left' | 'arriving';
 
 /** The schema of a database. */
-export interface SchemaState {
+interface SchemaState {
   version: number;
   /** The oldest schema whose programs can use it. */
   readableFrom: number;

@@ -62,7 +62,7 @@ const pending = {
 };
 
 /** Returns the anchor of the chain: the last block that was pruned. */
-export async function anchorOf(runner: Runner): Promise<AuditAnchor> {
+async function anchorOf(runner: Runner): Promise<AuditAnchor> {
   return (await chain.anchor.get(runner)) ?? NO_ANCHOR;
 }
 

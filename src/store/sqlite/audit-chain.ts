@@ -19,7 +19,7 @@ function chainStatements(db: Connection) {
   };
 }
 
-export const anchorStatement = (db: Connection) =>
+const anchorStatement = (db: Connection) =>
   db.prepare<AuditAnchor>(sql`
       SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`);
 
