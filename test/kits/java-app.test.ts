@@ -7,7 +7,7 @@ import { selfSigned } from '../support/certificate.ts';
 import { JAVA_JAR, javaDriven, testJava } from '../support/java-kit.ts';
 import { KitApp } from '../support/kit-driver.ts';
 import { messageOf, startKitServer } from '../support/kit-server.ts';
-import { JAVA } from '../support/kits.ts';
+import { JAVA, JAVAC } from '../support/kits.ts';
 import { temporaryFolder } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { closers, useKits } from './driven.ts';
@@ -74,7 +74,7 @@ function compileOdd(): string {
   const folder = temporaryFolder();
   const path = join(folder, 'Odd.java');
   writeFileSync(path, ODD);
-  const { exitCode, stderr } = Bun.spawnSync(['javac', '-cp', JAVA_JAR, '-d', folder, path]);
+  const { exitCode, stderr } = Bun.spawnSync([...JAVAC, '-cp', JAVA_JAR, '-d', folder, path]);
   if (exitCode !== 0) throw new Error(`Odd.java does not compile:\n${stderr}`);
   return `${JAVA_JAR}:${folder}`;
 }

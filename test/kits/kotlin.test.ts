@@ -3,7 +3,7 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildKit, classesIn, JAVA } from '../support/kits.ts';
+import { buildKit, classesIn, JAVA, SHORT_LIVED } from '../support/kits.ts';
 import { notify } from '../support/messaging.ts';
 import { ROOT, temporaryFolder } from '../support/process.ts';
 import { LINK } from '../support/shop.ts';
@@ -52,7 +52,7 @@ beforeAll(() => {
   const out = join(BUILT, 'kotlin');
   // On the path of classes it must be there.
   mkdirSync(out);
-  const words = ['-cp', `${COMPILER}/*`, compiler, ...terms, '-d', out, ...sources];
+  const words = [...SHORT_LIVED, '-cp', `${COMPILER}/*`, compiler, ...terms, '-d', out, ...sources];
   const { exitCode, stderr } = Bun.spawnSync(['java', ...words]);
   if (exitCode !== 0) throw new Error(`the Kotlin compiler failed:\n${stderr}`);
 });

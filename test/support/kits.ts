@@ -14,7 +14,13 @@ export interface Kit {
   takesTime: boolean;
 }
 
-const COMPILERS = [process.env['CC'], process.env['JAVAC'], process.env['JAR']];
+/** Options of a virtual machine that lives for seconds: half the time of the processor. */
+export const SHORT_LIVED = ['-Xshare:auto', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
+/** A compiler that lives so. */
+export const JAVAC = ['javac', ...SHORT_LIVED.map((option) => `-J${option}`)];
+
+/** For the scripts, whose compilers the developer may name. */
+const ENV: Record<string, string | undefined> = { JAVAC: JAVAC.join(' '), ...process.env };
 
 /** In a shell: builds into the folder $1 by the script $3, unless its key is already $2. */
 const BUILD = `[ "$(cat "$1/key" 2>/dev/null)" = "$2" ] && exit
@@ -26,21 +32,20 @@ const BUILD = `[ "$(cat "$1/key" 2>/dev/null)" = "$2" ] && exit
  */
 export function buildKit(name: 'c' | 'java'): string {
   const [folder, sources] = [join(ROOT, 'dist/kits', name), join(ROOT, 'sdk', name)];
-  const key = new Bun.CryptoHasher('sha256').update(JSON.stringify(COMPILERS));
+  const key = new Bun.CryptoHasher('sha256');
+  for (const compiler of ['CC', 'JAVAC', 'JAR']) key.update(`${compiler}=${ENV[compiler]}\n`);
   for (const each of readdirSync(sources, { recursive: true, withFileTypes: true })) {
     if (each.isFile()) key.update(readFileSync(join(each.parentPath, each.name)));
   }
   mkdirSync(folder, { recursive: true });
   const command = ['sh', '-c', BUILD, 'sh', folder, key.digest('hex'), join(sources, 'build.sh')];
-  const { exitCode, stderr } = Bun.spawnSync(['flock', `${folder}.lock`, ...command]);
+  const { exitCode, stderr } = Bun.spawnSync(['flock', `${folder}.lock`, ...command], { env: ENV });
   if (exitCode !== 0) throw new Error(`sdk/${name}/build.sh failed:\n${stderr}`);
   return folder;
 }
 
 /** Starts a program in Java soon: its classes follow. */
-export const JAVA = [
-  ...['java', '-Xshare:auto', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx64m', '-cp'],
-];
+export const JAVA = ['java', ...SHORT_LIVED, '-Xmx64m', '-cp'];
 
 /** The classes of the kit in Java, of its driver and of its sample, where it was built. */
 export const classesIn = (folder: string) =>
