@@ -53,7 +53,7 @@ export interface QuotaShare {
 /** Records the side effects of a write. They are saved or dropped with the write. */
 export interface Notes {
   /** Adds an entry about something of the provider to the audit log; null adds nothing. */
-  audit(act: Act, deed: Deed | null, providerId?: number): void;
+  audit(act: Act, deed: Deed | null, providerId?: number | null): void;
   /**
    * Adds an event, made at the write's end, if a webhook of its owner (null: operator) wants it.
    */

@@ -1,6 +1,5 @@
 /** Webhooks as rows. */
 
-import { sql } from 'drizzle-orm';
 import type { EventKind } from '../core/port/event.ts';
 import type {
   WEBHOOK_LOCALES,
@@ -8,6 +7,7 @@ import type {
   WebhookChange,
   WebhookTarget,
 } from '../core/port/webhook.ts';
+import { columns } from './statement-text.ts';
 
 export interface WebhookRow {
   id: number;
@@ -25,11 +25,8 @@ export interface WebhookRow {
   disabledWhy: string | null;
 }
 
-export const WEBHOOK_COLUMNS = sql.raw(`
-  id, provider_id AS "providerId", kind, address, events, scheme, secret,
-  previous_secret AS "previousSecret", previous_until_ms AS "previousUntilMs", locale,
-  created_at_ms AS "createdAtMs", disabled_at_ms AS "disabledAtMs",
-  disabled_why AS "disabledWhy"`);
+export const WEBHOOK_COLUMNS = columns`id, providerId, kind, address, events, scheme, secret,
+  previousSecret, previousUntilMs, locale, createdAtMs, disabledAtMs, disabledWhy`;
 
 /** Returns a webhook after a change. */
 export function changedWebhook(before: Webhook, change: WebhookChange): Webhook {

@@ -15,6 +15,7 @@ import type {
 } from '../../core/port/distribution.ts';
 import type { Replaceable, ReplaceRefusal } from '../../core/port/replacing.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { assignments, columns, insertInto } from '../statement-text.ts';
 import { literal } from '../status.ts';
 import { rideSteps } from './ride-steps.ts';
 
@@ -28,39 +29,31 @@ export interface Offer {
 export type Acceptance = { id: number } | GuardRefusal;
 type Usage = Omit<SendUsage, 'unboundCount'>;
 
-function statements(backend: Backend) {
+function statements({ prepare, locked, returningId }: Backend) {
   const usage = sql`
-      SELECT last_general_at_ms AS "lastGeneralAtMs", sends_from_ms AS "sendsFromMs",
-        send_count AS "sendCount", kept_bytes AS "keptBytes", ledger_count AS "ledgerCount"
+      SELECT ${columns`lastGeneralAtMs, sendsFromMs, sendCount, keptBytes, ledgerCount`}
       FROM provider WHERE id = :providerId`;
   const old = sql`
-      SELECT notification_type AS "notificationType", status, target_os AS "targetOs",
-        target_hwid AS "targetHwid", began_at_ms AS "beganAtMs", expires_at_ms AS "expiresAtMs",
-        replaces_id AS "replacesId"
+      SELECT ${columns`notificationType, status, targetOs, targetHwid, beganAtMs, expiresAtMs,
+        replacesId`}
       FROM distribution WHERE id = :replacesId AND provider_id = :providerId`;
   return {
-    usage: backend.prepare<Usage>(usage),
-    lockUsage: backend.prepare<Usage>(sql`${usage} ${backend.locked}`),
-    setCount: backend.prepare(sql`
-        UPDATE provider SET last_general_at_ms = :lastGeneralAtMs,
-          sends_from_ms = :sendsFromMs, send_count = :sendCount
+    usage: prepare<Usage>(usage),
+    lockUsage: prepare<Usage>(sql`${usage} ${locked}`),
+    setCount: prepare(sql`
+        UPDATE provider SET ${assignments`lastGeneralAtMs, sendsFromMs, sendCount`}
         WHERE id = :providerId`),
-    add: backend.prepare(sql`
-        INSERT INTO distribution (provider_id, notification_type, status, target_os, target_hwid,
-          payload, created_at_ms, due_at_ms, expires_at_ms, reaches_unbound, unbound_count,
-          replaces_id)
-        VALUES (:providerId, :notificationType, ${literal(CREATED)},
-          :targetOs, :targetHwid, :payload,
-          :createdAtMs, :dueAtMs, :expiresAtMs,
-          :reachesUnbound, :unboundCount, :replacesId)
-        ${backend.returningId}`),
-    old: backend.prepare<Replaceable>(old),
-    lockOld: backend.prepare<Replaceable>(sql`${old} ${backend.locked}`),
+    add: prepare(sql`
+        ${insertInto('distribution')`providerId, notificationType, targetOs, targetHwid, payload,
+          createdAtMs, dueAtMs, expiresAtMs, reachesUnbound, unboundCount, replacesId,
+          status = ${literal(CREATED)}`} ${returningId}`),
+    old: prepare<Replaceable>(old),
+    lockOld: prepare<Replaceable>(sql`${old} ${locked}`),
     /** Hides its waiting messages from now on; the worker marks the recipients later. */
-    expire: backend.prepare(sql`
+    expire: prepare(sql`
         UPDATE distribution SET expires_at_ms = :createdAtMs
         WHERE id = :replacesId AND expires_at_ms > :createdAtMs`),
-    unboundBetween: backend.prepare<{ count: number }>(sql`
+    unboundBetween: prepare<{ count: number }>(sql`
         SELECT CAST(coalesce(sum(unbound_count), 0) AS bigint) AS count FROM distribution
         WHERE provider_id = :providerId AND unbound_count > 0
           AND created_at_ms > :sinceMs AND created_at_ms < :untilMs`),

@@ -15,86 +15,62 @@ import type {
   NewAccount,
 } from '../../core/port/account.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
-import { ofOwner } from './owner.ts';
+import { assignments, columns, insertInto } from '../statement-text.ts';
+import { IS_OWNERS, lockOwner, ofOwner } from './owner.ts';
 import type { passkeyNoun } from './passkey.ts';
+import { booleans, type Flagged, mapped } from './rows.ts';
 import { oneTimeSteps } from './session.ts';
 
 type AccountRow = Omit<Account, 'recovery'> & { recovery: string };
-type MemberRow = Omit<Member, 'hasPassword' | 'hasTotp'> & { hasPassword: number; hasTotp: number };
+type MemberRow = Flagged<Member, 'hasPassword' | 'hasTotp'>;
 
 const listIn = (text: string) => (text === '' ? [] : text.split(','));
 const accountIn = (row: AccountRow): Account => ({ ...row, recovery: listIn(row.recovery) });
 
-function statements(backend: Backend) {
+function statements({ prepare, locked }: Backend) {
   const account = sql`
-    SELECT id, name, password_hash AS "passwordHash", totp_secret AS "totpSecret",
-      totp_since_ms AS "totpSinceMs", totp_step AS "totpStep", recovery,
-      created_at_ms AS "createdAtMs", signed_in_at_ms AS "signedInAtMs"
+    SELECT ${columns`id, name, passwordHash, totpSecret, totpSinceMs, totpStep, recovery,
+      createdAtMs, signedInAtMs`}
     FROM account`;
   const ofId = sql`id = :accountId`;
   return {
-    find: backend.prepare<AccountRow>(sql`${account} WHERE name = :name`),
-    read: backend.prepare<AccountRow>(sql`${account} WHERE ${ofId}`),
-    lock: backend.prepare<AccountRow>(sql`${account} WHERE ${ofId} ${backend.locked}`),
-    add: backend.prepare(sql`
-        INSERT INTO account (name, recovery, created_at_ms)
-        VALUES (:name, '', :createdAtMs) ON CONFLICT DO NOTHING`),
-    remove: backend.prepare(sql`DELETE FROM account WHERE ${ofId}`),
-    setPassword: backend.prepare(sql`
-        UPDATE account SET password_hash = :passwordHash WHERE ${ofId}`),
-    setFactor: backend.prepare(sql`
-        UPDATE account SET totp_secret = :totpSecret,
-          totp_since_ms = :totpSinceMs, recovery = :recovery
-        WHERE ${ofId}`),
-    useStep: backend.prepare(sql`
-        UPDATE account SET totp_step = :step
-        WHERE ${ofId} AND totp_step < :step`),
-    setRecovery: backend.prepare(sql`
-        UPDATE account SET recovery = :recovery WHERE ${ofId}`),
-    endSessions: backend.prepare(sql`
-        DELETE FROM session
-        WHERE account_id = :accountId AND id <> :exceptId`),
+    find: mapped(prepare<AccountRow>(sql`${account} WHERE name = :name`), accountIn),
+    read: mapped(prepare<AccountRow>(sql`${account} WHERE ${ofId}`), accountIn),
+    lock: mapped(prepare<AccountRow>(sql`${account} WHERE ${ofId} ${locked}`), accountIn),
+    add: prepare(sql`
+        ${insertInto('account')`name, createdAtMs, recovery = ''`} ON CONFLICT DO NOTHING`),
+    remove: prepare(sql`DELETE FROM account WHERE ${ofId}`),
+    setPassword: prepare(sql`UPDATE account SET password_hash = :passwordHash WHERE ${ofId}`),
+    setFactor: prepare(sql`
+        UPDATE account SET ${assignments`totpSecret, totpSinceMs, recovery`} WHERE ${ofId}`),
+    useStep: prepare(sql`UPDATE account SET totp_step = :step WHERE ${ofId} AND totp_step < :step`),
+    setRecovery: prepare(sql`UPDATE account SET recovery = :recovery WHERE ${ofId}`),
+    endSessions: prepare(sql`
+        DELETE FROM session WHERE account_id = :accountId AND id <> :exceptId`),
   };
 }
 
 function roleStatements(backend: Backend) {
+  const own = ofOwner(backend);
   return {
     grants: backend.prepare<NamedGrant>(sql`
-        SELECT r.provider_id AS "providerId", r.role AS role, p.code AS "providerCode",
-          p.name AS "providerName"
+        SELECT ${columns`r.providerId, r.role, p.code AS providerCode, p.name AS providerName`}
         FROM account_role r LEFT JOIN provider p ON p.id = r.provider_id
         WHERE r.account_id = :accountId ORDER BY coalesce(r.provider_id, 0)`),
-    members: ofOwner<MemberRow>(
-      backend,
-      (isOwners) => sql`
+    members: own<MemberRow>`
         SELECT a.id AS id, a.name AS name, r.role AS role,
           CAST(a.password_hash IS NOT NULL AS integer) AS "hasPassword",
           CAST(a.totp_since_ms IS NOT NULL AS integer) AS "hasTotp",
           (SELECT count(*) FROM passkey k WHERE k.account_id = a.id) AS "passkeyCount",
-          a.created_at_ms AS "createdAtMs", a.signed_in_at_ms AS "signedInAtMs"
-        FROM (SELECT account_id, role FROM account_role WHERE ${isOwners}) r
+          ${columns`a.createdAtMs, a.signedInAtMs`}
+          FROM (SELECT account_id, role FROM account_role WHERE ${IS_OWNERS}) r
         ${backend.join} account a ON a.id = r.account_id ORDER BY a.name`,
-    ),
-    roles: ofOwner<Grant & { accountId: number }>(
-      backend,
-      (isOwners) => sql`
-        SELECT account_id AS "accountId", provider_id AS "providerId", role FROM account_role
-        WHERE ${isOwners}`,
-    ),
-    add: backend.prepare(sql`
-        INSERT INTO account_role (account_id, provider_id, role)
-        VALUES (:accountId, :providerId, :role)`),
-    change: ofOwner(
-      backend,
-      (isOwners) => sql`
-        UPDATE account_role SET role = :role
-        WHERE account_id = :accountId AND ${isOwners}`,
-    ),
-    remove: ofOwner(
-      backend,
-      (isOwners) => sql`
-        DELETE FROM account_role WHERE account_id = :accountId AND ${isOwners}`,
-    ),
+    roles: own<Grant & { accountId: number }>`
+        SELECT ${columns`accountId, providerId, role`} FROM account_role WHERE ${IS_OWNERS}`,
+    add: backend.prepare(sql`${insertInto('account_role')`accountId, providerId, role`}`),
+    change: own`
+        UPDATE account_role SET role = :role WHERE account_id = :accountId AND ${IS_OWNERS}`,
+    remove: own`DELETE FROM account_role WHERE account_id = :accountId AND ${IS_OWNERS}`,
     left: backend.prepare<{ count: number }>(sql`
         SELECT count(*) AS count FROM account_role WHERE account_id = :accountId`),
   };
@@ -109,14 +85,10 @@ function proofMethods(
   on: ReturnType<typeof statements>,
 ): Pick<AccountStore, Proofs> {
   /** Changes an existing account. */
-  function* changed(
-    accountId: number,
-    change: (known: Account) => Step<void>,
-  ): Generator<unknown, boolean, unknown> {
+  function* changed(accountId: number, change: (known: Account) => Step<void>): Step<boolean> {
     const known = yield* on.lock.get({ accountId });
-    if (known === null) return false;
-    yield* change(accountIn(known));
-    return true;
+    if (known !== null) yield* change(known);
+    return known !== null;
   }
 
   return {
@@ -142,8 +114,7 @@ function proofMethods(
       }),
     useRecoveryCode: (accountId, codeHash, act) =>
       backend.write(function* (notes) {
-        const known = yield* on.lock.get({ accountId });
-        const codes = listIn(known?.recovery ?? '');
+        const codes = (yield* on.lock.get({ accountId }))?.recovery ?? [];
         const left = codes.filter((code) => code !== codeHash);
         if (left.length === codes.length) return false;
         yield* on.setRecovery.run({ accountId, recovery: left.join(',') });
@@ -158,12 +129,9 @@ export function accountNoun(backend: Backend): AccountNoun {
   const roles = roleStatements(backend);
   const oneTime = oneTimeSteps(backend);
 
-  const lockPlace = (providerId: number | null) =>
-    providerId === null ? backend.lockAuditLog() : backend.lockProvider(providerId);
-
   /** Returns the account's role at a place, and whether another account has the highest one. */
   function* roleAt(accountId: number, providerId: number | null) {
-    yield* lockPlace(providerId);
+    yield* lockOwner(backend, providerId);
     const all = yield* roles.roles(providerId).all({ providerId });
     const own = all.find((one) => one.accountId === accountId);
     const top = topRoleAt(providerId);
@@ -179,7 +147,7 @@ export function accountNoun(backend: Backend): AccountNoun {
       if (found?.role == null) return 'invitation_used';
       grant = { providerId: found.providerId, role: found.role };
     }
-    yield* lockPlace(grant.providerId);
+    yield* lockOwner(backend, grant.providerId);
     if ((yield* on.find.get({ name })) !== null) return 'account_exists';
     const { providerId } = grant;
     if ((yield* roles.roles(providerId).all({ providerId })).length >= countMax) {
@@ -199,34 +167,18 @@ export function accountNoun(backend: Backend): AccountNoun {
     addAccount: (draft, act) =>
       backend.write(function* (notes) {
         const added = yield* add(notes, draft);
-        if (typeof added !== 'string') {
-          notes.audit(
-            act,
-            deeds.addAccount(added.id, added.grant),
-            added.grant.providerId ?? undefined,
-          );
-        }
+        if (typeof added === 'string') return added;
+        const { id, grant } = added;
+        notes.audit(act, deeds.addAccount(id, grant), grant.providerId);
         return added;
       }),
-    findAccount: (name) =>
-      backend.read(function* () {
-        const row = yield* on.find.get({ name });
-        return row && accountIn(row);
-      }),
-    readAccount: (accountId) =>
-      backend.read(function* () {
-        const row = yield* on.read.get({ accountId });
-        return row && accountIn(row);
-      }),
+    findAccount: (name) => backend.read(() => on.find.get({ name })),
+    readAccount: (accountId) => backend.read(() => on.read.get({ accountId })),
     listGrants: (accountId) => backend.read(() => roles.grants.all({ accountId })),
     listMembers: (providerId) =>
       backend.read(function* () {
         const rows = yield* roles.members(providerId).all({ providerId });
-        return rows.map((row) => ({
-          ...row,
-          hasPassword: row.hasPassword === 1,
-          hasTotp: row.hasTotp === 1,
-        }));
+        return rows.map(booleans('hasPassword', 'hasTotp'));
       }),
     changeRole: (accountId, grant, act) =>
       backend.write(function* (notes) {
@@ -236,7 +188,7 @@ export function accountNoun(backend: Backend): AccountNoun {
         if (own.role === role) return 'ok';
         if (isLast) return 'last_of_role';
         yield* roles.change(providerId).run({ accountId, providerId, role });
-        notes.audit(act, deeds.changeRole(accountId, own, grant), providerId ?? undefined);
+        notes.audit(act, deeds.changeRole(accountId, own, grant), providerId);
         return 'ok';
       }),
     removeRole: (accountId, providerId, act) =>
@@ -248,7 +200,7 @@ export function accountNoun(backend: Backend): AccountNoun {
         yield* roles.remove(providerId).run({ accountId, providerId });
         const left = (yield* roles.left.get({ accountId }))?.count ?? 0;
         if (left === 0) yield* on.remove.run({ accountId });
-        notes.audit(act, deeds.removeRole(accountId, own), providerId ?? undefined);
+        notes.audit(act, deeds.removeRole(accountId, own), providerId);
         return 'ok';
       }),
     ...proofMethods(backend, on),

@@ -35,8 +35,7 @@ function statements({ prepare, among, locked, lockOnly, rows, hex, join }: Backe
   const isUndecided = sql.raw('r.executed_at_ms IS NULL AND r.refused_at_ms IS NULL');
   return {
     lockRows: lockOnly(sql`
-        SELECT id FROM recipient
-        WHERE device_id = :deviceId AND distribution_id ${among('ids')}
+        SELECT id FROM recipient WHERE device_id = :deviceId AND distribution_id ${among('ids')}
         ORDER BY id ${locked}`),
     /** The records that the items change, if a place of the token has the message. */
     changes: prepare<Change>(sql`
@@ -47,8 +46,7 @@ function statements({ prepare, among, locked, lockOnly, rows, hex, join }: Backe
           CAST(r.push_state IS NOT DISTINCT FROM 1 AS integer) AS "isAtGateway"
         FROM ${rows('reports', REPORT)} k
           ${join} recipient r ON r.distribution_id = k.id AND r.device_id = k."deviceId"
-        WHERE r.sent_at_ms IS NOT NULL
-          AND (r.received_at_ms IS NULL OR r.is_waiting = 1
+        WHERE r.sent_at_ms IS NOT NULL AND (r.received_at_ms IS NULL OR r.is_waiting = 1
             OR k.state = 'opened' AND r.opened_at_ms IS NULL
             OR k.state IN ('executed', 'failed') AND ${isUndecided})
           AND EXISTS (SELECT 1 FROM device_token t
@@ -58,8 +56,7 @@ function statements({ prepare, among, locked, lockOnly, rows, hex, join }: Backe
                   WHERE p.device_id = r.device_id AND p.provider_id = r.inbox
                     AND p.token_id = t.id AND p.after_recipient_id < r.id) END)`),
     receive: prepare(sql`
-        UPDATE recipient SET is_waiting = 0,
-          received_at_ms = coalesce(received_at_ms, :nowMs)
+        UPDATE recipient SET is_waiting = 0, received_at_ms = coalesce(received_at_ms, :nowMs)
         WHERE id ${among('recipientIds')}`),
     /** Each time is set once: a repeated or late acknowledgement changes no time. */
     acknowledge: prepare(sql`
@@ -71,8 +68,7 @@ function statements({ prepare, among, locked, lockOnly, rows, hex, join }: Backe
             THEN coalesce(r.executed_at_ms, :nowMs) ELSE r.executed_at_ms END,
           refused_at_ms = CASE WHEN :state = 'failed' AND r.executed_at_ms IS NULL
             THEN coalesce(r.refused_at_ms, :nowMs) ELSE r.refused_at_ms END,
-          detail = CASE WHEN :state = 'failed' AND ${isUndecided}
-            THEN :detail ELSE r.detail END
+          detail = CASE WHEN :state = 'failed' AND ${isUndecided} THEN :detail ELSE r.detail END
         WHERE r.id = :recipientId`),
   };
 }

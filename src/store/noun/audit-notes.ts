@@ -15,17 +15,17 @@ interface Note {
 
 export type AuditStatements = ReturnType<typeof auditStatements>;
 
-export function auditStatements(statements: Statements) {
+export function auditStatements({ prepare, among, locked }: Statements) {
   return {
-    changesOf: statements.prepare<ChangeCount>(sql`
+    changesOf: prepare<ChangeCount>(sql`
         SELECT changes_from_ms AS "fromMs", change_count AS count, unlisted_count AS unlisted
-        FROM provider WHERE code = :name ${statements.locked}`),
-    setChanges: statements.prepare(sql`
+        FROM provider WHERE code = :name ${locked}`),
+    setChanges: prepare(sql`
         UPDATE provider SET changes_from_ms = :fromMs, change_count = :count,
           unlisted_count = :unlisted
         WHERE code = :name`),
-    codes: statements.prepare<{ id: number; code: string }>(sql`
-        SELECT id, code FROM provider WHERE id ${statements.among('ids')}`),
+    codes: prepare<{ id: number; code: string }>(sql`
+        SELECT id, code FROM provider WHERE id ${among('ids')}`),
   };
 }
 
@@ -49,11 +49,10 @@ export class AuditNotes {
    * Notes an entry; nothing for a change of a job, which has its own entry. An entry of a provider
    * itself names the provider as its actor alone.
    */
-  add(act: Act, deed: Deed | null, providerId?: number): void {
+  add(act: Act, deed: Deed | null, providerId: number | null = null): void {
     if (deed === null || act.isOfJob === true) return;
     const { actor } = act;
-    const isOwn = providerId === undefined || actor.kind === 'provider';
-    this.#notes.push({ act, deed, providerId: isOwn ? null : providerId });
+    this.#notes.push({ act, deed, providerId: actor.kind === 'provider' ? null : providerId });
   }
 
   /** Drops the notes after the first `count`. */

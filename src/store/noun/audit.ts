@@ -7,13 +7,12 @@ import { blocksToPrune } from '../../core/audit/prune.ts';
 import type { AuditAnchor, AuditBlock, AuditStore, PruneBounds } from '../../core/port/audit.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import type { Backend, Reader } from '../backend.ts';
+import { columns, insertInto } from '../statement-text.ts';
 
 /** Blocks and entries that a step of pruning deletes: it must not delay the writes of others. */
 const STEP = { blocks: 500, entries: 5_000 };
 
-const COLUMNS = sql.raw(
-  'last_number AS number, at_ms AS "atMs", prev_hash AS "prevHash", hash, entries',
-);
+const COLUMNS = columns`lastNumber AS number, atMs, prevHash, hash, entries`;
 
 /** The anchor and a block; the fields of a missing one are null. */
 interface Row extends Omit<AuditBlock, 'number'> {
@@ -28,11 +27,10 @@ export function auditReader(backend: Reader): AuditStore['readAudit'] {
   // Reads the anchor and the blocks in one statement, so that both are of one moment; returns at
   // least one row.
   const after = backend.prepare<Row>(sql`
-      SELECT a.last_number AS "anchorNumber", a.hash AS "anchorHash",
-        a.until_ms AS "anchorUntilMs", b.*
+      SELECT a.last_number AS "anchorNumber", a.hash AS "anchorHash", a.until_ms AS "anchorUntilMs",
+        b.*
       FROM (SELECT 1) one LEFT JOIN audit_anchor a ON true LEFT JOIN (
-        SELECT ${COLUMNS} FROM audit
-        WHERE last_number > coalesce(CAST(:number AS bigint),
+        SELECT ${COLUMNS} FROM audit WHERE last_number > coalesce(CAST(:number AS bigint),
           CAST('-9223372036854775808' AS bigint))
         ORDER BY last_number LIMIT :countMax) b ON true
       ORDER BY b.number`);
@@ -43,23 +41,22 @@ export function auditReader(backend: Reader): AuditStore['readAudit'] {
   };
 }
 
-function statements(backend: Backend) {
+function statements({ prepare }: Backend) {
   return {
-    before: backend.prepare<AuditBlock>(sql`
+    before: prepare<AuditBlock>(sql`
         SELECT ${COLUMNS} FROM audit WHERE last_number < :number
         ORDER BY last_number DESC LIMIT :countMax`),
-    oldest: backend.prepare<Pick<AuditBlock, 'number' | 'atMs' | 'hash'>>(sql`
+    oldest: prepare<Pick<AuditBlock, 'number' | 'atMs' | 'hash'>>(sql`
         SELECT last_number AS number, at_ms AS "atMs", hash FROM audit
         ORDER BY last_number LIMIT ${STEP.blocks}`),
-    anchor: backend.prepare<AuditAnchor>(sql`
+    anchor: prepare<AuditAnchor>(sql`
         SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`),
-    newestNumber: backend.prepare<{ number: number | null }>(
+    newestNumber: prepare<{ number: number | null }>(
       sql`SELECT max(last_number) AS number FROM audit`,
     ),
-    drop: backend.prepare(sql`DELETE FROM audit WHERE last_number <= :number`),
-    moveAnchor: backend.prepare(sql`
-        INSERT INTO audit_anchor (id, last_number, hash, until_ms)
-        VALUES (1, :number, :hash, :untilMs)
+    drop: prepare(sql`DELETE FROM audit WHERE last_number <= :number`),
+    moveAnchor: prepare(sql`
+        ${insertInto('audit_anchor')`hash, untilMs, id = 1, lastNumber = :number`}
         ON CONFLICT (id) DO UPDATE SET last_number = excluded.last_number, hash = excluded.hash,
           until_ms = excluded.until_ms`),
   };

@@ -10,8 +10,10 @@ import type { BrowserMessage, BrowserStore } from '../../core/port/browser.ts';
 import { PUSH } from '../../core/port/distribution.ts';
 import { INSTALL_ACTIVE } from '../../core/port/install.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { literal } from '../status.ts';
 import { knownDeviceSteps } from './known-device.ts';
+import { parsed } from './rows.ts';
 import { tokenStatements } from './token.ts';
 
 interface Tied {
@@ -36,9 +38,8 @@ function statements(backend: Backend) {
         FROM device_token t ${join} device_provider p ON p.token_id = t.id
         WHERE t.token_hash = :tokenHash AND p.browser_install_id IS NOT NULL`),
     tie: prepare(sql`
-        UPDATE device_provider SET browser_install_id = :installId,
-          tie_count = tie_count + 1, token_id = :tokenId, is_by_link = 1,
-          claim_install_id = :installId,
+        UPDATE device_provider SET browser_install_id = :installId, tie_count = tie_count + 1,
+          token_id = :tokenId, is_by_link = 1, claim_install_id = :installId,
           after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient),
           after_slot_id = (SELECT coalesce(max(id), 0) FROM install_device)
         WHERE device_id = :deviceId AND provider_id = :providerId`),
@@ -47,7 +48,7 @@ function statements(backend: Backend) {
         SET browser_install_id = NULL, token_id = NULL, tie_count = tie_count - 1
         WHERE device_id = :deviceId AND browser_install_id IS NOT NULL`),
     news: prepare<Omit<BrowserMessage, 'payload'> & { payload: string }>(sql`
-        SELECT x.id AS id, x.created_at_ms AS "createdAtMs", x.payload AS payload
+        SELECT ${columns`x.id, x.createdAtMs, x.payload`}
         FROM device_token t ${join} device_provider p ON p.token_id = t.id
           ${join} recipient r ON r.device_id = p.device_id AND r.inbox = p.provider_id
             AND r.id > p.after_recipient_id
@@ -121,7 +122,7 @@ export function browserNoun(backend: Backend): BrowserStore {
     listNews: (tokenHash, nowMs, countMax) =>
       backend.read(function* () {
         const rows = yield* on.news.all({ tokenHash, nowMs, countMax });
-        return rows.map(({ payload, ...row }) => ({ ...row, payload: JSON.parse(payload) }));
+        return rows.map(parsed<'payload', BrowserMessage['payload']>('payload'));
       }),
   };
 }

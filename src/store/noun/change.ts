@@ -4,49 +4,47 @@ import { sql } from 'drizzle-orm';
 import type { NewestOfAll, NewestOfProvider } from '../../core/port/change.ts';
 import { type ChangeStore, type Marked, NEWEST_COUNT } from '../../core/port/change.ts';
 import type { Backend } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 
 /** Longest entries of a block that is read, bytes: longer blocks come from moves. */
 const ENTRIES_LENGTH_MAX = 65_536;
 /** Distributions and jobs that are compared. */
 const MARKED_COUNT = 20;
 
-function statements(backend: Backend) {
+export function changeNoun(backend: Backend): Omit<ChangeStore, 'readCommitMark'> {
+  const { prepare } = backend;
   const newest = sql`ORDER BY id DESC LIMIT ${NEWEST_COUNT}`;
   const ofProvider = sql`provider_id = :providerId`;
   const message = sql`
     SELECT id, concat_ws(':', status, cursor_source, cursor_id, recipient_count, sent_count,
       failed_count, push_waiting_count, expired_at_ms, pruned_at_ms) AS mark
     FROM distribution WHERE ${ofProvider}`;
-  return {
-    slots: backend.prepare<NewestOfAll['slots'][number]>(sql`
-        SELECT id, install_id AS "installId", provider_id AS "providerId" FROM install_device
+  const on = {
+    slots: prepare<NewestOfAll['slots'][number]>(sql`
+        SELECT ${columns`id, installId, providerId`} FROM install_device
         WHERE id > :slotId ${newest}`),
-    blocks: backend.prepare<NewestOfAll['blocks'][number]>(sql`
+    blocks: prepare<NewestOfAll['blocks'][number]>(sql`
         SELECT last_number AS number,
           CASE WHEN length(entries) <= ${ENTRIES_LENGTH_MAX} THEN entries END AS entries
         FROM audit WHERE last_number > :blockNumber
         ORDER BY last_number DESC LIMIT ${NEWEST_COUNT}`),
-    slotEnds: backend.prepare<NewestOfProvider['slotEnds'][number]>(sql`
+    slotEnds: prepare<NewestOfProvider['slotEnds'][number]>(sql`
         SELECT id, install_id AS "installId" FROM slot_end WHERE ${ofProvider} ${newest}`),
-    messages: backend.prepare<Marked>(sql`${message} ORDER BY id DESC LIMIT ${MARKED_COUNT}`),
-    unfinished: backend.prepare<Marked>(sql`
+    messages: prepare<Marked>(sql`${message} ORDER BY id DESC LIMIT ${MARKED_COUNT}`),
+    unfinished: prepare<Marked>(sql`
         ${message} AND status < 100 AND handed_over_at_ms IS NULL
         ORDER BY due_at_ms LIMIT ${MARKED_COUNT}`),
-    jobs: backend.prepare<NewestOfProvider['jobs'][number]>(sql`
+    jobs: prepare<NewestOfProvider['jobs'][number]>(sql`
         SELECT id, concat_ws(':', state, total_count, seen_count, changed_count) AS mark,
           CAST(ended_at_ms IS NOT NULL AS integer) AS "isOver"
         FROM job WHERE ${ofProvider} ORDER BY id DESC LIMIT ${MARKED_COUNT}`),
-    counts: backend.prepare<{ unlisted: string; figures: string }>(sql`
+    counts: prepare<{ unlisted: string; figures: string }>(sql`
         SELECT concat(p.unlisted_count) AS unlisted,
           concat_ws(':', d.sends, d.recipients, d.delivered, d.received, d.opened, d.executed,
             d.failed, d.expired, d.carried) AS figures
         FROM provider p LEFT JOIN provider_day d ON d.provider_id = p.id AND d.day = :day
         WHERE p.id = :providerId`),
   };
-}
-
-export function changeNoun(backend: Backend): Omit<ChangeStore, 'readCommitMark'> {
-  const on = statements(backend);
   return {
     readNewestOfAll: async (after) => {
       const [slots, blocks] = await backend.read(() =>

@@ -12,10 +12,8 @@ export function checkInNoun(backend: Backend): Pick<Store, 'findCheckIn' | 'reco
   const find = lookUpStatements(backend);
   const known = knownDeviceSteps(backend);
   const standing = backend.prepare<{ seenAtMs: number; isLinked: number }>(sql`
-      SELECT ${allSeen(backend)} AS "seenAtMs",
-        CAST(${linkedRow(backend)} AS integer) AS "isLinked"
-      FROM device_provider p
-      WHERE p.device_id = :deviceId AND p.provider_id = :providerId`);
+      SELECT ${allSeen(backend)} AS "seenAtMs", CAST(${linkedRow(backend)} AS integer) AS "isLinked"
+      FROM device_provider p WHERE p.device_id = :deviceId AND p.provider_id = :providerId`);
 
   function* findIds({ providerCode, domainHash }: CheckInKey): Step<{
     providerId: number;

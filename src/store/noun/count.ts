@@ -7,8 +7,7 @@ import type { Backend } from '../backend.ts';
 export function countNoun(backend: Backend): Omit<CountStore, 'countDevices'> {
   const ofProvider = sql`provider_id = p.id`;
   const distributions = backend.prepare<{ count: number }>(sql`
-      SELECT count(*) AS count FROM distribution
-      WHERE CAST(:providerCode AS text) IS NULL
+      SELECT count(*) AS count FROM distribution WHERE CAST(:providerCode AS text) IS NULL
         OR provider_id = (SELECT id FROM provider WHERE code = :providerCode)`);
   const holdings = backend.prepare<Holdings>(sql`
       SELECT install_count AS links,

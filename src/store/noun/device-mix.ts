@@ -3,19 +3,17 @@
 import { sql } from 'drizzle-orm';
 import type { DeviceMixStore, MixCount, MixDevice } from '../../core/port/device-mix.ts';
 import type { Backend } from '../backend.ts';
+import { columns, insertInto } from '../statement-text.ts';
 
 export function deviceMixNoun(backend: Backend): DeviceMixStore {
   const ofProvider = sql`provider_id = :providerId`;
   const on = {
     devices: backend.prepare<MixDevice>(sql`
-        SELECT os, device_id AS "deviceId", user_agent AS "userAgent" FROM device_provider
+        SELECT ${columns`os, deviceId, userAgent`} FROM device_provider
         WHERE ${ofProvider} AND (os, device_id) > (:os, :deviceId)
         ORDER BY os, device_id LIMIT :countMax`),
     clear: backend.prepare(sql`DELETE FROM device_mix WHERE ${ofProvider}`),
-    add: backend.prepare(sql`
-        INSERT INTO device_mix (provider_id, day, os, app, count)
-        VALUES (:providerId, :day, :os, :app,
-          :count)`),
+    add: backend.prepare(sql`${insertInto('device_mix')`providerId, day, os, app, count`}`),
     read: backend.prepare<MixCount & { day: number }>(sql`
         SELECT day, os, app, count FROM device_mix WHERE ${ofProvider}
         ORDER BY count DESC, os, app`),

@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import type { MixCursor } from '../../core/port/device-mix.ts';
 import type { DeviceSearchStore, SearchedDevice } from '../../core/port/device-search.ts';
 import type { Backend } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { contains, likePart } from './link.ts';
 import { linkedRow } from './targets.ts';
 
@@ -11,29 +12,24 @@ import { linkedRow } from './targets.ts';
 const SLICE_COUNT = 1_000;
 
 export function deviceSearchNoun(backend: Backend): DeviceSearchStore {
-  const { join } = backend;
+  const { prepare, join } = backend;
   const isUnset = (name: string, type = 'text') => sql.raw(`CAST(:${name} AS ${type}) IS NULL`);
-  const beyond = sql`
-    provider_id = :providerId AND (os, device_id) > (:os, :deviceId)`;
+  const beyond = sql`provider_id = :providerId AND (os, device_id) > (:os, :deviceId)`;
   const on = {
-    end: backend.prepare<MixCursor>(sql`
+    end: prepare<MixCursor>(sql`
         SELECT os AS os, device_id AS "deviceId" FROM device_provider WHERE ${beyond}
         ORDER BY os, device_id LIMIT 1 OFFSET ${SLICE_COUNT - 1}`),
-    found: backend.prepare<SearchedDevice>(sql`
-        SELECT d.hwid AS hwid, p.device_name AS "deviceName", p.os AS os,
-          p.app_version AS "appVersion", t.locale AS locale
+    found: prepare<SearchedDevice>(sql`
+        SELECT ${columns`d.hwid, p.deviceName, p.os, p.appVersion, t.locale`}
         FROM (SELECT * FROM device_provider WHERE ${beyond}
             ORDER BY os, device_id LIMIT ${SLICE_COUNT}) p
-          ${join} device d ON d.id = p.device_id
-          LEFT JOIN device_token t ON t.id = p.token_id
+          ${join} device d ON d.id = p.device_id LEFT JOIN device_token t ON t.id = p.token_id
         WHERE (${isUnset('ofOs')} OR p.os = :ofOs)
           AND (${isUnset('appVersion')} OR p.app_version = :appVersion)
           AND (${isUnset('language')} OR lower(t.locale) = :language
             OR lower(t.locale) LIKE CAST(:language AS text) || '-%')
-          AND (${isUnset('seenSinceMs', 'bigint')}
-            OR p.last_seen_at_ms >= :seenSinceMs)
-          AND (${isUnset('unseenSinceMs', 'bigint')}
-            OR p.last_seen_at_ms < :unseenSinceMs)
+          AND (${isUnset('seenSinceMs', 'bigint')} OR p.last_seen_at_ms >= :seenSinceMs)
+          AND (${isUnset('unseenSinceMs', 'bigint')} OR p.last_seen_at_ms < :unseenSinceMs)
           AND (${isUnset('domainId', 'bigint')} OR EXISTS (
             SELECT 1 FROM device_domain b
             WHERE b.device_id = p.device_id AND b.domain_id = :domainId))

@@ -12,8 +12,9 @@ import type {
 import { asciiLower } from '../../core/text.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Prepared, Values } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import type { RowAtProvider } from './look-ups.ts';
-import { AT_PROVIDER_COLUMNS, atProvider, LAST_SEEN, slotSeen } from './look-ups.ts';
+import { AT_PROVIDER_COLUMNS, atProvider, LAST_SEEN, slotSeen, withDevice } from './look-ups.ts';
 
 type DeviceNoun = Pick<DeviceStore, 'listDevices' | 'pageDevices' | 'findDevice'> &
   Pick<CountStore, 'countDevices'>;
@@ -47,59 +48,52 @@ type TokenRow = Pick<DeviceToken, 'locale'> & {
 };
 
 function detailStatements(backend: Backend) {
-  const { join, arrival } = backend;
+  const { prepare, join, arrival } = backend;
   return {
-    device: backend.prepare<Device>(sql`
-        SELECT ${DEVICE_COLUMNS} FROM ${DEVICES} WHERE d.hwid = :hwid`),
-    tokens: backend.prepare<TokenRow>(sql`
+    device: prepare<Device>(sql`SELECT ${DEVICE_COLUMNS} FROM ${DEVICES} WHERE d.hwid = :hwid`),
+    tokens: prepare<TokenRow>(sql`
         SELECT locale, push, push_dropped_at_ms AS "atMs", push_dropped_why AS why
         FROM device_token WHERE device_id = :deviceId ORDER BY id`),
-    installs: backend.prepare<DeviceDetail['installs'][number]>(sql`
-        SELECT i.install_code AS "installCode", o.code AS "providerCode",
-          s.registered_at_ms AS "registeredAtMs", ${slotSeen(backend)} AS "lastSeenAtMs"
+    installs: prepare<DeviceDetail['installs'][number]>(sql`
+        SELECT ${columns`i.installCode, o.code AS providerCode, s.registeredAtMs`},
+          ${slotSeen(backend)} AS "lastSeenAtMs"
         FROM install_device s ${join} install i ON i.id = s.install_id
-          ${join} provider o ON o.id = i.provider_id
-          ${join} device_provider p
-            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+          ${join} provider o ON o.id = i.provider_id ${withDevice(backend)}
         WHERE s.device_id = :deviceId ORDER BY s.id DESC`),
-    domains: backend.prepare<DeviceDetail['domains'][number]>(sql`
-        SELECT m.domain_name AS "domainName", o.code AS "providerCode", m.status AS status,
-          b.linked_at_ms AS "linkedAtMs"
+    domains: prepare<DeviceDetail['domains'][number]>(sql`
+        SELECT ${columns`m.domainName, o.code AS providerCode, m.status, b.linkedAtMs`}
         FROM device_domain b ${join} domain m ON m.id = b.domain_id
           ${join} provider o ON o.id = m.provider_id
         WHERE b.device_id = :deviceId ORDER BY b.linked_at_ms DESC, b.${arrival} DESC`),
-    seenBy: backend.prepare<RowAtProvider & { providerCode: string }>(sql`
+    seenBy: prepare<RowAtProvider & { providerCode: string }>(sql`
         SELECT o.code AS "providerCode", ${AT_PROVIDER_COLUMNS}, ${LAST_SEEN}
         FROM device_provider p ${join} provider o ON o.id = p.provider_id
-        WHERE p.device_id = :deviceId
-        ORDER BY p.last_seen_at_ms DESC, p.provider_id DESC`),
+        WHERE p.device_id = :deviceId ORDER BY p.last_seen_at_ms DESC, p.provider_id DESC`),
   };
 }
 
 /** Statements about all devices that match a filter, one range of ids at a time. */
-function filterStatements(backend: Backend) {
-  const { join } = backend;
+function filterStatements({ prepare, join }: Backend) {
   // Devices report `Windows`, people type `windows`.
   const inRange = sql`
-    FROM ${DEVICES}
-    WHERE d.id > :afterId AND d.id <= :toId
+    FROM ${DEVICES} WHERE d.id > :afterId AND d.id <= :toId
       AND (CAST(:os AS text) IS NULL OR lower(${sql.raw(latest('os'))}) = :os)
       AND (CAST(:providerCode AS text) IS NULL OR p.device_id IS NOT NULL)
       AND (CAST(:installCode AS text) IS NULL OR d.id IN (
         SELECT s.device_id FROM install i ${join} install_device s ON s.install_id = i.id
         WHERE i.install_code = :installCode))`;
   return {
-    rangeEnd: backend.prepare<{ toId: number | null }>(sql`
+    rangeEnd: prepare<{ toId: number | null }>(sql`
         SELECT max(id) AS "toId" FROM (
           SELECT id FROM device WHERE id > :afterId ORDER BY id
           LIMIT ${RANGE_COUNT}) AS following`),
-    list: backend.prepare<Device>(sql`
+    list: prepare<Device>(sql`
         SELECT ${DEVICE_COLUMNS} ${inRange}
         ORDER BY d.last_seen_at_ms DESC, d.id DESC LIMIT :countMax`),
-    page: backend.prepare<Device>(sql`
+    page: prepare<Device>(sql`
         SELECT ${DEVICE_COLUMNS} FROM ${DEVICES} WHERE d.id < :beforeId
         ORDER BY d.id DESC LIMIT :countMax`),
-    count: backend.prepare<{ count: number }>(sql`SELECT count(*) AS count ${inRange}`),
+    count: prepare<{ count: number }>(sql`SELECT count(*) AS count ${inRange}`),
   };
 }
 

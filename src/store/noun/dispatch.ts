@@ -16,47 +16,39 @@ import type {
   PushMessage,
 } from '../../core/port/outbox.ts';
 import type { Backend } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { reader } from './push-queue.ts';
 
 type DispatchNoun = Pick<OutboxStore, 'listDispatches' | 'findPushMessage'>;
 
-const DISPATCH = sql.raw(`o.id AS id, o.next_at_ms AS "nextAtMs",
-  o.queued_at_ms AS "queuedAtMs", o.attempt_count AS "attemptCount"`);
+const DISPATCH = columns`o.id, o.nextAtMs, o.queuedAtMs, o.attemptCount`;
 
-function statements(backend: Backend) {
+export function dispatchNoun(backend: Backend): DispatchNoun {
   const { prepare, once, join, fence } = backend;
   const behind = sql`o.destination_id = ${once('destinationId')}
     AND (o.next_at_ms, o.id) > (${once('afterMs')}, ${once('afterId')})
-    AND o.next_at_ms <= ${once('toMs')}
-    ORDER BY o.next_at_ms, o.id LIMIT ${once('countMax')}`;
-  return {
+    AND o.next_at_ms <= ${once('toMs')} ORDER BY o.next_at_ms, o.id LIMIT ${once('countMax')}`;
+  const on = {
     destination: prepare<{ kind: DestinationKind; origin: string }>(sql`
         SELECT kind, origin FROM destination WHERE id = :id`),
     pushes: prepare<Omit<PushRow, 'isBlocked'> & { status: number }>(sql`
         SELECT q.id AS id, q."nextAtMs", q."queuedAtMs", q."attemptCount", q."distributionId",
-          q."deviceId", x.status AS status, x.expires_at_ms AS "expiresAtMs", t.id AS "tokenId",
-          t.push AS push, t.push_at_ms AS "pushAtMs", t.locale AS locale
-        FROM (SELECT ${DISPATCH}, r.distribution_id AS "distributionId",
-                r.device_id AS "deviceId", ${reader(backend)} AS reader
-              FROM outbox o ${join} recipient r ON r.id = o.recipient_id
-              WHERE ${behind} ${fence}) q
+          q."deviceId",
+          ${columns`x.status, x.expiresAtMs, t.id AS tokenId, t.push, t.pushAtMs, t.locale`}
+        FROM (SELECT ${DISPATCH}, ${columns`r.distributionId, r.deviceId`},
+                ${reader(backend)} AS reader
+              FROM outbox o ${join} recipient r ON r.id = o.recipient_id WHERE ${behind} ${fence}) q
           ${join} distribution x ON x.id = q."distributionId"
           LEFT JOIN device_token t ON t.id = q.reader
         ORDER BY q."nextAtMs", q.id`),
     events: prepare<EventRow>(sql`
         SELECT ${DISPATCH}, e.id AS "eventId", e.kind AS "eventKind",
-          e.provider_id AS "providerId", e.at_ms AS "atMs", e.data AS data
-        FROM outbox o ${join} event e ON e.id = o.event_id
-        WHERE ${behind}`),
+          ${columns`e.providerId, e.atMs, e.data`}
+        FROM outbox o ${join} event e ON e.id = o.event_id WHERE ${behind}`),
     message: prepare<Omit<PushMessage, 'payload'> & { payload: string }>(sql`
-        SELECT id, notification_type AS "notificationType", created_at_ms AS "createdAtMs",
-          expires_at_ms AS "expiresAtMs", payload
+        SELECT ${columns`id, notificationType, createdAtMs, expiresAtMs, payload`}
         FROM distribution WHERE id = :id`),
   };
-}
-
-export function dispatchNoun(backend: Backend): DispatchNoun {
-  const on = statements(backend);
   return {
     listDispatches: async (destinationId, nowMs, countMax, after) =>
       backend.read(function* () {

@@ -7,20 +7,20 @@ import {
   kindOfEnd,
 } from '../../core/event/happenings.ts';
 import type { Notes, Statements, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { FINAL } from '../status.ts';
 import { reachSteps } from './reach.ts';
+import { shared } from './shared.ts';
 
 /** Recipients that are counted when a distribution ends: some 4 ms. */
 const REACH_ROWS = 2_000;
 
 /** Returns the step that notes ends of distributions, once their counts are final. */
-export function distributionEnds(statements: Statements) {
+export const distributionEnds = shared((statements: Statements) => {
   const ended = statements.prepare<EndedDistribution & { providerId: number }>(sql`
-      SELECT id, provider_id AS "providerId", status, notification_type AS "notificationType",
-        recipient_count AS "recipientCount", sent_count AS "sentCount",
-        failed_count AS "failedCount"
-      FROM distribution WHERE id ${statements.among('ids')} AND status >= ${FINAL}
-      ORDER BY id`);
+      SELECT ${columns`id, providerId, status, notificationType, recipientCount, sentCount,
+        failedCount`}
+      FROM distribution WHERE id ${statements.among('ids')} AND status >= ${FINAL} ORDER BY id`);
   const countReach = reachSteps(statements);
   return function* (notes: Notes, ids: readonly number[], nowMs: number): Step<void> {
     for (const found of yield* ended.all({ ids })) {
@@ -30,4 +30,4 @@ export function distributionEnds(statements: Statements) {
       notes.event(found.providerId, nowMs, () => distributionEnded(found, reach));
     }
   };
-}
+});

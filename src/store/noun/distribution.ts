@@ -1,6 +1,6 @@
 /** Distributions: accepted, listed, cancelled and blocked; lane.ts moves them on. */
 
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { BLOCKED, CANCELLED } from '../../core/message/status.ts';
 import type {
@@ -11,11 +11,13 @@ import type {
 import type { Made } from '../../core/port/idempotency.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { literal, unscheduled } from '../status.ts';
 import { type Acceptance, acceptance } from './acceptance.ts';
 import { distributionEnds } from './distribution-end.ts';
 import { onceSteps } from './idempotency.ts';
 import { rideSteps } from './ride-steps.ts';
+import { booleans, type Flagged, mapped } from './rows.ts';
 
 type DistributionNoun = Pick<
   Store,
@@ -28,66 +30,59 @@ type DistributionNoun = Pick<
   | 'blockDistribution'
 >;
 
-export const COLUMNS = sql.raw(`
-  x.id AS id, notification_type AS "notificationType", x.status AS status,
-  target_os AS "targetOs", target_hwid AS "targetHwid", x.created_at_ms AS "createdAtMs",
-  coalesce(began_at_ms, due_at_ms) AS "sentAtMs"`);
+export const COLUMNS = sql`
+  ${columns`x.id, notificationType, x.status, targetOs, targetHwid, x.createdAtMs`},
+  coalesce(began_at_ms, due_at_ms) AS "sentAtMs"`;
 
-export const DETAIL_COLUMNS = sql`${COLUMNS}, ${sql.raw(`
-  p.code AS "providerCode", payload, due_at_ms AS "dueAtMs", expires_at_ms AS "expiresAtMs",
-  began_at_ms AS "beganAtMs", finished_at_ms AS "finishedAtMs",
-  recipient_count AS "recipientCount", sent_count AS "sentCount",
-  failed_count AS "failedCount", handed_over_at_ms AS "handedOverAtMs",
-  replaces_id AS "replacesId",
-  CAST(pruned_at_ms IS NOT NULL AS integer) AS "isPruned"`)}`;
+const DETAIL_COLUMNS = sql`${COLUMNS}, ${columns`
+  p.code AS providerCode, payload, dueAtMs, expiresAtMs, beganAtMs, finishedAtMs, recipientCount,
+  sentCount, failedCount, handedOverAtMs, replacesId`},
+  CAST(pruned_at_ms IS NOT NULL AS integer) AS "isPruned"`;
 
-export type DetailRow = Omit<DistributionDetail, 'isPruned'> & { isPruned: number };
-
-export const selectDetails = ({ join }: Backend) => sql`
-  SELECT ${DETAIL_COLUMNS} FROM distribution x ${join} provider p ON p.id = x.provider_id`;
-
-export const detailOf = (row: DetailRow): DistributionDetail => ({
-  ...row,
-  isPruned: row.isPruned === 1,
-});
+/** Prepares a SELECT of details of distributions `x` with their providers `p`, from WHERE on. */
+export const detailsOn =
+  ({ prepare, join }: Backend) =>
+  (where: SQL) =>
+    mapped(
+      prepare<Flagged<DistributionDetail, 'isPruned'>>(sql`
+        SELECT ${DETAIL_COLUMNS} FROM distribution x ${join} provider p ON p.id = x.provider_id
+        ${where}`),
+      booleans('isPruned'),
+    );
 
 function statements(backend: Backend) {
+  const { prepare } = backend;
+  const details = detailsOn(backend);
   const ofProvider = sql`provider_id = :providerId`;
   return {
-    find: backend.prepare<Distribution>(sql`
+    find: prepare<Distribution>(sql`
         SELECT ${COLUMNS} FROM distribution x WHERE x.id = :id AND ${ofProvider}`),
-    list: backend.prepare<Distribution>(sql`
+    list: prepare<Distribution>(sql`
         SELECT ${COLUMNS} FROM distribution x WHERE ${ofProvider} AND x.id < :beforeId
         ORDER BY x.id DESC LIMIT :countMax`),
-    lock: backend.prepare<{ status: number; providerId: number }>(sql`
+    lock: prepare<{ status: number; providerId: number }>(sql`
         SELECT status, provider_id AS "providerId" FROM distribution WHERE id = :id
         ${backend.locked}`),
-    owner: backend.prepare<{ providerId: number }>(sql`
+    owner: prepare<{ providerId: number }>(sql`
         SELECT provider_id AS "providerId" FROM distribution WHERE id = :id`),
-    cancel: backend.prepare(sql`
+    cancel: prepare(sql`
         UPDATE distribution SET status = ${literal(CANCELLED)}, finished_at_ms = :nowMs
         WHERE id = :id AND ${ofProvider} AND NOT ${unscheduled()}
           AND due_at_ms >= :dueFromMs AND status ${backend.among('from')}`),
-    listAll: backend.prepare<DetailRow>(sql`
-        ${selectDetails(backend)}
-        WHERE x.id < :beforeId
-          AND (CAST(:providerCode AS text) IS NULL OR p.code = :providerCode)
+    listAll: details(sql`
+        WHERE x.id < :beforeId AND (CAST(:providerCode AS text) IS NULL OR p.code = :providerCode)
         ORDER BY x.id DESC LIMIT :countMax`),
     // Few distributions are unfinished: an index finds them.
-    listUnfinished: backend.prepare<DetailRow>(sql`
-        ${selectDetails(backend)}
+    listUnfinished: details(sql`
         WHERE x.id < :beforeId
-          AND (CAST(:providerCode AS text) IS NULL OR p.code = :providerCode)
-          AND x.id IN (
+          AND (CAST(:providerCode AS text) IS NULL OR p.code = :providerCode) AND x.id IN (
             SELECT u.id FROM distribution u WHERE u.status < 100 AND u.handed_over_at_ms IS NULL
             UNION ALL
-            SELECT g.id FROM distribution g
-            WHERE g.status = 40 AND g.handed_over_at_ms IS NOT NULL)
+            SELECT g.id FROM distribution g WHERE g.status = 40 AND g.handed_over_at_ms IS NOT NULL)
         ORDER BY x.id DESC LIMIT :countMax`),
-    block: backend.prepare(sql`
+    block: prepare(sql`
         UPDATE distribution
-        SET status = ${literal(BLOCKED)}, finished_at_ms = :nowMs, lease_owner = NULL,
-          cursor_id = 0
+        SET status = ${literal(BLOCKED)}, finished_at_ms = :nowMs, lease_owner = NULL, cursor_id = 0
         WHERE id = :id AND status ${backend.among('from')}`),
   };
 }
@@ -139,7 +134,7 @@ export function distributionNoun(backend: Backend): DistributionNoun {
     listAllDistributions: async ({ beforeId, isUnfinished = false, ...filter }) => {
       const list = isUnfinished ? on.listUnfinished : on.listAll;
       const of = { ...filter, beforeId: beforeId ?? Number.MAX_SAFE_INTEGER };
-      return (await backend.read(() => list.all(of))).map(detailOf);
+      return backend.read(() => list.all(of));
     },
 
     blockDistribution: (id, from, nowMs, act) =>

@@ -10,42 +10,33 @@ import {
   type DomainStore,
 } from '../../core/port/domain.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { columns, insertInto } from '../statement-text.ts';
+import { shared } from './shared.ts';
 
-const DOMAIN = sql.raw(`
-  SELECT id, domain_name AS "domainName", domain_hash AS "domainHash", status,
-    created_at_ms AS "createdAtMs"
-  FROM domain`);
+const DOMAIN = sql`SELECT ${columns`id, domainName, domainHash, status, createdAtMs`} FROM domain`;
 const OF_PROVIDER = sql`provider_id = :providerId`;
 
 /** Statements about rows of bindings, both new and imported. */
-export function bindingStatements(backend: Backend) {
+export const bindingStatements = shared(({ prepare, idOrNext, locked, returningId }: Backend) => {
   return {
-    findByHash: backend.prepare<Domain>(
-      sql`${DOMAIN} WHERE ${OF_PROVIDER} AND domain_hash = :domainHash`,
-    ),
+    findByHash: prepare<Domain>(sql`${DOMAIN} WHERE ${OF_PROVIDER} AND domain_hash = :domainHash`),
     /** Number of a provider's bindings, counted by triggers; locks the provider. */
-    countOf: backend.prepare<{ domainCount: number }>(sql`
-        SELECT domain_count AS "domainCount" FROM provider WHERE id = :providerId
-        ${backend.locked}`),
-    add: backend.prepare(sql`
-        INSERT INTO domain (id, provider_id, domain_hash, domain_name, status, created_at_ms)
-        VALUES (${backend.idOrNext('id', 'domain')}, :providerId,
-          :domainHash, :domainName, :status,
-          :createdAtMs)
-        ${backend.returningId}`),
-    change: backend.prepare(sql`
-        UPDATE domain SET domain_name = :domainName, status = :status
-        WHERE id = :id`),
+    countOf: prepare<{ domainCount: number }>(sql`
+        SELECT domain_count AS "domainCount" FROM provider WHERE id = :providerId ${locked}`),
+    add: prepare(sql`
+        ${insertInto('domain')`providerId, domainHash, domainName, status, createdAtMs,
+          id = ${idOrNext('id', 'domain')}`} ${returningId}`),
+    change: prepare(sql`
+        UPDATE domain SET domain_name = :domainName, status = :status WHERE id = :id`),
   };
-}
+});
 
 export function domainNoun(backend: Backend): DomainStore {
   const on = {
     ...bindingStatements(backend),
     find: backend.prepare<Domain>(sql`${DOMAIN} WHERE id = :id AND ${OF_PROVIDER}`),
     list: backend.prepare<Domain>(sql`
-        ${DOMAIN} WHERE ${OF_PROVIDER} AND id < :beforeId
-        ORDER BY domain.id DESC LIMIT :countMax`),
+        ${DOMAIN} WHERE ${OF_PROVIDER} AND id < :beforeId ORDER BY domain.id DESC LIMIT :countMax`),
   };
 
   /** Changes a binding of the provider. */

@@ -18,6 +18,7 @@ import {
   SEEN_AS_ONE,
   slotSeen,
 } from './look-ups.ts';
+import { shared } from './shared.ts';
 
 export interface DoorRow
   extends Omit<RowAtProvider, 'lastSeenAtMs'>,
@@ -125,7 +126,7 @@ function statements(backend: Statements) {
 }
 
 /** Returns the steps that find the door at which a device asks for a slot. */
-export function doorSteps(backend: Statements) {
+export const doorSteps = shared((backend: Statements) => {
   const on = statements(backend);
   const { changesMore, fullDoor, policyOn } = fullLinkSteps(backend);
   /** A provider keeps its code, and its id is never given to another provider. */
@@ -223,7 +224,7 @@ export function doorSteps(backend: Statements) {
         () => locksOf(key),
       ),
   };
-}
+});
 
 /** Returns the HWIDs of other devices whose slots may be freed or taken over. */
 function othersAt({ byHash, full }: DoorHere, hwid: string): string[] {

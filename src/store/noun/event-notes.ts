@@ -9,9 +9,10 @@ import { levelAfter, type Quota } from '../../core/event/quota.ts';
 import { splitByRoom, WHY_FULL, wantsKind } from '../../core/event/wanted.ts';
 import type { EventKind, Happening } from '../../core/port/event.ts';
 import type { QuotaShare, Statements, Step } from '../backend.ts';
+import { columns, insertInto } from '../statement-text.ts';
 import { kindsIn } from '../webhook-row.ts';
 import { noticeMarks } from './notice.ts';
-import { ofOwner } from './owner.ts';
+import { IS_OWNERS, ofOwner } from './owner.ts';
 
 /** An enabled webhook. */
 interface EnabledWebhook {
@@ -40,27 +41,20 @@ interface Delivery {
 export type EventStatements = ReturnType<typeof eventStatements>;
 
 export function eventStatements(statements: Statements) {
-  const { join } = statements;
+  const { prepare, join } = statements;
   const enabled = sql`
-    SELECT w.id AS "webhookId", d.id AS "destinationId", w.events AS events,
-      d.waiting_count AS "waitingCount"
-    FROM webhook w ${join} destination d ON d.webhook_id = w.id
-    WHERE w.disabled_at_ms IS NULL`;
+    SELECT ${columns`w.id AS webhookId, d.id AS destinationId, w.events, d.waitingCount`}
+    FROM webhook w ${join} destination d ON d.webhook_id = w.id WHERE w.disabled_at_ms IS NULL`;
   return {
-    ofOwner: ofOwner<EnabledRow>(
-      statements,
-      (isOwners) => sql`${enabled} AND w.${isOwners} ORDER BY w.id`,
-    ),
-    add: statements.prepare(sql`
-        INSERT INTO event (provider_id, kind, at_ms, data)
-        VALUES (:providerId, :kind, :atMs, :data)
-        ${statements.returningId}`),
+    ofOwner: ofOwner(statements)<EnabledRow>`${enabled} AND w.${IS_OWNERS} ORDER BY w.id`,
+    add: prepare(sql`
+        ${insertInto('event')`providerId, kind, atMs, data`} ${statements.returningId}`),
     /** Adds nothing for a destination that was deleted meanwhile. */
-    put: statements.prepare(sql`
+    put: prepare(sql`
         INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, event_id)
         SELECT id, 0, CAST(:atMs AS bigint), CAST(:eventId AS bigint)
         FROM destination WHERE id = :destinationId`),
-    disable: statements.prepare<{ providerId: number | null; target: string }>(sql`
+    disable: prepare<{ providerId: number | null; target: string }>(sql`
         UPDATE webhook SET disabled_at_ms = :atMs, disabled_why = :why
         WHERE id = :id AND disabled_at_ms IS NULL
         RETURNING provider_id AS "providerId", kind AS target`),

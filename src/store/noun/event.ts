@@ -1,6 +1,6 @@
 /** Events that no other write makes, notices, and the deletion of events. See event-notes.ts. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type {
   EventBounds,
   EventStore,
@@ -9,8 +9,9 @@ import type {
 } from '../../core/port/event.ts';
 import type { Backend, Step } from '../backend.ts';
 import { cursorAt, positionOf } from '../cursor.ts';
+import { columns } from '../statement-text.ts';
 import { type EventStatements, isWantedNow } from './event-notes.ts';
-import { ofOwner } from './owner.ts';
+import { IS_OWNERS, ofOwner } from './owner.ts';
 
 /** Events that a step reads or deletes: some 5 ms. */
 const LOOK_COUNT = 200;
@@ -34,48 +35,39 @@ interface Found {
 }
 
 function statements(backend: Backend) {
-  const { join } = backend;
+  const { prepare, join } = backend;
+  const own = ofOwner(backend);
   const isOver = sql`NOT EXISTS (
     SELECT 1 FROM outbox o ${join} destination d ON d.id = o.destination_id
       ${join} webhook w ON w.id = d.webhook_id
     WHERE o.event_id = e.id AND w.disabled_at_ms IS NULL)`;
-  const found = (which: SQL) => sql`
-      SELECT e.id AS id, e.at_ms AS "atMs", CAST(${isOver} AS integer) AS "isOver"
-      FROM event e WHERE ${which}`;
+  const found = sql`
+    SELECT ${columns`e.id, e.atMs`}, CAST(${isOver} AS integer) AS "isOver" FROM event e`;
   return {
-    subscriptions: backend.prepare<WatchedSubscription>(sql`
-        SELECT p.id AS "providerId", p.active_until_ms AS "activeUntilMs",
-          (SELECT mark FROM notice
+    subscriptions: prepare<WatchedSubscription>(sql`
+        SELECT p.id AS "providerId", p.active_until_ms AS "activeUntilMs", (SELECT mark FROM notice
            WHERE provider_id = p.id AND subject = :subject) AS mark
         FROM provider p
         WHERE p.active_until_ms > 0 AND p.active_until_ms < :endsBeforeMs AND EXISTS (
           SELECT 1 FROM webhook w WHERE w.provider_id = p.id AND w.disabled_at_ms IS NULL)
         ORDER BY p.id`),
-    old: backend.prepare<Found>(
-      found(sql`
-        e.at_ms < :beforeMs AND (e.at_ms, e.id) > (:atMs, :id)
+    old: prepare<Found>(sql`
+        ${found} WHERE e.at_ms < :beforeMs AND (e.at_ms, e.id) > (:atMs, :id)
         ORDER BY e.at_ms, e.id LIMIT ${LOOK_COUNT}`),
-    ),
     /** The newest event to delete of an owner with too many. */
-    lastOfMany: ofOwner<{ lastId: number }>(
-      backend,
-      (isOwners) => sql`
-        SELECT id AS "lastId" FROM event WHERE ${isOwners}
+    lastOfMany: own<{ lastId: number }>`
+        SELECT id AS "lastId" FROM event WHERE ${IS_OWNERS}
         ORDER BY id DESC LIMIT 1 OFFSET :countMax`,
-    ),
-    many: ofOwner<Found>(backend, (isOwners) =>
-      found(sql`
-        ${isOwners} AND e.id > :id AND e.id <= :lastId
-        ORDER BY e.id LIMIT ${LOOK_COUNT}`),
-    ),
-    nextOwner: backend.prepare<{ owner: number | null }>(sql`
+    many: own<Found>`
+        ${found} WHERE ${IS_OWNERS} AND e.id > :id AND e.id <= :lastId
+        ORDER BY e.id LIMIT ${LOOK_COUNT}`,
+    nextOwner: prepare<{ owner: number | null }>(sql`
         SELECT min(provider_id) AS owner FROM event WHERE provider_id > :owner`),
     /** Leaves out events that another write is adding to a queue at this moment. */
-    lock: backend.prepare<{ id: number }>(sql`
+    lock: prepare<{ id: number }>(sql`
         SELECT id FROM event WHERE id ${backend.among('ids')}
         ORDER BY id ${backend.deletableUnlessBusy}`),
-    forget: backend.prepare(sql`
-        DELETE FROM event AS e WHERE id ${backend.among('ids')} AND ${isOver}`),
+    forget: prepare(sql`DELETE FROM event AS e WHERE id ${backend.among('ids')} AND ${isOver}`),
   };
 }
 

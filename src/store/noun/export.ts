@@ -12,8 +12,9 @@ import type {
 } from '../../core/port/moving.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import type { Statements, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { termsColumns } from './install-rows.ts';
-import { slotSeen } from './look-ups.ts';
+import { slotSeen, withDevice } from './look-ups.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
 
 /** Records that a step reads. */
@@ -24,29 +25,21 @@ type InstallRow = Omit<ImportedInstall, 'slots' | 'terms' | 'replacedAtMs' | 'ov
 
 function statements(backend: Statements) {
   const { prepare, join } = backend;
-  const page = sql`WHERE provider_id = :providerId AND id > :afterId
-    ORDER BY id LIMIT ${PAGE}`;
+  const page = sql`WHERE provider_id = :providerId AND id > :afterId ORDER BY id LIMIT ${PAGE}`;
   return {
     provider: prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE code = :code`),
     domains: prepare<ImportedDomain & { id: number }>(sql`
-        SELECT id, domain_hash AS "domainHash", domain_name AS "domainName", status,
-          created_at_ms AS "createdAtMs"
-        FROM domain ${page}`),
+        SELECT ${columns`id, domainHash, domainName, status, createdAtMs`} FROM domain ${page}`),
     installs: prepare<InstallRow>(sql`
-        SELECT id, install_code AS "installCode", install_limit AS "installLimit", status, note,
-          created_at_ms AS "createdAtMs", replaced_at_ms AS "replacedAtMs",
+        SELECT ${columns`id, installCode, installLimit, status, note, createdAtMs, replacedAtMs`},
           CASE WHEN over_max > install_limit THEN over_max END AS "overMax",
           ${termsColumns(backend)}
         FROM install ${page}`),
     slots: prepare<ImportedSlot & { installId: number }>(sql`
-        SELECT s.install_id AS "installId", d.hwid AS hwid,
-          s.registered_at_ms AS "registeredAtMs", p.os AS os, p.os_version AS "osVersion",
-          p.device_name AS "deviceName", p.app_version AS "appVersion",
-          p.user_agent AS "userAgent", d.first_seen_at_ms AS "firstSeenAtMs",
-          p.last_seen_at_ms AS "lastSeenAtMs", ${slotSeen(backend)} AS "slotSeenAtMs"
-        FROM install_device s ${join} device d ON d.id = s.device_id
-          ${join} device_provider p
-            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+        SELECT ${columns`s.installId, d.hwid, s.registeredAtMs, p.os, p.osVersion, p.deviceName,
+          p.appVersion, p.userAgent, d.firstSeenAtMs, p.lastSeenAtMs`},
+          ${slotSeen(backend)} AS "slotSeenAtMs"
+        FROM install_device s ${join} device d ON d.id = s.device_id ${withDevice(backend)}
         WHERE s.install_id ${backend.among('installIds')} ORDER BY s.install_id, s.id`),
   };
 }

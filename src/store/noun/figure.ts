@@ -11,6 +11,7 @@ import {
 } from '../../core/port/figure.ts';
 import { PromptSave } from '../../core/prompt-save.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { CarriedStamps, carriedSteps } from './carried.ts';
 import { type EventStatements, isWantedNow } from './event-notes.ts';
 import type { FigureCounter, SavedRefusals } from './figure-counter.ts';
@@ -23,13 +24,13 @@ const each = (write: (figure: string) => string): SQL => sql.raw(FIGURES.map(wri
 const COLUMNS = each((figure) => figure);
 
 /** Saves only if the provider, or the link, still exists. */
-function savingStatements(backend: Backend) {
-  const days = backend.rows('days', {
+function savingStatements({ prepare, greatest, join, keyLocked, rows }: Backend) {
+  const days = rows('days', {
     providerId: 'bigint',
     day: 'bigint',
     ...Object.fromEntries(FIGURES.map((figure) => [figure, 'bigint'] as const)),
   });
-  const refusals = backend.rows('refusals', {
+  const refusals = rows('refusals', {
     installId: 'bigint',
     count: 'bigint',
     refusedAtMs: 'bigint',
@@ -37,64 +38,58 @@ function savingStatements(backend: Backend) {
     day: 'bigint',
   });
   return {
-    addDays: backend.prepare(sql`
+    addDays: prepare(sql`
         INSERT INTO provider_day AS d (provider_id, day, ${COLUMNS})
         SELECT p.id, x.day, ${each((figure) => `x.${figure}`)}
-        FROM ${days} x ${backend.join} provider p ON p.id = x."providerId"
-        WHERE true ORDER BY p.id, x.day ${backend.keyLocked('p')}
-        ON CONFLICT (provider_id, day) DO UPDATE
+        FROM ${days} x ${join} provider p ON p.id = x."providerId"
+        WHERE true ORDER BY p.id, x.day ${keyLocked('p')} ON CONFLICT (provider_id, day) DO UPDATE
         SET ${each((figure) => `${figure} = d.${figure} + excluded.${figure}`)}`),
-    nameOf: backend.prepare<{ installCode: string; note: string | null }>(sql`
+    nameOf: prepare<{ installCode: string; note: string | null }>(sql`
         SELECT install_code AS "installCode", note,
           (SELECT p.my FROM provider p WHERE p.id = install.provider_id) AS "hasPages"
-        FROM install
-        WHERE id = :installId`),
-    addRefusals: backend.prepare<SavedRefusals>(sql`
+        FROM install WHERE id = :installId`),
+    addRefusals: prepare<SavedRefusals>(sql`
         INSERT INTO install_refusal AS r (install_id, refused_count, refused_at_ms, reason, day,
           day_count)
         SELECT i.id, x.count, x."refusedAtMs", x.reason, x.day, x.count
-        FROM ${refusals} x ${backend.join} install i ON i.id = x."installId"
-        WHERE true ORDER BY i.id ${backend.keyLocked('i')}
-        ON CONFLICT (install_id) DO UPDATE SET
+        FROM ${refusals} x ${join} install i ON i.id = x."installId"
+        WHERE true ORDER BY i.id ${keyLocked('i')} ON CONFLICT (install_id) DO UPDATE SET
           day_count = CASE WHEN excluded.day = r.day THEN r.day_count + excluded.day_count
             WHEN excluded.day > r.day THEN excluded.day_count ELSE r.day_count END,
-          day = ${backend.greatest(sql`r.day`, sql`excluded.day`)},
+          day = ${greatest(sql`r.day`, sql`excluded.day`)},
           refused_count = r.refused_count + excluded.refused_count,
           reason = CASE WHEN excluded.refused_at_ms >= r.refused_at_ms THEN excluded.reason
             ELSE r.reason END,
-          refused_at_ms = ${backend.greatest(sql`r.refused_at_ms`, sql`excluded.refused_at_ms`)}
-        RETURNING install_id AS "installId", day, day_count AS "dayCount"`),
+          refused_at_ms = ${greatest(sql`r.refused_at_ms`, sql`excluded.refused_at_ms`)}
+        RETURNING ${columns`installId, day, dayCount`}`),
   };
 }
 
-function readingStatements(backend: Backend) {
+function readingStatements({ prepare, deletableUnlessBusy, join }: Backend) {
   const sums = each((figure) => `CAST(sum(${figure}) AS bigint) AS ${figure}`);
   const inDays = sql`day BETWEEN :fromDay AND :toDay`;
   const isOver = sql`day < :beforeDay`;
   return {
-    list: backend.prepare<Figures & { day: number }>(sql`
+    list: prepare<Figures & { day: number }>(sql`
         SELECT day, ${COLUMNS} FROM provider_day
         WHERE provider_id = :providerId AND ${inDays} ORDER BY day`),
-    listAll: backend.prepare<Figures & { day: number }>(sql`
+    listAll: prepare<Figures & { day: number }>(sql`
         SELECT day, ${sums} FROM provider_day WHERE ${inDays} GROUP BY day ORDER BY day`),
-    sum: backend.prepare<Figures & { providerCode: string }>(sql`
+    sum: prepare<Figures & { providerCode: string }>(sql`
         SELECT p.code AS "providerCode", ${sums}
-        FROM provider_day d ${backend.join} provider p ON p.id = d.provider_id
+        FROM provider_day d ${join} provider p ON p.id = d.provider_id
         WHERE ${inDays} GROUP BY p.id ORDER BY p.id`),
-    refusals: backend.prepare<LinkRefusals>(sql`
-        SELECT i.id AS "installId", i.install_code AS "installCode",
-          r.refused_count AS "refusedCount",
-          r.refused_at_ms AS "refusedAtMs", r.reason AS reason
-        FROM install_refusal r ${backend.join} install i ON i.id = r.install_id
+    refusals: prepare<LinkRefusals>(sql`
+        SELECT ${columns`i.id AS installId, i.installCode, r.refusedCount, r.refusedAtMs, r.reason`}
+        FROM install_refusal r ${join} install i ON i.id = r.install_id
         WHERE i.provider_id = :providerId AND r.refused_at_ms >= :sinceMs
         ORDER BY r.refused_count DESC, i.id LIMIT :countMax`),
-    oldest: backend.prepare<{ day: number }>(sql`
-        SELECT day FROM provider_day WHERE ${isOver} LIMIT 1`),
+    oldest: prepare<{ day: number }>(sql`SELECT day FROM provider_day WHERE ${isOver} LIMIT 1`),
     /** Leaves rows to another node that is deleting them. */
-    forget: backend.prepare(sql`
+    forget: prepare(sql`
         WITH gone AS (
           SELECT provider_id, day FROM provider_day WHERE ${isOver}
-          ORDER BY day, provider_id LIMIT ${FORGET_COUNT} ${backend.deletableUnlessBusy})
+          ORDER BY day, provider_id LIMIT ${FORGET_COUNT} ${deletableUnlessBusy})
         DELETE FROM provider_day WHERE (provider_id, day) IN (SELECT provider_id, day FROM gone)`),
   };
 }

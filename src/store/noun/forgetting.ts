@@ -5,6 +5,7 @@ import * as deeds from '../../core/audit/deeds.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Notes, Statements, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { historyStatements, type SlotRow, slotEndSteps } from './slot-end.ts';
 
 /** Rows of a device that one step deletes. */
@@ -20,8 +21,7 @@ export function dropSteps(backend: Statements) {
     some: backend.prepare<{ id: number; distributionId: number; isAtGateway: number }>(sql`
         SELECT id, distribution_id AS "distributionId",
           CAST(push_state IS NOT DISTINCT FROM 1 AS integer) AS "isAtGateway"
-        FROM recipient WHERE device_id ${backend.among('deviceIds')}
-        LIMIT :countMax`),
+        FROM recipient WHERE device_id ${backend.among('deviceIds')} LIMIT :countMax`),
     drop: backend.prepare(sql`DELETE FROM recipient WHERE id ${backend.among('ids')}`),
   };
   const histories = historyStatements(backend);
@@ -50,32 +50,30 @@ export function dropSteps(backend: Statements) {
 }
 
 export function forgettingNoun(backend: Backend): Pick<Store, 'forgetDevice' | 'countRefusals'> {
+  const { prepare } = backend;
   const drop = dropSteps(backend);
   const ends = slotEndSteps(backend);
   const ofDevice = sql`WHERE device_id = :id`;
   const on = {
-    lock: backend.prepare<{ id: number }>(sql`
-        SELECT id FROM device WHERE hwid = :hwid ${backend.locked}`),
-    tokens: backend.prepare(sql`DELETE FROM device_token ${ofDevice}`),
-    browser: backend.prepare(sql`
+    lock: prepare<{ id: number }>(sql`SELECT id FROM device WHERE hwid = :hwid ${backend.locked}`),
+    tokens: prepare(sql`DELETE FROM device_token ${ofDevice}`),
+    browser: prepare(sql`
         UPDATE device_provider SET browser_install_id = NULL, tie_count = tie_count - 1
         ${ofDevice} AND browser_install_id IS NOT NULL`),
-    slots: backend.prepare<SlotRow>(sql`
-        SELECT id AS "slotId", install_id AS "installId", provider_id AS "providerId"
+    slots: prepare<SlotRow>(sql`
+        SELECT ${columns`id AS slotId, installId, providerId`}
         FROM install_device ${ofDevice} ORDER BY id LIMIT ${END_COUNT}`),
-    ties: backend.prepare(sql`
+    ties: prepare(sql`
         DELETE FROM device_domain ${ofDevice} AND domain_id IN (
           SELECT domain_id FROM device_domain ${ofDevice} LIMIT ${ROW_COUNT})`),
     /** Deletes its rows at providers too, at most one for each provider. */
-    device: backend.prepare(sql`
-        DELETE FROM device WHERE id = :id AND holder_count = 0`),
-    find: backend.prepare<{ id: number }>(sql`SELECT id FROM device WHERE id = :id`),
-    refused: backend.prepare<{ count: number }>(sql`
+    device: prepare(sql`DELETE FROM device WHERE id = :id AND holder_count = 0`),
+    find: prepare<{ id: number }>(sql`SELECT id FROM device WHERE id = :id`),
+    refused: prepare<{ count: number }>(sql`
         SELECT count(*) AS count FROM refused_device WHERE hwid = :hwid`),
-    refusals: backend.prepare(sql`
+    refusals: prepare(sql`
         DELETE FROM refused_device WHERE hwid = :hwid AND install_id IN (
-          SELECT install_id FROM refused_device WHERE hwid = :hwid
-          LIMIT ${ROW_COUNT})`),
+          SELECT install_id FROM refused_device WHERE hwid = :hwid LIMIT ${ROW_COUNT})`),
   };
 
   return {

@@ -5,7 +5,9 @@ import type { FullLink, OldestSlot, OwnPolicy, SlotKey } from '../../core/port/s
 import { isSameApp, type PhoneFacts, phoneIn } from '../../core/same-phone.ts';
 import { looksAtSlots, policyOf } from '../../core/slot.ts';
 import type { Statements, Step } from '../backend.ts';
-import { slotSeen } from './look-ups.ts';
+import { columns } from '../statement-text.ts';
+import { slotSeen, withDevice } from './look-ups.ts';
+import { shared } from './shared.ts';
 
 type SlotHere = OldestSlot & { slotId: number };
 
@@ -29,36 +31,31 @@ export interface FullDoor {
 }
 
 function statements(backend: Statements) {
-  const { join, once } = backend;
+  const { prepare, join, once } = backend;
   const slots = sql`
-    SELECT s.id AS "slotId", d.hwid AS hwid, s.registered_at_ms AS "registeredAtMs",
+    SELECT ${columns`s.id AS slotId, d.hwid, s.registeredAtMs`},
       ${slotSeen(backend)} AS "lastSeenAtMs", p.user_agent AS "userAgent"
-    FROM install_device s ${join} device d ON d.id = s.device_id
-      ${join} device_provider p
-        ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+    FROM install_device s ${join} device d ON d.id = s.device_id ${withDevice(backend)}
     WHERE s.install_id = ${once('installId')}`;
   const oldestFirst = sql.raw('ORDER BY "lastSeenAtMs", s.registered_at_ms, s.id');
   return {
-    policy: backend.prepare<PolicyRow>(sql`
-        SELECT i.inactive_days AS "inactiveDays", i.when_full AS "whenFull",
-          i.cool_down_hours AS "coolDownHours", i.enforce AS enforce,
-          i.without_hwid AS "withoutHwid", o.inactive_days AS "providerInactiveDays",
-          o.when_full AS "providerWhenFull", o.cool_down_hours AS "providerCoolDownHours",
-          o.enforce AS "providerEnforce", o.without_hwid AS "providerWithoutHwid",
-          i.same_phone AS "samePhone", o.same_phone AS "providerSamePhone",
-          i.replaced_at_ms AS "replacedAtMs"
+    policy: prepare<PolicyRow>(sql`
+        SELECT ${columns`i.inactiveDays, i.whenFull, i.coolDownHours, i.enforce, i.withoutHwid,
+          o.inactiveDays AS providerInactiveDays, o.whenFull AS providerWhenFull,
+          o.coolDownHours AS providerCoolDownHours, o.enforce AS providerEnforce,
+          o.withoutHwid AS providerWithoutHwid, i.samePhone, o.samePhone AS providerSamePhone,
+          i.replacedAtMs`}
         FROM install i ${join} provider o ON o.id = i.provider_id
         WHERE i.id = ${once('installId')}`),
-    oldest: backend.prepare<SlotHere>(sql`${slots} ${oldestFirst} LIMIT 1`),
+    oldest: prepare<SlotHere>(sql`${slots} ${oldestFirst} LIMIT 1`),
     /** The slots of phones with the same model and system. */
-    alike: backend.prepare<SlotHere & { userAgent: string }>(sql`
-        ${slots} AND p.device_name = :deviceName AND p.os = :os
-        ${oldestFirst}`),
+    alike: prepare<SlotHere & { userAgent: string }>(sql`
+        ${slots} AND p.device_name = :deviceName AND p.os = :os ${oldestFirst}`),
   };
 }
 
 /** Returns the steps that read a full link. */
-export function fullLinkSteps(backend: Statements) {
+export const fullLinkSteps = shared((backend: Statements) => {
   const on = statements(backend);
 
   /** Reads the policy that applies to a link. */
@@ -113,4 +110,4 @@ export function fullLinkSteps(backend: Statements) {
   }
 
   return { changesMore, fullDoor, policyOn };
-}
+});

@@ -5,6 +5,7 @@ import { BLOCKED } from '../../core/message/status.ts';
 import type { Glance, Message } from '../../core/port/inbox.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { literal } from '../status.ts';
 import { linkedRow } from './targets.ts';
 
@@ -27,40 +28,6 @@ interface Row {
 /** `payload` is null if it is too long for a glance. */
 type Found = Omit<Message, 'payload'> & { payload: string | null };
 
-function statements(backend: Backend) {
-  const { prepare, rows, hex, among } = backend;
-  /** True if a place of the token `t` has the row `r`. */
-  const isHere = sql`CASE WHEN r.inbox < 0
-    THEN t.nobody_after_recipient_id < r.id AND t.nobody_after_distribution_id < r.distribution_id
-    ELSE EXISTS (SELECT 1 FROM device_provider p
-      WHERE p.device_id = r.device_id AND p.provider_id = r.inbox AND p.token_id = t.id
-        AND p.after_recipient_id < r.id AND ${linkedRow(backend)}) END`;
-  return {
-    /** One row more than a glance returns shows that there are more. */
-    waiting: prepare<Row>(sql`
-        SELECT t.id AS "tokenId", (
-          SELECT string_agg(CAST(w.id AS text) || ' ' || CAST(w.distribution_id AS text)
-            || ' ' || CAST(w.is_here AS text), ',')
-          FROM (
-            SELECT r.id, r.distribution_id,
-              coalesce(CAST(${isHere} AS integer), 0) AS is_here
-            FROM recipient r WHERE r.device_id = t.device_id AND r.is_waiting = 1
-            LIMIT ${GLANCE_COUNT_MAX + 1}) w) AS waiting
-        FROM ${rows('holders', HOLDER)} k LEFT JOIN device_token t
-          ON t.id = k."tokenId" AND t.device_id = k."deviceId"
-            AND ${hex('t.token_hash')} = k."tokenHash"
-        ORDER BY k.n`),
-    messages: prepare<Found>(sql`
-        SELECT id, provider_id AS "providerId", octet_length(payload) AS bytes,
-          notification_type AS "notificationType",
-          created_at_ms AS "createdAtMs", expires_at_ms AS "expiresAtMs",
-          CASE WHEN octet_length(payload) <= ${GLANCE_BYTES_MAX} THEN payload END AS payload
-        FROM distribution
-        WHERE id ${among('ids')} AND status <> ${literal(BLOCKED)}
-          AND expires_at_ms > :nowMs AND pruned_at_ms IS NULL`),
-  };
-}
-
 /** Reads the rows that wait, oldest first. */
 function readRows(waiting: string | null) {
   if (waiting === null) return [];
@@ -70,7 +37,34 @@ function readRows(waiting: string | null) {
 }
 
 export function glanceNoun(backend: Backend): Pick<Store, 'glanceInboxes'> {
-  const on = statements(backend);
+  const { prepare, rows, hex, among } = backend;
+  /** True if a place of the token `t` has the row `r`. */
+  const isHere = sql`CASE WHEN r.inbox < 0
+    THEN t.nobody_after_recipient_id < r.id AND t.nobody_after_distribution_id < r.distribution_id
+    ELSE EXISTS (SELECT 1 FROM device_provider p
+      WHERE p.device_id = r.device_id AND p.provider_id = r.inbox AND p.token_id = t.id
+        AND p.after_recipient_id < r.id AND ${linkedRow(backend)}) END`;
+  const on = {
+    /** One row more than a glance returns shows that there are more. */
+    waiting: prepare<Row>(sql`
+        SELECT t.id AS "tokenId", (
+          SELECT string_agg(CAST(w.id AS text) || ' ' || CAST(w.distribution_id AS text)
+            || ' ' || CAST(w.is_here AS text), ',')
+          FROM (
+            SELECT r.id, r.distribution_id, coalesce(CAST(${isHere} AS integer), 0) AS is_here
+            FROM recipient r WHERE r.device_id = t.device_id AND r.is_waiting = 1
+            LIMIT ${GLANCE_COUNT_MAX + 1}) w) AS waiting
+        FROM ${rows('holders', HOLDER)} k LEFT JOIN device_token t
+          ON t.id = k."tokenId" AND t.device_id = k."deviceId"
+            AND ${hex('t.token_hash')} = k."tokenHash"
+        ORDER BY k.n`),
+    messages: prepare<Found>(sql`
+        SELECT id, provider_id AS "providerId", octet_length(payload) AS bytes,
+          ${columns`notificationType, createdAtMs, expiresAtMs`},
+          CASE WHEN octet_length(payload) <= ${GLANCE_BYTES_MAX} THEN payload END AS payload
+        FROM distribution WHERE id ${among('ids')} AND status <> ${literal(BLOCKED)}
+          AND expires_at_ms > :nowMs AND pruned_at_ms IS NULL`),
+  };
   return {
     glanceInboxes: async (holders, nowMs) =>
       backend.read(function* () {

@@ -3,13 +3,14 @@
 import { sql } from 'drizzle-orm';
 import { type Home, movesHome } from '../../core/ride/home.ts';
 import type { Statements, Step } from '../backend.ts';
+import { shared } from './shared.ts';
 
 /**
  * Returns the step that moves the home of a device, if it may move, to a link where it has a slot.
  * A node of 0.10.0 that runs beside newer ones admits devices without a home; this step gives them
  * one.
  */
-export function homeSteps({ prepare, greatest }: Statements) {
+export const homeSteps = shared(({ prepare, greatest }: Statements) => {
   const ofPair = sql`device_id = :deviceId AND provider_id = :providerId`;
   const slotSeen = sql`(SELECT ${greatest(
     sql.raw('s.last_seen_at_ms'),
@@ -17,10 +18,8 @@ export function homeSteps({ prepare, greatest }: Statements) {
   )} FROM install_device s WHERE s.install_id = p.home_install_id AND s.device_id = p.device_id)`;
   const away = prepare<Pick<Home, 'seenAtMs'> & { isRegistered: number }>(sql`
       SELECT coalesce(p.home_left_at_ms, ${slotSeen}, 0) AS "seenAtMs",
-        CAST(p.token_id IS NOT NULL AND p.claim_install_id IS NOT NULL AS integer)
-          AS "isRegistered"
-      FROM device_provider p WHERE ${ofPair}
-        AND p.home_install_id IS DISTINCT FROM :installId`);
+        CAST(p.token_id IS NOT NULL AND p.claim_install_id IS NOT NULL AS integer) AS "isRegistered"
+      FROM device_provider p WHERE ${ofPair} AND p.home_install_id IS DISTINCT FROM :installId`);
   const move = prepare(sql`
       UPDATE device_provider SET home_install_id = :installId, home_left_at_ms = NULL,
         home_moved_at_ms = :nowMs
@@ -36,4 +35,4 @@ export function homeSteps({ prepare, greatest }: Statements) {
     }
     yield* move.run({ ...key, nowMs });
   };
-}
+});

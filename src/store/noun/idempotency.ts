@@ -3,6 +3,8 @@
 import { sql } from 'drizzle-orm';
 import type { IdempotencyStore, KeyedCall, KeyRefusal, Made } from '../../core/port/idempotency.ts';
 import type { Backend, Statements, Step } from '../backend.ts';
+import { insertInto } from '../statement-text.ts';
+import { shared } from './shared.ts';
 
 /** Answers that one step deletes. */
 const FORGET_STEP = 500;
@@ -13,20 +15,17 @@ interface Kept {
   answer: string;
 }
 
-function statements(backend: Statements) {
+function statements({ prepare, bytes, hex }: Statements) {
   return {
-    find: backend.prepare<Kept>(sql`
-        SELECT call, ${backend.hex('params_hash')} AS "paramsHash", answer FROM idempotent_call
-        WHERE provider_id = :providerId AND idempotency_key = :key
-          AND answered_at_ms > :afterMs`),
-    count: backend.prepare<{ count: number }>(sql`
+    find: prepare<Kept>(sql`
+        SELECT call, ${hex('params_hash')} AS "paramsHash", answer FROM idempotent_call
+        WHERE provider_id = :providerId AND idempotency_key = :key AND answered_at_ms > :afterMs`),
+    count: prepare<{ count: number }>(sql`
         SELECT idempotent_count AS count FROM provider WHERE id = :providerId`),
     /** Replaces an answer that is too old and not deleted yet. */
-    keep: backend.prepare(sql`
-        INSERT INTO idempotent_call (provider_id, idempotency_key, call, params_hash, answer,
-          answered_at_ms)
-        VALUES (:providerId, :key, :call, ${backend.bytes('paramsHash')},
-          :answer, :atMs)
+    keep: prepare(sql`
+        ${insertInto('idempotent_call')`providerId, call, answer, idempotencyKey = :key,
+          answeredAtMs = :atMs, paramsHash = ${bytes('paramsHash')}`}
         ON CONFLICT (provider_id, idempotency_key) DO UPDATE SET call = excluded.call,
           params_hash = excluded.params_hash, answer = excluded.answer,
           answered_at_ms = excluded.answered_at_ms`),
@@ -48,7 +47,7 @@ function* findMade(
 }
 
 /** Makes the step that runs a call only once; the write locks the provider first. */
-export function onceSteps(backend: Statements) {
+export const onceSteps = shared((backend: Statements) => {
   const on = statements(backend);
 
   /**
@@ -71,7 +70,7 @@ export function onceSteps(backend: Statements) {
     yield* on.keep.run({ providerId, key, call, paramsHash, answer: JSON.stringify(made), atMs });
     return made;
   };
-}
+});
 
 export function idempotencyNoun(backend: Backend): IdempotencyStore {
   const on = statements(backend);

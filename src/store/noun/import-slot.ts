@@ -26,24 +26,22 @@ export interface NewSlot {
 const byHwid = ({ slot: a }: NewSlot, { slot: b }: NewSlot) =>
   Number(a.hwid > b.hwid) - Number(a.hwid < b.hwid);
 
-function statements(backend: Backend) {
+function statements({ prepare, among, join, once }: Backend) {
   return {
     /** Makes doors look for hashes of HWIDs. */
-    markHashes: backend.prepare(
-      sql`UPDATE install SET has_hashes = 1 WHERE id ${backend.among('ids')}`,
-    ),
-    held: backend.prepare<{ hwid: string }>(sql`
-        SELECT d.hwid AS hwid FROM install_device s ${backend.join} device d ON d.id = s.device_id
-        WHERE s.install_id = ${backend.once('installId')}`),
+    markHashes: prepare(sql`UPDATE install SET has_hashes = 1 WHERE id ${among('ids')}`),
+    held: prepare<{ hwid: string }>(sql`
+        SELECT d.hwid AS hwid FROM install_device s ${join} device d ON d.id = s.device_id
+        WHERE s.install_id = ${once('installId')}`),
     /**
      * Links come in the order of their ids, and the device may have been on the newer link first.
      */
-    firstHomes: backend.prepare(sql`
+    firstHomes: prepare(sql`
       UPDATE device_provider AS p SET home_install_id = (
         SELECT s.install_id FROM install_device s
         WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id
         ORDER BY s.registered_at_ms, s.id LIMIT 1)
-      WHERE p.provider_id = :providerId AND p.device_id ${backend.among('deviceIds')}
+      WHERE p.provider_id = :providerId AND p.device_id ${among('deviceIds')}
         AND p.slot_count > 1 AND p.token_id IS NULL
         AND p.home_left_at_ms IS NULL AND p.home_moved_at_ms = 0`),
   };

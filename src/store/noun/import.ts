@@ -8,6 +8,7 @@ import type { Install, InstallTerms } from '../../core/port/install.ts';
 import type { ImportedInstall, ImportStore } from '../../core/port/moving.ts';
 import { NO_TERMS } from '../../core/slot.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { bindingStatements } from './domain.ts';
 import { type NewSlot, slotImport } from './import-slot.ts';
 import { linkStatements, setLink, termsColumns } from './install-rows.ts';
@@ -41,13 +42,12 @@ function statements(backend: Backend) {
   const ofProvider = sql`provider_id = :providerId`;
   const known = (isIt: SQL) =>
     prepare<KnownInstall>(sql`
-        SELECT id, provider_id AS "providerId", install_limit AS "installLimit",
-          device_count AS "deviceCount", status, note, ${termsColumns(backend)}, ${FROM_PANEL}
+        SELECT ${columns`id, providerId, installLimit, deviceCount, status, note`},
+          ${termsColumns(backend)}, ${FROM_PANEL}
         FROM install WHERE ${isIt} ${locked}`);
   return {
     lockLinks: backend.lockOnly(sql`
-        SELECT id FROM install WHERE install_code ${among('codes', 'text')}
-        ORDER BY id ${locked}`),
+        SELECT id FROM install WHERE install_code ${among('codes', 'text')} ORDER BY id ${locked}`),
     lockDevices: backend.lockOnly(sql`
         SELECT id FROM device WHERE hwid ${among('hwids', 'text')} ORDER BY hwid ${locked}`),
     find: known(sql`install_code = :installCode`),
@@ -59,8 +59,7 @@ function statements(backend: Backend) {
           AND (panel_user = :panelUser
             OR subscription_key_hash = ${bytes('subscriptionKeyHash')})`),
     change: prepare(sql`UPDATE install SET ${setLink(backend)} WHERE id = :id`),
-    replaced: prepare(sql`
-        UPDATE install SET replaced_at_ms = :replacedAtMs WHERE id = :id`),
+    replaced: prepare(sql`UPDATE install SET replaced_at_ms = :replacedAtMs WHERE id = :id`),
     over: prepare(sql`UPDATE install SET over_max = :overMax WHERE id = :id`),
     installIdIsTaken: isTaken('install'),
     domainIdIsTaken: isTaken('domain'),

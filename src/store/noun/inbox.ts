@@ -12,6 +12,7 @@ import type { Message, TokenHolder } from '../../core/port/inbox.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { literal } from '../status.ts';
 import { linkedRow } from './targets.ts';
 
@@ -46,8 +47,7 @@ function statements(backend: Backend) {
     token: prepare<Token>(sql`
         SELECT id, nobody_after_distribution_id AS "unattachedAfterDistributionId",
           nobody_after_recipient_id AS "unattachedAfterRecipientId"
-        FROM device_token
-        WHERE token_hash = :tokenHash AND device_id = :deviceId`),
+        FROM device_token WHERE token_hash = :tokenHash AND device_id = :deviceId`),
     /** A device that is no longer linked to the provider reads none of its messages. */
     places: prepare<{ inbox: number; afterId: number }>(sql`
         SELECT p.provider_id AS inbox, p.after_recipient_id AS "afterId" FROM device_provider p
@@ -66,8 +66,7 @@ function statements(backend: Backend) {
         ORDER BY r.id LIMIT ${PLACE_STEP}`),
     message: prepare<Omit<Message, 'payload'> & { payload: string }>(sql`
         SELECT id, provider_id AS "providerId", octet_length(payload) AS bytes,
-          notification_type AS "notificationType",
-          created_at_ms AS "createdAtMs", expires_at_ms AS "expiresAtMs", payload
+          ${columns`notificationType, createdAtMs, expiresAtMs, payload`}
         FROM distribution WHERE id = :id AND pruned_at_ms IS NULL`),
   };
 }

@@ -6,56 +6,48 @@
  * refused before it would break the constraint.
  */
 
-import { type SQL, sql } from 'drizzle-orm';
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { Dialect, Statements } from '../backend.ts';
-import { NEW_POLICY, POLICY_COLUMNS, POLICY_VALUES, SET_POLICY } from './policy.ts';
-import { BUTTON_COLUMNS, BUTTON_VALUES, NEW_BUTTONS, SET_BUTTONS } from './ride-terms.ts';
+import { assignments, columns, insertInto } from '../statement-text.ts';
+import { shared } from './shared.ts';
+import { BUTTONS, POLICY } from './terms.ts';
 
 /** Reads the subscription key, the policy and the buttons of a link. */
 export const termsColumns = ({ hex }: Dialect): SQL => sql`
-  ${hex('subscription_key_hash')} AS "subscriptionKeyHash", ${sql.raw(POLICY_COLUMNS)},
-  ${sql.raw(BUTTON_COLUMNS)}`;
+  ${hex('subscription_key_hash')} AS "subscriptionKeyHash", ${columns`${POLICY}, ${BUTTONS}`}`;
 
 /** Sets the fields of a link that an update may change. */
-export const setLink = ({ bytes }: Dialect): SQL => sql`
-  install_limit = :installLimit, note = :note, status = :status,
-  subscription_key_hash = ${bytes('subscriptionKeyHash')}, ${SET_POLICY},
-  ${SET_BUTTONS}`;
+export const setLink = ({ bytes }: Dialect): SQLWrapper =>
+  assignments`installLimit, note, status,
+    subscriptionKeyHash = ${bytes('subscriptionKeyHash')}, ${POLICY}, ${BUTTONS}`;
 
 /** Returns statements that add links and slots, for new and for imported links. */
-export function linkStatements(backend: Statements) {
+export const linkStatements = shared((backend: Statements) => {
   const hasKey = sql`subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}`;
-  const isSlot = sql`
-    install_id = :installId AND device_id = :deviceId`;
+  const isSlot = sql`install_id = :installId AND device_id = :deviceId`;
   return {
     /** Number of a provider's links, counted by triggers; locks the provider. */
     countOf: backend.prepare<{ installCount: number }>(sql`
         SELECT install_count AS "installCount" FROM provider WHERE id = :providerId
         ${backend.locked}`),
     add: backend.prepare(sql`
-        INSERT INTO install (id, provider_id, install_code, install_limit, status, note,
-          created_at_ms, subscription_key_hash, ${NEW_POLICY}, ${NEW_BUTTONS})
-        VALUES (${backend.idOrNext('id', 'install')}, :providerId,
-          :installCode, :installLimit, :status, :note,
-          :createdAtMs, ${backend.bytes('subscriptionKeyHash')},
-          ${POLICY_VALUES}, ${BUTTON_VALUES})
+        ${insertInto('install')`id = ${backend.idOrNext('id', 'install')}, providerId, installCode,
+          installLimit, status, note, createdAtMs,
+          subscriptionKeyHash = ${backend.bytes('subscriptionKeyHash')}, ${POLICY}, ${BUTTONS}`}
         ${backend.returningId}`),
     /** Finds another link of the provider with the subscription key; finds none without a key. */
     otherWithKey: backend.prepare<{ id: number }>(sql`
-        SELECT id FROM install
-        WHERE ${hasKey} AND provider_id = :providerId
+        SELECT id FROM install WHERE ${hasKey} AND provider_id = :providerId
           AND id IS DISTINCT FROM :id`),
-    holdsSlot: backend.prepare<{ id: number }>(sql`SELECT id FROM install_device WHERE ${isSlot}`),
     seeSlot: backend.prepare(sql`
         UPDATE install_device SET last_seen_at_ms = :nowMs WHERE ${isSlot}`),
     /**
      * Inserts a slot; its tokens read later messages only. A SELECT would cost a temporary table.
      */
     takeSlot: backend.prepare(sql`
-        INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
-          last_seen_at_ms, after_recipient_id)
-        VALUES (:installId, :deviceId, :providerId,
-          :registeredAtMs, :lastSeenAtMs,
-          (SELECT coalesce(max(id), 0) FROM recipient))`),
+        ${insertInto(
+          'install_device',
+        )`installId, deviceId, providerId, registeredAtMs, lastSeenAtMs,
+          afterRecipientId = ${sql`(SELECT coalesce(max(id), 0) FROM recipient)`}`}`),
   };
-}
+});

@@ -17,16 +17,17 @@ import {
 } from '../../core/port/install.ts';
 import type { Slot } from '../../core/port/slot.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { onceSteps } from './idempotency.ts';
 import { linkStatements, setLink, termsColumns } from './install-rows.ts';
-import { lookUpStatements, slotSeen } from './look-ups.ts';
+import { lookUpStatements, slotSeen, withDevice } from './look-ups.ts';
+import { shared } from './shared.ts';
 import { slotSteps } from './slot.ts';
 import { slotEndSteps } from './slot-end.ts';
 import { endedCode, tombstoneSteps } from './tombstone.ts';
 
-export const INSTALL_COLUMNS = sql.raw(`
-  id, install_code AS "installCode", install_limit AS "installLimit",
-  device_count AS "deviceCount", status, note, created_at_ms AS "createdAtMs"`);
+export const INSTALL_COLUMNS = columns`id, installCode, installLimit, deviceCount, status, note,
+  createdAtMs`;
 
 interface Room {
   installCount: number;
@@ -36,32 +37,30 @@ interface Room {
 }
 
 function statements(backend: Backend) {
-  const { once } = backend;
+  const { prepare, once } = backend;
   const ofProvider = sql`provider_id = :providerId`;
   const byId = sql`WHERE id = :id AND ${ofProvider}`;
   const select = sql`SELECT ${INSTALL_COLUMNS} FROM install`;
   return {
     /** Number of links of a locked provider; the link and the tombstone with a code. */
-    room: backend.prepare<Room>(sql`
+    room: prepare<Room>(sql`
         SELECT install_count AS "installCount",
           (SELECT id FROM install WHERE install_code = :installCode) AS "takenBy",
-          (SELECT provider_id FROM install_tombstone
-           WHERE install_code = :installCode) AS "endedOf"
+          (SELECT provider_id FROM install_tombstone WHERE install_code = :installCode) AS "endedOf"
         FROM provider WHERE id = :providerId ${backend.locked}`),
-    change: backend.prepare(sql`
-        UPDATE install SET ${setLink(backend)}
-        ${byId} AND (device_count <= :installLimit
+    change: prepare(sql`
+        UPDATE install SET ${setLink(backend)} ${byId} AND (device_count <= :installLimit
           OR install_limit = :installLimit)`),
-    find: backend.prepare<Install>(sql`${select} ${byId}`),
-    lock: backend.prepare<Install & InstallTerms>(sql`
+    find: prepare<Install>(sql`${select} ${byId}`),
+    lock: prepare<Install & InstallTerms>(sql`
         SELECT ${INSTALL_COLUMNS}, ${termsColumns(backend)} FROM install ${byId}
         ${backend.locked}`),
-    findByCode: backend.prepare<Install>(sql`
+    findByCode: prepare<Install>(sql`
         ${select} WHERE install_code = :installCode AND ${ofProvider}`),
-    findByKey: backend.prepare<Install>(sql`
+    findByKey: prepare<Install>(sql`
         ${select} WHERE subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}
           AND ${ofProvider}`),
-    list: backend.prepare<Install>(sql`
+    list: prepare<Install>(sql`
         ${select} WHERE provider_id = ${once('providerId')} AND id < ${once('beforeId')}
         ORDER BY id DESC LIMIT ${once('countMax')}`),
   };
@@ -69,19 +68,17 @@ function statements(backend: Backend) {
 
 /** Statements about the slots of a link, with the provider's facts about the devices. */
 function slotStatements(backend: Backend) {
-  const { join, once } = backend;
+  const { prepare, join, once } = backend;
   const ofLink = sql`
-    SELECT d.hwid AS hwid, p.device_name AS "deviceName", s.registered_at_ms AS "registeredAtMs",
+    SELECT ${columns`d.hwid, p.deviceName, s.registeredAtMs`},
       ${slotSeen(backend)} AS "lastSeenAtMs"
-    FROM install_device s ${join} device d ON d.id = s.device_id
-      ${join} device_provider p ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+    FROM install_device s ${join} device d ON d.id = s.device_id ${withDevice(backend)}
     WHERE s.install_id = ${once('installId')}`;
   const byHwid = sql`(SELECT id FROM device WHERE hwid = :hwid)`;
   return {
-    listSlots: backend.prepare<Slot>(sql`
-        ${ofLink} ORDER BY s.id DESC LIMIT ${once('countMax')}`),
-    findSlotByHwid: backend.prepare<Slot>(sql`${ofLink} AND s.device_id = ${byHwid}`),
-    slotOf: backend.prepare<{ slotId: number }>(sql`
+    listSlots: prepare<Slot>(sql`${ofLink} ORDER BY s.id DESC LIMIT ${once('countMax')}`),
+    findSlotByHwid: prepare<Slot>(sql`${ofLink} AND s.device_id = ${byHwid}`),
+    slotOf: prepare<{ slotId: number }>(sql`
         SELECT id AS "slotId" FROM install_device
         WHERE install_id = :installId AND device_id = ${byHwid}`),
   };
@@ -233,9 +230,9 @@ export function linkChangeSteps(backend: Backend, on: SlotsOn = linkOn(backend))
   };
 }
 
-function linkOn(backend: Backend): SlotsOn {
+const linkOn = shared((backend: Backend): SlotsOn => {
   return { ...statements(backend), ...slotStatements(backend), ...linkStatements(backend) };
-}
+});
 
 export function installNoun(backend: Backend): InstallStore {
   const on = linkOn(backend);

@@ -1,86 +1,73 @@
 /** Jobs: claims, and steps that change links together with the position. */
 
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import type { Act, Actor } from '../../core/port/audit.ts';
 import type { Job, JobHold, JobStore, LinksStep, SlotsWork } from '../../core/port/job.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { columns, insertInto } from '../statement-text.ts';
 import { linkChangeSteps } from './install.ts';
 import { linkEndSteps } from './link-end.ts';
+import { mapped, parsed } from './rows.ts';
 
 /** Jobs that one step forgets. */
 const FORGET_COUNT = 500;
 
 type JobRow = Omit<Job, 'actor'> & { actor: string };
 
-const jobOf = (row: JobRow): Job => ({ ...row, actor: JSON.parse(row.actor) as Actor });
-
-function statements(backend: Backend) {
-  const { among, locked, lockedUnlessBusy } = backend;
+function statements({ prepare, among, join, locked, lockedUnlessBusy, returningId }: Backend) {
   const job = sql`
     SELECT id, provider_id AS "providerId",
       (SELECT code FROM provider p WHERE p.id = job.provider_id) AS "providerCode",
-      kind, params, actor, state, after_id AS "afterId",
-      total_count AS "totalCount", seen_count AS "seenCount", changed_count AS "changedCount",
-      result AS problem, created_at_ms AS "createdAtMs", due_at_ms AS "dueAtMs",
-      ended_at_ms AS "endedAtMs"
-    FROM job`;
+      ${columns`kind, params, actor, state, afterId, totalCount, seenCount, changedCount,
+        result AS problem, createdAtMs, dueAtMs, endedAtMs`} FROM job`;
+  const jobs = (query: SQL) => mapped(prepare<JobRow>(query), parsed<'actor', Actor>('actor'));
   const isOpen = sql`state IN ('waiting', 'running')`;
   const ofProvider = sql`provider_id = :providerId`;
   return {
-    openCount: backend.prepare<{ count: number }>(sql`
+    openCount: prepare<{ count: number }>(sql`
         SELECT count(*) AS count FROM job
         WHERE ${ofProvider} AND ${isOpen} AND kind ${among('among', 'text')}`),
-    same: backend.prepare<{ id: number; dueAtMs: number }>(sql`
+    same: prepare<{ id: number; dueAtMs: number }>(sql`
         SELECT id, due_at_ms AS "dueAtMs" FROM job
         WHERE ${ofProvider} AND state = 'waiting' AND due_at_ms > :createdAtMs
-          AND kind = :kind AND params = :params
-          AND actor = :actor`),
-    add: backend.prepare(sql`
-        INSERT INTO job (provider_id, kind, params, actor, state, total_count, created_at_ms,
-          due_at_ms)
-        VALUES (:providerId, :kind, :params, :actor,
-          'waiting', :totalCount, :createdAtMs, :dueAtMs)
-        ${backend.returningId}`),
-    find: backend.prepare<JobRow>(sql`${job} WHERE ${ofProvider} AND id = :id`),
-    lock: backend.prepare<JobRow>(sql`
-        ${job} WHERE ${ofProvider} AND id = :id ${locked}`),
-    open: backend.prepare<JobRow>(sql`${job} WHERE ${ofProvider} AND ${isOpen} ORDER BY id DESC`),
-    ended: backend.prepare<JobRow>(sql`
-        ${job} WHERE ${ofProvider} AND NOT ${isOpen}
-        ORDER BY id DESC LIMIT :countMax`),
+          AND kind = :kind AND params = :params AND actor = :actor`),
+    add: prepare(sql`
+        ${insertInto('job')`providerId, kind, params, actor, totalCount, createdAtMs, dueAtMs,
+          state = 'waiting'`} ${returningId}`),
+    find: jobs(sql`${job} WHERE ${ofProvider} AND id = :id`),
+    lock: jobs(sql`${job} WHERE ${ofProvider} AND id = :id ${locked}`),
+    open: jobs(sql`${job} WHERE ${ofProvider} AND ${isOpen} ORDER BY id DESC`),
+    ended: jobs(sql`${job} WHERE ${ofProvider} AND NOT ${isOpen} ORDER BY id DESC LIMIT :countMax`),
     /** The claimed job, while the claim holds and the position is unchanged since it was read. */
-    held: backend.prepare<JobRow>(sql`
+    held: jobs(sql`
         ${job} WHERE ${ofProvider} AND id = :id AND state = 'running'
           AND lease = :owner AND after_id = :afterId ${locked}`),
-    due: backend.prepare<JobRow>(sql`
+    due: jobs(sql`
         ${job} WHERE ${isOpen} AND (state = 'running' OR due_at_ms <= :nowMs)
-          AND (lease = :owner OR lease_until_ms <= :nowMs
-            OR lease_until_ms > :leaseUntilMs)
+          AND (lease = :owner OR lease_until_ms <= :nowMs OR lease_until_ms > :leaseUntilMs)
           AND (kind NOT IN ('links.change', 'links.remove') OR NOT EXISTS (
-            SELECT 1 FROM webhook w ${backend.join} destination d ON d.webhook_id = w.id
+            SELECT 1 FROM webhook w ${join} destination d ON d.webhook_id = w.id
             WHERE w.provider_id = job.provider_id AND w.disabled_at_ms IS NULL
               AND d.waiting_count >= :waitingMax))
         ORDER BY due_at_ms, id LIMIT 1 ${lockedUnlessBusy}`),
-    claim: backend.prepare(sql`
-        UPDATE job SET state = 'running', lease = :owner,
-          lease_until_ms = :leaseUntilMs
+    claim: prepare(sql`
+        UPDATE job SET state = 'running', lease = :owner, lease_until_ms = :leaseUntilMs
         WHERE id = :id`),
-    move: backend.prepare(sql`
-        UPDATE job SET after_id = :nextId, seen_count = :seenCount,
-          changed_count = :changedCount, due_at_ms = :behindMs
+    move: prepare(sql`
+        UPDATE job SET after_id = :nextId, seen_count = :seenCount, changed_count = :changedCount,
+          due_at_ms = :behindMs
         WHERE id = :id`),
-    end: backend.prepare(sql`
-        UPDATE job SET state = :state, result = :problem,
-          seen_count = :seenCount, changed_count = :changedCount,
-          ended_at_ms = :nowMs, lease = NULL, lease_until_ms = 0
+    end: prepare(sql`
+        UPDATE job SET state = :state, result = :problem, seen_count = :seenCount,
+          changed_count = :changedCount, ended_at_ms = :nowMs, lease = NULL, lease_until_ms = 0
         WHERE id = :id`),
-    next: backend.prepare<{ atMs: number | null }>(sql`
+    next: prepare<{ atMs: number | null }>(sql`
         SELECT min(CASE WHEN state = 'waiting' THEN due_at_ms
           WHEN lease = :owner THEN 0 ELSE lease_until_ms END) AS "atMs"
         FROM job WHERE ${isOpen}`),
-    forget: backend.prepare(sql`
+    forget: prepare(sql`
         DELETE FROM job WHERE id IN (
           SELECT id FROM job WHERE ended_at_ms IS NOT NULL AND ended_at_ms < :beforeMs
           ORDER BY ended_at_ms LIMIT ${FORGET_COUNT})`),
@@ -110,8 +97,7 @@ function jobSteps(backend: Backend, on: On) {
     /** Locks the provider, and returns the job if the claim and its position hold. */
     *held(hold: JobHold): Step<Job | null> {
       yield* backend.lockProvider(hold.providerId);
-      const row = yield* on.held.get({ ...hold });
-      return row && jobOf(row);
+      return yield* on.held.get({ ...hold });
     },
   };
 }
@@ -228,10 +214,7 @@ export function jobNoun(backend: Backend): JobStore {
         return { id: yield* on.add.insert(own), dueAtMs };
       }),
 
-    findJob: async (providerId, id) => {
-      const row = await backend.read(() => on.find.get({ providerId, id }));
-      return row && jobOf(row);
-    },
+    findJob: async (providerId, id) => backend.read(() => on.find.get({ providerId, id })),
 
     listJobs: async (providerId, countMax) => {
       const [open, ended] = await backend.read(() =>
@@ -240,26 +223,25 @@ export function jobNoun(backend: Backend): JobStore {
           () => on.ended.all({ providerId, countMax }),
         ]),
       );
-      return [...open, ...ended].map(jobOf).sort((one, other) => other.id - one.id);
+      return [...open, ...ended].sort((one, other) => other.id - one.id);
     },
 
     cancelJob: (providerId, id, { actor, atMs }) =>
       backend.write(function* (notes) {
         yield* backend.lockProvider(providerId);
-        const row = yield* on.lock.get({ providerId, id });
-        if (row === null) return 'job_not_found';
-        if (row.state !== 'waiting' && row.state !== 'running') return 'job_ended';
-        const stoppedBy = actor.name;
-        yield* steps.end(notes, { ...jobOf(row), state: 'cancelled', stoppedBy }, atMs);
+        const job = yield* on.lock.get({ providerId, id });
+        if (job === null) return 'job_not_found';
+        if (job.state !== 'waiting' && job.state !== 'running') return 'job_ended';
+        yield* steps.end(notes, { ...job, state: 'cancelled', stoppedBy: actor.name }, atMs);
         return 'ok';
       }),
 
     claimJob: (owner, { nowMs, leaseUntilMs }, waitingMax) =>
       backend.write(function* () {
-        const row = yield* on.due.get({ owner, nowMs, leaseUntilMs, waitingMax });
-        if (row === null) return null;
-        yield* on.claim.run({ id: row.id, owner, leaseUntilMs });
-        return jobOf({ ...row, state: 'running' });
+        const job = yield* on.due.get({ owner, nowMs, leaseUntilMs, waitingMax });
+        if (job === null) return null;
+        yield* on.claim.run({ id: job.id, owner, leaseUntilMs });
+        return { ...job, state: 'running' };
       }),
 
     findNextJobMs: async (owner) =>

@@ -7,6 +7,7 @@ import { sql } from 'drizzle-orm';
 import type { FinishedCursor, KeepingStore } from '../../core/port/keeping.ts';
 import type { Backend } from '../backend.ts';
 import { cursorAt, positionOf } from '../cursor.ts';
+import { columns } from '../statement-text.ts';
 
 type LedgerKeeping = Pick<KeepingStore, 'pruneLedger' | 'forgetDistributions'>;
 
@@ -33,37 +34,6 @@ interface Finished extends FinishedPosition {
   bytes: number;
 }
 
-function statements(backend: Backend) {
-  const { among } = backend;
-  const isPruned = sql`pruned_at_ms IS NOT NULL AND finished_at_ms < :finishedBeforeMs`;
-  return {
-    finished: backend.prepare<Finished>(sql`
-        SELECT id, provider_id AS "providerId", finished_at_ms AS "finishedAtMs",
-          CAST(expires_at_ms <= :nowMs AS integer) AS "isExpired",
-          octet_length(payload) AS bytes
-        FROM distribution
-        WHERE pruned_at_ms IS NULL AND finished_at_ms >= :finishedAtMs
-          AND finished_at_ms < :finishedBeforeMs
-          AND (finished_at_ms > :finishedAtMs OR id > :id)
-        ORDER BY finished_at_ms, id LIMIT ${READ_COUNT}`),
-    recipients: backend.prepare<{ id: number }>(sql`
-        SELECT id FROM recipient WHERE distribution_id ${among('ids')}
-        LIMIT ${LEDGER_COUNT} ${backend.deletableUnlessBusy}`),
-    dropRecipients: backend.prepare(sql`DELETE FROM recipient WHERE id ${among('ids')}`),
-    /** The payload becomes JSON null, because the column holds JSON. */
-    prune: backend.prepare(sql`
-        UPDATE distribution SET pruned_at_ms = :nowMs, payload = 'null'
-        WHERE id ${among('ids')} AND pruned_at_ms IS NULL AND NOT EXISTS (
-          SELECT 1 FROM recipient r WHERE r.distribution_id = distribution.id)`),
-    oldest: backend.prepare<{ id: number }>(sql`
-        SELECT id FROM distribution WHERE ${isPruned} ORDER BY finished_at_ms LIMIT 1`),
-    pruned: backend.prepare<{ id: number }>(sql`
-        SELECT id FROM distribution WHERE ${isPruned}
-        ORDER BY finished_at_ms, id LIMIT ${READ_COUNT} ${backend.deletableUnlessBusy}`),
-    forget: backend.prepare(sql`DELETE FROM distribution WHERE id ${among('ids')}`),
-  };
-}
-
 /** Returns the expired distributions that one step prunes, and the position after it. */
 function stepOf(run: readonly Finished[], from: FinishedPosition) {
   const expired: Finished[] = [];
@@ -81,7 +51,31 @@ function stepOf(run: readonly Finished[], from: FinishedPosition) {
 }
 
 export function ledgerKeepingNoun(backend: Backend): LedgerKeeping {
-  const on = statements(backend);
+  const { prepare, among, deletableUnlessBusy } = backend;
+  const isPruned = sql`pruned_at_ms IS NOT NULL AND finished_at_ms < :finishedBeforeMs`;
+  const on = {
+    finished: prepare<Finished>(sql`
+        SELECT ${columns`id, providerId, finishedAtMs`},
+          CAST(expires_at_ms <= :nowMs AS integer) AS "isExpired", octet_length(payload) AS bytes
+        FROM distribution WHERE pruned_at_ms IS NULL AND finished_at_ms >= :finishedAtMs
+          AND finished_at_ms < :finishedBeforeMs AND (finished_at_ms > :finishedAtMs OR id > :id)
+        ORDER BY finished_at_ms, id LIMIT ${READ_COUNT}`),
+    recipients: prepare<{ id: number }>(sql`
+        SELECT id FROM recipient WHERE distribution_id ${among('ids')}
+        LIMIT ${LEDGER_COUNT} ${deletableUnlessBusy}`),
+    dropRecipients: prepare(sql`DELETE FROM recipient WHERE id ${among('ids')}`),
+    /** The payload becomes JSON null, because the column holds JSON. */
+    prune: prepare(sql`
+        UPDATE distribution SET pruned_at_ms = :nowMs, payload = 'null'
+        WHERE id ${among('ids')} AND pruned_at_ms IS NULL AND NOT EXISTS (
+          SELECT 1 FROM recipient r WHERE r.distribution_id = distribution.id)`),
+    oldest: prepare<{ id: number }>(sql`
+        SELECT id FROM distribution WHERE ${isPruned} ORDER BY finished_at_ms LIMIT 1`),
+    pruned: prepare<{ id: number }>(sql`
+        SELECT id FROM distribution WHERE ${isPruned}
+        ORDER BY finished_at_ms, id LIMIT ${READ_COUNT} ${deletableUnlessBusy}`),
+    forget: prepare(sql`DELETE FROM distribution WHERE id ${among('ids')}`),
+  };
   const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id);
 
   return {

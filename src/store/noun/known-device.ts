@@ -9,7 +9,9 @@ import { sameUtcDay } from '../../core/calendar.ts';
 import { mergeFacts, mergeUnproven, TIES_MAX } from '../../core/device.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { Notes, Prepared, Statements, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { atProvider, lookUpStatements } from './look-ups.ts';
+import { shared } from './shared.ts';
 
 /** The columns of facts, in the order of their values in statements. */
 export const FACT_COLUMNS = sql.raw('os, os_version, device_name, app_version, user_agent');
@@ -41,8 +43,7 @@ function statements({ prepare, arrival, greatest, least, returningId }: Statemen
           last_seen_at_ms = ${greatest(of('d.last_seen_at_ms'), of('excluded.last_seen_at_ms'))}
         ${returningId}`),
     ownFacts: prepare<DeviceFacts>(sql`
-        SELECT os, os_version AS "osVersion", device_name AS "deviceName",
-          app_version AS "appVersion", user_agent AS "userAgent"
+        SELECT ${columns`os, osVersion, deviceName, appVersion, userAgent`}
         FROM device WHERE id = :id`),
     setOwnFacts: prepare(sql`UPDATE device SET ${SET_FACTS} WHERE id = :id`),
     /** Changes nothing if the provider knows the device. */
@@ -98,7 +99,7 @@ export interface Visitor {
 }
 
 /** Returns the steps; they run inside writes. */
-export function knownDeviceSteps(backend: Statements) {
+export const knownDeviceSteps = shared((backend: Statements) => {
   const on = statements(backend);
   const find = lookUpStatements(backend);
 
@@ -195,4 +196,4 @@ export function knownDeviceSteps(backend: Statements) {
       return (yield* on.isTied.get({ deviceId, domainId })) !== null;
     },
   };
-}
+});

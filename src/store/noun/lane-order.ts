@@ -49,13 +49,11 @@ const firstOfLane = ({ once }: Dialect, providerId: SQL) => sql`coalesce(
    WHERE provider_id = ${providerId} AND ${IN_LANE} AND NOT ${unscheduled()}
      AND due_at_ms <= ${once('dueByMs')} AND due_at_ms <=
        coalesce(${oldestSent('due_at_ms', providerId)}, CAST(${once('dueByMs')} AS bigint))
-   ORDER BY due_at_ms, id LIMIT 1),
-  ${oldestSent('id', providerId)})`;
+   ORDER BY due_at_ms, id LIMIT 1), ${oldestSent('id', providerId)})`;
 
 /** Time at which each lane has something to do; 0: at once. */
 const READY_LANES = sql`${LANES}
-  SELECT CASE WHEN
-    EXISTS (SELECT 1 FROM distribution
+  SELECT CASE WHEN EXISTS (SELECT 1 FROM distribution
             WHERE provider_id = lane.provider_id AND ${HAS_TURN})
     OR EXISTS (SELECT 1 FROM distribution
                WHERE provider_id = lane.provider_id AND ${IN_LANE} AND ${unscheduled()}) THEN 0
@@ -75,8 +73,7 @@ const flag = (condition: SQL) => sql`CAST(${condition} AS integer)`;
 const CANDIDATE = sql`x.id AS id, x.provider_id AS "providerId", x.status AS status,
   p.code AS "providerCode", x.notification_type AS "notificationType",
   p.ledger_count AS "ledgerCount", ${READY_AT} AS "readyAtMs", x.target_hwid AS "targetHwid",
-  ${flag(sql`x.target_os IS NULL`)} AS "isNamed",
-  ${flag(unscheduled('x'))} AS "isUnscheduled",
+  ${flag(sql`x.target_os IS NULL`)} AS "isNamed", ${flag(unscheduled('x'))} AS "isUnscheduled",
   ${flag(sql`(x.target_os IS NOT NULL AND x.status IN ${IN_DELIVERY})`)} AS "isBulky",
   x.lease_owner AS "heldBy", x.lease_until_ms AS "heldUntilMs"`;
 
@@ -103,8 +100,7 @@ export function laneOrder(backend: Backend) {
   const ofProvider = sql`p ON p.id = x.provider_id`;
   return {
     lanes: prepare<Candidate>(sql`
-        SELECT ${CANDIDATE}
-        FROM (${LANES}
+        SELECT ${CANDIDATE} FROM (${LANES}
           SELECT ${firstOfLane(backend, sql`lane.provider_id`)} AS id FROM lane
           WHERE provider_id IS NOT NULL) f
           ${join} distribution x ON x.id = f.id ${join} provider ${ofProvider}
@@ -133,8 +129,7 @@ export function laneOrder(backend: Backend) {
         FROM (SELECT * FROM distribution x WHERE x.id ${among('ids')} AND ${free} AND ${IN_LANE}
               ORDER BY x.id ${backend.lockedUnlessBusy}) x ${join} provider ${ofProvider}`),
     nextReady: prepare<{ readyAtMs: number | null }>(sql`
-        SELECT CASE WHEN
-          EXISTS (SELECT 1 FROM distribution
+        SELECT CASE WHEN EXISTS (SELECT 1 FROM distribution
                   WHERE status IN (${literal(CREATED)}, ${literal(CHECKING)}))
           THEN 0 ELSE (SELECT min(ready_at_ms) FROM (${READY_LANES}) l) END AS "readyAtMs"`),
   };

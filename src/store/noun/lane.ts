@@ -13,6 +13,7 @@ import { FINAL, IN_DELIVERY, IN_LANE, literal } from '../status.ts';
 import { distributionEnds } from './distribution-end.ts';
 import { type Candidate, CLAIM_COUNT_MAX, laneOrder } from './lane-order.ts';
 import { rideSteps } from './ride-steps.ts';
+import { shared } from './shared.ts';
 
 type LaneNoun = Pick<Store, 'claimWork' | 'findNextDueMs' | 'moveDistribution' | 'releaseWork'>;
 
@@ -34,8 +35,7 @@ export function held<L extends Omit<Lease, 'id'>>(backend: Backend, lease: L): H
 function moveStatements({ prepare, lockOnly, locked, among }: Backend) {
   return {
     hold: prepare(sql`
-        UPDATE distribution SET lease_owner = :owner,
-          lease_until_ms = :untilMs
+        UPDATE distribution SET lease_owner = :owner, lease_until_ms = :untilMs
         WHERE id ${among('ids')}`),
     /**
      * One send of a provider begins at a time: the answer whether another is in delivery stays
@@ -48,30 +48,24 @@ function moveStatements({ prepare, lockOnly, locked, among }: Backend) {
      * Another send in delivery is first: the clock may have been set since this one was claimed.
      */
     move: prepare<{ id: number }>(sql`
-        UPDATE distribution
-        SET status = :to,
-          began_at_ms = CASE WHEN :to = ${literal(LOAD)}
+        UPDATE distribution SET status = :to, began_at_ms = CASE WHEN :to = ${literal(LOAD)}
             THEN coalesce(began_at_ms, :nowMs) ELSE began_at_ms END,
-          finished_at_ms = CASE WHEN :to >= ${FINAL}
-            THEN :nowMs ELSE finished_at_ms END,
+          finished_at_ms = CASE WHEN :to >= ${FINAL} THEN :nowMs ELSE finished_at_ms END,
           cursor_id = CASE WHEN :to >= ${literal(SENDING)} THEN 0 ELSE cursor_id END,
           lease_owner = CASE WHEN :to = ${literal(PENDING)} OR :to >= ${FINAL}
-            THEN NULL ELSE lease_owner END,
-          lease_until_ms = :untilMs
+            THEN NULL ELSE lease_owner END, lease_until_ms = :untilMs
         WHERE id ${among('ids')} AND lease_owner = :owner AND status = :from
           AND (:to <> ${literal(LOAD)} OR NOT EXISTS (
-            SELECT 1 FROM distribution other
-            WHERE other.provider_id = distribution.provider_id
+            SELECT 1 FROM distribution other WHERE other.provider_id = distribution.provider_id
               AND other.status IN ${IN_DELIVERY} AND other.handed_over_at_ms IS NULL))
         RETURNING id`),
     release: prepare(sql`
-        UPDATE distribution SET lease_owner = NULL
-        WHERE ${IN_LANE} AND lease_owner = :owner`),
+        UPDATE distribution SET lease_owner = NULL WHERE ${IN_LANE} AND lease_owner = :owner`),
   };
 }
 
 /** Steps that read, claim and move lanes. */
-export function laneSteps(backend: Backend) {
+export const laneSteps = shared((backend: Backend) => {
   const on = { ...laneOrder(backend), ...moveStatements(backend) };
   const noteEnds = distributionEnds(backend);
 
@@ -118,7 +112,7 @@ export function laneSteps(backend: Backend) {
       return moved;
     },
   };
-}
+});
 
 /** Sorts by last service. A lease from before the clock was set back does not show the time. */
 function inTurn(due: readonly Candidate[], { untilMs }: Hold): Candidate[] {

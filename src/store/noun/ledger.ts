@@ -6,11 +6,13 @@ import { BLOCKED } from '../../core/message/status.ts';
 import type { LedgerRow, LedgerTotals, PushState } from '../../core/port/ledger.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Statements, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { FINAL, literal } from '../status.ts';
-import { type DetailRow, detailOf, selectDetails } from './distribution.ts';
+import { detailsOn } from './distribution.ts';
 import type { Run } from './push-queue.ts';
 import { pushSteps } from './push-steps.ts';
 import { recipientRuns, StepSize } from './recipient-steps.ts';
+import { shared } from './shared.ts';
 
 type LedgerNoun = Pick<Store, 'expireRecipients' | 'findDistribution'>;
 
@@ -38,15 +40,13 @@ type MissingRow = Omit<LedgerRow, 'push'> & {
 };
 
 /** Columns of a row `r` of a ledger and its device `d`. */
-export const LEDGER_COLUMNS = sql.raw(`d.hwid AS hwid,
+export const LEDGER_COLUMNS = sql`d.hwid AS hwid,
   CASE r.state WHEN 1 THEN 'queued' WHEN 2 THEN 'sent' WHEN 3 THEN 'failed' ELSE 'expired' END
-    AS state, r.queued_at_ms AS "queuedAtMs", sent_at_ms AS "sentAtMs",
-  failed_at_ms AS "failedAtMs", expired_at_ms AS "expiredAtMs",
-  received_at_ms AS "receivedAtMs", opened_at_ms AS "openedAtMs",
-  executed_at_ms AS "executedAtMs", refused_at_ms AS "refusedAtMs", detail,
-  carried_at_ms AS "carriedAtMs", carried,
+    AS state,
+  ${columns`r.queuedAtMs, sentAtMs, failedAtMs, expiredAtMs, receivedAtMs, openedAtMs, executedAtMs,
+    refusedAtMs, detail, carriedAtMs, carried`},
   CASE push_state WHEN 1 THEN 'queued' WHEN 2 THEN 'accepted' WHEN 3 THEN 'failed' END
-    AS "pushState"`);
+    AS "pushState"`;
 
 interface ToExpire {
   providerId: number;
@@ -56,31 +56,27 @@ interface ToExpire {
 }
 
 const IS_BLOCKED = sql`status = ${literal(BLOCKED)} AND expired_at_ms IS NULL`;
-const IS_LATE = sql`expired_at_ms IS NULL AND expires_at_ms <= :nowMs
-  AND status >= ${FINAL}`;
+const IS_LATE = sql`expired_at_ms IS NULL AND expires_at_ms <= :nowMs AND status >= ${FINAL}`;
 
 function ledgerStatements(backend: Backend) {
+  const { prepare } = backend;
   return {
     /** Blocked messages are removed from inboxes at once, whenever they would expire. */
-    toExpire: backend.prepare<{ id: number | null }>(sql`
-        SELECT coalesce(
-          (SELECT id FROM distribution WHERE ${IS_BLOCKED} ORDER BY id LIMIT 1),
+    toExpire: prepare<{ id: number | null }>(sql`
+        SELECT coalesce((SELECT id FROM distribution WHERE ${IS_BLOCKED} ORDER BY id LIMIT 1),
           (SELECT id FROM distribution WHERE ${IS_LATE}
            ORDER BY expires_at_ms, id LIMIT 1)) AS id`),
-    lock: backend.prepare<ToExpire>(sql`
-        SELECT provider_id AS "providerId", cursor_id AS "cursorId",
-          push_waiting_count AS "waitingCount"
-        FROM distribution WHERE id = :id AND (${IS_BLOCKED} OR ${IS_LATE})
-        ${backend.locked}`),
-    moved: backend.prepare(sql`
+    lock: prepare<ToExpire>(sql`
+        SELECT ${columns`providerId, cursorId, pushWaitingCount AS waitingCount`}
+        FROM distribution WHERE id = :id AND (${IS_BLOCKED} OR ${IS_LATE}) ${backend.locked}`),
+    moved: prepare(sql`
         UPDATE distribution SET cursor_id = :cursorId,
           expired_at_ms = :expiredAtMs WHERE id = :id`),
-    detail: backend.prepare<DetailRow>(sql`${selectDetails(backend)} WHERE x.id = :id`),
-    totals: backend.prepare<TotalsRow>(sql`
+    detail: detailsOn(backend)(sql`WHERE x.id = :id`),
+    totals: prepare<TotalsRow>(sql`
         SELECT ${TOTAL_COLUMNS} FROM recipient WHERE distribution_id = :id`),
-    missing: backend.prepare<MissingRow>(sql`
-        SELECT ${LEDGER_COLUMNS},
-          coalesce(r.push_problem, o.problem, t.problem) AS "pushProblem"
+    missing: prepare<MissingRow>(sql`
+        SELECT ${LEDGER_COLUMNS}, coalesce(r.push_problem, o.problem, t.problem) AS "pushProblem"
         FROM recipient r ${backend.join} device d ON d.id = r.device_id
           LEFT JOIN outbox o ON o.recipient_id = r.id
           LEFT JOIN destination t ON t.id = o.destination_id
@@ -90,7 +86,7 @@ function ledgerStatements(backend: Backend) {
 }
 
 /** Returns the step that marks recipients expired; its write has locked their distribution. */
-export function recipientExpiry(statements: Statements) {
+export const recipientExpiry = shared((statements: Statements) => {
   const nextRun = recipientRuns(statements);
   const expire = statements.prepare(sql`
       UPDATE recipient SET state = 4, is_waiting = 0, expired_at_ms = :nowMs
@@ -103,7 +99,7 @@ export function recipientExpiry(statements: Statements) {
     const { run, isDone } = yield* nextRun(from.id, from.cursorId, from.countMax);
     return { run, expiredCount: yield* expire.run({ ...run, nowMs }), isDone };
   };
-}
+});
 
 export function ledgerNoun(backend: Backend): LedgerNoun {
   const on = ledgerStatements(backend);
@@ -143,7 +139,7 @@ export function ledgerNoun(backend: Backend): LedgerNoun {
         ]);
         if (found === null || totals === null) return null;
         return {
-          distribution: detailOf(found),
+          distribution: found,
           totals: totalsOf(totals),
           missing: missing.map(({ pushState, pushProblem, ...row }) => ({
             ...row,

@@ -8,6 +8,8 @@ import type { Install, InstallTerms } from '../../core/port/install.ts';
 import type { LinkEndStore, RevokedInstall } from '../../core/port/link-end.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
+import { shared } from './shared.ts';
 import { type SlotRow, slotEndSteps } from './slot-end.ts';
 import { tombstoneSteps } from './tombstone.ts';
 
@@ -24,16 +26,13 @@ function statements(backend: Backend) {
   const isClaim = sql`claim_install_id = :installId`;
   return {
     lock: prepare<LinkRow>(sql`
-        SELECT id, install_code AS "installCode", install_limit AS "installLimit",
-          device_count AS "deviceCount", ${hex('subscription_key_hash')} AS "subscriptionKeyHash"
+        SELECT ${columns`id, installCode, installLimit, deviceCount`},
+          ${hex('subscription_key_hash')} AS "subscriptionKeyHash"
         FROM install WHERE id = :installId AND ${ofLink} ${locked}`),
-    find: prepare<{ id: number }>(sql`
-        SELECT id FROM install WHERE id = :installId AND ${ofLink}`),
-    byCode: prepare<{ id: number }>(sql`
-        SELECT id FROM install WHERE install_code = :installCode`),
+    find: prepare<{ id: number }>(sql`SELECT id FROM install WHERE id = :installId AND ${ofLink}`),
+    byCode: prepare<{ id: number }>(sql`SELECT id FROM install WHERE install_code = :installCode`),
     slots: prepare<EndedSlot>(sql`
-        SELECT id AS "slotId", install_id AS "installId", provider_id AS "providerId",
-          device_id AS "deviceId"
+        SELECT id AS "slotId", ${columns`installId, providerId, deviceId`}
         FROM install_device WHERE install_id = :installId ORDER BY id`),
     /** Finds the devices that had a slot on the link, as far as its history reaches. */
     former: prepare<{ deviceId: number }>(sql`
@@ -74,7 +73,7 @@ interface Revocation {
 const NOT_FOUND = 'install_not_found';
 
 /** Steps that end a link or its slots; the caller has locked its provider. */
-export function linkEndSteps(backend: Backend) {
+export const linkEndSteps = shared((backend: Backend) => {
   const on = statements(backend);
   const { lockSlots, endSlot } = slotEndSteps(backend);
   const tombstones = tombstoneSteps(backend);
@@ -161,7 +160,7 @@ export function linkEndSteps(backend: Backend) {
       return { freedCount: freed.length };
     },
   };
-}
+});
 
 export function linkEndNoun(backend: Backend): LinkEndStore {
   const steps = linkEndSteps(backend);

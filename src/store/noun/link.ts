@@ -12,7 +12,9 @@ import type {
 import { asciiLower } from '../../core/text.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Prepared, Values } from '../backend.ts';
-import { slotSeen } from './look-ups.ts';
+import { columns } from '../statement-text.ts';
+import { slotSeen, withDevice } from './look-ups.ts';
+import { booleans, type Flagged, mapped } from './rows.ts';
 
 /** Links that one statement of a search reads: some 5 ms on SQLite. */
 const RANGE_COUNT = 1_000;
@@ -23,12 +25,9 @@ const SLICE_RANGES = 4;
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
-type LinkRow = Omit<OwnedLink, 'hasSubscriptionKey'> & { hasSubscriptionKey: number };
-
-const linkOf = (row: LinkRow): OwnedLink => ({
-  ...row,
-  hasSubscriptionKey: row.hasSubscriptionKey === 1,
-});
+/** Prepares a statement about links as the operator sees them. */
+const preparedLinks = ({ prepare }: Backend, query: SQL) =>
+  mapped(prepare<Flagged<OwnedLink, 'hasSubscriptionKey'>>(query), booleans('hasSubscriptionKey'));
 
 /** Returns a LIKE pattern for texts with this part; special characters are escaped. */
 export const likePart = (text: string) => `%${asciiLower(text).replace(/[%_!]/g, '!$&')}%`;
@@ -39,13 +38,13 @@ export const contains = (column: string, name: string) =>
 
 /** Statements about the links `i` that match a filter, of all providers or of one. */
 function filterStatements(backend: Backend, link: SQL, ofProvider: SQL) {
-  const { join, once } = backend;
+  const { prepare, join, once } = backend;
+  const links = (query: SQL) => preparedLinks(backend, query);
   // Subqueries with one value, because PostgreSQL would read all of a table for EXISTS here.
   const refusedAt = sql`(
     SELECT r.refused_at_ms FROM install_refusal r WHERE r.install_id = i.id)`;
   const seenAt = sql`(
-    SELECT max(${slotSeen(backend)}) FROM install_device s ${join} device_provider p
-      ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+    SELECT max(${slotSeen(backend)}) FROM install_device s ${withDevice(backend)}
     WHERE s.install_id = i.id)`;
   const isUnset = (name: string) => sql.raw(`CAST(:${name} AS text) IS NULL`);
   const where = sql`
@@ -54,34 +53,26 @@ function filterStatements(backend: Backend, link: SQL, ofProvider: SQL) {
       AND (:isOver = 0 OR i.device_count > i.install_limit)
       AND (CAST(:status AS integer) IS NULL OR i.status = :status)
       AND (CAST(:limit AS integer) IS NULL OR i.install_limit = :limit)
-      AND (CAST(:refusedSinceMs AS bigint) IS NULL
-        OR ${refusedAt} >= :refusedSinceMs)
-      AND (CAST(:unusedSinceMs AS bigint) IS NULL
-        OR (i.created_at_ms < :unusedSinceMs
+      AND (CAST(:refusedSinceMs AS bigint) IS NULL OR ${refusedAt} >= :refusedSinceMs)
+      AND (CAST(:unusedSinceMs AS bigint) IS NULL OR (i.created_at_ms < :unusedSinceMs
           AND coalesce(${seenAt}, 0) < :unusedSinceMs))
       AND (${isUnset('inNote')} OR ${contains('i.note', 'inNote')})
       AND (${isUnset('part')} OR ${contains('i.note', 'part')}
         OR ${contains('i.install_code', 'part')}
         OR EXISTS (SELECT 1 FROM install_device s ${join} device d ON d.id = s.device_id
-          WHERE s.install_id = i.id
-            AND substr(d.hwid, 1, length(CAST(:search AS text))) = :search)
-        OR EXISTS (SELECT 1 FROM install_device s ${join} device_provider p
-            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+          WHERE s.install_id = i.id AND substr(d.hwid, 1, length(CAST(:search AS text))) = :search)
+        OR EXISTS (SELECT 1 FROM install_device s ${withDevice(backend)}
           WHERE s.install_id = i.id AND ${contains('p.device_name', 'part')}))`;
   return {
-    list: backend.prepare<LinkRow>(sql`
-        ${link} ${where} ORDER BY i.id DESC LIMIT ${once('countMax')}`),
-    listOldest: backend.prepare<LinkRow>(sql`
-        ${link} ${where} ORDER BY i.id LIMIT ${once('countMax')}`),
-    count: backend.prepare<{ count: number }>(
-      sql`SELECT count(*) AS count FROM install i ${where}`,
-    ),
+    list: links(sql`${link} ${where} ORDER BY i.id DESC LIMIT ${once('countMax')}`),
+    listOldest: links(sql`${link} ${where} ORDER BY i.id LIMIT ${once('countMax')}`),
+    count: prepare<{ count: number }>(sql`SELECT count(*) AS count FROM install i ${where}`),
     /** The other end of a range of links before or after an id. */
-    range: backend.prepare<{ endId: number | null }>(sql`
+    range: prepare<{ endId: number | null }>(sql`
         SELECT min(id) AS "endId" FROM (
           SELECT i.id AS id FROM install i WHERE ${ofProvider} AND i.id < :beforeId
           ORDER BY i.id DESC LIMIT ${once('rangeCount')}) AS following`),
-    rangeBeyond: backend.prepare<{ endId: number | null }>(sql`
+    rangeBeyond: prepare<{ endId: number | null }>(sql`
         SELECT max(id) AS "endId" FROM (
           SELECT i.id AS id FROM install i WHERE ${ofProvider} AND i.id > :afterId
           ORDER BY i.id LIMIT ${once('rangeCount')}) AS following`),
@@ -89,20 +80,18 @@ function filterStatements(backend: Backend, link: SQL, ofProvider: SQL) {
 }
 
 function statements(backend: Backend) {
+  const { prepare } = backend;
+  const links = (query: SQL) => preparedLinks(backend, query);
   const link = sql`
-    SELECT i.id AS id, i.install_code AS "installCode", i.install_limit AS "installLimit",
-      i.device_count AS "deviceCount", i.status AS status, i.note AS note,
-      i.created_at_ms AS "createdAtMs", i.provider_id AS "providerId", p.code AS "providerCode",
-      i.inactive_days AS "inactiveDays", i.when_full AS "whenFull",
-      i.cool_down_hours AS "coolDownHours", i.enforce AS enforce,
-      i.without_hwid AS "withoutHwid", i.same_phone AS "samePhone", i.support_url AS "supportUrl",
-      i.web_page_url AS "webPageUrl", i.replaced_at_ms AS "replacedAtMs",
-      CAST(i.subscription_key_hash IS NOT NULL AS integer) AS "hasSubscriptionKey"
+    SELECT ${columns`i.id, i.installCode, i.installLimit, i.deviceCount, i.status, i.note,
+      i.createdAtMs, i.providerId, p.code AS providerCode, i.inactiveDays, i.whenFull,
+      i.coolDownHours, i.enforce, i.withoutHwid, i.samePhone, i.supportUrl, i.webPageUrl,
+      i.replacedAtMs`}, CAST(i.subscription_key_hash IS NOT NULL AS integer) AS "hasSubscriptionKey"
     FROM install i ${backend.join} provider p ON p.id = i.provider_id`;
   return {
-    find: backend.prepare<LinkRow>(sql`${link} WHERE i.install_code = :installCode`),
-    findById: backend.prepare<LinkRow>(sql`${link} WHERE i.id = :id`),
-    findByKey: backend.prepare<LinkRow>(sql`
+    find: links(sql`${link} WHERE i.install_code = :installCode`),
+    findById: links(sql`${link} WHERE i.id = :id`),
+    findByKey: links(sql`
         ${link} WHERE i.subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}
         ORDER BY i.id`),
     ofAll: filterStatements(backend, link, sql`true`),
@@ -111,27 +100,23 @@ function statements(backend: Backend) {
       link,
       sql`i.provider_id = (SELECT id FROM provider WHERE code = :providerCode)`,
     ),
-    byId: backend.prepare<LinkRow>(sql`
+    byId: links(sql`
         ${link} WHERE i.id ${backend.among('ids')} AND i.provider_id = :providerId
         ORDER BY i.id DESC`),
-    devices: backend.prepare<LinkDevice>(sql`
-        SELECT d.hwid AS hwid, p.os AS os, p.os_version AS "osVersion",
-          p.device_name AS "deviceName", p.app_version AS "appVersion",
-          p.user_agent AS "userAgent", s.registered_at_ms AS "registeredAtMs",
-          ${slotSeen(backend)} AS "lastSeenAtMs"
-        FROM install_device s ${backend.join} device d ON d.id = s.device_id
-          ${backend.join} device_provider p
-            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+    devices: prepare<LinkDevice>(sql`
+        SELECT ${columns`d.hwid, p.os, p.osVersion, p.deviceName, p.appVersion, p.userAgent,
+          s.registeredAtMs`}, ${slotSeen(backend)} AS "lastSeenAtMs"
+        FROM install_device s ${backend.join} device d ON d.id = s.device_id ${withDevice(backend)}
         WHERE s.install_id = :installId AND s.provider_id = :providerId
         ORDER BY s.id DESC LIMIT :countMax`),
-    ends: backend.prepare<SlotEnd>(sql`
-        SELECT d.hwid AS hwid, e.registered_at_ms AS "registeredAtMs",
-          e.last_seen_at_ms AS "lastSeenAtMs", e.ended_at_ms AS "endedAtMs", e.why AS why,
-          e.actor AS actor, n.hwid AS "forHwid"
+    ends: prepare<SlotEnd>(sql`
+        SELECT d.hwid AS hwid,
+          ${columns`e.registeredAtMs, e.lastSeenAtMs, e.endedAtMs, e.why, e.actor`},
+          n.hwid AS "forHwid"
         FROM slot_end e LEFT JOIN device d ON d.id = e.device_id
           LEFT JOIN device n ON n.id = e.for_device_id
         WHERE e.install_id = :installId ORDER BY e.id DESC`),
-    refusals: backend.prepare<NonNullable<LinkStory['refusals']>>(sql`
+    refusals: prepare<NonNullable<LinkStory['refusals']>>(sql`
         SELECT refused_count AS count, refused_at_ms AS "lastAtMs", reason
         FROM install_refusal WHERE install_id = :installId`),
   };
@@ -174,7 +159,7 @@ export function linkNoun(backend: Backend): LinkStore {
   /** Runs a statement of a filter: at once if all links match, else range by range. */
   async function* matches<Row>(
     filter: LinkFilter & { fromId?: number; beforeId?: number | null },
-    statement: (of: ReturnType<typeof matching>) => Prepared<Row>,
+    statement: (of: ReturnType<typeof matching>) => Pick<Prepared<Row>, 'all'>,
     more: Values = {},
     turn = nextTurn,
   ): AsyncGenerator<Row[]> {
@@ -207,23 +192,17 @@ export function linkNoun(backend: Backend): LinkStore {
   }
 
   return {
-    findLink: async (installCode) => {
-      const found = await backend.read(() => on.find.get({ installCode }));
-      return found && linkOf(found);
-    },
-    findLinkById: async (id) => {
-      const found = await backend.read(() => on.findById.get({ id }));
-      return found && linkOf(found);
-    },
+    findLink: async (installCode) => backend.read(() => on.find.get({ installCode })),
+    findLinkById: async (id) => backend.read(() => on.findById.get({ id })),
     findLinksByKey: async (subscriptionKeyHash) =>
-      (await backend.read(() => on.findByKey.all({ subscriptionKeyHash }))).map(linkOf),
+      backend.read(() => on.findByKey.all({ subscriptionKeyHash })),
     listLinks: async ({ countMax, ...filter }, turn) => {
-      const found: LinkRow[] = [];
+      const found: OwnedLink[] = [];
       for await (const rows of matches(filter, ({ list }) => list, { countMax }, turn)) {
         found.push(...rows);
         if (found.length >= countMax) break;
       }
-      return found.slice(0, countMax).map(linkOf);
+      return found.slice(0, countMax);
     },
     listLinkSlice: async ({ countMax, ...filter }, turn = nextTurn) => {
       const { rangeCount, values } = valuesOf(filter);
@@ -239,7 +218,7 @@ export function linkNoun(backend: Backend): LinkStore {
         if (range === null) return { links, nextId: null };
         const { endId, ...span } = range;
         const most = { ...values, ...span, countMax: countMax - links.length };
-        for (const row of await backend.read(() => list.all(most))) links.push(linkOf(row));
+        links.push(...(await backend.read(() => list.all(most))));
         if (links.length >= countMax) return { links, nextId: links.at(-1)?.id ?? null };
         if (endId === null) return { links, nextId: null };
         beyondId = endId;
@@ -247,8 +226,7 @@ export function linkNoun(backend: Backend): LinkStore {
       }
       return { links, nextId: beyondId };
     },
-    listLinksById: async (providerId, ids) =>
-      (await backend.read(() => on.byId.all({ providerId, ids }))).map(linkOf),
+    listLinksById: async (providerId, ids) => backend.read(() => on.byId.all({ providerId, ids })),
     countLinks: async (filter) => {
       let sum = 0;
       for await (const [row] of matches(filter, ({ count }) => count)) sum += row?.count ?? 0;

@@ -4,10 +4,16 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { DeviceAtProvider } from '../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { Dialect, Statements } from '../backend.ts';
+import { columns } from '../statement-text.ts';
+import { shared } from './shared.ts';
 
 /** Time at which the slot `s` was last seen; row `p` has its device at the provider. */
 export const slotSeen = ({ greatest }: Dialect): SQL =>
   greatest(sql.raw('s.last_seen_at_ms'), sql.raw('p.checked_in_at_ms'));
+
+/** Joins the device of the slot `s` as its provider knows it, row `p`. */
+export const withDevice = ({ join }: Dialect): SQL => sql`${join} device_provider p
+  ON p.device_id = s.device_id AND p.provider_id = s.provider_id`;
 
 /**
  * Condition: the only slot of `p`, if any, was last seen with the device: the slots need no read.
@@ -26,10 +32,9 @@ export const allSeen = ({ greatest }: Dialect): SQL => sql`
 export type RowAtProvider = Omit<DeviceAtProvider, 'isRegistered'> & { isRegistered: number };
 
 /** Columns of a row `p` of `device_provider`. */
-export const AT_PROVIDER_COLUMNS = sql.raw(`
-  p.os AS os, p.os_version AS "osVersion", p.device_name AS "deviceName",
-  p.app_version AS "appVersion", p.user_agent AS "userAgent",
-  CAST(p.token_id IS NOT NULL AS integer) AS "isRegistered"`);
+export const AT_PROVIDER_COLUMNS = sql`
+  ${columns`p.os, p.osVersion, p.deviceName, p.appVersion, p.userAgent`},
+  CAST(p.token_id IS NOT NULL AS integer) AS "isRegistered"`;
 export const LAST_SEEN = sql.raw('p.last_seen_at_ms AS "lastSeenAtMs"');
 
 /** Returns the row with its flag as a boolean. */
@@ -37,7 +42,7 @@ export function atProvider<Row extends RowAtProvider>(row: Row) {
   return { ...row, isRegistered: row.isRegistered === 1 };
 }
 
-export function lookUpStatements({ prepare }: Statements) {
+export const lookUpStatements = shared(({ prepare }: Statements) => {
   return {
     deviceId: prepare<{ id: number }>(sql`SELECT id FROM device WHERE hwid = :hwid`),
     atProvider: prepare<RowAtProvider>(sql`
@@ -46,8 +51,7 @@ export function lookUpStatements({ prepare }: Statements) {
     provider: prepare<{ id: number }>(sql`SELECT id FROM provider WHERE code = :providerCode`),
     /** The provider's binding of a hash, if it is active. */
     activeDomain: prepare<{ id: number }>(sql`
-        SELECT id FROM domain
-        WHERE provider_id = :providerId AND domain_hash = :domainHash
+        SELECT id FROM domain WHERE provider_id = :providerId AND domain_hash = :domainHash
           AND status = ${DOMAIN_ACTIVE}`),
   };
-}
+});

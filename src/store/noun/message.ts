@@ -5,13 +5,13 @@ import { mayBegin, TRANSITIONS } from '../../core/message/status.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend } from '../backend.ts';
 import { unscheduled } from '../status.ts';
-import { DETAIL_COLUMNS, type DetailRow, detailOf } from './distribution.ts';
+import { detailsOn } from './distribution.ts';
 
 /** Statuses before delivery, as SQL. */
 const BEFORE = sql.raw(`(${Object.keys(TRANSITIONS).map(Number).filter(mayBegin).join(', ')})`);
 
 export function messageNoun(backend: Backend): Pick<Store, 'listMessages' | 'readLastGeneral'> {
-  const rows = sql`FROM distribution x ${backend.join} provider p ON p.id = x.provider_id`;
+  const details = detailsOn(backend);
   const isScheduled = sql`CAST(x.status IN ${BEFORE} AND NOT ${unscheduled('x')} AS integer)`;
   const fits = sql`x.status ${backend.among('statuses')}
     AND coalesce(x.notification_type = CAST(:type AS integer), true)
@@ -19,16 +19,13 @@ export function messageNoun(backend: Backend): Pick<Store, 'listMessages' | 'rea
   /** The end of the rows that a page reads. */
   const range = backend.prepare<{ fromId: number | null; scanned: number }>(sql`
       SELECT min(id) AS "fromId", count(*) AS scanned FROM (
-        SELECT id FROM distribution
-        WHERE provider_id = :providerId AND id < :beforeId
+        SELECT id FROM distribution WHERE provider_id = :providerId AND id < :beforeId
         ORDER BY id DESC LIMIT ${backend.once('scanMax')}) AS following`);
-  const list = backend.prepare<DetailRow>(sql`
-      SELECT ${DETAIL_COLUMNS} ${rows}
+  const list = details(sql`
       WHERE x.provider_id = ${backend.once('providerId')} AND x.id >= :fromId
         AND x.id < :beforeId AND ${fits}
       ORDER BY x.id DESC LIMIT ${backend.once('countMax')}`);
-  const named = backend.prepare<DetailRow>(sql`
-      SELECT ${DETAIL_COLUMNS} ${rows}
+  const named = details(sql`
       WHERE x.id ${backend.among('ids')} AND x.provider_id = :providerId AND ${fits}
       ORDER BY x.id DESC`);
 
@@ -36,10 +33,8 @@ export function messageNoun(backend: Backend): Pick<Store, 'listMessages' | 'rea
       SELECT last_general_at_ms AS "atMs" FROM provider WHERE id = :providerId`);
 
   return {
-    readLastGeneral: async (providerId) => {
-      const row = await backend.read(() => lastGeneral.get({ providerId }));
-      return row?.atMs ?? null;
-    },
+    readLastGeneral: async (providerId) =>
+      (await backend.read(() => lastGeneral.get({ providerId })))?.atMs ?? null,
     listMessages: async (providerId, filter, { countMax, scanMax, ...page }) =>
       backend.read(function* () {
         const wanted = {
@@ -47,15 +42,14 @@ export function messageNoun(backend: Backend): Pick<Store, 'listMessages' | 'rea
           isScheduled: filter.isScheduled === null ? null : Number(filter.isScheduled),
         };
         if (filter.ids !== null) {
-          const found = yield* named.all({ ...wanted, ids: filter.ids });
-          return { messages: found.map(detailOf), nextId: null };
+          return { messages: yield* named.all({ ...wanted, ids: filter.ids }), nextId: null };
         }
         const beforeId = page.beforeId ?? Number.MAX_SAFE_INTEGER;
         const looked = yield* range.get({ providerId, beforeId, scanMax });
         const { fromId = null, scanned = 0 } = looked ?? {};
         if (fromId === null) return { messages: [], nextId: null };
         const found = yield* list.all({ ...wanted, fromId, beforeId, countMax: countMax + 1 });
-        const messages = found.slice(0, countMax).map(detailOf);
+        const messages = found.slice(0, countMax);
         const isMore = found.length > countMax;
         return {
           messages,

@@ -6,13 +6,9 @@ import { INSTALL_ACTIVE } from '../../core/port/install.ts';
 import type { MyLink, MyStore } from '../../core/port/my.ts';
 import { NO_POLICY, policyOf } from '../../core/slot.ts';
 import type { Backend } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { ACTIVE_BINDING } from '../status.ts';
 import { linkChangeSteps } from './install.ts';
-
-/** The columns of a provider's page. */
-export const PAGE_COLUMNS = `my, my_name AS "myName", my_color AS "myColor"`;
-export const SET_PAGE = sql`my = :my, my_name = :myName,
-  my_color = :myColor`;
 
 type Row = Omit<MyLink, 'coolDownHours'> & { coolDownHours: number | null };
 
@@ -22,41 +18,33 @@ const linkOf = (row: Row): MyLink => ({
     .coolDownHours,
 });
 
-function statements(backend: Backend) {
-  const { join, once } = backend;
+export function myNoun(backend: Backend): MyStore {
+  const { prepare, bytes, join, once } = backend;
   const link = sql`
-    SELECT i.id AS "installId", i.install_code AS "installCode",
-      i.install_limit AS "installLimit", i.device_count AS "deviceCount",
-      o.id AS "providerId", o.code AS "providerCode", o.key_hash AS "keyHash",
-      o.my_name AS "myName", o.my_color AS "myColor",
+    SELECT ${columns`i.id AS installId, i.installCode, i.installLimit, i.deviceCount,
+      o.id AS providerId, o.code AS providerCode, o.keyHash, o.myName, o.myColor`},
       coalesce(i.support_url, o.support_url) AS "supportUrl", i.freed_at_ms AS "freedAtMs",
       coalesce(i.cool_down_hours, o.cool_down_hours) AS "coolDownHours"
     FROM install i ${join} provider o ON o.id = i.provider_id`;
   const isOpen = sql`i.status = ${INSTALL_ACTIVE} AND o.my = 1 AND o.suspended_at_ms IS NULL
     AND (o.active_until_ms IS NULL OR o.active_until_ms > :nowMs)
     AND (CAST(${once('providerCode')} AS text) IS NULL OR o.code = ${once('providerCode')})`;
-  return {
-    byCode: backend.prepare<Row>(sql`
-        ${link} WHERE i.install_code = ${once('installCode')} AND ${isOpen}`),
+  const on = {
+    byCode: prepare<Row>(sql`${link} WHERE i.install_code = ${once('installCode')} AND ${isOpen}`),
     /** Finds up to two links with the key whose providers have bound the host. */
-    byKey: backend.prepare<Row>(sql`
-        ${link} WHERE i.subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}
+    byKey: prepare<Row>(sql`
+        ${link} WHERE i.subscription_key_hash = ${bytes('subscriptionKeyHash')}
           AND ${isOpen} AND EXISTS (SELECT 1 FROM domain b
             WHERE b.provider_id = i.provider_id AND b.domain_hash = ${once('domainHash')}
               AND b.status = ${ACTIVE_BINDING}) LIMIT 2`),
-    lock: backend.prepare<Row>(sql`
+    lock: prepare<Row>(sql`
         ${link} WHERE i.id = :installId AND i.status = ${INSTALL_ACTIVE} AND o.my = 1`),
-    slot: backend.prepare<{ id: number }>(sql`
+    slot: prepare<{ id: number }>(sql`
         SELECT s.id AS id FROM install_device s ${join} device d ON d.id = s.device_id
         WHERE s.install_id = :installId AND d.hwid = :hwid
           AND s.registered_at_ms = :registeredAtMs`),
-    freed: backend.prepare(sql`
-        UPDATE install SET freed_at_ms = :nowMs WHERE id = :installId`),
+    freed: prepare(sql`UPDATE install SET freed_at_ms = :nowMs WHERE id = :installId`),
   };
-}
-
-export function myNoun(backend: Backend): MyStore {
-  const on = statements(backend);
   const { free } = linkChangeSteps(backend);
 
   return {

@@ -63,7 +63,7 @@ export class WriteNotes implements Notes {
     this.#home = home;
   }
 
-  audit(act: Act, deed: Deed | null, providerId?: number): void {
+  audit(act: Act, deed: Deed | null, providerId?: number | null): void {
     this.#audit.add(act, deed, providerId);
   }
 

@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import type { Statements, Step } from '../backend.ts';
-import { ofOwner } from './owner.ts';
+import { IS_OWNERS, ofOwner } from './owner.ts';
 
 interface NoticeMarks {
   /** Returns the mark of a subject of a provider, or (null) of the operator; null: none. */
@@ -12,15 +12,12 @@ interface NoticeMarks {
 }
 
 export function noticeMarks(statements: Statements): NoticeMarks {
-  const find = ofOwner<{ mark: string }>(
-    statements,
-    (isOwners) => sql`SELECT mark FROM notice WHERE ${isOwners} AND subject = :subject`,
-  );
+  const find = ofOwner(statements)<{ mark: string }>`
+      SELECT mark FROM notice WHERE ${IS_OWNERS} AND subject = :subject`;
   /** Each index covers one kind of owner only. */
   const setting = (key: string) =>
     statements.prepare(sql`
-        INSERT INTO notice AS n (provider_id, subject, mark)
-        VALUES (:providerId, :subject, :mark)
+        INSERT INTO notice AS n (provider_id, subject, mark) VALUES (:providerId, :subject, :mark)
         ON CONFLICT ${sql.raw(key)} DO UPDATE SET mark = excluded.mark
           WHERE n.mark <> excluded.mark`);
   const setOfProvider = setting('(provider_id, subject) WHERE provider_id IS NOT NULL');

@@ -9,6 +9,7 @@ import {
   WAIT_MAX_MS,
 } from '../../core/port/outbox.ts';
 import type { Backend, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { dispatchNoun } from './dispatch.ts';
 import { settlementNoun } from './settlement.ts';
 
@@ -36,10 +37,8 @@ const IS_OPEN = sql`d.waiting_count > 0 AND NOT EXISTS (
 /** When a stopped `d` may be tried again; 0: it is not stopped. */
 const STOPPED_UNTIL = sql`coalesce(d.stopped_at_ms + ${sql.raw(String(STOPPED_MS))}, 0)`;
 
-const DESTINATION = sql.raw(`d.id AS id, d.kind AS kind, d.origin AS origin,
-  d.webhook_id AS "webhookId", d.waiting_count AS "waitingCount",
-  d.failure_count AS "failureCount", d.failing_since_ms AS "failingSinceMs",
-  d.retry_at_ms AS "retryAtMs", d.stopped_at_ms AS "stoppedAtMs", d.problem AS problem`);
+const DESTINATION = columns`d.id, d.kind, d.origin, d.webhookId, d.waitingCount, d.failureCount,
+  d.failingSinceMs, d.retryAtMs, d.stoppedAtMs, d.problem`;
 
 function conditions({ once, among }: Backend) {
   const now = sql`CAST(${once('nowMs')} AS bigint)`;
@@ -80,11 +79,9 @@ function claimStatements(backend: Backend) {
     hold: prepare(sql`
         UPDATE destination SET lease_owner = :owner, lease_until_ms = :untilMs
         WHERE id ${among('ids')}`),
-    releaseAll: prepare(sql`
-        UPDATE destination SET lease_owner = NULL WHERE lease_owner = :owner`),
+    releaseAll: prepare(sql`UPDATE destination SET lease_owner = NULL WHERE lease_owner = :owner`),
     release: prepare(sql`
-        UPDATE destination SET lease_owner = NULL
-        WHERE id = :id AND lease_owner = :owner`),
+        UPDATE destination SET lease_owner = NULL WHERE id = :id AND lease_owner = :owner`),
   };
 }
 
@@ -92,8 +89,7 @@ function keepStatements(backend: Backend) {
   const { prepare, once, locked } = backend;
   const { ofKinds, isHeldUp, latest } = conditions(backend);
   const isForgettable = sql`kind = 'webpush' AND webhook_id IS NULL AND waiting_count = 0
-    AND (lease_owner IS NULL OR lease_until_ms <= :clockMs)
-    AND (failure_count > 0
+    AND (lease_owner IS NULL OR lease_until_ms <= :clockMs) AND (failure_count > 0
       OR lease_until_ms <= CAST(:clockMs AS bigint) - ${KNOWN_MS})`;
   return {
     hasten: prepare(sql`
@@ -107,8 +103,7 @@ function keepStatements(backend: Backend) {
             sql`CASE WHEN d.retry_at_ms > ${latest} THEN 0 ELSE d.retry_at_ms END`,
             sql`CASE WHEN ${LAST_DUE} > ${latest} THEN 0 ELSE ${FIRST_DUE} END`,
           ),
-        )}) AS "nextAtMs"
-        FROM destination d WHERE ${IS_OPEN} AND ${ofKinds}`),
+        )}) AS "nextAtMs" FROM destination d WHERE ${IS_OPEN} AND ${ofKinds}`),
     heldUp: prepare<{ id: number }>(sql`
         SELECT d.id AS id FROM destination d WHERE ${ofKinds} AND ${isHeldUp} LIMIT 1`),
     resume: prepare(sql`

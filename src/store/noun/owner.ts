@@ -1,16 +1,30 @@
 /** Owners of webhooks, events and notices: a provider, or (null) the operator. */
 
-import { type SQL, sql } from 'drizzle-orm';
-import type { Prepared, Statements } from '../backend.ts';
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import type { Prepared, Statements, Step } from '../backend.ts';
 
-/** Prepares a statement for each kind of owner: no index serves a comparison with null too. */
-export function ofOwner<Row = unknown>(
-  statements: Statements,
-  query: (isOwners: SQL) => SQL,
-): (providerId: number | null) => Prepared<Row> {
-  const ofProvider = statements.prepare<Row>(
-    query(sql`provider_id = ${statements.once('providerId')}`),
-  );
-  const ofOperator = statements.prepare<Row>(query(sql`provider_id IS NULL`));
-  return (providerId) => (providerId === null ? ofOperator : ofProvider);
-}
+/** Stands in a text of {@link ofOwner} for the condition that a row is the owner's. */
+export const IS_OWNERS = sql.raw('provider_id');
+
+/**
+ * Returns a tag that prepares a statement for each kind of owner: no index serves a comparison with
+ * null too.
+ *
+ * @example
+ * const own = ofOwner(backend);
+ * const count = own<{ count: number }>`SELECT count(*) AS count FROM event WHERE ${IS_OWNERS}`;
+ * yield* count(providerId).get({ providerId });
+ */
+export const ofOwner =
+  ({ prepare, once }: Statements) =>
+  <Row = unknown>(texts: TemplateStringsArray, ...parts: (SQL | SQLWrapper | number)[]) => {
+    const of = (isOwners: SQL): Prepared<Row> =>
+      prepare(sql(texts, ...parts.map((part) => (part === IS_OWNERS ? isOwners : part))));
+    const ofProvider = of(sql`provider_id = ${once('providerId')}`);
+    const ofOperator = of(sql`provider_id IS NULL`);
+    return (providerId: number | null) => (providerId === null ? ofOperator : ofProvider);
+  };
+
+/** Locks the row of an owner: the operator has none: the audit log serves as its lock. */
+export const lockOwner = (on: Statements, providerId: number | null): Step<void> =>
+  providerId === null ? on.lockAuditLog() : on.lockProvider(providerId);

@@ -41,8 +41,7 @@ function devicesUntil(
 
 export function panelLinkSteps({ prepare }: Statements) {
   const keep = prepare(sql`
-      UPDATE install SET panel_user = :panelUser, panel_facts = :panelFacts
-      WHERE id = :id`);
+      UPDATE install SET panel_user = :panelUser, panel_facts = :panelFacts WHERE id = :id`);
   return {
     merge: <Row extends Known>(known: Row, wanted: PanelTerms, updates: boolean): Merged<Row> =>
       mergePanel(known, readFacts(known.panelFacts), wanted, updates),
@@ -83,8 +82,7 @@ export function panelLinkNoun(backend: Backend): Pick<ImportStore, 'listPanelLin
     panelFacts: string;
   }>(sql`
       SELECT id, install_code AS "installCode", ${FROM_PANEL} FROM install
-      WHERE provider_id = :providerId AND panel_user > :after
-        AND panel_user < :end
+      WHERE provider_id = :providerId AND panel_user > :after AND panel_user < :end
       ORDER BY panel_user LIMIT :countMax`);
   return {
     listPanelLinks: (providerId, panel, { afterUser, countMax }) =>

@@ -4,6 +4,8 @@ import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/account-deeds.ts';
 import type { AccountStore, Passkey } from '../../core/port/account.ts';
 import type { Backend } from '../backend.ts';
+import { columns, insertInto } from '../statement-text.ts';
+import { mapped } from './rows.ts';
 
 type PasskeyRow = Omit<Passkey, 'transports'> & { transports: string };
 
@@ -12,43 +14,35 @@ const passkeyIn = (row: PasskeyRow): Passkey => ({
   transports: row.transports === '' ? [] : row.transports.split(','),
 });
 
-function statements(backend: Backend) {
-  const passkey = sql`
-    SELECT id, account_id AS "accountId", credential_id AS "credentialId",
-      public_key AS "publicKey", sign_count AS "signCount", transports, name,
-      created_at_ms AS "createdAtMs", used_at_ms AS "usedAtMs"
-    FROM passkey`;
-  const ofAccount = sql`account_id = :accountId`;
-  return {
-    find: backend.prepare<PasskeyRow>(sql`
-        ${passkey} WHERE credential_id = :credentialId`),
-    list: backend.prepare<PasskeyRow>(sql`${passkey} WHERE ${ofAccount} ORDER BY id`),
-    lockAccount: backend.lockOnly(sql`
-        SELECT id FROM account WHERE id = :accountId ${backend.locked}`),
-    add: backend.prepare(sql`
-        INSERT INTO passkey (account_id, credential_id, public_key, sign_count, transports, name,
-          created_at_ms)
-        VALUES (:accountId, :credentialId, :publicKey,
-          :signCount, :transports, :name, :createdAtMs)
-        ON CONFLICT DO NOTHING`),
-    // Devices without a counter always send 0.
-    use: backend.prepare(sql`
-        UPDATE passkey SET sign_count = :signCount, used_at_ms = :atMs
-        WHERE id = :id
-          AND (sign_count < :signCount OR (sign_count = 0 AND :signCount = 0))`),
-    rename: backend.prepare(sql`
-        UPDATE passkey SET name = :name WHERE id = :id AND ${ofAccount}`),
-    remove: backend.prepare(sql`DELETE FROM passkey WHERE id = :id AND ${ofAccount}`),
-  };
-}
-
 type PasskeyNoun = Pick<
   AccountStore,
   'addPasskey' | 'findPasskey' | 'listPasskeys' | 'usePasskey' | 'renamePasskey' | 'removePasskey'
 >;
 
 export function passkeyNoun(backend: Backend): PasskeyNoun {
-  const on = statements(backend);
+  const { prepare, lockOnly, locked } = backend;
+  const passkey = sql`
+    SELECT ${columns`id, accountId, credentialId, publicKey, signCount, transports, name,
+      createdAtMs, usedAtMs`}
+    FROM passkey`;
+  const ofAccount = sql`account_id = :accountId`;
+  const on = {
+    find: mapped(
+      prepare<PasskeyRow>(sql`${passkey} WHERE credential_id = :credentialId`),
+      passkeyIn,
+    ),
+    list: mapped(prepare<PasskeyRow>(sql`${passkey} WHERE ${ofAccount} ORDER BY id`), passkeyIn),
+    lockAccount: lockOnly(sql`SELECT id FROM account WHERE id = :accountId ${locked}`),
+    add: prepare(sql`
+        ${insertInto('passkey')`accountId, credentialId, publicKey, signCount, transports, name,
+          createdAtMs`} ON CONFLICT DO NOTHING`),
+    // Devices without a counter always send 0.
+    use: prepare(sql`
+        UPDATE passkey SET sign_count = :signCount, used_at_ms = :atMs WHERE id = :id
+          AND (sign_count < :signCount OR (sign_count = 0 AND :signCount = 0))`),
+    rename: prepare(sql`UPDATE passkey SET name = :name WHERE id = :id AND ${ofAccount}`),
+    remove: prepare(sql`DELETE FROM passkey WHERE id = :id AND ${ofAccount}`),
+  };
   return {
     addPasskey: (draft, countMax, act) =>
       backend.write(function* (notes) {
@@ -62,15 +56,8 @@ export function passkeyNoun(backend: Backend): PasskeyNoun {
         notes.audit(act, deeds.addPasskey(accountId, id));
         return { id };
       }),
-    findPasskey: (credentialId) =>
-      backend.read(function* () {
-        const row = yield* on.find.get({ credentialId });
-        return row && passkeyIn(row);
-      }),
-    listPasskeys: (accountId) =>
-      backend.read(function* () {
-        return (yield* on.list.all({ accountId })).map(passkeyIn);
-      }),
+    findPasskey: (credentialId) => backend.read(() => on.find.get({ credentialId })),
+    listPasskeys: (accountId) => backend.read(() => on.list.all({ accountId })),
     usePasskey: (id, signCount, atMs) =>
       backend.change(function* () {
         return (yield* on.use.run({ id, signCount, atMs })) > 0;

@@ -4,22 +4,21 @@ import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/account-deeds.ts';
 import type { ProviderKey, ProviderKeyStore } from '../../core/port/provider-key.ts';
 import type { Backend } from '../backend.ts';
+import { columns, insertInto } from '../statement-text.ts';
 
 export function providerKeyNoun(backend: Backend): ProviderKeyStore {
+  const { prepare } = backend;
   const key = sql`
-    SELECT id, name, scope, key_hash AS "keyHash", created_at_ms AS "createdAtMs",
-      until_ms AS "untilMs"
+    SELECT ${columns`id, name, scope, keyHash, createdAtMs, untilMs`}
     FROM provider_key WHERE provider_id = :providerId`;
   const on = {
-    find: backend.prepare<ProviderKey>(sql`${key} AND key_hash = :keyHash`),
-    list: backend.prepare<ProviderKey>(sql`${key} ORDER BY id`),
-    read: backend.prepare<ProviderKey>(sql`${key} AND id = :id`),
-    add: backend.prepare(sql`
-        INSERT INTO provider_key (provider_id, key_hash, name, scope, created_at_ms, until_ms)
-        VALUES (:providerId, :keyHash, :name, :scope,
-          :createdAtMs, :untilMs)
+    find: prepare<ProviderKey>(sql`${key} AND key_hash = :keyHash`),
+    list: prepare<ProviderKey>(sql`${key} ORDER BY id`),
+    read: prepare<ProviderKey>(sql`${key} AND id = :id`),
+    add: prepare(sql`
+        ${insertInto('provider_key')`providerId, keyHash, name, scope, createdAtMs, untilMs`}
         ${backend.returningId}`),
-    remove: backend.prepare(sql`DELETE FROM provider_key WHERE id = :id`),
+    remove: prepare(sql`DELETE FROM provider_key WHERE id = :id`),
   };
   return {
     addKey: ({ countMax, ...draft }, act) =>

@@ -7,51 +7,12 @@ import type { Provider, ProviderStore } from '../../core/port/provider.ts';
 import type { OwnRideTerms } from '../../core/port/ride.ts';
 import { NO_POLICY, NO_RIDE_TERMS } from '../../core/slot.ts';
 import type { Backend } from '../backend.ts';
-import { PAGE_COLUMNS, SET_PAGE } from './my.ts';
-import { NEW_POLICY, POLICY_COLUMNS, POLICY_VALUES, SET_POLICY } from './policy.ts';
-import { BUTTON_VALUES, NEW_BUTTONS, RIDE_COLUMNS, ridesChanged, SET_RIDE } from './ride-terms.ts';
+import { assignments, columns, insertInto } from '../statement-text.ts';
+import { PAGE, POLICY, RIDE, ridesChanged } from './terms.ts';
 
-export const PROVIDER_COLUMNS = sql.raw(`
-  id, code, name, plan, active_until_ms AS "activeUntilMs", suspended_at_ms AS "suspendedAtMs",
-  install_count_max AS "installCountMax", install_count AS "installCount",
-  created_at_ms AS "createdAtMs", key_hash AS "keyHash", previous_key_hash AS "previousKeyHash",
-  previous_key_until_ms AS "previousKeyUntilMs", ${POLICY_COLUMNS},
-  ${RIDE_COLUMNS}, ${PAGE_COLUMNS}`);
-
-function statements(backend: Backend) {
-  const ofCode = sql`code = :code`;
-  return {
-    find: backend.prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode}`),
-    lock: backend.prepare<Provider>(sql`
-        SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode} ${backend.locked}`),
-    list: backend.prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider ORDER BY id`),
-    page: backend.prepare<Provider>(sql`
-        SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id > :afterId
-        ORDER BY id LIMIT :countMax`),
-    add: backend.prepare(sql`
-        INSERT INTO provider (code, name, plan, key_hash, active_until_ms, install_count_max,
-          created_at_ms, ${NEW_POLICY}, ride, ride_desktop, buttons, ${NEW_BUTTONS})
-        VALUES (:code, :name, :plan, :keyHash,
-          :activeUntilMs, :installCountMax, :createdAtMs,
-          ${POLICY_VALUES}, :ride, :rideDesktop, :buttons,
-          ${BUTTON_VALUES})
-        ON CONFLICT DO NOTHING`),
-    change: backend.prepare(sql`
-        UPDATE provider
-        SET name = :name, plan = :plan,
-          active_until_ms = :activeUntilMs,
-          install_count_max = :installCountMax,
-          suspended_at_ms = :suspendedAtMs, ${SET_POLICY},
-          ${SET_RIDE}, ${SET_PAGE}
-        WHERE ${ofCode}`),
-    ridesChanged: ridesChanged(backend),
-    rotate: backend.prepare(sql`
-        UPDATE provider
-        SET previous_key_hash = key_hash, previous_key_until_ms = :previousKeyUntilMs,
-          key_hash = :keyHash
-        WHERE ${ofCode}`),
-  };
-}
+export const PROVIDER_COLUMNS = columns`
+  id, code, name, plan, activeUntilMs, suspendedAtMs, installCountMax, installCount, createdAtMs,
+  keyHash, previousKeyHash, previousKeyUntilMs, ${POLICY}, ${RIDE}, ${PAGE}`;
 
 /** Fields that change the messages that ride. */
 const RIDE_FIELDS = [
@@ -62,7 +23,27 @@ const RIDE_FIELDS = [
 type ProviderNoun = Omit<ProviderStore, 'closeProvider' | 'removeProvider'>;
 
 export function providerNoun(backend: Backend): ProviderNoun {
-  const on = statements(backend);
+  const { prepare } = backend;
+  const ofCode = sql`code = :code`;
+  const on = {
+    find: prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode}`),
+    lock: prepare<Provider>(sql`
+        SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode} ${backend.locked}`),
+    list: prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider ORDER BY id`),
+    page: prepare<Provider>(sql`
+        SELECT ${PROVIDER_COLUMNS} FROM provider WHERE id > :afterId ORDER BY id LIMIT :countMax`),
+    add: prepare(sql`
+        ${insertInto('provider')`code, name, plan, keyHash, activeUntilMs, installCountMax,
+          createdAtMs, ${POLICY}, ${RIDE}`} ON CONFLICT DO NOTHING`),
+    change: prepare(sql`
+        UPDATE provider SET ${assignments`name, plan, activeUntilMs, installCountMax, suspendedAtMs,
+          ${POLICY}, ${RIDE}, ${PAGE}`}
+        WHERE ${ofCode}`),
+    ridesChanged: ridesChanged(backend),
+    rotate: prepare(sql`
+        UPDATE provider SET ${assignments`previousKeyHash = key_hash, previousKeyUntilMs, keyHash`}
+        WHERE ${ofCode}`),
+  };
 
   return {
     findProvider: (code) => backend.read(() => on.find.get({ code })),

@@ -6,6 +6,7 @@ import { destinationOf, type GatewayKey } from '../../core/outbox/destination.ts
 import { KNOWN_SERVICES_MAX, PUSH_SERVICES_MAX } from '../../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../../core/port/registration.ts';
 import type { Dialect, Notes, Statements, Step } from '../backend.ts';
+import { shared } from './shared.ts';
 import { linkedRow } from './targets.ts';
 
 /** The token that reads the message of ledger row `r`. */
@@ -79,7 +80,7 @@ function queueStatements(statements: Statements) {
 export const nameOf = ({ kind, origin }: GatewayKey) => `${kind} ${origin}`;
 
 /** Steps that queue pushes. */
-export function pushQueue(statements: Statements) {
+export const pushQueue = shared((statements: Statements) => {
   const on = queueStatements(statements);
 
   function* findAll(keys: readonly GatewayKey[]): Step<Map<string, number>> {
@@ -139,4 +140,4 @@ export function pushQueue(statements: Statements) {
   }
 
   return { destinationsOf, put, queue };
-}
+});

@@ -10,9 +10,11 @@ import { endOf } from '../../core/message/status.ts';
 import { destinationOf, type GatewayKey } from '../../core/outbox/destination.ts';
 import type { PushAddress } from '../../core/port/registration.ts';
 import type { Notes, Statements, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { AT_GATEWAYS } from '../status.ts';
 import { distributionEnds } from './distribution-end.ts';
 import { inRun, type NewPush, nameOf, pushQueue, type Run, reader } from './push-queue.ts';
+import { shared } from './shared.ts';
 
 /** `push_state` of a recipient; null: it has no push. */
 const WAITS = 1;
@@ -54,8 +56,7 @@ export const failed = (push: WaitingPush, problem: string): PushEnd => ({
 /** The device got the message without a gateway. */
 const reached = (push: WaitingPush): PushEnd => ({ push, pushState: null, problem: null });
 
-const WAITING = sql.raw(`o.id AS id, r.id AS "recipientId", r.distribution_id AS "distributionId",
-  o.destination_id AS "destinationId", o.queued_at_ms AS "queuedAtMs"`);
+const WAITING = columns`o.id, r.id AS recipientId, r.distributionId, o.destinationId, o.queuedAtMs`;
 const END = { id: 'bigint', pushState: 'bigint', problem: 'text' } as const;
 
 function pushStatements(statements: Statements) {
@@ -67,9 +68,8 @@ function pushStatements(statements: Statements) {
           push_problem = u.problem
         FROM ${statements.rows('ends', END)} u WHERE r.id = u.id`),
     standing: prepare<PushStanding & { id: number }>(sql`
-        SELECT q.id AS id, x.status AS status, x.expires_at_ms AS "expiresAtMs",
-          q.problem AS problem, t.push AS push, t.push_dropped_at_ms AS "droppedAtMs",
-          t.push_dropped_why AS "droppedWhy"
+        SELECT ${columns`q.id, x.status, x.expiresAtMs, q.problem, t.push,
+          t.pushDroppedAtMs AS droppedAtMs, t.pushDroppedWhy AS droppedWhy`}
         FROM (SELECT o.id AS id, o.problem AS problem, r.distribution_id AS distribution_id,
                 ${reader(statements)} AS reader
               FROM outbox o ${join} recipient r ON r.id = o.recipient_id
@@ -87,18 +87,14 @@ function pushStatements(statements: Statements) {
     ofRun: prepare<WaitingPush & { problem: string | null }>(sql`
         SELECT ${WAITING}, o.problem AS problem
         FROM recipient r ${join} outbox o ON o.recipient_id = r.id
-        WHERE ${inRun(statements)} AND r.push_state = ${WAITS}
-        ORDER BY r.id`),
+        WHERE ${inRun(statements)} AND r.push_state = ${WAITS} ORDER BY r.id`),
     counted: prepare<{ providerId: number; waitingCount: number }>(sql`
-        UPDATE distribution
-        SET push_waiting_count = push_waiting_count - :ended,
-          sent_count = sent_count + :sent,
-          failed_count = failed_count + :failed
+        UPDATE distribution SET push_waiting_count = push_waiting_count - :ended,
+          sent_count = sent_count + :sent, failed_count = failed_count + :failed
         WHERE id = :id
         RETURNING provider_id AS "providerId", push_waiting_count AS "waitingCount"`),
     counts: prepare<{ recipientCount: number; sentCount: number }>(sql`
-        SELECT recipient_count AS "recipientCount", sent_count AS "sentCount"
-        FROM distribution WHERE id = :id`),
+        SELECT ${columns`recipientCount, sentCount`} FROM distribution WHERE id = :id`),
     end: prepare(sql`
         UPDATE distribution SET status = :status, finished_at_ms = :nowMs,
           failed_count = :failedCount, cursor_id = 0
@@ -107,7 +103,7 @@ function pushStatements(statements: Statements) {
 }
 
 /** Steps of pushes, each part of a write that has locked their distributions. */
-export function pushSteps(statements: Statements) {
+export const pushSteps = shared((statements: Statements) => {
   const on = pushStatements(statements);
   const { destinationsOf, put, queue } = pushQueue(statements);
   const noteEnds = distributionEnds(statements);
@@ -226,4 +222,4 @@ export function pushSteps(statements: Statements) {
       yield* close(notes, ends, nowMs);
     },
   };
-}
+});

@@ -4,6 +4,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { HealthStore, QueueFacts } from '../../core/port/health.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { IN_DELIVERY, IN_LANE, unscheduled } from '../status.ts';
 
 /** Distributions that are counted in one turn of the event loop: some 2 ms on SQLite. */
@@ -25,12 +26,10 @@ function statements({ prepare }: Backend, after: SQL) {
           CAST(coalesce(sum(recipient_count - sent_count - failed_count)
             FILTER (WHERE status IN ${IN_DELIVERY}), 0) AS bigint) AS "recipientCount"
         FROM (SELECT status, due_at_ms, recipient_count, sent_count, failed_count,
-                due_at_ms <= :nowMs OR ${unscheduled()}
-                  OR status IN ${IN_DELIVERY} AS is_due
+                due_at_ms <= :nowMs OR ${unscheduled()} OR status IN ${IN_DELIVERY} AS is_due
               ${rows} LIMIT ${STEP_COUNT}) step`),
     end: prepare<Cursor>(sql`
-        SELECT provider_id AS "providerId", due_at_ms AS "dueAtMs", id
-        ${rows} LIMIT 1 OFFSET ${STEP_COUNT - 1}`),
+        SELECT ${columns`providerId, dueAtMs`}, id ${rows} LIMIT 1 OFFSET ${STEP_COUNT - 1}`),
   };
 }
 

@@ -6,6 +6,7 @@ import { type DistributionType, PUSH } from '../../core/port/distribution.ts';
 import type { LedgerReach } from '../../core/port/receipt.ts';
 import { PUSH_GATEWAYS } from '../../core/port/registration.ts';
 import type { Statements, Step } from '../backend.ts';
+import { shared } from './shared.ts';
 import { FETCH_COLUMNS, reachFacts } from './targets.ts';
 
 /** The registration `p` that reads the inbox of a row `r` of a ledger. */
@@ -21,13 +22,11 @@ type Row = Parameters<typeof reachFacts>[0] &
   Record<'isCarried' | 'count' | 'receivedCount', number>;
 
 /** Returns the step that counts the first `rowsMax` recipients of a distribution. */
-export function reachSteps({ prepare, once }: Statements) {
+export const reachSteps = shared(({ prepare, once }: Statements) => {
   const find = prepare<{ type: DistributionType; targetOs: string | null }>(sql`
-      SELECT notification_type AS type, target_os AS "targetOs" FROM distribution
-      WHERE id = :id`);
+      SELECT notification_type AS type, target_os AS "targetOs" FROM distribution WHERE id = :id`);
   const parts = prepare<{ part: string }>(sql`
-      SELECT DISTINCT part FROM ride
-      WHERE distribution_id = :id AND until_ms > :nowMs`);
+      SELECT DISTINCT part FROM ride WHERE distribution_id = :id AND until_ms > :nowMs`);
   /** A queued push shows that the device had an address, at whichever gateway. */
   const groups = prepare<Row>(sql`
       SELECT "userAgent", "hasSlot", "isAtHome", gateway, "isReachable", "isCarried",
@@ -37,8 +36,7 @@ export function reachSteps({ prepare, once }: Statements) {
           CASE WHEN r.push_state IS NOT NULL THEN 'fcm' END AS gateway,
           CAST(${REACHABLE} AS integer) AS "isReachable",
           CAST(r.carried_at_ms IS NOT NULL AS integer) AS "isCarried"
-        FROM recipient r ${READER}
-        WHERE r.distribution_id = ${once('id')}
+        FROM recipient r ${READER} WHERE r.distribution_id = ${once('id')}
         ORDER BY r.device_id LIMIT ${once('rowsMax')}) counted
       GROUP BY 1, 2, 3, 4, 5, 6`);
 
@@ -66,4 +64,4 @@ export function reachSteps({ prepare, once }: Statements) {
     }
     return { ...reach, isAtLeast: counted === rowsMax };
   };
-}
+});

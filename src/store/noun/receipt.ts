@@ -5,6 +5,7 @@ import type { PushState } from '../../core/port/ledger.ts';
 import type { DistributionReach, Receipt, ReceiptsAfter } from '../../core/port/receipt.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { COLUMNS } from './distribution.ts';
 import { LEDGER_COLUMNS, TOTAL_COLUMNS, type TotalsRow, totalsOf } from './ledger.ts';
 import { REACHABLE, READER, reachSteps } from './reach.ts';
@@ -18,45 +19,40 @@ type ReceiptRow = Omit<Receipt, 'push' | 'isReachable'> & {
   pushProblem: string | null;
 };
 
-function statements(backend: Backend) {
+function statements({ prepare, join, once }: Backend) {
   const ofProvider = sql`x.provider_id = :providerId`;
   const reaches = sql`
-    SELECT ${COLUMNS}, recipient_count AS "recipientCount",
-      sent_count AS "sentCount", failed_count AS "failedCount",
-      expires_at_ms AS "expiresAtMs", finished_at_ms AS "finishedAtMs",
-      replaces_id AS "replacesId",
+    SELECT ${COLUMNS},
+      ${columns`recipientCount, sentCount, failedCount, expiresAtMs, finishedAtMs, replacesId`},
       CAST(began_at_ms IS NOT NULL AND pruned_at_ms IS NULL AS integer) AS "hasLedger"
     FROM distribution x WHERE ${ofProvider}`;
   return {
-    find: backend.prepare<ReachRow>(sql`${reaches} AND x.id = :id`),
-    list: backend.prepare<ReachRow>(sql`
-        ${reaches} AND x.id < :beforeId
-        ORDER BY x.id DESC LIMIT :countMax`),
-    place: backend.prepare<{ deviceId: number }>(sql`
+    find: prepare<ReachRow>(sql`${reaches} AND x.id = :id`),
+    list: prepare<ReachRow>(sql`
+        ${reaches} AND x.id < :beforeId ORDER BY x.id DESC LIMIT :countMax`),
+    place: prepare<{ deviceId: number }>(sql`
         SELECT device_id AS "deviceId" FROM recipient
         WHERE id = :id AND distribution_id = :distributionId`),
-    idAt: backend.prepare<{ id: number }>(sql`
+    idAt: prepare<{ id: number }>(sql`
         SELECT id FROM recipient
         WHERE distribution_id = :distributionId AND device_id = :deviceId`),
-    owned: backend.prepare<{ id: number }>(sql`
+    owned: prepare<{ id: number }>(sql`
         SELECT id FROM distribution x WHERE x.id = :distributionId AND ${ofProvider}`),
     /** Without the problems of a gateway's queue, which is shared with other providers. */
-    receipts: backend.prepare<ReceiptRow>(sql`
-        SELECT r.id AS id, r.device_id AS "deviceId",
-          coalesce(p.device_name, '') AS "deviceName",
+    receipts: prepare<ReceiptRow>(sql`
+        SELECT r.id AS id, r.device_id AS "deviceId", coalesce(p.device_name, '') AS "deviceName",
           CAST(${REACHABLE} AS integer) AS "isReachable", ${LEDGER_COLUMNS},
           coalesce(r.push_problem, o.problem) AS "pushProblem"
-        FROM recipient r ${backend.join} device d ON d.id = r.device_id
+        FROM recipient r ${join} device d ON d.id = r.device_id
           LEFT JOIN outbox o ON o.recipient_id = r.id ${READER}
-        WHERE r.distribution_id = ${backend.once('distributionId')}
-          AND r.device_id < ${backend.once('beforeDeviceId')}
-        ORDER BY r.device_id DESC LIMIT ${backend.once('countMax')}`),
-    totals: backend.prepare<TotalsRow & { counted: number; lastDeviceId: number | null }>(sql`
+        WHERE r.distribution_id = ${once('distributionId')}
+          AND r.device_id < ${once('beforeDeviceId')}
+        ORDER BY r.device_id DESC LIMIT ${once('countMax')}`),
+    totals: prepare<TotalsRow & { counted: number; lastDeviceId: number | null }>(sql`
         SELECT ${TOTAL_COLUMNS}, count(*) AS counted, min(device_id) AS "lastDeviceId"
-        FROM (SELECT * FROM recipient
-          WHERE distribution_id = ${backend.once('distributionId')}
-            AND device_id < ${backend.once('beforeDeviceId')}
-          ORDER BY device_id DESC LIMIT ${backend.once('rowsMax')}) r`),
+        FROM (SELECT * FROM recipient WHERE distribution_id = ${once('distributionId')}
+            AND device_id < ${once('beforeDeviceId')}
+          ORDER BY device_id DESC LIMIT ${once('rowsMax')}) r`),
   };
 }
 

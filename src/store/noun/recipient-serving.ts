@@ -5,9 +5,11 @@ import { SENDING } from '../../core/message/status.ts';
 import type { DistributionType, Lease, ServeOutcome } from '../../core/port/distribution.ts';
 import type { PushGateway } from '../../core/port/registration.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { HELD, held } from './lane.ts';
 import { recipientExpiry } from './ledger.ts';
 import { pushSteps } from './push-steps.ts';
+import { shared } from './shared.ts';
 
 /** Recipients whose waiting messages are counted first. */
 const FIRST_COUNT = 50;
@@ -41,9 +43,8 @@ interface Batch {
 
 /** Selects the work of a lease in one of some statuses. */
 export const selectWork = ({ among }: Backend) => sql`
-  SELECT provider_id AS "providerId", target_os AS "targetOs", target_hwid AS "targetHwid",
-    cursor_source AS source, cursor_id AS "cursorId", reaches_unbound AS "reachesUnbound",
-    expires_at_ms AS "expiresAtMs", notification_type AS type, replaces_id AS "replacesId"
+  SELECT ${columns`providerId, targetOs, targetHwid, cursorSource AS source, cursorId,
+    reachesUnbound, expiresAtMs, notificationType AS type, replacesId`}
   FROM distribution WHERE ${HELD} AND status ${among('statuses')}`;
 
 function serveStatements(backend: Backend) {
@@ -58,13 +59,10 @@ function serveStatements(backend: Backend) {
     next: prepare<Batch>(sql`
         SELECT max(device_id) AS "toId", count(*) AS count,
           CAST(coalesce(sum(waiting), 0) AS bigint) AS rows,
-          string_agg(CAST(device_id AS text), ',')
-            FILTER (WHERE waiting >= :waitingMax) AS full,
-          string_agg(CAST(device_id AS text), ',')
-            FILTER (WHERE waiting < :waitingMax) AS open
+          string_agg(CAST(device_id AS text), ',') FILTER (WHERE waiting >= :waitingMax) AS full,
+          string_agg(CAST(device_id AS text), ',') FILTER (WHERE waiting < :waitingMax) AS open
         FROM (
-          SELECT r.device_id, CASE WHEN r.state = 1 THEN
-              (SELECT count(*) FROM (
+          SELECT r.device_id, CASE WHEN r.state = 1 THEN (SELECT count(*) FROM (
                 SELECT 1 FROM recipient w
                 WHERE w.device_id = r.device_id AND w.is_waiting = 1 AND w.inbox = r.inbox
                 LIMIT ${once('waitingMax')}) waiting) END AS waiting
@@ -73,35 +71,29 @@ function serveStatements(backend: Backend) {
           ORDER BY r.device_id LIMIT ${once('countMax')}) batch`),
     /** A full inbox takes no more: older messages fill it. */
     refuse: prepare(sql`
-        UPDATE recipient
-        SET state = 3, failed_at_ms = :nowMs, detail = :detail
+        UPDATE recipient SET state = 3, failed_at_ms = :nowMs, detail = :detail
         WHERE distribution_id = :id AND device_id ${among('deviceIds')} AND state = 1`),
     send: prepare(sql`
-        UPDATE recipient SET state = 2, is_waiting = 1, sent_at_ms = :nowMs
-        WHERE ${toSend}`),
+        UPDATE recipient SET state = 2, is_waiting = 1, sent_at_ms = :nowMs WHERE ${toSend}`),
     sendAndPush: prepare(sql`
         UPDATE recipient SET state = 2, is_waiting = 1, sent_at_ms = :nowMs,
           push_state = (SELECT 1 FROM outbox o WHERE o.recipient_id = recipient.id)
         WHERE ${toSend}`),
     sent: prepare(sql`
-        UPDATE distribution
-        SET cursor_id = :toId, sent_count = sent_count + :sent,
-          failed_count = failed_count + :failed,
-          push_waiting_count = push_waiting_count + :queued,
+        UPDATE distribution SET cursor_id = :toId, sent_count = sent_count + :sent,
+          failed_count = failed_count + :failed, push_waiting_count = push_waiting_count + :queued,
           lease_until_ms = :untilMs
         WHERE id = :id`),
     /** Devices that were deleted since loading have no row any more, but were recipients. */
     settled: prepare<{ sentCount: number; failedCount: number; waitingCount: number }>(sql`
         UPDATE distribution SET failed_count = recipient_count - sent_count - push_waiting_count
-        WHERE id = :id
-        RETURNING sent_count AS "sentCount", failed_count AS "failedCount",
-          push_waiting_count AS "waitingCount"`),
+        WHERE id = :id RETURNING ${columns`sentCount, failedCount,
+          pushWaitingCount AS waitingCount`}`),
     /**
      * Takes it out of the lane, so that later messages of the provider do not wait for a gateway.
      */
     handOver: prepare(sql`
-        UPDATE distribution
-        SET handed_over_at_ms = :nowMs, lease_owner = NULL, cursor_id = 0
+        UPDATE distribution SET handed_over_at_ms = :nowMs, lease_owner = NULL, cursor_id = 0
         WHERE id = :id`),
   };
 }
@@ -118,7 +110,7 @@ interface ServeBounds {
 const idsOf = (list: string | null) => (list === null ? [] : list.split(',').map(Number));
 
 /** Returns the step that serves the next recipients; null: the lease was lost. */
-export function recipientServing(backend: Backend) {
+export const recipientServing = shared((backend: Backend) => {
   const on = serveStatements(backend);
   const pushes = pushSteps(backend);
   const expireNext = recipientExpiry(backend);
@@ -198,4 +190,4 @@ export function recipientServing(backend: Backend) {
     notes.figure(providerId, isLate ? 'expired' : 'failed', nowMs, failed);
     return { deviceIds, outcome: isDone ? yield* finish(id, nowMs) : null };
   };
-}
+});

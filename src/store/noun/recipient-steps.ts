@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import { systemClock } from '../../clock.ts';
 import type { Statements, Step } from '../backend.ts';
 import type { Run } from './push-queue.ts';
+import { shared } from './shared.ts';
 
 /** Recipients of the first step, which is small because the first devices wait for it. */
 const FIRST_COUNT = 1_000;
@@ -36,11 +37,10 @@ export class StepSize {
 }
 
 /** Returns the step that finds a run of at most `countMax` recipients after `cursorId`. */
-export function recipientRuns(statements: Statements) {
-  const next = statements.prepare<{ toId: number | null; count: number }>(sql`
+export const recipientRuns = shared(({ prepare }: Statements) => {
+  const next = prepare<{ toId: number | null; count: number }>(sql`
       SELECT max(device_id) AS "toId", count(*) AS count FROM (
-        SELECT device_id FROM recipient
-        WHERE distribution_id = :id AND device_id > :cursorId
+        SELECT device_id FROM recipient WHERE distribution_id = :id AND device_id > :cursorId
         ORDER BY device_id LIMIT :countMax) run`);
   return function* (
     id: number,
@@ -51,4 +51,4 @@ export function recipientRuns(statements: Statements) {
     const run = { id, cursorId, toId: found?.toId ?? cursorId };
     return { run, isDone: (found?.count ?? 0) < countMax };
   };
-}
+});

@@ -8,6 +8,7 @@ import type { Backend, Notes, Step } from '../backend.ts';
 import { HELD, held } from './lane.ts';
 import { recipientServing, selectWork, type Work } from './recipient-serving.ts';
 import { StepSize } from './recipient-steps.ts';
+import { shared } from './shared.ts';
 import { inRange, linked, targetRanges } from './targets.ts';
 
 type RecipientNoun = Pick<Store, 'loadRecipients' | 'sendRecipients'>;
@@ -32,18 +33,15 @@ function loadStatements(backend: Backend) {
     find: prepare<Work>(selectWork(backend)),
     loadRange: prepare(sql`
         INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting, queued_at_ms)
-        SELECT CAST(:id AS bigint), p.device_id, 1, p.provider_id, 0,
-          CAST(:nowMs AS bigint)
-        FROM ${inRange(backend)} ORDER BY p.device_id
-        ON CONFLICT DO NOTHING`),
+        SELECT CAST(:id AS bigint), p.device_id, 1, p.provider_id, 0, CAST(:nowMs AS bigint)
+        FROM ${inRange(backend)} ORDER BY p.device_id ON CONFLICT DO NOTHING`),
     /** A named device that is no longer linked fails, unless unbound devices are allowed. */
     loadHwid: prepare(sql`
-        INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting,
-          queued_at_ms, failed_at_ms, detail)
+        INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting, queued_at_ms,
+          failed_at_ms, detail)
         SELECT CAST(:id AS bigint), d.id, CASE WHEN d.is_served THEN 1 ELSE 3 END,
           CASE WHEN d.linked OR NOT d.is_served THEN d.provider ELSE -d.provider END, 0,
-          CAST(:nowMs AS bigint),
-          CASE WHEN d.is_served THEN NULL ELSE CAST(:nowMs AS bigint) END,
+          CAST(:nowMs AS bigint), CASE WHEN d.is_served THEN NULL ELSE CAST(:nowMs AS bigint) END,
           CASE WHEN d.is_served THEN NULL ELSE 'not linked to the provider any more' END
         FROM (SELECT e.*, e.linked OR CAST(:reachesUnbound AS integer) = 1 AS is_served
               FROM (SELECT y.id AS id, o.id AS provider, ${linked(backend, 'y.id', 'o.id')} AS linked
@@ -53,23 +51,20 @@ function loadStatements(backend: Backend) {
                         WHERE b.device_id = y.id AND b.browser_install_id IS NOT NULL))) e) d
         WHERE true ON CONFLICT DO NOTHING`),
     failedOf: prepare<{ count: number }>(sql`
-        SELECT count(*) AS count FROM recipient
-        WHERE distribution_id = :id AND state = 3`),
+        SELECT count(*) AS count FROM recipient WHERE distribution_id = :id AND state = 3`),
     /** Saves with each step of loading where the next one continues, unless another worker did. */
     loaded: prepare(sql`
-        UPDATE distribution
-        SET cursor_source = :source, cursor_id = :cursorId,
-          recipient_count = recipient_count + :added,
-          failed_count = failed_count + :failed, lease_until_ms = :untilMs
-        WHERE ${isHeld} AND cursor_source = :fromSource
-          AND cursor_id = :fromId`),
+        UPDATE distribution SET cursor_source = :source, cursor_id = :cursorId,
+          recipient_count = recipient_count + :added, failed_count = failed_count + :failed,
+          lease_until_ms = :untilMs
+        WHERE ${isHeld} AND cursor_source = :fromSource AND cursor_id = :fromId`),
     ledgerOf: prepare<{ count: number }>(sql`
         SELECT ledger_count AS count FROM provider WHERE id = :providerId`),
   };
 }
 
 /** Returns the step that writes the next recipients; null: the lease was lost. */
-export function recipientLoading(backend: Backend) {
+export const recipientLoading = shared((backend: Backend) => {
   const on = loadStatements(backend);
   const nextRange = targetRanges(backend);
 
@@ -131,7 +126,7 @@ export function recipientLoading(backend: Backend) {
     yield* noteLedger(notes, providerId, ledgerRowsMax, nowMs);
     return { isDone: work.targetOs === null };
   };
-}
+});
 
 export function recipientNoun(backend: Backend): RecipientNoun {
   const size = new StepSize(backend);

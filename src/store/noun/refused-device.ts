@@ -4,13 +4,14 @@ import { sql } from 'drizzle-orm';
 import type { KeptRefusal, RefusedStore } from '../../core/port/figure.ts';
 import { type GatheredDevice, REFUSED_PER_LINK } from '../../core/refused-devices.ts';
 import type { Backend, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 
 /** Rows that a step deletes. */
 const FORGET_COUNT = 1_000;
 
 /** Returns the step of a write that adds refusals to the stored ones. */
 export function refusedDeviceSteps(backend: Backend) {
-  const { greatest, least } = backend;
+  const { prepare, greatest, least } = backend;
   const devices = backend.rows('devices', {
     ...{ installId: 'bigint', hwid: 'text', deviceName: 'text', os: 'text', reason: 'text' },
     ...{ count: 'bigint', firstAtMs: 'bigint', lastAtMs: 'bigint' },
@@ -21,7 +22,7 @@ export function refusedDeviceSteps(backend: Backend) {
     CASE WHEN (${isLater} OR r.${sql.raw(column)} = '') AND excluded.${sql.raw(column)} <> ''
       THEN excluded.${sql.raw(column)} ELSE r.${sql.raw(column)} END`;
   /** Only if the link still exists. */
-  const add = backend.prepare(sql`
+  const add = prepare(sql`
       INSERT INTO refused_device AS r (install_id, hwid, device_name, os, reason, refused_count,
         first_refused_at_ms, last_refused_at_ms)
       SELECT i.id, x.hwid, x."deviceName", x.os, x.reason, x.count, x."firstAtMs", x."lastAtMs"
@@ -30,12 +31,11 @@ export function refusedDeviceSteps(backend: Backend) {
       ON CONFLICT (install_id, hwid) DO UPDATE SET
         device_name = ${later('device_name')}, os = ${later('os')},
         reason = CASE WHEN ${isLater} THEN excluded.reason ELSE r.reason END,
-        refused_count = r.refused_count + excluded.refused_count,
-        first_refused_at_ms =
+        refused_count = r.refused_count + excluded.refused_count, first_refused_at_ms =
           ${least(sql`r.first_refused_at_ms`, sql`excluded.first_refused_at_ms`)},
         last_refused_at_ms =
           ${greatest(sql`r.last_refused_at_ms`, sql`excluded.last_refused_at_ms`)}`);
-  const trim = backend.prepare(sql`
+  const trim = prepare(sql`
       DELETE FROM refused_device WHERE (install_id, hwid) IN (
         SELECT x.install_id, x.hwid FROM (
           SELECT install_id, hwid, row_number() OVER (
@@ -55,8 +55,8 @@ export function refusedDeviceNoun(backend: Backend): RefusedStore {
   const isOver = sql`last_refused_at_ms < :beforeMs`;
   const on = {
     list: backend.prepare<KeptRefusal>(sql`
-        SELECT hwid, device_name AS "deviceName", os, reason, refused_count AS count,
-          first_refused_at_ms AS "firstAtMs", last_refused_at_ms AS "lastAtMs"
+        SELECT ${columns`hwid, deviceName, os, reason, refusedCount AS count,
+          firstRefusedAtMs AS firstAtMs, lastRefusedAtMs AS lastAtMs`}
         FROM refused_device WHERE install_id = :installId
         ORDER BY last_refused_at_ms DESC, hwid LIMIT ${REFUSED_PER_LINK}`),
     oldest: backend.prepare<{ hwid: string }>(sql`

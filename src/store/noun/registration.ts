@@ -13,6 +13,7 @@ import type { NewRegistration, RegisterRefusal } from '../../core/port/registrat
 import type { Store } from '../../core/port/store.ts';
 import { type Admission, isAdmitted, judge as judgeAtDoor } from '../../core/slot.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { type DoorHere, doorSteps, factsAt } from './door.ts';
 import { knownDeviceSteps } from './known-device.ts';
 import { lookUpStatements } from './look-ups.ts';
@@ -36,9 +37,7 @@ interface Evidence {
 type PlaceRow = Omit<Place, 'isByLink' | 'isOnLink'> & { isByLink: number; isOnLink: number };
 
 function placeStatements({ prepare }: Backend) {
-  const slotColumns = sql.raw(
-    'id, install_id AS "installId", after_recipient_id AS "afterRecipientId"',
-  );
+  const slotColumns = columns`id, installId, afterRecipientId`;
   /** The home link after the write: the link that claims the place, else the present one. */
   const to = sql`coalesce(CAST(:installId AS bigint), home_install_id)`;
   const atPlace = sql`device_id = :deviceId AND provider_id = :providerId`;
@@ -49,27 +48,21 @@ function placeStatements({ prepare }: Backend) {
         SELECT ${slotColumns} FROM install_device
         WHERE install_id = :installId AND device_id = :deviceId`),
     place: prepare<PlaceRow>(sql`
-        SELECT p.token_id AS "tokenId", p.is_by_link AS "isByLink",
-          p.claim_install_id AS "installId", p.after_slot_id AS "afterSlotId",
-          p.after_recipient_id AS "afterRecipientId",
+        SELECT ${columns`p.tokenId, p.isByLink, p.claimInstallId AS installId, p.afterSlotId,
+          p.afterRecipientId`},
           coalesce((SELECT t.last_seen_at_ms FROM device_token t WHERE t.id = p.token_id), 0)
-            AS "tokenSeenAtMs",
-          CAST(EXISTS (SELECT 1 FROM install_device s
+            AS "tokenSeenAtMs", CAST(EXISTS (SELECT 1 FROM install_device s
             WHERE s.install_id = p.claim_install_id AND s.device_id = p.device_id) AS integer)
             AS "isOnLink"
         FROM device_provider p WHERE ${atPlace}`),
     setPlace: prepare(sql`
-        UPDATE device_provider SET token_id = :tokenId,
-          is_by_link = :isByLink, claim_install_id = :installId,
-          after_slot_id = :afterSlotId,
+        UPDATE device_provider SET token_id = :tokenId, is_by_link = :isByLink,
+          claim_install_id = :installId, after_slot_id = :afterSlotId,
           after_recipient_id = :afterRecipientId,
           home_moved_at_ms = CASE WHEN home_install_id IS DISTINCT FROM ${to} THEN :nowMs
-            ELSE home_moved_at_ms END,
-          home_install_id = ${to},
-          home_left_at_ms = CASE WHEN CAST(:installId AS bigint) IS NULL
-            THEN home_left_at_ms END
-        WHERE ${atPlace}
-          AND token_id IS NOT DISTINCT FROM CAST(:judgedTokenId AS bigint)`),
+            ELSE home_moved_at_ms END, home_install_id = ${to},
+          home_left_at_ms = CASE WHEN CAST(:installId AS bigint) IS NULL THEN home_left_at_ms END
+        WHERE ${atPlace} AND token_id IS NOT DISTINCT FROM CAST(:judgedTokenId AS bigint)`),
     newest: prepare<{ recipientId: number; slotId: number }>(sql`
         SELECT (SELECT coalesce(max(id), 0) FROM recipient) AS "recipientId",
           (SELECT coalesce(max(id), 0) FROM install_device) AS "slotId"`),

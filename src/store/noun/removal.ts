@@ -5,7 +5,7 @@ import * as deeds from '../../core/audit/deeds.ts';
 import { providerRemoved } from '../../core/event/happenings.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Step } from '../backend.ts';
-import { ridesChanged } from './ride-terms.ts';
+import { ridesChanged } from './terms.ts';
 
 /** Rows that a step deletes; a recipient's waiting push is deleted with it. */
 const REMOVE_STEP = 1_000;
@@ -24,8 +24,7 @@ function deletionsOf(backend: Backend): Deletion[] {
   /** Deletes the rows whose `key` is among those of a SELECT. */
   function deleting(table: string, key: string, found: SQL): Deletion {
     const rows = prepare(sql`
-        DELETE FROM ${sql.raw(table)}
-        WHERE (${sql.raw(key)}) IN (${found} LIMIT ${REMOVE_STEP})`);
+        DELETE FROM ${sql.raw(table)} WHERE (${sql.raw(key)}) IN (${found} LIMIT ${REMOVE_STEP})`);
     return (values) => rows.run({ ...values });
   }
 
@@ -74,8 +73,7 @@ function deletionsOf(backend: Backend): Deletion[] {
       'webhook_delivery',
       'webhook_id, event_id',
       sql`SELECT r.webhook_id, r.event_id
-          FROM webhook w ${join} webhook_delivery r ON r.webhook_id = w.id
-          WHERE w.${OF_PROVIDER}`,
+          FROM webhook w ${join} webhook_delivery r ON r.webhook_id = w.id WHERE w.${OF_PROVIDER}`,
     ),
     deleting(
       'idempotent_call',
@@ -107,22 +105,20 @@ function deletionsOf(backend: Backend): Deletion[] {
 }
 
 export function removalNoun(backend: Backend): Pick<Store, 'closeProvider' | 'removeProvider'> {
-  const find = backend.prepare<{ id: number; code: string; installCount: number }>(sql`
+  const { prepare } = backend;
+  const find = prepare<{ id: number; code: string; installCount: number }>(sql`
       SELECT id, code, install_count AS "installCount" FROM provider
       WHERE code = :code ${backend.locked}`);
-  const close = backend.prepare(sql`
-      UPDATE provider
-      SET key_hash = :keyHash, previous_key_hash = NULL, active_until_ms = 0
+  const close = prepare(sql`
+      UPDATE provider SET key_hash = :keyHash, previous_key_hash = NULL, active_until_ms = 0
       WHERE id = :id`);
   /** The webhooks of a provider in removal get no events. */
-  const disableWebhooks = backend.prepare(sql`
-      UPDATE webhook SET disabled_at_ms = :atMs,
-        disabled_why = 'its provider is being removed'
+  const disableWebhooks = prepare(sql`
+      UPDATE webhook SET disabled_at_ms = :atMs, disabled_why = 'its provider is being removed'
       WHERE provider_id = :id AND disabled_at_ms IS NULL`);
   const ridesEnd = ridesChanged(backend);
-  const codeOf = backend.prepare<{ code: string }>(sql`
-      SELECT code FROM provider WHERE id = :id`);
-  const remove = backend.prepare(sql`DELETE FROM provider WHERE id = :id`);
+  const codeOf = prepare<{ code: string }>(sql`SELECT code FROM provider WHERE id = :id`);
+  const remove = prepare(sql`DELETE FROM provider WHERE id = :id`);
   const deletions = deletionsOf(backend);
 
   return {

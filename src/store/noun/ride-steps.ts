@@ -9,7 +9,9 @@ import type { RideRules } from '../../core/port/ride.ts';
 import { effectEndMs, rideTimes } from '../../core/ride/due.ts';
 import { type Part, partsTo } from '../../core/ride/parts.ts';
 import type { Statements, Step } from '../backend.ts';
-import { ridesChanged } from './ride-terms.ts';
+import { columns } from '../statement-text.ts';
+import { shared } from './shared.ts';
+import { ridesChanged } from './terms.ts';
 
 /** A message that is to ride. */
 interface Plan {
@@ -41,11 +43,9 @@ function statements({ prepare, lockOnly, among, rows, greatest, join, locked }: 
     CAST(:untilMs AS bigint)`;
   return {
     works: prepare<Work>(sql`
-        SELECT id, provider_id AS "providerId", notification_type AS "notificationType",
-          target_os AS "targetOs", target_hwid AS "targetHwid", created_at_ms AS "createdAtMs",
-          expires_at_ms AS "expiresAtMs", payload
-        FROM distribution
-        WHERE id ${among('ids')} AND notification_type <= :typeMax ORDER BY id`),
+        SELECT ${columns`id, providerId, notificationType, targetOs, targetHwid, createdAtMs,
+          expiresAtMs, payload`}
+        FROM distribution WHERE id ${among('ids')} AND notification_type <= :typeMax ORDER BY id`),
     devices: prepare<{ id: number }>(sql`
         SELECT d.id AS id FROM device d ${join} device_provider p
           ON p.device_id = d.id AND p.provider_id = :providerId
@@ -71,21 +71,17 @@ function statements({ prepare, lockOnly, among, rows, greatest, join, locked }: 
         UPDATE device_provider SET ride_until_ms = ${greatest(
           sql.raw('ride_until_ms'),
           sql`CAST(:markMs AS bigint)`,
-        )}
-        WHERE ${ofProvider} AND device_id ${among('deviceIds')}`),
+        )} WHERE ${ofProvider} AND device_id ${among('deviceIds')}`),
     isOfAll: prepare<{ one: number }>(sql`
-        SELECT 1 AS one FROM ride
-        WHERE distribution_id = :id AND device_id IS NULL LIMIT 1`),
-    dropUnbegun: prepare(sql`
-        DELETE FROM ride WHERE distribution_id = :id AND from_ms >= :nowMs`),
+        SELECT 1 AS one FROM ride WHERE distribution_id = :id AND device_id IS NULL LIMIT 1`),
+    dropUnbegun: prepare(sql`DELETE FROM ride WHERE distribution_id = :id AND from_ms >= :nowMs`),
     end: prepare(sql`
-        UPDATE ride SET until_ms = :nowMs
-        WHERE distribution_id = :id AND until_ms > :nowMs`),
+        UPDATE ride SET until_ms = :nowMs WHERE distribution_id = :id AND until_ms > :nowMs`),
   };
 }
 
 /** All times are by the clock of the store. */
-export function rideSteps(backend: Statements) {
+export const rideSteps = shared((backend: Statements) => {
   const on = { ...statements(backend), raise: ridesChanged(backend) };
 
   function* planOf(work: Work, { hours }: RideRules, nowMs: number): Step<Plan | null> {
@@ -155,4 +151,4 @@ export function rideSteps(backend: Statements) {
       return count > 0;
     },
   };
-}
+});

@@ -3,6 +3,7 @@
 import { sql } from 'drizzle-orm';
 import type { Ride, RideStore, RideTerms } from '../../core/port/ride.ts';
 import type { Backend } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import type { CarriedStamps } from './carried.ts';
 
 /** Rides that a step deletes: some 2 ms on SQLite. */
@@ -16,9 +17,8 @@ interface TermsRow extends Omit<RideTerms, 'ridesOnDesktop' | 'buttonsAlways' | 
 }
 
 function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
-  const message = sql.raw(`r.distribution_id AS "distributionId",
-    x.notification_type AS "notificationType", r.part AS part, x.payload AS payload,
-    x.created_at_ms AS "createdAtMs", r.from_ms AS "fromMs"`);
+  const message = columns`r.distributionId, x.notificationType, r.part, x.payload, x.createdAtMs,
+  r.fromMs`;
   const distribution = sql`${join} distribution x ON x.id = r.distribution_id
     ${join} provider o ON o.id = r.provider_id`;
   /** Nothing rides for a provider that is suspended, or whose subscription has ended. */
@@ -34,8 +34,8 @@ function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
     CASE WHEN q.push_state = 2 THEN q.pushed_at_ms END, r.until_ms)`);
   return {
     terms: prepare<TermsRow>(sql`
-        SELECT ride_version AS version, ride, ride_desktop AS "ridesOnDesktop",
-          support_url AS "supportUrl", web_page_url AS "webPageUrl",
+        SELECT ${columns`rideVersion AS version, ride, rideDesktop AS ridesOnDesktop, supportUrl,
+          webPageUrl`},
           CAST(buttons IS NOT DISTINCT FROM 'always' AS integer) AS "buttonsAlways",
           my AS "hasPages"
         FROM provider WHERE id = :providerId`),
@@ -47,14 +47,12 @@ function statements({ prepare, join, least, deletableUnlessBusy }: Backend) {
         SELECT ${message}, NULL AS os, ${least(until, taken)} AS "untilMs"
         FROM ride r ${distribution} ${join} recipient q
           ON q.distribution_id = r.distribution_id AND q.device_id = r.device_id
-        WHERE r.device_id = :deviceId AND r.provider_id = :providerId
-          AND x.pruned_at_ms IS NULL
+        WHERE r.device_id = :deviceId AND r.provider_id = :providerId AND x.pruned_at_ms IS NULL
         ORDER BY r.distribution_id DESC, r.id`),
     oldest: prepare<{ id: number }>(sql`
         SELECT id FROM ride WHERE until_ms < :endedBeforeMs LIMIT 1`),
     forget: prepare(sql`
-        DELETE FROM ride WHERE id IN (SELECT id FROM ride
-          WHERE until_ms < :endedBeforeMs
+        DELETE FROM ride WHERE id IN (SELECT id FROM ride WHERE until_ms < :endedBeforeMs
           ORDER BY until_ms, id LIMIT ${FORGET_COUNT} ${deletableUnlessBusy})`),
   };
 }

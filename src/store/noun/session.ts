@@ -1,24 +1,21 @@
 /** Sessions of the console, and one-time secrets. */
 
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/account-deeds.ts';
 import type { OneTime, OneTimeKind, Session, SessionStore } from '../../core/port/session.ts';
 import type { Backend, Prepared, Step, Values } from '../backend.ts';
+import { columns, insertInto } from '../statement-text.ts';
+import { shared } from './shared.ts';
 
 /** Rows that a step deletes. */
 const FORGET_STEP = 500;
 
 /** Makes the steps that use up a one-time secret within the write that it allows. */
-export function oneTimeSteps(backend: Backend) {
-  const row = backend.prepare<OneTime & { id: number }>(sql`
-      SELECT id, kind, account_id AS "accountId", provider_id AS "providerId", role,
-        until_ms AS "untilMs"
-      FROM one_time
-      WHERE secret_hash = :secretHash AND kind = :kind
-        AND until_ms > :nowMs`);
-  const take = backend.prepare(sql`
-      DELETE FROM one_time
-      WHERE secret_hash = :secretHash AND kind = :kind`);
+export const oneTimeSteps = shared(({ prepare }: Backend) => {
+  const row = prepare<OneTime & { id: number }>(sql`
+      SELECT ${columns`id, kind, accountId, providerId, role, untilMs`} FROM one_time
+      WHERE secret_hash = :secretHash AND kind = :kind AND until_ms > :nowMs`);
+  const take = prepare(sql`DELETE FROM one_time WHERE secret_hash = :secretHash AND kind = :kind`);
   return {
     *find(kind: OneTimeKind, secretHash: Uint8Array, nowMs: number): Step<OneTime | null> {
       const found = yield* row.get({ kind, secretHash, nowMs });
@@ -31,13 +28,10 @@ export function oneTimeSteps(backend: Backend) {
       return (yield* take.run({ kind, secretHash })) > 0;
     },
   };
-}
+});
 
 /** Prepares a statement for accounts, and one for providers that signed in with their key. */
-function ofSignedIn<Row>(
-  backend: Backend,
-  text: (isOwners: ReturnType<typeof sql>) => ReturnType<typeof sql>,
-) {
+function ofSignedIn<Row>(backend: Backend, text: (isOwners: SQL) => SQL) {
   const ofAccount = backend.prepare<Row>(text(sql`account_id = :owner`));
   const ofProvider = backend.prepare<Row>(text(sql`provider_id = :owner AND account_id IS NULL`));
   return (owner: Pick<Session, 'accountId' | 'providerId'>): [Prepared<Row>, Values] =>
@@ -47,31 +41,24 @@ function ofSignedIn<Row>(
 }
 
 function statements(backend: Backend) {
+  const { prepare } = backend;
   const session = sql`
-    SELECT id, account_id AS "accountId", provider_id AS "providerId",
+    SELECT ${columns`id, accountId, providerId`},
       (SELECT p.code FROM provider p WHERE p.id = session.provider_id) AS "providerCode",
-      key_hash AS "keyHash", method, client, agent, created_at_ms AS "createdAtMs",
-      seen_at_ms AS "seenAtMs", until_ms AS "untilMs"
-    FROM session`;
+      ${columns`keyHash, method, client, agent, createdAtMs, seenAtMs, untilMs`} FROM session`;
   const over = (table: string) => sql`
     DELETE FROM ${sql.raw(table)} WHERE id IN (SELECT id FROM ${sql.raw(table)}
       WHERE until_ms <= :nowMs ORDER BY until_ms LIMIT ${FORGET_STEP})`;
   const isOver = (table: string) => sql`
     SELECT 1 AS one FROM ${sql.raw(table)} WHERE until_ms <= :nowMs LIMIT 1`;
   return {
-    find: backend.prepare<Session>(sql`${session} WHERE token_hash = :tokenHash`),
-    add: backend.prepare(sql`
-        INSERT INTO session (token_hash, account_id, provider_id, key_hash, method, client, agent,
-          created_at_ms, seen_at_ms, until_ms)
-        VALUES (:tokenHash, :accountId, :providerId,
-          :keyHash, :method, :client, :agent,
-          :createdAtMs, :createdAtMs, :untilMs)
-        ${backend.returningId}`),
-    signedIn: backend.prepare(sql`
-        UPDATE account SET signed_in_at_ms = :atMs WHERE id = :accountId`),
-    touch: backend.prepare(sql`
-        UPDATE session SET seen_at_ms = :seenAtMs, until_ms = :untilMs
-        WHERE id = :id`),
+    find: prepare<Session>(sql`${session} WHERE token_hash = :tokenHash`),
+    add: prepare(sql`
+        ${insertInto('session')`tokenHash, accountId, providerId, keyHash, method, client, agent,
+          createdAtMs, untilMs, seenAtMs = :createdAtMs`} ${backend.returningId}`),
+    signedIn: prepare(sql`UPDATE account SET signed_in_at_ms = :atMs WHERE id = :accountId`),
+    touch: prepare(sql`
+        UPDATE session SET seen_at_ms = :seenAtMs, until_ms = :untilMs WHERE id = :id`),
     list: ofSignedIn<Session>(
       backend,
       (isOwners) => sql`${session} WHERE ${isOwners} ORDER BY seen_at_ms DESC, id DESC`,
@@ -81,18 +68,15 @@ function statements(backend: Backend) {
       backend,
       (isOwners) => sql`DELETE FROM session WHERE ${isOwners} AND id <> :exceptId`,
     ),
-    addSecret: backend.prepare(sql`
-        INSERT INTO one_time (secret_hash, kind, account_id, provider_id, role, until_ms)
-        VALUES (:secretHash, :kind, :accountId,
-          :providerId, :role, :untilMs)`),
+    addSecret: prepare(sql`
+        ${insertInto('one_time')`secretHash, kind, accountId, providerId, role, untilMs`}`),
     /** Expired ones may still exist until a job deletes them. */
-    countSecrets: backend.prepare<{ count: number }>(sql`
-        SELECT count(*) AS count FROM one_time
-        WHERE kind = :kind AND until_ms > :nowMs`),
-    isSessionOver: backend.prepare<{ one: number }>(isOver('session')),
-    isSecretOver: backend.prepare<{ one: number }>(isOver('one_time')),
-    forgetSessions: backend.prepare(over('session')),
-    forgetSecrets: backend.prepare(over('one_time')),
+    countSecrets: prepare<{ count: number }>(sql`
+        SELECT count(*) AS count FROM one_time WHERE kind = :kind AND until_ms > :nowMs`),
+    isSessionOver: prepare<{ one: number }>(isOver('session')),
+    isSecretOver: prepare<{ one: number }>(isOver('one_time')),
+    forgetSessions: prepare(over('session')),
+    forgetSecrets: prepare(over('one_time')),
   };
 }
 
@@ -112,7 +96,7 @@ export function sessionNoun(backend: Backend): SessionStore {
         }
         if (accountId !== null) yield* on.signedIn.run({ accountId, atMs: draft.createdAtMs });
         const id = yield* on.add.insert({ ...draft, accountId, providerId, keyHash });
-        notes.audit(act, deeds.openSession(id, draft.method), providerId ?? undefined);
+        notes.audit(act, deeds.openSession(id, draft.method), providerId);
         return { id };
       }),
     findSession: (tokenHash) => backend.read(() => on.find.get({ tokenHash })),
@@ -128,14 +112,14 @@ export function sessionNoun(backend: Backend): SessionStore {
       backend.write(function* (notes) {
         const [end, values] = on.end(owner);
         if ((yield* end.run({ ...values, id })) === 0) return false;
-        notes.audit(act, deeds.endSessions(1), owner.providerId ?? undefined);
+        notes.audit(act, deeds.endSessions(1), owner.providerId);
         return true;
       }),
     endSessions: (owner, exceptId, act) =>
       backend.write(function* (notes) {
         const [end, values] = on.endOthers(owner);
         const count = yield* end.run({ ...values, exceptId: exceptId ?? 0 });
-        if (count > 0) notes.audit(act, deeds.endSessions(count), owner.providerId ?? undefined);
+        if (count > 0) notes.audit(act, deeds.endSessions(count), owner.providerId);
         return count;
       }),
     addOneTime: ({ countMax, nowMs, ...draft }, act) =>
@@ -144,8 +128,7 @@ export function sessionNoun(backend: Backend): SessionStore {
         const count = (yield* on.countSecrets.get({ kind, nowMs }))?.count ?? 0;
         if (count >= countMax) return 'one_time_limit_reached';
         yield* on.addSecret.run({ ...draft });
-        const deed = deeds.addOneTime(draft);
-        if (act !== null) notes.audit(act, deed, draft.providerId ?? undefined);
+        if (act !== null) notes.audit(act, deeds.addOneTime(draft), draft.providerId);
         return 'ok';
       }),
     findOneTime: (kind, secretHash, nowMs) =>

@@ -11,6 +11,7 @@ import {
   WAIT_MAX_MS,
 } from '../../core/port/outbox.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { assignments, columns } from '../statement-text.ts';
 import { AT_GATEWAYS } from '../status.ts';
 import { accepted, failed, type PushEnd, pushSteps, type WaitingPush } from './push-steps.ts';
 import { recipientRuns } from './recipient-steps.ts';
@@ -61,19 +62,15 @@ function settleStatements({ prepare, locked, among, join, rows }: Backend) {
         SELECT DISTINCT r.distribution_id AS id
         FROM outbox o ${join} recipient r ON r.id = o.recipient_id WHERE o.id ${among('ids')}`),
     rows: prepare<Row>(sql`
-        SELECT o.id AS id, o.destination_id AS "destinationId", o.queued_at_ms AS "queuedAtMs",
-          o.attempt_count AS "attemptCount", o.recipient_id AS "recipientId",
-          r.distribution_id AS "distributionId", o.event_id AS "eventId"
+        SELECT ${columns`o.id, o.destinationId, o.queuedAtMs, o.attemptCount, o.recipientId,
+          r.distributionId, o.eventId`}
         FROM outbox o LEFT JOIN recipient r ON r.id = o.recipient_id WHERE o.id ${among('ids')}`),
     lockDestination: prepare<DestinationRow>(sql`
-        SELECT kind, webhook_id AS "webhookId", lease_owner AS "leaseOwner",
-          stopped_at_ms AS "stoppedAtMs"
+        SELECT ${columns`kind, webhookId, leaseOwner, stoppedAtMs`}
         FROM destination WHERE id = :id ${locked}`),
     saveHealth: prepare(sql`
-        UPDATE destination SET failure_count = :failureCount,
-          failing_since_ms = :failingSinceMs, retry_at_ms = :retryAtMs,
-          stopped_at_ms = :stoppedAtMs, problem = :problem,
-          lease_until_ms = :leaseUntilMs
+        UPDATE destination SET ${assignments`failureCount, failingSinceMs, retryAtMs, stoppedAtMs,
+          problem, leaseUntilMs`}
         WHERE id = :id`),
     retry: prepare(sql`
         UPDATE outbox AS o SET next_at_ms = u."nextAtMs",
@@ -88,8 +85,8 @@ function settleStatements({ prepare, locked, among, join, rows }: Backend) {
     addDeliveries: prepare(sql`
         INSERT INTO webhook_delivery
           (webhook_id, event_id, is_delivered, attempt_count, ended_at_ms, problem)
-        SELECT CAST(:webhookId AS bigint), u."eventId", u."isDelivered",
-          u."attemptCount", CAST(:nowMs AS bigint), u.problem
+        SELECT CAST(:webhookId AS bigint), u."eventId", u."isDelivered", u."attemptCount",
+          CAST(:nowMs AS bigint), u.problem
         FROM ${rows('deliveries', DELIVERY)} u WHERE true ORDER BY u."eventId"
         ON CONFLICT (webhook_id, event_id) DO UPDATE SET is_delivered = excluded.is_delivered,
           attempt_count = excluded.attempt_count, ended_at_ms = excluded.ended_at_ms,
@@ -110,8 +107,7 @@ function endStatements({ prepare, among }: Backend) {
     stillLate: prepare<{ cursorId: number }>(sql`
         SELECT cursor_id AS "cursorId" FROM distribution WHERE id = :id AND ${isLate}`),
     moved: prepare(sql`
-        UPDATE distribution SET cursor_id = :cursorId
-        WHERE id = :id AND ${AT_GATEWAYS}`),
+        UPDATE distribution SET cursor_id = :cursorId WHERE id = :id AND ${AT_GATEWAYS}`),
   };
 }
 

@@ -6,7 +6,9 @@ import { KIND_OF_END, slotEnded } from '../../core/event/happenings.ts';
 import { hwidOfHash } from '../../core/formats.ts';
 import type { EndReason } from '../../core/port/slot.ts';
 import type { Notes, Statements, Step } from '../backend.ts';
-import { slotSeen } from './look-ups.ts';
+import { columns } from '../statement-text.ts';
+import { slotSeen, withDevice } from './look-ups.ts';
+import { shared } from './shared.ts';
 
 /** Ends that the history of a link keeps, and that all links of a provider keep together. */
 const LINK_COUNT_MAX = 100;
@@ -43,25 +45,24 @@ interface EndedRow {
 
 /** Statements about one slot, before its row is deleted. */
 function slotStatements(backend: Statements) {
-  const { join } = backend;
+  const { prepare, join } = backend;
   const seen = slotSeen(backend);
-  const withDevice = sql`${join} device_provider p
-    ON p.device_id = s.device_id AND p.provider_id = s.provider_id`;
+  const atProvider = withDevice(backend);
   const ofSameDevice = sql`install_device s ${join} install_device l
     ON l.device_id = s.device_id AND l.provider_id = s.provider_id`;
   const isSlot = sql`s.id = :slotId`;
   return {
-    record: backend.prepare(sql`
-        INSERT INTO slot_end (install_id, provider_id, device_id, registered_at_ms,
-          last_seen_at_ms, ended_at_ms, why, actor, for_device_id)
-        SELECT s.install_id, s.provider_id, s.device_id, s.registered_at_ms, ${seen},
-          :nowMs, :why, :actor, :forDeviceId
-        FROM install_device s ${withDevice} WHERE ${isSlot}`),
+    record: prepare(sql`
+        INSERT INTO slot_end (install_id, provider_id, device_id, registered_at_ms, last_seen_at_ms,
+          ended_at_ms, why, actor, for_device_id)
+        SELECT s.install_id, s.provider_id, s.device_id, s.registered_at_ms, ${seen}, :nowMs, :why,
+          :actor, :forDeviceId
+        FROM install_device s ${atProvider} WHERE ${isSlot}`),
     /** Up to two other slots of the device at the provider. */
-    left: backend.prepare<{ leftId: number }>(sql`
+    left: prepare<{ leftId: number }>(sql`
         SELECT l.id AS "leftId" FROM ${ofSameDevice} AND l.id <> s.id WHERE ${isSlot} LIMIT 2`),
     /** The remaining slot may have been seen before the device was: see look-ups.ts. */
-    setApart: backend.prepare(sql`
+    setApart: prepare(sql`
         UPDATE device_provider AS p SET seen_apart =
           (SELECT CAST(p.last_seen_at_ms / ${DAY_MS} > ${seen} / ${DAY_MS} AS integer)
            FROM install_device s WHERE s.id = :leftId)
@@ -70,25 +71,23 @@ function slotStatements(backend: Statements) {
     /**
      * Messages from the time of this slot stay unreadable for later slots; claims keep their marks.
      */
-    claimFromNow: backend.prepare(sql`
+    claimFromNow: prepare(sql`
         UPDATE install_device SET after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient)
         WHERE id IN (
-          SELECT l.id FROM ${ofSameDevice} AND l.id > s.id ${withDevice}
+          SELECT l.id FROM ${ofSameDevice} AND l.id > s.id ${atProvider}
           WHERE ${isSlot} AND p.claim_install_id IS NULL)`),
-    ended: backend.prepare<EndedRow>(sql`
-        SELECT d.hwid AS hwid, i.install_limit AS "installLimit", i.device_count AS "deviceCount",
-          ${seen} AS "lastSeenAtMs",
+    ended: prepare<EndedRow>(sql`
+        SELECT ${columns`d.hwid, i.installLimit, i.deviceCount`}, ${seen} AS "lastSeenAtMs",
           (SELECT hwid FROM device WHERE id = :forDeviceId) AS "newHwid"
         FROM install_device s ${join} device d ON d.id = s.device_id
-          ${join} install i ON i.id = s.install_id ${withDevice}
+          ${join} install i ON i.id = s.install_id ${atProvider}
         WHERE ${isSlot}`),
-    end: backend.prepare(sql`DELETE FROM install_device WHERE id = :slotId`),
+    end: prepare(sql`DELETE FROM install_device WHERE id = :slotId`),
     /** A device known only by its hash is soon deleted, unless another slot is stored under it. */
-    leaveDevice: backend.prepare(sql`
-        UPDATE device SET last_seen_at_ms = 0
-        WHERE id = :deviceId AND holder_count = 0`),
+    leaveDevice: prepare(sql`
+        UPDATE device SET last_seen_at_ms = 0 WHERE id = :deviceId AND holder_count = 0`),
     /** Stops doors from looking for hashes when none is left. */
-    unmarkHashes: backend.prepare(sql`
+    unmarkHashes: prepare(sql`
         UPDATE install SET has_hashes = 0 WHERE id = :installId AND NOT EXISTS (
           SELECT 1 FROM install_device s ${join} device d ON d.id = s.device_id
           WHERE s.install_id = install.id AND d.hwid LIKE ${sql.raw(`'${hwidOfHash('%')}'`)})`),
@@ -96,7 +95,7 @@ function slotStatements(backend: Statements) {
 }
 
 function statements(backend: Statements) {
-  const { among, join } = backend;
+  const { prepare, among, join } = backend;
   const ofLink = sql`install_id = :installId`;
   return {
     ...slotStatements(backend),
@@ -104,11 +103,11 @@ function statements(backend: Statements) {
         SELECT d.id FROM device d WHERE d.id IN (
           SELECT device_id FROM install_device WHERE id ${among('slotIds')})
         ORDER BY d.hwid ${backend.locked}`),
-    trimLink: backend.prepare(sql`
+    trimLink: prepare(sql`
         DELETE FROM slot_end WHERE ${ofLink} AND id <= (
           SELECT id FROM slot_end WHERE ${ofLink}
           ORDER BY id DESC LIMIT 1 OFFSET ${LINK_COUNT_MAX})`),
-    trimProvider: backend.prepare(sql`
+    trimProvider: prepare(sql`
         DELETE FROM slot_end WHERE id = (
           SELECT e.id FROM provider o ${join} slot_end e ON e.provider_id = o.id
           WHERE o.id = :providerId AND o.slot_end_count > ${PROVIDER_COUNT_MAX}
@@ -116,7 +115,7 @@ function statements(backend: Statements) {
   };
 }
 
-export function slotEndSteps(backend: Statements) {
+export const slotEndSteps = shared((backend: Statements) => {
   const on = statements(backend);
   /** Saves when the only remaining slot was last seen. */
   function* setApart([last, another]: readonly { leftId: number }[]): Step<void> {
@@ -173,13 +172,12 @@ export function slotEndSteps(backend: Statements) {
       ]);
     },
   };
-}
+});
 
 /** Statements that remove a device from the histories of links, some rows at a time. */
 export const historyStatements = ({ prepare }: Statements) =>
   ['device_id', 'for_device_id'].map((column) =>
     prepare(sql`
         UPDATE slot_end SET ${sql.raw(column)} = NULL WHERE id IN (
-          SELECT id FROM slot_end WHERE ${sql.raw(column)} = :id
-          LIMIT :countMax)`),
+          SELECT id FROM slot_end WHERE ${sql.raw(column)} = :id LIMIT :countMax)`),
   );

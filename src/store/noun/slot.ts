@@ -16,13 +16,14 @@ import { type DoorHere, doorSteps, factsAt } from './door.ts';
 import { homeSteps } from './home.ts';
 import { linkStatements } from './install-rows.ts';
 import { knownDeviceSteps, type Visitor } from './known-device.ts';
+import { shared } from './shared.ts';
 import { slotEndSteps } from './slot-end.ts';
 
 /** Ends that a step deletes. */
 const FORGET_STEP = 1_000;
 
 /** Returns the steps of writes in which a device takes a slot. */
-export function slotSteps(backend: Statements) {
+export const slotSteps = shared((backend: Statements) => {
   const rows = linkStatements(backend);
   const keep = knownDeviceSteps(backend);
   const { findDoorLocked } = doorSteps(backend);
@@ -116,7 +117,7 @@ export function slotSteps(backend: Statements) {
       return yield* takeSlot(notes, door, verdict, visitor, nowMs);
     },
   };
-}
+});
 
 export function slotNoun(backend: Backend): SlotStore {
   const { findDoor, policyOn } = doorSteps(backend);

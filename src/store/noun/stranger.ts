@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import type { KeepingStore, StrangerCursor } from '../../core/port/keeping.ts';
 import type { Backend, Step } from '../backend.ts';
 import { cursorAt, positionOf } from '../cursor.ts';
+import { columns } from '../statement-text.ts';
 import { dropSteps } from './forgetting.ts';
 import { isFirstOfDay } from './known-device.ts';
 
@@ -28,49 +29,39 @@ function seenStatements({ prepare }: Backend) {
   return {
     seen: prepare(sql`UPDATE device SET last_seen_at_ms = :nowMs WHERE id = :deviceId`),
     providers: prepare<{ providerId: number; lastSeenAtMs: number }>(sql`
-        SELECT provider_id AS "providerId", last_seen_at_ms AS "lastSeenAtMs"
-        FROM device_provider ${atToken}`),
+        SELECT ${columns`providerId, lastSeenAtMs`} FROM device_provider ${atToken}`),
     checkIn: prepare(sql`
-        UPDATE device_provider
-        SET checked_in_at_ms = :nowMs, last_seen_at_ms = :nowMs ${atToken}`),
-    tokenSeen: prepare(sql`
-        UPDATE device_token SET last_seen_at_ms = :nowMs
-        WHERE id = :tokenId`),
+        UPDATE device_provider SET checked_in_at_ms = :nowMs, last_seen_at_ms = :nowMs ${atToken}`),
+    tokenSeen: prepare(sql`UPDATE device_token SET last_seen_at_ms = :nowMs WHERE id = :tokenId`),
   };
 }
 
-function strangerStatements(backend: Backend) {
-  const { among, deletableUnlessBusy } = backend;
-  const isIdle = sql`p.slot_count = 0 AND p.tie_count = 0
-    AND p.last_seen_at_ms < :seenBeforeMs`;
-  const deviceSeen = sql`
-    (SELECT d.last_seen_at_ms FROM device d WHERE d.id = p.device_id)`;
+function strangerStatements({ prepare, among, deletableUnlessBusy, strangersBeyond }: Backend) {
+  const isIdle = sql`p.slot_count = 0 AND p.tie_count = 0 AND p.last_seen_at_ms < :seenBeforeMs`;
+  const deviceSeen = sql`(SELECT d.last_seen_at_ms FROM device d WHERE d.id = p.device_id)`;
   return {
-    idleVisits: backend.prepare<{ deviceId: number }>(sql`
+    idleVisits: prepare<{ deviceId: number }>(sql`
         SELECT p.device_id AS "deviceId" FROM device_provider p WHERE ${isIdle}
         ORDER BY p.last_seen_at_ms, p.device_id, p.provider_id LIMIT ${VISIT_COUNT}`),
     /** A device that shows its token counts as seen, but at no provider. */
-    moveVisits: backend.prepare(sql`
+    moveVisits: prepare(sql`
         UPDATE device_provider AS p SET last_seen_at_ms = ${deviceSeen}
         WHERE p.device_id ${among('ids')} AND ${isIdle} AND p.token_id IS NOT NULL
           AND ${deviceSeen} >= :seenBeforeMs`),
-    forgetVisits: backend.prepare(sql`
+    forgetVisits: prepare(sql`
         DELETE FROM device_provider AS p WHERE p.device_id ${among('ids')} AND ${isIdle}`),
-    surplus: backend.prepare<{ count: number }>(sql`
-        SELECT ${backend.strangersBeyond('countMax')} AS count`),
-    strangers: backend.prepare<Stranger>(sql`
+    surplus: prepare<{ count: number }>(sql`SELECT ${strangersBeyond('countMax')} AS count`),
+    strangers: prepare<Stranger>(sql`
         SELECT id, last_seen_at_ms AS "lastSeenAtMs",
           CAST(EXISTS (SELECT 1 FROM device_token t WHERE t.device_id = device.id) AS integer)
             AS "isRegistered"
-        FROM device
-        WHERE holder_count = 0 AND last_seen_at_ms >= :lastSeenAtMs
+        FROM device WHERE holder_count = 0 AND last_seen_at_ms >= :lastSeenAtMs
           AND (last_seen_at_ms > :lastSeenAtMs OR id > :id)
         ORDER BY last_seen_at_ms, id LIMIT ${STRANGER_COUNT}`),
-    lockStrangers: backend.prepare<Pick<Stranger, 'id' | 'lastSeenAtMs'>>(sql`
+    lockStrangers: prepare<Pick<Stranger, 'id' | 'lastSeenAtMs'>>(sql`
         SELECT id, last_seen_at_ms AS "lastSeenAtMs" FROM device
         WHERE id ${among('ids')} AND holder_count = 0 ORDER BY hwid ${deletableUnlessBusy}`),
-    forget: backend.prepare(sql`
-        DELETE FROM device WHERE id = :id AND holder_count = 0`),
+    forget: prepare(sql`DELETE FROM device WHERE id = :id AND holder_count = 0`),
   };
 }
 

@@ -49,21 +49,20 @@ export function* surveyHosts(
 
 /** Reads the outbox, the webhooks of the operator, policies and stored upstreams. */
 export function* surveyContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
-  const stopped = statements.prepare<DatabaseReport['stopped'][number]>(sql`
+  const { prepare } = statements;
+  const stopped = prepare<DatabaseReport['stopped'][number]>(sql`
       SELECT kind AS gateway, coalesce(problem, '') AS problem FROM destination
       WHERE stopped_at_ms IS NOT NULL AND webhook_id IS NULL`);
-  const subscription = statements.prepare(sql`
+  const subscription = prepare(sql`
       SELECT id FROM device_token WHERE push LIKE '%"gateway":"webpush"%' LIMIT 1`);
-  const disabled = statements.prepare<DisabledWebhook>(sql`
+  const disabled = prepare<DisabledWebhook>(sql`
       SELECT id, disabled_why AS why FROM webhook
       WHERE provider_id IS NULL AND disabled_why <> ${DISABLED_BY_OWNER} ORDER BY webhook.id`);
-  const passing = statements.prepare<{ code: string }>(sql`
-      SELECT p.code AS code FROM provider p
-      WHERE p.without_hwid = 'pass'
+  const passing = prepare<{ code: string }>(sql`
+      SELECT p.code AS code FROM provider p WHERE p.without_hwid = 'pass'
         OR p.id IN (SELECT i.provider_id FROM install i WHERE i.without_hwid = 'pass')
       ORDER BY p.id LIMIT ${PASSING_COUNT_MAX}`);
-  const paged = statements.prepare<{ code: string }>(sql`
-      SELECT code FROM provider WHERE my = 1 ORDER BY id`);
+  const paged = prepare<{ code: string }>(sql`SELECT code FROM provider WHERE my = 1 ORDER BY id`);
   return {
     paged: (yield* paged.all()).map(({ code }) => code),
     passing: (yield* passing.all()).map(({ code }) => code),

@@ -7,6 +7,7 @@ import type { Store } from '../../core/port/store.ts';
 import type { Backend, Dialect, Statements, Step } from '../backend.ts';
 import { cursorAt, positionOf } from '../cursor.ts';
 import { ACTIVE_BINDING } from '../status.ts';
+import { shared } from './shared.ts';
 
 type TargetNoun = Pick<Store, 'findTargets' | 'scanTargets'>;
 
@@ -19,12 +20,10 @@ const ROWS_EACH = 3;
 
 /** Condition: the device of `p` is linked there; reads at most 16 bindings by their keys. */
 export const linkedRow = ({ fence }: Dialect) => sql`(p.slot_count > 0
-  OR p.browser_install_id IS NOT NULL
-  OR p.tie_count > 0 AND EXISTS (
+  OR p.browser_install_id IS NOT NULL OR p.tie_count > 0 AND EXISTS (
     SELECT 1 FROM device_domain b
     WHERE b.device_id = p.device_id AND b.provider_id = p.provider_id AND ${ACTIVE_BINDING} =
-      (SELECT m.status FROM domain m WHERE m.id = b.domain_id)
-    ${fence}))`;
+      (SELECT m.status FROM domain m WHERE m.id = b.domain_id) ${fence}))`;
 
 /** Condition: `deviceId` is linked to provider `providerId`, both expressions of SQL. */
 export const linked = (dialect: Dialect, deviceId: string, providerId: string) => sql`EXISTS (
@@ -88,14 +87,12 @@ interface TargetPosition {
 const BEGINNING: TargetPosition = { source: 0, id: 0 };
 
 /** Cuts a provider's devices into ranges that are quick to read. */
-export function targetRanges(statements: Statements) {
-  const end = statements.prepare<{ toId: number | null; rows: number }>(sql`
+export const targetRanges = shared(({ prepare, once }: Statements) => {
+  const end = prepare<{ toId: number | null; rows: number }>(sql`
       SELECT max(id) AS "toId", CAST(coalesce(sum(rows), 0) AS bigint) AS rows FROM (
         SELECT device_id AS id, CASE WHEN slot_count > 0 THEN 1 ELSE 1 + 2 * tie_count END AS rows
-        FROM device_provider
-        WHERE provider_id = :providerId AND os = :os
-          AND device_id > :afterId
-        ORDER BY device_id LIMIT ${statements.once('countMax')}) AS step`);
+        FROM device_provider WHERE provider_id = :providerId AND os = :os AND device_id > :afterId
+        ORDER BY device_id LIMIT ${once('countMax')}) AS step`);
 
   /** Finds the last device of a range that is still quick to read. */
   function* endOf(key: { providerId: number; os: string; afterId: number }, countMax: number) {
@@ -120,7 +117,7 @@ export function targetRanges(statements: Statements) {
       if (toId !== null) return { range: { os, afterId, toId }, next: { source, id: toId } };
     }
   };
-}
+});
 
 export function targetNoun(backend: Backend): TargetNoun {
   const nextRange = targetRanges(backend);
@@ -134,9 +131,8 @@ export function targetNoun(backend: Backend): TargetNoun {
           SELECT 1 FROM device_token t
           WHERE t.device_id = e.id AND t.nobody_after_distribution_id IS NOT NULL) END AS integer)
           AS "isReachable"
-      FROM (SELECT d.id AS id, d.hwid AS hwid, p.token_id AS token_id,
-              ${FETCH_COLUMNS}, ${GATEWAY} AS gateway,
-              coalesce(${linkedRow(backend)}, FALSE) AS linked,
+      FROM (SELECT d.id AS id, d.hwid AS hwid, p.token_id AS token_id, ${FETCH_COLUMNS},
+              ${GATEWAY} AS gateway, coalesce(${linkedRow(backend)}, FALSE) AS linked,
               CAST(p.browser_install_id IS NOT NULL AS integer) AS "isBrowser"
             FROM device d LEFT JOIN device_provider p
               ON p.device_id = d.id AND p.provider_id = ${backend.once('providerId')}

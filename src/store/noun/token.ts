@@ -1,44 +1,42 @@
 /** Finds, adds and renews tokens of devices. */
 
 import { sql } from 'drizzle-orm';
+import type { PushAddress } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend, Statements } from '../backend.ts';
+import { assignments, insertInto } from '../statement-text.ts';
 import { allSeen, lookUpStatements } from './look-ups.ts';
+import { parsed } from './rows.ts';
+import { shared } from './shared.ts';
 
 /** Returns the statements by which a registration adds or renews a token. */
-export function tokenStatements({ prepare, returningId }: Statements) {
+export const tokenStatements = shared(({ prepare, returningId }: Statements) => {
   return {
     /** Finds the device's token with this hash. */
     held: prepare<{ id: number }>(sql`
-        SELECT id FROM device_token
-        WHERE token_hash = :tokenHash AND device_id = :deviceId`),
+        SELECT id FROM device_token WHERE token_hash = :tokenHash AND device_id = :deviceId`),
     /** Finds the token that reads the device's unattached inbox. */
     unattached: prepare<{ id: number }>(sql`
         SELECT id FROM device_token
         WHERE device_id = :deviceId AND nobody_after_distribution_id IS NOT NULL`),
     add: prepare(sql`
-        INSERT INTO device_token (device_id, token_hash, locale, push, push_at_ms, stands_alone,
-          last_seen_at_ms)
-        VALUES (:deviceId, :tokenHash, :locale,
-          :push, :nowMs, 0, :nowMs)
-        ${returningId}`),
+        ${insertInto('device_token')`deviceId, tokenHash, locale, push, pushAtMs = :nowMs,
+          standsAlone = 0, lastSeenAtMs = :nowMs`} ${returningId}`),
     /** Replaces the secret; the token keeps its id and so its inboxes. */
     renew: prepare(sql`
-        UPDATE device_token SET token_hash = :tokenHash, locale = :locale,
-          push = :push, push_at_ms = :nowMs, push_dropped_at_ms = NULL,
-          push_dropped_why = NULL, last_seen_at_ms = :nowMs
+        UPDATE device_token SET ${assignments`tokenHash, locale, push`}, push_at_ms = :nowMs,
+          push_dropped_at_ms = NULL, push_dropped_why = NULL, last_seen_at_ms = :nowMs
         WHERE id = :id`),
     /** Lets a token read later unattached messages, unless another token reads that inbox. */
     takeUnattached: prepare(sql`
-        UPDATE device_token AS t
-        SET stands_alone = :standsAlone,
+        UPDATE device_token AS t SET stands_alone = :standsAlone,
           nobody_after_distribution_id = (SELECT coalesce(max(id), 0) FROM distribution),
           nobody_after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient)
         WHERE t.id = :id AND NOT EXISTS (
           SELECT 1 FROM device_token o WHERE o.device_id = t.device_id
             AND o.nobody_after_distribution_id IS NOT NULL)`),
   };
-}
+});
 
 interface TokenRow {
   id: number;
@@ -50,19 +48,18 @@ interface TokenRow {
 export function tokenNoun(
   backend: Backend,
 ): Pick<Store, 'findDeviceByToken' | 'listPushAddresses'> {
-  const { least, join } = backend;
+  const { prepare, least, join } = backend;
   const { deviceId: findDevice } = lookUpStatements(backend);
   const deviceSeen = sql.raw('d.last_seen_at_ms');
   const inboxesSeen = sql`coalesce(
     (SELECT min(${allSeen(backend)}) FROM device_provider p WHERE p.token_id = t.id),
     ${deviceSeen})`;
   // Returns the earliest of the times: on a later UTC day the caller writes all of them.
-  const find = backend.prepare<TokenRow>(sql`
+  const find = prepare<TokenRow>(sql`
       SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId",
         ${least(least(deviceSeen, sql.raw('t.last_seen_at_ms')), inboxesSeen)} AS "lastSeenAtMs"
-      FROM device_token t ${join} device d ON d.id = t.device_id
-      WHERE t.token_hash = :tokenHash`);
-  const addresses = backend.prepare<{ push: string; locale: string | null }>(sql`
+      FROM device_token t ${join} device d ON d.id = t.device_id WHERE t.token_hash = :tokenHash`);
+  const addresses = prepare<{ push: string; locale: string | null }>(sql`
       SELECT push, locale FROM device_token
       WHERE device_id = :deviceId AND push IS NOT NULL ORDER BY id`);
 
@@ -74,7 +71,7 @@ export function tokenNoun(
         const known = yield* findDevice.get({ hwid });
         if (known === null) return null;
         const found = yield* addresses.all({ deviceId: known.id });
-        return found.map(({ push, locale }) => ({ push: JSON.parse(push), locale }));
+        return found.map(parsed<'push', PushAddress>('push'));
       }),
   };
 }

@@ -6,6 +6,8 @@
 import { sql } from 'drizzle-orm';
 import type { EndedName } from '../../core/port/link-end.ts';
 import type { Statements, Step } from '../backend.ts';
+import { insertInto } from '../statement-text.ts';
+import { shared } from './shared.ts';
 
 /** Tombstones of one provider; the oldest are deleted. */
 const PROVIDER_COUNT_MAX = 100_000;
@@ -26,7 +28,7 @@ export function endedCode(ownerId: number, providerId: number) {
   return ownerId === providerId ? 'install_code_ended' : 'install_code_exists';
 }
 
-export function tombstoneSteps(backend: Statements) {
+export const tombstoneSteps = shared((backend: Statements) => {
   const { prepare, bytes, join } = backend;
   const ofProvider = sql`provider_id = :providerId`;
   const first = sql`FROM install_tombstone ORDER BY id LIMIT`;
@@ -38,10 +40,8 @@ export function tombstoneSteps(backend: Statements) {
         SELECT id FROM install_tombstone
         WHERE subscription_key_hash = ${bytes('subscriptionKeyHash')} AND ${ofProvider} LIMIT 1`),
     add: prepare(sql`
-        INSERT INTO install_tombstone (provider_id, install_code, subscription_key_hash,
-          ended_at_ms, why)
-        VALUES (:providerId, :installCode, ${bytes('subscriptionKeyHash')},
-          :nowMs, :why)
+        ${insertInto('install_tombstone')`providerId, installCode, why, endedAtMs = :nowMs,
+          subscriptionKeyHash = ${bytes('subscriptionKeyHash')}`}
         ON CONFLICT (install_code) DO NOTHING`),
     trim: prepare(sql`
         DELETE FROM install_tombstone WHERE id = (
@@ -90,4 +90,4 @@ export function tombstoneSteps(backend: Statements) {
       return yield* on.forget.run({ endedBeforeMs });
     },
   };
-}
+});

@@ -4,37 +4,31 @@ import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/upstream-deeds.ts';
 import type { KeptUpstream, UpstreamKeys, UpstreamStore } from '../../core/port/upstream.ts';
 import type { Backend } from '../backend.ts';
+import { columns, insertInto } from '../statement-text.ts';
 
 const KEPT = sql`
-    SELECT name AS host, settings AS settings, updated_at_ms AS "updatedAtMs",
-      updated_by AS "updatedBy"
-    FROM gate_upstream`;
+    SELECT name AS host, ${columns`settings, updatedAtMs, updatedBy`} FROM gate_upstream`;
 
 /** Prepares the statement that lists them. */
 export const keptUpstreams = (on: Pick<Backend, 'prepare'>) =>
   on.prepare<KeptUpstream>(sql`${KEPT} ORDER BY name`);
 
-function statements(backend: Backend) {
-  return {
-    list: keptUpstreams(backend),
-    find: backend.prepare<KeptUpstream>(sql`${KEPT} WHERE name = :host`),
-    count: backend.prepare<{ count: number }>(sql`SELECT COUNT(*) AS count FROM gate_upstream`),
-    add: backend.prepare(sql`
-        INSERT INTO gate_upstream (name, settings, created_at_ms, updated_at_ms, updated_by)
-        VALUES (:host, :settings, :atMs, :atMs,
-          :by)`),
-    change: backend.prepare(sql`
-        UPDATE gate_upstream SET settings = :settings, updated_at_ms = :atMs,
-          updated_by = :by
-        WHERE name = :host`),
-    remove: backend.prepare(sql`DELETE FROM gate_upstream WHERE name = :host`),
-  };
-}
-
 const keysIn = ({ settings }: KeptUpstream) => JSON.parse(settings) as UpstreamKeys;
 
 export function upstreamNoun(backend: Backend): UpstreamStore {
-  const on = statements(backend);
+  const { prepare } = backend;
+  const on = {
+    list: keptUpstreams(backend),
+    find: prepare<KeptUpstream>(sql`${KEPT} WHERE name = :host`),
+    count: prepare<{ count: number }>(sql`SELECT COUNT(*) AS count FROM gate_upstream`),
+    add: prepare(sql`
+        ${insertInto('gate_upstream')`settings, name = :host, createdAtMs = :atMs,
+          updatedAtMs = :atMs, updatedBy = :by`}`),
+    change: prepare(sql`
+        UPDATE gate_upstream SET settings = :settings, updated_at_ms = :atMs, updated_by = :by
+        WHERE name = :host`),
+    remove: prepare(sql`DELETE FROM gate_upstream WHERE name = :host`),
+  };
   return {
     listUpstreams: () => backend.read(() => on.list.all()),
     addUpstream: (host, keys, countMax, act) =>

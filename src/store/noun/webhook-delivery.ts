@@ -5,7 +5,8 @@ import { WAITING_COUNT_MAX, wantsKind } from '../../core/event/wanted.ts';
 import type { EventKind } from '../../core/port/event.ts';
 import type { Delivery, Webhook, WebhookStore } from '../../core/port/webhook.ts';
 import type { Backend, Step } from '../backend.ts';
-import { ofOwner } from './owner.ts';
+import { columns } from '../statement-text.ts';
+import { IS_OWNERS, ofOwner } from './owner.ts';
 
 /** Events that a step of a replay reads. */
 const REPLAY_STEP = 500;
@@ -24,22 +25,21 @@ export const queueLock = (backend: Backend) =>
       WHERE webhook_id = :webhookId ${backend.locked}`);
 
 function statements(backend: Backend) {
-  const { join } = backend;
+  const { prepare, join } = backend;
+  const own = ofOwner(backend);
   const isWaiting = sql`CAST(EXISTS (
     SELECT 1 FROM outbox o
-    WHERE o.event_id = e.id AND o.destination_id = :destinationId) AS integer)
-    AS "isWaiting"`;
+    WHERE o.event_id = e.id AND o.destination_id = :destinationId) AS integer) AS "isWaiting"`;
   return {
     /** Lists waiting and ended deliveries in one statement, so of one moment. */
-    list: backend.prepare<Delivery>(sql`
+    list: prepare<Delivery>(sql`
         SELECT * FROM (
           SELECT * FROM (
             SELECT e.id AS "eventId", e.kind AS kind, e.at_ms AS "atMs", 'waiting' AS state,
-              o.attempt_count AS "attemptCount", o.next_at_ms AS "stateAtMs", o.problem AS problem
-            FROM destination d ${join} outbox o ON o.destination_id = d.id
+              ${columns`o.attemptCount, o.nextAtMs AS stateAtMs, o.problem`}
+              FROM destination d ${join} outbox o ON o.destination_id = d.id
               ${join} event e ON e.id = o.event_id
-            WHERE :listsWaiting = 1 AND d.webhook_id = :webhookId
-              AND o.event_id < :beforeId
+            WHERE :listsWaiting = 1 AND d.webhook_id = :webhookId AND o.event_id < :beforeId
             ORDER BY o.event_id DESC LIMIT :countMax) waiting
           UNION ALL
           SELECT * FROM (
@@ -51,28 +51,21 @@ function statements(backend: Backend) {
               AND r.is_delivered ${backend.among('ended')}
             ORDER BY r.event_id DESC LIMIT :countMax) ended) deliveries
         ORDER BY "eventId" DESC LIMIT :countMax`),
-    event: ofOwner<Found>(
-      backend,
-      (isOwners) => sql`
+    event: own<Found>`
         SELECT e.id AS id, e.kind AS kind, ${isWaiting} FROM event e
-        WHERE e.id = :eventId AND ${isOwners}`,
-    ),
-    eventsSince: ofOwner<Found>(
-      backend,
-      (isOwners) => sql`
+        WHERE e.id = :eventId AND ${IS_OWNERS}`,
+    eventsSince: own<Found>`
         SELECT e.id AS id, e.kind AS kind, ${isWaiting} FROM event e
-        WHERE ${isOwners} AND e.id > :afterEventId AND e.at_ms >= :sinceMs
+        WHERE ${IS_OWNERS} AND e.id > :afterEventId AND e.at_ms >= :sinceMs
         ORDER BY e.id LIMIT ${REPLAY_STEP}`,
-    ),
     lockQueue: queueLock(backend),
     /** Leaves out an event that was deleted meanwhile. */
-    put: backend.prepare<{ eventId: number }>(sql`
+    put: prepare<{ eventId: number }>(sql`
         INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, event_id)
         SELECT CAST(:destinationId AS bigint), 0, CAST(:nowMs AS bigint), e.id
-        FROM event e WHERE e.id ${backend.among('eventIds')}
-        ORDER BY e.id ${backend.keyLocked('e')}
+        FROM event e WHERE e.id ${backend.among('eventIds')} ORDER BY e.id ${backend.keyLocked('e')}
         ON CONFLICT DO NOTHING RETURNING event_id AS "eventId"`),
-    dropEnds: backend.prepare(sql`
+    dropEnds: prepare(sql`
         DELETE FROM webhook_delivery
         WHERE webhook_id = :webhookId AND event_id ${backend.among('eventIds')}`),
   };

@@ -11,6 +11,7 @@ import type { EventKind } from '../../core/port/event.ts';
 import type { Webhook, WebhookChange, WebhookStore } from '../../core/port/webhook.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Notes, Step } from '../backend.ts';
+import { assignments, columns, insertInto } from '../statement-text.ts';
 import {
   changedWebhook,
   isAnother,
@@ -19,7 +20,7 @@ import {
   type WebhookRow,
   webhookIn,
 } from '../webhook-row.ts';
-import { ofOwner } from './owner.ts';
+import { IS_OWNERS, lockOwner, ofOwner } from './owner.ts';
 import { deliveryMethods, queueLock } from './webhook-delivery.ts';
 
 /** Dispatches that are tried at once when a webhook is enabled. */
@@ -32,98 +33,79 @@ const FORGET_COUNT = 200;
 const UNPROVEN = sql.raw(String(UNPROVEN_COUNT));
 
 function rowStatements(backend: Backend) {
+  const { prepare } = backend;
+  const own = ofOwner(backend);
   return {
-    count: ofOwner<{ count: number }>(
-      backend,
-      (isOwners) => sql`SELECT count(*) AS count FROM webhook WHERE ${isOwners}`,
-    ),
-    add: backend.prepare(sql`
-      INSERT INTO webhook (provider_id, kind, address, events, scheme, secret, locale,
-        created_at_ms)
-      VALUES (:providerId, :kind, :address, :events,
-        :scheme, :secret, :locale, :createdAtMs)
-      ${backend.returningId}`),
-    addDestination: backend.prepare(sql`
-      INSERT INTO destination (kind, origin, webhook_id, failure_count)
-      VALUES (:kind, '', :id, ${UNPROVEN})`),
-    list: ofOwner<WebhookRow>(
-      backend,
-      (isOwners) => sql`SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE ${isOwners} ORDER BY id`,
-    ),
-    find: backend.prepare<WebhookRow>(sql`
-      SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE id = :id`),
-    lock: ofOwner<WebhookRow>(
-      backend,
-      (isOwners) => sql`
-      SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE id = :id AND ${isOwners}
-      ${backend.locked}`,
-    ),
-    change: backend.prepare(sql`
-      UPDATE webhook SET kind = :kind, address = :address,
-        events = :events, scheme = :scheme, secret = :secret,
-        previous_secret = :previousSecret,
-        previous_until_ms = :previousUntilMs, locale = :locale,
-        disabled_at_ms = :disabledAtMs, disabled_why = :disabledWhy
+    count: own<{ count: number }>`SELECT count(*) AS count FROM webhook WHERE ${IS_OWNERS}`,
+    add: prepare(sql`
+      ${insertInto('webhook')`providerId, kind, address, events, scheme, secret, locale,
+        createdAtMs`} ${backend.returningId}`),
+    addDestination: prepare(sql`
+      ${insertInto('destination')`kind, origin = '', webhookId = :id,
+        failureCount = ${UNPROVEN}`}`),
+    list: own<WebhookRow>`SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE ${IS_OWNERS} ORDER BY id`,
+    find: prepare<WebhookRow>(sql`SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE id = :id`),
+    lock: own<WebhookRow>`
+      SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE id = :id AND ${IS_OWNERS} ${backend.locked}`,
+    change: prepare(sql`
+      UPDATE webhook SET ${assignments`kind, address, events, scheme, secret, previousSecret,
+        previousUntilMs, locale, disabledAtMs, disabledWhy`}
       WHERE id = :id`),
-    changeKind: backend.prepare(sql`
-      UPDATE destination SET kind = :kind WHERE webhook_id = :id`),
-    remove: backend.prepare(sql`DELETE FROM webhook WHERE id = :id`),
+    changeKind: prepare(sql`UPDATE destination SET kind = :kind WHERE webhook_id = :id`),
+    remove: prepare(sql`DELETE FROM webhook WHERE id = :id`),
   };
 }
 
-function secretStatements(backend: Backend) {
+function secretStatements({ prepare, lockedUnlessBusy }: Backend) {
   return {
-    old: backend.prepare<{ id: number }>(sql`
+    old: prepare<{ id: number }>(sql`
       SELECT id FROM webhook WHERE previous_until_ms <= :nowMs LIMIT 1`),
-    forgetOld: backend.prepare(sql`
+    forgetOld: prepare(sql`
       WITH old AS (
         SELECT id FROM webhook WHERE previous_until_ms <= :nowMs
-        ORDER BY id LIMIT ${FORGET_COUNT} ${backend.lockedUnlessBusy})
+        ORDER BY id LIMIT ${FORGET_COUNT} ${lockedUnlessBusy})
       UPDATE webhook SET previous_secret = NULL, previous_until_ms = NULL
       WHERE id IN (SELECT id FROM old)`),
   };
 }
 
-function queueStatements(backend: Backend) {
-  const { join } = backend;
+function queueStatements({ prepare, among, join }: Backend) {
   const tried = sql`SELECT o.id AS id FROM destination d ${join} outbox o ON o.destination_id = d.id
-    WHERE d.webhook_id = :id AND o.next_at_ms > 0
-    ORDER BY o.next_at_ms LIMIT ${RETRY_COUNT}`;
+    WHERE d.webhook_id = :id AND o.next_at_ms > 0 ORDER BY o.next_at_ms LIMIT ${RETRY_COUNT}`;
   return {
     /** A worker with a lease keeps it. */
-    recover: backend.prepare(sql`
-      UPDATE destination SET failure_count = ${UNPROVEN}, failing_since_ms = NULL,
-        retry_at_ms = 0, stopped_at_ms = NULL, problem = NULL
+    recover: prepare(sql`
+      UPDATE destination SET failure_count = ${UNPROVEN}, failing_since_ms = NULL, retry_at_ms = 0,
+        stopped_at_ms = NULL, problem = NULL
       WHERE webhook_id = :id`),
     /** Few have been tried: while attempts fail, there is one at a time. */
-    retry: backend.prepare(sql`
+    retry: prepare(sql`
       WITH tried AS MATERIALIZED (${tried})
       UPDATE outbox SET next_at_ms = 0, attempt_count = 0 WHERE id IN (SELECT id FROM tried)`),
     /** Delayed dispatches, which would be tried if the destination was. */
-    putOff: backend.prepare<{ id: number }>(sql`
+    putOff: prepare<{ id: number }>(sql`
       SELECT d.id AS id FROM webhook w ${join} destination d ON d.webhook_id = w.id
       WHERE w.id = :id AND w.disabled_at_ms IS NULL
         AND (d.retry_at_ms > 0 AND d.waiting_count > 0 OR EXISTS (
           SELECT 1 FROM outbox o WHERE o.destination_id = d.id AND o.next_at_ms > 0))`),
-    hasten: backend.prepare(sql`
+    hasten: prepare(sql`
       WITH tried AS MATERIALIZED (${tried})
       UPDATE outbox SET next_at_ms = 0 WHERE id IN (SELECT id FROM tried)`),
-    page: backend.prepare<{ id: number; eventId: number; kind: EventKind }>(sql`
-      SELECT o.id AS id, o.event_id AS "eventId", e.kind AS kind
+    page: prepare<{ id: number; eventId: number; kind: EventKind }>(sql`
+      SELECT ${columns`o.id, o.eventId, e.kind`}
       FROM destination d ${join} outbox o ON o.destination_id = d.id
         ${join} event e ON e.id = o.event_id
       WHERE d.webhook_id = :id AND o.event_id > :afterEventId
       ORDER BY o.event_id LIMIT ${REMOVE_STEP}`),
-    drop: backend.prepare(sql`DELETE FROM outbox WHERE id ${backend.among('ids')}`),
-    dropWaiting: backend.prepare(sql`
+    drop: prepare(sql`DELETE FROM outbox WHERE id ${among('ids')}`),
+    dropWaiting: prepare(sql`
       WITH gone AS MATERIALIZED (
         SELECT o.id AS id FROM destination d ${join} outbox o ON o.destination_id = d.id
         WHERE d.webhook_id = :id LIMIT ${REMOVE_STEP})
       DELETE FROM outbox WHERE id IN (SELECT id FROM gone)`),
-    dropEnded: backend.prepare(sql`
+    dropEnded: prepare(sql`
       WITH gone AS MATERIALIZED (
-        SELECT event_id FROM webhook_delivery WHERE webhook_id = :id
-        LIMIT ${REMOVE_STEP})
+        SELECT event_id FROM webhook_delivery WHERE webhook_id = :id LIMIT ${REMOVE_STEP})
       DELETE FROM webhook_delivery
       WHERE webhook_id = :id AND event_id IN (SELECT event_id FROM gone)`),
   };
@@ -155,9 +137,8 @@ export function webhookNoun(backend: Backend): WebhookStore {
       notes.outbox();
     }
     notes.forgetWebhooks();
-    const owner = providerId ?? undefined;
-    notes.audit(act, deeds.updateWebhook(before, after), owner);
-    if (rotation) notes.audit(act, deeds.rotateWebhook(id, rotation.previousUntilMs), owner);
+    notes.audit(act, deeds.updateWebhook(before, after), providerId);
+    if (rotation) notes.audit(act, deeds.rotateWebhook(id, rotation.previousUntilMs), providerId);
     return after;
   }
 
@@ -179,16 +160,14 @@ export function webhookNoun(backend: Backend): WebhookStore {
     addWebhook: (draft, countMax, act) =>
       backend.write(function* (notes) {
         const { providerId } = draft;
-        // The operator has no row: the audit log serves as its lock.
-        if (providerId === null) yield* backend.lockAuditLog();
-        else yield* backend.lockProvider(providerId);
+        yield* lockOwner(backend, providerId);
         const count = (yield* rows.count(providerId).get({ providerId }))?.count ?? 0;
         if (count >= countMax) return 'webhook_limit_reached';
         const row = rowOf({ ...draft, id: 0, previous: null, disabled: null });
         const id = yield* rows.add.insert({ ...row });
         yield* rows.addDestination.run({ id, kind: row.kind });
         notes.forgetWebhooks();
-        notes.audit(act, deeds.addWebhook({ ...draft, id }), providerId ?? undefined);
+        notes.audit(act, deeds.addWebhook({ ...draft, id }), providerId);
         return { id };
       }),
 
@@ -253,7 +232,7 @@ export function webhookNoun(backend: Backend): WebhookStore {
         yield* rows.remove.run({ id });
         // It may have been enabled meanwhile.
         notes.forgetWebhooks();
-        notes.audit(act, deeds.removeWebhook(id), providerId ?? undefined);
+        notes.audit(act, deeds.removeWebhook(id), providerId);
         return 'ok';
       });
     },

@@ -100,7 +100,10 @@ export const commandLineFiles: readonly MutatedFile[] = [
     tests: ['test/store/contract/link.test.ts'],
     changes: [
       ['i.device_count >= i.install_limit', 'i.device_count > i.install_limit'],
-      ['row.hasSubscriptionKey === 1', 'row.hasSubscriptionKey === 0'],
+      [
+        "booleans('hasSubscriptionKey')",
+        '(row) => ({ ...row, hasSubscriptionKey: row.hasSubscriptionKey === 0 })',
+      ],
       ['ORDER BY e.id DESC', 'ORDER BY e.id'],
       ['i.status = :status)', 'true)'],
       ['(providerCode === null ? on.ofAll : on.ofOne)', 'on.ofAll'],

@@ -122,7 +122,7 @@ export const coreRules: readonly MutatedFile[] = [
       ['kept.call === call && ', ''],
       [' && kept.paramsHash === paramsHash', ''],
       ['count >= keyed.countMax', 'count > keyed.countMax'],
-      ['          AND answered_at_ms > :afterMs', ''],
+      ['AND answered_at_ms > :afterMs', ''],
       ["if (typeof made === 'string') return made;", ''],
     ],
   },

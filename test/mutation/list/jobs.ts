@@ -57,7 +57,7 @@ export const jobFiles: readonly MutatedFile[] = [
       ["kind NOT IN ('links.change', 'links.remove') OR ", ''],
       ['OR lease_until_ms > :leaseUntilMs)', ')'],
       [', isOfJob: true }', ' }'],
-      ["if (row.state !== 'waiting' && row.state !== 'running') return 'job_ended';", ''],
+      ["if (job.state !== 'waiting' && job.state !== 'running') return 'job_ended';", ''],
     ],
   },
   {

@@ -26,7 +26,7 @@ export const nounMessages: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/noun/ride-terms.ts',
+    file: 'src/store/noun/terms.ts',
     tests: ['test/store/contract/provider.test.ts'],
     changes: [
       ['ride_version = ride_version + 1', 'ride_version = ride_version'],
@@ -84,8 +84,8 @@ export const nounMessages: readonly MutatedFile[] = [
         'SELECT ${COLUMNS} FROM distribution x WHERE x.id = :id `',
       ],
       [
-        'ORDER BY x.id DESC LIMIT :countMax`),\n    block: backend.prepare(',
-        'ORDER BY x.id ASC LIMIT :countMax`),\n    block: backend.prepare(',
+        'ORDER BY x.id DESC LIMIT :countMax`),\n    block: prepare(',
+        'ORDER BY x.id ASC LIMIT :countMax`),\n    block: prepare(',
       ],
       [
         'deeds.blockDistribution({ id, status }, { id, status: BLOCKED });',
@@ -168,7 +168,7 @@ export const nounMessages: readonly MutatedFile[] = [
         'for (let { source, id: afterId } = from; ; source += 1, afterId = 0)',
         'for (let { source, id: afterId } = from; ; source += 1)',
       ],
-      ['ORDER BY device_id LIMIT ${statements', 'ORDER BY device_id DESC LIMIT ${statements'],
+      ['ORDER BY device_id LIMIT ${once', 'ORDER BY device_id DESC LIMIT ${once'],
     ],
   },
   {
@@ -235,7 +235,7 @@ export const nounMessages: readonly MutatedFile[] = [
     file: 'src/store/noun/recipient.ts',
     tests: ['test/store/postgres-messages.test.ts'],
     store: 'postgres',
-    changes: [['AND cursor_source = :fromSource\n          AND cursor_id = :fromId', '']],
+    changes: [['AND cursor_source = :fromSource AND cursor_id = :fromId', '']],
   },
   {
     file: 'src/store/noun/recipient-serving.ts',

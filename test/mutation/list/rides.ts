@@ -228,7 +228,7 @@ export const rides: readonly MutatedFile[] = [
       ['coalesce(q.received_at_ms,', 'coalesce(NULL,'],
       ['WHERE r.device_id = :deviceId AND', 'WHERE'],
       ['ORDER BY r.distribution_id DESC, r.id`),\n    ofDevice', 'ORDER BY r.id`),\n    ofDevice'],
-      ['          WHERE until_ms < :endedBeforeMs\n', ''],
+      ['(SELECT id FROM ride WHERE until_ms < :endedBeforeMs', '(SELECT id FROM ride'],
     ],
   },
   {
@@ -264,6 +264,6 @@ export const rides: readonly MutatedFile[] = [
   {
     file: 'src/store/noun/registration.ts',
     tests: ['test/store/contract/delivery.test.ts'],
-    changes: [['          home_install_id = ${to},\n', '']],
+    changes: [['home_install_id = ${to},', '']],
   },
 ];

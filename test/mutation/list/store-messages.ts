@@ -89,7 +89,7 @@ export const storeMessages: readonly MutatedFile[] = [
     ],
     changes: [
       ['AND device_id = :deviceId`', '`'],
-      ['push_dropped_at_ms = NULL,\n          push_dropped_why = NULL,', ''],
+      ['push_dropped_at_ms = NULL, push_dropped_why = NULL,', ''],
       ["least(deviceSeen, sql.raw('t.last_seen_at_ms'))", 'deviceSeen'],
       ['AND push IS NOT NULL ORDER BY id`', 'ORDER BY id`'],
       [

@@ -15,10 +15,7 @@ export const storeReads: readonly MutatedFile[] = [
     file: 'src/store/noun/audit-notes.ts',
     tests: ['test/core/audit/listed.test.ts', 'test/store/contract/audit.test.ts'],
     changes: [
-      [
-        `const isOwn = providerId === undefined || actor.kind === 'provider';`,
-        `const isOwn = providerId !== undefined || actor.kind === 'provider';`,
-      ],
+      [`providerId: actor.kind === 'provider' ? null : providerId`, `providerId: null`],
       ['if (counted.listed !== null) listed', 'if (counted.listed === null) listed'],
     ],
   },
@@ -41,7 +38,7 @@ export const storeReads: readonly MutatedFile[] = [
     changes: [
       ['if (count >= countMax) return', 'if (count > countMax) return'],
       ['      notes.outbox();\n    }\n    notes.forget', '    }\n    notes.forget'],
-      ['    notes.audit(act, deeds.updateWebhook(before, after), owner);\n', ''],
+      ['    notes.audit(act, deeds.updateWebhook(before, after), providerId);\n', ''],
       ['      await empty(id);\n', ''],
       [
         'previous_until_ms <= :nowMs\n        ORDER BY id',
@@ -125,6 +122,12 @@ export const storeReads: readonly MutatedFile[] = [
       ['afterId = last.id;', 'afterId = last.id + 1;'],
       ['replacedAtMs !== null && { replacedAtMs }', 'false'],
       ['ORDER BY s.install_id, s.id', 'ORDER BY s.install_id, s.id DESC'],
+    ],
+  },
+  {
+    file: 'src/store/noun/look-ups.ts',
+    tests: ['test/store/contract/move.test.ts', 'test/cli/export.test.ts'],
+    changes: [
       [
         'ON p.device_id = s.device_id AND p.provider_id = s.provider_id',
         'ON p.device_id = s.device_id ',

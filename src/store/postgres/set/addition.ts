@@ -10,7 +10,8 @@ import { entryText } from '../../../core/audit/entry.ts';
 import type { Act } from '../../../core/port/audit.ts';
 import { INSTALL_ACTIVE, type NewInstall } from '../../../core/port/install.ts';
 import type { Store } from '../../../core/port/store.ts';
-import { NEW_POLICY } from '../../noun/policy.ts';
+import { POLICY } from '../../noun/terms.ts';
+import { columnNames } from '../../statement-text.ts';
 import type { Context } from '../context.ts';
 import { TurnGroup } from '../group.ts';
 import { prepare, tableOf } from '../statement.ts';
@@ -59,9 +60,9 @@ const ADD = prepare<{ n: number; id: number }>(sql`
       ${isNotIn('install')} ${isNotIn('install_tombstone')}
   ), added AS (
     INSERT INTO install (id, provider_id, install_code, install_limit, status, note,
-      created_at_ms, subscription_key_hash, ${NEW_POLICY})
+      created_at_ms, subscription_key_hash, ${columnNames(POLICY)})
     SELECT id, provider_id, install_code, install_limit, ${INSTALL_ACTIVE}, note, created_at_ms,
-      decode(subscription_key_hash, 'hex'), ${NEW_POLICY}
+      decode(subscription_key_hash, 'hex'), ${columnNames(POLICY)}
     FROM fitting ORDER BY install_code
     ON CONFLICT DO NOTHING RETURNING id
   ), audited AS (
