@@ -16,7 +16,7 @@ export interface NewestRelease {
   isNewer: boolean;
 }
 
-/** A list has a line for each file, some ten. */
+/** SHA256SUMS has about ten lines, one for each file. */
 const FILE_BYTES_MAX = 64 * 1024;
 const ANSWER_MAX_MS = 10_000;
 const VERSION_LINE = /^[0-9a-f]{64} {2}gatepost_(\d{1,6}\.\d{1,6}\.\d{1,6})\.cdx\.json$/gm;
@@ -32,7 +32,7 @@ export async function newestRelease(
 ): Promise<NewestRelease> {
   try {
     if (updateUrl === '')
-      throw new OperatorError('update.url is not set: no release page is asked');
+      throw new OperatorError('update.url is not set: it names the release page');
     if (updateKey === '') {
       throw new OperatorError('update.key is not set: the signature of a release needs it');
     }
@@ -81,7 +81,7 @@ async function fetchFile(outgoing: Outgoing, url: string): Promise<string> {
   return answer.text;
 }
 
-/** A signature for another purpose is none for a release. */
+/** The purpose of a signature on a release; other purposes are refused. */
 const NAMESPACE = 'gatepost';
 const SCHEME = 'ssh-ed25519';
 const SIGNATURE_BYTES = 64;
@@ -93,7 +93,7 @@ function isSigned(text: string, signature: string, key: string): boolean {
   const given = Buffer.from(ARMOR.exec(signature)?.[1] ?? '', 'base64');
   const publicKey = Buffer.from(key.slice(SCHEME.length + 1), 'base64');
   const purpose = [field(NAMESPACE), field(''), field('sha512')];
-  // All but the last bytes is known; a difference means another key, purpose or scheme.
+  // Everything except the last bytes is known; a difference means another key, purpose or scheme.
   const head = Buffer.concat([
     ...[Buffer.from('SSHSIG'), length(1), field(publicKey), ...purpose],
     ...[length(4 + SCHEME.length + 4 + SIGNATURE_BYTES), field(SCHEME), length(SIGNATURE_BYTES)],

@@ -25,7 +25,7 @@ async function list(context: CliContext, options: CommonOptions): Promise<void> 
     schema: 'schema',
     'started at': 'started_at',
     'seen at': 'seen_at',
-    // The field is the lead of the database's clock; the column is that of the node's.
+    // The field shows how far the database's clock is ahead, the column how far the node's is.
     clock: ({ clock_offset_ms: ms }) => `${ms > 0 ? '-' : '+'}${Math.abs(ms) / 1000} s`,
   });
   print(context, options, shown, text);

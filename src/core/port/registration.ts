@@ -56,8 +56,8 @@ export interface RegistrationStore {
     registration: NewRegistration,
   ): Promise<{ deviceId: number } | Exclude<RegisterRefusal, 'hwid_required'>>;
   /**
-   * Finds the device of a token; null: none. Since `lastSeenAtMs` the token was shown, and its
-   * providers have seen the device and each of its slots.
+   * Finds the device of a token; null: none. `lastSeenAtMs` is the earliest of the times at which
+   * the token was last shown, and its providers last saw the device and each of its slots.
    */
   findDeviceByToken(
     tokenHash: Uint8Array,

@@ -1,4 +1,4 @@
-/** The settings of `set-settings` that apps read from headers, by their makers' names. */
+/** The settings of `set-settings` that apps read from headers, by maker of the app. */
 
 import { SETTINGS_BY_KEY } from '../message/setting-table.ts';
 import {
