@@ -44,7 +44,7 @@ console: ## make the console's page in dist/console, for the executable and for 
 
 executables: $(RELEASES:%=dist/gatepost-linux-%) ## compile for x86-64, arm64 and musl Linux (RELEASES='x64 arm64')
 
-# Anew each time: what it is made of is the whole tree, and it takes seconds. Bun downloads the runtime
+# Made each time, because it depends on the whole tree and takes seconds. Bun downloads the runtime
 # of another platform.
 dist/gatepost-linux-%: FORCE console
 	@$(BUN) $(COMPILE) $(CONSOLE) --target=bun-linux-$* --outfile $@ || { \

@@ -1,5 +1,5 @@
 /**
- * What is measured, and how: short rounds, one server after the other, medians of what they gave.
+ * Measures cases: in short rounds, one server after the other; reports the medians.
  */
 
 import { cpSync } from 'node:fs';

@@ -152,7 +152,7 @@ const isStill = (page: Page) =>
 
 type Step = (page: Page, site: string) => Promise<void>;
 
-/** What a person does with the list, step by step. */
+/** Does the steps of a person with the list. */
 const STEPS: readonly (readonly [name: string, run: Step])[] = [
   [
     'opens the list',

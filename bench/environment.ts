@@ -1,4 +1,4 @@
-/** What the figures were measured on. Names no machine. */
+/** The environment of the measurements. Names no machine. */
 
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { loadavg, release } from 'node:os';

@@ -1,4 +1,4 @@
-/** What the party with many connections asks at each door, and what the others ask there. */
+/** The requests at each door: those of the party with many connections, and those of the others. */
 
 import { authKey, providerCode, SCATTER_FACTOR, SCATTER_MODULUS, type Shape } from './shape.ts';
 

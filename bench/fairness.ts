@@ -1,5 +1,5 @@
 /**
- * What twelve callers notice of one that has 2,000 connections: at each door in turn, on SQLite and
+ * The effect of a caller with 2,000 connections on twelve others: at each door, on SQLite and
  * on PostgreSQL, the time of a single call of the twelve, alone (with as many connections that do
  * nothing) and beside the one that asks as fast as it is answered.
  *

@@ -1,5 +1,5 @@
 /**
- * What a list of 5000 costs without Gatepost: bun:sqlite and JSON.stringify, nothing else.
+ * The cost of a list of 5000 without Gatepost: bun:sqlite and JSON.stringify, nothing else.
  * Arguments: data directory, providers, seconds. Prints the processor time of a list, us.
  */
 

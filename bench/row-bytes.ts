@@ -1,5 +1,5 @@
 /**
- * What a row of each kind costs on the disk, its indexes included: the table of docs/limits.md.
+ * The size of a row of each kind on the disk, its indexes included: the table of docs/limits.md.
  * Fills a fresh database with many of one kind after the other and divides.
  */
 

@@ -59,7 +59,7 @@ const LARGE: Shape = {
 const NOTES = [
   'One id, known HWID, new HWIDs and add-install choose provider, link and device at random over the whole database: in the large one nothing stays in a cache by luck.',
   `Each provider adds ${run === 1 ? 'one link' : `${run} links`} before the next one's turn, so its newest 5000 lie ${run === 1 ? 'on as many pages' : 'scattered'} among everybody else's.`,
-  'The small database is copied anew for each case that writes. It grows while the case runs.',
+  'The small database is copied again for each case that writes. It grows while the case runs.',
   'For the large database, one commit per request runs in a second process on the same file: they take turns.',
   'p50 and p99 are under full load, as wrk reports them: most of it is waiting behind the other connections.',
   'Idle memory counts the mapped pages of the executable, which every process of it shares; "anonymous" does not.',

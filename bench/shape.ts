@@ -1,4 +1,4 @@
-/** What a bench database holds. `load.lua` computes the same codes, keys and HWIDs. */
+/** The contents of a bench database. `load.lua` computes the same codes, keys and HWIDs. */
 export interface Shape {
   name: string;
   providerCount: number;

@@ -10,7 +10,7 @@ export interface Soak {
   isOver(): boolean;
 }
 
-/** What callers found. */
+/** The results of callers. */
 export class Findings {
   /** Answers by call, and how long they took, ms. */
   readonly tookMs = new Map<string, number[]>();
@@ -261,7 +261,7 @@ export class Load {
   async #poll(hwid: string): Promise<void> {
     const token = this.#tokens.get(hwid);
     const headers = { authorization: `Bearer ${token}` };
-    // A token that was replaced while it was in use is no error of anybody.
+    // A token may be replaced while it is in use; that is no error.
     const whileValid = (ok: string) =>
       token === this.#tokens.get(hwid) && !/[05]$/.test(hwid) ? [ok] : [ok, 'Device token error'];
     const asked = { query: { wait: 2 }, headers };

@@ -1,6 +1,6 @@
 /** The worst single request of each endpoint that is known, in all the ways that it can be bad. */
 
-/** What requests name: put there by `worst.ts`. */
+/** Names that requests use; `worst.ts` adds them to the database. */
 export interface Place {
   /** `provider_code=…&auth_key=…` */
   who: string;

@@ -35,7 +35,7 @@ const REPEATED_WORDS = 16;
 
 const document = openApiDocument();
 
-/** The page with each endpoint's part made anew. Throws for a heading that names no endpoint. */
+/** Generates each endpoint's part of the page. Throws for a heading that names no endpoint. */
 export function apiPage(page: string): string {
   const found = new Set<string>();
   const said = new Map<string, string>();

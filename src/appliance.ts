@@ -18,7 +18,7 @@ const CHECK_TIME_MAX_MS = 120_000;
 const LATE_SECONDS = 0.1;
 
 export interface ApplianceParts {
-  /** The settings in force. */
+  /** The current settings. */
   loaded(): LoadedConfig;
   node: string;
   startedAtMs: number;

@@ -1,5 +1,5 @@
 /**
- * The upstreams in force: those of the configuration, and those that operators added in the
+ * The active upstreams: those of the configuration, and those that operators added in the
  * console.
  */
 

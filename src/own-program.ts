@@ -6,7 +6,7 @@ export function ownCommand(): string[] {
   return isCompiled ? [process.execPath] : [process.execPath, Bun.main];
 }
 
-/** What a command printed, and how it ended. */
+/** The output of a command, and how it ended. */
 export interface Ended {
   /** The exit code; null: it took too long, or the server stops. */
   exitCode: number | null;

@@ -13,7 +13,7 @@ import { connectPacket, packetsOf, publishPacket, subscribePacket } from './mqtt
 
 export interface StreamServer {
   server: Server;
-  /** Opens one stream and tells of each message on it, then of its end. */
+  /** Opens one stream; reports each message on it, then its end. */
   open(n: number, got: () => void, lost: () => void): Promise<void>;
   /** Sends one message to all; settles when the server has taken it. */
   publish(): Promise<void>;

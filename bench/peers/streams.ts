@@ -70,7 +70,7 @@ for (const contestant of STREAM_CONTESTANTS(gatepost)) {
   try {
     result.figures.push(await measure(contestant));
   } catch (error) {
-    // The others' figures are true all the same.
+    // The others' figures are still valid.
     result.missing.push(`${contestant.name}: failed: ${error}`);
   }
 }

@@ -23,7 +23,7 @@ enum {
 enum {
   PAUSE_FIRST_MS = 500, PAUSE_LAST_MS = 60 * 1000,
   REQUEST_MS = 30 * 1000, POLL_SECONDS = 60, POLL_SECONDS_MAX = 300,
-  STEADY_MS = 10 * 1000, /* a stream that held so long starts the pauses anew */
+  STEADY_MS = 10 * 1000, /* a stream that lasted so long resets the pauses */
   SILENCE_MS = 30 * 1000, PING_MIN = 15, PING_MAX = 600,
   ACKS_TOGETHER_MS = 20,        /* acknowledgements of this time are sent together ... */
   ACKS_TOGETHER_LAST_MS = 1000, /* ... of this while messages wait */
@@ -70,13 +70,13 @@ typedef struct {
 } request;
 
 struct gatepost_device {
-  /* What the app said; the time since the start, ms, and the app's clock. */
+  /* Values from the app; the time since the start, ms, and the app's clock. */
   char url[URL_SIZE], registration[REGISTRATION_SIZE], push[PUSH_SIZE], locale[LOCALE_SIZE];
   gatepost_mode mode;
   int ping, hides_pings, poll_seconds, wait_max;
   double pace;
   uint64_t now, clock, random;
-  /* What is kept. */
+  /* The stored state. */
   char hwid[HWID_SIZE], token[TOKEN_SIZE];
   seen_message seen[SEEN_MAX];
   struct { int64_t id; char text[DETAIL_SIZE]; } failures[DETAILS_MAX];
@@ -529,7 +529,7 @@ static const char *unknown_in(gatepost_device *d, int64_t type, const char *acti
   return out.at;
 }
 
-/* What is kept. */
+/* The stored state. */
 
 static uint64_t paced(const gatepost_device *d, uint64_t ms) {
   return (uint64_t)((double)ms * d->pace);
@@ -783,7 +783,7 @@ void gatepost_handled(gatepost_device *d, gatepost_handling handling, const char
   }
   if (state == FAILED && detail != NULL) remember_failure(d, d->handled_id, detail);
   owe(d, remember(d, d->handled_id, state), state);
-  /* What changed while the app had the message is not in the state that it wrote. */
+  /* Changes while the app had the message are not in the state that it wrote. */
   if (handling == GATEPOST_KEPT) d->is_dirty = was_dirty;
   drop_message(d);
 }
@@ -982,7 +982,7 @@ static void cut_socket(gatepost_device *d, const char *detail) {
   line_closed(d, 0, 1, detail);
 }
 
-/* What an answer says; `rc` is -1 where it is none to be relied on. */
+/* The contents of an answer; `rc` is -1 if it cannot be relied on. */
 typedef struct {
   int64_t rc;
   span root, msg;
@@ -1237,7 +1237,7 @@ static int give_ping(gatepost_device *d, gatepost_order *order) {
 }
 
 static void sooner(const gatepost_device *d, uint64_t *wait, uint64_t at) {
-  /* What was due before waits for an event, not for the time. */
+  /* An order that was due before waits for an event, not for the time. */
   if (at > d->now && at - d->now < *wait) *wait = at - d->now;
 }
 

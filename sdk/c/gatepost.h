@@ -28,7 +28,7 @@ typedef enum {
   GATEPOST_FETCH   /* gets what waits, acknowledges it and ends: for a push in the background */
 } gatepost_mode;
 
-/* What an order asks for; in brackets what is set beside `kind`. */
+/* The kinds of orders; in brackets the fields set besides `kind`. */
 typedef enum {
   GATEPOST_WAIT,    /* do nothing before the next event, or for `wait_ms` [wait_ms] */
   GATEPOST_REQUEST, /* ask by HTTP [number, method, url, authorization, text: JSON, or NULL] */
@@ -48,7 +48,7 @@ typedef enum {
   GATEPOST_IS_OPEN, GATEPOST_IS_CLOSED, GATEPOST_IS_REFUSED, GATEPOST_IS_REPLACED
 } gatepost_state;
 
-/* What a handler says: how to acknowledge. */
+/* The answers of a handler: how to acknowledge. */
 typedef enum {
   GATEPOST_USUAL, /* `executed` for a command, `received` for a notification */
   GATEPOST_RECEIVED, GATEPOST_OPENED, GATEPOST_EXECUTED, GATEPOST_FAILED,

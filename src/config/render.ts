@@ -1,4 +1,4 @@
-/** The settings for operators: those in force, and the example file. */
+/** The settings for operators: the current ones, and the example file. */
 
 import { DEFAULT, type LoadedConfig, originOf } from './load.ts';
 import { settingRows } from './settings/index.ts';

@@ -47,7 +47,7 @@ export function readUpstreamKeys(toml: string): UpstreamKeys {
 }
 
 /**
- * Returns the upstreams in force: `own` of the configuration, and kept ones of other hosts. Omits
+ * Returns the active upstreams: `own` of the configuration, and kept ones of other hosts. Omits
  * those that this version cannot read, and passes them to `onMistake`.
  */
 export function mergeUpstreams<U extends { readonly host: string }>(

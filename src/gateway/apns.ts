@@ -1,4 +1,4 @@
-/** APNs: pushes to Apple's devices, with a token that is signed anew every 45 minutes. */
+/** APNs: pushes to Apple's devices, with a token that is signed again every 45 minutes. */
 
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';

@@ -79,7 +79,7 @@ export function operatorCertificate(settings: TlsSettings, nowMs: number): Certi
   return settings.tlsCertificate === '' ? null : readCertificate(operatorFiles(settings), nowMs);
 }
 
-/** What ACME left in the data directory: the certificate, and the last attempt if it failed. */
+/** The files of ACME in the data directory: the certificate, and the last attempt if it failed. */
 export interface AcmeState {
   /** The certificate; null: there is none yet, or none that is valid. */
   certificate: Certificate | null;

@@ -59,7 +59,7 @@ async function expectRefusal(
 
 const OF_NONE = `which is not of schema ${SCHEMA_VERSION}`;
 const latin = (text: string) => Buffer.from(text, 'latin1');
-/** What SQLite would not let anybody write into its schema: in place of so many bytes, others. */
+/** Writes into a schema what SQLite would refuse: replaces bytes by as many others. */
 const instead = (from: string, to: string) => (bytes: Buffer) =>
   latin(bytes.toString('latin1').replaceAll(from, to));
 

@@ -114,11 +114,11 @@ test('an encrypted backup that is killed leaves no clear text but in the data di
     watch(dataDir, OWN, verify, look),
   ]);
   expect(verify.exitCode).toBe(0);
-  // What is unpacked has no name as soon as it has a content.
+  // An unpacked file has no name once it has content.
   expect(seen.filter((name) => !/\.lock(-journal)?$/.test(name))).toEqual([]);
 });
 
-/** What a process that was killed leaves: one with its lock, one that lost it, one of a restore. */
+/** Files of killed processes: one with its lock, one that lost it, one of a restore. */
 const LEFT = [
   '.gatepost-0123456789ab.copy',
   '.gatepost-0123456789ab.copy-journal',

@@ -89,7 +89,7 @@ test('events and messages get ids that none had: those who get them drop repeats
   expect(after[1]).toBeGreaterThan(before[1]);
 });
 
-test('the audit log tells of it, and its chain holds; to do it again is no loss', async () => {
+test('the audit log has an entry, and its chain holds; a repeat loses nothing', async () => {
   for (let round = 0; round < 2; round++) {
     await restore();
     const core = {
@@ -169,7 +169,7 @@ test('rows that came since are in the way, unless it is forced', async () => {
   const { replacedFile } = await restore({ isForced: true });
   expect(providerCount(replacedFile ?? '')).toBe(5);
   expect(providerCount(database)).toBe(2);
-  // What was kept is a database like any other.
+  // The replaced database is still a valid database.
   rmSync(database);
   const store = await openSqliteStore({ dataDir: backed.dataDir, create: true, commitBatchMax: 1 });
   await store.close();

@@ -79,7 +79,7 @@ const STEPS: readonly (readonly [readonly string[], readonly string[]])[] = [
   [['provider', 'remove', 'Provide1', '--yes'], []],
 ];
 
-/** What the commands need to be there: a link with a device, and a command that waits. */
+/** Makes the records that the commands need: a link with a device, and a waiting command. */
 async function prepare(): Promise<void> {
   const own = { code: 'Provide1', authKey: KEY };
   await bind(server, own);

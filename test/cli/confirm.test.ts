@@ -1,4 +1,4 @@
-/** What is lost for good is asked about first: by name, and how much of it. */
+/** Commands that delete for good ask first, and name the records and their number. */
 
 import { afterEach, expect, test } from 'bun:test';
 import { addLink, bind, knock, provider } from '../store/contract/fixture.ts';

@@ -37,7 +37,7 @@ function rows<T>(sql: string): T[] {
   }
 }
 
-/** What the path is answered, in place of what the source would say. */
+/** The answer to the path, instead of the source's. */
 function answers(path: string, answer: (query: Record<string, string>) => unknown): void {
   source.meddle = (called, query) => (called === path ? answer(query) : undefined);
 }

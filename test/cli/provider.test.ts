@@ -38,7 +38,7 @@ function secretFile(key: string): string {
   return path;
 }
 
-/** What the running server says to these credentials. */
+/** The running server's answer to these credentials. */
 async function says(code: string, authKey: string): Promise<string> {
   return (await call(server, '/api/list-install', { code, authKey })).json.msg;
 }

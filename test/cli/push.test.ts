@@ -1,4 +1,4 @@
-/** What an operator sees of pushes: `distribution show`, `device show`. */
+/** Pushes in the commands of the operator: `distribution show`, `device show`. */
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import type { Store } from '../../src/core/port/store.ts';

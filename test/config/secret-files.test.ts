@@ -29,7 +29,7 @@ const ofPanel = (gateKeySecretFile: string, keySecretFile = '') => ({
   gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { keySecretFile })],
 });
 
-test('is read when it is prepared, and holds from when it is put in force', () => {
+test('is read when it is prepared, and applies once it is activated', () => {
   const [gate, upstream] = [fileWith('Abc_12-3\n'), fileWith('Other\nnotes')];
   const ids = new SecretFiles();
   const replace = ids.prepare(settings(gate, upstream));

@@ -46,7 +46,7 @@ async function install({ options = ['--to', to], script = SCRIPT, shell = ['dash
   return { code: await child.exited, stdout, stderr };
 }
 
-/** What lies in the directory; the script leaves no other file of its own anywhere. */
+/** The files in the directory; the script leaves no other files anywhere. */
 function installed(): string[] {
   expect(readdirSync(page.folder).filter((name) => name.startsWith('tmp.'))).toEqual([]);
   return readdirSync(to);

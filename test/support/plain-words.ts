@@ -31,11 +31,20 @@ export const CLEAN: readonly string[] = [
 /** Compared without regard to case, in comments, texts and names alike. */
 export const BANNED_WORDS: readonly BannedWord[] = [
   {
-    pattern: /\b(?:no|some)body\b/i,
+    pattern: /\b(?:no|some|any)body\b/i,
     instead: 'name the subject: no caller, a node, another writer',
   },
   { pattern: /\bwho(?:ever|mever|m)\b/i, instead: 'name the subject: the caller, the owner' },
   { pattern: /(?:\*|\/\/|[.:;]) +(?:Who|Whose)\b/, instead: 'subject, verb, object' },
+  { pattern: /(?:\*|\/\/) +What\b/, instead: 'a verb in the third person, or the noun' },
+  { pattern: /\banew\b/i, instead: 'again' },
+  { pattern: /\b(?:told|tells?) of\b/i, instead: 'reports, mentions' },
+  { pattern: /\b(?:in|into) force\b/i, instead: 'current, active, applies' },
+  { pattern: /\ball the same\b/i, instead: 'nevertheless, still' },
+  {
+    pattern: /\bgood once\b|\bis theirs\b|\bas (?:it|they) ha(?:s|ve) (?:it|them)\b/i,
+    instead: 'for one use; of the …',
+  },
   { pattern: /\b(?:get|got|gets|getting)s? hold of\b/i, instead: 'claim, acquire' },
   { pattern: /\b(?:is|are|be|was|were) told\b/i, instead: 'is notified, receives, logs' },
   { pattern: /\bon (?:its|their) way\b/i, instead: 'in flight, starting, pending' },

@@ -341,7 +341,7 @@ static void a_handshake_that_fails_without_a_word_is_asked_about(void) {
   expect(GATEPOST_WAIT);
   passes(order.wait_ms);
   expect_request("https://push.example.com/device/register", NULL);
-  /* What comes with 503 says nothing, and another address for pushes is registered too. */
+  /* The body of a 503 is ignored, and another address for pushes is registered too. */
   static const char REFUSAL[] = "{\"rc\":0,\"msg\":\"Install not found\"}";
   gatepost_answer(device, order.number, 503, REFUSAL, sizeof REFUSAL - 1);
   expect(GATEPOST_WAIT);
@@ -408,7 +408,7 @@ static void many_messages_are_remembered(void) {
   expect_write();
   assert(strstr(order.text, "\n[100,") == NULL && strstr(order.text, "\n[101,0,1,") != NULL);
   assert(strstr(order.text, "\n[1100,0,1,") != NULL);
-  /* A command that a system says it has shown is fetched all the same. */
+  /* A command that a system says it has shown is still fetched. */
   options = options_of(GATEPOST_STREAM);
   begin(&options);
   expect(GATEPOST_OPEN);

@@ -129,11 +129,11 @@ function useRows(first: Page, filter: Filter) {
   const refresh = async () => {
     const ids = rows.value.slice(0, ANEW_MAX).map(({ id }) => id);
     const all = { at: filter.at, show: 'all', kind: null, beforeId: null } as const;
-    const [newest, anew] = await Promise.all([
+    const [newest, reread] = await Promise.all([
       call('messages.list', { ...filter, ids: null, beforeId: null }),
       ids.length === 0 ? null : call('messages.list', { ...all, ids }),
     ]);
-    const now = new Map((anew?.rows ?? []).map((row) => [row.id, row]));
+    const now = new Map((reread?.rows ?? []).map((row) => [row.id, row]));
     rows.value = rows.value.map((row) => now.get(row.id) ?? row);
     const top = rows.value[0]?.id ?? 0;
     freshCount.value = newest.rows.filter(({ id }) => id > top).length;

@@ -168,7 +168,7 @@ function missingProblem(
   const numbers = missing.map((head) => Number.parseInt(head, 10));
   const gone = missing.find((_, at) => (numbers[at] ?? 0) > anchor.number);
   if (gone !== undefined) {
-    return `the chain does not contain ${gone}: it was cut off before it or written anew`;
+    return `the chain does not contain ${gone}: it was cut off before it or rewritten`;
   }
   const [pruned] = missing;
   if (pruned === undefined) return null;

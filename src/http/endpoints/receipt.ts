@@ -102,7 +102,7 @@ const receiptsEndpoint = providerEndpoint({
 });
 
 const NO_PLACE =
-  'before_id names no receipt of this message: its device may have been forgotten; begin anew';
+  'before_id names no receipt of this message: its device may have been deleted; start from the first page';
 
 function rowOf(receipt: Receipt, offsetMinutes: number): Static<typeof ReceiptRow> {
   const time = (atMs: number | null) => (atMs === null ? null : wireTime(atMs, offsetMinutes));

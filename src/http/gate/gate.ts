@@ -46,7 +46,7 @@ export interface GateSettings
     Pick<Ways, 'gateProviderIdFile' | 'gateRide' | 'gateUpdateIntervalHours'> {
   /** Templates of paths with a subscription key. */
   readonly gateKeyPaths: readonly KeyPath[];
-  /** What the segment of the key is; a token needs the secret that signs it. */
+  /** The kind of key in its segment; a token needs the secret that signs it. */
   readonly gateKey: PanelKey;
   readonly gateKeySecretFile: string;
   /** Networks that may ask; null: those of `trustedProxies`. */

@@ -24,7 +24,7 @@ const INDEX_MEMORY = '256MB';
 /** Turns an error of the database into a sentence for the operator. */
 function explained(fault: unknown): unknown {
   if (fault instanceof OperatorError) return fault;
-  const again = 'run the same command again, which begins anew or goes on';
+  const again = 'run the same command again, which starts again or continues';
   if (isLost(fault)) {
     return new OperatorError(`PostgreSQL went away (${messageOf(fault)}): ${again}`, 'not_saved');
   }

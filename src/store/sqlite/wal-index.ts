@@ -12,7 +12,7 @@
  * identify the log: no header returns with another content.
  * - A half-written header, also of a killed process, differs from the noted one in at least one
  * copy, until SQLite has repaired it from the log under its lock.
- * - A checkpoint changes no content; a log that begins anew has a new salt.
+ * - A checkpoint changes no content; a log that starts again has a new salt.
  * - If the header changes while it is noted, the snapshot begins later, so it is at least as new.
  * - The file is removed when the last connection closes, and this one is open. The mapping is
  * SQLite's own: were it stale, so would be every SELECT.

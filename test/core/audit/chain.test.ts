@@ -40,7 +40,7 @@ async function makeChain() {
   return own;
 }
 
-/** What is kept of the log in these tests. */
+/** The bounds of the log in these tests. */
 const BOUNDS = { auditDays: 2, auditEntriesMax: 1_000 };
 
 /** As the job of the program does. */
@@ -56,7 +56,7 @@ const verify = (expected: readonly string[] = [], bounds = BOUNDS) =>
 
 const problem = async (...expected: string[]) => (await verify(expected)).problem;
 
-/** Does something to the file past the program, which looks anew in the next turn. */
+/** Changes the file without the program, which reads it again in the next turn. */
 async function tamper(sql: string): Promise<void> {
   await nextTurn();
   const db = openBeside(app.dataDir);
@@ -154,7 +154,7 @@ describe('verify', () => {
     await tamper('DELETE FROM audit WHERE last_number > 2');
     expect(await problem()).toBeNull();
     expect(await problem(headText(noted))).toBe(
-      `the chain does not contain ${headText(noted)}: it was cut off before it or written anew`,
+      `the chain does not contain ${headText(noted)}: it was cut off before it or rewritten`,
     );
     await tamper('DELETE FROM audit WHERE last_number = 1');
     expect(await problem()).toBe(

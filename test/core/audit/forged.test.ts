@@ -39,7 +39,7 @@ const currentHead = async () => headText((await auditHead(app.core)) ?? expect.u
 const problem = async (expected: readonly string[] = [], bounds = BOUNDS) =>
   (await verifyAudit(app.core, { expected, nowMs: app.clock.nowMs(), ...bounds })).problem;
 
-/** Works on the file past the program, which looks anew in the next turn. */
+/** Changes the file without the program, which reads it again in the next turn. */
 async function forge(work: (db: Database) => void): Promise<void> {
   await nextTurn();
   const db = openBeside(app.dataDir);

@@ -260,7 +260,7 @@ const ledger: Scenario[] = [
   refusedReceipts(
     'a before_id that is of no receipt',
     { ...id, before_id: 9 },
-    'before_id names no receipt of this message: its device may have been forgotten; begin anew',
+    'before_id names no receipt of this message: its device may have been deleted; start from the first page',
   ),
 ];
 

@@ -190,7 +190,7 @@ function Edit({ kept, onDone }: EditProps) {
   const keep = isNew ? words.put : words.save;
   return (
     <Card title={isNew ? words.add : words.changeOf(kept.host)}>
-      {/* What was checked is no longer what stands there. */}
+      {/* A change makes the last check invalid. */}
       <div onInput={() => (checked.value = null)}>
         <Form submit={checked.value === null ? words.check : keep} keeps onSubmit={submit}>
           <Fields from={from} isNew={isNew} />

@@ -54,7 +54,7 @@ export const activity = {
     inactive_days: 'days without use',
     when_full: 'when full',
     cool_down_hours: 'hours between replacements',
-    enforce: 'limit in force',
+    enforce: 'limit applies',
     without_hwid: 'without HWID',
     same_phone: 'same phone',
     support_url: 'support address',

@@ -98,7 +98,7 @@ const webhooks = {
   sure: 'Remove this webhook?',
   sureHint: 'The events that wait for it are lost.',
   changeEvents: 'Choose events',
-  isOn: 'in force',
+  isOn: 'active',
   isFailing: 'failing',
   none: 'No webhook yet',
   noneHint: 'A bot learns at once when a link is full, a phone is refused, or a message has ended.',

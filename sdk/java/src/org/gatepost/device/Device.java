@@ -226,7 +226,7 @@ public final class Device implements AutoCloseable {
     return closed.wasSteady;
   }
 
-  /** What the stream says becomes steps: a handler must not keep a pong waiting. */
+  /** Turns events of the stream into steps, because a handler must not delay a pong. */
   private final class Hearing implements Line.Events {
     @Override
     public void opened() {

@@ -15,7 +15,7 @@ final class Keeper {
 
   /** Returns the state as it was written last. */
   synchronized Memory now() throws IOException {
-    // The HWID that was drawn is kept before anybody hears of it.
+    // The new HWID is saved before it is sent.
     if (now == null) write(Memory.read(store.read(), givenHwid));
     return now;
   }

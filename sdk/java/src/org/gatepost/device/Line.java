@@ -27,7 +27,7 @@ final class Line {
   private static final int REQUEST_MS = 30_000;
   private static final int STEADY_MS = 10_000;
 
-  /** What happens on a stream, on the thread that holds it. */
+  /** The events of a stream, on the thread that holds it. */
   interface Events {
     void opened();
 
@@ -42,7 +42,7 @@ final class Line {
     int code = 1006;
     String reason = "";
     boolean wasOpen;
-    /** It lasted so long that the pauses begin anew. */
+    /** It lasted so long that the pauses are reset. */
     boolean wasSteady;
   }
 

@@ -1,6 +1,6 @@
 package org.gatepost.device;
 
-/** What an app does. It is called on the kit's threads, never on the app's main thread. */
+/** The handlers of an app. They are called on the kit's threads, never on the app's main thread. */
 public interface Listener {
   /**
    * Handles a new message, one after the other. What it throws is acknowledged as {@code failed}.

@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What a device keeps over restarts: one text in the store of the app. Never changed once made. */
+/** The state of a device across restarts: one text in the store of the app. Immutable. */
 final class Memory {
   private static final int SEEN_MAX = 1_000;
   private static final int ACKS_MAX = 1_000;

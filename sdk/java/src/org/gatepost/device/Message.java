@@ -29,7 +29,7 @@ public final class Message {
   public final String html;
   /** The same as plain text, with line ends. */
   public final String plain;
-  /** What to open on a tap. */
+  /** The address to open on a tap. */
   public final String link;
   /**
    * The state that knows this message. An app that writes it to its store in the transaction of its

@@ -5,7 +5,7 @@ import java.util.Map;
 import javax.net.SocketFactory;
 import javax.net.ssl.SSLSocketFactory;
 
-/** What a device is made with. */
+/** The parts and settings of a device. */
 public final class Options {
   final String url;
   final Map<String, Object> registration = new LinkedHashMap<>();

@@ -23,7 +23,7 @@ final class WebSocket {
 
   private final SecureRandom random = new SecureRandom();
   private final Wire wire;
-  /** What the server's close says; 1006: it said nothing. */
+  /** The code of the server's close; 1006: there was none. */
   int code = 1006;
 
   String reason = "";

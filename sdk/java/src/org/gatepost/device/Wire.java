@@ -114,7 +114,7 @@ final class Wire implements Closeable {
 
   byte[] readBytes(long count, int most) throws IOException {
     if (count < 0 || count > most) throw new IOException("too much");
-    // What was announced is not yet there: memory grows with what comes.
+    // Allocates as data arrives, not by the announced length.
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     for (long n = 0; n < count; n++) all.write(readByte());
     return all.toByteArray();
