@@ -38,13 +38,13 @@ export function numberValues(
 }
 
 /** Returns the column of a field: that of `atMs` is `at_ms`. */
-export const columnOf = (field: string) =>
+const columnOf = (field: string) =>
   field.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`);
 
 /** Writes a list of columns as it is. */
 export const columnNames = (fields: string): SQL => sql.raw(columnOf(fields));
 
-/** What stands for a fragment until the list is read. */
+/** The placeholder of a fragment until the list is read. */
 const FRAGMENT = '?';
 
 /** Reads a list of names of fields, each with what it is set to, or else null. */

@@ -136,7 +136,7 @@ test('what is no file is neither replaced, waited for nor read', async () => {
   symlinkSync(dataDir, join(folder, 'link'));
   const own = join(folder, 'link', 'gatepost.db-wal');
   const sentence = await refusal(() => makeBackup({ ...make, file: own, replaces: false }));
-  expect(sentence).toContain("Gatepost's own");
+  expect(sentence).toContain('that Gatepost uses');
 });
 
 test('a name that no disk takes is a sentence', async () => {
@@ -342,7 +342,7 @@ test('an existing file is replaced only with --force and if it is a backup', asy
     makeBackup({ ...order, file: target, replaces });
   expect(await refusal(make(file, false))).toContain('exists');
   expect(await refusal(make(note, true))).toContain('not a Gatepost backup');
-  expect(await refusal(make(database, true))).toContain("Gatepost's own");
+  expect(await refusal(make(database, true))).toContain('that Gatepost uses');
   expect(await refusal(make(join(folder, 'none', 'x'), false))).toContain('does not exist');
   await make(file, true)();
   expect(
