@@ -65,18 +65,18 @@ export function Table({ heads, children }: { heads: string[]; children: Componen
   );
 }
 
-interface Slice<R, P> {
+interface Slice<R> {
   rows: R[];
   /** The start of the next slice; null: this is the last. */
-  next: P | null;
+  nextId: number | null;
 }
 
 /** Reads a list slice by slice, from the start whenever `key` changes. */
-export function useSlices<R, P>(
-  read: (from: P | null, signal: AbortSignal) => Promise<Slice<R, P>>,
+export function useSlices<R>(
+  read: (fromId: number | null, signal: AbortSignal) => Promise<Slice<R>>,
   key: string,
 ) {
-  const more = useSignal<Slice<R, P> | null>(null);
+  const more = useSignal<Slice<R> | null>(null);
   const { isBusy, problem, run } = useWork();
   const loaded = useLoaded(async (signal) => {
     more.value = null;
@@ -84,17 +84,18 @@ export function useSlices<R, P>(
   }, key);
   const first = loaded.value.value;
   const rows = [...(first?.rows ?? []), ...(more.value?.rows ?? [])];
-  const next = more.value === null ? (first?.next ?? null) : more.value.next;
+  const { nextId } = more.value ?? first ?? { nextId: null };
 
-  const readOn = () =>
-    run(async () => {
-      if (next === null) return;
-      const slice = await read(next, new AbortController().signal);
+  async function readOn() {
+    if (nextId === null || isBusy.value) return;
+    await run(async () => {
+      const slice = await read(nextId, new AbortController().signal);
       if (loaded.value.value !== first) return;
-      more.value = { rows: [...(more.value?.rows ?? []), ...slice.rows], next: slice.next };
+      more.value = { rows: [...(more.value?.rows ?? []), ...slice.rows], nextId: slice.nextId };
     });
+  }
 
-  return { loaded, rows, isMore: next !== null, isBusy, problem, readOn, again: loaded.load };
+  return { loaded, rows, isMore: nextId !== null, isBusy, problem, readOn, again: loaded.load };
 }
 
 interface MoreProps {

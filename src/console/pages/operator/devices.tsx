@@ -154,10 +154,10 @@ export function DevicesPage() {
   const words = texts.records;
   const search = query.value.get('search') ?? '';
   const opened = query.value.get('hwid');
-  const list = useSlices<Row, number>(async (beforeId, signal) => {
-    const { nextId, rows } = await call('devices.find', { search, beforeId }, signal);
-    return { rows, next: nextId };
-  }, search);
+  const list = useSlices(
+    (beforeId, signal) => call('devices.find', { search, beforeId }, signal),
+    search,
+  );
   const close = () => {
     const row = list.rows.find(({ hwid }) => hwid === opened);
     goHere({ hwid: null });

@@ -58,10 +58,10 @@ export function ProvidersPage() {
   const words = texts.providers;
   const search = query.value.get('search') ?? '';
   const opened = query.value.get('provider');
-  const list = useSlices<Row, number>(async (afterId, signal) => {
-    const { nextId, rows } = await call('providers.list', { search, afterId }, signal);
-    return { rows, next: nextId };
-  }, search);
+  const list = useSlices(
+    (afterId, signal) => call('providers.list', { search, afterId }, signal),
+    search,
+  );
   const close = () => {
     goHere({ provider: null });
     document.getElementById(`provider-${opened}`)?.focus();

@@ -127,11 +127,11 @@ export function SendsPage() {
   const words = texts.records;
   const show = query.value.get('show') === 'all' ? 'all' : 'unfinished';
   const opened = Number(query.value.get('send')) || null;
-  const list = useSlices<Row, number>(async (beforeId, signal) => {
-    const given = { isUnfinished: show === 'unfinished', beforeId };
-    const { nextId, rows } = await call('sends.list', given, signal);
-    return { rows, next: nextId };
-  }, show);
+  const isUnfinished = show === 'unfinished';
+  const list = useSlices(
+    (beforeId, signal) => call('sends.list', { isUnfinished, beforeId }, signal),
+    show,
+  );
   const close = () => {
     goHere({ send: null });
     document.getElementById(`send-${opened}`)?.focus();
