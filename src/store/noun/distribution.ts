@@ -34,9 +34,9 @@ export const COLUMNS = sql`
   ${columns`x.id, notificationType, x.status, targetOs, targetHwid, x.createdAtMs`},
   coalesce(began_at_ms, due_at_ms) AS "sentAtMs"`;
 
-const DETAIL_COLUMNS = sql`${COLUMNS}, ${columns`
-  p.code AS providerCode, payload, dueAtMs, expiresAtMs, beganAtMs, finishedAtMs, recipientCount,
-  sentCount, failedCount, handedOverAtMs, replacesId`},
+const DETAIL_COLUMNS = sql`${COLUMNS}, ${columns`p.code AS providerCode, payload, dueAtMs,
+  expiresAtMs, beganAtMs, finishedAtMs, recipientCount, sentCount, failedCount, handedOverAtMs,
+  replacesId`},
   CAST(pruned_at_ms IS NOT NULL AS integer) AS "isPruned"`;
 
 /** Prepares a SELECT of details of distributions `x` with their providers `p`, from WHERE on. */

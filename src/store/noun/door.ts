@@ -9,6 +9,7 @@ import type { DoorRides } from '../../core/port/ride.ts';
 import type { AdmittedLink, Door, NoLink, SlotKey } from '../../core/port/slot.ts';
 import { hwidHash } from '../../core/secret.ts';
 import type { Dialect, Statements, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 import { ACTIVE_BINDING } from '../status.ts';
 import { type Asking, type FullDoor, fullLinkSteps } from './full-link.ts';
 import {
@@ -73,12 +74,9 @@ export const selectDoor = (
   dialect: Dialect,
   { hwid, hash, more = sql.empty() }: { hwid: SQL; hash: SQL; more?: SQL },
 ) => sql`
-  SELECT ${more} i.id AS "installId", i.provider_id AS "providerId", i.status AS status,
-    i.install_limit AS "installLimit", i.device_count AS "deviceCount",
-    i.support_url AS "supportUrl", i.web_page_url AS "webPageUrl", i.has_hashes AS "hasHashes",
-    b.status AS "domainStatus",
-    b.ride_version AS "rideVersion", b.ride_until_ms AS "rideUntilMs", d.id AS "deviceId",
-    p.ride_until_ms AS "namedUntilMs",
+  SELECT ${more} i.id AS "installId", ${columns`i.providerId, i.status, i.installLimit,
+    i.deviceCount, i.supportUrl, i.webPageUrl, i.hasHashes, b.status AS domainStatus,
+    b.rideVersion, b.rideUntilMs, d.id AS deviceId, p.rideUntilMs AS namedUntilMs`},
     CASE WHEN p.home_install_id = i.id THEN CASE WHEN ${NOTHING_RIDES} THEN 0
       ELSE ${dialect.greatest(
         sql.raw('s.registered_at_ms'),
@@ -86,39 +84,36 @@ export const selectDoor = (
       )} END END AS "homeSinceMs",
     CASE WHEN ${SEEN_AS_ONE} THEN p.last_seen_at_ms ELSE ${slotSeen(dialect)} END
       AS "slotSeenAtMs", ${AT_PROVIDER_COLUMNS}
-  FROM install i
-    LEFT JOIN domain b ON b.provider_id = i.provider_id AND b.domain_hash = ${hash}
+  FROM install i LEFT JOIN domain b ON b.provider_id = i.provider_id AND b.domain_hash = ${hash}
     LEFT JOIN device d ON d.hwid = ${hwid}
     LEFT JOIN install_device s ON s.install_id = i.id AND s.device_id = d.id
     LEFT JOIN device_provider p ON p.device_id = s.device_id AND p.provider_id = i.provider_id`;
 
 function statements(backend: Statements) {
-  const { join, once } = backend;
+  const { prepare, join, once } = backend;
   const door = selectDoor(backend, { hwid: once('hwid'), hash: once('domainHash') });
   const hasKey = sql`i.subscription_key_hash = ${backend.bytes('subscriptionKeyHash')}
     AND (CAST(${once('providerCode')} AS text) IS NULL OR i.provider_id =
       (SELECT o.id FROM provider o WHERE o.code = ${once('providerCode')}))`;
   return {
-    byCode: backend.prepare<DoorRow>(sql`
-        ${door} WHERE i.install_code = ${once('installCode')}`),
+    byCode: prepare<DoorRow>(sql`${door} WHERE i.install_code = ${once('installCode')}`),
     /** Finds up to two links with the key. */
-    byKey: backend.prepare<DoorRow>(sql`${door} WHERE ${hasKey} LIMIT 2`),
+    byKey: prepare<DoorRow>(sql`${door} WHERE ${hasKey} LIMIT 2`),
     /** Nearly all links are bound: SQLite sorts nothing for those. */
-    byKeyBound: backend.prepare<DoorRow>(sql`
+    byKeyBound: prepare<DoorRow>(sql`
         ${door} WHERE ${hasKey} AND EXISTS (SELECT 1 FROM domain b
           WHERE b.provider_id = i.provider_id AND b.domain_hash = ${once('domainHash')}
             AND b.status = ${ACTIVE_BINDING}) LIMIT 2`),
-    code: backend.prepare<{ code: string }>(sql`SELECT code FROM provider WHERE id = :providerId`),
-    byHash: backend.prepare<RowAtProvider & Required<DoorHere>['byHash']>(sql`
-        SELECT s.id AS "slotId", s.device_id AS "deviceId",
-          s.registered_at_ms AS "registeredAtMs", ${slotSeen(backend)} AS "lastSeenAtMs",
+    code: prepare<{ code: string }>(sql`SELECT code FROM provider WHERE id = :providerId`),
+    byHash: prepare<RowAtProvider & Required<DoorHere>['byHash']>(sql`
+        SELECT ${columns`s.id AS slotId, s.deviceId, s.registeredAtMs`},
+          ${slotSeen(backend)} AS "lastSeenAtMs",
           ${AT_PROVIDER_COLUMNS}
         FROM install_device s ${join} device_provider p
           ON p.device_id = s.device_id AND p.provider_id = s.provider_id
         WHERE s.install_id = ${once('installId')}
           AND s.device_id = (SELECT d.id FROM device d WHERE d.hwid = ${once('hashed')})`),
-    lockLink: backend.lockOnly(sql`
-        SELECT id FROM install WHERE id = :installId ${backend.locked}`),
+    lockLink: backend.lockOnly(sql`SELECT id FROM install WHERE id = :installId ${backend.locked}`),
     lockDevices: backend.lockOnly(sql`
         SELECT id FROM device WHERE hwid ${backend.among('hwids', 'text')}
         ORDER BY hwid ${backend.locked}`),

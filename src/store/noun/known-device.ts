@@ -9,63 +9,46 @@ import { sameUtcDay } from '../../core/calendar.ts';
 import { mergeFacts, mergeUnproven, TIES_MAX } from '../../core/device.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { Notes, Prepared, Statements, Step } from '../backend.ts';
-import { columns } from '../statement-text.ts';
+import { assignments, columnNames, columns, insertInto } from '../statement-text.ts';
 import { atProvider, lookUpStatements } from './look-ups.ts';
 import { shared } from './shared.ts';
 
-/** The columns of facts, in the order of their values in statements. */
-export const FACT_COLUMNS = sql.raw('os, os_version, device_name, app_version, user_agent');
-const FACT_VALUES = sql`:os, :osVersion, :deviceName,
-  :appVersion, :userAgent`;
-const SET_FACTS = sql`os = :os, os_version = :osVersion,
-  device_name = :deviceName, app_version = :appVersion,
-  user_agent = :userAgent`;
+/** The facts that a device reports, as fields for lists of columns. */
+export const FACTS = 'os, osVersion, deviceName, appVersion, userAgent';
 
 const of = (column: string) => sql.raw(column);
 
 function statements({ prepare, arrival, greatest, least, returningId }: Statements) {
   const ofPair = sql`device_id = :deviceId AND provider_id = :providerId`;
   return {
-    see: prepare(sql`
-        UPDATE device SET last_seen_at_ms = :lastSeenAtMs WHERE id = :id`),
+    see: prepare(sql`UPDATE device SET last_seen_at_ms = :lastSeenAtMs WHERE id = :id`),
     seeImported: prepare(sql`
-        UPDATE device SET
-          first_seen_at_ms = ${least(of('first_seen_at_ms'), sql`:firstSeenAtMs`)},
+        UPDATE device SET first_seen_at_ms = ${least(of('first_seen_at_ms'), sql`:firstSeenAtMs`)},
           last_seen_at_ms = ${greatest(of('last_seen_at_ms'), sql`:lastSeenAtMs`)}
         WHERE id = :id`),
     /** On PostgreSQL another write may have added the device since it was looked up. */
     add: prepare(sql`
-        INSERT INTO device AS d (hwid, ${FACT_COLUMNS}, first_seen_at_ms, last_seen_at_ms)
-        VALUES (:hwid, '', '', '', '', '', :firstSeenAtMs,
-          :lastSeenAtMs)
+        INSERT INTO device AS d (hwid, ${columnNames(FACTS)}, first_seen_at_ms, last_seen_at_ms)
+        VALUES (:hwid, '', '', '', '', '', :firstSeenAtMs, :lastSeenAtMs)
         ON CONFLICT (hwid) DO UPDATE SET
           first_seen_at_ms = ${least(of('d.first_seen_at_ms'), of('excluded.first_seen_at_ms'))},
           last_seen_at_ms = ${greatest(of('d.last_seen_at_ms'), of('excluded.last_seen_at_ms'))}
         ${returningId}`),
-    ownFacts: prepare<DeviceFacts>(sql`
-        SELECT ${columns`os, osVersion, deviceName, appVersion, userAgent`}
-        FROM device WHERE id = :id`),
-    setOwnFacts: prepare(sql`UPDATE device SET ${SET_FACTS} WHERE id = :id`),
+    ownFacts: prepare<DeviceFacts>(sql`SELECT ${columns`${FACTS}`} FROM device WHERE id = :id`),
+    setOwnFacts: prepare(sql`UPDATE device SET ${assignments`${FACTS}`} WHERE id = :id`),
     /** Changes nothing if the provider knows the device. */
     addAtProvider: prepare(sql`
-        INSERT INTO device_provider (device_id, provider_id, ${FACT_COLUMNS}, last_seen_at_ms)
-        VALUES (:deviceId, :providerId, ${FACT_VALUES},
-          :lastSeenAtMs)
+        ${insertInto('device_provider')`deviceId, providerId, ${FACTS}, lastSeenAtMs`}
         ON CONFLICT DO NOTHING`),
     setAtProvider: prepare(sql`
-        UPDATE device_provider SET ${SET_FACTS}, last_seen_at_ms = :lastSeenAtMs
-        WHERE ${ofPair}`),
-    checkIn: prepare(sql`
-        UPDATE device_provider SET checked_in_at_ms = :nowMs WHERE ${ofPair}`),
+        UPDATE device_provider SET ${assignments`${FACTS}, lastSeenAtMs`} WHERE ${ofPair}`),
+    checkIn: prepare(sql`UPDATE device_provider SET checked_in_at_ms = :nowMs WHERE ${ofPair}`),
     isTied: prepare<{ one: number }>(sql`
-        SELECT 1 AS one FROM device_domain
-        WHERE device_id = :deviceId AND domain_id = :domainId`),
+        SELECT 1 AS one FROM device_domain WHERE device_id = :deviceId AND domain_id = :domainId`),
     tie: prepare(sql`
         INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms)
-        SELECT CAST(:deviceId AS bigint), id, provider_id,
-          CAST(:nowMs AS bigint)
-        FROM domain WHERE id = :domainId
-        ON CONFLICT DO NOTHING`),
+        SELECT CAST(:deviceId AS bigint), id, provider_id, CAST(:nowMs AS bigint)
+        FROM domain WHERE id = :domainId ON CONFLICT DO NOTHING`),
     dropOldestTies: prepare(sql`
         DELETE FROM device_domain WHERE ${ofPair} AND ${arrival} <= (
           SELECT ${arrival} FROM device_domain WHERE ${ofPair}

@@ -2,7 +2,7 @@
 
 import { type SQL, sql } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
-import { numberValues, type StatementText } from '../statement-text.ts';
+import { columnOf, numberValues, type StatementText } from '../statement-text.ts';
 
 /** A value of a parameter; elements of arrays may be null. */
 export type Bound =
@@ -74,8 +74,7 @@ type ColumnType = 'bigint' | 'integer' | 'text' | 'bytea' | 'boolean';
 export function tableOf<Field extends string>(alias: string, types: Record<Field, ColumnType>) {
   const fields = Object.keys(types) as Field[];
   const arrays = fields.map((field) => `:${field}::${types[field]}[]`);
-  const columns = fields.map((field) => field.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`));
-  const names = `${alias} (${columns.join(', ')}, n)`;
+  const names = `${alias} (${fields.map(columnOf).join(', ')}, n)`;
   type Row = Readonly<Record<Field, string | number | boolean | null | Uint8Array>>;
   return {
     from: sql.raw(`unnest(${arrays.join(', ')}) WITH ORDINALITY AS ${names}`),

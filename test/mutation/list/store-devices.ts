@@ -134,7 +134,7 @@ export const storeDevices: readonly MutatedFile[] = [
       ["${greatest(of('last_seen_at_ms'), sql`:lastSeenAtMs`)}", ':lastSeenAtMs'],
       ['|| !sameUtcDay(seenBeforeMs, nowMs)', ''],
       // When a provider last saw a device that was on its link already.
-      ['SET ${SET_FACTS}, last_seen_at_ms = :lastSeenAtMs', 'SET ${SET_FACTS}'],
+      ['SET ${assignments`${FACTS}, lastSeenAtMs`}', 'SET ${assignments`${FACTS}`}'],
     ],
   },
   {

@@ -4,9 +4,10 @@ import { sql } from 'drizzle-orm';
 import { TIES_MAX } from '../../../core/device.ts';
 import type { CheckInKey, DeviceFacts } from '../../../core/port/device.ts';
 import type { Store } from '../../../core/port/store.ts';
-import { FACT_COLUMNS, isFirstOfDay } from '../../noun/known-device.ts';
+import { FACTS, isFirstOfDay } from '../../noun/known-device.ts';
 import { allSeen } from '../../noun/look-ups.ts';
 import { linkedRow } from '../../noun/targets.ts';
+import { columnNames } from '../../statement-text.ts';
 import { ACTIVE_BINDING } from '../../status.ts';
 import type { Context } from '../context.ts';
 import { DIALECT } from '../dialect.ts';
@@ -75,7 +76,7 @@ const on = {
           ${PROVIDER_OF_CALL} ${BINDING_OF_CALL}
         WHERE o.id IS NOT NULL),
       seen AS (
-        INSERT INTO device (hwid, ${FACT_COLUMNS}, first_seen_at_ms, last_seen_at_ms)
+        INSERT INTO device (hwid, ${columnNames(FACTS)}, first_seen_at_ms, last_seen_at_ms)
         SELECT hwid, '', '', '', '', '', now_ms, now_ms FROM call ORDER BY hwid COLLATE "C"
         ON CONFLICT (hwid) DO UPDATE SET last_seen_at_ms = excluded.last_seen_at_ms
         RETURNING id, hwid),
@@ -90,9 +91,9 @@ const on = {
       plain AS MATERIALIZED (
         SELECT * FROM placed WHERE NOT (is_new_link AND coalesce(tie_count, 0) >= ${TIES_MAX})),
       reported AS (
-        INSERT INTO device_provider AS p (device_id, provider_id, ${FACT_COLUMNS},
+        INSERT INTO device_provider AS p (device_id, provider_id, ${columnNames(FACTS)},
           last_seen_at_ms, checked_in_at_ms)
-        SELECT device_id, provider_id, ${FACT_COLUMNS}, now_ms, now_ms FROM plain
+        SELECT device_id, provider_id, ${columnNames(FACTS)}, now_ms, now_ms FROM plain
         ON CONFLICT (device_id, provider_id) DO UPDATE SET ${mergedUnproven('p', 'excluded')},
           last_seen_at_ms = excluded.last_seen_at_ms, checked_in_at_ms = excluded.checked_in_at_ms
         WHERE p.device_id = ANY(ARRAY(SELECT device_id FROM plain WHERE before_ms IS NOT NULL))
