@@ -38,7 +38,8 @@ export function numberValues(
 }
 
 /** Returns the column of a field: that of `atMs` is `at_ms`. */
-const columnOf = (field: string) => field.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`);
+export const columnOf = (field: string) =>
+  field.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`);
 
 /** Writes a list of columns as it is. */
 export const columnNames = (fields: string): SQL => sql.raw(columnOf(fields));
