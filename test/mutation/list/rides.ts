@@ -4,6 +4,11 @@ const DOORS = ['test/http/rides-doors.test.ts', 'test/http/upstream/rides.test.t
 
 export const rides: readonly MutatedFile[] = [
   {
+    file: 'src/store/noun/door.ts',
+    tests: ['test/store/contract/delivery.test.ts'],
+    changes: [[' AND p.ride_until_ms = 0', '']],
+  },
+  {
     file: 'src/core/ride/due.ts',
     tests: ['test/core/ride-due.test.ts'],
     changes: [
