@@ -20,6 +20,9 @@ export interface StatementText {
   given: readonly unknown[];
 }
 
+/** Returns a name as keys are kept: a part of a text is slower to look up by. */
+const asKey = (name: string): string => Object.keys({ [name]: 0 })[0] as string;
+
 /** Numbers the values of a statement from drizzle in their order, from 1. */
 export function numberValues(
   { sql, params }: { sql: string; params: readonly unknown[] },
@@ -30,7 +33,7 @@ export function numberValues(
   let givenCount = 0;
   const text = sql.replace(PARTS, (part: string, name: string | undefined) => {
     if (part.startsWith("'")) return part;
-    names.push(name ?? null);
+    names.push(name === undefined ? null : asKey(name));
     given.push(name === undefined ? params[givenCount++] : null);
     return signOf(names.length);
   });
