@@ -13,7 +13,7 @@ async function withFault(): Promise<Awaited<ReturnType<typeof startTestApp>>> {
   return app;
 }
 
-test('a fault that nobody expects fails the test that closes the appliance', async () => {
+test('an unexpected fault fails the test that closes the appliance', async () => {
   const app = await withFault();
   expect(app.close()).rejects.toThrow(/^faults that no test expects:\n.*broken here/);
 });

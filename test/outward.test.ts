@@ -126,7 +126,7 @@ test('wrong credentials: it waits, nothing is lost, and SIGHUP with the right on
   );
   expect(await statusOf()).toBe(40);
   expect(await metric('gatepost_outbox_waiting{kind="fcm"}')).toBe(2);
-  // Told without being mended: it is tried again, and stopped again.
+  // Resumed without a repair: it is tried again, and stopped again.
   app.reload(loaded);
   await until('it is stopped again', async () => {
     const lines = 'gatepost_log_events_total{level="error",event="gateway_stopped"}';

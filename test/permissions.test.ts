@@ -135,7 +135,7 @@ describe.skipIf(process.getuid?.() !== 0)('what root makes', () => {
   }
   const owner = (path: string) => [lstatSync(path).uid, lstatSync(path).gid];
 
-  test('in a directory of somebody else is that one\u2019s, for whom it is', () => {
+  test('in a directory of another user belongs to that user', () => {
     const data = serviceFolder();
     makeOwnFile(join(data, 'file'));
     makeOwnFolder(join(data, 'folder'));
@@ -157,7 +157,7 @@ describe.skipIf(process.getuid?.() !== 0)('what root makes', () => {
     expect(owner(join(elsewhere, 'secret'))).toEqual([0, 0]);
   });
 
-  test('a directory of somebody else is not ours to close', () => {
+  test('a directory of another user is not closed', () => {
     const data = serviceFolder();
     chmodSync(data, 0o755);
     closeFreshDirectory(data);
@@ -190,7 +190,7 @@ describe('a file with a secret', () => {
     return path;
   }
 
-  test('is read to its end, if nobody else may', () => {
+  test('is read to its end, if no other user may', () => {
     expect(readSecretFile(secret('line\nand more\n', 0o600))).toEqual({ text: 'line\nand more\n' });
     const open = secret('line', 0o604);
     expect(readSecretFile(open)).toEqual({

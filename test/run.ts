@@ -104,7 +104,7 @@ const START_ORDER = [/^fuzz/, /^(?:e2e|store|http\/coverage|core\/message)/, /^(
 /** The time after which a file is killed, s. Tests have limits; code after them has none. */
 const FILE_SECONDS_MAX = 1_800;
 const SLOWEST_SHOWN = 10;
-/** What is repeated at the end of the output of a file that failed: lines, and letters of each. */
+/** The part of a failed file's output that is repeated at the end: lines, and letters of each. */
 const FAILURE_LINES_SHOWN = 12;
 const FAILURE_LINE_SHOWN = 300;
 

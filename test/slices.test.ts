@@ -1,4 +1,4 @@
-/** What one read of a socket brings, in slices that can be given up in the middle. */
+/** The data of one read of a socket, in slices that can be abandoned in the middle. */
 
 import { expect, test } from 'bun:test';
 import { EventEmitter } from 'node:events';

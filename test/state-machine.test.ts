@@ -128,7 +128,7 @@ describe('docs/state-machine.md', () => {
     expect(table).toEqual(law);
   });
 
-  test('every move has somebody who makes it', () => {
+  test('every move has an actor', () => {
     const who = document.split('## Who moves it')[1]?.split('Every move')[0] ?? '';
     const moves = [...who.matchAll(/(\d+) to (\d+)/g)].map(([, from, to]) => `${from} > ${to}`);
     expect([...new Set(moves)].sort()).toEqual(PAIRS);

@@ -1,4 +1,4 @@
-/** What systemd hears, over a real datagram socket. Bun has none, so python3 listens. */
+/** Notifications to systemd, over a real datagram socket. Bun has none, so python3 listens. */
 
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { rmSync } from 'node:fs';
@@ -55,7 +55,7 @@ async function listen(isAbstract = false): Promise<Peer> {
   return { address, heard };
 }
 
-/** What Python's repr wrote, of texts without quotes in them. */
+/** Reads Python's repr of texts without quotes in them. */
 function unquote(line: string): string {
   return line.slice(1, -1).replaceAll('\\n', '\n');
 }
@@ -68,7 +68,7 @@ function managerOf(more: Partial<ServiceEnvironment>, startPingMs?: number): Ser
 }
 
 withPython.each([false, true])(
-  'ready, reloading and stopping are told, each in one datagram (abstract: %p)',
+  'ready, reloading and stopping are sent, each in one datagram (abstract: %p)',
   async (isAbstract) => {
     const peer = await listen(isAbstract);
     const manager = managerOf({ notifySocket: peer.address });
@@ -128,10 +128,10 @@ withPython('a watchdog for another process is not fed', async () => {
   expect(peer.heard()).toEqual(['READY=1\nSTATUS=silent']);
 });
 
-test('without a manager nothing is done, and one that does not listen stops nobody', () => {
-  managerOf({ watchdogUsec: '1000' }).ready('nobody listens');
+test('without a manager nothing is done, and a silent manager stops no process', () => {
+  managerOf({ watchdogUsec: '1000' }).ready('no one listens');
   const manager = managerOf({ notifySocket: '/nowhere/notify' });
-  manager.ready('nobody listens');
+  manager.ready('no one listens');
   manager.stopping();
 });
 

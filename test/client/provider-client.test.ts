@@ -88,13 +88,13 @@ describe('pace', () => {
     expect(nowMs - Date.UTC(2026, 0, 1)).toBeLessThan(91_000);
   });
 
-  test('Retry-After that one call is told holds up those that come after it', async () => {
+  test('Retry-After of one call delays later calls', async () => {
     const stop = new AbortController();
     const longPauses: number[] = [];
     first(() => status(429, { 'retry-after': '60' }));
     const patient = await answered({
       signal: stop.signal,
-      // The clock stands still: whoever pauses for long does so until the end.
+      // The clock stands still: a long pause lasts until the end.
       sleep: async (ms) => {
         if (ms < 1_000) return;
         longPauses.push(ms);
@@ -102,7 +102,7 @@ describe('pace', () => {
       },
     });
     const told = patient.list(LIST, {});
-    await until('the first call is told to wait', () => longPauses.length === 1);
+    await until('the first call gets Retry-After', () => longPauses.length === 1);
     const other = patient.list(LIST, {});
     await until('the other waits too', () => longPauses.length === 2);
     expect(longPauses[1]).toBeGreaterThanOrEqual(60_000);
@@ -181,7 +181,7 @@ describe('patience', () => {
     expect(source.calls).toHaveLength(2);
   });
 
-  test('nobody there any more', async () => {
+  test('no server any more', async () => {
     const left = await answered();
     await source.stop();
     expect(await failure(left)).toMatch(
@@ -204,7 +204,7 @@ describe('patience', () => {
     },
   );
 
-  test('nobody there from the beginning: said at once', async () => {
+  test('no server from the beginning: reported at once', async () => {
     const of = client();
     await source.stop();
     expect(await failure(of)).toMatch(
@@ -257,7 +257,7 @@ describe('distrust', () => {
       `the source answers HTTP 404 to ${LIST}: is it the base URL of the API?`,
     ],
     [
-      'a proxy that lets nobody in',
+      'a proxy that refuses everyone',
       () => status(403),
       `the source answers HTTP 403 to ${LIST}: is it the base URL of the API?`,
     ],

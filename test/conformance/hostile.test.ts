@@ -68,18 +68,18 @@ test.each<[string, unknown, unknown?]>([
   ['letters after a line break that look like a token', `\n${'a'.repeat(42)}`],
   ['letters after a control character', `\u0001${'a'.repeat(38)}`],
   ['in a list, and as a name', [{ [TOKEN]: [KEY] }], [{ '***': ['***'] }]],
-])('what an answer has is told without secrets: %s', async (_, value, told = value) => {
+])('the contents of an answer are reported without secrets: %s', async (_, value, told = value) => {
   const verdict = await verdictOn({ answer: ok(`"more":${JSON.stringify(value)}`) }, CALL);
   expect(verdict.difference).toEqual({ path: 'body.more', expected: 'no such field', got: told });
 });
 
-test('the name of a field is told in plain letters, without secrets, and cut', async () => {
+test('the name of a field is reported in plain letters, without secrets, and cut', async () => {
   const name = JSON.stringify(`\u001b]0;x\u0007\u009b ${KEY}${'y'.repeat(1_000)}`);
   const verdict = await verdictOn({ answer: ok(`${name}:1`) }, CALL);
   expect(verdict.difference?.path).toMatch(/^body\.\?\]0;x\?\? \*{3}y{50,200}…$/);
 });
 
-test('of a long value the beginning is told', async () => {
+test('the beginning of a long value is reported', async () => {
   const answer = ok(`"more":["${'x'.repeat(1_000_000)}"]`);
   const { difference } = await verdictOn({ answer }, CALL);
   expect(difference?.got).toMatch(/^\["x{3000,5000}…$/);

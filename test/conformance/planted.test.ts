@@ -30,7 +30,7 @@ const FAULTS = readText('test/conformance/faults.txt')
     return { case: name, place, file, text: those('-'), instead: those('+') };
   });
 
-/** What a server needs to run from a copy of its sources. */
+/** The files that a server needs to run from a copy of its sources. */
 const PARTS = [
   'src',
   'migrations',

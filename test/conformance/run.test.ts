@@ -79,7 +79,7 @@ test.each([
   expect(verdict).toMatchObject({ verdict: 'failed', difference: { path, expected, got } });
 });
 
-test('no key and no token stands in what is told', async () => {
+test('no key and no token is in the report', async () => {
   const token = 'T'.repeat(43);
   const answer = json({ rc: 0, msg: `${KEY} ${token}` });
   const verdict = await verdictOn(answer, {

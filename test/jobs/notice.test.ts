@@ -26,7 +26,7 @@ async function subscriber(code: string, days: number, listens = true) {
 
 const look = () => noticeSubscriptions(engine.core, SETTINGS, engine.clock.nowMs());
 
-/** A number that grows with each write of anybody. */
+/** A number that grows with each write. */
 const writes = () =>
   engine.db.query<{ v: number }, []>('PRAGMA data_version').get()?.v ?? Number.NaN;
 
@@ -45,7 +45,7 @@ test('a subscription causes an event on each of its days and at its end, by any 
   expect(await waitingFor(core.store, id)).toEqual([ending, ending, ending, 'subscription.ended']);
 });
 
-test('one that is extended causes events anew', async () => {
+test('a subscription that is extended causes events again', async () => {
   const { core, clock } = engine;
   const id = await subscriber('Provide1', 1);
   await look();

@@ -81,7 +81,7 @@ test('a full disk: after the first save that failed no attempt begins', async ()
   await bench.stop(worker);
 });
 
-test('a full disk when the process stops: it ends all the same', async () => {
+test('a full disk when the process stops: it still ends', async () => {
   const bench = new OutboxBench();
   const fcm = bench.outbox.addDestination('fcm');
   bench.outbox.add(fcm, 100);
@@ -94,7 +94,7 @@ test('a full disk when the process stops: it ends all the same', async () => {
   expect(bench.outbox.waiting.length).toBe(100);
 });
 
-test('a store that refuses everything is asked once a second, and told of once', async () => {
+test('a store that refuses everything is asked once a second, and logged once', async () => {
   const bench = new OutboxBench();
   const fcm = bench.outbox.addDestination('fcm');
   bench.outbox.add(fcm);

@@ -206,7 +206,7 @@ test('a part that fails and one that hangs: the rest is stopped, the store close
   lines.splice(0);
   await stopInOrder(
     [part('server', () => answered), part('delivery', releasing), part('jobs')],
-    // What waits in the server waits for the store.
+    // Calls that wait in the server wait for the store.
     [part('store', async () => answer()), part('monitor')],
     log,
     1,

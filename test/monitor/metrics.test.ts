@@ -211,7 +211,7 @@ describe('messages', () => {
 });
 
 describe('the database', () => {
-  test('tells of each commit and its size', async () => {
+  test('measures each commit and its size', async () => {
     const before = await value('gatepost_commits_total', { outcome: 'saved' });
     const own = await seedShop(app);
     await addLink(app, own, 'LinkCode0001');
@@ -224,7 +224,7 @@ describe('the database', () => {
 });
 
 describe('the process', () => {
-  test('tells of its memory, files and processor time', async () => {
+  test('measures its memory, files and processor time', async () => {
     expect(await value('process_resident_memory_bytes')).toBeGreaterThan(1e7);
     expect(await value('process_cpu_seconds_total')).toBeGreaterThan(0);
     expect(await value('process_start_time_seconds')).toBe(app.clock.nowMs() / 1000);

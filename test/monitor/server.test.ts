@@ -102,14 +102,14 @@ describe('the monitor', () => {
 });
 
 describe('an address that is taken', () => {
-  test('is a mistake of whoever chose it', () => {
+  test('is a mistake if the operator chose it', () => {
     const port = Number(new URL(start().url).port);
     expect(() => start({ port, isChosen: true })).toThrow(
       new OperatorError(`cannot listen on 127.0.0.1:${port} for the monitor: the port is taken`),
     );
   });
 
-  test('is a warning when nobody chose it, and it is another one', async () => {
+  test('is a warning if it is the default, and another one is taken', async () => {
     const port = Number(new URL(start().url).port);
     const moved = start({ port });
     expect(moved.url).not.toEndWith(`:${port}`);

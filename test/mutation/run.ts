@@ -60,7 +60,7 @@ const WORKERS = Number(process.env['TEST_WORKERS'] ?? navigator.hardwareConcurre
 const SECONDS_MAX = 120;
 /** The time in which a file passes on a machine that is not too slow for it, s: see `by time`. */
 const QUICK_SECONDS = 15;
-/** What a test prints whose patience ended: Bun's words, and those of test/support/until.ts. */
+/** The output of a test that timed out: Bun's words, and those of test/support/until.ts. */
 const IMPATIENT = /timed out after \d+ ?ms|waited \d+ ms in vain/;
 const KILLED_PERCENT_MIN = 95;
 /** Time of a test, ms: bunfig.toml's `preload` sets it for the first file of a process alone. */

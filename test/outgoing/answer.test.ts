@@ -1,4 +1,4 @@
-/** What comes back from a call by HTTP/1.1, whatever the other side does. */
+/** The answer to a call by HTTP/1.1, whatever the other side does. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { TLSSocket } from 'node:tls';
@@ -195,7 +195,7 @@ describe('without TLS', () => {
     expect(answer).toMatchObject({ status: 200, text: 'plain' });
   });
 
-  test('what anybody supplied is called only if the operator allows it', async () => {
+  test('a URL of a provider or device is called only if the operator allows it', async () => {
     expect(await outgoingTo(null).send(callTo(url), PATIENT)).toMatchObject({
       ...{ kind: 'address', problem: 'the address is not an https address' },
     });

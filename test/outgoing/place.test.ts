@@ -145,7 +145,7 @@ test('an origin that never answers holds up no other', async () => {
   expect(await Promise.all(silent)).toMatchObject(Array(300).fill({ kind: 'stopped' }));
 });
 
-test('calls to an origin of anybody keep a pace, those of the operator their own', async () => {
+test('calls to origins of providers and devices have a rate, those of the operator another', async () => {
   const clock = new FakeClock();
   const { send } = client(clock, 2);
   expect(await send('/ok')).toMatchObject({ status: 200 });

@@ -90,7 +90,7 @@ export function outgoingTo(
   });
 }
 
-/** A call by anybody's word, with time enough for a busy machine. */
+/** A call to a URL of a provider or device, with time enough for a busy machine. */
 export function callTo(url: string, changes: Partial<OutgoingCall> = {}): OutgoingCall {
   return {
     ...{ method: 'POST', url, trust: 'untrusted', headers: {}, body: 'hello' },

@@ -19,7 +19,7 @@ interface Sent {
   body: string;
 }
 
-/** What is sent, and whether it is to be believed. */
+/** A delivery, and whether its signature is valid. */
 function cases(): [name: string, sent: Sent, isGood: boolean][] {
   const at = (agoMs: number) =>
     signedHeaders({ secret, previous: null }, 'evt_7', BODY, nowMs() - agoMs);

@@ -308,7 +308,7 @@ describe('a try', () => {
     expect(await tryWebhook(core, eventSenders, chat(), at, never)).toMatchObject({
       verdict: 'retry',
     });
-    // What waits is tried at once after those that got through.
+    // Waiting events are tried at once after the successful ones.
     expect(resumed).toEqual([1, 1]);
   });
 });

@@ -1,4 +1,4 @@
-/** What another server says is cut to what a store takes quickly, before it gets there. */
+/** Records of another server are cut to the sizes that a store handles quickly. */
 
 import { describe, expect, test } from 'bun:test';
 import { byRows, past, pastInstall } from '../../../src/core/moving/fit.ts';

@@ -1,4 +1,4 @@
-/** An import that is told to stop: what it has heard by then is let go of. */
+/** An import that is stopped drops the records that it has read. */
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { importFromSource, Mover } from '../../../src/core/moving/import.ts';

@@ -1,4 +1,4 @@
-/** What the tables of a panel mean: limits, states, keys and times as the panel reads them. */
+/** The meaning of a panel's tables: limits, states, keys and times as the panel reads them. */
 
 import { expect, test } from 'bun:test';
 import { PANEL_SCHEMAS, type PanelKind } from '../../../src/core/moving/panel.ts';

@@ -49,7 +49,7 @@ describe('the table of scenarios', () => {
   test('no endpoint for providers changes anything without a deed in the audit log', () => {
     const silent = scenarios.filter(({ path, name, changed = [] }) => {
       const isForProviders = endpoints.some((e) => e.path === path && e.audience === 'provider');
-      // Tells of something again, and changes nothing that anybody set.
+      // Reports something again, and changes nothing that was set.
       if (path === '/api/webhook-replay') return false;
       return isForProviders && changed.length > 0 && !DEEDS[path]?.[name]?.length;
     });

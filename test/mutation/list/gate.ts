@@ -1,6 +1,6 @@
 import type { MutatedFile } from '../mutation.ts';
 
-/** The gate: who is believed, what is asked, and that nobody is let in beside it. */
+/** The gate: the trusted proxies, the questions to it, and that no request passes beside it. */
 export const gate: readonly MutatedFile[] = [
   {
     file: 'src/core/key-path.ts',

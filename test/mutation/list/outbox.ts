@@ -6,7 +6,7 @@ const WORKER = [
   ...['test/jobs/outbox-fair.test.ts', 'test/jobs/outbox-pace.test.ts'],
 ];
 
-/** What goes out: attempts, circuits, runs. */
+/** The outbox: attempts, circuits, runs. */
 export const outbox: readonly MutatedFile[] = [
   {
     file: 'src/core/outbox/judge.ts',

@@ -1,6 +1,6 @@
 import type { MutatedFile } from '../mutation.ts';
 
-/** Calls out: whom they may reach, and what the other side may do to them. */
+/** Outgoing calls: the hosts that they may reach, and misbehaving servers. */
 export const outgoing: readonly MutatedFile[] = [
   {
     file: 'src/core/outbox/address.ts',
