@@ -31,11 +31,10 @@ export const WEBHOOK_COLUMNS = columns`id, providerId, kind, address, events, sc
 /** Returns a webhook after a change. */
 export function changedWebhook(before: Webhook, change: WebhookChange): Webhook {
   const { rotation, ...fields } = change;
-  const previous = rotation && previousAfter(before.secret, rotation);
-  return {
-    ...{ ...before, ...fields },
-    ...(rotation && { secret: rotation.secret, previous: previous ?? null }),
-  };
+  if (!rotation) return { ...before, ...fields };
+  const { secret, previousUntilMs: untilMs } = rotation;
+  const previous = untilMs === null ? null : { secret: before.secret, untilMs };
+  return { ...before, ...fields, secret, previous };
 }
 
 /** Returns true if a failed delivery may succeed after the change. */
@@ -46,31 +45,18 @@ export function isAnother(before: Webhook, after: Webhook): boolean {
   return before.disabled !== null || isElsewhere || isSignedAnew;
 }
 
-function previousAfter(
-  secret: string,
-  { previousUntilMs }: NonNullable<WebhookChange['rotation']>,
-): Webhook['previous'] {
-  return previousUntilMs === null ? null : { secret, untilMs: previousUntilMs };
-}
-
 /** Reads the kinds of events that a webhook wants; empty: all. */
 export const kindsIn = (events: string) =>
   events === '' ? [] : (events.split(',') as EventKind[]);
 
 export function webhookIn(row: WebhookRow): Webhook {
-  const { id, providerId, secret, createdAtMs, previousSecret, previousUntilMs } = row;
-  const { disabledAtMs, disabledWhy } = row;
+  const { id, providerId, secret, createdAtMs, disabledAtMs: atMs, disabledWhy: why } = row;
+  const { previousSecret: secretBefore, previousUntilMs: untilMs } = row;
   return {
     ...{ id, providerId, secret, createdAtMs, target: targetIn(row) },
     events: kindsIn(row.events),
-    previous:
-      previousSecret === null || previousUntilMs === null
-        ? null
-        : { secret: previousSecret, untilMs: previousUntilMs },
-    disabled:
-      disabledAtMs === null || disabledWhy === null
-        ? null
-        : { atMs: disabledAtMs, why: disabledWhy },
+    previous: untilMs === null || secretBefore === null ? null : { secret: secretBefore, untilMs },
+    disabled: atMs === null || why === null ? null : { atMs, why },
   };
 }
 

@@ -1,9 +1,9 @@
 /** Listening to other nodes over a connection that looks open and delivers nothing. */
 
 import { expect, test } from 'bun:test';
-import type { Context } from '../../src/store/postgres/context.ts';
 import { Signals } from '../../src/store/postgres/signals.ts';
 import { Watching } from '../../src/store/postgres/watch.ts';
+import type { Context } from '../../src/store/postgres/write.ts';
 import { FakeClock } from '../support/clock.ts';
 import { until } from '../support/until.ts';
 
@@ -23,7 +23,7 @@ test('a connection that delivers not even own signals is replaced', async () => 
       },
     };
   };
-  const row = { readableFrom: 0, isMoved: false, mark: '1', hasMessages: false, tokenId: null };
+  const row = { readableFrom: 0, move: null, mark: '1', hasMessages: false, tokenId: null };
   const db = {
     isPooled: false,
     connectBeside: connect,

@@ -11,35 +11,22 @@ import type { MovedColumn, MovedTable } from './tables.ts';
 const PIECE_LENGTH = 256 * 1024;
 
 const SPECIAL = /[\\\n\r\t\0]/;
-const ESCAPES: Readonly<Record<string, string>> = {
-  '\\': '\\\\',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-};
-const MEANINGS: Readonly<Record<string, string>> = {
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  b: '\b',
-  f: '\f',
-  v: '\v',
-};
+type Names = Readonly<Record<string, string>>;
+const ESCAPES: Names = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+const MEANINGS: Names = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f', v: '\v' };
 
 /** Writes rows as whole lines. Throws {@link OperatorError} for a text PostgreSQL cannot hold. */
 export async function* piecesOf(
   { name, columns }: MovedTable,
   rows: Rows,
 ): AsyncGenerator<{ text: string; rowCount: number }> {
-  let text = '';
-  let rowCount = 0;
+  let [text, rowCount] = ['', 0];
   for await (const row of rows) {
     text += `${row.map((field, i) => fieldText(field, name, columns[i])).join('\t')}\n`;
     rowCount += 1;
     if (text.length < PIECE_LENGTH) continue;
     yield { text, rowCount };
-    text = '';
-    rowCount = 0;
+    [text, rowCount] = ['', 0];
   }
   if (rowCount > 0) yield { text, rowCount };
 }

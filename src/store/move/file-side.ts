@@ -19,12 +19,14 @@ import {
   ARRIVING_ID,
   LEFT_ID,
   pragmaNumber,
+  refuseMark,
   refuseNewer,
+  refuseOlder,
   SCHEMA_VERSION,
 } from '../sqlite/file/migrate.ts';
 import { DATABASE_FILE, isSqlite, openToLook } from '../sqlite/file/open.ts';
 import type { Field, Rows, Side, Target } from './side.ts';
-import { type MovedTable, movedTables, namesOf, orderInFile } from './tables.ts';
+import { type MovedTable, movedTables, namesOf, orderOf } from './tables.ts';
 
 /** `blank`: there is no file, or an empty one. */
 type FileState = 'blank' | 'atWork' | 'left' | 'arriving';
@@ -38,11 +40,9 @@ const CACHE_KIB = 64 * 1024;
 
 export class FileSide implements Side {
   readonly backend: Reader;
-  protected readonly db: Database;
   protected readonly connection: Connection;
 
-  constructor(db: Database) {
-    this.db = db;
+  constructor(protected readonly db: Database) {
     this.connection = new Connection(db);
     const { prepare } = sqliteStatements(this.connection);
     this.backend = { prepare, read: (step) => runNow(step()) };
@@ -59,7 +59,7 @@ export class FileSide implements Side {
     return side;
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.connection.close();
   }
 
@@ -69,7 +69,7 @@ export class FileSide implements Side {
 
   *rows(table: MovedTable): Generator<Field[]> {
     const rows = this.db.prepare<Record<string, Field>, []>(
-      `SELECT ${namesOf(table)} FROM ${table.name} ORDER BY ${orderInFile(table)}`,
+      `SELECT ${namesOf(table)} FROM ${table.name} ORDER BY ${orderOf(table, 'rowid')}`,
     );
     try {
       for (const row of rows.iterate()) yield Object.values(row);
@@ -107,15 +107,10 @@ export function stateOfFile(dataDir: string): FileState {
     if (id === ARRIVING_ID) return 'arriving';
     const schema = pragmaNumber(db, 'user_version');
     if (schema === 0) return 'blank';
-    if (id !== APPLICATION_ID) {
-      throw new OperatorError(`${file} is a database of another program; nothing was changed`);
-    }
+    refuseMark(file, id);
     refuseNewer(file, schema);
-    if (schema === SCHEMA_VERSION) return 'atWork';
-    throw new OperatorError(
-      `${file} has schema ${schema}, this program needs ${SCHEMA_VERSION}: restart 'gatepost serve' with this version first`,
-      'database_older',
-    );
+    refuseOlder(file, schema);
+    return 'atWork';
   } finally {
     db.close();
   }
@@ -123,14 +118,12 @@ export function stateOfFile(dataDir: string): FileState {
 
 /** A new database file that is not in place yet. */
 export class NewFile extends FileSide implements Target {
-  readonly #file: string;
   /** Statements that make indexes and triggers after all rows are added. */
   readonly #later: string[];
 
-  constructor(file: string) {
+  constructor(private readonly file: string) {
     makeOwnFile(file);
     super(new Database(file, { create: true, readwrite: true, strict: true }));
-    this.#file = file;
     // A crash may destroy the file, because it is unused until it is complete and synced.
     this.db.run('PRAGMA journal_mode = MEMORY');
     this.db.run('PRAGMA synchronous = OFF');
@@ -185,8 +178,8 @@ export class NewFile extends FileSide implements Target {
 
   /** Closes and syncs it. */
   sync(): void {
-    this.close();
-    const fd = openSync(this.#file, 'r');
+    this[Symbol.dispose]();
+    const fd = openSync(this.file, 'r');
     fsyncSync(fd);
     closeSync(fd);
   }

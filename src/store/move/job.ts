@@ -2,7 +2,6 @@
 
 import type { AuditMeasure, AuditVerdict } from '../../core/audit/verify.ts';
 import type { Act } from '../../core/port/audit.ts';
-import { OperatorError } from '../../operator-error.ts';
 import type { DatabaseOptions } from '../postgres/database-options.ts';
 
 /** Where the data is and where it goes. */
@@ -40,25 +39,3 @@ export interface MoveReport {
  * if not.
  */
 export type Move = (job: MoveJob) => Promise<MoveReport>;
-
-/** Counts rows as they move. Throws {@link OperatorError} once the job is interrupted. */
-export class RowCount {
-  #done = 0;
-  readonly #job: MoveJob;
-  readonly #total: number;
-
-  constructor(job: MoveJob, total: number) {
-    this.#job = job;
-    this.#total = total;
-  }
-
-  readonly add = (count: number): void => {
-    this.#done += count;
-    this.#job.onRows(this.#done, this.#total);
-    if (!this.#job.signal.aborted) return;
-    throw new OperatorError(
-      'interrupted: nothing moved; run the same command again',
-      'interrupted',
-    );
-  };
-}

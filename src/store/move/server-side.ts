@@ -14,7 +14,7 @@ import { openPatiently } from '../postgres/opening.ts';
 import { runnerOn } from '../postgres/pools.ts';
 import { piecesOf, rowsOf } from './copy-text.ts';
 import type { Field, Rows, Target } from './side.ts';
-import { type MovedTable, namesOf, orderOnServer } from './tables.ts';
+import { type MovedTable, namesOf, orderOf } from './tables.ts';
 
 /** Silence after which a node counts as ended, ms. */
 const NODE_GONE_MS = 60_000;
@@ -36,26 +36,18 @@ function explained(fault: unknown): unknown {
 }
 
 export class ServerSide implements Target {
-  readonly #db: SQL;
-  readonly ask: Ask;
-  readonly backend: Reader;
+  readonly ask: Ask = (text) => this.db.unsafe(text).simple();
+  readonly backend: Reader = {
+    prepare: STATEMENTS.prepare,
+    read: (step) => runOn(runnerOn(this.db), step()),
+  };
   /** Statements that make foreign keys, indexes and triggers again after all rows are added. */
   #later: string[] = [];
 
-  private constructor(db: SQL) {
-    this.#db = db;
-    this.ask = (text) => db.unsafe(text).simple();
-    this.backend = {
-      prepare: STATEMENTS.prepare,
-      read: (step) => runOn(runnerOn(db), step()),
-    };
-  }
+  private constructor(private readonly db: SQL) {}
 
   /** Runs `use` on a separate connection, and closes it. */
-  static async with<T>(
-    place: DatabaseOptions,
-    use: (server: ServerSide) => Promise<T>,
-  ): Promise<T> {
+  static async with<T>(place: DatabaseOptions, use: (server: ServerSide) => Promise<T>) {
     // A table is one statement, and making an index takes long.
     const connection = { application_name: `gatepost/${place.node}/move` };
     const db = new SQL({ ...poolOptions(place, 1), connection } as SQL.PostgresOrMySQLOptions);
@@ -87,10 +79,7 @@ export class ServerSide implements Target {
     }
   }
 
-  /**
-   * Locks out writes, and with `isAlone` also reads. Throws {@link OperatorError} while a node
-   * runs.
-   */
+  /** Locks out writes, with `isAlone` also reads. Throws {@link OperatorError} as a node runs. */
   async hold(tables: readonly MovedTable[], isAlone: boolean): Promise<void> {
     await this.ask('SELECT FROM gatepost_schema FOR UPDATE');
     const names = [...tables.map(({ name }) => name), 'audit_pending'].join(', ');
@@ -144,7 +133,7 @@ export class ServerSide implements Target {
   }
 
   async take(table: MovedTable, rows: Rows, onRows: (count: number) => void): Promise<void> {
-    const copy = this.#db.unsafe(`COPY ${table.name} (${namesOf(table)}) FROM STDIN`);
+    const copy = this.db.unsafe(`COPY ${table.name} (${namesOf(table)}) FROM STDIN`);
     const writer = copy.writable().getWriter();
     try {
       for await (const { text, rowCount } of piecesOf(table, rows)) {
@@ -166,8 +155,8 @@ export class ServerSide implements Target {
   }
 
   rows(table: MovedTable): AsyncIterable<Field[]> {
-    const rows = `SELECT ${namesOf(table)} FROM ${table.name} ORDER BY ${orderOnServer(table)}`;
-    return rowsOf(table, this.#db.unsafe(`COPY (${rows}) TO STDOUT`).readable());
+    const rows = `SELECT ${namesOf(table)} FROM ${table.name} ORDER BY ${orderOf(table, 'id')}`;
+    return rowsOf(table, this.db.unsafe(`COPY (${rows}) TO STDOUT`).readable());
   }
 
   async lastId({ name }: MovedTable): Promise<number> {
@@ -179,7 +168,7 @@ export class ServerSide implements Target {
   /** The next read of the log seals the entry. */
   async note(act: Act): Promise<void> {
     const { atMs, text } = entryText(act, moveDatabase('sqlite'));
-    await this.#db.unsafe('INSERT INTO audit_pending (at_ms, entry) VALUES ($1, $2)', [atMs, text]);
+    await this.db.unsafe('INSERT INTO audit_pending (at_ms, entry) VALUES ($1, $2)', [atMs, text]);
   }
 
   /** Sets the mark of a move; null: the database is in use. */

@@ -8,7 +8,7 @@ import type { Maybe } from '../../core/port/maybe.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { Reader } from '../backend.ts';
 import { auditReader } from '../noun/audit.ts';
-import { type MoveJob, type MoveReport, RowCount } from './job.ts';
+import type { MoveJob, MoveReport } from './job.ts';
 import type { MovedTable } from './tables.ts';
 
 export type Field = string | number | Uint8Array | null;
@@ -58,12 +58,17 @@ export async function holdingsOf(
   return { rows, audit, wasFinished: false, kept: null };
 }
 
-/** Counts the rows of a report as they move. */
-export function progressOf({ rows }: MoveReport, job: MoveJob): RowCount {
-  return new RowCount(
-    job,
-    Object.values(rows).reduce((total, count) => total + count, 0),
-  );
+/** Returns what counts the rows of a report as they move, and throws once `job` is interrupted. */
+export function progressOf({ rows }: MoveReport, job: MoveJob): (count: number) => void {
+  const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  let done = 0;
+  return (count) => {
+    done += count;
+    job.onRows(done, total);
+    if (!job.signal.aborted) return;
+    const what = 'interrupted: nothing moved; run the same command again';
+    throw new OperatorError(what, 'interrupted');
+  };
 }
 
 /** Copies all rows, and compares both sides. */
@@ -77,7 +82,7 @@ export async function copyAll(
   const progress = progressOf(report, job);
   const lastIds = new Map<string, number>();
   for (const table of tables) {
-    await to.take(table, from.rows(table), progress.add);
+    await to.take(table, from.rows(table), progress);
     if (table.isNumbered) lastIds.set(table.name, await from.lastId(table));
   }
   job.onStep('indexes');

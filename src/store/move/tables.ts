@@ -26,11 +26,9 @@ const STAYING = ['appliance', 'distribution_transition'];
 /** SQLite keeps the order of these rows implicitly, PostgreSQL in a column. */
 const ORDERED_UNSAID = 'device_domain';
 
-/** Returns the order of a table's rows in SQLite and in PostgreSQL, for ORDER BY. */
-export const orderInFile = ({ name, key }: MovedTable) =>
-  name === ORDERED_UNSAID ? 'rowid' : key.join(', ');
-export const orderOnServer = ({ name, key }: MovedTable) =>
-  name === ORDERED_UNSAID ? 'id' : key.join(', ');
+/** Returns the order of a table's rows, for ORDER BY. */
+export const orderOf = ({ name, key }: MovedTable, arrival: 'rowid' | 'id') =>
+  name === ORDERED_UNSAID ? arrival : key.join(', ');
 
 export const namesOf = ({ columns }: MovedTable) =>
   columns.map(({ name }) => `"${name}"`).join(', ');
@@ -60,9 +58,9 @@ export function movedTables(db: Database): MovedTable[] {
       const key = columns.filter(({ pk }) => pk > 0).sort((one, other) => one.pk - other.pk);
       return {
         name,
-        columns: columns.map((column) => ({
-          name: column.name,
-          kind: KINDS[column.type.toLowerCase()] ?? 'text',
+        columns: columns.map(({ name, type }) => ({
+          name,
+          kind: KINDS[type.toLowerCase()] ?? 'text',
         })),
         key: key.map((column) => column.name),
         isNumbered: /\bAUTOINCREMENT\b/i.test(sql),

@@ -108,23 +108,16 @@ async function copy(
       'locked',
     );
   }
-  const made = new NewFile(holder.beginFile(await sizeOf(server)));
-  try {
-    const report = await copyAll(server, made, tables, job);
-    made.sync();
-    const kept = holder.takePlace(job.act.atMs);
-    await server.mark('left');
-    return { ...report, kept };
-  } finally {
-    made.close();
-  }
+  using made = new NewFile(holder.beginFile(await sizeOf(server)));
+  const report = await copyAll(server, made, tables, job);
+  made.sync();
+  const kept = holder.takePlace(job.act.atMs);
+  await server.mark('left');
+  return { ...report, kept };
 }
 
 /** Runs `work` while no other process can open the file. */
-async function whileHeld<T>(
-  dataDir: string,
-  work: (holder: ReplacementFile) => Promise<T>,
-): Promise<T> {
+async function whileHeld<T>(dataDir: string, work: (holder: ReplacementFile) => Promise<T>) {
   const holder = new ReplacementFile(dataDir);
   try {
     return await work(holder);
@@ -135,19 +128,11 @@ async function whileHeld<T>(
 
 /** Removes the mark of the file. */
 function releaseFile(dataDir: string): void {
-  const file = FileSide.open(dataDir, false);
-  try {
-    file.mark(null);
-  } finally {
-    file.close();
-  }
+  using file = FileSide.open(dataDir, false);
+  file.mark(null);
 }
 
 async function holds(dataDir: string, head: string | null): Promise<boolean> {
-  const file = FileSide.open(dataDir, true);
-  try {
-    return await hasHead(file, head);
-  } finally {
-    file.close();
-  }
+  using file = FileSide.open(dataDir, true);
+  return await hasHead(file, head);
 }

@@ -30,8 +30,7 @@ interface Sides {
  * Moves the data, or checks whether it can be moved. Throws {@link OperatorError} with the reason
  * if not.
  */
-export async function moveToServer(places: MovePlaces, job: MoveJob): Promise<MoveReport> {
-  const { dataDir, place } = places;
+export async function moveToServer({ dataDir, place }: MovePlaces, job: MoveJob) {
   if (stateOfFile(dataDir) === 'blank') {
     throw new OperatorError(`there is no Gatepost database in ${dataDir}`, 'database_missing');
   }
@@ -46,17 +45,13 @@ export async function moveToServer(places: MovePlaces, job: MoveJob): Promise<Mo
         'database_moved',
       );
     }
-    const file = FileSide.open(dataDir, job.isCheck);
-    try {
-      const tables = file.tables();
-      return await ServerSide.with(place, (server) => {
-        const sides = { file, server, tables };
-        if (state === 'left') return finish(sides, job);
-        return job.isCheck ? check(sides, job) : move(sides, job);
-      });
-    } finally {
-      file.close();
-    }
+    using file = FileSide.open(dataDir, job.isCheck);
+    const tables = file.tables();
+    return await ServerSide.with(place, (server) => {
+      const sides = { file, server, tables };
+      if (state === 'left') return finish(sides, job);
+      return job.isCheck ? check(sides, job) : move(sides, job);
+    });
   } finally {
     await release();
   }
@@ -71,7 +66,7 @@ async function check(sides: Sides, job: MoveJob): Promise<MoveReport> {
   const report = await holdingsOf(file, tables, job);
   const progress = progressOf(report, job);
   for (const table of tables) {
-    for await (const { rowCount } of piecesOf(table, file.rows(table))) progress.add(rowCount);
+    for await (const { rowCount } of piecesOf(table, file.rows(table))) progress(rowCount);
   }
   return report;
 }

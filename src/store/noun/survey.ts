@@ -5,9 +5,10 @@ import { hostHash } from '../../core/host-name.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { KeptUpstream } from '../../core/port/upstream.ts';
 import { DISABLED_BY_OWNER } from '../../core/port/webhook.ts';
+import type { Finding } from '../../finding.ts';
 import type { Statements, Step } from '../backend.ts';
 import type { DisabledWebhook } from '../findings.ts';
-import type { BoundHost, DatabaseReport, HostOfProvider } from '../kind.ts';
+import type { BoundHost, DatabaseReport, HostOfProvider, HostsOf } from '../kind.ts';
 import { keptUpstreams } from './upstream.ts';
 
 export type Contents = Pick<
@@ -31,11 +32,27 @@ export const NO_CONTENTS: Contents = {
   kept: [],
 };
 
-/** Reads the bindings of hosts, which exist in every schema. */
-export function* surveyHosts(
+/** Makes a report; without contents that of a database which could not be read. */
+export function reportOf(
+  findings: Finding[],
+  { hosts, stopped, hasSubscriptions, passing, paged } = NO_CONTENTS,
+  facts: Pick<DatabaseReport, 'newestMs' | 'bytes'> = { newestMs: null, bytes: 0 },
+): DatabaseReport {
+  return { findings, hosts, stopped, hasSubscriptions, passing, paged, ...facts };
+}
+
+/** Reads what the doctor looks for; of an older schema the hosts alone. */
+export function* surveyContents(
   statements: Statements,
-  asked: readonly HostOfProvider[],
-): Step<BoundHost[]> {
+  hostsOf: HostsOf,
+  isCurrent = true,
+): Step<Contents> {
+  const contents = isCurrent ? yield* readContents(statements) : NO_CONTENTS;
+  return { ...contents, hosts: yield* readHosts(statements, hostsOf(contents.kept)) };
+}
+
+/** Reads the bindings of hosts, which exist in every schema. */
+function* readHosts(statements: Statements, asked: readonly HostOfProvider[]): Step<BoundHost[]> {
   const find = statements.prepare<{ status: number | null }>(sql`
       SELECT d.status AS status FROM provider p
         LEFT JOIN domain d ON d.provider_id = p.id AND d.domain_hash = :hash
@@ -48,7 +65,7 @@ export function* surveyHosts(
 }
 
 /** Reads the outbox, the webhooks of the operator, policies and stored upstreams. */
-export function* surveyContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
+function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
   const { prepare } = statements;
   const stopped = prepare<DatabaseReport['stopped'][number]>(sql`
       SELECT kind AS gateway, coalesce(problem, '') AS problem FROM destination

@@ -1,10 +1,10 @@
 /** PostgreSQL as the backend of the nouns. */
 
 import type { Backend, WriteInTurn } from '../backend.ts';
-import type { Context } from './context.ts';
+import { inRounds } from '../rounds.ts';
 import { runOn, STATEMENTS } from './dialect.ts';
 import { TurnGroup } from './group.ts';
-import { inRounds } from './rounds.ts';
+import type { Context } from './write.ts';
 
 /** Calls that share a transaction. */
 const CALLS_MAX = 64;
@@ -36,7 +36,10 @@ function callsTogether<Call, Result>(
       if (left.length === 0) return known as Result[];
       const results = await write(async (w) => {
         await runOn(w, steps.begin(left));
-        return inRounds(left, steps.keyOf, (round) => runOn(w, steps.run(w.notes, round)));
+        return runOn(
+          w,
+          inRounds(left, steps.keyOf, (round) => steps.run(w.notes, round)),
+        );
       });
       return calls.map((_, n) => known[n] ?? (results.shift() as Result));
     },

@@ -11,19 +11,17 @@ const QUICK_MS = 20;
 export class DatabaseClock {
   /** Lead of the database's clock over this machine's, ms. */
   offsetMs = 0;
-  readonly #on: Runner;
-  readonly #clock: Clock;
   readonly #now = prepare<{ nowMs: number }>(
     sql`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "nowMs"`,
   );
 
-  constructor(on: Runner, clock: Clock) {
-    this.#on = on;
-    this.#clock = clock;
-  }
+  constructor(
+    private readonly on: Runner,
+    private readonly clock: Clock,
+  ) {}
 
   nowMs(): number {
-    return this.of(this.#clock.nowMs());
+    return this.of(this.clock.nowMs());
   }
 
   /** Returns the database's time when this machine's clock says `atMs`. */
@@ -36,12 +34,12 @@ export class DatabaseClock {
    * too.
    */
   async measure(): Promise<void> {
-    if (this.#clock !== systemClock) return;
+    if (this.clock !== systemClock) return;
     let bestMs = Number.POSITIVE_INFINITY;
     for (let n = 0; n < ANSWERS_MAX && bestMs > QUICK_MS; n++) {
-      const beforeMs = this.#clock.nowMs();
-      const row = await this.#now.get(this.#on);
-      const afterMs = this.#clock.nowMs();
+      const beforeMs = this.clock.nowMs();
+      const row = await this.#now.get(this.on);
+      const afterMs = this.clock.nowMs();
       if (row === null || afterMs - beforeMs >= bestMs) continue;
       bestMs = afterMs - beforeMs;
       this.offsetMs = Math.round(row.nowMs - (beforeMs + afterMs) / 2);

@@ -42,14 +42,12 @@ export class Database implements Runner {
   /** Deadlines of calls including their waits, which say nothing about the database. */
   readonly #calls: Deadlines;
   #onClose: (() => void)[] = [];
-  readonly #options: DatabaseOptions;
   /** Longest time of a call including its waits, ms. */
   readonly callMs: number;
   /** Runs a statement that is a complete write: it is not repeated if it may have run. */
-  readonly writing: Runner;
+  readonly writing: Runner = { ask: (text, params) => this.#askWriting(text, params) };
 
-  constructor(options: DatabaseOptions) {
-    this.#options = options;
+  constructor(private readonly options: DatabaseOptions) {
     const placesMax = transactionsOf(options);
     const plainMax = (options.connections - placesMax) * STATEMENTS_PER_CONNECTION;
     this.#transactions = new Places(() => ({ placesMax, waitingMax: WAITING_MAX }));
@@ -60,16 +58,20 @@ export class Database implements Runner {
     this.#deadlines = new Deadlines(silenceMs, steadyMs, () => this.#outages.noteSilence());
     this.#outages = new Outages({
       pools: this.#pools,
-      inTime: (asked) => this.#deadlines.within(() => asked),
+      inTime: (asked) => this.inTime(asked),
       ...options,
     });
     this.callMs = options.statementMs + LAST_MS;
     this.#calls = new Deadlines(this.callMs, steadyMs, () => new StoreBusy(TOO_LONG));
-    this.writing = { ask: (text, params) => this.#askWriting(text, params) };
   }
 
   get isPooled(): boolean {
-    return this.#options.isPooled;
+    return this.options.isPooled;
+  }
+
+  /** Gives what was asked on such a connection the deadline of a statement. */
+  inTime<T>(asked: Promise<T>): Promise<T> {
+    return this.#deadlines.within(() => asked);
   }
 
   /** Opens a connection outside the pools. `onLost` is called when it is lost. */
@@ -89,9 +91,7 @@ export class Database implements Runner {
 
   /** Reads. Throws {@link StoreAway} when the database does not answer. */
   ask<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
-    return this.within((call) =>
-      this.#repeating(() => this.#askOnce<Row>('read', text, params, call), isLost),
-    );
+    return this.#askAgain('read', text, params, isLost);
   }
 
   /**
@@ -151,9 +151,7 @@ export class Database implements Runner {
 
   async #askWriting<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
     try {
-      return await this.within((call) =>
-        this.#repeating(() => this.#askOnce<Row>('write', text, params, call), isRefusedBefore),
-      );
+      return await this.#askAgain('write', text, params, isRefusedBefore);
     } catch (fault) {
       if (!isStorageFault(fault)) throw fault;
       throw new WriteFailed('the statement failed', { cause: fault });
@@ -175,7 +173,7 @@ export class Database implements Runner {
       const query = sendOn(this.#pools.plain, text, params);
       const answer = await this.#deadlines.within(() => answerOf<Row>(query));
       const tookMs = systemClock.steadyMs() - beganMs;
-      this.#options.onStatement?.(kind, tookMs, callCount(params));
+      this.options.onStatement?.(kind, tookMs, callCount(params));
       return answer;
     } finally {
       leave?.();
@@ -193,17 +191,24 @@ export class Database implements Runner {
    * Repeats statements that conflict with others, and those that `mayRepeat` after a lost
    * connection.
    */
-  async #repeating<T>(run: () => Promise<T>, mayRepeat: (fault: unknown) => boolean): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await run();
-      } catch (fault) {
-        const isOver = attempt >= ATTEMPTS_MAX;
-        if (isOver || !(isConflict(fault) || mayRepeat(fault)))
-          throw this.#outages.meet(fault, 'plain');
-        this.#options.onRetry?.(retryReason(fault));
+  #askAgain<Row>(
+    kind: 'read' | 'write',
+    text: string,
+    params: readonly Bound[],
+    mayRepeat: (fault: unknown) => boolean,
+  ): Promise<Answer<Row>> {
+    return this.within(async (call) => {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await this.#askOnce<Row>(kind, text, params, call);
+        } catch (fault) {
+          const isOver = attempt >= ATTEMPTS_MAX;
+          if (isOver || !(isConflict(fault) || mayRepeat(fault)))
+            throw this.#outages.meet(fault, 'plain');
+          this.options.onRetry?.(retryReason(fault));
+        }
       }
-    }
+    });
   }
 
   async #transact<T>(work: (on: Runner) => Promise<T>, call: Countdown): Promise<T> {
@@ -211,7 +216,7 @@ export class Database implements Runner {
     if (isLate()) throw new StoreBusy(TOO_LONG);
     const connection = await this.#reserve();
     const send = <Row>(text: string, params: readonly Bound[] = []) =>
-      this.#deadlines.within(() => answerOf<Row>(sendOn(connection, text, params)));
+      this.inTime(answerOf<Row>(sendOn(connection, text, params)));
     let isOver = false;
     let isCommitting = false;
     const ask = <Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> => {

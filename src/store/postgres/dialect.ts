@@ -2,6 +2,7 @@
 
 import { type SQL, sql } from 'drizzle-orm';
 import type { Dialect, Prepared, Statements, Step, Values } from '../backend.ts';
+import { inRounds } from '../rounds.ts';
 import { type Bound, prepare, type Runner, type Statement } from './statement.ts';
 
 /** The value that a step on PostgreSQL yields; the step is resumed with the result. */
@@ -29,6 +30,18 @@ export async function runOn<T>(on: Runner, step: Step<T>): Promise<T> {
   }
   return next.value;
 }
+
+/** Runs `run` on rounds of items with different keys, in turn; returns their answers in order. */
+export const runInRounds = <Item, Answer>(
+  on: Runner,
+  items: readonly Item[],
+  keyOf: (item: Item) => string | number,
+  run: (on: Runner, round: readonly Item[]) => Promise<readonly Answer[]>,
+) =>
+  runOn(
+    on,
+    inRounds(items, keyOf, (round) => waitFor((writer) => run(writer, round))),
+  );
 
 function preparedOf<Row>(statement: Statement<Row>): Prepared<Row> {
   const bound = (values: Values = {}) => values as Record<string, Bound>;

@@ -1,18 +1,13 @@
 /** The export of a provider, from one snapshot on a connection beside the pools. */
 
-import { systemClock } from '../../clock.ts';
 import type { ExportRecord, ImportStore } from '../../core/port/moving.ts';
 import { StoreAway } from '../../core/port/store.ts';
-import { Deadlines } from '../../deadline.ts';
 import { exportRecords } from '../noun/export.ts';
-import type { Context } from './context.ts';
 import { runOn, STATEMENTS } from './dialect.ts';
 import { isLost, isRefusedBefore } from './fault.ts';
 import { runnerOn } from './pools.ts';
 import type { Runner } from './statement.ts';
-
-/** Time of a statement beyond the server's own limit, ms. */
-const SILENCE_MS = 500;
+import type { Context } from './write.ts';
 
 /** The snapshot lasts as long as its reader needs, and locks no row. */
 const BEGIN = `
@@ -20,13 +15,11 @@ const BEGIN = `
   SET LOCAL idle_in_transaction_session_timeout = 0`;
 
 async function* records(context: Context, code: string): AsyncGenerator<ExportRecord> {
-  const { db, statementMs } = context;
+  const { db } = context;
   const connection = db.connectBeside(() => {});
-  const silence = () => new StoreAway('the database does not answer');
-  const deadlines = new Deadlines(statementMs + SILENCE_MS, systemClock.steadyMs, silence);
   const inTime = async <T>(asked: Promise<T>): Promise<T> => {
     try {
-      return await deadlines.within(() => asked);
+      return await db.inTime(asked);
     } catch (fault) {
       if (!isLost(fault) && !isRefusedBefore(fault)) throw fault;
       throw new StoreAway('the database went away', { cause: fault });
@@ -37,7 +30,6 @@ async function* records(context: Context, code: string): AsyncGenerator<ExportRe
     await inTime(connection.unsafe(BEGIN).simple());
     yield* exportRecords(STATEMENTS, (step) => runOn(runner, step()), code);
   } finally {
-    deadlines.close();
     await connection.close({ timeout: 0 });
   }
 }

@@ -61,14 +61,15 @@ export class TurnGroup<Item, Answer> {
   readonly #runsOf = new Map<string, number>();
   #isScheduled = false;
   readonly #calls: Deadlines;
-  readonly #options: GroupOptions<Item, Answer>;
   readonly #inFlightMax: number;
 
-  constructor(home: GroupHome, options: GroupOptions<Item, Answer>) {
+  constructor(
+    home: GroupHome,
+    private readonly options: GroupOptions<Item, Answer>,
+  ) {
     const { steadyMs } = systemClock;
     this.#calls = new Deadlines(home.callMs, steadyMs, () => this.#busy(TOO_LONG));
     home.onClose(() => this.#calls.close());
-    this.#options = options;
     this.#inFlightMax = options.inFlightMax ?? UNDER_WAY_MAX;
   }
 
@@ -91,7 +92,7 @@ export class TurnGroup<Item, Answer> {
 
   #busy(problem: string): StoreBusy | WriteFailed {
     const cause = new StoreBusy(problem);
-    return this.#options.isWrite ? new WriteFailed(problem, { cause }) : cause;
+    return this.options.isWrite ? new WriteFailed(problem, { cause }) : cause;
   }
 
   #schedule(): void {
@@ -120,7 +121,7 @@ export class TurnGroup<Item, Answer> {
 
   /** Takes the calls of a run and adds their parties. */
   #take(parties: Set<string>): Call<Item, Answer>[] {
-    const { isOfOneParty = false, itemsMax, sizes } = this.#options;
+    const { isOfOneParty = false, itemsMax, sizes } = this.options;
     const partyRunsMax = isOfOneParty ? 1 : Math.max(1, this.#inFlightMax - 1);
     const partiesMax = isOfOneParty ? 1 : Number.POSITIVE_INFINITY;
     const mayGo = (party: string) =>
@@ -151,7 +152,7 @@ export class TurnGroup<Item, Answer> {
   /** Never rejects. An error of one item, such as a broken constraint, fails no other item. */
   async #serve(calls: readonly Call<Item, Answer>[]): Promise<void> {
     try {
-      const answers = await this.#options.run(calls.map(({ item }) => item));
+      const answers = await this.options.run(calls.map(({ item }) => item));
       if (answers.length !== calls.length) {
         throw new Error(`a group of ${calls.length} has ${answers.length} answers`);
       }

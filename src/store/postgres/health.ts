@@ -3,10 +3,10 @@
 import { sql } from 'drizzle-orm';
 import type { HealthStore, ServerFacts, Unfitness } from '../../core/port/health.ts';
 import { isAway, WriteFailed } from '../../core/port/store.ts';
-import { banOf, MARKS } from './ban.ts';
-import type { Context } from './context.ts';
+import { banOf, MARKS, type Marks } from './migrate.ts';
 import type { Self } from './node.ts';
 import { prepare } from './statement.ts';
+import type { Context } from './write.ts';
 
 /** Most difference of clocks at which leases are safe, ms. */
 const CLOCK_OFF_MS = 2_000;
@@ -17,7 +17,7 @@ const AUDIT_COUNT_MAX = 10_000;
 
 const on = {
   /** Fails if nothing can be changed, also while this process is no node. */
-  touch: prepare<{ readableFrom: number; isMoved: boolean }>(sql`
+  touch: prepare<Marks>(sql`
       WITH touched AS (
         UPDATE node SET seen_at_ms = :nowMs WHERE id = :id RETURNING 1)
       SELECT ${MARKS} FROM gatepost_schema`),

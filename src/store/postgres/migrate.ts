@@ -5,11 +5,14 @@
  */
 
 import { SQL } from 'bun';
+import { sql } from 'drizzle-orm';
 import { MIGRATIONS } from '../../../migrations/postgres/index.ts';
 import { messageOf, OperatorError } from '../../operator-error.ts';
 import type { StoreOptions } from '../kind.ts';
+import type { Ban } from './database-options.ts';
 import { sqlStateOf } from './fault.ts';
 import { CHANNEL, SCHEMA_CHANGED } from './signals.ts';
+import { prepare, type Runner } from './statement.ts';
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -81,6 +84,24 @@ export function isUsable({ version, readableFrom }: Omit<SchemaState, 'move'>): 
   return version === SCHEMA_VERSION || (version > SCHEMA_VERSION && readableFrom <= SCHEMA_VERSION);
 }
 
+export type Marks = Pick<SchemaState, 'readableFrom' | 'move'>;
+
+/** Columns of `gatepost_schema`, as {@link banOf} takes them. */
+export const MARKS = sql.raw('readable_from AS "readableFrom", move');
+
+const marks = prepare<Marks>(sql`SELECT ${MARKS} FROM gatepost_schema`);
+
+/** Returns the reason; null: none. */
+export function banOf(found: Marks | null): Ban | null {
+  if (found === null || found.readableFrom > SCHEMA_VERSION) return 'schema_newer';
+  return found.move === null ? null : 'database_moved';
+}
+
+/** Returns why an open database must not be used: a newer program migrated it, or data moved. */
+export async function findBan(on: Runner): Promise<Ban | null> {
+  return banOf(await marks.get(on));
+}
+
 /**
  * Creates or migrates the schema if allowed. Otherwise changes nothing and throws
  * {@link OperatorError}.
@@ -109,9 +130,8 @@ export async function migrate(ask: Ask, rights: MigrationRights): Promise<void> 
     try {
       return await runMissing(ask);
     } catch (fault) {
-      if (isByAnotherNode(fault) && attempt < ATTEMPTS_MAX && (await schemaOf(ask)) !== null)
-        continue;
-      throw explain(fault);
+      const mayBeDone = BY_ANOTHER_NODE.test(sqlStateOf(fault)) && attempt < ATTEMPTS_MAX;
+      if (!mayBeDone || (await schemaOf(ask)) === null) throw explain(fault);
     }
   }
 }
@@ -190,36 +210,24 @@ async function runMissing(ask: Ask): Promise<void> {
   }
 }
 
-/** Returns true if another node may have just created the same tables. */
-function isByAnotherNode(fault: unknown): boolean {
-  return /^(23505|42P07|42710|42723|40001|40P01)$/.test(sqlStateOf(fault));
-}
+/** Faults of one that creates tables which another node created a moment ago. */
+const BY_ANOTHER_NODE = /^(23505|42P07|42710|42723|40001|40P01)$/;
+
+const NOT_OURS = 'the database belongs to something else: give Gatepost one of its own';
+/** Faults of a migration in the operator's words, by SQLSTATE. */
+const EXPLANATIONS: Readonly<Record<string, string>> = {
+  '55P03':
+    'the schema cannot be changed now: another node changes it, or a long statement uses it; try again',
+  '42501': 'the role may not create tables: make it the owner of the database',
+  ...{ '42P07': NOT_OURS, '42710': NOT_OURS, '42723': NOT_OURS },
+  '0A000': 'the database lacks a feature that the schema needs',
+  '25006': 'the database takes no writes: it is a standby, or set so',
+};
 
 function explain(fault: unknown): unknown {
-  if (!(fault instanceof SQL.PostgresError)) return fault;
-  switch (sqlStateOf(fault)) {
-    case '55P03':
-      return new OperatorError(
-        'the schema cannot be changed now: another node changes it, or a long statement uses it; try again',
-        'locked',
-      );
-    case '42501':
-      return new OperatorError(
-        `the role may not create tables: make it the owner of the database (${messageOf(fault)})`,
-      );
-    case '42P07':
-    case '42710':
-    case '42723':
-      return new OperatorError(
-        `the database belongs to something else: give Gatepost one of its own (${messageOf(fault)})`,
-      );
-    case '0A000':
-      return new OperatorError(
-        `the database lacks a feature that the schema needs (${messageOf(fault)})`,
-      );
-    case '25006':
-      return new OperatorError('the database takes no writes: it is a standby, or set so');
-    default:
-      return fault;
-  }
+  const state = sqlStateOf(fault);
+  const what = EXPLANATIONS[state];
+  if (what === undefined) return fault;
+  if (state === '55P03') return new OperatorError(what, 'locked');
+  return new OperatorError(state === '25006' ? what : `${what} (${messageOf(fault)})`);
 }

@@ -2,10 +2,10 @@
 
 import { sql } from 'drizzle-orm';
 import type { NodeRecord, NodeStore } from '../../core/port/node.ts';
-import type { Context } from './context.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
 import { prepare } from './statement.ts';
+import type { Context } from './write.ts';
 
 /** Silence after which a new node with the same name and address replaces a node, ms. */
 const SUCCEEDED_MS = 15_000;
@@ -42,14 +42,12 @@ export interface Self {
 }
 
 export function nodeStore({ db, sealer, storeNowMs }: Context, self: Self): NodeStore {
-  const { clock } = self;
-
   return {
     nameWorker: async () => `${process.pid}-${crypto.randomUUID()}`,
 
     noteNode: async (facts) => {
-      await clock.measure();
-      const row = { ...facts, nowMs: storeNowMs(), clockOffsetMs: clock.offsetMs };
+      await self.clock.measure();
+      const row = { ...facts, nowMs: storeNowMs(), clockOffsetMs: self.clock.offsetMs };
       const id = self.nodeId ?? 0;
       const isThere = id !== 0 && (await on.note.run(db.writing, { ...row, id })) > 0;
       // Other nodes delete a node that could not write for long.

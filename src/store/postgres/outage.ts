@@ -65,11 +65,8 @@ export class Outages {
   #timer: Timer | null = null;
   #isClosed = false;
   #isReconnecting = false;
-  readonly #options: OutageOptions;
 
-  constructor(options: OutageOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: OutageOptions) {}
 
   /** Null: the database answers and takes writes. */
   get present(): Readonly<Pick<Outage, 'reason' | 'problem'>> | null {
@@ -103,7 +100,7 @@ export class Outages {
   noteSilence(): StoreAway {
     const problem = 'it does not answer';
     this.#unreachable(problem);
-    this.#options.pools.renew();
+    this.options.pools.renew();
     if (this.#present !== null) this.#present.refusedCount += 1;
     return new StoreAway(problem);
   }
@@ -126,7 +123,7 @@ export class Outages {
     const isNew = this.#present?.problem !== TAKES_NO_WRITES;
     this.#begin({ problem: TAKES_NO_WRITES, reason: 'database_read_only', refuses: 'all' });
     // The address may lead to another server now.
-    if (isNew) this.#options.pools.renew();
+    if (isNew) this.options.pools.renew();
   }
 
   /** The server answers but accepts no new connection; open ones still work. */
@@ -138,7 +135,7 @@ export class Outages {
   #begin(what: Pick<Outage, 'problem' | 'reason' | 'refuses'>): void {
     if (this.#isClosed) return;
     const nowMs = systemClock.steadyMs();
-    const { onAway } = this.#options;
+    const { onAway } = this.options;
     if (this.#present === null) {
       this.#present = { sinceMs: nowMs, metMs: nowMs, refusedCount: 0, ...what };
       onAway?.(what.problem);
@@ -168,11 +165,11 @@ export class Outages {
 
   /** Never rejects. */
   async #tryConnection(): Promise<void> {
-    const connection = this.#options.pools.openBeside(() => undefined);
+    const connection = this.options.pools.openBeside(() => undefined);
     try {
       const query = sendOn(connection, PROBE);
       const asked = answerOf<{ takesNoWrites: boolean }>(query);
-      const { rows } = await this.#options.inTime(asked);
+      const { rows } = await this.options.inTime(asked);
       if (rows[0]?.takesNoWrites !== false) this.#takesNoWrites();
     } catch (fault) {
       const isRefused = isRefusedBefore(fault) && !isUnanswered(fault);
@@ -193,7 +190,7 @@ export class Outages {
       const isOver = problem === null && (outage.refuses !== 'none' || quietMs >= QUIET_MS);
       if (isOver) {
         this.#present = null;
-        this.#options.onBack?.(systemClock.steadyMs() - outage.sinceMs, outage.refusedCount);
+        this.options.onBack?.(systemClock.steadyMs() - outage.sinceMs, outage.refusedCount);
         return;
       }
     } catch (fault) {
@@ -207,7 +204,7 @@ export class Outages {
    * would get.
    */
   async #problemNow(outage: Outage): Promise<string | null> {
-    const { pools, inTime, findBan } = this.#options;
+    const { pools, inTime, findBan } = this.options;
     const on: Runner = { ask: (...query) => inTime(runnerOn(pools.plain).ask(...query)) };
     const { rows } = await on.ask<{ takesNoWrites: boolean }>(PROBE, []);
     if (rows[0]?.takesNoWrites !== false) {

@@ -11,38 +11,31 @@ export type Connection = Awaited<ReturnType<SQL['reserve']>>;
 export class Pools {
   plain: SQL;
   transacting: SQL;
-  readonly #options: DatabaseOptions;
 
-  constructor(options: DatabaseOptions) {
-    this.#options = options;
-    this.plain = this.#openPlain();
-    this.transacting = this.#openTransacting();
+  constructor(private readonly options: DatabaseOptions) {
+    [this.plain, this.transacting] = this.#open();
   }
 
   /** Replaces all connections; calls in flight on them fail. */
   renew(): void {
     const old = [this.plain, this.transacting];
-    this.plain = this.#openPlain();
-    this.transacting = this.#openTransacting();
+    [this.plain, this.transacting] = this.#open();
     for (const pool of old) pool.close({ timeout: 0 }).catch(() => undefined);
   }
 
   /** Opens a connection outside the pools. `onLost` is called when it is lost. */
   openBeside(onLost: () => void): SQL {
-    return new SQL({ ...poolOptions(this.#options, 1), onclose: onLost });
+    return new SQL({ ...poolOptions(this.options, 1), onclose: onLost });
   }
 
   async close(): Promise<void> {
     await Promise.all([this.plain.close({ timeout: 0 }), this.transacting.close({ timeout: 0 })]);
   }
 
-  #openPlain(): SQL {
-    const { connections } = this.#options;
-    return new SQL(poolOptions(this.#options, connections - transactionsOf(this.#options)));
-  }
-
-  #openTransacting(): SQL {
-    return new SQL(poolOptions(this.#options, transactionsOf(this.#options)));
+  #open(): [plain: SQL, transacting: SQL] {
+    const count = transactionsOf(this.options);
+    const open = (max: number) => new SQL(poolOptions(this.options, max));
+    return [open(this.options.connections - count), open(count)];
   }
 }
 

@@ -9,7 +9,7 @@ import { blockAfter, NO_ANCHOR } from '../../core/audit/chain.ts';
 import type { EntryText } from '../../core/audit/entry.ts';
 import type { AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
 import type { Step } from '../backend.ts';
-import { waitFor } from './dialect.ts';
+import { runOn, STATEMENTS, waitFor } from './dialect.ts';
 import { prepare, type Runner, tableOf } from './statement.ts';
 
 /** Time from a commit until its entries are sealed, unless a read seals them earlier, ms. */
@@ -33,8 +33,6 @@ const ENTRIES = tableOf('x', { atMs: 'bigint', text: 'text' });
 
 /** The end of the chain. */
 const chain = {
-  /** Taken by all writes that add to the chain or prune it. */
-  lock: prepare<{ id: number }>(sql`SELECT id FROM audit_head FOR UPDATE`),
   newest: prepare<Pick<AuditBlock, 'number' | 'hash'>>(sql`
       SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`),
   anchor: prepare<AuditAnchor>(sql`
@@ -61,29 +59,17 @@ const pending = {
       WHERE xact = ANY(ARRAY(SELECT x::xid8 FROM unnest(:xacts::text[]) x))`),
 };
 
-/** Returns the anchor of the chain: the last block that was pruned. */
-async function anchorOf(runner: Runner): Promise<AuditAnchor> {
-  return (await chain.anchor.get(runner)) ?? NO_ANCHOR;
-}
-
-/** Prevents others from sealing or pruning until the transaction ends. */
-export async function lockChain(runner: Runner): Promise<void> {
-  if ((await chain.lock.get(runner)) === null) throw new Error('audit_head has lost its row');
-}
-
 /** Runs `work` as one transaction, and repeats it if it conflicts with others. */
 type Transact = <T>(work: (runner: Runner) => Promise<T>) => Promise<T>;
 
 export class Sealer {
   #timer: Timer | null = null;
   #isClosed = false;
-  readonly #db: Runner;
-  readonly #transact: Transact;
 
-  constructor(db: Runner, transact: Transact) {
-    this.#db = db;
-    this.#transact = transact;
-  }
+  constructor(
+    private readonly db: Runner,
+    private readonly transact: Transact,
+  ) {}
 
   /** Adds entries of a write, within its transaction. */
   add(entries: readonly EntryText[]): Step<void> {
@@ -99,8 +85,8 @@ export class Sealer {
 
   /** Seals all entries committed before. If there are none, it costs one read. */
   async seal(): Promise<void> {
-    while ((await pending.isThere.get(this.#db)) !== null) {
-      if (await this.#transact(sealStep)) return;
+    while ((await pending.isThere.get(this.db)) !== null) {
+      if (await this.transact(sealStep)) return;
     }
   }
 
@@ -126,20 +112,20 @@ export class Sealer {
 
 /** Seals some commits, the oldest first. Returns true if none are left. */
 async function sealStep(runner: Runner): Promise<boolean> {
-  await lockChain(runner);
+  await runOn(runner, STATEMENTS.lockAuditLog());
   const found = await pending.oldest.all(runner);
   const isAll = found.length < STEP_COUNT;
   const whole = isAll ? found : await wholeCommits(runner, found);
   if (whole.length === 0) return true;
-  let newest = (await chain.newest.get(runner)) ?? (await anchorOf(runner));
-  const blocks: AuditBlock[] = [];
-  for (const entries of byCommit(whole)) {
+  let newest = (await chain.newest.get(runner)) ?? (await chain.anchor.get(runner)) ?? NO_ANCHOR;
+  const commits = Map.groupBy(whole, ({ xact }) => xact);
+  const blocks = [...commits.values()].map((entries) => {
     const block = blockAfter(newest, entries);
-    blocks.push(block);
     newest = block;
-  }
+    return block;
+  });
   await chain.add.run(runner, BLOCKS.of(blocks));
-  await pending.drop.run(runner, { xacts: [...new Set(whole.map(({ xact }) => xact))] });
+  await pending.drop.run(runner, { xacts: [...commits.keys()] });
   return isAll;
 }
 
@@ -148,15 +134,4 @@ async function wholeCommits(runner: Runner, found: readonly Pending[]): Promise<
   const last = found.at(-1)?.xact ?? '';
   const whole = found.filter(({ xact }) => xact !== last);
   return whole.length > 0 ? whole : pending.ofXact.all(runner, { xact: last });
-}
-
-/** Splits sorted entries by commit. */
-function byCommit(entries: readonly Pending[]): Pending[][] {
-  const commits: Pending[][] = [];
-  for (const entry of entries) {
-    const commit = commits.at(-1);
-    if (commit !== undefined && commit[0]?.xact === entry.xact) commit.push(entry);
-    else commits.push([entry]);
-  }
-  return commits;
 }

@@ -4,14 +4,9 @@ import { type SQL, sql } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
 import { columnOf, numberValues, type StatementText } from '../statement-text.ts';
 
-/** A value of a parameter; elements of arrays may be null. */
-export type Bound =
-  | string
-  | number
-  | boolean
-  | null
-  | Uint8Array
-  | readonly (string | number | boolean | null | Uint8Array)[];
+type Scalar = string | number | boolean | null | Uint8Array;
+/** A value of a parameter. */
+export type Bound = Scalar | readonly Scalar[];
 
 type Values = Record<string, Bound>;
 
@@ -75,7 +70,7 @@ export function tableOf<Field extends string>(alias: string, types: Record<Field
   const fields = Object.keys(types) as Field[];
   const arrays = fields.map((field) => `:${field}::${types[field]}[]`);
   const names = `${alias} (${fields.map(columnOf).join(', ')}, n)`;
-  type Row = Readonly<Record<Field, string | number | boolean | null | Uint8Array>>;
+  type Row = Readonly<Record<Field, Scalar>>;
   return {
     from: sql.raw(`unnest(${arrays.join(', ')}) WITH ORDINALITY AS ${names}`),
     of: (rows: readonly Row[]): Values =>

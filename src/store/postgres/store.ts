@@ -6,14 +6,12 @@ import type { StoreOptions } from '../kind.ts';
 import { FigureCounter } from '../noun/figure-counter.ts';
 import { nounsOf } from '../noun/nouns.ts';
 import { postgresBackend } from './backend.ts';
-import { findBan } from './ban.ts';
-import type { Context } from './context.ts';
 import { Database } from './database.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { type DatabaseOptions, poolOptions } from './database-options.ts';
 import { exportStore } from './export.ts';
 import { healthStore } from './health.ts';
-import { migrate, withConnection } from './migrate.ts';
+import { findBan, migrate, withConnection } from './migrate.ts';
 import { nodeStore, type Self } from './node.ts';
 import { openPatiently } from './opening.ts';
 import { onBehalfOf } from './party.ts';
@@ -26,9 +24,9 @@ import { checkInsInGroups } from './set/check-in.ts';
 import { inboxesInGroups } from './set/inbox.ts';
 import { lookUps } from './set/look-ups.ts';
 import { sightingsInGroups } from './set/sighting.ts';
-import { tokensInGroups } from './set/token.ts';
 import { Signals } from './signals.ts';
 import { Watching } from './watch.ts';
+import type { Context } from './write.ts';
 import { NOTES, write } from './write.ts';
 
 /** Opens the store. Throws `OperatorError` with the reason when it cannot. */
@@ -103,7 +101,6 @@ function fastPathsOf(context: Context, nouns: ReturnType<typeof nounsOf>): Parti
     ...sightingsInGroups(context),
     ...inboxesInGroups(context),
     ...acknowledgementsInGroups(context, nouns),
-    ...tokensInGroups(context),
     ...acceptanceInGroups(context, nouns),
   };
 }

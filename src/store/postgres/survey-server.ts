@@ -67,141 +67,126 @@ export async function surveyServer(
   const findings = [
     ...versionFindings(server),
     ...durabilityFindings(server),
-    ...standbyFindings(server),
-    ...wayFindings(server, place),
-    ...connectionFindings(server, place, nodeCount),
-    ...poolerFindings(server, place),
-    ...backupFindings(server),
-    ...clockFindings(await clockOffset(sql, clock)),
-  ];
-  const isFine = findings.every(({ level }) => level === 'ok');
+    standbyFinding(server),
+    wayFinding(server, place),
+    connectionFinding(server, place, Math.max(1, nodeCount)),
+    place.isPooled ? poolerFinding(server, place) : null,
+    backupFinding(server),
+    clockFinding(await clockOffset(sql, clock)),
+  ].filter((finding) => finding !== null);
+  if (findings.some(({ level }) => level !== 'ok')) return findings;
   const way = server.isEncrypted ? 'over TLS' : 'without TLS';
-  const fine = say.ok(
-    `${server.settings['server_version']} answers ${way}, and keeps what it says`,
-  );
-  return isFine ? [fine, ...findings] : findings;
+  const version = server.settings['server_version'];
+  return [say.ok(`${version} answers ${way}, and keeps what it says`), ...findings];
 }
 
-function versionFindings({ major, settings, hasOtherCollation }: Server): Finding[] {
+function versionFindings({ major, settings, hasOtherCollation }: Server): (Finding | null)[] {
   const { server_version: version, server_encoding: encoding } = settings;
-  const findings: Finding[] = [];
-  if (major < MAJOR_MIN) {
-    const todo = `move to PostgreSQL ${MAJOR_MIN} or newer`;
-    findings.push(say.problem(`it is PostgreSQL ${version}`, todo));
-  }
-  if (encoding !== 'UTF8') {
-    const todo = "make a database with ENCODING 'UTF8'";
-    findings.push(say.problem(`its encoding is ${encoding}`, todo));
-  }
-  if (hasOtherCollation) {
-    // Gatepost's own columns compare bytes, so its indexes stay valid.
-    const todo = 'ALTER DATABASE … REFRESH COLLATION VERSION, once others in it are reindexed';
-    findings.push(say.warning("the system's collation is another than when it was made", todo));
-  }
-  return findings;
+  const newer = `move to PostgreSQL ${MAJOR_MIN} or newer`;
+  // Gatepost's own columns compare bytes, so no index of its own is in doubt.
+  const refresh = 'ALTER DATABASE … REFRESH COLLATION VERSION, once others in it are reindexed';
+  const collation = "the system's collation is another than when it was made";
+  return [
+    major < MAJOR_MIN ? say.problem(`it is PostgreSQL ${version}`, newer) : null,
+    encoding === 'UTF8'
+      ? null
+      : say.problem(`its encoding is ${encoding}`, "make a database with ENCODING 'UTF8'"),
+    hasOtherCollation ? say.warning(collation, refresh) : null,
+  ];
 }
+
+/** Settings without which a crash loses something, and what. */
+const LOSSES = [
+  ['fsync', 'a crash of its machine destroys the database'],
+  ['full_page_writes', 'a crash of its machine destroys the database'],
+  ['synchronous_commit', 'a crash loses what was answered as saved'],
+] as const;
 
 function durabilityFindings({ settings }: Server): Finding[] {
-  const findings: Finding[] = [];
-  for (const setting of ['fsync', 'full_page_writes']) {
-    if (settings[setting] === 'on') continue;
-    const what = `${setting} is ${settings[setting]}: a crash of its machine destroys the database`;
-    findings.push(say.problem(what, `set ${setting} = on`));
-  }
-  if (settings['synchronous_commit'] === 'off') {
-    const what = 'synchronous_commit is off: a crash loses what was answered as saved';
-    findings.push(say.problem(what, 'set synchronous_commit = on'));
-  }
-  if (settings['data_checksums'] === 'off') {
-    const todo = "stop it and run 'pg_checksums --enable'";
-    findings.push(say.warning('it has no data checksums: damage on disk goes unnoticed', todo));
-  }
-  return findings;
+  const findings = LOSSES.filter(([name]) => settings[name] === 'off').map(([name, loss]) =>
+    say.problem(`${name} is off: ${loss}`, `set ${name} = on`),
+  );
+  if (settings['data_checksums'] !== 'off') return findings;
+  const todo = "stop it and run 'pg_checksums --enable'";
+  return [
+    ...findings,
+    say.warning('it has no data checksums: damage on disk goes unnoticed', todo),
+  ];
 }
 
-function standbyFindings({ isStandby, standbyCount, settings }: Server): Finding[] {
+function standbyFinding({ isStandby, standbyCount, settings }: Server): Finding | null {
   const { synchronous_standby_names: standbys, synchronous_commit: commit } = settings;
   if (isStandby) {
     const todo = 'name the address behind which the present leader answers';
-    return [say.problem('it is a standby, which takes no writes', todo)];
+    return say.problem('it is a standby, which takes no writes', todo);
   }
-  if (standbyCount === 0) return [];
-  if (standbys === '' || commit === 'local') {
-    const todo = 'name one standby in synchronous_standby_names';
-    const what = 'its standbys are asynchronous: a failover loses what was answered as saved';
-    return [say.warning(what, todo)];
-  }
-  return [say.ok(`a commit waits for ${standbys}`)];
+  if (standbyCount === 0) return null;
+  if (standbys !== '' && commit !== 'local') return say.ok(`a commit waits for ${standbys}`);
+  const what = 'its standbys are asynchronous: a failover loses what was answered as saved';
+  return say.warning(what, 'name one standby in synchronous_standby_names');
 }
 
-function wayFindings({ isEncrypted }: Server, { host, socket, tls }: DatabaseOptions): Finding[] {
+function wayFinding({ isEncrypted }: Server, { host, socket, tls }: DatabaseOptions) {
   const isNear = socket !== null || /^(localhost|127\..*|::1)$/.test(host);
-  if (isNear || (tls !== null && isEncrypted)) return [];
+  if (isNear || (tls !== null && isEncrypted)) return null;
   const todo = 'take database.insecure out, and give database.ca_file';
-  return [say.warning('passwords and keys cross the network in the clear', todo)];
+  return say.warning('passwords and keys cross the network in the clear', todo);
 }
 
-function connectionFindings(server: Server, place: DatabaseOptions, nodeCount: number): Finding[] {
-  const { connectionCount, settings } = server;
+function connectionFinding(
+  { connectionCount, settings }: Server,
+  place: DatabaseOptions,
+  nodes: number,
+) {
   const reserved = Number(settings['superuser_reserved_connections']);
-  const connectionCountMax = Number(settings['max_connections']) - reserved;
+  const countMax = Number(settings['max_connections']) - reserved;
   const perNode = place.connections + BESIDES_COUNT;
-  const nodes = Math.max(1, nodeCount);
   const needed = nodes * perNode + SPARE_COUNT;
   // Behind a pooler the pooler manages the server's connections.
-  if (place.isPooled || needed <= connectionCountMax) {
-    return [say.ok(`${connectionCount} of ${connectionCountMax} connections are taken`)];
+  if (place.isPooled || needed <= countMax) {
+    return say.ok(`${connectionCount} of ${countMax} connections are taken`);
   }
-  const what = `${nodes} nodes with ${perNode} connections each, and ${SPARE_COUNT} to spare, are ${needed}; it takes ${connectionCountMax}`;
-  return [say.warning(what, 'raise max_connections, or lower database.connections')];
+  const what = `${nodes} nodes with ${perNode} connections each, and ${SPARE_COUNT} to spare, are ${needed}; it takes ${countMax}`;
+  return say.warning(what, 'raise max_connections, or lower database.connections');
 }
 
 /** Behind a pooler a node cannot set timeouts, so the role must have them. */
-function poolerFindings(
-  server: Server,
-  { isPooled, user, statementMs }: DatabaseOptions,
-): Finding[] {
-  if (!isPooled) return [];
+function poolerFinding({ settings }: Server, { user, statementMs }: DatabaseOptions) {
+  const timeoutMs = Number(settings['statement_timeout']);
   const idle = 'idle_in_transaction_session_timeout';
-  const timeoutMs = Number(server.settings['statement_timeout']);
-  const isEndless = (setting: string) => server.settings[setting] === '0';
-  const missing = [
-    timeoutMs === 0 || timeoutMs > statementMs
-      ? ['statement_timeout', `${statementMs / 1_000}s`]
-      : null,
-    isEndless('lock_timeout') ? ['lock_timeout', '5s'] : null,
-    isEndless(idle) ? [idle, '5s'] : null,
-    /^(?:Etc\/)?(?:UTC|UCT|Universal|Zulu)$/.test(server.settings['TimeZone'] ?? '')
-      ? null
-      : ['timezone', 'UTC'],
-  ].filter((setting) => setting !== null);
-  if (missing.length === 0) return [];
+  const isUtc = /^(?:Etc\/)?(?:UTC|UCT|Universal|Zulu)$/.test(settings['TimeZone'] ?? '');
+  const wanted: readonly (readonly [setting: string, value: string, isSet: boolean])[] = [
+    ['statement_timeout', `${statementMs / 1_000}s`, timeoutMs > 0 && timeoutMs <= statementMs],
+    ['lock_timeout', '5s', settings['lock_timeout'] !== '0'],
+    [idle, '5s', settings[idle] !== '0'],
+    ['timezone', 'UTC', isUtc],
+  ];
+  const missing = wanted.filter(([, , isSet]) => !isSet);
+  if (missing.length === 0) return null;
   const what = `behind the pooler nothing sets ${missing.map(([name]) => name).join(', ')}: a statement that hangs holds its connection, and what it locked`;
   const todo = missing.map(([name, value]) => `ALTER ROLE ${user} SET ${name} = '${value}'`);
-  return [say.warning(what, `${todo.join('; ')}; then reconnect the pooler`)];
+  return say.warning(what, `${todo.join('; ')}; then reconnect the pooler`);
 }
 
-function backupFindings({ settings, archivedMs, archiveFailedMs }: Server): Finding[] {
+function backupFinding({ settings, archivedMs, archiveFailedMs }: Server): Finding {
   if (archiveFailedMs !== null && archiveFailedMs > (archivedMs ?? 0)) {
     const what = `its last archiving of a log failed, at ${instant(archiveFailedMs)}`;
-    return [say.problem(what, "look into PostgreSQL's log; its disk fills up meanwhile")];
+    return say.problem(what, "look into PostgreSQL's log; its disk fills up meanwhile");
   }
   if (settings['archive_mode'] === 'off') {
     const todo = 'make backups with pg_dump, or archive its logs (archive_mode = on)';
-    return [say.warning('it archives no log: it cannot be brought back to any moment', todo)];
+    return say.warning('it archives no log: it cannot be brought back to any moment', todo);
   }
   const last = archivedMs === null ? 'none yet' : `the last at ${instant(archivedMs)}`;
-  return [say.ok(`it archives its logs: ${last}`)];
+  return say.ok(`it archives its logs: ${last}`);
 }
 
-function clockFindings(offsetMs: number): Finding[] {
-  const seconds = `${Math.abs(offsetMs) / 1000} s ${offsetMs > 0 ? 'ahead of' : 'behind'}`;
-  const what = `its clock is ${seconds} this machine's`;
-  const todo = 'have both set by NTP';
-  if (Math.abs(offsetMs) > CLOCK_OFF_MS) return [say.problem(what, todo)];
-  return Math.abs(offsetMs) > CLOCK_WARN_MS ? [say.warning(what, todo)] : [];
+function clockFinding(offsetMs: number): Finding | null {
+  const awayMs = Math.abs(offsetMs);
+  if (awayMs <= CLOCK_WARN_MS) return null;
+  const seconds = `${awayMs / 1000} s ${offsetMs > 0 ? 'ahead of' : 'behind'}`;
+  const level = awayMs > CLOCK_OFF_MS ? 'problem' : 'warning';
+  return say[level](`its clock is ${seconds} this machine's`, 'have both set by NTP');
 }
 
-function instant(epochMs: number): string {
-  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
-}
+const instant = (epochMs: number) => `${new Date(epochMs).toISOString().slice(0, 19)}Z`;

@@ -6,7 +6,7 @@ import { about, type Finding } from '../../finding.ts';
 import { messageOf } from '../../operator-error.ts';
 import { disabledFinding, olderSchemaFinding } from '../findings.ts';
 import type { DatabaseReport, HostsOf } from '../kind.ts';
-import { surveyContents, surveyHosts } from '../noun/survey.ts';
+import { reportOf, surveyContents } from '../noun/survey.ts';
 import { type DatabaseOptions, poolOptions } from './database-options.ts';
 import { runOn, STATEMENTS } from './dialect.ts';
 import { isUsable, type MoveMark, SCHEMA_VERSION, schemaOf } from './migrate.ts';
@@ -18,18 +18,6 @@ const say = about('database');
 const SILENT_MS = 15_000;
 const MIB = 1024 ** 2;
 
-type Contents = Omit<DatabaseReport, 'findings'>;
-
-const NOTHING: Contents = {
-  hosts: [],
-  stopped: [],
-  hasSubscriptions: false,
-  passing: [],
-  paged: [],
-  newestMs: null,
-  bytes: 0,
-};
-
 /** Reads a database for a diagnosis, and changes nothing. */
 export async function surveyPostgres(
   place: DatabaseOptions,
@@ -40,33 +28,28 @@ export async function surveyPostgres(
     const state = await schemaOf((text) => sql.unsafe(text).simple());
     if (state === null) {
       const todo = "'gatepost serve' makes it, 'gatepost move-database' fills it";
-      const findings = [say.warning('there is no Gatepost in the database', todo)];
-      return {
-        findings: [...findings, ...(await surveyServer(sql, place, 0, systemClock))],
-        ...NOTHING,
-      };
+      const finding = say.warning('there is no Gatepost in the database', todo);
+      return reportOf([finding, ...(await surveyServer(sql, place, 0, systemClock))]);
     }
-    if (state.move !== null) return { findings: [moveFinding(state.move)], ...NOTHING };
-    if (!isUsable(state)) return { findings: [schemaFinding(state.version)], ...NOTHING };
-    const on = runnerOn(sql);
-    const { disabled, kept, ...pushes } = await runOn(on, surveyContents(STATEMENTS));
-    const hosts = await runOn(on, surveyHosts(STATEMENTS, hostsOf(kept)));
-    const { newestMs, bytes } = await readFacts(sql);
+    if (state.move !== null) return reportOf([moveFinding(state.move)]);
+    if (!isUsable(state)) return reportOf([schemaFinding(state.version)]);
+    const contents = await runOn(runnerOn(sql), surveyContents(STATEMENTS, hostsOf));
+    const facts = await readFacts(sql);
     const nodes = await listNodes(sql);
-    const serving = nodes.filter(({ silentMs }) => silentMs < SILENT_MS).length;
+    const serving = nodes.filter(({ silentMs }) => silentMs < SILENT_MS);
     const findings = [
-      ...(await surveyServer(sql, place, serving, systemClock)),
-      ...nodeFindings(nodes),
+      say.ok(`it has schema ${state.version}, ${Math.round(facts.bytes / MIB)} MiB`),
+      ...(await surveyServer(sql, place, serving.length, systemClock)),
+      ...nodeFindings(nodes, serving),
       ...(await sequenceFindings(sql)),
       ...(await sealFindings(sql)),
-      ...disabled.map(disabledFinding),
+      ...contents.disabled.map(disabledFinding),
     ];
-    const size = `schema ${state.version}, ${Math.round(bytes / MIB)} MiB`;
-    return { findings: [say.ok(`it has ${size}`), ...findings], hosts, ...pushes, newestMs, bytes };
+    return reportOf(findings, contents, facts);
   } catch (error) {
     const todo =
       'check that PostgreSQL runs, that database.url is right, and that the role may log in';
-    return { findings: [say.problem(`it cannot be asked: ${messageOf(error)}`, todo)], ...NOTHING };
+    return reportOf([say.problem(`it cannot be asked: ${messageOf(error)}`, todo)]);
   } finally {
     await sql.close({ timeout: 0 });
   }
@@ -97,23 +80,16 @@ async function listNodes(sql: SQL): Promise<SeenNode[]> {
     FROM node ORDER BY name, id`) as SeenNode[];
 }
 
-function nodeFindings(nodes: readonly SeenNode[]): Finding[] {
-  const serving = nodes.filter(({ silentMs }) => silentMs < SILENT_MS);
+function nodeFindings(nodes: readonly SeenNode[], serving: readonly SeenNode[]): Finding[] {
+  const todo = "look at that machine; 'gatepost node list' forgets it an hour after its last sign";
   const silent = nodes
-    .filter(({ silentMs }) => silentMs >= SILENT_MS)
-    .map(({ name, silentMs }) => {
-      const todo =
-        "look at that machine; 'gatepost node list' forgets it an hour after its last sign";
-      return say.warning(`node ${name} has been silent for ${Math.round(silentMs / 1000)} s`, todo);
-    });
+    .filter((node) => !serving.includes(node))
+    .map(
+      ({ name, silentMs }) => `node ${name} has been silent for ${Math.round(silentMs / 1000)} s`,
+    )
+    .map((what) => say.warning(what, todo));
   const names = serving.map(({ name, version }) => `${name} (${version})`).join(', ');
-  return [...(serving.length > 0 ? [say.ok(`it is served by ${names}`)] : []), ...silent];
-}
-
-interface Counted {
-  name: string;
-  column: string;
-  sequence: string;
+  return serving.length > 0 ? [say.ok(`it is served by ${names}`), ...silent] : silent;
 }
 
 /** Finds sequences whose next id is taken, for example after rows were added by hand. */
@@ -123,20 +99,14 @@ async function sequenceFindings(sql: SQL): Promise<Finding[]> {
       pg_get_serial_sequence(c.oid::regclass::text, a.attname) AS sequence
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
     WHERE a.attidentity <> '' AND c.relnamespace = current_schema()::regnamespace
-      AND c.relkind = 'r'`) as Counted[];
+      AND c.relkind = 'r'`) as { name: string; column: string; sequence: string }[];
   const findings: Finding[] = [];
   for (const { name, column, sequence } of tables) {
     // In this order, because rows added meanwhile raise the sequence, which is read later.
-    const [rows] = (await sql`
-      SELECT coalesce(max(${sql(column)}), 0)::float8 AS max FROM ${sql(name)}`) as {
-      max: number;
-    }[];
-    const [given] = (await sql`
-      SELECT coalesce(pg_sequence_last_value(${sequence}::regclass), 0)::float8 AS last`) as {
-      last: number;
-    }[];
-    const max = rows?.max ?? 0;
-    const last = given?.last ?? 0;
+    const max = await numberIn(sql`SELECT coalesce(max(${sql(column)}), 0) FROM ${sql(name)}`);
+    const last = await numberIn(
+      sql`SELECT coalesce(pg_sequence_last_value(${sequence}::regclass), 0)`,
+    );
     if (max <= last) continue;
     const what = `the next id of ${name} is taken: the sequence is at ${last}, the rows at ${max}`;
     // Only forward: a sequence that is set back would give ids twice.
@@ -148,19 +118,23 @@ async function sequenceFindings(sql: SQL): Promise<Finding[]> {
 
 /** Finds entries of the audit log that no node seals. */
 async function sealFindings(sql: SQL): Promise<Finding[]> {
-  const [row] = (await sql`
-    SELECT (extract(epoch FROM clock_timestamp()) * 1000 - min(at_ms))::float8 AS "ageMs"
-    FROM audit_pending`) as { ageMs: number | null }[];
-  const ageMs = row?.ageMs ?? 0;
+  const ageMs = await numberIn(sql`
+    SELECT extract(epoch FROM clock_timestamp()) * 1000 - min(at_ms) FROM audit_pending`);
   if (ageMs < 60_000) return [];
   const what = `entries of the audit log have waited for the chain for ${Math.round(ageMs / 1000)} s`;
   const todo = "a server puts them there, and so does 'gatepost audit list'";
   return [say.warning(what, todo)];
 }
 
-async function readFacts(sql: SQL): Promise<Pick<Contents, 'newestMs' | 'bytes'>> {
-  const [facts] = (await sql`
-    SELECT (SELECT at_ms::float8 FROM audit ORDER BY last_number DESC LIMIT 1) AS "newestMs",
-      pg_database_size(current_database())::float8 AS bytes`) as Contents[];
-  return { newestMs: facts?.newestMs ?? null, bytes: facts?.bytes ?? 0 };
+async function readFacts(sql: SQL): Promise<Pick<DatabaseReport, 'newestMs' | 'bytes'>> {
+  const [newest] =
+    await sql`SELECT at_ms::float8 AS ms FROM audit ORDER BY last_number DESC LIMIT 1`;
+  const bytes = await numberIn(sql`SELECT pg_database_size(current_database())`);
+  return { newestMs: newest?.ms ?? null, bytes };
+}
+
+/** Returns the only value of a result as a number; 0 for null. */
+async function numberIn(asked: Promise<unknown>): Promise<number> {
+  const [row] = (await asked) as Record<string, unknown>[];
+  return Number(Object.values(row ?? {})[0] ?? 0);
 }

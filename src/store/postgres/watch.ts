@@ -7,10 +7,10 @@ import type { SQL } from 'bun';
 import { sql } from 'drizzle-orm';
 import type { Store } from '../../core/port/store.ts';
 import { AT_GATEWAYS, HAS_TURN } from '../status.ts';
-import { findBan } from './ban.ts';
-import type { Context } from './context.ts';
+import { findBan } from './migrate.ts';
 import { CHANNEL, SCHEMA_CHANGED } from './signals.ts';
 import { prepare } from './statement.ts';
+import type { Context } from './write.ts';
 
 type OnChange = Parameters<Store['watch']>[0];
 
@@ -55,7 +55,6 @@ const on = {
 /** Checks and listens while there is a watcher. */
 export class Watching {
   readonly #watchers = new Set<{ onChange: OnChange }>();
-  readonly #context: Context;
   /** Set while it listens or begins to. */
   #connection: SQL | null = null;
   #isListening = false;
@@ -72,9 +71,7 @@ export class Watching {
   #pauseChecks = 0;
   #nextPauseChecks = 0;
 
-  constructor(context: Context) {
-    this.#context = context;
-  }
+  constructor(private readonly context: Context) {}
 
   watch = (onChange: OnChange): (() => void) => {
     const watcher = { onChange };
@@ -86,7 +83,7 @@ export class Watching {
     };
   };
 
-  readCommitMark = async (): Promise<string> => (await on.mark.get(this.#context.db))?.mark ?? '';
+  readCommitMark = async (): Promise<string> => (await on.mark.get(this.context.db))?.mark ?? '';
 
   /** Ends all watching. */
   close(): void {
@@ -102,7 +99,7 @@ export class Watching {
     this.#pauseChecks = 0;
     this.#nextPauseChecks = 0;
     this.#listen();
-    const { clock } = this.#context;
+    const { clock } = this.context;
     const next = async () => {
       await clock.sleep(CHECK_MS);
       if (this.#round !== round) return;
@@ -131,13 +128,13 @@ export class Watching {
 
   /** Refuses all later calls if it finds a ban. */
   async #checkBan(): Promise<void> {
-    const { db } = this.#context;
+    const { db } = this.context;
     const ban = await findBan(db);
     if (ban !== null) db.ban(ban);
   }
 
   async #checkWork(): Promise<void> {
-    const mark = (await on.work.get(this.#context.db))?.mark ?? null;
+    const mark = (await on.work.get(this.context.db))?.mark ?? null;
     const isMoved = mark !== this.#mark;
     this.#mark = mark;
     if (isMoved) this.#report([]);
@@ -147,12 +144,12 @@ export class Watching {
     this.#quietChecks += 1;
     if (this.#isListening && this.#quietChecks < DEAF_CHECKS) {
       // A connection may be lost without any error.
-      if (this.#quietChecks === QUIET_CHECKS) await this.#context.signals.ping(this.#context.db);
+      if (this.#quietChecks === QUIET_CHECKS) await this.context.signals.ping(this.context.db);
       return;
     }
     if (this.#quietChecks >= DEAF_CHECKS) this.#drop(this.#connection);
     this.#listen();
-    const { db, storeNowMs } = this.#context;
+    const { db, storeNowMs } = this.context;
     const recent = await on.recent.get(db, { sinceMs: storeNowMs() - RECENT_MS });
     const tokenId = recent?.tokenId ?? null;
     const isMoved = tokenId !== this.#tokenId || this.#hasMissed;
@@ -161,7 +158,7 @@ export class Watching {
   }
 
   #listen(): void {
-    if (this.#context.db.isPooled || this.#connection !== null) return;
+    if (this.context.db.isPooled || this.#connection !== null) return;
     this.#pauseChecks -= 1;
     if (this.#pauseChecks >= 0) return;
     this.#pauseChecks = this.#nextPauseChecks;
@@ -175,7 +172,7 @@ export class Watching {
    * write its own log lines, so a lost connection is dropped.
    */
   async #connect(): Promise<void> {
-    const connection = this.#context.db.connectBeside(() => this.#drop(connection));
+    const connection = this.context.db.connectBeside(() => this.#drop(connection));
     this.#connection = connection;
     try {
       await connection.listen(
@@ -196,7 +193,7 @@ export class Watching {
   }
 
   #take(payload: string): void {
-    const { observers, signals } = this.#context;
+    const { observers, signals } = this.context;
     observers.onSignal?.();
     this.#quietChecks = 0;
     if (payload === SCHEMA_CHANGED) void this.#checkBan().catch(() => undefined);

@@ -8,7 +8,7 @@
  * write that depends on a row locks it first and reads it by a later statement.
  */
 
-import { systemClock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../clock.ts';
 import { StoreAway, StoreBusy, WriteFailed } from '../../core/port/store.ts';
 import type { Countdown } from '../../deadline.ts';
 import type { StoreOptions } from '../kind.ts';
@@ -28,7 +28,7 @@ const ATTEMPTS_MAX = 8;
 const PAUSE_MS = 5;
 
 /** The parts that writes are made of. */
-export interface WriteParts {
+interface WriteParts {
   /** Runs reads, and (`db.writing`) writes of one statement. */
   db: Database;
   /** The figures of this process. */
@@ -42,16 +42,28 @@ export interface WriteParts {
   statementMs: number;
 }
 
+/** The parts that fast paths, and what has no noun, are built on. */
+export interface Context extends WriteParts {
+  /** Runs a short transaction. */
+  write<T>(work: (w: Write) => Promise<T>): Promise<T>;
+  clock: Clock;
+  /** The time by the database's clock, UTC ms: leases end by it. */
+  storeNowMs(): number;
+  /** Returns the database's time, UTC ms, when this machine's clock says `atMs`. */
+  storeMs(atMs: number): number;
+}
+
 /** Statements of notes, the same in every transaction. */
 export const NOTES = noteStatements(STATEMENTS);
 
 /** A transaction with its notes. */
 export class Write implements Runner {
   readonly notes: WriteNotes;
-  readonly #on: Runner;
 
-  constructor({ figures, sealer, signals, observers }: WriteParts, on: Runner) {
-    this.#on = on;
+  constructor(
+    { figures, sealer, signals, observers }: WriteParts,
+    private readonly on: Runner,
+  ) {
     this.notes = new WriteNotes(NOTES, {
       figures,
       addEntries: (entries) => sealer.add(entries),
@@ -63,7 +75,7 @@ export class Write implements Runner {
   }
 
   ask<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
-    return this.#on.ask(text, params);
+    return this.on.ask(text, params);
   }
 
   /** Saves what was noted. */
@@ -115,13 +127,10 @@ async function repeating<T>(
         await pause(attempt);
         continue;
       }
-      if (fault instanceof WriteFailed || isStorageFault(fault)) {
-        observers.onCommit?.(1, systemClock.steadyMs() - beganMs, false);
-        throw fault instanceof WriteFailed
-          ? fault
-          : new WriteFailed(wordsOf(fault), { cause: fault });
-      }
-      throw fault;
+      if (!isStorageFault(fault)) throw fault;
+      observers.onCommit?.(1, systemClock.steadyMs() - beganMs, false);
+      if (fault instanceof WriteFailed) throw fault;
+      throw new WriteFailed(wordsOf(fault), { cause: fault });
     }
   }
 }

@@ -7,21 +7,16 @@ import type { AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
 import type { Connection } from './connection.ts';
 
 /** Statements about the log alone, which work in every schema with a log. */
-function chainStatements(db: Connection) {
-  return {
-    newest: db.prepare<Pick<AuditBlock, 'number' | 'hash'>>(sql`
-        SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`),
-    anchor: anchorStatement(db),
-    add: db.prepare(sql`
-        INSERT INTO audit (last_number, at_ms, prev_hash, hash, entries)
-        VALUES (:number, :atMs, :prevHash, :hash,
-          :entries)`),
-  };
-}
-
-const anchorStatement = (db: Connection) =>
-  db.prepare<AuditAnchor>(sql`
-      SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`);
+const chainStatements = (db: Connection) => ({
+  newest: db.prepare<Pick<AuditBlock, 'number' | 'hash'>>(sql`
+      SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`),
+  anchor: db.prepare<AuditAnchor>(sql`
+      SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`),
+  add: db.prepare(sql`
+      INSERT INTO audit (last_number, at_ms, prev_hash, hash, entries)
+      VALUES (:number, :atMs, :prevHash, :hash,
+        :entries)`),
+});
 
 /** The end of the chain, in any schema with one. The write lock keeps processes in order. */
 export class AuditChain {

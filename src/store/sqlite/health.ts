@@ -10,37 +10,29 @@ import { DATABASE_FILE } from './file/open.ts';
 
 type HealthStore = Pick<Store, 'checkWritable' | 'readStorageFacts' | 'readServerFacts'>;
 
-function statements({ db }: Context) {
-  return {
-    schema: db.compile<{ user_version: number }>('PRAGMA user_version'),
-    /** Writes the present value: SQLite writes the page nevertheless. */
-    touch: db.compile(`PRAGMA application_id = ${APPLICATION_ID}`),
-    pageCount: db.compile<{ page_count: number }>('PRAGMA page_count'),
-    freeCount: db.compile<{ freelist_count: number }>('PRAGMA freelist_count'),
-    pageSize: db.compile<{ page_size: number }>('PRAGMA page_size'),
-  };
-}
-
 export function healthStore(context: Context, dataDir: string): HealthStore {
   const { db, writer } = context;
-  const on = statements(context);
+  const schema = db.compile<{ user_version: number }>('PRAGMA user_version');
+  /** Writes the value that is there already: SQLite writes the page nevertheless. */
+  const touch = db.compile(`PRAGMA application_id = ${APPLICATION_ID}`);
+  const size = db.compile<{ bytes: number; freeBytes: number }>(
+    `SELECT page_count * page_size AS bytes, freelist_count * page_size AS freeBytes
+     FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
+  );
   const log = join(dataDir, `${DATABASE_FILE}-wal`);
 
   return {
     checkWritable: () =>
       writer.run(() => {
-        if (on.schema.get()?.user_version !== SCHEMA_VERSION) return 'schema_changed';
-        on.touch.run();
+        if (schema.get()?.user_version !== SCHEMA_VERSION) return 'schema_changed';
+        touch.run();
         return 'ok';
       }),
 
     readStorageFacts: async () => {
-      // One snapshot, and so one lock, for all three.
       db.read();
-      const pageBytes = on.pageSize.get()?.page_size ?? 0;
       return {
-        bytes: (on.pageCount.get()?.page_count ?? 0) * pageBytes,
-        freeBytes: (on.freeCount.get()?.freelist_count ?? 0) * pageBytes,
+        ...(size.get() ?? { bytes: 0, freeBytes: 0 }),
         logBytes: statSync(log, { throwIfNoEntry: false })?.size ?? 0,
         diskFreeBytes: freeBytes(dataDir),
       };

@@ -24,7 +24,6 @@ interface OwnNumber {
 }
 
 export class Processes {
-  readonly #dataDir: string;
   readonly #release: (owners: string) => Promise<void>;
   /** Null: no number was free, or no file can be made. */
   #own: OwnNumber | null = null;
@@ -32,8 +31,10 @@ export class Processes {
   /** Numbers of dead processes whose leases are released. */
   readonly #released = new Set<number>();
 
-  constructor({ db, writer }: Context, dataDir: string) {
-    this.#dataDir = dataDir;
+  constructor(
+    { db, writer }: Context,
+    private readonly dataDir: string,
+  ) {
     const distributions = db.prepare(sql`
         UPDATE distribution SET lease_owner = NULL
         WHERE ${IN_LANE} AND lease_owner GLOB :owners`);
@@ -66,7 +67,7 @@ export class Processes {
   async releaseDead(): Promise<boolean> {
     let isOne = false;
     for (let number = 1; number <= NUMBER_MAX; number++) {
-      const file = fileOf(this.#dataDir, number);
+      const file = fileOf(this.dataDir, number);
       if (!existsSync(file)) break;
       if (number === this.#own?.number) continue;
       const unlock = takeLock(file, 'exclusive', 0);
@@ -99,7 +100,7 @@ export class Processes {
   #take(): OwnNumber | null {
     for (let number = 1; number <= NUMBER_MAX; number++) {
       try {
-        const unlock = takeLock(fileOf(this.#dataDir, number), 'exclusive', 0);
+        const unlock = takeLock(fileOf(this.dataDir, number), 'exclusive', 0);
         if (unlock !== null) return { number, unlock };
       } catch {
         // A disk on which no file can be made takes no lease either.

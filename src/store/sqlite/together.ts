@@ -6,7 +6,7 @@
 import { WriteFailed } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Notes, WriteInTurn } from '../backend.ts';
-import { roundsOf } from '../rounds.ts';
+import { inRounds } from '../rounds.ts';
 import { runNow } from './dialect.ts';
 import type { GroupWriter } from './writer.ts';
 
@@ -79,7 +79,7 @@ export class Together<Call, Result> {
       const calls = left.map(({ call }) => call);
       const results = await writer.run(() => {
         runNow(steps.begin(calls));
-        return this.#inRounds(calls);
+        return runNow(inRounds(calls, steps.keyOf, (round) => steps.run(this.notes, round)));
       });
       for (const [n, { resolve }] of left.entries()) resolve(results[n] as Result);
     } catch (fault) {
@@ -89,21 +89,5 @@ export class Together<Call, Result> {
         for (const one of asked) await this.#serve([one]);
       }
     }
-  }
-
-  /** Runs calls in rounds of different keys. */
-  #inRounds(calls: readonly Call[]): Result[] {
-    const { notes, steps } = this;
-    const results = new Array<Result>(calls.length);
-    for (const round of roundsOf(calls, steps.keyOf)) {
-      const own = runNow(
-        steps.run(
-          notes,
-          round.map((n) => calls[n] as Call),
-        ),
-      );
-      for (const [at, n] of round.entries()) results[n] = own[at] as Result;
-    }
-    return results;
   }
 }

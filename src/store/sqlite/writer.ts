@@ -61,6 +61,13 @@ export interface WriterOptions {
   later?: (run: () => void, ms: number) => void;
 }
 
+const DEFAULTS = {
+  requests: NO_REQUESTS,
+  lockWaitMaxMs: LOCK_WAIT_MAX_MS,
+  steadyMs: () => performance.now(),
+  later: (run: () => void, ms: number): unknown => setTimeout(run, ms),
+};
+
 export class GroupWriter {
   #queue: Job[] = [];
   #isScheduled = false;
@@ -72,28 +79,16 @@ export class GroupWriter {
   #beganMs = 0;
   #endedMs = Number.NEGATIVE_INFINITY;
   #onIdle: (() => void)[] = [];
-  readonly #db: Connection;
-  readonly #batchMax: number;
-  readonly #notes: BatchNotes | null;
-  readonly #upkeep: Upkeep | null;
-  readonly #onCommit: CommitObserver | null;
-  readonly #requests: LockRequests;
-  #lockWaitMaxMs: number;
-  readonly #steadyMs: () => number;
-  readonly #later: NonNullable<WriterOptions['later']>;
+  readonly #options: WriterOptions & typeof DEFAULTS;
   readonly #sql: Record<'begin' | 'commit' | 'savepoint' | 'release' | 'rollbackTo', Sql>;
 
   /** `batchMax`: most writes in one commit; 1 is a commit for each write. */
-  constructor(db: Connection, batchMax: number, options: WriterOptions = {}) {
-    this.#db = db;
-    this.#batchMax = batchMax;
-    this.#notes = options.notes ?? null;
-    this.#upkeep = options.upkeep ?? null;
-    this.#onCommit = options.onCommit ?? null;
-    this.#requests = options.requests ?? NO_REQUESTS;
-    this.#lockWaitMaxMs = options.lockWaitMaxMs ?? LOCK_WAIT_MAX_MS;
-    this.#steadyMs = options.steadyMs ?? (() => performance.now());
-    this.#later = options.later ?? setTimeout;
+  constructor(
+    private readonly db: Connection,
+    private readonly batchMax: number,
+    options: WriterOptions = {},
+  ) {
+    this.#options = { ...DEFAULTS, ...options };
     this.#sql = {
       begin: db.compile('BEGIN IMMEDIATE'),
       commit: db.compile('COMMIT'),
@@ -123,7 +118,7 @@ export class GroupWriter {
 
   /** Limits the wait for another process's lock; 0: a held lock refuses at once. */
   limitWait(lockWaitMaxMs = 0): void {
-    this.#lockWaitMaxMs = lockWaitMaxMs;
+    this.#options.lockWaitMaxMs = lockWaitMaxMs;
   }
 
   #schedule(): void {
@@ -132,17 +127,17 @@ export class GroupWriter {
   }
 
   #turn(): void {
-    if (this.#upkeep?.isDue()) this.#upkeep.run();
+    if (this.#options.upkeep?.isDue()) this.#options.upkeep.run();
     if (this.#queue.length === 0) {
       this.#continue();
       return;
     }
     if (this.#mustGiveWay()) {
-      this.#later(() => this.#turn(), GIVE_WAY_MS);
+      this.#options.later(() => this.#turn(), GIVE_WAY_MS);
       return;
     }
     const isRepeated = this.#repeatCount > 0;
-    const batch = this.#queue.splice(0, isRepeated ? this.#repeatCount : this.#batchMax);
+    const batch = this.#queue.splice(0, isRepeated ? this.#repeatCount : this.batchMax);
     const obstacle = this.#begin();
     if (obstacle === null) {
       const isSettled = this.#save(batch, isRepeated);
@@ -150,8 +145,8 @@ export class GroupWriter {
       if (!isSettled) this.#queue.unshift(...batch);
     } else if (this.#mayWait(obstacle)) {
       this.#queue.unshift(...batch);
-      this.#requests.request();
-      this.#later(() => this.#turn(), LOCK_PAUSE_MS * (1 + 2 * Math.random()));
+      this.#options.requests.request();
+      this.#options.later(() => this.#turn(), LOCK_PAUSE_MS * (1 + 2 * Math.random()));
       return;
     } else {
       const cause = obstacle;
@@ -160,14 +155,14 @@ export class GroupWriter {
         new WriteFailed('the database could not be locked for writing', { cause }),
       );
       this.#repeatCount = 0;
-      this.#onCommit?.(batch.length, 0, false);
+      this.#options.onCommit?.(batch.length, 0, false);
     }
     this.#waitingSinceMs = null;
     this.#continue();
   }
 
   #continue(): void {
-    if (this.#queue.length > 0 || this.#upkeep?.isDue()) {
+    if (this.#queue.length > 0 || this.#options.upkeep?.isDue()) {
       this.#schedule();
     } else {
       this.#isScheduled = false;
@@ -177,19 +172,19 @@ export class GroupWriter {
 
   /** True if another process waits while this one writes without a pause. */
   #mustGiveWay(): boolean {
-    const nowMs = this.#steadyMs();
+    const nowMs = this.#options.steadyMs();
     const hasPaused = nowMs - this.#endedMs >= GIVE_WAY_MS || this.#waitingSinceMs !== null;
     if (hasPaused || nowMs - this.#checkedMs < REQUEST_INTERVAL_MS) return false;
     this.#checkedMs = nowMs;
-    return this.#requests.takeRequest();
+    return this.#options.requests.takeRequest();
   }
 
   /** Takes the lock. Null: it is taken; else the error. */
   #begin(): unknown {
     try {
-      this.#db.endAll();
+      this.db.endAll();
       this.#sql.begin.run();
-      this.#beganMs = this.#steadyMs();
+      this.#beganMs = this.#options.steadyMs();
       return null;
     } catch (error) {
       return error;
@@ -197,10 +192,10 @@ export class GroupWriter {
   }
 
   #mayWait(obstacle: unknown): boolean {
-    const nowMs = this.#steadyMs();
+    const nowMs = this.#options.steadyMs();
     // The event loop may be late, so the sum of the pauses is not the time.
     this.#waitingSinceMs ??= nowMs;
-    const isInTime = nowMs - this.#waitingSinceMs < this.#lockWaitMaxMs;
+    const isInTime = nowMs - this.#waitingSinceMs < this.#options.lockWaitMaxMs;
     return isInTime && isBusy(obstacle);
   }
 
@@ -212,22 +207,22 @@ export class GroupWriter {
     try {
       if (isRepeated) results = batch.map((job) => this.#runInSavepoint(job));
       else if (!this.#runAll(batch, results)) {
-        this.#db.rollBack();
+        this.db.rollBack();
         return false;
       }
       // On a full disk SQLite may roll back the whole transaction.
-      if (!this.#db.inTransaction) throw lostTransaction(results);
-      this.#notes?.seal();
+      if (!this.db.inTransaction) throw lostTransaction(results);
+      this.#options.notes?.seal();
       this.#sql.commit.run();
       isSaved = true;
     } catch (cause) {
       fault = new WriteFailed('the commit failed', { cause });
-      this.#db.rollBack();
+      this.db.rollBack();
     } finally {
-      this.#notes?.clear(isSaved);
+      this.#options.notes?.clear(isSaved);
     }
-    this.#endedMs = this.#steadyMs();
-    this.#onCommit?.(batch.length, this.#endedMs - this.#beganMs, isSaved);
+    this.#endedMs = this.#options.steadyMs();
+    this.#options.onCommit?.(batch.length, this.#endedMs - this.#beganMs, isSaved);
     if (fault === null) answer(batch, results);
     else this.#refuse(batch, fault);
     return true;
@@ -238,7 +233,7 @@ export class GroupWriter {
     try {
       for (const job of batch) {
         results.push({ value: job.work() });
-        this.#notes?.endWrite();
+        this.#options.notes?.endWrite();
       }
       return true;
     } catch {
@@ -248,17 +243,17 @@ export class GroupWriter {
 
   #runInSavepoint(job: Job): Result {
     // An earlier write lost the transaction; #save refuses all.
-    if (!this.#db.inTransaction) return { fault: null };
-    const mark = this.#notes?.mark();
+    if (!this.db.inTransaction) return { fault: null };
+    const mark = this.#options.notes?.mark();
     try {
       this.#sql.savepoint.run();
       const value = job.work();
-      this.#notes?.endWrite();
+      this.#options.notes?.endWrite();
       this.#sql.release.run();
       return { value };
     } catch (error) {
-      this.#notes?.undo(mark);
-      if (this.#db.inTransaction) {
+      this.#options.notes?.undo(mark);
+      if (this.db.inTransaction) {
         this.#sql.rollbackTo.run();
         this.#sql.release.run();
       }

@@ -88,7 +88,7 @@ export const known: readonly MutatedFile[] = [
     tests: ['test/store/writer.test.ts', 'test/store/writer-lock.test.ts'],
     changes: [
       ['    this.#waitingSinceMs = null;', ''],
-      ['      this.#notes?.undo(mark);\n', ''],
+      ['      this.#options.notes?.undo(mark);\n', ''],
     ],
   },
   {

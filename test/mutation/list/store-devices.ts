@@ -249,9 +249,8 @@ export const storeDevices: readonly MutatedFile[] = [
       ["${isNotIn('install')} ", ''],
       ['WHERE x.nth <= x.install_count_max', 'WHERE x.nth <= x.install_count_max + 1'],
       [' AND x.webhook_id IS NULL', ''],
-      ['if (!byCode.has(installCode))', 'if (true)'],
-      ['answers[at] = { id };', ''],
-      ["figures.note(item.draft.providerId, 'links', item.act.atMs);", ''],
+      ['if (id === undefined) return null;', 'if (id !== undefined) return null;'],
+      ["figures.note(draft.providerId, 'links', act.atMs);", ''],
     ],
   },
   {

@@ -52,13 +52,19 @@ export const storeMessages: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/store/rounds.ts',
+    tests: ['test/store/together.test.ts'],
+    changes: [
+      ['const round = roundOf.get(key) ?? 0;', 'const round = 0;'],
+      ['answers[n] = own[at] as Answer', 'answers[at] = own[at] as Answer'],
+    ],
+  },
+  {
     file: 'src/store/sqlite/together.ts',
     tests: ['test/store/together.test.ts'],
     changes: [
       ['size > SIZE_MAX && count > 0', 'false'],
       [' && count > 0', ''],
-      ['roundsOf(calls, steps.keyOf)', '[[...calls.keys()]]'],
-      ['results[n] = own[at] as Result', 'results[at] = own[at] as Result'],
       ['if (result !== undefined) resolve(result);', ''],
       ['if (asked.length === 1 || fault instanceof WriteFailed) {', 'if (true) {'],
       ['await this.#running;', ''],

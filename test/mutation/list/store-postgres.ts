@@ -32,7 +32,7 @@ export const storePostgres: readonly MutatedFile[] = [
   {
     file: 'src/store/postgres/sealer.ts',
     tests: ['test/store/postgres-trails.test.ts'],
-    changes: [['await lockChain(runner);', '']],
+    changes: [['await runOn(runner, STATEMENTS.lockAuditLog());', '']],
   },
   {
     file: 'src/store/postgres/fault.ts',
@@ -92,11 +92,11 @@ export const storePostgres: readonly MutatedFile[] = [
     changes: [['next = running.next(result);', 'next = running.next(undefined);']],
   },
   {
-    file: 'src/store/postgres/ban.ts',
+    file: 'src/store/postgres/migrate.ts',
     tests: ['test/store/postgres-opening.test.ts', 'test/store/postgres-outage.test.ts'],
     changes: [
       ['found.readableFrom > SCHEMA_VERSION', 'found.readableFrom >= 1_000'],
-      ["found.isMoved ? 'database_moved' : null", 'null'],
+      ["found.move === null ? null : 'database_moved'", 'null'],
     ],
   },
 ];

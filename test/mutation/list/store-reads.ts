@@ -137,7 +137,7 @@ export const storeReads: readonly MutatedFile[] = [
   {
     file: 'src/store/sqlite/health.ts',
     tests: ['test/store/sqlite.test.ts'],
-    changes: [['on.touch.run();', '']],
+    changes: [['touch.run();', '']],
   },
   {
     file: 'src/store/noun/queue.ts',

@@ -29,6 +29,10 @@ export const storeWrites: readonly MutatedFile[] = [
         `if (db.query('PRAGMA foreign_key_check').get() === null) {`,
       ],
       ['db.run(`PRAGMA application_id = ${APPLICATION_ID}`);', ''],
+      [
+        'if (applicationId === APPLICATION_ID) return;',
+        'if (applicationId !== APPLICATION_ID) return;',
+      ],
     ],
   },
   {
@@ -36,10 +40,6 @@ export const storeWrites: readonly MutatedFile[] = [
     tests: ['test/store/open.test.ts'],
     changes: [
       [`db.run('PRAGMA busy_timeout = 0');`, ''],
-      [
-        `if (pragmaNumber(db, 'application_id') !== APPLICATION_ID) {`,
-        `if (pragmaNumber(db, 'application_id') === APPLICATION_ID) {`,
-      ],
       [
         `if (error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '')) {`,
         `if (error instanceof SQLiteError || /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '')) {`,
@@ -90,12 +90,12 @@ export const storeWrites: readonly MutatedFile[] = [
       'test/store/writer-lock.test.ts',
     ],
     changes: [
-      ['this.#notes = options.notes ?? null;', 'this.#notes = null;'],
+      ['this.#options = { ...DEFAULTS, ...options };', 'this.#options = DEFAULTS;'],
       [
-        'const isInTime = nowMs - this.#waitingSinceMs < this.#lockWaitMaxMs;',
-        'const isInTime = nowMs + this.#waitingSinceMs < this.#lockWaitMaxMs;',
+        'const isInTime = nowMs - this.#waitingSinceMs < this.#options.lockWaitMaxMs;',
+        'const isInTime = nowMs + this.#waitingSinceMs < this.#options.lockWaitMaxMs;',
       ],
-      ['this.#lockWaitMaxMs = lockWaitMaxMs;', ''],
+      ['this.#options.lockWaitMaxMs = lockWaitMaxMs;', ''],
       [
         'if (fault === null) answer(batch, results);',
         'if (fault !== null) answer(batch, results);',

@@ -1,4 +1,7 @@
-/** Sends that arrive together wait once for the row of their provider, and for one commit. */
+/**
+ * Sends that come together wait once for the row of their provider, and for one commit. By
+ * bench/sets.ts one of 32 costs 571 us of processor time, PostgreSQL's included; alone 1,738 us.
+ */
 
 import { sql } from 'drizzle-orm';
 import { CREATED } from '../../../core/message/status.ts';
@@ -6,10 +9,10 @@ import type { Store } from '../../../core/port/store.ts';
 import { type Acceptance, acceptance, type Offer, type SendRow } from '../../noun/acceptance.ts';
 import { literal } from '../../status.ts';
 import { postgresBackend } from '../backend.ts';
-import type { Context } from '../context.ts';
 import { runOn, waitFor } from '../dialect.ts';
 import { TurnGroup } from '../group.ts';
 import { prepare, type Runner, tableOf } from '../statement.ts';
+import type { Context } from '../write.ts';
 
 /** Sends of one commit, and commits at a time, each for another party. */
 const COUNT_MAX = 32;
@@ -32,10 +35,9 @@ const add = prepare<{ id: number }>(sql`
 const addAll = async (on: Runner, rows: readonly SendRow[]) =>
   (await add.all(on, SENDS.of(rows))).map(({ id }) => id);
 
-export function acceptanceInGroups(
-  context: Context,
-  noun: Pick<Store, 'addDistribution'>,
-): Pick<Store, 'addDistribution'> {
+type Own = Pick<Store, 'addDistribution'>;
+
+export function acceptanceInGroups(context: Context, noun: Own): Own {
   const { accept } = acceptance(postgresBackend(context), (rows) =>
     waitFor((on) => addAll(on, rows)),
   );

@@ -1,4 +1,8 @@
-/** Calls of devices without a link: those of a turn in one statement, the others by the noun. */
+/**
+ * Calls of devices that name no link, those of a turn in one statement, or else by the noun. By
+ * bench/sets.ts one of 32 costs 32 us of processor time to look up and 91 us to record,
+ * PostgreSQL's included; by the noun 519 and 2,064 us.
+ */
 
 import { sql } from 'drizzle-orm';
 import { TIES_MAX } from '../../../core/device.ts';
@@ -9,11 +13,10 @@ import { allSeen } from '../../noun/look-ups.ts';
 import { linkedRow } from '../../noun/targets.ts';
 import { columnNames } from '../../statement-text.ts';
 import { ACTIVE_BINDING } from '../../status.ts';
-import type { Context } from '../context.ts';
-import { DIALECT } from '../dialect.ts';
+import { DIALECT, runInRounds } from '../dialect.ts';
 import { TurnGroup } from '../group.ts';
-import { inRounds } from '../rounds.ts';
-import { prepare, tableOf } from '../statement.ts';
+import { prepare, type Runner, tableOf } from '../statement.ts';
+import type { Context } from '../write.ts';
 import { FACT_TYPES, mergedUnproven } from './unproven.ts';
 
 type CheckInStore = Pick<Store, 'findCheckIn' | 'recordCheckIn'>;
@@ -34,12 +37,6 @@ interface Call {
   key: CheckInKey;
   facts: DeviceFacts;
   nowMs: number;
-}
-
-interface Recorded {
-  n: number;
-  providerId: number;
-  seenBeforeMs: number | null;
 }
 
 const KEY = { providerCode: 'text', domainHash: 'text', hwid: 'text' } as const;
@@ -69,7 +66,7 @@ const on = {
    * Records calls of different devices, unless a device was added meanwhile or its bindings are
    * full.
    */
-  record: prepare<Recorded>(sql`
+  record: prepare<{ n: number; providerId: number; seenBeforeMs: number | null }>(sql`
       WITH call AS MATERIALIZED (
         SELECT k.*, o.id AS provider_id, m.id AS domain_id
         FROM ${CALLS.from}
@@ -117,9 +114,9 @@ export function checkInsInGroups(
   });
 
   /** Records calls of different devices; false: the noun records the call. */
-  async function record(calls: readonly Call[]): Promise<boolean[]> {
+  async function record(writer: Runner, calls: readonly Call[]): Promise<boolean[]> {
     const rows = calls.map(({ key, facts, nowMs }) => ({ ...key, ...facts, nowMs }));
-    const done = await on.record.all(db.writing, CALLS.of(rows));
+    const done = await on.record.all(writer, CALLS.of(rows));
     const isDone = calls.map(() => false);
     for (const { n, providerId, seenBeforeMs } of done) {
       isDone[n - 1] = true;
@@ -132,7 +129,7 @@ export function checkInsInGroups(
   const calls = new TurnGroup<Call, boolean>(db, {
     isWrite: true,
     itemsMax: CALLS_MAX,
-    run: (asked) => inRounds(asked, ({ key }) => key.hwid, record),
+    run: (asked) => runInRounds(db.writing, asked, ({ key }) => key.hwid, record),
   });
 
   return {

@@ -1,6 +1,6 @@
 /**
- * Inboxes of a turn in one statement, which finds the messages; each message is read once for all
- * lists.
+ * Inboxes of a turn in one statement, which finds messages; each is read once for all lists. By
+ * bench/sets.ts one of 32 costs 68 us of processor time, PostgreSQL's included; alone 1,260 us.
  */
 
 import { type SQL, sql } from 'drizzle-orm';
@@ -9,10 +9,10 @@ import type { Message, TokenHolder } from '../../../core/port/inbox.ts';
 import type { Store } from '../../../core/port/store.ts';
 import { linkedRow } from '../../noun/targets.ts';
 import { literal } from '../../status.ts';
-import type { Context } from '../context.ts';
 import { DIALECT } from '../dialect.ts';
 import { TurnGroup } from '../group.ts';
 import { prepare, tableOf } from '../statement.ts';
+import type { Context } from '../write.ts';
 
 /** Lists of one statement. */
 const LISTS_MAX = 100;

@@ -3,11 +3,10 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { join } from 'node:path';
 import { isReadOnly } from '../../../disk/fault.ts';
-import { freeBytes } from '../../../disk/room.ts';
 import { OperatorError } from '../../../operator-error.ts';
 import type { Contents } from '../../kind.ts';
 import { APPLICATION_ID, pragmaNumber } from './migrate.ts';
-import { checkDirectory, DATABASE_FILE, holdDatabase, inspect, openToLook } from './open.ts';
+import { checkDirectory, DATABASE_FILE, holdDatabase, openToLook } from './open.ts';
 import { findForeignSchema } from './shape.ts';
 
 /** Time that SQLite waits for a lock, ms: this process serves no requests. */
@@ -75,54 +74,27 @@ export function copyBytesMax(dataDir: string): number {
   return Bun.file(file).size + Bun.file(`${file}-wal`).size;
 }
 
-/** Returns true if the disk of the database has room for a copy. */
-export function hasRoomForCopy(dataDir: string, spareBytes: number): boolean {
-  return !isReadOnly(dataDir) && freeBytes(dataDir) >= copyBytesMax(dataDir) + spareBytes;
-}
-
-/** Returns true if there is a database of this schema or an older one. */
-export function hasDatabase(dataDir: string): boolean {
-  const file = join(dataDir, DATABASE_FILE);
-  return Bun.file(file).size > 0 && inspect(file) > 0;
-}
-
 function prepareCopying(db: Database): void {
   db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
 }
 
-/** Examines a database file, which may lose its name meanwhile and be empty at first. */
-export class Examination {
-  readonly #db: Database;
-
-  constructor(file: string) {
-    this.#db = new Database(file, { readonly: true, strict: true });
-  }
-
-  /**
-   * Reads everything. Throws {@link OperatorError} for damage or a database that is not Gatepost's.
-   */
-  contents(): Contents {
-    this.#db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
-    return contentsOf(this.#db);
-  }
-
-  close(): void {
-    this.#db.close();
-  }
-}
+/** Opens a database file for {@link contentsOf}: it may lose its name, and be empty at first. */
+export const openToExamine = (file: string) => new Database(file, { readonly: true, strict: true });
 
 /** Returns the contents of a database file that no other process uses. */
 export function examineDatabase(file: string): Contents {
-  const examination = new Examination(file);
+  const db = openToExamine(file);
   try {
-    return examination.contents();
+    return contentsOf(db);
   } finally {
-    examination.close();
+    db.close();
   }
 }
 
-function contentsOf(db: Database): Contents {
+/** Reads all. Throws {@link OperatorError} for damage or a database that is not Gatepost's. */
+export function contentsOf(db: Database): Contents {
+  db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
   if (pragmaNumber(db, 'application_id') !== APPLICATION_ID) {
     throw new OperatorError('the database is not one of Gatepost');
   }
@@ -133,9 +105,14 @@ function contentsOf(db: Database): Contents {
     throw new OperatorError(`the database has ${foreign}, which is not of schema ${schema}`);
   }
   const wrong = findDamage(db);
-  if (wrong !== null)
+  if (wrong !== null) {
     throw new OperatorError(`the database is damaged (${wrong})`, 'database_damaged');
-  return { schema, rows: rowCounts(db) };
+  }
+  const rows = tableNames(db).map((table) => {
+    const count = db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${quoted(table)}`);
+    return [table, count.get()?.n ?? 0] as const;
+  });
+  return { schema, rows: Object.fromEntries(rows) };
 }
 
 /** Returns the first fault of structure, indexes, constraints or references; null: none. */
@@ -174,13 +151,4 @@ export function asDamage(fault: unknown, dataDir: string): unknown {
 }
 
 /** Quotes a name for SQL. */
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
-
-function rowCounts(db: Database): Record<string, number> {
-  const count = (table: string) =>
-    db.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${quoted(table)}`).get()
-      ?.count ?? 0;
-  return Object.fromEntries(tableNames(db).map((table) => [table, count(table)]));
-}
+export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;

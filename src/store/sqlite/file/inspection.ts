@@ -1,12 +1,13 @@
 /** Databases from a backup that are inspected and never used. */
 
+import type { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { hasRoom, noRoom, RoomWatch } from '../../../disk/room.ts';
 import { Scratch } from '../../../disk/scratch.ts';
 import { messageOf, OperatorError } from '../../../operator-error.ts';
 import type { Arrival, Contents, Write } from '../../kind.ts';
-import { Examination, NO_LOG } from './copy.ts';
+import { contentsOf, NO_LOG, openToExamine } from './copy.ts';
 
 /** Writes pieces to `output` in `folder`; throws before the disk is full. */
 export function writerTo(output: FileHandle, folder: string, bytes: number): Write {
@@ -20,32 +21,29 @@ export function writerTo(output: FileHandle, folder: string, bytes: number): Wri
 interface Nameless {
   folder: string;
   output: FileHandle;
-  examination: Examination;
+  db: Database;
 }
 
 /** A file that loses its name while it is empty, so that a killed process leaves nothing. */
 export class Inspection implements Arrival {
-  readonly #folders: readonly string[];
   #file: Nameless | null = null;
 
-  constructor(folders: readonly string[]) {
-    this.#folders = folders;
-  }
+  constructor(private readonly folders: readonly string[]) {}
 
   async begin(bytes: number): Promise<Write> {
-    this.#file = await openSomewhere(this.#folders, bytes);
+    this.#file = await openSomewhere(this.folders, bytes);
     return writerTo(this.#file.output, this.#file.folder, bytes);
   }
 
   async contents(): Promise<Contents> {
-    const { output, examination } = begun(this.#file);
+    const { output, db } = begun(this.#file);
     // A file without a name cannot have a log beside it.
     await output.write(NO_LOG.bytes, 0, NO_LOG.bytes.length, NO_LOG.at);
-    return sound(() => examination.contents());
+    return sound(() => contentsOf(db));
   }
 
   async drop(): Promise<void> {
-    this.#file?.examination.close();
+    this.#file?.db.close();
     await this.#file?.output.close();
   }
 }
@@ -83,7 +81,7 @@ async function openNameless(folder: string): Promise<Nameless> {
   try {
     const file = scratch.file('unpacked');
     const output = await open(file, 'wx', 0o600);
-    return { folder, output, examination: new Examination(file) };
+    return { folder, output, db: openToExamine(file) };
   } finally {
     scratch.drop();
   }

@@ -48,14 +48,13 @@ function changedRows(db: Database, table: string): number {
   const theirs = new Set(columns('other').map(({ name }) => name));
   if (theirs.size === 0) return count(`SELECT count(*) AS count FROM main.${name}`);
   const keys = mine.filter(({ pk }) => pk > 0);
-  const same = (list: readonly Column[]) =>
-    list.map(({ name }) => `o.${quoted(name)} IS m.${quoted(name)}`).join(' AND ') || '1';
-  const equal = (list: readonly Column[]) =>
-    list.map(({ name }) => `o.${quoted(name)} = m.${quoted(name)}`).join(' AND ') || '1';
+  const match = (list: readonly Column[], is: '=' | 'IS') =>
+    list.map((c) => `o.${quoted(c.name)} ${is} m.${quoted(c.name)}`).join(' AND ') || '1';
+  const hasKey = match(keys, '=');
   const shared = mine.filter(({ name, pk }) => pk === 0 && theirs.has(name));
   const changed = count(
     `SELECT count(*) AS count FROM main.${name} m WHERE NOT EXISTS
-       (SELECT 1 FROM other.${name} o WHERE ${equal(keys)} AND ${same(shared)})
+       (SELECT 1 FROM other.${name} o WHERE ${hasKey} AND ${match(shared, 'IS')})
        ${table === 'audit' ? BUT_RESTORES : ''}`,
   );
   const [key] = keys;
@@ -63,7 +62,7 @@ function changedRows(db: Database, table: string): number {
   const deleted = count(
     `SELECT count(*) AS count FROM other.${name} o
      WHERE o.${quoted(key.name)} <= (SELECT seq FROM main.sqlite_sequence WHERE name = ?)
-       AND NOT EXISTS (SELECT 1 FROM main.${name} m WHERE ${equal(keys)})`,
+       AND NOT EXISTS (SELECT 1 FROM main.${name} m WHERE ${hasKey})`,
     table,
   );
   return changed + deleted;

@@ -13,20 +13,18 @@ export const APPLICATION_ID = 0x47617465;
 export const LEFT_ID = 0x4761746c;
 export const ARRIVING_ID = 0x47617461;
 
-/** Throws {@link OperatorError} for a file whose data was moved. */
-export function refuseMoved(file: string, applicationId: number): void {
-  if (applicationId === LEFT_ID) {
-    throw new OperatorError(
-      `the data of ${file} moved to PostgreSQL: set database.url, or bring them back with 'gatepost move-database --to sqlite'`,
-      'database_moved',
-    );
+/** Throws {@link OperatorError} for a file whose data were moved, or that is not Gatepost's. */
+export function refuseMark(file: string, applicationId: number): void {
+  if (applicationId === APPLICATION_ID) return;
+  if (applicationId !== LEFT_ID && applicationId !== ARRIVING_ID) {
+    throw new OperatorError(`${file} is a database of another program; nothing was changed`);
   }
-  if (applicationId === ARRIVING_ID) {
-    throw new OperatorError(
-      `the data of ${file} have not all arrived: run 'gatepost move-database --to sqlite' again`,
-      'database_moved',
-    );
-  }
+  throw new OperatorError(
+    applicationId === LEFT_ID
+      ? `the data of ${file} moved to PostgreSQL: set database.url, or bring them back with 'gatepost move-database --to sqlite'`
+      : `the data of ${file} have not all arrived: run 'gatepost move-database --to sqlite' again`,
+    'database_moved',
+  );
 }
 
 export function pragmaNumber(db: Database, name: 'user_version' | 'application_id'): number {
@@ -40,6 +38,15 @@ export function refuseNewer(file: string, schema: number): void {
   throw new OperatorError(
     `${file} has schema ${schema}, this program knows up to ${SCHEMA_VERSION}: use a newer gatepost; nothing was changed`,
     'database_newer',
+  );
+}
+
+/** Throws {@link OperatorError} for a schema that must be migrated. */
+export function refuseOlder(file: string, schema: number): void {
+  if (schema >= SCHEMA_VERSION) return;
+  throw new OperatorError(
+    `${file} has schema ${schema}, this program needs ${SCHEMA_VERSION}: restart 'gatepost serve' with this version first`,
+    'database_older',
   );
 }
 

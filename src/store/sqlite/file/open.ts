@@ -17,11 +17,11 @@ import { isBusy, takeLock } from '../../../disk/lock.ts';
 import { messageOf, OperatorError } from '../../../operator-error.ts';
 import { makeOwnFile, makeOwnFolder } from '../../../permissions.ts';
 import {
-  APPLICATION_ID,
   migrate,
   pragmaNumber,
-  refuseMoved,
+  refuseMark,
   refuseNewer,
+  refuseOlder,
   SCHEMA_VERSION,
 } from './migrate.ts';
 
@@ -60,7 +60,8 @@ export function openDatabase(dataDir: string, create: boolean, migrates = create
     // A restore was faster: this file was not inspected.
     if (identityOf(file) !== identity) refuseUnfit();
     const isToRead = !create && isReadOnly(dataDir);
-    return { db: patiently(() => (isToRead ? openToRead(file) : open(file, create))), release };
+    const opened = () => (isToRead ? withCaches(openToLook(file)) : open(file, create));
+    return { db: patiently(opened), release };
   } catch (error) {
     release();
     throw explain(error, file);
@@ -86,20 +87,16 @@ export function holdDatabase(dataDir: string): () => void {
   const file = join(dataDir, LOCK_FILE);
   // No restore can write to such a disk.
   if (!existsSync(file) && isReadOnly(dataDir)) return () => undefined;
-  const release = attempt(file, () => takeLock(file, 'shared', OPEN_TIMEOUT_MS));
-  if (release !== null) return release;
+  try {
+    const release = takeLock(file, 'shared', OPEN_TIMEOUT_MS);
+    if (release !== null) return release;
+  } catch (error) {
+    throw explain(error, file);
+  }
   throw new OperatorError(
     `a restore into ${dataDir} is under way: try again when it has finished`,
     'locked',
   );
-}
-
-function attempt<T>(file: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw explain(error, file);
-  }
 }
 
 function open(file: string, create: boolean): Database {
@@ -114,16 +111,10 @@ function open(file: string, create: boolean): Database {
   }
 }
 
-/** Opens on a read-only disk; each write then fails with SQLite's error. */
-function openToRead(file: string): Database {
-  const db = openToLook(file);
-  setCaches(db);
-  return db;
-}
-
-function setCaches(db: Database): void {
+function withCaches(db: Database): Database {
   db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
   db.run(`PRAGMA mmap_size = ${MMAP_BYTES}`);
+  return db;
 }
 
 /** Throws for a file that this program cannot use; returns the identity of the inspected file. */
@@ -137,17 +128,12 @@ function refuse(dataDir: string, create: boolean, migrates: boolean): number | n
       'database_missing',
     );
   }
-  if (schema !== 0 && schema < SCHEMA_VERSION && !migrates) {
-    throw new OperatorError(
-      `${file} has schema ${schema}, this program needs ${SCHEMA_VERSION}: restart 'gatepost serve' with this version first`,
-      'database_older',
-    );
-  }
+  if (schema !== 0 && !migrates) refuseOlder(file, schema);
   return identity;
 }
 
 /** Reads the schema version of a file; 0: it is missing or empty. */
-function schemaIn(file: string): number {
+export function schemaIn(file: string): number {
   return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0 ? inspect(file) : 0;
 }
 
@@ -175,8 +161,7 @@ function configure(db: Database): Database {
   db.run('PRAGMA journal_mode = WAL');
   db.run('PRAGMA synchronous = FULL');
   db.run(`PRAGMA journal_size_limit = ${WAL_BYTES_MAX}`);
-  setCaches(db);
-  migrate(db);
+  migrate(withCaches(db));
   db.run('PRAGMA foreign_keys = ON');
   // A savepoint would write ten times the pages of the database into a temporary file. Set after
   // the migration, which may sort more than memory holds.
@@ -228,10 +213,7 @@ export function inspect(file: string): number {
     const tables = db.query('SELECT count(*) AS count FROM sqlite_schema').get();
     // A crash during creation leaves an empty database.
     if (schema === 0 && (tables as { count: number }).count === 0) return 0;
-    refuseMoved(file, pragmaNumber(db, 'application_id'));
-    if (pragmaNumber(db, 'application_id') !== APPLICATION_ID) {
-      throw new OperatorError(`${file} is a database of another program; nothing was changed`);
-    }
+    refuseMark(file, pragmaNumber(db, 'application_id'));
     refuseNewer(file, schema);
     return schema;
   } catch (error) {
@@ -256,15 +238,10 @@ export function openToLook(file: string): Database {
 const SQLITE_MAGIC = 'SQLite format 3\0';
 
 /**
- * Returns true if a file begins like SQLite's. Must not be used on a file that this process has
- * open.
+ * Returns true if a file begins as SQLite's do. Not for one that this process has open: the close
+ * drops all locks of the process on the file, SQLite's too.
  */
 export function isSqlite(file: string): boolean {
-  return readHeader(file) === SQLITE_MAGIC;
-}
-
-/** Reads the first bytes. Closing drops all locks of this process on the file, also SQLite's. */
-function readHeader(file: string): string {
   const header = Buffer.alloc(SQLITE_MAGIC.length);
   try {
     const fd = openSync(file, 'r');
@@ -273,7 +250,7 @@ function readHeader(file: string): string {
   } catch (error) {
     throw new OperatorError(`cannot read ${file}: ${messageOf(error)}`);
   }
-  return header.toString('latin1');
+  return header.toString('latin1') === SQLITE_MAGIC;
 }
 
 function damaged(file: string, detail: string): OperatorError {
@@ -283,7 +260,7 @@ function damaged(file: string, detail: string): OperatorError {
   );
 }
 
-export function explain(error: unknown, file: string): Error {
+function explain(error: unknown, file: string): Error {
   if (error instanceof OperatorError) return error;
   if (error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '')) {
     return damaged(file, error.message);

@@ -26,16 +26,14 @@ const COMPANIONS = ['-wal', '-shm', '-journal'] as const;
 
 /** A file in the data directory that may replace the database; no other process can open it. */
 export class ReplacementFile implements Replacement {
-  readonly #dataDir: string;
   readonly #target: string;
   readonly #release: () => void;
   #scratch: Scratch | null = null;
   #output: FileHandle | null = null;
 
   /** Makes the folder. Throws {@link OperatorError} while the file is open, or a disk's fault. */
-  constructor(dataDir: string) {
+  constructor(private readonly dataDir: string) {
     checkDirectory(dataDir, true);
-    this.#dataDir = dataDir;
     this.#target = join(dataDir, DATABASE_FILE);
     const release = takeLock(join(dataDir, LOCK_FILE), 'exclusive', 0);
     if (release === null) throw inUse(dataDir);
@@ -55,7 +53,7 @@ export class ReplacementFile implements Replacement {
 
   async begin(bytes: number): Promise<Write> {
     this.#output = await open(this.beginFile(bytes), 'wx', 0o600);
-    return writerTo(this.#output, this.#dataDir, bytes);
+    return writerTo(this.#output, this.dataDir, bytes);
   }
 
   /**
@@ -63,8 +61,8 @@ export class ReplacementFile implements Replacement {
    * {@link begin}.
    */
   beginFile(bytes: number): string {
-    if (!hasRoom(this.#dataDir, bytes)) throw noRoom(bytes, this.#dataDir);
-    this.#scratch = new Scratch(this.#dataDir);
+    if (!hasRoom(this.dataDir, bytes)) throw noRoom(bytes, this.dataDir);
+    this.#scratch = new Scratch(this.dataDir);
     return this.#file;
   }
 
@@ -96,14 +94,14 @@ export class ReplacementFile implements Replacement {
   /** Puts the file in place unchanged, for {@link putInPlace}. */
   takePlace(nowMs: number): string | null {
     giveToOwnerOfFolder(this.#file);
-    const oldName = existsSync(this.#target) ? freeName(this.#dataDir, nowMs) : null;
+    const oldName = existsSync(this.#target) ? freeName(this.dataDir, nowMs) : null;
     if (oldName === null) {
       this.#dropCompanions();
       renameSync(this.#file, this.#target);
     } else {
       this.#exchange(oldName);
     }
-    syncFolder(this.#dataDir);
+    syncFolder(this.dataDir);
     return oldName;
   }
 
@@ -157,7 +155,7 @@ export class ReplacementFile implements Replacement {
       return db;
     } catch (error) {
       db.close();
-      if (isBusy(error)) throw inUse(this.#dataDir);
+      if (isBusy(error)) throw inUse(this.dataDir);
       const code = error instanceof SQLiteError ? (error.code ?? '') : '';
       if (/^SQLITE_(NOTADB|CORRUPT|IOERR|CANTOPEN|ERROR)/.test(code)) return null;
       throw error;

@@ -1,20 +1,23 @@
 /** Snapshots of the database, held unencrypted but out of others' reach until they are packed. */
 
+import type { Database } from 'bun:sqlite';
 import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import { freemem } from 'node:os';
-import { mib, SPARE_BYTES } from '../../../disk/room.ts';
+import { join } from 'node:path';
+import { isReadOnly } from '../../../disk/fault.ts';
+import { freeBytes, mib, SPARE_BYTES } from '../../../disk/room.ts';
 import { Scratch } from '../../../disk/scratch.ts';
 import { OperatorError } from '../../../operator-error.ts';
 import type { Snapshot } from '../../kind.ts';
 import {
   asDamage,
+  contentsOf,
   copyBytesMax,
   copyDatabase,
   copyIntoMemory,
-  Examination,
-  hasDatabase,
-  hasRoomForCopy,
+  openToExamine,
 } from './copy.ts';
+import { DATABASE_FILE, schemaIn } from './open.ts';
 
 const READ_BYTES = 64 * 1024;
 /** Part of free memory that a snapshot may use. */
@@ -26,40 +29,47 @@ const MEMORY_PART = 0.5;
  * Blocks while it copies. Throws `OperatorError`, or a disk error.
  */
 export function takeSnapshot(dataDir: string): Snapshot {
-  if (!hasDatabase(dataDir)) {
+  if (schemaIn(join(dataDir, DATABASE_FILE)) === 0) {
     throw new OperatorError(`there is no Gatepost database in ${dataDir}`, 'database_missing');
   }
   try {
-    return hasRoomForCopy(dataDir, SPARE_BYTES) ? snapshotOnDisk(dataDir) : inMemory(dataDir);
+    const hasRoom = freeBytes(dataDir) >= copyBytesMax(dataDir) + SPARE_BYTES;
+    const isForDisk = hasRoom && !isReadOnly(dataDir);
+    return isForDisk ? snapshotOnDisk(dataDir) : snapshotInMemory(dataDir);
   } catch (fault) {
     throw asDamage(fault, dataDir);
   }
 }
 
-function inMemory(dataDir: string): Snapshot {
-  const bytes = copyBytesMax(dataDir);
+function snapshotInMemory(dataDir: string): Snapshot {
+  const bytesMax = copyBytesMax(dataDir);
   // Of the machine, and of the container of this process.
-  const freeBytes = Math.min(freemem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
-  if (bytes > freeBytes * MEMORY_PART) {
+  const free = Math.min(freemem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  if (bytesMax > free * MEMORY_PART) {
     throw new OperatorError(
-      `no space left on the disk of ${dataDir}, or it takes no writes, and ${mib(bytes)} MiB are too much for memory: the database cannot be copied`,
+      `no space left on the disk of ${dataDir}, or it takes no writes, and ${mib(bytesMax)} MiB are too much for memory: the database cannot be copied`,
       'disk_full',
     );
   }
-  return snapshotInMemory(dataDir);
+  const { bytes, contents } = copyIntoMemory(dataDir);
+  return {
+    bytes: bytes.length,
+    contents,
+    read: (signal) => pieces(signal, async (at) => bytes.subarray(at, at + READ_BYTES)),
+    drop: () => undefined,
+  };
 }
 
 function snapshotOnDisk(dataDir: string): Snapshot {
-  const { examination, fd } = copyWithoutName(dataDir);
+  const { db, fd } = copyWithoutName(dataDir);
   const drop = () => {
-    examination.close();
+    db.close();
     closeSync(fd);
   };
   try {
-    const contents = examination.contents();
     return {
+      contents: contentsOf(db),
       bytes: fstatSync(fd).size,
-      contents,
       read: (signal) => pieces(signal, (at) => readAt(fd, at)),
       drop,
     };
@@ -70,12 +80,12 @@ function snapshotOnDisk(dataDir: string): Snapshot {
 }
 
 /** Copies into a file without a name: the system removes it, however this process ends. */
-function copyWithoutName(dataDir: string): { examination: Examination; fd: number } {
+function copyWithoutName(dataDir: string): { db: Database; fd: number } {
   const scratch = new Scratch(dataDir);
   try {
     const file = scratch.file('copy');
     copyDatabase(dataDir, file);
-    return { examination: new Examination(file), fd: openSync(file, 'r') };
+    return { db: openToExamine(file), fd: openSync(file, 'r') };
   } finally {
     scratch.drop();
   }
@@ -90,16 +100,6 @@ function readAt(fd: number, at: number): Promise<Uint8Array> {
       else resolve(piece.subarray(0, count));
     });
   });
-}
-
-function snapshotInMemory(dataDir: string): Snapshot {
-  const { bytes, contents } = copyIntoMemory(dataDir);
-  return {
-    bytes: bytes.length,
-    contents,
-    read: (signal) => pieces(signal, async (at) => bytes.subarray(at, at + READ_BYTES)),
-    drop: () => undefined,
-  };
 }
 
 async function* pieces(

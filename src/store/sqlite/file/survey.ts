@@ -8,7 +8,7 @@ import { about, type Finding } from '../../../finding.ts';
 import { messageOf } from '../../../operator-error.ts';
 import { disabledFinding, olderSchemaFinding } from '../../findings.ts';
 import type { DatabaseReport, HostsOf } from '../../kind.ts';
-import { type Contents, NO_CONTENTS, surveyContents, surveyHosts } from '../../noun/survey.ts';
+import { type Contents, NO_CONTENTS, reportOf, surveyContents } from '../../noun/survey.ts';
 import { Connection } from '../connection.ts';
 import { runNow, sqliteStatements } from '../dialect.ts';
 import { findDamage, tableNames } from './copy.ts';
@@ -24,24 +24,21 @@ const WAL_BYTES_MAX = 1024 ** 3;
 export function surveyDatabase(dataDir: string, hostsOf: HostsOf): DatabaseReport {
   const file = join(dataDir, DATABASE_FILE);
   const bytes = sizeOf(file);
-  const report = (
-    findings: Finding[],
-    newestMs: number | null = null,
-    { hosts, stopped, hasSubscriptions, passing, paged }: Contents = NO_CONTENTS,
-  ) => ({ findings, newestMs, hosts, stopped, hasSubscriptions, passing, paged, bytes });
+  const ofFault = (finding: Finding) => reportOf([finding], NO_CONTENTS, { newestMs: null, bytes });
   if (!existsSync(file)) {
     const todo = "'gatepost serve' makes one, 'gatepost restore' puts a backup there";
-    return report([say.warning(`there is no database in ${dataDir}`, todo)]);
+    return ofFault(say.warning(`there is no database in ${dataDir}`, todo));
   }
   try {
     const facts = read(file, hostsOf);
+    const { schema, newestMs, contents } = facts;
     const findings = findingsOf(facts, sizeOf(`${file}-wal`));
-    const fine = say.ok(`${file} is whole, schema ${facts.schema}, ${mib(bytes)} MiB`);
-    return report(findings.length > 0 ? findings : [fine], facts.newestMs, facts.contents);
+    const fine = say.ok(`${file} is whole, schema ${schema}, ${mib(bytes)} MiB`);
+    return reportOf(findings.length > 0 ? findings : [fine], contents, { newestMs, bytes });
   } catch (error) {
     const todo =
       "mend the data directory first; if the file is damaged, 'gatepost restore' puts a backup there";
-    return report([say.problem(messageOf(error), todo)]);
+    return ofFault(say.problem(messageOf(error), todo));
   }
 }
 
@@ -100,9 +97,8 @@ function read(file: string, hostsOf: HostsOf): FileFacts {
     const foreign = findForeignSchema(native, schema);
     const damage = findDamage(native, 'quick_check');
     if (damage !== null) return { schema, foreign, damage, newestMs: null, contents: NO_CONTENTS };
-    const on = sqliteStatements(db);
-    const rest = schema === SCHEMA_VERSION ? runNow(surveyContents(on)) : NO_CONTENTS;
-    const contents = { ...rest, hosts: runNow(surveyHosts(on, hostsOf(rest.kept))) };
+    const isCurrent = schema === SCHEMA_VERSION;
+    const contents = runNow(surveyContents(sqliteStatements(db), hostsOf, isCurrent));
     return { schema, foreign, damage, newestMs: newestTime(native), contents };
   } finally {
     db.close();
