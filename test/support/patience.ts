@@ -1,5 +1,6 @@
-/** Loaded before each test file (bunfig.toml): time enough for any test on a busy machine. */
+/** Loaded before the first test file of a process (bunfig.toml). */
 
 import { setDefaultTimeout } from 'bun:test';
+import { TEST_MS_MAX } from './test-time.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(TEST_MS_MAX);

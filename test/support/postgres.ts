@@ -36,6 +36,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   wal_level: 'minimal',
   max_wal_senders: '0',
   max_wal_size: '4GB',
+  // A database lives for seconds. With many of them a worker would start twice a second.
+  autovacuum: 'off',
   jit: 'off',
   log_min_messages: 'fatal',
 };

@@ -1,0 +1,157 @@
+/**
+ * What `test/run.ts` runs: which files on which stores, which of them share a process, which begin.
+ *
+ * Short files of a folder share a process: to load the program takes each process 0.3 s of the
+ * processor, as much as most of these files need for their tests. A file that is started alone
+ * (`bun test ./test/FILE`) runs as it does here.
+ */
+
+type StoreKind = 'sqlite' | 'postgres';
+
+/** Files that run once on SQLite and once on PostgreSQL. */
+const ON_BOTH = new Set([
+  'core/door.test.ts',
+  'core/job.test.ts',
+  'core/message/cancel.test.ts',
+  'core/message/deliver-keep.test.ts',
+  'core/message/deliver-lanes.test.ts',
+  'core/message/deliver-model.test.ts',
+  'core/message/deliver-targets.test.ts',
+  'core/message/deliver.test.ts',
+  'core/message/lane-model.test.ts',
+  'core/message/push-model.test.ts',
+  'core/message/registration-histories.test.ts',
+  'core/message/registration-model.test.ts',
+  'core/message/send-interval.test.ts',
+  'core/model.test.ts',
+  'core/slot-model.test.ts',
+  'e2e/console-appliance.test.ts',
+  'e2e/console-links.test.ts',
+  'e2e/console-newcomer.test.ts',
+  'e2e/console-rooms.test.ts',
+  'e2e/crash.test.ts',
+  'e2e/delivery-kill.test.ts',
+  'e2e/job-kill.test.ts',
+  'e2e/never-stale.test.ts',
+  'e2e/outbox-kill.test.ts',
+  'e2e/race.test.ts',
+  'e2e/ride-soak.test.ts',
+  'e2e/slot-life.test.ts',
+  'http/bounds.test.ts',
+  'http/credentials.test.ts',
+  'http/messaging-ack.test.ts',
+  'http/messaging-inbox.test.ts',
+  'http/messaging-register.test.ts',
+  'http/messaging-token.test.ts',
+  'http/slot-end-inbox.test.ts',
+  'http/stream-life.test.ts',
+  'http/stream-once.test.ts',
+  'http/stream.test.ts',
+  'http/webhook-replay.test.ts',
+  'kits/real-nginx.test.ts',
+  'kits/real.test.ts',
+]);
+/** Folders whose files run on both. */
+const FOLDERS_ON_BOTH = ['http/coverage/', 'store/contract/'];
+
+/**
+ * Files that wait most of their time for a timer, a deadline or a server that is down. They need no
+ * processor, so that one worker runs them beside all others.
+ */
+const WAITING = new Set([
+  'cli/simulate.test.ts',
+  'e2e/monitor.test.ts',
+  'e2e/outgoing-idle.test.ts',
+  'e2e/outgoing-secrets.test.ts',
+  'e2e/rolling.test.ts',
+  'e2e/secrets.test.ts',
+  'e2e/stop.test.ts',
+  'http/patience.test.ts',
+  'http/slow.test.ts',
+  'kits/typescript.test.ts',
+  'outgoing/alone.test.ts',
+  'outgoing/answer.test.ts',
+  'outgoing/http2.test.ts',
+  'store/postgres-database.test.ts',
+  'store/postgres-full-disk.test.ts',
+  'store/postgres-opening.test.ts',
+  'store/postgres-outage.test.ts',
+  'store/postgres-way.test.ts',
+]);
+/** Files that need a disk: they measure what is written to it. */
+const ON_DISK = new Set(['e2e/outgoing-idle.test.ts']);
+
+/** Folders whose files start few processes and no browser. */
+const TOGETHER =
+  /^(?:cli|client|config|core|doctor|gateway|http|jobs|monitor|panel|store|webhook)\//;
+/** Files of these folders with a process of their own: long ones, and what changes a schema. */
+const ALONE = [
+  /^cli\/(?:audit|backup|data|error-codes|provider|ready)\./,
+  /^core\/(?:figures-day|model|slot-model)\./,
+  /^core\/message\/(?:cancel|deliver-keep|deliver-lanes|deliver-model|lane-model|push-model)\./,
+  /^core\/message\/registration-/,
+  /^http\/upstream\/(?:panel-limits|proxy|tokens)\./,
+  /^panel\/panel-api\./,
+  /^store\/(?:admission-rules|move|postgres-.*|upgrade)\./,
+  /^store\/contract\/(?:inbox|link|pushing|race-.*)\./,
+];
+/** On PostgreSQL most files take three times as long. */
+const FILES_TOGETHER_MAX: Readonly<Record<StoreKind, number>> = { sqlite: 6, postgres: 3 };
+
+/** What begins first, in this order: the run must not end with one long file alone. */
+const START_ORDER = [
+  /^fuzz\//,
+  /^kits\/(?:java|real)/,
+  /^conformance\/planted/,
+  /^(?:console|e2e|kits|guides)\//,
+  /^(?:backup|core\/message|packaging)\//,
+  /^(?:cli|http\/coverage|panel|store)\//,
+];
+
+/** Files that one process runs, one after the other. */
+export interface Run {
+  files: readonly string[];
+  store: StoreKind;
+  isWaiting: boolean;
+  needsDisk: boolean;
+}
+
+/** Plans the runs of files, which are named from `test/`. */
+export function planRuns(files: readonly string[], stores: readonly StoreKind[]): Run[] {
+  const sorted = files.toSorted();
+  return stores
+    .flatMap((store) => runsOn(store, store === 'sqlite' ? sorted : sorted.filter(isOnBoth)))
+    .sort((a, b) => startRank(a) - startRank(b));
+}
+
+function runsOn(store: StoreKind, files: readonly string[]): Run[] {
+  const runs: Run[] = [];
+  /** By the first folder: the files of the run that more of them may join. */
+  const open = new Map<string, string[]>();
+  for (const file of files) {
+    const isAlone = !isShort(file);
+    const folder = file.slice(0, file.indexOf('/'));
+    const joined = isAlone ? undefined : open.get(folder);
+    if (joined !== undefined && joined.length < FILES_TOGETHER_MAX[store]) {
+      joined.push(file);
+      continue;
+    }
+    const own = [file];
+    if (!isAlone) open.set(folder, own);
+    runs.push({ files: own, store, isWaiting: WAITING.has(file), needsDisk: ON_DISK.has(file) });
+  }
+  return runs;
+}
+
+function isOnBoth(file: string): boolean {
+  return ON_BOTH.has(file) || FOLDERS_ON_BOTH.some((folder) => file.startsWith(folder));
+}
+
+function isShort(file: string): boolean {
+  return TOGETHER.test(file) && !WAITING.has(file) && !ALONE.some((pattern) => pattern.test(file));
+}
+
+function startRank({ files: [file = ''] }: Run): number {
+  const rank = START_ORDER.findIndex((pattern) => pattern.test(file));
+  return rank < 0 ? START_ORDER.length : rank;
+}
