@@ -172,19 +172,19 @@ test('a provider has five unfinished jobs over many links, and others about one'
   expect(other).toMatchObject({ id: expect.any(Number) });
 });
 
-test('the streams of devices that lost their slot are told, and a taken code is drawn again', async () => {
+test('a device that lost its slot is signalled, and a taken code is drawn again', async () => {
   const [device = 0] = makeDevices(engine, ['phone']);
   const [linkId = 0] = putOnLinks(engine, provider, [device]);
   const { core, clock } = engine;
   await endSlotsLater(core, provider, { kind: 'link.revoke', linkId }, clock.nowMs());
   clock.advance(UNDO_MS);
-  const told = spyOn(core.signals, 'messagesFor');
+  const signalled = spyOn(core.signals, 'messagesFor');
   const workOnSlots = () => Promise.resolve('install_code_exists' as const);
   const unlucky = { ...core, store: withMethods(core.store, { workOnSlots }) };
   expect(await jobStep(unlucky, 'one', clock.nowMs())).toBe(true);
-  expect(told).not.toHaveBeenCalled();
+  expect(signalled).not.toHaveBeenCalled();
   await runDue();
-  expect(told.mock.calls.map(([id]) => id)).toContain(device);
+  expect(signalled.mock.calls.map(([id]) => id)).toContain(device);
   expect(await listJobs(core, provider)).toMatchObject([{ state: 'done' }]);
 });
 
@@ -247,7 +247,7 @@ test('a job that meets a fault at each step has failed, and others go on', async
   ]);
 });
 
-test('a job that meets a fault now and then goes on: a good step between them forgives', async () => {
+test('a step that succeeds resets the count of faults: the job goes on', async () => {
   await addLinks();
   const { core, clock } = engine;
   await change(ALL, { installLimit: 9 });
