@@ -45,7 +45,10 @@ export const upstreamContract: Record<keyof UpstreamStore, Suite> = {
       const { host } = OTHER;
       expect(await store.changeUpstream(host, OTHER, ACT)).toBe('upstream_not_found');
       await store.addUpstream(host, OTHER, 9, ACT);
-      expect(await store.changeUpstream(host, OTHER, ACT)).toBe('ok');
+      // The same keys are no change: time and actor stay.
+      const later = { ...ACT, atMs: ACT.atMs + 1 };
+      expect(await store.changeUpstream(host, OTHER, later)).toBe('ok');
+      expect(await store.listUpstreams()).toEqual([kept(OTHER)]);
       const { default_limit: _, ...fewer } = OTHER;
       const after = { ...fewer, key_path: ['/a/{key}', '/b/{key}'] };
       expect(await store.changeUpstream(host, after, ACT)).toBe('ok');
