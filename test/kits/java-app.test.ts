@@ -36,7 +36,9 @@ testKit.each([
   const trust = ['trustStore', 'trustStoreType', 'trustStorePassword'];
   const values = [store, 'PKCS12', 'secret'];
   const terms = trust.map((name, n) => `-Djavax.net.ssl.${name}=${values[n]}`);
-  const phone = new KitApp([java, ...terms, ...rest], `https://127.0.0.1:${server.port}`);
+  // At the pace of a phone: a machine that is busy takes long to begin TLS in a new process.
+  const url = `https://127.0.0.1:${server.port}`;
+  const phone = new KitApp([java, ...terms, ...rest], url, { pace: 1 });
   closers.push(() => phone.remove());
   phone.start();
   expect(await until('it says how it stands', () => phone.states[0])).toBe(state);
