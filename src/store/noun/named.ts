@@ -186,8 +186,9 @@ export function namedNoun(backend: Backend): Pick<Store, 'deliverNamed'> {
       const served = inTurn.slice(0, LANES_MAX);
       let beganMs: number | null = null;
       const hasTime = () => {
-        beganMs ??= systemClock.steadyMs();
-        return systemClock.steadyMs() - beganMs <= backend.stepMs;
+        const nowMs = systemClock.steadyMs();
+        beganMs ??= nowMs;
+        return nowMs - beganMs <= backend.stepMs;
       };
       const results = await Promise.allSettled(
         served.map((id) => deliverLane(id, lease, rules, hasTime)),

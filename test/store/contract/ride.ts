@@ -59,7 +59,8 @@ async function begin(
   if (more.targetHwid) {
     const worker = { owner: 'one', nowMs, leaseMs: 5_000 };
     const bounds = { ledgerRowsMax: LEDGER_MAX, waitingMax: WAITING_MAX, gateways: [] };
-    await store.deliverNamed(worker, { afterChecking: () => 5, ...bounds, rides: rules });
+    const delivering = { afterChecking: () => 5, ...bounds, rides: rules };
+    expect((await store.deliverNamed(worker, delivering)).count).toBe(1);
     return id;
   }
   await loadAll(store, await moveToLoad(store, id, rules, nowMs));
