@@ -42,7 +42,7 @@ testOnLinux('a port that another program has is a problem that names the program
   const doctor = await run(['doctor', '--data', server.dataDir], { env });
   expect(doctor.stdout).toMatch(
     new RegExp(
-      `^PROBLEM {3}address: 127.0.0.1:${other.port} is taken by \\S+ \\(process ${process.pid}\\)$`,
+      `^PROBLEM {3}address: 127.0.0.1:${other.port} is in use by \\S+ \\(process ${process.pid}\\)$`,
       'm',
     ),
   );
