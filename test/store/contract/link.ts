@@ -82,6 +82,7 @@ const FILTERED: readonly (readonly [LinkFilter, readonly string[]])[] = [
   [{ ...EVERY, refusedSinceMs: NOW_MS + 1 }, []],
   [{ ...EVERY, unusedSinceMs: NOW_MS }, []],
   [{ ...EVERY, unusedSinceMs: NOW_MS + 1 }, ['LinkCode0003', OTHER_CODE]],
+  [{ ...EVERY, unusedSinceMs: NOW_MS + 5 }, ['LinkCode0003', OTHER_CODE]],
   [{ ...EVERY, unusedSinceMs: NOW_MS + 6 }, ['LinkCode0003', OTHER_CODE, CODE]],
   [{ providerCode: 'Provide2', isFull: false, status: null, refusedSinceMs: 0 }, []],
 ];
