@@ -113,7 +113,11 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/look-ups.ts',
-    tests: ['test/core/slot-model.test.ts', 'test/store/contract/link.test.ts'],
+    tests: [
+      'test/store/contract/device.test.ts',
+      'test/store/contract/link.test.ts',
+      'test/core/slot-model.test.ts',
+    ],
     changes: [
       [
         "greatest(sql.raw('s.last_seen_at_ms'), sql.raw('p.checked_in_at_ms'))",
