@@ -25,6 +25,6 @@ export const ofOwner =
     return (providerId: number | null) => (providerId === null ? ofOperator : ofProvider);
   };
 
-/** Locks the row of an owner: the operator has none: the audit log serves as its lock. */
+/** Locks the row of an owner, or the audit log for the operator, who has no row. */
 export const lockOwner = (on: Statements, providerId: number | null): Step<void> =>
   providerId === null ? on.lockAuditLog() : on.lockProvider(providerId);
