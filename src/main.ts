@@ -1,4 +1,3 @@
-import { startApp } from './app.ts';
 import { backupTools } from './backup/tools.ts';
 import { askTerminal } from './cli/confirm.ts';
 import { operatorActor } from './cli/operator.ts';
@@ -7,12 +6,8 @@ import { failureText } from './cli/refusal.ts';
 import { systemClock } from './clock.ts';
 import { leaveEnvironment, loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
-import { examine } from './doctor/examine.ts';
-import { openApiDocument } from './http/document/openapi.ts';
 import { moveOf, openCore, storeKindOf } from './open-core.ts';
-import { openEventSenders, openGateway, openOutgoing } from './open-outgoing.ts';
 import { Output } from './output.ts';
-import { newestRelease } from './release.ts';
 import { serviceManager } from './systemd.ts';
 
 // Only the owner may read the files of the program.
@@ -20,6 +15,9 @@ process.umask(0o077);
 
 // Tools for logs and processes send these; without a handler they would end the process.
 for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {});
+
+// Only the commands that use these load them: all others start a third sooner.
+const outgoing = () => import('./open-outgoing.ts');
 
 const output = new Output(process.stdout);
 
@@ -33,10 +31,10 @@ const exitCode = await runCli(process.argv.slice(2), {
   },
   shownSettings,
   exampleConfig: exampleFile,
-  openApiDocument,
+  openApiDocument: async () => (await import('./http/document/openapi.ts')).openApiDocument(),
   openCore,
-  startApp,
-  openEventSenders,
+  startApp: async (loaded, signal) => (await import('./app.ts')).startApp(loaded, signal),
+  openEventSenders: async (config) => (await outgoing()).openEventSenders(config),
   serviceManager: () =>
     serviceManager({
       notifySocket: process.env['NOTIFY_SOCKET'],
@@ -46,14 +44,19 @@ const exitCode = await runCli(process.argv.slice(2), {
   operator: () => operatorActor(process.env),
   backup: (config) => backupTools(storeKindOf(config)),
   moveOf,
-  openGateway,
-  newestRelease: (config) => newestRelease(config, openOutgoing(config)),
-  examine: (loaded) =>
-    examine({
+  openGateway: async (config, gateway) => (await outgoing()).openGateway(config, gateway),
+  newestRelease: async (config) => {
+    const { newestRelease } = await import('./release.ts');
+    return newestRelease(config, (await outgoing()).openOutgoing(config));
+  },
+  examine: async (loaded) => {
+    const { examine } = await import('./doctor/examine.ts');
+    return examine({
       ...{ loaded, kind: storeKindOf(loaded.config) },
       nowMs: systemClock.nowMs(),
       uid: process.getuid?.() ?? 0,
-    }),
+    });
+  },
   stdout: output.write,
   stderr: (text) => process.stderr.write(text),
   isTerminal: Boolean(process.stdin.isTTY && process.stdout.isTTY),

@@ -6,7 +6,15 @@
 import { expect, test } from 'bun:test';
 import { ruleFor } from './support/import-rules.ts';
 import { BANNED_WORDS, CLEAN } from './support/plain-words.ts';
-import { circleIn, committedFiles, importsOf, isThere, readText } from './support/tree.ts';
+import {
+  circleIn,
+  committedFiles,
+  type Import,
+  importsOf,
+  isThere,
+  reachedFrom,
+  readText,
+} from './support/tree.ts';
 
 const files = committedFiles();
 const scripts = files.filter((path) => /\.tsx?$/.test(path));
@@ -70,16 +78,22 @@ test.each([
 });
 
 test('no dead files: main.ts, or the page of the console, reaches every source', () => {
-  const reached = new Set<string>();
   // packaging/console.ts bundles the page with a file of texts for each language.
   const languages = sources.filter((path) => path.startsWith('src/console/texts/'));
-  const todo = ['src/main.ts', 'src/console/app.tsx', ...languages];
-  for (let path = todo.pop(); path !== undefined; path = todo.pop()) {
-    if (reached.has(path) || !/\.tsx?$/.test(path)) continue;
-    reached.add(path);
-    for (const { file } of importsOf(path)) if (file !== null) todo.push(file);
-  }
+  const reached = reachedFrom(['src/main.ts', 'src/console/app.tsx', ...languages]);
   expect(sources.filter((path) => !reached.has(path))).toEqual([]);
+});
+
+test('a command starts without the server, and without what servers and few commands need', () => {
+  const isLoaded = ({ isLazy, isTypeOnly }: Import) => !isLazy && !isTypeOnly;
+  const loaded = [...reachedFrom(['src/main.ts'], isLoaded)];
+  const packages = loaded.flatMap((path) => importsOf(path).filter(isLoaded));
+  // Each of them takes 10 to 50 ms. `bun` is its SQL client, which `Bun.SQL` loads at first use.
+  const heavy =
+    /^(?:@simplewebauthn|acme-client|age-encryption|bun|elysia|jose|prom-client)(?:\/|$)/;
+  expect(loaded.length).toBeGreaterThan(100);
+  expect(packages.filter(({ specifier }) => heavy.test(specifier))).toEqual([]);
+  expect(loaded.filter((path) => path === 'src/app.ts')).toEqual([]);
 });
 
 test('no dead exports: another file uses each of them', () => {

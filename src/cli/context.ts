@@ -24,11 +24,11 @@ export interface CliContext {
   loadOwnConfig(flags: Flags): LoadedConfig;
   shownSettings(loaded: LoadedConfig): ShownSetting[];
   exampleConfig(): string;
-  openApiDocument(): unknown;
+  openApiDocument(): Promise<unknown>;
   openCore(config: Config, create: boolean): Promise<Core>;
   startApp(loaded: LoadedConfig, signal: AbortSignal): Promise<App>;
   /** Sends events to webhooks. */
-  openEventSenders(config: Config): { eventSenders: EventSenders; close(): void };
+  openEventSenders(config: Config): Promise<{ eventSenders: EventSenders; close(): void }>;
   /** The manager that started the program and receives its state. */
   serviceManager(): ServiceManager;
   /** The actor of the audit log. */

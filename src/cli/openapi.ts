@@ -7,8 +7,8 @@ interface OpenApiOptions extends CommonOptions {
   yaml?: boolean;
 }
 
-function printDocument(context: CliContext, { json, yaml }: OpenApiOptions): void {
-  const document = context.openApiDocument();
+async function printDocument(context: CliContext, { json, yaml }: OpenApiOptions): Promise<void> {
+  const document = await context.openApiDocument();
   const text = yaml
     ? Bun.YAML.stringify(document, null, 2)
     : JSON.stringify(document, null, json ? 0 : 2);

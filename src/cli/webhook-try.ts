@@ -21,7 +21,7 @@ const CONSEQUENCES: Readonly<Record<Exclude<Verdict['verdict'], 'accepted'>, str
 async function attempt(context: CliContext, id: number, options: CommonOptions): Promise<void> {
   const { webhook, verdict } = await withCore(context, options, async (core) => {
     const webhook = granted(await findWebhook(core, id), id);
-    const { eventSenders, close } = context.openEventSenders(
+    const { eventSenders, close } = await context.openEventSenders(
       context.loadConfig(flagsOf(options)).config,
     );
     const { signal } = new AbortController();

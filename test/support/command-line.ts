@@ -60,7 +60,7 @@ function contextOf(
     loadOwnConfig: (flags) => loadConfig(flags, {}),
     shownSettings,
     exampleConfig: exampleFile,
-    openApiDocument,
+    openApiDocument: async () => openApiDocument(),
     openCore,
     moveOf,
     openGateway,
@@ -75,7 +75,7 @@ function contextOf(
         uid: process.getuid?.() ?? 0,
       }),
     startApp: noServer,
-    openEventSenders,
+    openEventSenders: async (config) => openEventSenders(config),
     serviceManager: noServer,
     isTerminal: false,
     ask: async () => null,
@@ -144,7 +144,7 @@ export function commandLine(
           return { ...core, store: withMethods(core.store, more.replaced ?? {}) };
         },
         operator: () => ACT.actor,
-        openEventSenders: (config) =>
+        openEventSenders: async (config) =>
           more.eventSenders
             ? { eventSenders: more.eventSenders, close: () => {} }
             : openEventSenders(config),

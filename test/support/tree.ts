@@ -44,6 +44,8 @@ export interface Import {
   /** The file it names, from the root; null: a package or something built in. */
   file: string | null;
   isTypeOnly: boolean;
+  /** It is loaded when the code comes there. */
+  isLazy: boolean;
 }
 
 const STATIC = /^(?:import|export)\b(?<type> type\b)?(?:[^;'"()]*?\bfrom)? '(?<from>[^']+)'/gm;
@@ -52,11 +54,13 @@ const DYNAMIC = /\bimport\((['"`])(?<from>[^'"`]+)\1\)/g;
 /** The imports of a source, in any of the ways the language has. */
 export function importsOf(path: string): Import[] {
   const text = readText(path);
-  return [...text.matchAll(STATIC), ...text.matchAll(DYNAMIC)].map(({ groups }) => {
-    const specifier = groups?.['from'] ?? '';
-    const file = specifier.startsWith('.') ? join(path, '..', specifier) : null;
-    return { specifier, file, isTypeOnly: groups?.['type'] !== undefined };
-  });
+  const found = (pattern: RegExp, isLazy: boolean) =>
+    [...text.matchAll(pattern)].map(({ groups }) => {
+      const specifier = groups?.['from'] ?? '';
+      const file = specifier.startsWith('.') ? join(path, '..', specifier) : null;
+      return { specifier, file, isTypeOnly: groups?.['type'] !== undefined, isLazy };
+    });
+  return [...found(STATIC, false), ...found(DYNAMIC, true)];
 }
 
 /** A way along the imports that comes back to where it began, or null. */
@@ -77,4 +81,19 @@ export function circleIn(imports: ReadonlyMap<string, ReadonlySet<string>>): str
     if (circle !== null) return circle;
   }
   return null;
+}
+
+/** The sources that these files reach by the imports that `follows` takes, themselves included. */
+export function reachedFrom(
+  paths: readonly string[],
+  follows: (one: Import) => boolean = () => true,
+): Set<string> {
+  const reached = new Set<string>();
+  const todo = [...paths];
+  for (let path = todo.pop(); path !== undefined; path = todo.pop()) {
+    if (reached.has(path) || !/\.tsx?$/.test(path)) continue;
+    reached.add(path);
+    for (const one of importsOf(path)) if (one.file !== null && follows(one)) todo.push(one.file);
+  }
+  return reached;
 }

@@ -1,13 +1,6 @@
 /** Passkeys: key pairs in browsers, phones and security keys (WebAuthn). */
 
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { actAt } from '../audit/entry.ts';
 import type { Core } from '../core.ts';
 import { isRefused, type Misfit, Refused } from '../outcome.ts';
@@ -20,6 +13,15 @@ const CHALLENGE_MS = 300_000;
 /** The most open challenges, over all callers. */
 const CHALLENGES_MAX = 10_000;
 const PASSKEYS_MAX = 20;
+
+/**
+ * Loads the library at its first use: it is a fifth of the start of a server. In the executable
+ * what it needs to have been loaded before would be loaded after it.
+ */
+async function library() {
+  await import('reflect-metadata');
+  return import('@simplewebauthn/server');
+}
 
 /** The site of a passkey: its host name and its origin. */
 export interface Site {
@@ -52,6 +54,7 @@ async function keep(
 /** Makes the options by which a browser creates a passkey. */
 export async function beginPasskey(core: Core, { host }: Site, account: Account, nowMs: number) {
   const known = await core.store.listPasskeys(account.id);
+  const { generateRegistrationOptions } = await library();
   const options = await generateRegistrationOptions({
     ...{ rpName: 'Gatepost', rpID: host, userName: account.name, attestationType: 'none' },
     userID: new TextEncoder().encode(`gatepost-${account.id}`),
@@ -71,6 +74,7 @@ export async function addPasskey(
 ): Promise<'ok' | Misfit | Refused<'passkey_wrong' | 'passkey_exists' | 'passkey_limit_reached'>> {
   const name = readLabel(given.name);
   if (isRefused(name)) return name;
+  const { verifyRegistrationResponse } = await library();
   const made = await verifyRegistrationResponse({
     response: given.response as RegistrationResponseJSON,
     ...{ expectedOrigin: origin, expectedRPID: host, requireUserVerification: true },
@@ -90,6 +94,7 @@ export async function addPasskey(
 
 /** Makes the options by which a browser proves that it has a passkey of any account. */
 export async function beginPasskeySignIn(core: Core, { host }: Site, nowMs: number) {
+  const { generateAuthenticationOptions } = await library();
   const options = await generateAuthenticationOptions({ rpID: host, userVerification: 'required' });
   return (await keep(core, options.challenge, null, nowMs)) ?? options;
 }
@@ -119,6 +124,7 @@ async function isProven(
   response: AuthenticationResponseJSON,
   nowMs: number,
 ): Promise<boolean> {
+  const { verifyAuthenticationResponse } = await library();
   const shown = await verifyAuthenticationResponse({
     response,
     ...{ expectedOrigin: origin, expectedRPID: host, requireUserVerification: true },

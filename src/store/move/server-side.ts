@@ -1,6 +1,6 @@
 /** The PostgreSQL database as a side of a move, on one connection. */
 
-import { SQL } from 'bun';
+import type { SQL } from 'bun';
 import { moveDatabase } from '../../core/audit/deeds.ts';
 import { entryText } from '../../core/audit/entry.ts';
 import type { Act } from '../../core/port/audit.ts';
@@ -50,7 +50,7 @@ export class ServerSide implements Target {
   static async with<T>(place: DatabaseOptions, use: (server: ServerSide) => Promise<T>) {
     // A table is one statement, and making an index takes long.
     const connection = { application_name: `gatepost/${place.node}/move` };
-    const db = new SQL({ ...poolOptions(place, 1), connection } as SQL.PostgresOrMySQLOptions);
+    const db = new Bun.SQL({ ...poolOptions(place, 1), connection } as SQL.PostgresOrMySQLOptions);
     const server = new ServerSide(db);
     try {
       await openPatiently(place, () => server.ask('SELECT 1'));

@@ -2,24 +2,23 @@
  * Errors of PostgreSQL by SQLSTATE (appendix A of its manual), and of connections by Bun's codes.
  */
 
-import { SQL } from 'bun';
 import { StoreAway, WriteFailed } from '../../core/port/store.ts';
 import { OperatorError } from '../../operator-error.ts';
 
 /** Returns the SQLSTATE of a fault; empty: it has none. */
 export const sqlStateOf = (fault: unknown) =>
-  fault instanceof SQL.PostgresError ? String(fault.errno ?? '') : '';
+  fault instanceof Bun.SQL.PostgresError ? String(fault.errno ?? '') : '';
 
 /** Returns the name of the constraint that was broken; empty: none. */
 const constraintOf = (fault: unknown) =>
-  fault instanceof SQL.PostgresError ? (fault.constraint ?? '') : '';
+  fault instanceof Bun.SQL.PostgresError ? (fault.constraint ?? '') : '';
 
 /**
  * Returns true if the connection is lost: uncommitted work is undone, a COMMIT in flight is
  * unknown.
  */
 export function isLost(fault: unknown): boolean {
-  if (!(fault instanceof SQL.PostgresError)) return false;
+  if (!(fault instanceof Bun.SQL.PostgresError)) return false;
   if (/^(08|57P0)/.test(sqlStateOf(fault))) return true;
   return /^ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME|TLS)/.test(fault.code);
 }
@@ -46,7 +45,7 @@ export function isUntrusted(fault: unknown): boolean {
 export function isRefusedBefore(fault: unknown): boolean {
   // The password file is read for each connection.
   if (isUntrusted(fault) || isUnanswered(fault) || fault instanceof OperatorError) return true;
-  if (!(fault instanceof SQL.PostgresError)) return false;
+  if (!(fault instanceof Bun.SQL.PostgresError)) return false;
   if (/^(08004|28|3D|53300)/.test(sqlStateOf(fault))) return true;
   return /^ERR_POSTGRES_(AUTHENTICATION|SASL|TLS|UNSUPPORTED_AUTH)/.test(fault.code);
 }
@@ -56,7 +55,7 @@ export const isCrowded = (fault: unknown) => sqlStateOf(fault) === '53300';
 
 /** Returns true if no server answers, or it is still starting. */
 export function isUnanswered(fault: unknown): boolean {
-  if (!(fault instanceof SQL.PostgresError)) return false;
+  if (!(fault instanceof Bun.SQL.PostgresError)) return false;
   return sqlStateOf(fault) === '57P03' || /REFUSED|CONNECTION_TIMEOUT/.test(fault.code);
 }
 

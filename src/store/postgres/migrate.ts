@@ -4,7 +4,7 @@
  * it during an upgrade.
  */
 
-import { SQL } from 'bun';
+import type { SQL } from 'bun';
 import { sql } from 'drizzle-orm';
 import { MIGRATIONS } from '../../../migrations/postgres/index.ts';
 import { messageOf, OperatorError } from '../../operator-error.ts';
@@ -57,7 +57,7 @@ export async function withConnection<T>(
   options: SQL.PostgresOrMySQLOptions,
   use: (ask: Ask) => Promise<T>,
 ): Promise<T> {
-  const db = new SQL({ ...options, max: 1 });
+  const db = new Bun.SQL({ ...options, max: 1 });
   try {
     return await use((text) => db.unsafe(text).simple());
   } finally {

@@ -1,6 +1,5 @@
 /** Opens a database; waits for a server that is starting. */
 
-import { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
 import { StoreAway } from '../../core/port/store.ts';
 import { messageOf, OperatorError } from '../../operator-error.ts';
@@ -40,7 +39,7 @@ const isAway = (fault: unknown) =>
 
 /** Turns an error into a sentence for the operator. */
 function explained({ host, port, socket }: DatabaseOptions, fault: unknown): unknown {
-  const isOfDatabase = fault instanceof SQL.PostgresError || fault instanceof StoreAway;
+  const isOfDatabase = fault instanceof Bun.SQL.PostgresError || fault instanceof StoreAway;
   if (!isOfDatabase && !isUntrusted(fault)) return fault;
   const where = socket === null ? `${host}:${port}` : `${socket} (port ${port})`;
   const does = isAway(fault) && !isUntrusted(fault) ? 'does not answer' : 'refuses';

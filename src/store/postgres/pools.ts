@@ -1,6 +1,6 @@
 /** The connections of a node, and the driver's statements and answers. */
 
-import { SQL } from 'bun';
+import type { SQL } from 'bun';
 import { type DatabaseOptions, poolOptions, transactionsOf } from './database-options.ts';
 import type { Answer, Bound, Runner } from './statement.ts';
 
@@ -25,7 +25,7 @@ export class Pools {
 
   /** Opens a connection outside the pools. `onLost` is called when it is lost. */
   openBeside(onLost: () => void): SQL {
-    return new SQL({ ...poolOptions(this.options, 1), onclose: onLost });
+    return new Bun.SQL({ ...poolOptions(this.options, 1), onclose: onLost });
   }
 
   async close(): Promise<void> {
@@ -34,7 +34,7 @@ export class Pools {
 
   #open(): [plain: SQL, transacting: SQL] {
     const count = transactionsOf(this.options);
-    const open = (max: number) => new SQL(poolOptions(this.options, max));
+    const open = (max: number) => new Bun.SQL(poolOptions(this.options, max));
     return [open(this.options.connections - count), open(count)];
   }
 }

@@ -1,6 +1,6 @@
 /** The doctor's check of a database on PostgreSQL. */
 
-import { SQL } from 'bun';
+import type { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
 import { about, type Finding } from '../../finding.ts';
 import { messageOf } from '../../operator-error.ts';
@@ -23,7 +23,7 @@ export async function surveyPostgres(
   place: DatabaseOptions,
   hostsOf: HostsOf,
 ): Promise<DatabaseReport> {
-  const sql = new SQL({ ...poolOptions(place, 1), bigint: false });
+  const sql = new Bun.SQL({ ...poolOptions(place, 1), bigint: false });
   try {
     const state = await schemaOf((text) => sql.unsafe(text).simple());
     if (state === null) {
