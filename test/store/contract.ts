@@ -135,6 +135,9 @@ const MORE: Partial<Record<Part, Suite>> = {
   event: (opened) => describe('events', () => happeningContract(opened)),
 };
 
+/** Connections of each racer: its own calls race too. */
+const RACE_CONNECTIONS = 4;
+
 /** Tests one part of the contract on the kind of store that `TEST_STORE` names. */
 export function storeContract(part: Part): void {
   const suites: [string, Suite][] = Object.entries(PARTS[part]);
@@ -146,18 +149,19 @@ export function storeContract(part: Part): void {
 
 /** Tests the races of the contract, whose racers are as `how` says. */
 export function raceContract(how: 'connections' | 'processes'): void {
-  onStore(`races over three ${how}`, (opened) => {
+  const suite: Suite = (opened) => {
     test.each(Object.entries(RACES))('%s', (name, race) => runRace(opened(), name, race, how));
-  });
+  };
+  onStore(`races over three ${how}`, suite, RACE_CONNECTIONS);
 }
 
 /** Runs tests on a fresh, empty store each. */
-function onStore(part: string, suite: Suite): void {
+function onStore(part: string, suite: Suite, connections?: number): void {
   describe(`the ${STORE === 'sqlite' ? 'SQLite' : 'PostgreSQL'} store, ${part}`, () => {
     let opened: OpenedStore;
     beforeEach(async () => {
       CLOCK.set(NOW_MS);
-      opened = await openContractStore();
+      opened = await openContractStore(connections);
     });
     afterEach(() => opened.close());
     suite(() => opened);

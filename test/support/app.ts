@@ -33,7 +33,7 @@ import { WIDE_LIMITS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
 import { emptyFile } from './database.ts';
 import { NO_RIDES } from './no-rides.ts';
-import { openPlace, type Place, STORE } from './place.ts';
+import { FEW_CONNECTIONS, openPlace, type Place, STORE } from './place.ts';
 import { freshDatabase, type TestDatabase } from './postgres-data.ts';
 import { strictStore } from './strict-store.ts';
 
@@ -134,7 +134,10 @@ export async function freshPlace(given?: string) {
   };
 }
 
-const OPENING = { create: true, migrates: true, commitBatchMax: 1024 };
+const OPENING = {
+  ...{ create: true, migrates: true, commitBatchMax: 1024 },
+  connections: FEW_CONNECTIONS,
+};
 
 /** Settings of an appliance, unless a test has others. */
 const USUAL: Writable<ServerSettings> = {

@@ -17,14 +17,21 @@ export interface Place {
 export const STORE: 'sqlite' | 'postgres' =
   process.env['TEST_STORE'] === 'postgres' ? 'postgres' : 'sqlite';
 
+/**
+ * The connections of a store that is opened for one short test, for which PostgreSQL starts a
+ * process each: half the time of such a test was that of four.
+ */
+export const FEW_CONNECTIONS = 2;
+
 /** Opens the store there. The caller closes it. */
 export function openPlace(
   { dataDir, databaseUrl }: Place,
-  more: Partial<StoreOptions> = {},
+  { connections, ...more }: Partial<StoreOptions> & { connections?: number } = {},
 ): Promise<Store> {
   const options = { dataDir, create: false, commitBatchMax: 1024, ...more };
   if (databaseUrl === null) return openSqliteStore(options);
-  return openPostgresStore(options, placeOf(databaseUrl));
+  const place = placeOf(databaseUrl);
+  return openPostgresStore(options, { ...place, connections: connections ?? place.connections });
 }
 
 /** The way to a database of the tests. */

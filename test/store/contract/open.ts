@@ -2,17 +2,19 @@
 
 import { type Store, withMethods } from '../../../src/core/port/store.ts';
 import { freshPlace } from '../../support/app.ts';
-import { openPlace } from '../../support/place.ts';
+import { FEW_CONNECTIONS, openPlace } from '../../support/place.ts';
 import { runRace } from '../../support/race.ts';
 import { strictStore } from '../../support/strict-store.ts';
 import { CLOCK, type OpenedStore } from './fixture.ts';
 
-/** Opens a fresh, empty store. */
-export async function openContractStore(): Promise<OpenedStore & { dataDir: string }> {
+/** Opens a fresh, empty store, and others beside it with so many connections each. */
+export async function openContractStore(
+  connections = FEW_CONNECTIONS,
+): Promise<OpenedStore & { dataDir: string }> {
   const { place, drop } = await freshPlace();
   const stores: Store[] = [];
   const openOne = async (isSlow: boolean): Promise<Store> => {
-    const store = await openPlace(place, { clock: CLOCK });
+    const store = await openPlace(place, { clock: CLOCK, connections });
     let isClosed = false;
     const close = async () => {
       if (!isClosed) await store.close();

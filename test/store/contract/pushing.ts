@@ -56,7 +56,7 @@ import {
 } from './outbox-fixture.ts';
 
 /** Devices enough for several steps, that registered with an address each. */
-const SEVERAL = 700;
+const SEVERAL = 520;
 
 export const pushingSuite: Suite = (opened) => {
   async function crowd(countMax = SEVERAL) {
