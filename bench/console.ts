@@ -21,7 +21,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
-import { startChromium } from '../test/support/chromium.ts';
+import { startBrowser } from '../test/support/chromium.ts';
 import { until } from '../test/support/until.ts';
 import { processorTimes } from './environment.ts';
 import { median } from './load.ts';
@@ -62,7 +62,7 @@ async function signIn(page: Page, site: string): Promise<void> {
 
 /** First contentful paints of a browser without a cache, ms: signed out, and in the list. */
 async function paintOnce(site: string): Promise<{ door: number; list: number }> {
-  const browser = await startChromium('browser');
+  const browser = await startBrowser();
   try {
     const context = await browser.newContext({ locale: 'en-GB' });
     const page = await context.newPage();
@@ -214,7 +214,7 @@ const STEPS: readonly (readonly [name: string, run: Step])[] = [
 async function measureList(site: string) {
   const { code, key } = credentials;
   const caller = startCaller(`${site}/api/list-domain?provider_code=${code}&auth_key=${key}`);
-  const browser = await startChromium('browser');
+  const browser = await startBrowser();
   try {
     const { locale } = options;
     const context = await browser.newContext({ locale, viewport: { width: 1280, height: 900 } });

@@ -48,7 +48,6 @@ const ON_BOTH = new Set([
   'http/stream-once.test.ts',
   'http/stream.test.ts',
   'http/webhook-replay.test.ts',
-  'kits/real-nginx.test.ts',
   'kits/real.test.ts',
 ]);
 /** Folders whose files run on both. */
@@ -81,22 +80,29 @@ const WAITING = new Set([
 /** Files that need a disk: they measure what is written to it. */
 const ON_DISK = new Set(['e2e/outgoing-idle.test.ts']);
 
-/** Folders whose files start few processes and no browser. */
-const TOGETHER =
-  /^(?:cli|client|config|core|doctor|gateway|http|jobs|monitor|panel|store|webhook)\//;
+/** Folders of such files. Those of the console share a browser too. */
+const TOGETHER = new RegExp(
+  `^(?:${[
+    ...['backup', 'cli', 'client', 'config', 'console', 'core', 'doctor', 'e2e', 'gateway'],
+    ...['http', 'jobs', 'monitor', 'panel', 'store', 'tls', 'webhook'],
+  ].join('|')})/`,
+);
 /** Files of these folders with a process of their own: long ones, and what changes a schema. */
 const ALONE = [
+  /^backup\/(?:damage|forged)\./,
   /^cli\/(?:audit|backup|data|error-codes|provider|ready)\./,
   /^core\/(?:figures-day|model|slot-model)\./,
   /^core\/message\/(?:cancel|deliver-keep|deliver-lanes|deliver-model|lane-model|push-model)\./,
   /^core\/message\/registration-/,
+  /^e2e\/(?:cap|crash|full-disk|import-panel-more|nodes|race|upstream|webhook)\./,
+  /^e2e\/.*-(?:kill|soak)\./,
   /^http\/upstream\/(?:panel-limits|proxy|tokens)\./,
   /^panel\/panel-api\./,
   /^store\/(?:admission-rules|move|postgres-.*|upgrade)\./,
-  /^store\/contract\/(?:inbox|link|pushing|race-.*)\./,
+  /^store\/contract\/race-.*\./,
 ];
 /** On PostgreSQL most files take three times as long. */
-const FILES_TOGETHER_MAX: Readonly<Record<StoreKind, number>> = { sqlite: 6, postgres: 3 };
+const FILES_TOGETHER_MAX: Readonly<Record<StoreKind, number>> = { sqlite: 10, postgres: 5 };
 
 /** What begins first, in this order: the run must not end with one long file alone. */
 const START_ORDER = [

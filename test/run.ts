@@ -9,7 +9,7 @@
  *
  * | Variable | Effect |
  * |---|---|
- * | `TEST_WORKERS` | processes at a time, beside one that waits; default: processors + 1 |
+ * | `TEST_WORKERS` | processes at a time, beside one that waits; default: processors |
  * | `TEST_LONG=1` | kills, races and models run for longer (test/support/scale.ts) |
  * | `STORE_SET=off` | the PostgreSQL store runs without its grouped statements |
  * | `TEST_POSTGRES` | the port of a running server; default: one is started |
@@ -41,7 +41,7 @@ const root = join(import.meta.dir, '..');
 const words = process.argv.slice(2);
 const dashes = words.includes('--') ? words.indexOf('--') : words.length;
 const [wanted, options] = [words.slice(0, dashes), words.slice(dashes + 1)];
-const workerCount = Number(process.env['TEST_WORKERS'] ?? navigator.hardwareConcurrency + 1);
+const workerCount = Number(process.env['TEST_WORKERS'] ?? navigator.hardwareConcurrency);
 
 // Built once, before several files find it missing or old.
 binary();

@@ -8,7 +8,14 @@ import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { ACT } from '../support/actor.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
-import { deliverPush, openPage, startChromium, testChromium } from '../support/chromium.ts';
+import {
+  closePages,
+  deliverPush,
+  openPage,
+  sharedShell,
+  startBrowser,
+  testChromium,
+} from '../support/chromium.ts';
 import { faultsOf } from '../support/console-page.ts';
 import { notify } from '../support/messaging.ts';
 import { openedCount, pushed, subscriber, VAPID } from '../support/my-news.ts';
@@ -34,7 +41,7 @@ testChromium(
   'a service worker shows a push, and acknowledges it; a tap opens it',
   async () => {
     const app = await startTestApp({ pushKey: VAPID.publicKey });
-    const browser = await startChromium('browser');
+    const browser = await startBrowser();
     try {
       const own = await seedShop(app);
       await addLink(app, own, LINK, 3);
@@ -93,7 +100,7 @@ testChromium(
   'an iPhone is shown how, and a browser without scripts is told',
   async () => {
     const app = await startTestApp({ pushKey: VAPID.publicKey });
-    const browser = await startChromium();
+    const browser = await sharedShell();
     try {
       const own = await seedShop(app);
       await addLink(app, own, LINK, 3);
@@ -126,7 +133,7 @@ testChromium(
       await page.goto(`${app.url}/my/news?link=${LINK}`);
       expect(await page.getByText('Scripts are switched off').isVisible()).toBe(true);
     } finally {
-      await browser.close();
+      await closePages();
       await app.close();
     }
   },

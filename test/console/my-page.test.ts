@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core';
 import { texts as en } from '../../src/console/texts/en.ts';
 import { ACT } from '../support/actor.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
-import { openPage, startChromium, testChromium } from '../support/chromium.ts';
+import { closePages, openPage, sharedShell, testChromium } from '../support/chromium.ts';
 import { faultsOf, openTab, startConsoleSite } from '../support/console-page.ts';
 import { addLink, HASH, LINK, seedShop } from '../support/shop.ts';
 
@@ -18,7 +18,7 @@ testChromium(
   'without scripts a place is freed, in all languages and themes',
   async () => {
     const app = await startTestApp();
-    const browser = await startChromium();
+    const browser = await sharedShell();
     try {
       const own = await seedShop(app);
       await addLink(app, own, LINK, 10);
@@ -67,7 +67,7 @@ testChromium(
 
       await freeAPlace(browser, app);
     } finally {
-      await browser.close();
+      await closePages();
       await app.close();
     }
   },

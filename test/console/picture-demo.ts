@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { startChromium } from '../support/chromium.ts';
+import { sharedShell } from '../support/chromium.ts';
 import { ROOT } from '../support/tree.ts';
 import { until } from '../support/until.ts';
 
@@ -41,7 +41,7 @@ export async function pictureDemo(folder: string): Promise<void> {
   const { providers, url } = JSON.parse(text) as Shown;
   const [own] = providers;
   await Bun.sleep(LIFE_MS);
-  const browser = await startChromium();
+  const browser = await sharedShell();
   for (const [name, [options, path, shot]] of Object.entries(SHOTS)) {
     const context = await browser.newContext({ viewport: VIEWPORT, ...options });
     const page = await context.newPage();

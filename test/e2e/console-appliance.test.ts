@@ -11,7 +11,7 @@ import { texts as en } from '../../src/console/texts/operator-en.ts';
 import { texts as fa } from '../../src/console/texts/operator-fa.ts';
 import type { Texts } from '../../src/console/texts/texts.ts';
 import type { Credentials } from '../../src/core/provider.ts';
-import { HAS_CHROMIUM, startChromium, testChromium } from '../support/chromium.ts';
+import { closePages, HAS_CHROMIUM, sharedShell, testChromium } from '../support/chromium.ts';
 import { ask, entryPath, siteOf, TRIED, type Visit, visit } from '../support/console-served.ts';
 import { STORE } from '../support/place.ts';
 import { run, type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
@@ -34,11 +34,11 @@ beforeAll(async () => {
     ...{ port: 0, hostname: '127.0.0.1' },
     fetch: ({ url }) => new Response('servers', { status: url.endsWith('/sub/known') ? 200 : 404 }),
   });
-  if (HAS_CHROMIUM) browser = await startChromium();
+  if (HAS_CHROMIUM) browser = await sharedShell();
 });
 afterAll(async () => {
   await panel?.stop(true);
-  await browser?.close();
+  await closePages();
 });
 
 interface Scene extends Visit {

@@ -7,7 +7,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
-import { HAS_CHROMIUM, startChromium } from '../support/chromium.ts';
+import { closePages, HAS_CHROMIUM, sharedShell } from '../support/chromium.ts';
 import {
   addProvider,
   ask,
@@ -32,9 +32,9 @@ let server: ServerProcess;
 let browser: Browser;
 beforeAll(async () => {
   server = await startServe();
-  if (HAS_CHROMIUM) browser = await startChromium();
+  if (HAS_CHROMIUM) browser = await sharedShell();
 });
-afterAll(() => browser?.close());
+afterAll(closePages);
 
 // Side by side: each waits ten seconds for its slot.
 test.concurrent.skipIf(!HAS_CHROMIUM).each(LANGUAGES)(

@@ -8,7 +8,7 @@ import { texts as en } from '../../src/console/texts/en.ts';
 import { endAll } from '../ha/daemon.ts';
 import { Nodes } from '../ha/nodes.ts';
 import { besideOf } from '../support/beside.ts';
-import { HAS_CHROMIUM, startChromium } from '../support/chromium.ts';
+import { closePages, HAS_CHROMIUM, sharedShell } from '../support/chromium.ts';
 import { ask, signInByKey, visit } from '../support/console-served.ts';
 import { makeDevices, putOnLinks } from '../support/delivery.ts';
 import { testPostgres, testWith } from '../support/needs.ts';
@@ -39,7 +39,7 @@ testNodes('a person at two nodes, of which one is killed', async () => {
   const db = besideOf({ dataDir: '', database });
   const hwids = Array.from({ length: LINKS }, (_, n) => `phone-${n}`);
   putOnLinks({ db }, { id: 1 }, makeDevices({ db }, hwids), 1);
-  const browser = await startChromium();
+  const browser = await sharedShell();
   const sites = nodes.ports.map(({ calls }) => `http://localhost:${calls}`);
   const [one = '', two = ''] = sites;
   const options = { locale: 'en-GB' };
@@ -102,7 +102,7 @@ testNodes('a person at two nodes, of which one is killed', async () => {
   const counts = 'SELECT count(*) AS n FROM install WHERE install_limit = 7';
   expect(Number(db.query<{ n: number }, []>(counts).get()?.n)).toBe(all);
   expect(first.troubles.filter((text) => !/ERR_|ConnectionRefused/.test(text))).toEqual([]);
-  await browser.close();
+  await closePages();
   db.close();
   await nodes.stop();
 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import type { BaseTexts } from '../../src/console/texts/texts.ts';
 import type { Credentials } from '../../src/core/provider.ts';
-import { HAS_CHROMIUM, startChromium, testChromium } from '../support/chromium.ts';
+import { closePages, HAS_CHROMIUM, sharedShell, testChromium } from '../support/chromium.ts';
 import {
   addProvider,
   ask,
@@ -37,9 +37,9 @@ let site: string;
 beforeAll(async () => {
   server = await startServe();
   site = siteOf(server);
-  if (HAS_CHROMIUM) browser = await startChromium();
+  if (HAS_CHROMIUM) browser = await sharedShell();
 });
-afterAll(() => browser?.close());
+afterAll(closePages);
 
 interface Scene extends Visit {
   locale: string;

@@ -2,7 +2,13 @@
 
 import { afterAll, beforeAll, expect } from 'bun:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { HAS_CHROMIUM, openPage, startChromium, testChromium } from '../support/chromium.ts';
+import {
+  closePages,
+  HAS_CHROMIUM,
+  openPage,
+  sharedShell,
+  testChromium,
+} from '../support/chromium.ts';
 import { addProviderByCommand, run, type ServerProcess, startServe } from '../support/process.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
@@ -34,9 +40,9 @@ beforeAll(async () => {
       await fetch(`${server.url}/install?id=${HASH}&installid=${made.install_code}&${facts}`);
     }
   }
-  if (HAS_CHROMIUM) browser = await startChromium();
+  if (HAS_CHROMIUM) browser = await sharedShell();
 });
-afterAll(() => browser?.close());
+afterAll(closePages);
 
 async function open(path: string, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ locale: 'en-GB', ...options });

@@ -12,10 +12,12 @@ import { reachEnv } from '../servers/reach-env.ts';
 import { type StrictServers, startStrictServers } from '../servers/strict-servers.ts';
 import { call } from '../support/app.ts';
 import {
+  closePages,
   deliverPush,
   HAS_CHROMIUM,
   openPage,
-  startChromium,
+  sharedShell,
+  startBrowser,
   testChromium,
 } from '../support/chromium.ts';
 import { notify } from '../support/messaging.ts';
@@ -56,10 +58,10 @@ beforeAll(async () => {
   for (const install_code of Object.values(LINKS)) {
     await expectOk(call(server, '/api/add-install', by, { install_limit: 100, install_code }));
   }
-  if (HAS_CHROMIUM) browser = await startChromium();
+  if (HAS_CHROMIUM) browser = await sharedShell();
 });
 afterAll(async () => {
-  await browser?.close();
+  await closePages();
   await servers.stop();
 });
 
@@ -152,7 +154,7 @@ testChromium(
   'an installed app shows a push of its service worker; a tap opens it',
   async () => {
     const userAgent = 'Mozilla/5.0 (Linux; Android 15; Pixel 9) Chrome/141.0 Mobile Safari/537.36';
-    const whole = await startChromium('browser');
+    const whole = await startBrowser();
     const context = await whole.newContext({ userAgent, permissions: ['notifications'] });
     const { page, troubles } = await openPage(context, site);
     const inbox = `${site}/my/news?link=${LINKS.app}`;

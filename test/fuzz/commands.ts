@@ -13,8 +13,8 @@ import { invariantProblems } from './invariants.ts';
 
 /** Commands that run until they are told to end, or for as long as another server makes them. */
 const LASTING = /^(?:serve|device simulate|import|conformance)$/;
-/** How long those may run before they are told, ms. */
-const RUN_MS = 1_500;
+/** How long those may run before they are told, ms: on a busy machine a start takes half of it. */
+const RUN_MS = 3_000;
 /** How long anything may take on a busy machine, and an end after its signal, ms. */
 const DEADLINE_MS = 30_000;
 /** Commands on one data directory before a fresh copy of it. */

@@ -2,11 +2,11 @@
 
 import { testWith } from '../support/needs.ts';
 import { startNginxForNodes } from '../support/proxies.ts';
-import { live, MESSAGES, useReal } from './real.ts';
+import { APP_EVERY, live, MESSAGES, useReal } from './real.ts';
 
 useReal();
 
-// An app works for up to thirty messages before it is killed.
-const THROUGH = Math.max(40, MESSAGES / 2);
+// Each app is killed after twice so many messages at the latest.
+const THROUGH = Math.max(2 * APP_EVERY + 2, MESSAGES / 2);
 
 testWith('nginx')(`${THROUGH} messages`, () => live(THROUGH, startNginxForNodes));

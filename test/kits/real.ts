@@ -25,19 +25,19 @@ import {
 } from '../support/process.ts';
 import type { FrontProxy } from '../support/proxies.ts';
 import { Random } from '../support/random.ts';
-import { isAskedFor, scaleOf } from '../support/scale.ts';
+import { IS_LONG, isAskedFor, scaleOf } from '../support/scale.ts';
 import { CLOCKS_MOVE, type MovedClock, movedClock } from '../support/set-back.ts';
 import { addLink, bind, LINK } from '../support/shop.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-export const MESSAGES = scaleOf('REAL_MESSAGES', { short: 60, long: 1_000 });
+export const MESSAGES = scaleOf('REAL_MESSAGES', { short: 24, long: 1_000 });
 const SEED = Number(process.env['REAL_SEED'] ?? 7);
 /** Of so many pieces that the network carries one breaks. */
 const CUT_EVERY = 40;
 /** Messages between two troubles of the server, and at most between two of an app. */
-const SERVER_EVERY = 12;
-const APP_EVERY = 15;
+const SERVER_EVERY = IS_LONG ? 12 : 5;
+export const APP_EVERY = IS_LONG ? 15 : 10;
 /** How far the sends go ahead of the slowest app. */
 const AHEAD_MAX = 50;
 /** Of the apps' pauses and limits of time. */

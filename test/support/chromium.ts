@@ -20,15 +20,33 @@ export const HAS_CHROMIUM = BROWSER !== null;
 /** `test` if there is a Chromium. */
 export const testChromium = test.skipIf(!HAS_CHROMIUM);
 
-/** Starts the shell; `browser`, which alone shows notifications, starts the whole program. */
-export function startChromium(what: 'browser' | 'shell' = 'shell'): Promise<Browser> {
-  const executablePath = (what === 'shell' ? SHELL : BROWSER) ?? '';
+let shell: Promise<Browser> | null = null;
+
+/**
+ * Returns the shell of this process, which files that share the process share. It ends with the
+ * process. To start it takes as long as two short tests.
+ */
+export function sharedShell(): Promise<Browser> {
+  shell ??= launch(SHELL);
+  return shell;
+}
+
+/** Starts the whole program, which alone shows notifications. The caller closes it. */
+export const startBrowser = (): Promise<Browser> => launch(BROWSER);
+
+/** Closes every page of the shared shell. */
+export async function closePages(): Promise<void> {
+  const browser = await shell;
+  await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+}
+
+function launch(executablePath: string | null): Promise<Browser> {
   // Without the last ones it asks its maker's servers at each start.
   const args = [
     ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
     ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
   ];
-  return chromium.launch({ executablePath, args });
+  return chromium.launch({ executablePath: executablePath ?? '', args });
 }
 
 /** A page that notes what must not happen: faults, refused contents, calls to elsewhere. */

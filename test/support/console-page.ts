@@ -8,7 +8,7 @@ import { buildConsole } from '../../packaging/console.ts';
 import type { CallName } from '../../src/core/account/roles.ts';
 import type { Given } from '../../src/http/console/table.ts';
 import { startTestApp, type TestApp, type TestAppOptions } from './app.ts';
-import { HAS_CHROMIUM, openPage, startChromium } from './chromium.ts';
+import { closePages, HAS_CHROMIUM, openPage, sharedShell } from './chromium.ts';
 import { ROOT } from './tree.ts';
 import { until } from './until.ts';
 
@@ -20,26 +20,32 @@ export interface ConsoleSite {
   close(): Promise<void>;
 }
 
-/** Makes the page, and starts an appliance that has it. */
+/** Starts an appliance that has the page. */
 export async function startConsoleSite(options: TestAppOptions = {}): Promise<ConsoleSite> {
-  const folder = mkdtempSync(join(tmpdir(), 'gatepost-console-'));
-  await buildConsole(folder);
-  const consoleFiles = new Map(
-    readdirSync(folder).map((name) => [
-      name.replace(/\.gz$/, ''),
-      Bun.file(join(folder, name)) as Blob,
-    ]),
-  );
-  const app = await startTestApp({ consoleFiles, ...options });
-  const browser = HAS_CHROMIUM ? await startChromium() : (null as unknown as Browser);
+  consoleFiles ??= builtConsole();
+  const app = await startTestApp({ consoleFiles: await consoleFiles, ...options });
+  const browser = HAS_CHROMIUM ? await sharedShell() : (null as unknown as Browser);
   return {
     ...{ app, browser, url: app.url.replace('127.0.0.1', 'localhost') },
     close: async () => {
-      await browser?.close();
+      await closePages();
       await app.close();
-      rmSync(folder, { recursive: true });
     },
   };
+}
+
+let consoleFiles: Promise<Map<string, Blob>> | null = null;
+
+/** Makes the files of the page, once for the files that share a process. */
+async function builtConsole(): Promise<Map<string, Blob>> {
+  const folder = mkdtempSync(join(tmpdir(), 'gatepost-console-'));
+  await buildConsole(folder);
+  const files = readdirSync(folder).map((name): [string, Blob] => [
+    name.replace(/\.gz$/, ''),
+    new Blob([readFileSync(join(folder, name))]),
+  ]);
+  rmSync(folder, { recursive: true });
+  return new Map(files);
 }
 
 /** A tab of a browser, and what went wrong in it. */
