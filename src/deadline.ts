@@ -1,6 +1,12 @@
 /** Deadlines of steps and calls. */
 
-/** The end of a step: its time is over, or the caller aborted. */
+/**
+ * The end of a step: its time is over, or the caller aborted.
+ *
+ * @example
+ * const deadline = new Deadline(5_000, caller.signal, clock.steadyMs);
+ * return fetch(url, { signal: deadline.signal }).finally(() => deadline.end());
+ */
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #timer: ReturnType<typeof setTimeout>;

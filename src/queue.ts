@@ -126,7 +126,14 @@ interface Waiter {
   settle(outcome: Leave | NoPlace): void;
 }
 
-/** A bounded number of places for callers; other callers wait in turns. */
+/**
+ * A bounded number of places for callers; other callers wait in turns.
+ *
+ * @example
+ * const leave = await places.take(provider.code, request.signal);
+ * if (typeof leave === 'string') return tooBusy(leave);
+ * return work().finally(leave);
+ */
 export class Places {
   #takenCount = 0;
   readonly #takenBy = new Map<string, number>();

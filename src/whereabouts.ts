@@ -23,7 +23,11 @@ export function identityOf(dataDir: string): string | null {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Returns a host for a URL: an IPv6 address in brackets. */
+/**
+ * Returns a host for a URL: an IPv6 address in brackets.
+ *
+ * @example hostInUrl('::1') // '[::1]'
+ */
 export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }

@@ -50,7 +50,11 @@ export function databaseUrl(given: string): DatabaseUrl | null {
   };
 }
 
-/** Returns the URL with its password masked. */
+/**
+ * Returns the URL with its password masked.
+ *
+ * @example maskedDatabaseUrl('postgres://me:secret@host/db') // 'postgres://me:********@host/db'
+ */
 export function maskedDatabaseUrl(given: string): string {
   const [, scheme = '', user = '', password = ''] = FORM.exec(given) ?? [];
   if (password === '') return given;

@@ -22,7 +22,11 @@ export type AppName = keyof typeof AGENTS;
 
 const ALL: readonly (readonly [AppName, readonly string[]])[] = Object.entries(AGENTS) as never;
 
-/** Returns the app by the first characters of its `User-Agent`, in any case; null: unknown. */
+/**
+ * Returns the app by the first characters of its `User-Agent`, in any case; null: unknown.
+ *
+ * @example appNameOf('Happ/3.2 iOS') // 'Happ'
+ */
 export function appNameOf(userAgent: string): AppName | null {
   const agent = userAgent.trim().toLowerCase();
   return ALL.find(([, starts]) => starts.some((start) => agent.startsWith(start)))?.[0] ?? null;

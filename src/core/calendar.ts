@@ -28,7 +28,11 @@ export function dateEndingAt(endMs: number): string {
   return new Date(endMs + UTC3_MS - DAY_MS).toISOString().slice(0, 10);
 }
 
-/** Formats a time in UTC+3 as `YYYY-MM-DD` and `HH:MM:SS`. */
+/**
+ * Formats a time in UTC+3 as `YYYY-MM-DD` and `HH:MM:SS`.
+ *
+ * @example dateAndTime(0) // ['1970-01-01', '03:00:00']
+ */
 export function dateAndTime(atMs: number): [date: string, time: string] {
   const text = new Date(atMs + UTC3_MS).toISOString();
   return [text.slice(0, 10), text.slice(11, 19)];
@@ -54,6 +58,8 @@ export function sameUtcDay(aMs: number, bMs: number): boolean {
 /**
  * Reads `YYYY-MM-DD HH:MM:SS` in the zone `offsetMinutes` east of UTC as UTC ms. Returns null if
  * there is no such time.
+ *
+ * @example readWireTime('1970-01-01 03:00:00', 180) // 0
  */
 export function readWireTime(text: string, offsetMinutes: number): number | null {
   const parts = /^(\d{4}-\d{2}-\d{2}) ([01]\d|2[0-3]):([0-5]\d):([0-5]\d)$/.exec(text);
@@ -68,7 +74,11 @@ export function isoTime(epochMs: number | null): string | null {
   return epochMs === null ? null : new Date(epochMs).toISOString();
 }
 
-/** Formats a time for the names of files, which sort by it: `20261121T030000Z`. */
+/**
+ * Formats a time for the names of files, which sort by it: `20261121T030000Z`.
+ *
+ * @example timeInName(0) // '19700101T000000Z'
+ */
 export function timeInName(nowMs: number): string {
   return `${new Date(nowMs).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
 }

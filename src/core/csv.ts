@@ -79,7 +79,11 @@ export function textOf(cell: string): string {
   return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
 }
 
-/** Returns a line of cells with its end. */
+/**
+ * Returns a line of cells with its end.
+ *
+ * @example csvLine(['a', 'b,c', '=1+1', 3]) // 'a,"b,c",\'=1+1,3\r\n'
+ */
 export function csvLine(cells: readonly (string | number)[]): string {
   return `${cells.map((cell) => (typeof cell === 'number' ? cell : cellOf(cell))).join(',')}\r\n`;
 }

@@ -14,6 +14,8 @@ const PORT_MAX = 65_535;
  * Reads a host name or an IPv4 address with an optional port: ASCII stays as given, international
  * names get their ASCII form (UTS 46). Returns null for all others, such as a scheme, a path, a
  * final dot, an IPv6 address, or a name that URL parsers change.
+ *
+ * @example readHost('пример.рф') // 'xn--e1afmkfd.xn--p1ai'
  */
 export function readHost(value: string): string | null {
   const [, host = '', port] = /^([^:]+)(?::([1-9][0-9]{0,4}))?$/.exec(value) ?? [];
@@ -34,6 +36,8 @@ const LAST_DOT = /\.(?=$|:)/;
 /**
  * Reads the host of a `Host` header or a setting in the form of bindings, without its port. Returns
  * null as {@link readHost} does.
+ *
+ * @example hostName('Sub.Example.org.') // 'sub.example.org'
  */
 export function hostName(value: string): string | null {
   const host = readHost(value.replace(LAST_DOT, ''));

@@ -120,6 +120,8 @@ export function isAbsent(value: unknown): value is undefined | null | '' {
 /**
  * Reads a whole number of at most 15 digits: a JSON number, or decimal digits alone. Returns null
  * for all other values.
+ *
+ * @example readInteger('1e3') // null
  */
 export function readInteger(value: unknown): number | null {
   if (typeof value === 'string') return /^[0-9]{1,15}$/.test(value) ? Number(value) : null;
@@ -143,7 +145,11 @@ export function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed();
 }
 
-/** Splits a comma-separated list; drops blanks around commas and empty items. */
+/**
+ * Splits a comma-separated list; drops blanks around commas and empty items.
+ *
+ * @example splitList('android, ios') // ['android', 'ios']
+ */
 export function splitList(list: string): string[] {
   return list
     .split(',')

@@ -24,7 +24,11 @@ export function tidyFact(value: string, lengthMax: number): string {
   return line.length <= lengthMax ? line : [...line].slice(0, lengthMax).join('');
 }
 
-/** Returns a text with A to Z in lower case, as `lower` of both databases does. */
+/**
+ * Returns a text with A to Z in lower case, as `lower` of both databases does.
+ *
+ * @example asciiLower('ANNA İ') // 'anna İ'
+ */
 export function asciiLower(text: string): string {
   return text.replace(/[A-Z]+/g, (found) => found.toLowerCase());
 }

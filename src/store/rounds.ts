@@ -2,7 +2,11 @@
 
 import type { Step } from './backend.ts';
 
-/** Runs `run` on as few rounds as may be, in turn; items of one key keep their order. */
+/**
+ * Runs `run` on as few rounds as may be, in turn; items of one key keep their order.
+ *
+ * @example yield* inRounds(calls, ({ hwid }) => hwid, (round) => admit(round));
+ */
 export function* inRounds<Item, Answer>(
   items: readonly Item[],
   keyOf: (item: Item) => string | number,

@@ -40,7 +40,11 @@ export function numberValues(
   return { text, names, given };
 }
 
-/** Returns the column of a field: that of `atMs` is `at_ms`. */
+/**
+ * Returns the column of a field: that of `atMs` is `at_ms`.
+ *
+ * @example columnOf('createdAtMs') // 'created_at_ms'
+ */
 export const columnOf = (field: string) =>
   field.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`);
 

@@ -57,6 +57,8 @@ const FILTER: sanitizeHtml.IOptions = {
  * second filtering changes nothing up to {@link PUSH_ENCODED_MAX} characters.
  *
  * The time grows with the square of the number of tags: bound the input with {@link HtmlBudget}.
+ *
+ * @example sanitizeBody('<b onclick="x">5 > 3</b><script>y</script>') // '<b>5 &gt; 3</b>'
  */
 export function sanitizeBody(html: string): string {
   const filtered = sanitizeHtml(html, FILTER);
@@ -80,6 +82,8 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 /**
  * Turns filtered HTML into plain text for gateways: blocks and line breaks become line breaks, an
  * image becomes its `alt`, blanks collapse as in browsers.
+ *
+ * @example plainText('One<br>two &amp; <b>three</b>') // 'One\ntwo & three'
  */
 export function plainText(filtered: string): string {
   return filtered

@@ -34,7 +34,11 @@ export function isWebUrl(value: string): boolean {
   return /^https?:\/\/[^/?#]/i.test(value) && isUrl(value);
 }
 
-/** Returns true for a URL of the web, or a deep link into an app such as `tg:` or `happ:`. */
+/**
+ * Returns true for a URL of the web, or a deep link into an app such as `tg:` or `happ:`.
+ *
+ * @example isUrlToOpen('happ://add/x') // true
+ */
 export function isUrlToOpen(value: string): boolean {
   const [, scheme = '', rest = ''] = SCHEME.exec(value) ?? [];
   if (/^https?$/i.test(scheme)) return isWebUrl(value);

@@ -4,6 +4,8 @@ const RETRY_AFTER_MS_MAX = 24 * 3_600_000;
 /**
  * Reads the wait of a `Retry-After` header (RFC 9110, 10.2.3: seconds or a date), ms, at most a
  * day. Returns null if the header is absent or malformed.
+ *
+ * @example retryAfterMs('120', 0) // 120_000
  */
 export function retryAfterMs(header: string | null, nowMs: number): number | null {
   const given = header?.trim() ?? '';

@@ -29,6 +29,8 @@ export function encodeText(text: string): string {
 /**
  * Returns a text without control characters, empty lines and double blanks: an empty line would use
  * one of the five.
+ *
+ * @example tidyLines(' one \r\n\r\n two  three') // 'one\ntwo three'
  */
 export function tidyLines(text: string): string {
   return text
@@ -44,6 +46,8 @@ export function tidyLines(text: string): string {
  * Shortens a text of tidy lines to a length and a number of lines, both at least one. Cuts at a
  * word and ends with an ellipsis within the bound. Never cuts inside a grapheme that fits as a
  * whole.
+ *
+ * @example cutText('one two three', 9) // 'one two…'
  */
 export function cutText(
   text: string,
@@ -106,6 +110,8 @@ export function announceWith(
 /**
  * Reads the text of a header `announce`: plain or `base64:`, also in the URL-safe alphabet. Returns
  * an empty text for none, for malformed UTF-8, and for `0`, by which panels remove a text.
+ *
+ * @example readAnnounce('base64:SGk=') // 'Hi'
  */
 export function readAnnounce(value: string): string {
   const given = value.trim().slice(0, READ_LENGTH_MAX);

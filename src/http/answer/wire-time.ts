@@ -11,7 +11,11 @@ const MINUTES = Array.from(
 let lastDay = Number.NaN;
 let lastDate = '';
 
-/** Formats UTC epoch milliseconds in the zone `offsetMinutes` east of UTC. */
+/**
+ * Formats UTC epoch milliseconds in the zone `offsetMinutes` east of UTC.
+ *
+ * @example wireTime(0, 180) // '1970-01-01 03:00:00'
+ */
 export function wireTime(epochMs: number, offsetMinutes: number): string {
   const seconds = Math.floor(epochMs / 1000) + offsetMinutes * 60;
   const day = Math.floor(seconds / DAY_SECONDS);

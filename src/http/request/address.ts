@@ -30,6 +30,8 @@ export function parseTrustedProxies(networks: readonly string[]): TrustedProxies
 /**
  * Returns the client's address: the peer's, or, if the peer is a trusted proxy, the last address in
  * `X-Forwarded-For` that is no trusted proxy. The header of an untrusted peer is ignored.
+ *
+ * @example clientAddress('::1', '1.2.3.4, ::2', { includes: (by) => by[0] === ':' }) // '1.2.3.4'
  */
 export function clientAddress(
   peer: string,
@@ -53,7 +55,11 @@ function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
-/** Returns the plain form of an IPv4 address that dual-stack sockets show as `::ffff:192.0.2.1`. */
+/**
+ * Returns the plain form of an IPv4 address that dual-stack sockets show as `::ffff:192.0.2.1`.
+ *
+ * @example plainIPv4('::ffff:c000:201') // '192.0.2.1'
+ */
 export function plainIPv4(address: string): string {
   // First, since it runs for every request.
   if (!address.startsWith('::')) return address;
@@ -68,6 +74,8 @@ export function plainIPv4(address: string): string {
 /**
  * Returns the name under which a client is counted: its IPv4 address, or the /64 of its IPv6
  * address, because a client usually owns the whole /64.
+ *
+ * @example countedAs('2001:db8::1') // '2001:db8:0:0::/64'
  */
 export function countedAs(address: string): string {
   // First, since nearly all are IPv4 and the full check is slow.
