@@ -59,7 +59,6 @@ export async function pictureDemo(folder: string): Promise<void> {
     await page.screenshot({ path: join(folder, `${name}.png`) });
     await context.close();
   }
-  await browser.close();
   demo.kill('SIGINT');
   await Promise.all([reading, demo.exited]);
 }

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import type { BrowserContextOptions } from 'playwright-core';
 import { ACT } from '../support/actor.ts';
 import { call } from '../support/app.ts';
+import { sharedShell } from '../support/chromium.ts';
 import { openTab, startConsoleSite } from '../support/console-page.ts';
 import { makeWorld } from '../support/console-world.ts';
 import { operatorEntry } from '../support/operator.ts';
@@ -93,3 +94,4 @@ for (const who of ['provider', 'operator'] as const) {
 }
 await site.close();
 if (only.length === 0 || only.includes('readme')) await pictureDemo(FOLDER);
+await (await sharedShell()).close();
