@@ -48,8 +48,9 @@ export async function signInByKey(
   nowMs: number,
 ): Promise<string | Wrong> {
   const authentic = await authenticate(core, code, key, nowMs);
-  if (authentic === null || authentic.scope !== 'main') return wrong();
+  if (authentic === null) return wrong();
   const { provider, keyHash } = authentic;
+  // A key of a scope has another hash too.
   if (!sameHash(provider.keyHash, keyHash)) return wrong();
   const owner = { accountId: null, providerId: provider.id, keyHash };
   return openSession(core, browser, { owner, actor: providerActor(provider) }, 'key', nowMs);

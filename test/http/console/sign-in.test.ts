@@ -207,6 +207,8 @@ describe('a session', () => {
       expect(await own.get('session.me', {})).toMatchObject({ name: 'anna' });
       app.clock.set(app.clock.nowMs() + 11 * HOUR_MS);
     }
+    // Used less than 12 hours before its end.
+    expect(await own.get('session.me', {})).toMatchObject({ name: 'anna' });
     app.clock.set(app.clock.nowMs() + 11 * HOUR_MS);
     expect(await own.get('session.me', {})).toBeNull();
     const idle = await entered('boris');

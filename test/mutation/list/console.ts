@@ -26,7 +26,6 @@ export const consoleFiles: readonly MutatedFile[] = [
     file: 'src/core/account/sign-in.ts',
     tests: ['test/http/console/sign-in.test.ts'],
     changes: [
-      ["authentic === null || authentic.scope !== 'main'", 'authentic === null'],
       ['if (!sameHash(provider.keyHash, keyHash)) return wrong();', ''],
       ['if (account.totpSinceMs !== null) {', 'if (account.totpStep < 0) {'],
       ['(good) => !good', '() => false'],
