@@ -48,6 +48,7 @@ const ON_BOTH = new Set([
   'http/stream-once.test.ts',
   'http/stream.test.ts',
   'http/webhook-replay.test.ts',
+  'kits/real-nginx.test.ts',
   'kits/real.test.ts',
 ]);
 /** Folders whose files run on both. */
@@ -80,13 +81,11 @@ const WAITING = new Set([
 /** Files that need a disk: they measure what is written to it. */
 const ON_DISK = new Set(['e2e/outgoing-idle.test.ts']);
 
-/** Folders of such files. Those of the console share a browser too. */
-const TOGETHER = new RegExp(
-  `^(?:${[
-    ...['backup', 'cli', 'client', 'config', 'console', 'core', 'doctor', 'e2e', 'gateway'],
-    ...['http', 'jobs', 'monitor', 'panel', 'store', 'tls', 'webhook'],
-  ].join('|')})/`,
-);
+/** Folders whose short files share a process; those of the console share a browser too. */
+const TOGETHER = new Set([
+  ...['backup', 'cli', 'client', 'config', 'console', 'core', 'doctor', 'e2e', 'gateway'],
+  ...['http', 'jobs', 'monitor', 'panel', 'store', 'tls', 'webhook'],
+]);
 /** Files of these folders with a process of their own: long ones, and what changes a schema. */
 const ALONE = [
   /^backup\/(?:damage|forged)\./,
@@ -136,7 +135,7 @@ function runsOn(store: StoreKind, files: readonly string[]): Run[] {
   const open = new Map<string, string[]>();
   for (const file of files) {
     const isAlone = !isShort(file);
-    const folder = file.slice(0, file.indexOf('/'));
+    const folder = folderOf(file);
     const joined = isAlone ? undefined : open.get(folder);
     if (joined !== undefined && joined.length < FILES_TOGETHER_MAX[store]) {
       joined.push(file);
@@ -153,8 +152,14 @@ function isOnBoth(file: string): boolean {
   return ON_BOTH.has(file) || FOLDERS_ON_BOTH.some((folder) => file.startsWith(folder));
 }
 
+const folderOf = (file: string) => file.slice(0, file.indexOf('/'));
+
 function isShort(file: string): boolean {
-  return TOGETHER.test(file) && !WAITING.has(file) && !ALONE.some((pattern) => pattern.test(file));
+  return (
+    TOGETHER.has(folderOf(file)) &&
+    !WAITING.has(file) &&
+    !ALONE.some((pattern) => pattern.test(file))
+  );
 }
 
 function startRank({ files: [file = ''] }: Run): number {
