@@ -9,7 +9,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Store } from '../../src/core/port/store.ts';
-import { STORE } from '../support/place.ts';
+import { CONNECTIONS, STORE } from '../support/place.ts';
 import { accountContract } from './contract/account.ts';
 import { auditContract } from './contract/audit.ts';
 import { browserContract } from './contract/browser.ts';
@@ -135,9 +135,6 @@ const MORE: Partial<Record<Part, Suite>> = {
   event: (opened) => describe('events', () => happeningContract(opened)),
 };
 
-/** Connections of each racer: its own calls race too. */
-const RACE_CONNECTIONS = 4;
-
 /** Tests one part of the contract on the kind of store that `TEST_STORE` names. */
 export function storeContract(part: Part): void {
   const suites: [string, Suite][] = Object.entries(PARTS[part]);
@@ -152,7 +149,7 @@ export function raceContract(how: 'connections' | 'processes'): void {
   const suite: Suite = (opened) => {
     test.each(Object.entries(RACES))('%s', (name, race) => runRace(opened(), name, race, how));
   };
-  onStore(`races over three ${how}`, suite, RACE_CONNECTIONS);
+  onStore(`races over three ${how}`, suite, CONNECTIONS);
 }
 
 /** Runs tests on a fresh, empty store each. */

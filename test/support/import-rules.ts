@@ -143,7 +143,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       'src/store/statement-text.ts',
       ...['src/core/', 'migrations/postgres/', ...LEAVES],
     ],
-    // bun: its SQL client.
+    // bun: the types of its SQL client, which `Bun.SQL` loads at first use.
     packages: ['bun', 'drizzle-orm', 'node:async_hooks', 'node:fs'],
     reason: 'a store fulfils the port in core/port/store.ts and knows no caller, nor its sibling',
   },

@@ -3,7 +3,7 @@
 import { CLOCK } from '../store/contract/fixture.ts';
 import { makeCalls, type RaceShare } from '../store/contract/race.ts';
 import { RACES } from '../store/contract/races.ts';
-import { FEW_CONNECTIONS, openPlace, type Place } from './place.ts';
+import { openPlace, type Place } from './place.ts';
 import { plainEnv } from './process.ts';
 
 interface Racer {
@@ -68,7 +68,7 @@ async function race(): Promise<void> {
     const { place, share } = JSON.parse(line) as { place: Place; share: RaceShare };
     const of = RACES[share.race];
     if (of === undefined) throw new Error(`there is no race ${share.race}`);
-    const store = await openPlace(place, { clock: CLOCK, connections: FEW_CONNECTIONS });
+    const store = await openPlace(place, { clock: CLOCK });
     console.log('ready');
     await lines.next();
     const answers = await makeCalls(of, store, share.given, share.calls);
