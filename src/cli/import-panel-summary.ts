@@ -1,8 +1,8 @@
 /** The summary of an import from a panel: imported records, omitted ones, and missing data. */
 
-import type { PanelKind } from '../core/moving/panel.ts';
 import type { PanelTally } from '../core/moving/panel-import.ts';
 import type { Tally } from '../core/moving/tally.ts';
+import type { PanelKind } from '../core/panel/kind.ts';
 import { table } from './table.ts';
 
 interface PanelSummary {

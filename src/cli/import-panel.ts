@@ -3,10 +3,11 @@
 import type { Command } from 'commander';
 import type { Core } from '../core/core.ts';
 import { Mover } from '../core/moving/import.ts';
-import { PANEL_SCHEMAS, type PanelKind } from '../core/moving/panel.ts';
+import { PANEL_SCHEMAS } from '../core/moving/panel.ts';
 import { importPanel, PanelTally } from '../core/moving/panel-import.ts';
 import type { PanelUser } from '../core/moving/panel-user.ts';
 import { Tally } from '../core/moving/tally.ts';
+import type { PanelKind } from '../core/panel/kind.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { type PanelApiOptions, readPanelApi } from '../panel/panel-api.ts';
 import { readPanelFile } from '../panel/panel-file.ts';

@@ -84,7 +84,7 @@ const inOneForm = (written: string) => written.normalize('NFKC');
 
 // Excludes dot segments of paths and invisible characters, which some servers drop.
 const PLAIN_KEY = String.raw`(?!\.{1,2}$)(?:(?!\p{DI})[\p{L}\p{M}\p{N}._~=@:+-]){1,256}`;
-/** Keys of links that a panel's tokens open: see core/panel-token.ts. */
+/** Keys of links that a panel's tokens open: see core/panel/token.ts. */
 const PANEL_USER = [
   String.raw`marzban/[\w@.-]{1,128}`,
   String.raw`pasarguard/(?:[1-9]\d{0,14}|name/[\w@.-]{1,128})`,

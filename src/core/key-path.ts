@@ -6,7 +6,7 @@
 
 import { readPlainKey } from './formats.ts';
 import { isRefused, type Misfit, malformed } from './outcome.ts';
-import { isSigned, type PanelKey, readPanelToken } from './panel-token.ts';
+import { isSigned, type PanelKey, readPanelToken } from './panel/token.ts';
 
 /** The decoded segments of a path; a final slash is ignored. */
 export type Path = readonly string[];

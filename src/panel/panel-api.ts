@@ -4,8 +4,9 @@
  */
 
 import { isRecord, readInteger } from '../core/json-input.ts';
-import { PANEL_SCHEMAS, type PanelKind, type PanelRows } from '../core/moving/panel.ts';
+import { PANEL_SCHEMAS, type PanelRows } from '../core/moving/panel.ts';
 import { asText } from '../core/moving/panel-user.ts';
+import type { PanelKind } from '../core/panel/kind.ts';
 import { OperatorError } from '../operator-error.ts';
 import { RowSink } from './rows.ts';
 

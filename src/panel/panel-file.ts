@@ -1,6 +1,7 @@
 /** Reads the database of a panel from a file: SQLite, or a dump as text, perhaps gzipped. */
 
-import { PANEL_SCHEMAS, type PanelKind, type PanelRows } from '../core/moving/panel.ts';
+import { PANEL_SCHEMAS, type PanelRows } from '../core/moving/panel.ts';
+import type { PanelKind } from '../core/panel/kind.ts';
 import { OperatorError } from '../operator-error.ts';
 import { RowSink } from './rows.ts';
 import { readSqlDump } from './sql-dump.ts';

@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { hostHash } from '../../src/core/host-name.ts';
 import { readKeyPath } from '../../src/core/key-path.ts';
 import { isRefused } from '../../src/core/outcome.ts';
-import { PANEL_KEYS, readPanelToken } from '../../src/core/panel-token.ts';
+import { PANEL_KEYS, readPanelToken } from '../../src/core/panel/token.ts';
 import { NO_TERMS } from '../../src/core/slot.ts';
 import { certifiedNames } from '../../src/doctor/certificate.ts';
 import { examine } from '../../src/doctor/examine.ts';

@@ -1,7 +1,8 @@
 /** Panels read by their API give the users that their databases have. */
 
 import { afterEach, expect, test } from 'bun:test';
-import { PANEL_SCHEMAS, PANELS, type PanelKind } from '../../src/core/moving/panel.ts';
+import { PANEL_SCHEMAS } from '../../src/core/moving/panel.ts';
+import { PANELS, type PanelKind } from '../../src/core/panel/kind.ts';
 import { readPanelApi } from '../../src/panel/panel-api.ts';
 import type { Row } from '../support/panel-tables.ts';
 import { makeUser, tablesOf } from '../support/panel-world.ts';

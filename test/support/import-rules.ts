@@ -265,7 +265,13 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'what another server answers is JSON from outside, which has one reader',
   },
   'src/panel': {
-    ours: ['src/panel/', 'src/core/moving/', 'src/operator-error.ts', ...JSON_READER],
+    ours: [
+      'src/panel/',
+      'src/core/moving/',
+      'src/core/panel/',
+      'src/operator-error.ts',
+      ...JSON_READER,
+    ],
     packages: ['bun:sqlite', 'node:fs', 'node:os', 'node:path', 'node:url'],
     reason: 'what a database of a panel means is the business of the core; here it is read',
   },
@@ -278,8 +284,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: [
       ...['src/config/', 'src/core/formats.ts', 'src/core/host-name.ts', 'src/core/key-path.ts'],
       ...[
-        'src/core/panel-limit.ts',
-        'src/core/panel-token.ts',
+        'src/core/panel/',
         'src/core/outbox/address.ts',
         'src/core/port/reach.ts',
         'src/core/port/upstream.ts',

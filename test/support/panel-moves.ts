@@ -7,7 +7,7 @@
 
 import { expect } from 'bun:test';
 import { join } from 'node:path';
-import type { PanelKind } from '../../src/core/moving/panel.ts';
+import type { PanelKind } from '../../src/core/panel/kind.ts';
 import { keyOf, linkOf, makeUser, type WorldUser, writePanel } from './panel-world.ts';
 import {
   addProviderByCommand,

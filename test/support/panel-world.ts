@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { hwidOfHash } from '../../src/core/formats.ts';
-import type { PanelKind } from '../../src/core/moving/panel.ts';
+import type { PanelKind } from '../../src/core/panel/kind.ts';
 import { mysqlDump, type PanelTable, pgDump, type Row, writeSqlite } from './panel-tables.ts';
 
 const BEGAN_MS = Date.UTC(2025, 2, 4, 5, 6, 7);

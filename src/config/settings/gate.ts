@@ -1,6 +1,6 @@
 import { INSTALL_LIMIT } from '../../core/formats.ts';
-import { PANEL_APIS } from '../../core/panel-limit.ts';
-import { PANEL_KEYS } from '../../core/panel-token.ts';
+import { PANELS } from '../../core/panel/kind.ts';
+import { PANEL_KEYS } from '../../core/panel/token.ts';
 import {
   array,
   baseUrl,
@@ -66,9 +66,9 @@ const upstreamKeys = {
     'Who says how many devices a link admits: `own`, Gatepost, or `panel`, whose API is asked at',
     'most once an hour and key. While the panel is away the last limit holds.',
   ]),
-  panel: exampleKey('panel', '', 'remnawave', oneOf('', ...PANEL_APIS), [
-    'The panel whose API `limits` asks, and as which `refused_as` refuses: `remnawave`, `3x-ui` or',
-    '`pasarguard`.',
+  panel: exampleKey('panel', '', 'remnawave', oneOf('', ...PANELS), [
+    'The panel, whose API `limits` asks, and as which `refused_as` refuses: `remnawave`, `3x-ui`,',
+    '`pasarguard`, `marzban` or `hiddify`. Empty: the one that `key` names, if it names one.',
   ]),
   panelUrl: exampleKey('panel_url', '', 'http://127.0.0.1:3000', optionalBaseUrl, [
     'The URL of that API, with the path under which the panel has it; empty: `url`.',

@@ -11,7 +11,7 @@ import {
 } from '../formats.ts';
 import { isRecord } from '../json-input.ts';
 import { isRefused, type Misfit, malformed } from '../outcome.ts';
-import { keyOfPanelUser } from '../panel-token.ts';
+import { keyOfPanelUser } from '../panel/token.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/install.ts';
 import type { ImportedInstall, ImportedSlot, PanelFacts } from '../port/moving.ts';
 import { randomCode, subscriptionKeyHash } from '../secret.ts';

@@ -3,6 +3,7 @@
  * schema of each panel, and the place where it checks the limit).
  */
 
+import type { PanelKind } from '../panel/kind.ts';
 import {
   asText,
   asTime,
@@ -12,9 +13,6 @@ import {
   type PanelDevice,
   type PanelUser,
 } from './panel-user.ts';
-
-export const PANELS = ['remnawave', '3x-ui', 'pasarguard', 'marzban', 'hiddify'] as const;
-export type PanelKind = (typeof PANELS)[number];
 
 /** Rows of a panel by table; a missing table has none. */
 export type PanelRows = ReadonlyMap<string, readonly Cells[]>;

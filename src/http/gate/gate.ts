@@ -14,7 +14,7 @@ import { AT_DOOR, admitDevice, type DeviceCall, judgeDevice } from '../../core/d
 import { HWID } from '../../core/formats.ts';
 import { type KeyPath, keyIn, type Path } from '../../core/key-path.ts';
 import { isRefused } from '../../core/outcome.ts';
-import type { PanelKey } from '../../core/panel-token.ts';
+import type { PanelKey } from '../../core/panel/token.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';

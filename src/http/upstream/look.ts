@@ -1,6 +1,6 @@
 /** Asks a panel whether it answers, for the doctor and for an operator who adds an upstream. */
 
-import { strangersToken } from '../../core/panel-token.ts';
+import { strangersToken } from '../../core/panel/token.ts';
 import { UpstreamClient } from './ask.ts';
 import { Failure } from './exchange.ts';
 import type { Upstream } from './settings.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { KeyInPath } from '../../core/key-path.ts';
-import { keyOfPanelUser, readPanelToken } from '../../core/panel-token.ts';
+import { keyOfPanelUser, readPanelToken } from '../../core/panel/token.ts';
 import type { Obstacle } from './answers.ts';
 import { type Answer, Failure } from './exchange.ts';
 

@@ -7,7 +7,7 @@ import type { Clock } from '../../clock.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import { updateInstall } from '../../core/install.ts';
 import { isRefused } from '../../core/outcome.ts';
-import { panelLimitOf, Silent } from '../../core/panel-limit.ts';
+import { panelLimitOf, Silent } from '../../core/panel/limit.ts';
 import type { Actor } from '../../core/port/audit.ts';
 import { subscriptionKeyHash } from '../../core/secret.ts';
 import type { Log } from '../../log.ts';

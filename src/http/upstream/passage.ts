@@ -15,7 +15,7 @@ import {
 import { FullLinkRefused } from '../../core/full-link.ts';
 import { type KeyInPath, keyIn, type Path } from '../../core/key-path.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
-import { oldNameIn } from '../../core/panel-token.ts';
+import { oldNameIn } from '../../core/panel/token.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import {

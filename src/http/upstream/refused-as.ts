@@ -1,9 +1,9 @@
 /**
  * The refusals of each panel, so that apps made for a panel show its messages. Taken from the
- * sources that core/panel-limit.ts names.
+ * sources that core/panel/limit.ts names.
  */
 
-import type { PanelApi } from '../../core/panel-limit.ts';
+import type { PanelKind } from '../../core/panel/kind.ts';
 import type { GateReason } from '../gate/texts.ts';
 
 interface Manner {
@@ -23,8 +23,10 @@ function remnawave(reason: GateReason): Manner {
   return { status: 200, headers: { 'x-hwid-limit': TRUE }, body: null };
 }
 
+const NOT_FOUND: Manner = { status: 404, headers: {}, body: '' };
+
 /** 3x-ui answers with a status and headers. */
-const threeXUi = (): Manner => ({ status: 404, headers: {}, body: '' });
+const threeXUi = () => NOT_FOUND;
 
 /** PasarGuard has no headers about HWIDs: its apps show the detail. */
 function pasarguard(reason: GateReason): Manner {
@@ -39,11 +41,14 @@ const DETAILS: Readonly<Record<GateReason, readonly [status: number, detail: str
   link_disabled: [404, 'Not Found'],
 };
 
-const MANNERS: Readonly<Record<PanelApi, (reason: GateReason) => Manner>> = {
+const MANNERS: Readonly<Record<PanelKind, (reason: GateReason) => Manner>> = {
   remnawave,
   '3x-ui': threeXUi,
   pasarguard,
+  // Neither knows devices: its apps see an address that does not exist.
+  marzban: () => NOT_FOUND,
+  hiddify: () => NOT_FOUND,
 };
 
 /** Returns the refusal of a panel for a reason. */
-export const mannerOf = (panel: PanelApi, reason: GateReason): Manner => MANNERS[panel](reason);
+export const mannerOf = (panel: PanelKind, reason: GateReason): Manner => MANNERS[panel](reason);

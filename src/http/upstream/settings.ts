@@ -1,8 +1,8 @@
 /** The settings of panels behind Gatepost. */
 
 import type { KeyPath, PassPath } from '../../core/key-path.ts';
-import type { PanelApi } from '../../core/panel-limit.ts';
-import type { PanelKey } from '../../core/panel-token.ts';
+import type { PanelKind } from '../../core/panel/kind.ts';
+import type { PanelKey } from '../../core/panel/token.ts';
 import type { Way } from '../../core/port/way.ts';
 import type { AnnounceMode } from '../../core/ride/text.ts';
 import type { TextSettings } from '../gate/texts.ts';
@@ -25,7 +25,7 @@ export interface Upstream extends Way {
   /** `panel`: links take their limits from the panel's API. */
   readonly limits: 'own' | 'panel';
   /** The kind of panel, for its API and its refusals; empty: none. */
-  readonly panel: PanelApi | '';
+  readonly panel: PanelKind | '';
   /** The URL of the API; empty: `url`. */
   readonly panelUrl: string;
   /** The file with the token of the API; empty: none. */

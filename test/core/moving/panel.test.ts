@@ -1,13 +1,14 @@
 /** The meaning of a panel's tables: limits, states, keys and times as the panel reads them. */
 
 import { expect, test } from 'bun:test';
-import { PANEL_SCHEMAS, type PanelKind } from '../../../src/core/moving/panel.ts';
+import { PANEL_SCHEMAS } from '../../../src/core/moving/panel.ts';
 import {
   asTime,
   type Cells,
   linkOfUser,
   type PanelUser,
 } from '../../../src/core/moving/panel-user.ts';
+import type { PanelKind } from '../../../src/core/panel/kind.ts';
 import { subscriptionKeyHash } from '../../../src/core/secret.ts';
 
 const usersOf = (kind: PanelKind, tables: Record<string, Cells[]>) =>

@@ -1,7 +1,7 @@
 /** Limits that the API of a panel says: asked once an hour and key, and kept while it is away. */
 
 import { afterEach, describe, expect, test } from 'bun:test';
-import { keyOfPanelUser } from '../../../src/core/panel-token.ts';
+import { keyOfPanelUser } from '../../../src/core/panel/token.ts';
 import { lookAtApi } from '../../../src/http/upstream/panel-limits.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
 import { call, type TestApp } from '../../support/app.ts';
@@ -273,7 +273,7 @@ describe('what each panel means', () => {
     ['role off', { ...byId(null), ...common(5), ...role({ mode: 'disabled' }) }, null],
     ['unknown', {}, null],
   ])('pasarguard: %s', async (_, answers, limit) => {
-    const { panelLimitOf } = await import('../../../src/core/panel-limit.ts');
+    const { panelLimitOf } = await import('../../../src/core/panel/limit.ts');
     const ask = async (path: string) =>
       (answers as Answers)[path.split('?', 1)[0] as string] ?? null;
     const key = keyOfPanelUser({ panel: 'pasarguard', id: '7' });

@@ -1,7 +1,7 @@
 /** Refusals as panels give them, and encrypted subscriptions, which pass untouched. */
 
 import { afterEach, expect, test } from 'bun:test';
-import type { PanelApi } from '../../../src/core/panel-limit.ts';
+import type { PanelKind } from '../../../src/core/panel/kind.ts';
 import { answer } from '../../support/panel.ts';
 import { type Fronted, KEY, startFronted } from '../../support/upstream.ts';
 
@@ -15,7 +15,7 @@ const HWID_HEADERS = ['x-hwid-active', 'x-hwid-not-supported', 'x-hwid-limit'];
 const NAMES = [...HWID_HEADERS, 'x-hwid-max-devices-reached'];
 
 /** Asks as a device; returns status, body, and the headers of HWIDs that are there. */
-async function refused(panel: PanelApi, hwid: string | null) {
+async function refused(panel: PanelKind, hwid: string | null) {
   fronted = await startFronted(undefined, { defaultLimit: 1, panel, refusedAs: 'panel' });
   expect((await fronted.get(`/sub/${KEY}`, 'first')).status).toBe(200);
   const { status, body, headers } = await fronted.get(`/sub/${KEY}`, hwid);

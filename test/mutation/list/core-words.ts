@@ -109,7 +109,7 @@ export const coreWords: readonly MutatedFile[] = [
     file: 'src/core/formats.ts',
     tests: [
       ...['test/core/formats.test.ts', 'test/core/text.test.ts', 'test/core/key-path.test.ts'],
-      'test/core/panel-token.test.ts',
+      'test/core/panel/token.test.ts',
     ],
     changes: [
       [

@@ -4,7 +4,7 @@ import type { MutatedFile } from '../mutation.ts';
 export const gate: readonly MutatedFile[] = [
   {
     file: 'src/core/key-path.ts',
-    tests: ['test/core/key-path.test.ts', 'test/core/panel-token.test.ts'],
+    tests: ['test/core/key-path.test.ts', 'test/core/panel/token.test.ts'],
     changes: [
       ["path[0] !== '/' || ", ''],
       ['path.length > PATH_LENGTH_MAX || ', ''],
@@ -26,8 +26,8 @@ export const gate: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/panel-token.ts',
-    tests: ['test/core/panel-token.test.ts', 'test/doctor/gate.test.ts'],
+    file: 'src/core/panel/token.ts',
+    tests: ['test/core/panel/token.test.ts', 'test/doctor/gate.test.ts'],
     changes: [
       ['if (!TOKEN.test(text)) return null;', ''],
       ['/^[\\w.-]{15,512}$/', '/^[\\w.-]{1,512}$/'],

@@ -231,7 +231,7 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/panel-limit.ts',
+    file: 'src/core/panel/limit.ts',
     tests: ['test/http/upstream/panel-limits.test.ts'],
     changes: [
       ["(count === 0 ? 'unlimited' : count)", '(count)'],

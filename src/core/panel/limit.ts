@@ -4,10 +4,9 @@
  * (`operation/subscription.py`).
  */
 
-import { INSTALL_LIMIT } from './formats.ts';
-
-export const PANEL_APIS = ['remnawave', '3x-ui', 'pasarguard'] as const;
-export type PanelApi = (typeof PANEL_APIS)[number];
+import { INSTALL_LIMIT } from '../formats.ts';
+import { PANEL_TRAITS } from './index.ts';
+import type { PanelKind } from './kind.ts';
 
 /** Returns the JSON of the API at a path; null: no such record. Throws {@link Silent}. */
 type AskPanel = (path: string) => Promise<unknown>;
@@ -33,7 +32,7 @@ type Reader = (key: string, user: AskPanel, settings: AskPanel) => Promise<Said>
  * of links becomes the largest.
  */
 export async function panelLimitOf(
-  api: PanelApi,
+  api: PanelKind,
   key: string,
   user: AskPanel,
   settings: AskPanel,
@@ -43,7 +42,7 @@ export async function panelLimitOf(
   return said === 'unlimited' ? INSTALL_LIMIT.maximum : Math.min(said, INSTALL_LIMIT.maximum);
 }
 
-const READERS: Readonly<Record<PanelApi, Reader>> = {
+const READERS: Readonly<Record<PanelKind, Reader>> = {
   async remnawave(key, user, settings) {
     const path = `/api/users/by-short-uuid/${encodeURIComponent(key)}`;
     const { response } = recordIn(await user(path));
@@ -90,6 +89,15 @@ const READERS: Readonly<Record<PanelApi, Reader>> = {
     const ofRole = overrides ? countIn(role['fallback_limit']) : null;
     // Neither has a number: the panel admits all.
     return zeroIsUnlimited(ofRole ?? countIn(common['fallback_limit']) ?? 0);
+  },
+
+  // It knows no devices.
+  marzban: async () => null,
+
+  async hiddify(key, user) {
+    const known = recordIn(await user(`/api/v2/admin/user/${encodeURIComponent(key)}/`));
+    const own = countIn(known['max_ips']);
+    return own === PANEL_TRAITS.hiddify.limitMeaningNone ? null : zeroIsUnlimited(own);
   },
 };
 

@@ -1,10 +1,10 @@
 /** Tokens of Marzban and PasarGuard: whose they are, and which the panel signed. */
 
 import { describe, expect, test } from 'bun:test';
-import { readPlainKey, readSubscriptionKey } from '../../src/core/formats.ts';
-import { keyIn, readKeyPath, readPath } from '../../src/core/key-path.ts';
-import { isRefused } from '../../src/core/outcome.ts';
-import { isSigned, keyOfPanelUser, readPanelToken } from '../../src/core/panel-token.ts';
+import { readPlainKey, readSubscriptionKey } from '../../../src/core/formats.ts';
+import { keyIn, readKeyPath, readPath } from '../../../src/core/key-path.ts';
+import { isRefused } from '../../../src/core/outcome.ts';
+import { isSigned, keyOfPanelUser, readPanelToken } from '../../../src/core/panel/token.ts';
 import {
   digestToken,
   jwtToken,
@@ -13,7 +13,7 @@ import {
   OTHER_SECRET,
   PASARGUARD_FORMS,
   SECRET,
-} from '../support/signing-panel.ts';
+} from '../../support/signing-panel.ts';
 
 const NOW_S = 1_767_225_600;
 const JWT_OF_ALICE =

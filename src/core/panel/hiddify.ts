@@ -1,0 +1,12 @@
+/** Hiddify 10.80.11. */
+
+import type { PanelTraits } from './traits.ts';
+
+export const HIDDIFY: PanelTraits = {
+  // `max_ips`: neither its form nor its API sets another.
+  limitMeaningNone: 100,
+  keysHaveDelimiters: false,
+  dropsUnknownKeys: false,
+  hasOwnButton: false,
+  queryNames: [],
+};

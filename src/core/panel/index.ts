@@ -1,0 +1,17 @@
+/** The table of panels. */
+
+import { HIDDIFY } from './hiddify.ts';
+import type { PanelKind } from './kind.ts';
+import { MARZBAN } from './marzban.ts';
+import { PASARGUARD } from './pasarguard.ts';
+import { REMNAWAVE } from './remnawave.ts';
+import { THREE_X_UI } from './three-x-ui.ts';
+import type { PanelTraits } from './traits.ts';
+
+export const PANEL_TRAITS: Readonly<Record<PanelKind, PanelTraits>> = {
+  remnawave: REMNAWAVE,
+  '3x-ui': THREE_X_UI,
+  pasarguard: PASARGUARD,
+  marzban: MARZBAN,
+  hiddify: HIDDIFY,
+};

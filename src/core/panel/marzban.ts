@@ -1,0 +1,11 @@
+/** Marzban 0.8.4. */
+
+import type { PanelTraits } from './traits.ts';
+
+export const MARZBAN: PanelTraits = {
+  limitMeaningNone: null,
+  keysHaveDelimiters: false,
+  dropsUnknownKeys: false,
+  hasOwnButton: true,
+  queryNames: [],
+};

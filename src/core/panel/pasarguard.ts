@@ -1,0 +1,11 @@
+/** PasarGuard 5.2.1. */
+
+import type { PanelTraits } from './traits.ts';
+
+export const PASARGUARD: PanelTraits = {
+  limitMeaningNone: null,
+  keysHaveDelimiters: false,
+  dropsUnknownKeys: false,
+  hasOwnButton: true,
+  queryNames: [],
+};

@@ -1,0 +1,11 @@
+/** Remnawave 3.3.2 and its subscription page. */
+
+import type { PanelTraits } from './traits.ts';
+
+export const REMNAWAVE: PanelTraits = {
+  limitMeaningNone: null,
+  keysHaveDelimiters: false,
+  dropsUnknownKeys: true,
+  hasOwnButton: false,
+  queryNames: [],
+};

@@ -1,0 +1,11 @@
+/** 3x-ui after 3.6.0 (`sub/`, main of 2026-08-23). */
+
+import type { PanelTraits } from './traits.ts';
+
+export const THREE_X_UI: PanelTraits = {
+  limitMeaningNone: null,
+  keysHaveDelimiters: true,
+  dropsUnknownKeys: false,
+  hasOwnButton: false,
+  queryNames: ['format', 'html', 'view'],
+};

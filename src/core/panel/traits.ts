@@ -1,0 +1,14 @@
+/** The facts of a panel that the door, the proxy, imports and the doctor need. */
+
+export interface PanelTraits {
+  /** The limit that each user has by default, which limits no device; null: there is none. */
+  readonly limitMeaningNone: number | null;
+  /** True if `;`, `%` and `&` are signs of its keys: its server cuts no segment there. */
+  readonly keysHaveDelimiters: boolean;
+  /** True if it closes the connection on a path without a key that it knows. */
+  readonly dropsUnknownKeys: boolean;
+  /** True if each of its subscriptions names an address for the button of an app. */
+  readonly hasOwnButton: boolean;
+  /** The query parameters that it reads with a subscription, in lower case. */
+  readonly queryNames: readonly string[];
+}
