@@ -26,6 +26,7 @@ import {
   check,
   index,
   integer,
+  primaryKey,
   sqliteTable,
   text,
   unique,
@@ -230,6 +231,23 @@ export const gateUpstream = sqliteTable('gate_upstream', {
   /** Who changed it last, as the audit log names them. */
   updated_by: text().notNull(),
 });
+
+/** Things seen at panels, for the doctor: src/core/port/sighting.ts. */
+export const sighting = sqliteTable(
+  'sighting',
+  {
+    host: text().notNull(),
+    kind: text().notNull(),
+    subject: text().notNull(),
+    seen_count: integer().notNull(),
+    first_seen_at_ms: integer().notNull(),
+    last_seen_at_ms: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.host, t.kind, t.subject] }),
+    index('sighting_by_time').on(t.last_seen_at_ms),
+  ],
+);
 
 /** Counts of the whole appliance, kept by triggers. One row. */
 export const appliance = sqliteTable(

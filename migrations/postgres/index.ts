@@ -11,6 +11,7 @@ import accounts from './0007_accounts.sql' with { type: 'text' };
 import userPage from './0008_user_page.sql' with { type: 'text' };
 import hashes from './0009_hashes_and_phones.sql' with { type: 'text' };
 import panels from './0010_panels.sql' with { type: 'text' };
+import sightings from './0011_sightings.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly string[] = [
   userPage,
   hashes,
   panels,
+  sightings,
 ];

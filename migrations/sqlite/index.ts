@@ -19,6 +19,7 @@ import accounts from './0015_accounts.sql' with { type: 'text' };
 import userPage from './0016_user_page.sql' with { type: 'text' };
 import hashes from './0017_hashes_and_phones.sql' with { type: 'text' };
 import panels from './0018_panels.sql' with { type: 'text' };
+import sightings from './0019_sightings.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -40,4 +41,5 @@ export const MIGRATIONS: readonly string[] = [
   userPage,
   hashes,
   panels,
+  sightings,
 ];

@@ -16,6 +16,7 @@ import { checkNames, checkPagePath, checkPassing, checkProxies, checkUpstreams }
 import { checkGateways } from './gateway.ts';
 import { checkClock, checkSpace } from './machine.ts';
 import { checkAddress, checkDescriptors, findServer } from './server.ts';
+import { checkSightings } from './sightings.ts';
 
 interface Patient {
   loaded: LoadedConfig;
@@ -63,6 +64,10 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
     ...checkAddress(server, config, hasTls),
     ...checkProxies(loaded),
     ...checkPassing(database.passing),
+    ...checkSightings(
+      database.sightings,
+      gateUpstreams.map(({ host }) => host),
+    ),
     ...checkPagePath(config, database.paged),
     ...checkNames(config, certifiedNames(config, nowMs)),
     ...(await checkUpstreams(config, database.hosts, secretsOf(loaded))),

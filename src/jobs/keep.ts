@@ -31,6 +31,8 @@ export interface KeepSettings {
 const STORY_DAYS = 90;
 /** Days after which a ride that ended has no effect: the longest `ride.hours`. */
 const RIDE_DAYS = 30;
+/** Days for which a sighting is kept after the last one. */
+const SIGHTING_DAYS = 90;
 /** Days for which jobs of the console that ended are listed. */
 const JOB_DAYS = 7;
 /** Days for which the code and the key of an ended link cannot make a link again. */
@@ -60,6 +62,7 @@ export async function prune(
   await repeat(() => core.store.forgetVisits(nowMs - settings.deviceDays * DAY_MS), signal);
   await repeat(() => core.store.forgetSlotEnds(nowMs - STORY_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetRefused(nowMs - STORY_DAYS * DAY_MS), signal);
+  await repeat(() => core.store.forgetSightings(nowMs - SIGHTING_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetRides(nowMs - RIDE_DAYS * DAY_MS), signal);
   await repeat(() => core.store.forgetTombstones(nowMs - TOMBSTONE_DAYS * DAY_MS), signal);
   const { fromDay } = lastDays(FIGURE_DAYS, nowMs);

@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { Act } from '../core/port/audit.ts';
 import type { Figure } from '../core/port/figure.ts';
 import type { StatementKind } from '../core/port/health.ts';
+import type { SeenSighting } from '../core/port/sighting.ts';
 import type { Store } from '../core/port/store.ts';
 import type { KeptUpstream } from '../core/port/upstream.ts';
 import type { Finding } from '../finding.ts';
@@ -92,6 +93,8 @@ export interface DatabaseReport {
   passing: string[];
   /** Codes of the providers whose users have pages. */
   paged: string[];
+  /** The saved sightings. */
+  sightings: SeenSighting[];
   /** The latest time in the database, UTC ms; null: unknown. */
   newestMs: number | null;
   /** Its size; 0: there is no database. */

@@ -69,6 +69,7 @@ import { registrationContract } from './contract/registration.ts';
 import { rideContract } from './contract/ride.ts';
 import { samePhoneContract } from './contract/same-phone.ts';
 import { sessionContract } from './contract/session.ts';
+import { sightingContract } from './contract/sighting.ts';
 import { slotContract } from './contract/slot.ts';
 import { targetContract } from './contract/target.ts';
 import { upstreamContract } from './contract/upstream.ts';
@@ -85,6 +86,7 @@ export const PARTS = {
     ...countContract,
     ...figureContract,
     ...refusedContract,
+    ...sightingContract,
   },
   link: {
     ...{ ...installContract, ...slotContract, ...linkContract },

@@ -234,7 +234,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       // The doctor asks panels as the proxy does.
       ...['src/http/upstream/', 'src/config/secret-files.ts', 'src/config/upstreams.ts', ...LEAVES],
     ],
-    types: ['src/config/', 'src/store/kind.ts'],
+    types: ['src/config/', 'src/core/port/sighting.ts', 'src/store/kind.ts'],
     packages: ['croner', 'node:crypto', 'node:fs', 'node:path'],
     reason: 'a diagnosis looks at the machine; at the database looks its kind of store',
   },

@@ -41,6 +41,7 @@ import type { ReceiptStore } from './receipt.ts';
 import type { RegistrationStore } from './registration.ts';
 import type { RideStore } from './ride.ts';
 import type { SessionStore } from './session.ts';
+import type { SightingStore } from './sighting.ts';
 import type { SlotStore } from './slot.ts';
 import type { UpstreamStore } from './upstream.ts';
 import type { WebhookStore } from './webhook.ts';
@@ -72,6 +73,7 @@ export interface Store
     ChangeStore,
     FigureStore,
     RefusedStore,
+    SightingStore,
     KeepingStore,
     IdempotencyStore,
     OutboxStore,

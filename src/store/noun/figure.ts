@@ -94,11 +94,17 @@ function readingStatements({ prepare, deletableUnlessBusy, join }: Backend) {
   };
 }
 
+/** Further records of a process that are saved with its figures. */
+interface Gathered {
+  carried: CarriedStamps;
+  saveSightings(): Promise<void>;
+}
+
 export function figureNoun(
   backend: Backend,
   counter: FigureCounter,
   events: EventStatements,
-  carried = new CarriedStamps(),
+  others: Gathered = { carried: new CarriedStamps(), saveSightings: async () => {} },
 ): FigureStore {
   const stamp = carriedSteps(backend);
   const saving = savingStatements(backend);
@@ -133,8 +139,9 @@ export function figureNoun(
   const saveCounts = () => counter.save((rows) => backend.write((notes) => addRows(notes, rows)));
   // First, because messages that rode are counted when their stamps are saved.
   const saveAll = async () => {
-    await carried.save((stamps) => backend.write((notes) => stamp(notes, stamps)));
+    await others.carried.save((stamps) => backend.write((notes) => stamp(notes, stamps)));
     await saveCounts();
+    await others.saveSightings();
   };
   const prompt = new PromptSave({
     isWanted: (providerId) => backend.read(() => isWantedNow(events, providerId, 'link.refused')),

@@ -2,6 +2,7 @@
 
 import type { Maybe } from '../../core/port/maybe.ts';
 import type { Store } from '../../core/port/store.ts';
+import { GatheredSightings } from '../../core/sightings.ts';
 import type { Backend } from '../backend.ts';
 import { accountNoun } from './account.ts';
 import { acknowledgementNoun } from './acknowledgement.ts';
@@ -47,6 +48,7 @@ import { registrationNoun } from './registration.ts';
 import { removalNoun } from './removal.ts';
 import { rideNoun } from './ride.ts';
 import { sessionNoun } from './session.ts';
+import { sightingNoun } from './sighting.ts';
 import { slotNoun } from './slot.ts';
 import { strangerNoun } from './stranger.ts';
 import { targetNoun } from './targets.ts';
@@ -64,6 +66,7 @@ interface NounParts {
 
 export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) {
   const carried = new CarriedStamps();
+  const { saveSightings, ...sightings } = sightingNoun(backend, new GatheredSightings());
   return {
     ...providerNoun(backend),
     ...providerKeyNoun(backend),
@@ -110,7 +113,8 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...webhookNoun(backend),
     ...upstreamNoun(backend),
     ...refusedDeviceNoun(backend),
-    ...figureNoun(backend, figures, events, carried),
+    ...sightings,
+    ...figureNoun(backend, figures, events, { carried, saveSightings }),
     ...rideNoun(backend, carried),
   } satisfies Partial<Store>;
 }

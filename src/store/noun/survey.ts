@@ -9,11 +9,12 @@ import type { Finding } from '../../finding.ts';
 import type { Statements, Step } from '../backend.ts';
 import type { DisabledWebhook } from '../findings.ts';
 import type { BoundHost, DatabaseReport, HostOfProvider, HostsOf } from '../kind.ts';
+import { seenSightings } from './sighting.ts';
 import { keptUpstreams } from './upstream.ts';
 
 export type Contents = Pick<
   DatabaseReport,
-  'hosts' | 'stopped' | 'hasSubscriptions' | 'passing' | 'paged'
+  'hosts' | 'stopped' | 'hasSubscriptions' | 'passing' | 'paged' | 'sightings'
 > & {
   disabled: DisabledWebhook[];
   kept: KeptUpstream[];
@@ -28,6 +29,7 @@ export const NO_CONTENTS: Contents = {
   hasSubscriptions: false,
   passing: [],
   paged: [],
+  sightings: [],
   disabled: [],
   kept: [],
 };
@@ -35,10 +37,10 @@ export const NO_CONTENTS: Contents = {
 /** Makes a report; without contents that of a database which could not be read. */
 export function reportOf(
   findings: Finding[],
-  { hosts, stopped, hasSubscriptions, passing, paged } = NO_CONTENTS,
+  { hosts, stopped, hasSubscriptions, passing, paged, sightings } = NO_CONTENTS,
   facts: Pick<DatabaseReport, 'newestMs' | 'bytes'> = { newestMs: null, bytes: 0 },
 ): DatabaseReport {
-  return { findings, hosts, stopped, hasSubscriptions, passing, paged, ...facts };
+  return { findings, hosts, stopped, hasSubscriptions, passing, paged, sightings, ...facts };
 }
 
 /** Reads what the doctor looks for; of an older schema the hosts alone. */
@@ -87,6 +89,7 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
     hasSubscriptions: (yield* subscription.get()) !== null,
     disabled: yield* disabled.all(),
     kept: yield* keptUpstreams(statements).all(),
+    sightings: yield* seenSightings(statements).all(),
   };
 }
 

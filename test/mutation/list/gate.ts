@@ -3,6 +3,24 @@ import type { MutatedFile } from '../mutation.ts';
 /** The gate: the trusted proxies, the questions to it, and that no request passes beside it. */
 export const gate: readonly MutatedFile[] = [
   {
+    file: 'src/core/sightings.ts',
+    tests: ['test/store/contract/provider.test.ts'],
+    changes: [
+      ['if (subjects >= SUBJECTS_MAX) return;', ''],
+      ['known.count += count;', ''],
+      ['whole.slice(0, SUBJECT_LENGTH_MAX)', 'whole'],
+      ['    this.#rows.clear();', ''],
+    ],
+  },
+  {
+    file: 'src/doctor/sightings.ts',
+    tests: ['test/doctor/sightings.test.ts'],
+    changes: [
+      ['hosts.includes(host)', 'true'],
+      ["subject.split(' ').at(-1)", 'subject'],
+    ],
+  },
+  {
     file: 'src/core/key-path.ts',
     tests: ['test/core/key-path.test.ts', 'test/core/panel/token.test.ts'],
     changes: [
