@@ -1,5 +1,6 @@
 /** Settings that exclude each other, each with the reason. */
 
+import { type PanelKey, signs } from '../core/panel/token.ts';
 import { isOnThisMachine } from './database-url.ts';
 import type { Config } from './settings/index.ts';
 
@@ -55,10 +56,10 @@ export function databaseConflicts(config: Config): string[] {
  * Returns a sentence for each kind of key that lacks a setting, or has one that it does not use.
  */
 export function gateConflicts({ gateKey, gateKeySecretFile, gateUpstreams }: Config): string[] {
-  const isIdle = (key: string, file: string) => key === 'plain' && file !== '';
+  const isIdle = (key: PanelKey, file: string) => !signs(key) && file !== '';
   return [
     ...when(
-      gateKey !== 'plain' && gateKeySecretFile === '',
+      signs(gateKey) && gateKeySecretFile === '',
       `gate.key = "${gateKey}" needs gate.key_secret_file: behind /gate only the secret proves a token`,
     ),
     ...when(
@@ -91,7 +92,7 @@ export function panelConflicts({
     ...when(panel === '', 'limits = "panel" needs panel, the kind of panel to ask'),
     ...when(panelTokenFile === '', 'limits = "panel" needs panel_token_file, the token of its API'),
     ...when(
-      panel !== '' && key !== (panel === 'pasarguard' ? 'pasarguard' : 'plain'),
+      panel !== '' && key !== panel && (key !== 'plain' || panel === 'pasarguard'),
       panel === 'pasarguard'
         ? 'panel = "pasarguard" needs key = "pasarguard": its API knows users, not tokens'
         : `panel = "${panel}" does not know the users of key = "${key}"`,

@@ -79,38 +79,28 @@ export const NEW_INSTALL_CODE = text(/^[A-Za-z0-9]{12}$/, '12 letters and digits
 
 export const SUBSCRIPTION_KEY_LENGTH_MAX = 256;
 
-/** Normalises a key: client and panel may use different forms. */
-const inOneForm = (written: string) => written.normalize('NFKC');
-
-// Excludes dot segments of paths and invisible characters, which some servers drop.
-const PLAIN_KEY = String.raw`(?!\.{1,2}$)(?:(?!\p{DI})[\p{L}\p{M}\p{N}._~=@:+-]){1,256}`;
+// Excludes dot segments of paths, white space, control characters, and invisible characters, which
+// some servers drop, but for those that join the parts of an emoji.
+const EMOJI_JOINT = String.raw`(?<=[\p{Extended_Pictographic}\p{EMod}\uFE0F])[\uFE0F\u200D]`;
+const PLAIN_KEY = String.raw`(?!\.{1,2}$)(?:(?![\p{DI}\p{White_Space}])[^/\\\p{Cc}\p{Cs}]|${EMOJI_JOINT}){1,256}`;
 /** Keys of links that a panel's tokens open: see core/panel/token.ts. */
 const PANEL_USER = [
   String.raw`marzban/[\w@.-]{1,128}`,
   String.raw`pasarguard/(?:[1-9]\d{0,14}|name/[\w@.-]{1,128})`,
 ].join('|');
-const PLAIN_KEY_RULE = `1 to ${SUBSCRIPTION_KEY_LENGTH_MAX} letters and digits of any script, . _ ~ = @ : + and -`;
-
-const inForm = (format: TextFormat) => ({
-  ...format,
-  read: (value: unknown) => format.read(typeof value === 'string' ? inOneForm(value) : value),
-});
+const PLAIN_KEY_RULE = `1 to ${SUBSCRIPTION_KEY_LENGTH_MAX} visible characters without / and \\`;
 
 /**
  * A panel's key of a subscription in a path, percent-decoded: base64url, an id, a UUID, a token, or
- * a name or e-mail address in any script. It has no slash: no path spells a user of a panel.
+ * a name or e-mail address in any script, in its exact spelling. It has no slash: no path spells a
+ * user of a panel.
  */
-export const readPlainKey = inForm(
-  text(new RegExp(`^${PLAIN_KEY}$`, 'u'), PLAIN_KEY_RULE, inOneForm),
-).read;
+export const readPlainKey = text(new RegExp(`^${PLAIN_KEY}$`, 'u'), PLAIN_KEY_RULE).read;
 
 /** The key of a link: a plain one, or the user whose tokens open it. */
-export const SUBSCRIPTION_KEY = inForm(
-  text(
-    new RegExp(`^(?:${PLAIN_KEY}|${PANEL_USER})$`, 'u'),
-    `${PLAIN_KEY_RULE}; or marzban/NAME, pasarguard/ID or pasarguard/name/NAME`,
-    inOneForm,
-  ),
+export const SUBSCRIPTION_KEY = text(
+  new RegExp(`^(?:${PLAIN_KEY}|${PANEL_USER})$`, 'u'),
+  `${PLAIN_KEY_RULE}; or marzban/NAME, pasarguard/ID or pasarguard/name/NAME`,
 );
 export const readSubscriptionKey = SUBSCRIPTION_KEY.read;
 

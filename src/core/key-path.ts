@@ -6,10 +6,15 @@
 
 import { readPlainKey } from './formats.ts';
 import { isRefused, type Misfit, malformed } from './outcome.ts';
+import { PANEL_TRAITS } from './panel/index.ts';
+import type { PanelKind } from './panel/kind.ts';
 import { isSigned, type PanelKey, readPanelToken } from './panel/token.ts';
 
 /** The decoded segments of a path; a final slash is ignored. */
-export type Path = readonly string[];
+export interface Path extends ReadonlyArray<string> {
+  /** The segment that only a key may be: see {@link readRequestPath}; absent: there is none. */
+  readonly looseAt?: number;
+}
 
 export interface KeyPath {
   /** The template as written. */
@@ -32,19 +37,50 @@ const ODD_CODE = [
 
 /** RFC 3986 section 3.3, without `;`, where some servers cut a segment. */
 const SEGMENT = `(?:[\\w.~!$&'()*+,=:@-]|%(?!${ODD_CODE})[\\da-f]{2})+`;
-const PATH = new RegExp(`^(?:/(?!\\.\\.?(?:/|$))${SEGMENT})*/?$`, 'i');
+const pathOf = (segment: string) => new RegExp(`^(?:/(?!\\.\\.?(?:/|$))${segment})*/?$`, 'i');
+const PATH = pathOf(SEGMENT);
+const STRICT = new RegExp(`^${SEGMENT}$`, 'i');
+/** All of RFC 3986, without codes of control characters, `/` and `\\`. */
+const LOOSE_PATH = pathOf("(?:[\\w.~!$&'()*+,;=:@-]|%(?![01][\\da-f]|7f|2f|5c)[\\da-f]{2})+");
 
 /**
- * Reads the path of a request without its query. Returns null if it has over 4096 characters, empty
- * or dot segments, backslashes, `;`, or codes that no client needs (`%2F`, `%61`).
+ * Reads a path without its query, strictly. Returns null if it has over 4096 characters, empty or
+ * dot segments, backslashes, `;`, or codes that no client needs (`%2F`, `%61`).
  */
 export function readPath(path: string): Path | null {
-  if (path.length > PATH_LENGTH_MAX || path[0] !== '/' || !PATH.test(path)) return null;
+  return isPath(path, PATH) ? decoded(writtenIn(path)) : null;
+}
+
+/**
+ * Reads the path of a request, as {@link readPath} does. One segment, which only a key may be, may
+ * also have codes of letters, and `;`, `%`, `?` and `#`: a panel takes all spellings of a key.
+ *
+ * @example readRequestPath('/sub/%61b') // ['sub', 'ab'], looseAt 1
+ */
+export function readRequestPath(path: string): Path | null {
+  if (isPath(path, PATH)) return decoded(writtenIn(path));
+  if (!isPath(path, LOOSE_PATH)) return null;
+  const written = writtenIn(path);
+  const [looseAt, another] = written.flatMap((part, at) => (STRICT.test(part) ? [] : [at]));
+  const segments = decoded(written);
+  if (looseAt === undefined || another !== undefined || segments === null) return null;
+  return /^\.{1,2}$/.test(segments[looseAt] ?? '') ? null : Object.assign(segments, { looseAt });
+}
+
+function isPath(path: string, pattern: RegExp): boolean {
+  return path.length <= PATH_LENGTH_MAX && path[0] === '/' && pattern.test(path);
+}
+
+function writtenIn(path: string): string[] {
   const segments = path.slice(1).split('/');
   if (segments.at(-1) === '') segments.pop();
-  if (!path.includes('%')) return segments;
+  return segments;
+}
+
+function decoded(written: string[]): string[] | null {
+  if (!written.some((part) => part.includes('%'))) return written;
   try {
-    return segments.map(decodeURIComponent);
+    return written.map(decodeURIComponent);
   } catch {
     // Not UTF-8.
     return null;
@@ -94,6 +130,7 @@ export function mayPass(
   templates: readonly KeyPath[],
   path: Path,
 ): boolean {
+  if (path.looseAt !== undefined) return false;
   return passPaths.some(({ segments, isFolder }) => {
     const isLong = isFolder ? path.length > segments.length : path.length === segments.length;
     if (!isLong || !segments.every((part, at) => part === path[at])) return false;
@@ -111,6 +148,8 @@ export interface KeyReading {
   readonly key: PanelKey;
   /** The secret of the panel that signs its tokens; null: unknown. */
   readonly secret: string | null;
+  /** The panel behind; null: unknown. */
+  readonly panel: PanelKind | null;
 }
 
 /** The key of a link in a path. */
@@ -118,32 +157,80 @@ export interface KeyInPath {
   readonly key: string;
   /** False: a token without a checked signature; only the panel can prove it. */
   readonly isProven: boolean;
+  /** The spelling under which a link may have the key; absent: there is no other. */
+  readonly former?: FormerKey;
+}
+
+/** Another spelling of a key, as versions before 0.18.0 stored it. */
+export interface FormerKey {
+  readonly key: string;
+  /** True: the panel takes both spellings for one customer. */
+  readonly isSame: boolean;
 }
 
 /**
  * Reads the key of a path by the first template that fits: literal segments in any case, and any
- * further segments after them. Returns a misfit if the segment is no key, or a token with a wrong
- * signature; null if no template fits.
+ * further segments after them. Returns a misfit if the segment is no key of the panel, or a token
+ * with a wrong signature; null if no template fits.
  */
 export function keyIn(
-  { keyPaths, key: kind, secret }: KeyReading,
+  { keyPaths, key: kind, secret, panel }: KeyReading,
   path: Path,
 ): KeyInPath | Misfit | null {
   const template = keyPaths.find((one) => fits(one, path));
-  if (template === undefined) return null;
+  if (template === undefined) return path.looseAt === undefined ? null : ODD_PATH;
   const segment = path[template.segments.indexOf(null)] ?? '';
-  if (kind === 'plain') {
-    const key = readPlainKey(segment);
-    return isRefused(key) ? key : { key, isProven: true };
-  }
+  if (kind === 'plain') return plainKeyIn(segment, panel);
+  if (kind === 'hiddify') return uuidIn(segment);
   const token = readPanelToken(kind, segment);
   if (token === null || (secret !== null && !isSigned(token, secret))) return NO_TOKEN;
   return { key: token.key, isProven: secret !== null };
 }
 
+/**
+ * Finds whether the segment of a key, or the one behind it, is a UUID, as in Hiddify's paths, and
+ * its template; null: no template fits.
+ */
+export function uuidAt(
+  keyPaths: readonly KeyPath[],
+  path: Path,
+): { template: string; isFound: boolean } | null {
+  const template = keyPaths.find((one) => fits(one, path));
+  if (template === undefined) return null;
+  const at = template.segments.indexOf(null);
+  const isFound = isUuid(path[at] ?? '') || isUuid(path[at + 1] ?? '');
+  return { template: template.text, isFound };
+}
+
+const ODD_PATH = malformed('must be a path that all servers read alike');
 const NO_TOKEN = malformed('must be a token that the panel signed');
+const NO_UUID = malformed('must be a UUID');
+const NO_DELIMITERS = malformed('must have no ; % & ? and #, where servers cut a segment');
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** Returns true for a UUID in any case. */
+const isUuid = (text: string): boolean => text.length === 36 && UUID.test(text);
+
+function plainKeyIn(segment: string, panel: PanelKind | null): KeyInPath | Misfit {
+  const key = readPlainKey(segment);
+  if (isRefused(key)) return key;
+  const isCut = /[;%&?#]/.test(key) && !(panel && PANEL_TRAITS[panel].keysHaveDelimiters);
+  if (isCut) return NO_DELIMITERS;
+  const before = key.normalize('NFKC');
+  if (before === key) return { key, isProven: true };
+  return { key, isProven: true, former: { key: before, isSame: false } };
+}
+
+/** Hiddify compares UUIDs as numbers. */
+function uuidIn(segment: string): KeyInPath | Misfit {
+  if (!isUuid(segment)) return NO_UUID;
+  const key = segment.toLowerCase();
+  if (key === segment) return { key, isProven: true };
+  return { key, isProven: true, former: { key: segment, isSame: true } };
+}
 
 function fits({ segments }: KeyPath, path: Path): boolean {
   if (path.length < segments.length) return false;
+  if (path.looseAt !== undefined && segments[path.looseAt] !== null) return false;
   return segments.every((part, at) => part === null || part === path[at]?.toLowerCase());
 }

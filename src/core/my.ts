@@ -10,7 +10,7 @@ import { HOUR_MS, MINUTE_MS } from './calendar.ts';
 import type { Core } from './core.ts';
 import { readInstallCode } from './formats.ts';
 import { hostHash, hostName } from './host-name.ts';
-import { type KeyReading, keyIn, readPath } from './key-path.ts';
+import { type KeyReading, keyIn, readRequestPath } from './key-path.ts';
 import { isRefused } from './outcome.ts';
 import type { KeptRefusal } from './port/figure.ts';
 import type { LinkDevice } from './port/link.ts';
@@ -74,7 +74,7 @@ export function readMyName(
   if (!isRefused(code)) return { installCode: code, providerCode, domainHash: null };
   const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`);
   const host = url === null ? null : hostName(url.host);
-  const path = url === null ? null : readPath(url.pathname);
+  const path = url === null ? null : readRequestPath(url.pathname);
   if (host === null || path === null) return null;
   const site = ofHost(host);
   const named = keyIn(site, path);

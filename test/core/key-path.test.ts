@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'bun:test';
 import {
+  type KeyInPath,
   type KeyPath,
+  type KeyReading,
   keyIn,
   mayPass,
   type PassPath,
   readKeyPath,
   readPassPath,
   readPath,
+  readRequestPath,
 } from '../../src/core/key-path.ts';
 import { isRefused } from '../../src/core/outcome.ts';
 import { misfitOf } from '../support/refusal.ts';
@@ -19,10 +22,20 @@ function templates(...texts: string[]): KeyPath[] {
   });
 }
 
-function keyOf(path: string, ...texts: string[]): string | null {
+type Reading = Partial<Pick<KeyReading, 'key' | 'panel'>>;
+
+/** Reads the key of a request; a text that begins with `must` is the rule that it breaks. */
+function foundIn(path: string, texts: string[], reading: Reading = {}): KeyInPath | string | null {
   const keyPaths = templates(...texts);
-  const found = keyIn({ keyPaths, key: 'plain', secret: null }, readPath(path) ?? []);
-  return isRefused(found) ? misfitOf(found) : (found?.key ?? null);
+  const read = readRequestPath(path);
+  if (read === null) return 'no path';
+  const found = keyIn({ key: 'plain', secret: null, panel: null, ...reading, keyPaths }, read);
+  return isRefused(found) ? misfitOf(found) : found;
+}
+
+function keyOf(path: string, ...texts: string[]): string | null {
+  const found = foundIn(path, texts);
+  return found === null || typeof found === 'string' ? found : found.key;
 }
 
 describe('a path is read', () => {
@@ -111,29 +124,89 @@ test.each([
   expect(keyOf(path, template)).toBeNull();
 });
 
+const RULE = 'must be 1 to 256 visible characters without / and \\';
+
 test('what stands in the place of the key and can be none is told from another path', () => {
-  const rule = 'must be 1 to 256 letters and digits of any script, . _ ~ = @ : + and -';
-  expect(keyOf('/sub/ab%20cd', '/sub/{key}')).toBe(rule);
-  expect(keyOf(`/sub/${'k'.repeat(257)}`, '/sub/{key}')).toBe(rule);
+  expect(keyOf('/sub/ab%20cd', '/sub/{key}')).toBe(RULE);
+  expect(keyOf(`/sub/${'k'.repeat(257)}`, '/sub/{key}')).toBe(RULE);
+  expect(keyOf(`/sub/${'%F0%9F%94%91'.repeat(256)}`, '/sub/{key}')).toBe('🔑'.repeat(256));
 });
 
-describe('a key that two servers could read differently', () => {
-  const encoded = (key: string) => keyOf(`/sub/${encodeURIComponent(key)}`, '/sub/{key}');
-
+describe('the one segment that only a key may be', () => {
   test.each([
-    ['one letter, or a letter and a sign above it', 'й', 'и\u0306'],
-    ['an accent in the middle', 'anné', 'anne\u0301'],
-    ['wide letters', 'abc', 'ａｂｃ'],
-    ['a ligature', 'ofﬁce'.normalize('NFKC'), 'ofﬁce'],
-    ['Korean syllables', '한국', '\u1112\u1161\u11ab\u1100\u116e\u11a8'],
-  ])('is one key: %s', (_what, key, other) => {
-    expect(other).not.toBe(key);
-    expect([encoded(key), encoded(other)]).toEqual([key, key]);
+    ['a coded letter', '/sub/%61b', 'ab'],
+    ['all letters coded', '/sub/%61%62/clash', 'ab'],
+    ['a coded digit and a tilde', '/sub/k%31%7e', 'k1~'],
+    ['a coded dot among others', '/sub/a%2eb', 'a.b'],
+  ])('has %s', (_what, path, key) => {
+    expect(readPath(path)).toBeNull();
+    expect(keyOf(path, '/sub/{key}')).toBe(key);
   });
 
   test.each([
-    ['a wide slash', 'a／b'],
-    ['a wide dot', '．．'],
+    ['a literal', '/%73ub/k1'],
+    ['a segment behind the key', '/sub/k1/%63lash'],
+    ['two segments', '/%73ub/%6b1'],
+  ])('is not %s', (_what, path) => {
+    const found = keyOf(path, '/sub/{key}') ?? '';
+    expect(['no path', 'must be a path that all servers read alike']).toContain(found);
+    expect(mayPass([{ segments: ['sub'], isFolder: true }], [], readRequestPath(path) ?? [])).toBe(
+      false,
+    );
+  });
+
+  test.each([
+    ['dots', '/sub/%2e%2E'],
+    ['a dot', '/sub/%2e'],
+    ['a slash', '/sub/a%2fb'],
+    ['a backslash', '/sub/a%5cb'],
+    ['NUL', '/sub/a%00'],
+    ['a line break', '/sub/a%0d'],
+    ['DEL', '/sub/a%7f'],
+    ['half a code', '/sub/%61%6'],
+    ['bytes that are no UTF-8', '/sub/%61%ff'],
+    ['a raw backslash', '/sub/a\\b%61'],
+    ['over 4096 characters', `/sub/${'%61'.repeat(1_400)}`],
+  ])('has no %s', (_what, path) => {
+    expect(readRequestPath(path)).toBeNull();
+  });
+
+  test.each([';', '%25', '%3b', '&', '%26', '%3F', '%23'])(
+    'has %p where the panel cuts nothing there',
+    (sign) => {
+      const path = `/sub/a${sign}b/clash`;
+      expect(keyOf(path, '/sub/{key}')).toStartWith('must have no ; % & ? and #');
+      const marzban = foundIn(path, ['/sub/{key}'], { panel: 'marzban' });
+      expect(marzban).toStartWith('must have no ; % & ? and #');
+      const key = `a${decodeURIComponent(sign)}b`;
+      expect(foundIn(path, ['/sub/{key}'], { panel: '3x-ui' })).toEqual({ key, isProven: true });
+    },
+  );
+});
+
+describe('a key in its exact spelling', () => {
+  const encoded = (key: string) => foundIn(`/sub/${encodeURIComponent(key)}`, ['/sub/{key}']);
+
+  test.each([
+    ['a letter and a sign above it', 'и\u0306', 'й'],
+    ['an accent in the middle', 'anne\u0301', 'anné'],
+    ['wide letters', 'ａｂｃ', 'abc'],
+    ['a ligature', 'ofﬁce', 'office'],
+    ['Korean syllables', '\u1112\u1161\u11ab', '한'],
+    ['a wide slash', 'a／b', 'a/b'],
+    ['a number in a circle', '①', '1'],
+  ])('had another one before: %s', (_what, key, before) => {
+    expect(encoded(key)).toEqual({ key, isProven: true, former: { key: before, isSame: false } });
+  });
+
+  test.each(['й', "!()'*,$", '"<>^`{|}', '\ue000', '🔑', '❤️', '👩‍💻', '👋🏽'])(
+    'has no other one: %p',
+    (key) => {
+      expect(encoded(key)).toEqual({ key, isProven: true });
+    },
+  );
+
+  test.each([
     ['a blank that does not break', 'a\u00a0b'],
     ['no width between two letters', 'a\u200bb'],
     ['joiners', 'a\u200db'],
@@ -142,9 +215,9 @@ describe('a key that two servers could read differently', () => {
     ['a variation of a sign', 'a\ufe0f'],
     ['an invisible letter', 'a\u3164'],
     ['a mark at its beginning that is none', '\ufeffa'],
-    ['a private sign', '\ue000'],
-  ])('is none: %s', (_what, key) => {
-    expect(encoded(key)).toStartWith('must be 1 to 256');
+    ['a control character', 'a\u0085'],
+  ])('is none with %s', (_what, key) => {
+    expect(encoded(key)).toBe(RULE);
   });
 
   test.each([
@@ -154,7 +227,30 @@ describe('a key that two servers could read differently', () => {
     ['beyond Unicode', '%F4%90%80%80'],
     ['Latin-1', '%E9'],
   ])('is no path: %s', (_what, key) => {
-    expect(readPath(`/sub/${key}`)).toBeNull();
+    expect(readRequestPath(`/sub/${key}`)).toBeNull();
+  });
+});
+
+describe('a UUID of Hiddify', () => {
+  const UUID = '3f1c2a5e-8b7d-4c21-9e0f-6a5b4c3d2e1f';
+  const uuidOf = (path: string) => foundIn(path, ['/CL/{key}'], { key: 'hiddify' });
+
+  test.each([
+    ['as the panel writes it', UUID, undefined],
+    ['in capitals', UUID.toUpperCase(), UUID.toUpperCase()],
+    ['in mixed case', `3F${UUID.slice(2)}`, `3F${UUID.slice(2)}`],
+    ['percent-encoded', `%33${UUID.slice(1)}`, undefined],
+    ['percent-encoded capitals', `3%46${UUID.slice(2)}`, `3F${UUID.slice(2)}`],
+  ])('is one key: %s', (_what, written, before) => {
+    const former = before === undefined ? {} : { former: { key: before, isSame: true } };
+    expect(uuidOf(`/CL/${written}/auto`)).toEqual({ key: UUID, isProven: true, ...former });
+  });
+
+  test.each([
+    ...['0', '00', 'client', 'api', 'static', `${UUID}0`, UUID.replaceAll('-', ''), `{${UUID}}`],
+    ...[`urn:uuid:${UUID}`, UUID.replace('f', 'ｆ'), UUID.replace('3', 'g')],
+  ])('is not %p', (text) => {
+    expect(uuidOf(`/CL/${encodeURIComponent(text)}/${UUID}`)).toBe('must be a UUID');
   });
 });
 

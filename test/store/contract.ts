@@ -50,6 +50,7 @@ import { laneContract } from './contract/lane.ts';
 import { ledgerContract } from './contract/ledger.ts';
 import { linkContract } from './contract/link.ts';
 import { linkEndContract } from './contract/link-end.ts';
+import { linkJoinContract } from './contract/link-join.ts';
 import { messageContract } from './contract/message.ts';
 import { myContract } from './contract/my.ts';
 import { namedContract } from './contract/named.ts';
@@ -90,7 +91,7 @@ export const PARTS = {
   },
   link: {
     ...{ ...installContract, ...slotContract, ...linkContract },
-    ...{ ...linkEndContract, ...domainContract },
+    ...{ ...linkEndContract, ...linkJoinContract, ...domainContract },
     ...idempotencyContract,
     ...myContract,
     ...browserContract,

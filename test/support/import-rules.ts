@@ -45,10 +45,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   'src/http': {
     ours: ['src/http/', 'src/core/', ...LEAVES],
     // bun:ffi and node:fs: port-handover.ts speaks to the kernel about the listeners.
-    // node:http and node:https: ask.ts has the reason.
+    // node:http and node:https: ask.ts has the reason. node:stream and node:zlib: decoder.ts.
     packages: [
       ...['elysia', '@sinclair/typebox', 'node:net', 'node:http', 'node:https'],
-      ...['bun:ffi', 'node:fs'],
+      ...['bun:ffi', 'node:fs', 'node:stream', 'node:zlib'],
     ],
     reason: 'HTTP asks the core; where the data lies is not its business',
   },

@@ -42,12 +42,13 @@ const upstreamKeys = {
     '`other_paths`.',
   ]),
   key: tableKey('key', 'plain', panelKey, [
-    'What that segment is: `plain`, the key itself, or `marzban` or `pasarguard`, a signed token of',
-    'which the user is the key: all tokens of one user are one link.',
+    'What that segment is: `plain`, the key itself; `hiddify`, a UUID in any case of letters; or',
+    '`marzban` or `pasarguard`, a signed token of which the user is the key: all tokens of one user',
+    'are one link.',
   ]),
   keySecretFile: exampleKey('key_secret_file', '', '/etc/gatepost/panel-secret', text, [
     'The file with the secret by which the panel signs (mode 0600): a wrong token is refused before',
-    'the panel is asked. Empty: the panel is asked first, and its 2xx proves the token.',
+    'the panel is asked. Empty: the panel is asked first, and its subscription proves the token.',
   ]),
   passPaths: exampleKey('pass_paths', '', '/assets/*', array(passPaths), [
     "Paths of the panel's page that belong to no subscription: GET and HEAD pass without a HWID",
@@ -176,7 +177,8 @@ export const gateSettings = {
     'follow. The first match counts.',
   ]),
   gateKey: live('gate.key', 'plain', panelKey, [
-    'What that segment is: as `key` of an upstream. Tokens of a panel need `gate.key_secret_file`.',
+    'What that segment is: as `key` of an upstream. Tokens of Marzban and PasarGuard need',
+    '`gate.key_secret_file`.',
   ]),
   gateKeySecretFile: live('gate.key_secret_file', '', text, [
     'The file with the secret by which the panel signs (mode 0600), for `gate.key`.',

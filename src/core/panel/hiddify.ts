@@ -8,5 +8,16 @@ export const HIDDIFY: PanelTraits = {
   keysHaveDelimiters: false,
   dropsUnknownKeys: false,
   hasOwnButton: false,
-  queryNames: [],
+  queryNames: [
+    'asn',
+    'base64',
+    'darkmode',
+    'domain',
+    'fragment',
+    'fragment_v1',
+    'mode',
+    'phttp',
+    'ptls',
+    'pwa',
+  ],
 };

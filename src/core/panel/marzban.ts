@@ -7,5 +7,5 @@ export const MARZBAN: PanelTraits = {
   keysHaveDelimiters: false,
   dropsUnknownKeys: false,
   hasOwnButton: true,
-  queryNames: [],
+  queryNames: ['start', 'end'],
 };

@@ -7,5 +7,5 @@ export const PASARGUARD: PanelTraits = {
   keysHaveDelimiters: false,
   dropsUnknownKeys: false,
   hasOwnButton: true,
-  queryNames: [],
+  queryNames: ['period', 'start', 'end'],
 };

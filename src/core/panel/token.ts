@@ -7,10 +7,13 @@
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The kinds of key in a path: the key itself, or a token of a panel. */
-export const PANEL_KEYS = ['plain', 'marzban', 'pasarguard'] as const;
+/** The kinds of key in a path: the key itself, a UUID of Hiddify, or a token of a panel. */
+export const PANEL_KEYS = ['plain', 'marzban', 'pasarguard', 'hiddify'] as const;
 export type PanelKey = (typeof PANEL_KEYS)[number];
-type SigningPanel = Exclude<PanelKey, 'plain'>;
+type SigningPanel = Exclude<PanelKey, 'plain' | 'hiddify'>;
+
+/** Returns true for a panel that signs the user into each token. */
+export const signs = (key: PanelKey): key is SigningPanel => key !== 'plain' && key !== 'hiddify';
 
 interface PanelToken {
   readonly panel: SigningPanel;

@@ -31,6 +31,7 @@ import type { JobStore } from './job.ts';
 import type { KeepingStore } from './keeping.ts';
 import type { LinkStore } from './link.ts';
 import type { LinkEndStore } from './link-end.ts';
+import type { LinkJoinStore } from './link-join.ts';
 import type { ImportStore } from './moving.ts';
 import type { MyStore } from './my.ts';
 import type { NodeStore } from './node.ts';
@@ -54,6 +55,7 @@ export interface Store
     InstallStore,
     LinkStore,
     LinkEndStore,
+    LinkJoinStore,
     SlotStore,
     MyStore,
     BrowserStore,

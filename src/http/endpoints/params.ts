@@ -111,8 +111,7 @@ export const forms = {
   subscriptionKey: ofText(SUBSCRIPTION_KEY, {
     ...{ minLength: 1, maxLength: SUBSCRIPTION_KEY_LENGTH_MAX },
     // The ASCII characters of the rule, and all other characters; or a user of a panel.
-    pattern:
-      '^(?:[^\\x00-*,/;<>?\\x5b-\\x5e`\\x7b-\\x7d\\x7f]*|(?:marzban|pasarguard(?:/name)?)/[0-9A-Z_a-z@.-]+)$',
+    pattern: '^(?:[^\\x00-\\x20/\\x5c\\x7f]*|(?:marzban|pasarguard(?:/name)?)/[0-9A-Z_a-z@.-]+)$',
   }),
   keepOldHours: ofWhole(KEEP_OLD_HOURS),
   flag: { schema: choice([0, 1]), rule: '0 or 1' },

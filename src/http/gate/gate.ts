@@ -12,8 +12,10 @@ import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
 import { AT_DOOR, admitDevice, type DeviceCall, judgeDevice } from '../../core/door.ts';
 import { HWID } from '../../core/formats.ts';
-import { type KeyPath, keyIn, type Path } from '../../core/key-path.ts';
+import { callOfKey } from '../../core/former-key.ts';
+import { type FormerKey, type KeyPath, keyIn, type Path } from '../../core/key-path.ts';
 import { isRefused } from '../../core/outcome.ts';
+import { panelOf } from '../../core/panel/kind.ts';
 import type { PanelKey } from '../../core/panel/token.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
@@ -71,6 +73,8 @@ interface GateDeps {
 
 export const GATE_PATH = '/gate';
 
+type LinkInCall = Pick<DeviceCall, 'installCode' | 'subscriptionKey'>;
+
 interface Conclusion {
   says: MessageKey;
   /** A detail instead of the message's own. */
@@ -113,7 +117,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     if ('says' in words) return words;
     const { facts, hwid } = words;
     const device = { domainHash: host.hash, hwid, providerCode };
-    const decide = (link: Pick<DeviceCall, 'installCode' | 'subscriptionKey'>) =>
+    const decide = (link: LinkInCall) =>
       after(settleHwid(core, { ...device, ...link }, nowMs), (call): Maybe<Conclusion> => {
         if (call === PASSES) return ADMITTED;
         if (isRefused(call)) return call;
@@ -122,7 +126,16 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
         return admit(call, facts, fetch, nowMs);
       });
     const installCode = textIn(query, 'installid');
-    const decided = after(decideByKey(path, decide), (conclusion) =>
+    const callOf = (key: string, former: FormerKey | undefined): Maybe<LinkInCall> => {
+      const link = { installCode: null, subscriptionKey: key };
+      if (former === undefined) return link;
+      return callOfKey(core, { ...device, ...link }, former, method === 'GET', nowMs);
+    };
+    const byKey = (key: string, former: FormerKey | undefined) =>
+      after(callOf(key, former), ({ subscriptionKey }) => {
+        return decide({ installCode: null, subscriptionKey: subscriptionKey ?? key });
+      });
+    const decided = after(decideByKey(path, byKey), (conclusion) =>
       conclusion === null || (conclusion === UNKNOWN && installCode !== null)
         ? decide({ installCode })
         : conclusion,
@@ -140,14 +153,16 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
    */
   function decideByKey(
     path: Path,
-    decide: (link: Pick<DeviceCall, 'installCode' | 'subscriptionKey'>) => Maybe<Conclusion>,
+    decide: (key: string, former: FormerKey | undefined) => Maybe<Conclusion>,
   ): Maybe<Conclusion | null> {
     const { gateKey: key, gateKeyPaths: keyPaths, gateKeySecretFile } = settings;
-    const named = keyIn({ keyPaths, key, secret: deps.secretOf(gateKeySecretFile) }, path);
-    if (named === null || (isRefused(named) && key === 'plain')) return null;
-    // A code does not help either: the panel may read the token differently.
+    const secret = deps.secretOf(gateKeySecretFile);
+    const named = keyIn({ keyPaths, key, secret, panel: panelOf({ panel: '', key }) }, path);
+    const isOdd = path.looseAt !== undefined;
+    if (named === null || (isRefused(named) && key === 'plain' && !isOdd)) return null;
+    // A code does not help either: the panel may read the key differently.
     if (isRefused(named) || !named.isProven) return FORGED;
-    return decide({ installCode: null, subscriptionKey: named.key });
+    return decide(named.key, named.former);
   }
 
   function admit(

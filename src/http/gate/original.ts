@@ -4,7 +4,7 @@
  * could be judged and another served.
  */
 
-import { type Path, readPath } from '../../core/key-path.ts';
+import { type Path, readRequestPath } from '../../core/key-path.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
 import type { Hosts, KnownHost } from '../request/hosts.ts';
 import { parseQuery, type Query, valueIn } from '../request/query.ts';
@@ -42,7 +42,7 @@ export function readOriginal(
   if (uri === null) return UNNAMED;
   if (isRefused(uri)) return uri;
   const isPlain = uri.length <= URI_LENGTH_MAX && !uri.includes('#');
-  const path = isPlain ? readPath(uri.split('?', 1)[0] ?? '') : null;
+  const path = isPlain ? readRequestPath(uri.split('?', 1)[0] ?? '') : null;
   if (path === null) return ODD;
   const query = parseQuery(uri, true);
   // Some proxies forward the query of the client beside their own.

@@ -13,6 +13,7 @@ import {
   openMy,
   readMyName,
 } from '../../core/my.ts';
+import { panelOf } from '../../core/panel/kind.ts';
 import type { MyName, PageSites } from '../../core/port/my.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import type { Log } from '../../log.ts';
@@ -75,10 +76,12 @@ export function makeMy(deps: MyDeps): MyDoor {
     const upstream = settings.gateUpstreams.find((one) => one.host === host);
     if (upstream !== undefined) {
       const { key, keyPaths, keySecretFile, provider: providerCode } = upstream;
-      return { keyPaths, key, secret: secretOf(keySecretFile), providerCode };
+      const panel = panelOf(upstream);
+      return { keyPaths, key, secret: secretOf(keySecretFile), panel, providerCode };
     }
     const { gateKey: key, gateKeyPaths: keyPaths, gateKeySecretFile } = settings;
-    return { keyPaths, key, secret: secretOf(gateKeySecretFile), providerCode: null };
+    const panel = panelOf({ panel: '', key });
+    return { keyPaths, key, secret: secretOf(gateKeySecretFile), panel, providerCode: null };
   }
 
   const nameIn = (text: string | null, site: Site): MyName | null =>

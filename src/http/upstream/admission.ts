@@ -1,34 +1,57 @@
-/** Admits devices by the answer of a panel. */
+/** Admits devices by the answer of a panel: only a subscription gives a slot. */
 
 import type { Clock } from '../../clock.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
-import type { Maybe } from '../../core/port/maybe.ts';
 import type { Obstacle } from './answers.ts';
 import type { Answer } from './exchange.ts';
-import type { Denied, Passage } from './passage.ts';
+import type { Denied, Passage } from './permit.ts';
+import { isProof, proofIn } from './proof.ts';
 
-/** Admits the device if the answer of the panel allows it; null: it takes no slot. */
+interface Admitting {
+  clock: Clock;
+  /** Called with an answer of success to a device without a slot that is no subscription. */
+  onOther(): void;
+}
+
+/**
+ * Admits the device if the answer of the panel allows it; null: it takes no slot. A device that
+ * holds its slot gets every answer of the panel; another one only a subscription, or, from a panel
+ * that has no name, a 200 with a body that is no page.
+ */
 export async function admissionOf(
   first: Passage,
   answer: Answer,
-  clock: Clock,
+  { clock, onOther }: Admitting,
 ): Promise<AdmittedDevice | Denied | Obstacle | null> {
-  const passage = await provenBy(answer, first, clock);
-  if ('reason' in passage) return passage;
-  const { admit, holdsSlot, isForPage } = passage;
-  if (isForPage) {
-    const isPage = /^text\/html\b/i.test(answer.headers.get('content-type') ?? '');
-    return isPage ? null : { reason: 'hwid_required' };
+  const { judge, unknown } = first;
+  if (first.isForPage) return forPage(answer);
+  const isGood = isSuccess(answer);
+  if (judge === null && (first.admit === null || first.holdsSlot)) {
+    // A device with a slot is seen even if its subscription is unchanged.
+    const isSeen = isGood || answer.status === NOT_MODIFIED;
+    return first.admit === null || !isSeen ? null : orCancel(answer, first.admit());
   }
-  // A device with a slot is seen even if its subscription is unchanged.
-  const isSeen = isSuccess(answer) || (holdsSlot && answer.status === NOT_MODIFIED);
-  return admit === null || !isSeen ? null : orCancel(answer, admit());
+  if (!isGood) return null;
+  const { believesOther } = first;
+  const proof = first.takesSlot
+    ? await orCancel(answer, proofIn(answer, !believesOther))
+    : 'subscription';
+  if (!isProof(proof)) return proof;
+  if (proof === 'other' || proof === 'none') onOther();
+  const proves = proof === 'subscription' || (proof !== 'none' && believesOther);
+  if (!proves) {
+    const passes = await orCancel(answer, Promise.resolve(first.passesUnproven()));
+    return passes ? null : unknown;
+  }
+  const passage = judge === null ? first : await orCancel(answer, judge(clock.nowMs()));
+  if ('reason' in passage) return passage;
+  if (passage.isForPage) return forPage(answer);
+  return passage.admit === null ? null : orCancel(answer, passage.admit());
 }
 
-/** Judges a request after the panel's answer has proven its token. */
-function provenBy(answer: Answer, passage: Passage, clock: Clock): Maybe<Passage | Denied> {
-  const { judge } = passage;
-  return judge === null || !isSuccess(answer) ? passage : orCancel(answer, judge(clock.nowMs()));
+function forPage({ headers }: Answer): Denied | null {
+  const isPage = /^text\/html\b/i.test(headers.get('content-type') ?? '');
+  return isPage ? null : { reason: 'hwid_required' };
 }
 
 async function orCancel<T>(answer: Answer, judged: Promise<T>): Promise<T> {

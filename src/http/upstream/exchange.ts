@@ -22,6 +22,12 @@ export interface Answer {
   headers: Headers;
   /** Returns the body: complete, or as a stream; null: there is none. */
   body(): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
+  /**
+   * Passes the parts of the body to `sees` until that returns true, while at most
+   * {@link AHEAD_BYTES} have arrived; the body keeps them. Call it before `body`. Returns the
+   * failure of the upstream; null: none so far.
+   */
+  look(sees: (part: Uint8Array, isLast: boolean) => Promise<boolean>): Promise<Failure | null>;
   /** Ends the exchange without the rest of the answer. */
   cancel(): void;
 }
@@ -76,6 +82,9 @@ export class Exchange {
   #gathering: ReturnType<typeof setTimeout> | undefined;
   #hasBegun = false;
   #isAccepted = false;
+  #failure: Failure | null = null;
+  /** Continues {@link #look}. */
+  #wake: (() => void) | null = null;
 
   constructor(
     private readonly request: http.ClientRequest,
@@ -145,6 +154,7 @@ export class Exchange {
     clearTimeout(this.#timer);
     clearTimeout(this.#gathering);
     this.question.signal.removeEventListener('abort', this.#leave);
+    this.#wake?.();
   }
 
   #leave = (): void => this.#settle(LEFT);
@@ -152,6 +162,7 @@ export class Exchange {
   /** Ends the exchange with a failure, before the answer or in the middle of it. */
   #settle(failure: Failure | typeof STALE): void {
     if (this.#isOver) return;
+    if (failure !== STALE) this.#failure = failure;
     this.#end();
     this.request.destroy();
     this.#controller?.error(undefined);
@@ -181,6 +192,7 @@ export class Exchange {
       const isFirst = this.#chunks.push(chunk) === 1;
       if (this.#bytes >= AHEAD_BYTES) this.#begin();
       else if (isFirst) this.#gathering = setTimeout(() => this.#begin(), GATHER_MS);
+      this.#wake?.();
       return;
     }
     this.#controller.enqueue(chunk);
@@ -220,8 +232,34 @@ export class Exchange {
     this.resolve(
       headers === null
         ? MALFORMED
-        : { status, headers, body: () => this.#body(), cancel: this.#leave },
+        : {
+            ...{ status, headers, body: () => this.#body(), cancel: this.#leave },
+            look: (sees) => this.#look(sees),
+          },
     );
+  }
+
+  async #look(sees: Parameters<Answer['look']>[0]): Promise<Failure | null> {
+    for (let at = 0; ; ) {
+      const part = this.#chunks[at];
+      if (part !== undefined) {
+        at += 1;
+        if (await sees(part, this.#isComplete && at === this.#chunks.length)) break;
+      } else if (this.#isOver || this.#bytes >= AHEAD_BYTES) break;
+      else await this.#more();
+    }
+    return this.#failure;
+  }
+
+  /** Waits for the next part of the body, or its end; the upstream is paused before and after. */
+  async #more(): Promise<void> {
+    this.#wait();
+    await new Promise<void>((settle) => {
+      this.#wake = settle;
+      this.#message?.resume();
+    });
+    this.#wake = null;
+    if (!this.#isOver) this.#pause();
   }
 
   #body(): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null {

@@ -49,19 +49,32 @@ export interface Provenance {
 const CONDITIONAL = /^(?:if-(?:none-match|modified-since|range|match|unmodified-since)|range)$/;
 
 /**
+ * Headers that a request for a subscription may have: of the device, the format, the language and
+ * conditions. By another one, such as `Cookie`, `Authorization` or `Hiddify-API-Key`, the panel
+ * could take another user.
+ */
+const OF_SUBSCRIPTION = new RegExp(
+  [
+    '^(?:x-hwid.*|x-device-.*|x-ver-os|x-app-version|user-agent|accept|accept-.*',
+    'if-.*|range|cache-control|pragma|date)$',
+  ].join('|'),
+);
+
+/**
  * Returns the headers for the upstream: those of the client, without conditions if the answer must
- * be whole, and the origin of the request.
+ * be whole, only those of a subscription if it is one, and the origin of the request.
  */
 export function requestHeaders(
   { headers }: Request,
   hosts: { sent: string; asked: string },
   { peer, client, isTrusted, scheme }: Provenance,
-  isWhole = false,
+  { isWhole, isSubscription }: { isWhole: boolean; isSubscription: boolean },
 ): Record<string, string> {
   const passed: Record<string, string> = { host: hosts.sent };
   const named = namedHops(headers);
   headers.forEach((value, name) => {
     if (HOP_BY_HOP.has(name) || named.has(name) || OUR_OWN.has(name)) return;
+    if (isSubscription && !OF_SUBSCRIPTION.test(name)) return;
     if (!CLAIM.test(name) && !(isWhole && CONDITIONAL.test(name))) passed[name] = value;
   });
   const before = isTrusted ? headers.get('x-forwarded-for') : null;

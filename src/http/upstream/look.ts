@@ -1,6 +1,6 @@
 /** Asks a panel whether it answers, for the doctor and for an operator who adds an upstream. */
 
-import { strangersToken } from '../../core/panel/token.ts';
+import { signs, strangersToken } from '../../core/panel/token.ts';
 import { UpstreamClient } from './ask.ts';
 import { Failure } from './exchange.ts';
 import type { Upstream } from './settings.ts';
@@ -40,7 +40,7 @@ export async function lookAtPanel(
 }
 
 function keyOfNobody({ key }: Upstream): string {
-  return key === 'plain' ? crypto.randomUUID() : strangersToken(key);
+  return signs(key) ? strangersToken(key) : crypto.randomUUID();
 }
 
 /** Faults of a certificate, as OpenSSL and Node call them. */

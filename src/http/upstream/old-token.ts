@@ -34,8 +34,7 @@ export async function askForUser(
   if (known !== undefined) return { ...named, key: keyOf(known) };
   const answer = await ask();
   if (typeof answer === 'string') return answer;
-  // The panel may close the connection for an unknown token.
-  if (answer instanceof Failure) return answer.isDropped ? null : answer.kind;
+  if (answer instanceof Failure) return answer.kind;
   const { status } = answer;
   if (status < 200 || status > 299) {
     answer.cancel();

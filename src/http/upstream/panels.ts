@@ -1,6 +1,9 @@
 /** The panels by host, each with its connections and its queue. */
 
 import { hostHash } from '../../core/host-name.ts';
+import { type Path, uuidAt } from '../../core/key-path.ts';
+import { PANEL_TRAITS } from '../../core/panel/index.ts';
+import { panelOf } from '../../core/panel/kind.ts';
 import type { Log } from '../../log.ts';
 import { Places } from '../../queue.ts';
 import { MinuteLine } from '../bound/limiter.ts';
@@ -12,6 +15,11 @@ import type { Upstream, UpstreamSettings } from './settings.ts';
 /** Requests that may wait for a panel; each occupies a connection and some kilobytes. */
 const WAITING_MAX = 4_000;
 
+/** Requests after which the keys of a template are judged. */
+const KEYS_MIN = 50;
+/** The time for which a panel that answered counts as one that answers, ms. */
+const ANSWERS_MS = 60_000;
+
 /** A panel; the object lives through changes of its settings. */
 export class Panel {
   readonly hash: string;
@@ -20,6 +28,10 @@ export class Panel {
   readonly userIds = new Map<string, string>();
   client: UpstreamClient;
   readonly #failures = new MinuteLine();
+  /** Requests by template, and how many of their keys are UUIDs. */
+  readonly #keys = new Map<string, { count: number; uuidCount: number }>();
+  /** The steady time of its last answer, ms; null: none yet. */
+  #answeredAtMs: number | null = null;
 
   constructor(public upstream: Upstream) {
     this.hash = hostHash(upstream.host);
@@ -37,6 +49,44 @@ export class Panel {
     if (upstream.url === this.client.url) return;
     this.client = new UpstreamClient(upstream.url);
     this.userIds.clear();
+    this.#keys.clear();
+  }
+
+  /**
+   * Counts a request with a plain key for a panel without a name. Returns the template if nine of
+   * ten keys there are UUIDs: the panel may be Hiddify, which takes several spellings of a UUID.
+   */
+  countKey(path: Path): string | null {
+    const { key, keyPaths } = this.upstream;
+    if (key !== 'plain' || panelOf(this.upstream) !== null) return null;
+    const found = uuidAt(keyPaths, path);
+    if (found === null) return null;
+    const { template, isFound } = found;
+    const before = this.#keys.get(template) ?? { count: 0, uuidCount: 0 };
+    const keys = { count: before.count + 1, uuidCount: before.uuidCount + (isFound ? 1 : 0) };
+    this.#keys.set(template, keys);
+    const isMost = keys.count >= KEYS_MIN && keys.uuidCount * 10 >= keys.count * 9;
+    return isFound && isMost ? template : null;
+  }
+
+  /** Notes an answer of the panel, with any status. */
+  noteAnswer(nowMs: number): void {
+    this.#answeredAtMs = nowMs;
+  }
+
+  /** True if the panel closes the connection on all that it does not know. */
+  get dropsAlways(): boolean {
+    const kind = panelOf(this.upstream);
+    return kind !== null && PANEL_TRAITS[kind].dropsUnknownKeys;
+  }
+
+  /**
+   * Returns whether a connection that the panel closed without an answer means that it does not
+   * know the key. Another panel may be away, or speak TLS.
+   */
+  dropsUnknown(nowMs: number): boolean {
+    if (this.dropsAlways) return true;
+    return this.#answeredAtMs !== null && nowMs - this.#answeredAtMs < ANSWERS_MS;
   }
 
   /** Logs that the panel failed, at most once a minute: host and kind, no path. */

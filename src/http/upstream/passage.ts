@@ -12,9 +12,11 @@ import {
   type RefusedAtDoor,
   verdictOn,
 } from '../../core/door.ts';
+import { callOfKey, holdsSlot } from '../../core/former-key.ts';
 import { FullLinkRefused } from '../../core/full-link.ts';
 import { type KeyInPath, keyIn, type Path } from '../../core/key-path.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
+import { panelOf } from '../../core/panel/kind.ts';
 import { oldNameIn } from '../../core/panel/token.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
@@ -25,11 +27,19 @@ import {
   wayOfNewKeys,
 } from '../../core/without-hwid.ts';
 import type { DeviceWords } from '../endpoints/app.ts';
-import type { GateReason } from '../gate/texts.ts';
 import { type Query, REPEATED, valueIn } from '../request/query.ts';
-import type { Obstacle, Outcome } from './answers.ts';
+import type { Obstacle } from './answers.ts';
 import type { PanelLimits } from './panel-limits.ts';
 import type { Panel } from './panels.ts';
+import {
+  BY_OTHER_PATH,
+  type Denied,
+  FOR_PAGE,
+  JUDGED,
+  type LinkLimit,
+  type Passage,
+  unknownTo,
+} from './permit.ts';
 
 /** The facts of a request that decide whether it may pass. */
 interface Visit extends DeviceWords {
@@ -38,6 +48,7 @@ interface Visit extends DeviceWords {
   query: Query;
   /** The header `Accept`. */
   accepts: string;
+  nowMs: number;
   /** False for HEAD. */
   takesSlot: boolean;
   limitLinks: LinkLimit;
@@ -49,73 +60,6 @@ interface Visit extends DeviceWords {
   askForUser(named: KeyInPath, name: string): Promise<KeyInPath | Obstacle | null>;
 }
 
-/**
- * Runs `make` unless the client has reached its limit of new links; counts it if the outcome is
- * `isMade`. Null: the limit is reached.
- */
-export type LinkLimit = <T>(
-  make: () => Promise<T>,
-  isMade: (outcome: T) => boolean,
-) => Promise<T | null>;
-
-/** A refusal with a text for the user. */
-export interface Denied {
-  reason: GateReason;
-  /** The name under which it is counted, unless that is `reason`. */
-  outcome?: Outcome;
-  isGuess?: boolean;
-  /** The refusal of a full link. */
-  full?: FullLinkRefused;
-}
-
-/** The permission to ask the panel, and the steps after its answer. */
-export interface Passage {
-  /**
-   * Judges the request after a 2xx of the panel, which proves the token in its path; until then it
-   * counts nothing, and its failures are guesses. Null: it is judged.
-   */
-  judge: ((nowMs: number) => Promise<Passage | Denied>) | null;
-  /**
-   * Takes the slot, and creates the link of a new key, after the panel has answered; returns the
-   * link, or a refusal that arose since. Null: the request takes no slot.
-   */
-  admit: (() => Promise<AdmittedDevice | Denied | Obstacle>) | null;
-  /** True if the page of users opens by the address of the request. */
-  opensPage: boolean;
-  /** The link that would admit the device, which takes a slot; null: none yet, or no slot. */
-  link: AdmittedDevice | null;
-  /** True: the app sends no HWID, and shares a slot with its kind. */
-  isShared: boolean;
-  /** True if the device has its slot: it is seen even if the panel answers 304. */
-  holdsSlot: boolean;
-  /** True for a key or code without a link: a guess if the panel does not know it either. */
-  isNewKey: boolean;
-  /** True for an unlisted path without a key: a guess if the panel has nothing there. */
-  isOtherPath: boolean;
-  /** True if the answer must be a page. */
-  isForPage: boolean;
-  /** True if the answer is for every client. */
-  isForAll: boolean;
-}
-
-const JUDGED: Passage = {
-  judge: null,
-  admit: null,
-  opensPage: true,
-  link: null,
-  isShared: false,
-  holdsSlot: false,
-  isNewKey: false,
-  isOtherPath: false,
-  isForPage: false,
-  isForAll: false,
-};
-export const FREELY: Passage = { ...JUDGED, isForAll: true };
-const BY_OTHER_PATH: Passage = { ...FREELY, isOtherPath: true };
-const FOR_PAGE: Passage = { ...JUDGED, isForPage: true };
-const UNKNOWN: Denied = { reason: 'link_not_found', isGuess: true };
-/** The answer to an app without a HWID must not reveal whether the link exists. */
-const UNKNOWN_UNNAMED: Denied = { reason: 'hwid_required', isGuess: true };
 /**
  * The length from which a note shows the first characters of a key: of a shorter one they would be
  * half.
@@ -137,8 +81,8 @@ export async function passageOf(
 ): Promise<Passage | Denied | Obstacle> {
   const { key: kind, keyPaths, otherPaths } = panel.upstream;
   const { hwid, path, query, secret } = visit;
-  const unknown = hwid === null ? UNKNOWN_UNNAMED : UNKNOWN;
-  let named = keyIn({ keyPaths, key: kind, secret }, path);
+  const unknown = unknownTo(hwid);
+  let named = keyIn({ keyPaths, key: kind, secret, panel: panelOf(panel.upstream) }, path);
   const code = valueIn(query, 'installid');
   if (isRefused(named) && kind !== 'plain') return unknown;
   if (isRefused(named) || code === REPEATED) return { reason: 'link_not_found' };
@@ -152,28 +96,64 @@ export async function passageOf(
     if (typeof found === 'string') return found;
     named = found;
   }
-  const name = { key: named?.key ?? null, code: code ?? null };
+  const name = { named, code: code ?? null };
   const judge = (atMs: number) => judgeVisit(core, panel, visit, name, atMs);
   const isJudged = named === null || named.isProven;
   if (isJudged && oldName === null) return judge(nowMs);
   const opensPage = false;
-  if (!isJudged) return { ...JUDGED, judge, opensPage, isShared: hwid === null, isNewKey: true };
+  if (!isJudged) return { ...unproven(core, panel, visit, name), judge, opensPage };
   const judged = await judge(nowMs);
   return 'reason' in judged ? judged : { ...judged, opensPage };
 }
 
+/** Makes the passage of a token that only a subscription of the panel proves. */
+function unproven(core: Core, panel: Panel, visit: Visit, { named, code }: LinkNames): Passage {
+  const { hwid } = visit;
+  const { browsers } = panel.upstream;
+  const call = { ...deviceAt(panel, visit), installCode: null };
+  const calls = [
+    ...(named === null ? [] : [{ ...call, subscriptionKey: named.key }]),
+    ...(code === null ? [] : [{ ...call, installCode: code }]),
+  ];
+  const passesUnproven = async () => {
+    for (const one of calls) if (await holdsSlot(core, one, visit.nowMs)) return true;
+    return false;
+  };
+  const isPage = isBrowser(visit) && browsers === 'pass';
+  return {
+    ...{ ...JUDGED, isShared: hwid === null, isNewKey: true, unknown: unknownTo(hwid) },
+    ...{ takesSlot: visit.takesSlot && !isPage, passesUnproven },
+  };
+}
+
+/** The names of a link in a request. */
+interface LinkNames {
+  named: KeyInPath | null;
+  code: string | null;
+}
+
+/** Browsers send no HWID. */
+const isBrowser = ({ hwid, accepts }: Pick<Visit, 'hwid' | 'accepts'>) =>
+  hwid === null && /\btext\/html\b/i.test(accepts);
+
+const deviceAt = ({ upstream, hash: domainHash }: Panel, { hwid }: Pick<Visit, 'hwid'>) => {
+  const { enforce: enforces, provider: providerCode } = upstream;
+  return { domainHash, hwid, providerCode, enforces };
+};
+
 async function judgeVisit(
   core: Core,
   panel: Panel,
-  { hwid, facts, accepts, takesSlot, limitLinks, panelLimits }: Visit,
-  { key, code }: { key: string | null; code: string | null },
+  visit: Visit,
+  { named: keyed, code }: LinkNames,
   nowMs: number,
 ): Promise<Passage | Denied> {
-  const { upstream, hash: domainHash } = panel;
-  const isBrowser = hwid === null && /\btext\/html\b/i.test(accepts);
-  const { enforce: enforces, provider: providerCode } = upstream;
-  const at = { domainHash, hwid, providerCode, enforces };
-  if (isBrowser && upstream.browsers === 'pass') {
+  const { upstream } = panel;
+  const { hwid, facts, takesSlot, limitLinks, panelLimits } = visit;
+  const key = keyed?.key ?? null;
+  const isOfBrowser = isBrowser(visit);
+  const at = deviceAt(panel, visit);
+  if (isOfBrowser && upstream.browsers === 'pass') {
     const visitor = { ...at, hwid: ANY_HWID };
     const keyed = key === null ? [] : [{ ...visitor, installCode: null, subscriptionKey: key }];
     return forPage(core, [...keyed, { ...visitor, installCode: code }], nowMs);
@@ -183,11 +163,16 @@ async function judgeVisit(
     link: AdmittedDevice | null = null,
   ): Passage => {
     if (!takesSlot) return JUDGED;
-    return { ...JUDGED, admit: async () => answerOf(await admit()), link, isShared: hwid === null };
+    return {
+      ...{ ...JUDGED, link, isShared: hwid === null, takesSlot },
+      admit: async () => answerOf(await admit()),
+      believesOther: panelOf(upstream) === null,
+      unknown: { reason: unknownTo(hwid).reason },
+    };
   };
   /** Judges a call; returns null if no link has its name. */
   const judge = async (named: DeviceCall): Promise<Passage | Denied | null> => {
-    const call = isBrowser ? named : await settleHwid(core, named, nowMs);
+    const call = isOfBrowser ? named : await settleHwid(core, named, nowMs);
     if (call === PASSES) return JUDGED;
     const judged = isRefused(call) ? call : await judgeDevice(core, call, nowMs, facts);
     if (judged === AT_DOOR.link_not_found) return null;
@@ -195,17 +180,20 @@ async function judgeVisit(
     const { holdsSlot } = judged;
     return { ...grant(() => admitDevice(core, call, facts, nowMs), judged), holdsSlot };
   };
-  if (key !== null) {
+  if (keyed !== null && key !== null) {
+    const { former } = keyed;
     const call = { ...at, installCode: null, subscriptionKey: key };
-    const first = await judge(call);
+    const calling =
+      former === undefined ? call : await callOfKey(core, call, former, takesSlot, nowMs);
+    const first = await judge(calling);
     const isDue = panelLimits.isDue(panel, key) || panelLimits.isOver(panel, key);
     const isChanged = first !== null && isDue && (await follow(panelLimits, panel, key, first));
-    const judged = isChanged ? await judge(call) : first;
+    const judged = isChanged ? await judge(calling) : first;
     if (judged !== null) return judged;
     // Limits new links: a client could invent keys that the panel accepts and use up the cap.
     if (!code) {
       const way = hwid === null ? await wayOfNewKeys(core, call, nowMs) : 'count';
-      if (way === 'refuse') return UNKNOWN_UNNAMED;
+      if (way === 'refuse') return unknownTo(null);
       if (await isKeyEnded(core, call)) return denied(AT_DOOR.link_not_found);
       if (way === 'pass') return { ...JUDGED, isNewKey: true };
       const note = noteOf(upstream.host, key);
@@ -217,12 +205,11 @@ async function judgeVisit(
       const passage = grant(
         async () => (await limitLinks<Admission>(make, isMade)) ?? 'new_link_limit_reached',
       );
-      return { ...passage, isNewKey: true };
+      return { ...passage, isNewKey: true, unknown: unknownTo(hwid) };
     }
   }
   const judged = await judge({ ...at, installCode: code });
-  const unknown = hwid === null ? UNKNOWN_UNNAMED : UNKNOWN;
-  return judged ?? unknown;
+  return judged ?? unknownTo(hwid);
 }
 
 /**

@@ -4,18 +4,14 @@
  * then the answer is passed on. So neither guessed paths nor an outage of the panel create rows.
  */
 
-import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
 import { hostName } from '../../core/host-name.ts';
-import { type KeyInPath, mayPass, type Path, readPath } from '../../core/key-path.ts';
+import { type KeyInPath, mayPass, type Path, readRequestPath } from '../../core/key-path.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import type { PageSites } from '../../core/port/my.ts';
-import { Deadline } from '../../deadline.ts';
-import type { Log } from '../../log.ts';
 import { deviceWords } from '../gate/words.ts';
 import { reportFault } from '../interpreter.ts';
 import { addressOfRefusal, addressOfRequest, originOf } from '../my/address.ts';
-import { countedAs } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
 import { parseQuery } from '../request/query.ts';
 import { addRiders, intervalHeader } from '../ride/answer.ts';
@@ -23,36 +19,31 @@ import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
 import type { EndpointTally, Traffic } from '../traffic.ts';
 import { admissionOf, isSuccess, isTrue } from './admission.ts';
 import { type Obstacle, type Outcome, obstacle, passedOn, refusal } from './answers.ts';
+import { type AskDeps, ask, meansUnknown } from './asking.ts';
 import { type Answer, Failure } from './exchange.ts';
-import { keepFresh, keepFromSharedCaches, type Provenance, requestHeaders } from './headers.ts';
+import { keepFresh, keepFromSharedCaches } from './headers.ts';
 import { askForUser, infoPathOf } from './old-token.ts';
 import { PanelLimits } from './panel-limits.ts';
 import { type Panel, Panels } from './panels.ts';
-import { type Denied, FREELY, type LinkLimit, type Passage, passageOf } from './passage.ts';
+import { passageOf } from './passage.ts';
+import { type Denied, FREELY, type LinkLimit, type Passage } from './permit.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
 
-interface ProxyOptions {
+interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
   core: Core;
-  clock: Clock;
-  log: Log;
   settings: UpstreamSettings & Pick<PageSites, 'myPath'>;
   traffic: Traffic;
   rides: RideDesk;
-  provenanceOf(request: Request): Provenance;
   /** Returns the secret in a file of the settings; null: there is none. */
   secretOf(file: string): string | null;
   /** Returns the limit of new links of the client of a request. */
   limitLinks(request: Request): LinkLimit;
   /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
   guessed(request: Request): number;
-  /** Sets the time that an answer may take, if longer than the server's idle time, s. */
-  grantPatience(request: Request, seconds: number): void;
 }
 
-interface ProxyDeps extends ProxyOptions {
+interface ProxyDeps extends ProxyOptions, AskDeps {
   panelLimits: PanelLimits;
-  /** Returns whether the server waits for no more answers. */
-  isEnding(): boolean;
 }
 
 export interface PanelProxy {
@@ -66,9 +57,6 @@ export interface PanelProxy {
 
 /** The name under which requests for panels are counted. */
 const ENDPOINT = 'upstream';
-/** The longest idle time of Bun, s. */
-const PATIENCE_MAX_S = 255;
-const GRACE_S = 10;
 /** The time of questions in flight when the server stops, ms. */
 const LAST_MS = 3_000;
 
@@ -150,7 +138,7 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
     return { outcome: 'bad_request', response: obstacle('bad_request') };
   }
   const target = targetOf(request.url);
-  const path = readPath(target.split('?', 1)[0] ?? '');
+  const path = readRequestPath(target.split('?', 1)[0] ?? '');
   if (path === null) return refuse({ reason: 'link_not_found' });
   const passage = await passageFor(deps, request, panel, { path, target });
   if (typeof passage === 'string') return { outcome: passage, response: obstacle(passage) };
@@ -162,20 +150,24 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
     passage.opensPage ? addressOfRequest(settings, origin(), upstream.host, target) : null;
   const fetch = { request, isShared, pageUrl };
   const before = link && (await deps.rides.on({ ...fetch, link }, upstream, nowMs));
-  const isWhole = passage.judge !== null || before?.isDue === true;
+  // Only a whole answer gives a slot.
+  const isNew = passage.takesSlot && !passage.holdsSlot;
+  const isWhole = passage.judge !== null || isNew || before?.isDue === true;
   const question = { path: target, isWhole };
   const answer = await ask(deps, request, panel, question, passage);
   if (typeof answer === 'string') return { outcome: answer, response: obstacle(answer) };
   if (answer instanceof Failure) {
     const { isDropped, kind } = answer;
-    // Some panels close the connection on an unknown key.
-    if (isDropped && passage.isNewKey) return refuse({ reason: 'link_not_found', isGuess: true });
+    const unknown = meansUnknown(answer, panel, passage, deps.clock);
+    if (unknown === 'path') return { outcome: 'passed', response: new Response(null, NOT_FOUND) };
+    if (unknown === 'key') return refuse({ reason: 'link_not_found', isGuess: true });
     const isGuess = isDropped && passage.isOtherPath;
     return { outcome: kind, response: obstacle(kind), isGuess };
   }
   const isUnknown = answer.status >= 400 && answer.status < 500;
   const isGuess = isUnknown && (passage.isNewKey || passage.isOtherPath);
-  const admitted = await admissionOf(passage, answer, deps.clock);
+  const onOther = () => noteOther(deps, upstream.host, answer);
+  const admitted = await admissionOf(passage, answer, { clock: deps.clock, onOther });
   if (typeof admitted === 'string') {
     answer.cancel();
     return { outcome: admitted, response: obstacle(admitted) };
@@ -196,6 +188,13 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   };
 }
 
+/** Notes for the doctor what the panel answered to a device without a slot. */
+function noteOther({ clock, core }: ProxyDeps, host: string, { headers, status }: Answer): void {
+  const type = /^[\w.+/-]{1,64}/.exec(headers.get('content-type') ?? '')?.[0].toLowerCase();
+  const subject = `${status} ${type ?? ''}`.trim();
+  core.store.noteSighting({ host, kind: 'no_subscription', subject }, clock.nowMs());
+}
+
 /** Judges a request by the rule of the door. */
 function passageFor(
   deps: ProxyDeps,
@@ -206,64 +205,25 @@ function passageFor(
   const { core, clock, limitLinks, panelLimits, secretOf } = deps;
   const { passPaths, keyPaths, keySecretFile } = panel.upstream;
   if (mayPass(passPaths, keyPaths, path)) return FREELY;
+  const subject = panel.countKey(path);
+  if (subject !== null) {
+    const { host } = panel.upstream;
+    core.store.noteSighting({ host, kind: 'keys_are_uuids', subject }, clock.nowMs());
+  }
   const words = deviceWords(request);
   if ('says' in words) return { reason: 'hwid_required' };
   const visit = {
     ...{ ...words, path, query: parseQuery(target, true), takesSlot: request.method === 'GET' },
+    nowMs: clock.nowMs(),
     ...{ accepts: request.headers.get('accept') ?? '', limitLinks: limitLinks(request) },
     ...{ secret: secretOf(keySecretFile), panelLimits },
     askForUser: (named: KeyInPath, name: string) => {
       const question = { path: infoPathOf(target.split('?', 1)[0] ?? ''), isWhole: true };
-      const asked = () => ask(deps, request, panel, { ...question, isInfo: true }, NEW_KEY);
+      const asked = () => ask(deps, request, panel, { ...question, isInfo: true }, FOR_TOKEN);
       return askForUser(panel.userIds, named, name, asked);
     },
   };
   return passageOf(core, panel, visit, clock.nowMs());
-}
-
-/**
- * Returns how long a request may wait for a free place, ms, and how long its client may get no
- * byte, s. The panel has all of `timeoutMs`; a long one leaves less for the queue, because of
- * {@link PATIENCE_MAX_S}.
- */
-export function timesOf(timeoutMs: number): { waitMs: number; patienceS: number } {
-  const leftMs = (PATIENCE_MAX_S - GRACE_S) * 1_000 - timeoutMs;
-  const waitMs = Math.min(timeoutMs, leftMs);
-  return { waitMs, patienceS: (waitMs + timeoutMs) / 1_000 + GRACE_S };
-}
-
-/** Asks the panel when a place is free. */
-async function ask(
-  { clock, log, isEnding, provenanceOf, grantPatience }: ProxyDeps,
-  request: Request,
-  panel: Panel,
-  { path, isWhole, isInfo = false }: { path: string; isWhole: boolean; isInfo?: boolean },
-  { isNewKey }: Pick<Passage, 'isNewKey'>,
-): Promise<Answer | Failure | Obstacle> {
-  const { client, places, upstream } = panel;
-  const { signal } = request;
-  const method = request.method === 'HEAD' && !isInfo ? 'HEAD' : 'GET';
-  const { waitMs, patienceS } = timesOf(upstream.timeoutMs);
-  grantPatience(request, patienceS);
-  const provenance = provenanceOf(request);
-  const sent = upstream.hostHeader === 'upstream' ? client.host : upstream.host;
-  const headers = requestHeaders(request, { sent, asked: upstream.host }, provenance, isWhole);
-  // The proxy reads the answer itself.
-  if (isInfo) headers['accept-encoding'] = 'identity';
-  const patience = new Deadline(waitMs, signal, clock.steadyMs);
-  const leave = await places.take(countedAs(provenance.client), patience.signal);
-  patience.end();
-  if (typeof leave === 'string') return signal.aborted ? 'client_left' : 'upstream_busy';
-  if (isEnding()) {
-    leave();
-    return 'upstream_busy';
-  }
-  const onEnd = (failure: Failure | null) => {
-    leave();
-    if (failure === null || !failure.kind.startsWith('upstream_')) return;
-    if (!(failure.isDropped && isNewKey)) panel.logFailure(failure, log, clock.steadyMs());
-  };
-  return client.ask(upstream, { method, path, headers, signal, onEnd });
 }
 
 /** Adds the headers that ride now: a message may have begun or ended since the panel was asked. */
@@ -284,8 +244,9 @@ async function addRides(
   rides.note(carried, fetch.link, riders.app?.toLowerCase() ?? UNKNOWN_APP, nowMs);
 }
 
+const NOT_FOUND = { status: 404 };
 /** An old token opens no link until the panel names its user. */
-const NEW_KEY = { isNewKey: true };
+const FOR_TOKEN = { isForAll: false, isNewKey: false, isOtherPath: false, judge: null };
 const UNKNOWN_APP = 'unknown app';
 /** Returns path and query of a request's URL, without a fragment. */
 function targetOf(url: string): string {

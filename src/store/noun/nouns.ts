@@ -33,6 +33,7 @@ import { laneNoun } from './lane.ts';
 import { ledgerNoun } from './ledger.ts';
 import { linkNoun } from './link.ts';
 import { linkEndNoun } from './link-end.ts';
+import { linkJoinNoun } from './link-join.ts';
 import { messageNoun } from './message.ts';
 import { myNoun } from './my.ts';
 import { namedNoun } from './named.ts';
@@ -92,6 +93,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...installNoun(backend),
     ...linkNoun(backend),
     ...linkEndNoun(backend),
+    ...linkJoinNoun(backend),
     ...jobNoun(backend),
     ...slotNoun(backend),
     ...myNoun(backend),

@@ -107,7 +107,7 @@ test('a path with a token is read by its kind, and proven by the secret alone', 
   const template = readKeyPath('/sub/{key}');
   if (isRefused(template)) throw new Error(template.detail);
   const of = (key: 'plain' | 'marzban', secret: string | null, token: string) =>
-    keyIn({ keyPaths: [template], key, secret }, ['sub', token, 'info']);
+    keyIn({ keyPaths: [template], key, secret, panel: null }, ['sub', token, 'info']);
   const token = digestToken(`bob,${NOW_S}`);
   expect(of('plain', SECRET, token)).toEqual({ key: token, isProven: true });
   expect(of('marzban', SECRET, token)).toEqual({ key: 'marzban/bob', isProven: true });

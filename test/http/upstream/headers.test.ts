@@ -16,9 +16,13 @@ const FROM: Provenance = {
 const HOSTS = { sent: 'panel.example', asked: 'sub.example' };
 
 /** What was sent, but for what every request gets. */
-function passed(headers: Record<string, string>, from = FROM): Record<string, string> {
+function passed(
+  headers: Record<string, string>,
+  from = FROM,
+  kinds = { isWhole: false, isSubscription: false },
+): Record<string, string> {
   const request = new Request('http://localhost/', { headers });
-  return requestHeaders(request, HOSTS, from);
+  return requestHeaders(request, HOSTS, from, kinds);
 }
 
 test('what belongs to one connection stays there', () => {

@@ -278,7 +278,11 @@ describe('a device without a HWID', () => {
   });
 
   test('gets no page of a link that is disabled, or of a binding', async () => {
-    const at = await front(page, { browsers: 'pass' });
+    const isPage = (question: PanelCall) => question.head.includes('text/html');
+    const at = await front(
+      (question) => (isPage(question) ? page(question) : behaveWell(question)),
+      { browsers: 'pass' },
+    );
     const look = async () => {
       const { status, body } = await at.get('/sub/page', null, browser);
       return [status, body.includes('Panel')];

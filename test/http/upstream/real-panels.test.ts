@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { readPassPath } from '../../../src/core/key-path.ts';
 import { isRefused } from '../../../src/core/outcome.ts';
 import { answer, behaveWell, type PanelCall, SUBSCRIPTION } from '../../support/panel.ts';
+import { digestToken } from '../../support/signing-panel.ts';
 import { until } from '../../support/until.ts';
 import {
   exchange,
@@ -77,7 +78,8 @@ describe("a panel's own refusal by 2xx", () => {
 
 describe('a connection that the panel drops', () => {
   test('for a key that no link has is a guess: refused, late beyond a number, no outage', async () => {
-    const at = await front(drop, { refusedStatus: 403 }, { authFailuresPerMinuteMax: 1 });
+    const terms = { refusedStatus: 403, panel: 'remnawave' } as const;
+    const at = await front(drop, terms, { authFailuresPerMinuteMax: 1 });
     const got = await at.get('/sub/guess-1', 'a');
     expect([got.status, got.body]).toEqual([
       403,
@@ -92,7 +94,7 @@ describe('a connection that the panel drops', () => {
   });
 
   test('for HEAD and for a page is a guess as well', async () => {
-    const at = await front(drop, { browsers: 'pass' });
+    const at = await front(drop, { browsers: 'pass', panel: 'remnawave' });
     const port = Number(new URL(at.app.url).port);
     expect((await exchange(port, 'HEAD', '/sub/guess-1', { 'x-hwid': 'a' })).status).toBe(404);
     expect((await at.get('/sub/guess-2', null, BROWSER)).status).toBe(404);
@@ -125,6 +127,53 @@ describe('a connection that the panel drops', () => {
     expect((await at.get('/sub/guess-1', 'a')).status).toBe(404);
     expect(at.panel.calls).toHaveLength(3);
   });
+
+  test('is an outage where the panel answered nothing in the last minute', async () => {
+    let behave: (call: PanelCall) => Promise<void> | void = drop;
+    const at = await front((call) => behave(call));
+    const statusOf = async (path: string) => (await at.get(path, 'a')).status;
+    expect(await statusOf('/sub/guess-1')).toBe(502);
+    behave = ({ send }) => send(answer(404));
+    expect(await statusOf('/sub/guess-2')).toBe(404);
+    behave = drop;
+    expect(failures(at)).toHaveLength(1);
+    at.app.clock.advance(59_999);
+    expect(await statusOf('/sub/guess-3')).toBe(404);
+    expect(failures(at)).toHaveLength(1);
+    at.app.clock.advance(1);
+    expect(await statusOf('/sub/guess-4')).toBe(502);
+    expect(failures(at)).toHaveLength(2);
+    expect(await at.links()).toEqual([]);
+  });
+
+  test.each([
+    ['own', { panel: 'pasarguard' }],
+    ['placeholder', { placeholder: true }],
+    ['panel', { refusedAs: 'panel', panel: 'marzban' }],
+  ] as const)('is an outage for a token without a secret, refused as %s', async (_how, more) => {
+    const at = await front(drop, { key: 'marzban', ...more });
+    const got = await at.get(`/sub/${digestToken('anna,1767225600')}`, 'a');
+    expect([got.status, got.body]).toEqual([502, 'the panel cannot be reached\n']);
+    expect(failures(at)).toHaveLength(1);
+  });
+
+  test.each([
+    ['remnawave', 404, 0],
+    ['3x-ui', 502, 1],
+    ['', 502, 1],
+  ] as const)(
+    'for a path that passes before %p is %i, with %i alerts',
+    async (panel, status, alerts) => {
+      const assets = { segments: ['assets'], isFolder: true };
+      const at = await front(drop, { panel, passPaths: [assets], placeholder: true });
+      const got = await at.get('/assets/index.css', null);
+      expect([got.status, got.body]).toEqual([
+        status,
+        alerts ? 'the panel cannot be reached\n' : '',
+      ]);
+      expect(failures(at)).toHaveLength(alerts);
+    },
+  );
 });
 
 describe('guesses are late', () => {

@@ -98,6 +98,9 @@ describe('a notification', () => {
     const conditions = { 'If-None-Match': '"a"', 'If-Range': '"a"', Range: 'bytes=0-1' };
     const get = () => at.get(PATH, 'a', { ...ofApp('INCY'), ...conditions });
     const heard = () => Object.keys(conditions).map((name) => asked(at, name));
+    // A device without a slot, then one with.
+    await get();
+    expect(heard()).toEqual([null, null, null]);
     await get();
     expect(heard()).toEqual(Object.values(conditions));
     await ride(at.app, at.own);
@@ -165,6 +168,7 @@ describe('a notification', () => {
   test('rides for all, also where the upstream lets no message ride: then for none', async () => {
     const at = await front(undefined, { ride: 'off' });
     await ride(at.app, at.own);
+    await at.get(PATH, 'a', ofApp('INCY'));
     const got = await at.get(PATH, 'a', { ...ofApp('INCY'), 'If-None-Match': '"a"' });
     expect([got.headers.has('announce'), asked(at, 'If-None-Match')]).toEqual([false, '"a"']);
   });

@@ -61,7 +61,7 @@ export const config: readonly MutatedFile[] = [
     changes: [
       ['isPort && (hostname === host || LOOPBACK.test(hostname))', 'isPort && hostname === host'],
       ["await ask('HEAD',", "await ask('GET',"],
-      ["key === 'plain' ? crypto", 'true ? crypto'],
+      ['return signs(key) ?', 'return false ?'],
       ["hostHeader === 'original' ? host : client.host", 'client.host'],
       ['const OF_CERTIFICATE = /CERT|SIGNATURE|ISSUER|CRL/;', 'const OF_CERTIFICATE = /CRL/;'],
       ['Number(status) >= 200 && Number(status) < 300', 'false'],

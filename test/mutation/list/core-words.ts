@@ -122,9 +122,10 @@ export const coreWords: readonly MutatedFile[] = [
         `typeof value === 'string' ? value`,
       ],
       ['(?!\\.{1,2}$)', ''],
-      ['(?!\\p{DI})', ''],
+      ['[\\p{DI}\\p{White_Space}]', '[\\p{White_Space}]'],
+      ['[\\p{DI}\\p{White_Space}]', '[\\p{DI}]'],
+      ['[^/\\\\\\p{Cc}', '[^/\\\\'],
       ['(?:[1-9]\\d{0,14}|name/', '(?:\\d{1,15}|name/'],
-      ["typeof value === 'string' ? inOneForm(value) : value", 'value'],
       [
         'export const INSTALL_LIMIT = whole(1, 100);',
         'export const INSTALL_LIMIT = whole(0, 100);',

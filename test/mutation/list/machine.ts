@@ -24,8 +24,8 @@ export const machine: readonly MutatedFile[] = [
     changes: [
       ['isPlainAsked && !databaseInsecure,', 'isPlainAsked,'],
       ['databaseInsecure && wantsTls,', 'false,'],
-      ["gateKey !== 'plain' && gateKeySecretFile === '',", 'false,'],
-      ["key === 'plain' && file !== ''", 'false'],
+      ["signs(gateKey) && gateKeySecretFile === '',", 'false,'],
+      ["!signs(key) && file !== ''", 'false'],
       ["!url.isNameChecked && databaseCaFile === '',", '!url.isNameChecked,'],
     ],
   },

@@ -5,6 +5,7 @@ import { COUNTING_RACES } from './counting-race.ts';
 import { HASH_RACES } from './held-by-hash.ts';
 import { IDEMPOTENCY_RACES } from './idempotency-race.ts';
 import { IMPORT_RACES } from './import-race.ts';
+import { JOIN_RACES } from './link-join.ts';
 import { MY_RACES } from './my.ts';
 import { OUTBOX_RACES } from './outbox-race.ts';
 import { type Race, SINGLE_RACES } from './race.ts';
@@ -20,4 +21,5 @@ export const RACES: Readonly<Record<string, Race>> = {
   ...MY_RACES,
   ...BROWSER_RACES,
   ...HASH_RACES,
+  ...JOIN_RACES,
 };

@@ -1,0 +1,96 @@
+/** Questions of the proxy to a panel: place in its queue, headers, and failures. */
+
+import type { Clock } from '../../clock.ts';
+import { panelOf } from '../../core/panel/kind.ts';
+import { Deadline } from '../../deadline.ts';
+import type { Log } from '../../log.ts';
+import { countedAs } from '../request/address.ts';
+import type { Obstacle } from './answers.ts';
+import { type Answer, Failure } from './exchange.ts';
+import { type Provenance, requestHeaders } from './headers.ts';
+import { withKnownQuery } from './known-query.ts';
+import type { Panel } from './panels.ts';
+import type { Passage } from './permit.ts';
+
+export interface AskDeps {
+  clock: Clock;
+  log: Log;
+  provenanceOf(request: Request): Provenance;
+  /** Sets the time that an answer may take, if longer than the server's idle time, s. */
+  grantPatience(request: Request, seconds: number): void;
+  /** Returns whether the server waits for no more answers. */
+  isEnding(): boolean;
+}
+
+/** The longest idle time of Bun, s. */
+const PATIENCE_MAX_S = 255;
+const GRACE_S = 10;
+
+/**
+ * Returns what a panel does not know that closed the connection without an answer; null: it is
+ * away. Whether the panel knows a token, or the key of a link, it would have said.
+ */
+export function meansUnknown(
+  { isDropped }: Failure,
+  panel: Panel,
+  { isForAll, isNewKey, isOtherPath, judge }: AskedFor,
+  clock: Clock,
+): 'key' | 'path' | null {
+  if (!isDropped) return null;
+  if (isNewKey && judge === null) return panel.dropsUnknown(clock.steadyMs()) ? 'key' : null;
+  return isForAll && !isOtherPath && panel.dropsAlways ? 'path' : null;
+}
+
+type AskedFor = Pick<Passage, 'isForAll' | 'isNewKey' | 'isOtherPath' | 'judge'>;
+
+/**
+ * Returns how long a request may wait for a free place, ms, and how long its client may get no
+ * byte, s. The panel has all of `timeoutMs`; a long one leaves less for the queue, because of
+ * {@link PATIENCE_MAX_S}.
+ */
+export function timesOf(timeoutMs: number): { waitMs: number; patienceS: number } {
+  const leftMs = (PATIENCE_MAX_S - GRACE_S) * 1_000 - timeoutMs;
+  const waitMs = Math.min(timeoutMs, leftMs);
+  return { waitMs, patienceS: (waitMs + timeoutMs) / 1_000 + GRACE_S };
+}
+
+/** Asks the panel when a place is free. */
+export async function ask(
+  { clock, log, isEnding, provenanceOf, grantPatience }: AskDeps,
+  request: Request,
+  panel: Panel,
+  { path, isWhole, isInfo = false }: { path: string; isWhole: boolean; isInfo?: boolean },
+  passage: AskedFor,
+): Promise<Answer | Failure | Obstacle> {
+  const { client, places, upstream } = panel;
+  const { signal } = request;
+  const method = request.method === 'HEAD' && !isInfo ? 'HEAD' : 'GET';
+  const { waitMs, patienceS } = timesOf(upstream.timeoutMs);
+  grantPatience(request, patienceS);
+  const provenance = provenanceOf(request);
+  const asked = `${upstream.host}${/:\d+$/.exec(request.headers.get('host') ?? '')?.[0] ?? ''}`;
+  const sent = upstream.hostHeader === 'upstream' ? client.host : asked;
+  const isSubscription = !passage.isForAll;
+  const kinds = { isWhole, isSubscription };
+  const headers = requestHeaders(request, { sent, asked }, provenance, kinds);
+  // The proxy reads the answer itself.
+  if (isInfo) headers['accept-encoding'] = 'identity';
+  const patience = new Deadline(waitMs, signal, clock.steadyMs);
+  const leave = await places.take(countedAs(provenance.client), patience.signal);
+  patience.end();
+  if (typeof leave === 'string') return signal.aborted ? 'client_left' : 'upstream_busy';
+  if (isEnding()) {
+    leave();
+    return 'upstream_busy';
+  }
+  const onEnd = (failure: Failure | null) => {
+    leave();
+    if (failure === null || !failure.kind.startsWith('upstream_')) return;
+    if (meansUnknown(failure, panel, passage, clock) !== null) return;
+    panel.logFailure(failure, log, clock.steadyMs());
+  };
+  const asking = isSubscription ? withKnownQuery(path, panelOf(upstream)) : path;
+  const answer = await client.ask(upstream, { method, path: asking, headers, signal, onEnd });
+  if (!(answer instanceof Failure)) panel.noteAnswer(clock.steadyMs());
+  return answer;
+}
