@@ -4,7 +4,7 @@ const ASKING = ['test/http/upstream/ask.test.ts'];
 const PASSING = ['test/http/upstream/proxy.test.ts', 'test/http/upstream/past-the-gate.test.ts'];
 const RIDING = ['test/http/upstream/rides.test.ts', 'test/http/rides-doors.test.ts'];
 const REAL = ['test/http/upstream/real-panels.test.ts', 'test/http/upstream/link-limit.test.ts'];
-const SPELLINGS = ['test/http/spellings.test.ts'];
+const SPELLINGS = ['test/http/spellings.test.ts', 'test/http/upstream/passed-on.test.ts'];
 const PROOFS = ['test/http/upstream/proof.test.ts'];
 const TOKENS = ['test/http/upstream/tokens.test.ts', 'test/http/upstream/old-tokens.test.ts'];
 
