@@ -27,6 +27,7 @@ import type {
 } from './http/console/appliance.ts';
 import { bindUpstreams } from './http/upstream/bind.ts';
 import { lookAtPanel } from './http/upstream/look.ts';
+import { warnOfOpenings } from './http/upstream/openings.ts';
 import type { Upstream } from './http/upstream/settings.ts';
 import type { Log } from './log.ts';
 
@@ -55,6 +56,8 @@ export class LiveUpstreams implements UpstreamDesk {
   #kept: readonly KeptUpstream[] | null = null;
   /** Sessions with a running check. */
   readonly #checking = new Set<number>();
+  /** Openings that were logged. */
+  readonly #openings = new Set<string>();
 
   constructor(private readonly parts: Parts) {}
 
@@ -64,6 +67,7 @@ export class LiveUpstreams implements UpstreamDesk {
     const onMistake = (host: string, reason: string) =>
       log.warn('upstream_not_read', { host, reason });
     settings.gateUpstreams = mergeUpstreams(own().upstreams, this.#kept ?? [], onMistake);
+    warnOfOpenings(settings.gateUpstreams, this.#openings, log);
     return bindUpstreams(core, settings.gateUpstreams, clock, log);
   }
 

@@ -82,7 +82,7 @@ export const SUBSCRIPTION_KEY_LENGTH_MAX = 256;
 // Excludes dot segments of paths, white space, control characters, and invisible characters, which
 // some servers drop, but for those that join the parts of an emoji.
 const EMOJI_JOINT = String.raw`(?<=[\p{Extended_Pictographic}\p{EMod}\uFE0F])[\uFE0F\u200D]`;
-const PLAIN_KEY = String.raw`(?!\.{1,2}$)(?:(?![\p{DI}\p{White_Space}])[^/\\\p{Cc}\p{Cs}]|${EMOJI_JOINT}){1,256}`;
+const PLAIN_KEY = String.raw`(?!\.{1,2}$)(?:(?![\p{DI}\p{White_Space}])[^/\\\p{Cc}\p{Cs}\uFFFD]|${EMOJI_JOINT}){1,256}`;
 /** Keys of links that a panel's tokens open: see core/panel/token.ts. */
 const PANEL_USER = [
   String.raw`marzban/[\w@.-]{1,128}`,

@@ -216,9 +216,13 @@ function plainKeyIn(segment: string, panel: PanelKind | null): KeyInPath | Misfi
   if (isRefused(key)) return key;
   const isCut = /[;%&?#]/.test(key) && !(panel && PANEL_TRAITS[panel].keysHaveDelimiters);
   if (isCut) return NO_DELIMITERS;
-  const before = key.normalize('NFKC');
-  if (before === key) return { key, isProven: true };
-  return { key, isProven: true, former: { key: before, isSame: false } };
+  const folded = key.normalize('NFKC');
+  if (folded === key) return { key, isProven: true };
+  const isExact = panel !== null && PANEL_TRAITS[panel].keysAreExact;
+  if (isExact) return { key, isProven: true, former: { key: folded, isSame: false } };
+  // A panel that compares otherwise would take both for one customer.
+  const same = readPlainKey(folded);
+  return isRefused(same) ? same : { key: same, isProven: true, former: { key, isSame: true } };
 }
 
 /** Hiddify compares UUIDs as numbers. */

@@ -12,7 +12,14 @@ import type { StoreKind } from '../store/kind.ts';
 import { checkBackups } from './backups.ts';
 import { certifiedNames, checkCertificate } from './certificate.ts';
 import { checkDirectory } from './directory.ts';
-import { checkNames, checkPagePath, checkPassing, checkProxies, checkUpstreams } from './gate.ts';
+import {
+  checkNames,
+  checkOpenings,
+  checkPagePath,
+  checkPassing,
+  checkProxies,
+  checkUpstreams,
+} from './gate.ts';
 import { checkGateways } from './gateway.ts';
 import { checkClock, checkSpace } from './machine.ts';
 import { checkAddress, checkDescriptors, findServer } from './server.ts';
@@ -63,6 +70,7 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
     ...checkCertificate(config, nowMs, uid),
     ...checkAddress(server, config, hasTls),
     ...checkProxies(loaded),
+    ...checkOpenings(config),
     ...checkPassing(database.passing),
     ...checkSightings(
       database.sightings,

@@ -4,6 +4,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/settings/index.ts';
 import { about, type Finding } from '../finding.ts';
 import { lookAtPanel, type PanelLook } from '../http/upstream/look.ts';
+import { openingsOf } from '../http/upstream/openings.ts';
 import { lookAtApi } from '../http/upstream/panel-limits.ts';
 import type { BoundHost } from '../store/kind.ts';
 
@@ -40,6 +41,23 @@ export function checkProxies({ config, sources }: LoadedConfig): Finding[] {
       'add it there too, or guesses of one client delay the answers to all its clients',
     ),
   ];
+}
+
+/** Warns of settings by which servers get out without a limit. */
+export function checkOpenings({ gateUpstreams }: Pick<Config, 'gateUpstreams'>): Finding[] {
+  return gateUpstreams.flatMap((upstream) =>
+    openingsOf(upstream).map((setting) =>
+      setting === 'browsers'
+        ? say.warning(
+            `browsers = "pass" shows the panel's page of ${upstream.host} to each browser with the address: pages of panels list the servers`,
+            'set browsers = "refuse", and reach the page on a host name of the panel\'s own; the page of users (my.path) shows a user his devices',
+          )
+        : say.warning(
+            `pass_paths of ${upstream.host} reach the API of the panel, which may list servers without a limit`,
+            'name only files of the page in pass_paths, such as /assets/*',
+          ),
+    ),
+  );
 }
 
 /** Warns of providers with links that admit any number of requests without a HWID. */

@@ -185,7 +185,8 @@ describe('the one segment that only a key may be', () => {
 });
 
 describe('a key in its exact spelling', () => {
-  const encoded = (key: string) => foundIn(`/sub/${encodeURIComponent(key)}`, ['/sub/{key}']);
+  const encoded = (key: string, panel: Reading['panel'] = '3x-ui') =>
+    foundIn(`/sub/${encodeURIComponent(key)}`, ['/sub/{key}'], { panel });
 
   test.each([
     ['a letter and a sign above it', 'и\u0306', 'й'],
@@ -197,6 +198,10 @@ describe('a key in its exact spelling', () => {
     ['a number in a circle', '①', '1'],
   ])('had another one before: %s', (_what, key, before) => {
     expect(encoded(key)).toEqual({ key, isProven: true, former: { key: before, isSame: false } });
+    const folded = { key: before, isProven: true, former: { key, isSame: true } };
+    for (const panel of [null, 'remnawave'] as const) {
+      expect(encoded(key, panel)).toEqual(before.includes('/') ? RULE : folded);
+    }
   });
 
   test.each(['й', "!()'*,$", '"<>^`{|}', '\ue000', '🔑', '❤️', '👩‍💻', '👋🏽'])(
@@ -216,6 +221,7 @@ describe('a key in its exact spelling', () => {
     ['an invisible letter', 'a\u3164'],
     ['a mark at its beginning that is none', '\ufeffa'],
     ['a control character', 'a\u0085'],
+    ['a sign for bytes of no letter', 'a\ufffd'],
   ])('is none with %s', (_what, key) => {
     expect(encoded(key)).toBe(RULE);
   });

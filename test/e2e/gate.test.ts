@@ -13,6 +13,7 @@ import {
   CLAIMING,
   FRONT_PROXIES,
   type FrontProxy,
+  IDENTIFYING,
   OVERRIDING,
   SUB_HOST,
   sendRaw,
@@ -127,7 +128,7 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
   testHere('a panel hears of no other request than that which was judged', async () => {
     const link = await makeLink(1);
     const path = `/sub/${link.key}`;
-    const wrong = { ...OVERRIDING, ...CLAIMING };
+    const wrong = { ...OVERRIDING, ...CLAIMING, ...IDENTIFYING };
     const spelled = Object.entries(wrong).flatMap(([name, value]) => [
       [name, value],
       [name.replaceAll('-', '_'), value],

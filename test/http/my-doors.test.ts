@@ -3,7 +3,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { ACT } from '../support/actor.ts';
-import { type Fronted, HOST, KEY, keyPath, startFronted } from '../support/upstream.ts';
+import { call } from '../support/app.ts';
+import { answer, PANEL_HEADERS, SUBSCRIPTION } from '../support/panel.ts';
+import { exchange, type Fronted, HOST, KEY, keyPath, startFronted } from '../support/upstream.ts';
 
 const OPTIONS = {
   trustedProxies: parseTrustedProxies(['127.0.0.1']),
@@ -86,7 +88,59 @@ describe('a refusal', () => {
   });
 });
 
+describe('a browser at the address of a subscription', () => {
+  const browse = (path: string, method = 'GET') =>
+    exchange(Number(new URL(at.app.url).port), method, path, { Accept: 'text/html,*/*' });
+
+  test('is sent to the page of its link, without the panel and without a slot', async () => {
+    await fill();
+    const asked = at.panel.calls.length;
+    const got = await browse(`/sub/${KEY}`);
+    expect([got.status, got.headers.get('location')]).toEqual([
+      303,
+      `http://${HOST}/my?link=${HOST}/sub/${KEY}`,
+    ]);
+    const { pathname, search } = new URL(got.headers.get('location') ?? '');
+    const page = await at.get(pathname + search, null);
+    expect([page.status, page.body.includes('2 of 2')]).toEqual([200, true]);
+    expect(at.panel.calls).toHaveLength(asked);
+    expect((await at.links()).map(({ count }) => count)).toEqual([2]);
+  });
+
+  test('is refused without pages, for an unknown key and a disabled link', async () => {
+    await fill();
+    const refusal = await browse('/sub/unknown-key-0001');
+    expect(refusal.status).toBe(404);
+    await setUp({ my: 0 });
+    expect((await browse(`/sub/${KEY}`)).body).toBe(refusal.body);
+    await setUp({ my: 1 });
+    const { json } = await call(at.app, '/api/list-install', at.own);
+    await call(at.app, '/api/update-install', at.own, { id: json.data[0].id, status: 5 });
+    expect((await browse(`/sub/${KEY}`)).status).toBe(404);
+  });
+});
+
 describe('the button', () => {
+  test('replaces that of a panel which sends one with each answer', async () => {
+    await at.stop();
+    const own = { 'Profile-Web-Page-Url': 'https://panel.example/sub/KEY' };
+    at = await startFronted(
+      ({ send }) => send(answer(200, SUBSCRIPTION, { ...PANEL_HEADERS, ...own })),
+      { defaultLimit: 2 },
+      OPTIONS,
+    );
+    await setUp({ my: 1 });
+    const button = async () => {
+      const got = await at.get(`/sub/${KEY}`, 'one');
+      return got.headers.get('profile-web-page-url');
+    };
+    await button();
+    expect(await button()).toBe(own['Profile-Web-Page-Url']);
+    const [upstream] = at.app.settings.gateUpstreams;
+    if (upstream) at.app.settings.gateUpstreams = [{ ...upstream, panel: 'marzban' }];
+    expect(await button()).toBe(`http://${HOST}/my?link=${HOST}/sub/${KEY}`);
+  });
+
   test('beside a subscription opens the page by the address of the subscription', async () => {
     await fill();
     const got = await at.get(`/sub/${KEY}`, 'one');

@@ -41,6 +41,15 @@ describe('buttons', () => {
     expect(added(panel, false)).toEqual(['https://help.example/panel', 'https://ours.example/']);
     expect(added(panel, true)).toEqual(['https://help.example/ours', 'https://ours.example/']);
   });
+  test('that of the page of users replaces the one that a panel sends with each answer', () => {
+    const headers = new Headers({
+      'support-url': 'https://help.example/panel',
+      'profile-web-page-url': 'https://sub.example.org/sub/KEY',
+    });
+    addRiders(headers, riders({ buttons: BUTTONS, replacesPage: true }), 'message');
+    expect(headers.get('profile-web-page-url')).toBe('https://ours.example/');
+    expect(headers.get('support-url')).toBe('https://help.example/panel');
+  });
 });
 
 test('where the announcement of the panel stays, the stamp names what went out beside it', () => {
@@ -139,7 +148,7 @@ test('what cannot be read does not ride, which is logged once a minute', async (
       isShared: false,
       pageUrl: () => null,
     };
-    for (let count = 0; count < 3; count++) expect(await desk.on(fetch, WAY, 150)).toBeNull();
+    for (let count = 0; count < 3; count++) expect(await desk.on(fetch, WAY, null, 150)).toBeNull();
     expect(lines.filter((line) => line.includes('rides_not_read'))).toHaveLength(1);
   }
 });
@@ -201,7 +210,7 @@ describe('2,000 odd texts', () => {
         isShared: false,
         pageUrl: () => null,
       };
-      const due = await desk.on(fetched, WAY, 150);
+      const due = await desk.on(fetched, WAY, null, 150);
       said = new Headers({ 'content-type': 'text/plain' });
       const names = new Set(['content-type', 'date', 'content-length']);
       if (due !== null) addRiders(said, due, 'message');

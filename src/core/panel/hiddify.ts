@@ -6,6 +6,7 @@ export const HIDDIFY: PanelTraits = {
   // `max_ips`: neither its form nor its API sets another.
   limitMeaningNone: 100,
   keysHaveDelimiters: false,
+  keysAreExact: false,
   dropsUnknownKeys: false,
   hasOwnButton: false,
   queryNames: [

@@ -5,6 +5,7 @@ import type { PanelTraits } from './traits.ts';
 export const PASARGUARD: PanelTraits = {
   limitMeaningNone: null,
   keysHaveDelimiters: false,
+  keysAreExact: false,
   dropsUnknownKeys: false,
   hasOwnButton: true,
   queryNames: ['period', 'start', 'end'],

@@ -5,6 +5,7 @@ import type { PanelTraits } from './traits.ts';
 export const REMNAWAVE: PanelTraits = {
   limitMeaningNone: null,
   keysHaveDelimiters: false,
+  keysAreExact: false,
   dropsUnknownKeys: true,
   hasOwnButton: false,
   queryNames: [],

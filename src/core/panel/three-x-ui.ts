@@ -5,6 +5,7 @@ import type { PanelTraits } from './traits.ts';
 export const THREE_X_UI: PanelTraits = {
   limitMeaningNone: null,
   keysHaveDelimiters: true,
+  keysAreExact: true,
   dropsUnknownKeys: false,
   hasOwnButton: false,
   queryNames: ['format', 'html', 'view'],

@@ -5,6 +5,8 @@ export interface PanelTraits {
   readonly limitMeaningNone: number | null;
   /** True if `;`, `%` and `&` are signs of its keys: its server cuts no segment there. */
   readonly keysHaveDelimiters: boolean;
+  /** True if it compares keys byte by byte: two Unicode forms of a text are two keys. */
+  readonly keysAreExact: boolean;
   /** True if it closes the connection on a path without a key that it knows. */
   readonly dropsUnknownKeys: boolean;
   /** True if each of its subscriptions names an address for the button of an app. */

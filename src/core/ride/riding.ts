@@ -48,6 +48,8 @@ export interface Riders extends Carriage {
   readonly buttonsAlways: boolean;
   /** True: if no other page is set, the button opens the page of the link. */
   readonly hasPages: boolean;
+  /** True: the button of that page replaces the panel's, which sends one with each answer. */
+  readonly replacesPage?: true;
 }
 
 interface ParsedRide extends Ride {

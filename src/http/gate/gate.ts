@@ -34,7 +34,7 @@ import type { TrustedProxies } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
 import { Hosts } from '../request/hosts.ts';
 import { type Query, valueIn } from '../request/query.ts';
-import { buttonsOf, intervalHeader } from '../ride/answer.ts';
+import { intervalHeader, replacingButtons } from '../ride/answer.ts';
 import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
 import type { Traffic } from '../traffic.ts';
 import { type OriginalRequest, readOriginal } from './original.ts';
@@ -175,9 +175,10 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       if (isRefused(link)) return link;
       // The path of nearly all requests.
       if (link.facts === undefined && settings.gateUpdateIntervalHours === 0) return ADMITTED;
-      const { gateProviderIdFile: providerIdFile, gateRide: ride } = settings;
+      const { gateKey: key, gateProviderIdFile: providerIdFile, gateRide: ride } = settings;
+      const panel = panelOf({ panel: '', key });
       const fetch = { ...about, link, isShared: call.isShared === true };
-      return after(deps.rides.on(fetch, { ride, providerIdFile }, nowMs), (riders) =>
+      return after(deps.rides.on(fetch, { ride, providerIdFile }, panel, nowMs), (riders) =>
         withRiders(riders, link, nowMs),
       );
     });
@@ -200,7 +201,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     };
     if (riders === null) return { says: 'ok', headers };
     // Only the proxy knows whether the panel has buttons of its own.
-    if (riders.buttonsAlways) Object.assign(headers, Object.fromEntries(buttonsOf(riders.buttons)));
+    Object.assign(headers, replacingButtons(riders));
     if (riders.isDue) headers[RIDES_HEADER] = Object.keys(riders.headers).join(', ') || 'none';
     deps.rides.note(riders.carried, link, 'proxy', nowMs);
     return { says: 'ok', headers };

@@ -17,7 +17,7 @@ const ANNOUNCED = new Set(['announce', 'announce-url']);
  * of messages in the answer.
  */
 export function addRiders(headers: Headers, riders: Riders, mode: AnnounceMode): Carried {
-  const { announceText, buttons, buttonsAlways } = riders;
+  const { announceText } = riders;
   const panel = headers.get('announce');
   const isOfPanel = announceText !== null && mode === 'panel' && readAnnounce(panel ?? '') !== '';
   // The panel's link belongs to the panel's text.
@@ -28,19 +28,32 @@ export function addRiders(headers: Headers, riders: Riders, mode: AnnounceMode):
   if (announceText !== null && mode === 'both') {
     headers.set('announce', announceWith(panel, announceText, mode));
   }
-  for (const [name, url] of buttonsOf(buttons)) {
-    if (buttonsAlways || !headers.get(name)) headers.set(name, url);
+  const replacing = replacingButtons(riders);
+  for (const [name, url] of buttonsOf(riders.buttons)) {
+    if (replacing[name] !== undefined || !headers.get(name)) headers.set(name, url);
   }
   return isOfPanel ? withoutAnnounce(riders.carried) : riders.carried;
 }
 
 /** Returns the configured buttons by header. */
-export function buttonsOf({ supportUrl, webPageUrl }: Riders['buttons']): [string, string][] {
+function buttonsOf({ supportUrl, webPageUrl }: Riders['buttons']): [string, string][] {
   const all: [string, string | null][] = [
     [SUPPORT_URL, supportUrl],
     [WEB_PAGE_URL, webPageUrl],
   ];
   return all.filter((button): button is [string, string] => button[1] !== null);
+}
+
+/** Returns the buttons that replace those of the panel, by header. */
+export function replacingButtons({
+  buttons,
+  buttonsAlways,
+  replacesPage,
+}: Riders): Readonly<Record<string, string>> {
+  const replacing = buttonsOf(buttons).filter(
+    ([name]) => buttonsAlways || (replacesPage && name === WEB_PAGE_URL),
+  );
+  return Object.fromEntries(replacing);
 }
 
 /** Returns the header with the interval of fetches; none for 0: the panel sets it. */

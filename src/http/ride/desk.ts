@@ -1,6 +1,8 @@
 /** Reads what rides on answers, for the proxy and for `/gate`. */
 
 import type { Core } from '../../core/core.ts';
+import { PANEL_TRAITS } from '../../core/panel/index.ts';
+import type { PanelKind } from '../../core/panel/kind.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Way, Ways } from '../../core/port/way.ts';
@@ -39,10 +41,14 @@ export class RideDesk {
     this.#rides = new Rides(deps.core.store);
   }
 
-  /** Returns what rides on the answer to a request; null: nothing, also after a fault. */
+  /**
+   * Returns the headers that ride on the answer of a panel (null: one without a name) to a request;
+   * null: nothing rides, also after a fault.
+   */
   on(
     { request, link, isShared, pageUrl }: AdmittedFetch,
     { ride: level, providerIdFile }: Pick<Way, 'ride' | 'providerIdFile'>,
+    panel: PanelKind | null,
     nowMs: number,
   ): Maybe<Riders | null> {
     // The path of nearly all requests.
@@ -56,7 +62,9 @@ export class RideDesk {
     const fetch = { link, isShared, languages: () => languagesOf(request.headers) };
     const fail = (fault: unknown) => this.#fail(fault, nowMs);
     try {
-      const riders = after(this.#rides.on(fetch, way, nowMs), (found) => withPage(found, pageUrl));
+      const riders = after(this.#rides.on(fetch, way, nowMs), (found) =>
+        withPage(found, pageUrl, panel),
+      );
       return riders instanceof Promise ? riders.catch(fail) : riders;
     } catch (fault) {
       return fail(fault);
@@ -79,7 +87,14 @@ export class RideDesk {
 }
 
 /** Adds the button to the link's page if no other button is set. */
-function withPage(riders: Riders | null, pageUrl: () => string | null): Riders | null {
+function withPage(
+  riders: Riders | null,
+  pageUrl: () => string | null,
+  panel: PanelKind | null,
+): Riders | null {
   if (riders === null || !riders.hasPages || riders.buttons.webPageUrl !== null) return riders;
-  return { ...riders, buttons: { ...riders.buttons, webPageUrl: pageUrl() } };
+  const webPageUrl = pageUrl();
+  const replaces = webPageUrl !== null && panel !== null && PANEL_TRAITS[panel].hasOwnButton;
+  const buttons = { ...riders.buttons, webPageUrl };
+  return { ...riders, buttons, ...(replaces && { replacesPage: true }) };
 }

@@ -66,6 +66,7 @@ export function refusal(
   page: string | null,
 ): Response {
   const wording = textFor(settings, reason, request.headers);
+  const { pathname } = new URL(request.url);
   const says: MessageKey = reason;
   const headers = {
     ...PLAIN,
@@ -75,18 +76,24 @@ export function refusal(
   };
   if (refusedAs === 'panel' && panel !== '') {
     const manner = mannerOf(panel, reason);
-    const own = manner.body === null ? placeholderFor(request.headers, wording.text) : null;
+    const own =
+      manner.body === null ? placeholderFor(request.headers, pathname, wording.text) : null;
     const type = own === null ? {} : { 'content-type': own.type };
     const all = { ...headers, ...manner.headers, ...type };
     return new Response(own?.body ?? manner.body, { status: manner.status, headers: all });
   }
-  const inApp = placeholder ? placeholderFor(request.headers, wording.text) : null;
+  const inApp = placeholder ? placeholderFor(request.headers, pathname, wording.text) : null;
   if (inApp !== null) {
     return new Response(inApp.body, { headers: { ...headers, 'content-type': inApp.type } });
   }
   const address = page === null ? '' : `${page}\n`;
   const body = BODILESS.has(refusedStatus) ? null : `${readable(wording.text)}\n${address}`;
   return new Response(body, { status: refusedStatus, headers });
+}
+
+/** Sends a browser to the page of users. */
+export function toPage(location: string): Response {
+  return new Response(null, { status: 303, headers: { location, 'cache-control': 'no-store' } });
 }
 
 /**

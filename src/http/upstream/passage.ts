@@ -103,7 +103,7 @@ export async function passageOf(
   const opensPage = false;
   if (!isJudged) return { ...unproven(core, panel, visit, name), judge, opensPage };
   const judged = await judge(nowMs);
-  return 'reason' in judged ? judged : { ...judged, opensPage };
+  return { ...judged, opensPage };
 }
 
 /** Makes the passage of a token that only a subscription of the panel proves. */
@@ -153,10 +153,13 @@ async function judgeVisit(
   const key = keyed?.key ?? null;
   const isOfBrowser = isBrowser(visit);
   const at = deviceAt(panel, visit);
-  if (isOfBrowser && upstream.browsers === 'pass') {
+  let opensPage = false;
+  if (isOfBrowser) {
     const visitor = { ...at, hwid: ANY_HWID };
     const keyed = key === null ? [] : [{ ...visitor, installCode: null, subscriptionKey: key }];
-    return forPage(core, [...keyed, { ...visitor, installCode: code }], nowMs);
+    const page = await forPage(core, [...keyed, { ...visitor, installCode: code }], nowMs);
+    if (upstream.browsers === 'pass') return page;
+    opensPage = page === FOR_PAGE;
   }
   const grant = (
     admit: () => Maybe<Admission | Obstacle>,
@@ -176,7 +179,9 @@ async function judgeVisit(
     if (call === PASSES) return JUDGED;
     const judged = isRefused(call) ? call : await judgeDevice(core, call, nowMs, facts);
     if (judged === AT_DOOR.link_not_found) return null;
-    if (isRefused(judged) || isRefused(call)) return denied(judged as RefusedAtDoor);
+    if (isRefused(judged) || isRefused(call)) {
+      return { ...denied(judged as RefusedAtDoor), opensPage };
+    }
     const { holdsSlot } = judged;
     return { ...grant(() => admitDevice(core, call, facts, nowMs), judged), holdsSlot };
   };

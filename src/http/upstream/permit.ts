@@ -23,6 +23,8 @@ export interface Denied {
   isGuess?: boolean;
   /** The refusal of a full link. */
   full?: FullLinkRefused;
+  /** True for a browser at the address of an open link: the page of users opens by it. */
+  opensPage?: boolean;
 }
 
 /** The permission to ask the panel, and the steps after its answer. */

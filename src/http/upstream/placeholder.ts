@@ -2,16 +2,20 @@
  * A refusal as a subscription: a list of one server whose name is the reason and which connects to
  * nothing. For apps that drop an answer with a 4xx status before they read its headers or its text.
  *
- * | `User-Agent` begins with | the subscription is |
- * |---|---|
- * | a name of {@link CLASH} | Clash YAML |
- * | a name of {@link SING_BOX} | a configuration of sing-box, 1.10 or later |
- * | another name | links in base64, which most apps read |
+ * | `User-Agent` | or else the path | the subscription is |
+ * |---|---|---|
+ * | {@link CLASH} | {@link CLASH_ROUTE} | Clash YAML |
+ * | {@link SING_BOX} | {@link SING_BOX_ROUTE} | a configuration of sing-box, 1.10 or later |
+ * | others | others | links in base64, which most apps read |
  */
 
 /** Apps with the core of Clash or mihomo. Prizrak-Box calls itself `clash-verge`. */
 const CLASH = /^(?:clash|flclash|flowvy|koala-clash|mihomo|murge|prizrak-box|stash)/i;
 const SING_BOX = /^(?:karing|sf[aimt]\b|sing-?box)/i;
+
+/** Routes of panels: `/sub/KEY/clash-meta` of Marzban, `clash/meta/all.yml` of Hiddify. */
+const CLASH_ROUTE = /\/(?:clash|clash[-_]meta|mihomo)(?:\/|$)/i;
+const SING_BOX_ROUTE = /\/(?:full-)?sing[-_]?box(?:\.json)?(?:\/|$)/i;
 
 /** A server that discards all traffic: no device listens on the port. */
 const NOWHERE = { server: '127.0.0.1', port: 1 };
@@ -25,14 +29,24 @@ interface Placeholder {
   body: string;
 }
 
-/** Builds the refusal for an app. Returns null for a browser, which shows a text. */
-export function placeholderFor(headers: Headers, text: string): Placeholder | null {
+/**
+ * Builds the refusal for an app that asked for a path. Returns null for a browser, which shows a
+ * text.
+ */
+export function placeholderFor(headers: Headers, path: string, text: string): Placeholder | null {
   if (/\btext\/html\b/i.test(headers.get('accept') ?? '')) return null;
   const app = headers.get('user-agent') ?? '';
   // The sign keeps the name apart from reserved ones, such as DIRECT.
   const name = `⛔ ${text.toWellFormed()}`;
-  if (CLASH.test(app)) return { type: 'text/yaml; charset=utf-8', body: clashOf(name) };
-  if (SING_BOX.test(app)) return { type: 'application/json; charset=utf-8', body: singBoxOf(name) };
+  const isClash = CLASH.test(app);
+  const isSingBox = SING_BOX.test(app);
+  const route = isClash || isSingBox ? '' : path;
+  if (isClash || CLASH_ROUTE.test(route)) {
+    return { type: 'text/yaml; charset=utf-8', body: clashOf(name) };
+  }
+  if (isSingBox || SING_BOX_ROUTE.test(route)) {
+    return { type: 'application/json; charset=utf-8', body: singBoxOf(name) };
+  }
   return { type: 'text/plain; charset=utf-8', body: linksOf(name) };
 }
 

@@ -7,8 +7,11 @@
 import type { Core } from '../../core/core.ts';
 import { hostName } from '../../core/host-name.ts';
 import { type KeyInPath, mayPass, type Path, readRequestPath } from '../../core/key-path.ts';
+import { hasPages } from '../../core/my.ts';
+import { panelOf } from '../../core/panel/kind.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import type { PageSites } from '../../core/port/my.ts';
+import type { Ways } from '../../core/port/way.ts';
 import { deviceWords } from '../gate/words.ts';
 import { reportFault } from '../interpreter.ts';
 import { addressOfRefusal, addressOfRequest, originOf } from '../my/address.ts';
@@ -18,10 +21,12 @@ import { addRiders, intervalHeader } from '../ride/answer.ts';
 import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
 import type { EndpointTally, Traffic } from '../traffic.ts';
 import { admissionOf, isSuccess, isTrue } from './admission.ts';
-import { type Obstacle, type Outcome, obstacle, passedOn, refusal } from './answers.ts';
+import { type Obstacle, type Outcome, obstacle, passedOn, refusal, toPage } from './answers.ts';
 import { type AskDeps, ask, meansUnknown } from './asking.ts';
 import { type Answer, Failure } from './exchange.ts';
 import { keepFresh, keepFromSharedCaches } from './headers.ts';
+import { Inspection } from './inspection.ts';
+import { MoveGuard } from './moves.ts';
 import { askForUser, infoPathOf } from './old-token.ts';
 import { PanelLimits } from './panel-limits.ts';
 import { type Panel, Panels } from './panels.ts';
@@ -31,7 +36,7 @@ import type { Upstream, UpstreamSettings } from './settings.ts';
 
 interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
   core: Core;
-  settings: UpstreamSettings & Pick<PageSites, 'myPath'>;
+  settings: UpstreamSettings & Pick<PageSites, 'myPath'> & Pick<Ways, 'rideHosts'>;
   traffic: Traffic;
   rides: RideDesk;
   /** Returns the secret in a file of the settings; null: there is none. */
@@ -43,6 +48,8 @@ interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
 }
 
 interface ProxyDeps extends ProxyOptions, AskDeps {
+  moves: MoveGuard;
+  inspection: Inspection;
   panelLimits: PanelLimits;
 }
 
@@ -72,7 +79,11 @@ export function makeProxy(options: ProxyOptions): PanelProxy {
   const panels = new Panels(options.settings);
   const tally = options.traffic.tallyOf(ENDPOINT);
   let isEnding = false;
-  const deps = { ...options, panelLimits: new PanelLimits(options), isEnding: () => isEnding };
+  const moves = new MoveGuard(options);
+  const deps = {
+    ...{ ...options, panelLimits: new PanelLimits(options), isEnding: () => isEnding },
+    ...{ moves, inspection: new Inspection({ store: options.core.store, moves }) },
+  };
   return {
     answer: (request) => {
       const panel = panels.of(request.url);
@@ -122,8 +133,11 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   const { upstream } = panel;
   const { headers, method } = request;
   const origin = () => originOf(request, deps.provenanceOf(request));
-  const refuse = async ({ reason, outcome, isGuess, full }: Denied): Promise<Answered> => {
+  const refuse = async (denied: Denied): Promise<Answered> => {
+    const { reason, outcome, isGuess, full, opensPage } = denied;
     const at = deps.clock.nowMs();
+    const own = opensPage ? await pageOf(deps, request, upstream, origin()) : null;
+    if (own !== null) return { outcome: outcome ?? reason, response: toPage(own) };
     const page = await addressOfRefusal(deps.core, settings, full, origin(), at);
     const response = refusal(reason, request, upstream, settings, page);
     return { outcome: outcome ?? reason, response, ...(isGuess && { isGuess }) };
@@ -149,7 +163,8 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   const pageUrl = () =>
     passage.opensPage ? addressOfRequest(settings, origin(), upstream.host, target) : null;
   const fetch = { request, isShared, pageUrl };
-  const before = link && (await deps.rides.on({ ...fetch, link }, upstream, nowMs));
+  const before =
+    link && (await deps.rides.on({ ...fetch, link }, upstream, panelOf(upstream), nowMs));
   // Only a whole answer gives a slot.
   const isNew = passage.takesSlot && !passage.holdsSlot;
   const isWhole = passage.judge !== null || isNew || before?.isDue === true;
@@ -177,15 +192,43 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
     return refuse({ ...admitted, isGuess: isGuess || admitted.isGuess === true });
   }
   const isAdmitted = admitted !== null && isSuccess(answer);
+  await deps.moves.check(answer.headers, upstream, nowMs);
   if (!passage.isForAll) keepFromSharedCaches(answer.headers);
   // Also without a message: a cache must not hide the next one.
   if (isAdmitted && upstream.ride !== 'off') keepFresh(answer.headers);
   if (isAdmitted) await addRides(deps, { ...fetch, link: admitted }, upstream, answer);
   return {
     outcome: isAdmitted ? 'admitted' : 'passed',
-    response: passedOn(answer, isAdmitted),
+    response: passedOn(inspected(deps, answer, upstream, passage), isAdmitted),
     isGuess,
   };
+}
+
+/** Returns the address of the page of users for a browser; null: the provider has none. */
+async function pageOf(
+  { clock, core, settings }: ProxyDeps,
+  request: Request,
+  { host, provider: code }: Upstream,
+  origin: string,
+): Promise<string | null> {
+  const provider = await core.store.findProvider(code);
+  if (provider === null || !hasPages(provider, clock.nowMs())) return null;
+  return addressOfRequest(settings, origin, host, targetOf(request.url));
+}
+
+/** Has an answer looked into while it passes. */
+function inspected(
+  { clock, inspection }: ProxyDeps,
+  answer: Answer,
+  upstream: Upstream,
+  { isForAll, isForPage }: Passage,
+): Answer {
+  const nowMs = clock.nowMs();
+  const kind = isForPage ? 'page_with_servers' : 'pass_path_with_servers';
+  if (!isSuccess(answer)) return answer;
+  return isForPage || isForAll
+    ? inspection.pages(answer, upstream, kind, nowMs)
+    : inspection.heads(answer, upstream, nowMs);
 }
 
 /** Notes for the doctor what the panel answered to a device without a slot. */
@@ -238,7 +281,7 @@ async function addRides(
   // Beside this header, apps read `announce` as the reason of a refusal.
   if (isTrue(headers, 'x-hwid-limit')) return;
   const nowMs = clock.nowMs();
-  const riders = await rides.on(fetch, upstream, nowMs);
+  const riders = await rides.on(fetch, upstream, panelOf(upstream), nowMs);
   if (riders === null) return;
   const carried = addRiders(headers, riders, upstream.announce);
   rides.note(carried, fetch.link, riders.app?.toLowerCase() ?? UNKNOWN_APP, nowMs);

@@ -84,7 +84,7 @@ describe('a text of any characters is the name of the server, as it is', () => {
 
   test.each(TEXTS)('%p', (text) => {
     for (const { userAgent, reads } of REFUSED_APPS) {
-      const made = placeholderFor(new Headers({ 'user-agent': userAgent }), text);
+      const made = placeholderFor(new Headers({ 'user-agent': userAgent }), '/sub/key', text);
       const answer = { status: 200, headers: new Headers(), body: made?.body ?? '' };
       expect(reads(answer)).toBe(`⛔ ${text}`);
       // Some readers of YAML end a line at these.
@@ -94,9 +94,34 @@ describe('a text of any characters is the name of the server, as it is', () => {
 
   test('half a character is a sign that stands for it', () => {
     for (const { userAgent, reads } of REFUSED_APPS) {
-      const made = placeholderFor(new Headers({ 'user-agent': userAgent }), 'half \ud83d');
+      const made = placeholderFor(
+        new Headers({ 'user-agent': userAgent }),
+        '/sub/key',
+        'half \ud83d',
+      );
       const answer = { status: 200, headers: new Headers(), body: made?.body ?? '' };
       expect(reads(answer)).toBe('⛔ half \ufffd');
     }
   });
+});
+
+test.each([
+  ['/sub/KEY/clash', 'text/yaml'],
+  ['/sub/KEY/clash-meta', 'text/yaml'],
+  ['/sub/KEY/clash_meta', 'text/yaml'],
+  ['/CL/KEY/clash/meta/all.yml', 'text/yaml'],
+  ['/clash/KEY', 'text/yaml'],
+  ['/sub/KEY/sing-box', 'application/json'],
+  ['/sub/KEY/sing_box', 'application/json'],
+  ['/CL/KEY/singbox.json', 'application/json'],
+  ['/CL/KEY/full-singbox.json', 'application/json'],
+  ['/sub/KEY/v2ray', 'text/plain'],
+  ['/sub/clashing', 'text/plain'],
+  ['/sub/KEY', 'text/plain'],
+])('where the app says nothing, the route decides: %s', (path, type) => {
+  const typeFor = (userAgent: string) =>
+    placeholderFor(new Headers({ 'user-agent': userAgent }), path, 'text')?.type.split(';', 1)[0];
+  expect(typeFor('okhttp/4.12')).toBe(type);
+  expect(typeFor('mihomo/1.19')).toBe('text/yaml');
+  expect(typeFor('sing-box 1.12')).toBe('application/json');
 });

@@ -216,7 +216,9 @@ describe('guesses are late', () => {
 
   test('but not the page of a link that is there', async () => {
     let status = 200;
-    const at = await front(({ send }) => send(answer(status)), { browsers: 'pass' }, limit);
+    const behave = ({ send }: PanelCall) =>
+      send(answer(status, status === 200 ? SUBSCRIPTION : ''));
+    const at = await front(behave, { browsers: 'pass' }, limit);
     await at.get(`/sub/${KEY}`, 'a');
     status = 404;
     for (let count = 0; count < 3; count++) await at.get(`/sub/${KEY}`, null, BROWSER);

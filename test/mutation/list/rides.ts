@@ -57,7 +57,7 @@ export const rides: readonly MutatedFile[] = [
       [" && readAnnounce(panel ?? '') !== ''", ''],
       ["if (announceText !== null && mode === 'message') headers.delete('announce-url');", ''],
       ['if (!(isOfPanel && ANNOUNCED.has(name)))', 'if (true)'],
-      ['buttonsAlways || !headers.get(name)', 'true'],
+      ['replacing[name] !== undefined || !headers.get(name)', 'true'],
       [
         'return isOfPanel ? withoutAnnounce(riders.carried) : riders.carried;',
         'return riders.carried;',

@@ -1,0 +1,79 @@
+/**
+ * Headers by which an answer sends an app to another address of its subscription, now or when the
+ * present one fails. INCY has none: its other hosts are in an encrypted document.
+ */
+
+import { hostName } from './host-name.ts';
+
+interface AppMove {
+  readonly header: string;
+  /** The apps that read it, each with its source. */
+  readonly readBy: string;
+}
+
+const HAPP = 'Happ (HappDev/happ_su: dev-docs/app-management.md)';
+const CLOD = 'Clod Clash (docs/HEADERS_en.md)';
+const PRIZRAK = 'Prizrak-Box 1.0.21';
+
+export const APP_MOVES: readonly AppMove[] = [
+  { header: 'new-url', readBy: `${HAPP}, ${PRIZRAK}, ${CLOD}: replaces the address` },
+  { header: 'new-domain', readBy: `${HAPP}, ${PRIZRAK}, ${CLOD}: replaces the host` },
+  { header: 'fallback-url', readBy: `${HAPP}, ${PRIZRAK}, ${CLOD}: after HTTP 300 to 599` },
+  { header: 'fallback-domain', readBy: `${CLOD}: after HTTP 300 to 599` },
+  { header: 'moved-permanently-to', readBy: 'Hiddify (docs, URL scheme): replaces the address' },
+];
+
+/** A header that changes the HWIDs of all apps that read it: Happ. */
+export const ALTERNATIVE_HWID = 'subscription-alternative-hwid-enabled';
+
+const BASE64 = /^base64:/i;
+const VALUE_LENGTH_MAX = 8_192;
+/** Hosts of one value that are read. */
+const HOSTS_MAX = 8;
+/** A host that cannot be read: it is no host of the provider. */
+export const UNREADABLE = '?';
+
+/**
+ * Returns the hosts to which a value sends an app: of a URL or a host name, or of several; plain or
+ * after `base64:`. Empty: to none. What cannot be read is {@link UNREADABLE}.
+ *
+ * @example hostsOfMove('https://Sub.example.org:8443/KEY') // ['sub.example.org']
+ */
+export function hostsOfMove(value: string): string[] {
+  const text = BASE64.test(value)
+    ? Buffer.from(value.replace(BASE64, ''), 'base64').toString()
+    : value;
+  if (text.length > VALUE_LENGTH_MAX) return [UNREADABLE];
+  const parts = text.split(/[\s,;|]+/).filter((part) => part !== '');
+  if (parts.length > HOSTS_MAX) return [UNREADABLE];
+  return [...new Set(parts.map(hostIn))];
+}
+
+function hostIn(part: string): string {
+  const written = part.replace(/^[a-z][a-z0-9+.-]*:(?=[\\/]{2})/i, '').replace(/^[\\/]+/, '');
+  // Some apps find another host behind `@` or `\` than a URL parser.
+  const [authority = ''] = written.split(/[/?#]/, 1);
+  return hostName(authority) ?? UNREADABLE;
+}
+
+/** The bytes at the head of a body where apps read lines such as `#new-url: …`. */
+export const HEAD_BYTES = 4_096;
+const LINE = /^[ \t]*(?:#|\/\/|;)[ \t]*([A-Za-z-]{1,64})[ \t]*:[ \t]*(.*)$/gm;
+
+/** A line of a body that sends apps elsewhere. */
+interface MovingLine {
+  name: string;
+  value: string;
+}
+
+/**
+ * Returns the lines at the head of a body that send apps elsewhere; the body is plain or base64.
+ */
+export function movingLines(head: string): MovingLine[] {
+  const isEncoded = /^[A-Za-z0-9+/=_\s-]+$/.test(head);
+  const text = isEncoded ? Buffer.from(head, 'base64').toString() : head;
+  const names = new Set(APP_MOVES.map(({ header }) => header));
+  return [...text.matchAll(LINE)]
+    .map(([, name = '', value = '']) => ({ name: name.toLowerCase(), value }))
+    .filter(({ name }) => names.has(name));
+}
