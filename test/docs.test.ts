@@ -53,6 +53,30 @@ test('no document names a setting that does not exist', () => {
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
 
+/** The lines of all printed configurations: files, and the blocks of pages. */
+const printed = committedFiles()
+  .filter((path) => /^(?:docs|packaging)\/.*\.(?:md|toml|conf|cfg|yml|yaml)$/.test(path))
+  .flatMap((path) => {
+    const parts = readText(path).split(/^```.*$/m);
+    const blocks = path.endsWith('.md') ? parts.filter((_, at) => at % 2 === 1) : parts;
+    return blocks.flatMap((block) => block.split('\n')).map((line) => `${path}: ${line.trim()}`);
+  });
+
+test('no printed configuration passes a page of a panel', () => {
+  expect(printed).toContain('docs/gate/gatepost.toml: browsers = "refuse"');
+  const passing = /: (?:browsers|other_paths) = "pass"|: pass_paths = \[./;
+  expect(printed.filter((line) => passing.test(line))).toEqual([]);
+});
+
+test.each(documents.filter((path) => path.startsWith('docs/panel-')))(
+  '%s says where the page of the panel is reached',
+  (path) => {
+    const text = readText(path).replaceAll('\n', ' ');
+    expect(text).toContain('Gatepost passes ');
+    expect(text).toMatch(/panel's own page is reached on (?:the panel's own host|a host name)/);
+  },
+);
+
 test('every make target that a document names exists', () => {
   const targets = new Set([...readText('Makefile').matchAll(/^([a-z-]+):/gm)].map((m) => m[1]));
   const named = documents.flatMap((path) => {
