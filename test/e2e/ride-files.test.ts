@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RIDE_HEADERS } from '../../src/core/ride/headers.ts';
+import { encodeText, TEXT_LENGTH_MAX } from '../../src/core/ride/text.ts';
 import { testWith } from '../support/needs.ts';
 import { temporaryFolder } from '../support/process.ts';
 import { FRONT_PROXIES, type FrontProxy, SUB_HOST, sendRaw } from '../support/proxies.ts';
@@ -15,7 +16,7 @@ import { readText } from '../support/tree.ts';
 type Named = Record<string, string>;
 
 let handedOut: Named = {};
-let panelSays: { status: number; headers: Named } = { status: 200, headers: {} };
+let panelSays: { status: number; headers: Named; body?: string } = { status: 200, headers: {} };
 let asked = new Headers();
 
 const gate = Bun.serve({
@@ -29,8 +30,8 @@ const panel = Bun.serve({
   port: 0,
   fetch: ({ headers }) => {
     asked = headers;
-    const { status, headers: said } = panelSays;
-    return new Response(status === 304 ? null : 'servers', { status, headers: said });
+    const { status, headers: said, body = 'servers' } = panelSays;
+    return new Response(status === 304 ? null : body, { status, headers: said });
   },
 });
 afterAll(() => Promise.all([gate.stop(true), panel.stop(true)]));
@@ -149,6 +150,21 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
     const link = 'https://example.com/a?b=c&d=1,2;e';
     const got = await fetched(riding({ announce: 'x', 'announce-url': link }), { headers });
     expect(got.all('announce-url')).toEqual([link]);
+  });
+
+  testHere('the largest message passes beside long headers and a long body', async () => {
+    const text = encodeText('Я'.repeat(TEXT_LENGTH_MAX));
+    const link = `https://example.com/${'a'.repeat(480)}`;
+    const ours = { announce: text, 'announce-url': link, 'change-user-agent': 'x'.repeat(700) };
+    const buttons = { 'support-url': link, 'profile-web-page-url': link };
+    const headers = { routing: `happ://routing/add/${'A'.repeat(8 * 1024)}` };
+    const body = 'servers\n'.repeat(32 * 1024);
+    const got = await fetched(riding(ours, buttons), { headers, body });
+    expect(got.status).toBe(200);
+    for (const [one, value] of Object.entries({ ...ours, ...buttons, ...headers })) {
+      expect([one, got.all(one)]).toEqual([one, [value]]);
+    }
+    expect(got.body).toContain(body);
   });
 
   (hasEmpty ? testHere : testHere.skip)('an empty header goes out empty', async () => {

@@ -3,7 +3,7 @@
  * ports, paths and, for Caddy, the certificate of its own authority are others here.
  */
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { selfSigned } from './certificate.ts';
 import { freePort } from './free-port.ts';
@@ -184,9 +184,11 @@ export const FRONT_PROXIES = [
   ['haproxy', startHaproxy],
 ] as const;
 
-/** Starts nginx as it stands before several nodes, of which there is one. */
-export async function startNginxForNodes(gatepost: number): Promise<FrontProxy> {
-  const folder = temporaryFolder();
+/** Starts nginx as it stands before several nodes, of which there is one, with more changes. */
+export async function startNginxForNodes(
+  gatepost: number,
+  changes: readonly [string, string][] = [],
+): Promise<LoggedProxy> {
   const port = freePort();
   const site = await documented(
     'nginx.conf',
@@ -196,13 +198,26 @@ export async function startNginxForNodes(gatepost: number): Promise<FrontProxy> 
       ['listen 443 ssl;', `listen 127.0.0.1:${port};`],
       ['ssl_certificate /etc/ssl/certs/gate.example.com.pem;', ''],
       ['ssl_certificate_key /etc/ssl/private/gate.example.com.key;', ''],
+      ...changes,
     ],
     'docs/several-nodes',
   );
+  return startNginxSite(site, port);
+}
+
+export interface LoggedProxy extends FrontProxy {
+  /** Returns what its log of errors has. */
+  log(): string;
+}
+
+/** Starts nginx with the file of a site that listens on this port, without TLS. */
+export async function startNginxSite(site: string, port: number): Promise<LoggedProxy> {
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'site.conf'), site);
   writeFileSync(join(folder, 'nginx.conf'), nginxAround(folder, 1));
   const argv = ['nginx', '-p', folder, '-c', join(folder, 'nginx.conf'), '-g', 'daemon off;'];
-  return start(argv, folder, `http://127.0.0.1:${port}`);
+  const proxy = await start(argv, folder, `http://127.0.0.1:${port}`);
+  return { ...proxy, log: () => readFileSync(join(folder, 'error.log'), 'utf8') };
 }
 
 /** Starts HAProxy as it stands before several nodes, of which there is one. */
