@@ -24,6 +24,7 @@ import { operatorFiles } from './operator.ts';
 import { outbox } from './outbox.ts';
 import { outgoing } from './outgoing.ts';
 import { panelFiles } from './panels.ts';
+import { passing } from './passing.ts';
 import { rides } from './rides.ts';
 import { rim } from './rim.ts';
 import { roomFiles } from './rooms.ts';
@@ -68,6 +69,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...outbox,
   ...outgoing,
   ...panelFiles,
+  ...passing,
   ...rim,
   ...kits,
   ...rides,

@@ -11,49 +11,6 @@ const TOKENS = ['test/http/upstream/tokens.test.ts', 'test/http/upstream/old-tok
 /** Gatepost as the proxy in front of panels. */
 export const upstream: readonly MutatedFile[] = [
   {
-    file: 'src/http/upstream/moves.ts',
-    tests: ['test/http/upstream/moves.test.ts'],
-    changes: [
-      ['headers.delete(header);', ''],
-      ['if (settings.rideHosts.includes(host)) return true;', ''],
-      ['binding?.status === DOMAIN_ACTIVE', 'binding !== null'],
-      ['lastMs !== undefined && sameUtcDay(lastMs, nowMs)', 'lastMs !== undefined'],
-      ['if (settings.gateUpstreams.some((one) => one.host === host)) return true;', ''],
-    ],
-  },
-  {
-    file: 'src/http/upstream/inspection.ts',
-    tests: ['test/http/upstream/moves.test.ts'],
-    changes: [
-      ['controller.enqueue(value);', ''],
-      ['if (!decoder.isFull) await decoder.add(value);', ''],
-      ['void decoder.add(bytes).then(finish);', ''],
-    ],
-  },
-  {
-    file: 'src/core/app-moves.ts',
-    tests: ['test/core/app-moves.test.ts'],
-    changes: [
-      [
-        "const text = isEncoded ? Buffer.from(head, 'base64').toString() : head;",
-        'const text = head;',
-      ],
-      ['if (parts.length > HOSTS_MAX) return [UNREADABLE];', ''],
-      [
-        'hostName(authority) ?? UNREADABLE',
-        "hostName(authority.split('@').at(-1) ?? '') ?? UNREADABLE",
-      ],
-    ],
-  },
-  {
-    file: 'src/core/servers-in-text.ts',
-    tests: ['test/core/servers-in-text.test.ts'],
-    changes: [
-      ['(?<![\\\\w+.-])', ''],
-      ['for (const pattern of [LINK, OUTBOUND])', 'for (const pattern of [LINK])'],
-    ],
-  },
-  {
     file: 'src/http/upstream/ask.ts',
     tests: [...ASKING, 'test/http/upstream/misbehaving.test.ts'],
     changes: [
