@@ -54,8 +54,6 @@ export function readPath(path: string): Path | null {
 /**
  * Reads the path of a request, as {@link readPath} does. One segment, which only a key may be, may
  * also have codes of letters, and `;`, `%`, `?` and `#`: a panel takes all spellings of a key.
- *
- * @example readRequestPath('/sub/%61b') // ['sub', 'ab'], looseAt 1
  */
 export function readRequestPath(path: string): Path | null {
   if (isPath(path, PATH)) return decoded(writtenIn(path));

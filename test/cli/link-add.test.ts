@@ -137,12 +137,12 @@ describe('import', () => {
   });
 
   test('changes nothing for a file with mistakes, which it names by line', async () => {
-    const PLANTED = 'PLANTED-key,';
+    const PLANTED = 'PLANTED-key/';
     const bad = `key,limit\ngood,1\n"${PLANTED}",1\nother,0\nx,1,2\n,3\ngood,2\n`;
     const { code, stdout, stderr } = await imported(bad);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr.split('\n').slice(1)).toEqual([
-      expect.stringContaining('  line 3: key is not 1 to 256 letters'),
+      expect.stringContaining('  line 3: key is not 1 to 256 visible'),
       '  line 4: limit is not a whole number from 1 to 100',
       '  line 5: it has 3 fields, the first row 2',
       '  line 6: it has neither key nor code',

@@ -51,8 +51,7 @@ interface KeyedLink extends Link {
 let count = 0;
 
 /** A link with a key of its own. */
-async function makeLink(limit: number): Promise<KeyedLink> {
-  const key = `key-${++count}`;
+async function makeLink(limit: number, key = `key-${++count}`): Promise<KeyedLink> {
   const query = { install_limit: limit, subscription_key: key };
   const { json } = await expectOk(call(server(), '/api/add-install', own, query));
   return { id: json.id, code: json.install_code, limit, key };
@@ -125,6 +124,33 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
     },
   );
 
+  testHere('the port of the host reaches the panel', async () => {
+    const link = await makeLink(1);
+    const path = `/sub/${link.key}`;
+    const head = [`GET ${path} HTTP/1.1`, `Host: ${SUB_HOST}:2096`, 'X-HWID: A'];
+    expect(await sendRaw(proxy, head)).toContain(subscriptionOf(link.key));
+    const { headers = new Headers() } = panel.visits.find(({ uri }) => uri === path) ?? {};
+    expect(new Map(headers).get('host')).toBe(`${SUB_HOST}:2096`);
+  });
+
+  testHere.each(["odd!(x)'*,$@+=:~1", 'Маша-家族-é', 'key🔑', '"<>^`{|}'])(
+    'a key of %p opens its link, in each spelling',
+    async (text) => {
+      const key = `${text}-${crypto.randomUUID().slice(0, 8)}`;
+      const link = await makeLink(1, key);
+      const coded = encodeURIComponent(key);
+      const all = Buffer.from(key).reduce((so, byte) => `${so}%${byte.toString(16)}`, '');
+      for (const [path, hwid, status] of [
+        [coded, 'A', 200],
+        [all, 'A', 200],
+        [all, 'B', 403],
+      ] as const) {
+        expect((await get(proxy, `/sub/${path}`, hwid)).status).toBe(status);
+      }
+      expect(await hwidsOn(link)).toEqual(['A']);
+    },
+  );
+
   testHere('a panel hears of no other request than that which was judged', async () => {
     const link = await makeLink(1);
     const path = `/sub/${link.key}`;
@@ -134,7 +160,7 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
       [name.replaceAll('-', '_'), value],
       [name.replace('-', '_'), value],
     ]);
-    const headers = spelled.map(([name, value]) => `${name}: ${value}`);
+    const headers = Array.from(new Map(spelled as [string, string][]), (one) => one.join(': '));
     // A panel that speaks HTTP/2 would hear of any number of requests behind this one.
     const upgrade = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMA'];
     const device = [`Host: ${SUB_HOST}`, 'X-HWID: A'];

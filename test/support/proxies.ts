@@ -13,7 +13,7 @@ import { until } from './until.ts';
 /** The host name in the files of the documents. */
 export const SUB_HOST = 'sub.example.com';
 
-/** Headers by which some servers take a request for another one. */
+/** Headers by which some servers take a request for another one, or its user for another. */
 export const OVERRIDING: Readonly<Record<string, string>> = {
   'x-original-uri': '/sub/other',
   'x-original-url': 'https://other.example.com/sub/other',
@@ -28,6 +28,9 @@ export const OVERRIDING: Readonly<Record<string, string>> = {
   'x-forwarded-prefix': '/other',
   'x-rewrite-uri': '/sub/other',
   'x-request-uri': '/sub/other',
+  authorization: 'Basic b3RoZXI6',
+  cookie: 'session=other',
+  'hiddify-api-key': 'other',
 };
 
 /** Headers by which some servers take a client for another one. */
