@@ -1,5 +1,7 @@
 /** The files of docs/gate with a line for each header that rides: nginx and Caddy have no loops. */
 
+import { APP_MOVES } from '../src/core/app-moves.ts';
+import { APPS } from '../src/core/ride/app.ts';
 import {
   RIDE_HEADERS,
   SUPPORT_URL,
@@ -18,6 +20,33 @@ const variable = (name: string) => `ride_${name.replaceAll('-', '_')}`;
  */
 const NGINX_HEADERS = RIDE_HEADERS.filter((name) => !name.startsWith('sub-info-'));
 
+/** Headers that send apps to another address of their subscription, also those of messages. */
+export const MOVES: readonly string[] = [
+  ...new Set([
+    ...APP_MOVES.map(({ header }) => header),
+    ...APPS.flatMap(({ reads }) =>
+      reads.filter(({ part }) => part === 'domain' || part === 'url').map(({ header }) => header),
+    ),
+  ]),
+];
+
+/** The header of the panel's answer, as a variable of nginx. */
+const ofPanel = (name: string) => `$upstream_http_${name.replaceAll('-', '_')}`;
+/** The same if it sends apps to a host of the list. */
+const ofOwnHost = (name: string) => `$own_${name.replaceAll('-', '_')}`;
+
+/** Before the name in some stores of objects: Clod Clash reads the rest. nginx has no patterns. */
+const STORE_PREFIXES = ['x-amz-meta-', 'x-obs-meta-'];
+
+/**
+ * Finds the host of one URL or host name, which stands behind the list of hosts and a line feed, in
+ * that list.
+ */
+const TO_OWN_HOST = [
+  ...['~*^(?=[^\\n]*\\n((?:https?://)?([a-z0-9.-]+)(?::\\d+)?', '(?:[/?#][^\\s,;|@\\x5c]*)?)$)'],
+  '(?:[^\\n]* )?\\2[ \\n]',
+].join('');
+
 /** Conditions of a request, as variables of nginx. */
 const CONDITIONS = [
   ...['if_none_match', 'if_modified_since', 'if_range', 'if_match', 'if_unmodified_since'],
@@ -26,10 +55,8 @@ const CONDITIONS = [
 
 function nginxMaps(): string {
   const lines = NGINX_HEADERS.flatMap((name) => {
-    const panel =
-      name === 'announce-url'
-        ? '$panel_announce_url'
-        : `$upstream_http_${name.replaceAll('-', '_')}`;
+    const kept = MOVES.includes(name) ? ofOwnHost(name) : ofPanel(name);
+    const panel = name === 'announce-url' ? '$panel_announce_url' : kept;
     return [
       `map "$ride_fits$${variable(name)}" $sent_${variable(name)} {`,
       `    default ${panel};`,
@@ -64,6 +91,14 @@ function nginxMaps(): string {
     '    "~^1." "private, no-cache";',
     '}',
     '',
+    '# Headers that send apps to another address of their subscription: to a host of the list alone.',
+    ...MOVES.flatMap((name) => [
+      `map "$gate_hosts\\n${ofPanel(name)}" ${ofOwnHost(name)} {`,
+      '    default "";',
+      `    "${TO_OWN_HOST}" $1;`,
+      '}',
+    ]),
+    '',
     '# A link of the panel belongs to its own text.',
     'map "$ride_fits$ride_announce" $panel_announce_url {',
     '    default $upstream_http_announce_url;',
@@ -81,10 +116,18 @@ function nginxHeaders(): string {
     `# ${MADE}`,
     'auth_request_set $rides $upstream_http_x_gatepost_rides;',
     ...NGINX_HEADERS.flatMap((name) => [
-      `auth_request_set $${variable(name)} $upstream_http_${name.replaceAll('-', '_')};`,
+      `auth_request_set $${variable(name)} ${ofPanel(name)};`,
       `proxy_hide_header ${name};`,
       `add_header ${name} $sent_${variable(name)} always;`,
     ]),
+    '# Headers that send apps to another address of their subscription.',
+    ...MOVES.filter((name) => !NGINX_HEADERS.includes(name)).flatMap((name) => [
+      `proxy_hide_header ${name};`,
+      `add_header ${name} ${ofOwnHost(name)} always;`,
+    ]),
+    ...MOVES.flatMap((name) =>
+      STORE_PREFIXES.map((prefix) => `proxy_hide_header ${prefix}${name};`),
+    ),
     '',
   ].join('\n');
 }

@@ -1,5 +1,6 @@
--- Asks Gatepost about a request, for haproxy.cfg beside this file: what it says is in txn.gate_*, and
--- adds the messages that ride on the answer of the panel: gate.ride of Gatepost's settings.
+-- Asks Gatepost about a request, for haproxy.cfg beside this file: what it says is in txn.gate_*,
+-- drops headers by which the panel sends apps elsewhere, and adds the messages that ride on its answer:
+-- gate.ride of Gatepost's settings.
 
 -- On an appliance with several providers: /gate?provider_code=CODE
 local GATE = "http://127.0.0.1:8080/gate"
@@ -23,6 +24,14 @@ local CONDITIONS = {
 }
 -- By these a panel that limits devices itself refuses one: `announce` then is the reason.
 local REFUSALS = { "x-hwid-max-devices-reached", "x-hwid-not-supported", "x-hwid-limit" }
+
+-- The hosts to which headers of the panel may send apps for their subscription; with other hosts they
+-- are dropped, and so are values in base64. Some apps take a name with more before it: x-amz-meta-new-url.
+local HOSTS = { ["sub.example.com"] = true }
+local MOVES = {
+  "new-url", "new-domain", "new-sub-domain", "fallback-url", "fallback-domain",
+  "moved-permanently-to",
+}
 
 -- A header's lines as one, as if a proxy had handed them on. They begin at 0.
 local function joined(lines)
@@ -66,6 +75,27 @@ core.register_action("gate", { "http-req" }, function(txn)
   txn:set_priv(rides)
   if rides.is_due then
     for _, name in ipairs(CONDITIONS) do txn.http:req_del_header(name) end
+  end
+end)
+
+-- True if the value is one URL or host name, of a host in the list.
+local function is_own(value)
+  local host, rest = value:gsub("^[Hh][Tt][Tt][Pp][Ss]?://", ""):match("^([%w.-]+)(.*)$")
+  if not host or not HOSTS[host:lower()] then return false end
+  rest = rest:gsub("^:%d+", "")
+  return rest == "" or rest:match("^[/?#][^%s,;|@\\]*$") ~= nil
+end
+
+local function moves(name)
+  for _, move in ipairs(MOVES) do
+    if name == move or name:sub(-#move - 1) == "-" .. move then return true end
+  end
+  return false
+end
+
+core.register_action("moves", { "http-res" }, function(txn)
+  for name, lines in pairs(txn.http:res_get_headers()) do
+    if moves(name) and not is_own(joined(lines)) then txn.http:res_del_header(name) end
   end
 end)
 

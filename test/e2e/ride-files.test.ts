@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MOVES } from '../../packaging/ride-files.ts';
 import { RIDE_HEADERS } from '../../src/core/ride/headers.ts';
 import { encodeText, TEXT_LENGTH_MAX } from '../../src/core/ride/text.ts';
 import { testWith } from '../support/needs.ts';
@@ -44,6 +45,24 @@ function riding(headers: Named, always: Named = {}): Named {
 
 const PLAIN: readonly string[] = ['support-url', 'profile-web-page-url', 'profile-update-interval'];
 const OF_MESSAGES = RIDE_HEADERS.filter((name) => !PLAIN.includes(name));
+/** What the panel says in a header: those that send apps elsewhere pass to one host alone. */
+const saying = (name: string) =>
+  MOVES.includes(name) ? `https://${SUB_HOST}/${name}` : `panel of ${name}`;
+const OWN = [
+  SUB_HOST,
+  'SUB.example.com:2096',
+  `https://${SUB_HOST}`,
+  `http://${SUB_HOST}:8443/sub/KEY?a=b&c=d`,
+];
+const FOREIGN = [
+  ...['other.example.org', 'https://other.example.org/sub/KEY', `x.${SUB_HOST}`, `${SUB_HOST}.`],
+  ...[`${SUB_HOST}.example.org`, `${SUB_HOST}@example.org`, `https://${SUB_HOST}:1@example.org/`],
+  ...[`https://${SUB_HOST}\\@example.org/`, `https://example.org/ ${SUB_HOST}`],
+  ...[`example.org example.org ${SUB_HOST}`, `${SUB_HOST}, example.org`, `//${SUB_HOST}`],
+  ...[`base64:${Buffer.from('https://example.org/').toString('base64')}`, 'happ://add', '?', '/'],
+  ...[`https://example.org/#${SUB_HOST}`, `https://example.org?${SUB_HOST}`],
+];
+
 /** Conditions, to which a panel may answer without headers. */
 const CONDITIONS = {
   'If-None-Match': '"a"',
@@ -88,7 +107,7 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
   testHere('each header of a message replaces that of the panel, on 2xx alone', async () => {
     const ours = Object.fromEntries(OF_MESSAGES.map((one) => [one, `ours of ${one}`]));
     const always = Object.fromEntries(PLAIN.map((one) => [one, `always ${one}`]));
-    const theirs = Object.fromEntries(RIDE_HEADERS.map((one) => [one, `panel of ${one}`]));
+    const theirs = Object.fromEntries(RIDE_HEADERS.map((one) => [one, saying(one)]));
     for (const status of [200, 203]) {
       const got = await fetched(riding(ours, always), { status, headers: theirs });
       for (const one of handed) expect([one, got.all(one)]).toEqual([one, [`ours of ${one}`]]);
@@ -101,15 +120,19 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
     for (const status of [304, 404, 500, 302]) {
       const got = await fetched(riding(ours, always), { status, headers: theirs });
       for (const one of RIDE_HEADERS) {
-        expect([status, one, got.all(one)]).toEqual([status, one, [`panel of ${one}`]]);
+        const isDropped = name === 'caddy' && MOVES.includes(one);
+        expect([status, one, got.all(one)]).toEqual([status, one, isDropped ? [] : [saying(one)]]);
       }
     }
   });
 
   testHere('while nothing rides, the headers and the 304 of the panel stay', async () => {
-    const theirs = Object.fromEntries(RIDE_HEADERS.map((one) => [one, `panel of ${one}`]));
+    const theirs = Object.fromEntries(RIDE_HEADERS.map((one) => [one, saying(one)]));
     const got = await fetched({}, { headers: theirs }, CONDITIONS);
-    for (const one of RIDE_HEADERS) expect([one, got.all(one)]).toEqual([one, [`panel of ${one}`]]);
+    for (const one of RIDE_HEADERS) {
+      const isDropped = name === 'caddy' && MOVES.includes(one);
+      expect([one, got.all(one)]).toEqual([one, isDropped ? [] : [saying(one)]]);
+    }
     for (const [one, value] of Object.entries(CONDITIONS)) expect(asked.get(one)).toBe(value);
     expect([...new Set(got.items('vary'))]).toEqual(['x-hwid']);
     expect(got.items('cache-control')).not.toContain('no-cache');
@@ -142,6 +165,38 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
       expect(got.all('announce')).toEqual(['panel']);
     },
   );
+
+  testHere('a header sends apps to a host of the list alone, whatever the status', async () => {
+    for (const [value, isOwn] of [
+      ...OWN.map((one) => [one, name !== 'caddy'] as const),
+      ...FOREIGN.map((one) => [one, false] as const),
+    ]) {
+      const headers = Object.fromEntries(
+        MOVES.flatMap((one) => [one, `x-amz-meta-${one}`].map((is) => [is, value])),
+      );
+      for (const status of [200, 404]) {
+        const got = await fetched(riding({}), { status, headers });
+        for (const one of Object.keys(headers)) {
+          // nginx has no patterns: it drops such names with any host.
+          const passes = isOwn && (name !== 'nginx' || MOVES.includes(one));
+          expect([one, status, value, got.all(one)]).toEqual([
+            ...([one, status, value] as const),
+            passes ? [value] : [],
+          ]);
+        }
+      }
+    }
+  });
+
+  testHere('a header of a message that sends apps elsewhere stays', async () => {
+    const headers = Object.fromEntries(MOVES.map((one) => [one, 'https://example.org/']));
+    const ours = { 'new-url': 'https://new.example.net/sub/KEY', 'new-domain': 'new.example.net' };
+    const got = await fetched(riding(ours), { headers });
+    for (const one of MOVES) {
+      const own = Object.entries(ours).find(([is]) => is === one);
+      expect([one, got.all(one)]).toEqual([one, own === undefined ? [] : [own[1]]]);
+    }
+  });
 
   testHere('a link of the panel does not stand on the text of a message', async () => {
     const headers = { announce: 'panel', 'announce-url': 'https://panel.example.com/' };
@@ -179,7 +234,9 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
 /** The rest of what Envoy's filter needs, by its documents: `Lua filter`, Stream handle API. */
 const ENVOY = `
 local function headersOf(named)
-  local headers = { named = named }
+  local headers = setmetatable({ named = named }, {
+    __pairs = function(self) return next, self.named end,
+  })
   function headers:get(name) return self.named[name] end
   function headers:remove(name) self.named[name] = nil end
   function headers:replace(name, value) self.named[name] = value end
@@ -232,6 +289,16 @@ answer({ ["support-url"] = "s" }, {
   [":status"] = "200", announce = "panel", ["x-hwid-limit"] = "False",
 })
 answer(nil, { [":status"] = "200", announce = "panel" })
+answer({ ["new-url"] = "ours", ["x-gatepost-rides"] = "new-url" }, {
+  [":status"] = "200", ["new-url"] = "https://example.org/",
+})
+${[...OWN, ...FOREIGN]
+  .map((value) => {
+    const all = MOVES.flatMap((name) => [name, `x-amz-meta-${name}`]);
+    const named = all.map((name) => `["${name}"] = [[${value}]]`).join(', ');
+    return `answer(nil, { [":status"] = "404", ${named} })`;
+  })
+  .join('\n')}
 `;
 
 testWith('haproxy')("envoy's filter does the same, in the Lua of HAProxy", async () => {
@@ -256,5 +323,11 @@ testWith('haproxy')("envoy's filter does the same, in the Lua of HAProxy", async
     ':status=200 | announce=panel | x-hwid-limit=true',
     ':status=200 | announce=panel | support-url=s | x-hwid-limit=False',
     ':status=200 | announce=panel',
+    ':status=200 | cache-control=private, no-cache | new-url=ours | vary=accept-language, x-device-locale, user-agent',
+    ...OWN.map((value) => {
+      const all = MOVES.flatMap((name) => [`${name}=${value}`, `x-amz-meta-${name}=${value}`]);
+      return [':status=404', ...all].sort().join(' | ');
+    }),
+    ...FOREIGN.map(() => ':status=404'),
   ]);
 });

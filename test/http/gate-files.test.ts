@@ -4,6 +4,7 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { MOVES } from '../../packaging/ride-files.ts';
 import { hostHash } from '../../src/core/host-name.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { factParams } from '../../src/http/endpoints/app.ts';
@@ -61,6 +62,9 @@ async function expectLetIn(url: string, headers: Record<string, string>, hwid: s
   expect(json.data).toMatchObject([{ hwid, device_name: 'word of x-device-model' }]);
 }
 
+/** The name as the file of Traefik writes it. */
+const canonical = (name: string) => name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
+
 test('Traefik', async () => {
   const { http } = Bun.YAML.parse(readText('docs/gate/traefik.yml')) as {
     http: {
@@ -100,6 +104,7 @@ test('Traefik', async () => {
   expect(http.middlewares.plain.headers.customResponseHeaders).toEqual({
     'Cache-Control': 'private, no-store',
     Vary: 'Accept-Encoding, x-hwid',
+    ...Object.fromEntries(MOVES.map((name) => [canonical(name), ''])),
   });
   // Set by Traefik itself: "Forward-Request Headers" of its documents.
   const ours = {
