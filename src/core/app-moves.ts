@@ -20,8 +20,18 @@ export const APP_MOVES: readonly AppMove[] = [
   { header: 'new-domain', readBy: `${HAPP}, ${PRIZRAK}, ${CLOD}: replaces the host` },
   { header: 'fallback-url', readBy: `${HAPP}, ${PRIZRAK}, ${CLOD}: after HTTP 300 to 599` },
   { header: 'fallback-domain', readBy: `${CLOD}: after HTTP 300 to 599` },
+  { header: 'new-sub-domain', readBy: 'Koala Clash (src-tauri/src/config/prfitem.rs)' },
   { header: 'moved-permanently-to', readBy: 'Hiddify (docs, URL scheme): replaces the address' },
 ];
+
+/**
+ * Returns the header of {@link APP_MOVES} as which apps read a name; null: it is none. Clod Clash
+ * reads names with any prefix: `a-new-url`.
+ */
+export function moveNamed(name: string): string | null {
+  const found = APP_MOVES.find(({ header }) => name === header || name.endsWith(`-${header}`));
+  return found?.header ?? null;
+}
 
 /** A header that changes the HWIDs of all apps that read it: Happ. */
 export const ALTERNATIVE_HWID = 'subscription-alternative-hwid-enabled';
@@ -58,7 +68,7 @@ function hostIn(part: string): string {
 
 /** The bytes at the head of a body where apps read lines such as `#new-url: …`. */
 export const HEAD_BYTES = 4_096;
-const LINE = /^[ \t]*(?:#|\/\/|;)[ \t]*([A-Za-z-]{1,64})[ \t]*:[ \t]*(.*)$/gm;
+const LINE = /^[ \t]*(?:#+|\/\/|;)[ \t]*([A-Za-z-]{1,64})(?:[ \t]*:|[ \t])[ \t]*(.*)$/gm;
 
 /** A line of a body that sends apps elsewhere. */
 interface MovingLine {
@@ -72,8 +82,7 @@ interface MovingLine {
 export function movingLines(head: string): MovingLine[] {
   const isEncoded = /^[A-Za-z0-9+/=_\s-]+$/.test(head);
   const text = isEncoded ? Buffer.from(head, 'base64').toString() : head;
-  const names = new Set(APP_MOVES.map(({ header }) => header));
   return [...text.matchAll(LINE)]
     .map(([, name = '', value = '']) => ({ name: name.toLowerCase(), value }))
-    .filter(({ name }) => names.has(name));
+    .filter(({ name }) => moveNamed(name) !== null);
 }

@@ -34,10 +34,19 @@ export function serversIn(text: string): Map<string, number> {
 }
 
 function count(text: string, found: Map<string, number>): void {
-  for (const pattern of [LINK, OUTBOUND]) {
-    for (const [, name = ''] of text.matchAll(pattern)) {
-      const scheme = SCHEMES[name.toLowerCase()] ?? name;
-      found.set(scheme, (found.get(scheme) ?? 0) + 1);
-    }
+  const links = countBy(text, LINK);
+  // JSON may have both for each server.
+  for (const [scheme, outbounds] of countBy(text, OUTBOUND)) {
+    links.set(scheme, Math.max(outbounds, links.get(scheme) ?? 0));
   }
+  for (const [scheme, servers] of links) found.set(scheme, (found.get(scheme) ?? 0) + servers);
+}
+
+function countBy(text: string, pattern: RegExp): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const [, name = ''] of text.matchAll(pattern)) {
+    const scheme = SCHEMES[name.toLowerCase()] ?? name;
+    counts.set(scheme, (counts.get(scheme) ?? 0) + 1);
+  }
+  return counts;
 }

@@ -18,6 +18,7 @@ import {
   judgeLink,
   type NewKeyCall,
   type RefusedAtDoor,
+  verdictOn,
 } from './door.ts';
 import { sharedHwid } from './formats.ts';
 import { newInstall } from './install.ts';
@@ -42,6 +43,14 @@ export function settleHwid(
   nowMs: number,
 ): Maybe<DeviceCall | typeof PASSES | RefusedAtDoor> {
   if (call.hwid !== null) return call;
+  if (call.junkHwid != null) {
+    const held: DeviceCall = { ...call, hwid: call.junkHwid, junkHwid: null };
+    return after(verdictOn(core, held, nowMs), (judged) =>
+      !isRefused(judged) && judged.verdict === 'known'
+        ? held
+        : settleHwid(core, { ...call, junkHwid: null }, nowMs),
+    );
+  }
   return after(judgeLink(core, { ...call, hwid: ANY_HWID }, nowMs), (judged) => {
     if (judged === AT_DOOR.link_not_found) return judged;
     if (isRefused(judged)) return call;

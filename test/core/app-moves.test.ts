@@ -26,10 +26,11 @@ test.each([
 });
 
 const HEAD =
-  '#profile-title: Shop\n#New-URL: https://b.example/1\n// fallback-domain : c.example\n';
+  '#profile-title: Shop\n#New-URL: https://b.example/1\n// fallback-domain : c.example\n##a-new-domain d.example\n';
 const LINES = [
   { name: 'new-url', value: 'https://b.example/1' },
   { name: 'fallback-domain', value: 'c.example' },
+  { name: 'a-new-domain', value: 'd.example' },
 ];
 
 test.each([

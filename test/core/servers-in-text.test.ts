@@ -49,6 +49,8 @@ test('outbounds of Xray and sing-box, and proxies of Clash', () => {
   );
   const clash = 'proxies:\n  - {name: a, type: trojan, server: b}\n  - name: c\n    type: ss\n';
   expect(sorted(xray)).toEqual([['vless', 1]]);
+  const both = JSON.stringify([{ link: 'vless://a@b:1', protocol: 'vless' }]);
+  expect(sorted(both)).toEqual([['vless', 1]]);
   expect(sorted(singBox)).toEqual([['hysteria2', 1]]);
   expect(sorted(clash)).toEqual([
     ['ss', 1],

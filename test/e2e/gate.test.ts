@@ -13,7 +13,6 @@ import {
   CLAIMING,
   FRONT_PROXIES,
   type FrontProxy,
-  IDENTIFYING,
   OVERRIDING,
   SUB_HOST,
   sendRaw,
@@ -154,7 +153,7 @@ describe.each(FRONT_PROXIES)('%s', (name, start) => {
   testHere('a panel hears of no other request than that which was judged', async () => {
     const link = await makeLink(1);
     const path = `/sub/${link.key}`;
-    const wrong = { ...OVERRIDING, ...CLAIMING, ...IDENTIFYING };
+    const wrong = { ...OVERRIDING, ...CLAIMING };
     const spelled = Object.entries(wrong).flatMap(([name, value]) => [
       [name, value],
       [name.replaceAll('-', '_'), value],

@@ -10,7 +10,7 @@ import type { Credentials } from '../../src/core/provider.ts';
 import { factParams } from '../../src/http/endpoints/app.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
-import { CLAIMING, IDENTIFYING, OVERRIDING } from '../support/proxies.ts';
+import { CLAIMING, OVERRIDING } from '../support/proxies.ts';
 import { addLink, bind } from '../support/shop.ts';
 import { readText } from '../support/tree.ts';
 
@@ -93,12 +93,7 @@ test('Traefik', async () => {
   expect(authRequestHeaders.map((name) => name.toLowerCase()).sort()).toEqual(WORDS.sort());
   const emptied = Object.entries(http.middlewares.plain.headers.customRequestHeaders);
   const names = emptied.map(([name]) => name.toLowerCase());
-  const wrong = [
-    ...Object.keys(OVERRIDING),
-    ...Object.keys(CLAIMING),
-    ...Object.keys(IDENTIFYING),
-    'upgrade',
-  ];
+  const wrong = [...Object.keys(OVERRIDING), ...Object.keys(CLAIMING), 'upgrade'];
   expect(names.sort()).toEqual(wrong.sort());
   expect(emptied.filter(([, value]) => value !== '')).toEqual([]);
   expect(http.middlewares.plain.headers.customResponseHeaders).toEqual({
@@ -145,12 +140,7 @@ test('Envoy', async () => {
   const names = allowed.map(({ exact }) => exact);
   expect([...names].sort()).toEqual(WORDS.sort());
   const removed = JSON.parse(found(/"request_headers_to_remove":(\[.*?\])/)) as string[];
-  const wrong = [
-    ...Object.keys(OVERRIDING),
-    ...Object.keys(CLAIMING),
-    ...Object.keys(IDENTIFYING),
-    'x-real-ip',
-  ];
+  const wrong = [...Object.keys(OVERRIDING), ...Object.keys(CLAIMING), 'x-real-ip'];
   expect(removed.sort()).toEqual(wrong.sort());
   // The path behind the prefix as it is, and the client's host: without being told to.
   const url = `${app.url}${found(/"path_prefix":"(.*?)"/)}${URI}`;

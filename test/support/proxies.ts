@@ -42,13 +42,6 @@ export const CLAIMING: Readonly<Record<string, string>> = {
   'x-remnawave-real-ip': '203.0.113.9',
 };
 
-/** Headers by which some panels take another user than the one in the path. */
-export const IDENTIFYING: Readonly<Record<string, string>> = {
-  authorization: 'Basic YW5uYTo=',
-  cookie: 'session=anna',
-  'hiddify-api-key': '3f1c2a5e-8b7d-4c21-9e0f-6a5b4c3d2e1f',
-};
-
 interface Behind {
   /** The ports of the servers of Gatepost, and of the panel. */
   gateposts: readonly number[];

@@ -8,7 +8,7 @@ export const HIDDIFY: PanelTraits = {
   keysHaveDelimiters: false,
   keysAreExact: false,
   dropsUnknownKeys: false,
-  hasOwnButton: false,
+  hasOwnButton: true,
   queryNames: [
     'asn',
     'base64',

@@ -7,6 +7,6 @@ export const THREE_X_UI: PanelTraits = {
   keysHaveDelimiters: true,
   keysAreExact: true,
   dropsUnknownKeys: false,
-  hasOwnButton: false,
+  hasOwnButton: true,
   queryNames: ['format', 'html', 'view'],
 };

@@ -115,8 +115,8 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     if (method !== 'GET' && method !== 'HEAD') return { says: 'gate_method' };
     const words = deviceWords(request);
     if ('says' in words) return words;
-    const { facts, hwid } = words;
-    const device = { domainHash: host.hash, hwid, providerCode };
+    const { facts, hwid, junkHwid } = words;
+    const device = { domainHash: host.hash, hwid, junkHwid, providerCode };
     const decide = (link: LinkInCall) =>
       after(settleHwid(core, { ...device, ...link }, nowMs), (call): Maybe<Conclusion> => {
         if (call === PASSES) return ADMITTED;

@@ -3,6 +3,7 @@
  * query belongs to the link, which people share: a HWID in it would name all their devices.
  */
 
+import { isJunkHwid } from '../../core/junk-hwid.ts';
 import { type DeviceWords, factParams, wordsOf } from '../endpoints/app.ts';
 import { reader } from '../request/param-reader.ts';
 import { parseQuery } from '../request/query.ts';
@@ -11,14 +12,23 @@ const READERS = Object.entries(factParams).map(([name, param]) => reader(name, p
 
 const NO_QUERY = parseQuery('', false);
 
+/** The words of a device at the gate and the proxy. */
+export interface DeviceHeaders extends DeviceWords {
+  /** A HWID that names no device, whose `hwid` is null; null: there is none. */
+  junkHwid: string | null;
+}
+
 /** Returns the HWID and the facts in the headers, or `hwid_required` for a malformed HWID. */
 export function deviceWords(
   request: Request,
-): DeviceWords | { says: 'hwid_required'; detail: string } {
+): DeviceHeaders | { says: 'hwid_required'; detail: string } {
   const params: Record<string, unknown> = {};
   for (const read of READERS) {
     const misfit = read({ params, query: NO_QUERY, readCount: 0, request });
     if (misfit) return { says: 'hwid_required', detail: misfit.detail };
   }
-  return wordsOf(params as Parameters<typeof wordsOf>[0]);
+  const words = wordsOf(params as Parameters<typeof wordsOf>[0]);
+  const { hwid } = words;
+  const isJunk = hwid !== null && isJunkHwid(hwid);
+  return isJunk ? { ...words, hwid: null, junkHwid: hwid } : { ...words, junkHwid: null };
 }

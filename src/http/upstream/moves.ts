@@ -5,8 +5,8 @@
 
 import {
   ALTERNATIVE_HWID,
-  APP_MOVES,
   hostsOfMove,
+  moveNamed,
   movingLines,
   UNREADABLE,
 } from '../../core/app-moves.ts';
@@ -40,9 +40,8 @@ export class MoveGuard {
     if (headers.has(ALTERNATIVE_HWID)) {
       core.store.noteSighting({ host, kind: 'alternative_hwid', subject: '' }, nowMs);
     }
-    for (const { header } of APP_MOVES) {
-      const value = headers.get(header);
-      if (value === null) continue;
+    // A copy: headers are dropped meanwhile.
+    for (const [header, value] of [...headers].filter(([name]) => moveNamed(name) !== null)) {
       const foreign = await this.#foreignIn(value, upstream);
       if (foreign === null) continue;
       headers.delete(header);

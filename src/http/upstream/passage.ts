@@ -26,7 +26,7 @@ import {
   settleHwid,
   wayOfNewKeys,
 } from '../../core/without-hwid.ts';
-import type { DeviceWords } from '../endpoints/app.ts';
+import type { DeviceHeaders } from '../gate/words.ts';
 import { type Query, REPEATED, valueIn } from '../request/query.ts';
 import type { Obstacle } from './answers.ts';
 import type { PanelLimits } from './panel-limits.ts';
@@ -42,7 +42,7 @@ import {
 } from './permit.ts';
 
 /** The facts of a request that decide whether it may pass. */
-interface Visit extends DeviceWords {
+interface Visit extends DeviceHeaders {
   path: Path;
   /** Its parameters, with their names in lower case. */
   query: Query;
@@ -133,12 +133,15 @@ interface LinkNames {
 }
 
 /** Browsers send no HWID. */
-const isBrowser = ({ hwid, accepts }: Pick<Visit, 'hwid' | 'accepts'>) =>
-  hwid === null && /\btext\/html\b/i.test(accepts);
+const isBrowser = ({ hwid, junkHwid, accepts }: Pick<Visit, 'hwid' | 'junkHwid' | 'accepts'>) =>
+  hwid === null && junkHwid === null && /\btext\/html\b/i.test(accepts);
 
-const deviceAt = ({ upstream, hash: domainHash }: Panel, { hwid }: Pick<Visit, 'hwid'>) => {
+const deviceAt = (
+  { upstream, hash: domainHash }: Panel,
+  { hwid, junkHwid }: Pick<Visit, 'hwid' | 'junkHwid'>,
+) => {
   const { enforce: enforces, provider: providerCode } = upstream;
-  return { domainHash, hwid, providerCode, enforces };
+  return { domainHash, hwid, junkHwid, providerCode, enforces };
 };
 
 async function judgeVisit(

@@ -221,12 +221,13 @@ function inspected(
   { clock, inspection }: ProxyDeps,
   answer: Answer,
   upstream: Upstream,
-  { isForAll, isForPage }: Passage,
+  { isForAll }: Passage,
 ): Answer {
   const nowMs = clock.nowMs();
-  const kind = isForPage ? 'page_with_servers' : 'pass_path_with_servers';
+  const isPage = /^\s*text\/html\b/i.test(answer.headers.get('content-type') ?? '');
+  const kind = isForAll ? 'pass_path_with_servers' : 'page_with_servers';
   if (!isSuccess(answer)) return answer;
-  return isForPage || isForAll
+  return isPage || isForAll
     ? inspection.pages(answer, upstream, kind, nowMs)
     : inspection.heads(answer, upstream, nowMs);
 }

@@ -76,6 +76,12 @@ describe.each(APP_MOVES.map(({ header }) => header))('%s', (header) => {
   });
 });
 
+test('a name with a prefix is dropped too: some apps read its end', async () => {
+  const at = await front(sending({ 'A-New-Url': 'https://evil.example/' }));
+  expect((await at.get(`/sub/${KEY}`, 'a')).headers.has('a-new-url')).toBe(false);
+  expect(await sightings(at)).toEqual(['dropped_header a-new-url evil.example 1']);
+});
+
 test('a value in base64, in other letters, or with several hosts is read as apps read it', async () => {
   let value = '';
   const at = await front(({ send }) =>

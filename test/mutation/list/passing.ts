@@ -42,7 +42,7 @@ export const passing: readonly MutatedFile[] = [
     tests: ['test/core/servers-in-text.test.ts'],
     changes: [
       ['(?<![\\\\w+.-])', ''],
-      ['for (const pattern of [LINK, OUTBOUND])', 'for (const pattern of [LINK])'],
+      ['of countBy(text, OUTBOUND)', 'of countBy(text, LINK)'],
     ],
   },
 ];
