@@ -35,6 +35,9 @@ export const ERROR_CODES = {
   account_not_found: 'No account of the console has this name.',
   file_exists: 'The file to create exists.',
   backup_damaged: 'The backup is damaged, or the file is no backup.',
+  users_not_served:
+    'Users of the panel have keys or names that no link can have; all others came; exit code 3.',
+  many_links: 'The import would end over a tenth of the links; `--yes` agrees to it.',
   source_unusable: 'The server to import from refuses or fails.',
   audit_not_verified: 'The audit log was changed or is damaged.',
   release_refused:

@@ -86,12 +86,14 @@ export function flagsOf({ data, config }: CommonOptions): Flags {
 export async function withCore<T>(
   context: CliContext,
   options: CommonOptions,
-  use: (core: Core) => Promise<T>,
+  use: (core: Core, config: Config) => Promise<T>,
   create = false,
 ): Promise<T> {
-  const core = await context.openCore(context.loadConfig(flagsOf(options)).config, create);
+  const { config } = context.loadConfig(flagsOf(options));
+  // Adds the upstreams in the database to the configuration.
+  const core = await context.openCore(config, create);
   try {
-    return await use(actingAs(core, context.operator));
+    return await use(actingAs(core, context.operator), config);
   } finally {
     await core.store.close();
   }

@@ -1,9 +1,10 @@
 /** The summary of an import from a panel: imported records, omitted ones, and missing data. */
 
-import type { PanelTally } from '../core/moving/panel-import.ts';
+import type { PanelTally } from '../core/moving/panel-tally.ts';
 import type { Tally } from '../core/moving/tally.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
-import { table } from './table.ts';
+import { counted } from './confirm.ts';
+import { table, visible } from './table.ts';
 
 interface PanelSummary {
   kind: PanelKind;
@@ -15,6 +16,9 @@ interface PanelSummary {
   isComplete: boolean;
   isCheck: boolean;
   disablesGone: boolean;
+  disablesDisabled: boolean;
+  /** The admin whose API showed the users; empty: these are all users. */
+  view: string;
   unlimitedAs: number | null;
 }
 
@@ -39,12 +43,17 @@ export function panelSummaryJson({ kind, providerCode, tally, panel, ...more }: 
   return {
     ...{ panel: kind, provider_code: providerCode, complete: more.isComplete },
     ...{ check: more.isCheck, users: panel.users, disabled: panel.disabled },
+    view: more.view === '' ? null : more.view,
     links: {
       ...links,
       code_taken: tally.codesTaken,
       removed_here: tally.codesEnded,
       over_cap: tally.overCap,
       over_limit: panel.overLimit,
+      disabled_before: panel.keptDisabled,
+      replaced: panel.replaced,
+      limits: Object.fromEntries(limitsOf(panel)),
+      mostly_unlimited: panel.isMostlyUnlimited,
     },
     hwids: {
       listed: panel.devices,
@@ -58,11 +67,55 @@ export function panelSummaryJson({ kind, providerCode, tally, panel, ...more }: 
       as: more.unlimitedAs,
       left_out: panel.leftOut,
       kept: panel.keptLimit,
+      lowered: panel.lowered,
     },
-    ...{ gone: panel.gone, unusable: tally.unusable, mended: tally.mended },
+    ...{ gone: panel.gone, out_of_view: panel.outOfView },
+    ...{ unusable: tally.unusable, mended: tally.mended },
+    ...{ without_key: panel.withoutKey, unserved: panel.unserved, alike: panel.alike },
     problems: tally.problems,
   };
 }
+
+/** Returns limits with their numbers of links, the smallest first. */
+const limitsOf = ({ limits }: PanelTally) => [...limits].toSorted(([a], [b]) => a - b);
+
+/** Returns lines about the limits of the links. */
+function limitLines({ panel, isCheck }: PanelSummary): string[] {
+  const counts = limitsOf(panel).map(([limit, count]) => `${counted(count, 'link')}: ${limit}`);
+  if (counts.length === 0) return [];
+  return [
+    `Limits${isCheck ? ' that the links would have' : ''}: ${counts.join('; ')}.`,
+    ...(panel.isMostlyUnlimited ? [MOSTLY_UNLIMITED] : []),
+  ];
+}
+
+const MOSTLY_UNLIMITED =
+  'WARNING: most links have the limit 100, which stops no device: choose one by --unlimited-as 3 --apply-to-existing.';
+
+/** Returns a line about users that are disabled in the panel. */
+function disabledLines({ panel, disablesDisabled }: PanelSummary): string[] {
+  const { disabled, keptDisabled } = panel;
+  const active = disabled - (disablesDisabled ? 0 : keptDisabled);
+  const what = `${counted(active, 'user')} disabled in the panel: their links`;
+  const stay = disablesDisabled
+    ? `${what} are disabled`
+    : `${what} stay active, because the panel itself refuses them`;
+  const kept = `${counted(keptDisabled, 'link')} that an earlier import disabled: they stay disabled until the panel enables the user`;
+  return [...(active > 0 ? [stay] : []), ...(keptDisabled > 0 && !disablesDisabled ? [kept] : [])];
+}
+
+/** Names users that no link can serve, and users with keys that some programs confuse. */
+function namedLines({ unserved, alike }: PanelTally): string[] {
+  return [
+    ...(unserved.length > 0 ? ['', 'Users that cannot be served:'] : []),
+    ...unserved.map(({ user, why }) => `  ${user}: ${why}`),
+    ...(alike.length > 0 ? ['', ALIKE] : []),
+    ...alike.map((names) => `  ${names.join(', ')}`),
+  ].map(visible);
+}
+
+const ALIKE =
+  'Users whose keys differ only in the form of letters (Unicode NFKC), which some apps and proxies make one:';
 
 export function panelSummaryText(summary: PanelSummary): string {
   const { tally, panel, kind, isFromApi, isCheck, isComplete } = summary;
@@ -85,22 +138,34 @@ export function panelSummaryText(summary: PanelSummary): string {
     : 'The import is incomplete: run the same command to continue.';
   return [
     ...(isCheck ? found : [stored, '', ...found]),
+    ...limitLines(summary),
+    ...disabledLines(summary),
     ...missing(summary),
     ...(kind === '3x-ui' && isFromApi ? [NO_DEVICES_BY_API] : UNKNOWN[kind]),
     ...(tally.problems.length > 0 ? ['', 'The first problems:'] : []),
     ...tally.problems.map((problem) => `  ${problem}`),
+    ...namedLines(panel),
     '',
     isCheck ? 'Nothing was stored: run the command without --check.' : last,
   ].join('\n');
 }
 
 /** Returns lines about omitted and changed records. */
-function missing({ tally, panel, unlimitedAs, disablesGone }: PanelSummary): string[] {
-  const newcomers = panel.unlimited - panel.leftOut - panel.keptLimit;
+function missing(summary: PanelSummary): string[] {
+  const { tally, panel, unlimitedAs, disablesGone, isCheck, view } = summary;
+  const newcomers = panel.unlimited - panel.leftOut - panel.keptLimit - panel.lowered;
   const counts: [number, string][] = [
     [newcomers, `users without a limit, or above 100: their links get ${unlimitedAs}`],
     [panel.leftOut, 'users omitted: they have no limit, or a limit above 100 (--unlimited-as)'],
     [panel.keptLimit, 'users without a limit in the panel: their links keep their limit'],
+    [
+      panel.lowered,
+      `links whose user has no limit: lowered to ${unlimitedAs}, or to the number of their devices`,
+    ],
+    [
+      panel.replaced,
+      'links ended: their users were made again, so another customer has a new link',
+    ],
     [
       panel.overLimit,
       'links with more devices than their limit: the devices stay, new ones are refused',
@@ -110,16 +175,21 @@ function missing({ tally, panel, unlimitedAs, disablesGone }: PanelSummary): str
       'devices omitted: their HWID is invalid, or their link has 100 devices',
     ],
     [tally.slots.withoutRoom, 'HWIDs omitted: their links are full here'],
-    [tally.codesTaken, 'links omitted: another link here has their subscription key'],
+    [tally.codesTaken, 'users omitted: the link of another user has their subscription key'],
     [tally.codesEnded, 'links omitted: they were removed or revoked here'],
     [tally.overCap, 'links omitted: over the cap of the provider (provider set --max-links)'],
-    [tally.unusable, 'users omitted: their subscription key is invalid here'],
+    [tally.unusable, 'users omitted: no link can have their key or name, or they are listed twice'],
+    [panel.withoutKey, 'users omitted: they have no subscription key'],
     [tally.mended, 'links corrected: long or multi-line notes, times in the future'],
     [
       panel.gone,
-      disablesGone
+      disablesGone && !isCheck
         ? 'links of users that the panel no longer has: disabled'
         : 'links of users that the panel no longer has: they stay (--disable-gone disables them)',
+    ],
+    [
+      panel.outOfView,
+      `links of users that this token does not show (it belongs to ${view}): they stay`,
     ],
   ];
   return counts.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`);

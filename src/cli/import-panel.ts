@@ -1,18 +1,23 @@
 /** `gatepost import --panel`: imports users of a panel as links; it can be repeated. */
 
 import type { Command } from 'commander';
+import type { Config } from '../config/settings/index.ts';
 import type { Core } from '../core/core.ts';
+import { INSTALL_LIMIT } from '../core/formats.ts';
 import { Mover } from '../core/moving/import.ts';
 import { PANEL_SCHEMAS } from '../core/moving/panel.ts';
-import { importPanel, PanelTally } from '../core/moving/panel-import.ts';
+import { importPanel } from '../core/moving/panel-import.ts';
+import { isMany, type PanelPlan, planPanel } from '../core/moving/panel-plan.ts';
+import { PanelTally } from '../core/moving/panel-tally.ts';
 import type { PanelUser } from '../core/moving/panel-user.ts';
 import { Tally } from '../core/moving/tally.ts';
-import type { PanelKind } from '../core/panel/kind.ts';
+import { type PanelKind, panelOf } from '../core/panel/kind.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { type PanelApiOptions, readPanelApi } from '../panel/panel-api.ts';
 import { readPanelFile } from '../panel/panel-file.ts';
 import { firstLineOfSecret } from '../permissions.ts';
 import { VERSION } from '../version.ts';
+import { counted } from './confirm.ts';
 import { print, withCore } from './context.ts';
 import { type ImportOptions, type ImportRun, warnIfOpen } from './import-origin.ts';
 import { panelSummaryJson, panelSummaryText } from './import-panel-summary.ts';
@@ -20,9 +25,12 @@ import { panelSummaryJson, panelSummaryText } from './import-panel-summary.ts';
 export interface PanelImportOptions extends ImportOptions {
   panel?: PanelKind;
   label?: string;
-  unlimitedAs: number | 'skip';
+  unlimitedAs?: number | 'skip';
+  applyToExisting?: boolean;
   check?: boolean;
   disableGone?: boolean;
+  disableDisabled?: boolean;
+  yes?: boolean;
 }
 
 /** Options of an import from a server of this API, which do not apply to a panel. */
@@ -31,7 +39,10 @@ const NOT_FOR_PANELS = [
   ...['--zone', '--ids', '--recheck'],
 ];
 /** Options that apply only to a panel. */
-const FOR_PANELS = ['--label', '--unlimited-as', '--check', '--disable-gone'];
+const FOR_PANELS = [
+  ...['--label', '--unlimited-as', '--apply-to-existing', '--check'],
+  ...['--disable-gone', '--disable-disabled', '--yes'],
+];
 
 /** Refuses options that have no effect; ignoring them would hide a mistake. */
 export function refusePanelConflicts(options: PanelImportOptions, command: Command): void {
@@ -58,12 +69,26 @@ export async function importFromPanel(run: PanelRun, path: string | undefined): 
   if (panel === undefined) throw new UsageError('--panel is needed');
   if (code === undefined)
     throw new UsageError('--code is needed: the provider that gets the links');
-  const rows =
+  if (options.applyToExisting && options.unlimitedAs === 'skip') {
+    throw new UsageError('--apply-to-existing needs a limit: --unlimited-as is skip');
+  }
+  const { rows, view } =
     path === undefined
       ? await readPanelApi(panel, apiOptions(run))
-      : await readPanelFile(path, panel, () => signal.aborted);
+      : { rows: await readPanelFile(path, panel, () => signal.aborted), view: '' };
   const users = PANEL_SCHEMAS[panel].readUsers(rows);
-  await withCore(context, options, (core) => bringUsers(run, core, users, panel, code));
+  await withCore(context, options, (core, config) => {
+    const unlimitedAs = options.unlimitedAs ?? unlimitedAsOf(config, code, panel);
+    return bringUsers(run, core, users, { kind: panel, code, view, unlimitedAs });
+  });
+}
+
+/** Returns the limit for users without one, as the upstream of the panel has it. */
+function unlimitedAsOf({ gateUpstreams }: Config, code: string, kind: PanelKind): number {
+  const upstream = gateUpstreams.find(
+    (one) => one.provider === code && panelOf({ panel: one.panel, key: one.key }) === kind,
+  );
+  return upstream?.unlimitedAs ?? INSTALL_LIMIT.maximum;
 }
 
 function apiOptions({ context, progress, options, signal }: PanelRun): PanelApiOptions {
@@ -78,12 +103,19 @@ function apiOptions({ context, progress, options, signal }: PanelRun): PanelApiO
   };
 }
 
+/** The panel and the rules of an import. */
+interface Bringing {
+  kind: PanelKind;
+  code: string;
+  view: string;
+  unlimitedAs: number | 'skip';
+}
+
 async function bringUsers(
   { context, progress, options, signal }: PanelRun,
   core: Core,
   users: readonly PanelUser[],
-  kind: PanelKind,
-  code: string,
+  { kind, code, view, unlimitedAs: given }: Bringing,
 ): Promise<void> {
   const provider = await core.store.findProvider(code);
   if (provider === null) {
@@ -95,32 +127,53 @@ async function bringUsers(
   const tally = new Tally();
   const panelTally = new PanelTally();
   const updates = options.update ?? false;
-  const unlimitedAs = options.unlimitedAs === 'skip' ? null : options.unlimitedAs;
+  const isCheck = options.check ?? false;
+  const unlimitedAs = given === 'skip' ? null : given;
   const mover = new Mover(core, provider, tally, updates, context.nowMs);
-  await importPanel(mover, users, panelTally, {
+  const rules = {
     panel: options.label === undefined ? kind : `${kind}/${options.label}`,
-    ...{ kind, updates, nowMs: context.nowMs(), unlimitedAs },
-    disablesGone: options.disableGone ?? false,
-    isCheck: options.check ?? false,
+    ...{ kind, view, unlimitedAs, nowMs: context.nowMs() },
+    disablesDisabled: options.disableDisabled ?? false,
+  };
+  const plan = await planPanel(mover, users, rules);
+  const disablesGone = options.disableGone ?? false;
+  if (!isCheck && !options.yes) refuseMany(plan, disablesGone);
+  await importPanel(mover, plan, panelTally, {
+    ...rules,
+    ...{ disablesGone, updates, isCheck },
+    lowersExisting: options.applyToExisting ?? false,
     isStopped: () => signal.aborted,
     onStep: () => progress.show(tally.linksDone, tally.linksListed),
   });
   progress.clear();
   const isComplete = !signal.aborted;
   const summary = {
-    ...{
-      kind,
-      isFromApi: options.from !== undefined,
-      providerCode: code,
-      tally,
-      panel: panelTally,
-      isComplete,
-    },
-    ...{ unlimitedAs, isCheck: options.check ?? false },
-    disablesGone: options.disableGone ?? false,
+    ...{ kind, view, providerCode: code, tally, panel: panelTally, isComplete },
+    ...{ isFromApi: options.from !== undefined, isCheck, unlimitedAs, disablesGone },
+    disablesDisabled: rules.disablesDisabled,
   };
   print(context, options, panelSummaryJson(summary), panelSummaryText(summary));
   if (!isComplete) {
     throw new OperatorError('interrupted: run the same command to continue', 'interrupted');
   }
+  const { length } = panelTally.unserved;
+  if (length > 0) {
+    throw new OperatorError(
+      `${counted(length, 'user')} of the panel cannot be served: see the list`,
+      'users_not_served',
+    );
+  }
+}
+
+/** Refuses to end over a tenth of the links: then hardly the users are what changed. */
+function refuseMany(plan: PanelPlan, disablesGone: boolean): void {
+  const { gone, anotherCount, linkCount } = plan;
+  const refuse = (count: number, why: string) => {
+    throw new OperatorError(
+      `nothing was stored: ${count} of ${linkCount} links would end, because ${why} (--yes agrees to it)`,
+      'many_links',
+    );
+  };
+  if (disablesGone && isMany(gone.length, plan)) refuse(gone.length, 'their users are not there');
+  if (isMany(anotherCount, plan)) refuse(anotherCount, 'their users were made again in the panel');
 }

@@ -177,12 +177,16 @@ export function addImportCommands(program: Command, context: CliContext): void {
       labelValue,
     )
     .addOption(
-      new Option('--unlimited-as <limit>', 'limit of links whose user has none, or skip')
-        .argParser(unlimitedValue)
-        .default(100),
+      new Option(
+        '--unlimited-as <limit>',
+        'limit of links whose user has none, or skip (default: unlimited_as of the upstream, or 100)',
+      ).argParser(unlimitedValue),
     )
+    .option('--apply-to-existing', 'lower existing links whose user has no limit to that limit')
     .option('--check', 'read the panel and show what would be imported; store nothing')
     .option('--disable-gone', 'disable links of users that the panel no longer has')
+    .option('--disable-disabled', 'disable links of users that the panel has disabled')
+    .option('--yes', 'end links even if they are over a tenth of all')
     .option('--update', 'overwrite notes, names, limits and states of existing records')
     .action((path: string | undefined, options: PanelImportOptions, command: Command) =>
       importProvider(context, path, options, command),

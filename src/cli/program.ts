@@ -32,6 +32,8 @@ import { addWebhookCommands } from './webhook.ts';
 export const EXIT_OK = 0;
 export const EXIT_ERROR = 1;
 const EXIT_USAGE = 2;
+/** An import that had to omit users. */
+const EXIT_PARTIAL = 3;
 
 /** Returns the help of an option; commander's does not say that it is required. */
 function optionDescription(this: Help, option: Option): string {
@@ -127,6 +129,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     // A group without a command prints its help.
     const isHelp = error instanceof CommanderError && error.code === 'commander.help';
     if (!isHelp) context.stderr(failureText(failure, wantsJson(argv)));
-    return failure.code === 'usage' ? EXIT_USAGE : EXIT_ERROR;
+    if (failure.code === 'usage') return EXIT_USAGE;
+    return failure.code === 'users_not_served' ? EXIT_PARTIAL : EXIT_ERROR;
   }
 }

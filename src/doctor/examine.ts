@@ -18,6 +18,7 @@ import {
   checkPagePath,
   checkPassing,
   checkProxies,
+  checkUnlimited,
   checkUpstreams,
 } from './gate.ts';
 import { checkGateways } from './gateway.ts';
@@ -76,6 +77,7 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
       database.sightings,
       gateUpstreams.map(({ host }) => host),
     ),
+    ...checkUnlimited(database.unlimited),
     ...checkPagePath(config, database.paged),
     ...checkNames(config, certifiedNames(config, nowMs)),
     ...(await checkUpstreams(config, database.hosts, secretsOf(loaded))),

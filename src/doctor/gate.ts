@@ -6,7 +6,7 @@ import { about, type Finding } from '../finding.ts';
 import { lookAtPanel, type PanelLook } from '../http/upstream/look.ts';
 import { openingsOf } from '../http/upstream/openings.ts';
 import { lookAtApi } from '../http/upstream/panel-limits.ts';
-import type { BoundHost } from '../store/kind.ts';
+import type { BoundHost, DatabaseReport } from '../store/kind.ts';
 
 type Upstream = Config['gateUpstreams'][number];
 
@@ -66,6 +66,16 @@ export function checkPassing(codes: readonly string[]): Finding[] {
     say.warning(
       `provider ${code} lets apps without a HWID pass: a request without x-hwid bypasses the limit`,
       "set --without-hwid to count or refuse: 'gatepost provider set', 'gatepost link set'",
+    ),
+  );
+}
+
+/** Warns of links whose limit stops no device, because their panel has none. */
+export function checkUnlimited(unlimited: DatabaseReport['unlimited']): Finding[] {
+  return unlimited.map(({ code, linkCount }) =>
+    say.warning(
+      `${linkCount} links of provider ${code} have the limit 100, as their panel has none: no device is refused`,
+      "choose one: add '--unlimited-as 3 --apply-to-existing' to the command of the last import",
     ),
   );
 }

@@ -28,17 +28,28 @@ const PAGE = 500;
 const TIMEOUT_MS = 30_000;
 const BYTES_MAX = 64 * 1024 ** 2;
 const ATTEMPTS_MAX = 4;
+/** The scope in a role of PasarGuard that reaches the users of all admins. */
+const SCOPE_ALL = 2;
 const PAUSE_MS = 1_000;
 
+/** The users of a panel, and the admin who alone sees them; empty: these are all users. */
+interface PanelView {
+  rows: PanelRows;
+  view: string;
+}
+
 /** Reads the users of a panel. Throws {@link OperatorError}; its text never has the token. */
-export async function readPanelApi(kind: PanelKind, options: PanelApiOptions): Promise<PanelRows> {
+export async function readPanelApi(kind: PanelKind, options: PanelApiOptions): Promise<PanelView> {
   const { url, signal } = options;
   const sink = new RowSink(PANEL_SCHEMAS[kind], url, () => signal.aborted);
-  await new PanelApi(options, sink)[kind]();
-  return sink.finish(kind);
+  const api = new PanelApi(options, sink);
+  await api[kind]();
+  return { rows: sink.finish(kind), view: api.view };
 }
 
 class PanelApi {
+  /** See {@link PanelView}. */
+  view = '';
   #headers: Record<string, string> = {};
 
   constructor(
@@ -67,6 +78,8 @@ class PanelApi {
 
   async marzban(): Promise<void> {
     this.#headers = { authorization: `Bearer ${this.options.token}` };
+    const { username, is_sudo: isSudo } = recordIn(await this.#get('/api/admin'));
+    this.#seenBy(username, isSudo === true);
     await this.#pages('users', 'users', async (at) =>
       recordIn(await this.#get(`/api/users?offset=${at}&limit=${PAGE}`)),
     );
@@ -77,6 +90,12 @@ class PanelApi {
     // The token of an admin is a JWT.
     const isJwt = /^ey[\w-]*\.[\w-]+\.[\w-]+$/.test(token);
     this.#headers = isJwt ? { authorization: `Bearer ${token}` } : { 'x-api-key': token };
+    const { username, role, is_sudo: isSudo } = recordIn(await this.#get('/api/admin'));
+    const { is_owner: isOwner, permissions } = recordIn(role);
+    const { scope } = recordIn(recordIn(recordIn(permissions)['users'])['read']);
+    // Older versions have no roles.
+    const seesAll = isOwner === true || isSudo === true || scope === SCOPE_ALL;
+    this.#seenBy(username, seesAll);
     this.#add('settings', recordIn(await this.#get('/api/settings')));
     for (const admin of listIn(recordIn(await this.#get('/api/admins'))['admins'])) {
       const role = recordIn(admin['role']);
@@ -101,8 +120,15 @@ class PanelApi {
 
   async hiddify(): Promise<void> {
     this.#headers = { 'hiddify-api-key': this.options.token };
+    const { mode, uuid } = recordIn(await this.#get('/api/v2/admin/me/'));
+    this.#seenBy(uuid, mode === 'super_admin');
     this.sink.table('user');
     for (const user of listIn(await this.#get('/api/v2/admin/user/'))) this.#add('user', user);
+  }
+
+  /** Notes the admin of the token, unless it sees all users. */
+  #seenBy(admin: unknown, seesAll: boolean): void {
+    this.view = seesAll ? '' : asText(admin) || 'unknown';
   }
 
   /** Adds a record under the column names of the database. */

@@ -10,6 +10,8 @@ import { readSqliteFile, SQLITE_MAGIC } from './sqlite-file.ts';
 /** The first bytes of a dump that only PostgreSQL's own tools can read. */
 const ARCHIVE_MAGIC = 'PGDMP';
 const GZIP = [0x1f, 0x8b];
+/** The bytes by which the kind of a file is known. */
+const HEAD_BYTES = 16;
 
 /**
  * Reads the tables of a panel; `-` is a dump on stdin. Throws {@link OperatorError} if the file is
@@ -22,34 +24,77 @@ export async function readPanelFile(
 ): Promise<PanelRows> {
   const origin = path === '-' ? 'stdin' : path;
   const sink = new RowSink(PANEL_SCHEMAS[panel], origin, isStopped);
-  if (path === '-') {
-    await readSqlDump(textOf(Bun.stdin.stream()), sink);
-    return sink.finish(panel);
-  }
   try {
-    const file = Bun.file(path);
-    const head = new Uint8Array(await file.slice(0, 16).arrayBuffer());
-    const magic = new TextDecoder('latin1').decode(head);
+    const magic = path === '-' ? '' : await Bun.file(path).slice(0, HEAD_BYTES).text();
     if (magic === SQLITE_MAGIC) await readSqliteFile(path, sink);
-    else if (magic.startsWith(ARCHIVE_MAGIC)) {
-      throw new OperatorError(
-        `${path} is an archive of pg_dump: make a text of it by pg_restore -f`,
-      );
-    } else {
-      const isGzip = GZIP.every((byte, at) => head[at] === byte);
-      const bytes = file.stream();
-      const plain = isGzip ? bytes.pipeThrough(new DecompressionStream('gzip')) : bytes;
-      await readSqlDump(textOf(plain), sink);
-    }
+    else await readDump(path === '-' ? Bun.stdin.stream() : Bun.file(path).stream(), sink);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`cannot read ${path}: ${(error as Error).message}`);
+    throw new OperatorError(`cannot read ${origin}: ${(error as Error).message}`);
   }
   return sink.finish(panel);
 }
 
-async function* textOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+/** Reads a dump, perhaps gzipped: its first bytes say so. */
+async function readDump(bytes: ReadableStream<Uint8Array>, sink: RowSink): Promise<void> {
+  const outer = await headOf(bytes);
+  const plain = outer.isGzip
+    ? await headOf(streamOf(outer.chunks).pipeThrough(new DecompressionStream('gzip')))
+    : outer;
+  if (plain.isSqlite) {
+    throw new OperatorError(`${sink.origin} is a SQLite file: give it by its path, unpacked`);
+  }
+  if (plain.isArchive) {
+    throw new OperatorError(
+      `${sink.origin} is an archive of pg_dump: make a text of it by pg_restore -f`,
+    );
+  }
+  await readSqlDump(textOf(plain.chunks), sink);
+}
+
+/** Reads the first bytes of a stream; `chunks` has all of it. */
+async function headOf(bytes: ReadableStream<Uint8Array>) {
+  const reader = bytes.getReader();
+  const first: Uint8Array[] = [];
+  for (let size = 0; size < HEAD_BYTES; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    first.push(value);
+    size += value.length;
+  }
+  const head = Buffer.concat(first).subarray(0, HEAD_BYTES);
+  const magic = head.toString('latin1');
+  return {
+    isGzip: GZIP.every((byte, at) => head[at] === byte),
+    isSqlite: magic === SQLITE_MAGIC,
+    isArchive: magic.startsWith(ARCHIVE_MAGIC),
+    chunks: chunksOf(first, reader),
+  };
+}
+
+async function* chunksOf(
+  first: readonly Uint8Array[],
+  reader: { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> },
+): AsyncGenerator<Uint8Array> {
+  yield* first;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || value === undefined) return;
+    yield value;
+  }
+}
+
+const streamOf = (chunks: AsyncGenerator<Uint8Array>) =>
+  new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(value as Uint8Array<ArrayBuffer>);
+    },
+  });
+
+async function* textOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8');
-  for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true });
+  for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true });
   yield decoder.decode();
 }

@@ -46,13 +46,23 @@ export class RowSink {
     }
   }
 
-  /** Returns all rows. Throws {@link OperatorError} if the tables of users are missing. */
+  /** True once a table of users came, perhaps an empty one. */
+  get hasUserTable(): boolean {
+    return this.schema.userTables.some((name) => this.#rows.has(name));
+  }
+
+  /** Returns all rows. Throws {@link OperatorError} if the tables of users are missing or empty. */
   finish(panel: string): PanelRows {
     const { userTables } = this.schema;
-    if (!userTables.some((name) => this.#rows.has(name))) {
+    if (!this.hasUserTable) {
       const names = userTables.join(' nor ');
       throw new OperatorError(
         `${this.origin} is no database of ${panel}: it has no table ${names}`,
+      );
+    }
+    if (!userTables.some((name) => (this.#rows.get(name)?.length ?? 0) > 0)) {
+      throw new OperatorError(
+        `${this.origin} has no users: dump the tables with their rows, or use a token that sees them`,
       );
     }
     return this.#rows;

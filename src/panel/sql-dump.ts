@@ -6,6 +6,15 @@
 
 import { OperatorError } from '../operator-error.ts';
 import type { RowSink } from './rows.ts';
+import {
+  copied,
+  endOfParens,
+  namesIn,
+  parts,
+  readTuple,
+  unquoted,
+  type Value,
+} from './sql-values.ts';
 
 /** The most characters of the head of a statement, and of a row or a line. */
 const HEAD_MAX = 64 * 1024;
@@ -14,15 +23,28 @@ const ROW_MAX = 16 * 1024 ** 2;
 const NAME = '(?:[`"]?\\w+[`"]?\\.)?([`"]?)(\\w+)[`"]?';
 const COPY = new RegExp(`COPY ${NAME} \\(([^)]*)\\) FROM stdin;\\r?\\n`, 'y');
 const INSERT = new RegExp(
-  `INSERT (?:IGNORE )?INTO ${NAME}\\s*(?:\\(([^)]*)\\)\\s*)?VALUES\\s*`,
+  `(?:INSERT|REPLACE)\\s+(?:(?:IGNORE|DELAYED|LOW_PRIORITY|OR\\s+\\w+)\\s+)*INTO ${NAME}\\s*(?:\\(([^)]*)\\)\\s*)?VALUES\\s*`,
   'iy',
 );
 const CREATE = new RegExp(`CREATE TABLE (?:IF NOT EXISTS )?${NAME}\\s*\\(`, 'iy');
+/** Statements that add or change rows in another form, and the table. */
+const OTHER = new RegExp(
+  `(?:COPY|(?:INSERT|REPLACE)\\b[^;]{0,64}?\\bINTO|LOAD\\s+DATA\\b[^;]{0,4096}?\\bINTO\\s+TABLE|MERGE\\s+INTO|UPDATE|DELETE\\s+FROM)\\s+${NAME}`,
+  'iy',
+);
+/** The first lines of dumps, and the line without which the end is missing. */
+const ENDS = [
+  { head: /^-- (?:MySQL|MariaDB) dump /m, end: '-- Dump completed' },
+  {
+    head: /^-- PostgreSQL database (?:cluster )?dump\s*$/m,
+    end: '-- PostgreSQL database dump complete',
+  },
+  // SQLite's `.dump`, and phpMyAdmin.
+  { head: /^(?:BEGIN|START) TRANSACTION;/m, end: 'COMMIT;' },
+];
 /** Lines in the definition of a table that are no columns. */
 const NO_COLUMN =
   /^(?:primary|unique|key|index|constraint|foreign|check|fulltext|spatial|period)\b/i;
-
-type Value = string | null;
 
 export async function readSqlDump(chunks: AsyncIterable<string>, sink: RowSink): Promise<void> {
   await new DumpReader(chunks[Symbol.asyncIterator](), sink).read();
@@ -32,6 +54,8 @@ class DumpReader {
   #text = '';
   #at = 0;
   #isOver = false;
+  /** False before the end of the dump. */
+  #isWhole = false;
   readonly #columns = new Map<string, string[]>();
 
   constructor(
@@ -40,9 +64,18 @@ class DumpReader {
   ) {}
 
   async read(): Promise<void> {
+    await this.#has(HEAD_MAX);
+    const head = this.#text.slice(0, HEAD_MAX);
+    const end = ENDS.find((one) => one.head.test(head))?.end ?? null;
     while (await this.#has(HEAD_MAX)) {
+      if (end !== null && this.#text.startsWith(end, this.#at)) {
+        this.#isWhole = true;
+        await this.#skipLine();
+        continue;
+      }
       const copy = this.#match(COPY);
       if (copy !== null) {
+        this.#isWhole = false;
         await this.#copy(copy[2] ?? '', namesIn(copy[3] ?? ''));
         continue;
       }
@@ -50,13 +83,34 @@ class DumpReader {
       if (insert !== null) {
         const [, quote, table = '', names] = insert;
         const columns = names === undefined ? this.#columns.get(table) : namesIn(names);
+        this.#isWhole = false;
         await this.#insert(table, columns, quote === '`');
         continue;
       }
       const create = this.#match(CREATE);
-      if (create === null) await this.#skipLine();
-      else await this.#create(create[2] ?? '', create[1] === '`');
+      if (create === null) {
+        this.#refuseOther();
+        await this.#skipLine();
+      } else await this.#create(create[2] ?? '', create[1] === '`');
     }
+    if (this.#isWhole || !this.sink.hasUserTable) return;
+    if (end === null) {
+      throw new OperatorError(
+        `${this.sink.origin} may be truncated: it has no head by which its end is known (dump it with comments)`,
+      );
+    }
+    throw new OperatorError(`${this.sink.origin} is truncated: it does not end with '${end}'`);
+  }
+
+  /** Throws if the statement changes a table of users in a form that this reader does not know. */
+  #refuseOther(): void {
+    OTHER.lastIndex = this.#at;
+    const [statement = '', , table = ''] = OTHER.exec(this.#text) ?? [];
+    if (this.sink.columnsOf(table) === null) return;
+    const form = statement.replace(/\s+/g, ' ').slice(0, 60);
+    throw new OperatorError(
+      `${this.sink.origin} has statements that cannot be read (${form}): dump it with the default options`,
+    );
   }
 
   /** Reads until `count` characters are buffered. Returns false at the end of the dump. */
@@ -183,101 +237,4 @@ class DumpReader {
         Object.fromEntries(places.map(([name, at]) => [name, values[at] ?? null])),
       );
   }
-}
-
-const unquoted = (name: string) => name.trim().replace(/^[`"]|[`"]$/g, '');
-const namesIn = (list: string) => list.split(',').map(unquoted);
-
-const COPIED: Readonly<Record<string, string>> = {
-  ...{ b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' },
-};
-
-/** Reads a value of COPY. */
-function copied(text: string): Value {
-  if (text === '\\N') return null;
-  return text.includes('\\')
-    ? text.replace(/\\(.)/gs, (_, letter: string) => COPIED[letter] ?? letter)
-    : text;
-}
-
-/** Returns the position after the quoted text that begins at `at`; null: it does not end. */
-function endOfQuotes(text: string, at: number, hasEscapes: boolean): number | null {
-  const quote = text[at];
-  for (let next = at + 1; next < text.length; next++) {
-    if (hasEscapes && text[next] === '\\') next += 1;
-    else if (text[next] === quote) {
-      if (text[next + 1] !== quote) return next + 1;
-      next += 1;
-    }
-  }
-  return null;
-}
-
-/** Returns the position after the parentheses that begin at `at`; null: they do not end. */
-function endOfParens(text: string, at: number, isMysql: boolean): number | null {
-  let depth = 0;
-  for (let next = at; next < text.length; next++) {
-    const sign = text[next];
-    if (sign === "'" || sign === '"' || sign === '`') {
-      const isEscaped = sign === "'" && (isMysql || /E/i.test(text[next - 1] ?? ''));
-      const end = endOfQuotes(text, next, isEscaped);
-      if (end === null) return null;
-      next = end - 1;
-    } else if (sign === '(') depth += 1;
-    else if (sign === ')' && --depth === 0) return next + 1;
-  }
-  return null;
-}
-
-/** Splits at commas outside of quotes and parentheses. */
-function parts(text: string, isMysql: boolean): string[] {
-  const found: string[] = [];
-  let begin = 0;
-  for (let at = 0; at < text.length; at++) {
-    const sign = text[at] ?? '';
-    if (sign === ',') {
-      found.push(text.slice(begin, at));
-      begin = at + 1;
-    } else if (sign === '(') at = (endOfParens(text, at, isMysql) ?? text.length) - 1;
-    else if ('\'"`'.includes(sign)) {
-      const isEscaped = sign === "'" && (isMysql || /E/i.test(text[at - 1] ?? ''));
-      at = (endOfQuotes(text, at, isEscaped) ?? text.length) - 1;
-    }
-  }
-  found.push(text.slice(begin));
-  return found;
-}
-
-function readTuple(
-  text: string,
-  at: number,
-  isMysql: boolean,
-): { values: Value[]; end: number } | null {
-  const end = endOfParens(text, at, isMysql);
-  if (end === null) return null;
-  return {
-    values: parts(text.slice(at + 1, end - 1), isMysql).map((part) => valueIn(part, isMysql)),
-    end,
-  };
-}
-
-const ESCAPED: Readonly<Record<string, string>> = {
-  ...{ n: '\n', t: '\t', r: '\r', b: '\b', 0: '\0', Z: '\x1a' },
-};
-
-/** Reads a value: a text in quotes, perhaps within a cast or a call, or a bare word. */
-function valueIn(written: string, isMysql: boolean): Value {
-  const word = written.trim();
-  const quoteAt = word.indexOf("'");
-  if (quoteAt < 0) return /^null$/i.test(word) ? null : word;
-  const hasEscapes = isMysql || /E/i.test(word[quoteAt - 1] ?? '');
-  const end = endOfQuotes(word, quoteAt, hasEscapes) ?? word.length;
-  const text = word.slice(quoteAt + 1, end - 1);
-  const read = hasEscapes
-    ? text.replace(/\\(.)|''/gs, (_, letter?: string) =>
-        letter === undefined ? "'" : (ESCAPED[letter] ?? letter),
-      )
-    : text.replaceAll("''", "'");
-  // SQLite writes line breaks this way.
-  return /^replace\(/i.test(word) ? read.replaceAll('\\n', '\n').replaceAll('\\r', '\r') : read;
 }

@@ -17,7 +17,8 @@ import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { FakeSource } from '../support/fake-source.ts';
 import { serviceAccount } from '../support/gateway.ts';
 import { makeLink } from '../support/links.ts';
-import { cleanUp, shell } from '../support/process.ts';
+import { makeUser, type WorldUser, writePanel } from '../support/panel-world.ts';
+import { cleanUp } from '../support/process.ts';
 import { MAY_MOUNT, mountSmallDisk } from '../support/small-disk.ts';
 
 const CODE = 'Provide1';
@@ -60,6 +61,12 @@ function importWords(meddle: FakeSource['meddle']): string[] {
   ends.push(() => source.stop());
   const { code, authKey } = source.credentials;
   return ['import', '--from', source.url, '--code', code, '--key-file', line.secretFile(authKey)];
+}
+
+async function panelWords(...users: WorldUser[]): Promise<string[]> {
+  await line.run('provider', 'add', '--name', 'n', '--code', CODE);
+  writePanel('marzban', file, users);
+  return ['import', file, '--panel', 'marzban', '--code', CODE];
 }
 
 /** How a command comes to fail, with its words. Without data unless it adds them. */
@@ -345,6 +352,13 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       return ['restore', file];
     },
   ],
+  users_not_served: [async () => panelWords({ ...makeUser(0), name: 'a/b' })],
+  many_links: [
+    async () => {
+      await line.run(...(await panelWords(makeUser(0), makeUser(1))));
+      return [...(await panelWords(makeUser(1))), '--disable-gone'];
+    },
+  ],
   source_unusable: [async () => importWords(() => ({ rc: 0, msg: 'Auth error' }))],
   audit_not_verified: [
     async () => {
@@ -389,6 +403,8 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
   failed: [async () => ['restore', join(file, 'nowhere')]],
 };
 
+const EXIT_CODES: Partial<Record<ErrorCode, number>> = { usage: 2, users_not_served: 3 };
+
 const ways = Object.entries(WAYS)
   .filter(([code]) => code !== 'disk_full' || MAY_MOUNT)
   .flatMap(([code, list]) => list.map((way, n) => [code as ErrorCode, n, way] as const));
@@ -399,24 +415,15 @@ test.each(ways)('%s, way %d', async (code, _, way) => {
   const { error, ...rest } = JSON.parse(failed.stderr.trimEnd().split('\n').at(-1) ?? '');
   expect(rest).toEqual({});
   expect(error).toEqual({ code, message: expect.stringMatching(/^\S.*[^.\s]$/s) });
-  expect(failed).toMatchObject({ code: code === 'usage' ? 2 : 1, stdout: '' });
+  const stdout = code === 'users_not_served' ? expect.stringContaining('a/b') : '';
+  expect(failed).toMatchObject({ code: EXIT_CODES[code] ?? 1, stdout });
   // The sentence is the one that people read, except that a stack is another each time.
   const plain = await line.run(...words);
-  expect(plain).toMatchObject({ code: failed.code, stdout: '' });
+  expect(plain).toMatchObject({ code: failed.code, stdout });
   const [first] = error.message.split('\n');
   expect(plain.stderr).toContain(`gatepost: ${code === 'fault' ? first : error.message}\n`);
 });
 
 test('every code is provoked', () => {
   expect(Object.keys(WAYS)).toEqual(Object.keys(ERROR_CODES));
-});
-
-test('output that a device does not take is a line of JSON too', () => {
-  const { code, stderr } = shell('GATEPOST version --json > /dev/full');
-  expect(code).toBe(1);
-  const { error } = JSON.parse(stderr);
-  expect(error).toEqual({
-    code: 'failed',
-    message: expect.stringMatching(/^cannot write the output: ENOSPC/),
-  });
 });

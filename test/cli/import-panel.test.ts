@@ -31,6 +31,8 @@ test('a check stores nothing and says what would come', async () => {
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: `3 users, 1 of them disabled, and 0 devices in the panel.
+Limits that the links would have: 3 links: 2.
+1 user disabled in the panel: their links stay active, because the panel itself refuses them
 3 users without a limit, or above 100: their links get 2
 1 links corrected: long or multi-line notes, times in the future
 Marzban stores neither limits nor devices: each device takes a slot when it first comes.
@@ -60,7 +62,8 @@ test('users that are gone are counted, disabled when that is wanted, and come ba
   await bring();
   writePanel('marzban', file, users.slice(1));
   expect(await summaryOf()).toMatchObject({ gone: 1, links: { present: 2, updated: 0 } });
-  expect(await summaryOf('--disable-gone')).toMatchObject({ gone: 1, links: { updated: 1 } });
+  const ending = ['--disable-gone', '--yes'];
+  expect(await summaryOf(...ending)).toMatchObject({ gone: 1, links: { updated: 1 } });
   expect(await summaryOf('--disable-gone')).toMatchObject({
     ...{ gone: 1, links: { present: 2, updated: 0 } },
   });
@@ -81,7 +84,7 @@ test('users whose key can be none are named', async () => {
   writeFileSync(file, pgInserts(tablesOf.marzban(users)));
   const { links, unusable, problems } = await summaryOf();
   expect({ added: links.added, unusable }).toEqual({ added: 1, unusable: 2 });
-  expect(problems[0]).toContain('user a/b: its subscription key must be');
+  expect(problems[0]).toContain('user a/b: its name must be 1 to 128 letters');
   expect(problems[1]).toBe('user user_1: the panel lists it twice');
 });
 

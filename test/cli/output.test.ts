@@ -61,3 +61,13 @@ test.each(exports)('%s - is standard output, not a file of that name', (words) =
   expect({ code, stdout }).toEqual({ code: 0, stdout: same });
   expect(readdirSync(folder)).not.toContain('-');
 });
+
+test('output that a device does not take is a line of JSON too', () => {
+  const { code, stderr } = shell('GATEPOST version --json > /dev/full');
+  expect(code).toBe(1);
+  const { error } = JSON.parse(stderr);
+  expect(error).toEqual({
+    code: 'failed',
+    message: expect.stringMatching(/^cannot write the output: ENOSPC/),
+  });
+});

@@ -9,6 +9,7 @@ import { hostHash } from '../../src/core/host-name.ts';
 import { readKeyPath } from '../../src/core/key-path.ts';
 import { isRefused } from '../../src/core/outcome.ts';
 import { PANEL_KEYS, readPanelToken } from '../../src/core/panel/token.ts';
+import type { ImportedInstall } from '../../src/core/port/moving.ts';
 import { NO_TERMS } from '../../src/core/slot.ts';
 import { certifiedNames } from '../../src/doctor/certificate.ts';
 import { examine } from '../../src/doctor/examine.ts';
@@ -353,6 +354,36 @@ test('names providers of which links let apps without a HWID pass', async () => 
   await store.updateProvider(PROVIDER, { withoutHwid: 'pass' }, ACT);
   expect(await found()).toEqual([warning]);
   await store.updateProvider(PROVIDER, { withoutHwid: null }, ACT);
+  await store.close();
+});
+
+test('counts links at 100 whose panel has no limit, also those of older imports', async () => {
+  const found = async () => (await look([])).filter((line) => line.includes('limit 100'));
+  const store = await openSqliteStore({ dataDir, create: false, commitBatchMax: 1 });
+  const { id = 0 } = (await store.findProvider(PROVIDER)) ?? {};
+  let count = 0;
+  const bring = (panelUser: string, more: Partial<ImportedInstall>) => {
+    const installCode = `Imported${String(++count).padStart(4, '0')}`;
+    const note = '"isPanelLimit":false';
+    const install = {
+      ...{ id: null, installCode, panelUser, installLimit: 100, status: 10, note },
+      ...{ createdAtMs: NOW_MS, slots: [], ...more },
+    };
+    return store.importInstall(id, install, { installCountMax: 99, updates: false }, ACT);
+  };
+  const none = { isPanelLimit: false };
+  await bring('remnawave:1', {});
+  await bring('3x-ui:1', { panel: { isPanelLimit: true } });
+  await bring('marzban:a', { panel: { isPanelLimit: true } });
+  await bring('marzban:b', { panel: none, installLimit: 99 });
+  expect(await found()).toEqual([]);
+  await bring('3x-ui:2', { panel: none });
+  await bring('marzban:c', {});
+  await bring('marzban/de:c', {});
+  await bring('hiddify:d', {});
+  expect(await found()).toEqual([
+    `warning: 4 links of provider ${PROVIDER} have the limit 100, as their panel has none: no device is refused`,
+  ]);
   await store.close();
 });
 

@@ -84,8 +84,9 @@ const DATABASES = {
 function writeDatabase({ root }: Installed, { kind, keys }: Guide): [string, string][] {
   const [one, two] = [makeUser(1), makeUser(2)];
   const devices = ['phone', 'tablet'].map((hwid, at) => ({ ...makeUser(9).devices[0], hwid, at }));
-  const anna = { ...one, name: 'anna', comment: '', limit: 2, devices } as typeof one;
-  const boris = { ...two, name: 'boris', comment: '', limit: 5, devices: [] };
+  const limitOf = (limit: number) => (kind === 'hiddify' ? 100 : limit);
+  const anna = { ...one, name: 'anna', comment: '', limit: limitOf(2), devices } as typeof one;
+  const boris = { ...two, name: 'boris', comment: '', limit: limitOf(5), devices: [] };
   const named = (row: Row) =>
     Object.fromEntries(
       Object.entries(row).map(([name, value]) => [

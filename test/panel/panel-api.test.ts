@@ -24,14 +24,26 @@ const camel = (row: Row) =>
   );
 
 const USERS = Array.from({ length: 1203 }, (_, n) => makeUser(n));
-const TABLES = (kind: PanelKind) =>
-  new Map(tablesOf[kind](USERS).map(({ name, rows }) => [name, rows]));
+const READ = Object.fromEntries(
+  PANELS.map((kind) => [
+    kind,
+    tablesOf[kind](USERS).map(({ name, rows }) => [name, rows] as const),
+  ]),
+) as unknown as Record<PanelKind, [string, readonly Row[]][]>;
+const TABLES = (kind: PanelKind) => new Map(READ[kind]);
 
 function paged(rows: readonly unknown[], search: URLSearchParams, name: string) {
   const at = Number(search.get('start') ?? search.get('offset'));
   const size = Number(search.get('size') ?? search.get('limit'));
   return { [name]: rows.slice(at, at + size), total: rows.length };
 }
+
+/** Admins who see all users, as each panel describes them. */
+const WHOLE: Partial<Record<PanelKind, object>> = {
+  marzban: { username: 'admin', is_sudo: true },
+  pasarguard: { username: 'keeper', role: { permissions: { users: { read: { scope: 2 } } } } },
+  hiddify: { uuid: '0229b9dd-e6d7-46d9-9c6e-2daf24487acc', mode: 'super_admin' },
+};
 
 /** Answers as the routes of each panel do. */
 function answerOf(kind: PanelKind, { pathname, searchParams }: URL): Answer {
@@ -54,8 +66,12 @@ function answerOf(kind: PanelKind, { pathname, searchParams }: URL): Answer {
     const obj = rows('clients').map(camel);
     return pathname === '/panel/api/clients/list' && { success: true, obj };
   }
+  if (pathname === '/api/admin') return WHOLE[kind];
   if (kind === 'marzban') return pathname === '/api/users' && users();
-  if (kind === 'hiddify') return pathname === '/api/v2/admin/user/' && rows('user');
+  if (kind === 'hiddify') {
+    if (pathname === '/api/v2/admin/me/') return WHOLE[kind];
+    return pathname === '/api/v2/admin/user/' && rows('user');
+  }
   const parsed = (row: Row | undefined) => ({ ...row, hwid: JSON.parse(String(row?.['hwid'])) });
   if (pathname === '/api/settings') return parsed(rows('settings')[0]);
   if (pathname === '/api/admins') {
@@ -101,7 +117,9 @@ test.each([...PANELS])('%s', async (kind) => {
     return answer ? Response.json(answer) : new Response('', { status: 404 });
   });
   const schema = PANEL_SCHEMAS[kind];
-  const users = schema.readUsers(await read(kind, url));
+  const { rows, view } = await read(kind, url);
+  expect(view).toBe('');
+  const users = schema.readUsers(rows);
   const tables = TABLES(kind);
   // The API of 3x-ui does not tell the hashes of devices.
   if (kind === '3x-ui') tables.delete('client_hwids');
@@ -110,9 +128,27 @@ test.each([...PANELS])('%s', async (kind) => {
   expect([...methods]).toEqual(['GET']);
 });
 
+const own = { users: { read: { scope: 1 } } };
+
+test.each([
+  ['marzban', { username: 'reseller', is_sudo: false }, 'reseller'],
+  ['marzban', {}, 'unknown'],
+  ['pasarguard', { username: 'reseller', role: { permissions: own } }, 'reseller'],
+  ['pasarguard', { username: 'root', role: { is_owner: true } }, ''],
+  ['pasarguard', { username: 'root', is_sudo: true }, ''],
+  ['hiddify', { uuid: 'u-1', mode: 'agent' }, 'u-1'],
+] as const)('%s: a token belongs to an admin: case %#', async (kind, admin, view) => {
+  const one = [{ id: 1, username: 'anna' }];
+  const users = kind === 'hiddify' ? one : { users: one, total: 1, admins: [], hwids: [] };
+  const url = serve(({ pathname }) =>
+    Response.json(/\/admin(?:\/me\/)?$/.test(pathname) ? admin : users),
+  );
+  expect((await read(kind, url)).view).toBe(view);
+});
+
 test.each([
   ['a refused token', () => new Response('', { status: 401 }), 'it refuses the token (401)'],
-  ['another page', () => new Response('<html>'), 'its answer to /api/users is not that of'],
+  ['another page', () => new Response('<html>'), 'its answer to /api/admin is not that of'],
   ['another place', () => Response.redirect('http://127.0.0.1:1/'), 'it answers HTTP 302 at /api'],
   ['no total', () => Response.json({ users: [] }), 'its answer to users is not that of'],
   [
@@ -139,7 +175,7 @@ test('an answer of 502 is asked for again, a few times', async () => {
     if (asked < 4) return new Response('', { status: 502 });
     return Response.json(paged([{ username: 'anna' }], at.searchParams, 'users'));
   });
-  expect((await read('marzban', url)).get('users')).toEqual([{ username: 'anna' }]);
+  expect((await read('marzban', url)).rows.get('users')).toEqual([{ username: 'anna' }]);
   const down = serve(() => new Response('', { status: 502 }));
   await expect(read('marzban', down)).rejects.toThrow('it answers HTTP 502');
 });

@@ -16,6 +16,9 @@ async function rowsOf(text: string, chunk = 7) {
   return sink.finish('marzban').get('users');
 }
 
+/** Puts statements between the head and the end of SQLite's `.dump`. */
+const whole = (...lines: string[]) => ['BEGIN TRANSACTION;', ...lines, 'COMMIT;', ''].join('\n');
+
 const EVIL =
   "x'),('forged','active','',null);\nINSERT INTO `users` VALUES (9,'forged');\nINSERT INTO users VALUES ('forged');\n\\.\n";
 const USERS = [
@@ -62,27 +65,48 @@ test('mysqldump, without names of columns', async () => {
 });
 
 test('names of columns, casts, escapes and line breaks as each program writes them', async () => {
-  const dump = [
+  const dump = whole(
     "INSERT INTO public.users (note, username) VALUES (E'a\\nb\\'c', 'one'::character varying);",
     'INSERT INTO "users"("username","note") VALUES(\'two\',replace(\'a\\nb\',\'\\n\',char(10)));',
     "INSERT IGNORE INTO `users` (`username`, `note`) VALUES (_utf8mb4'three',NULL) ,\r\n('four','x');",
-  ].join('\n');
+    "REPLACE INTO `users` (`username`) VALUES ('five');",
+    "INSERT  IGNORE INTO `users` (`username`) VALUES ('six');",
+    "REPLACE IGNORE INTO `users` (`username`) VALUES ('seven');",
+    "INSERT OR REPLACE INTO users (username) VALUES ('eight');",
+  );
   expect(await rowsOf(dump)).toEqual([
     { note: "a\nb'c", username: 'one' },
     { username: 'two', note: 'a\nb' },
     { username: 'three', note: null },
     { username: 'four', note: 'x' },
+    ...['five', 'six', 'seven', 'eight'].map((username) => ({ username })),
   ]);
 });
 
 test('a COPY with line ends of Windows', async () => {
-  const dump = 'COPY public.users (username, note) FROM stdin;\r\nanna\tx\r\n\\.\r\nSELECT 1;\r\n';
+  const copy = 'COPY public.users (username, note) FROM stdin;\r\nanna\tx\r\n\\.\r\nSELECT 1;\r\n';
+  const end = '-- PostgreSQL database dump complete\r\n';
+  const dump = `-- PostgreSQL database dump\r\n${copy}${end}`;
   expect(await rowsOf(dump)).toEqual([{ username: 'anna', note: 'x' }]);
 });
 
 test.each([
   ['a dump without the table', 'SELECT 1;\n', 'dump.sql is no database of marzban'],
   ['a table cut off', 'COPY public.users (username) FROM stdin;\nanna\n', 'dump.sql is truncated'],
+  [
+    'a dump without a known head',
+    "INSERT INTO users (username) VALUES ('anna');\n",
+    'dump.sql may be truncated',
+  ],
+  [
+    'rows that are set',
+    whole("INSERT INTO users SET username = 'anna';"),
+    'has statements that cannot be read (INSERT INTO users)',
+  ],
+  ['rows from elsewhere', whole('INSERT INTO users SELECT * FROM x;'), 'cannot be read'],
+  ['rows of a file', whole("LOAD DATA INFILE 'x' INTO TABLE `users`;"), 'cannot be read'],
+  ['rows that change', whole("UPDATE users SET username = 'x';"), 'cannot be read (UPDATE users)'],
+  ['a table without rows', whole('CREATE TABLE users (username text);'), 'dump.sql has no users'],
   ['a row cut off', "INSERT INTO users (username) VALUES ('anna", 'dump.sql is truncated'],
   ['unnamed columns', "INSERT INTO users VALUES ('anna');", 'does not name the columns of users'],
   [
@@ -92,4 +116,29 @@ test.each([
   ],
 ])('refuses %s', async (_, text, message) => {
   await expect(rowsOf(text, 4 * 1024 ** 2)).rejects.toThrow(message);
+});
+
+const DEFINED = 'CREATE TABLE users (username text, status text);';
+const ONE = [{ username: 'anna', status: 'active' }];
+
+test.each([
+  ['pg_dump', pgDump([{ name: 'users', definition: DEFINED, rows: ONE }])],
+  ['mysqldump', mysqlDump([{ name: 'users', definition: DEFINED, rows: ONE }])],
+  ['.dump of SQLite', whole(DEFINED, "INSERT INTO users VALUES('anna','active');")],
+])('a dump of %s that is cut at the end of any line is refused', async (_, dump) => {
+  expect(await rowsOf(dump, 100_000)).toEqual(ONE);
+  const lines = dump.trimEnd().split('\n');
+  // The last comment of pg_dump is a line of its own.
+  const last = lines.findLastIndex((line) => line !== '--');
+  for (let count = 1; count <= last; count++) {
+    await expect(rowsOf(lines.slice(0, count).join('\n'), 100_000)).rejects.toThrow(
+      /is truncated|may be truncated|cannot be read|no database of marzban/,
+    );
+  }
+});
+
+test('statements about other tables are skipped, whatever their form', async () => {
+  const other = ["UPDATE notes SET text = 'x';", 'INSERT INTO notes SELECT * FROM users;'];
+  const dump = whole(DEFINED, ...other, "INSERT INTO users VALUES('anna','active');");
+  expect(await rowsOf(dump)).toEqual(ONE);
 });

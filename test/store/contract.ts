@@ -41,6 +41,7 @@ import { heldByHashContract } from './contract/held-by-hash.ts';
 import { idempotencyContract } from './contract/idempotency.ts';
 import { importContract } from './contract/import.ts';
 import { panelContract } from './contract/import-panel.ts';
+import { panelUserContract } from './contract/import-panel-user.ts';
 import { importTogetherContract } from './contract/import-together.ts';
 import { inboxContract } from './contract/inbox.ts';
 import { installContract } from './contract/install.ts';
@@ -100,7 +101,7 @@ export const PARTS = {
   job: { ...jobContract, ...deviceMixContract, ...deviceSearchContract },
   change: changeContract,
   device: { ...deviceContract, ...targetContract, ...registrationContract },
-  move: { ...importContract, listPanelLinks: panelContract },
+  move: { ...importContract, listPanelLinks: panelContract, findPanelFacts: panelUserContract },
   audit: { ...auditContract, ...operatorContract },
   node: { ...nodeContract, ...healthContract, ...watchContract },
   distribution: { ...distributionContract, ...laneContract, ...namedContract },

@@ -136,7 +136,7 @@ export async function movePanelIn(kind: PanelKind): Promise<void> {
   expect(third.links).toMatchObject({ added: 1, updated: 2, different: 0, present: USERS - 2 });
   expect(third.gone).toBe(1);
   const now = await exported(dataDir, code);
-  const goneUser = { ...makeUser(0), isDisabled: true };
+  const goneUser = { ...makeUser(0), isGone: true };
   const here = now.get(linkOf(kind, makeUser(2), 3).subscription_key_hash);
   expect(here?.['note']).toBe('mine');
   now.set(here?.subscription_key_hash ?? '', { ...here, note: mine?.['note'] } as Exported);

@@ -45,6 +45,9 @@ const copied = (value: Row[string]) => {
     .replaceAll('\r', '\\r');
 };
 
+const PG_HEAD = '--\n-- PostgreSQL database dump\n--\n\nSET standard_conforming_strings = on;\n';
+const PG_END = '--\n-- PostgreSQL database dump complete\n--\n';
+
 /** Returns what pg_dump writes. */
 export function pgDump(tables: readonly PanelTable[]): string {
   const parts = tables.map(({ name, definition, rows }) => {
@@ -61,8 +64,7 @@ export function pgDump(tables: readonly PanelTable[]): string {
       ...(columns.length > 0 ? ['\\.\n\n'] : []),
     ].join('\n');
   });
-  const head = '--\n-- PostgreSQL database dump\n--\n\nSET standard_conforming_strings = on;\n';
-  return `${head}\n${parts.join('\n')}\n--\n-- PostgreSQL database dump complete\n--\n`;
+  return `${PG_HEAD}\n${parts.join('\n')}\n${PG_END}`;
 }
 
 const quotedInPostgres = (value: Row[string]) => {
@@ -72,17 +74,16 @@ const quotedInPostgres = (value: Row[string]) => {
 
 /** Returns what `pg_dump --inserts` writes: line breaks stand in texts as they are. */
 export function pgInserts(tables: readonly PanelTable[]): string {
-  return tables
-    .map(({ name, definition, rows }) =>
-      [
-        `${definition}\n`,
-        ...rows.map(
-          (row) =>
-            `INSERT INTO public.${name} VALUES (${Object.values(row).map(quotedInPostgres).join(', ')});`,
-        ),
-      ].join('\n'),
-    )
-    .join('\n\n');
+  const parts = tables.map(({ name, definition, rows }) =>
+    [
+      `${definition}\n`,
+      ...rows.map(
+        (row) =>
+          `INSERT INTO public.${name} VALUES (${Object.values(row).map(quotedInPostgres).join(', ')});`,
+      ),
+    ].join('\n'),
+  );
+  return `${PG_HEAD}\n${parts.join('\n\n')}\n${PG_END}`;
 }
 
 const quotedInMysql = (value: Row[string]) => {
@@ -116,5 +117,5 @@ export function mysqlDump(tables: readonly PanelTable[]): string {
       'UNLOCK TABLES;',
     ].join('\n');
   });
-  return `/*!999999\\- enable the sandbox mode */ \n-- MariaDB dump 10.19\n\n${parts.join('\n\n')}\n`;
+  return `/*!999999\\- enable the sandbox mode */ \n-- MariaDB dump 10.19\n\n${parts.join('\n\n')}\n-- Dump completed on 2026-11-28  6:23:52\n`;
 }

@@ -25,6 +25,8 @@ export interface WorldUser {
   /** Null: the panel's fallback; 0: without a limit. */
   limit: number | null;
   isDisabled: boolean;
+  /** True: the panel no longer has the user, and its link was disabled. */
+  isGone?: boolean;
   createdMs: number;
   devices: WorldDevice[];
 }
@@ -331,7 +333,8 @@ export function linkOf(kind: PanelKind, user: WorldUser, unlimitedAs: number) {
   const held = kind === 'marzban' || kind === 'hiddify' ? [] : devices;
   const dayMs = 86_400_000;
   return {
-    ...{ install_limit: limit, status: user.isDisabled ? 5 : 10, note },
+    // Users that the panel has disabled have active links: the panel refuses them.
+    ...{ install_limit: limit, status: user.isGone ? 5 : 10, note },
     created_at_ms: kind === 'hiddify' ? createdMs - (createdMs % dayMs) : createdMs,
     subscription_key_hash: sha256(keyOf(kind, user)),
     over_max: held.length > limit ? held.length : null,

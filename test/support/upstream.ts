@@ -30,6 +30,7 @@ export function upstreamTo(url: string, provider: string, more: Partial<Upstream
     keySecretFile: '',
     passPaths: [],
     limits: 'own',
+    unlimitedAs: 100,
     panel: '',
     panelUrl: '',
     panelTokenFile: '',

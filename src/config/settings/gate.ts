@@ -67,6 +67,16 @@ const upstreamKeys = {
     'Who says how many devices a link admits: `own`, Gatepost, or `panel`, whose API is asked at',
     'most once an hour and key. While the panel is away the last limit holds.',
   ]),
+  // The largest: what such links had before this setting existed.
+  unlimitedAs: tableKey(
+    'unlimited_as',
+    '100',
+    integer(INSTALL_LIMIT.minimum, INSTALL_LIMIT.maximum),
+    [
+      'The limit of links whose user has none in the panel: with `limits = "panel"`, and for `import`',
+      'without `--unlimited-as`. 100 stops no device.',
+    ],
+  ),
   panel: exampleKey('panel', '', 'remnawave', oneOf('', ...PANELS), [
     'The panel, whose API `limits` asks, and as which `refused_as` refuses: `remnawave`, `3x-ui`,',
     '`pasarguard`, `marzban` or `hiddify`. Empty: the one that `key` names, if it names one.',

@@ -191,7 +191,7 @@ const readDomain = recordReader<ImportedDomain>({
 });
 
 const readLink = recordReader<
-  Omit<ImportedInstall, 'terms' | 'replacedAtMs' | 'overMax' | 'panelUser' | 'slots'>
+  Omit<ImportedInstall, 'terms' | 'replacedAtMs' | 'overMax' | 'panelUser' | 'panel' | 'slots'>
 >({
   id: orNull(id),
   installCode: readInstallCode,

@@ -122,7 +122,11 @@ export class Mover {
       this.tally.linksDone += 1;
       if (result === 'install_code_exists') {
         this.tally.codesTaken += 1;
-        this.tally.problem(`${link}: another provider has the code`);
+        const isOfPanel = panelUser !== undefined;
+        const whose = isOfPanel
+          ? 'another user has its subscription key'
+          : 'another provider has the code';
+        this.tally.problem(`${link}: ${whose}`);
         return;
       }
       if (result === 'install_code_ended') {

@@ -1,6 +1,6 @@
 /** Merges imported records with existing ones. */
 
-import type { Install } from '../port/install.ts';
+import { INSTALL_ACTIVE, type Install } from '../port/install.ts';
 import type { ImportedAs, PanelFacts } from '../port/moving.ts';
 
 /** A record after the import and its outcome: see {@link ImportedAs}. */
@@ -35,7 +35,10 @@ export function mergeInstall<Row extends Pick<Install, 'installLimit' | 'deviceC
   return { was, after: { ...after, installLimit } };
 }
 
-export type PanelTerms = Omit<PanelFacts, 'devicesUntilMs'>;
+export type PanelTerms = Pick<
+  PanelFacts,
+  'installLimit' | 'status' | 'note' | 'subscriptionKeyHash'
+>;
 
 /**
  * Returns the terms of a panel for an existing link: the limit is at least the number of taken
@@ -47,6 +50,14 @@ export function panelTerms(
 ): PanelTerms {
   const least = Math.min(deviceCount, installLimit);
   return { installLimit: Math.max(wanted, least), status, note, subscriptionKeyHash };
+}
+
+/**
+ * Returns the state to note as that of the last import for a link that keeps its own. It stays
+ * disabled by an import only while it is disabled.
+ */
+export function keptStatus(known: Pick<Install, 'status'>, before: PanelFacts | null): number {
+  return known.status === before?.status ? known.status : INSTALL_ACTIVE;
 }
 
 /**

@@ -1,17 +1,22 @@
 /** Imports the users of a panel as links. The import can be repeated. */
 
+import { actAt } from '../audit/entry.ts';
 import { isRefused } from '../outcome.ts';
 import { INSTALL_DISABLED } from '../port/install.ts';
 import type { ImportedInstall, PanelFacts, PanelLink } from '../port/moving.ts';
 import { NO_TERMS } from '../slot.ts';
 import { nextTurn } from '../turn.ts';
 import type { Mover } from './import.ts';
-import { isLimit, linkOfUser, type PanelRules, type PanelUser, panelUserOf } from './panel-user.ts';
+import type { PanelPlan, PlannedUser } from './panel-plan.ts';
+import type { PanelTally } from './panel-tally.ts';
+import { isLimit, linkOfUser, NO_KEY, type PanelRules } from './panel-user.ts';
 import type { Tally } from './tally.ts';
 
 interface PanelOptions extends PanelRules {
   /** True: disables links of users that the panel no longer has. */
   disablesGone: boolean;
+  /** True: lowers the limits that earlier imports chose for users without one. */
+  lowersExisting: boolean;
   /** True: links take the panel's terms even if those did not change since the last import. */
   updates: boolean;
   /** True: stores nothing. */
@@ -20,46 +25,24 @@ interface PanelOptions extends PanelRules {
   onStep(): void;
 }
 
-/** Links to read at a time, and links to store at a time. A kill loses at most the latter. */
-const PAGE = 5_000;
+/** Links to store at a time: a kill loses at most these. */
 const CHUNK = 50;
 
-/** The counts of users and devices; a {@link Tally} has those of links. */
-export class PanelTally {
-  users = 0;
-  devices = 0;
-  disabled = 0;
-  /** Users without a limit, or above 100. Some are omitted; others keep the limit of their link. */
-  unlimited = 0;
-  leftOut = 0;
-  keptLimit = 0;
-  devicesUnusable = 0;
-  /** Links with more devices than their limit. */
-  overLimit = 0;
-  /** Links of users that the panel no longer has. */
-  gone = 0;
-}
-
-/** Lists the existing links of the panel by user. */
-async function linksHere({ core, provider }: Mover, panel: string) {
-  const here = new Map<string, PanelLink>();
-  for (let afterUser = ''; ; ) {
-    const page = await core.store.listPanelLinks(provider.id, panel, { afterUser, countMax: PAGE });
-    for (const link of page) here.set(link.panelUser, link);
-    const last = page.at(-1);
-    if (last === undefined) return here;
-    afterUser = last.panelUser;
-  }
-}
-
 /** Returns true if the panel's terms are those of the last import. */
-function isSame(install: ImportedInstall, before: PanelFacts): boolean {
-  const { installLimit, status, note, terms, slots } = install;
+function isSame(
+  { panelUser, installLimit, status, note, terms, slots, panel }: ImportedInstall,
+  link: PanelLink,
+): boolean {
+  const before: PanelFacts = link.facts;
   return (
+    link.panelUser === panelUser &&
     before.installLimit === installLimit &&
-    before.status === status &&
+    (panel?.keepsStatus || before.status === status) &&
     before.note === note &&
     before.subscriptionKeyHash === terms?.subscriptionKeyHash &&
+    before.isPanelLimit === panel?.isPanelLimit &&
+    before.panelCreatedAtMs === panel?.panelCreatedAtMs &&
+    before.view === panel?.view &&
     slots.every(({ registeredAtMs }) => registeredAtMs <= before.devicesUntilMs)
   );
 }
@@ -67,48 +50,56 @@ function isSame(install: ImportedInstall, before: PanelFacts): boolean {
 /** Imports the users of a panel. A kill loses no stored link, and the next run continues. */
 export async function importPanel(
   mover: Mover,
-  users: readonly PanelUser[],
+  plan: PanelPlan,
   panel: PanelTally,
   options: PanelOptions,
 ): Promise<void> {
-  const here = await linksHere(mover, options.panel);
-  const seen = new Set<string>();
+  const { users, alike, goneCount, outOfViewCount } = plan;
   mover.tally.linksListed = users.length;
+  for (const group of alike) panel.addAlike(group.map(({ name }) => name));
   for (let at = 0; at < users.length && !options.isStopped(); at += CHUNK) {
-    const some = users.slice(at, at + CHUNK).flatMap((user) => {
-      const install = draftOf(mover.tally, panel, user, here, seen, options);
+    const some: ImportedInstall[] = [];
+    for (const one of users.slice(at, at + CHUNK)) {
+      const install = draftOf(mover.tally, panel, one, options);
       if (install === null) mover.tally.linksDone += 1;
-      return install ?? [];
-    });
+      else if (one.isAnother && one.link !== null && !options.isCheck) await end(mover, one.link);
+      if (install !== null) some.push(install);
+    }
     if (options.isCheck) mover.tally.linksDone += some.length;
     else await mover.installs(some);
     options.onStep();
     await nextTurn();
   }
-  if (!options.isStopped()) await endGone(mover, panel, here, seen, options);
+  if (options.isStopped()) return;
+  Object.assign(panel, { gone: goneCount, outOfView: outOfViewCount });
+  if (options.disablesGone && !options.isCheck) await disableGone(mover, plan.gone, options);
+}
+
+/** Ends the link of a replaced customer; the next one may have its key. */
+async function end({ core, provider, nowMs }: Mover, { id }: PanelLink): Promise<void> {
+  await core.store.removeInstall(provider.id, id, actAt(core, nowMs()), true);
 }
 
 /** Returns the link of a user; null: nothing to store. */
 function draftOf(
   tally: Tally,
   panel: PanelTally,
-  user: PanelUser,
-  here: ReadonlyMap<string, PanelLink>,
-  seen: Set<string>,
+  one: PlannedUser,
   options: PanelOptions,
 ): ImportedInstall | null {
-  const panelUser = panelUserOf(options, user);
-  const before = here.get(panelUser)?.facts;
+  const { user, isTwice, isAnother } = one;
+  const link = isAnother ? null : one.link;
   panel.users += 1;
   panel.devices += user.devices.length;
   if (user.isDisabled) panel.disabled += 1;
-  const isKnown = seen.has(panelUser);
-  seen.add(panelUser);
-  const draft = isKnown ? null : linkOfUser(user, before, options);
-  if (isKnown || isRefused(draft)) {
+  const draft = linkOfUser(user, link?.facts, options);
+  if (isRefused(draft)) {
+    omit(tally, panel, one, draft.detail);
+    return null;
+  }
+  if (isTwice) {
     tally.unusable += 1;
-    const why = isRefused(draft) ? draft.detail : 'the panel lists it twice';
-    tally.problem(`user ${user.name}: ${why}`);
+    tally.problem(`user ${user.name}: the panel lists it twice`);
     return null;
   }
   if (!isLimit(user.limit)) panel.unlimited += 1;
@@ -116,41 +107,86 @@ function draftOf(
     panel.leftOut += 1;
     return null;
   }
-  if (!isLimit(user.limit) && before !== undefined) panel.keptLimit += 1;
+  if (isAnother) panel.replaced += 1;
   const { install, unusable, isMended } = draft;
   panel.devicesUnusable += unusable;
   if (install.overMax !== undefined) panel.overLimit += 1;
   if (isMended) tally.mended += 1;
-  if (before === undefined || options.updates || !isSame(install, before)) return install;
+  if (link === null) {
+    panel.addLimit(install.installLimit);
+    return install;
+  }
+  return changeOf(tally, panel, install, link, options);
+}
+
+/** Returns the change of an existing link; null: there is none. */
+function changeOf(
+  tally: Tally,
+  panel: PanelTally,
+  draft: ImportedInstall & { panel: { isPanelLimit?: boolean } },
+  link: PanelLink,
+  { lowersExisting, unlimitedAs, updates }: PanelOptions,
+): ImportedInstall | null {
+  const { installCode, panelUser, facts, deviceCount } = link;
+  const isOfImport = facts.installLimit === link.installLimit;
+  const { isPanelLimit } = draft.panel;
+  const least = Math.min(deviceCount, link.installLimit);
+  const isLowered = lowersExisting && !isPanelLimit && isOfImport && unlimitedAs !== null;
+  const installLimit = isLowered
+    ? Math.min(draft.installLimit, Math.max(unlimitedAs, least))
+    : draft.installLimit;
+  const isTaken = isOfImport || updates;
+  panel.addLimit(isTaken ? Math.max(installLimit, least) : link.installLimit);
+  if (installLimit < draft.installLimit) panel.lowered += 1;
+  else if (!isPanelLimit) panel.keptLimit += 1;
+  if (draft.panel.keepsStatus && facts.status === INSTALL_DISABLED) panel.keptDisabled += 1;
+  const install = {
+    ...draft,
+    ...{ installCode, installLimit },
+    panel: { ...draft.panel, formerUser: panelUser },
+  };
+  if (updates || !isSame(install, link)) return install;
   tally.links.present += 1;
   tally.slots.present += install.slots.length;
   return null;
 }
 
-/**
- * Counts the links of users that the panel no longer has, and disables them with `disablesGone`.
- */
-async function endGone(
+/** Counts a user that no link can serve. */
+function omit(tally: Tally, panel: PanelTally, { user }: PlannedUser, why: string): void {
+  if (why === NO_KEY.detail) panel.withoutKey += 1;
+  else {
+    tally.unusable += 1;
+    panel.addUnserved({ user: user.name, why });
+  }
+  tally.problem(`user ${user.name}: ${why}`);
+}
+
+/** Disables the links of users that the panel no longer has. */
+async function disableGone(
   mover: Mover,
-  panel: PanelTally,
-  here: ReadonlyMap<string, PanelLink>,
-  seen: ReadonlySet<string>,
-  { disablesGone, isCheck, onStep }: PanelOptions,
+  gone: readonly PanelLink[],
+  { onStep }: PanelOptions,
 ): Promise<void> {
-  const gone = [...here.values()].filter(({ panelUser }) => !seen.has(panelUser));
-  panel.gone = gone.length;
-  if (!disablesGone || isCheck) return;
-  const enabled = gone.filter(({ facts }) => facts.status !== INSTALL_DISABLED);
-  for (let at = 0; at < enabled.length; at += CHUNK) {
-    const ended = enabled.slice(at, at + CHUNK).map(
+  for (let at = 0; at < gone.length; at += CHUNK) {
+    const ended = gone.slice(at, at + CHUNK).map(
       ({ installCode, panelUser, facts }): ImportedInstall => ({
         ...{ id: null, installCode, panelUser, createdAtMs: 0, slots: [] },
         ...{ installLimit: facts.installLimit, note: facts.note, status: INSTALL_DISABLED },
         terms: { ...NO_TERMS, subscriptionKeyHash: facts.subscriptionKeyHash },
+        panel: userFactsOf(facts),
       }),
     );
     await mover.installs(ended);
     onStep();
     await nextTurn();
   }
+}
+
+/** Returns the facts of a user beside the terms of its link. */
+function userFactsOf({ isPanelLimit, panelCreatedAtMs, view }: PanelFacts) {
+  return {
+    ...(isPanelLimit !== undefined && { isPanelLimit }),
+    ...(panelCreatedAtMs !== undefined && { panelCreatedAtMs }),
+    ...(view !== undefined && { view }),
+  };
 }

@@ -7,13 +7,14 @@ import {
   ONE_LINE_LENGTH_MAX,
   readDomainHash,
   readOwnHwid,
+  readPlainKey,
   readSubscriptionKey,
 } from '../formats.ts';
 import { isRecord } from '../json-input.ts';
 import { isRefused, type Misfit, malformed } from '../outcome.ts';
 import { keyOfPanelUser } from '../panel/token.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/install.ts';
-import type { ImportedInstall, ImportedSlot, PanelFacts } from '../port/moving.ts';
+import type { ImportedInstall, ImportedSlot, PanelFacts, PanelNotes } from '../port/moving.ts';
 import { randomCode, subscriptionKeyHash } from '../secret.ts';
 import { NO_TERMS } from '../slot.ts';
 import { tidyFact } from '../text.ts';
@@ -44,6 +45,11 @@ export interface PanelUser {
   limit: number | null;
   isDisabled: boolean;
   createdAtMs: number | null;
+  /**
+   * The time at which the panel made the user, by which another user of the same id is known; null:
+   * the panel has none that lasts.
+   */
+  panelCreatedAtMs: number | null;
   devices: PanelDevice[];
 }
 
@@ -86,17 +92,32 @@ export interface PanelRules {
   kind: string;
   /** The limit of a new link whose user has none; null: the user is omitted. */
   unlimitedAs: number | null;
+  /** True: links of users that are disabled in the panel become disabled. */
+  disablesDisabled: boolean;
+  /** The part of the panel that was read: see {@link PanelFacts}. */
+  view: string;
   nowMs: number;
 }
 
 /** Returns the key of a user's link in the form that the gate reads from addresses. */
 function keyOf(kind: string, { key }: PanelUser): string | Misfit {
-  const read = readSubscriptionKey(key);
-  if (isRefused(read)) return malformed(`its subscription key ${read.detail}`);
-  if (kind === 'marzban') return keyOfPanelUser({ panel: 'marzban', name: key });
-  if (kind === 'pasarguard') return keyOfPanelUser({ panel: 'pasarguard', id: key });
-  return read;
+  if (key === '') return NO_KEY;
+  if (kind === 'marzban') return userKey(keyOfPanelUser({ panel: 'marzban', name: key }));
+  if (kind === 'pasarguard') return userKey(keyOfPanelUser({ panel: 'pasarguard', id: key }));
+  const plain = readPlainKey(key);
+  if (isRefused(plain)) return malformed(`its subscription key ${plain.detail}`);
+  // Hiddify compares UUIDs as numbers.
+  return kind === 'hiddify' ? plain.toLowerCase() : plain;
 }
+
+/** The panel opens no subscription for such a user. */
+export const NO_KEY = malformed('it has no subscription key');
+
+function userKey(key: string): string | Misfit {
+  return isRefused(readSubscriptionKey(key)) ? NO_NAME : key;
+}
+
+const NO_NAME = malformed('its name must be 1 to 128 letters, digits, . _ @ and -');
 
 /**
  * Returns the id by which a link remembers its user: without an id in the panel, the hash of the
@@ -108,8 +129,20 @@ export function panelUserOf({ panel, kind }: PanelRules, user: PanelUser): strin
   return `${panel}:${name}`;
 }
 
+/**
+ * Returns the hashes by which a link may have the user's key: that of the key, and that of its
+ * Unicode form NFKC, which versions before 0.18.0 stored. Null: the user has no valid key.
+ */
+export function keyHashesOf({ kind }: PanelRules, user: PanelUser) {
+  const key = keyOf(kind, user);
+  if (isRefused(key)) return null;
+  const isUser = kind === 'marzban' || kind === 'pasarguard';
+  const former = isUser ? key : user.key.normalize('NFKC');
+  return { now: subscriptionKeyHash(key), former: subscriptionKeyHash(former) };
+}
+
 interface PanelLinkDraft {
-  install: ImportedInstall;
+  install: ImportedInstall & { panel: PanelNotes };
   /** Devices whose HWID is invalid for Gatepost. */
   unusable: number;
   isMended: boolean;
@@ -128,7 +161,7 @@ export function linkOfUser(
   if (isRefused(key)) return key;
   const limit = isLimit(user.limit) ? user.limit : (before?.installLimit ?? rules.unlimitedAs);
   if (limit === null) return null;
-  const { nowMs } = rules;
+  const { nowMs, disablesDisabled, view } = rules;
   const createdAtMs = user.createdAtMs ?? nowMs;
   const usable = user.devices.flatMap((device) => slotOf(device, createdAtMs, nowMs));
   const slots = usable.toSorted((a, b) => a.registeredAtMs - b.registeredAtMs);
@@ -137,17 +170,33 @@ export function linkOfUser(
   return {
     install: {
       ...{ id: null, installCode: randomCode(12), installLimit: limit, createdAtMs },
-      status: user.isDisabled ? INSTALL_DISABLED : INSTALL_ACTIVE,
+      status: user.isDisabled && disablesDisabled ? INSTALL_DISABLED : INSTALL_ACTIVE,
       note: note || null,
       terms: { ...NO_TERMS, subscriptionKeyHash: subscriptionKeyHash(key) },
       // Devices beyond the limit stay; new ones are refused.
       ...(held.length > limit && { overMax: held.length }),
       panelUser: panelUserOf(rules, user),
+      panel: {
+        // The panel refuses such a user itself.
+        keepsStatus: user.isDisabled && !disablesDisabled,
+        isPanelLimit: isLimit(user.limit),
+        panelCreatedAtMs: user.panelCreatedAtMs ?? before?.panelCreatedAtMs ?? null,
+        view,
+      },
       slots: held,
     },
     unusable: user.devices.length - held.length,
     isMended: note !== user.note,
   };
+}
+
+/** The most by which two readings of one creation time differ, ms: some databases round. */
+const ROUNDED_MS = 1_000;
+
+/** Returns true if the user was made again since the last import: it is another customer. */
+export function isAnother({ panelCreatedAtMs }: PanelUser, before: PanelFacts): boolean {
+  const beforeMs = before.panelCreatedAtMs ?? null;
+  return panelCreatedAtMs !== null && beforeMs !== null && panelCreatedAtMs - beforeMs > ROUNDED_MS;
 }
 
 /** Returns true if a link can have the limit. */

@@ -5,6 +5,15 @@
 
 import type { PanelKind } from '../panel/kind.ts';
 import {
+  type HwidRole,
+  type HwidSettings,
+  hiddifyLimit,
+  type PanelLimit,
+  pasarguardLimit,
+  remnawaveLimit,
+  threeXUiLimit,
+} from '../panel/limit-rule.ts';
+import {
   asText,
   asTime,
   type Cells,
@@ -30,11 +39,11 @@ const rowsOf = (rows: PanelRows, table: string) => rows.get(table) ?? [];
 /** Returns the whole number in a cell; null: none. */
 function numberIn(cell: unknown): number | null {
   const text = asText(cell);
-  return /^-?\d{1,15}$/.test(text) ? Number(text) : null;
+  return /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
-/** Returns a limit; null for 0, less, or none: the panel sets no limit. */
-const limitOf = (limit: number | null) => (limit !== null && limit > 0 ? limit : null);
+/** Returns a limit; null: the panel has none for the user. */
+const limitOf = (said: PanelLimit): number | null => (typeof said === 'number' ? said : null);
 
 /** Joins the name of a user and the panel's notes about it. */
 const noteOf = (...parts: readonly unknown[]) =>
@@ -48,6 +57,13 @@ const isDisabled = (row: Cells) => asText(row['status']).toLowerCase() === 'disa
 /** Groups rows by the text in a column. */
 const groupsBy = (rows: readonly Cells[], column: (row: Cells) => string) =>
   Map.groupBy(rows, column);
+
+/** Reads the settings of the panel or of a squad; null: it has none. */
+function remnawaveSettings(row: Cells | undefined): HwidSettings | null {
+  const settings = jsonIn(row?.['hwid_settings']);
+  if (Object.keys(settings).length === 0) return null;
+  return { isOn: isTrue(settings['enabled']), fallback: numberIn(settings['fallbackDeviceLimit']) };
+}
 
 const REMNAWAVE: PanelSchema = {
   tables: {
@@ -64,30 +80,27 @@ const REMNAWAVE: PanelSchema = {
   },
   userTables: ['users'],
   readUsers(rows) {
-    const fallbackIn = (cell: unknown) => numberIn(jsonIn(cell)['fallbackDeviceLimit']);
-    const fallback = fallbackIn(rowsOf(rows, 'subscription_settings')[0]?.['hwid_settings']);
-    // A squad without its own settings has those of the panel.
+    const common = remnawaveSettings(rowsOf(rows, 'subscription_settings')[0]);
     const ofSquad = new Map(
-      rowsOf(rows, 'external_squads').map((row) => [
-        asText(row['uuid']),
-        fallbackIn(row['hwid_settings']) ?? fallback,
-      ]),
+      rowsOf(rows, 'external_squads').map((row) => [asText(row['uuid']), remnawaveSettings(row)]),
     );
     const ownerOf = (row: Cells) => asText(row['user_id']) || asText(row['user_uuid']);
     const devices = groupsBy(rowsOf(rows, 'hwid_user_devices'), ownerOf);
     return rowsOf(rows, 'users').map((row) => {
       const [id, uuid] = [asText(row['id']) || asText(row['t_id']), asText(row['uuid'])];
-      const squad = asText(row['external_squad_uuid']);
       const own = numberIn(row['hwid_device_limit']);
+      // A squad without its own settings has those of the panel.
+      const settings = ofSquad.get(asText(row['external_squad_uuid'])) ?? common;
+      const createdAtMs = asTime(row['created_at']);
       return {
         // Older versions call it t_id, and refer to devices by the UUID.
         id: id || uuid,
         key: asText(row['short_uuid']),
         name: asText(row['username']),
         note: noteOf(row['username'], row['description']),
-        limit: limitOf(own ?? (ofSquad.has(squad) ? (ofSquad.get(squad) ?? null) : fallback)),
+        limit: limitOf(remnawaveLimit(own, settings)),
         isDisabled: isDisabled(row),
-        createdAtMs: asTime(row['created_at']),
+        ...{ createdAtMs, panelCreatedAtMs: createdAtMs },
         devices: [...(devices.get(id) ?? []), ...(devices.get(uuid) ?? [])].map((device) => ({
           hwid: asText(device['hwid']),
           isHash: false,
@@ -129,10 +142,10 @@ const X_UI: PanelSchema = {
     const subOf = (row: Cells) => asText(row['sub_id']).trim();
     const devices = groupsBy(rowsOf(rows, 'client_hwids'), subOf);
     return [...groupsBy(clientsOf(rows), subOf)].map(([key, clients]) => {
-      const enabled = clients.filter(({ enable }) => isTrue(enable));
-      // The panel asks only enabled clients; a subscription without any opens nothing.
-      const asked = enabled.length > 0 ? enabled : clients;
-      const limits = asked.map((client) => numberIn(client['limit_hwid']) ?? 0);
+      const limits = clients.map((client) => ({
+        isEnabled: isTrue(client['enable']),
+        limit: numberIn(client['limit_hwid']),
+      }));
       const emails = [...new Set(clients.map(({ email }) => asText(email)))];
       const times = clients.map((client) => asTime(client['created_at']) ?? Infinity);
       const createdAtMs = Math.min(...times.slice(0, 100));
@@ -142,9 +155,11 @@ const X_UI: PanelSchema = {
         key,
         name: emails[0] ?? '',
         note: noteOf(emails.slice(0, 10).join(', '), comment),
-        limit: limitOf(limits.reduce((most, limit) => Math.max(most, limit), 0)),
-        isDisabled: enabled.length === 0,
+        limit: limitOf(threeXUiLimit(limits)),
+        isDisabled: !limits.some(({ isEnabled }) => isEnabled),
         createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
+        // Clients of a subscription come and go, and a migration of the panel changes their dates.
+        panelCreatedAtMs: null,
         devices: (devices.get(key) ?? []).map((device) => ({
           hwid: asText(device['hwid_hash']).toLowerCase(),
           isHash: true,
@@ -160,26 +175,20 @@ const X_UI: PanelSchema = {
   },
 };
 
-/**
- * Returns the function of the fallback limit for users of an admin:
- * `resolve_effective_hwid_settings` of the panel.
- */
-function fallbackOfAdmins(rows: PanelRows): (adminId: string) => number | null {
-  const own = numberIn(jsonIn(rowsOf(rows, 'settings')[0]?.['hwid'])['fallback_limit']);
-  const ofRole = new Map(
+const NO_ROLE: HwidRole = { mode: null, fallback: null };
+
+/** Returns the function of the HWID settings in the role of an admin. */
+function rolesOfAdmins(rows: PanelRows): (adminId: string) => HwidRole {
+  const roles = new Map(
     rowsOf(rows, 'admin_roles').map((row) => {
       const { mode, fallback_limit: limit } = jsonIn(row['hwid']);
-      if (mode === 'disabled') return [asText(row['id']), null];
-      return [asText(row['id']), mode === 'override' ? (numberIn(limit) ?? own) : own];
+      return [asText(row['id']), { mode, fallback: numberIn(limit) }];
     }),
   );
   const roleOf = new Map(
     rowsOf(rows, 'admins').map((row) => [asText(row['id']), asText(row['role_id'])]),
   );
-  return (adminId) => {
-    const role = roleOf.get(adminId) ?? '';
-    return ofRole.has(role) ? (ofRole.get(role) ?? null) : own;
-  };
+  return (adminId) => roles.get(roleOf.get(adminId) ?? '') ?? NO_ROLE;
 }
 
 const PASARGUARD: PanelSchema = {
@@ -195,18 +204,22 @@ const PASARGUARD: PanelSchema = {
   },
   userTables: ['users'],
   readUsers(rows) {
-    const fallbackOf = fallbackOfAdmins(rows);
+    const roleOf = rolesOfAdmins(rows);
+    const { enabled, fallback_limit: limit } = jsonIn(rowsOf(rows, 'settings')[0]?.['hwid']);
+    const common = { isOn: enabled !== false, fallback: numberIn(limit) };
     const devices = groupsBy(rowsOf(rows, 'user_hwids'), (row) => asText(row['user_id']));
     return rowsOf(rows, 'users').map((row) => {
       const id = asText(row['id']);
+      const own = numberIn(row['hwid_limit']);
+      const createdAtMs = asTime(row['created_at']);
       return {
         id,
         key: id,
         name: asText(row['username']),
         note: noteOf(row['username'], row['note']),
-        limit: limitOf(numberIn(row['hwid_limit']) ?? fallbackOf(asText(row['admin_id']))),
+        limit: limitOf(pasarguardLimit(own, roleOf(asText(row['admin_id'])), common)),
         isDisabled: isDisabled(row),
-        createdAtMs: asTime(row['created_at']),
+        ...{ createdAtMs, panelCreatedAtMs: createdAtMs },
         devices: (devices.get(id) ?? []).map(
           (device): PanelDevice => ({
             hwid: asText(device['hwid']),
@@ -235,25 +248,41 @@ const MARZBAN: PanelSchema = {
       note: noteOf(row['username'], row['note']),
       limit: null,
       isDisabled: isDisabled(row),
-      createdAtMs: asTime(row['created_at']),
+      ...{ createdAtMs: asTime(row['created_at']), panelCreatedAtMs: asTime(row['created_at']) },
       devices: [],
     })),
 };
 
+/** Returns true for a user that Hiddify has marked as deleted, by a flag or by a time. */
+const isDeleted = (row: Cells) =>
+  ['deleted', 'is_deleted', 'deleted_at'].some((column) => {
+    const cell = row[column];
+    return isTrue(cell) || /^[1-9]\d{3}-/.test(asText(cell));
+  });
+
 const HIDDIFY: PanelSchema = {
-  tables: { user: ['uuid', 'name', 'comment', 'enable', 'max_ips', 'start_date'] },
+  tables: {
+    user: [
+      ...['id', 'uuid', 'name', 'comment', 'enable', 'max_ips', 'start_date'],
+      ...['deleted', 'is_deleted', 'deleted_at'],
+    ],
+  },
   userTables: ['user'],
   readUsers: (rows) =>
-    rowsOf(rows, 'user').map((row) => ({
-      id: null,
-      key: asText(row['uuid']),
-      name: asText(row['name']),
-      note: noteOf(row['name'], row['comment']),
-      limit: limitOf(numberIn(row['max_ips'])),
-      isDisabled: !isTrue(row['enable']),
-      createdAtMs: asTime(row['start_date']),
-      devices: [],
-    })),
+    rowsOf(rows, 'user')
+      .filter((row) => !isDeleted(row))
+      .map((row) => ({
+        id: asText(row['id']) || null,
+        key: asText(row['uuid']),
+        name: asText(row['name']),
+        note: noteOf(row['name'], row['comment']),
+        limit: limitOf(hiddifyLimit(numberIn(row['max_ips']))),
+        isDisabled: !isTrue(row['enable']),
+        createdAtMs: asTime(row['start_date']),
+        // A renewal changes the only date of a user; its number lasts.
+        panelCreatedAtMs: null,
+        devices: [],
+      })),
 };
 
 export const PANEL_SCHEMAS: Readonly<Record<PanelKind, PanelSchema>> = {

@@ -5,6 +5,7 @@ import type { PanelTraits } from './traits.ts';
 export const HIDDIFY: PanelTraits = {
   // `max_ips`: neither its form nor its API sets another.
   limitMeaningNone: 100,
+  givesLimits: false,
   keysHaveDelimiters: false,
   keysAreExact: false,
   dropsUnknownKeys: false,

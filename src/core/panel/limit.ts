@@ -1,12 +1,16 @@
-/**
- * Reads the device limit of a user from the APIs of panels. Written after the sources of Remnawave
- * 3.3.2 (`modules/subscription`), 3x-ui after 3.6.0 (`service/client_hwid.go`) and PasarGuard 5.2.1
- * (`operation/subscription.py`).
- */
+/** Reads the device limit of a user from the APIs of panels. */
 
 import { INSTALL_LIMIT } from '../formats.ts';
-import { PANEL_TRAITS } from './index.ts';
 import type { PanelKind } from './kind.ts';
+import {
+  type HwidRole,
+  type HwidSettings,
+  hiddifyLimit,
+  type PanelLimit,
+  pasarguardLimit,
+  remnawaveLimit,
+  threeXUiLimit,
+} from './limit-rule.ts';
 
 /** Returns the JSON of the API at a path; null: no such record. Throws {@link Silent}. */
 type AskPanel = (path: string) => Promise<unknown>;
@@ -21,25 +25,18 @@ export class Silent extends Error {
   }
 }
 
-/** A limit of devices; `unlimited`; null: the panel has none for this user. */
-type Said = number | 'unlimited' | null;
-
 /** Reads the limit for a key. `settings` reads records that many users share. */
-type Reader = (key: string, user: AskPanel, settings: AskPanel) => Promise<Said>;
+type Reader = (key: string, user: AskPanel, settings: AskPanel) => Promise<PanelLimit>;
 
-/**
- * Returns the limit for the link of a key; null: the panel sets none. A limit above the largest one
- * of links becomes the largest.
- */
+/** Returns the limit for the link of a key. One above the largest of links becomes the largest. */
 export async function panelLimitOf(
   api: PanelKind,
   key: string,
   user: AskPanel,
   settings: AskPanel,
-): Promise<number | null> {
+): Promise<PanelLimit> {
   const said = await READERS[api](key, user, settings);
-  if (said === null) return null;
-  return said === 'unlimited' ? INSTALL_LIMIT.maximum : Math.min(said, INSTALL_LIMIT.maximum);
+  return typeof said === 'number' ? Math.min(said, INSTALL_LIMIT.maximum) : said;
 }
 
 const READERS: Readonly<Record<PanelKind, Reader>> = {
@@ -49,15 +46,16 @@ const READERS: Readonly<Record<PanelKind, Reader>> = {
     const known = recordIn(response);
     if (Object.keys(known).length === 0) return null;
     const own = countIn(known['hwidDeviceLimit']);
-    if (own !== null) return zeroIsUnlimited(own);
+    if (own !== null) return remnawaveLimit(own, null);
     const squad = known['externalSquadUuid'];
     const ofSquad =
       typeof squad === 'string'
         ? hwidSettingsIn(await settings(`/api/external-squads/${encodeURIComponent(squad)}`))
         : null;
-    const common = ofSquad ?? hwidSettingsIn(await settings('/api/subscription-settings'));
-    if (common === null || common['enabled'] !== true) return null;
-    return zeroIsUnlimited(countIn(common['fallbackDeviceLimit']));
+    return remnawaveLimit(
+      null,
+      ofSquad ?? hwidSettingsIn(await settings('/api/subscription-settings')),
+    );
   },
 
   async '3x-ui'(key, user) {
@@ -68,9 +66,12 @@ const READERS: Readonly<Record<PanelKind, Reader>> = {
     if (!Array.isArray(items)) return null;
     const clients = items.map(recordIn).filter((client) => client['subId'] === key);
     if (clients.length === 0 || Number(filtered) > items.length) return null;
-    const enabled = clients.filter((client) => client['enable'] === true);
-    const limits = enabled.map((client) => countIn(client['limitHwid']) ?? 0);
-    return zeroIsUnlimited(Math.max(0, ...limits));
+    return threeXUiLimit(
+      clients.map(({ enable, limitHwid }) => ({
+        isEnabled: enable === true,
+        limit: countIn(limitHwid),
+      })),
+    );
   },
 
   async pasarguard(key, user, settings) {
@@ -80,15 +81,9 @@ const READERS: Readonly<Record<PanelKind, Reader>> = {
     const known = recordIn(await user(`/api/user/${path}`));
     if (Object.keys(known).length === 0) return null;
     const own = countIn(known['hwid_limit']);
-    if (own !== null) return zeroIsUnlimited(own);
+    if (own !== null) return pasarguardLimit(own, NO_ROLE, hwidIn({}));
     const common = recordIn(recordIn(await settings('/api/settings'))['hwid']);
-    const role = await roleOf(known['admin'], settings);
-    if (role['mode'] === 'disabled') return null;
-    const overrides = role['mode'] === 'override';
-    if (!overrides && common['enabled'] === false) return null;
-    const ofRole = overrides ? countIn(role['fallback_limit']) : null;
-    // Neither has a number: the panel admits all.
-    return zeroIsUnlimited(ofRole ?? countIn(common['fallback_limit']) ?? 0);
+    return pasarguardLimit(null, await roleOf(known['admin'], settings), hwidIn(common));
   },
 
   // It knows no devices.
@@ -96,29 +91,37 @@ const READERS: Readonly<Record<PanelKind, Reader>> = {
 
   async hiddify(key, user) {
     const known = recordIn(await user(`/api/v2/admin/user/${encodeURIComponent(key)}/`));
-    const own = countIn(known['max_ips']);
-    return own === PANEL_TRAITS.hiddify.limitMeaningNone ? null : zeroIsUnlimited(own);
+    return hiddifyLimit(countIn(known['max_ips']));
   },
 };
 
+const NO_ROLE: HwidRole = { mode: null, fallback: null };
+
+/** Reads the settings of PasarGuard. */
+const hwidIn = ({ enabled, fallback_limit: limit }: Record<string, unknown>): HwidSettings => ({
+  isOn: enabled !== false,
+  fallback: countIn(limit),
+});
+
 /** Returns the HWID settings in the role of an admin of PasarGuard. */
-async function roleOf(admin: unknown, settings: AskPanel): Promise<Record<string, unknown>> {
+async function roleOf(admin: unknown, settings: AskPanel): Promise<HwidRole> {
   const { username } = recordIn(admin);
-  if (typeof username !== 'string') return {};
+  if (typeof username !== 'string') return NO_ROLE;
   const path = `/api/admins?username=${encodeURIComponent(username)}`;
   const { admins } = recordIn(await settings(path));
   const found = Array.isArray(admins) ? admins.map(recordIn) : [];
   const own = found.find((one) => one['username'] === username);
-  return recordIn(recordIn(own?.['role'])['hwid']);
+  const { mode, fallback_limit: limit } = recordIn(recordIn(own?.['role'])['hwid']);
+  return { mode, fallback: countIn(limit) };
 }
 
-function hwidSettingsIn(answer: unknown): Record<string, unknown> | null {
+/** Reads the settings of Remnawave or of an external squad; null: it has none. */
+function hwidSettingsIn(answer: unknown): HwidSettings | null {
   const { hwidSettings } = recordIn(recordIn(answer)['response']);
-  return typeof hwidSettings === 'object' && hwidSettings !== null ? recordIn(hwidSettings) : null;
+  if (typeof hwidSettings !== 'object' || hwidSettings === null) return null;
+  const { enabled, fallbackDeviceLimit } = recordIn(hwidSettings);
+  return { isOn: enabled === true, fallback: countIn(fallbackDeviceLimit) };
 }
-
-/** In all panels 0 means no limit. */
-const zeroIsUnlimited = (count: number | null): Said => (count === 0 ? 'unlimited' : count);
 
 const countIn = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;

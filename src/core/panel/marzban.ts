@@ -4,6 +4,7 @@ import type { PanelTraits } from './traits.ts';
 
 export const MARZBAN: PanelTraits = {
   limitMeaningNone: null,
+  givesLimits: false,
   keysHaveDelimiters: false,
   keysAreExact: false,
   dropsUnknownKeys: false,

@@ -4,6 +4,7 @@ import type { PanelTraits } from './traits.ts';
 
 export const PASARGUARD: PanelTraits = {
   limitMeaningNone: null,
+  givesLimits: true,
   keysHaveDelimiters: false,
   keysAreExact: false,
   dropsUnknownKeys: false,

@@ -4,6 +4,7 @@ import type { PanelTraits } from './traits.ts';
 
 export const THREE_X_UI: PanelTraits = {
   limitMeaningNone: null,
+  givesLimits: true,
   keysHaveDelimiters: true,
   keysAreExact: true,
   dropsUnknownKeys: false,

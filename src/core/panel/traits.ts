@@ -3,6 +3,8 @@
 export interface PanelTraits {
   /** The limit that each user has by default, which limits no device; null: there is none. */
   readonly limitMeaningNone: number | null;
+  /** False: it has no place where an operator sets the limit of a user. */
+  readonly givesLimits: boolean;
   /** True if `;`, `%` and `&` are signs of its keys: its server cuts no segment there. */
   readonly keysHaveDelimiters: boolean;
   /** True if it compares keys byte by byte: two Unicode forms of a text are two keys. */

@@ -45,11 +45,15 @@ export interface LinkEndStore {
     act: Act,
     turn?: () => Promise<void>,
   ): Promise<RevokedInstall | 'install_not_found' | 'install_code_exists'>;
-  /** Removes a link. Messages to its devices, and their registrations, stay. */
+  /**
+   * Removes a link. Messages to its devices, and their registrations, stay. With `keepsKey` another
+   * link may have its subscription key.
+   */
   removeInstall(
     providerId: number,
     installId: number,
     act: Act,
+    keepsKey?: boolean,
   ): Promise<FreedSlots | 'install_not_found'>;
   /**
    * Returns the refusal of a new link because an ended link had the code, or at this provider the

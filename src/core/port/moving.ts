@@ -34,15 +34,35 @@ export interface ImportedInstall {
   overMax?: number;
   /** Its user in a panel, as `panel:user`, by which an existing link is found. */
   panelUser?: string;
+  /** More about that user. */
+  panel?: PanelNotes;
   /** Earliest registration first. */
   slots: ImportedSlot[];
+}
+
+/** Facts of a user that are no terms of its link. An import before 0.18.0 noted none of them. */
+interface UserFacts {
+  /** False: the panel has no limit for the user; the import chose the limit of the link. */
+  isPanelLimit?: boolean;
+  /** The time at which the panel made the user; null: it has none that lasts. */
+  panelCreatedAtMs?: number | null;
+  /** The admin whose API showed the user; empty: a view of the whole panel did. */
+  view?: string;
+}
+
+/** Facts of a user in an import, beside the terms of its link. */
+export interface PanelNotes extends UserFacts {
+  /** True: an existing link keeps its state. */
+  keepsStatus?: boolean;
+  /** The id by which an older import noted the user; absent: none did. */
+  formerUser?: string;
 }
 
 /**
  * The terms of a panel at the last import. A link that differs from them was edited by the
  * provider.
  */
-export interface PanelFacts {
+export interface PanelFacts extends UserFacts {
   installLimit: number;
   status: number;
   note: string | null;
@@ -58,6 +78,9 @@ export interface PanelFacts {
 export interface PanelLink {
   id: number;
   installCode: string;
+  installLimit: number;
+  deviceCount: number;
+  status: number;
   /** `panel:user` */
   panelUser: string;
   facts: PanelFacts;
@@ -102,7 +125,7 @@ export interface ImportStore {
    * its id, HWIDs and date; with `updates` it takes note, status and limit (never below its HWIDs)
    * from the import. Known facts of a device stay. A link with `panelUser` is found by it or by its
    * subscription key; it takes what changed in the panel since the last import, and devices that
-   * the panel knows since then. Returns `install_code_exists` if another provider has the code or
+   * the panel knows since then. Returns `install_code_exists` if another provider has the code, or
    * another user of the panel the key, `install_code_ended` if the link was removed or revoked
    * here, and `install_code_limit_reached` for a new link beyond `installCountMax`.
    */
@@ -123,6 +146,11 @@ export interface ImportStore {
     panel: string,
     page: { afterUser: string; countMax: number },
   ): Maybe<PanelLink[]>;
+  /**
+   * Returns the facts of the provider's link with the subscription key of this hash; null: it has
+   * no such link, or no import has noted any.
+   */
+  findPanelFacts(providerId: number, subscriptionKeyHash: string): Maybe<PanelFacts | null>;
   /**
    * Adds a binding, or with `updates` gives an existing one the imported name and status. Returns
    * `domain_limit_reached` for a new one beyond `domainCountMax`.

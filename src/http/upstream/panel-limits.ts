@@ -8,6 +8,7 @@ import { actingAs, type Core } from '../../core/core.ts';
 import { updateInstall } from '../../core/install.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { panelLimitOf, Silent } from '../../core/panel/limit.ts';
+import type { PanelLimit } from '../../core/panel/limit-rule.ts';
 import type { Actor } from '../../core/port/audit.ts';
 import { subscriptionKeyHash } from '../../core/secret.ts';
 import type { Log } from '../../log.ts';
@@ -41,7 +42,7 @@ const PANEL: Actor = { kind: 'system', name: 'panel', from: 'local' };
 
 interface Said {
   atMs: number;
-  limit: number | null;
+  limit: PanelLimit;
   /** True: the link has more devices than this limit; a slot that one leaves is not free. */
   isOver: boolean;
 }
@@ -53,7 +54,7 @@ class Memory {
   /** Answers that many users share, with the questions in flight for them. */
   readonly settings = new Map<string, { atMs: number; answer: Promise<unknown> }>();
   /** Keys with a question in flight. */
-  readonly asking = new Map<string, Promise<number | null>>();
+  readonly asking = new Map<string, Promise<PanelLimit>>();
   pauseUntilMs = Number.NEGATIVE_INFINITY;
 }
 
@@ -80,8 +81,16 @@ export class PanelLimits {
     return this.#memoryOf(panel).said.get(key)?.isOver === true;
   }
 
-  /** Returns the limit for the link of a key; null: the panel sets none, or is away. */
+  /**
+   * Returns the limit for the link of a key, `unlimitedAs` if its user has none; null: the panel
+   * sets none, or is away.
+   */
   async of(panel: Panel, key: string): Promise<number | null> {
+    const limit = await this.#said(panel, key);
+    return limit === 'unlimited' ? panel.upstream.unlimitedAs : limit;
+  }
+
+  async #said(panel: Panel, key: string): Promise<PanelLimit> {
     const { asking, said } = this.#memoryOf(panel);
     if (!this.isDue(panel, key)) return said.get(key)?.limit ?? null;
     const begun = asking.get(key);
@@ -128,7 +137,7 @@ export class PanelLimits {
     return memory;
   }
 
-  async #ask(panel: Panel, key: string): Promise<number | null> {
+  async #ask(panel: Panel, key: string): Promise<PanelLimit> {
     const { clock, log } = this.deps;
     const { upstream } = panel;
     const { panel: panelApi } = upstream;

@@ -95,8 +95,9 @@ function linkImport(backend: Backend) {
     { install, rules, act }: MovingLink,
     newSlots: NewSlot[],
   ): Step<Imported> {
-    const { installLimit, status, note, panelUser } = install;
+    const { installLimit, note, panelUser, panel: ofUser } = install;
     const { id, deviceCount, providerId, subscriptionKeyHash } = known;
+    const status = ofUser?.keepsStatus ? known.status : install.status;
     const terms = yield* termsHere(install.terms, known);
     const wanted = { installLimit, status, note, subscriptionKeyHash, ...terms };
     const { was, after } =
@@ -110,7 +111,7 @@ function linkImport(backend: Backend) {
     const { added, left, counts } = yield* slots.choose({ ...of, isNew: false }, room, coming);
     newSlots.push(...added.map((slot) => ({ ...of, slot })));
     if (panelUser !== undefined) {
-      yield* panel.keep(known, panelUser, panelTerms(known, wanted), coming, left);
+      yield* panel.keep(known, install, panelTerms(known, wanted), coming, left);
     }
     notes.audit(act, deeds.importInstall(known, after, counts.slotsAdded), providerId);
     return { was, id, ...counts };
@@ -122,17 +123,24 @@ function linkImport(backend: Backend) {
     if (panelUser === undefined) return yield* on.find.get({ installCode });
     const subscriptionKeyHash = terms?.subscriptionKeyHash ?? null;
     const ofUser = yield* on.findByUser.get({ providerId, panelUser });
-    return ofUser ?? (yield* on.findByKey.get({ providerId, subscriptionKeyHash }));
+    const formerUser = install.panel?.formerUser;
+    const former =
+      ofUser === null && formerUser !== undefined
+        ? yield* on.findByUser.get({ providerId, panelUser: formerUser })
+        : null;
+    return ofUser ?? former ?? (yield* on.findByKey.get({ providerId, subscriptionKeyHash }));
   }
 
   /** Imports a link; its new slots go into `newSlots`. */
   function* importLink(notes: Notes, moving: MovingLink, newSlots: NewSlot[]): Step<Imported> {
     const { providerId, install, rules, act } = moving;
-    const { slots: wanted, id, terms, replacedAtMs, overMax = 0, panelUser, ...facts } = install;
+    const { slots: wanted, id, terms, replacedAtMs, overMax = 0, panelUser, ...more } = install;
+    const { panel: ofUser, ...facts } = more;
     const known = yield* find(moving);
     if (known !== null) {
       if (known.providerId !== providerId) return 'install_code_exists';
-      if (panelUser !== undefined && !isOfUser(known, panelUser)) return 'install_code_exists';
+      const isOther = panelUser !== undefined && !isOfUser(known, panelUser, ofUser?.formerUser);
+      if (isOther) return 'install_code_exists';
       return yield* update(notes, known, moving, newSlots);
     }
     const subscriptionKeyHash = terms?.subscriptionKeyHash ?? null;
@@ -159,8 +167,8 @@ function linkImport(backend: Backend) {
     }
     const { counts } = chosen;
     if (panelUser !== undefined) {
-      const none = { id: installId, panelUser: null, panelFacts: null };
-      yield* panel.keep(none, panelUser, added, wanted, chosen.left);
+      const none = { id: installId, panelUser: null, panelFacts: null, status: added.status };
+      yield* panel.keep(none, install, added, wanted, chosen.left);
     }
     newSlots.push(...chosen.added.map((slot) => ({ ...of, slot })));
     const deed = deeds.importInstall(null, { ...added, id: installId }, counts.slotsAdded);

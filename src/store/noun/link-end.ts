@@ -147,12 +147,14 @@ export const linkEndSteps = shared((backend: Backend) => {
       return { freedCount: freed.length, hadKey, deviceIds };
     },
 
-    *remove(notes: Notes, { providerId, installId }: LinkName, act: Act) {
+    /** `keepsKey`: another link may have the key. */
+    *remove(notes: Notes, { providerId, installId }: LinkName, act: Act, keepsKey = false) {
       const link = yield* on.lock.get({ providerId, installId });
       if (link === null) return NOT_FOUND;
       const freed = yield* freeAll(notes, installId, act);
       const ended = { ...link, providerId, nowMs: act.atMs };
-      yield* tombstones.add({ ...ended, why: 'removed' });
+      const subscriptionKeyHash = keepsKey ? null : link.subscriptionKeyHash;
+      yield* tombstones.add({ ...ended, subscriptionKeyHash, why: 'removed' });
       yield* on.remove.run({ installId });
       const facts = { id: installId, freedCount: freed.length };
       notes.audit(act, deeds.removeInstall(facts), providerId);
@@ -184,10 +186,10 @@ export function linkEndNoun(backend: Backend): LinkEndStore {
       });
     },
 
-    removeInstall: (providerId, installId, act) =>
+    removeInstall: (providerId, installId, act, keepsKey = false) =>
       backend.write(function* (notes) {
         yield* backend.lockProvider(providerId);
-        return yield* steps.remove(notes, { providerId, installId }, act);
+        return yield* steps.remove(notes, { providerId, installId }, act, keepsKey);
       }),
 
     findEnded: (providerId, name) => backend.read(() => tombstones.find(providerId, name)),

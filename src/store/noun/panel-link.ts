@@ -1,10 +1,17 @@
 /** The facts of a panel about the links that were imported from it. */
 
 import { sql } from 'drizzle-orm';
-import { type Merged, mergePanel, type PanelTerms } from '../../core/moving/merge.ts';
+import { keptStatus, type Merged, mergePanel, type PanelTerms } from '../../core/moving/merge.ts';
 import type { Install } from '../../core/port/install.ts';
-import type { ImportedSlot, ImportStore, PanelFacts } from '../../core/port/moving.ts';
+import type {
+  ImportedInstall,
+  ImportedSlot,
+  ImportStore,
+  PanelFacts,
+  PanelLink,
+} from '../../core/port/moving.ts';
 import type { Backend, Statements, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
 
 /** The columns of a link from a panel; null: it has another origin. */
 export interface FromPanel {
@@ -21,9 +28,10 @@ const readFacts = (text: string | null): PanelFacts | null =>
   text === null ? null : JSON.parse(text);
 
 /** Returns true unless the link belongs to another user of the same panel. */
-export function isOfUser({ panelUser }: FromPanel, wanted: string): boolean {
+export function isOfUser({ panelUser }: FromPanel, wanted: string, former?: string): boolean {
   const panelIn = (user: string) => user.slice(0, user.indexOf(':'));
-  return panelUser === null || panelUser === wanted || panelIn(panelUser) !== panelIn(wanted);
+  if (panelUser === null || panelUser === wanted || panelUser === former) return true;
+  return panelIn(panelUser) !== panelIn(wanted);
 }
 
 /** Returns the time up to which the devices of a panel were imported, if some found no room. */
@@ -56,34 +64,40 @@ export function panelLinkSteps({ prepare }: Statements) {
      * Saves the facts of the panel after its devices were imported, except those that were `left`.
      */
     *keep(
-      known: FromPanel & { id: number },
-      panelUser: string,
-      { installLimit, status, note, subscriptionKeyHash }: PanelTerms,
+      known: FromPanel & Pick<Install, 'id' | 'status'>,
+      { panelUser, panel = {} }: Pick<ImportedInstall, 'panelUser' | 'panel'>,
+      terms: PanelTerms,
       came: readonly ImportedSlot[],
       left: readonly ImportedSlot[],
     ): Step<void> {
-      const beforeMs = readFacts(known.panelFacts)?.devicesUntilMs ?? 0;
-      const devicesUntilMs = devicesUntil(beforeMs, came, left);
+      const before = readFacts(known.panelFacts);
+      const { installLimit, note, subscriptionKeyHash } = terms;
+      const { keepsStatus = false, formerUser: _, ...ofUser } = panel;
+      const status = keepsStatus ? keptStatus(known, before) : terms.status;
+      const devicesUntilMs = devicesUntil(before?.devicesUntilMs ?? 0, came, left);
       const facts: PanelFacts = {
         ...{ installLimit, status, note, subscriptionKeyHash, devicesUntilMs },
+        ...ofUser,
       };
       const panelFacts = JSON.stringify(facts);
       if (known.panelUser === panelUser && known.panelFacts === panelFacts) return;
-      yield* keep.run({ id: known.id, panelUser, panelFacts });
+      yield* keep.run({ id: known.id, panelUser: panelUser ?? null, panelFacts });
     },
   };
 }
 
-export function panelLinkNoun(backend: Backend): Pick<ImportStore, 'listPanelLinks'> {
-  const list = backend.prepare<{
-    id: number;
-    installCode: string;
-    panelUser: string;
-    panelFacts: string;
-  }>(sql`
-      SELECT id, install_code AS "installCode", ${FROM_PANEL} FROM install
+export function panelLinkNoun(
+  backend: Backend,
+): Pick<ImportStore, 'listPanelLinks' | 'findPanelFacts'> {
+  const { prepare, bytes } = backend;
+  const list = prepare<Omit<PanelLink, 'facts'> & { panelFacts: string }>(sql`
+      SELECT ${columns`id, installCode, installLimit, deviceCount, status`}, ${FROM_PANEL} FROM install
       WHERE provider_id = :providerId AND panel_user > :after AND panel_user < :end
+        AND panel_facts IS NOT NULL
       ORDER BY panel_user LIMIT :countMax`);
+  const find = prepare<FromPanel>(sql`
+      SELECT ${FROM_PANEL} FROM install
+      WHERE subscription_key_hash = ${bytes('subscriptionKeyHash')} AND provider_id = :providerId`);
   return {
     listPanelLinks: (providerId, panel, { afterUser, countMax }) =>
       backend.read(function* () {
@@ -94,6 +108,12 @@ export function panelLinkNoun(backend: Backend): Pick<ImportStore, 'listPanelLin
           ...row,
           facts: JSON.parse(panelFacts) as PanelFacts,
         }));
+      }),
+
+    findPanelFacts: (providerId, subscriptionKeyHash) =>
+      backend.read(function* () {
+        const found = yield* find.get({ providerId, subscriptionKeyHash });
+        return readFacts(found?.panelFacts ?? null);
       }),
   };
 }

@@ -1,7 +1,10 @@
 /** The doctor's reads of a database of either kind. */
 
 import { sql } from 'drizzle-orm';
+import { INSTALL_LIMIT } from '../../core/formats.ts';
 import { hostHash } from '../../core/host-name.ts';
+import { PANEL_TRAITS } from '../../core/panel/index.ts';
+import { PANELS } from '../../core/panel/kind.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { KeptUpstream } from '../../core/port/upstream.ts';
 import { DISABLED_BY_OWNER } from '../../core/port/webhook.ts';
@@ -14,7 +17,7 @@ import { keptUpstreams } from './upstream.ts';
 
 export type Contents = Pick<
   DatabaseReport,
-  'hosts' | 'stopped' | 'hasSubscriptions' | 'passing' | 'paged' | 'sightings'
+  'hosts' | 'stopped' | 'hasSubscriptions' | 'passing' | 'paged' | 'sightings' | 'unlimited'
 > & {
   disabled: DisabledWebhook[];
   kept: KeptUpstream[];
@@ -28,6 +31,7 @@ export const NO_CONTENTS: Contents = {
   stopped: [],
   hasSubscriptions: false,
   passing: [],
+  unlimited: [],
   paged: [],
   sightings: [],
   disabled: [],
@@ -37,10 +41,10 @@ export const NO_CONTENTS: Contents = {
 /** Makes a report; without contents that of a database which could not be read. */
 export function reportOf(
   findings: Finding[],
-  { hosts, stopped, hasSubscriptions, passing, paged, sightings } = NO_CONTENTS,
+  { disabled: _, kept: _kept, ...found } = NO_CONTENTS,
   facts: Pick<DatabaseReport, 'newestMs' | 'bytes'> = { newestMs: null, bytes: 0 },
 ): DatabaseReport {
-  return { findings, hosts, stopped, hasSubscriptions, passing, paged, sightings, ...facts };
+  return { findings, ...found, ...facts };
 }
 
 /** Reads what the doctor looks for; of an older schema the hosts alone. */
@@ -66,6 +70,17 @@ function* readHosts(statements: Statements, asked: readonly HostOfProvider[]): S
   return hosts;
 }
 
+/**
+ * Condition for links whose panel has no limit for their user: a field of `panel_facts`, whose
+ * quotes a note cannot have. Versions before 0.18.0 did not note it.
+ */
+const CHOSEN_BY_IMPORT = sql.raw(`(i.panel_facts LIKE '%"isPanelLimit":false%'
+  OR (i.panel_facts NOT LIKE '%"isPanelLimit":%' AND (${PANELS.filter(
+    (panel) => !PANEL_TRAITS[panel].givesLimits,
+  )
+    .map((panel) => `i.panel_user LIKE '${panel}:%' OR i.panel_user LIKE '${panel}/%'`)
+    .join(' OR ')})))`);
+
 /** Reads the outbox, the webhooks of the operator, policies and stored upstreams. */
 function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
   const { prepare } = statements;
@@ -81,9 +96,15 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
       SELECT p.code AS code FROM provider p WHERE p.without_hwid = 'pass'
         OR p.id IN (SELECT i.provider_id FROM install i WHERE i.without_hwid = 'pass')
       ORDER BY p.id LIMIT ${PASSING_COUNT_MAX}`);
+  const unlimited = prepare<DatabaseReport['unlimited'][number]>(sql`
+      SELECT p.code AS code, count(*) AS "linkCount"
+      FROM provider p JOIN install i ON i.provider_id = p.id
+      WHERE i.install_limit = ${INSTALL_LIMIT.maximum} AND ${CHOSEN_BY_IMPORT}
+      GROUP BY p.id, p.code ORDER BY p.id LIMIT ${PASSING_COUNT_MAX}`);
   const paged = prepare<{ code: string }>(sql`SELECT code FROM provider WHERE my = 1 ORDER BY id`);
   return {
     paged: (yield* paged.all()).map(({ code }) => code),
+    unlimited: yield* unlimited.all(),
     passing: (yield* passing.all()).map(({ code }) => code),
     stopped: yield* stopped.all(),
     hasSubscriptions: (yield* subscription.get()) !== null,

@@ -15,7 +15,8 @@ const usersOf = (kind: PanelKind, tables: Record<string, Cells[]>) =>
   PANEL_SCHEMAS[kind].readUsers(new Map(Object.entries(tables)));
 const limitsOf = (users: PanelUser[]) => users.map(({ limit }) => limit);
 
-const settings = (limit: unknown) => JSON.stringify({ fallbackDeviceLimit: limit });
+const settings = (limit: unknown, enabled: unknown = true) =>
+  JSON.stringify({ enabled, fallbackDeviceLimit: limit });
 
 test('Remnawave: the limit of the user, else of its squad, else of the panel', () => {
   const users = [7, 0, null, null, null].map((limit, at) => ({
@@ -32,6 +33,9 @@ test('Remnawave: the limit of the user, else of its squad, else of the panel', (
   };
   expect(limitsOf(usersOf('remnawave', tables))).toEqual([7, null, 4, 2, 4]);
   expect(limitsOf(usersOf('remnawave', { users }))).toEqual([7, null, null, null, null]);
+  // Switched off, it gives no limit; a squad decides for its users.
+  const off = { ...tables, subscription_settings: [{ hwid_settings: settings(4, false) }] };
+  expect(limitsOf(usersOf('remnawave', off))).toEqual([7, null, null, 2, null]);
 });
 
 test('Remnawave before its third version joins devices by the UUID', () => {
@@ -87,6 +91,9 @@ test('PasarGuard: the role of the admin overrides the fallback, or switches it o
     { id: 2, hwid_limit: '0' },
   ];
   expect(limitsOf(usersOf('pasarguard', { ...tables, users: own }))).toEqual([3, null]);
+  // Switched off, it gives a limit only by a role that overrides it.
+  const off = { ...tables, settings: [{ hwid: '{"enabled":false,"fallback_limit":6}' }] };
+  expect(limitsOf(usersOf('pasarguard', off))).toEqual([2, null, null, 6, null]);
 });
 
 test.each([
@@ -107,9 +114,12 @@ test.each([
 
 const USER: PanelUser = {
   ...{ id: '1', key: 'k1', name: 'anna', note: 'anna', limit: 2, isDisabled: false },
-  ...{ createdAtMs: 5, devices: [] },
+  ...{ createdAtMs: 5, panelCreatedAtMs: 5, devices: [] },
 };
-const RULES = { panel: 'remnawave', kind: 'remnawave', unlimitedAs: 3, nowMs: 99 };
+const RULES = {
+  ...{ panel: 'remnawave', kind: 'remnawave', unlimitedAs: 3, nowMs: 99 },
+  ...{ disablesDisabled: false, view: '' },
+};
 const device = (hwid: string, firstSeenAtMs: number | null = 7) => ({
   ...{ hwid, isHash: false, os: 'iPadOS', osVersion: '', deviceName: '', userAgent: '' },
   ...{ firstSeenAtMs, lastSeenAtMs: null },

@@ -246,11 +246,21 @@ describe('what each panel means', () => {
     ['enabled ones alone', clients(client(2), client(4, { enable: false })), 2],
     ['those of that key alone', clients(client(2), client(9, { subId: `${KEY}9` })), 2],
     ['0 is off', clients(client(0)), 100],
+    ['disabled ones while none is enabled', clients(client(2, { enable: false })), 2],
     ['unknown', clients(), 3],
   ])('3x-ui: %s', async (_, answers, limit) => {
     const fronted = await front(startApi(answers), { panel: '3x-ui' });
     await enter(fronted, 'a');
     expect(await limitOf(fronted)).toBe(limit);
+  });
+
+  test('3x-ui: 0 is unlimited_as, for new links and for links that are here', async () => {
+    const api = startApi(clients(client(0)));
+    const fronted = await front(api, { panel: '3x-ui', unlimitedAs: 2, defaultLimit: 9 });
+    await enter(fronted, 'a');
+    expect(await limitOf(fronted)).toBe(2);
+    await enter(fronted, 'b');
+    expect((await fronted.get(`/sub/${KEY}`, 'c')).status).toBe(404);
   });
 
   const byId = (hwid_limit: number | null) => ({
@@ -264,9 +274,9 @@ describe('what each panel means', () => {
   });
   test.each([
     ['own', byId(4), 4],
-    ['0 is unlimited', byId(0), 100],
+    ['0 is unlimited', byId(0), 'unlimited'],
     ['fallback', { ...byId(null), ...common(5) }, 5],
-    ['no fallback', { ...byId(null), ...common(null) }, 100],
+    ['no fallback', { ...byId(null), ...common(null) }, 'unlimited'],
     ['off', { ...byId(null), ...common(5, false) }, null],
     ['role', { ...byId(null), ...common(5), ...role({ mode: 'override', fallback_limit: 2 }) }, 2],
     ['role without one', { ...byId(null), ...common(5), ...role({ mode: 'override' }) }, 5],
@@ -277,7 +287,7 @@ describe('what each panel means', () => {
     const ask = async (path: string) =>
       (answers as Answers)[path.split('?', 1)[0] as string] ?? null;
     const key = keyOfPanelUser({ panel: 'pasarguard', id: '7' });
-    expect(await panelLimitOf('pasarguard', key, ask, ask)).toBe(limit);
+    expect<unknown>(await panelLimitOf('pasarguard', key, ask, ask)).toBe(limit);
   });
 });
 

@@ -234,14 +234,10 @@ export const rim: readonly MutatedFile[] = [
     file: 'src/core/panel/limit.ts',
     tests: ['test/http/upstream/panel-limits.test.ts'],
     changes: [
-      ["(count === 0 ? 'unlimited' : count)", '(count)'],
-      ["(client) => client['enable'] === true", '() => true'],
+      ['isEnabled: enable === true,', 'isEnabled: true,'],
       ["(client) => client['subId'] === key", '() => true'],
-      ["if (role['mode'] === 'disabled') return null;", ''],
-      [
-        "if (common === null || common['enabled'] !== true) return null;",
-        'if (common === null) return null;',
-      ],
+      ['isOn: enabled === true, fallback', 'isOn: true, fallback'],
+      ['isOn: enabled !== false,', 'isOn: true,'],
     ],
   },
   {

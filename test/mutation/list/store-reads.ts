@@ -197,7 +197,9 @@ export const storeReads: readonly MutatedFile[] = [
     changes: [
       ['filter(({ registeredAtMs }) => registeredAtMs > untilMs)', 'filter(() => true)'],
       ['registeredAtMs < leftMs ?', 'true ?'],
-      ['panelUser === wanted || panelIn(panelUser) !== panelIn(wanted)', 'true'],
+      ['return panelIn(panelUser) !== panelIn(wanted);', 'return true;'],
+      ['panelUser === wanted || panelUser === former', 'panelUser === wanted'],
+      ['keepsStatus ? keptStatus(known, before) : terms.status', 'terms.status'],
     ],
   },
   {

@@ -104,10 +104,27 @@ export const storeWrites: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/link-end.ts',
+    tests: ['test/store/contract/move.test.ts'],
+    changes: [['keepsKey ? null : link.subscriptionKeyHash', 'link.subscriptionKeyHash']],
+  },
+  {
+    file: 'src/store/noun/survey.ts',
+    tests: ['test/doctor/gate.test.ts'],
+    changes: [[`i.panel_facts LIKE '%"isPanelLimit":false%'`, '1 = 0']],
+  },
+  {
+    file: 'src/http/upstream/panel-limits.ts',
+    tests: ['test/http/upstream/panel-limits.test.ts'],
+    changes: [
+      ["limit === 'unlimited' ? panel.upstream.unlimitedAs", "limit === 'unlimited' ? 100"],
+    ],
+  },
+  {
+    file: 'src/store/noun/link-end.ts',
     tests: ['test/store/contract/link.test.ts'],
     changes: [
       ['yield* on.dropClaims.run({ deviceIds, providerId, installId });', ''],
-      ["yield* tombstones.add({ ...ended, why: 'removed' });", ''],
+      ["yield* tombstones.add({ ...ended, subscriptionKeyHash, why: 'removed' });", ''],
       ['for (const { deviceId } of found) deviceIds.push(deviceId);', ''],
       ['if (found === null) return NOT_FOUND;', ''],
       ['await turn();', ''],

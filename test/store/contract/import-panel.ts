@@ -1,42 +1,10 @@
 /** Links that come from the users of a panel, again and again. */
 
 import { expect, test } from 'bun:test';
-import type { ImportedInstall, PanelLink } from '../../../src/core/port/moving.ts';
-import type { Store } from '../../../src/core/port/store.ts';
-import { hashKey } from '../../../src/core/secret.ts';
-import { NO_TERMS } from '../../../src/core/slot.ts';
+import type { PanelLink } from '../../../src/core/port/moving.ts';
 import { ACT } from '../../support/actor.ts';
-import { ALL, addLink, addProvider, NOW_MS, SILENCE, type Suite } from './fixture.ts';
-
-const RULES = { installCountMax: 100, updates: false };
-const PAGE = { afterUser: '', countMax: 10 };
-const keyOf = (name: string) => Buffer.from(hashKey(name)).toString('hex');
-
-function device(hwid: string, registeredAtMs = NOW_MS - 9) {
-  const times = { registeredAtMs, firstSeenAtMs: registeredAtMs, lastSeenAtMs: NOW_MS };
-  return { hwid, ...SILENCE, deviceName: hwid, ...times };
-}
-
-let made = 0;
-/** A link as an import makes it of a user: each time with another code. */
-function user(name: string, more: Partial<ImportedInstall> = {}, key = name): ImportedInstall {
-  made += 1;
-  return {
-    ...{ id: null, installCode: `Panel${String(made).padStart(7, '0')}`, installLimit: 3 },
-    ...{ status: 10, note: name, createdAtMs: NOW_MS - 99, panelUser: `remnawave:${name}` },
-    terms: { ...NO_TERMS, subscriptionKeyHash: keyOf(key) },
-    slots: [],
-    ...more,
-  };
-}
-
-const bring = (store: Store, providerId: number, link: ImportedInstall, updates = false) =>
-  store.importInstall(providerId, link, { ...RULES, updates }, ACT);
-
-const hwidsOf = async (store: Store, providerId: number, installId: number) => {
-  const slots = await store.listSlots(providerId, { installCode: null, installId }, null, 100);
-  return Array.isArray(slots) ? slots.map(({ hwid }) => hwid).sort() : slots;
-};
+import { ALL, addLink, addProvider, NOW_MS, type Suite } from './fixture.ts';
+import { bring, device, hwidsOf, keyOf, PAGE, user } from './panel-fixture.ts';
 
 export const panelContract: Suite = (opened) => {
   test('a user is one link, whatever code the next import draws', async () => {
