@@ -5,6 +5,7 @@ import { actAt } from '../core/audit/entry.ts';
 import { freeSlots, removeInstall, revokeInstall } from '../core/install.ts';
 import { innermostReason, isRefused, type Refused } from '../core/outcome.ts';
 import type { OwnedLink } from '../core/port/link.ts';
+import { DEVICES_MAX } from '../core/slot.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { type ConfirmOptions, confirm, counted } from './confirm.ts';
 import { type CliContext, print, withCore } from './context.ts';
@@ -19,10 +20,16 @@ import {
 } from './link-filter.ts';
 import { findNamed, LINK_ARGUMENT, type LinkName } from './link-name.ts';
 import { refusal } from './refusal.ts';
-import { hwidValue } from './values.ts';
+import { table } from './table.ts';
+import { hwidValue, instantValue, SINCE_HELP, showTime } from './values.ts';
 
 interface EndOptions extends ConfirmOptions {
   all?: boolean;
+}
+
+interface FreeOptions extends EndOptions {
+  since?: (nowMs: number) => number;
+  dryRun?: boolean;
 }
 
 /** Returns a link in a question: its code, its note and the number of its HWIDs. */
@@ -40,11 +47,14 @@ async function free(
   context: CliContext,
   name: LinkName,
   hwid: string | undefined,
-  options: EndOptions,
+  options: FreeOptions,
 ): Promise<void> {
-  const { all: isAll = false } = options;
-  if (isAll === (hwid !== undefined)) throw new UsageError('give a HWID, or --all');
+  const { all: isAll = false, since, dryRun = false } = options;
+  const choices = [hwid !== undefined, isAll, since !== undefined].filter(Boolean);
+  if (choices.length !== 1) throw new UsageError('give a HWID, --since, or --all');
+  if (dryRun && since === undefined) throw new UsageError('--dry-run is for --since');
   const nowMs = context.nowMs();
+  if (since !== undefined) return freeSince(context, name, { ...options, sinceMs: since(nowMs) });
   const { link, freed } = await withCore(context, options, async (core) => {
     const named = await findNamed(core, name);
     const { id: installId, providerId } = named.link;
@@ -68,6 +78,45 @@ async function free(
   const facts = { install_code: installCode, freed, done: 'freed' };
   const text = hwid !== undefined && freed === 0 ? `${hwid} has no slot` : counted(freed, 'slot');
   print(context, options, facts, `${text}${freed > 0 ? ' freed' : ''} on ${installCode}`);
+}
+
+const SLOT_COLUMNS = {
+  HWID: 'hwid',
+  DEVICE: 'device_name',
+  REGISTERED: 'registered_at',
+  'LAST SEEN': 'last_seen_at',
+} as const;
+
+/** Frees the slots that were taken since a time, after it lists them. */
+async function freeSince(
+  context: CliContext,
+  name: LinkName,
+  options: FreeOptions & { sinceMs: number },
+): Promise<void> {
+  const { sinceMs, dryRun = false } = options;
+  await withCore(context, options, async (core) => {
+    const { link } = await findNamed(core, name);
+    const { id: installId, installCode, providerId } = link;
+    const all = await core.store.listLinkDevices(providerId, installId, DEVICES_MAX);
+    const taken = all.filter(({ registeredAtMs }) => registeredAtMs >= sinceMs);
+    const rows = taken.map(({ hwid, deviceName, registeredAtMs, lastSeenAtMs }) => ({
+      ...{ hwid, device_name: deviceName, registered_at: showTime(registeredAtMs) },
+      last_seen_at: showTime(lastSeenAtMs),
+    }));
+    const facts = { install_code: installCode, since: showTime(sinceMs), slots: rows };
+    const shown = rows.length === 0 ? 'No slot was taken since then.' : table(rows, SLOT_COLUMNS);
+    if (dryRun || rows.length === 0) {
+      return print(context, options, { ...facts, freed: 0, done: 'listed' }, shown);
+    }
+    if (!options.yes) context.stderr(`${shown}\n`);
+    await confirm(context, options, `Free ${counted(rows.length, 'slot')} on ${installCode}`);
+    const selector = { installCode: null, installId };
+    const nowMs = context.nowMs();
+    const freed = await freeSlots(core, { id: providerId }, selector, nowMs, sinceMs);
+    if (isRefused(freed)) return refuse(link, freed);
+    const text = `${counted(freed.freedCount, 'slot')} freed on ${installCode}`;
+    print(context, options, { ...facts, freed: freed.freedCount, done: 'freed' }, text);
+  });
 }
 
 const CHANGE_KEY =
@@ -128,12 +177,14 @@ async function remove(
 export function addEndCommands(link: Command, context: CliContext): void {
   link
     .command('free')
-    .description('free the slot of a HWID on a link, or all of them')
+    .description('free the slot of a HWID on a link, those since a time, or all')
     .argument(...LINK_ARGUMENT)
     .argument('[hwid]', 'the HWID', hwidValue)
     .option('--all', 'all slots of the link')
+    .option('--since <time>', `the slots taken ${SINCE_HELP}`, instantValue)
+    .option('--dry-run', 'with --since: list the slots, and free none')
     .option('--yes', 'do not ask for confirmation')
-    .action((name: LinkName, hwid: string | undefined, options: EndOptions) =>
+    .action((name: LinkName, hwid: string | undefined, options: FreeOptions) =>
       free(context, name, hwid, options),
     );
 

@@ -88,7 +88,7 @@ export interface ManyOptions extends ConfirmOptions, FilterOptions {
 }
 
 /** The most links that one command changes, and that a preview shows. */
-const MANY_MAX = 100_000;
+export const MANY_MAX = 100_000;
 const PREVIEW_MAX = 20;
 
 /** Adds the argument and the options of a command for one link or many. */

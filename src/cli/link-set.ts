@@ -16,6 +16,7 @@ import {
   printOutcomes,
   refuseNoChoice,
 } from './link-filter.ts';
+import { enableImported } from './link-imported.ts';
 import type { LinkName } from './link-name.ts';
 import { addPolicy, givenPolicy, type PolicyOptions } from './policy.ts';
 import { refusal } from './refusal.ts';
@@ -111,13 +112,18 @@ export function addSetCommands(link: Command, context: CliContext): void {
     (name: LinkName | undefined, options: SetOptions) => set(context, name, options),
   );
 
-  for (const [command, status, words, about] of [
-    ['enable', INSTALL_ACTIVE, ['Enable', 'enabled'], 'enable a link, or many by a filter'],
-    ['disable', INSTALL_DISABLED, ['Disable', 'disabled'], 'refuse all devices of a link, or many'],
-  ] as const) {
-    addMany(link.command(command).description(about)).action(
-      (name: LinkName | undefined, options: ManyOptions) =>
-        change(context, name, options, { status }, words),
+  addMany(link.command('enable').description('enable a link, or many by a filter'))
+    .option(
+      '--disabled-by-import',
+      'list the links that an import disabled; enable the given one, or with --all all of them',
+    )
+    .action((name: LinkName | undefined, options: ManyOptions & { disabledByImport?: boolean }) =>
+      options.disabledByImport
+        ? enableImported(context, name, options)
+        : change(context, name, options, { status: INSTALL_ACTIVE }, ['Enable', 'enabled']),
     );
-  }
+  addMany(link.command('disable').description('refuse all devices of a link, or many')).action(
+    (name: LinkName | undefined, options: ManyOptions) =>
+      change(context, name, options, { status: INSTALL_DISABLED }, ['Disable', 'disabled']),
+  );
 }

@@ -1,5 +1,6 @@
 /** Settings that exclude each other, each with the reason. */
 
+import { knowsUsersOf, type PanelKind, panelOf } from '../core/panel/kind.ts';
 import { type PanelKey, signs } from '../core/panel/token.ts';
 import { isOnThisMachine } from './database-url.ts';
 import type { Config } from './settings/index.ts';
@@ -55,7 +56,8 @@ export function databaseConflicts(config: Config): string[] {
 /**
  * Returns a sentence for each kind of key that lacks a setting, or has one that it does not use.
  */
-export function gateConflicts({ gateKey, gateKeySecretFile, gateUpstreams }: Config): string[] {
+export function gateConflicts(config: Config): string[] {
+  const { gateKey, gateKeySecretFile, gateUpstreams } = config;
   const isIdle = (key: PanelKey, file: string) => !signs(key) && file !== '';
   return [
     ...when(
@@ -66,6 +68,7 @@ export function gateConflicts({ gateKey, gateKeySecretFile, gateUpstreams }: Con
       isIdle(gateKey, gateKeySecretFile),
       'gate.key_secret_file is for tokens of a panel: set gate.key, or remove it',
     ),
+    ...gatePanelConflicts(config),
     ...gateUpstreams.flatMap(({ host, key, keySecretFile }) =>
       when(
         isIdle(key, keySecretFile),
@@ -78,25 +81,46 @@ export function gateConflicts({ gateKey, gateKeySecretFile, gateUpstreams }: Con
   ];
 }
 
+/** Returns a sentence for each setting that a question of `/gate` to a panel's API lacks. */
+function gatePanelConflicts(config: Config): string[] {
+  const { gateKey: key, gatePanelUrl: url, gatePanelTokenFile: file } = config;
+  const panel = panelOf({ panel: config.gatePanel, key });
+  const asks = file !== '';
+  return [
+    ...when(asks && panel === null, 'gate.panel_token_file needs gate.panel, the panel to ask'),
+    ...when(
+      asks && panel !== null && url === '',
+      'gate.panel_token_file needs gate.panel_url, the URL of that API',
+    ),
+    ...when(
+      !asks && url !== '',
+      'gate.panel_url needs gate.panel_token_file, the token of that API',
+    ),
+    ...(asks && panel !== null ? strangeKey(panel, key, 'gate.') : []),
+  ];
+}
+
+/** Returns a sentence if the API of a panel knows no users by a kind of key. */
+function strangeKey(panel: PanelKind, key: string, place = ''): string[] {
+  if (knowsUsersOf(panel, key)) return [];
+  const named = `${place}panel = "${panel}"`;
+  return [
+    knowsUsersOf(panel, 'plain')
+      ? `${named} does not know the users of ${place}key = "${key}"`
+      : `${named} needs ${place}key = "${panel}": its API knows users, not tokens`,
+  ];
+}
+
 /** Returns a sentence for each setting that `limits` or `refused_as` of an upstream lacks. */
-export function panelConflicts({
-  key,
-  limits,
-  panel,
-  panelTokenFile,
-  refusedAs,
-}: Config['gateUpstreams'][number]): string[] {
+export function panelConflicts(upstream: Config['gateUpstreams'][number]): string[] {
+  const { key, limits, panel, panelTokenFile, refusedAs } = upstream;
   const nameless = 'refused_as = "panel" needs panel, the kind of panel to imitate';
   if (limits === 'own') return when(refusedAs === 'panel' && panel === '', nameless);
+  const asked = panelOf(upstream);
   return [
-    ...when(panel === '', 'limits = "panel" needs panel, the kind of panel to ask'),
+    ...when(asked === null, 'limits = "panel" needs panel, the kind of panel to ask'),
     ...when(panelTokenFile === '', 'limits = "panel" needs panel_token_file, the token of its API'),
-    ...when(
-      panel !== '' && key !== panel && (key !== 'plain' || panel === 'pasarguard'),
-      panel === 'pasarguard'
-        ? 'panel = "pasarguard" needs key = "pasarguard": its API knows users, not tokens'
-        : `panel = "${panel}" does not know the users of key = "${key}"`,
-    ),
+    ...(asked === null ? [] : strangeKey(asked, key)),
   ];
 }
 

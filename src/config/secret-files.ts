@@ -6,6 +6,7 @@ import { firstLineOfSecret } from '../permissions.ts';
 interface Settings {
   readonly gateProviderIdFile: string;
   readonly gateKeySecretFile: string;
+  readonly gatePanelTokenFile: string;
   readonly gateUpstreams: readonly {
     readonly providerIdFile: string;
     readonly keySecretFile: string;
@@ -40,7 +41,7 @@ const KINDS: readonly Kind[] = [
   {
     // A token of a panel's API; a JWT is long.
     key: 'panel_token_file',
-    filesOf: (of) => of.gateUpstreams.map((one) => one.panelTokenFile),
+    filesOf: (of) => [of.gatePanelTokenFile, ...of.gateUpstreams.map((one) => one.panelTokenFile)],
     pattern: /^[\x21-\x7e]{8,4096}$/,
     rule: '8 to 4096 visible ASCII characters',
   },

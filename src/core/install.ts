@@ -256,18 +256,19 @@ export async function listRefused(
 }
 
 /**
- * Frees all slots of a link. Refuses `install_code_error` if the provider has no such link, or
- * `installCode` and `installId` name different ones.
+ * Frees the slots of a link that were taken since a time, or all. Refuses `install_code_error` if
+ * the provider has no such link, or `installCode` and `installId` name different ones.
  */
 export async function freeSlots(
   core: Core,
   provider: Pick<Provider, 'id'>,
   install: InstallSelector,
   nowMs: number,
+  sinceMs?: number,
 ): Promise<FreedSlots | Refused<'install_code_error'>> {
   const id = await idOf(core, provider, install);
   if (id === null) return new Refused('install_code_error');
-  const freed = await core.store.freeSlots(provider.id, id, actAt(core, nowMs));
+  const freed = await core.store.freeSlots(provider.id, id, actAt(core, nowMs), sinceMs);
   return typeof freed === 'string' ? new Refused('install_code_error') : freed;
 }
 

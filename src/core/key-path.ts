@@ -157,6 +157,15 @@ export interface KeyInPath {
   readonly isProven: boolean;
   /** The spelling under which a link may have the key; absent: there is no other. */
   readonly former?: FormerKey;
+  /** The token of the panel; absent: a plain key. */
+  readonly token?: SignedToken;
+}
+
+/** A token in a path. */
+export interface SignedToken {
+  readonly text: string;
+  /** The time at which the panel made it, ms; the panel rounds up to a second. */
+  readonly signedAtMs: number;
 }
 
 /** Another spelling of a key, as versions before 0.18.0 stored it. */
@@ -182,7 +191,8 @@ export function keyIn(
   if (kind === 'hiddify') return uuidIn(segment);
   const token = readPanelToken(kind, segment);
   if (token === null || (secret !== null && !isSigned(token, secret))) return NO_TOKEN;
-  return { key: token.key, isProven: secret !== null };
+  const { key, signedAtMs } = token;
+  return { key, isProven: secret !== null, token: { text: segment, signedAtMs } };
 }
 
 /**

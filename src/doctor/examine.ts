@@ -23,6 +23,7 @@ import {
 } from './gate.ts';
 import { checkGateways } from './gateway.ts';
 import { checkClock, checkSpace } from './machine.ts';
+import { checkApis, checkDisabled } from './panel-api.ts';
 import { checkAddress, checkDescriptors, findServer } from './server.ts';
 import { checkSightings } from './sightings.ts';
 
@@ -77,10 +78,12 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
       database.sightings,
       gateUpstreams.map(({ host }) => host),
     ),
+    ...checkDisabled(database.disabledByImport, config),
     ...checkUnlimited(database.unlimited),
     ...checkPagePath(config, database.paged),
     ...checkNames(config, certifiedNames(config, nowMs)),
-    ...(await checkUpstreams(config, database.hosts, secretsOf(loaded))),
+    ...(await checkUpstreams(config, database.hosts)),
+    ...(await checkApis(config, secretsOf(loaded))),
     ...(await checkGateways(config, database)),
   ];
 }

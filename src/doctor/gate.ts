@@ -5,7 +5,6 @@ import type { Config } from '../config/settings/index.ts';
 import { about, type Finding } from '../finding.ts';
 import { lookAtPanel, type PanelLook } from '../http/upstream/look.ts';
 import { openingsOf } from '../http/upstream/openings.ts';
-import { lookAtApi } from '../http/upstream/panel-limits.ts';
 import type { BoundHost, DatabaseReport } from '../store/kind.ts';
 
 type Upstream = Config['gateUpstreams'][number];
@@ -105,31 +104,15 @@ export function checkPagePath(
 export async function checkUpstreams(
   { gateUpstreams, host, port }: Config,
   bound: readonly BoundHost[],
-  secretOf: (file: string) => string | null,
 ): Promise<Finding[]> {
   const checks = gateUpstreams.map(async (upstream, at) => {
     const state = bound[at];
     return [
       ...(state === undefined ? [] : [checkBinding(upstream, state)]),
       panelFinding(upstream, await lookAtPanel(upstream, { host, port })),
-      ...(await checkLimits(upstream, secretOf(upstream.panelTokenFile))),
     ];
   });
   return (await Promise.all(checks)).flat();
-}
-
-/** Checks the API from which `limits` takes limits, if its token can be read. */
-async function checkLimits(upstream: Upstream, token: string | null): Promise<Finding[]> {
-  if (upstream.limits === 'own' || token === null) return [];
-  const code = await lookAtApi(upstream, token);
-  if (code === null) return [say.ok(`the API of the panel of ${upstream.host} returns limits`)];
-  const isRefused = code === 'API_401' || code === 'API_403';
-  return [
-    say.warning(
-      `the API of the panel of ${upstream.host} ${isRefused ? 'refuses the token' : 'gives an unexpected answer'} (${code})`,
-      'check panel_url and panel_token_file of gate.upstream; links keep their limits until then',
-    ),
-  ];
 }
 
 function checkBinding({ host, provider }: Upstream, state: BoundHost): Finding {

@@ -26,6 +26,8 @@ import type { CallDeps } from './request/call.ts';
 import { RideDesk, type RideSettings } from './ride/desk.ts';
 import { makeStreams, PING_INTERVAL_MS } from './stream/stream.ts';
 import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts';
+import { gatePanel } from './upstream/gate-panel.ts';
+import { makeFollowers } from './upstream/panel-followers.ts';
 import { makeProxy } from './upstream/proxy.ts';
 import type { UpstreamSettings } from './upstream/settings.ts';
 
@@ -154,8 +156,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       listener.serverOf(request).upgrade(request, { data, headers }),
   });
   const { consoleFiles: files = new Map(), secretOf = () => null } = options;
-  const rides = new RideDesk({ core, log, settings, secretOf });
-  const doors = { core, clock, log, settings, traffic, rides, guessed, secretOf };
+  const own = { core, clock, log, settings, secretOf };
+  const doors = { ...own, traffic, guessed, rides: new RideDesk(own), panels: makeFollowers(own) };
   const proxy = makeProxy({
     ...doors,
     grantPatience: deps.grantPatience,
@@ -167,7 +169,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const site = { ...deps, appliance, connectionOf, passwords: makePasswords(stopping.signal) };
   const live = new LiveStreams(site);
   const my = makeMy({ ...deps, settings, proxy, guessed, secretOf, connectionOf });
-  const gate = makeGate({ ...doors, peerOf });
+  const gate = makeGate({ ...doors, peerOf, panel: gatePanel(settings, doors.panels) });
   const app = mount(deps, { streams, gate, proxy, my }, { ...site, live, files, settings });
   const listener = listen(
     app,

@@ -91,6 +91,8 @@ export interface DatabaseReport {
   hasSubscriptions: boolean;
   /** Codes of some providers whose links admit apps without a HWID. */
   passing: string[];
+  /** Providers with links that an import disabled, whose state is still the import's. */
+  disabledByImport: { code: string; count: number }[];
   /** Providers with links at 100 that their panel does not limit. */
   unlimited: { code: string; linkCount: number }[];
   /** Codes of the providers whose users have pages. */

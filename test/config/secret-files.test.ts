@@ -20,12 +20,12 @@ function fileWith(text: string, mode = 0o600): string {
 }
 
 const settings = (gateProviderIdFile: string, providerIdFile = '') => ({
-  ...{ gateProviderIdFile, gateKeySecretFile: '' },
+  ...{ gateProviderIdFile, gateKeySecretFile: '', gatePanelTokenFile: '' },
   gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { providerIdFile })],
 });
 
 const ofPanel = (gateKeySecretFile: string, keySecretFile = '') => ({
-  ...{ gateProviderIdFile: '', gateKeySecretFile },
+  ...{ gateProviderIdFile: '', gateKeySecretFile, gatePanelTokenFile: '' },
   gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { keySecretFile })],
 });
 
@@ -73,5 +73,19 @@ test('the secret of a panel has its own rule, in the gate and in an upstream', (
       expect(prepare).toThrow('key_secret_file: the first line of');
       expect(prepare).not.toThrow('Secret1');
     }
+  }
+});
+
+test("the token of a panel's API has its own rule, in the gate and in an upstream", () => {
+  const ofApi = (gatePanelTokenFile: string, panelTokenFile = '') => ({
+    ...{ gateProviderIdFile: '', gateKeySecretFile: '', gatePanelTokenFile },
+    gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { panelTokenFile })],
+  });
+  const [gate, upstream] = [fileWith('a'.repeat(8)), fileWith(`${'b'.repeat(4_095)}\n`)];
+  const secrets = new SecretFiles();
+  secrets.prepare(ofApi(gate, upstream))();
+  expect([secrets.of(gate), secrets.of(upstream)]).toEqual(['a'.repeat(8), 'b'.repeat(4_095)]);
+  for (const settingsWith of [ofApi(fileWith('Secret1')), ofApi('', fileWith('Secret1'))]) {
+    expect(() => secrets.prepare(settingsWith)).toThrow('panel_token_file: the first line of');
   }
 });

@@ -194,6 +194,34 @@ test('a key of a panel has what it needs, and nothing for which there is no use'
   expect(gateUpstreams).toMatchObject([{ key: 'marzban', keySecretFile: '' }]);
 });
 
+test.each([
+  [['panel_token_file = "/t"'], 'gate.panel_token_file needs gate.panel, the panel to ask'],
+  [
+    ['panel = "hiddify"', 'panel_token_file = "/t"'],
+    'gate.panel_token_file needs gate.panel_url, the URL of that API',
+  ],
+  [
+    ['panel = "hiddify"', 'panel_url = "http://127.0.0.1:1"'],
+    'gate.panel_url needs gate.panel_token_file, the token of that API',
+  ],
+  [
+    ['panel = "marzban"', 'panel_token_file = "/t"', 'panel_url = "http://127.0.0.1:1"'],
+    'gate.panel = "marzban" needs gate.key = "marzban": its API knows users, not tokens',
+  ],
+])('questions of the gate need the API of a panel: %j', (lines, sentence) => {
+  expect(mistakesOf('[gate]', ...lines)).toEqual([sentence]);
+});
+
+test('the panel of the gate is the one that its key names, or the one that is set', () => {
+  const api = ['panel_url = "http://127.0.0.1:1"', 'panel_token_file = "/t"'];
+  const signed = ['key = "marzban"', 'key_secret_file = "/s"'];
+  const { config } = loaded('[gate]', ...signed, ...api);
+  expect([config.gatePanel, config.gatePanelUrl, config.gatePanelTokenFile]).toEqual([
+    ...['', 'http://127.0.0.1:1', '/t'],
+  ]);
+  expect(loaded('[gate]', 'panel = "3x-ui"').config.gatePanel).toBe('3x-ui');
+});
+
 describe('[gate.text.LANGUAGE]', () => {
   test('is kept by the language in lower case; texts that are absent or empty are left out', () => {
     const { gateTexts } = loaded(

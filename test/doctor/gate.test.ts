@@ -145,10 +145,11 @@ test('asks each panel for a head, and takes any answer', async () => {
 test('asks the API whose limits are followed, and says when it refuses the token', async () => {
   const file = join(folder, 'panel-token');
   writeFileSync(file, 'token-of-panel\n', { mode: 0o600 });
-  let status = 200;
+  let status = 404;
+  let message = 'User with specified params not found';
   const api = Bun.serve({
     ...{ hostname: '127.0.0.1', port: 0 },
-    fetch: ({ headers }) => Response.json({ token: headers.get('authorization') }, { status }),
+    fetch: () => Response.json({ message }, { status }),
   });
   const ask = async () => {
     const follows = { limits: 'panel', panel: 'remnawave', panel_token_file: file };
@@ -158,6 +159,9 @@ test('asks the API whose limits are followed, and says when it refuses the token
   };
   const start = 'the API of the panel of bound.example.org';
   expect(await ask()).toEqual([`ok: ${start} returns limits`]);
+  // The server has no such path: every user would count as gone.
+  message = 'Cannot GET /api/users/by-short-uuid';
+  expect(await ask()).toEqual([`warning: ${start} gives an unexpected answer (API_404)`]);
   status = 401;
   expect(await ask()).toEqual([`warning: ${start} refuses the token (API_401)`]);
   await api.stop(true);

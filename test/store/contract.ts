@@ -59,6 +59,7 @@ import { nodeContract } from './contract/node.ts';
 import { openContractStore } from './contract/open.ts';
 import { operatorContract } from './contract/operator.ts';
 import { outboxContract } from './contract/outbox.ts';
+import { panelTieContract } from './contract/panel-tie.ts';
 import { partyContract } from './contract/party.ts';
 import { providerContract } from './contract/provider.ts';
 import { pushingSuite } from './contract/pushing.ts';
@@ -101,7 +102,10 @@ export const PARTS = {
   job: { ...jobContract, ...deviceMixContract, ...deviceSearchContract },
   change: changeContract,
   device: { ...deviceContract, ...targetContract, ...registrationContract },
-  move: { ...importContract, listPanelLinks: panelContract, findPanelFacts: panelUserContract },
+  move: {
+    ...{ ...importContract, ...panelTieContract },
+    ...{ listPanelLinks: panelContract, findPanelFacts: panelUserContract },
+  },
   audit: { ...auditContract, ...operatorContract },
   node: { ...nodeContract, ...healthContract, ...watchContract },
   distribution: { ...distributionContract, ...laneContract, ...namedContract },

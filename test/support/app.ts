@@ -152,6 +152,7 @@ const USUAL: Writable<ServerSettings> = {
   logRequests: false,
   gateKeyPaths: [],
   ...{ gateKey: 'plain', gateKeySecretFile: '' },
+  ...{ gatePanel: '', gatePanelUrl: '', gatePanelTokenFile: '' },
   gateUpstreams: [],
   gateTexts: {},
   gateLanguage: 'en',

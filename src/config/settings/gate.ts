@@ -193,6 +193,18 @@ export const gateSettings = {
   gateKeySecretFile: live('gate.key_secret_file', '', text, [
     'The file with the secret by which the panel signs (mode 0600), for `gate.key`.',
   ]),
+  gatePanel: live('gate.panel', '', oneOf('', ...PANELS), [
+    'The panel behind the proxies that call `/gate`: as `panel` of an upstream. With `"3x-ui"` a key',
+    'may hold `;`, `%` and `&`. Empty: the one that `gate.key` names, if it names one.',
+  ]),
+  gatePanelUrl: live('gate.panel_url', '', optionalBaseUrl, [
+    'The URL of the API of that panel, with the path under which the panel has it. `/gate` asks it',
+    'for the user of a key before a new device takes a slot, at most once an hour and link: a key',
+    'whose user the panel does not have, and a revoked token, is refused.',
+  ]),
+  gatePanelTokenFile: live('gate.panel_token_file', '', text, [
+    'The file with a token for that API (mode 0600). Empty: the panel is not asked.',
+  ]),
   gateLanguage: live('gate.language', 'en', languageTag, [
     'The language of refusals for apps that ask for no language that has texts: most apps ask for',
     'none.',

@@ -1,10 +1,36 @@
-/** Hiddify 10.80.11. */
+/** Hiddify 10.80.11; its API of the second version (`panel/commercial/restapi/v2/admin`). */
 
+import { type PanelApi, unexpected } from './api.ts';
+import { hiddifyLimit, MAX_IPS_MEANING_NONE } from './limit-rule.ts';
+import { countIn, idIn, isEmpty, recordIn } from './record.ts';
 import type { PanelTraits } from './traits.ts';
 
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+const api: PanelApi = {
+  headersOf: (token) => ({ 'hiddify-api-key': token }),
+  idIn: () => undefined,
+  // To another key it answers 500.
+  userPath: (key) => (UUID.test(key) ? `/api/v2/admin/user/${key}/` : null),
+  userIn(answer) {
+    const record = recordIn(answer);
+    if (isEmpty(record)) return null;
+    const { enable, is_active: isActive = true } = record;
+    if (typeof enable !== 'boolean') throw unexpected();
+    return {
+      id: idIn(record['id']) || null,
+      // `is_active` is false once days or traffic are used up.
+      isActive: enable && isActive === true,
+      createdAtMs: null,
+      ...{ subscriptionUrl: '', record },
+    };
+  },
+  limitOf: async (record) => hiddifyLimit(countIn(record['max_ips'])),
+  strangersKey: () => crypto.randomUUID(),
+};
+
 export const HIDDIFY: PanelTraits = {
-  // `max_ips`: neither its form nor its API sets another.
-  limitMeaningNone: 100,
+  limitMeaningNone: MAX_IPS_MEANING_NONE,
   givesLimits: false,
   keysHaveDelimiters: false,
   keysAreExact: false,
@@ -22,4 +48,5 @@ export const HIDDIFY: PanelTraits = {
     'ptls',
     'pwa',
   ],
+  api,
 };

@@ -10,3 +10,10 @@ export function panelOf({ panel, key }: { panel: string; key: string }): PanelKi
   if (isPanel(panel)) return panel;
   return isPanel(key) ? key : null;
 }
+
+/** The panels whose subscriptions have signed tokens: their APIs know users, not tokens. */
+const SIGNING: readonly PanelKind[] = ['marzban', 'pasarguard'];
+
+/** Returns whether the API of a panel knows the users of a kind of key. */
+export const knowsUsersOf = (panel: PanelKind, key: string): boolean =>
+  key === panel || (key === 'plain' && !SIGNING.includes(panel));

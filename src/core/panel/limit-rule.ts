@@ -4,8 +4,6 @@
  * (`service/client_hwid.go`) and PasarGuard 5.2.1 (`resolve_effective_hwid_settings`).
  */
 
-import { PANEL_TRAITS } from './index.ts';
-
 /** A limit of devices; `unlimited`; null: the panel sets none for this user. */
 export type PanelLimit = number | 'unlimited' | null;
 
@@ -57,6 +55,9 @@ export function pasarguardLimit(
   return zeroIsUnlimited((overrides ? role.fallback : null) ?? settings.fallback ?? 0);
 }
 
+/** `max_ips` of Hiddify that is no limit: neither its form nor its API sets another. */
+export const MAX_IPS_MEANING_NONE = 100;
+
 export function hiddifyLimit(own: number | null): PanelLimit {
-  return own === PANEL_TRAITS.hiddify.limitMeaningNone ? null : zeroIsUnlimited(own);
+  return own === MAX_IPS_MEANING_NONE ? null : zeroIsUnlimited(own);
 }

@@ -1,6 +1,63 @@
-/** PasarGuard 5.2.1. */
+/** PasarGuard 5.2.1 (`app/routers/user.py`, `app/operation/subscription.py`). */
 
+import { type AskPanel, bearer, type PanelApi, unexpected } from './api.ts';
+import { type HwidRole, type HwidSettings, pasarguardLimit } from './limit-rule.ts';
+import { countIn, idIn, isEmpty, type PanelRecord, recordIn, timeIn } from './record.ts';
 import type { PanelTraits } from './traits.ts';
+
+const NO_ROLE: HwidRole = { mode: null, fallback: null };
+
+/** Returns the HWID settings in the role of an admin. */
+async function roleOf(admin: unknown, settings: AskPanel): Promise<HwidRole> {
+  const { username } = recordIn(admin);
+  if (typeof username !== 'string') return NO_ROLE;
+  const path = `/api/admins?username=${encodeURIComponent(username)}`;
+  const { admins } = recordIn(await settings(path));
+  const found = Array.isArray(admins) ? admins.map(recordIn) : [];
+  const own = found.find((one) => one['username'] === username);
+  const { mode, fallback_limit: limit } = recordIn(recordIn(own?.['role'])['hwid']);
+  return { mode, fallback: countIn(limit) };
+}
+
+const hwidIn = ({ enabled, fallback_limit: limit }: PanelRecord): HwidSettings => ({
+  isOn: enabled !== false,
+  fallback: countIn(limit),
+});
+
+const KEY = /^pasarguard\/(?:(\d+)|name\/(.+))$/;
+
+const api: PanelApi = {
+  // It has API keys besides the tokens of admins, which are JWTs.
+  headersOf: (token) => ({ ...bearer(token), ...(!token.includes('.') && { 'x-api-key': token }) }),
+  idIn: (key) => KEY.exec(key)?.[1],
+  userPath(key) {
+    const [, id, name] = KEY.exec(key) ?? [];
+    if (id === undefined && name === undefined) return null;
+    return `/api/user/${id === undefined ? encodeURIComponent(name ?? '') : `by-id/${id}`}`;
+  },
+  userIn(answer) {
+    const record = recordIn(answer);
+    if (isEmpty(record)) return null;
+    const { status } = record;
+    const id = idIn(record['id']);
+    if (typeof status !== 'string' || id === '') throw unexpected();
+    return {
+      id,
+      // The days of a user on hold begin at the first connection.
+      isActive: status === 'active' || status === 'on_hold',
+      createdAtMs: timeIn(record['created_at']),
+      subscriptionUrl: idIn(record['subscription_url']),
+      record,
+    };
+  },
+  async limitOf(record, settings) {
+    const own = countIn(record['hwid_limit']);
+    if (own !== null) return pasarguardLimit(own, NO_ROLE, hwidIn({}));
+    const common = recordIn(recordIn(await settings('/api/settings'))['hwid']);
+    return pasarguardLimit(null, await roleOf(record['admin'], settings), hwidIn(common));
+  },
+  strangersKey: () => 'pasarguard/999999999',
+};
 
 export const PASARGUARD: PanelTraits = {
   limitMeaningNone: null,
@@ -10,4 +67,5 @@ export const PASARGUARD: PanelTraits = {
   dropsUnknownKeys: false,
   hasOwnButton: true,
   queryNames: ['period', 'start', 'end'],
+  api,
 };

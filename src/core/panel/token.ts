@@ -22,6 +22,7 @@ interface PanelToken {
   /** The part of the token that is signed. */
   readonly signed: string;
   readonly signature: string;
+  readonly signedAtMs: number;
   /** `mac`: HMAC-SHA256. `digest`: 10 characters of SHA-256 over the text and the secret. */
   readonly form: 'mac' | 'digest';
 }
@@ -34,8 +35,8 @@ const MAC_LENGTH = 43;
 const DIGEST_LENGTH = 10;
 const NAME = /^[\w@.-]{1,128}$/;
 /** `NAME,SECONDS`: all users of Marzban, and those of PasarGuard before its ids. */
-const NAME_AND_TIME = /^([\w@.-]{1,128}),\d{1,12}$/;
-const ID_AND_TIME = /^v[23],([1-9]\d{0,14}),\d{1,12}$/;
+const NAME_AND_TIME = /^([\w@.-]{1,128}),(\d{1,12})$/;
+const ID_AND_TIME = /^v[23],([1-9]\d{0,14}),(\d{1,12})$/;
 
 /** Parses a token without checking its signature; null: the panel makes no such token. */
 export function readPanelToken(panel: SigningPanel, text: string): PanelToken | null {
@@ -46,14 +47,23 @@ export function readPanelToken(panel: SigningPanel, text: string): PanelToken | 
   const signed = text.slice(0, end);
   const signature = text.slice(dot < 0 ? end : end + 1);
   if (dot >= 0 && signature.length !== MAC_LENGTH) return null;
-  const key = keyFrom(panel, textOf(signed));
-  return key === null ? null : { panel, key, signed, signature, form: dot < 0 ? 'digest' : 'mac' };
+  const user = userIn(panel, textOf(signed));
+  const form = dot < 0 ? 'digest' : 'mac';
+  return user === null ? null : { panel, ...user, signed, signature, form };
 }
 
-function keyFrom(panel: SigningPanel, text: string | null): string | null {
-  const id = panel === 'pasarguard' ? ID_AND_TIME.exec(text ?? '')?.[1] : undefined;
-  if (id !== undefined) return keyOfPanelUser({ panel: 'pasarguard', id });
-  return keyOfName(panel, NAME_AND_TIME.exec(text ?? '')?.[1]);
+/** Reads the user and the time of a token. */
+function userIn(
+  panel: SigningPanel,
+  text: string | null,
+): Pick<PanelToken, 'key' | 'signedAtMs'> | null {
+  const byId = panel === 'pasarguard' ? ID_AND_TIME.exec(text ?? '') : null;
+  const [, user, seconds] = byId ?? NAME_AND_TIME.exec(text ?? '') ?? [];
+  const key =
+    byId === null
+      ? keyOfName(panel, user)
+      : keyOfPanelUser({ panel: 'pasarguard', id: user ?? '' });
+  return key === null ? null : { key, signedAtMs: Number(seconds) * 1_000 };
 }
 
 /** The prefix of names of PasarGuard, because a name may look like an id. */
@@ -91,7 +101,9 @@ function readJwt(panel: SigningPanel, text: string): PanelToken | null {
   const isOfPanel = access === 'subscription' && typeof iat === 'number';
   if (!isOfPanel || Object.keys(others).length > 0) return null;
   const key = keyOfName(panel, sub);
-  return key === null ? null : { panel, key, signed: `${head}.${payload}`, signature, form: 'mac' };
+  if (key === null) return null;
+  const signedAtMs = Math.floor(iat * 1_000);
+  return { panel, key, signedAtMs, signed: `${head}.${payload}`, signature, form: 'mac' };
 }
 
 function claimsIn(text: string | null): Readonly<Record<string, unknown>> | null {

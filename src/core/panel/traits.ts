@@ -1,5 +1,7 @@
 /** The facts of a panel that the door, the proxy, imports and the doctor need. */
 
+import type { PanelApi } from './api.ts';
+
 export interface PanelTraits {
   /** The limit that each user has by default, which limits no device; null: there is none. */
   readonly limitMeaningNone: number | null;
@@ -15,4 +17,5 @@ export interface PanelTraits {
   readonly hasOwnButton: boolean;
   /** The query parameters that it reads with a subscription, in lower case. */
   readonly queryNames: readonly string[];
+  readonly api: PanelApi;
 }

@@ -27,11 +27,14 @@ export interface RevokedInstall extends FreedSlots {
  * id.
  */
 export interface LinkEndStore {
-  /** Frees all slots of a link, with their ends in its history. */
+  /**
+   * Frees the slots of a link that were taken since a time, or all, with their ends in its history.
+   */
   freeSlots(
     providerId: number,
     installId: number,
     act: Act,
+    sinceMs?: number,
   ): Promise<FreedSlots | 'install_not_found'>;
   /**
    * Gives a link another code and no subscription key, frees its slots, and deletes the

@@ -27,6 +27,8 @@ export interface LinkFilter {
   /** True: only links with more devices than their limit. */
   isOver?: boolean;
   status: number | null;
+  /** True: only links that an import disabled, whose state is still the import's. */
+  isDisabledByImport?: boolean;
   /**
    * A part of the note, of the code, or of the model of a device on the link, in any case of A to
    * Z; or the beginning of the HWID of one.

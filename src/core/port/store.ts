@@ -36,6 +36,7 @@ import type { ImportStore } from './moving.ts';
 import type { MyStore } from './my.ts';
 import type { NodeStore } from './node.ts';
 import type { OutboxStore } from './outbox.ts';
+import type { PanelTieStore } from './panel-tie.ts';
 import type { ProviderStore } from './provider.ts';
 import type { ProviderKeyStore } from './provider-key.ts';
 import type { ReceiptStore } from './receipt.ts';
@@ -71,6 +72,7 @@ export interface Store
     JobStore,
     AuditStore,
     ImportStore,
+    PanelTieStore,
     CountStore,
     ChangeStore,
     FigureStore,

@@ -13,9 +13,9 @@ import type { Core } from '../../core/core.ts';
 import { AT_DOOR, admitDevice, type DeviceCall, judgeDevice } from '../../core/door.ts';
 import { HWID } from '../../core/formats.ts';
 import { callOfKey } from '../../core/former-key.ts';
-import { type FormerKey, type KeyPath, keyIn, type Path } from '../../core/key-path.ts';
+import { type KeyInPath, type KeyPath, keyIn, type Path } from '../../core/key-path.ts';
 import { isRefused } from '../../core/outcome.ts';
-import { panelOf } from '../../core/panel/kind.ts';
+import { type PanelKind, panelOf } from '../../core/panel/kind.ts';
 import type { PanelKey } from '../../core/panel/token.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
@@ -37,6 +37,7 @@ import { type Query, valueIn } from '../request/query.ts';
 import { intervalHeader, replacingButtons } from '../ride/answer.ts';
 import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
 import type { Traffic } from '../traffic.ts';
+import { type GatePanel, panelAdmits } from './gate-panel.ts';
 import { type OriginalRequest, readOriginal } from './original.ts';
 import { announcing, hasText, type TextSettings, textFor } from './texts.ts';
 import { deviceWords } from './words.ts';
@@ -51,6 +52,10 @@ export interface GateSettings
   /** The kind of key in its segment; a token needs the secret that signs it. */
   readonly gateKey: PanelKey;
   readonly gateKeySecretFile: string;
+  /** The panel behind the proxies, the URL of its API, and the file with the token of that API. */
+  readonly gatePanel: PanelKind | '';
+  readonly gatePanelUrl: string;
+  readonly gatePanelTokenFile: string;
   /** Networks that may ask; null: those of `trustedProxies`. */
   readonly gateProxies: TrustedProxies | null;
   readonly trustedProxies: TrustedProxies;
@@ -63,6 +68,7 @@ interface GateDeps {
   settings: GateSettings;
   traffic: Traffic;
   rides: RideDesk;
+  panel: GatePanel;
   /** Returns the secret in a file of the settings; null: there is none. */
   secretOf(file: string): string | null;
   /** Returns the address of the peer. */
@@ -117,23 +123,26 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     if ('says' in words) return words;
     const { facts, hwid, junkHwid } = words;
     const device = { domainHash: host.hash, hwid, junkHwid, providerCode };
-    const decide = (link: LinkInCall) =>
+    const decide = (link: LinkInCall, named: KeyInPath | null = null) =>
       after(settleHwid(core, { ...device, ...link }, nowMs), (call): Maybe<Conclusion> => {
         if (call === PASSES) return ADMITTED;
         if (isRefused(call)) return call;
         if (method === 'HEAD') return check(call, facts, nowMs);
         const fetch = { request, pageUrl: () => pageFor(host.name, path, call.installCode) };
-        return admit(call, facts, fetch, nowMs);
+        const enter = () => admit(call, facts, fetch, nowMs);
+        if (named === null || !deps.panel.isAsked()) return enter();
+        return after(panelAdmits(deps, named, call, facts), (may) => (may ? enter() : FORGED));
       });
     const installCode = textIn(query, 'installid');
-    const callOf = (key: string, former: FormerKey | undefined): Maybe<LinkInCall> => {
+    const callOf = ({ key, former }: KeyInPath): Maybe<LinkInCall> => {
       const link = { installCode: null, subscriptionKey: key };
       if (former === undefined) return link;
       return callOfKey(core, { ...device, ...link }, former, method === 'GET', nowMs);
     };
-    const byKey = (key: string, former: FormerKey | undefined) =>
-      after(callOf(key, former), ({ subscriptionKey }) => {
-        return decide({ installCode: null, subscriptionKey: subscriptionKey ?? key });
+    const byKey = (named: KeyInPath) =>
+      after(callOf(named), ({ subscriptionKey }) => {
+        const key = subscriptionKey ?? named.key;
+        return decide({ installCode: null, subscriptionKey: key }, { ...named, key });
       });
     const decided = after(decideByKey(path, byKey), (conclusion) =>
       conclusion === null || (conclusion === UNKNOWN && installCode !== null)
@@ -153,16 +162,19 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
    */
   function decideByKey(
     path: Path,
-    decide: (key: string, former: FormerKey | undefined) => Maybe<Conclusion>,
+    decide: (named: KeyInPath) => Maybe<Conclusion>,
   ): Maybe<Conclusion | null> {
     const { gateKey: key, gateKeyPaths: keyPaths, gateKeySecretFile } = settings;
     const secret = deps.secretOf(gateKeySecretFile);
-    const named = keyIn({ keyPaths, key, secret, panel: panelOf({ panel: '', key }) }, path);
+    const named = keyIn(
+      { keyPaths, key, secret, panel: panelOf({ panel: settings.gatePanel, key }) },
+      path,
+    );
     const isOdd = path.looseAt !== undefined;
     if (named === null || (isRefused(named) && key === 'plain' && !isOdd)) return null;
     // A code does not help either: the panel may read the key differently.
     if (isRefused(named) || !named.isProven) return FORGED;
-    return decide(named.key, named.former);
+    return decide(named);
   }
 
   function admit(

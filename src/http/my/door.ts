@@ -13,7 +13,7 @@ import {
   openMy,
   readMyName,
 } from '../../core/my.ts';
-import { panelOf } from '../../core/panel/kind.ts';
+import { type PanelKind, panelOf } from '../../core/panel/kind.ts';
 import type { MyName, PageSites } from '../../core/port/my.ts';
 import { languagesOf } from '../../core/ride/languages.ts';
 import type { Log } from '../../log.ts';
@@ -35,6 +35,7 @@ export interface MySettings extends UpstreamSettings, PageSites {
   readonly gateKeyPaths: KeyPaths['keyPaths'];
   readonly gateKey: KeyPaths['key'];
   readonly gateKeySecretFile: string;
+  readonly gatePanel: PanelKind | '';
 }
 
 interface MyDeps {
@@ -80,7 +81,7 @@ export function makeMy(deps: MyDeps): MyDoor {
       return { keyPaths, key, secret: secretOf(keySecretFile), panel, providerCode };
     }
     const { gateKey: key, gateKeyPaths: keyPaths, gateKeySecretFile } = settings;
-    const panel = panelOf({ panel: '', key });
+    const panel = panelOf({ panel: settings.gatePanel, key });
     return { keyPaths, key, secret: secretOf(gateKeySecretFile), panel, providerCode: null };
   }
 

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../clock.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
+import { SUBSCRIPTION_HEADERS } from '../../core/subscription.ts';
 import type { Obstacle } from './answers.ts';
 import type { Answer } from './exchange.ts';
 import type { Denied, Passage } from './permit.ts';
@@ -11,6 +12,8 @@ interface Admitting {
   clock: Clock;
   /** Called with an answer of success to a device without a slot that is no subscription. */
   onOther(): void;
+  /** Called if a subscription proves the key of the link that admits the device. */
+  onProof(key: string, link: AdmittedDevice): void;
 }
 
 /**
@@ -21,7 +24,7 @@ interface Admitting {
 export async function admissionOf(
   first: Passage,
   answer: Answer,
-  { clock, onOther }: Admitting,
+  { clock, onOther, onProof }: Admitting,
 ): Promise<AdmittedDevice | Denied | Obstacle | null> {
   const { judge, unknown } = first;
   if (first.isForPage) return forPage(answer);
@@ -29,7 +32,12 @@ export async function admissionOf(
   if (judge === null && (first.admit === null || first.holdsSlot)) {
     // A device with a slot is seen even if its subscription is unchanged.
     const isSeen = isGood || answer.status === NOT_MODIFIED;
-    return first.admit === null || !isSeen ? null : orCancel(answer, first.admit());
+    if (first.admit === null || !isSeen) return null;
+    const admitted = await orCancel(answer, first.admit());
+    const isNamed =
+      answer.status === 200 && SUBSCRIPTION_HEADERS.some((name) => answer.headers.has(name));
+    if (isNamed && first.key !== null && isLink(admitted)) onProof(first.key, admitted);
+    return admitted;
   }
   if (!isGood) return null;
   const { believesOther } = first;
@@ -46,7 +54,16 @@ export async function admissionOf(
   const passage = judge === null ? first : await orCancel(answer, judge(clock.nowMs()));
   if ('reason' in passage) return passage;
   if (passage.isForPage) return forPage(answer);
-  return passage.admit === null ? null : orCancel(answer, passage.admit());
+  if (passage.admit === null) return null;
+  const admitted = await orCancel(answer, passage.admit());
+  if (proof === 'subscription' && passage.key !== null && isLink(admitted)) {
+    onProof(passage.key, admitted);
+  }
+  return admitted;
+}
+
+function isLink(admitted: AdmittedDevice | Denied | Obstacle): admitted is AdmittedDevice {
+  return typeof admitted !== 'string' && !('reason' in admitted);
 }
 
 function forPage({ headers }: Answer): Denied | null {

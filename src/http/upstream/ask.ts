@@ -8,8 +8,15 @@ import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
 import { boundInterims, readInSlices } from '../../slices.ts';
-import { type Answer, Exchange, Failure, type Question, STALE, UNSENDABLE } from './exchange.ts';
-import type { Upstream } from './settings.ts';
+import {
+  type Answer,
+  type Bounds,
+  Exchange,
+  Failure,
+  type Question,
+  STALE,
+  UNSENDABLE,
+} from './exchange.ts';
 
 /** The largest head of an answer, bytes: some panels put routing tables into headers. */
 const HEAD_BYTES_MAX = 64 * 1024;
@@ -49,7 +56,7 @@ export class UpstreamClient {
   }
 
   /** Sends a request; retries once, on a new connection, if the idle one was closed. */
-  async ask(upstream: Upstream, question: Question): Promise<Answer | Failure> {
+  async ask(upstream: Bounds, question: Question): Promise<Answer | Failure> {
     const first = await this.#try(upstream, question, this.#agent);
     if (first !== STALE) return first;
     const second = await this.#try(upstream, question, false);
@@ -67,7 +74,7 @@ export class UpstreamClient {
   }
 
   #try(
-    upstream: Upstream,
+    upstream: Bounds,
     question: Question,
     agent: http.Agent | false,
   ): Promise<Answer | Failure | typeof STALE> {

@@ -5,6 +5,9 @@ import { isTooFine } from '../../slices.ts';
 import { answerHeaders } from './headers.ts';
 import type { Upstream } from './settings.ts';
 
+/** The bounds of an answer. */
+export type Bounds = Pick<Upstream, 'timeoutMs' | 'answerBytesMax'>;
+
 /** A question; the path includes the query. */
 export interface Question {
   method: 'GET' | 'HEAD' | 'OPTIONS';
@@ -88,7 +91,7 @@ export class Exchange {
 
   constructor(
     private readonly request: http.ClientRequest,
-    private readonly upstream: Upstream,
+    private readonly upstream: Bounds,
     private readonly question: Question,
     private readonly running: Set<Exchange>,
     private readonly resolve: (outcome: Answer | Failure | typeof STALE) => void,

@@ -29,7 +29,7 @@ import {
 import type { DeviceHeaders } from '../gate/words.ts';
 import { type Query, REPEATED, valueIn } from '../request/query.ts';
 import type { Obstacle } from './answers.ts';
-import type { PanelLimits } from './panel-limits.ts';
+import { changesLink, type PanelFollowers } from './panel-followers.ts';
 import type { Panel } from './panels.ts';
 import {
   BY_OTHER_PATH,
@@ -54,8 +54,7 @@ interface Visit extends DeviceHeaders {
   limitLinks: LinkLimit;
   /** The secret that signs tokens of the panel; null: the panel proves them. */
   secret: string | null;
-  /** Follows the limits of the panel. */
-  panelLimits: PanelLimits;
+  panels: PanelFollowers;
   /** Asks the panel for the number of the user in an old token: see `askForUser`. */
   askForUser(named: KeyInPath, name: string): Promise<KeyInPath | Obstacle | null>;
 }
@@ -152,7 +151,7 @@ async function judgeVisit(
   nowMs: number,
 ): Promise<Passage | Denied> {
   const { upstream } = panel;
-  const { hwid, facts, takesSlot, limitLinks, panelLimits } = visit;
+  const { hwid, facts, takesSlot, limitLinks, panels } = visit;
   const key = keyed?.key ?? null;
   const isOfBrowser = isBrowser(visit);
   const at = deviceAt(panel, visit);
@@ -194,10 +193,14 @@ async function judgeVisit(
     const calling =
       former === undefined ? call : await callOfKey(core, call, former, takesSlot, nowMs);
     const first = await judge(calling);
-    const isDue = panelLimits.isDue(panel, key) || panelLimits.isOver(panel, key);
-    const isChanged = first !== null && isDue && (await follow(panelLimits, panel, key, first));
+    const linkKey = calling.subscriptionKey ?? key;
+    const isChanged = first !== null && (await changesLink(panels, core, upstream, linkKey, first));
     const judged = isChanged ? await judge(calling) : first;
-    if (judged !== null) return judged;
+    if (judged !== null) {
+      if ('reason' in judged) return judged;
+      // The panel proves the spelling that came.
+      return { ...judged, key: linkKey === key ? key : null };
+    }
     // Limits new links: a client could invent keys that the panel accepts and use up the cap.
     if (!code) {
       const way = hwid === null ? await wayOfNewKeys(core, call, nowMs) : 'count';
@@ -207,34 +210,17 @@ async function judgeVisit(
       const note = noteOf(upstream.host, key);
       const admitNew = hwid === null ? admitNewKeyWithoutHwid : admitNewKey;
       const make = async () => {
-        const installLimit = (await panelLimits.of(panel, key)) ?? upstream.defaultLimit;
+        const installLimit = (await panels.limits.of(upstream, key)) ?? upstream.defaultLimit;
         return admitNew(core, call, { installLimit, note }, facts, nowMs);
       };
       const passage = grant(
         async () => (await limitLinks<Admission>(make, isMade)) ?? 'new_link_limit_reached',
       );
-      return { ...passage, isNewKey: true, unknown: unknownTo(hwid) };
+      return { ...passage, key, isNewKey: true, unknown: unknownTo(hwid) };
     }
   }
   const judged = await judge({ ...at, installCode: code });
   return judged ?? unknownTo(hwid);
-}
-
-/**
- * Copies the panel's limit to an existing link. Returns whether the limit changed. A device that
- * holds a slot does not wait for this.
- */
-async function follow(
-  limits: PanelLimits,
-  panel: Panel,
-  key: string,
-  judged: Passage | Denied,
-): Promise<boolean> {
-  const isOpen = !('reason' in judged);
-  if (!isOpen && judged.reason !== 'link_limit_reached') return false;
-  if (!isOpen || !judged.holdsSlot) return limits.follow(panel, key);
-  limits.followLater(panel, key);
-  return false;
 }
 
 /**

@@ -47,6 +47,8 @@ export interface Passage {
   unknown: Denied;
   /** Returns whether the device gets an answer that does not prove its token. */
   passesUnproven(): Maybe<boolean>;
+  /** The key that a subscription of the panel proves; null: none names the link. */
+  key: string | null;
   /** True if the page of users opens by the address of the request. */
   opensPage: boolean;
   /** The link that would admit the device, which takes a slot; null: none yet, or no slot. */
@@ -71,6 +73,7 @@ const UNKNOWN_UNNAMED: Denied = { reason: 'hwid_required', isGuess: true };
 export const JUDGED: Passage = {
   judge: null,
   admit: null,
+  key: null,
   takesSlot: false,
   believesOther: false,
   unknown: UNKNOWN,

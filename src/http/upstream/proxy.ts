@@ -9,6 +9,7 @@ import { hostName } from '../../core/host-name.ts';
 import { type KeyInPath, mayPass, type Path, readRequestPath } from '../../core/key-path.ts';
 import { hasPages } from '../../core/my.ts';
 import { panelOf } from '../../core/panel/kind.ts';
+import type { AdmittedDevice } from '../../core/port/install.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import type { PageSites } from '../../core/port/my.ts';
 import type { Ways } from '../../core/port/way.ts';
@@ -28,7 +29,7 @@ import { keepFresh, keepFromSharedCaches } from './headers.ts';
 import { Inspection } from './inspection.ts';
 import { MoveGuard } from './moves.ts';
 import { askForUser, infoPathOf } from './old-token.ts';
-import { PanelLimits } from './panel-limits.ts';
+import type { PanelFollowers } from './panel-followers.ts';
 import { type Panel, Panels } from './panels.ts';
 import { passageOf } from './passage.ts';
 import { type Denied, FREELY, type LinkLimit, type Passage } from './permit.ts';
@@ -41,6 +42,7 @@ interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
   rides: RideDesk;
   /** Returns the secret in a file of the settings; null: there is none. */
   secretOf(file: string): string | null;
+  panels: PanelFollowers;
   /** Returns the limit of new links of the client of a request. */
   limitLinks(request: Request): LinkLimit;
   /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
@@ -50,7 +52,6 @@ interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
 interface ProxyDeps extends ProxyOptions, AskDeps {
   moves: MoveGuard;
   inspection: Inspection;
-  panelLimits: PanelLimits;
 }
 
 export interface PanelProxy {
@@ -81,7 +82,7 @@ export function makeProxy(options: ProxyOptions): PanelProxy {
   let isEnding = false;
   const moves = new MoveGuard(options);
   const deps = {
-    ...{ ...options, panelLimits: new PanelLimits(options), isEnding: () => isEnding },
+    ...{ ...options, isEnding: () => isEnding },
     ...{ moves, inspection: new Inspection({ store: options.core.store, moves }) },
   };
   return {
@@ -182,7 +183,9 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   const isUnknown = answer.status >= 400 && answer.status < 500;
   const isGuess = isUnknown && (passage.isNewKey || passage.isOtherPath);
   const onOther = () => noteOther(deps, upstream.host, answer);
-  const admitted = await admissionOf(passage, answer, { clock: deps.clock, onOther });
+  const onProof = (key: string, { providerId }: AdmittedDevice) =>
+    deps.panels.proved(upstream, providerId, key);
+  const admitted = await admissionOf(passage, answer, { clock: deps.clock, onOther, onProof });
   if (typeof admitted === 'string') {
     answer.cancel();
     return { outcome: admitted, response: obstacle(admitted) };
@@ -246,7 +249,7 @@ function passageFor(
   panel: Panel,
   { path, target }: { path: Path; target: string },
 ): Maybe<Passage | Denied | Obstacle> {
-  const { core, clock, limitLinks, panelLimits, secretOf } = deps;
+  const { core, clock, limitLinks, panels, secretOf } = deps;
   const { passPaths, keyPaths, keySecretFile } = panel.upstream;
   if (mayPass(passPaths, keyPaths, path)) return FREELY;
   const subject = panel.countKey(path);
@@ -260,7 +263,7 @@ function passageFor(
     ...{ ...words, path, query: parseQuery(target, true), takesSlot: request.method === 'GET' },
     nowMs: clock.nowMs(),
     ...{ accepts: request.headers.get('accept') ?? '', limitLinks: limitLinks(request) },
-    ...{ secret: secretOf(keySecretFile), panelLimits },
+    ...{ secret: secretOf(keySecretFile), panels },
     askForUser: (named: KeyInPath, name: string) => {
       const question = { path: infoPathOf(target.split('?', 1)[0] ?? ''), isWhole: true };
       const asked = () => ask(deps, request, panel, { ...question, isInfo: true }, FOR_TOKEN);

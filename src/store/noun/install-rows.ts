@@ -17,9 +17,14 @@ export const termsColumns = ({ hex }: Dialect): SQL => sql`
   ${hex('subscription_key_hash')} AS "subscriptionKeyHash", ${columns`${POLICY}, ${BUTTONS}`}`;
 
 /** Sets the fields of a link that an update may change. */
-export const setLink = ({ bytes }: Dialect): SQLWrapper =>
-  assignments`installLimit, note, status,
-    subscriptionKeyHash = ${bytes('subscriptionKeyHash')}, ${POLICY}, ${BUTTONS}`;
+export const setLink = ({ bytes }: Dialect): SQLWrapper => {
+  const key = bytes('subscriptionKeyHash');
+  // Only an import knows that a link with another key is still that of its user.
+  const panelUser = sql`CASE WHEN panel_facts IS NULL
+      AND subscription_key_hash IS DISTINCT FROM ${key} THEN NULL ELSE panel_user END`;
+  return assignments`installLimit, note, status, panelUser = ${panelUser},
+    subscriptionKeyHash = ${key}, ${POLICY}, ${BUTTONS}`;
+};
 
 /** Returns statements that add links and slots, for new and for imported links. */
 export const linkStatements = shared((backend: Statements) => {

@@ -8,6 +8,7 @@ import type { KeyedCall, KeyRefusal, Made } from '../../core/port/idempotency.ts
 import {
   type AddRefusal,
   INSTALL_ACTIVE,
+  INSTALL_DISABLED,
   type Install,
   type InstallChange,
   type InstallSelector,
@@ -21,6 +22,7 @@ import { columns } from '../statement-text.ts';
 import { onceSteps } from './idempotency.ts';
 import { linkStatements, setLink, termsColumns } from './install-rows.ts';
 import { lookUpStatements, slotSeen, withDevice } from './look-ups.ts';
+import { FACTS_SUPERSEDED } from './panel-link.ts';
 import { shared } from './shared.ts';
 import { slotSteps } from './slot.ts';
 import { slotEndSteps } from './slot-end.ts';
@@ -51,6 +53,10 @@ function statements(backend: Backend) {
     change: prepare(sql`
         UPDATE install SET ${setLink(backend)} ${byId} AND (device_count <= :installLimit
           OR install_limit = :installLimit)`),
+    /** From now on the link is disabled by its provider: see `DISABLED_BY_IMPORT`. */
+    disabledHere: prepare(sql`
+        UPDATE install SET panel_facts = ${FACTS_SUPERSEDED}
+        WHERE id = :id AND panel_facts IS NOT NULL`),
     find: prepare<Install>(sql`${select} ${byId}`),
     lock: prepare<Install & InstallTerms>(sql`
         SELECT ${INSTALL_COLUMNS}, ${termsColumns(backend)} FROM install ${byId}
@@ -196,6 +202,8 @@ export function linkChangeSteps(backend: Backend, on: SlotsOn = linkOn(backend))
         return 'subscription_key_exists';
       }
       if ((yield* on.change.run(after)) === 0) return 'install_limit_below_count';
+      const isDisabling = after.status === INSTALL_DISABLED && known.status !== INSTALL_DISABLED;
+      if (isDisabling) yield* on.disabledHere.run({ id });
       const deed = deeds.updateInstall(known, after);
       notes.audit(act, deed, providerId);
       if (deed !== null) {

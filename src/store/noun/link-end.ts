@@ -33,7 +33,8 @@ function statements(backend: Backend) {
     byCode: prepare<{ id: number }>(sql`SELECT id FROM install WHERE install_code = :installCode`),
     slots: prepare<EndedSlot>(sql`
         SELECT id AS "slotId", ${columns`installId, providerId, deviceId`}
-        FROM install_device WHERE install_id = :installId ORDER BY id`),
+        FROM install_device WHERE install_id = :installId AND registered_at_ms >= :sinceMs
+        ORDER BY id`),
     /** Finds the devices that had a slot on the link, as far as its history reaches. */
     former: prepare<{ deviceId: number }>(sql`
         SELECT DISTINCT device_id AS "deviceId" FROM slot_end
@@ -78,9 +79,9 @@ export const linkEndSteps = shared((backend: Backend) => {
   const { lockSlots, endSlot } = slotEndSteps(backend);
   const tombstones = tombstoneSteps(backend);
 
-  /** Frees the slots of a link, which is locked after its provider; returns their devices. */
-  function* freeAll(notes: Notes, installId: number, act: Act): Step<number[]> {
-    const slots = yield* on.slots.all({ installId });
+  /** Frees the slots that a link gave since a time; it is locked after its provider. */
+  function* freeAll(notes: Notes, installId: number, act: Act, sinceMs = 0): Step<number[]> {
+    const slots = yield* on.slots.all({ installId, sinceMs });
     if (slots.length === 0) return [];
     yield* lockSlots(slots);
     const why = { why: 'deleted', actor: act.actor.name, forDeviceId: null } as const;
@@ -107,9 +108,9 @@ export const linkEndSteps = shared((backend: Backend) => {
 
     find: (providerId: number, installId: number) => on.find.get({ providerId, installId }),
 
-    *free(notes: Notes, { providerId, installId }: LinkName, act: Act) {
+    *free(notes: Notes, { providerId, installId }: LinkName, act: Act, sinceMs = 0) {
       if ((yield* on.lock.get({ providerId, installId })) === null) return NOT_FOUND;
-      const freed = yield* freeAll(notes, installId, act);
+      const freed = yield* freeAll(notes, installId, act, sinceMs);
       const deed = freed.length > 0 ? deeds.freeSlots(installId, freed.length) : null;
       notes.audit(act, deed, providerId);
       return { freedCount: freed.length };
@@ -130,7 +131,7 @@ export const linkEndSteps = shared((backend: Backend) => {
         return 'install_code_exists';
       }
       const former = yield* on.former.all({ installId });
-      const held = yield* on.slots.all({ installId });
+      const held = yield* on.slots.all({ installId, sinceMs: 0 });
       const owners = [...former, ...held].map(({ deviceId }) => deviceId);
       const deviceIds = [...new Set([...claimed, ...owners])];
       yield* on.lockDevices.run({ deviceIds });
@@ -169,10 +170,10 @@ export function linkEndNoun(backend: Backend): LinkEndStore {
   const tombstones = tombstoneSteps(backend);
 
   return {
-    freeSlots: (providerId, installId, act) =>
+    freeSlots: (providerId, installId, act, sinceMs) =>
       backend.write(function* (notes) {
         yield* backend.lockProvider(providerId);
-        return yield* steps.free(notes, { providerId, installId }, act);
+        return yield* steps.free(notes, { providerId, installId }, act, sinceMs);
       }),
 
     revokeInstall: async (providerId, installId, installCode, act, turn = nextTurn) => {

@@ -14,6 +14,7 @@ import { nextTurn } from '../../core/turn.ts';
 import type { Backend, Prepared, Values } from '../backend.ts';
 import { columns } from '../statement-text.ts';
 import { slotSeen, withDevice } from './look-ups.ts';
+import { DISABLED_BY_IMPORT } from './panel-link.ts';
 import { booleans, type Flagged, mapped } from './rows.ts';
 
 /** Links that one statement of a search reads: some 5 ms on SQLite. */
@@ -52,6 +53,7 @@ function filterStatements(backend: Backend, link: SQL, ofProvider: SQL) {
       AND (:isFull = 0 OR i.device_count >= i.install_limit)
       AND (:isOver = 0 OR i.device_count > i.install_limit)
       AND (CAST(:status AS integer) IS NULL OR i.status = :status)
+      AND (:isDisabledByImport = 0 OR ${DISABLED_BY_IMPORT})
       AND (CAST(:limit AS integer) IS NULL OR i.install_limit = :limit)
       AND (CAST(:refusedSinceMs AS bigint) IS NULL OR ${refusedAt} >= :refusedSinceMs)
       AND (CAST(:unusedSinceMs AS bigint) IS NULL OR (i.created_at_ms < :unusedSinceMs
@@ -138,13 +140,15 @@ function spanOf({ beyondId, isOldest }: Beyond, endId: number | null) {
 function valuesOf(filter: LinkFilter): { values: Values; rangeCount: number | null } {
   const { providerCode, status, isFull, isOver = false, search = null, inNote = null } = filter;
   const { refusedSinceMs = null, unusedSinceMs = null, limit = null } = filter;
+  const { isDisabledByImport = false } = filter;
   const isHeavy =
     isOver || [search, inNote, refusedSinceMs, unusedSinceMs].some((one) => one !== null);
-  const isLight = isFull || status !== null || limit !== null;
+  const isLight = isFull || isDisabledByImport || status !== null || limit !== null;
   return {
     values: {
       ...{ providerCode, status, search, refusedSinceMs, unusedSinceMs, limit },
       ...{ isFull: isFull ? 1 : 0, isOver: isOver ? 1 : 0 },
+      isDisabledByImport: isDisabledByImport ? 1 : 0,
       part: search === null ? null : likePart(search),
       inNote: inNote === null ? null : likePart(inNote),
     },

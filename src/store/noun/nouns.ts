@@ -38,6 +38,7 @@ import { messageNoun } from './message.ts';
 import { myNoun } from './my.ts';
 import { namedNoun } from './named.ts';
 import { outboxNoun } from './outbox.ts';
+import { panelTieNoun } from './panel-tie.ts';
 import { passkeyNoun } from './passkey.ts';
 import { providerNoun } from './provider.ts';
 import { providerKeyNoun } from './provider-key.ts';
@@ -100,6 +101,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...browserNoun(backend),
     ...removalNoun(backend),
     ...importNoun(backend),
+    ...panelTieNoun(backend),
     ...domainNoun(backend),
     ...distributionNoun(backend),
     ...laneNoun(backend),

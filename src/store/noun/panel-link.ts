@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import { keptStatus, type Merged, mergePanel, type PanelTerms } from '../../core/moving/merge.ts';
-import type { Install } from '../../core/port/install.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED, type Install } from '../../core/port/install.ts';
 import type {
   ImportedInstall,
   ImportedSlot,
@@ -21,6 +21,19 @@ export interface FromPanel {
 }
 
 export const FROM_PANEL = sql.raw('panel_user AS "panelUser", panel_facts AS "panelFacts"');
+
+/**
+ * Condition for links `i` that an import disabled, whose state is still the import's:
+ * `isDisabledByImport` of core/panel/proof.ts. In a note of the facts quotes are escaped.
+ */
+export const DISABLED_BY_IMPORT = sql.raw(`(i.status = ${INSTALL_DISABLED}
+  AND (i.panel_facts LIKE '%"status":${INSTALL_DISABLED},%'
+    OR i.panel_facts LIKE '%"status":${INSTALL_DISABLED}}'))`);
+
+/** The facts of a link after its provider disabled it, which the import did not. */
+export const FACTS_SUPERSEDED = sql.raw(
+  `replace(panel_facts, '"status":${INSTALL_DISABLED}', '"status":${INSTALL_ACTIVE}')`,
+);
 
 type Known = PanelTerms & FromPanel & Pick<Install, 'id' | 'deviceCount'>;
 

@@ -12,13 +12,11 @@ import type { Finding } from '../../finding.ts';
 import type { Statements, Step } from '../backend.ts';
 import type { DisabledWebhook } from '../findings.ts';
 import type { BoundHost, DatabaseReport, HostOfProvider, HostsOf } from '../kind.ts';
+import { DISABLED_BY_IMPORT } from './panel-link.ts';
 import { seenSightings } from './sighting.ts';
 import { keptUpstreams } from './upstream.ts';
 
-export type Contents = Pick<
-  DatabaseReport,
-  'hosts' | 'stopped' | 'hasSubscriptions' | 'passing' | 'paged' | 'sightings' | 'unlimited'
-> & {
+export type Contents = Omit<DatabaseReport, 'findings' | 'newestMs' | 'bytes'> & {
   disabled: DisabledWebhook[];
   kept: KeptUpstream[];
 };
@@ -31,6 +29,7 @@ export const NO_CONTENTS: Contents = {
   stopped: [],
   hasSubscriptions: false,
   passing: [],
+  disabledByImport: [],
   unlimited: [],
   paged: [],
   sightings: [],
@@ -41,10 +40,10 @@ export const NO_CONTENTS: Contents = {
 /** Makes a report; without contents that of a database which could not be read. */
 export function reportOf(
   findings: Finding[],
-  { disabled: _, kept: _kept, ...found } = NO_CONTENTS,
+  { disabled: _webhooks, kept: _kept, ...contents } = NO_CONTENTS,
   facts: Pick<DatabaseReport, 'newestMs' | 'bytes'> = { newestMs: null, bytes: 0 },
 ): DatabaseReport {
-  return { findings, ...found, ...facts };
+  return { findings, ...contents, ...facts };
 }
 
 /** Reads what the doctor looks for; of an older schema the hosts alone. */
@@ -96,6 +95,10 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
       SELECT p.code AS code FROM provider p WHERE p.without_hwid = 'pass'
         OR p.id IN (SELECT i.provider_id FROM install i WHERE i.without_hwid = 'pass')
       ORDER BY p.id LIMIT ${PASSING_COUNT_MAX}`);
+  const byImport = prepare<{ code: string; count: number }>(sql`
+      SELECT p.code AS code, count(*) AS count
+      FROM install i ${statements.join} provider p ON p.id = i.provider_id
+      WHERE ${DISABLED_BY_IMPORT} GROUP BY p.id, p.code ORDER BY p.id LIMIT ${PASSING_COUNT_MAX}`);
   const unlimited = prepare<DatabaseReport['unlimited'][number]>(sql`
       SELECT p.code AS code, count(*) AS "linkCount"
       FROM provider p JOIN install i ON i.provider_id = p.id
@@ -104,6 +107,7 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
   const paged = prepare<{ code: string }>(sql`SELECT code FROM provider WHERE my = 1 ORDER BY id`);
   return {
     paged: (yield* paged.all()).map(({ code }) => code),
+    disabledByImport: yield* byImport.all(),
     unlimited: yield* unlimited.all(),
     passing: (yield* passing.all()).map(({ code }) => code),
     stopped: yield* stopped.all(),

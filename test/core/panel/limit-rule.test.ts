@@ -4,8 +4,8 @@ import { expect, test } from 'bun:test';
 import { PANEL_SCHEMAS } from '../../../src/core/moving/panel.ts';
 import type { Cells } from '../../../src/core/moving/panel-user.ts';
 import type { PanelKind } from '../../../src/core/panel/kind.ts';
-import { panelLimitOf } from '../../../src/core/panel/limit.ts';
 import { keyOfPanelUser } from '../../../src/core/panel/token.ts';
+import { panelApiUser, panelLimitOf } from '../../../src/core/panel/user.ts';
 
 type Tables = Record<string, Cells[]>;
 type Answers = Record<string, unknown>;
@@ -14,6 +14,7 @@ type Answers = Record<string, unknown>;
 type Case = [string, Tables, Answers, number | null];
 
 const KEY = 'k1';
+const UUID = '00000010-aaaa-4bbb-8ccc-d00000000000';
 const hwid = (fields: object) => JSON.stringify(fields);
 
 function remnawave(
@@ -64,7 +65,12 @@ function pasarguard(own: number | null, role: object, common: object): [Tables, 
       settings: [{ hwid: hwid(common) }],
     },
     {
-      '/api/user/by-id/7': { id: 7, hwid_limit: own, admin: { username: 'root' } },
+      '/api/user/by-id/7': {
+        id: 7,
+        status: 'active',
+        hwid_limit: own,
+        admin: { username: 'root' },
+      },
       '/api/admins': { admins: [{ username: 'root', role: { hwid: role } }] },
       '/api/settings': { hwid: common },
     },
@@ -73,8 +79,8 @@ function pasarguard(own: number | null, role: object, common: object): [Tables, 
 
 function hiddify(own: number): [Tables, Answers] {
   return [
-    { user: [{ id: 1, uuid: KEY, max_ips: own }] },
-    { [`/api/v2/admin/user/${KEY}/`]: { id: 1, max_ips: own } },
+    { user: [{ id: 1, uuid: UUID, max_ips: own }] },
+    { [`/api/v2/admin/user/${UUID}/`]: { id: 1, enable: true, max_ips: own } },
   ];
 }
 
@@ -123,12 +129,13 @@ const ALL = Object.entries(CASES).flatMap(([kind, cases]) =>
 );
 const KEYS: Partial<Record<PanelKind, string>> = {
   pasarguard: keyOfPanelUser({ panel: 'pasarguard', id: '7' }),
+  hiddify: UUID,
 };
 
 test.each(ALL)('%s: %s', async (kind, _, tables, answers, limit) => {
   const [user] = PANEL_SCHEMAS[kind].readUsers(new Map(Object.entries(tables)));
   expect(user?.limit).toBe(limit);
   const ask = async (path: string) => answers[path.split('?', 1)[0] ?? ''] ?? null;
-  const said = await panelLimitOf(kind, KEYS[kind] ?? KEY, ask, ask);
+  const said = await panelLimitOf(kind, await panelApiUser(kind, KEYS[kind] ?? KEY, ask), ask);
   expect(typeof said === 'number' ? said : null).toBe(limit);
 });

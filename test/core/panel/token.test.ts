@@ -110,8 +110,9 @@ test('a path with a token is read by its kind, and proven by the secret alone', 
     keyIn({ keyPaths: [template], key, secret, panel: null }, ['sub', token, 'info']);
   const token = digestToken(`bob,${NOW_S}`);
   expect(of('plain', SECRET, token)).toEqual({ key: token, isProven: true });
-  expect(of('marzban', SECRET, token)).toEqual({ key: 'marzban/bob', isProven: true });
-  expect(of('marzban', null, token)).toEqual({ key: 'marzban/bob', isProven: false });
+  const bob = { key: 'marzban/bob', token: { text: token, signedAtMs: NOW_S * 1_000 } };
+  expect(of('marzban', SECRET, token)).toEqual({ ...bob, isProven: true });
+  expect(of('marzban', null, token)).toEqual({ ...bob, isProven: false });
   expect(isRefused(of('marzban', OTHER_SECRET, token))).toBe(true);
   expect(isRefused(of('marzban', null, 'marzban'))).toBe(true);
 });

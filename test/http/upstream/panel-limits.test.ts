@@ -2,12 +2,14 @@
 
 import { afterEach, describe, expect, test } from 'bun:test';
 import { keyOfPanelUser } from '../../../src/core/panel/token.ts';
-import { lookAtApi } from '../../../src/http/upstream/panel-limits.ts';
+import { panelApiUser, panelLimitOf } from '../../../src/core/panel/user.ts';
+import { lookAtApi } from '../../../src/http/upstream/panel-api.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
 import { call, type TestApp } from '../../support/app.ts';
 import { auditEntries } from '../../support/audit.ts';
 import { answer, SUBSCRIPTION } from '../../support/panel.ts';
-import { type Fronted, KEY, startFronted, upstreamTo } from '../../support/upstream.ts';
+import { until } from '../../support/until.ts';
+import { type Fronted, KEY, startFronted } from '../../support/upstream.ts';
 
 const HOUR_MS = 3_600_000;
 const TOKEN = 'panel-token-1';
@@ -109,6 +111,36 @@ test('a limit below the devices: those stay, newcomers are refused', async () =>
   expect(api.asked).toHaveLength(2);
 });
 
+test('a link of 0.17.0, and one with a typed key, follows the panel once that proved its key', async () => {
+  const api = startApi(user(3));
+  const fronted = await front(api);
+  const { json } = await call(fronted.app, '/api/add-install', fronted.own, {
+    ...{ install_limit: 1, subscription_key: KEY },
+  });
+  expect(json.rc).toBe(1);
+  expect(await enter(fronted, 'a')).toEqual([200]);
+  await until('the user is noted', async () => api.asked.length === 1);
+  // The next device makes the link follow.
+  const enters = async () => (await enter(fronted, 'b'))[0] === 200;
+  await until('the link follows', enters);
+  expect(await limitOf(fronted)).toBe(3);
+});
+
+test('a typed key that the panel has not proved costs no question, however often it comes', async () => {
+  const api = startApi(user(3));
+  const upstream = { panelUrl: api.url, panelTokenFile: '/token' };
+  const fronted = await startFronted(
+    async ({ send }) => send(answer(404)),
+    { limits: 'panel', panel: 'remnawave', ...upstream },
+    { secretOf: () => TOKEN },
+  );
+  closers.push(() => fronted.stop());
+  const typed = { install_limit: 1, subscription_key: KEY };
+  await call(fronted.app, '/api/add-install', fronted.own, typed);
+  expect(await enter(fronted, 'a', 'b', 'c')).toEqual([404, 404, 404]);
+  expect(api.asked).toEqual([]);
+});
+
 test('a device with a slot does not wait for the panel', async () => {
   const api = startApi(user(3));
   const fronted = await front(api);
@@ -151,7 +183,7 @@ test.each([
   ['remnawave', 'key-of-the-panel', null],
 ] as const)('%s: the token %s goes as x-api-key: %s', async (panel, token, sent) => {
   const api = startApi({});
-  await lookAtApi(upstreamTo(api.url, 'PROVIDER', { panel, panelUrl: api.url }), token);
+  await lookAtApi({ host: 'sub.example.org', panel, url: api.url, tokenFile: '/t' }, token);
   expect(api.apiKeys.at(-1)).toBe(sent);
 });
 
@@ -264,7 +296,7 @@ describe('what each panel means', () => {
   });
 
   const byId = (hwid_limit: number | null) => ({
-    '/api/user/by-id/7': { id: 7, hwid_limit, admin: { username: 'root' } },
+    '/api/user/by-id/7': { id: 7, status: 'active', hwid_limit, admin: { username: 'root' } },
   });
   const common = (fallback_limit: number | null, isEnabled = true) => ({
     '/api/settings': { hwid: { enabled: isEnabled, fallback_limit } },
@@ -283,11 +315,11 @@ describe('what each panel means', () => {
     ['role off', { ...byId(null), ...common(5), ...role({ mode: 'disabled' }) }, null],
     ['unknown', {}, null],
   ])('pasarguard: %s', async (_, answers, limit) => {
-    const { panelLimitOf } = await import('../../../src/core/panel/limit.ts');
     const ask = async (path: string) =>
       (answers as Answers)[path.split('?', 1)[0] as string] ?? null;
     const key = keyOfPanelUser({ panel: 'pasarguard', id: '7' });
-    expect<unknown>(await panelLimitOf('pasarguard', key, ask, ask)).toBe(limit);
+    const found = await panelApiUser('pasarguard', key, ask);
+    expect<unknown>(await panelLimitOf('pasarguard', found, ask)).toBe(limit);
   });
 });
 

@@ -23,6 +23,7 @@ import { nounMessages } from './noun-messages.ts';
 import { operatorFiles } from './operator.ts';
 import { outbox } from './outbox.ts';
 import { outgoing } from './outgoing.ts';
+import { panelApi } from './panel-api.ts';
 import { panelFiles } from './panels.ts';
 import { passing } from './passing.ts';
 import { rides } from './rides.ts';
@@ -68,6 +69,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...http,
   ...outbox,
   ...outgoing,
+  ...panelApi,
   ...panelFiles,
   ...passing,
   ...rim,

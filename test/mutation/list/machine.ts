@@ -26,6 +26,7 @@ export const machine: readonly MutatedFile[] = [
       ['databaseInsecure && wantsTls,', 'false,'],
       ["signs(gateKey) && gateKeySecretFile === '',", 'false,'],
       ["!signs(key) && file !== ''", 'false'],
+      ["asks && panel !== null && url === ''", 'false'],
       ["!url.isNameChecked && databaseCaFile === '',", '!url.isNameChecked,'],
     ],
   },

@@ -37,7 +37,7 @@ export const panelFiles: readonly MutatedFile[] = [
       ['enabled.length > 0 ? enabled : clients', 'clients'],
       ["if (role.mode === 'disabled') return null;", ''],
       ['if (!overrides && !settings.isOn) return null;', ''],
-      ['own === PANEL_TRAITS.hiddify.limitMeaningNone ? null', 'own === -1 ? null'],
+      ['own === MAX_IPS_MEANING_NONE ? null', 'own === -1 ? null'],
     ],
   },
   {

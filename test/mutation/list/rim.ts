@@ -231,37 +231,12 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/panel/limit.ts',
-    tests: ['test/http/upstream/panel-limits.test.ts'],
-    changes: [
-      ['isEnabled: enable === true,', 'isEnabled: true,'],
-      ["(client) => client['subId'] === key", '() => true'],
-      ['isOn: enabled === true, fallback', 'isOn: true, fallback'],
-      ['isOn: enabled !== false,', 'isOn: true,'],
-    ],
-  },
-  {
     file: 'src/http/upstream/refused-as.ts',
     tests: ['test/http/upstream/refused-as.test.ts'],
     changes: [
       ["{ 'x-hwid-limit': TRUE }", '{}'],
       ["link_limit_reached: [403, 'Device", "link_limit_reached: [404, 'Device"],
       ["'3x-ui': threeXUi", "'3x-ui': pasarguard"],
-    ],
-  },
-  {
-    file: 'src/http/upstream/panel-limits.ts',
-    tests: ['test/http/upstream/panel-limits.test.ts'],
-    changes: [
-      ['nowMs - lastMs >= HOLDS_MS &&', 'true &&'],
-      ['if (nowMs < memory.pauseUntilMs) return false;', ''],
-      ['Math.max(limit, link.deviceCount)', 'limit'],
-      ['if (begun !== undefined) return begun;', ''],
-      ['said.isOver = installLimit > limit', 'said.isOver = false'],
-      [
-        'const signal = AbortSignal.timeout(ASK_MAX_MS);\n    const user',
-        'const signal = new AbortController().signal;\n    const user',
-      ],
     ],
   },
   {

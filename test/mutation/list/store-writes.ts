@@ -116,7 +116,10 @@ export const storeWrites: readonly MutatedFile[] = [
     file: 'src/http/upstream/panel-limits.ts',
     tests: ['test/http/upstream/panel-limits.test.ts'],
     changes: [
-      ["limit === 'unlimited' ? panel.upstream.unlimitedAs", "limit === 'unlimited' ? 100"],
+      [
+        "if (limit === 'unlimited') return upstream.unlimitedAs;",
+        "if (limit === 'unlimited') return 100;",
+      ],
     ],
   },
   {

@@ -89,6 +89,19 @@ export const linkEndContract: Record<Method & keyof Store, Suite> = {
       expect(await store.freeSlots(providerId, otherId + 9, ACT)).toBe(NOT_FOUND);
     });
 
+    test('frees those that were taken since a time, and no earlier one', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      await knock(store, 'a');
+      await knock(store, 'b', CODE, FACTS, NOW_MS + 1_000);
+      const since = (ms: number) => store.freeSlots(providerId, installId, ACT, NOW_MS + ms);
+      expect(await since(1_001)).toEqual({ freedCount: 0 });
+      expect(await since(1_000)).toEqual({ freedCount: 1 });
+      const { ends } = await store.readLinkStory(installId);
+      expect(ends.map(({ hwid }) => hwid)).toEqual(['b']);
+      expect(await countsOf(store, CODE)).toMatchObject({ deviceCount: 1 });
+    });
+
     test('not of another provider', async () => {
       const { store } = opened();
       const { installId } = await addFull(store);

@@ -1,0 +1,55 @@
+/** The form in which the table of panels describes their APIs. */
+
+import type { PanelLimit } from './limit-rule.ts';
+import type { PanelRecord } from './record.ts';
+
+/** Returns the JSON of the API at a path; null: no such record. Throws {@link Silent}. */
+export type AskPanel = (path: string) => Promise<unknown>;
+
+/** The fault of an API that does not answer, or not as documented. */
+export class Silent extends Error {
+  constructor(
+    /** The code for the log: `API_401`, `ECONNREFUSED`. */
+    readonly code: string,
+    /** False: the API answers, but not the question about this user. */
+    readonly isOfPanel = true,
+  ) {
+    super(code);
+  }
+}
+
+/** A user as the API of a panel describes it. */
+export interface PanelApiUser {
+  /** The permanent id, by which a link remembers its user; null: the key is the id. */
+  readonly id: string | null;
+  /** True if the panel lets the user in. */
+  readonly isActive: boolean;
+  readonly createdAtMs: number | null;
+  /** The address of the subscription with a new token; empty: the API has none. */
+  readonly subscriptionUrl: string;
+  /** The fields of the answer, from which {@link PanelApi.limitOf} reads the limit. */
+  readonly record: PanelRecord;
+}
+
+export interface PanelApi {
+  /** Returns the headers by which a token authorizes a request. */
+  headersOf(token: string): Readonly<Record<string, string>>;
+  /** Returns the id in a key, null if the key is the id; undefined: only the API knows it. */
+  idIn(key: string): string | null | undefined;
+  /** Returns the path at which the API describes the user of a key; null: it knows no such key. */
+  userPath(key: string): string | null;
+  /**
+   * Reads the user of a key from the answer at that path; null: the panel has no such user. Throws
+   * {@link Silent} if the answer decides neither.
+   */
+  userIn(answer: unknown, key: string): PanelApiUser | null;
+  /** Reads the limit of a user; `settings` reads records that many users share. */
+  limitOf(record: PanelRecord, settings: AskPanel): Promise<PanelLimit>;
+  /** A key that no user has. */
+  strangersKey(): string;
+}
+
+/** Returns the fault of an answer that is not that of the panel. */
+export const unexpected = (): Silent => new Silent('API_ANSWER');
+
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

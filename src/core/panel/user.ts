@@ -1,0 +1,34 @@
+/** Reads users and their limits from the APIs of panels. */
+
+import { INSTALL_LIMIT } from '../formats.ts';
+import { subscriptionKeyHash } from '../secret.ts';
+import { type AskPanel, type PanelApiUser, Silent } from './api.ts';
+import { PANEL_TRAITS } from './index.ts';
+import type { PanelKind } from './kind.ts';
+import type { PanelLimit } from './limit-rule.ts';
+
+/** Returns the user of a key; null: the panel has none. Throws {@link Silent}. */
+export async function panelApiUser(
+  panel: PanelKind,
+  key: string,
+  ask: AskPanel,
+): Promise<PanelApiUser | null> {
+  const { api } = PANEL_TRAITS[panel];
+  const path = api.userPath(key);
+  if (path === null) throw new Silent('API_KEY', false);
+  return api.userIn(await ask(path), key);
+}
+
+/** Returns the limit of a user. One above the largest of links becomes the largest. */
+export async function panelLimitOf(
+  panel: PanelKind,
+  user: PanelApiUser | null,
+  settings: AskPanel,
+): Promise<PanelLimit> {
+  const said = user === null ? null : await PANEL_TRAITS[panel].api.limitOf(user.record, settings);
+  return typeof said === 'number' ? Math.min(said, INSTALL_LIMIT.maximum) : said;
+}
+
+/** Returns the name by which a link remembers its user: see `panelUserOf` of core/moving. */
+export const panelUserName = (panel: PanelKind, id: string | null, key: string): string =>
+  `${panel}:${id ?? subscriptionKeyHash(key)}`;

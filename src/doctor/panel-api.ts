@@ -1,0 +1,74 @@
+/** Checks the APIs of panels that the door asks, and counts the links that wait for them. */
+
+import type { Config } from '../config/settings/index.ts';
+import { about, type Finding } from '../finding.ts';
+import { gateSource } from '../http/upstream/gate-panel.ts';
+import { lookAtApi, type PanelSource, sourceOf } from '../http/upstream/panel-api.ts';
+import type { DatabaseReport } from '../store/kind.ts';
+
+const say = about('gate');
+
+/** Asks each API that the settings name, if its token can be read. */
+export async function checkApis(
+  config: Config,
+  secretOf: (file: string) => string | null,
+): Promise<Finding[]> {
+  const behindGate = gateSource(config);
+  const checks = [
+    ...config.gateUpstreams.map((upstream) => {
+      const follows = upstream.limits === 'panel';
+      const effect = follows ? 'links keep their limits until then' : BACK_BY_HAND;
+      const of = { name: `the API of the panel of ${upstream.host}`, effect, follows };
+      return checkApi(sourceOf(upstream), of, 'of gate.upstream', secretOf);
+    }),
+    checkApi(
+      behindGate,
+      { name: 'the API of gate.panel', effect: ADMITTED, follows: false },
+      'of gate',
+      secretOf,
+    ),
+  ];
+  return (await Promise.all(checks)).flat();
+}
+
+const BACK_BY_HAND = 'no link that an import disabled comes back until then';
+const ADMITTED = 'new devices are admitted without the panel until then';
+
+async function checkApi(
+  source: PanelSource | null,
+  { name, effect, follows }: { name: string; effect: string; follows: boolean },
+  place: string,
+  secretOf: (file: string) => string | null,
+): Promise<Finding[]> {
+  const token = source && secretOf(source.tokenFile);
+  if (source === null || token === null) return [];
+  const code = await lookAtApi(source, token);
+  if (code === null) return [say.ok(`${name} ${follows ? 'returns limits' : 'answers'}`)];
+  const isRefused = code === 'API_401' || code === 'API_403';
+  return [
+    say.warning(
+      `${name} ${isRefused ? 'refuses the token' : 'gives an unexpected answer'} (${code})`,
+      `check panel_url and panel_token_file ${place}; ${effect}`,
+    ),
+  ];
+}
+
+/** Warns of links that imports disabled: their users may have paid since. */
+export function checkDisabled(
+  counts: DatabaseReport['disabledByImport'],
+  config: Config,
+): Finding[] {
+  const { gateUpstreams } = config;
+  return counts.map(({ code, count }) => {
+    const own = gateUpstreams.filter(({ provider }) => provider === code);
+    const asks = own.some((upstream) => sourceOf(upstream) !== null) || gateSource(config) !== null;
+    const list = `gatepost link enable --disabled-by-import --provider ${code}`;
+    const place = own.length > 0 ? 'panel and panel_token_file of gate.upstream' : 'gate.panel';
+    return say.warning(
+      `an import disabled ${count} ${count === 1 ? 'link' : 'links'} of provider ${code}, and their devices are refused`,
+      asks
+        ? `a link comes back at the next request once the API of the panel says that its user is active; '${list}' lists them`
+        : `'${list}' lists them, and enables them with --all; or set ${place}: a link then comes back once its user is active`,
+    );
+  });
+}

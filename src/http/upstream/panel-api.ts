@@ -1,0 +1,273 @@
+/**
+ * Asks the API of a panel at the door. All that a caller can cause is bounded: questions in flight,
+ * answers in memory, and the time of each question. After a failure the API is left alone for a
+ * minute.
+ */
+
+import type { Clock } from '../../clock.ts';
+import { type AskPanel, Silent } from '../../core/panel/api.ts';
+import { PANEL_TRAITS } from '../../core/panel/index.ts';
+import { knowsUsersOf, type PanelKind, panelOf } from '../../core/panel/kind.ts';
+import { panelApiUser, panelLimitOf } from '../../core/panel/user.ts';
+import type { Log } from '../../log.ts';
+import { MinuteLine } from '../bound/limiter.ts';
+import { UpstreamClient } from './ask.ts';
+import { Failure } from './exchange.ts';
+import type { Upstream } from './settings.ts';
+
+export interface PanelApiDeps {
+  clock: Clock;
+  log: Log;
+  /** Returns the secret in a file of the settings; null: there is none. */
+  secretOf(file: string): string | null;
+}
+
+/** The API of a panel, as the settings name it. */
+export interface PanelSource {
+  /** The host of the upstream; empty: the panel behind `/gate`. */
+  readonly host: string;
+  readonly panel: PanelKind;
+  readonly url: string;
+  readonly tokenFile: string;
+}
+
+/** Returns the API of the panel of an upstream; null: the settings name none for its keys. */
+export function sourceOf(upstream: Upstream): PanelSource | null {
+  const { host, key, panelTokenFile: tokenFile, panelUrl, url } = upstream;
+  const panel = panelOf(upstream);
+  if (panel === null || tokenFile === '' || !knowsUsersOf(panel, key)) return null;
+  return { host, panel, url: panelUrl || url, tokenFile };
+}
+
+/** The pause after a failure of the API, ms. */
+const PAUSE_MS = 60_000;
+/** The time of a question with all its parts, ms: a subscription waits no longer. */
+const ASK_MAX_MS = 2_000;
+/** The time for which answers about settings hold, ms. */
+const SETTINGS_HOLD_MS = 3_600_000;
+const ANSWER_BYTES_MAX = 1024 * 1024;
+/** The most questions in flight to one panel. */
+const ASKED_AT_ONCE = 8;
+/** The most answers in memory, for each panel and kind of question. */
+const REMEMBERED_MAX = 50_000;
+
+/** The parts of a question. */
+export interface Parts {
+  /** Asks about a user. */
+  ask: AskPanel;
+  /** Asks for a record that many users share, once an hour. */
+  settings: AskPanel;
+  /** Asks for the status of an answer without a token. */
+  statusOf(path: string): Promise<number>;
+}
+
+export class PanelApi {
+  readonly #settings = new Map<string, { atMs: number; answer: Promise<unknown> }>();
+  readonly #failures = new MinuteLine();
+  #pauseUntilMs = Number.NEGATIVE_INFINITY;
+  #inFlight = 0;
+
+  constructor(
+    readonly source: PanelSource,
+    private readonly deps: PanelApiDeps,
+  ) {}
+
+  /** Returns whether the API may be asked now. */
+  isReady(): boolean {
+    if (this.#inFlight >= ASKED_AT_ONCE) return false;
+    if (this.deps.clock.steadyMs() < this.#pauseUntilMs) return false;
+    return this.deps.secretOf(this.source.tokenFile) !== null;
+  }
+
+  /**
+   * Asks a question of several parts. Throws {@link Silent} without an answer; the API is left
+   * alone for a minute then, unless the fault is of this user alone.
+   */
+  async ask<T>(question: (parts: Parts) => Promise<T>): Promise<T> {
+    const { clock, log, secretOf } = this.deps;
+    const token = secretOf(this.source.tokenFile) ?? '';
+    const { host, panel, url } = this.source;
+    const client = new UpstreamClient(url);
+    const signal = AbortSignal.timeout(ASK_MAX_MS);
+    const ask = (path: string) => askApi(client, { panel, token, path, signal });
+    this.#inFlight += 1;
+    try {
+      return await question({
+        ask,
+        settings: (path) => this.#shared(path, ask),
+        statusOf: (path) => statusOf(client, path, signal),
+      });
+    } catch (fault) {
+      if (!(fault instanceof Silent) || !fault.isOfPanel) throw fault;
+      const nowMs = clock.steadyMs();
+      this.#pauseUntilMs = nowMs + PAUSE_MS;
+      const count = this.#failures.due(nowMs);
+      const about = { host: host || 'gate', kind: 'panel_api', code: fault.code, count };
+      if (count > 0) log.warn('panel_api_failed', about);
+      throw fault;
+    } finally {
+      this.#inFlight -= 1;
+      client.close();
+    }
+  }
+
+  #shared(path: string, ask: AskPanel): Promise<unknown> {
+    const nowMs = this.deps.clock.steadyMs();
+    const known = this.#settings.get(path);
+    if (known && nowMs - known.atMs < SETTINGS_HOLD_MS) return known.answer;
+    const answer = ask(path);
+    remember(this.#settings, path, { atMs: nowMs, answer });
+    // The next key asks again; callers that wait get the failure.
+    answer.catch(() => this.#settings.delete(path));
+    return answer;
+  }
+}
+
+/** The answers of an API to one kind of question, each asked at most once in a time. */
+export class Answers<T> {
+  /** The oldest first; null: the API could not tell. */
+  readonly #said = new Map<string, { atMs: number; answer: T | null }>();
+  readonly #asking = new Map<string, Promise<T | null>>();
+
+  constructor(
+    readonly api: PanelApi,
+    private readonly clock: Clock,
+    /** The time for which an answer holds, ms. */
+    private readonly holdsMs: number,
+    private readonly question: (parts: Parts, key: string) => Promise<T>,
+  ) {}
+
+  /** Returns whether the API must be asked for a key now. */
+  isDue(key: string): boolean {
+    if (this.#asking.has(key)) return true;
+    const lastMs = this.#said.get(key)?.atMs ?? Number.NEGATIVE_INFINITY;
+    return this.clock.steadyMs() - lastMs >= this.holdsMs && this.api.isReady();
+  }
+
+  /** Returns the last answer; null: there is none. */
+  last(key: string): T | null {
+    return this.#said.get(key)?.answer ?? null;
+  }
+
+  /** Remembers an answer that came with another question. */
+  learn(key: string, answer: T): void {
+    remember(this.#said, key, { atMs: this.clock.steadyMs(), answer });
+  }
+
+  /** Returns the answer for a key, the last one if it is not due; null: it is not known. */
+  async of(key: string): Promise<T | null> {
+    const begun = this.#asking.get(key);
+    if (begun !== undefined) return begun;
+    if (!this.isDue(key)) return this.last(key);
+    const asked = this.#ask(key).finally(() => this.#asking.delete(key));
+    this.#asking.set(key, asked);
+    return asked;
+  }
+
+  async #ask(key: string): Promise<T | null> {
+    try {
+      const answer = await this.api.ask((parts) => this.question(parts, key));
+      this.learn(key, answer);
+      return answer;
+    } catch (fault) {
+      if (!(fault instanceof Silent)) throw fault;
+      // The fault is of this user alone: it is not asked again until then.
+      if (!fault.isOfPanel) {
+        remember(this.#said, key, { atMs: this.clock.steadyMs(), answer: this.last(key) });
+      }
+      return null;
+    }
+  }
+}
+
+/** Sends GET. Throws {@link Silent} without an answer. */
+async function get(
+  client: UpstreamClient,
+  path: string,
+  own: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+) {
+  const headers = { host: client.host, accept: 'application/json', ...own };
+  const question = { method: 'GET' as const, path, headers, signal, onEnd: () => {} };
+  const bounds = { timeoutMs: ASK_MAX_MS, answerBytesMax: ANSWER_BYTES_MAX };
+  const answer = await client.ask(bounds, question);
+  if (answer instanceof Failure) throw new Silent(signal.aborted ? 'API_SLOW' : answer.code);
+  return answer;
+}
+
+async function statusOf(client: UpstreamClient, path: string, signal: AbortSignal) {
+  const answer = await get(client, path, {}, signal);
+  answer.cancel();
+  return answer.status;
+}
+
+/** Statuses that speak of the API, and not of one user. */
+const isOfPanel = (status: number) =>
+  status < 400 || status >= 500 || [401, 403, 404, 429].includes(status);
+
+/** Asks the API for a path; null: it has no such user. */
+async function askApi(
+  client: UpstreamClient,
+  {
+    panel,
+    token,
+    path,
+    signal,
+  }: { panel: PanelKind; token: string; path: string; signal: AbortSignal },
+): Promise<unknown> {
+  const answer = await get(client, path, PANEL_TRAITS[panel].api.headersOf(token), signal);
+  const { status } = answer;
+  if (status !== 200 && status !== 404) {
+    answer.cancel();
+    throw new Silent(`API_${status}`, isOfPanel(status));
+  }
+  let json: unknown;
+  try {
+    json = await new Response(answer.body()).json();
+  } catch {
+    const code = status === 200 ? 'API_ANSWER' : 'API_404';
+    throw new Silent(signal.aborted ? 'API_SLOW' : code);
+  }
+  if (status === 200) return json;
+  // A path that the server does not have means a wrong URL, and not that the user is gone.
+  if (!saysNoUser(json)) throw new Silent('API_404');
+  return null;
+}
+
+/** Returns true for the error by which panels say that they have no such user. */
+function saysNoUser(json: unknown): boolean {
+  if (typeof json !== 'object' || json === null) return false;
+  const { message, detail } = json as Record<string, unknown>;
+  return [message, detail].some(
+    (text) => typeof text === 'string' && /^user\b.*\bnot found$/i.test(text),
+  );
+}
+
+/**
+ * Asks the API of a panel for a user that it does not have. Returns the code of the failure; null:
+ * it answers.
+ */
+export async function lookAtApi(source: PanelSource, token: string): Promise<string | null> {
+  const client = new UpstreamClient(source.url);
+  const signal = AbortSignal.timeout(ASK_MAX_MS);
+  const { panel } = source;
+  const ask = (path: string) => askApi(client, { panel, token, path, signal });
+  try {
+    const user = await panelApiUser(panel, PANEL_TRAITS[panel].api.strangersKey(), ask);
+    await panelLimitOf(panel, user, ask);
+    return null;
+  } catch (fault) {
+    if (fault instanceof Silent) return fault.code;
+    throw fault;
+  } finally {
+    client.close();
+  }
+}
+
+/** Remembers a value as the newest; forgets the oldest beyond the bound. */
+export function remember<T>(map: Map<string, T>, key: string, value: T): void {
+  map.delete(key);
+  map.set(key, value);
+  const oldest = map.size > REMEMBERED_MAX ? map.keys().next().value : undefined;
+  if (oldest !== undefined) map.delete(oldest);
+}

@@ -1,0 +1,80 @@
+/** The ties of links to users of panels, which imports and the answers of panels prove. */
+
+import { sql } from 'drizzle-orm';
+import { isDisabledByImport, provedTie } from '../../core/panel/proof.ts';
+import { INSTALL_ACTIVE } from '../../core/port/install.ts';
+import type { PanelFacts } from '../../core/port/moving.ts';
+import type { PanelTieStore, TiedLink } from '../../core/port/panel-tie.ts';
+import type { Backend, Step } from '../backend.ts';
+import { columns } from '../statement-text.ts';
+import { linkChangeSteps } from './install.ts';
+
+type Row = Omit<TiedLink, 'facts'> & { panelFacts: string | null };
+
+function tiedLink({ panelFacts, ...row }: Row): TiedLink {
+  return { ...row, facts: panelFacts === null ? null : (JSON.parse(panelFacts) as PanelFacts) };
+}
+
+function statements({ prepare, bytes, hex, locked }: Backend) {
+  const link = sql`
+    SELECT ${columns`id, status, installLimit, deviceCount, panelUser, panelFacts`},
+      ${hex('subscription_key_hash')} AS "subscriptionKeyHash"
+    FROM install`;
+  const ofProvider = sql`provider_id = :providerId`;
+  const hasKey = sql`subscription_key_hash = ${bytes('subscriptionKeyHash')} AND ${ofProvider}`;
+  return {
+    find: prepare<Row>(sql`${link} WHERE ${hasKey}`),
+    lock: prepare<Row>(sql`${link} WHERE ${hasKey} ${locked}`),
+    lockById: prepare<Row>(sql`${link} WHERE id = :id AND ${ofProvider} ${locked}`),
+    ofUser: prepare<{ id: number; hasFacts: number }>(sql`
+        SELECT id, CAST(panel_facts IS NOT NULL AS integer) AS "hasFacts" FROM install
+        WHERE ${ofProvider} AND panel_user = :panelUser`),
+    tie: prepare(sql`
+        UPDATE install SET panel_user = :panelUser, panel_facts = :panelFacts WHERE id = :id`),
+  };
+}
+
+export function panelTieNoun(backend: Backend): PanelTieStore {
+  const on = statements(backend);
+  const links = linkChangeSteps(backend);
+
+  function* tie(id: number, panelUser: string | null, facts: PanelFacts | null): Step<void> {
+    yield* on.tie.run({ id, panelUser, panelFacts: facts && JSON.stringify(facts) });
+  }
+
+  return {
+    findTiedLink: (providerId, subscriptionKeyHash) =>
+      backend.read(function* () {
+        const row = yield* on.find.get({ providerId, subscriptionKeyHash });
+        return row && tiedLink(row);
+      }),
+
+    notePanelUser: (providerId, subscriptionKeyHash, panelUser) =>
+      backend.write(function* () {
+        // An import looks for the user under the same lock.
+        yield* backend.lockProvider(providerId);
+        const row = yield* on.lock.get({ providerId, subscriptionKeyHash });
+        const after = row && provedTie(tiedLink(row), panelUser);
+        if (row === null || after === null) return false;
+        const owner = yield* on.ofUser.get({ providerId, panelUser });
+        if (owner !== null && owner.id !== row.id) {
+          if (owner.hasFacts === 1) return false;
+          // The panel gave the user another key.
+          yield* tie(owner.id, null, null);
+        }
+        yield* tie(row.id, after.panelUser, after.facts);
+        return true;
+      }),
+
+    enableImported: (providerId, id, act) =>
+      backend.write(function* (notes) {
+        yield* backend.lockProvider(providerId);
+        const row = yield* on.lockById.get({ providerId, id });
+        const link = row && tiedLink(row);
+        if (link?.facts == null || !isDisabledByImport(link.status, link.facts)) return false;
+        yield* links.update(notes, { providerId, id, change: { status: INSTALL_ACTIVE } }, act);
+        yield* tie(id, link.panelUser, { ...link.facts, status: INSTALL_ACTIVE });
+        return true;
+      }),
+  };
+}

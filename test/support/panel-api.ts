@@ -1,0 +1,174 @@
+/**
+ * The APIs of the five panels, as far as the door asks them: answers in the forms that the real
+ * panels gave (recorded from Marzban 0.8.4, PasarGuard 5.2.1, 3x-ui and Hiddify 10.80.11; the
+ * contract of Remnawave 3.3.2).
+ */
+
+import type { PanelKind } from '../../src/core/panel/kind.ts';
+import { keyOfPanelUser } from '../../src/core/panel/token.ts';
+
+export const API_TOKEN = 'token-of-the-panel';
+
+/** A user of a panel; absent times: it has none of them. */
+export interface ApiUser {
+  id: number;
+  name: string;
+  /** The key in the address of a plain panel. */
+  key: string;
+  isActive: boolean;
+  createdAtMs: number;
+  /** The panel takes no token from before this time. */
+  revokedAtMs?: number;
+}
+
+const naive = (atMs: number) => new Date(atMs).toISOString().replace('Z', '000');
+
+/** The answer about a user, by the paths of each panel; null: another path. */
+type Answering = (path: string, url: URL, users: readonly ApiUser[]) => unknown;
+
+const NO_USER = Symbol('no user');
+const found = (user: ApiUser | undefined, answer: (user: ApiUser) => unknown) =>
+  user === undefined ? NO_USER : answer(user);
+
+const ANSWERS: Readonly<Record<PanelKind, { answer: Answering; noUser: object }>> = {
+  remnawave: {
+    noUser: { message: 'User with specified params not found', errorCode: 'A063' },
+    answer(path, _, users) {
+      const key = /^\/api\/users\/by-short-uuid\/(.+)$/.exec(path)?.[1];
+      if (key === undefined) return null;
+      return found(
+        users.find((user) => user.key === key),
+        ({ id, isActive, createdAtMs }) => ({
+          response: {
+            ...{ id, uuid: `uuid-${id}`, shortUuid: key, hwidDeviceLimit: 2 },
+            status: isActive ? 'ACTIVE' : 'DISABLED',
+            createdAt: new Date(createdAtMs).toISOString(),
+          },
+        }),
+      );
+    },
+  },
+  '3x-ui': {
+    noUser: {},
+    answer(path, url, users) {
+      if (path !== '/panel/api/clients/list/paged') return null;
+      const search = url.searchParams.get('search') ?? '';
+      const items = users
+        .filter(({ key, name }) => key.includes(search) || name.includes(search))
+        .map(({ key, name, isActive, createdAtMs }) => ({
+          ...{ email: name, subId: key, enable: isActive, limitHwid: 2, createdAt: createdAtMs },
+        }));
+      return { success: true, msg: '', obj: { items, filtered: items.length } };
+    },
+  },
+  marzban: {
+    noUser: { detail: 'User not found' },
+    answer(path, _, users) {
+      const name = /^\/api\/user\/([^/]+)$/.exec(path)?.[1];
+      if (name === undefined) return null;
+      return found(
+        users.find((user) => user.name === name),
+        ({ isActive, createdAtMs }) => ({
+          ...{ username: name, status: isActive ? 'active' : 'disabled' },
+          ...{ created_at: naive(createdAtMs), subscription_url: `/sub/fresh-of-${name}` },
+        }),
+      );
+    },
+  },
+  pasarguard: {
+    noUser: { detail: 'User not found' },
+    answer(path, _, users) {
+      const id = Number(/^\/api\/user\/by-id\/(\d+)$/.exec(path)?.[1]);
+      if (Number.isNaN(id)) return null;
+      return found(
+        users.find((user) => user.id === id),
+        ({ isActive, createdAtMs, name }) => ({
+          ...{ id, username: name, status: isActive ? 'active' : 'disabled', hwid_limit: 2 },
+          created_at: new Date(createdAtMs).toISOString(),
+          subscription_url: `https://sub.example.org/sub/fresh-of-${name}`,
+        }),
+      );
+    },
+  },
+  hiddify: {
+    noUser: { detail: {}, message: 'User not found' },
+    answer(path, _, users) {
+      const key = /^\/api\/v2\/admin\/user\/([^/]+)\/$/.exec(path)?.[1];
+      if (key === undefined) return null;
+      return found(
+        users.find((user) => user.key === key),
+        ({ id, isActive, name }) => ({
+          ...{ id, name, uuid: key, enable: isActive, is_active: isActive, start_date: null },
+        }),
+      );
+    },
+  },
+};
+
+const AUTHORIZED: Readonly<Record<PanelKind, (headers: Headers) => boolean>> = (() => {
+  const bearer = (headers: Headers) => headers.get('authorization') === `Bearer ${API_TOKEN}`;
+  return {
+    ...{ remnawave: bearer, '3x-ui': bearer, marzban: bearer },
+    pasarguard: (headers) => headers.get('x-api-key') === API_TOKEN,
+    hiddify: (headers) => headers.get('hiddify-api-key') === API_TOKEN,
+  };
+})();
+
+export interface PanelApiServer {
+  url: string;
+  /** The paths that were asked with the token of the API. */
+  asked: string[];
+  /** The tokens whose `info` was asked. */
+  tokensAsked: string[];
+  users: ApiUser[];
+  /** Answers instead of the API; null: the API answers. */
+  odd: (() => Response | Promise<Response>) | null;
+  /** False: a proxy in front passes no `info` on. */
+  passesInfo: boolean;
+  stop(): Promise<void>;
+}
+
+/** Starts the API of a panel; `signedAt` reads the time of a token, ms. */
+export function startPanelApi(
+  panel: PanelKind,
+  users: ApiUser[],
+  readToken: (token: string) => { name: string; signedAtMs: number } | null = () => null,
+): PanelApiServer {
+  const { answer, noUser } = ANSWERS[panel];
+  const infoStatus = (token: string): number => {
+    if (!api.passesInfo) return 404;
+    const fresh = /^fresh-of-(.+)$/.exec(token)?.[1];
+    const read = fresh ? { name: fresh, signedAtMs: Infinity } : readToken(token);
+    const user = api.users.find(({ name }) => name === read?.name);
+    if (user === undefined || read === null) return 404;
+    const { createdAtMs, revokedAtMs = 0 } = user;
+    return read.signedAtMs < Math.max(createdAtMs, revokedAtMs) ? 404 : 200;
+  };
+  const server = Bun.serve({
+    ...{ hostname: '127.0.0.1', port: 0 },
+    fetch(request) {
+      const url = new URL(request.url);
+      const token = /^\/sub\/(.+)\/info$/.exec(url.pathname)?.[1];
+      if (token === undefined) api.asked.push(url.pathname + url.search);
+      else api.tokensAsked.push(token);
+      if (api.odd !== null) return api.odd();
+      if (token !== undefined) return Response.json({}, { status: infoStatus(token) });
+      if (!AUTHORIZED[panel](request.headers)) return Response.json({}, { status: 401 });
+      const body = answer(url.pathname, url, api.users);
+      if (body === null) return Response.json({ detail: 'Not Found' }, { status: 404 });
+      return body === NO_USER ? Response.json(noUser, { status: 404 }) : Response.json(body);
+    },
+  });
+  const api: PanelApiServer = {
+    ...{ url: `http://127.0.0.1:${server.port}`, asked: [], tokensAsked: [], users },
+    ...{ odd: null, passesInfo: true },
+    stop: () => server.stop(true),
+  };
+  return api;
+}
+
+/** The key of a user's link at the door, and the segment of its address. */
+export function keyOf(panel: PanelKind, { id, key, name }: ApiUser): string {
+  if (panel === 'marzban') return keyOfPanelUser({ panel, name });
+  return panel === 'pasarguard' ? keyOfPanelUser({ panel, id: String(id) }) : key;
+}
