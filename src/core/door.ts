@@ -40,8 +40,6 @@ export interface DeviceCall {
   providerCode?: string | null;
   domainHash: string | null;
   hwid: string | null;
-  /** A HWID that names no device: it counts only if it has a slot; then `hwid` is null. */
-  junkHwid?: string | null;
   /** False: links without a setting of their own, or of their provider, only count. */
   enforces?: boolean;
   /** True: the HWID stands for the link's apps that send none. */

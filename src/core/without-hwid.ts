@@ -33,13 +33,19 @@ import { isActive } from './provider.ts';
 /** The app passes without a slot. */
 export const PASSES = 'passes';
 
+/** A call at the gate or the proxy. */
+interface GateCall extends DeviceCall {
+  /** A HWID that names no device: it counts only if it has a slot. Then `hwid` is null. */
+  junkHwid?: string | null;
+}
+
 /**
  * Returns the call to judge: unchanged if it has a HWID or will be refused. Refuses
  * `link_not_found` for an app without a HWID if no link has the name.
  */
 export function settleHwid(
   core: Core,
-  call: DeviceCall,
+  call: GateCall,
   nowMs: number,
 ): Maybe<DeviceCall | typeof PASSES | RefusedAtDoor> {
   if (call.hwid !== null) return call;

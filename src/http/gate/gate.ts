@@ -188,7 +188,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       // The path of nearly all requests.
       if (link.facts === undefined && settings.gateUpdateIntervalHours === 0) return ADMITTED;
       const { gateKey: key, gateProviderIdFile: providerIdFile, gateRide: ride } = settings;
-      const panel = panelOf({ panel: '', key });
+      const panel = panelOf({ panel: settings.gatePanel, key });
       const fetch = { ...about, link, isShared: call.isShared === true };
       return after(deps.rides.on(fetch, { ride, providerIdFile }, panel, nowMs), (riders) =>
         withRiders(riders, link, nowMs),
