@@ -15,6 +15,7 @@ import { HWID } from '../../core/formats.ts';
 import { callOfKey } from '../../core/former-key.ts';
 import { type KeyInPath, type KeyPath, keyIn, type Path } from '../../core/key-path.ts';
 import { isRefused } from '../../core/outcome.ts';
+import { isOutdated } from '../../core/outdated-token.ts';
 import { type PanelKind, panelOf } from '../../core/panel/kind.ts';
 import type { PanelKey } from '../../core/panel/token.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
@@ -144,7 +145,13 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
         const key = subscriptionKey ?? named.key;
         return decide({ installCode: null, subscriptionKey: key }, { ...named, key });
       });
-    const decided = after(decideByKey(path, byKey), (conclusion) =>
+    const byToken = (named: KeyInPath): Maybe<Conclusion> => {
+      if (named.token === undefined) return byKey(named);
+      const call = { ...device, installCode: null, subscriptionKey: named.key };
+      const isOld = isOutdated(core, call, named.token.signedAtMs, nowMs);
+      return after(isOld, (is) => (is ? FORGED : byKey(named)));
+    };
+    const decided = after(decideByKey(path, byToken), (conclusion) =>
       conclusion === null || (conclusion === UNKNOWN && installCode !== null)
         ? decide({ installCode })
         : conclusion,

@@ -16,6 +16,7 @@ import { callOfKey, holdsSlot } from '../../core/former-key.ts';
 import { FullLinkRefused } from '../../core/full-link.ts';
 import { type KeyInPath, keyIn, type Path } from '../../core/key-path.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
+import { isOutdated } from '../../core/outdated-token.ts';
 import { panelOf } from '../../core/panel/kind.ts';
 import { oldNameIn } from '../../core/panel/token.ts';
 import type { AdmittedDevice } from '../../core/port/install.ts';
@@ -98,6 +99,10 @@ export async function passageOf(
   const name = { named, code: code ?? null };
   const judge = (atMs: number) => judgeVisit(core, panel, visit, name, atMs);
   const isJudged = named === null || named.isProven;
+  if (named?.isProven === true && named.token !== undefined) {
+    const call = { ...deviceAt(panel, visit), installCode: null, subscriptionKey: named.key };
+    if (await isOutdated(core, call, named.token.signedAtMs, nowMs)) return unknown;
+  }
   if (isJudged && oldName === null) return judge(nowMs);
   const opensPage = false;
   if (!isJudged) return { ...unproven(core, panel, visit, name), judge, opensPage };

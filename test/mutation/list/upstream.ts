@@ -131,6 +131,16 @@ export const upstream: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/outdated-token.ts',
+    tests: ['test/http/upstream/outdated-tokens.test.ts'],
+    changes: [
+      [" || judged.verdict === 'known') return false;", ') return false;'],
+      ['signedAtMs + ROUNDING_MS <= createdAtMs', 'signedAtMs <= createdAtMs'],
+      ['createdAtMs !== null && ', ''],
+      ['call.hwid ?? ANY_HWID', 'call.hwid'],
+    ],
+  },
+  {
     file: 'src/core/former-key.ts',
     tests: SPELLINGS,
     changes: [
