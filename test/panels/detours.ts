@@ -1,0 +1,118 @@
+/** Requests that a real panel may answer with servers of a customer: a table to extend. */
+
+import { HOST } from '../support/upstream.ts';
+import type { AtHand, Customer, RealPanel } from './at-hand.ts';
+
+interface Detour {
+  name: string;
+  path: string;
+  headers: Record<string, string>;
+}
+
+/** Formats behind the key, for each panel. */
+const ROUTES: Readonly<Record<AtHand, readonly string[]>> = {
+  '3x-ui': [],
+  marzban: ['clash', 'clash-meta', 'sing-box', 'outline', 'v2ray', 'v2ray-json'],
+  pasarguard: ['links', 'links_base64', 'clash', 'clash_meta', 'sing_box', 'xray', 'outline'],
+  hiddify: [],
+};
+
+const encoded = (text: string) =>
+  [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+const swapped = (text: string) =>
+  [...text]
+    .map((sign) => (sign === sign.toUpperCase() ? sign.toLowerCase() : sign.toUpperCase()))
+    .join('');
+
+/** Spellings of the address of a subscription. */
+function spellings({ key, path }: Customer): Record<string, string> {
+  const [before = '', behind = ''] = path.split(key);
+  const at = (spelling: string) => `${before}${spelling}${behind}`;
+  return {
+    plain: path,
+    'in capitals': at(key.toUpperCase()),
+    'with each case swapped': at(swapped(key)),
+    'percent-encoded': at(encoded(key)),
+    'percent-encoded twice': at(encoded(key).replaceAll('%', '%25')),
+    'with its first sign percent-encoded': at(`${encoded(key.slice(0, 1))}${key.slice(1)}`),
+    'with a slash behind it': `${path}/`,
+    'with two slashes before it': `${before}/${key}${behind}`,
+    'with a dot segment': `${before}./${key}${behind}`,
+    'with a parameter': at(`${key};x=1`),
+    'with a query': `${path}?x=1`,
+    'with a space': at(`${key}%20`),
+  };
+}
+
+/** Other ways in which Hiddify takes a customer: zeros, and credentials. */
+async function hiddifyWays({ lines }: RealPanel, { key, path }: Customer) {
+  const users = path.split('/')[1];
+  const zeros = ['0', '00', '000', '0000'].map((zero) => ({
+    ...{ name: `behind ${zero}`, path: `/${users}/${zero}/${key}/auto`, headers: {} },
+  }));
+  const url = /^url = "(.*)"/m.exec(lines)?.[1];
+  const answer = await fetch(`${url}${path}`, { headers: { host: HOST, 'user-agent': 'Happ/3' } });
+  const session = /session=[^;]+/.exec(answer.headers.get('set-cookie') ?? '')?.[0] ?? '';
+  const credentials: Record<string, Record<string, string>> = {
+    'the key of its API': { 'Hiddify-API-Key': key },
+    'a name of Basic': { authorization: `Basic ${btoa(`${key}:`)}` },
+    'the cookie of a session': { cookie: session },
+  };
+  const routes = ['client/auto', '0/auto', '000/sub', 'api/v2/user/all-configs/'];
+  return [
+    ...zeros,
+    ...Object.entries(credentials).flatMap(([name, headers]) =>
+      routes.map((route) => ({
+        name: `${route} with ${name}`,
+        path: `/${users}/${route}`,
+        headers,
+      })),
+    ),
+  ];
+}
+
+/** Returns requests of a third device, and of a browser, of which none may get servers. */
+export async function detours(
+  kind: AtHand,
+  panel: RealPanel,
+  customer: Customer,
+): Promise<Detour[]> {
+  const { path } = customer;
+  const third = { 'x-hwid': 'a-third' };
+  const page = { accept: 'text/html', 'user-agent': 'Mozilla/5.0' };
+  const ways = kind === 'hiddify' ? await hiddifyWays(panel, customer) : [];
+  return [
+    ...Object.entries(spellings(customer)).map(([name, spelled]) => ({
+      ...{ name, path: spelled, headers: third },
+    })),
+    ...ROUTES[kind].map((route) => ({ name: route, path: `${path}/${route}`, headers: third })),
+    ...['/json/', '/clash/'].map((route) => ({
+      ...{ name: route, path: path.replace(/^\/sub\//, route), headers: third },
+    })),
+    ...['', '?html=1', '?view=html'].map((query) => ({
+      ...{ name: `a browser ${query}`, path: `${path}${query}`, headers: page },
+    })),
+    { name: 'the page of the customer', path: path.replace(/auto$/, ''), headers: page },
+    ...ways.map((way) => ({ ...way, headers: { ...way.headers, ...third } })),
+  ];
+}
+
+/** Returns addresses whose answer is a 2xx and no subscription. */
+export function noSubscriptions(kind: AtHand, { path, key }: Customer): string[] {
+  const users = path.split('/')[1];
+  return {
+    '3x-ui': [`${path}?format=info`],
+    marzban: [`${path}/info`, `${path}/usage`],
+    pasarguard: [`${path}/info`, `${path}/usage`, `${path}/apps`],
+    hiddify: [
+      ...[`/${users}/any/generate_204`, `/${users}/${key}/generate_204`],
+      ...[`/${users}/0/`, `/${users}/static/css/custom.css`],
+    ],
+  }[kind];
+}
+
+/** Returns a request whose answer has the address of the subscription, and the header with it. */
+export function asHost(kind: AtHand, { path }: Customer): { name: string; path: string } {
+  if (kind === 'hiddify') return { name: 'location', path: path.replace(/\/auto$/, '') };
+  return { name: 'profile-web-page-url', path };
+}
