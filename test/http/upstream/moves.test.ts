@@ -9,6 +9,7 @@ import { isRefused } from '../../../src/core/outcome.ts';
 import { call } from '../../support/app.ts';
 import { answer, PANEL_HEADERS, SUBSCRIPTION } from '../../support/panel.ts';
 import { bind } from '../../support/shop.ts';
+import { digestToken } from '../../support/signing-panel.ts';
 import { until } from '../../support/until.ts';
 import { type Fronted, HOST, KEY, startFronted, upstreamTo } from '../../support/upstream.ts';
 
@@ -167,6 +168,19 @@ describe('pages that list servers', () => {
       expect(await at.links()).toEqual([]);
     },
   );
+
+  test('the page of a token that no secret proves is counted too', async () => {
+    const at = await front(({ send }) => send(answer(200, page, html)), {
+      ...{ browsers: 'pass', key: 'marzban' },
+    });
+    const got = await at.get(`/sub/${digestToken('anna,1760000000')}`, null, asBrowser);
+    expect([got.status, got.body]).toEqual([200, page]);
+    await until('a sighting', async () => (await sightings(at)).length > 0);
+    expect(await sightings(at)).toEqual([
+      'page_with_servers trojan 1',
+      'page_with_servers vless 3',
+    ]);
+  });
 
   test('a large page that comes in pieces passes whole', async () => {
     const pieces = Array.from(
