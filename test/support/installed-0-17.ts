@@ -9,7 +9,7 @@ import { digestToken, macToken } from './signing-panel.ts';
 /** The users in each panel's database: `boris` is disabled there, `clara` has no limit. */
 export type User = 'anna' | 'boris' | 'clara' | 'dora';
 
-interface Site {
+export interface Site {
   kind: PanelKind;
   host: string;
   /** The code of its provider. */
