@@ -50,7 +50,7 @@ export function settleHwid(
 ): Maybe<DeviceCall | typeof PASSES | RefusedAtDoor> {
   if (call.hwid !== null) return call;
   if (call.junkHwid != null) {
-    const held: DeviceCall = { ...call, hwid: call.junkHwid, junkHwid: null };
+    const held: GateCall = { ...call, hwid: call.junkHwid, junkHwid: null };
     return after(verdictOn(core, held, nowMs), (judged) =>
       !isRefused(judged) && judged.verdict === 'known'
         ? held
