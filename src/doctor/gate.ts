@@ -163,7 +163,7 @@ export function checkNames(
 function panelFinding({ host }: Upstream, { state, detail }: PanelLook): Finding {
   switch (state) {
     case 'answers':
-      return say.ok(`the panel of ${host} answers`);
+      return say.ok(`the panel of ${host} answers (${detail})`);
     case 'own_address':
       return say.problem(
         `the url of ${host} is the address of this server`,
@@ -185,9 +185,14 @@ function panelFinding({ host }: Upstream, { state, detail }: PanelLook): Finding
         'check that the panel runs, and url of gate.upstream; devices get 502 until then',
       );
     case 'answers_any_key':
+      return say.problem(
+        `the panel of ${host} answers ${detail}: no new links are made there`,
+        'check key_path, and that the panel refuses random keys: each of them would get a link',
+      );
+    case 'fails':
       return say.warning(
-        `the panel of ${host} answers ${detail}`,
-        'check key_path, and that the panel refuses random keys: each of them gets a link',
+        `the panel of ${host} fails: ${detail}`,
+        'look into the log of the panel; no subscription is served until then',
       );
   }
 }

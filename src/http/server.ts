@@ -27,6 +27,7 @@ import { RideDesk, type RideSettings } from './ride/desk.ts';
 import { makeStreams, PING_INTERVAL_MS } from './stream/stream.ts';
 import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts';
 import { gatePanel } from './upstream/gate-panel.ts';
+import { servesStrangers } from './upstream/look.ts';
 import { makeFollowers } from './upstream/panel-followers.ts';
 import { makeProxy } from './upstream/proxy.ts';
 import type { UpstreamSettings } from './upstream/settings.ts';
@@ -53,6 +54,8 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   log: Log;
   settings: ServerSettings;
   eventSenders: EventSenders;
+  /** Asks a panel with made-up keys; default: as `servesStrangers` of upstream/look.ts. */
+  servesStrangers?: typeof servesStrangers;
   /** The certificate; plain HTTP without it. */
   tls?: ListenOptions['tls'];
   /** The facts of the process for the operator's pages. */
@@ -160,6 +163,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const doors = { ...own, traffic, guessed, rides: new RideDesk(own), panels: makeFollowers(own) };
   const proxy = makeProxy({
     ...doors,
+    servesStrangers: options.servesStrangers ?? servesStrangers,
     grantPatience: deps.grantPatience,
     limitLinks: (request) => (make, isMade) =>
       registrations.attempt(clientOf(request), clock.nowMs(), make, isMade),

@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { hostHash } from '../../src/core/host-name.ts';
 import { readKeyPath } from '../../src/core/key-path.ts';
 import { isRefused } from '../../src/core/outcome.ts';
-import { PANEL_KEYS, readPanelToken } from '../../src/core/panel/token.ts';
+import { readPanelToken } from '../../src/core/panel/token.ts';
 import type { ImportedInstall } from '../../src/core/port/moving.ts';
 import { NO_TERMS } from '../../src/core/slot.ts';
 import { certifiedNames } from '../../src/doctor/certificate.ts';
@@ -28,6 +28,8 @@ const PROVIDER = 'CODE1000';
 let asked: string[] = [];
 let told: Headers[] = [];
 let panel: ReturnType<typeof Bun.serve>;
+/** The panel answers 500 to everything. */
+let isBroken = false;
 /** Takes connections and says nothing that is HTTP. */
 let mute: Server;
 let closedPort: number;
@@ -40,7 +42,8 @@ beforeAll(async () => {
       const { pathname } = new URL(url);
       asked.push(`${method} ${pathname}`);
       told.push(headers);
-      return new Response(null, { status: pathname.startsWith('/open/') ? 200 : 500 });
+      if (pathname.startsWith('/open/')) return new Response('vless://a@b.example:1\n');
+      return new Response(null, { status: isBroken ? 500 : 404 });
     },
   });
   mute = createServer((socket) => socket.on('error', () => undefined).end('hello\r\n\r\n'));
@@ -131,7 +134,7 @@ test('asks each panel for a head, and takes any answer', async () => {
   ]);
   const said = found.filter((line) => /answer/.test(line));
   expect(said.map((line) => line.replace(/\((?!ECONN)[\w ]+\)/, '(…)'))).toEqual([
-    'ok: the panel of bound.example.org answers',
+    'ok: the panel of bound.example.org answers (404 at /, 404 at /sub/{key})',
     'warning: the panel of b.example.org does not answer (ECONNREFUSED)',
     'warning: the panel of c.example.org does not answer (…)',
     'warning: the panel of d.example.org does not answer (…)',
@@ -174,18 +177,28 @@ test('finds a panel that answers for keys that nobody has: each would get a link
     { host: 'b.example.org', key_path: [] },
   ]);
   expect(found).toContain(
-    'warning: the panel of bound.example.org answers 200 for a random key at /open/{key}',
+    'problem: the panel of bound.example.org answers 200 for a random key at /open/{key}: no new links are made there',
   );
-  expect(found).toContain('ok: the panel of b.example.org answers');
+  expect(found).toContain('ok: the panel of b.example.org answers (404 at /)');
+});
+
+test('says which status came to which path of a panel that fails', async () => {
+  isBroken = true;
+  const found = await look([{ host: 'bound.example.org' }]);
+  isBroken = false;
+  expect(found).toContain(
+    'warning: the panel of bound.example.org fails: 500 at /, 500 at /sub/{key}',
+  );
 });
 
 test('asks a panel that signs tokens by one that nobody signed, and finds a bad secret file', async () => {
   const signing = ['marzban', 'pasarguard'].map((key) => ({ host: `${key}.example.org`, key }));
   await look(signing);
-  const tokens = asked.filter((line) => line.startsWith('GET')).map((line) => line.slice(9));
-  expect(
-    tokens.map((token, at) => readPanelToken(PANEL_KEYS[at + 1] as 'marzban', token)?.key),
-  ).toEqual(['marzban/gatepost', 'pasarguard/1']);
+  const keys = asked.filter((line) => line.startsWith('GET')).map((line) => line.slice(9));
+  const read = (key: string) =>
+    readPanelToken('marzban', key)?.key ?? readPanelToken('pasarguard', key)?.key ?? 'a key';
+  const names = keys.map((key) => (/^[\da-f-]{36}$/.test(key) ? 'a key' : read(key)));
+  expect(names.sort()).toEqual(['a key', 'a key', 'marzban/gatepost', 'pasarguard/1']);
   const file = join(folder, 'panel-secret');
   writeFileSync(file, 'short\n', { mode: 0o600 });
   const upstream = { host: 'bound.example.org', key: 'marzban', key_secret_file: file };
@@ -218,7 +231,9 @@ test('a panel that closes connections for what it does not know is there', async
   ]);
   page.close();
   never.close();
-  expect(found).toContain('ok: the panel of bound.example.org answers');
+  expect(found).toContain(
+    'ok: the panel of bound.example.org answers (204 at /, dropped at /sub/{key})',
+  );
   expect(found).toContain(
     'warning: the panel of b.example.org accepts connections and closes them without an answer',
   );

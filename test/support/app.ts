@@ -226,6 +226,8 @@ export async function startTestApp(
     port: 0,
     ...{
       eventSenders: TAKING_ALL,
+      // Most panels of tests serve any key.
+      servesStrangers: async () => false,
       appliance: testAppliance(testUpstreams(served, clock, log, settings)),
     },
     ...options,

@@ -17,6 +17,7 @@ export interface SmallPanel {
 }
 
 const SUBSCRIPTION = /^\/sub\/([^/?]+)/;
+const MADE_UP = /^\/sub\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** Starts a panel on a free port; every key is one of its own. */
 export function startSmallPanel(): SmallPanel {
@@ -26,6 +27,8 @@ export function startSmallPanel(): SmallPanel {
     port: 0,
     fetch({ method, url, headers }) {
       const { pathname, search } = new URL(url);
+      // A key that is made up, to see whether the panel serves strangers.
+      if (MADE_UP.test(pathname)) return new Response('no such key\n', { status: 404 });
       visits.push({
         method,
         uri: `${pathname}${search}`,

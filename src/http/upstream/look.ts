@@ -1,8 +1,10 @@
 /** Asks a panel whether it answers, for the doctor and for an operator who adds an upstream. */
 
+import { panelOf } from '../../core/panel/kind.ts';
 import { signs, strangersToken } from '../../core/panel/token.ts';
 import { UpstreamClient } from './ask.ts';
-import { Failure } from './exchange.ts';
+import { type Answer, Failure } from './exchange.ts';
+import { proofIn } from './proof.ts';
 import type { Upstream } from './settings.ts';
 
 /** The time limit of an answer of a panel, ms. */
@@ -11,13 +13,21 @@ const SILENCE = 'no answer in time';
 /** The panel accepted the connection and closed it without a byte. */
 const DROPPED = 'dropped';
 
-/** The reaction of a panel, with the error or the template of the path. */
+/** The reaction of a panel. */
 export interface PanelLook {
-  state: 'answers' | 'own_address' | 'drops' | 'not_trusted' | 'silent' | 'answers_any_key';
+  state:
+    | 'answers'
+    | 'fails'
+    | 'own_address'
+    | 'drops'
+    | 'not_trusted'
+    | 'silent'
+    | 'answers_any_key';
+  /** The statuses with their paths, or the error. */
   detail: string;
 }
 
-/** Asks a panel at most three questions in turn; the last one asks all templates at once. */
+/** Asks a panel two questions in turn, and then with made-up keys at all templates at once. */
 export async function lookAtPanel(
   upstream: Upstream,
   { host, port }: { readonly host: string; readonly port: number },
@@ -28,19 +38,47 @@ export async function lookAtPanel(
   if (typeof answer === 'string') {
     return { state: OF_CERTIFICATE.test(answer) ? 'not_trusted' : 'silent', detail: answer };
   }
-  const statuses = await Promise.all(
-    upstream.keyPaths.map(async ({ text }) => ({
-      text,
-      status: await ask('GET', text.replace('{key}', keyOfNobody(upstream)), upstream),
-    })),
-  );
-  const any = statuses.find(({ status }) => Number(status) >= 200 && Number(status) < 300);
-  if (any === undefined) return { state: 'answers', detail: '' };
-  return { state: 'answers_any_key', detail: `${any.status} for a random key at ${any.text}` };
+  const asked = await askAsStranger(upstream);
+  const served = asked.find(({ isServed }) => isServed);
+  if (served !== undefined) {
+    return {
+      state: 'answers_any_key',
+      detail: `${served.said} for a random key at ${served.text}`,
+    };
+  }
+  const said = [`${answer} at /`, ...asked.map(({ said, text }) => `${said} at ${text}`)];
+  const isFailing = answer >= 500 && asked.every(({ said }) => !(Number(said) < 500));
+  return { state: isFailing ? 'fails' : 'answers', detail: [...new Set(said)].join(', ') };
 }
 
-function keyOfNobody({ key }: Upstream): string {
-  return signs(key) ? strangersToken(key) : crypto.randomUUID();
+/** Returns true if the panel serves a made-up key: then each guess would make a link. */
+export async function servesStrangers(upstream: Upstream): Promise<boolean> {
+  return (await askAsStranger(upstream)).some(({ isServed }) => isServed);
+}
+
+/** Asks at each template with made-up keys; `said` is the status, or the error. */
+async function askAsStranger(
+  upstream: Upstream,
+): Promise<{ text: string; said: number | string; isServed: boolean }[]> {
+  const questions = upstream.keyPaths.flatMap(({ text }) =>
+    keysOfNobody(upstream).map((key) => ({ text, path: text.replace('{key}', key) })),
+  );
+  return Promise.all(
+    questions.map(async ({ text, path }) => {
+      let isServed = false;
+      const said = await ask('GET', path, upstream, async (answer) => {
+        const proof = await proofIn(answer, true);
+        const believesOther = panelOf(upstream) === null;
+        isServed = proof === 'subscription' || (believesOther && proof === 'other');
+      });
+      return { text, said, isServed };
+    }),
+  );
+}
+
+/** Keys of the panel's form that no customer has; of a panel that signs, a token and a key. */
+function keysOfNobody({ key }: Upstream): string[] {
+  return [...(signs(key) ? [strangersToken(key)] : []), crypto.randomUUID()];
 }
 
 /** Faults of a certificate, as OpenSSL and Node call them. */
@@ -68,6 +106,7 @@ async function ask(
   method: 'GET' | 'HEAD' | 'OPTIONS',
   path: string,
   upstream: Upstream,
+  read: (answer: Answer) => Promise<void> = async () => {},
 ): Promise<number | string> {
   const { host, hostHeader, url } = upstream;
   const client = new UpstreamClient(url);
@@ -85,11 +124,13 @@ async function ask(
   const { signal } = new AbortController();
   const question = { method, path, headers, signal, onEnd: () => {} };
   const answer = await client.ask({ ...upstream, timeoutMs: PROBE_MAX_MS }, question);
-  client.close();
   if (!(answer instanceof Failure)) {
+    await read(answer);
     answer.cancel();
+    client.close();
     return answer.status;
   }
+  client.close();
   if (answer.isDropped) return DROPPED;
   return answer.kind === 'upstream_slow' ? SILENCE : answer.code;
 }

@@ -56,6 +56,8 @@ interface Visit extends DeviceHeaders {
   /** The secret that signs tokens of the panel; null: the panel proves them. */
   secret: string | null;
   panels: PanelFollowers;
+  /** Returns whether the panel serves made-up keys: then no link is made. */
+  areStrangersServed(): Promise<boolean>;
   /** Asks the panel for the number of the user in an old token: see `askForUser`. */
   askForUser(named: KeyInPath, name: string): Promise<KeyInPath | Obstacle | null>;
 }
@@ -215,6 +217,7 @@ async function judgeVisit(
       const note = noteOf(upstream.host, key);
       const admitNew = hwid === null ? admitNewKeyWithoutHwid : admitNewKey;
       const make = async () => {
+        if (await visit.areStrangersServed()) return AT_DOOR.link_not_found;
         const installLimit = (await panels.limits.of(upstream, key)) ?? upstream.defaultLimit;
         return admitNew(core, call, { installLimit, note }, facts, nowMs);
       };

@@ -34,6 +34,7 @@ import { type Panel, Panels } from './panels.ts';
 import { passageOf } from './passage.ts';
 import { type Denied, FREELY, type LinkLimit, type Passage } from './permit.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
+import { Strangers } from './strangers.ts';
 
 interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
   core: Core;
@@ -45,6 +46,8 @@ interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
   panels: PanelFollowers;
   /** Returns the limit of new links of the client of a request. */
   limitLinks(request: Request): LinkLimit;
+  /** Asks a panel with made-up keys; returns whether it serves one. */
+  servesStrangers(upstream: Upstream): Promise<boolean>;
   /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
   guessed(request: Request): number;
 }
@@ -52,6 +55,7 @@ interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
 interface ProxyDeps extends ProxyOptions, AskDeps {
   moves: MoveGuard;
   inspection: Inspection;
+  strangers: Strangers;
 }
 
 export interface PanelProxy {
@@ -84,6 +88,7 @@ export function makeProxy(options: ProxyOptions): PanelProxy {
   const deps = {
     ...{ ...options, isEnding: () => isEnding },
     ...{ moves, inspection: new Inspection({ store: options.core.store, moves }) },
+    strangers: new Strangers(options),
   };
   return {
     answer: (request) => {
@@ -264,6 +269,7 @@ function passageFor(
     nowMs: clock.nowMs(),
     ...{ accepts: request.headers.get('accept') ?? '', limitLinks: limitLinks(request) },
     ...{ secret: secretOf(keySecretFile), panels },
+    areStrangersServed: () => deps.strangers.areServed(panel),
     askForUser: (named: KeyInPath, name: string) => {
       const question = { path: infoPathOf(target.split('?', 1)[0] ?? ''), isWhole: true };
       const asked = () => ask(deps, request, panel, { ...question, isInfo: true }, FOR_TOKEN);
