@@ -7,7 +7,7 @@
 import { readHwid } from './formats.ts';
 import { isRefused } from './outcome.ts';
 
-const WORDS: ReadonlySet<string> = new Set(['null', 'undefined', 'unknown', 'none']);
+export const JUNK_WORDS: readonly string[] = ['null', 'undefined', 'unknown', 'none'];
 /** `0`, `0000`, and the UUID of zeros. */
 const ZEROS = /^[0-]*0[0-]*$/;
 const ONE_SIGN = /^(.)\1{7,}$/s;
@@ -19,4 +19,4 @@ const ONE_SIGN = /^(.)\1{7,}$/s;
  */
 export const isJunkHwid = (hwid: string): boolean =>
   !isRefused(readHwid(hwid)) &&
-  (WORDS.has(hwid.toLowerCase()) || ZEROS.test(hwid) || ONE_SIGN.test(hwid));
+  (JUNK_WORDS.includes(hwid.toLowerCase()) || ZEROS.test(hwid) || ONE_SIGN.test(hwid));

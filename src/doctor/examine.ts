@@ -13,6 +13,7 @@ import { checkBackups } from './backups.ts';
 import { certifiedNames, checkCertificate } from './certificate.ts';
 import { checkDirectory } from './directory.ts';
 import {
+  checkJunk,
   checkNames,
   checkOpenings,
   checkPagePath,
@@ -72,6 +73,7 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
     ...checkCertificate(config, nowMs, uid),
     ...checkAddress(server, config, hasTls),
     ...checkProxies(loaded),
+    ...checkJunk(database.junk),
     ...checkOpenings(config),
     ...checkPassing(database.passing),
     ...checkSightings(

@@ -42,6 +42,18 @@ export function checkProxies({ config, sources }: LoadedConfig): Finding[] {
   ];
 }
 
+/** Warns of slots of HWIDs that many phones send. */
+export function checkJunk(junk: DatabaseReport['junk']): Finding[] {
+  if (junk.length === 0) return [];
+  const list = junk.map(({ hwid, slotCount }) => `${hwid} (${slotCount})`).join(', ');
+  return [
+    say.warning(
+      `slots are held by HWIDs that name no device: ${list}; they go on until they are freed, and get no new ones at the gate and the proxy`,
+      "free them when it suits: 'gatepost device show HWID' names the links; set --without-hwid for apps that send no HWID",
+    ),
+  ];
+}
+
 /** Warns of settings by which servers get out without a limit. */
 export function checkOpenings({ gateUpstreams }: Pick<Config, 'gateUpstreams'>): Finding[] {
   return gateUpstreams.flatMap((upstream) =>

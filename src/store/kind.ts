@@ -97,6 +97,8 @@ export interface DatabaseReport {
   unlimited: { code: string; linkCount: number }[];
   /** Codes of the providers whose users have pages. */
   paged: string[];
+  /** HWIDs that name no device and hold slots, those with most slots first. */
+  junk: { hwid: string; slotCount: number }[];
   /** The saved sightings. */
   sightings: SeenSighting[];
   /** The latest time in the database, UTC ms; null: unknown. */

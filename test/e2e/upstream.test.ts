@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call } from '../support/app.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { answer, behaveWell, type Panel, startPanel } from '../support/panel.ts';
+import { answer, behaveWell, MADE_UP, type Panel, startPanel } from '../support/panel.ts';
 import {
   addProviderByCommand,
   residentMib,
@@ -130,7 +130,8 @@ test('a panel is asked over TLS by the name in its URL, and by no other', async 
   const servers = [right, wrong].map((tls) =>
     Bun.serve({
       ...{ port: 0, hostname: '127.0.0.1', tls },
-      fetch: ({ headers }) => {
+      fetch: ({ headers, url }) => {
+        if (MADE_UP.test(new URL(url).pathname)) return new Response(null, { status: 404 });
         told.push(headers.get('host'));
         return new Response('ok');
       },
@@ -206,8 +207,9 @@ test('killed in the middle: no link without a slot, no slot beyond the limit', a
 
 test('answers that nobody reads take no memory', async () => {
   const piece = Buffer.alloc(1_000_000, 'x');
-  const panel = await openPanel(async ({ send, socket, target }) => {
-    if (target.startsWith('/sub/small')) return behaveWell({ send, method: 'GET' } as never);
+  const panel = await openPanel(async (asked) => {
+    const { send, socket, target } = asked;
+    if (target.startsWith('/sub/small') || MADE_UP.test(target)) return behaveWell(asked);
     await send('HTTP/1.1 200 OK\r\nContent-Length: 50000000\r\n\r\n');
     for (let count = 0; count < 50 && !socket.destroyed; count++) await send(piece);
   });

@@ -52,8 +52,17 @@ export function answer(
 
 export const GZIPPED = gzipSync(Buffer.from('vless://example\n'.repeat(500)));
 
+/** A key that Gatepost makes up, to see whether the panel serves strangers. */
+export const MADE_UP = /^\/sub\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** Answers a good subscription for each key but a made-up one. */
+export async function behaveWell(asked: PanelCall): Promise<void> {
+  if (MADE_UP.test(asked.target)) await asked.send(answer(404));
+  else await serveAll(asked);
+}
+
 /** Answers a good subscription. */
-export async function behaveWell({ send, method }: PanelCall): Promise<void> {
+export async function serveAll({ send, method }: PanelCall): Promise<void> {
   const whole = Buffer.from(answer(200, SUBSCRIPTION, PANEL_HEADERS));
   await send(method === 'HEAD' ? whole.subarray(0, -SUBSCRIPTION.length) : whole);
 }

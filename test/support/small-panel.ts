@@ -1,5 +1,7 @@
 /** A panel that knows nothing of devices: it serves a subscription to whoever has its key. */
 
+import { MADE_UP } from './panel.ts';
+
 /** A request that came as far as the panel. */
 interface Visit {
   method: string;
@@ -17,7 +19,6 @@ export interface SmallPanel {
 }
 
 const SUBSCRIPTION = /^\/sub\/([^/?]+)/;
-const MADE_UP = /^\/sub\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** Starts a panel on a free port; every key is one of its own. */
 export function startSmallPanel(): SmallPanel {

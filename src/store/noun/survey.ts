@@ -3,6 +3,7 @@
 import { sql } from 'drizzle-orm';
 import { INSTALL_LIMIT } from '../../core/formats.ts';
 import { hostHash } from '../../core/host-name.ts';
+import { JUNK_WORDS } from '../../core/junk-hwid.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { PANELS } from '../../core/panel/kind.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
@@ -33,6 +34,7 @@ export const NO_CONTENTS: Contents = {
   unlimited: [],
   paged: [],
   sightings: [],
+  junk: [],
   disabled: [],
   kept: [],
 };
@@ -80,6 +82,14 @@ const CHOSEN_BY_IMPORT = sql.raw(`(i.panel_facts LIKE '%"isPanelLimit":false%'
     .map((panel) => `i.panel_user LIKE '${panel}:%' OR i.panel_user LIKE '${panel}/%'`)
     .join(' OR ')})))`);
 
+/** The rule of `isJunkHwid`. */
+const IS_JUNK = sql.raw(`(lower(v.hwid) IN (${JUNK_WORDS.map((word) => `'${word}'`).join(', ')})
+  OR (v.hwid LIKE '%0%' AND replace(replace(v.hwid, '0', ''), '-', '') = '')
+  OR (length(v.hwid) >= 8 AND replace(v.hwid, substr(v.hwid, 1, 1), '') = ''))`);
+
+/** Most HWIDs that are named because they name no device. */
+const JUNK_COUNT_MAX = 10;
+
 /** Reads the outbox, the webhooks of the operator, policies and stored upstreams. */
 function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
   const { prepare } = statements;
@@ -104,6 +114,10 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
       FROM provider p JOIN install i ON i.provider_id = p.id
       WHERE i.install_limit = ${INSTALL_LIMIT.maximum} AND ${CHOSEN_BY_IMPORT}
       GROUP BY p.id, p.code ORDER BY p.id LIMIT ${PASSING_COUNT_MAX}`);
+  const junk = prepare<DatabaseReport['junk'][number]>(sql`
+      SELECT v.hwid AS hwid, count(*) AS "slotCount"
+      FROM device v ${statements.join} install_device s ON s.device_id = v.id
+      WHERE ${IS_JUNK} GROUP BY v.hwid ORDER BY count(*) DESC, v.hwid LIMIT ${JUNK_COUNT_MAX}`);
   const paged = prepare<{ code: string }>(sql`SELECT code FROM provider WHERE my = 1 ORDER BY id`);
   return {
     paged: (yield* paged.all()).map(({ code }) => code),
@@ -115,6 +129,7 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
     disabled: yield* disabled.all(),
     kept: yield* keptUpstreams(statements).all(),
     sightings: yield* seenSightings(statements).all(),
+    junk: yield* junk.all(),
   };
 }
 

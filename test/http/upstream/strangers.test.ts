@@ -2,7 +2,14 @@
 
 import { afterEach, expect, test } from 'bun:test';
 import { servesStrangers } from '../../../src/http/upstream/look.ts';
-import { answer, behaveWell, PANEL_HEADERS, type PanelCall } from '../../support/panel.ts';
+import {
+  answer,
+  behaveWell,
+  MADE_UP,
+  PANEL_HEADERS,
+  type PanelCall,
+  serveAll,
+} from '../../support/panel.ts';
 import { type Fronted, HOST, KEY, startFronted, upstreamTo } from '../../support/upstream.ts';
 
 let fronted: Fronted | null = null;
@@ -10,11 +17,6 @@ afterEach(async () => {
   await fronted?.stop();
   fronted = null;
 });
-
-const MADE_UP = /^\/sub\/[\da-f]{8}-/;
-/** Serves all keys but made-up ones. */
-const refuseStrangers = (asked: PanelCall) =>
-  MADE_UP.test(asked.target) ? asked.send(answer(404)) : behaveWell(asked);
 
 async function front(behave: (asked: PanelCall) => Promise<void>, more = {}): Promise<Fronted> {
   fronted = await startFronted(behave, more, { servesStrangers });
@@ -25,7 +27,7 @@ const strangersAsked = ({ panel }: Fronted) =>
   panel.calls.filter(({ target }) => MADE_UP.test(target)).length;
 
 test('it is asked before the first link of an hour, and never for a link that exists', async () => {
-  const at = await front(refuseStrangers);
+  const at = await front(behaveWell);
   expect((await at.get(`/sub/${KEY}`, 'a')).status).toBe(200);
   for (const hwid of ['a', 'b']) await at.get(`/sub/${KEY}`, hwid);
   expect((await at.get('/sub/another-key-0001', 'a')).status).toBe(200);
@@ -38,10 +40,10 @@ test('it is asked before the first link of an hour, and never for a link that ex
 });
 
 test('while it serves them, no link is made; links that exist go on, and the doctor knows', async () => {
-  let behave = refuseStrangers;
+  let behave = behaveWell;
   const at = await front((asked) => behave(asked));
   expect((await at.get(`/sub/${KEY}`, 'a')).status).toBe(200);
-  behave = behaveWell;
+  behave = serveAll;
   at.app.clock.advance(3_600_000);
   for (const key of ['guess-0000000001', 'guess-0000000002']) {
     expect((await at.get(`/sub/${key}`, 'a')).status).toBe(404);
@@ -53,7 +55,7 @@ test('while it serves them, no link is made; links that exist go on, and the doc
   await at.app.core.store.saveFigures();
   const seen = await at.app.core.store.listSightings();
   expect(seen.map(({ host, kind }) => [host, kind])).toEqual([[HOST, 'stranger_served']]);
-  behave = refuseStrangers;
+  behave = behaveWell;
   at.app.clock.advance(3_600_000);
   expect((await at.get('/sub/guess-0000000001', 'a')).status).toBe(200);
 });
