@@ -49,10 +49,10 @@ const exitCode = await runCli(process.argv.slice(2), {
     const { newestRelease } = await import('./release.ts');
     return newestRelease(config, (await outgoing()).openOutgoing(config));
   },
-  examine: async (loaded) => {
+  examine: async (loaded, outside) => {
     const { examine } = await import('./doctor/examine.ts');
     return examine({
-      ...{ loaded, kind: storeKindOf(loaded.config) },
+      ...{ loaded, outside, kind: storeKindOf(loaded.config) },
       nowMs: systemClock.nowMs(),
       uid: process.getuid?.() ?? 0,
     });

@@ -45,7 +45,7 @@ export interface CliContext {
   /** Asks the release page. Throws `OperatorError` if none is set or its release is refused. */
   newestRelease(config: Config): Promise<NewestRelease>;
   /** Checks data, machine and settings. */
-  examine(loaded: LoadedConfig): Promise<Finding[]>;
+  examine(loaded: LoadedConfig, outside: readonly string[]): Promise<Finding[]>;
   /**
    * Prints; never rejects. Settles when the text is written, with false if the reader has closed.
    */

@@ -3,14 +3,23 @@
 import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Finding } from '../finding.ts';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError, UsageError } from '../operator-error.ts';
 import { counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, flagsOf } from './context.ts';
 
-async function doctor(context: CliContext, options: CommonOptions): Promise<void> {
+/** The most addresses of `--outside`. */
+const OUTSIDE_MAX = 20;
+
+interface DoctorOptions extends CommonOptions {
+  outside?: string[];
+}
+
+async function doctor(context: CliContext, options: DoctorOptions): Promise<void> {
+  const { outside = [] } = options;
+  if (outside.length > OUTSIDE_MAX) throw new UsageError(`give at most ${OUTSIDE_MAX} addresses`);
   const findings: Finding[] = [];
   const loaded = load(context, options, findings);
-  if (loaded !== null) findings.push(...(await context.examine(loaded)));
+  if (loaded !== null) findings.push(...(await context.examine(loaded, outside)));
   if (options.json) context.stdout(`${JSON.stringify({ findings })}\n`);
   else context.stdout(`${findings.map(asText).join('\n')}\n`);
   const problems = findings.filter(({ level }) => level === 'problem').length;
@@ -49,5 +58,9 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
   program
     .command('doctor')
     .description('check this installation and name remedies; exit code 1 for a problem')
-    .action((options: CommonOptions) => doctor(context, options));
+    .option(
+      '--outside <address...>',
+      'ask these public addresses whether they lead to a panel beside the gate',
+    )
+    .action((options: DoctorOptions) => doctor(context, options));
 }

@@ -24,6 +24,7 @@ import {
 } from './gate.ts';
 import { checkGateways } from './gateway.ts';
 import { checkClock, checkSpace } from './machine.ts';
+import { checkOutside } from './outside.ts';
 import { checkApis, checkDisabled } from './panel-api.ts';
 import { checkAddress, checkDescriptors, findServer } from './server.ts';
 import { checkSightings } from './sightings.ts';
@@ -35,15 +36,23 @@ interface Patient {
   nowMs: number;
   /** The user that runs the command. */
   uid: number;
+  /** Addresses that are asked whether a panel is reached beside the gate. */
+  outside?: readonly string[];
 }
 
 const NO_BACKUPS = { findings: [], newestMs: null };
 
 /**
  * Runs all checks. Creates and removes one file, changes nothing else, and calls only the server's
- * own monitor, the panels behind the gate and the gateways that are set up.
+ * own monitor, the panels behind the gate, the gateways that are set up and the given addresses.
  */
-export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Finding[]> {
+export async function examine({
+  loaded,
+  kind,
+  nowMs,
+  uid,
+  outside = [],
+}: Patient): Promise<Finding[]> {
   const { config: own } = loaded;
   const { dataDir } = own;
   const directory = checkDirectory(dataDir, uid);
@@ -87,6 +96,7 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
     ...(await checkUpstreams(config, database.hosts)),
     ...(await checkApis(config, secretsOf(loaded))),
     ...(await checkGateways(config, database)),
+    ...(await checkOutside(config, outside)),
   ];
 }
 

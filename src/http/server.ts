@@ -162,8 +162,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const own = { core, clock, log, settings, secretOf };
   const doors = { ...own, traffic, guessed, rides: new RideDesk(own), panels: makeFollowers(own) };
   const proxy = makeProxy({
-    ...doors,
-    servesStrangers: options.servesStrangers ?? servesStrangers,
+    ...{ ...doors, servesStrangers: options.servesStrangers ?? servesStrangers },
     grantPatience: deps.grantPatience,
     limitLinks: (request) => (make, isMade) =>
       registrations.attempt(clientOf(request), clock.nowMs(), make, isMade),

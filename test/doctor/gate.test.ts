@@ -283,7 +283,7 @@ test('the names are those of the file, or those that are asked for', async () =>
 test('without a database nothing is said of bindings', async () => {
   const elsewhere = { GATEPOST_DATA: join(folder, 'none') };
   expect(await look([{ host: 'bound.example.org' }], elsewhere)).toEqual([
-    'ok: the panel of bound.example.org answers',
+    'ok: the panel of bound.example.org answers (404 at /, 404 at /sub/{key})',
   ]);
 });
 

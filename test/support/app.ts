@@ -186,6 +186,9 @@ function coreOn(
 
 const LOGGING = { logFormat: 'json', logLevel: 'info' } as const;
 
+/** Most panels of tests serve any key: they are not asked whether they serve made-up ones. */
+const IS_NEVER_ASKED = false;
+
 /** Starts an appliance. `wrap` may put something around the store, such as a fault. */
 export async function startTestApp(
   {
@@ -226,8 +229,7 @@ export async function startTestApp(
     port: 0,
     ...{
       eventSenders: TAKING_ALL,
-      // Most panels of tests serve any key.
-      servesStrangers: async () => false,
+      servesStrangers: async () => IS_NEVER_ASKED,
       appliance: testAppliance(testUpstreams(served, clock, log, settings)),
     },
     ...options,

@@ -67,9 +67,9 @@ function contextOf(
     newestRelease: (config) => newestRelease(config, openOutgoing(config)),
     operator: () => operatorActor(env),
     backup: (config) => backupTools(storeKindOf(config)),
-    examine: (loaded) =>
+    examine: (loaded, outside) =>
       examine({
-        loaded,
+        ...{ loaded, outside },
         kind: storeKindOf(loaded.config),
         nowMs: nowMs(),
         uid: process.getuid?.() ?? 0,

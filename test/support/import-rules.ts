@@ -233,9 +233,10 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...['src/doctor/', 'src/backup/', 'src/gateway/', 'src/outgoing/', 'src/tls/'],
       // The doctor asks panels as the proxy does.
       ...['src/http/upstream/', 'src/config/secret-files.ts', 'src/config/upstreams.ts', ...LEAVES],
+      'src/core/outbox/address.ts',
     ],
     types: ['src/config/', 'src/core/port/sighting.ts', 'src/store/kind.ts'],
-    packages: ['croner', 'node:crypto', 'node:fs', 'node:path'],
+    packages: ['croner', 'node:crypto', 'node:dns/promises', 'node:fs', 'node:path'],
     reason: 'a diagnosis looks at the machine; at the database looks its kind of store',
   },
   'src/demo': {

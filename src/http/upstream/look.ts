@@ -61,7 +61,7 @@ async function askAsStranger(
   upstream: Upstream,
 ): Promise<{ text: string; said: number | string; isServed: boolean }[]> {
   const questions = upstream.keyPaths.flatMap(({ text }) =>
-    keysOfNobody(upstream).map((key) => ({ text, path: text.replace('{key}', key) })),
+    madeUpKeys(upstream).map((key) => ({ text, path: text.replace('{key}', key) })),
   );
   return Promise.all(
     questions.map(async ({ text, path }) => {
@@ -76,9 +76,13 @@ async function askAsStranger(
   );
 }
 
-/** Keys of the panel's form that no customer has; of a panel that signs, a token and a key. */
-function keysOfNobody({ key }: Upstream): string[] {
-  return [...(signs(key) ? [strangersToken(key)] : []), crypto.randomUUID()];
+/** Returns a key of the panel's form that no customer has. */
+export const madeUpKey = ({ key }: Pick<Upstream, 'key'>): string =>
+  signs(key) ? strangersToken(key) : crypto.randomUUID();
+
+/** Returns made-up keys: of a panel that signs, a token and a plain key. */
+function madeUpKeys(upstream: Upstream): string[] {
+  return [madeUpKey(upstream), ...(signs(upstream.key) ? [crypto.randomUUID()] : [])];
 }
 
 /** Faults of a certificate, as OpenSSL and Node call them. */

@@ -90,6 +90,13 @@ const IS_JUNK = sql.raw(`(lower(v.hwid) IN (${JUNK_WORDS.map((word) => `'${word}
 /** Most HWIDs that are named because they name no device. */
 const JUNK_COUNT_MAX = 10;
 
+/** Prepares the statement that lists HWIDs which name no device and hold slots. */
+const heldByJunk = ({ prepare, join }: Statements) =>
+  prepare<DatabaseReport['junk'][number]>(sql`
+      SELECT v.hwid AS hwid, count(*) AS "slotCount"
+      FROM device v ${join} install_device s ON s.device_id = v.id
+      WHERE ${IS_JUNK} GROUP BY v.hwid ORDER BY count(*) DESC, v.hwid LIMIT ${JUNK_COUNT_MAX}`);
+
 /** Reads the outbox, the webhooks of the operator, policies and stored upstreams. */
 function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
   const { prepare } = statements;
@@ -114,10 +121,6 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
       FROM provider p JOIN install i ON i.provider_id = p.id
       WHERE i.install_limit = ${INSTALL_LIMIT.maximum} AND ${CHOSEN_BY_IMPORT}
       GROUP BY p.id, p.code ORDER BY p.id LIMIT ${PASSING_COUNT_MAX}`);
-  const junk = prepare<DatabaseReport['junk'][number]>(sql`
-      SELECT v.hwid AS hwid, count(*) AS "slotCount"
-      FROM device v ${statements.join} install_device s ON s.device_id = v.id
-      WHERE ${IS_JUNK} GROUP BY v.hwid ORDER BY count(*) DESC, v.hwid LIMIT ${JUNK_COUNT_MAX}`);
   const paged = prepare<{ code: string }>(sql`SELECT code FROM provider WHERE my = 1 ORDER BY id`);
   return {
     paged: (yield* paged.all()).map(({ code }) => code),
@@ -129,7 +132,7 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
     disabled: yield* disabled.all(),
     kept: yield* keptUpstreams(statements).all(),
     sightings: yield* seenSightings(statements).all(),
-    junk: yield* junk.all(),
+    junk: yield* heldByJunk(statements).all(),
   };
 }
 
