@@ -108,7 +108,7 @@ export function addAccountCommands(program: Command, context: CliContext): void 
   account
     .command('reset')
     .argument('<name>', 'the name of the account', accountName)
-    .description('remove password, second factor and sessions, and print a link to sign in')
+    .description('remove every way in to the account, and print a link to sign in')
     .option(...url)
     .action((name: string, options: UrlOptions) => reset(context, name, options));
   account

@@ -147,7 +147,10 @@ async function rotate(context: CliContext, code: string, options: RotateOptions)
   const rotated = await withCore(context, options, (core) =>
     rotateKey(core, code, options.keepOld, context.nowMs(), key),
   );
-  printCredentials(context, options, granted(rotated, code));
+  const { invitationCount, sessionCount, ...credentials } = granted(rotated, code);
+  const ended = `Ended: ${counted(sessionCount, 'session')} of the old key in the console, `;
+  const note = `${ended}${counted(invitationCount, 'open invitation')}.`;
+  printCredentials(context, options, credentials, note);
 }
 
 async function remove(context: CliContext, code: string, options: ConfirmOptions): Promise<void> {

@@ -22,7 +22,7 @@ import {
   whole,
 } from './formats.ts';
 import { fromStore, isRefused, type Misfit, malformed, Refused } from './outcome.ts';
-import type { Provider, ProviderChange } from './port/provider.ts';
+import type { EndedByRotation, Provider, ProviderChange } from './port/provider.ts';
 import { addProvider, type Credentials, rotateKey } from './provider.ts';
 import { nextTurn } from './turn.ts';
 
@@ -154,7 +154,7 @@ export async function rotateKeyFor(
   code: string,
   keepOldHours: number,
   nowMs: number,
-): Promise<Credentials | Misfit | Refused<'provider_not_found'>> {
+): Promise<(Credentials & EndedByRotation) | Misfit | Refused<'provider_not_found'>> {
   const hours = KEEP_OLD_HOURS.read(keepOldHours);
   if (isRefused(hours)) return malformed(`keepOldHours ${hours.detail}`);
   return rotateKey(core, code, hours * HOUR_MS, nowMs);

@@ -6,7 +6,7 @@ import { readAuthKey, readProviderCode } from './formats.ts';
 import { fromStore, isRefused, Refused } from './outcome.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { OwnPage } from './port/my.ts';
-import type { Plan, Provider } from './port/provider.ts';
+import type { EndedByRotation, Plan, Provider } from './port/provider.ts';
 import type { Scope } from './port/provider-key.ts';
 import type { OwnRideTerms } from './port/ride.ts';
 import type { OwnPolicy } from './port/slot.ts';
@@ -107,7 +107,7 @@ export async function addProvider(
 
 /**
  * Gives a provider a new key. The old key stays valid for `keepOldMs` milliseconds; a key from an
- * earlier rotation is revoked. Refuses `provider_not_found`.
+ * earlier rotation is revoked. Returns what ends at once too. Refuses `provider_not_found`.
  */
 export async function rotateKey(
   core: Core,
@@ -115,10 +115,10 @@ export async function rotateKey(
   keepOldMs: number,
   nowMs: number,
   authKey: string = randomAuthKey(),
-): Promise<Credentials | Refused<'provider_not_found'>> {
+): Promise<(Credentials & EndedByRotation) | Refused<'provider_not_found'>> {
   const act = actAt(core, nowMs);
   const outcome = await core.store.rotateKey(code, hashKey(authKey), nowMs + keepOldMs, act);
-  return outcome === 'ok' ? { code, authKey } : new Refused(outcome);
+  return typeof outcome === 'string' ? new Refused(outcome) : { code, authKey, ...outcome };
 }
 
 /** The terms of a provider for all of its links. */

@@ -55,13 +55,17 @@ testChromium('a domain is hashed in the browser, bound, disabled and enabled', a
   await page.locator('.hash').getByText(words.wrongHost).waitFor();
 });
 
-testChromium('the step of a link opens its dialog; the typed address makes its code', async () => {
+testChromium('the step of a link opens its dialog; the typed host begins its address', async () => {
   const { page } = await open('/console/domains');
   await page.getByLabel(en.domains.host).fill('https://sub.example.com/s/abc');
   await page.getByRole('button', { name: en.domains.bind, exact: true }).click();
   const step = page.locator('.steps [aria-current=step]', { hasText: en.domains.linkStep });
   await step.getByRole('button', { name: en.common.goOn }).click();
   await page.getByRole('dialog').getByRole('button', { name: en.links.create }).click();
+  const address = page.getByLabel(en.link.address, { exact: true });
+  await address.waitFor();
+  expect(await address.getAttribute('placeholder')).toBe('https://sub.example.com/…');
+  await address.fill('https://sub.example.com/s/abc');
   await page.getByRole('button', { name: en.link.make }).click();
   await page.locator('.final .code').getByText('https://sub.example.com/s/abc#').waitFor();
 });

@@ -8,7 +8,7 @@ import { Copy, Curl } from '../parts/copy.tsx';
 import { Field, Form } from '../parts/form.tsx';
 import { date } from '../parts/format.ts';
 import { hashOf, hostIn } from '../parts/host.ts';
-import { keepAddress, keptAddress } from '../parts/kept-address.ts';
+import { keepHost } from '../parts/kept-host.ts';
 import { Card, Nothing, Title } from '../parts/layout.tsx';
 import { Table } from '../parts/list.tsx';
 import { useLiveSlowly } from '../parts/live.ts';
@@ -47,10 +47,8 @@ function AddDomain({ at, onAdded }: { at: string; onAdded: () => Promise<void> }
           if (host === null) throw new Refusal('host_wrong', words.wrongHost);
           says.value = null;
           const bound = await call('domains.add', { at, hash: await hashOf(host), name: host });
-          // The final link for a phone is made from a whole address.
-          if (/^https?:\/\/[^/]+\/./.test(given.trim()) && keptAddress(at) === '') {
-            keepAddress(at, given.trim());
-          }
+          // The form of the final link shows it as the start of an address.
+          keepHost(at, `https://${host}`);
           says.value = bound.says === 'ok' ? words.isBound(host) : words.isActive(host);
           await show('');
           await onAdded();

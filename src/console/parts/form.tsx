@@ -8,10 +8,11 @@ import { Problem, useWork } from './work.tsx';
 
 type FieldProps = JSX.IntrinsicElements['input'] & { label: string; hint?: string };
 
+/** A field of another name is a new element: it keeps neither the text nor a bound of the last. */
 export function Field({ label, hint, ...input }: FieldProps) {
   const id = useId();
   return (
-    <div class="field">
+    <div key={input.name} class="field">
       <label for={id}>{label}</label>
       <input id={id} {...(hint && { 'aria-describedby': `${id}-hint` })} {...input} />
       {hint && (
@@ -27,7 +28,7 @@ type TextAreaProps = JSX.IntrinsicElements['textarea'] & { label: string; hint?:
 
 export function TextArea({ label, hint, ...textarea }: TextAreaProps) {
   return (
-    <label class="field">
+    <label key={textarea.name} class="field">
       <span>{label}</span>
       <textarea dir="ltr" {...textarea} />
       {hint && <small>{hint}</small>}
@@ -55,10 +56,11 @@ interface SelectProps {
   onChoice?: (value: string) => void;
 }
 
+/** A list in a form; a reset of the form chooses `value` again. */
 export function Select({ label, name, onChoice, options, value: chosen }: SelectProps) {
   const id = useId();
   return (
-    <div class="field">
+    <div key={name} class="field">
       <label for={id}>{label}</label>
       <select
         id={id}
@@ -66,7 +68,12 @@ export function Select({ label, name, onChoice, options, value: chosen }: Select
         {...(onChoice && { onChange: ({ currentTarget }) => onChoice(currentTarget.value) })}
       >
         {options.map(([value, words]) => (
-          <option key={value} value={value} selected={value === chosen}>
+          <option
+            key={value}
+            value={value}
+            defaultSelected={value === chosen}
+            selected={value === chosen}
+          >
             {words}
           </option>
         ))}

@@ -8,7 +8,7 @@ import { texts } from '../state.ts';
 import { Dropdown } from './choice.tsx';
 import { Copy } from './copy.tsx';
 import { Field, Form } from './form.tsx';
-import { keepAddress, keptAddress } from './kept-address.ts';
+import { keepHost, keptHost } from './kept-host.ts';
 import { QrCode, qrFiles } from './qr.tsx';
 
 type Forms = Got<'links.final'>;
@@ -58,7 +58,7 @@ function Shown({ forms }: { forms: Forms }) {
 export function FinalLink({ at, id }: { at: string; id: number }) {
   const words = texts.link;
   const forms = useSignal<Forms | null>(null);
-  const kept = keptAddress(at);
+  const host = keptHost(at);
   return (
     <section>
       <h3>{words.final}</h3>
@@ -66,7 +66,7 @@ export function FinalLink({ at, id }: { at: string; id: number }) {
         submit={words.make}
         onSubmit={async ({ url = '', title = '' }) => {
           forms.value = await call('links.final', { at, id, url, title: title || null });
-          keepAddress(at, url);
+          keepHost(at, url);
         }}
       >
         <Field
@@ -76,7 +76,7 @@ export function FinalLink({ at, id }: { at: string; id: number }) {
           type="url"
           dir="ltr"
           maxLength={2_000}
-          defaultValue={kept}
+          placeholder={host && `${host}…`}
           required
         />
         <Field label={words.shownName} name="title" maxLength={64} dir="auto" />

@@ -67,6 +67,7 @@ function Rotate({ shown, again }: PartProps) {
         ) : (
           <div class="form">
             <ShownOnce of={made.value} />
+            <p>{words.endedByRotation(made.value.sessionCount, made.value.invitationCount)}</p>
             <div class="actions">
               <Button label={texts.common.close} onClick={dialog.close} />
             </div>

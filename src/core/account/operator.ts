@@ -5,7 +5,6 @@ import type { Core } from '../core.ts';
 import { isRefused, type Misfit, Refused } from '../outcome.ts';
 import type { Account } from '../port/account.ts';
 import { readAccountName } from './formats.ts';
-import { removeSecondFactor } from './second-factor.ts';
 import { makeEntry } from './sign-in.ts';
 
 /**
@@ -34,7 +33,7 @@ async function addOperator(core: Core, name: string, nowMs: number): Promise<num
 }
 
 /**
- * Removes password, second factor and sessions of an account. Returns a new entry, or
+ * Removes every way in to an account, as the port says. Returns a new entry, or
  * `account_not_found`.
  */
 export async function resetAccount(
@@ -44,8 +43,9 @@ export async function resetAccount(
 ): Promise<string | Refused<'account_not_found'>> {
   const account = await find(core, name);
   if (isRefused(account)) return account;
-  await core.store.setPassword(account.id, null, null, actAt(core, nowMs));
-  await removeSecondFactor(core, account.id, nowMs);
+  if (!(await core.store.resetAccount(account.id, actAt(core, nowMs)))) {
+    return new Refused('account_not_found');
+  }
   return makeEntry(core, account.id, nowMs);
 }
 

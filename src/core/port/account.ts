@@ -101,7 +101,7 @@ export interface AccountStore {
   /** Lists the accounts with a role at a place, by name. */
   listMembers(providerId: number | null): Maybe<Member[]>;
   /**
-   * Changes the role of an account at a place. Returns `account_not_found` if it has no role there,
+   * Changes the role of an account at a place and ends the open invitations to it. Returns `account_not_found` if it has no role there,
    * or `last_of_role` if no other account has the highest role of the place.
    */
   changeRole(
@@ -110,8 +110,8 @@ export interface AccountStore {
     act: Act,
   ): Promise<'ok' | 'account_not_found' | 'last_of_role'>;
   /**
-   * Removes the role of an account at a place, and the account if it has no other role. Refuses as
-   * {@link changeRole} does.
+   * Removes the role of an account at a place, the open invitations to it, and the account if it
+   * has no other role. Refuses as {@link changeRole} does.
    */
   removeRole(
     accountId: number,
@@ -128,6 +128,11 @@ export interface AccountStore {
     exceptSessionId: number | null,
     act: Act,
   ): Promise<boolean>;
+  /**
+   * Removes every way in to an account: password, second factor, passkeys, sessions, entries, and
+   * the open invitations to its places. Returns false if there is no such account.
+   */
+  resetAccount(accountId: number, act: Act): Promise<boolean>;
   /** Stores, confirms or removes the second factor. Returns false if there is no such account. */
   setSecondFactor(accountId: number, factor: SecondFactor, act: Act): Promise<boolean>;
   /**

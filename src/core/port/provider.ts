@@ -52,6 +52,12 @@ export interface NewProvider extends Partial<OwnPolicy>, Partial<OwnRideTerms> {
   createdAtMs: number;
 }
 
+/** What a rotation of the main key ends. */
+export interface EndedByRotation {
+  sessionCount: number;
+  invitationCount: number;
+}
+
 export interface ProviderStore {
   /** Adds a provider. Returns `provider_code_exists` if another one has the code. */
   addProvider(draft: NewProvider, act: Act): Promise<'ok' | 'provider_code_exists'>;
@@ -68,7 +74,8 @@ export interface ProviderStore {
     act: Act,
   ): Promise<'ok' | 'provider_not_found'>;
   /**
-   * Gives a provider a new key; the present one stays valid until `previousUntilMs`. Returns
+   * Gives a provider a new key; the present one stays valid until `previousUntilMs`, but the
+   * sessions that it opened and the open invitations to the provider end. Returns
    * `provider_not_found` if none has the code.
    */
   rotateKey(
@@ -76,7 +83,7 @@ export interface ProviderStore {
     keyHash: Uint8Array,
     previousUntilMs: number,
     act: Act,
-  ): Promise<'ok' | 'provider_not_found'>;
+  ): Promise<EndedByRotation | 'provider_not_found'>;
   /**
    * Ends a provider for good: revokes its keys, ends its subscription, disables its webhooks.
    * Returns `provider_not_found` if none has the code.

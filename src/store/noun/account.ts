@@ -47,6 +47,9 @@ function statements({ prepare, locked }: Backend) {
     setRecovery: prepare(sql`UPDATE account SET recovery = :recovery WHERE ${ofId}`),
     endSessions: prepare(sql`
         DELETE FROM session WHERE account_id = :accountId AND id <> :exceptId`),
+    passkeys: prepare<{ id: number }>(sql`
+        SELECT id FROM passkey WHERE account_id = :accountId ORDER BY id`),
+    removePasskeys: prepare(sql`DELETE FROM passkey WHERE account_id = :accountId`),
   };
 }
 
@@ -188,6 +191,7 @@ export function accountNoun(backend: Backend): AccountNoun {
         if (own.role === role) return 'ok';
         if (isLast) return 'last_of_role';
         yield* roles.change(providerId).run({ accountId, providerId, role });
+        yield* oneTime.endInvitations(providerId);
         notes.audit(act, deeds.changeRole(accountId, own, grant), providerId);
         return 'ok';
       }),
@@ -198,10 +202,35 @@ export function accountNoun(backend: Backend): AccountNoun {
         if (isLast) return 'last_of_role';
         yield* on.lock.get({ accountId });
         yield* roles.remove(providerId).run({ accountId, providerId });
+        yield* oneTime.endInvitations(providerId);
         const left = (yield* roles.left.get({ accountId }))?.count ?? 0;
         if (left === 0) yield* on.remove.run({ accountId });
         notes.audit(act, deeds.removeRole(accountId, own), providerId);
         return 'ok';
+      }),
+    resetAccount: (accountId, act) =>
+      backend.write(function* (notes) {
+        const places = (yield* roles.grants.all({ accountId })).map((one) => one.providerId);
+        // The appliance last, as in every write.
+        for (const place of [...places.filter((one) => one !== null), null]) {
+          if (!places.includes(place)) continue;
+          yield* lockOwner(backend, place);
+          yield* oneTime.endInvitations(place);
+        }
+        const before = yield* on.lock.get({ accountId });
+        if (before === null) return false;
+        yield* oneTime.endOf(accountId);
+        yield* on.setPassword.run({ accountId, passwordHash: null });
+        yield* on.setFactor.run({ accountId, totpSecret: null, totpSinceMs: null, recovery: '' });
+        notes.audit(act, deeds.setPassword(accountId, false));
+        notes.audit(act, deeds.setSecondFactor(before, null));
+        for (const { id } of yield* on.passkeys.all({ accountId })) {
+          notes.audit(act, deeds.removePasskey(accountId, id));
+        }
+        yield* on.removePasskeys.run({ accountId });
+        const ended = yield* on.endSessions.run({ accountId, exceptId: 0 });
+        if (ended > 0) notes.audit(act, deeds.endSessions(ended));
+        return true;
       }),
     ...proofMethods(backend, on),
   };

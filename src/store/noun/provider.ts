@@ -8,6 +8,7 @@ import type { OwnRideTerms } from '../../core/port/ride.ts';
 import { NO_POLICY, NO_RIDE_TERMS } from '../../core/slot.ts';
 import type { Backend } from '../backend.ts';
 import { assignments, columns, insertInto } from '../statement-text.ts';
+import { oneTimeSteps } from './session.ts';
 import { PAGE, POLICY, RIDE, ridesChanged } from './terms.ts';
 
 export const PROVIDER_COLUMNS = columns`
@@ -25,6 +26,7 @@ type ProviderNoun = Omit<ProviderStore, 'closeProvider' | 'removeProvider'>;
 export function providerNoun(backend: Backend): ProviderNoun {
   const { prepare } = backend;
   const ofCode = sql`code = :code`;
+  const oneTime = oneTimeSteps(backend);
   const on = {
     find: prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode}`),
     lock: prepare<Provider>(sql`
@@ -43,6 +45,8 @@ export function providerNoun(backend: Backend): ProviderNoun {
     rotate: prepare(sql`
         UPDATE provider SET ${assignments`previousKeyHash = key_hash, previousKeyUntilMs, keyHash`}
         WHERE ${ofCode}`),
+    endSessions: prepare(sql`
+        DELETE FROM session WHERE provider_id = :providerId AND account_id IS NULL`),
   };
 
   return {
@@ -83,11 +87,13 @@ export function providerNoun(backend: Backend): ProviderNoun {
         if (known === null) return 'provider_not_found';
         const after = { code, keyHash, previousKeyUntilMs };
         yield* on.rotate.run(after);
+        const sessionCount = yield* on.endSessions.run({ providerId: known.id });
+        const invitationCount = yield* oneTime.endInvitations(known.id);
         const { atMs } = act;
         notes.audit(act, deeds.rotateKey(known, after));
         notes.event(known.id, atMs, () => happenings.keyRotated(previousKeyUntilMs));
         notes.event(null, atMs, () => happenings.providerKeyRotated(code, previousKeyUntilMs));
-        return 'ok';
+        return { sessionCount, invitationCount };
       }),
   };
 }

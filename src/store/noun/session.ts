@@ -5,17 +5,22 @@ import * as deeds from '../../core/audit/account-deeds.ts';
 import type { OneTime, OneTimeKind, Session, SessionStore } from '../../core/port/session.ts';
 import type { Backend, Prepared, Step, Values } from '../backend.ts';
 import { columns, insertInto } from '../statement-text.ts';
+import { IS_OWNERS, ofOwner } from './owner.ts';
 import { shared } from './shared.ts';
 
 /** Rows that a step deletes. */
 const FORGET_STEP = 500;
 
-/** Makes the steps that use up a one-time secret within the write that it allows. */
-export const oneTimeSteps = shared(({ prepare }: Backend) => {
+/** Makes the steps that use up or end one-time secrets within the write that calls for it. */
+export const oneTimeSteps = shared((backend: Backend) => {
+  const { prepare } = backend;
   const row = prepare<OneTime & { id: number }>(sql`
       SELECT ${columns`id, kind, accountId, providerId, role, untilMs`} FROM one_time
       WHERE secret_hash = :secretHash AND kind = :kind AND until_ms > :nowMs`);
   const take = prepare(sql`DELETE FROM one_time WHERE secret_hash = :secretHash AND kind = :kind`);
+  const invitations = ofOwner(backend)`
+      DELETE FROM one_time WHERE ${IS_OWNERS} AND kind = 'invitation'`;
+  const ofAccount = prepare(sql`DELETE FROM one_time WHERE account_id = :accountId`);
   return {
     *find(kind: OneTimeKind, secretHash: Uint8Array, nowMs: number): Step<OneTime | null> {
       const found = yield* row.get({ kind, secretHash, nowMs });
@@ -27,6 +32,14 @@ export const oneTimeSteps = shared(({ prepare }: Backend) => {
     *take(kind: OneTimeKind, secretHash: Uint8Array): Step<boolean> {
       return (yield* take.run({ kind, secretHash })) > 0;
     },
+    /**
+     * Ends all invitations to a place. They live ten minutes and keep no record of their maker: a
+     * member who leaves, or a key that is replaced, takes those of the others along.
+     */
+    endInvitations: (providerId: number | null): Step<number> =>
+      invitations(providerId).run({ providerId }),
+    /** Ends the entries and passkey challenges of an account. */
+    endOf: (accountId: number): Step<number> => ofAccount.run({ accountId }),
   };
 });
 

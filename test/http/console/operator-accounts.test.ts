@@ -1,7 +1,7 @@
 /** The operator's calls about accounts: invited, changed, helped; one operator stays. */
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { startTestApp, type TestApp } from '../../support/app.ts';
+import { seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { ConsoleBrowser } from '../../support/console.ts';
 import { operatorBrowser } from '../../support/operator.ts';
 
@@ -71,4 +71,42 @@ test('sessions of an account end; a reset gives a link for one use', async () =>
   await anna.get('session.entry', { secret });
   expect(await anna.refusal('session.entry', { secret })).toBe('sign_in_wrong');
   expect(await operator.refusal('accounts.reset', { name: 'nobody' })).toBe('account_not_found');
+});
+
+test('an invitation dies with the member who made it, at each kind of place', async () => {
+  const { code, authKey } = await seedProvider(app);
+  const provider = new ConsoleBrowser(app.url);
+  await provider.get('session.key', { code, key: authKey });
+  const join = async (secret: string, name: string) => {
+    const browser = new ConsoleBrowser(app.url);
+    await browser.get('session.invited', { secret, name });
+    return browser;
+  };
+  const refusalOf = (secret: string) =>
+    new ConsoleBrowser(app.url).refusal('session.invited', { secret, name: 'eve' });
+  const inviteTo = { at: code, role: 'owner' } as const;
+
+  const anna = await join((await provider.get('staff.invite', inviteTo)).secret, 'anna');
+  const boris = await join((await provider.get('staff.invite', inviteTo)).secret, 'boris');
+  const members = await provider.get('staff.list', { at: code });
+  const idOf = (name: string) => members.find((one) => one.name === name)?.id ?? 0;
+
+  const first = await anna.get('staff.invite', inviteTo);
+  await provider.get('staff.change-role', { at: code, id: idOf('anna'), role: 'reader' });
+  expect(await refusalOf(first.secret)).toBe('sign_in_wrong');
+
+  const second = await boris.get('staff.invite', inviteTo);
+  await operator.get('accounts.reset', { name: 'boris' });
+  expect(await refusalOf(second.secret)).toBe('sign_in_wrong');
+
+  const third = await provider.get('staff.invite', inviteTo);
+  const rotated = await operator.get('providers.rotate', { code, keepOldHours: 24 });
+  expect(rotated).toMatchObject({ sessionCount: 1, invitationCount: 1 });
+  expect(await refusalOf(third.secret)).toBe('sign_in_wrong');
+
+  const carl = await invited('carl', 'operator');
+  const fourth = await carl.get('accounts.invite', { role: 'operator' });
+  await operator.get('accounts.remove', { id: (await roles())['carl']?.id ?? 0 });
+  expect(await refusalOf(fourth.secret)).toBe('sign_in_wrong');
+  expect(Object.keys(await roles())).toEqual(['olga']);
 });

@@ -60,8 +60,7 @@ export const consoleFiles: readonly MutatedFile[] = [
     file: 'src/core/account/operator.ts',
     tests: ['test/core/account/account.test.ts'],
     changes: [
-      ['  await removeSecondFactor(core, account.id, nowMs);\n', ''],
-      ['  await core.store.setPassword(account.id, null, null, actAt(core, nowMs));\n', ''],
+      ['!(await core.store.resetAccount(account.id, actAt(core, nowMs)))', 'account.id < 0'],
     ],
   },
   {
@@ -121,6 +120,9 @@ export const consoleFiles: readonly MutatedFile[] = [
     changes: [
       ["if (isLast) return 'last_of_role';\n        yield* roles.change", 'yield* roles.change'],
       ['if (left === 0) yield* on.remove.run({ accountId });', ''],
+      ['        yield* oneTime.endOf(accountId);\n', ''],
+      ['        yield* on.removePasskeys.run({ accountId });\n', ''],
+      ['          yield* oneTime.endInvitations(place);\n', ''],
     ],
   },
   {

@@ -13,6 +13,22 @@ export const roomFiles: readonly MutatedFile[] = [
     changes: [['if (made?.tag !== texts.tag) made', 'made']],
   },
   {
+    file: 'src/console/parts/form.tsx',
+    tests: ['test/console/form-again.test.ts'],
+    changes: [
+      ['<div key={input.name} class', '<div class'],
+      ['            defaultSelected={value === chosen}\n', ''],
+    ],
+  },
+  {
+    file: 'src/console/parts/kept-host.ts',
+    tests: ['test/console/form-again.test.ts'],
+    changes: [
+      ['`${new URL(url).origin}/`', 'url'],
+      ['if (name.startsWith(WHOLE_ADDRESS)) localStorage.removeItem(name);', ''],
+    ],
+  },
+  {
     file: 'src/console/parts/setup.tsx',
     tests: ['test/console/rooms.test.ts'],
     changes: [["new: 'link'", "new: ''"]],
@@ -20,7 +36,7 @@ export const roomFiles: readonly MutatedFile[] = [
   {
     file: 'src/console/pages/domains.tsx',
     tests: ['test/console/rooms.test.ts'],
-    changes: [['keepAddress(at, given.trim());', '']],
+    changes: [['keepHost(at, `https://${host}`);', '']],
   },
   {
     file: 'src/console/parts/curl-text.ts',

@@ -49,7 +49,10 @@ export const storeWrites: readonly MutatedFile[] = [
   {
     file: 'src/store/noun/provider.ts',
     tests: ['test/store/contract/provider.test.ts', 'test/cli/audit.test.ts'],
-    changes: [['rotate.run(after);', '']],
+    changes: [
+      ['rotate.run(after);', ''],
+      ['yield* oneTime.endInvitations(known.id)', '0'],
+    ],
   },
   {
     file: 'src/store/sqlite/file/note.ts',

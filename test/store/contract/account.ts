@@ -173,6 +173,55 @@ export const accountContract: Record<keyof AccountStore, Suite> = {
     });
   },
 
+  resetAccount(opened) {
+    test('removes every way in, and what others have stays', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const owner = { providerId, role: 'owner' } as const;
+      const ids = [await addAccount(store, 'anna', owner), await addAccount(store, 'boris')];
+      const [anna = 0, boris = 0] = ids;
+      for (const [n, accountId] of ids.entries()) {
+        await store.setPassword(accountId, 'a hash', null, ACT);
+        const factor = { totpSecret: new Uint8Array([1]), totpSinceMs: 1, recovery: ['aa'] };
+        await store.setSecondFactor(accountId, factor, ACT);
+        await store.addPasskey(passkeyDraft(accountId, `credential ${n}`), 9, ACT);
+        await store.openSession(sessionDraft(`session ${n}`, accountId), ACT);
+        await store.addOneTime(secretDraft(`entry ${n}`, { accountId }), ACT);
+      }
+      const invited = { kind: 'invitation', role: 'owner' } as const;
+      await store.addOneTime(secretDraft('here', { ...invited, providerId }), ACT);
+      await store.addOneTime(secretDraft('elsewhere', { ...invited, providerId: null }), ACT);
+      const waysOf = async (n: number) => ({
+        passkeys: (await store.listPasskeys(ids[n] ?? 0)).length,
+        session: (await store.findSession(hashKey(`session ${n}`))) !== null,
+        entry: (await store.findOneTime('entry', hashKey(`entry ${n}`), NOW_MS)) !== null,
+      });
+      const isOpen = async (secret: string) =>
+        (await store.findOneTime('invitation', hashKey(secret), NOW_MS)) !== null;
+
+      expect(await store.resetAccount(anna, ACT)).toBe(true);
+      expect(await store.readAccount(anna)).toMatchObject({
+        ...{ name: 'anna', passwordHash: null, totpSecret: null, totpSinceMs: null, recovery: [] },
+      });
+      expect(await waysOf(0)).toEqual({ passkeys: 0, session: false, entry: false });
+      expect(await isOpen('here')).toBe(false);
+      expect(await store.listGrants(anna)).toMatchObject([owner]);
+
+      expect(await store.readAccount(boris)).toMatchObject({
+        passwordHash: 'a hash',
+        totpSinceMs: 1,
+      });
+      expect(await waysOf(1)).toEqual({ passkeys: 1, session: true, entry: true });
+      expect(await isOpen('elsewhere')).toBe(true);
+      const noted = (await deedsIn(store)).slice(-4).map((deed) => deed.split(' ')[0]);
+      expect(noted).toEqual([
+        ...['account.set-password', 'account.set-second-factor'],
+        ...['account.remove-passkey', 'session.end'],
+      ]);
+      expect(await store.resetAccount(anna + boris, ACT)).toBe(false);
+    });
+  },
+
   setSecondFactor(opened) {
     test('is noted when it comes into force or ends', async () => {
       const { store } = opened();

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import type { Store } from '../../../src/core/port/store.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import { ACT } from '../../support/actor.ts';
+import { addAccount, secretDraft, sessionDraft } from './account-fixture.ts';
 import {
   ALL,
   addDoor,
@@ -135,16 +136,44 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const one = await addProvider(store, 'Provide1');
       const [second, third] = [hashKey('second'), hashKey('third')];
-      expect(await store.rotateKey('Provide1', second, NOW_MS + 5, ACT)).toBe('ok');
+      const none = { sessionCount: 0, invitationCount: 0 };
+      expect(await store.rotateKey('Provide1', second, NOW_MS + 5, ACT)).toEqual(none);
       const once = await provider(store, 'Provide1');
       expect(Buffer.from(once.keyHash)).toEqual(Buffer.from(second));
       expect(once.previousKeyHash).toEqual(one.keyHash);
       expect(once.previousKeyUntilMs).toBe(NOW_MS + 5);
-      expect(await store.rotateKey('Provide1', third, NOW_MS, ACT)).toBe('ok');
+      expect(await store.rotateKey('Provide1', third, NOW_MS, ACT)).toEqual(none);
       const twice = await provider(store, 'Provide1');
       expect(Buffer.from(twice.keyHash)).toEqual(Buffer.from(third));
       expect(twice.previousKeyHash).toEqual(once.keyHash);
       expect(twice.previousKeyUntilMs).toBe(NOW_MS);
+    });
+
+    test('ends the sessions of the key and the invitations, and counts them', async () => {
+      const { store } = opened();
+      const [one, two] = [
+        await addProvider(store, 'Provide1'),
+        await addProvider(store, 'Provide2'),
+      ];
+      const grant = { providerId: one.id, role: 'owner' } as const;
+      const anna = await addAccount(store, 'anna', grant);
+      await store.openSession(sessionDraft('of anna', anna), ACT);
+      for (const [n, { id: providerId, keyHash }] of [one, two].entries()) {
+        const owner = { accountId: null, providerId, keyHash };
+        await store.openSession({ ...sessionDraft(`by key ${n}`, 0), owner }, ACT);
+        const invited = { kind: 'invitation', role: 'owner', providerId } as const;
+        await store.addOneTime(secretDraft(`invitation ${n}`, invited), ACT);
+      }
+      const ended = await store.rotateKey('Provide1', hashKey('second'), NOW_MS + 5, ACT);
+      expect(ended).toEqual({ sessionCount: 1, invitationCount: 1 });
+      const open = [
+        await store.findSession(hashKey('of anna')),
+        await store.findSession(hashKey('by key 0')),
+        await store.findSession(hashKey('by key 1')),
+        await store.findOneTime('invitation', hashKey('invitation 0'), NOW_MS),
+        await store.findOneTime('invitation', hashKey('invitation 1'), NOW_MS),
+      ];
+      expect(open.map((found) => found !== null)).toEqual([true, false, true, false, true]);
     });
 
     test('refuses an unknown code', async () => {

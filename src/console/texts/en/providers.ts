@@ -51,6 +51,8 @@ const providers = {
   suspend: 'Suspend',
   resume: 'Resume',
   rotate: 'New key',
+  endedByRotation: (sessions: number, invitations: number) =>
+    `Ended: sessions of the old key: ${sessions}, open invitations: ${invitations}.`,
   keepOld: 'The old key stays valid for',
   hours: (n: number) => count(n, 'hour', 'hours'),
   atOnce: 'it ends at once',

@@ -58,6 +58,8 @@ const providers: Like<typeof english.providers> = {
   suspend: 'تعلیق',
   resume: 'ادامه',
   rotate: 'کلید تازه',
+  endedByRotation: (sessions: number, invitations: number) =>
+    `پایان یافت: نشست‌های کلید پیشین: ${sessions}، دعوت‌های باز: ${invitations}.`,
   keepOld: 'کلید پیشین معتبر می‌ماند تا',
   hours: (n) => `${number.format(n)} ساعت`,
   atOnce: 'هیچ: بی‌درنگ پایان می‌یابد',

@@ -58,6 +58,8 @@ const providers: Like<typeof english.providers> = {
   suspend: 'Приостановить',
   resume: 'Возобновить',
   rotate: 'Новый ключ',
+  endedByRotation: (sessions: number, invitations: number) =>
+    `Завершено: сеансов старого ключа: ${sessions}, открытых приглашений: ${invitations}.`,
   keepOld: 'Старый ключ действует ещё',
   hours: (n) => count(n, 'час', 'часа', 'часов'),
   atOnce: 'нисколько: кончается сразу',

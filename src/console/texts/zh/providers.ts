@@ -52,6 +52,8 @@ const providers: Like<typeof english.providers> = {
   suspend: '暂停',
   resume: '恢复',
   rotate: '新密钥',
+  endedByRotation: (sessions: number, invitations: number) =>
+    `已结束：旧密钥的会话 ${sessions} 个，未使用的邀请 ${invitations} 个。`,
   keepOld: '旧密钥继续有效',
   hours: (n) => `${n} 小时`,
   atOnce: '不保留：立即失效',

@@ -1,0 +1,121 @@
+/** A form that is used twice in a visit, or takes another shape: the second use is like the first. */
+
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
+import { texts as en } from '../../src/console/texts/en.ts';
+import { seedProvider } from '../support/app.ts';
+import { testChromium } from '../support/chromium.ts';
+import { type ConsoleSite, openTab, startConsoleSite, type Tab } from '../support/console-page.ts';
+import { PATIENCE_MS } from '../support/until.ts';
+
+setDefaultTimeout(4 * PATIENCE_MS);
+
+let site: ConsoleSite;
+beforeAll(async () => {
+  site = await startConsoleSite();
+});
+afterAll(() => site.close());
+
+const tabs: Tab[] = [];
+afterEach(async () => {
+  for (const { context, troubles } of tabs.splice(0)) {
+    expect(troubles).toEqual([]);
+    await context.close();
+  }
+});
+
+async function open(path: string) {
+  const { code, authKey } = await seedProvider(site.app);
+  const tab = await openTab(site, ['session.key', { code, key: authKey }], path);
+  tabs.push(tab);
+  const provider = await site.app.core.store.findProvider(code);
+  return { ...tab, providerId: provider?.id ?? 0, code };
+}
+
+testChromium('a Telegram chat is typed after an address; neither goes into the other', async () => {
+  const { page, providerId } = await open('/console/webhooks');
+  const words = en.webhooks;
+  await page.getByLabel(words.address).fill('https://bot.example.com/hook');
+  await page.getByRole('button', { name: words.telegram, exact: true }).click();
+  const chat = page.getByLabel(words.chat, { exact: true });
+  expect(await chat.inputValue()).toBe('');
+  await chat.pressSequentially('-1001234567890');
+  expect(await chat.inputValue()).toBe('-1001234567890');
+  await page.getByLabel(words.token).fill('123456:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA');
+  await page.getByLabel(words.locale).selectOption('fa');
+  await page.getByRole('button', { name: words.add, exact: true }).click();
+  await page.getByRole('heading', { name: '-1001234567890' }).waitFor();
+  const [webhook] = await site.app.core.store.listWebhooks(providerId);
+  expect(webhook?.target).toMatchObject({ kind: 'telegram', chat: '-1001234567890', locale: 'fa' });
+  // The form of an address is empty and takes a whole one.
+  expect(await page.getByLabel(words.locale).inputValue()).toBe('en');
+  await page.getByRole('button', { name: en.common.address, exact: true }).click();
+  await page.getByLabel(words.address).fill('https://bot.example.com/again');
+  await page.getByRole('button', { name: words.add, exact: true }).click();
+  await page.getByText(words.secretOnce).waitFor();
+  const targets = (await site.app.core.store.listWebhooks(providerId)).map(({ target }) => target);
+  expect(targets).toMatchObject([
+    { chat: '-1001234567890' },
+    { url: 'https://bot.example.com/again' },
+  ]);
+});
+
+testChromium('after an invitation and a key the forms choose what they chose before', async () => {
+  const { page, providerId } = await open('/console/staff');
+  const words = en.staff;
+  const role = page.getByLabel(words.role, { exact: true });
+  expect(await role.inputValue()).toBe('support');
+  await role.selectOption('reader');
+  await page.getByRole('button', { name: words.invite }).click();
+  await page.locator('.secret .code').waitFor();
+  expect(await role.inputValue()).toBe('support');
+
+  const ends = page.getByLabel(words.ends, { exact: true });
+  expect(await ends.inputValue()).toBe('365');
+  for (const name of ['one', 'two']) {
+    await page.getByLabel(en.common.name).fill(name);
+    await page.getByRole('button', { name: words.addKey }).click();
+    await page.locator('tbody').getByText(name).waitFor();
+    expect(await ends.inputValue()).toBe('365');
+    expect(await page.getByLabel(words.scope).inputValue()).toBe('read');
+  }
+  const keys = await site.app.core.store.listKeys(providerId);
+  const days = keys.map(({ createdAtMs, untilMs }) => ((untilMs ?? 0) - createdAtMs) / 86_400_000);
+  expect(days).toEqual([365, 365]);
+});
+
+testChromium('the address of a customer is offered for no other, nor stored', async () => {
+  const { page } = await open('/console/links');
+  const notes = ['anna', 'boris'];
+  for (const [n, note] of notes.entries()) {
+    await page.getByRole('button', { name: en.links.add }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(en.links.note).fill(note);
+    await dialog.getByRole('button', { name: en.links.create }).click();
+    const address = page.getByLabel(en.link.address, { exact: true });
+    await address.waitFor();
+    expect(await address.inputValue()).toBe('');
+    const start = n === 0 ? '' : 'https://sub.example.com/…';
+    expect(await address.getAttribute('placeholder')).toBe(start);
+    await address.fill(`https://sub.example.com/s/secret-of-${note}?token=${note}`);
+    await page.getByRole('button', { name: en.link.make }).click();
+    await page.locator('.final .code').getByText(`secret-of-${note}`).waitFor();
+    expect(await address.inputValue()).toBe('');
+    await page.getByRole('button', { name: en.common.close }).first().click();
+  }
+  expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toMatch(/secret|token/);
+});
+
+testChromium('an address that an older version stored is removed', async () => {
+  const { page, code } = await open('/console/domains');
+  await page.evaluate(
+    (name) => localStorage.setItem(name, 'https://sub.example.com/s/secret'),
+    `subscription of ${code}`,
+  );
+  await page.goto(`${site.url}/console/links`);
+  await page.getByRole('button', { name: en.links.add }).click();
+  await page.getByRole('dialog').getByRole('button', { name: en.links.create }).click();
+  const address = page.getByLabel(en.link.address, { exact: true });
+  await address.waitFor();
+  expect(await address.inputValue()).toBe('');
+  expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('secret');
+});
