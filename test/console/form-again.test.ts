@@ -1,4 +1,4 @@
-/** A form that is used twice in a visit, or takes another shape: the second use is like the first. */
+/** Forms used twice in a visit, or in another shape: the second use is like the first. */
 
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from 'bun:test';
 import { texts as en } from '../../src/console/texts/en.ts';

@@ -71,7 +71,7 @@ export function Select({ label, name, onChoice, options, value: chosen }: Select
           <option
             key={value}
             value={value}
-            defaultSelected={value === chosen}
+            {...{ defaultSelected: value === chosen }}
             selected={value === chosen}
           >
             {words}

@@ -101,8 +101,9 @@ export interface AccountStore {
   /** Lists the accounts with a role at a place, by name. */
   listMembers(providerId: number | null): Maybe<Member[]>;
   /**
-   * Changes the role of an account at a place and ends the open invitations to it. Returns `account_not_found` if it has no role there,
-   * or `last_of_role` if no other account has the highest role of the place.
+   * Changes the role of an account at a place and ends the open invitations to it. Returns
+   * `account_not_found` if it has no role there, or `last_of_role` if no other account has the
+   * highest role of the place.
    */
   changeRole(
     accountId: number,

@@ -52,7 +52,7 @@ export interface NewProvider extends Partial<OwnPolicy>, Partial<OwnRideTerms> {
   createdAtMs: number;
 }
 
-/** What a rotation of the main key ends. */
+/** The sessions and invitations that a rotation of the main key ends. */
 export interface EndedByRotation {
   sessionCount: number;
   invitationCount: number;

@@ -127,6 +127,41 @@ function proofMethods(
   };
 }
 
+/** The reset of an account by the operator. */
+function resetMethod(
+  backend: Backend,
+  on: ReturnType<typeof statements>,
+  roles: ReturnType<typeof roleStatements>,
+): Pick<AccountStore, 'resetAccount'> {
+  const oneTime = oneTimeSteps(backend);
+  return {
+    resetAccount: (accountId, act) =>
+      backend.write(function* (notes) {
+        const places = (yield* roles.grants.all({ accountId })).map((one) => one.providerId);
+        // The appliance last, as in every write.
+        for (const place of [...places.filter((one) => one !== null), null]) {
+          if (!places.includes(place)) continue;
+          yield* lockOwner(backend, place);
+          yield* oneTime.endInvitations(place);
+        }
+        const before = yield* on.lock.get({ accountId });
+        if (before === null) return false;
+        yield* oneTime.endOf(accountId);
+        yield* on.setPassword.run({ accountId, passwordHash: null });
+        yield* on.setFactor.run({ accountId, totpSecret: null, totpSinceMs: null, recovery: '' });
+        notes.audit(act, deeds.setPassword(accountId, false));
+        notes.audit(act, deeds.setSecondFactor(before, null));
+        for (const { id } of yield* on.passkeys.all({ accountId })) {
+          notes.audit(act, deeds.removePasskey(accountId, id));
+        }
+        yield* on.removePasskeys.run({ accountId });
+        const ended = yield* on.endSessions.run({ accountId, exceptId: 0 });
+        if (ended > 0) notes.audit(act, deeds.endSessions(ended));
+        return true;
+      }),
+  };
+}
+
 export function accountNoun(backend: Backend): AccountNoun {
   const on = statements(backend);
   const roles = roleStatements(backend);
@@ -208,30 +243,7 @@ export function accountNoun(backend: Backend): AccountNoun {
         notes.audit(act, deeds.removeRole(accountId, own), providerId);
         return 'ok';
       }),
-    resetAccount: (accountId, act) =>
-      backend.write(function* (notes) {
-        const places = (yield* roles.grants.all({ accountId })).map((one) => one.providerId);
-        // The appliance last, as in every write.
-        for (const place of [...places.filter((one) => one !== null), null]) {
-          if (!places.includes(place)) continue;
-          yield* lockOwner(backend, place);
-          yield* oneTime.endInvitations(place);
-        }
-        const before = yield* on.lock.get({ accountId });
-        if (before === null) return false;
-        yield* oneTime.endOf(accountId);
-        yield* on.setPassword.run({ accountId, passwordHash: null });
-        yield* on.setFactor.run({ accountId, totpSecret: null, totpSinceMs: null, recovery: '' });
-        notes.audit(act, deeds.setPassword(accountId, false));
-        notes.audit(act, deeds.setSecondFactor(before, null));
-        for (const { id } of yield* on.passkeys.all({ accountId })) {
-          notes.audit(act, deeds.removePasskey(accountId, id));
-        }
-        yield* on.removePasskeys.run({ accountId });
-        const ended = yield* on.endSessions.run({ accountId, exceptId: 0 });
-        if (ended > 0) notes.audit(act, deeds.endSessions(ended));
-        return true;
-      }),
     ...proofMethods(backend, on),
+    ...resetMethod(backend, on, roles),
   };
 }

@@ -23,11 +23,10 @@ const RIDE_FIELDS = [
 
 type ProviderNoun = Omit<ProviderStore, 'closeProvider' | 'removeProvider'>;
 
-export function providerNoun(backend: Backend): ProviderNoun {
+function statements(backend: Backend) {
   const { prepare } = backend;
   const ofCode = sql`code = :code`;
-  const oneTime = oneTimeSteps(backend);
-  const on = {
+  return {
     find: prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode}`),
     lock: prepare<Provider>(sql`
         SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode} ${backend.locked}`),
@@ -48,6 +47,11 @@ export function providerNoun(backend: Backend): ProviderNoun {
     endSessions: prepare(sql`
         DELETE FROM session WHERE provider_id = :providerId AND account_id IS NULL`),
   };
+}
+
+export function providerNoun(backend: Backend): ProviderNoun {
+  const on = statements(backend);
+  const oneTime = oneTimeSteps(backend);
 
   return {
     findProvider: (code) => backend.read(() => on.find.get({ code })),

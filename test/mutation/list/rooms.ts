@@ -17,7 +17,7 @@ export const roomFiles: readonly MutatedFile[] = [
     tests: ['test/console/form-again.test.ts'],
     changes: [
       ['<div key={input.name} class', '<div class'],
-      ['            defaultSelected={value === chosen}\n', ''],
+      ['            {...{ defaultSelected: value === chosen }}\n', ''],
     ],
   },
   {
