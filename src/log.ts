@@ -1,5 +1,7 @@
 /** The log: a line per event on stderr, without credentials, device tokens and query strings. */
 
+import { visible } from './visible.ts';
+
 export type Fields = Readonly<Record<string, string | number | boolean | null>>;
 type LogFormat = 'human' | 'json';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -35,7 +37,7 @@ export function makeLog(
       const time = new Date(nowMs()).toISOString();
       write(
         settings.logFormat === 'json'
-          ? `${JSON.stringify({ time, level, event, ...fields })}\n`
+          ? `${visible(JSON.stringify({ time, level, event, ...fields }))}\n`
           : `${time} ${level} ${event}${humanFields(fields)}\n`,
       );
     };
@@ -48,9 +50,9 @@ function humanFields(fields: Fields): string {
     .join('');
 }
 
-/** Quotes a value as JSON if needed, so that a line break in it forges no log line. */
+/** Quotes a value as JSON if needed: a line break forges no line, no sign controls a terminal. */
 function quoteIfNeeded(text: string): string {
-  return /^[\w.:/@+-]+$/.test(text) ? text : JSON.stringify(text);
+  return /^[\w.:/@+-]+$/.test(text) ? text : visible(JSON.stringify(text));
 }
 
 /** Formats a fault with its causes. */

@@ -2,8 +2,8 @@
 
 import { createInterface } from 'node:readline';
 import { OperatorError, UsageError } from '../operator-error.ts';
+import { visible } from '../visible.ts';
 import type { CliContext, CommonOptions } from './context.ts';
-import { visible } from './table.ts';
 
 /** Options of a command that asks for confirmation. */
 export interface ConfirmOptions extends CommonOptions {

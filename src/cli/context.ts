@@ -51,6 +51,8 @@ export interface CliContext {
    */
   stdout(text: string): Promise<boolean>;
   stderr(text: string): void;
+  /** Prints control sequences of the program's own: `stdout` and `stderr` escape them. */
+  terminal: Terminal;
   /** An operator can answer questions. */
   isTerminal: boolean;
   /** The answer from the terminal; null: interrupted, or there is none. */
@@ -60,6 +62,9 @@ export interface CliContext {
   /** Columns of the terminal on stdout; null: it is no terminal. */
   columns: number | null;
 }
+
+/** The output without escapes. */
+type Terminal = Pick<CliContext, 'stdout' | 'stderr'>;
 
 /** An open gateway: sends a message once. */
 interface OpenGateway {

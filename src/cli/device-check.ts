@@ -9,9 +9,9 @@ import { CASES, checkDriver, checkPhone, type Verdict } from '../device-check/ch
 import type { Case } from '../device-check/scene.ts';
 import { Stage } from '../device-check/stage.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
+import { visible } from '../visible.ts';
 import { counted } from './confirm.ts';
 import type { CliContext, CommonOptions } from './context.ts';
-import { visible } from './table.ts';
 import { paceValue, portValue } from './values.ts';
 
 interface CheckOptions extends CommonOptions {

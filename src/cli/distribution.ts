@@ -15,11 +15,12 @@ import { fromStore, isRefused } from '../core/outcome.ts';
 import { type DistributionDetail, PUSH } from '../core/port/distribution.ts';
 import type { LedgerRow, LedgerTotals } from '../core/port/ledger.ts';
 import { OperatorError } from '../operator-error.ts';
+import { visible } from '../visible.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addReceiptsCommand } from './distribution-receipts.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { granted, refusal } from './refusal.ts';
-import { sheet, table, visible } from './table.ts';
+import { sheet, table } from './table.ts';
 import { distributionIdValue, providerCodeValue, showTime, showTimeOrNull } from './values.ts';
 
 interface ListOptions extends CommonOptions, LimitOptions {

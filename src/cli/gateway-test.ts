@@ -5,9 +5,9 @@ import type { Verdict } from '../core/outbox/carrier.ts';
 import { sendTest } from '../core/outbox/gateway-test.ts';
 import { PUSH_GATEWAYS, type PushAddress, type PushGateway } from '../core/port/registration.ts';
 import { OperatorError } from '../operator-error.ts';
+import { visible } from '../visible.ts';
 import { type CliContext, type CommonOptions, flagsOf, print, withCore } from './context.ts';
 import { refusal } from './refusal.ts';
-import { visible } from './table.ts';
 import { hwidValue, showTime } from './values.ts';
 
 interface TestOptions extends CommonOptions {

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { CsvMistake } from '../core/csv.ts';
 import { type LinkRow, linkRows } from '../core/link-csv.ts';
 import { OperatorError } from '../operator-error.ts';
-import { visible } from './table.ts';
+import { visible } from '../visible.ts';
 
 /**
  * The most bytes and rows of a file, which is read as a whole, and the most mistakes in a message.

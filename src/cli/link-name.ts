@@ -12,8 +12,8 @@ import { isRefused } from '../core/outcome.ts';
 import type { OwnedLink } from '../core/port/link.ts';
 import { subscriptionKeyHash } from '../core/secret.ts';
 import { OperatorError } from '../operator-error.ts';
+import { visible } from '../visible.ts';
 import { refusal } from './refusal.ts';
-import { visible } from './table.ts';
 
 export type LinkName = { text: string } | { subscriptionKey: string };
 

@@ -181,7 +181,8 @@ async function qr(
   for (const note of notes) context.stderr(`${note}\n`);
   const [first] = drawn;
   if (name !== undefined && app !== 'all' && out === undefined && first !== undefined) {
-    return print(context, options, first, `${shown(context, qrLines(first.link))}${first.link}`);
+    if (!options.json) context.terminal.stdout(shown(context, qrLines(first.link)));
+    return print(context, options, first, first.link);
   }
   const done = out === undefined ? drawn : writeAll(out, drawn);
   const columns = { CODE: 'install_code', APP: 'app', LINK: 'link' } as const;

@@ -2,6 +2,7 @@
 
 import { Command, CommanderError, Help, type Option } from 'commander';
 import { COMMIT, VERSION } from '../version.ts';
+import { visibleLines } from '../visible.ts';
 import { addAccountCommands } from './account.ts';
 import { addAuditCommands } from './audit.ts';
 import { addBackupCommands } from './backup.ts';
@@ -118,8 +119,20 @@ export function wantsJson(argv: readonly string[]): boolean {
   return argv.includes('--json');
 }
 
-/** Runs a command line. Returns the exit code; prints a failure on stderr. */
-export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
+/**
+ * Runs a command line. Returns the exit code; prints a failure on stderr. All output is escaped: a
+ * name in a file or of a device controls no terminal.
+ */
+export async function runCli(
+  argv: readonly string[],
+  outer: Omit<CliContext, 'terminal'>,
+): Promise<number> {
+  const context: CliContext = {
+    ...outer,
+    terminal: outer,
+    stdout: (text) => outer.stdout(visibleLines(text)),
+    stderr: (text) => outer.stderr(visibleLines(text)),
+  };
   try {
     await buildProgram(context).parseAsync([...argv], { from: 'user' });
     return EXIT_OK;

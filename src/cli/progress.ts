@@ -22,7 +22,7 @@ export class Progress {
 
   /** Shows the progress, unless it was shown too recently; `total` 0: unknown. */
   show(done: number, total: number): void {
-    const { isProgressDrawn, nowMs, stderr } = this.#context;
+    const { isProgressDrawn, nowMs, stderr, terminal } = this.#context;
     const now = nowMs();
     if (now - this.#shownMs < (isProgressDrawn ? DRAW_MS : LINE_MS)) return;
     this.#shownMs = now;
@@ -32,7 +32,7 @@ export class Progress {
     const text = `${done} of ${total} ${this.#unit}${total > done ? left : ''}`;
     if (isProgressDrawn) {
       const bar = '#'.repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, '.');
-      stderr(`\r\x1b[K[${bar}] ${Math.floor(share * 100)}% ${text}`);
+      terminal.stderr(`\r\x1b[K[${bar}] ${Math.floor(share * 100)}% ${text}`);
       this.#isDrawn = true;
     } else {
       stderr(`${text}\n`);
@@ -47,7 +47,7 @@ export class Progress {
 
   /** Removes the drawn line. */
   clear(): void {
-    if (this.#isDrawn) this.#context.stderr('\r\x1b[K');
+    if (this.#isDrawn) this.#context.terminal.stderr('\r\x1b[K');
     this.#isDrawn = false;
   }
 }

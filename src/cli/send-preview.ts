@@ -7,7 +7,7 @@ import type { Ways } from '../core/port/way.ts';
 import type { RidingPayload } from '../core/ride/parts.ts';
 import { type Preview, previewsOf, type Shown } from '../core/ride/preview.ts';
 import { type RidingTerms, ridingOf } from '../core/ride/ways.ts';
-import { visible } from './table.ts';
+import { visible } from '../visible.ts';
 
 /** Returns the preview of a message, as JSON and as text. */
 export function previewOf(

@@ -18,7 +18,7 @@ export async function writeTo<T>(
   path: string | undefined,
   use: (write: Write) => Promise<T>,
 ): Promise<T> {
-  if (path === undefined) return use(context.stdout);
+  if (path === undefined) return use(context.terminal.stdout);
   const file = await open(path, 'wx', 0o600).catch((error: unknown) => refuse(path, error));
   try {
     const result = await use(async (text) => {

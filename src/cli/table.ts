@@ -1,16 +1,6 @@
 /** Text in columns. Control characters in it become visible. */
 
-/** Control characters, line and paragraph separators, marks that change the direction of text. */
-const UNSEEN = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-
-/**
- * Escapes invisible characters, so that foreign text cannot control the terminal: `\u001b`.
- *
- * @example visible('a\u001b[1mb') // 'a\\u001b[1mb'
- */
-export function visible(text: string): string {
-  return text.replace(UNSEEN, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
+import { visible } from '../visible.ts';
 
 type Cell = string | number;
 

@@ -65,8 +65,8 @@ export function* csvRows(text: string): Generator<CsvRow | CsvMistake> {
   }
 }
 
-/** First characters by which spreadsheets take a cell for a formula. */
-const FORMULA = /^'*[=+\-@\t\r]/;
+/** First characters by which spreadsheets take a cell for a formula, also in their wide forms. */
+const FORMULA = /^'*[=+\-@＝＋－＠\t\r]/;
 
 /** Returns a text as a cell that no spreadsheet executes: puts an apostrophe before a formula. */
 function cellOf(text: string): string {

@@ -8,8 +8,7 @@ import type { Config } from '../config/settings/index.ts';
 import { isCallable } from '../core/outbox/address.ts';
 import { about, type Finding } from '../finding.ts';
 import { madeUpKey } from '../http/upstream/look.ts';
-
-type Upstream = Config['gateUpstreams'][number];
+import type { Upstream } from '../http/upstream/settings.ts';
 
 const say = about('outside');
 const ASK_MAX_MS = 5_000;
@@ -24,7 +23,10 @@ interface Said {
 
 /** Asks each address once for each panel. */
 export async function checkOutside(
-  { gateUpstreams, outgoingAllow }: Pick<Config, 'gateUpstreams' | 'outgoingAllow'>,
+  {
+    gateUpstreams,
+    outgoingAllow,
+  }: { gateUpstreams: readonly Upstream[] } & Pick<Config, 'outgoingAllow'>,
   places: readonly string[],
 ): Promise<Finding[]> {
   const findings: Finding[] = [];

@@ -49,7 +49,7 @@ interface Printed {
 function contextOf(
   nowMs: () => number,
   env: Record<string, string> = {},
-): Omit<CliContext, 'stderr' | 'stdout'> {
+): Omit<CliContext, 'stderr' | 'stdout' | 'terminal'> {
   const noServer = () => {
     throw new Error('no server is started here');
   };

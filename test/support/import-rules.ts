@@ -19,7 +19,7 @@ const LEAVES = [
   ...['src/clock.ts', 'src/counts.ts', 'src/deadline.ts', 'src/disk/', 'src/finding.ts'],
   ...['src/log.ts', 'src/operator-error.ts', 'src/permissions.ts', 'src/queue.ts'],
   ...['src/port-holder.ts', 'src/slices.ts'],
-  ...['src/version.ts', 'src/whereabouts.ts'],
+  ...['src/version.ts', 'src/visible.ts', 'src/whereabouts.ts'],
 ];
 
 const JSON_READER = ['src/core/json-input.ts', 'src/core/outcome.ts'];
@@ -377,7 +377,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 };
 
 const RULE_OF_LEAVES: Rule = {
-  ours: ['package.json', 'src/operator-error.ts', 'src/permissions.ts'],
+  ours: ['package.json', 'src/operator-error.ts', 'src/permissions.ts', 'src/visible.ts'],
   // permissions.ts reads modes of files, port-holder.ts /proc; slices.ts knows connections.
   packages: ['node:fs', 'node:http', 'node:net', 'node:path'],
   reason: 'a leaf may be imported from everywhere, so it imports nothing that imports more of ours',

@@ -142,6 +142,19 @@ export const commandLineFiles: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/visible.ts',
+    tests: ['test/visible.test.ts'],
+    changes: [
+      ['\\u2066-\\u2069', ''],
+      ['sign === LINE_FEED', 'false'],
+    ],
+  },
+  {
+    file: 'src/cli/program.ts',
+    tests: ['test/visible.test.ts'],
+    changes: [['outer.stderr(visibleLines(text))', 'outer.stderr(text)']],
+  },
+  {
     file: 'src/cli/program.ts',
     tests: ['test/cli/data.test.ts'],
     changes: [["if (failure.code === 'usage') return EXIT_USAGE;", '']],
