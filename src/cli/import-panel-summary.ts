@@ -3,8 +3,9 @@
 import type { PanelTally } from '../core/moving/panel-tally.ts';
 import type { Tally } from '../core/moving/tally.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
+import { visible } from '../visible.ts';
 import { counted } from './confirm.ts';
-import { table, visible } from './table.ts';
+import { table } from './table.ts';
 
 interface PanelSummary {
   kind: PanelKind;
