@@ -19,6 +19,7 @@ import {
   checkPagePath,
   checkPassing,
   checkProxies,
+  checkSecrets,
   checkUnlimited,
   checkUpstreams,
 } from './gate.ts';
@@ -84,6 +85,7 @@ export async function examine({
     ...checkProxies(loaded),
     ...checkJunk(database.junk),
     ...checkOpenings(config),
+    ...checkSecrets(config),
     ...checkPassing(database.passing),
     ...checkSightings(
       database.sightings,

@@ -4,7 +4,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/settings/index.ts';
 import { about, type Finding } from '../finding.ts';
 import { lookAtPanel, type PanelLook } from '../http/upstream/look.ts';
-import { openingsOf } from '../http/upstream/openings.ts';
+import { lacksSecret, openingsOf } from '../http/upstream/openings.ts';
 import type { BoundHost, DatabaseReport } from '../store/kind.ts';
 
 type Upstream = Config['gateUpstreams'][number];
@@ -69,6 +69,18 @@ export function checkOpenings({ gateUpstreams }: Pick<Config, 'gateUpstreams'>):
           ),
     ),
   );
+}
+
+/** Warns of panels that sign tokens whose secret is not known here: they alone prove a token. */
+export function checkSecrets({ gateUpstreams }: Pick<Config, 'gateUpstreams'>): Finding[] {
+  return gateUpstreams
+    .filter(lacksSecret)
+    .map(({ host }) =>
+      say.warning(
+        `the panel of ${host} signs tokens, and its secret is not known here: each guess is asked of the panel`,
+        'set key_secret_file of gate.upstream to a file with the secret: docs/gate.md, "Signed tokens"',
+      ),
+    );
 }
 
 /** Warns of providers with links that admit any number of requests without a HWID. */
@@ -175,7 +187,12 @@ export function checkNames(
 function panelFinding({ host }: Upstream, { state, detail }: PanelLook): Finding {
   switch (state) {
     case 'answers':
-      return say.ok(`the panel of ${host} answers (${detail})`);
+      return say.ok(`the panel of ${host} answers: ${detail}`);
+    case 'fails':
+      return say.warning(
+        `the panel of ${host} answers with errors: ${detail}`,
+        'look into the log of the panel; devices get its errors, and no new link is made',
+      );
     case 'own_address':
       return say.problem(
         `the url of ${host} is the address of this server`,
@@ -198,13 +215,8 @@ function panelFinding({ host }: Upstream, { state, detail }: PanelLook): Finding
       );
     case 'answers_any_key':
       return say.problem(
-        `the panel of ${host} answers ${detail}: no new links are made there`,
-        'check key_path, and that the panel refuses random keys: each of them would get a link',
-      );
-    case 'fails':
-      return say.warning(
-        `the panel of ${host} fails: ${detail}`,
-        'look into the log of the panel; no subscription is served until then',
+        `the panel of ${host} answers ${detail}: each guess would get a link`,
+        'check key_path and url of gate.upstream, and that the panel refuses unknown keys',
       );
   }
 }

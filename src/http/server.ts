@@ -27,7 +27,7 @@ import { RideDesk, type RideSettings } from './ride/desk.ts';
 import { makeStreams, PING_INTERVAL_MS } from './stream/stream.ts';
 import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts';
 import { gatePanel } from './upstream/gate-panel.ts';
-import { servesStrangers } from './upstream/look.ts';
+import { servesStrangers } from './upstream/new-links.ts';
 import { makeFollowers } from './upstream/panel-followers.ts';
 import { makeProxy } from './upstream/proxy.ts';
 import type { UpstreamSettings } from './upstream/settings.ts';
@@ -54,7 +54,7 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   log: Log;
   settings: ServerSettings;
   eventSenders: EventSenders;
-  /** Asks a panel with made-up keys; default: as `servesStrangers` of upstream/look.ts. */
+  /** Asks a panel with made-up keys; default: as `servesStrangers` of upstream/new-links.ts. */
   servesStrangers?: typeof servesStrangers;
   /** The certificate; plain HTTP without it. */
   tls?: ListenOptions['tls'];

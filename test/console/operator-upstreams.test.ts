@@ -54,7 +54,7 @@ testChromium('an upstream is checked, added, changed and removed', async () => {
   // What was checked is no longer what stands there.
   await field(words.url).fill(`http://127.0.0.1:${panel.port}`);
   await press(words.check);
-  await page.getByText(words.panel.answers).waitFor();
+  await page.getByText(words.panel.answers('404 to HEAD /, 404 to GET /sub/{key}')).waitFor();
   await press(words.put);
   const row = page.getByRole('row').filter({ hasText: 'sub.example.com' });
   await row.getByText(words.here).waitFor();

@@ -164,7 +164,9 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     await hand.type(words.upstreams.provider, own.code);
     await hand.type(words.upstreams.limit, '1');
     await hand.press(words.upstreams.check);
-    await page.getByText(words.upstreams.panel.answers).waitFor();
+    await page
+      .getByText(words.upstreams.panel.answers('404 to HEAD /, 404 to GET /sub/{key}'))
+      .waitFor();
     await hand.press(words.upstreams.put);
     await page.getByText(words.upstreams.saved).waitFor();
     expect([await fetchBy(`${own.code}-1`), await fetchBy(`${own.code}-2`)]).toEqual([200, 404]);

@@ -121,13 +121,25 @@ function textOf(encoded: string): string | null {
   return bytes.toString('base64url') === encoded ? bytes.toString('latin1') : null;
 }
 
-/** Makes a token with a wrong signature: a panel that checks signatures refuses it. */
-export function strangersToken(panel: SigningPanel): string {
+/**
+ * Makes keys that no user has: a key of any text, and for a panel that signs, a token with a wrong
+ * signature. Nothing in them tells Gatepost from an app.
+ */
+export function strangersKeys(key: PanelKey): string[] {
+  const any = crypto.randomUUID();
+  return signs(key) ? [strangersToken(key), any] : [any];
+}
+
+function strangersToken(panel: SigningPanel): string {
+  const [random = 0, more = 0] = crypto.getRandomValues(new Uint32Array(2));
   const signature = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
+  // A time of some year since 2020.
+  const time = 1_600_000_000 + (more % 150_000_000);
   if (panel === 'marzban') {
-    return `${Buffer.from('gatepost,1').toString('base64url')}${signature.slice(0, DIGEST_LENGTH)}`;
+    const user = `${random.toString(36)},${time}`;
+    return `${Buffer.from(user).toString('base64url')}${signature.slice(0, DIGEST_LENGTH)}`;
   }
-  return `${Buffer.from('v3,1,1').toString('base64url')}.${signature}`;
+  return `${Buffer.from(`v3,${random + 1},${time}`).toString('base64url')}.${signature}`;
 }
 
 /** Returns whether the panel that has the secret signed a token, in constant time. */

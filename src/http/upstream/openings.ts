@@ -1,5 +1,6 @@
 /** Finds settings of an upstream by which servers could get out without a limit. */
 
+import { signs } from '../../core/panel/token.ts';
 import type { Log } from '../../log.ts';
 import type { Upstream } from './settings.ts';
 
@@ -16,6 +17,11 @@ export function openingsOf({ browsers, passPaths }: Upstream): Opening[] {
     ...(browsers === 'pass' ? (['browsers'] as const) : []),
     ...(reachesApi ? (['pass_paths'] as const) : []),
   ];
+}
+
+/** Returns true if the panel signs tokens, and only it can prove them. */
+export function lacksSecret({ key, keySecretFile }: Upstream): boolean {
+  return signs(key) && keySecretFile === '';
 }
 
 /** Logs each opening once; `logged` remembers them by host. */

@@ -28,13 +28,14 @@ import { type Answer, Failure } from './exchange.ts';
 import { keepFresh, keepFromSharedCaches } from './headers.ts';
 import { Inspection } from './inspection.ts';
 import { MoveGuard } from './moves.ts';
+import { NewLinks } from './new-links.ts';
 import { askForUser, infoPathOf } from './old-token.ts';
 import type { PanelFollowers } from './panel-followers.ts';
 import { type Panel, Panels } from './panels.ts';
 import { passageOf } from './passage.ts';
 import { type Denied, FREELY, type LinkLimit, type Passage } from './permit.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
-import { Strangers } from './strangers.ts';
+
 
 interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
   core: Core;
@@ -55,7 +56,7 @@ interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
 interface ProxyDeps extends ProxyOptions, AskDeps {
   moves: MoveGuard;
   inspection: Inspection;
-  strangers: Strangers;
+  newLinks: NewLinks;
 }
 
 export interface PanelProxy {
@@ -88,7 +89,7 @@ export function makeProxy(options: ProxyOptions): PanelProxy {
   const deps = {
     ...{ ...options, isEnding: () => isEnding },
     ...{ moves, inspection: new Inspection({ store: options.core.store, moves }) },
-    strangers: new Strangers(options),
+    newLinks: new NewLinks(options),
   };
   return {
     answer: (request) => {
@@ -269,7 +270,7 @@ function passageFor(
     nowMs: clock.nowMs(),
     ...{ accepts: request.headers.get('accept') ?? '', limitLinks: limitLinks(request) },
     ...{ secret: secretOf(keySecretFile), panels },
-    areStrangersServed: () => deps.strangers.areServed(panel),
+    areStrangersServed: () => deps.newLinks.areServed(panel),
     askForUser: (named: KeyInPath, name: string) => {
       const question = { path: infoPathOf(target.split('?', 1)[0] ?? ''), isWhole: true };
       const asked = () => ask(deps, request, panel, { ...question, isInfo: true }, FOR_TOKEN);

@@ -1,50 +1,47 @@
 /**
- * Asks whether a panel serves made-up keys, before a new link is made. While it does, each guess
- * would make a link: then none is made there. Links that exist go on as before.
+ * Asks panels with keys that no user has. A panel that serves one would serve each guess, and each
+ * would get a link.
  */
 
-import type { Clock } from '../../clock.ts';
-import type { Core } from '../../core/core.ts';
-import type { Log } from '../../log.ts';
-import type { Panel } from './panels.ts';
+import { panelOf } from '../../core/panel/kind.ts';
+import { strangersKeys } from '../../core/panel/token.ts';
+import { Failure } from './exchange.ts';
+import { probe } from './probe.ts';
+import { isProof, proofIn } from './proof.ts';
 import type { Upstream } from './settings.ts';
 
-interface Deps {
-  core: Core;
-  clock: Clock;
-  log: Log;
-  /** Asks a panel with made-up keys. */
-  servesStrangers(upstream: Upstream): Promise<boolean>;
+export interface StrangerAnswer {
+  /** The template. */
+  text: string;
+  /** The status, or the failure. */
+  outcome: number | Failure;
+  /** True if the answer would give a new device a link. */
+  makesLink: boolean;
 }
 
-/** The time for which an answer holds, ms. */
-const HOLDS_MS = 3_600_000;
+/** Asks all templates at once, with each form of key that the panel could take. */
+export function askAsStranger(upstream: Upstream): Promise<StrangerAnswer[]> {
+  const keys = strangersKeys(upstream.key);
+  return Promise.all(
+    upstream.keyPaths.flatMap(({ text }) =>
+      keys.map(async (key) => {
+        const path = text.replace('{key}', key);
+        return { text, ...(await answerTo(upstream, path)) };
+      }),
+    ),
+  );
+}
 
-export class Strangers {
-  /** By panel: a panel object lives through changes of its settings. */
-  readonly #asked = new WeakMap<Panel, { atMs: number; url: string; served: Promise<boolean> }>();
-
-  constructor(private readonly deps: Deps) {}
-
-  /** Returns whether the panel serves strangers; asks at most once an hour. */
-  async areServed(panel: Panel): Promise<boolean> {
-    const { upstream } = panel;
-    const nowMs = this.deps.clock.steadyMs();
-    const last = this.#asked.get(panel);
-    if (last !== undefined && last.url === upstream.url && nowMs - last.atMs < HOLDS_MS) {
-      return last.served;
-    }
-    const served = this.#ask(upstream);
-    this.#asked.set(panel, { atMs: nowMs, url: upstream.url, served });
-    return served;
-  }
-
-  async #ask(upstream: Upstream): Promise<boolean> {
-    const { clock, core, log, servesStrangers } = this.deps;
-    if (!(await servesStrangers(upstream))) return false;
-    const { host } = upstream;
-    log.warn('upstream_serves_strangers', { host });
-    core.store.noteSighting({ host, kind: 'stranger_served', subject: '' }, clock.nowMs());
-    return true;
-  }
+async function answerTo(
+  upstream: Upstream,
+  path: string,
+): Promise<Pick<StrangerAnswer, 'outcome' | 'makesLink'>> {
+  const believesOther = panelOf(upstream) === null;
+  const answer = await probe(upstream, { method: 'GET', path }, async (given) => {
+    const proof = await proofIn(given, true);
+    const makesLink =
+      isProof(proof) && (proof === 'subscription' || (believesOther && proof === 'other'));
+    return { outcome: given.status, makesLink };
+  });
+  return answer instanceof Failure ? { outcome: answer, makesLink: false } : answer;
 }

@@ -57,7 +57,7 @@ test('one is checked, kept, in force at once, changed and removed', async () => 
   expect(found).toMatchObject({
     ...{ certificate: 'covered', binding: 'not_bound' },
     certificateEndsAtMs: app.clock.nowMs() + DAY_MS,
-    panel: { state: 'answers', detail: '404 at /, 404 at /sub/{key}' },
+    panel: { state: 'answers', detail: '404 to HEAD /, 404 to GET /sub/{key}' },
     toml: `[[gate.upstream]]\nhost = "sub.example.com"\nurl = "http://127.0.0.1:${panel.port}"\nprovider = "${provider}"\ndefault_limit = 1\n`,
   });
   expect(await put(given({ provider }))).toMatchObject({ ok: 'ok' });

@@ -49,7 +49,7 @@ export const config: readonly MutatedFile[] = [
   },
   {
     file: 'src/doctor/gate.ts',
-    tests: ['test/doctor/gate.test.ts'],
+    tests: ['test/doctor/gate.test.ts', 'test/doctor/gate-settings.test.ts'],
     changes: [
       ["sources.trustedProxies.text !== ''", "sources.trustedProxies.text === ''"],
       ["`*${host.slice(host.indexOf('.'))}`", '`*.${host}`'],
@@ -60,12 +60,30 @@ export const config: readonly MutatedFile[] = [
     tests: ['test/doctor/gate.test.ts'],
     changes: [
       ['isPort && (hostname === host || LOOPBACK.test(hostname))', 'isPort && hostname === host'],
-      ["await ask('HEAD',", "await ask('GET',"],
-      ['return signs(key) ?', 'return false ?'],
-      ["hostHeader === 'original' ? host : client.host", 'client.host'],
+      ["{ method: 'HEAD', path", "{ method: 'GET', path"],
       ['const OF_CERTIFICATE = /CERT|SIGNATURE|ISSUER|CRL/;', 'const OF_CERTIFICATE = /CRL/;'],
-      ['Number(status) >= 200 && Number(status) < 300', 'false'],
-      ['upstream.keyPaths.map(', 'upstream.keyPaths.slice(0, 1).map('],
+      ['outcome >= 200 && outcome < 300', 'false'],
+      ['return isGood && panelOf(upstream) === null;', 'return isGood;'],
+      ['answers.length === 0 ? outcome >= 500 : answers.some(isFault)', 'false'],
+      ['? !outcome.isDropped :', '? true :'],
+    ],
+  },
+  {
+    file: 'src/http/upstream/openings.ts',
+    tests: ['test/doctor/gate-settings.test.ts'],
+    changes: [["signs(key) && keySecretFile === ''", 'signs(key)']],
+  },
+  {
+    file: 'src/http/upstream/probe.ts',
+    tests: ['test/doctor/gate.test.ts'],
+    changes: [["hostHeader === 'original' ? host : client.host", 'client.host']],
+  },
+  {
+    file: 'src/http/upstream/strangers.ts',
+    tests: ['test/doctor/gate.test.ts'],
+    changes: [
+      ['upstream.keyPaths.flatMap(', 'upstream.keyPaths.slice(0, 1).flatMap('],
+      ["proof === 'subscription' ||", 'false ||'],
     ],
   },
 ];

@@ -151,7 +151,8 @@ const upstreams = {
     elsewhere: 'This server speaks plain HTTP: your proxy needs a certificate for the host.',
   },
   panel: {
-    answers: 'The panel answers, and refuses a random key.',
+    answers: (what: string) => `The panel answers (${what}), and refuses a random key.`,
+    fails: (what: string) => `The panel answers with errors: ${what}.`,
     own_address: 'This is the address of this server, not of a panel.',
     drops: 'The panel closes the connection without an answer. Check address and host_header.',
     not_trusted: (why: string) => `The certificate of the panel is not trusted (${why}).`,

@@ -150,7 +150,8 @@ const upstreams: Like<typeof english.upstreams> = {
     elsewhere: '本服务器使用明文 HTTP：您的代理需要该主机的证书。',
   },
   panel: {
-    answers: '面板有响应，并拒绝随机密钥。',
+    answers: (what) => `面板有响应（${what}），并拒绝随机密钥。`,
+    fails: (what) => `面板返回错误：${what}。`,
     own_address: '这是本服务器的地址，不是面板的地址。',
     drops: '面板不响应就关闭连接。请检查地址和 host_header。',
     not_trusted: (why) => `面板的证书不受信任（${why}）。`,

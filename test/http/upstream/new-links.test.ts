@@ -1,7 +1,7 @@
 /** A panel that serves made-up keys gets no new links: each guess would make one. */
 
 import { afterEach, expect, test } from 'bun:test';
-import { servesStrangers } from '../../../src/http/upstream/look.ts';
+import { servesStrangers } from '../../../src/http/upstream/new-links.ts';
 import {
   answer,
   behaveWell,

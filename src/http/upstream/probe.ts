@@ -1,0 +1,50 @@
+/** Asks a panel one question of ours, as the proxy asks those of apps. */
+
+import { UpstreamClient } from './ask.ts';
+import { type Answer, Failure } from './exchange.ts';
+import type { Upstream } from './settings.ts';
+
+/** The time limit of an answer of a panel, ms. */
+const PROBE_MAX_MS = 3_000;
+
+export interface Probe {
+  method: 'GET' | 'HEAD' | 'OPTIONS';
+  path: string;
+  /** Headers beside those of each request of the proxy. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** Asks on a connection of its own; `read` takes what it needs of the answer. */
+export async function probe<T>(
+  upstream: Upstream,
+  { method, path, headers: more = {} }: Probe,
+  read: (answer: Answer) => Promise<T>,
+): Promise<T | Failure> {
+  const { host, hostHeader, url } = upstream;
+  const client = new UpstreamClient(url);
+  const headers = {
+    host: hostHeader === 'original' ? host : client.host,
+    'x-forwarded-for': '127.0.0.1',
+    'x-forwarded-host': host,
+    'x-forwarded-proto': 'https',
+    'x-real-ip': '127.0.0.1',
+    ...more,
+  };
+  const { signal } = new AbortController();
+  const question = { method, path, headers, signal, onEnd: () => {} };
+  const answer = await client.ask({ ...upstream, timeoutMs: PROBE_MAX_MS }, question);
+  try {
+    if (answer instanceof Failure) return answer;
+    const found = await read(answer);
+    answer.cancel();
+    return found;
+  } finally {
+    client.close();
+  }
+}
+
+/** Says what a failure was. */
+export function told({ isDropped, kind, code }: Failure): string {
+  if (isDropped) return 'a closed connection';
+  return kind === 'upstream_slow' ? 'no answer in time' : code;
+}
