@@ -52,9 +52,10 @@ const exitCode = await runCli(process.argv.slice(2), {
   examine: async (loaded, outside) => {
     const { examine } = await import('./doctor/examine.ts');
     return examine({
-      ...{ loaded, outside, kind: storeKindOf(loaded.config) },
+      ...{ loaded, kind: storeKindOf(loaded.config) },
       nowMs: systemClock.nowMs(),
       uid: process.getuid?.() ?? 0,
+      ...(outside && { outside }),
     });
   },
   stdout: output.write,

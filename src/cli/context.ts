@@ -44,8 +44,8 @@ export interface CliContext {
   openGateway(config: Config, gateway: PushGateway): Promise<OpenGateway>;
   /** Asks the release page. Throws `OperatorError` if none is set or its release is refused. */
   newestRelease(config: Config): Promise<NewestRelease>;
-  /** Checks data, machine and settings. */
-  examine(loaded: LoadedConfig, outside: readonly string[]): Promise<Finding[]>;
+  /** Checks data, machine and settings; asks the hosts of `outside` as well. */
+  examine(loaded: LoadedConfig, outside?: readonly URL[]): Promise<Finding[]>;
   /**
    * Prints; never rejects. Settles when the text is written, with false if the reader has closed.
    */

@@ -3,23 +3,19 @@
 import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Finding } from '../finding.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
+import { OperatorError } from '../operator-error.ts';
 import { counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, flagsOf } from './context.ts';
-
-/** The most addresses of `--outside`. */
-const OUTSIDE_MAX = 20;
+import { outsideValue } from './values.ts';
 
 interface DoctorOptions extends CommonOptions {
-  outside?: string[];
+  outside?: URL[];
 }
 
 async function doctor(context: CliContext, options: DoctorOptions): Promise<void> {
-  const { outside = [] } = options;
-  if (outside.length > OUTSIDE_MAX) throw new UsageError(`give at most ${OUTSIDE_MAX} addresses`);
   const findings: Finding[] = [];
   const loaded = load(context, options, findings);
-  if (loaded !== null) findings.push(...(await context.examine(loaded, outside)));
+  if (loaded !== null) findings.push(...(await context.examine(loaded, options.outside)));
   if (options.json) context.stdout(`${JSON.stringify({ findings })}\n`);
   else context.stdout(`${findings.map(asText).join('\n')}\n`);
   const problems = findings.filter(({ level }) => level === 'problem').length;
@@ -59,8 +55,9 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
     .command('doctor')
     .description('check this installation and name remedies; exit code 1 for a problem')
     .option(
-      '--outside <address...>',
-      'ask these public addresses whether they lead to a panel beside the gate',
+      '--outside <hosts...>',
+      'ask these hosts too whether they answer as a panel does',
+      outsideValue,
     )
     .action((options: DoctorOptions) => doctor(context, options));
 }

@@ -26,7 +26,7 @@ import {
   TELEGRAM_CHAT,
 } from '../core/formats.ts';
 import { hostHash, hostName } from '../core/host-name.ts';
-import { readOperatorUrl } from '../core/outbox/address.ts';
+import { addressOf, readOperatorUrl } from '../core/outbox/address.ts';
 import { isRefused } from '../core/outcome.ts';
 import { OPERATOR_EVENTS, PROVIDER_EVENTS } from '../core/port/event.ts';
 import { readEvents } from '../core/webhook.ts';
@@ -281,4 +281,25 @@ export function unlimitedValue(text: string): number | 'skip' {
   const limit = INSTALL_LIMIT.read(text);
   if (isRefused(limit)) throw mistake(`'${text}' is neither skip nor ${INSTALL_LIMIT.rule}`);
   return limit;
+}
+
+/** The most hosts of `--outside`, and the longest name of one. */
+const OUTSIDE_MAX = 20;
+const HOST_LENGTH_MAX = 253;
+
+/**
+ * Adds a server to ask: `HOST`, `HOST:PORT`, `http://HOST` or `https://HOST`, by https where there
+ * is no scheme. Each counts once.
+ */
+export function outsideValue(text: string, previous: readonly URL[] = []): URL[] {
+  const isV6 = text.includes(':') && addressOf(text) !== null;
+  const full = text.includes('://') ? text : `https://${isV6 ? `[${text}]` : text}`;
+  const url = readOperatorUrl(full);
+  const isHost = url instanceof URL && url.href === `${url.origin}/`;
+  if (!isHost || url.hostname.length > HOST_LENGTH_MAX) {
+    throw mistake(`'${text}' is no HOST, HOST:PORT or http://HOST`);
+  }
+  if (previous.some(({ origin }) => origin === url.origin)) return [...previous];
+  if (previous.length >= OUTSIDE_MAX) throw mistake(`at most ${OUTSIDE_MAX} hosts are asked`);
+  return [...previous, url];
 }

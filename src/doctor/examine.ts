@@ -37,15 +37,16 @@ interface Patient {
   nowMs: number;
   /** The user that runs the command. */
   uid: number;
-  /** Addresses that are asked whether a panel is reached beside the gate. */
-  outside?: readonly string[];
+  /** The places to ask whether the panel is reached beside the gate; absent: none. */
+  outside?: readonly URL[];
 }
 
 const NO_BACKUPS = { findings: [], newestMs: null };
 
 /**
  * Runs all checks. Creates and removes one file, changes nothing else, and calls only the server's
- * own monitor, the panels behind the gate, the gateways that are set up and the given addresses.
+ * own monitor, the panels behind the gate, the places that the operator typed and the gateways that
+ * are set up.
  */
 export async function examine({
   loaded,
@@ -97,8 +98,12 @@ export async function examine({
     ...checkNames(config, certifiedNames(config, nowMs)),
     ...(await checkUpstreams(config, database.hosts)),
     ...(await checkApis(config, secretsOf(loaded))),
+    ...(await checkOutside({
+      upstreams: gateUpstreams,
+      places: outside,
+      allow: config.outgoingAllow,
+    })),
     ...(await checkGateways(config, database)),
-    ...(await checkOutside(config, outside)),
   ];
 }
 

@@ -32,8 +32,6 @@ const BODY = 'vless://11111111-1111-4111-8111-111111111111@node.example.com:443\
 let asked: string[] = [];
 let told: Headers[] = [];
 let panel: ReturnType<typeof Bun.serve>;
-/** The panel answers 500 to everything. */
-let isBroken = false;
 /** Takes connections and says nothing that is HTTP. */
 let mute: Server;
 let closedPort: number;

@@ -69,10 +69,11 @@ function contextOf(
     backup: (config) => backupTools(storeKindOf(config)),
     examine: (loaded, outside) =>
       examine({
-        ...{ loaded, outside },
+        loaded,
         kind: storeKindOf(loaded.config),
         nowMs: nowMs(),
         uid: process.getuid?.() ?? 0,
+        ...(outside && { outside }),
       }),
     startApp: noServer,
     openEventSenders: async (config) => openEventSenders(config),

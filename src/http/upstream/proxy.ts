@@ -36,7 +36,6 @@ import { passageOf } from './passage.ts';
 import { type Denied, FREELY, type LinkLimit, type Passage } from './permit.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
 
-
 interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
   core: Core;
   settings: UpstreamSettings & Pick<PageSites, 'myPath'> & Pick<Ways, 'rideHosts'>;

@@ -32,6 +32,12 @@ export function askAsStranger(upstream: Upstream): Promise<StrangerAnswer[]> {
   );
 }
 
+/** Returns the path of a key that no user has, at the first template; null: there is none. */
+export function strangersPathOf({ key, keyPaths }: Upstream): string | null {
+  const [first] = keyPaths;
+  return first?.text.replace('{key}', strangersKeys(key)[0] ?? '') ?? null;
+}
+
 async function answerTo(
   upstream: Upstream,
   path: string,

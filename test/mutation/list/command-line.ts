@@ -126,8 +126,13 @@ export const commandLineFiles: readonly MutatedFile[] = [
   },
   {
     file: 'src/cli/values.ts',
-    tests: ['test/cli/audit.test.ts', 'test/cli/import.test.ts', 'test/cli/usage.test.ts'],
+    tests: [
+      ...['test/cli/audit.test.ts', 'test/cli/import.test.ts', 'test/cli/usage.test.ts'],
+      'test/doctor/outside.test.ts',
+    ],
     changes: [
+      ['previous.length >= OUTSIDE_MAX', 'false'],
+      ['url.href === `${url.origin}/`', 'true'],
       [' && date.toISOString().startsWith(text)', ''],
       ['from < 1 || from > to', 'from < 1'],
       ['nowMs - agoMs', 'nowMs + agoMs'],

@@ -3,6 +3,26 @@ import type { MutatedFile } from '../mutation.ts';
 /** Outgoing calls: the hosts that they may reach, and misbehaving servers. */
 export const outgoing: readonly MutatedFile[] = [
   {
+    file: 'src/outgoing/outside.ts',
+    tests: ['test/doctor/outside.test.ts'],
+    changes: [
+      ['rejectUnauthorized: false', 'rejectUnauthorized: true'],
+      ['address === undefined || !isPublic', 'address === undefined'],
+      ['addresses.every((one) => isCallable(one, allow))', 'isCallable(address ?? "", allow)'],
+    ],
+  },
+  {
+    file: 'src/doctor/outside.ts',
+    tests: ['test/doctor/outside.test.ts'],
+    changes: [
+      ['if (places.length === 0) return [];', ''],
+      ['upstreams.some(({ host }) => host === place.hostname)', 'false'],
+      ["body.replace(/https?:\\/\\//g, '//')", 'body'],
+      ['[place.host, place.hostname]', '[]'],
+      ["new URL(url).pathname.replace(/\\/$/, '') + path", 'path'],
+    ],
+  },
+  {
     file: 'src/core/outbox/address.ts',
     tests: ['test/outgoing/address.test.ts'],
     changes: [

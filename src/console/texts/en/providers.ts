@@ -157,7 +157,6 @@ const upstreams = {
     drops: 'The panel closes the connection without an answer. Check address and host_header.',
     not_trusted: (why: string) => `The certificate of the panel is not trusted (${why}).`,
     silent: (why: string) => `The panel does not answer (${why}).`,
-    fails: (what: string) => `The panel fails (${what}).`,
     answers_any_key: (what: string) =>
       `The panel answers ${what}: check the path, else each guess makes a link.`,
   },

@@ -164,7 +164,6 @@ const upstreams: Like<typeof english.upstreams> = {
     drops: 'پنل بی‌پاسخ اتصال را می‌بندد. نشانی و host_header را ببینید.',
     not_trusted: (why) => `گواهی پنل مورد اعتماد نیست (${why}).`,
     silent: (why) => `پنل پاسخ نمی‌دهد (${why}).`,
-    fails: (what) => `پنل خطا می‌دهد (${what}).`,
     answers_any_key: (what) => `پاسخ پنل ${what} است: مسیر را ببینید، وگرنه هر حدس پیوندی می‌سازد.`,
   },
   binding: {

@@ -164,7 +164,6 @@ const upstreams: Like<typeof english.upstreams> = {
     drops: 'Панель закрывает соединение без ответа. Проверьте адрес и host_header.',
     not_trusted: (why) => `Сертификату панели нет доверия (${why}).`,
     silent: (why) => `Панель не отвечает (${why}).`,
-    fails: (what) => `Панель отвечает ошибкой (${what}).`,
     answers_any_key: (what) =>
       `Панель отвечает ${what}: проверьте путь, иначе каждая догадка создаст ссылку.`,
   },

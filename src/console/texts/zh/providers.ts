@@ -156,7 +156,6 @@ const upstreams: Like<typeof english.upstreams> = {
     drops: '面板不响应就关闭连接。请检查地址和 host_header。',
     not_trusted: (why) => `面板的证书不受信任（${why}）。`,
     silent: (why) => `面板没有响应（${why}）。`,
-    fails: (what) => `面板出错（${what}）。`,
     answers_any_key: (what) => `面板的响应是 ${what}：请检查路径，否则每次猜测都会创建链接。`,
   },
   binding: {
