@@ -78,7 +78,7 @@ test: build ## run every test; the last line is the count
 	@$(BUN) test/run.ts
 
 # A panel that no variable names is skipped: test/panels/README.md says how each is started.
-panel-tests: build ## try real panels behind Gatepost (GATEPOST_PANEL_MARZBAN=http://… and others)
+panel-tests: build ## try real panels behind Gatepost (TEST_PANEL_MARZBAN=http://… and others)
 	@$(BUN) test --timeout=300000 ./test/panels
 
 test-kits: ## check the kits for devices in sdk/ (gcc, a JDK and Kotlin: make kit-tools; without them, it says so)

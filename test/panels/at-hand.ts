@@ -30,10 +30,10 @@ export interface RealPanel {
 
 /** The variable of each panel. */
 export const VARIABLES: Readonly<Record<AtHand, string>> = {
-  '3x-ui': 'GATEPOST_PANEL_3X_UI',
-  marzban: 'GATEPOST_PANEL_MARZBAN',
-  pasarguard: 'GATEPOST_PANEL_PASARGUARD',
-  hiddify: 'GATEPOST_PANEL_HIDDIFY',
+  '3x-ui': 'TEST_PANEL_3X_UI',
+  marzban: 'TEST_PANEL_MARZBAN',
+  pasarguard: 'TEST_PANEL_PASARGUARD',
+  hiddify: 'TEST_PANEL_HIDDIFY',
 };
 
 /** Returns a client of an API. Its calls throw for any answer but a 2xx. */

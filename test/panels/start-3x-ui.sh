@@ -28,5 +28,5 @@ export XUI_ENABLE_FAIL2BAN=false
 "$folder/x-ui" setting -listenIP 127.0.0.1 -port "$port" -webBasePath / \
   -username admin -password made-up-password-1 >/dev/null
 token=$("$folder/x-ui" setting -getApiToken | sed -n 's/^apiToken: //p')
-echo "export GATEPOST_PANEL_3X_UI=http://$token@127.0.0.1:$port"
+echo "export TEST_PANEL_3X_UI=http://$token@127.0.0.1:$port"
 exec "$folder/x-ui" run >"$folder/log" 2>&1

@@ -100,6 +100,6 @@ value() { sql hiddifypanel --skip-column-names --execute "$1"; }
 admin=$(value 'SELECT uuid FROM admin_user LIMIT 1')
 path_of_admins=$(value "SELECT value FROM str_config WHERE \`key\` = 'proxy_path_admin' LIMIT 1")
 path_of_users=$(value "SELECT value FROM str_config WHERE \`key\` = 'proxy_path_client' LIMIT 1")
-echo "export GATEPOST_PANEL_HIDDIFY=http://$admin@127.0.0.1:$port/$path_of_admins/$path_of_users"
+echo "export TEST_PANEL_HIDDIFY=http://$admin@127.0.0.1:$port/$path_of_admins/$path_of_users"
 python -c "import bjoern, hiddifypanel
 bjoern.run(wsgi_app=hiddifypanel.create_app(), host='127.0.0.1', port=$port)" >>"$folder/log" 2>&1

@@ -38,5 +38,5 @@ export UVICORN_HOST=127.0.0.1 UVICORN_PORT="$port"
 export SUDO_USERNAME=admin SUDO_PASSWORD=made-up-password-1
 cd "$folder/panel"
 alembic upgrade head >"$folder/log" 2>&1
-echo "export GATEPOST_PANEL_MARZBAN=http://admin:made-up-password-1@127.0.0.1:$port"
+echo "export TEST_PANEL_MARZBAN=http://admin:made-up-password-1@127.0.0.1:$port"
 exec python main.py >>"$folder/log" 2>&1

@@ -54,6 +54,6 @@ SUDO_USERNAME = "admin"
 SUDO_PASSWORD = "made-up-password-1"
 DEBUG = True
 END
-echo "export GATEPOST_PANEL_PASARGUARD=http://admin:made-up-password-1@127.0.0.1:$port"
+echo "export TEST_PANEL_PASARGUARD=http://admin:made-up-password-1@127.0.0.1:$port"
 exec chroot "$root" sh -c 'cd /srv/panel && PATH=/srv/packages/bin:$PATH && export PATH &&
   python -m alembic upgrade head && exec python main.py' >"$folder/log" 2>&1
