@@ -14,6 +14,7 @@ import { certifiedNames, checkCertificate } from './certificate.ts';
 import { checkDirectory } from './directory.ts';
 import {
   checkJunk,
+  checkLongHeads,
   checkNames,
   checkOpenings,
   checkPagePath,
@@ -84,6 +85,7 @@ export async function examine({
     ...checkCertificate(config, nowMs, uid),
     ...checkAddress(server, config, hasTls),
     ...checkProxies(loaded),
+    ...checkLongHeads(loaded),
     ...checkJunk(database.junk),
     ...checkOpenings(config),
     ...checkSecrets(config),

@@ -42,6 +42,16 @@ export function checkProxies({ config, sources }: LoadedConfig): Finding[] {
   ];
 }
 
+/** Names the line of nginx's log where messages ride through a proxy, whose log is out of reach. */
+export function checkLongHeads({ config, sources }: LoadedConfig): Finding[] {
+  const { gateRide, gateUpstreams } = config;
+  const rides = gateRide !== 'off' || gateUpstreams.some(({ ride }) => ride !== 'off');
+  if (!rides || sources.trustedProxies.text === '') return [];
+  const line = "'upstream sent too big header while reading response header from upstream'";
+  const lacks = 'it lacks proxy_buffer_size 32k and proxy_buffers 8 32k';
+  return [say.ok(`messages ride through your proxies; if nginx logs ${line}, ${lacks}`)];
+}
+
 /** Warns of slots of HWIDs that many phones send. */
 export function checkJunk(junk: DatabaseReport['junk']): Finding[] {
   if (junk.length === 0) return [];

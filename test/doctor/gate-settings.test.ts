@@ -7,7 +7,13 @@ import { loadConfig } from '../../src/config/load.ts';
 import { readKeyPath } from '../../src/core/key-path.ts';
 import { isRefused } from '../../src/core/outcome.ts';
 import { certifiedNames } from '../../src/doctor/certificate.ts';
-import { checkNames, checkPagePath, checkProxies, checkSecrets } from '../../src/doctor/gate.ts';
+import {
+  checkLongHeads,
+  checkNames,
+  checkPagePath,
+  checkProxies,
+  checkSecrets,
+} from '../../src/doctor/gate.ts';
 import { freshFolder } from '../support/app.ts';
 import { NOW_MS } from '../support/backup.ts';
 import { filesIn, selfSigned, writePair } from '../support/certificate.ts';
@@ -116,4 +122,16 @@ test('finds a key that the page of users would hide, where its provider has the 
   const below = readKeyPath('/sub/{key}');
   if (isRefused(below)) throw new Error(below.detail);
   expect(checkPagePath(config('/my', below), [PROVIDER])).toEqual([]);
+});
+
+test('names the line of nginx where messages ride through proxies', () => {
+  const found = (env: Record<string, string>) =>
+    checkLongHeads(loadConfig({}, { ...NONE, ...env }));
+  const trusted = { GATEPOST_TRUSTED_PROXIES: '127.0.0.1' };
+  expect(found({})).toEqual([]);
+  expect(found(trusted)).toEqual([]);
+  expect(found({ GATEPOST_GATE_RIDE: 'on' })).toEqual([]);
+  expect(found({ ...trusted, GATEPOST_GATE_RIDE: 'notifications' })).toMatchObject([
+    { level: 'ok', what: expect.stringContaining('upstream sent too big header') },
+  ]);
 });
