@@ -64,10 +64,13 @@ process.once('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
+const MADE_UP = /\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 const panel = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
-  fetch: async () => {
+  fetch: async ({ url }) => {
+    // A made-up key is refused, else no links are made.
+    if (MADE_UP.test(url)) return new Response(null, { status: 404 });
     await Bun.sleep(PANEL_MS);
     return new Response('a subscription\n');
   },

@@ -44,10 +44,15 @@ process.once('exit', () => {
   stopAll();
   rmSync(folder, { recursive: true, force: true });
 });
+const MADE_UP = /\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 const panel = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
-  fetch: () => new Response('x'.repeat(2_000), { headers: { 'profile-title': 'Panel' } }),
+  // A made-up key is refused, else no links are made.
+  fetch: ({ url }) =>
+    MADE_UP.test(url)
+      ? new Response(null, { status: 404 })
+      : new Response('x'.repeat(2_000), { headers: { 'profile-title': 'Panel' } }),
 });
 
 interface Bench {

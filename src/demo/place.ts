@@ -21,6 +21,9 @@ interface DemoPlace {
   remove(): void;
 }
 
+/** The keys of the panel's customers. */
+const KEY = /^\d{4}-demonstration$/;
+
 /** Makes the directory, and serves a panel on this machine behind the gate. */
 export function openPlace(): DemoPlace {
   const folder = mkdtempSync(join(tmpdir(), 'gatepost-demo-'));
@@ -28,7 +31,8 @@ export function openPlace(): DemoPlace {
     hostname: '127.0.0.1',
     port: 0,
     fetch: (request) => {
-      const name = new URL(request.url).pathname.split('/').at(-1);
+      const name = new URL(request.url).pathname.split('/').at(-1) ?? '';
+      if (!KEY.test(name)) return new Response(null, { status: 404 });
       const headers = { 'profile-update-interval': '12', 'content-type': 'text/plain' };
       return new Response(`vless://demo@127.0.0.1:443#${name}\n`, { headers });
     },

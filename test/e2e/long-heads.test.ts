@@ -10,6 +10,7 @@ import type { Credentials } from '../../src/core/provider.ts';
 import { freePort } from '../support/free-port.ts';
 import { notify } from '../support/messaging.ts';
 import { testWith } from '../support/needs.ts';
+import { MADE_UP } from '../support/panel.ts';
 import {
   addProviderByCommand,
   run,
@@ -45,10 +46,12 @@ const BUFFERS = ['proxy_buffer_size 32k;', 'proxy_buffers 8 32k;'];
 const panel = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
-  fetch: () =>
-    new Response(BODY, {
-      headers: { 'profile-title': 'Panel', 'profile-update-interval': '12', routing: ROUTING },
-    }),
+  fetch: ({ url }) =>
+    MADE_UP.test(url)
+      ? new Response(null, { status: 404 })
+      : new Response(BODY, {
+          headers: { 'profile-title': 'Panel', 'profile-update-interval': '12', routing: ROUTING },
+        }),
 });
 afterAll(() => panel.stop(true));
 

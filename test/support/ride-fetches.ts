@@ -1,5 +1,6 @@
 /** Devices that fetch their subscriptions, by both ways, and what their answers carried. */
 
+import { MADE_UP } from './panel.ts';
 import type { Random } from './random.ts';
 import type { Answer, Carried, SoakPart } from './ride-model.ts';
 import {
@@ -276,7 +277,9 @@ export function startSoakPanel(announcing: ReadonlySet<string>) {
     port: 0,
     fetch({ headers, url }) {
       const key = /^\/sub\/([^/?]+)/.exec(new URL(url).pathname)?.[1];
-      if (key === undefined) return new Response('no page\n', { status: 404 });
+      if (key === undefined || MADE_UP.test(url)) {
+        return new Response('no page\n', { status: 404 });
+      }
       const host = (headers.get('host') ?? '').replace(/:\d+$/, '');
       const own = announcing.has(host) ? { announce: PANEL_ANNOUNCE } : {};
       const said = { etag: '"v1"', ...PANEL_SAYS, ...own };

@@ -5,7 +5,7 @@
 
 const keyOf = (at: string) => `subscription host of ${at}`;
 
-/** Versions before 0.19.0 stored the whole address under such a name. */
+/** Versions before 0.18.0 stored the whole address under such a name. */
 const WHOLE_ADDRESS = 'subscription of ';
 
 /** Returns the start of an address, `https://sub.example.com/`; empty if none is stored. */
