@@ -22,7 +22,7 @@ const UPDATED = `{"rc":1,"msg":"Ok","install_code":"${CODE}","id":1}`;
 
 const KEY = 'a-key_of.a~panel=';
 const KEY_DETAIL =
-  'subscription_key must be 1 to 256 letters and digits of any script, . _ ~ = @ : + and -; or marzban/NAME, pasarguard/ID or pasarguard/name/NAME';
+  'subscription_key must be 1 to 256 visible characters without / and \\; or marzban/NAME, pasarguard/ID or pasarguard/name/NAME';
 const OTHER_KEY_DETAIL = 'subscription_key is that of another link';
 const terms = {
   inactive_days: 30,
