@@ -303,7 +303,7 @@ describe.each([
     expect(await door.at.links()).toMatchObject([{ count: 1 }]);
   });
 
-  test('a device with a slot on the link of the other Unicode form goes on there', async () => {
+  test('two Unicode forms are one key where the panel is not known to tell them apart', async () => {
     const key = 'anne\u0301';
     const before = key.normalize('NFKC');
     const path = `/sub/${encodeURIComponent(key)}`;
@@ -311,12 +311,7 @@ describe.each([
     await take(before, 'old');
     expect(await door.admits(path, 'old')).toBe(true);
     expect(await door.admits(path, 'old', 'HEAD')).toBe(true);
+    expect(await door.admits(path, 'new')).toBe(false);
     expect(await door.at.links()).toMatchObject([{ count: 1 }]);
-    if (open === openGate) await addLinks(door, key);
-    expect(await door.admits(path, 'new')).toBe(true);
-    expect((await door.at.links()).map(({ count }) => count)).toEqual([1, 1]);
-    expect(await door.admits(path, 'old')).toBe(true);
-    expect(await door.admits(path, 'third')).toBe(false);
-    expect((await door.at.links()).map(({ count }) => count)).toEqual([1, 1]);
   });
 });

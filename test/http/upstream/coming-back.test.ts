@@ -8,6 +8,7 @@ import { NO_TERMS } from '../../../src/core/slot.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
 import { ACT } from '../../support/actor.ts';
 import { auditEntries } from '../../support/audit.ts';
+import { serveAll } from '../../support/panel.ts';
 import {
   API_TOKEN,
   type ApiUser,
@@ -48,7 +49,7 @@ async function front(panel: PanelKind, user: ApiUser, more: Partial<Upstream> = 
   const isSigned = panel === 'marzban' || panel === 'pasarguard';
   const signing = isSigned ? { key: panel, keySecretFile: '/secret' } : {};
   const settings = { panel, panelUrl: api.url, panelTokenFile: '/token', ...signing, ...more };
-  const fronted = await startFronted(undefined, settings, { secretOf });
+  const fronted = await startFronted(serveAll, settings, { secretOf });
   closers.push(() => fronted.stop());
   return { api, fronted };
 }
