@@ -5,11 +5,15 @@ import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
+import type { Store } from '../../src/core/port/store.ts';
+import { NO_TERMS } from '../../src/core/slot.ts';
 import { openCore, storeKindOf } from '../../src/open-core.ts';
+import { ACT } from '../support/actor.ts';
 import { selfSigned, TestAuthority } from '../support/certificate.ts';
 import { describePostgres } from '../support/needs.ts';
 import { type OwnPostgres, startPostgres } from '../support/postgres.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
+import { addDoor, knock, NOW_MS, removeProvider } from './contract/fixture.ts';
 
 /** As whom PostgreSQL runs here if the tests run as root. */
 const NOBODY = 65_534;
@@ -52,7 +56,7 @@ describePostgres('the way to PostgreSQL', () => {
   /** Opens the product with these settings, asks it something, and closes it. */
   async function ask(
     env: Record<string, string>,
-    look: () => Promise<void> = async () => undefined,
+    look: (store: Store) => Promise<void> = async () => undefined,
   ): Promise<number> {
     const { config } = loadConfig(
       { dataDir: join(folder, 'data') },
@@ -61,7 +65,7 @@ describePostgres('the way to PostgreSQL', () => {
     const { store } = await openCore(config, false);
     try {
       const count = (await store.readServerFacts())?.connectionCount ?? 0;
-      await look();
+      await look(store);
       return count;
     } finally {
       await store.close();
@@ -199,6 +203,29 @@ describePostgres('the way to PostgreSQL', () => {
       expect(bytes).toBeGreaterThan(1_000_000);
       await database.sql`DELETE FROM node`;
       await database.sql`DELETE FROM webhook`;
+    });
+
+    test('reads which slots name no device, and which limits an import left', async () => {
+      const env = { GATEPOST_DATABASE_URL: at('localhost') };
+      await ask(env, async (store) => {
+        const { providerId } = await addDoor(store);
+        await knock(store, 'null');
+        const user = {
+          ...{ id: null, installCode: 'anna00000000', installLimit: 100, status: 5, note: '' },
+          ...{ createdAtMs: NOW_MS, panelUser: 'marzban:anna', slots: [], terms: NO_TERMS },
+        } as const;
+        const terms = { installCountMax: 100, updates: false };
+        await store.importInstall(providerId, user, terms, ACT);
+        const seen = { host: 'sub.example.com', kind: 'no_subscription', subject: '200' } as const;
+        store.noteSighting(seen, NOW_MS, 2);
+        await store.saveFigures();
+      });
+      expect(await look(env)).toMatchObject({
+        junk: [{ hwid: 'null', slotCount: 1 }],
+        disabledByImport: [{ code: 'Provide1', count: 1 }],
+        sightings: [{ subject: '200', count: 2, lastSeenAtMs: NOW_MS }],
+      });
+      await ask(env, async (store) => void (await removeProvider(store, 'Provide1')));
     });
 
     test('counts the connections that all nodes need', async () => {

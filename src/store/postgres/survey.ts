@@ -23,7 +23,7 @@ export async function surveyPostgres(
   place: DatabaseOptions,
   hostsOf: HostsOf,
 ): Promise<DatabaseReport> {
-  const sql = new Bun.SQL({ ...poolOptions(place, 1), bigint: false });
+  const sql = new Bun.SQL(poolOptions(place, 1));
   try {
     const state = await schemaOf((text) => sql.unsafe(text).simple());
     if (state === null) {
