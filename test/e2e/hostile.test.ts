@@ -186,7 +186,8 @@ function judge({ verdict, isHead }: HostileRequest, answer: RawAnswer): string |
       if (answer.status === 404 || isPage(answer)) return null;
       return envelopeProblem(answer, isHead);
     case 'race':
-      return answer.status === 400 ? null : envelopeProblem(answer, isHead);
+      // What follows is refused, as no request or as a head that is too long, before the answer.
+      return [400, 431].includes(answer.status) ? null : envelopeProblem(answer, isHead);
     default:
       if (answer.status !== verdict) return `expected ${verdict}`;
       return answer.body === '' ? null : 'a refusal of the parser says nothing';
