@@ -28,8 +28,6 @@ let browser: Browser;
 let site: string;
 let panel: Bun.Server<undefined>;
 beforeAll(async () => {
-  server = await startServe();
-  site = siteOf(server);
   panel = Bun.serve({
     ...{ port: 0, hostname: '127.0.0.1' },
     fetch: ({ url }) => new Response('servers', { status: url.endsWith('/sub/known') ? 200 : 404 }),
@@ -283,6 +281,9 @@ const FLOWS: Readonly<Record<string, Flow>> = {
 describe.each(TRIED)('the operator, %s', (locale, base) => {
   let scene: Scene;
   beforeAll(async () => {
+    // Its own server: sentences name what is numbered there from 1.
+    server = await startServe();
+    site = siteOf(server);
     if (!HAS_CHROMIUM) return;
     const visited = await visit({ browser, site }, await entryPath(server), { locale });
     const words = { ...base, ...(locale === 'fa-IR' ? fa : en) };
@@ -290,7 +291,10 @@ describe.each(TRIED)('the operator, %s', (locale, base) => {
     const own = { code: '', authKey: '' };
     scene = { ...visited, words, own, beside: visited.page.locator('aside') };
   });
-  afterAll(() => scene?.close());
+  afterAll(async () => {
+    await scene?.close();
+    await server.stop();
+  });
 
   testChromium.each(Object.entries(FLOWS))('%s', async (_name, flow) => {
     await flow(scene);
