@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { texts } from '../state.ts';
 import { Button } from './button.tsx';
 import { Problem, useWork } from './work.tsx';
@@ -11,7 +11,8 @@ import { Problem, useWork } from './work.tsx';
 export function useDialog(onClosed?: () => void) {
   const isOpen = useSignal(false);
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // With the change of the page, not after its next frame: the page below takes input again at once.
+  useLayoutEffect(() => {
     if (isOpen.value) dialog.current?.showModal();
     else dialog.current?.close();
   }, [isOpen.value]);
