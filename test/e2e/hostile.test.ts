@@ -187,7 +187,8 @@ function judge({ verdict, isHead }: HostileRequest, answer: RawAnswer): string |
       return envelopeProblem(answer, isHead);
     case 'race':
       // What follows is refused, as no request or as a head that is too long, before the answer.
-      return [400, 431].includes(answer.status) ? null : envelopeProblem(answer, isHead);
+      if (answer.status === 400 || answer.status === 431) return null;
+      return envelopeProblem(answer, isHead);
     default:
       if (answer.status !== verdict) return `expected ${verdict}`;
       return answer.body === '' ? null : 'a refusal of the parser says nothing';

@@ -11,7 +11,7 @@ import { Problem, useWork } from './work.tsx';
 export function useDialog(onClosed?: () => void) {
   const isOpen = useSignal(false);
   const dialog = useRef<HTMLDialogElement>(null);
-  // With the change of the page, not after its next frame: the page below takes input again at once.
+  // With the change, not after its frame: the page below takes input again at once.
   useLayoutEffect(() => {
     if (isOpen.value) dialog.current?.showModal();
     else dialog.current?.close();
