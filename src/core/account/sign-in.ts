@@ -5,6 +5,7 @@ import { actingAs, type Core } from '../core.ts';
 import { readDeviceToken } from '../formats.ts';
 import { isRefused, type Misfit, Refused } from '../outcome.ts';
 import type { Grant } from '../port/account.ts';
+import type { NewOneTime } from '../port/session.ts';
 import { authenticate } from '../provider.ts';
 import { hashKey, randomToken, sameHash } from '../secret.ts';
 import { readAccountName } from './formats.ts';
@@ -13,10 +14,12 @@ import { accountActor, type Browser, openSession, ownerOf, providerActor } from 
 
 /** The time for which an entry or invitation is valid, ms. */
 const LINK_MS = 600_000;
-/** The most valid entries and invitations. */
-const LINKS_MAX = 1_000;
 /** The most accounts with a role at a provider, or at the appliance. */
 const ACCOUNTS_MAX = 100;
+/** The most open invitations to a place: as many as accounts. */
+const INVITATIONS_MAX = ACCOUNTS_MAX;
+/** As many more that the operator may make at a provider whose own are used up. */
+const RESERVED_MAX = 20;
 
 /** Hashes and compares passwords, a few at a time, in turns by party. */
 export interface Passwords {
@@ -142,35 +145,38 @@ export async function signInByInvitation(
   return openSession(core, browser, { owner, actor }, 'link', nowMs);
 }
 
-/** Makes an invitation to a role. Returns its secret, shown once, or `one_time_limit_reached`. */
-export function invite(
+/**
+ * Makes an invitation to a role. Returns its secret, shown once, or `one_time_limit_reached`.
+ * `isOperators`: the operator makes it.
+ */
+export async function invite(
   core: Core,
-  { providerId, role }: Grant,
+  { providerId, role, isOperators }: Grant & { isOperators: boolean },
   nowMs: number,
 ): Promise<string | Refused<'one_time_limit_reached'>> {
-  return addLink(core, { kind: 'invitation', accountId: null, providerId, role }, nowMs);
+  const draft = { kind: 'invitation', accountId: null, providerId, role } as const;
+  const countMax = INVITATIONS_MAX + (isOperators ? RESERVED_MAX : 0);
+  return (await addLink(core, { ...draft, countMax }, nowMs)) ?? LINKS_FULL;
 }
 
 /** Makes an entry for an account, for the operator only. Returns its secret. */
 export async function makeEntry(core: Core, accountId: number, nowMs: number): Promise<string> {
-  const link = { kind: 'entry', accountId, providerId: null, role: null } as const;
-  const made = await addLink(core, link, nowMs, Number.MAX_SAFE_INTEGER);
-  if (isRefused(made)) throw new Error('entries have no limit');
+  const draft = { kind: 'entry', accountId, providerId: null, role: null } as const;
+  const made = await addLink(core, { ...draft, countMax: Number.MAX_SAFE_INTEGER }, nowMs);
+  if (made === null) throw new Error('entries have no limit');
   return made;
 }
 
+const LINKS_FULL = new Refused('one_time_limit_reached');
+
+/** Returns the secret; null: there are `countMax`. */
 async function addLink(
   core: Core,
-  link: Pick<
-    Parameters<Core['store']['addOneTime']>[0],
-    'kind' | 'accountId' | 'role' | 'providerId'
-  >,
+  link: Omit<NewOneTime, 'secretHash' | 'untilMs' | 'nowMs'>,
   nowMs: number,
-  countMax = LINKS_MAX,
-): Promise<string | Refused<'one_time_limit_reached'>> {
+): Promise<string | null> {
   const secret = randomToken();
-  const bounds = { untilMs: nowMs + LINK_MS, countMax, nowMs };
-  const draft = { ...link, ...bounds, secretHash: hashKey(secret) };
+  const draft = { ...link, secretHash: hashKey(secret), untilMs: nowMs + LINK_MS, nowMs };
   const outcome = await core.store.addOneTime(draft, actAt(core, nowMs));
-  return outcome === 'ok' ? secret : new Refused(outcome);
+  return outcome === 'ok' ? secret : null;
 }

@@ -34,8 +34,6 @@ const BODY_BYTES_MAX = REQUEST_BOUNDS.bytesMax + 1_024;
  * The most wrong codes of a second factor in a minute: one of a million codes is right for 90 s.
  */
 const WRONG_CODES_PER_MINUTE_MAX = 5;
-/** The most passkey challenges of a client in a minute: a few people may share an address. */
-const CHALLENGES_PER_MINUTE_MAX = 20;
 /** Refusals that may be guesses. */
 const GUESSES = new Set(['sign_in_wrong', 'code_wrong']);
 
@@ -56,16 +54,13 @@ type Answering = (request: Request) => Promise<Response>;
 
 /** Makes the answers of the calls, by their paths. */
 export function callAnswers(deps: ConsoleDeps): [path: `/${string}`, answer: Answering][] {
-  const limits = {
-    wrongCodes: new MinuteLimiter(() => WRONG_CODES_PER_MINUTE_MAX),
-    challenges: new MinuteLimiter(() => CHALLENGES_PER_MINUTE_MAX),
-  };
+  const limits = { wrongCodes: new MinuteLimiter(() => WRONG_CODES_PER_MINUTE_MAX) };
   const shared = { limits, visits: new Visits() };
   return RECORDS.map(([name, record]) => [pathOf(name), answering(name, record, deps, shared)]);
 }
 
 interface Shared {
-  limits: Pick<Caller, 'wrongCodes' | 'challenges'>;
+  limits: Pick<Caller, 'wrongCodes'>;
   visits: Visits;
 }
 

@@ -26,8 +26,6 @@ export interface Caller {
   passwords: Passwords;
   /** Limits wrong codes of the second factor, by account: the caller knows the password. */
   wrongCodes: MinuteLimiter;
-  /** Limits passkey challenges, by client: each adds a row, even without a session. */
-  challenges: MinuteLimiter;
   eventSenders: EventSenders;
   appliance: Appliance;
   /** Limits tests of webhooks, by provider, including those of the API. */

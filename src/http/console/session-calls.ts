@@ -68,12 +68,8 @@ export const sessionCalls = {
   'session.invited': openCall(inputOf({ secret: text(64), name: text(64) }), (caller, given) =>
     entering(caller, signInByInvitation(caller.core, caller.browser, given, caller.nowMs)),
   ),
-  'session.passkey-challenge': openCall(
-    inputOf({}),
-    async ({ browser, challenges, core, nowMs, site }) => {
-      if (!challenges.admits(browser.client, nowMs)) return new Refused('too_many_requests');
-      return beginPasskeySignIn(core, site, nowMs);
-    },
+  'session.passkey-challenge': openCall(inputOf({}), async ({ core, nowMs, site }) =>
+    beginPasskeySignIn(core, site, nowMs),
   ),
   'session.passkey': openCall(inputOf({ response: proof }), (caller, { response }) =>
     entering(

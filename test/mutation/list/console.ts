@@ -27,10 +27,31 @@ export const consoleFiles: readonly MutatedFile[] = [
     tests: ['test/http/console/sign-in.test.ts'],
     changes: [
       ['if (!sameHash(provider.keyHash, keyHash)) return wrong();', ''],
+      ['INVITATIONS_MAX = ACCOUNTS_MAX', 'INVITATIONS_MAX = 99'],
+      ['(isOperators ? RESERVED_MAX : 0)', '0'],
       ['if (account.totpSinceMs !== null) {', 'if (account.totpStep < 0) {'],
       ['(good) => !good', '() => false'],
       ['(good) => !good', '() => true'],
       ["if (isGood === null) return new Refused('too_many_requests');", ''],
+    ],
+  },
+  {
+    file: 'src/core/account/challenge.ts',
+    tests: ['test/http/console/passkey.test.ts'],
+    changes: [
+      ['if (!timingSafeEqual(mac, bytes.subarray(BODY_BYTES))) return false;', ''],
+      ["challenge ${accountId ?? ''}", 'challenge'],
+      ['leftMs > 0 && ', ''],
+      [' && leftMs <= CHALLENGE_MS', ''],
+      ['USED_MAX = 100', 'USED_MAX = 101'],
+    ],
+  },
+  {
+    file: 'src/core/account/passkeys.ts',
+    tests: ['test/http/console/passkey.test.ts'],
+    changes: [
+      ['!proof.verified || !(await shown.use(accountId))', '!proof.verified'],
+      ['!made.verified || !(await shown.use(account.id))', '!made.verified'],
     ],
   },
   {

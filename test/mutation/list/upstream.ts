@@ -251,8 +251,13 @@ export const upstream: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/upstream/panels.ts',
-    tests: [...PASSING, ...TOKENS, 'test/http/upstream/misbehaving.test.ts'],
+    tests: [
+      ...[...PASSING, ...TOKENS, 'test/http/upstream/misbehaving.test.ts'],
+      'test/http/upstream/busy.test.ts',
+    ],
     changes: [
+      ['STRANGERS_SHARE = 3 / 4', 'STRANGERS_SHARE = 1'],
+      ['      leaveStrangers();\n    };', '    };'],
       ['if (gateUpstreams !== this.#read)', 'if (this.#read.length === 0)'],
       ['if (count > 0) log.warn', 'log.warn'],
       ['this.userIds.clear();', ''],
