@@ -7,7 +7,8 @@ import { isRefused, type Misfit, Refused } from '../outcome.ts';
 import type { Account, Passkey } from '../port/account.ts';
 import { makeChallenge, ShownChallenge } from './challenge.ts';
 import { readLabel } from './formats.ts';
-import { accountActor, type Browser, openSession, ownerOf } from './session.ts';
+import { type FullSignIn, openFully } from './known-browser.ts';
+import type { Browser } from './session.ts';
 
 const PASSKEYS_MAX = 20;
 
@@ -81,15 +82,14 @@ export async function signInByPasskey(
   browser: Browser,
   given: unknown,
   nowMs: number,
-): Promise<string | Refused<'sign_in_wrong'>> {
+): Promise<FullSignIn | Refused<'sign_in_wrong'>> {
   const response = given as AuthenticationResponseJSON;
   const id = typeof response.id === 'string' ? response.id : '';
   const passkey = await core.store.findPasskey(id);
   const isRight = passkey !== null && (await isProven(core, site, passkey, response, nowMs));
   const account = isRight ? await core.store.readAccount(passkey.accountId) : null;
   if (account === null) return new Refused('sign_in_wrong');
-  const signedIn = { owner: ownerOf(account), actor: accountActor(account) };
-  return openSession(core, browser, signedIn, 'passkey', nowMs);
+  return openFully(core, browser, account, 'passkey', nowMs);
 }
 
 async function isProven(

@@ -47,6 +47,47 @@ export const consoleFiles: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/account/known-browser.ts',
+    tests: ['test/http/console/known-browser.test.ts'],
+    changes: [
+      ['if (leftMs <= 0 || leftMs > MARK_MS) return false;', 'if (leftMs > MARK_MS) return false;'],
+      ['leftMs <= 0 || leftMs > MARK_MS', 'leftMs <= 0'],
+      ['passwordHash, factor, passkeys]', 'factor, passkeys]'],
+      ['factor, passkeys]', 'factor]'],
+      ['`${name}\\n${until}`', 'name'],
+    ],
+  },
+  {
+    file: 'src/core/account/sign-in.ts',
+    tests: ['test/http/console/known-browser.test.ts'],
+    changes: [
+      ['attempt(true), isGuess, name', 'attempt(false), isGuess, name'],
+      [
+        'const said = await bounds.markTries.attempt(mark, nowMs, attempt(true), isGuess, name);',
+        'const said = await attempt(true)();',
+      ],
+      ['attempt(false), isGuess, client', 'attempt(false), () => false, client'],
+    ],
+  },
+  {
+    file: 'src/http/console/guess-bounds.ts',
+    tests: ['test/http/console/known-browser.test.ts'],
+    changes: [
+      ['MARK_TRIES_MAX = 10', 'MARK_TRIES_MAX = 11'],
+      ['WRONG_TRIES_PER_HOUR_MAX = 1_000', 'WRONG_TRIES_PER_HOUR_MAX = 1_001'],
+    ],
+  },
+  {
+    file: 'src/http/console/passwords.ts',
+    tests: ['test/http/console/passwords.test.ts'],
+    changes: [
+      ['of.isKnown ? known.take(of.account, signal) : strangers', 'strangers'],
+      ['surplus?.abort();', ''],
+      ['[`${network} ${client}`, account],', ''],
+      ['const network = networkOf(client);', 'const network = client;'],
+    ],
+  },
+  {
     file: 'src/core/account/passkeys.ts',
     tests: ['test/http/console/passkey.test.ts'],
     changes: [

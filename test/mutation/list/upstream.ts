@@ -273,6 +273,16 @@ export const upstream: readonly MutatedFile[] = [
     changes: [['this.#window = { startMs: nowMs, count: 0 };', 'this.#window.startMs = nowMs;']],
   },
   {
+    file: 'src/http/bound/limiter.ts',
+    tests: ['test/http/auth-failures.test.ts', 'test/http/console/known-browser.test.ts'],
+    changes: [
+      ['network: networkOf(from)', 'network: from'],
+      ['this.#forget(own?.item ?? oldest?.[0]);', 'this.#forget(oldest?.[0]);'],
+      ['this.#windows.delete(surplus);', ''],
+      ['new MinuteCounter(windowMs)', 'new MinuteCounter()'],
+    ],
+  },
+  {
     file: 'src/http/upstream/placeholder.ts',
     tests: ['test/http/upstream/placeholder.test.ts'],
     changes: [
