@@ -112,10 +112,10 @@ describe('while strangers try codes with the right password', () => {
     const [good, foreign] = [await marked(anna), await marked(boris)];
     const [name = '', mark = ''] = good.mark.split('=');
     const [until = '', mac = ''] = mark.split('.');
-    const later = (Number.parseInt(until, 36) + 1).toString(36);
+    const earlier = (Number.parseInt(until, 36) - 1).toString(36);
     const wrong = [
       foreign.mark,
-      `${name}=${later}.${mac}`,
+      `${name}=${earlier}.${mac}`,
       `${name}=${until}.${'A'.repeat(43)}`,
       `${name}=${until}`,
       `${name}=`,

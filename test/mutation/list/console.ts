@@ -47,6 +47,15 @@ export const consoleFiles: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/stream/shares.ts',
+    tests: ['test/http/stream-life.test.ts'],
+    changes: [
+      ['this.#isFull ? (this.#strangers.take()?.item ?? null) : null', 'null'],
+      ['STRANGERS_SHARE = 1 / 2', 'STRANGERS_SHARE = 1'],
+      ['return !this.#isFull && this', 'return this'],
+    ],
+  },
+  {
     file: 'src/core/account/known-browser.ts',
     tests: ['test/http/console/known-browser.test.ts'],
     changes: [

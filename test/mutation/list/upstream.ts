@@ -298,8 +298,8 @@ export const upstream: readonly MutatedFile[] = [
     file: 'src/queue.ts',
     tests: ['test/queue.test.ts'],
     changes: [
-      ['if (own >= waitingPerPartyMax) return item;', ''],
-      ['own + 1 >= mostItems', 'own >= mostItems'],
+      ['if (own >= waitingPerPartyMax) return false;', ''],
+      ['own + 1 < mostItems', 'own < mostItems'],
       ['const last = items.at(-1);', 'const last = items.at(0);'],
       ['if (this.#waiting.delete(party)) this.#waiting.set(party, items);', ''],
       ['Math.min(placesPerPartyMax, placesMax - 1)', 'placesPerPartyMax'],
