@@ -121,14 +121,14 @@ export const session = sqliteTable(
   ],
 );
 
-/** A secret that is good once and for minutes: a first entry, an invitation, a challenge. */
+/** A secret that is good once and for minutes, an entry or invitation; or a used challenge. */
 export const oneTime = sqliteTable(
   'one_time',
   {
     id: id(),
     /** SHA-256 of the secret. */
     secret_hash: hash().notNull().unique(),
-    kind: text({ enum: ['entry', 'invitation', 'passkey'] }).notNull(),
+    kind: text({ enum: ['entry', 'invitation', 'used_challenge'] }).notNull(),
     account_id: integer().references(() => account.id, { onDelete: 'cascade' }),
     /** Of an invitation: the role, and where; null: at the appliance. */
     provider_id: integer().references(() => provider.id, { onDelete: 'cascade' }),
@@ -140,6 +140,20 @@ export const oneTime = sqliteTable(
     index('one_time_by_provider').on(t.provider_id),
     index('one_time_by_end').on(t.until_ms),
     check('one_time_secret', sql`length(${t.secret_hash}) = 32`),
+  ],
+);
+
+/** Signs what the console hands out to strangers without a row for it. One row. */
+export const signingKey = sqliteTable(
+  'signing_key',
+  {
+    id: integer().primaryKey(),
+    /** 32 random bytes of the migration. */
+    key: hash().notNull(),
+  },
+  (t) => [
+    check('signing_key_once', sql`${t.id} = 1`),
+    check('signing_key_length', sql`length(${t.key}) = 32`),
   ],
 );
 

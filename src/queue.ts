@@ -40,18 +40,22 @@ export class PartyQueue<Item> {
     return this.#waiting.has(party);
   }
 
+  /** Returns whether {@link add} takes an item of a party. */
+  takes(party: string): boolean {
+    const { waitingMax, waitingPerPartyMax = Math.ceil(waitingMax / 2) } = this.bounds();
+    const own = this.#waiting.get(party)?.size ?? 0;
+    if (own >= waitingPerPartyMax) return false;
+    const mostItems = this.#byCount.length;
+    return this.#size < waitingMax || own + 1 < mostItems;
+  }
+
   /**
    * Adds an item after the others of its party. Returns null, `item` itself if it is refused, or
    * the item that it pushed out.
    */
   add(party: string, item: Item): Item | null {
-    const { waitingMax, waitingPerPartyMax = Math.ceil(waitingMax / 2) } = this.bounds();
-    const own = this.#waiting.get(party)?.size ?? 0;
-    if (own >= waitingPerPartyMax) return item;
-    const isFull = this.#size >= waitingMax;
-    const mostItems = this.#byCount.length;
-    if (isFull && own + 1 >= mostItems) return item;
-    const pushedOut = isFull ? this.#removeLast() : null;
+    if (!this.takes(party)) return item;
+    const pushedOut = this.#size >= this.bounds().waitingMax ? this.#removeLast() : null;
     const items = this.#waiting.get(party) ?? new Set();
     items.add(item);
     this.#waiting.set(party, items);

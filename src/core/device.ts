@@ -143,6 +143,8 @@ export interface AuthenticDevice extends TokenHolder {
    * users.
    */
   tokenId: number;
+  /** The first provider that the token reads messages of; null: of none. */
+  providerId: number | null;
 }
 
 /** Finds the device of a token. Returns null if the token is malformed or unknown. */

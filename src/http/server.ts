@@ -12,7 +12,7 @@ import { Polls } from './bound/polls.ts';
 import type { RoomBounds } from './bound/room.ts';
 import type { Appliance } from './console/appliance.ts';
 import type { ConsoleFiles } from './console/page.ts';
-import { makePasswords } from './console/passwords.ts';
+import { type Hasher, makePasswords } from './console/passwords.ts';
 import type { Connection } from './console/site.ts';
 import { LiveStreams } from './console/stream.ts';
 import type { WireSettings } from './endpoint.ts';
@@ -66,6 +66,8 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   bodyTimeMaxMs?: number;
   /** The room of large answers, for tests: {@link Large}. */
   room?: RoomBounds;
+  /** Hashes passwords, for tests: argon2id takes a tenth of a second. */
+  hasher?: Hasher;
   /** Returns the secret in a file of the settings; null: there is none. */
   secretOf?(file: string): string | null;
   /** The pause between two pings of a stream, ms. */
@@ -129,7 +131,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const scheme = options.tls ? 'https' : 'http';
   const connectionOf = (request: Request) => connection(peerOf(request), isTrusted, scheme);
   const clientOf = (request: Request) => countedAs(addressOf(request));
-  const authFailed = (client: string) => failures.record(client, clock.nowMs());
+  const authFailed: CallDeps['authFailed'] = (of, at) => failures.record(of, clock.nowMs(), at);
   const guessed = (request: Request) => authFailed(clientOf(request));
 
   const traffic = new Traffic({ log, settings, peerOf, addressOf });
@@ -139,10 +141,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const isGone = (request: Request) => peerOf(request) === '';
   const large = new Large(clock, isGone, options.room);
   const deps: CallDeps = {
-    core,
-    clock,
-    log,
-    settings,
+    ...{ core, clock, log, settings },
     limits: { ...{ registrations, polls, turns: large.turns }, ...limitsOfWebhooks() },
     eventSenders: options.eventSenders,
     ...{ large, traffic, clientOf, crowd: new Crowd({ clientOf, isGone }) },
@@ -169,7 +168,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     provenanceOf: (request) => ({ ...connectionOf(request), client: addressOf(request) }),
   });
 
-  const site = { ...deps, appliance, connectionOf, passwords: makePasswords(stopping.signal) };
+  const passwords = makePasswords(stopping.signal, options.hasher);
+  const site = { ...deps, appliance, connectionOf, passwords };
   const live = new LiveStreams(site);
   const my = makeMy({ ...deps, settings, proxy, guessed, secretOf, connectionOf });
   const gate = makeGate({ ...doors, peerOf, panel: gatePanel(settings, doors.panels) });

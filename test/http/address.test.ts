@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { clientAddress, countedAs, parseTrustedProxies } from '../../src/http/request/address.ts';
+import {
+  clientAddress,
+  countedAs,
+  networkOf,
+  parseTrustedProxies,
+} from '../../src/http/request/address.ts';
 
 describe('trusted networks', () => {
   test('are CIDR networks or single addresses', () => {
@@ -84,5 +89,18 @@ describe('what a client is counted under', () => {
     ['unknown', 'unknown'],
   ])('%s', (address, network) => {
     expect(countedAs(address)).toBe(network);
+  });
+});
+
+describe('the network around a client', () => {
+  test.each([
+    ['192.0.2.1', '192.0.2.0/24'],
+    ['2001:db8:1:2::/64', '2001:db8:1::/48'],
+    ['0:0:0:0::/64', '0:0:0::/48'],
+    ['', ''],
+    ['unknown', 'unknown'],
+    ['1:2::/64', '1:2::/64'],
+  ])('%s', (client, network) => {
+    expect(networkOf(client)).toBe(network);
   });
 });

@@ -42,6 +42,32 @@ describe('failures of a client', () => {
   });
 });
 
+describe('guesses at accounts', () => {
+  const guess = (failures: AuthFailures, client: string, account: string) =>
+    failures.record(client, START_MS, account);
+
+  test('are late for the pair of account and client, and nowhere else', () => {
+    const failures = failuresOf(2);
+    const late = FAILURE_DELAY_MS;
+    const delays = [1, 2, 3].map(() => guess(failures, '203.0.113.1', 'anna'));
+    expect(delays).toEqual([0, 0, late]);
+    expect(guess(failures, '203.0.113.1', 'boris')).toBe(0);
+    expect(guess(failures, '198.51.100.1', 'anna')).toBe(0);
+    expect(failures.record('203.0.113.1', START_MS)).toBe(0);
+  });
+
+  test.each([
+    ['addresses of a /24', (n: number) => `203.0.113.${n}`, '203.0.114.1'],
+    ['networks of a /48', (n: number) => `2001:db8:1:${n}::/64`, '2001:db8:2:1::/64'],
+  ])('are late for %s in all, whatever the names', (_, clientAt, elsewhere) => {
+    const failures = failuresOf(2);
+    const delays = Array.from({ length: 21 }, (__, n) => guess(failures, clientAt(n), `name-${n}`));
+    expect(delays.slice(0, 20).every((ms) => ms === 0)).toBe(true);
+    expect(delays[20]).toBe(FAILURE_DELAY_MS);
+    expect(guess(failures, elsewhere, 'anna')).toBe(0);
+  });
+});
+
 describe('the table of clients', () => {
   const others = (failures: AuthFailures, count: number) => {
     for (let i = 0; i < count; i += 1) failures.record(`other-${i}`, START_MS + 1);
@@ -52,6 +78,22 @@ describe('the table of clients', () => {
     failures.record('a', START_MS);
     others(failures, 9_999);
     expect(failures.record('a', START_MS + 2)).toBe(FAILURE_DELAY_MS);
+  });
+
+  test('is filled by no network at the cost of others', () => {
+    const failures = failuresOf(1);
+    failures.record('192.0.2.1', START_MS);
+    const clientAt = (n: number) => `2001:db8:1:${n.toString(16)}::/64`;
+    for (let n = 0; n < 20_000; n += 1) failures.record(clientAt(n), START_MS + 1);
+    expect(failures.record('192.0.2.1', START_MS + 2)).toBe(FAILURE_DELAY_MS);
+    // Its own oldest went.
+    expect(failures.record(clientAt(19_999), START_MS + 2)).toBe(FAILURE_DELAY_MS);
+    expect(failures.record(clientAt(1), START_MS + 2)).toBe(0);
+    // Another network takes the place of its newest.
+    failures.record('198.51.100.1', START_MS + 2);
+    expect(failures.record('198.51.100.1', START_MS + 2)).toBe(FAILURE_DELAY_MS);
+    expect(failures.record(clientAt(1), START_MS + 2)).toBe(0);
+    expect(failures.record(clientAt(19_998), START_MS + 2)).toBe(FAILURE_DELAY_MS);
   });
 
   test('is bounded: the longest known is forgotten for one more', () => {

@@ -133,8 +133,9 @@ describe('a handshake is refused', () => {
   test('beyond the streams that the operator allows: 503; its own may be replaced', async () => {
     const small = await startTestApp({ streamCountMax: 2 });
     try {
+      const shop = await seedShop(small);
       const [a = '', b = '', c = ''] = await Promise.all(
-        ['a', 'b', 'c'].map((hwid) => register(small, { hwid })),
+        ['a', 'b', 'c'].map((hwid) => register(small, byBinding(hwid, shop))),
       );
       const first = await openStream(small, a);
       await openStream(small, b);
@@ -153,13 +154,39 @@ describe('a handshake is refused', () => {
   test('many at once do not get past that number', async () => {
     const small = await startTestApp({ streamCountMax: 3 });
     try {
+      const shop = await seedShop(small);
       const names = Array.from({ length: 12 }, (_, n) => `device-${n}`);
-      const tokens = await Promise.all(names.map((hwid) => register(small, { hwid })));
+      const tokens = await Promise.all(names.map((hwid) => register(small, byBinding(hwid, shop))));
       const settled = await Promise.allSettled(tokens.map((each) => openStream(small, each)));
       const open = settled.flatMap((s) => (s.status === 'fulfilled' ? [s.value] : []));
       const alive = () => open.filter(({ socket }) => socket.readyState === WebSocket.OPEN);
       await until('the surplus is closed', () => alive().length === 3);
       expect(small.server.streamCount()).toBe(3);
+    } finally {
+      await small.close();
+    }
+  });
+
+  test('of a stranger gives way to a device of a provider, of these the newest of most', async () => {
+    const small = await startTestApp({ streamCountMax: 8 });
+    try {
+      const [one, other] = [await seedShop(small), await seedShop(small)];
+      const strangers = await Promise.all(['x', 'y', 'z'].map((hwid) => register(small, { hwid })));
+      const open = (n: number) => openStream(small, strangers[n] ?? '');
+      const [first, second] = [await open(0), await open(1)];
+      // Half of what strangers may take is the most of one network.
+      expect((await refused(small, strangers[2] ?? '')).status).toBe(503);
+      const ofShop = async (shop: typeof one, hwid: string) =>
+        openStream(small, await register(small, byBinding(hwid, shop)));
+      const own = [];
+      for (const hwid of [...'abcdefgh']) own.push(await ofShop(one, hwid));
+      for (const { closed } of [first, second]) expect(await closed).toBe(1013);
+      await ofShop(other, 'i');
+      expect(await own[7]?.closed).toBe(1013);
+      const late = await register(small, byBinding('j', one));
+      expect((await refused(small, late)).status).toBe(503);
+      expect((await refused(small, strangers[0] ?? '')).status).toBe(503);
+      await until('the surplus is closed', () => small.server.streamCount() === 8);
     } finally {
       await small.close();
     }

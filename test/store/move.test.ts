@@ -79,12 +79,13 @@ async function migrateData(): Promise<void> {
   });
 }
 
-/** Everything in the file but the last block of the log, and what only says where the data are. */
+/** All in the file but the last block of the log, what says where the data are, and its own key. */
 function contents(isBack = false): Record<string, unknown[]> {
   return inFile((db) => {
     const tables = db
       .query<{ name: string }, []>(
-        `SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`,
+        `SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'signing_key'
+         ORDER BY name`,
       )
       .all();
     return Object.fromEntries(

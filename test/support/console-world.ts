@@ -131,7 +131,7 @@ async function addPeople(app: TestApp, own: Credentials, words: Words): Promise<
     ['front-desk', 'support'],
     ['newsletter', 'sender'],
   ] as const) {
-    const secret = await invite(app.core, { providerId, role }, nowMs);
+    const secret = await invite(app.core, { providerId, role, isOperators: false }, nowMs);
     if (typeof secret !== 'string') throw new Error(secret.says);
     await new ConsoleBrowser(app.url).get('session.invited', { secret, name });
   }

@@ -11,6 +11,8 @@ export type Outcome<N extends CallName> =
 export class ConsoleBrowser {
   /** The cookie of the session, as the browser sends it; empty: none. */
   cookie = '';
+  /** The cookie of the browser's mark; empty: none. */
+  mark = '';
   /** `Set-Cookie` of the last answer. */
   setCookie: string | null = null;
 
@@ -25,7 +27,8 @@ export class ConsoleBrowser {
     headers: Record<string, string | undefined> = {},
   ): Promise<Outcome<N>> {
     const sent = new Headers({
-      ...{ origin: this.url, 'content-type': 'application/json', cookie: this.cookie },
+      ...{ origin: this.url, 'content-type': 'application/json' },
+      cookie: [this.cookie, this.mark].filter((one) => one !== '').join('; '),
       ...this.more,
     });
     for (const [key, value] of Object.entries(headers)) {
@@ -38,8 +41,11 @@ export class ConsoleBrowser {
       headers: sent,
       body,
     });
-    this.setCookie = answer.headers.get('set-cookie');
+    const cookies = answer.headers.getSetCookie();
+    const set = (name: string) => cookies.find((one) => one.startsWith(`${name}=`)) ?? null;
+    this.setCookie = set('__Host-gatepost');
     if (this.setCookie !== null) this.cookie = this.setCookie.split(';')[0] ?? '';
+    this.mark = set('__Host-gatepost-known')?.split(';')[0] ?? this.mark;
     return (await answer.json()) as Outcome<N>;
   }
 

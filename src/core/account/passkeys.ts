@@ -5,13 +5,11 @@ import { actAt } from '../audit/entry.ts';
 import type { Core } from '../core.ts';
 import { isRefused, type Misfit, Refused } from '../outcome.ts';
 import type { Account, Passkey } from '../port/account.ts';
-import { hashKey } from '../secret.ts';
+import { makeChallenge, ShownChallenge } from './challenge.ts';
 import { readLabel } from './formats.ts';
-import { accountActor, type Browser, openSession, ownerOf } from './session.ts';
+import { type FullSignIn, openFully } from './known-browser.ts';
+import type { Browser } from './session.ts';
 
-const CHALLENGE_MS = 300_000;
-/** The most open challenges, over all callers. */
-const CHALLENGES_MAX = 10_000;
 const PASSKEYS_MAX = 20;
 
 /**
@@ -29,39 +27,17 @@ export interface Site {
   origin: string;
 }
 
-type Busy = Refused<'too_many_requests'>;
-
-/** Stores a challenge, which can be used once. */
-async function keep(
-  core: Core,
-  challenge: string,
-  accountId: number | null,
-  nowMs: number,
-): Promise<Busy | null> {
-  const kept = await core.store.addOneTime(
-    {
-      ...{ kind: 'passkey', accountId, providerId: null, role: null },
-      secretHash: hashKey(challenge),
-      untilMs: nowMs + CHALLENGE_MS,
-      countMax: CHALLENGES_MAX,
-      nowMs,
-    },
-    null,
-  );
-  return kept === 'ok' ? null : new Refused('too_many_requests');
-}
-
 /** Makes the options by which a browser creates a passkey. */
 export async function beginPasskey(core: Core, { host }: Site, account: Account, nowMs: number) {
   const known = await core.store.listPasskeys(account.id);
   const { generateRegistrationOptions } = await library();
-  const options = await generateRegistrationOptions({
+  return generateRegistrationOptions({
+    challenge: await makeChallenge(core, account.id, nowMs),
     ...{ rpName: 'Gatepost', rpID: host, userName: account.name, attestationType: 'none' },
     userID: new TextEncoder().encode(`gatepost-${account.id}`),
     excludeCredentials: known.map(({ credentialId: id }) => ({ id })),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
-  return (await keep(core, options.challenge, account.id, nowMs)) ?? options;
 }
 
 /** Adds the passkey that the browser created. */
@@ -75,13 +51,13 @@ export async function addPasskey(
   const name = readLabel(given.name);
   if (isRefused(name)) return name;
   const { verifyRegistrationResponse } = await library();
+  const shown = new ShownChallenge(core, account.id, nowMs);
   const made = await verifyRegistrationResponse({
     response: given.response as RegistrationResponseJSON,
     ...{ expectedOrigin: origin, expectedRPID: host, requireUserVerification: true },
-    expectedChallenge: async (challenge) =>
-      (await take(core, challenge, nowMs))?.accountId === account.id,
+    expectedChallenge: shown.isOpen,
   }).catch(() => ({ verified: false as const }));
-  if (!made.verified) return new Refused('passkey_wrong');
+  if (!made.verified || !(await shown.use(account.id))) return new Refused('passkey_wrong');
   const { id, publicKey, counter, transports = [] } = made.registrationInfo.credential;
   const draft = {
     ...{ accountId: account.id, credentialId: id, publicKey, signCount: counter },
@@ -95,8 +71,8 @@ export async function addPasskey(
 /** Makes the options by which a browser proves that it has a passkey of any account. */
 export async function beginPasskeySignIn(core: Core, { host }: Site, nowMs: number) {
   const { generateAuthenticationOptions } = await library();
-  const options = await generateAuthenticationOptions({ rpID: host, userVerification: 'required' });
-  return (await keep(core, options.challenge, null, nowMs)) ?? options;
+  const challenge = await makeChallenge(core, null, nowMs);
+  return generateAuthenticationOptions({ challenge, rpID: host, userVerification: 'required' });
 }
 
 /** Signs in to the account of a passkey. */
@@ -106,34 +82,31 @@ export async function signInByPasskey(
   browser: Browser,
   given: unknown,
   nowMs: number,
-): Promise<string | Refused<'sign_in_wrong'>> {
+): Promise<FullSignIn | Refused<'sign_in_wrong'>> {
   const response = given as AuthenticationResponseJSON;
   const id = typeof response.id === 'string' ? response.id : '';
   const passkey = await core.store.findPasskey(id);
   const isRight = passkey !== null && (await isProven(core, site, passkey, response, nowMs));
   const account = isRight ? await core.store.readAccount(passkey.accountId) : null;
   if (account === null) return new Refused('sign_in_wrong');
-  const signedIn = { owner: ownerOf(account), actor: accountActor(account) };
-  return openSession(core, browser, signedIn, 'passkey', nowMs);
+  return openFully(core, browser, account, 'passkey', nowMs);
 }
 
 async function isProven(
   core: Core,
   { host, origin }: Site,
-  { id, credentialId, publicKey, signCount }: Passkey,
+  { id, accountId, credentialId, publicKey, signCount }: Passkey,
   response: AuthenticationResponseJSON,
   nowMs: number,
 ): Promise<boolean> {
   const { verifyAuthenticationResponse } = await library();
-  const shown = await verifyAuthenticationResponse({
+  const shown = new ShownChallenge(core, null, nowMs);
+  const proof = await verifyAuthenticationResponse({
     response,
     ...{ expectedOrigin: origin, expectedRPID: host, requireUserVerification: true },
     credential: { id: credentialId, publicKey: new Uint8Array(publicKey), counter: signCount },
-    expectedChallenge: async (challenge) => (await take(core, challenge, nowMs)) !== null,
+    expectedChallenge: shown.isOpen,
   }).catch(() => ({ verified: false as const }));
-  if (!shown.verified) return false;
-  return core.store.usePasskey(id, shown.authenticationInfo.newCounter, nowMs);
+  if (!proof.verified || !(await shown.use(accountId))) return false;
+  return core.store.usePasskey(id, proof.authenticationInfo.newCounter, nowMs);
 }
-
-const take = (core: Core, challenge: string, nowMs: number) =>
-  core.store.takeOneTime('passkey', hashKey(challenge), nowMs);

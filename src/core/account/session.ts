@@ -122,6 +122,10 @@ async function ownedBy(store: Core['store'], session: Session): Promise<SignedIn
   return { session, account: null, grants: [grant], actor: providerActor(provider) };
 }
 
+/** Returns whether an account has a role at the appliance. */
+export const isOfAppliance = ({ grants }: SignedIn): boolean =>
+  grants.some(({ providerId }) => providerId === null);
+
 /** Returns whether the sign-in is recent enough to change sign-in methods. */
 export function isFresh({ session }: SignedIn, nowMs: number): boolean {
   return nowMs - session.createdAtMs < FRESH_MS;

@@ -4,37 +4,65 @@ import { actAt } from '../audit/entry.ts';
 import { actingAs, type Core } from '../core.ts';
 import { readDeviceToken } from '../formats.ts';
 import { isRefused, type Misfit, Refused } from '../outcome.ts';
-import type { Grant } from '../port/account.ts';
+import type { Account, Grant } from '../port/account.ts';
+import type { NewOneTime } from '../port/session.ts';
 import { authenticate } from '../provider.ts';
 import { hashKey, randomToken, sameHash } from '../secret.ts';
 import { readAccountName } from './formats.ts';
+import { type FullSignIn, isMarkOf, openFully } from './known-browser.ts';
 import { isGoodCode } from './second-factor.ts';
 import { accountActor, type Browser, openSession, ownerOf, providerActor } from './session.ts';
 
 /** The time for which an entry or invitation is valid, ms. */
 const LINK_MS = 600_000;
-/** The most valid entries and invitations. */
-const LINKS_MAX = 1_000;
 /** The most accounts with a role at a provider, or at the appliance. */
 const ACCOUNTS_MAX = 100;
+/** The most open invitations to a place: as many as accounts. */
+const INVITATIONS_MAX = ACCOUNTS_MAX;
+/** As many more that the operator may make at a provider whose own are used up. */
+const RESERVED_MAX = 20;
 
-/** Hashes and compares passwords, a few at a time, in turns by party. */
-export interface Passwords {
-  /** Returns the hash; null: the queue is full. */
-  hash(party: string, password: string): Promise<string | null>;
-  /** Compares; without a hash it takes the same time. Returns null if the queue is full. */
-  verify(party: string, password: string, hash: string | null): Promise<boolean | null>;
+/** The caller of a hash. */
+export interface Hashing {
+  client: string;
+  /** The name that was typed; empty: it can be none. */
+  account: string;
+  /** True for a caller that has shown to belong to the account: it waits for no stranger. */
+  isKnown: boolean;
 }
 
-/** Limits wrong codes of the second factor by account: their sender knows the password. */
-interface WrongCodes {
-  /** Counts an attempt while it runs, and then if it `counts`. Null: there were too many. */
+/** Hashes and compares passwords, a few at a time, in turns by network, address and account. */
+export interface Passwords {
+  /** Returns the hash; null: the queue is full. */
+  hash(of: Hashing, password: string): Promise<string | null>;
+  /** Compares; without a hash it takes the same time. Returns null if the queue is full. */
+  verify(of: Hashing, password: string, hash: string | null): Promise<boolean | null>;
+}
+
+/** Limits failed attempts. */
+interface Tries {
+  /**
+   * Counts an attempt while it runs, and then if it `counts`. `from`: the client, or who else could
+   * fill the table of names. Null: there were too many.
+   */
   attempt<T>(
     name: string,
     nowMs: number,
     act: () => Promise<T>,
     counts: (done: T) => boolean,
+    from?: string,
   ): Promise<T | null>;
+}
+
+/** The bounds of guesses at passwords and codes. */
+export interface GuessBounds {
+  passwords: Passwords;
+  /** Wrong codes of the second factor by account: their sender knows the password. */
+  wrongCodes: Tries;
+  /** Wrong tries of browsers without a mark, by name of account. */
+  wrongTries: Tries;
+  /** Wrong tries of browsers with a mark, by mark, which is void after them. */
+  markTries: Tries;
 }
 
 type Wrong = Refused<'sign_in_wrong'>;
@@ -61,39 +89,65 @@ interface Typed {
   password: string;
   /** A code of the authenticator app, or a recovery code; empty: none. */
   code: string;
+  /** The mark of the browser; null: it has none. */
+  mark: string | null;
 }
+
+type Denied = Wrong | Refused<'code_needed' | 'code_wrong' | 'too_many_requests'>;
+
+const isGuess = (said: FullSignIn | Denied): boolean =>
+  isRefused(said) && (said.says === 'sign_in_wrong' || said.says === 'code_wrong');
 
 /**
  * Signs an account in. Refuses `code_needed` if the password is right and the code missing,
- * `too_many_requests` if too many passwords wait or too many codes were wrong.
+ * `too_many_requests` if too many passwords wait or too many tries were wrong. A browser with the
+ * mark of the account has tries of its own: those of strangers cost it nothing.
  */
 export async function signInByPassword(
   core: Core,
-  { passwords, wrongCodes }: { passwords: Passwords; wrongCodes: WrongCodes },
+  bounds: GuessBounds,
   browser: Browser,
   typed: Typed,
   nowMs: number,
-): Promise<string | Wrong | Refused<'code_needed' | 'code_wrong' | 'too_many_requests'>> {
-  const name = readAccountName(typed.name);
-  const account = isRefused(name) ? null : await core.store.findAccount(name);
-  const hash = account?.passwordHash ?? null;
-  const isRight = await passwords.verify(browser.client, typed.password, hash);
+): Promise<FullSignIn | Denied> {
+  const read = readAccountName(typed.name);
+  const name = isRefused(read) ? '' : read;
+  const account = name === '' ? null : await core.store.findAccount(name);
+  const { client } = browser;
+  const { mark } = typed;
+  const attempt = (isKnown: boolean) => () => {
+    const of = { client, account: name, isKnown };
+    return tryPassword(core, bounds, { browser, account, of }, typed, nowMs);
+  };
+  if (mark !== null && (await isMarkOf(core, account, mark, nowMs))) {
+    const said = await bounds.markTries.attempt(mark, nowMs, attempt(true), isGuess, name);
+    if (said !== null) return said;
+  }
+  const said = await bounds.wrongTries.attempt(name, nowMs, attempt(false), isGuess, client);
+  return said ?? new Refused('too_many_requests');
+}
+
+async function tryPassword(
+  core: Core,
+  { passwords, wrongCodes }: GuessBounds,
+  { browser, account, of }: { browser: Browser; account: Account | null; of: Hashing },
+  { password, code }: Typed,
+  nowMs: number,
+): Promise<FullSignIn | Denied> {
+  const isRight = await passwords.verify(of, password, account?.passwordHash ?? null);
   if (isRight === null) return new Refused('too_many_requests');
   if (!isRight || account === null) return wrong();
-  const actor = accountActor(account);
   if (account.totpSinceMs !== null) {
-    if (typed.code === '') return new Refused('code_needed');
-    const as = actingAs(core, () => ({ ...actor, from: browser.client }));
-    const isGood = await wrongCodes.attempt(
-      account.name,
-      nowMs,
-      () => isGoodCode(as, account, typed.code, nowMs),
-      (good) => !good,
-    );
+    if (code === '') return new Refused('code_needed');
+    const as = actingAs(core, () => ({ ...accountActor(account), from: browser.client }));
+    const check = () => isGoodCode(as, account, code, nowMs);
+    const isGood = of.isKnown
+      ? await check()
+      : await wrongCodes.attempt(account.name, nowMs, check, (good) => !good, browser.client);
     if (isGood === null) return new Refused('too_many_requests');
     if (!isGood) return new Refused('code_wrong', { recordId: account.id });
   }
-  return openSession(core, browser, { owner: ownerOf(account), actor }, 'password', nowMs);
+  return openFully(core, browser, account, 'password', nowMs);
 }
 
 /** Signs in to the account of an entry, once. Refuses an unknown, used or expired entry. */
@@ -142,35 +196,38 @@ export async function signInByInvitation(
   return openSession(core, browser, { owner, actor }, 'link', nowMs);
 }
 
-/** Makes an invitation to a role. Returns its secret, shown once, or `one_time_limit_reached`. */
-export function invite(
+/**
+ * Makes an invitation to a role. Returns its secret, shown once, or `one_time_limit_reached`.
+ * `isOperators`: the operator makes it.
+ */
+export async function invite(
   core: Core,
-  { providerId, role }: Grant,
+  { providerId, role, isOperators }: Grant & { isOperators: boolean },
   nowMs: number,
 ): Promise<string | Refused<'one_time_limit_reached'>> {
-  return addLink(core, { kind: 'invitation', accountId: null, providerId, role }, nowMs);
+  const draft = { kind: 'invitation', accountId: null, providerId, role } as const;
+  const countMax = INVITATIONS_MAX + (isOperators ? RESERVED_MAX : 0);
+  return (await addLink(core, { ...draft, countMax }, nowMs)) ?? LINKS_FULL;
 }
 
 /** Makes an entry for an account, for the operator only. Returns its secret. */
 export async function makeEntry(core: Core, accountId: number, nowMs: number): Promise<string> {
-  const link = { kind: 'entry', accountId, providerId: null, role: null } as const;
-  const made = await addLink(core, link, nowMs, Number.MAX_SAFE_INTEGER);
-  if (isRefused(made)) throw new Error('entries have no limit');
+  const draft = { kind: 'entry', accountId, providerId: null, role: null } as const;
+  const made = await addLink(core, { ...draft, countMax: Number.MAX_SAFE_INTEGER }, nowMs);
+  if (made === null) throw new Error('entries have no limit');
   return made;
 }
 
+const LINKS_FULL = new Refused('one_time_limit_reached');
+
+/** Returns the secret; null: there are `countMax`. */
 async function addLink(
   core: Core,
-  link: Pick<
-    Parameters<Core['store']['addOneTime']>[0],
-    'kind' | 'accountId' | 'role' | 'providerId'
-  >,
+  link: Omit<NewOneTime, 'secretHash' | 'untilMs' | 'nowMs'>,
   nowMs: number,
-  countMax = LINKS_MAX,
-): Promise<string | Refused<'one_time_limit_reached'>> {
+): Promise<string | null> {
   const secret = randomToken();
-  const bounds = { untilMs: nowMs + LINK_MS, countMax, nowMs };
-  const draft = { ...link, ...bounds, secretHash: hashKey(secret) };
+  const draft = { ...link, secretHash: hashKey(secret), untilMs: nowMs + LINK_MS, nowMs };
   const outcome = await core.store.addOneTime(draft, actAt(core, nowMs));
-  return outcome === 'ok' ? secret : new Refused(outcome);
+  return outcome === 'ok' ? secret : null;
 }

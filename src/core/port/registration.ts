@@ -57,11 +57,16 @@ export interface RegistrationStore {
   ): Promise<{ deviceId: number } | Exclude<RegisterRefusal, 'hwid_required'>>;
   /**
    * Finds the device of a token; null: none. `lastSeenAtMs` is the earliest of the times at which
-   * the token was last shown, and its providers last saw the device and each of its slots.
+   * the token was last shown, and its providers last saw the device and each of its slots;
+   * `providerId` is the first provider that the token reads messages of, null: of none.
    */
-  findDeviceByToken(
-    tokenHash: Uint8Array,
-  ): Promise<{ id: number; hwid: string; tokenId: number; lastSeenAtMs: number } | null>;
+  findDeviceByToken(tokenHash: Uint8Array): Promise<{
+    id: number;
+    hwid: string;
+    tokenId: number;
+    lastSeenAtMs: number;
+    providerId: number | null;
+  } | null>;
   /** Lists the push addresses of a device's tokens. Returns null if no device has the HWID. */
   listPushAddresses(hwid: string): Promise<{ push: PushAddress; locale: string | null }[] | null>;
 }

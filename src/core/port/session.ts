@@ -42,7 +42,7 @@ export interface NewSession {
   countMax: number;
 }
 
-export type OneTimeKind = 'entry' | 'invitation' | 'passkey';
+export type OneTimeKind = 'entry' | 'invitation';
 
 /** A secret for one use, until a time. */
 export interface OneTime {
@@ -57,7 +57,18 @@ export interface OneTime {
 
 export interface NewOneTime extends OneTime {
   secretHash: Uint8Array;
-  /** The most valid secrets of the kind, over all accounts. */
+  /** The most valid secrets of the kind at the place. */
+  countMax: number;
+  nowMs: number;
+}
+
+/** A challenge that a passkey of an account answered. */
+interface UsedChallenge {
+  secretHash: Uint8Array;
+  accountId: number;
+  /** The first instant at which the challenge is over by itself. */
+  untilMs: number;
+  /** The most used challenges of the account that are not over. */
   countMax: number;
   nowMs: number;
 }
@@ -83,12 +94,16 @@ export interface SessionStore {
     exceptId: number | null,
     act: Act,
   ): Promise<number>;
-  /** Adds a secret; `act` adds an entry to the audit log. Returns `one_time_limit_reached`. */
-  addOneTime(draft: NewOneTime, act: Act | null): Promise<'ok' | 'one_time_limit_reached'>;
+  /** Adds a secret. Returns `one_time_limit_reached` at `countMax`. */
+  addOneTime(draft: NewOneTime, act: Act): Promise<'ok' | 'one_time_limit_reached'>;
   /** Finds a secret without using it up; null: it was used, has expired or is of another kind. */
   findOneTime(kind: OneTimeKind, secretHash: Uint8Array, nowMs: number): Maybe<OneTime | null>;
   /** Uses up a secret. Returns null as {@link findOneTime}. */
   takeOneTime(kind: OneTimeKind, secretHash: Uint8Array, nowMs: number): Promise<OneTime | null>;
+  /** Uses up a challenge. Returns false if it was used, or at `countMax`. */
+  useChallenge(used: UsedChallenge): Promise<boolean>;
+  /** Reads the key that signs what has no row: 32 bytes, the same at all nodes. */
+  readSigningKey(): Maybe<Uint8Array>;
   /** Deletes some ended sessions and expired secrets. Returns false if there were none. */
   forgetSessions(nowMs: number): Promise<boolean>;
 }

@@ -1,14 +1,19 @@
 /**
  * Failed authentications, counted by client. A key has 192 random bits, so guessing is hopeless and
  * a lock-out would only help an attacker: valid credentials always work at once, and beyond the
- * limit of a minute each failing answer is delayed.
+ * limit of a minute each failing answer is delayed. Guesses at an account count for it at the
+ * client, and for the network around: many people share the address of a carrier, and many
+ * addresses belong to one guesser.
  */
 
 import type { Log } from '../../log.ts';
+import { networkOf } from '../request/address.ts';
 import { MinuteCounter, MinuteLine } from './limiter.ts';
 
 /** The delay of a failing answer, ms. */
 export const FAILURE_DELAY_MS = 1_000;
+/** How often a network may guess at accounts, as a multiple of one address at one account. */
+const NETWORK_TIMES = 10;
 
 export class AuthFailures {
   /** Answers that were delayed since the start. */
@@ -21,10 +26,21 @@ export class AuthFailures {
     private readonly log: Log,
   ) {}
 
-  /** Counts a failure of `client`; returns the delay of its answer, ms. */
-  record(client: string, nowMs: number): number {
-    const { authFailuresPerMinuteMax } = this.settings;
-    if (this.#counter.count(client, nowMs) <= authFailuresPerMinuteMax) return 0;
+  /**
+   * Counts a failure of `client`, at `account` if it guesses at one; returns the delay of its
+   * answer, ms.
+   */
+  record(client: string, nowMs: number, account: string | null = null): number {
+    const { authFailuresPerMinuteMax: most } = this.settings;
+    const count = (name: string) => this.#counter.count(name, nowMs, client);
+    const isFree =
+      account === null
+        ? count(client) <= most
+        : [
+            count(`${client} ${account}`) <= most,
+            count(`all of ${networkOf(client)}`) <= NETWORK_TIMES * most,
+          ].every(Boolean);
+    if (isFree) return 0;
     this.delayedCount += 1;
     const answers = this.#line.due(nowMs);
     if (answers > 0) this.log.warn('auth_failures_delayed', { client, answers });

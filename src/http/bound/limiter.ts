@@ -1,8 +1,12 @@
 /** Limits of events per minute and client. Further events are refused until the minute ends. */
 
-const WINDOW_MS = 60_000;
-/** Clients remembered at a time; beyond it the oldest is forgotten. */
+import { PartyQueue } from '../../queue.ts';
+import { networkOf } from '../request/address.ts';
+
+const MINUTE_MS = 60_000;
+/** Clients remembered at a time. */
 const CLIENTS_MAX = 10_000;
+const TABLE = { waitingMax: CLIENTS_MAX, waitingPerPartyMax: CLIENTS_MAX };
 
 interface Window {
   startMs: number;
@@ -13,17 +17,28 @@ interface Window {
  * Returns whether a window still runs. It ends too if the clock was set far back. A time slightly
  * before its start belongs to it: a call whose body came late must not reset the count.
  */
-function isWithin({ startMs }: Window, nowMs: number): boolean {
-  return Math.abs(nowMs - startMs) < WINDOW_MS;
+function isWithin({ startMs }: Window, nowMs: number, windowMs: number): boolean {
+  return Math.abs(nowMs - startMs) < windowMs;
 }
 
-/** Counts events by client in windows of a minute, for a bounded number of clients. */
+/**
+ * Counts events by client in windows, for a bounded number of clients. In a full table a new client
+ * takes the place of the newest of the network with most, or of the oldest of its own network if
+ * that has most: no network makes the server forget the clients of others. Where each network has
+ * one client, the one known for longest is forgotten.
+ */
 export class MinuteCounter {
-  readonly #windows = new Map<string, Window>();
+  readonly #windows = new Map<string, Window & { network: string }>();
+  readonly #byNetwork = new PartyQueue<string>(() => TABLE);
 
-  /** Counts an event; returns the count of the window, this event included. */
-  count(client: string, nowMs: number): number {
-    const window = this.#windowOf(client, nowMs);
+  constructor(private readonly windowMs: number = MINUTE_MS) {}
+
+  /**
+   * Counts an event; returns the count of the window, this event included. `from`: the address or
+   * party that could fill the table, unless that is the client.
+   */
+  count(client: string, nowMs: number, from = client): number {
+    const window = this.#windowOf(client, nowMs, from);
     window.count += 1;
     return window.count;
   }
@@ -31,7 +46,8 @@ export class MinuteCounter {
   /** Returns whether the window has reached `max`. Counts nothing. */
   hasReached(client: string, max: number, nowMs: number): boolean {
     const known = this.#windows.get(client);
-    return (known !== undefined && isWithin(known, nowMs) ? known.count : 0) >= max;
+    const isCounted = known !== undefined && isWithin(known, nowMs, this.windowMs);
+    return (isCounted ? known.count : 0) >= max;
   }
 
   /** Takes back a counted event that did not happen. */
@@ -40,17 +56,33 @@ export class MinuteCounter {
     if (window && window.count > 0) window.count -= 1;
   }
 
-  #windowOf(client: string, nowMs: number): Window {
+  #windowOf(client: string, nowMs: number, from: string): Window {
     const known = this.#windows.get(client);
-    if (known && isWithin(known, nowMs)) return known;
-    const window = { startMs: nowMs, count: 0 };
-    this.#windows.delete(client);
-    this.#windows.set(client, window);
-    if (this.#windows.size > CLIENTS_MAX) {
-      const oldest = this.#windows.keys().next().value;
-      if (oldest !== undefined) this.#windows.delete(oldest);
+    if (known && isWithin(known, nowMs, this.windowMs)) return known;
+    this.#forget(client);
+    const window = { startMs: nowMs, count: 0, network: networkOf(from) };
+    const [oldest] = this.#windows;
+    const isOver = oldest !== undefined && !isWithin(oldest[1], nowMs, this.windowMs);
+    if (isOver) this.#forget(oldest[0]);
+    const surplus = this.#byNetwork.add(window.network, client);
+    if (surplus === client) {
+      const { network } = window;
+      const isOwn = this.#byNetwork.has(network);
+      const own = isOwn ? this.#byNetwork.take((party) => party === network) : null;
+      this.#forget(own?.item ?? oldest?.[0]);
+      this.#byNetwork.add(window.network, client);
+    } else if (surplus !== null) {
+      this.#windows.delete(surplus);
     }
+    this.#windows.set(client, window);
     return window;
+  }
+
+  #forget(client: string | undefined): void {
+    const known = client === undefined ? undefined : this.#windows.get(client);
+    if (client === undefined || known === undefined) return;
+    this.#windows.delete(client);
+    this.#byNetwork.remove(known.network, client);
   }
 }
 
@@ -61,7 +93,7 @@ export class MinuteLine {
   /** Counts a cause; returns the causes since the last line if a line is due, else 0. */
   due(nowMs: number): number {
     this.#window.count += 1;
-    if (isWithin(this.#window, nowMs)) return 0;
+    if (isWithin(this.#window, nowMs, MINUTE_MS)) return 0;
     const { count } = this.#window;
     this.#window = { startMs: nowMs, count: 0 };
     return count;
@@ -71,15 +103,26 @@ export class MinuteLine {
 export class MinuteLimiter {
   /** Calls that were refused since the start. */
   refusedCount = 0;
-  readonly #counter = new MinuteCounter();
+  readonly #counter: MinuteCounter;
 
-  /** Reads `perMinuteMax` each time, so that a changed setting applies at once. */
-  constructor(private readonly perMinuteMax: () => number) {}
+  /**
+   * Reads `perMinuteMax` each time, so that a changed setting applies at once. Another window has
+   * another length than a minute, ms.
+   */
+  constructor(
+    private readonly perMinuteMax: () => number,
+    windowMs = MINUTE_MS,
+  ) {
+    this.#counter = new MinuteCounter(windowMs);
+  }
 
-  /** Counts a call. Returns false, and counts a refusal, if the limit is reached. */
-  admits(client: string, nowMs: number): boolean {
+  /**
+   * Counts a call. Returns false, and counts a refusal, if the limit is reached. `from`: as in
+   * {@link MinuteCounter.count}.
+   */
+  admits(client: string, nowMs: number, from = client): boolean {
     const isAdmitted = !this.isUsedUp(client, nowMs);
-    if (isAdmitted) this.#counter.count(client, nowMs);
+    if (isAdmitted) this.#counter.count(client, nowMs, from);
     else this.refusedCount += 1;
     return isAdmitted;
   }
@@ -98,8 +141,9 @@ export class MinuteLimiter {
     nowMs: number,
     act: () => Promise<T>,
     counts: (done: T) => boolean,
+    from = client,
   ): Promise<T | null> {
-    if (!this.admits(client, nowMs)) return null;
+    if (!this.admits(client, nowMs, from)) return null;
     let isCounted = false;
     try {
       const done = await act();

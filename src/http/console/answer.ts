@@ -3,6 +3,7 @@
  */
 
 import { TypeCompiler } from '@sinclair/typebox/compiler';
+import { MARK_MS } from '../../core/account/known-browser.ts';
 import { type CallName, mayCall } from '../../core/account/roles.ts';
 import {
   findSignedIn,
@@ -10,32 +11,35 @@ import {
   SESSION_MAX_MS,
   type SignedIn,
 } from '../../core/account/session.ts';
-import type { Passwords } from '../../core/account/sign-in.ts';
+import type { GuessBounds, Passwords } from '../../core/account/sign-in.ts';
 import { actingAs } from '../../core/core.ts';
 import { readProviderCode } from '../../core/formats.ts';
 import { REQUEST_BOUNDS } from '../../core/json-input.ts';
 import { isRefused, malformed, Refused } from '../../core/outcome.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import { isLarge, nameOf } from '../answer/large.ts';
-import { MinuteLimiter } from '../bound/limiter.ts';
 import { reportFault } from '../interpreter.ts';
 import { dropBody, readBody } from '../request/body.ts';
 import { type CallDeps, CallerGone } from '../request/call.ts';
 import type { Appliance } from './appliance.ts';
 import type { AnyCall, Caller } from './call.ts';
+import { makeGuessBounds } from './guess-bounds.ts';
 import { hasOddText } from './inputs.ts';
-import { type Connection, INSECURE, isOwnPage, sessionCookie, siteOf, tokenIn } from './site.ts';
+import {
+  type Connection,
+  INSECURE,
+  isOwnPage,
+  markCookie,
+  markIn,
+  sessionCookie,
+  siteOf,
+  tokenIn,
+} from './site.ts';
 import { pathOf, RECORDS } from './table.ts';
 import { Visits } from './visits.ts';
 
 /** The longest body of the API, and the fields that the console adds to it. */
 const BODY_BYTES_MAX = REQUEST_BOUNDS.bytesMax + 1_024;
-/**
- * The most wrong codes of a second factor in a minute: one of a million codes is right for 90 s.
- */
-const WRONG_CODES_PER_MINUTE_MAX = 5;
-/** The most passkey challenges of a client in a minute: a few people may share an address. */
-const CHALLENGES_PER_MINUTE_MAX = 20;
 /** Refusals that may be guesses. */
 const GUESSES = new Set(['sign_in_wrong', 'code_wrong']);
 
@@ -56,17 +60,27 @@ type Answering = (request: Request) => Promise<Response>;
 
 /** Makes the answers of the calls, by their paths. */
 export function callAnswers(deps: ConsoleDeps): [path: `/${string}`, answer: Answering][] {
-  const limits = {
-    wrongCodes: new MinuteLimiter(() => WRONG_CODES_PER_MINUTE_MAX),
-    challenges: new MinuteLimiter(() => CHALLENGES_PER_MINUTE_MAX),
-  };
-  const shared = { limits, visits: new Visits() };
+  const guesses = makeGuessBounds(deps.passwords);
+  const shared = { guesses, visits: new Visits() };
   return RECORDS.map(([name, record]) => [pathOf(name), answering(name, record, deps, shared)]);
 }
 
 interface Shared {
-  limits: Pick<Caller, 'wrongCodes' | 'challenges'>;
+  guesses: GuessBounds;
   visits: Visits;
+}
+
+/** Facts about a call besides its outcome. */
+interface About {
+  session: number | undefined;
+  /** The account, or provider, that the caller says to be; null: none. */
+  account: string | null;
+}
+
+/** Returns the account, or the provider, at which a call guesses; null: it guesses at none. */
+function accountIn({ name, password, code, key }: Readonly<Record<string, unknown>>) {
+  if (password !== undefined) return String(name).trim().toLowerCase();
+  return key === undefined ? null : String(code);
 }
 
 /** The refusal if the room of unread answers is full. */
@@ -81,7 +95,7 @@ function answering(
   name: CallName,
   record: AnyCall,
   deps: ConsoleDeps,
-  { limits, visits }: Shared,
+  { guesses, visits }: Shared,
 ): Answering {
   const { clock, core, large, log, traffic } = deps;
   const input = TypeCompiler.Compile(record.input);
@@ -90,8 +104,8 @@ function answering(
 
   async function outcomeOf(
     request: Request,
-    setToken: Caller['setToken'],
-    setSession: (id: number) => void,
+    setters: Pick<Caller, 'setMark' | 'setToken'>,
+    about: About,
   ): Promise<unknown> {
     const site = siteOf(request, deps.connectionOf(request));
     if (site === null) return new Refused('insecure', { detail: INSECURE.trim() });
@@ -111,11 +125,12 @@ function answering(
     // The session may have ended while the body arrived.
     const signedIn = await findSignedIn(core, tokenIn(request), nowMs);
     if (record.kind !== 'open' && signedIn === null) return new Refused('signed_out');
-    if (signedIn !== null) setSession(signedIn.session.id);
+    about.session = signedIn?.session.id;
     const provider = await providerOf(signedIn, given);
     if (provider instanceof Refused) return provider;
     const misfit = input.Errors(given).First();
     if (misfit) return malformed(`${misfit.path.slice(1) || 'the body'}: ${misfit.message}`);
+    about.account = accountIn(given);
     if (hasOddText(given)) return malformed('a text has a NUL, or half a character');
     if (record.kind === 'account' && signedIn?.account === null) return new Refused('no_account');
     const agent = request.headers.get('user-agent') ?? '';
@@ -127,7 +142,7 @@ function answering(
     if (signedIn && provider) await visits.note(acting, signedIn, provider, nowMs);
     const caller = {
       ...{ core: acting, nowMs, site, browser: { client, agent } },
-      ...{ passwords: deps.passwords, ...limits, setToken, signedIn, provider },
+      ...{ guesses, mark: markIn(request), ...setters, signedIn, provider },
       account: signedIn?.account,
       appliance: deps.appliance,
       ...{ eventSenders: deps.eventSenders, webhookTests: deps.limits.webhookTests },
@@ -156,12 +171,14 @@ function answering(
     const headers = new Headers(HEADERS);
     const setToken = (token: string | null) =>
       headers.append('set-cookie', sessionCookie(token, SESSION_MAX_MS / 1_000));
-    let session: number | undefined;
+    const setMark = (mark: string) =>
+      headers.append('set-cookie', markCookie(mark, MARK_MS / 1_000));
+    const about: About = { session: undefined, account: null };
     let outcome: unknown;
     try {
       outcome =
         request.method === 'POST'
-          ? await outcomeOf(request, setToken, (id) => (session = id))
+          ? await outcomeOf(request, { setMark, setToken }, about)
           : new Refused('wrong_method', { detail: 'calls of the console are POST' });
     } catch (fault) {
       const id = traffic.requestIdOf(request);
@@ -174,8 +191,9 @@ function answering(
     if (requestId !== undefined) headers.set('x-request-id', requestId);
     // A success without a value has `ok`.
     let body = textOf(outcome);
-    if (isLarge(body) && !(await large.admit(request, { session }, body))) body = textOf(CROWDED);
-    const delayMs = GUESSES.has(says) ? deps.authFailed(deps.clientOf(request)) : 0;
+    if (isLarge(body) && !(await large.admit(request, about, body))) body = textOf(CROWDED);
+    const isGuess = GUESSES.has(says);
+    const delayMs = isGuess ? deps.authFailed(deps.clientOf(request), about.account) : 0;
     if (delayMs > 0) {
       dropBody(request);
       await clock.sleep(delayMs);

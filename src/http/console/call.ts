@@ -6,7 +6,7 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { Site } from '../../core/account/passkeys.ts';
 import { type Browser, isFresh, type SignedIn } from '../../core/account/session.ts';
-import type { Passwords } from '../../core/account/sign-in.ts';
+import type { GuessBounds } from '../../core/account/sign-in.ts';
 import type { Core } from '../../core/core.ts';
 import type { EventSenders } from '../../core/outbox/carrier.ts';
 import { Refused } from '../../core/outcome.ts';
@@ -23,11 +23,9 @@ export interface Caller {
   nowMs: number;
   site: Site;
   browser: Browser;
-  passwords: Passwords;
-  /** Limits wrong codes of the second factor, by account: the caller knows the password. */
-  wrongCodes: MinuteLimiter;
-  /** Limits passkey challenges, by client: each adds a row, even without a session. */
-  challenges: MinuteLimiter;
+  guesses: GuessBounds;
+  /** The mark of the browser; null: it has none. */
+  mark: string | null;
   eventSenders: EventSenders;
   appliance: Appliance;
   /** Limits tests of webhooks, by provider, including those of the API. */
@@ -38,6 +36,8 @@ export interface Caller {
   grantPatience(seconds: number): void;
   /** Sets the session cookie; null removes it. */
   setToken(token: string | null): void;
+  /** Sets the cookie of the browser's mark. */
+  setMark(mark: string): void;
   signedIn: SignedIn | null;
 }
 

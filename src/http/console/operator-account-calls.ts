@@ -16,7 +16,8 @@ export const operatorAccountCalls = {
     return all.map((one) => ({ ...one, isThis: one.id === signedIn.account?.id }));
   }),
   'accounts.invite': freshCall(inputOf({ role }), async (caller, given) => {
-    const secret = await invite(caller.core, { providerId: null, role: given.role }, caller.nowMs);
+    const draft = { providerId: null, role: given.role, isOperators: true };
+    const secret = await invite(caller.core, draft, caller.nowMs);
     return isRefused(secret) ? secret : { secret };
   }),
   'accounts.change-role': ownerCall(inputOf({ id, role }), async (caller, given) => {

@@ -1,6 +1,7 @@
 /** Calls of the console about signing in, sessions, and the sign-in methods of an account. */
 
 import { readLabel, readNewPassword } from '../../core/account/formats.ts';
+import type { FullSignIn } from '../../core/account/known-browser.ts';
 import {
   addPasskey,
   beginPasskey,
@@ -31,14 +32,19 @@ import {
 } from './call.ts';
 import { id, inputOf, proof, text } from './inputs.ts';
 
-/** Sets the session cookie, or returns the refusal. */
+/** Sets the cookies of the session and, after a full sign-in, the mark; or returns the refusal. */
 async function entering<R extends Refused<string>>(
-  { setToken }: Caller,
-  signingIn: Promise<string | R>,
+  { setMark, setToken }: Caller,
+  signingIn: Promise<string | FullSignIn | R>,
 ): Promise<{ isIn: true } | R> {
-  const token = await signingIn;
-  if (typeof token !== 'string') return token;
-  setToken(token);
+  const signedIn = await signingIn;
+  if (signedIn instanceof Refused) return signedIn;
+  if (typeof signedIn === 'string') {
+    setToken(signedIn);
+  } else {
+    setToken(signedIn.token);
+    setMark(signedIn.mark);
+  }
   return { isIn: true };
 }
 
@@ -59,8 +65,11 @@ export const sessionCalls = {
   ),
   'session.password': openCall(
     inputOf({ name: text(64), password: text(200), code: text(64) }),
-    (caller, given) =>
-      entering(caller, signInByPassword(caller.core, caller, caller.browser, given, caller.nowMs)),
+    (caller, given) => {
+      const { browser, core, guesses, mark, nowMs } = caller;
+      const typed = { ...given, mark };
+      return entering(caller, signInByPassword(core, guesses, browser, typed, nowMs));
+    },
   ),
   'session.entry': openCall(inputOf({ secret: text(64) }), (caller, { secret }) =>
     entering(caller, signInByEntry(caller.core, caller.browser, secret, caller.nowMs)),
@@ -68,12 +77,8 @@ export const sessionCalls = {
   'session.invited': openCall(inputOf({ secret: text(64), name: text(64) }), (caller, given) =>
     entering(caller, signInByInvitation(caller.core, caller.browser, given, caller.nowMs)),
   ),
-  'session.passkey-challenge': openCall(
-    inputOf({}),
-    async ({ browser, challenges, core, nowMs, site }) => {
-      if (!challenges.admits(browser.client, nowMs)) return new Refused('too_many_requests');
-      return beginPasskeySignIn(core, site, nowMs);
-    },
+  'session.passkey-challenge': openCall(inputOf({}), async ({ core, nowMs, site }) =>
+    beginPasskeySignIn(core, site, nowMs),
   ),
   'session.passkey': openCall(inputOf({ response: proof }), (caller, { response }) =>
     entering(
@@ -106,10 +111,11 @@ export const sessionCalls = {
 export const accountCalls = {
   'account.password': freshAccountCall(
     inputOf({ password: text(200) }),
-    async ({ account, browser, core, nowMs, passwords, signedIn }, { password: given }) => {
+    async ({ account, browser, core, guesses, nowMs, signedIn }, { password: given }) => {
       const password = readNewPassword(given);
       if (isRefused(password)) return password;
-      const hash = await passwords.hash(browser.client, password);
+      const of = { client: browser.client, account: account.name, isKnown: true };
+      const hash = await guesses.passwords.hash(of, password);
       if (hash === null) return new Refused('too_many_requests');
       await core.store.setPassword(account.id, hash, signedIn.session.id, actAt(core, nowMs));
       return 'ok' as const;

@@ -50,6 +50,7 @@ export function isOfOwnPage({ headers }: Request, { origin }: Site): boolean {
 }
 
 const COOKIE = '__Host-gatepost';
+const MARK_COOKIE = '__Host-gatepost-known';
 const COOKIE_RULES = 'Path=/; Secure; HttpOnly; SameSite=Strict';
 
 /** Returns the token of the session; null: the request has none. */
@@ -68,3 +69,10 @@ export function cookieIn(headers: Headers, name: string): string | null {
 export function sessionCookie(token: string | null, maxAgeS: number): string {
   return `${COOKIE}=${token ?? ''}; Max-Age=${token === null ? 0 : maxAgeS}; ${COOKIE_RULES}`;
 }
+
+/** Returns the mark of the browser; null: it has none. */
+export const markIn = ({ headers }: Request): string | null => cookieIn(headers, MARK_COOKIE);
+
+/** Makes the cookie of a mark. */
+export const markCookie = (mark: string, maxAgeS: number): string =>
+  `${MARK_COOKIE}=${mark}; Max-Age=${maxAgeS}; ${COOKIE_RULES}`;

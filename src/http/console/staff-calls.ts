@@ -2,6 +2,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { addKey, removeKey } from '../../core/account/keys.ts';
+import { isOfAppliance } from '../../core/account/session.ts';
 import { invite } from '../../core/account/sign-in.ts';
 import { actAt } from '../../core/audit/entry.ts';
 import { fromStore, isRefused } from '../../core/outcome.ts';
@@ -34,8 +35,11 @@ export const staffCalls = {
   'staff.list': staffCall(atProvider({}), ({ core, provider }) =>
     core.store.listMembers(provider.id),
   ),
-  'staff.invite': staffCall(atProvider({ role }), async ({ core, nowMs, provider }, given) => {
-    const secret = await invite(core, { providerId: provider.id, role: given.role }, nowMs);
+  'staff.invite': staffCall(atProvider({ role }), async (caller, given) => {
+    const { core, nowMs, provider, signedIn } = caller;
+    const isOperators = isOfAppliance(signedIn);
+    const draft = { providerId: provider.id, role: given.role, isOperators };
+    const secret = await invite(core, draft, nowMs);
     return isRefused(secret) ? secret : { secret };
   }),
   'staff.change-role': staffCall(

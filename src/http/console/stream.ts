@@ -5,12 +5,13 @@
  */
 
 import { mayCall } from '../../core/account/roles.ts';
-import { lookSignedIn, type SignedIn } from '../../core/account/session.ts';
+import { isOfAppliance, lookSignedIn, type SignedIn } from '../../core/account/session.ts';
 import { Changes } from '../../core/changes.ts';
 import { readProviderCode } from '../../core/formats.ts';
 import { isRefused, Refused } from '../../core/outcome.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import { nextTurn } from '../../core/turn.ts';
+import { PartyQueue } from '../../queue.ts';
 import { reportFault } from '../interpreter.ts';
 import { parseQuery, valueIn } from '../request/query.ts';
 import type { ConsoleDeps } from './answer.ts';
@@ -25,7 +26,12 @@ const LOOK_MS = 1_000;
 const CHECK_MS = 5_000;
 const QUIET_CHECK_MS = 60_000;
 /** The most streams at once: a browser has one for each provider in its tabs. */
-export const STREAM_BOUNDS = { session: 4, owner: 16, all: 256 };
+export const STREAM_BOUNDS = { session: 4, owner: 16 };
+/**
+ * The most streams of all providers, and, as a reserve, those of accounts of the appliance. In a
+ * full one a new stream ends the newest of the provider, or account, with most.
+ */
+export const STREAM_SHARES = { providers: { waitingMax: 256 }, operators: { waitingMax: 64 } };
 /** Streams that are checked in one turn of the event loop. */
 const PER_TURN = 16;
 
@@ -44,7 +50,10 @@ const HEADERS = {
 
 /** The streams of the console at this server. */
 export class LiveStreams {
-  readonly #streams = new Set<LiveStream>();
+  readonly #shares = {
+    providers: new PartyQueue<LiveStream>(() => STREAM_SHARES.providers),
+    operators: new PartyQueue<LiveStream>(() => STREAM_SHARES.operators),
+  };
   #changes: Changes;
   #isLooking = false;
   readonly #deps: ConsoleDeps;
@@ -56,12 +65,16 @@ export class LiveStreams {
   }
 
   get count(): number {
-    return this.#streams.size;
+    return this.#shares.providers.size + this.#shares.operators.size;
+  }
+
+  #all(): LiveStream[] {
+    return [...this.#shares.providers.items(), ...this.#shares.operators.items()];
   }
 
   /** Ends all streams; their pages reconnect. */
   endAll(): void {
-    for (const stream of this.#streams) stream.end();
+    for (const stream of this.#all()) stream.end();
   }
 
   /** Answers a request for a stream. */
@@ -102,8 +115,13 @@ export class LiveStreams {
     if (this.#isFull(sessionId, owner)) return new Refused('too_many_streams');
     if (stopping.aborted) return new Refused('stopping');
     const of = { provider, sessionId, owner, token };
-    const stream = new LiveStream(of, clock.steadyMs(), () => this.#streams.delete(stream));
-    this.#streams.add(stream);
+    const isOperators = isOfAppliance(signedIn);
+    const share = this.#shares[isOperators ? 'operators' : 'providers'];
+    const party = isOperators ? owner : `provider ${provider.id}`;
+    const stream = new LiveStream(of, clock.steadyMs(), () => share.remove(party, stream));
+    const surplus = share.add(party, stream);
+    if (surplus === stream) return new Refused('too_many_streams');
+    surplus?.end();
     request.signal.addEventListener('abort', () => stream.end());
     // Bun closes an answer that sends no bytes; the beats keep this one open.
     grantPatience(request, 0);
@@ -119,10 +137,9 @@ export class LiveStreams {
   }
 
   #isFull(sessionId: number, owner: string): boolean {
-    const all = [...this.#streams];
-    const { session, owner: ofOwner, all: most } = STREAM_BOUNDS;
+    const all = this.#all();
+    const { session, owner: ofOwner } = STREAM_BOUNDS;
     return (
-      all.length >= most ||
       all.filter(({ of }) => of.sessionId === sessionId).length >= session ||
       all.filter(({ of }) => of.owner === owner).length >= ofOwner
     );
@@ -140,7 +157,7 @@ export class LiveStreams {
     const { clock, core, log, traffic } = this.#deps;
     this.#changes = new Changes(core.store);
     try {
-      while (this.#streams.size > 0) {
+      while (this.count > 0) {
         await this.#look();
         await clock.sleep(LOOK_MS);
       }
@@ -154,11 +171,11 @@ export class LiveStreams {
 
   async #look(): Promise<void> {
     const { clock } = this.#deps;
-    const providers = new Map([...this.#streams].map(({ of }) => [of.provider.id, of.provider]));
+    const providers = new Map(this.#all().map(({ of }) => [of.provider.id, of.provider]));
     const changes = await this.#changes.look([...providers.values()], clock.nowMs());
     const nowMs = clock.steadyMs();
     let checked = 0;
-    for (const stream of [...this.#streams]) {
+    for (const stream of this.#all()) {
       const change = changes?.get(stream.of.provider.id);
       stream.isUnsure ||= changes !== null;
       const dueMs = stream.checkedAtMs + (stream.isUnsure ? CHECK_MS : QUIET_CHECK_MS);

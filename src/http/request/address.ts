@@ -89,3 +89,15 @@ export function countedAs(address: string): string {
   const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
   return `${network.join(':')}::/64`;
 }
+
+/**
+ * Returns the network around a client as {@link countedAs} names it: the /24 of an IPv4 address,
+ * the /48 of a /64. Another name is its own.
+ *
+ * @example networkOf('2001:db8:0:7::/64') // '2001:db8:0::/48'
+ */
+export function networkOf(client: string): string {
+  if (isIP(client) === 4) return `${client.slice(0, client.lastIndexOf('.'))}.0/24`;
+  const groups = client.endsWith('::/64') ? client.split(':') : [];
+  return groups.length === 6 ? `${groups.slice(0, 3).join(':')}::/48` : client;
+}

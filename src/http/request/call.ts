@@ -26,7 +26,7 @@ export interface CallDeps {
   /** Returns the address under which the client of a request is counted. */
   clientOf(request: Request): string;
   /** Counts a failed authentication; returns the delay of its answer, ms. */
-  authFailed(client: string): number;
+  authFailed(client: string, account?: string | null): number;
   /** Aborts when the server stops. */
   stopping: AbortSignal;
   large: Large;

@@ -20,6 +20,7 @@ import {
 } from './device-stream.ts';
 import { PING_HEADER, readHandshake, readPing } from './handshake.ts';
 import { Looks } from './looks.ts';
+import { StreamShares } from './shares.ts';
 import { TokenFrames } from './token-frame.ts';
 import { Wheel } from './wheel.ts';
 
@@ -72,6 +73,7 @@ export function makeStreams(deps: StreamDeps): Streams {
   const tally = deps.traffic.tallyOf(STREAM_PATH);
   const streams = new Set<DeviceStream>();
   const byToken = new Map<number, DeviceStream>();
+  const shares = new StreamShares(() => deps.settings.streamCountMax);
   // One object for all streams: a copy for each would take 200 bytes.
   const ofStreams = { ...deps, looks: new Looks(deps) };
   let isStopping = false;
@@ -110,8 +112,8 @@ export function makeStreams(deps: StreamDeps): Streams {
     pings.enter(stream, intervalMsOf(stream) * (isUsual ? Math.random() : 1));
   }
 
-  function isFullFor(device: AuthenticDevice): boolean {
-    return streams.size >= deps.settings.streamCountMax && !byToken.has(device.tokenId);
+  function isFullFor(device: AuthenticDevice, client: string): boolean {
+    return !byToken.has(device.tokenId) && !shares.takes(device, client);
   }
 
   function open(socket: Socket): void {
@@ -127,16 +129,18 @@ export function makeStreams(deps: StreamDeps): Streams {
 
   /** Opens the stream of a device. Returns false, and closes the socket, if there are too many. */
   function admit(socket: Socket, device: AuthenticDevice): boolean {
-    // Checks again: many requests may have been upgraded at once.
-    if (isFullFor(device)) {
-      refusedCount += 1;
-      socket.close(CLOSE_TOO_MANY, 'too many streams');
-      return false;
-    }
     const stream = new DeviceStream(device, socket, ofStreams);
+    const replaced = byToken.get(device.tokenId);
+    if (replaced !== undefined) shares.remove(replaced);
+    // Many requests may have been upgraded at once.
+    const surplus = shares.add(stream);
+    if (surplus !== null) {
+      refusedCount += 1;
+      surplus.socket.close(CLOSE_TOO_MANY, 'too many streams');
+      if (surplus === stream) return false;
+    }
     socket.data.stream = stream;
     streams.add(stream);
-    const replaced = byToken.get(device.tokenId);
     byToken.set(device.tokenId, stream);
     replaced?.socket.close(CLOSE_REPLACED, 'the device opened another stream');
     startPings(stream);
@@ -154,6 +158,7 @@ export function makeStreams(deps: StreamDeps): Streams {
     stream.close();
     deps.log.debug('stream_closed', { device: stream.device.id });
     streams.delete(stream);
+    shares.remove(stream);
     if (byToken.get(stream.device.tokenId) === stream) byToken.delete(stream.device.tokenId);
     pings.leave(stream);
   }
@@ -196,7 +201,7 @@ export function makeStreams(deps: StreamDeps): Streams {
       }
       return refuse('device_token_error', 401);
     }
-    if (isFullFor(device) || isStopping) {
+    if (isFullFor(device, client) || isStopping) {
       refusedCount += 1;
       return refuse(says('too_many_streams'), 503);
     }

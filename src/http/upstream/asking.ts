@@ -33,7 +33,7 @@ const GRACE_S = 10;
 export function meansUnknown(
   { isDropped }: Failure,
   panel: Panel,
-  { isForAll, isNewKey, isOtherPath, judge }: AskedFor,
+  { isForAll, isNewKey, isOtherPath, judge }: Omit<AskedFor, 'holdsSlot'>,
   clock: Clock,
 ): 'key' | 'path' | null {
   if (!isDropped) return null;
@@ -41,7 +41,7 @@ export function meansUnknown(
   return isForAll && !isOtherPath && panel.dropsAlways ? 'path' : null;
 }
 
-type AskedFor = Pick<Passage, 'isForAll' | 'isNewKey' | 'isOtherPath' | 'judge'>;
+type AskedFor = Pick<Passage, 'holdsSlot' | 'isForAll' | 'isNewKey' | 'isOtherPath' | 'judge'>;
 
 /**
  * Returns how long a request may wait for a free place, ms, and how long its client may get no
@@ -62,7 +62,7 @@ export async function ask(
   { path, isWhole, isInfo = false }: { path: string; isWhole: boolean; isInfo?: boolean },
   passage: AskedFor,
 ): Promise<Answer | Failure | Obstacle> {
-  const { client, places, upstream } = panel;
+  const { client, upstream } = panel;
   const { signal } = request;
   const method = request.method === 'HEAD' && !isInfo ? 'HEAD' : 'GET';
   const { waitMs, patienceS } = timesOf(upstream.timeoutMs);
@@ -76,7 +76,8 @@ export async function ask(
   // The proxy reads the answer itself.
   if (isInfo) headers['accept-encoding'] = 'identity';
   const patience = new Deadline(waitMs, signal, clock.steadyMs);
-  const leave = await places.take(countedAs(provenance.client), patience.signal);
+  const party = countedAs(provenance.client);
+  const leave = await panel.takePlace(party, !passage.holdsSlot, patience.signal);
   patience.end();
   if (typeof leave === 'string') return signal.aborted ? 'client_left' : 'upstream_busy';
   if (isEnding()) {

@@ -5,7 +5,7 @@ import { type Path, uuidAt } from '../../core/key-path.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { panelOf } from '../../core/panel/kind.ts';
 import type { Log } from '../../log.ts';
-import { Places } from '../../queue.ts';
+import { type Leave, type NoPlace, Places } from '../../queue.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { Hosts } from '../request/hosts.ts';
 import { UpstreamClient } from './ask.ts';
@@ -14,6 +14,8 @@ import type { Upstream, UpstreamSettings } from './settings.ts';
 
 /** Requests that may wait for a panel; each occupies a connection and some kilobytes. */
 const WAITING_MAX = 4_000;
+/** The part of the places that requests without a slot may take. */
+const STRANGERS_SHARE = 3 / 4;
 
 /** Requests after which the keys of a template are judged. */
 const KEYS_MIN = 50;
@@ -23,7 +25,9 @@ const ANSWERS_MS = 60_000;
 /** A panel; the object lives through changes of its settings. */
 export class Panel {
   readonly hash: string;
-  readonly places: Places;
+  readonly #places: Places;
+  /** The share of the places for requests that are of no device with its slot. */
+  readonly #strangers: Places;
   /** The numbers of users by their names in old tokens: see `askForUser`. */
   readonly userIds = new Map<string, string>();
   client: UpstreamClient;
@@ -36,11 +40,37 @@ export class Panel {
   constructor(public upstream: Upstream) {
     this.hash = hostHash(upstream.host);
     this.client = new UpstreamClient(upstream.url);
-    this.places = new Places(() => {
-      const { requestsMax } = this.upstream;
-      const placesPerPartyMax = Math.ceil(requestsMax / 2);
-      return { placesMax: requestsMax, placesPerPartyMax, waitingMax: WAITING_MAX };
+    const boundsOf = (placesMax: number) => ({
+      ...{ placesMax, placesPerPartyMax: Math.ceil(this.upstream.requestsMax / 2) },
+      waitingMax: WAITING_MAX,
     });
+    this.#places = new Places(() => boundsOf(this.upstream.requestsMax));
+    this.#strangers = new Places(() =>
+      boundsOf(Math.max(1, Math.floor(this.upstream.requestsMax * STRANGERS_SHARE))),
+    );
+  }
+
+  /**
+   * Waits for a place at the panel, as {@link Places.take} does. A stranger first waits among
+   * strangers, so that devices with a slot compete with few of them, however many there are.
+   */
+  async takePlace(
+    client: string,
+    isStranger: boolean,
+    signal: AbortSignal,
+  ): Promise<Leave | NoPlace> {
+    if (!isStranger) return this.#places.take(client, signal);
+    const leaveStrangers = await this.#strangers.take(client, signal);
+    if (typeof leaveStrangers === 'string') return leaveStrangers;
+    const leave = await this.#places.take(client, signal);
+    if (typeof leave === 'string') {
+      leaveStrangers();
+      return leave;
+    }
+    return () => {
+      leave();
+      leaveStrangers();
+    };
   }
 
   /** Applies changed settings. Requests in flight to another URL continue. */

@@ -299,7 +299,10 @@ async function addRides(
 
 const NOT_FOUND = { status: 404 };
 /** An old token opens no link until the panel names its user. */
-const FOR_TOKEN = { isForAll: false, isNewKey: false, isOtherPath: false, judge: null };
+const FOR_TOKEN = {
+  ...{ isForAll: false, isNewKey: false, isOtherPath: false, holdsSlot: false },
+  judge: null,
+};
 const UNKNOWN_APP = 'unknown app';
 /** Returns path and query of a request's URL, without a fragment. */
 function targetOf(url: string): string {

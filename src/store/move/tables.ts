@@ -18,10 +18,10 @@ export interface MovedTable {
 }
 
 /**
- * Tables that are not copied: counts of SQLite, and the table of allowed transitions, which
- * migrations fill.
+ * Tables that are not copied: counts of SQLite, and those that migrations fill. What the signing
+ * key signed is good for some days at most.
  */
-const STAYING = ['appliance', 'distribution_transition'];
+const STAYING = ['appliance', 'distribution_transition', 'signing_key'];
 
 /** SQLite keeps the order of these rows implicitly, PostgreSQL in a column. */
 const ORDERED_UNSAID = 'device_domain';

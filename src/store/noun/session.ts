@@ -5,11 +5,13 @@ import * as deeds from '../../core/audit/account-deeds.ts';
 import type { OneTime, OneTimeKind, Session, SessionStore } from '../../core/port/session.ts';
 import type { Backend, Prepared, Step, Values } from '../backend.ts';
 import { columns, insertInto } from '../statement-text.ts';
-import { IS_OWNERS, ofOwner } from './owner.ts';
+import { IS_OWNERS, lockOwner, ofOwner } from './owner.ts';
 import { shared } from './shared.ts';
 
 /** Rows that a step deletes. */
 const FORGET_STEP = 500;
+/** The kind of a row that only says that a challenge was used. */
+const USED = sql.raw(`'used_challenge'`);
 
 /** Makes the steps that use up or end one-time secrets within the write that calls for it. */
 export const oneTimeSteps = shared((backend: Backend) => {
@@ -38,7 +40,7 @@ export const oneTimeSteps = shared((backend: Backend) => {
      */
     endInvitations: (providerId: number | null): Step<number> =>
       invitations(providerId).run({ providerId }),
-    /** Ends the entries and passkey challenges of an account. */
+    /** Ends the entries of an account, and forgets its used challenges. */
     endOf: (accountId: number): Step<number> => ofAccount.run({ accountId }),
   };
 });
@@ -83,9 +85,17 @@ function statements(backend: Backend) {
     ),
     addSecret: prepare(sql`
         ${insertInto('one_time')`secretHash, kind, accountId, providerId, role, untilMs`}`),
-    /** Expired ones may still exist until a job deletes them. */
-    countSecrets: prepare<{ count: number }>(sql`
-        SELECT count(*) AS count FROM one_time WHERE kind = :kind AND until_ms > :nowMs`),
+    // Expired ones may still exist until a job deletes them.
+    countSecrets: ofOwner(backend)<{ count: number }>`
+        SELECT count(*) AS count FROM one_time
+        WHERE ${IS_OWNERS} AND kind = :kind AND until_ms > :nowMs`,
+    countUsed: prepare<{ count: number }>(sql`
+        SELECT count(*) AS count FROM one_time
+        WHERE account_id = :accountId AND kind = ${USED} AND until_ms > :nowMs`),
+    addUsed: prepare(sql`
+        ${insertInto('one_time')`secretHash, kind = ${USED}, accountId, untilMs`}
+        ON CONFLICT DO NOTHING`),
+    signingKey: prepare<{ key: Uint8Array }>(sql`SELECT key FROM signing_key`),
     isSessionOver: prepare<{ one: number }>(isOver('session')),
     isSecretOver: prepare<{ one: number }>(isOver('one_time')),
     forgetSessions: prepare(over('session')),
@@ -137,12 +147,25 @@ export function sessionNoun(backend: Backend): SessionStore {
       }),
     addOneTime: ({ countMax, nowMs, ...draft }, act) =>
       backend.write(function* (notes) {
-        const { kind } = draft;
-        const count = (yield* on.countSecrets.get({ kind, nowMs }))?.count ?? 0;
-        if (count >= countMax) return 'one_time_limit_reached';
+        const { kind, providerId } = draft;
+        yield* lockOwner(backend, providerId);
+        const counted = on.countSecrets(providerId).get({ providerId, kind, nowMs });
+        if (((yield* counted)?.count ?? 0) >= countMax) return 'one_time_limit_reached';
         yield* on.addSecret.run({ ...draft });
-        if (act !== null) notes.audit(act, deeds.addOneTime(draft), draft.providerId);
+        notes.audit(act, deeds.addOneTime(draft), providerId);
         return 'ok';
+      }),
+    useChallenge: ({ countMax, nowMs, ...used }) =>
+      backend.change(function* () {
+        const { accountId } = used;
+        const count = (yield* on.countUsed.get({ accountId, nowMs }))?.count ?? 0;
+        return count < countMax && (yield* on.addUsed.run({ ...used })) > 0;
+      }),
+    readSigningKey: () =>
+      backend.read(function* () {
+        const row = yield* on.signingKey.get({});
+        if (row === null) throw new Error('the migration adds the key');
+        return row.key;
       }),
     findOneTime: (kind, secretHash, nowMs) =>
       backend.read(() => secrets.find(kind, secretHash, nowMs)),

@@ -43,6 +43,7 @@ interface TokenRow {
   hwid: string;
   tokenId: number;
   lastSeenAtMs: number;
+  providerId: number | null;
 }
 
 export function tokenNoun(
@@ -57,7 +58,8 @@ export function tokenNoun(
   // Returns the earliest of the times: on a later UTC day the caller writes all of them.
   const find = prepare<TokenRow>(sql`
       SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId",
-        ${least(least(deviceSeen, sql.raw('t.last_seen_at_ms')), inboxesSeen)} AS "lastSeenAtMs"
+        ${least(least(deviceSeen, sql.raw('t.last_seen_at_ms')), inboxesSeen)} AS "lastSeenAtMs",
+        (SELECT min(p.provider_id) FROM device_provider p WHERE p.token_id = t.id) AS "providerId"
       FROM device_token t ${join} device d ON d.id = t.device_id WHERE t.token_hash = :tokenHash`);
   const addresses = prepare<{ push: string; locale: string | null }>(sql`
       SELECT push, locale FROM device_token

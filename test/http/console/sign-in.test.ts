@@ -162,14 +162,26 @@ describe('a password', () => {
   });
 });
 
-test('challenges of passkeys are few in a minute for a client', async () => {
-  const said: (string | undefined)[] = [];
-  for (let n = 0; n < 21; n++) said.push(await browser().refusal('session.passkey-challenge', {}));
-  expect(said.filter((one) => one === undefined)).toHaveLength(20);
-  expect(said.at(-1)).toBe('too_many_requests');
-});
-
 describe('an invitation', () => {
+  test('is one of a hundred of a place; the operator has a reserve at each', async () => {
+    const { code: at, authKey: key } = await seedProvider(app);
+    const other = await seedProvider(app);
+    const [owner, another] = [browser(), browser()];
+    await owner.get('session.key', { code: at, key });
+    await another.get('session.key', { code: other.code, key: other.authKey });
+    const invite = (own: ConsoleBrowser, place = at) =>
+      own.refusal('staff.invite', { at: place, role: 'reader' });
+    for (let n = 0; n < 100; n++) expect(await invite(owner)).toBeUndefined();
+    expect(await invite(owner)).toBe('one_time_limit_reached');
+    expect(await invite(another, other.code)).toBeUndefined();
+    const operator = await entered('olga');
+    for (let n = 0; n < 20; n++) expect(await invite(operator)).toBeUndefined();
+    expect(await invite(operator)).toBe('one_time_limit_reached');
+    await operator.get('accounts.invite', { role: 'observer' });
+    app.clock.set(app.clock.nowMs() + 600_000);
+    expect(await invite(owner)).toBeUndefined();
+  });
+
   test('makes an account with its role, once', async () => {
     const { code, authKey: key } = await seedProvider(app);
     const owner = browser();

@@ -1,10 +1,11 @@
 /** The stream of changes: what it tells, whom, how many there are, and how it ends. */
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { openSession } from '../../../src/core/account/session.ts';
+import { makeEntry } from '../../../src/core/account/sign-in.ts';
 import type { Role } from '../../../src/core/port/account.ts';
 import { rotateKey } from '../../../src/core/provider.ts';
-import { STREAM_BOUNDS } from '../../../src/http/console/stream.ts';
+import { STREAM_BOUNDS, STREAM_SHARES } from '../../../src/http/console/stream.ts';
 import { ACT } from '../../support/actor.ts';
 import { seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { ConsoleBrowser } from '../../support/console.ts';
@@ -167,6 +168,71 @@ test('streams of a session and of an owner are few', async () => {
   // Those that were left make room.
   for (const page of pages) page.leave();
   await until('room is there', async () => (await opened()).answer.status === 200);
+});
+
+describe('streams of all', () => {
+  const { operators, providers } = structuredClone(STREAM_SHARES);
+  beforeEach(() => {
+    STREAM_SHARES.providers.waitingMax = 8;
+    STREAM_SHARES.operators.waitingMax = 4;
+  });
+  afterEach(() => {
+    Object.assign(STREAM_SHARES, { operators, providers });
+  });
+
+  const status = async (at: string, { cookie }: ConsoleBrowser) =>
+    (await opened(at, { cookie })).answer.status;
+
+  test('one provider takes half, with any number of accounts', async () => {
+    const said: number[] = [];
+    for (let n = 0; n < 5; n++) {
+      const { browser: own } = await staff(`reader-${n}`, 'reader');
+      said.push(await status(code, own));
+    }
+    expect(said).toEqual([200, 200, 200, 200, 429]);
+  });
+
+  test('in full ones a provider with fewer takes the newest of the one with most', async () => {
+    const others = await Promise.all(Array.from({ length: 3 }, () => seedProvider(app)));
+    const page = (n: number) => pages.at(n);
+    for (let n = 0; n < 4; n++) expect(await status(code, browser)).toBe(200);
+    const own = await Promise.all(
+      others.map(async ({ code: at, authKey }) => {
+        const other = new ConsoleBrowser(app.url);
+        await other.get('session.key', { code: at, key: authKey });
+        return { at, other };
+      }),
+    );
+    for (const { at, other } of own.slice(0, 2)) {
+      expect(await status(at, other)).toBe(200);
+      expect(await status(at, other)).toBe(200);
+    }
+    // All are taken: four of the first, two each of two others.
+    const [, , third] = own;
+    if (third === undefined) throw new Error('three were made');
+    expect(await status(third.at, third.other)).toBe(200);
+    await until('the newest of the first is ended', () => page(3)?.isEnded === true);
+    expect(pages.map(({ isEnded }) => isEnded).filter((isOver) => isOver)).toHaveLength(1);
+    expect(await status(code, browser)).toBe(429);
+    expect(app.server.liveCount()).toBe(8);
+  });
+
+  test('the operator has a reserve, and fills none of the providers', async () => {
+    const nowMs = app.clock.nowMs();
+    const draft = { name: 'ops', grant: { providerId: null, role: 'operator' as const } };
+    const more = { countMax: 9, createdAtMs: nowMs, invitation: null };
+    const added = await app.core.store.addAccount({ ...draft, ...more }, ACT);
+    if (typeof added === 'string') throw new Error(added);
+    const operator = new ConsoleBrowser(app.url);
+    await operator.get('session.entry', { secret: await makeEntry(app.core, added.id, nowMs) });
+    for (let n = 0; n < 4; n++) await status(code, browser);
+    expect(await status(code, browser)).toBe(429);
+    for (const expected of [200, 200, 429]) expect(await status(code, operator)).toBe(expected);
+    const other = await seedProvider(app);
+    const own = new ConsoleBrowser(app.url);
+    await own.get('session.key', { code: other.code, key: other.authKey });
+    expect(await status(other.code, own)).toBe(200);
+  });
 });
 
 test('the server stops although streams are open', async () => {

@@ -82,7 +82,10 @@ export const rim: readonly MutatedFile[] = [
     file: 'src/http/bound/auth-failures.ts',
     tests: ['test/http/auth-failures.test.ts'],
     changes: [
-      ['<= authFailuresPerMinuteMax', '< authFailuresPerMinuteMax'],
+      ['? count(client) <= most', '? count(client) < most'],
+      ['count(`${client} ${account}`) <= most', 'count(client) <= most'],
+      ['<= NETWORK_TIMES * most', '<= most'],
+      ['count(`all of ${networkOf(client)}`)', 'count(`all of ${client}`)'],
       ['if (answers > 0) ', ''],
     ],
   },
@@ -140,6 +143,7 @@ export const rim: readonly MutatedFile[] = [
     changes: [
       [` || hop.includes('%')) break;`, ') break;'],
       ['groups.slice(0, 4)', 'groups.slice(0, 5)'],
+      ["groups.slice(0, 3).join(':')", "groups.slice(0, 4).join(':')"],
     ],
   },
   {

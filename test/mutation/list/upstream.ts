@@ -251,8 +251,13 @@ export const upstream: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/upstream/panels.ts',
-    tests: [...PASSING, ...TOKENS, 'test/http/upstream/misbehaving.test.ts'],
+    tests: [
+      ...[...PASSING, ...TOKENS, 'test/http/upstream/misbehaving.test.ts'],
+      'test/http/upstream/busy.test.ts',
+    ],
     changes: [
+      ['STRANGERS_SHARE = 3 / 4', 'STRANGERS_SHARE = 1'],
+      ['      leaveStrangers();\n    };', '    };'],
       ['if (gateUpstreams !== this.#read)', 'if (this.#read.length === 0)'],
       ['if (count > 0) log.warn', 'log.warn'],
       ['this.userIds.clear();', ''],
@@ -266,6 +271,16 @@ export const upstream: readonly MutatedFile[] = [
     file: 'src/http/bound/limiter.ts',
     tests: [...PASSING, 'test/http/upstream/misbehaving.test.ts'],
     changes: [['this.#window = { startMs: nowMs, count: 0 };', 'this.#window.startMs = nowMs;']],
+  },
+  {
+    file: 'src/http/bound/limiter.ts',
+    tests: ['test/http/auth-failures.test.ts', 'test/http/console/known-browser.test.ts'],
+    changes: [
+      ['network: networkOf(from)', 'network: from'],
+      ['this.#forget(own?.item ?? oldest?.[0]);', 'this.#forget(oldest?.[0]);'],
+      ['this.#windows.delete(surplus);', ''],
+      ['new MinuteCounter(windowMs)', 'new MinuteCounter()'],
+    ],
   },
   {
     file: 'src/http/upstream/placeholder.ts',
@@ -283,8 +298,8 @@ export const upstream: readonly MutatedFile[] = [
     file: 'src/queue.ts',
     tests: ['test/queue.test.ts'],
     changes: [
-      ['if (own >= waitingPerPartyMax) return item;', ''],
-      ['own + 1 >= mostItems', 'own >= mostItems'],
+      ['if (own >= waitingPerPartyMax) return false;', ''],
+      ['own + 1 < mostItems', 'own < mostItems'],
       ['const last = items.at(-1);', 'const last = items.at(0);'],
       ['if (this.#waiting.delete(party)) this.#waiting.set(party, items);', ''],
       ['Math.min(placesPerPartyMax, placesMax - 1)', 'placesPerPartyMax'],

@@ -376,6 +376,15 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       expect(await store.findDeviceByToken(tokenHash('a'))).toBeNull();
     });
 
+    test('with a provider of its messages, or none', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const provider = async ({ tokenHash: hash }: TokenHolder) =>
+        (await store.findDeviceByToken(hash))?.providerId;
+      expect(await provider(await register(store, 'stranger'))).toBeNull();
+      expect(await provider(await register(store, 'a', onLink()))).toBe(providerId);
+    });
+
     test('seen when it was shown last, though its device was seen since', async () => {
       const { store } = opened();
       await addDoor(store);

@@ -112,12 +112,57 @@ export const sessionContract: Record<keyof (SessionStore & ProviderKeyStore), Su
       expect(await add('4', NOW_MS)).toBe('one_time_limit_reached');
       expect(await add('4', NOW_MS + 10)).toBe('ok');
     });
+
+    test('of each kind and place its own number', async () => {
+      const { store } = opened();
+      const { id: one } = await addProvider(store, 'Provide1');
+      const { id: other } = await addProvider(store, 'Provide2');
+      const add = (secret: string, providerId: number | null, kind = 'invitation' as const) =>
+        store.addOneTime(secretDraft(secret, { kind, providerId, role: 'owner' }), ACT);
+      for (const place of [one, other, null]) {
+        for (const n of [1, 2, 3]) expect(await add(`${place} ${n}`, place)).toBe('ok');
+        expect(await add(`${place} 4`, place)).toBe('one_time_limit_reached');
+      }
+      expect(await store.addOneTime(secretDraft('an entry'), ACT)).toBe('ok');
+    });
+  },
+
+  useChallenge(opened) {
+    test('once, whichever node is asked, up to so many of an account', async () => {
+      const { store, openBeside } = opened();
+      const beside = await openBeside();
+      const [accountId, other] = [
+        await addAccount(store, 'anna'),
+        await addAccount(store, 'boris'),
+      ];
+      const use = (of: typeof store, secret: string, account = accountId, nowMs = NOW_MS) =>
+        of.useChallenge({
+          ...{ secretHash: hashKey(secret), accountId: account, untilMs: nowMs + 10, nowMs },
+          countMax: 2,
+        });
+      const used = await Promise.all([use(store, 'a'), use(beside, 'a'), use(store, 'a')]);
+      expect(used.filter((one) => one)).toHaveLength(1);
+      expect(await use(store, 'b')).toBe(true);
+      expect(await use(store, 'c')).toBe(false);
+      expect(await use(store, 'c', other)).toBe(true);
+      expect(await use(store, 'd', accountId, NOW_MS + 10)).toBe(true);
+    });
+  },
+
+  readSigningKey(opened) {
+    test('that is the same at all nodes', async () => {
+      const { store, openBeside } = opened();
+      const key = await store.readSigningKey();
+      expect(key).toHaveLength(32);
+      const beside = await openBeside();
+      expect(Buffer.from(await beside.readSigningKey())).toEqual(Buffer.from(key));
+    });
   },
 
   findOneTime(opened) {
     test('of its kind, until its time is over', async () => {
       const { store } = opened();
-      await store.addOneTime(secretDraft('secret'), null);
+      await store.addOneTime(secretDraft('secret'), ACT);
       const hash = hashKey('secret');
       const found = { kind: 'entry', accountId: null, providerId: null, role: null } as const;
       const secret = { ...found, untilMs: NOW_MS + 1_000 };
@@ -131,7 +176,7 @@ export const sessionContract: Record<keyof (SessionStore & ProviderKeyStore), Su
     test('once, whichever node is asked', async () => {
       const { store, openBeside } = opened();
       const beside = await openBeside();
-      await store.addOneTime(secretDraft('secret'), null);
+      await store.addOneTime(secretDraft('secret'), ACT);
       const take = (of: typeof store) => of.takeOneTime('entry', hashKey('secret'), NOW_MS);
       const taken = await Promise.all([take(store), take(beside), take(store)]);
       expect(taken.filter((one) => one !== null)).toHaveLength(1);
@@ -143,7 +188,7 @@ export const sessionContract: Record<keyof (SessionStore & ProviderKeyStore), Su
       const { store } = opened();
       const accountId = await addAccount(store, 'anna');
       await store.openSession(sessionDraft('token', accountId), ACT);
-      await store.addOneTime(secretDraft('secret'), null);
+      await store.addOneTime(secretDraft('secret'), ACT);
       expect(await store.forgetSessions(NOW_MS + 999)).toBe(false);
       expect(await store.findSession(hashKey('token'))).not.toBeNull();
       expect(await store.forgetSessions(NOW_MS + 1_000)).toBe(true);

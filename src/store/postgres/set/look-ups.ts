@@ -45,6 +45,7 @@ interface Shown {
   hwid: string;
   tokenId: number;
   lastSeenAtMs: number;
+  providerId: number | null;
 }
 
 const on = {
@@ -56,7 +57,8 @@ const on = {
   tokens: prepare<Shown>(sql`
       SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId",
         least(d.last_seen_at_ms, t.last_seen_at_ms, (SELECT min(${allSeen(DIALECT)})
-          FROM device_provider p WHERE p.token_id = t.id)) AS "lastSeenAtMs"
+          FROM device_provider p WHERE p.token_id = t.id)) AS "lastSeenAtMs",
+        (SELECT min(p.provider_id) FROM device_provider p WHERE p.token_id = t.id) AS "providerId"
       FROM unnest(:tokenHashes::bytea[]) WITH ORDINALITY AS k (token_hash, n)
         LEFT JOIN LATERAL (
           SELECT * FROM device_token WHERE token_hash = k.token_hash LIMIT 1) t ON true
