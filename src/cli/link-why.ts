@@ -5,6 +5,7 @@
 
 import type { Command } from 'commander';
 import { verdictOn } from '../core/door.ts';
+import { hostHash } from '../core/host-name.ts';
 import { isRefused } from '../core/outcome.ts';
 import { DOMAIN_ACTIVE, type Domain } from '../core/port/domain.ts';
 import { INSTALL_ACTIVE } from '../core/port/install.ts';
@@ -152,10 +153,12 @@ function sentence({ verdict, door, hwid }: Case): string {
 async function why(context: CliContext, name: LinkName, hwid: string, options: WhyOptions) {
   const { domain } = options;
   const nowMs = context.nowMs();
-  const found = await withCore(context, options, async (core): Promise<Case> => {
+  const found = await withCore(context, options, async (core, config): Promise<Case> => {
     const link = await findLink(core, name);
     const { installCode, providerId } = link;
-    const call = { installCode, domainHash: domain.hash, hwid, isShared: true };
+    const upstream = config.gateUpstreams.find(({ host }) => hostHash(host) === domain.hash);
+    const enforces = upstream?.enforce ?? true;
+    const call = { installCode, domainHash: domain.hash, hwid, isShared: true, enforces };
     const judged = await verdictOn(core, call, nowMs);
     // The link was removed between two reads: no other refusal is possible.
     if (isRefused(judged)) throw refusal('link_not_found', installCode);

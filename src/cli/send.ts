@@ -13,7 +13,7 @@ import type { RidingPayload } from '../core/ride/parts.ts';
 import { type Accepted, rehearsing, sendCommand, sendNotification } from '../core/send.ts';
 import type { TargetCount } from '../core/target-count.ts';
 import { UsageError } from '../operator-error.ts';
-import { type CliContext, flagsOf, print, withCore } from './context.ts';
+import { type CliContext, print, withCore } from './context.ts';
 import { gatewaysIn } from './gateway.ts';
 import { providerOf } from './provider-name.ts';
 import {
@@ -133,11 +133,10 @@ async function run(
     count,
     dueAtMs,
     notes = [],
-  } = await withCore(context, options, async (core) => {
+  } = await withCore(context, options, async (core, config) => {
     const provider = await providerOf(core, options);
     const refused = refusalByPlan(provider, plan, nowMs);
     if (refused !== null) throw sendRefusal(refused, provider);
-    const { config } = context.loadConfig(flagsOf(options));
     const counting = { ...core, gateways: () => gatewaysIn(config) };
     const used = options.dryRun ? rehearsing(counting) : counting;
     return { code: provider.code, ...(await send(used, provider, nowMs)) };

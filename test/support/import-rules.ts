@@ -163,6 +163,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       'src/client/',
       'src/panel/',
       'src/demo/',
+      'src/config/unseen.ts',
       'src/conformance/',
       'src/device-check/',
       'sdk/typescript/',
