@@ -85,7 +85,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     listAudit(core, { ...filter, countMax: countMax + 1 }).catch(refuseDamaged),
   );
   printTable(context, options, found.slice(0, countMax), COLUMNS);
-  if (found.length > countMax) noteRest(context, countMax, null, 'entries');
+  if (found.length > countMax) noteRest(context, countMax, null, 'entry', 'entries');
 }
 
 function refuseDamaged(error: unknown): never {

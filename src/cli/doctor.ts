@@ -3,9 +3,9 @@
 import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import { unseenFileText, unseenText } from '../config/unseen.ts';
+import { counted } from '../core/counted.ts';
 import { about, type Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
-import { counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, flagsOf } from './context.ts';
 import { outsideValue } from './values.ts';
 

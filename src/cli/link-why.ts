@@ -4,6 +4,7 @@
  */
 
 import type { Command } from 'commander';
+import { counted } from '../core/counted.ts';
 import { verdictOn } from '../core/door.ts';
 import { hostHash } from '../core/host-name.ts';
 import { isRefused } from '../core/outcome.ts';
@@ -81,7 +82,7 @@ function endText({ why, endedAtMs, actor, forHwid }: SlotEnd): string {
 
 function roomStep({ door }: Case): Step {
   const { deviceCount, installLimit } = door.link;
-  const text = `${deviceCount} of ${installLimit} slots are taken`;
+  const text = `taken: ${deviceCount} of ${counted(installLimit, 'slot')}`;
   return { step: 'room', ok: deviceCount < installLimit, text };
 }
 
@@ -106,12 +107,12 @@ function freeingSteps(full: FullLink | null, nowMs: number): Step[] {
   const inactive =
     inactiveMs === null
       ? 'inactive slots are never freed'
-      : `slots are freed after ${full?.policy.inactiveDays} days unseen: that of ${owner}, ` +
+      : `slots are freed after ${counted(full?.policy.inactiveDays ?? 0, 'day')} unseen: that of ${owner}, ` +
         `from ${showTime(inactiveMs)}`;
   const replaced =
     replacedMs === null
       ? 'a full link refuses new devices'
-      : `a new device replaces ${owner}, once in ${full?.policy.coolDownHours} hours: ` +
+      : `a new device replaces ${owner}, once in ${counted(full?.policy.coolDownHours ?? 0, 'hour')}: ` +
         (isPast(replacedMs) ? 'now' : `not before ${showTime(replacedMs)}`);
   const steps = [
     { step: 'inactive', ok: isPast(inactiveMs), text: inactive },

@@ -2,6 +2,7 @@
 
 import { type Command, Option } from 'commander';
 import type { Core } from '../core/core.ts';
+import { counted } from '../core/counted.ts';
 import { EXPIRE_DAYS, PUSH_TYPE } from '../core/formats.ts';
 import { isRecord } from '../core/json-input.ts';
 import { noteOn } from '../core/message/command.ts';
@@ -192,7 +193,7 @@ function countLines(count: TargetCount): string[] {
 
 function fetchLine({ ways, withinHours, isGuess }: TargetCount, least: string): string {
   const source = isGuess ? ', if the panel sets no other interval' : '';
-  return `At the next fetch of their subscription: ${least}${ways.fetch}, within ${withinHours} hours${source}.`;
+  return `At the next fetch of their subscription: ${least}${ways.fetch}, within ${counted(withinHours ?? 0, 'hour')}${source}.`;
 }
 
 const FILE = '--file <file>';

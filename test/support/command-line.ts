@@ -58,7 +58,7 @@ function contextOf(
     nowMs,
     sleep: systemClock.sleep,
     loadConfig: (flags) => loadBesideServer(flags, env),
-    loadServerConfig: noServer,
+    loadServerConfig: (flags) => loadConfig(flags, env),
     loadOwnConfig: (flags) => loadConfig(flags, {}),
     shownSettings,
     exampleConfig: exampleFile,

@@ -116,4 +116,14 @@ export const config: readonly MutatedFile[] = [
     tests: ['test/cli/beside-server.test.ts'],
     changes: [['upstream?.enforce ?? true', 'true']],
   },
+  {
+    file: 'src/cli/link-show.ts',
+    tests: ['test/cli/link.test.ts'],
+    changes: [['selector, null, DEVICES_MAX', 'selector, null, link.installLimit']],
+  },
+  {
+    file: 'src/cli/link-terms.ts',
+    tests: ['test/cli/usage.test.ts'],
+    changes: [['addButtons(addPolicy(command))', 'addPolicy(command)']],
+  },
 ];

@@ -151,7 +151,12 @@ export const consoleFiles: readonly MutatedFile[] = [
   {
     file: 'src/console/texts/en/count.ts',
     tests: ['test/console/page.test.ts'],
-    changes: [['n === 1 ? one : other', 'one']],
+    changes: [['counted(n, one, other,', 'counted(n, one, one,']],
+  },
+  {
+    file: 'src/core/counted.ts',
+    tests: ['test/cli/export.test.ts'],
+    changes: [['count === 1 ? one : other', 'other']],
   },
   {
     file: 'src/console/texts/fa/links.ts',
