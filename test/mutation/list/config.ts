@@ -123,7 +123,7 @@ export const config: readonly MutatedFile[] = [
   },
   {
     file: 'src/cli/link-terms.ts',
-    tests: ['test/cli/usage.test.ts'],
+    tests: ['test/cli/link-add.test.ts'],
     changes: [['addButtons(addPolicy(command))', 'addPolicy(command)']],
   },
 ];
