@@ -7,6 +7,7 @@ import { addScheduledBackup, backupByChild, clearUp, newestScheduled } from './b
 import { type Clock, systemClock } from './clock.ts';
 import { type Change, changeBetween, type LoadedConfig, withLiveSettings } from './config/load.ts';
 import { SecretFiles } from './config/secret-files.ts';
+import { keepNote } from './config/server-note.ts';
 import type { Config } from './config/settings/index.ts';
 import { consoleFiles } from './console-files.ts';
 import type { Core } from './core/core.ts';
@@ -193,6 +194,8 @@ async function startParts(beginning: Beginning): Promise<App> {
   const startedAtMs = clock.nowMs();
   let current = loaded;
   prepareFolders(beginning);
+  const note = keepNote(loaded, log);
+  last.push({ name: 'note', stop: note.stop });
   const readiness = new Readiness(core.store, clock, log);
   beginning.outages.onChange = () => readiness.askAgain();
   let listening: RunningServer | null = null;
@@ -261,6 +264,7 @@ async function startParts(beginning: Beginning): Promise<App> {
       void outbox.resume();
       backups.reschedule();
       current = next;
+      note.replace(next);
       void tls?.check();
       void upstreams.apply();
       return change;

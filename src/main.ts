@@ -6,6 +6,7 @@ import { failureText } from './cli/refusal.ts';
 import { systemClock } from './clock.ts';
 import { leaveEnvironment, loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
+import { loadBesideServer } from './config/server-note.ts';
 import { moveOf, openCore, storeKindOf } from './open-core.ts';
 import { Output } from './output.ts';
 import { serviceManager } from './systemd.ts';
@@ -24,7 +25,8 @@ const output = new Output(process.stdout);
 const exitCode = await runCli(process.argv.slice(2), {
   nowMs: systemClock.nowMs,
   sleep: systemClock.sleep,
-  loadConfig: (flags) => loadConfig(flags, process.env),
+  loadConfig: (flags) => loadBesideServer(flags, process.env),
+  loadServerConfig: (flags) => loadConfig(flags, process.env),
   loadOwnConfig: (flags) => {
     leaveEnvironment(process.env);
     return loadConfig(flags, {});

@@ -2,6 +2,7 @@
 
 import { tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
+import { counted } from '../core/counted.ts';
 import type { Actor } from '../core/port/audit.ts';
 import { asDiskFault } from '../disk/fault.ts';
 import { removeLeftovers } from '../disk/scratch.ts';
@@ -117,6 +118,6 @@ async function compare(arrival: Arrival, manifest: Manifest): Promise<void> {
   const tables = new Set([...Object.keys(rows), ...Object.keys(manifest.rows)]);
   const other = [...tables].find((table) => rows[table] !== manifest.rows[table]);
   if (other === undefined) return;
-  const found = `${other} has ${rows[other]} rows, ${manifest.rows[other]} were backed up`;
+  const found = `${other} has ${counted(rows[other] ?? 0, 'row')}, ${manifest.rows[other]} in the backup`;
   throw new OperatorError(found);
 }

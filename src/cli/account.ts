@@ -8,9 +8,9 @@ import { hostInUrl } from '../whereabouts.ts';
 import {
   type CliContext,
   type CommonOptions,
-  flagsOf,
   print,
   printTable,
+  settingsFor,
   withCore,
 } from './context.ts';
 import { PROVIDER, providerOf } from './provider-name.ts';
@@ -37,7 +37,7 @@ function accountName(text: string): string {
 
 /** Prints a link for one use. The secret is in the fragment, which is sent to no server. */
 function printLink(context: CliContext, options: UrlOptions, name: string, secret: string): void {
-  const { config } = context.loadConfig(flagsOf(options));
+  const config = settingsFor(context, options);
   const here = `http://${hostInUrl(config.host === '0.0.0.0' ? '127.0.0.1' : config.host)}`;
   const base = options.url?.replace(/\/+$/, '') ?? `${here}:${config.port}`;
   const link = `${base}/console#entry=${secret}`;

@@ -17,9 +17,9 @@ import { OperatorError } from '../operator-error.ts';
 import {
   type CliContext,
   type CommonOptions,
-  flagsOf,
   print,
   printTable,
+  settingsFor,
   withCore,
 } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
@@ -85,7 +85,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     listAudit(core, { ...filter, countMax: countMax + 1 }).catch(refuseDamaged),
   );
   printTable(context, options, found.slice(0, countMax), COLUMNS);
-  if (found.length > countMax) noteRest(context, countMax, null, 'entries');
+  if (found.length > countMax) noteRest(context, countMax, null, 'entry', 'entries');
 }
 
 function refuseDamaged(error: unknown): never {
@@ -101,7 +101,7 @@ interface VerifyOptions extends CommonOptions {
 }
 
 async function verify(context: CliContext, options: VerifyOptions): Promise<void> {
-  const { auditDays, auditEntriesMax } = context.loadConfig(flagsOf(options)).config;
+  const { auditDays, auditEntriesMax } = settingsFor(context, options);
   const { expect: expected = [] } = options;
   const bounds = { expected, auditDays, auditEntriesMax, nowMs: context.nowMs() };
   const verdict = await withCore(context, options, (core) => verifyAudit(core, bounds));

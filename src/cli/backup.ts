@@ -3,7 +3,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Manifest } from '../backup/container.ts';
 import { OperatorError } from '../operator-error.ts';
-import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';
+import { type CliContext, type CommonOptions, print, settingsFor } from './context.ts';
 import { askNewPassphrase, askPassphrase } from './passphrase.ts';
 import { untilInterrupted } from './signals.ts';
 import { sheet } from './table.ts';
@@ -22,7 +22,7 @@ interface RestoreOptions extends CommonOptions {
 }
 
 async function backup(context: CliContext, file: string, options: BackupOptions): Promise<void> {
-  const { config } = context.loadConfig(flagsOf(options));
+  const config = settingsFor(context, options);
   const tools = context.backup(config);
   let passphrase = tools.readPassphrase(options.passphraseFile, config);
   if (passphrase === null && options.encrypt) {
@@ -53,7 +53,7 @@ async function backup(context: CliContext, file: string, options: BackupOptions)
 }
 
 async function restore(context: CliContext, file: string, options: RestoreOptions): Promise<void> {
-  const { config } = context.loadConfig(flagsOf(options));
+  const config = settingsFor(context, options);
   const tools = context.backup(config);
   let passphrase = tools.readPassphrase(options.passphraseFile, config);
   const isEncrypted = (await tools.kindOf(file)) === 'encrypted';

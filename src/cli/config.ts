@@ -1,6 +1,7 @@
 /** `gatepost config`: the effective settings and their origins. */
 
 import type { Command } from 'commander';
+import { unseenFileText, unseenText } from '../config/unseen.ts';
 import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';
 import { table } from './table.ts';
 
@@ -14,6 +15,8 @@ function showConfig(context: CliContext, options: ConfigOptions): void {
     return;
   }
   const loaded = context.loadConfig(flagsOf(options));
+  if (loaded.unseenFile !== null) context.warn(unseenFileText(loaded.unseenFile));
+  if (loaded.unseen.length > 0) context.warn(unseenText(loaded.unseen));
   const settings = context.shownSettings(loaded);
   const text = `Configuration file: ${loaded.file ?? 'none'}\n\n${table(settings, { KEY: 'key', VALUE: 'value', FROM: 'origin' })}`;
   print(context, options, { file: loaded.file, settings }, text);

@@ -45,12 +45,3 @@ export function askTerminal(question: string): Promise<string | null> {
     });
   });
 }
-
-/**
- * Returns `1 link`, `2 links`.
- *
- * @example counted(2, 'device') // '2 devices'
- */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}

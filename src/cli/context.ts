@@ -5,12 +5,14 @@ import type { BackupTools } from '../backup/tools.ts';
 import type { Flags, LoadedConfig } from '../config/load.ts';
 import type { ShownSetting } from '../config/render.ts';
 import type { Config } from '../config/settings/index.ts';
+import { type Unseen, unseenFileText, unseenText } from '../config/unseen.ts';
 import { actingAs, type Core } from '../core/core.ts';
 import type { EventSenders, Verdict } from '../core/outbox/carrier.ts';
 import type { Actor } from '../core/port/audit.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../core/port/registration.ts';
 import type { Finding } from '../finding.ts';
+import { OperatorError } from '../operator-error.ts';
 import type { NewestRelease } from '../release.ts';
 import type { Move } from '../store/move/job.ts';
 import type { ServiceManager } from '../systemd.ts';
@@ -19,8 +21,11 @@ import { type Columns, table } from './table.ts';
 export interface CliContext {
   nowMs(): number;
   sleep(ms: number): Promise<void>;
+  /** Loads the settings of the server that runs on the data directory, as far as they are seen. */
   loadConfig(flags: Flags): LoadedConfig;
-  /** As `loadConfig`, without the environment. */
+  /** Loads the settings of a server that is to start. */
+  loadServerConfig(flags: Flags): LoadedConfig;
+  /** As `loadServerConfig`, without the environment. */
   loadOwnConfig(flags: Flags): LoadedConfig;
   shownSettings(loaded: LoadedConfig): ShownSetting[];
   exampleConfig(): string;
@@ -51,6 +56,8 @@ export interface CliContext {
    */
   stdout(text: string): Promise<boolean>;
   stderr(text: string): void;
+  /** Prints a warning on stderr, once. */
+  warn(text: string): void;
   /** Prints control sequences of the program's own: `stdout` and `stderr` escape them. */
   terminal: Terminal;
   /** An operator can answer questions. */
@@ -85,6 +92,26 @@ export function flagsOf({ data, config }: CommonOptions): Flags {
 }
 
 /**
+ * Returns the settings for a command; warns on stderr of each one that the command uses and cannot
+ * see as the running server has it. Throws `OperatorError` if that is the database.
+ */
+export function settingsFor(context: CliContext, options: CommonOptions): Config {
+  const { config, unseen, unseenFile } = context.loadConfig(flagsOf(options));
+  if (unseenFile !== null) context.warn(unseenFileText(unseenFile));
+  if (unseen.length === 0) return config;
+  const database = unseen.find(({ name }) => name === 'databaseUrl');
+  if (database) throw new OperatorError(`${unseenText([database])}: it would use another database`);
+  const hidden = new Map<PropertyKey, Unseen>(unseen.map((one) => [one.name, one]));
+  return new Proxy(config, {
+    get: (settings, name) => {
+      const one = hidden.get(name);
+      if (one) context.warn(`${unseenText([one])}: ${one.key} may differ`);
+      return Reflect.get(settings, name);
+    },
+  });
+}
+
+/**
  * Opens the data, uses it, closes it. `create` makes a missing database: for commands that an
  * operator may run before the first start.
  */
@@ -94,7 +121,7 @@ export async function withCore<T>(
   use: (core: Core, config: Config) => Promise<T>,
   create = false,
 ): Promise<T> {
-  const { config } = context.loadConfig(flagsOf(options));
+  const config = settingsFor(context, options);
   // Adds the upstreams in the database to the configuration.
   const core = await context.openCore(config, create);
   try {

@@ -4,13 +4,13 @@
  */
 
 import type { Command } from 'commander';
+import { counted } from '../core/counted.ts';
 import { DOMAIN_HASH, LINK } from '../device-check/app.ts';
 import { CASES, checkDriver, checkPhone, type Verdict } from '../device-check/check.ts';
 import type { Case } from '../device-check/scene.ts';
 import { Stage } from '../device-check/stage.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { visible } from '../visible.ts';
-import { counted } from './confirm.ts';
 import type { CliContext, CommonOptions } from './context.ts';
 import { paceValue, portValue } from './values.ts';
 

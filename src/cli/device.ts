@@ -2,11 +2,12 @@
 
 import type { Command } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
+import { counted } from '../core/counted.ts';
 import { osName } from '../core/device.ts';
 import { fromStore } from '../core/outcome.ts';
 import type { Device, DeviceDetail } from '../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
-import { type ConfirmOptions, confirm, counted } from './confirm.ts';
+import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addDeviceCheckCommand } from './device-check.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
@@ -82,7 +83,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     APP: 'app_version',
     'LAST SEEN': 'last_seen_at',
   });
-  noteRest(context, devices.length, count, 'devices');
+  noteRest(context, devices.length, count, 'device');
 }
 
 async function show(context: CliContext, hwid: string, options: CommonOptions): Promise<void> {

@@ -70,7 +70,7 @@ async function receipts(context: CliContext, id: number, options: ReceiptsOption
     PUSH: ({ push }) => push ?? '',
     WHY: ({ detail, push_problem: problem }) => detail ?? problem ?? '',
   });
-  if (found.length > countMax) noteRest(context, countMax, null, 'devices');
+  if (found.length > countMax) noteRest(context, countMax, null, 'device');
 }
 
 /** Adds the command to `gatepost distribution`. */

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
+import { counted } from '../core/counted.ts';
 import { cancelDistribution } from '../core/message/cancel.ts';
 import {
   BLOCKED,
@@ -56,7 +57,7 @@ function view(distribution: DistributionDetail) {
 /** Counts the HWIDs that a filter found: a table is as wide as its widest cell. */
 function targetCell(hwid: string): string {
   const count = hwid.split(',').length;
-  return count > TARGET_HWID_COUNT_MAX ? `${count} HWIDs` : hwid;
+  return count > TARGET_HWID_COUNT_MAX ? counted(count, 'HWID') : hwid;
 }
 
 async function list(context: CliContext, options: ListOptions): Promise<void> {
@@ -75,7 +76,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     'SENT AT': ({ began_at: began, due_at: due }) => began ?? due,
     RECIPIENTS: 'recipients',
   });
-  noteRest(context, found.length, count, 'distributions');
+  noteRest(context, found.length, count, 'distribution');
 }
 
 /** Most recipients that are looked up to count those that can get messages. */
@@ -95,7 +96,7 @@ function messageText(payload: unknown): string {
     return rest > 0 ? `  ${text.slice(0, SHOWN_LENGTH_MAX)}… (${rest} more)` : `  ${text}`;
   });
   const rest = lines.length - shown.length;
-  if (rest > 0) shown.push(`  … (${rest} more lines: see --json)`);
+  if (rest > 0) shown.push(`  … (${counted(rest, 'more line')}: see --json)`);
   return ['Message', ...shown].join('\n');
 }
 
@@ -182,7 +183,7 @@ async function show(context: CliContext, id: number, options: ShowOptions): Prom
   });
   print(context, options, json, [text, messageText(payload), ledger].join('\n\n'));
   const { queued, sent, failed, expired, received } = totals;
-  noteRest(context, missing.length, queued + sent + failed + expired - received, 'recipients');
+  noteRest(context, missing.length, queued + sent + failed + expired - received, 'recipient');
 }
 
 async function block(context: CliContext, id: number, options: CommonOptions): Promise<void> {

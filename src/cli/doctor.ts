@@ -2,9 +2,10 @@
 
 import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
-import type { Finding } from '../finding.ts';
+import { unseenFileText, unseenText } from '../config/unseen.ts';
+import { counted } from '../core/counted.ts';
+import { about, type Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
-import { counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, flagsOf } from './context.ts';
 import { outsideValue } from './values.ts';
 
@@ -15,7 +16,9 @@ interface DoctorOptions extends CommonOptions {
 async function doctor(context: CliContext, options: DoctorOptions): Promise<void> {
   const findings: Finding[] = [];
   const loaded = load(context, options, findings);
-  if (loaded !== null) findings.push(...(await context.examine(loaded, options.outside)));
+  if (loaded !== null) {
+    findings.push(...unseenIn(loaded), ...(await context.examine(loaded, options.outside)));
+  }
   if (options.json) context.stdout(`${JSON.stringify({ findings })}\n`);
   else context.stdout(`${findings.map(asText).join('\n')}\n`);
   const problems = findings.filter(({ level }) => level === 'problem').length;
@@ -41,6 +44,30 @@ function load(
     // The errors are in the environment: the finding above names them.
     return null;
   }
+}
+
+/** Warns of settings of the running server that the checks cannot use. */
+function unseenIn({ unseen, unseenFile }: LoadedConfig): Finding[] {
+  const { warning } = about('configuration');
+  const checked = 'what follows is checked without them';
+  return [
+    ...(unseenFile === null
+      ? []
+      : [
+          warning(
+            `${unseenFileText(unseenFile)}: ${checked}`,
+            'run the doctor as the user of the service',
+          ),
+        ]),
+    ...(unseen.length === 0
+      ? []
+      : [
+          warning(
+            `${unseenText(unseen)}: ${checked}`,
+            'set them here too, or put these settings in the file',
+          ),
+        ]),
+  ];
 }
 
 const MARKS = { ok: 'ok      ', warning: 'warning ', problem: 'PROBLEM ' } as const;

@@ -62,7 +62,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     CREATED: 'created_at',
     HASH: 'domain_hash',
   });
-  noteRest(context, shown.length, domains.length, 'domains');
+  noteRest(context, shown.length, domains.length, 'domain');
 }
 
 type Selector = { id: number } | DomainName;

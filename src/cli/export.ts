@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import type { Core } from '../core/core.ts';
+import { counted } from '../core/counted.ts';
 import { type ExportCounts, writeEnd, writeRecord } from '../core/moving/export-lines.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { Progress } from './progress.ts';
@@ -57,7 +58,12 @@ async function exportProvider(
     const counts = await writeTo(context, path, run).finally(() => progress.clear());
     if (counts === null) return;
     const { installs, slots, domains } = counts;
-    const text = `${code}: ${installs} links, ${slots} HWIDs, ${domains} domains`;
+    const held = [
+      counted(installs, 'link'),
+      counted(slots, 'HWID'),
+      counted(domains, 'domain'),
+    ].join(', ');
+    const text = `${code}: ${held}`;
     // Without a file the records are on stdout.
     if (path === undefined) return context.stderr(`${text}\n`);
     const json = { provider_code: code, file: path, installs, hwids: slots, domains };

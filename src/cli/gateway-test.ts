@@ -6,7 +6,7 @@ import { sendTest } from '../core/outbox/gateway-test.ts';
 import { PUSH_GATEWAYS, type PushAddress, type PushGateway } from '../core/port/registration.ts';
 import { OperatorError } from '../operator-error.ts';
 import { visible } from '../visible.ts';
-import { type CliContext, type CommonOptions, flagsOf, print, withCore } from './context.ts';
+import { type CliContext, type CommonOptions, print, settingsFor, withCore } from './context.ts';
 import { refusal } from './refusal.ts';
 import { hwidValue, showTime } from './values.ts';
 
@@ -32,7 +32,7 @@ async function test(context: CliContext, gateway: PushGateway, options: TestOpti
     const dropped = device?.tokens.flatMap((token) => token.dropped ?? []) ?? [];
     throw new OperatorError(withoutAddress(hwid, gateway, found, dropped));
   }
-  const { config } = context.loadConfig(flagsOf(options));
+  const config = settingsFor(context, options);
   const send = await context.openGateway(config, gateway);
   try {
     const verdict = await sendTest(send, address, context.nowMs());

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Config } from '../config/settings/index.ts';
 import { readGateways } from '../core/outbox/state.ts';
 import { PUSH_GATEWAYS, type PushGateway } from '../core/port/registration.ts';
-import { type CliContext, type CommonOptions, flagsOf, print, withCore } from './context.ts';
+import { type CliContext, type CommonOptions, print, settingsFor, withCore } from './context.ts';
 import { addGatewayTestCommand } from './gateway-test.ts';
 import { table } from './table.ts';
 import { showTimeOrNull } from './values.ts';
@@ -12,7 +12,7 @@ import { showTimeOrNull } from './values.ts';
 type GatewayState = Awaited<ReturnType<typeof readGateways>>[number];
 
 async function list(context: CliContext, options: CommonOptions): Promise<void> {
-  const { config } = context.loadConfig(flagsOf(options));
+  const config = settingsFor(context, options);
   const isOn = (gateway: PushGateway) => isSetUp(config, gateway);
   const states = await withCore(context, options, (core) =>
     readGateways(core, isOn, context.nowMs()),

@@ -1,6 +1,7 @@
 /** Imports a file of `gatepost export`: reads all of it before it stores anything. */
 
 import { statSync } from 'node:fs';
+import { counted } from '../core/counted.ts';
 import {
   type ExportCounts,
   type ExportLine,
@@ -72,7 +73,7 @@ export async function readContents(path: string, isStopped: () => boolean): Prom
 }
 
 function inWords({ installs, slots, domains }: ExportCounts): string {
-  return `${installs} links, ${slots} HWIDs and ${domains} domains`;
+  return `${counted(installs, 'link')}, ${counted(slots, 'HWID')} and ${counted(domains, 'domain')}`;
 }
 
 /** Stores the records of the file; existing ones stay. After an interruption it can run again. */

@@ -1,10 +1,10 @@
 /** The summary of an import from a panel: imported records, omitted ones, and missing data. */
 
+import { counted } from '../core/counted.ts';
 import type { PanelTally } from '../core/moving/panel-tally.ts';
 import type { Tally } from '../core/moving/tally.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
 import { visible } from '../visible.ts';
-import { counted } from './confirm.ts';
 import { table } from './table.ts';
 
 interface PanelSummary {
@@ -121,7 +121,7 @@ const ALIKE =
 export function panelSummaryText(summary: PanelSummary): string {
   const { tally, panel, kind, isFromApi, isCheck, isComplete } = summary;
   const found = [
-    `${panel.users} users, ${panel.disabled} of them disabled, and ${panel.devices} devices in the panel.`,
+    `${counted(panel.users, 'user')}, ${panel.disabled} of them disabled, and ${counted(panel.devices, 'device')} in the panel.`,
   ];
   const rows = [
     { noun: 'links', ...tally.links },
@@ -155,43 +155,51 @@ export function panelSummaryText(summary: PanelSummary): string {
 function missing(summary: PanelSummary): string[] {
   const { tally, panel, unlimitedAs, disablesGone, isCheck, view } = summary;
   const newcomers = panel.unlimited - panel.leftOut - panel.keptLimit - panel.lowered;
-  const counts: [number, string][] = [
-    [newcomers, `users without a limit, or above 100: their links get ${unlimitedAs}`],
-    [panel.leftOut, 'users omitted: they have no limit, or a limit above 100 (--unlimited-as)'],
-    [panel.keptLimit, 'users without a limit in the panel: their links keep their limit'],
+  const counts: [count: number, noun: string, what: string][] = [
+    [newcomers, 'user', `without a limit, or above 100: their links get ${unlimitedAs}`],
+    [panel.leftOut, 'user', 'omitted: they have no limit, or a limit above 100 (--unlimited-as)'],
+    [panel.keptLimit, 'user', 'without a limit in the panel: their links keep their limit'],
     [
       panel.lowered,
-      `links whose user has no limit: lowered to ${unlimitedAs}, or to the number of their devices`,
+      'link',
+      `whose user has no limit: lowered to ${unlimitedAs}, or to the number of their devices`,
     ],
     [
       panel.replaced,
-      'links ended: their users were made again, so another customer has a new link',
+      'link',
+      'ended: the panel made the user again, so another customer has a new link',
     ],
     [
       panel.overLimit,
-      'links with more devices than their limit: the devices stay, new ones are refused',
+      'link',
+      'with more devices than their limit: the devices stay, new ones are refused',
     ],
     [
       panel.devicesUnusable,
-      'devices omitted: their HWID is invalid, or their link has 100 devices',
+      'device',
+      'omitted: their HWID is invalid, or their link has 100 devices',
     ],
-    [tally.slots.withoutRoom, 'HWIDs omitted: their links are full here'],
-    [tally.codesTaken, 'users omitted: the link of another user has their subscription key'],
-    [tally.codesEnded, 'links omitted: they were removed or revoked here'],
-    [tally.overCap, 'links omitted: over the cap of the provider (provider set --max-links)'],
-    [tally.unusable, 'users omitted: no link can have their key or name, or they are listed twice'],
-    [panel.withoutKey, 'users omitted: they have no subscription key'],
-    [tally.mended, 'links corrected: long or multi-line notes, times in the future'],
+    [tally.slots.withoutRoom, 'HWID', 'omitted: the link is full here'],
+    [tally.codesTaken, 'user', 'omitted: the link of another user has their subscription key'],
+    [tally.codesEnded, 'link', 'omitted: removed or revoked here'],
+    [tally.overCap, 'link', 'omitted: over the cap of the provider (provider set --max-links)'],
+    [
+      tally.unusable,
+      'user',
+      'omitted: no link can have their key or name, or they are listed twice',
+    ],
+    [panel.withoutKey, 'user', 'omitted: they have no subscription key'],
+    [tally.mended, 'link', 'corrected: long or multi-line notes, times in the future'],
     [
       panel.gone,
+      'link',
       disablesGone && !isCheck
-        ? 'links of users that the panel no longer has: disabled'
-        : 'links of users that the panel no longer has: they stay (--disable-gone disables them)',
+        ? 'whose user the panel no longer has: disabled'
+        : 'whose user the panel no longer has: kept (--disable-gone disables)',
     ],
-    [
-      panel.outOfView,
-      `links of users that this token does not show (it belongs to ${view}): they stay`,
-    ],
+    [panel.outOfView, 'link', `whose user this token does not show (it belongs to ${view}): kept`],
   ];
-  return counts.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`);
+  return counts.flatMap(([count, noun, what]) =>
+    count > 0 ? [`${counted(count, noun)} ${what}`] : [],
+  );
 }

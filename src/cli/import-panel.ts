@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import type { Config } from '../config/settings/index.ts';
 import type { Core } from '../core/core.ts';
+import { counted } from '../core/counted.ts';
 import { INSTALL_LIMIT } from '../core/formats.ts';
 import { Mover } from '../core/moving/import.ts';
 import { PANEL_SCHEMAS } from '../core/moving/panel.ts';
@@ -17,7 +18,6 @@ import { type PanelApiOptions, readPanelApi } from '../panel/panel-api.ts';
 import { readPanelFile } from '../panel/panel-file.ts';
 import { firstLineOfSecret } from '../permissions.ts';
 import { VERSION } from '../version.ts';
-import { counted } from './confirm.ts';
 import { print, withCore } from './context.ts';
 import { type ImportOptions, type ImportRun, warnIfOpen } from './import-origin.ts';
 import { panelSummaryJson, panelSummaryText } from './import-panel-summary.ts';
@@ -170,7 +170,7 @@ function refuseMany(plan: PanelPlan, disablesGone: boolean): void {
   const { gone, anotherCount, linkCount } = plan;
   const refuse = (count: number, why: string) => {
     throw new OperatorError(
-      `nothing was stored: ${count} of ${linkCount} links would end, because ${why} (--yes agrees to it)`,
+      `nothing was stored: ${count} of ${counted(linkCount, 'link')} would end, because ${why} (--yes agrees to it)`,
       'many_links',
     );
   };

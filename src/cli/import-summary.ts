@@ -1,5 +1,6 @@
 /** The summary of an import: imported records, omitted ones, and next steps. */
 
+import { counted } from '../core/counted.ts';
 import type { Tally } from '../core/moving/tally.ts';
 import type { Plan } from '../core/port/provider.ts';
 import { table } from './table.ts';
@@ -69,21 +70,26 @@ export function summaryText(summary: Summary): string {
   return parts.join('\n');
 }
 
+/** Plurals that do not only add an s. */
+const PLURALS: Readonly<Record<string, string>> = { 'link or domain': 'links or domains' };
+
 /** Returns lines about omitted and changed records. */
 function missing({ tally, isFromServer, isComplete }: Summary): string[] {
-  const counts: [number, string][] = [
-    [tally.codesTaken, 'links omitted: another provider has their codes here'],
-    [tally.codesEnded, 'links omitted: they were removed or revoked here'],
-    [tally.overCap, 'links omitted: over the cap of the provider (provider set --max-links)'],
-    [tally.domainsOverCap, 'domains omitted: over the cap (limits.domains_per_provider_max)'],
-    [tally.slots.withoutRoom, 'HWIDs omitted: their links are full here'],
-    [tally.vanished, 'links omitted: removed from the source during the import'],
-    [tally.refused, 'links omitted: the source refused to list their HWIDs'],
-    [tally.unusable, 'records omitted: they do not follow the specification of the API'],
-    [tally.mended, 'records corrected: long or multi-line texts, times in the future'],
-    [tally.newIds, 'links or domains with another id than at the source'],
+  const counts: [count: number, noun: string, what: string][] = [
+    [tally.codesTaken, 'link', 'omitted: another provider has the code here'],
+    [tally.codesEnded, 'link', 'omitted: removed or revoked here'],
+    [tally.overCap, 'link', 'omitted: over the cap of the provider (provider set --max-links)'],
+    [tally.domainsOverCap, 'domain', 'omitted: over the cap (limits.domains_per_provider_max)'],
+    [tally.slots.withoutRoom, 'HWID', 'omitted: the link is full here'],
+    [tally.vanished, 'link', 'omitted: removed from the source during the import'],
+    [tally.refused, 'link', 'omitted: the source refused to list the HWIDs'],
+    [tally.unusable, 'record', 'omitted: contrary to the specification of the API'],
+    [tally.mended, 'record', 'corrected: long or multi-line texts, times in the future'],
+    [tally.newIds, 'link or domain', 'with another id than at the source'],
   ];
-  const lines = counts.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`);
+  const lines = counts.flatMap(([count, noun, what]) =>
+    count > 0 ? [`${counted(count, noun, PLURALS[noun])} ${what}`] : [],
+  );
   const { linksEndAtId, domainsEndAtId, distributionsWaiting: waiting } = tally;
   if (linksEndAtId !== null) {
     lines.push(
@@ -99,7 +105,7 @@ function missing({ tally, isFromServer, isComplete }: Summary): string[] {
   }
   if (waiting !== null && waiting > 0) {
     lines.push(
-      `${waiting} notifications or commands are pending at the source. The API does not return their`,
+      `Notifications or commands pending at the source: ${waiting}. The API does not return their`,
       'contents: let them expire there, or cancel them there and send them again here.',
     );
   }

@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander';
 import { CallFailed } from '../client/provider-client.ts';
 import type { Core } from '../core/core.ts';
+import { counted } from '../core/counted.ts';
 import { Mover, type Newcomer, settle } from '../core/moving/import.ts';
 import { SourceUnusable } from '../core/moving/source.ts';
 import { Tally } from '../core/moving/tally.ts';
@@ -104,7 +105,8 @@ async function bringOver(run: ImportRun, core: Core, { newcomer, linkCount, brin
   print(context, options, summaryJson(summary), summaryText(summary));
   if (!isComplete) {
     throw (
-      fault ?? new OperatorError(`the source refused ${tally.refused} links`, 'source_unusable')
+      fault ??
+      new OperatorError(`the source refused ${counted(tally.refused, 'link')}`, 'source_unusable')
     );
   }
 }

@@ -1,6 +1,7 @@
 /** Lists with a limit. */
 
 import { type Command, Option } from 'commander';
+import { counted } from '../core/counted.ts';
 import type { CliContext } from './context.ts';
 import { countValue } from './values.ts';
 
@@ -21,14 +22,18 @@ export function countMaxOf({ limit, all }: LimitOptions): number {
   return all ? Number.MAX_SAFE_INTEGER : limit;
 }
 
-/** Notes on stderr that the list of `nouns` is longer. `total` null: by an unknown number. */
+/**
+ * Notes on stderr that the list of records, each a `noun`, is longer. `total` null: by an unknown
+ * number.
+ */
 export function noteRest(
   context: CliContext,
   shown: number,
   total: number | null,
-  nouns: string,
+  noun: string,
+  nouns = `${noun}s`,
 ): void {
   if (total !== null && total <= shown) return;
-  const of = total === null ? `the first ${shown} ${nouns}` : `${shown} of ${total} ${nouns}`;
-  context.stderr(`${of}: --all or --limit shows more\n`);
+  const of = total === null ? 'the first' : `${shown} of`;
+  context.stderr(`${of} ${counted(total ?? shown, noun, nouns)}: --all or --limit shows more\n`);
 }

@@ -1,15 +1,16 @@
 /** `gatepost link add` and `link import`: make limited links, one or many. */
 
 import type { Command } from 'commander';
+import { counted } from '../core/counted.ts';
 import type { LinkRow } from '../core/link-csv.ts';
 import { foreseeLink, type MadeLink, makeLinks } from '../core/link-make.ts';
 import { INSTALL_ACTIVE } from '../core/port/install.ts';
 import type { Provider } from '../core/port/provider.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
-import { counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { readLinkFile } from './link-csv.ts';
 import { linkTable, linkView, type ShownLink } from './link-filter.ts';
+import { addTerms, givenTerms, type TermOptions } from './link-terms.ts';
 import { PROVIDER, type ProviderOptions, providerOf } from './provider-name.ts';
 import {
   fileValue,
@@ -23,7 +24,7 @@ import {
 /** The default limit of a link, as in the gate's upstreams. */
 const LIMIT = 3;
 
-interface AddOptions extends CommonOptions, ProviderOptions {
+interface AddOptions extends CommonOptions, ProviderOptions, TermOptions {
   count?: number;
   limit: number;
   note?: string;
@@ -31,7 +32,7 @@ interface AddOptions extends CommonOptions, ProviderOptions {
   code?: string;
 }
 
-interface ImportOptions extends CommonOptions, ProviderOptions {
+interface ImportOptions extends CommonOptions, ProviderOptions, TermOptions {
   limit: number;
   check?: boolean;
 }
@@ -71,11 +72,12 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
     if (room < notes.length) {
       const wanted = counted(notes.length, 'link');
       throw new OperatorError(
-        `${provider.code} may have ${Math.max(room, 0)} more links, not ${wanted}: nothing was changed`,
+        `${provider.code} may have ${counted(Math.max(room, 0), 'more link')}, not ${wanted}: nothing was changed`,
         'links_max_reached',
       );
     }
-    const drafts = notes.map((own) => ({ key, code, limit, note: own }));
+    const terms = givenTerms(options);
+    const drafts = notes.map((own) => ({ ...terms, key, code, limit, note: own }));
     const nowMs = context.nowMs();
     const made = await makeLinks(core, provider, drafts, nowMs);
     // Not read back: a failed read must not hide the codes of created links.
@@ -98,7 +100,8 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
 async function importFile(context: CliContext, path: string, options: ImportOptions) {
   await withCore(context, options, async (core) => {
     const rows = readLinkFile(path);
-    const drafts = rows.map((row) => ({ ...row, limit: row.limit ?? options.limit }));
+    const terms = givenTerms(options);
+    const drafts = rows.map((row) => ({ ...terms, ...row, limit: row.limit ?? options.limit }));
     const provider = await providerOf(core, options);
     const made: MadeLink[] = [];
     if (options.check) {
@@ -142,7 +145,7 @@ function printImport(
 }
 
 export function addAddCommands(link: Command, context: CliContext): void {
-  link
+  const adding = link
     .command('add')
     .description('make a link, or many with numbered notes')
     .option(...PROVIDER)
@@ -150,10 +153,10 @@ export function addAddCommands(link: Command, context: CliContext): void {
     .option('--limit <number>', 'the most HWIDs on it', installLimitValue, LIMIT)
     .option('--note <text>', 'a note; with --count a number follows it', noteValue)
     .option('--key <key>', 'the subscription key of the panel', subscriptionKeyValue)
-    .option('--code <code>', 'its code; a random one if omitted', newInstallCodeValue)
-    .action((options: AddOptions) => add(context, options));
+    .option('--code <code>', 'its code; a random one if omitted', newInstallCodeValue);
+  addTerms(adding).action((options: AddOptions) => add(context, options));
 
-  link
+  const importing = link
     .command('import')
     .description('make links from a CSV file with the columns key, code, limit and note')
     .argument(
@@ -168,6 +171,8 @@ export function addAddCommands(link: Command, context: CliContext): void {
       installLimitValue,
       LIMIT,
     )
-    .option('--check', 'read the file and show what would be made; change nothing')
-    .action((path: string, options: ImportOptions) => importFile(context, path, options));
+    .option('--check', 'read the file and show what would be made; change nothing');
+  addTerms(importing).action((path: string, options: ImportOptions) =>
+    importFile(context, path, options),
+  );
 }

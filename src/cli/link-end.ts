@@ -2,12 +2,13 @@
 
 import type { Command } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
+import { counted } from '../core/counted.ts';
 import { freeSlots, removeInstall, revokeInstall } from '../core/install.ts';
 import { innermostReason, isRefused, type Refused } from '../core/outcome.ts';
 import type { OwnedLink } from '../core/port/link.ts';
 import { DEVICES_MAX } from '../core/slot.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
-import { type ConfirmOptions, confirm, counted } from './confirm.ts';
+import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import {
   addMany,

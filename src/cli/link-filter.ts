@@ -2,10 +2,11 @@
 
 import type { Command } from 'commander';
 import type { Core } from '../core/core.ts';
+import { counted } from '../core/counted.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type Install } from '../core/port/install.ts';
 import type { LinkFilter, OwnedLink } from '../core/port/link.ts';
 import { UsageError } from '../operator-error.ts';
-import { type ConfirmOptions, confirm, counted } from './confirm.ts';
+import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { findNamed, LINKS_ARGUMENT, type LinkName } from './link-name.ts';
 import { refusal } from './refusal.ts';

@@ -1,9 +1,9 @@
 /** `gatepost link enable --disabled-by-import`: lists and enables links that imports disabled. */
 
 import { actAt } from '../core/audit/entry.ts';
+import { counted } from '../core/counted.ts';
 import type { OwnedLink } from '../core/port/link.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
-import { counted } from './confirm.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import {
   filterOf,

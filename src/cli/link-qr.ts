@@ -3,6 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Core } from '../core/core.ts';
+import { counted } from '../core/counted.ts';
 import { APPS, type App, finalLink } from '../core/final-link.ts';
 import { hostHash, hostName } from '../core/host-name.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
@@ -10,7 +11,6 @@ import { INSTALL_ACTIVE } from '../core/port/install.ts';
 import type { OwnedLink } from '../core/port/link.ts';
 import { subscriptionKeyHash } from '../core/secret.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
-import { counted } from './confirm.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import { readLinkFile } from './link-csv.ts';
 import { addFilter, choose, type ManyOptions, refuseNoChoice } from './link-filter.ts';

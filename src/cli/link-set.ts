@@ -5,7 +5,6 @@ import { actAt } from '../core/audit/entry.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type InstallChange } from '../core/port/install.ts';
 import { subscriptionKeyHash } from '../core/secret.ts';
 import { UsageError } from '../operator-error.ts';
-import { addButtons, type ButtonOptions, givenButtons } from './buttons.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import {
   addMany,
@@ -18,7 +17,7 @@ import {
 } from './link-filter.ts';
 import { enableImported } from './link-imported.ts';
 import type { LinkName } from './link-name.ts';
-import { addPolicy, givenPolicy, type PolicyOptions } from './policy.ts';
+import { addTerms, givenTerms, type TermOptions } from './link-terms.ts';
 import { refusal } from './refusal.ts';
 import { installLimitValue, noteValue, subscriptionKeyValue } from './values.ts';
 
@@ -31,7 +30,7 @@ const REFUSALS = {
   subscription_key_exists: 'subscription_key_exists',
 } as const;
 
-interface SetOptions extends ManyOptions, PolicyOptions, ButtonOptions {
+interface SetOptions extends ManyOptions, TermOptions {
   limit?: number;
   note?: string;
   status?: keyof typeof STATUSES;
@@ -47,8 +46,7 @@ function changeOf({ limit, note, status, key, ...terms }: SetOptions): InstallCh
     ...(key !== undefined && {
       subscriptionKeyHash: key === false ? null : subscriptionKeyHash(key),
     }),
-    ...givenPolicy(terms),
-    ...givenButtons(terms),
+    ...givenTerms(terms),
   };
 }
 
@@ -108,8 +106,8 @@ export function addSetCommands(link: Command, context: CliContext): void {
     )
     .option('--key <key>', 'the subscription key of the panel', subscriptionKeyValue)
     .option('--no-key', 'remove the subscription key');
-  addMany(addButtons(addPolicy(setting))).action(
-    (name: LinkName | undefined, options: SetOptions) => set(context, name, options),
+  addMany(addTerms(setting)).action((name: LinkName | undefined, options: SetOptions) =>
+    set(context, name, options),
   );
 
   addMany(link.command('enable').description('enable a link, or many by a filter'))

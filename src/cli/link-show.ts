@@ -6,7 +6,7 @@ import type { LinkStory, OwnedLink } from '../core/port/link.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { Buttons } from '../core/port/ride.ts';
 import type { Slot } from '../core/port/slot.ts';
-import { policyOf } from '../core/slot.ts';
+import { DEVICES_MAX, policyOf } from '../core/slot.ts';
 import { buttonView } from './buttons.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { linkView } from './link-filter.ts';
@@ -72,7 +72,7 @@ async function show(context: CliContext, name: LinkName, options: CommonOptions)
     const { id: installId, providerId, providerCode } = link;
     const provider = await core.store.findProvider(providerCode);
     const selector = { installCode: null, installId };
-    const slots = await core.store.listSlots(providerId, selector, null, link.installLimit);
+    const slots = await core.store.listSlots(providerId, selector, null, DEVICES_MAX);
     // The provider was removed between two reads.
     if (provider === null || typeof slots === 'string') {
       throw refusal('link_not_found', link.installCode);

@@ -4,7 +4,9 @@
  */
 
 import type { Command } from 'commander';
+import { counted } from '../core/counted.ts';
 import { verdictOn } from '../core/door.ts';
+import { hostHash } from '../core/host-name.ts';
 import { isRefused } from '../core/outcome.ts';
 import { DOMAIN_ACTIVE, type Domain } from '../core/port/domain.ts';
 import { INSTALL_ACTIVE } from '../core/port/install.ts';
@@ -80,7 +82,7 @@ function endText({ why, endedAtMs, actor, forHwid }: SlotEnd): string {
 
 function roomStep({ door }: Case): Step {
   const { deviceCount, installLimit } = door.link;
-  const text = `${deviceCount} of ${installLimit} slots are taken`;
+  const text = `taken: ${deviceCount} of ${counted(installLimit, 'slot')}`;
   return { step: 'room', ok: deviceCount < installLimit, text };
 }
 
@@ -105,12 +107,12 @@ function freeingSteps(full: FullLink | null, nowMs: number): Step[] {
   const inactive =
     inactiveMs === null
       ? 'inactive slots are never freed'
-      : `slots are freed after ${full?.policy.inactiveDays} days unseen: that of ${owner}, ` +
+      : `slots are freed after ${counted(full?.policy.inactiveDays ?? 0, 'day')} unseen: that of ${owner}, ` +
         `from ${showTime(inactiveMs)}`;
   const replaced =
     replacedMs === null
       ? 'a full link refuses new devices'
-      : `a new device replaces ${owner}, once in ${full?.policy.coolDownHours} hours: ` +
+      : `a new device replaces ${owner}, once in ${counted(full?.policy.coolDownHours ?? 0, 'hour')}: ` +
         (isPast(replacedMs) ? 'now' : `not before ${showTime(replacedMs)}`);
   const steps = [
     { step: 'inactive', ok: isPast(inactiveMs), text: inactive },
@@ -152,10 +154,12 @@ function sentence({ verdict, door, hwid }: Case): string {
 async function why(context: CliContext, name: LinkName, hwid: string, options: WhyOptions) {
   const { domain } = options;
   const nowMs = context.nowMs();
-  const found = await withCore(context, options, async (core): Promise<Case> => {
+  const found = await withCore(context, options, async (core, config): Promise<Case> => {
     const link = await findLink(core, name);
     const { installCode, providerId } = link;
-    const call = { installCode, domainHash: domain.hash, hwid, isShared: true };
+    const upstream = config.gateUpstreams.find(({ host }) => hostHash(host) === domain.hash);
+    const enforces = upstream?.enforce ?? true;
+    const call = { installCode, domainHash: domain.hash, hwid, isShared: true, enforces };
     const judged = await verdictOn(core, call, nowMs);
     // The link was removed between two reads: no other refusal is possible.
     if (isRefused(judged)) throw refusal('link_not_found', installCode);

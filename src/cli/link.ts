@@ -23,7 +23,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     };
   });
   print(context, options, links.map(linkView), linkTable(links));
-  noteRest(context, links.length, count, 'links');
+  noteRest(context, links.length, count, 'link');
 }
 
 export function addLinkCommands(program: Command, context: CliContext): void {

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { MoveReport } from '../store/move/job.ts';
-import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';
+import { type CliContext, type CommonOptions, print, settingsFor } from './context.ts';
 import { Progress } from './progress.ts';
 import { untilInterrupted } from './signals.ts';
 import { sheet } from './table.ts';
@@ -23,7 +23,7 @@ const STEPS: Readonly<Record<string, string>> = {
 };
 
 async function moveDatabase(context: CliContext, options: MoveOptions): Promise<void> {
-  const { config } = context.loadConfig(flagsOf(options));
+  const config = settingsFor(context, options);
   const move = context.moveOf(config, options.to);
   const progress = new Progress(context, 'rows');
   const isCheck = options.check === true;

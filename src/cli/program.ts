@@ -125,13 +125,18 @@ export function wantsJson(argv: readonly string[]): boolean {
  */
 export async function runCli(
   argv: readonly string[],
-  outer: Omit<CliContext, 'terminal'>,
+  outer: Omit<CliContext, 'terminal' | 'warn'>,
 ): Promise<number> {
+  const warnings = new Set<string>();
   const context: CliContext = {
     ...outer,
     terminal: outer,
     stdout: (text) => outer.stdout(visibleLines(text)),
     stderr: (text) => outer.stderr(visibleLines(text)),
+    warn: (text) => {
+      if (!warnings.has(text)) context.stderr(`warning: ${text}\n`);
+      warnings.add(text);
+    },
   };
   try {
     await buildProgram(context).parseAsync([...argv], { from: 'user' });

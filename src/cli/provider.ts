@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
+import { counted } from '../core/counted.ts';
 import { fromStore } from '../core/outcome.ts';
 import type { Holdings } from '../core/port/count.ts';
 import type { Provider, ProviderChange } from '../core/port/provider.ts';
@@ -9,7 +10,7 @@ import { addProvider, isActive, removeProvider, rotateKey } from '../core/provid
 import { NO_POLICY } from '../core/slot.ts';
 import { UsageError } from '../operator-error.ts';
 import { addRide, givenRide, type RideOptions, rideView } from './buttons.ts';
-import { type ConfirmOptions, confirm, counted } from './confirm.ts';
+import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { KEY_FILE, type KeyOptions, printCredentials, readKey } from './key.ts';
 import { addPage, givenPage, type PageOptions, pageView } from './page.ts';
@@ -19,7 +20,7 @@ import { sheet } from './table.ts';
 import { EXPIRES, MAX_LINKS, NAME, orNull, PLAN, planNote, type Terms } from './terms.ts';
 import { authKeyValue, durationValue, providerCodeValue, showExpires, showTime } from './values.ts';
 
-interface AddOptions extends CommonOptions, KeyOptions, Terms, PolicyOptions {
+interface AddOptions extends CommonOptions, KeyOptions, Terms, PolicyOptions, RideOptions {
   name: string;
   code?: string;
 }
@@ -71,6 +72,7 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
     code: options.code,
     authKey: readKey(context, options),
     ...givenPolicy(options),
+    ...givenRide(options),
   };
   const nowMs = context.nowMs();
   const added = await withCore(context, options, (core) => addProvider(core, draft, nowMs), true);
@@ -190,7 +192,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .option('--key <key>', 'a key of your choice', authKeyValue)
     .option(...KEY_FILE)
     .option(...MAX_LINKS, 'default');
-  addPolicy(adding).action((options: AddOptions) => add(context, options));
+  addRide(addPolicy(adding)).action((options: AddOptions) => add(context, options));
 
   provider
     .command('list')

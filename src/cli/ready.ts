@@ -3,14 +3,14 @@
 import type { Command } from 'commander';
 import { OperatorError } from '../operator-error.ts';
 import { hostInUrl, IDENTITY_HEADER, identityOf, notedMonitor } from '../whereabouts.ts';
-import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';
+import { type CliContext, type CommonOptions, print, settingsFor } from './context.ts';
 
 /** The longest wait for the monitor, ms. */
 const ANSWER_MAX_MS = 3_000;
 const ANY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 async function ready(context: CliContext, options: CommonOptions): Promise<void> {
-  const { dataDir, monitorHost, monitorPort } = context.loadConfig(flagsOf(options)).config;
+  const { dataDir, monitorHost, monitorPort } = settingsFor(context, options);
   const identity = identityOf(dataDir);
   if (identity === null) {
     throw new OperatorError(`not ready: ${dataDir} does not exist`, 'database_missing');

@@ -10,7 +10,7 @@ import { TARGET_HWID_COUNT_MAX, TARGET_OS } from '../core/message/target.ts';
 import { isRefused } from '../core/outcome.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { readAtMost } from '../permissions.ts';
-import { type CliContext, type CommonOptions, flagsOf } from './context.ts';
+import { type CliContext, type CommonOptions, settingsFor } from './context.ts';
 import { PROVIDER, type ProviderOptions } from './provider-name.ts';
 
 export interface SendOptions extends CommonOptions, ProviderOptions {
@@ -87,7 +87,7 @@ export function targetFields({ all, os, hwid, preview }: SendOptions) {
 /** Returns the time as fields of a request. */
 export function scheduleFields(context: CliContext, { at, ...options }: SendOptions) {
   if (at === undefined) return {};
-  return scheduleAt(at(context.loadConfig(flagsOf(options)).config.outputOffsetMinutes));
+  return scheduleAt(at(settingsFor(context, options).outputOffsetMinutes));
 }
 
 /** Reads a file, or standard input for `-`, up to the size limit of a request. */

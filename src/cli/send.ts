@@ -2,6 +2,7 @@
 
 import { type Command, Option } from 'commander';
 import type { Core } from '../core/core.ts';
+import { counted } from '../core/counted.ts';
 import { EXPIRE_DAYS, PUSH_TYPE } from '../core/formats.ts';
 import { isRecord } from '../core/json-input.ts';
 import { noteOn } from '../core/message/command.ts';
@@ -13,7 +14,7 @@ import type { RidingPayload } from '../core/ride/parts.ts';
 import { type Accepted, rehearsing, sendCommand, sendNotification } from '../core/send.ts';
 import type { TargetCount } from '../core/target-count.ts';
 import { UsageError } from '../operator-error.ts';
-import { type CliContext, flagsOf, print, withCore } from './context.ts';
+import { type CliContext, print, withCore } from './context.ts';
 import { gatewaysIn } from './gateway.ts';
 import { providerOf } from './provider-name.ts';
 import {
@@ -133,11 +134,10 @@ async function run(
     count,
     dueAtMs,
     notes = [],
-  } = await withCore(context, options, async (core) => {
+  } = await withCore(context, options, async (core, config) => {
     const provider = await providerOf(core, options);
     const refused = refusalByPlan(provider, plan, nowMs);
     if (refused !== null) throw sendRefusal(refused, provider);
-    const { config } = context.loadConfig(flagsOf(options));
     const counting = { ...core, gateways: () => gatewaysIn(config) };
     const used = options.dryRun ? rehearsing(counting) : counting;
     return { code: provider.code, ...(await send(used, provider, nowMs)) };
@@ -193,7 +193,7 @@ function countLines(count: TargetCount): string[] {
 
 function fetchLine({ ways, withinHours, isGuess }: TargetCount, least: string): string {
   const source = isGuess ? ', if the panel sets no other interval' : '';
-  return `At the next fetch of their subscription: ${least}${ways.fetch}, within ${withinHours} hours${source}.`;
+  return `At the next fetch of their subscription: ${least}${ways.fetch}, within ${counted(withinHours ?? 0, 'hour')}${source}.`;
 }
 
 const FILE = '--file <file>';

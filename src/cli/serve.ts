@@ -25,7 +25,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   };
   // From the beginning: without a handler the signal would end the process, perhaps in a migration.
   process.on('SIGHUP', () => onHangUp());
-  const loaded = context.loadConfig(flags);
+  const loaded = context.loadServerConfig(flags);
   const manager = context.serviceManager();
   manager.starting();
   const stopping = new AbortController();
@@ -40,7 +40,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   const listening = `listening on ${app.url}`;
   onHangUp = () => {
     manager.reloading();
-    reload(app, () => context.loadConfig(flags));
+    reload(app, () => context.loadServerConfig(flags));
     manager.ready(listening);
   };
   manager.ready(listening);

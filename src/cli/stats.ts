@@ -1,6 +1,7 @@
 /** `gatepost stats`: figures by UTC day, as tables, on a terminal also as a chart. */
 
 import type { Command } from 'commander';
+import { counted } from '../core/counted.ts';
 import { type DayFigures, FIGURE_DAYS, lastDays, listFigures, sumOf } from '../core/figures.ts';
 import type { Figures, LinkRefusals, RefusalReason } from '../core/port/figure.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
@@ -127,7 +128,9 @@ function textOf(stats: Stats, dayCount: number, columns: number | null): string 
     stats.providers.length === 0 ? null : `Providers\n${table(stats.providers, OF_PROVIDER)}`,
     refusalTable(stats.refusals),
   ].filter((part) => part !== null);
-  return parts.length === 0 ? `no figures of the last ${dayCount} days` : parts.join('\n\n');
+  return parts.length === 0
+    ? `no figures of the last ${counted(dayCount, 'day')}`
+    : parts.join('\n\n');
 }
 
 async function show(context: CliContext, code: string | undefined, options: StatsOptions) {

@@ -2,10 +2,10 @@
 
 import type { Command } from 'commander';
 import { VERSION } from '../version.ts';
-import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';
+import { type CliContext, type CommonOptions, print, settingsFor } from './context.ts';
 
 async function checkForUpdate(context: CliContext, options: CommonOptions): Promise<void> {
-  const { config } = context.loadConfig(flagsOf(options));
+  const config = settingsFor(context, options);
   const { version, isNewer } = await context.newestRelease(config);
   const text = isNewer
     ? `gatepost ${version} is available; this is ${VERSION}. Its files are at ${config.updateUrl}`

@@ -1,10 +1,10 @@
 /** `gatepost webhook deliveries` and `replay`: lists and repeats deliveries of events. */
 
 import { type Command, Option } from 'commander';
+import { counted } from '../core/counted.ts';
 import { DELIVERY_STATES, type Delivery } from '../core/port/webhook.ts';
 import { findWebhook, replayEvents } from '../core/webhook.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
-import { counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { granted } from './refusal.ts';
@@ -48,7 +48,7 @@ async function list(context: CliContext, id: number, options: ListOptions): Prom
     AT: 'state_at',
     WHY: ({ problem }) => problem ?? '-',
   });
-  if (found.length > countMax) noteRest(context, countMax, null, 'deliveries');
+  if (found.length > countMax) noteRest(context, countMax, null, 'delivery', 'deliveries');
 }
 
 async function replay(context: CliContext, id: number, options: ReplayOptions): Promise<void> {

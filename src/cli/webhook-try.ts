@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Verdict } from '../core/outbox/carrier.ts';
 import { findWebhook, tryWebhook } from '../core/webhook.ts';
 import { OperatorError } from '../operator-error.ts';
-import { type CliContext, type CommonOptions, flagsOf, print, withCore } from './context.ts';
+import { type CliContext, type CommonOptions, print, settingsFor, withCore } from './context.ts';
 import { granted } from './refusal.ts';
 import { webhookIdValue } from './values.ts';
 
@@ -21,9 +21,7 @@ const CONSEQUENCES: Readonly<Record<Exclude<Verdict['verdict'], 'accepted'>, str
 async function attempt(context: CliContext, id: number, options: CommonOptions): Promise<void> {
   const { webhook, verdict } = await withCore(context, options, async (core) => {
     const webhook = granted(await findWebhook(core, id), id);
-    const { eventSenders, close } = await context.openEventSenders(
-      context.loadConfig(flagsOf(options)).config,
-    );
+    const { eventSenders, close } = await context.openEventSenders(settingsFor(context, options));
     const { signal } = new AbortController();
     const tried = tryWebhook(core, eventSenders, webhook, context.nowMs(), signal);
     return { webhook, verdict: await tried.finally(close) };

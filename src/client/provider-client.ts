@@ -3,6 +3,7 @@
  * failures, and bounds on all answers. Uses only the documented API.
  */
 
+import { counted } from '../core/counted.ts';
 import { type JsonBounds, readJsonObject } from '../core/json-input.ts';
 import { isRefused } from '../core/outcome.ts';
 import { unlessAborted } from '../deadline.ts';
@@ -95,7 +96,7 @@ export class ProviderClient {
   async #pause(why: string, attempt: number, afterMs: number | null): Promise<void> {
     if (afterMs !== null && afterMs > RETRY_AFTER_MAX_MS) {
       const minutes = Math.ceil(afterMs / 60_000);
-      throw new CallFailed(`${why} and asks to wait ${minutes} minutes: try again then`);
+      throw new CallFailed(`${why} and asks to wait ${counted(minutes, 'minute')}: try again then`);
     }
     const growing = Math.min(PAUSE_FIRST_MS * 2 ** (attempt - 1), PAUSE_LAST_MS);
     const pauseMs = Math.max(afterMs ?? 0, growing * (0.5 + Math.random()));

@@ -11,6 +11,7 @@ import { databaseConflicts, gateConflicts } from './conflicts.ts';
 import { type FileValue, readConfigFile } from './file.ts';
 import { type Config, SETTINGS, type SettingName, settingRows } from './settings/index.ts';
 import { TableMistakes } from './tables.ts';
+import type { Unseen } from './unseen.ts';
 
 /** Values of the command line, unparsed. */
 export type Flags = Partial<Record<SettingName | 'configFile', string | undefined>>;
@@ -33,11 +34,17 @@ export interface LoadedConfig {
   /** File that was read, or null. */
   file: string | null;
   sources: Readonly<Record<SettingName, Source>>;
+  /** File that a flag or variable names, {@link NO_FILE} for none, or null: the usual ones. */
+  named: string | null;
   /** Variables that an orchestrator set for another service of the same name. */
   ignoredVariables: readonly string[];
+  /** Settings that the running server has from variables which are not set here. */
+  unseen: readonly Unseen[];
+  /** File of the running server that cannot be read here, or null. */
+  unseenFile: string | null;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variable with the name of the file to read instead of the usual ones. */
 export const CONFIG_VARIABLE = 'GATEPOST_CONFIG';
@@ -97,8 +104,10 @@ export function loadConfig(flags: Flags, environment: Environment): LoadedConfig
   return {
     config: config as Config,
     file: file?.path ?? null,
+    named: flags.configFile || env[CONFIG_VARIABLE] || null,
     sources: sources as LoadedConfig['sources'],
     ignoredVariables,
+    ...{ unseen: [], unseenFile: null },
   };
 }
 

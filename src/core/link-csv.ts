@@ -12,6 +12,7 @@
  * a file from the console are ignored.
  */
 
+import { counted } from './counted.ts';
 import { type CsvMistake, csvLine, csvRows, textOf } from './csv.ts';
 import { type Format, INSTALL_CODE, INSTALL_LIMIT, NOTE, SUBSCRIPTION_KEY } from './formats.ts';
 import { isRefused } from './outcome.ts';
@@ -85,7 +86,10 @@ function rowOf(
   seen: Map<string, number>,
 ): LinkRow | CsvMistake {
   if (fields.length !== columns.length) {
-    return { line, what: `it has ${fields.length} fields, the first row ${columns.length}` };
+    return {
+      line,
+      what: `it has ${counted(fields.length, 'field')}, the first row ${columns.length}`,
+    };
   }
   const row: LinkRow = { line, key: null, code: null, limit: null, note: null };
   for (const [n, column] of columns.entries()) {

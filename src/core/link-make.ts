@@ -1,14 +1,17 @@
 /** Makes many links at a time from drafts: numbered ones, or rows of a file. */
 
 import type { Core } from './core.ts';
+import { counted } from './counted.ts';
 import { addInstall, EXISTS, takenBy } from './install.ts';
 import { innermostReason, isRefused, saving } from './outcome.ts';
 import type { KeyedCall } from './port/idempotency.ts';
 import type { Provider } from './port/provider.ts';
+import type { Buttons } from './port/ride.ts';
+import type { OwnPolicy } from './port/slot.ts';
 import { subscriptionKeyHash } from './secret.ts';
 
-/** The terms of a new link. */
-export interface LinkDraft {
+/** The terms of a new link; an absent one is that of its provider. */
+export interface LinkDraft extends Partial<OwnPolicy>, Partial<Buttons> {
   /** The panel's key of the subscription, well formed; null: none. */
   key: string | null;
   /** The code; null: a random one. */
@@ -35,8 +38,8 @@ async function make(
   draft: LinkDraft,
   nowMs: number,
 ): Promise<MadeLink> {
-  const { key: subscriptionKey, code: installCode, limit: installLimit, note, keyed } = draft;
-  const wanted = { installCode, installLimit, note, subscriptionKey, keyed: keyed ?? null };
+  const { key: subscriptionKey, code: installCode, limit: installLimit, ...terms } = draft;
+  const wanted = { ...terms, installCode, installLimit, subscriptionKey };
   const added = await saving('not_saved', addInstall(core, provider, wanted, nowMs));
   if (!isRefused(added)) return { done: 'added', id: added.id, installCode: added.installCode };
   const { says, detail = EXISTS.install_code_exists, fault } = added;
@@ -47,7 +50,7 @@ async function make(
     return { done: 'stopped', why, error: 'not_saved' };
   }
   const max = provider.installCountMax ?? core.limits.linksPerProviderMax;
-  const why = `${provider.code} has reached its ${max} links`;
+  const why = `${provider.code} has reached its ${counted(max, 'link')}`;
   return { done: 'stopped', why, error: 'links_max_reached' };
 }
 

@@ -13,7 +13,7 @@ import type { OwnPolicy } from './port/slot.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from './secret.ts';
 import { nextTurn } from './turn.ts';
 
-export interface ProviderDraft extends Partial<OwnPolicy> {
+export interface ProviderDraft extends Partial<OwnPolicy>, Partial<OwnRideTerms> {
   name: string;
   plan: Plan;
   activeUntilMs: number | null;

@@ -2,6 +2,7 @@
 
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/settings/index.ts';
+import { counted } from '../core/counted.ts';
 import { about, type Finding } from '../finding.ts';
 import { lookAtPanel, type PanelLook } from '../http/upstream/look.ts';
 import { lacksSecret, openingsOf } from '../http/upstream/openings.ts';
@@ -107,7 +108,7 @@ export function checkPassing(codes: readonly string[]): Finding[] {
 export function checkUnlimited(unlimited: DatabaseReport['unlimited']): Finding[] {
   return unlimited.map(({ code, linkCount }) =>
     say.warning(
-      `${linkCount} links of provider ${code} have the limit 100, as their panel has none: no device is refused`,
+      `${counted(linkCount, 'link')} of provider ${code} with the limit 100, as the panel has none: no device is refused`,
       "choose one: add '--unlimited-as 3 --apply-to-existing' to the command of the last import",
     ),
   );

@@ -2,6 +2,7 @@
 
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { counted } from '../core/counted.ts';
 import { mib } from '../disk/room.ts';
 import { about, type Finding } from '../finding.ts';
 import { messageOf } from '../operator-error.ts';
@@ -27,7 +28,12 @@ export function checkSpace(name: string, folder: string, needBytes: number): Fin
     if (free < SPACE_BYTES_MIN)
       return [say.problem(`the disk is full, or nearly full: ${what}`, todo)];
     if (files > 0 && ffree < INODES_MIN) {
-      return [say.problem(`only ${ffree} more files fit on the disk of ${present}`, todo)];
+      return [
+        say.problem(
+          `the disk of ${present} has room for only ${counted(ffree, 'more file')}`,
+          todo,
+        ),
+      ];
     }
     if (free < needBytes * 2 || free < SPACE_BYTES_LOW) {
       return [say.warning(`${what}, the database has ${mib(needBytes)} MiB`, todo)];

@@ -1,6 +1,7 @@
 /** Checks the APIs of panels that the door asks, and counts the links that wait for them. */
 
 import type { Config } from '../config/settings/index.ts';
+import { counted } from '../core/counted.ts';
 import { about, type Finding } from '../finding.ts';
 import { gateSource } from '../http/upstream/gate-panel.ts';
 import { lookAtApi, type PanelSource, sourceOf } from '../http/upstream/panel-api.ts';
@@ -65,7 +66,7 @@ export function checkDisabled(
     const list = `gatepost link enable --disabled-by-import --provider ${code}`;
     const place = own.length > 0 ? 'panel and panel_token_file of gate.upstream' : 'gate.panel';
     return say.warning(
-      `an import disabled ${count} ${count === 1 ? 'link' : 'links'} of provider ${code}, and their devices are refused`,
+      `an import disabled ${counted(count, 'link')} of provider ${code}, and their devices are refused`,
       asks
         ? `a link comes back at the next request once the API of the panel says that its user is active; '${list}' lists them`
         : `'${list}' lists them, and enables them with --all; or set ${place}: a link then comes back once its user is active`,

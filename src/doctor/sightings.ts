@@ -1,5 +1,6 @@
 /** Explains what running servers have seen at panels: {@link SightingKind}. */
 
+import { counted } from '../core/counted.ts';
 import type { SeenSighting, SightingKind } from '../core/port/sighting.ts';
 import { about, type Finding } from '../finding.ts';
 
@@ -72,7 +73,9 @@ export function checkSightings(
     const [first] = group;
     if (first === undefined) return [];
     const { what, todo } = EXPLANATIONS[first.kind];
-    const subjects = group.map(({ subject, count }) => `${subject} ${count} times`).join(', ');
+    const subjects = group
+      .map(({ subject, count }) => `${subject} ${counted(count, 'time')}`)
+      .join(', ');
     const last = new Date(Math.max(...group.map(({ lastSeenAtMs }) => lastSeenAtMs)));
     const level = first.kind === 'stranger_served' ? say.problem : say.warning;
     return [level(`${what(subjects, first.host)}; last seen ${showTime(last)}`, todo(group))];

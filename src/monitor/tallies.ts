@@ -31,6 +31,7 @@ const WARNINGS = [
   'not_ready',
   'open_to_group',
   'rides_not_read',
+  'settings_not_noted',
   'stop_late',
   'upstream_binding_disabled',
   'panel_api_failed',

@@ -111,7 +111,7 @@ describe('there and back', () => {
     await setTerms();
     expect(await exportIt()).toEqual({
       code: 0,
-      stdout: `Provide1: 2 links, 2 HWIDs, 1 domains, in ${file}\n`,
+      stdout: `Provide1: 2 links, 2 HWIDs, 1 domain, in ${file}\n`,
       stderr: '',
     });
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -218,7 +218,7 @@ describe('there and back', () => {
     const { code, stdout, stderr } = await from.run('export', 'Provide1');
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'Provide1: 2 links, 2 HWIDs, 1 domains\n',
+      stderr: 'Provide1: 2 links, 2 HWIDs, 1 domain\n',
     });
     const lines = stdout
       .trim()
@@ -272,7 +272,7 @@ describe('refused', () => {
     [
       'a line missing',
       (lines) => lines.toSpliced(2, 1),
-      /has 1 links, 0 HWIDs and 1 domains, but its last line says 2/,
+      /has 1 link, 0 HWIDs and 1 domain, but its last line says 2/,
     ],
     ['no first line', (lines) => lines.slice(1), /: line 1: a file has one provider/],
     ['two first lines', (lines) => [lines[0] ?? '', ...lines], /: line 2: a file has one provider/],

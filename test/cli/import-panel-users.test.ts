@@ -138,7 +138,7 @@ test('users who cannot be served are listed with the true reason: exit code 3', 
   expect(stdout).toContain(
     `Users that cannot be served:\n  c0: ${why}\n  c1: ${why}\n  c2: ${why}\n`,
   );
-  expect(stdout).toContain('1 users omitted: they have no subscription key');
+  expect(stdout).toContain('1 user omitted: they have no subscription key');
   expect(stderr).toContain('3 users of the panel cannot be served: see the list');
   const again = await bring('3x-ui', '--json');
   expect(again.code).toBe(3);
@@ -176,7 +176,7 @@ test('a user that was made again is another customer: the old link ends', async 
   }
   writePanel('marzban', file, again(3_600_000));
   const check = await bring('marzban', '--check');
-  expect(check.stdout).toContain('1 links ended: their users were made again');
+  expect(check.stdout).toContain('1 link ended: the panel made the user again');
   expect((await links()).map((one) => one.install_code)).toContain(old?.install_code ?? '');
   expect(await summaryOf('marzban')).toMatchObject({
     ...{ links: { replaced: 1, added: 1, removed_here: 0 }, gone: 0 },

@@ -34,7 +34,7 @@ test('a check stores nothing and says what would come', async () => {
 Limits that the links would have: 3 links: 2.
 1 user disabled in the panel: their links stay active, because the panel itself refuses them
 3 users without a limit, or above 100: their links get 2
-1 links corrected: long or multi-line notes, times in the future
+1 link corrected: long or multi-line notes, times in the future
 Marzban stores neither limits nor devices: each device takes a slot when it first comes.
 
 Nothing was stored: run the command without --check.

@@ -177,7 +177,7 @@ describe('the limits of an import', () => {
     const { summary } = await bring();
     expect(summary.distributions_waiting).toBe(4);
     expect((await line.run(...words())).stdout).toContain(
-      '4 notifications or commands are pending',
+      'Notifications or commands pending at the source: 4',
     );
   });
 
@@ -225,7 +225,7 @@ describe('broken off', () => {
     const { code, stdout, stderr } = await line.run(...words('--json'));
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: failureLine('source_unusable', 'the source refused 1 links'),
+      stderr: failureLine('source_unusable', 'the source refused 1 link'),
     });
     const { complete, links, problems } = JSON.parse(stdout);
     expect({ complete, ...links }).toMatchObject({ complete: false, added: 2, refused: 1 });

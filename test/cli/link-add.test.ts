@@ -45,6 +45,22 @@ describe('add', () => {
     expect(await json('add')).toMatchObject({ install_limit: 3, note: null });
   });
 
+  test('takes each term that `link set` takes, and an import too', async () => {
+    const terms = ['--inactive-days', '7', '--when-full', 'replace-oldest', '--enforce', 'off'];
+    const more = ['--cool-down-hours', '2', '--without-hwid', 'count', '--same-phone', 'ask'];
+    const buttons = ['--support-url', 'https://a.example/s', '--web-page-url', 'none'];
+    const own = {
+      ...{ inactive_days: 7, when_full: 'replace-oldest', cool_down_hours: 2, enforce: 0 },
+      ...{ without_hwid: 'count', same_phone: 'ask' },
+      ...{ support_url: 'https://a.example/s', web_page_url: null },
+    };
+    await json('add', '--code', 'Customer0001', ...terms, ...more, ...buttons);
+    expect(await json('show', 'Customer0001')).toMatchObject(own);
+    writeFileSync(file, 'code\nCustomer0002\n');
+    await json('import', file, ...terms, ...more, ...buttons);
+    expect(await json('show', 'Customer0002')).toMatchObject(own);
+  });
+
   test('needs the provider where there are several', async () => {
     await addOther();
     expect(await link('add')).toMatchObject({ code: 1, stdout: '' });

@@ -300,3 +300,14 @@ test('no command shows a subscription key, nor does a mistake', async () => {
   expect(stdout).toContain('subscription_key');
   expect(said.join('') + stdout).not.toContain('PLANTED');
 });
+
+test('a link over its limit shows every device', async () => {
+  const hwids = Array.from({ length: 9 }, (_, n) => `over-${n}`);
+  await link('add', '--provider', 'Provide1', '--code', 'LinkCodeOver', '--enforce', 'off');
+  await withLink(async (store) => {
+    for (const hwid of hwids) await knock(store, hwid, 'LinkCodeOver');
+  });
+  const { install_limit: limit, slots } = await json('show', 'LinkCodeOver');
+  expect(limit).toBe(3);
+  expect(slots.map(({ hwid }: { hwid: string }) => hwid).sort()).toEqual(hwids);
+});

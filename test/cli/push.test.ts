@@ -112,7 +112,7 @@ test('distribution receipts has each device, or those in a state', async () => {
   const first = await list('--json', '--limit', '1');
   expect([hwidsOf(first), first.stderr]).toEqual([
     ['b'],
-    'the first 1 devices: --all or --limit shows more\n',
+    'the first 1 device: --all or --limit shows more\n',
   ]);
   expect((await line.run('distribution', 'receipts', '99')).code).toBe(1);
 });

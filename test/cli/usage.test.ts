@@ -11,6 +11,20 @@ import { commandLine } from '../support/command-line.ts';
 const line = commandLine();
 afterAll(() => line.close());
 
+test('what makes a record takes each option of what changes it, but for its state', () => {
+  const optionsOf = (words: string) =>
+    commands.find(([name]) => name === words)?.[1].options.flatMap(({ names }) => names) ?? [];
+  const without = (make: string, change: string) =>
+    optionsOf(change).filter((option) => !optionsOf(make).includes(option));
+  const chosen = ['--full', '--over', '--active', '--disabled', '--search', '--all', '--yes'];
+  expect(without('link add', 'link set')).toEqual(['--status', '--no-key', ...chosen]);
+  // The note and the key are in the file.
+  const rows = ['--note', '--status', '--key', '--no-key'];
+  expect(without('link import', 'link set')).toEqual([...rows, ...chosen]);
+  const page = ['--page', '--page-name', '--page-color'];
+  expect(without('provider add', 'provider set')).toEqual(page);
+});
+
 // Nothing is run: only names are read.
 const program = buildProgram({} as Parameters<typeof buildProgram>[0]);
 const commands = commandTree(program)

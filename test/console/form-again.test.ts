@@ -52,6 +52,8 @@ testChromium('a Telegram chat is typed after an address; neither goes into the o
   await page.getByLabel(words.address).fill('https://bot.example.com/again');
   await page.getByRole('button', { name: words.add, exact: true }).click();
   await page.getByText(words.secretOnce).waitFor();
+  // The path of an address is a secret: the list shows the host alone.
+  await page.getByRole('heading', { name: 'https://bot.example.com/…' }).waitFor();
   const targets = (await site.app.core.store.listWebhooks(providerId)).map(({ target }) => target);
   expect(targets).toMatchObject([
     { chat: '-1001234567890' },

@@ -159,6 +159,32 @@ test('a preview ends when its caller leaves', async () => {
   expect(left).toMatchObject({ count: 500 });
 });
 
+test('other calls run between the slices of a preview', async () => {
+  const hwids = Array.from({ length: 1_501 }, (_, n) => `phone-${n}`);
+  putOnLinks(engine, provider, makeDevices(engine, hwids), 1);
+  let sliceCount = 0;
+  let turnCount = 0;
+  const listed: number[] = [];
+  const tick = () => {
+    turnCount += 1;
+    if (sliceCount < 4) setImmediate(tick);
+  };
+  setImmediate(tick);
+  const { store } = engine.core;
+  const core = {
+    ...engine.core,
+    store: withMethods(store, {
+      listLinkSlice: async (...args) => {
+        sliceCount += 1;
+        listed.push(turnCount);
+        return store.listLinkSlice(...args);
+      },
+    }),
+  };
+  expect(await previewChange(core, provider, ALL, null)).toMatchObject({ count: 1_501 });
+  expect(new Set(listed).size).toBe(4);
+});
+
 test('a provider has five unfinished jobs over many links, and others about one', async () => {
   const linkId = await addLink('alpha');
   for (let limit = 1; limit <= 5; limit++) {

@@ -368,7 +368,7 @@ test('counts links at 100 whose panel has no limit, also those of older imports'
   await bring('marzban/de:c', {});
   await bring('hiddify:d', {});
   expect(await found()).toEqual([
-    `warning: 4 links of provider ${PROVIDER} have the limit 100, as their panel has none: no device is refused`,
+    `warning: 4 links of provider ${PROVIDER} with the limit 100, as the panel has none: no device is refused`,
   ]);
   await store.close();
 });

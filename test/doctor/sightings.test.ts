@@ -21,7 +21,7 @@ test('one finding for a kind at a host, with its subjects, their counts and the 
     {
       check: 'gate',
       level: 'warning',
-      what: `pages of ${HOST} list servers (trojan 1 times, vless 7 times): each browser that has the address gets them without a slot; last seen 2026-11-20T12:00:01Z`,
+      what: `pages of ${HOST} list servers (trojan 1 time, vless 7 times): each browser that has the address gets them without a slot; last seen 2026-11-20T12:00:01Z`,
       todo: `set browsers = "refuse" for it in gate.upstream, and reach the panel's page on a host name of its own`,
     },
   ]);

@@ -240,7 +240,7 @@ describePostgres('the way to PostgreSQL', () => {
       expect(few.findings.map(({ what }) => what).join()).toMatch(/\d+ of \d+ connections are/);
       const many = await look({ ...env, GATEPOST_DATABASE_CONNECTIONS: '50' });
       expect(many.findings.map(({ what }) => what).join()).toContain(
-        '6 nodes with 52 connections each, and 10 to spare, are 322; it takes 297',
+        '6 nodes with 52 connections each, and 10 to spare, need 322; it takes 297',
       );
       await database.sql`DELETE FROM node`;
     });

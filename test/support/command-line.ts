@@ -9,6 +9,7 @@ import { runCli } from '../../src/cli/program.ts';
 import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { exampleFile, shownSettings } from '../../src/config/render.ts';
+import { loadBesideServer } from '../../src/config/server-note.ts';
 import type { EventSenders } from '../../src/core/outbox/carrier.ts';
 import { type Store, withMethods } from '../../src/core/port/store.ts';
 import { examine } from '../../src/doctor/examine.ts';
@@ -49,14 +50,15 @@ interface Printed {
 function contextOf(
   nowMs: () => number,
   env: Record<string, string> = {},
-): Omit<CliContext, 'stderr' | 'stdout' | 'terminal'> {
+): Omit<CliContext, 'stderr' | 'stdout' | 'terminal' | 'warn'> {
   const noServer = () => {
     throw new Error('no server is started here');
   };
   return {
     nowMs,
     sleep: systemClock.sleep,
-    loadConfig: (flags) => loadConfig(flags, env),
+    loadConfig: (flags) => loadBesideServer(flags, env),
+    loadServerConfig: (flags) => loadConfig(flags, env),
     loadOwnConfig: (flags) => loadConfig(flags, {}),
     shownSettings,
     exampleConfig: exampleFile,

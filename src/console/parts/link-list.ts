@@ -107,7 +107,7 @@ export class LinkList {
   /** Reads until there are this many rows. */
   want(count: number): void {
     this.#wanted = Math.max(this.#wanted, count);
-    if (this.state.value === 'waiting') void this.#read();
+    if (this.state.value === 'waiting' && this.rows.length < this.#wanted) void this.#read();
   }
 
   /** Stops reading and keeps the rows. */

@@ -4,6 +4,7 @@
  */
 
 import { DAY_MS } from '../calendar.ts';
+import { counted } from '../counted.ts';
 import type { AuditAnchor, AuditBlock } from '../port/audit.ts';
 import {
   type AuditSource,
@@ -172,5 +173,5 @@ function missingProblem(
   }
   const [pruned] = missing;
   if (pruned === undefined) return null;
-  return `${pruned} was pruned and cannot be verified any more: use a newer head. If it is younger than ${auditDays} days, and there were never more than ${auditEntriesMax} entries, a person deleted it`;
+  return `${pruned} was pruned and cannot be verified any more: use a newer head. If it is younger than ${counted(auditDays, 'day')}, and there were never more than ${auditEntriesMax} entries, a person deleted it`;
 }

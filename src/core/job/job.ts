@@ -10,6 +10,7 @@ import { fromStore, Refused } from '../outcome.ts';
 import type { AddedJob, Job, JobKind } from '../port/job.ts';
 import type { OwnedLink } from '../port/link.ts';
 import type { Provider } from '../port/provider.ts';
+import { nextTurn } from '../turn.ts';
 import { BULK_KINDS, type BulkChange, type JobWork, LINK_KINDS, readWork } from './work.ts';
 
 /** The time in which a person can undo a job, ms. */
@@ -80,7 +81,7 @@ export async function changeLinks(
 }
 
 /**
- * Returns the effect that {@link changeLinks} would have now. Reads all links, a few ms in each
+ * Returns the effect that {@link changeLinks} would have now. Reads all links, a slice in each
  * turn, until `signal` aborts.
  */
 export async function previewChange(
@@ -109,6 +110,8 @@ export async function previewChange(
     }
     if (nextId === null || signal?.aborted) return preview;
     beyondId = nextId;
+    // A full slice comes without a turn, and SQLite answers at once.
+    await nextTurn();
   }
 }
 

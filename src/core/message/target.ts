@@ -1,5 +1,6 @@
 /** The targets of a distribution: HWIDs, or operating systems of attached devices. */
 
+import { counted } from '../counted.ts';
 import { readHwid } from '../formats.ts';
 import { isAbsent, readBoolean, splitList } from '../json-input.ts';
 import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
@@ -72,7 +73,7 @@ function readHwids(
   const hwids = [...new Set(splitList(value))];
   if (hwids.length === 0) return null;
   if (hwids.length > countMax) {
-    return malformed(`hwid must name at most ${countMax} HWIDs`);
+    return malformed(`hwid must name at most ${counted(countMax, 'HWID')}`);
   }
   return hwids.some((hwid) => isRefused(readHwid(hwid)))
     ? new Refused('device_not_found')

@@ -5,6 +5,7 @@
 
 import { actAt } from '../audit/entry.ts';
 import type { Core } from '../core.ts';
+import { counted } from '../counted.ts';
 import { Refused } from '../outcome.ts';
 import type { Install } from '../port/install.ts';
 import type { ImportedAs, ImportedDomain, ImportedInstall } from '../port/moving.ts';
@@ -144,7 +145,7 @@ export class Mover {
       this.tally.slots.present += result.slotsPresent;
       this.tally.slots.withoutRoom += result.slotsWithoutRoom;
       if (result.slotsWithoutRoom > 0) {
-        this.tally.problem(`${link}: full, ${result.slotsWithoutRoom} HWIDs left out`);
+        this.tally.problem(`${link}: full, ${counted(result.slotsWithoutRoom, 'HWID')} left out`);
       }
     });
   }

@@ -1,5 +1,6 @@
 /** Another server of this API as the source of an import. Each record of its answers is checked. */
 
+import { counted } from '../counted.ts';
 import { INSTALL_LIMIT } from '../formats.ts';
 import { isRecord, readInteger } from '../json-input.ts';
 import { isRefused } from '../outcome.ts';
@@ -84,7 +85,9 @@ export class Source {
     const fitting = slots.slice(0, INSTALL_LIMIT.maximum);
     if (fitting.length < slots.length) {
       this.tally.slots.withoutRoom += slots.length - fitting.length;
-      this.tally.problem(`link ${installCode}: the source lists ${slots.length} HWIDs for it`);
+      this.tally.problem(
+        `link ${installCode}: the source lists ${counted(slots.length, 'HWID')} for it`,
+      );
     }
     return fitting;
   }
@@ -121,7 +124,7 @@ export class Source {
       for (const row of rows) records.push(read(row, this.options.offsetMinutes));
       if (records.length > countMax) {
         throw new SourceUnusable(
-          `the source lists more than ${countMax} records (${path}), the most that are taken here; for links, provider set --max-links raises it`,
+          `the source lists more than ${counted(countMax, 'record')} (${path}), the most that are taken here; for links, provider set --max-links raises it`,
         );
       }
       if (rows.length < LIST_COUNT_MAX || ids.length === 0 || this.options.isStopped()) {

@@ -1,5 +1,6 @@
 /** The headers in which messages ride on the answer to a subscription's fetch. */
 
+import { counted } from '../counted.ts';
 import { hostName } from '../host-name.ts';
 import type { CommandPayload } from '../message/command.ts';
 import { languageOf } from '../message/locale.ts';
@@ -259,5 +260,5 @@ const isAllowed = (host: string, hosts: readonly string[]) =>
 /** Shortens the names of headers for a stamp: more than two settings become a count. */
 function summary(names: readonly string[]): string {
   const text = names.join(', ');
-  return text.length <= 48 ? text : `${names.length} settings`;
+  return text.length <= 48 ? text : counted(names.length, 'setting');
 }

@@ -6,6 +6,8 @@
  * parameter accepts.
  */
 
+import { counted } from '../../core/counted.ts';
+
 /** The value of a parameter that was given more than once. */
 export const REPEATED = Symbol('repeated');
 
@@ -56,8 +58,7 @@ export function aboutUnknown(query: Query, known: ReadonlySet<string>): string |
   const unknown = query.flatMap(([name]) => (known.has(name) ? [] : [name]));
   if (unknown.length === 0) return undefined;
   const names = unknown.filter((name) => ECHO_NAME.test(name)).slice(0, ECHO_COUNT_MAX);
-  const count =
-    unknown.length === 1 ? '1 unknown parameter was' : `${unknown.length} unknown parameters were`;
+  const count = counted(unknown.length, 'unknown parameter was', 'unknown parameters were');
   return `${count} ignored${names.length === 0 ? '' : `: ${names.join(', ')}`}`;
 }
 

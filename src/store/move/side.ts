@@ -3,6 +3,7 @@
 import { sql } from 'drizzle-orm';
 import { headText } from '../../core/audit/chain.ts';
 import { type AuditVerdict, verifyAudit } from '../../core/audit/verify.ts';
+import { counted } from '../../core/counted.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import { OperatorError } from '../../operator-error.ts';
@@ -90,7 +91,8 @@ export async function copyAll(
   job.onStep('checks');
   for (const [name, count] of Object.entries(report.rows)) {
     const arrived = await countRows(to, name);
-    if (arrived !== count) throw new Error(`${name} has ${count} rows, and ${arrived} arrived`);
+    if (arrived !== count)
+      throw new Error(`${name} has ${counted(count, 'row')}, and ${arrived} arrived`);
   }
   const { head } = report.audit;
   const audit = await auditOf(to, job, head === null ? [] : [head]);

@@ -1,6 +1,7 @@
 /** Serves recipients, a step at a time: from then on the message is in their inboxes. */
 
 import { sql } from 'drizzle-orm';
+import { counted } from '../../core/counted.ts';
 import { SENDING } from '../../core/message/status.ts';
 import type { DistributionType, Lease, ServeOutcome } from '../../core/port/distribution.ts';
 import type { PushGateway } from '../../core/port/registration.ts';
@@ -143,7 +144,7 @@ export const recipientServing = shared((backend: Backend) => {
     const { id, nowMs } = lease;
     const { waitingMax, gateways } = bounds;
     const { toId, full, deviceIds, isDone } = yield* nextToServe(id, cursorId, bounds);
-    const detail = `${waitingMax} messages of the provider wait for the device already`;
+    const detail = `${counted(waitingMax, 'message of the provider waits', 'messages of the provider wait')} for the device already`;
     if (full.length > 0) yield* on.refuse.run({ id, deviceIds: full, nowMs, detail });
     const queued = yield* pushes.queue(notes, { id, cursorId, toId }, gateways, nowMs);
     const send = queued > 0 ? on.sendAndPush : on.send;

@@ -2,6 +2,7 @@
 
 import type { SQL } from 'bun';
 import type { Clock } from '../../clock.ts';
+import { counted } from '../../core/counted.ts';
 import { about, type Finding } from '../../finding.ts';
 import type { DatabaseOptions } from './database-options.ts';
 import { MAJOR_MIN } from './migrate.ts';
@@ -146,7 +147,7 @@ function connectionFinding(
   if (place.isPooled || needed <= countMax) {
     return say.ok(`${connectionCount} of ${countMax} connections are taken`);
   }
-  const what = `${nodes} nodes with ${perNode} connections each, and ${SPARE_COUNT} to spare, are ${needed}; it takes ${countMax}`;
+  const what = `${counted(nodes, 'node')} with ${counted(perNode, 'connection')} each, and ${SPARE_COUNT} to spare, need ${needed}; it takes ${countMax}`;
   return say.warning(what, 'raise max_connections, or lower database.connections');
 }
 

@@ -39,7 +39,10 @@ export const commandLineFiles: readonly MutatedFile[] = [
     file: 'src/cli/send-options.ts',
     tests: ['test/cli/send.test.ts'],
     changes: [
-      ['config.outputOffsetMinutes));', 'config.outputOffsetMinutes * 0));'],
+      [
+        '(context, options).outputOffsetMinutes));',
+        '(context, options).outputOffsetMinutes * 0));',
+      ],
       ["throw new UsageError('give one of --all, --os and --hwid');", ''],
     ],
   },

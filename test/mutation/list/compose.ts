@@ -61,7 +61,12 @@ export const composeFiles: readonly MutatedFile[] = [
   {
     file: 'src/core/link-make.ts',
     tests: ['test/console/lost-answer.test.ts'],
-    changes: [['keyed: keyed ?? null', 'keyed: null']],
+    changes: [
+      [
+        '{ ...terms, installCode, installLimit, subscriptionKey }',
+        '{ ...terms, installCode, installLimit, subscriptionKey, keyed: null }',
+      ],
+    ],
   },
   {
     file: 'src/http/console/link-calls.ts',

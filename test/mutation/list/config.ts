@@ -86,4 +86,44 @@ export const config: readonly MutatedFile[] = [
       ["proof === 'subscription' ||", 'false ||'],
     ],
   },
+  {
+    file: 'src/config/server-note.ts',
+    tests: ['test/cli/beside-server.test.ts'],
+    changes: [
+      ['return unlock === null ? noteIn', 'return true ? noteIn'],
+      ['=> isFrom(name, env)).map', '=> isFrom(name, env) || true).map'],
+      ['if (note === null || isOther)', 'if (note === null)'],
+      ['!environment[variable] && !flags[name]', 'false'],
+      ['unlessFull(() => noteSettings(next))', 'undefined'],
+      ['isAbsolute(file) && ', ''],
+    ],
+  },
+  {
+    file: 'src/cli/context.ts',
+    tests: ['test/cli/beside-server.test.ts'],
+    changes: [
+      ['if (one) context.warn', 'if (false) context.warn'],
+      ["unseen.find(({ name }) => name === 'databaseUrl')", 'undefined'],
+    ],
+  },
+  {
+    file: 'src/cli/program.ts',
+    tests: ['test/cli/beside-server.test.ts'],
+    changes: [['if (!warnings.has(text))', 'if (true)']],
+  },
+  {
+    file: 'src/cli/link-why.ts',
+    tests: ['test/cli/beside-server.test.ts'],
+    changes: [['upstream?.enforce ?? true', 'true']],
+  },
+  {
+    file: 'src/cli/link-show.ts',
+    tests: ['test/cli/link.test.ts'],
+    changes: [['selector, null, DEVICES_MAX', 'selector, null, link.installLimit']],
+  },
+  {
+    file: 'src/cli/link-terms.ts',
+    tests: ['test/cli/link-add.test.ts'],
+    changes: [['addButtons(addPolicy(command))', 'addPolicy(command)']],
+  },
 ];

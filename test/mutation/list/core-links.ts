@@ -51,4 +51,9 @@ export const coreLinks: readonly MutatedFile[] = [
       ],
     ],
   },
+  {
+    file: 'src/core/job/job.ts',
+    tests: ['test/core/job.test.ts'],
+    changes: [['await nextTurn();', '']],
+  },
 ];

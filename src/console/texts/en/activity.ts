@@ -81,8 +81,8 @@ export const activity = {
     'install.import': ({ id, hwids }) => `Link ${id} moved in with ${devices(hwids)}`,
     'install.free': ({ id, hwids }) => `${devices(hwids)} taken off link ${id}`,
     'install.update-many': ({ job, links, looked_at }) =>
-      `Changed ${links} of ${looked_at} links (job ${job})`,
-    'install.remove-many': ({ job, links }) => `Removed ${links} links (job ${job})`,
+      `Links changed: ${links} of ${looked_at} (job ${job})`,
+    'install.remove-many': ({ job, links }) => `Links removed: ${links} (job ${job})`,
     'install.revoke': ({ id, hwids }) => `Link ${id} got a new code and lost ${devices(hwids)}`,
     'install.remove': ({ id, hwids }) => `Link ${id} removed with ${devices(hwids)}`,
     'hwid.delete': ({ install_id: id }) => `A device taken off link ${id}`,

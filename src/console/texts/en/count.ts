@@ -1,4 +1,6 @@
+import { counted } from '../../../core/counted.ts';
+
 const format = new Intl.NumberFormat('en-GB');
 
 export const count = (n: number, one: string, other: string) =>
-  `${format.format(n)} ${n === 1 ? one : other}`;
+  counted(n, one, other, format.format(n));

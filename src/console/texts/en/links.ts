@@ -114,7 +114,7 @@ const link = {
     hwid: 'Its app sends no HWID: the user needs another app.',
   },
   since: (from: string, seen: string) => `since ${from}, last seen ${seen}`,
-  refusedFor: (why: string, n: string, at: string) => `${why}; refused ${n} times, last ${at}`,
+  refusedFor: (why: string, n: string, at: string) => `${why}; refusals: ${n}, last ${at}`,
   raise: (n: string) => `Raise the limit to ${n}`,
 };
 

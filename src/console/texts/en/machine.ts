@@ -9,7 +9,7 @@ const machine = {
   head: 'Head',
   verified: 'Verified',
   neverVerified: 'not since this node started',
-  whole: (n: string) => `The chain is intact: ${n} entries were verified.`,
+  whole: (n: string) => `The chain is intact. Entries verified: ${n}.`,
   verify: 'Verify',
   verifyHint:
     'Recomputes each hash. Store the head elsewhere: later it proves that no entry was removed.',

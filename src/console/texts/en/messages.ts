@@ -1,3 +1,4 @@
+import { counted } from '../../../core/counted.ts';
 import { count } from './count.ts';
 
 const messages = {
@@ -81,7 +82,7 @@ const messages = {
     failed: 'Failed',
     expired: 'Expired',
   },
-  counting: (n: string) => `Counted ${n} devices so far`,
+  counting: (n: string) => `Devices counted so far: ${n}`,
   atLeast: (n: string) => `at least ${n}`,
   again: 'Count again',
   ways: 'How it comes',
@@ -152,7 +153,7 @@ const compose = {
   unseenFor: (days: number) => `not for ${count(days, 'day', 'days')}`,
   finding: 'Searching',
   findAgain: 'Search again',
-  finds: (n: string, exact: number) => `Finds ${n} ${exact === 1 ? 'device' : 'devices'}.`,
+  finds: (n: string, exact: number) => `Finds ${counted(exact, 'device', 'devices', n)}.`,
   findsTooMany: (n: string, max: string) =>
     `Finds ${n} devices, which are too many: ${max} at most. Narrow the filter, or send to a system.`,
   opensIn: (time: string) =>
@@ -176,7 +177,7 @@ const compose = {
   picture: 'picture',
   bytes: (bytes: string, max: string) => `${bytes} of ${max} bytes`,
   atLeast: (n: string) => `at least ${n}`,
-  reaches: (n: string, exact: number) => `It goes to ${n} ${exact === 1 ? 'device' : 'devices'}`,
+  reaches: (n: string, exact: number) => `It goes to ${counted(exact, 'device', 'devices', n)}`,
   fetch: (hours: number) => `at the next fetch, within ${count(hours, 'hour', 'hours')}`,
   fetchGuess: (hours: number) => `at the next fetch, about ${count(hours, 'hour', 'hours')}`,
   cannot: (n: string, _none: number, all: number) =>

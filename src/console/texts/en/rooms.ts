@@ -126,7 +126,7 @@ const userPage = {
   support: 'Support link',
   supportHint: 'A page, or a chat such as tg://resolve?domain=… Apps also show it as a button.',
   forbidden: 'The operator of this server has switched the page off for all providers.',
-  coolDown: (hours: string) => `A user can free one slot in ${hours} hours.`,
+  coolDown: (hours: string) => `A user can free one slot in ${hours} h.`,
   preview: 'Open the page of the newest link',
   noPreview: 'The preview appears once the page is on, a link exists, and the address is known.',
 };
@@ -180,7 +180,7 @@ const staff = {
     send: 'messages',
   },
   roleOf: (name: string) => `Role of ${name}`,
-  in: (days: number) => `in ${days} days`,
+  in: (days: number) => `in ${count(days, 'day', 'days')}`,
 };
 
 export const texts = { overview, domains, webhooks, userPage, staff };
