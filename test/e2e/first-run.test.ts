@@ -64,8 +64,10 @@ describe('first start', () => {
     expect(readdirSync(folder).sort()).toEqual(['data', 'gatepost']);
     expect(readdirSync(join(folder, 'data')).sort()).toEqual([
       'gatepost-1.lock',
+      'gatepost-settings.lock',
       'gatepost.db',
       'gatepost.lock',
+      'gatepost.settings',
     ]);
   });
 
@@ -136,10 +138,12 @@ describe('first start', () => {
     expect(modeOf(server.dataDir)).toBe('700');
     expect(modes).toEqual({
       'gatepost-1.lock': '600',
+      'gatepost-settings.lock': '600',
       'gatepost.db': '600',
       'gatepost.db-shm': '600',
       'gatepost.db-wal': '600',
       'gatepost.lock': '600',
+      'gatepost.settings': '600',
     });
     await server.stop();
   });
