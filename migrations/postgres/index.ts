@@ -12,6 +12,7 @@ import userPage from './0008_user_page.sql' with { type: 'text' };
 import hashes from './0009_hashes_and_phones.sql' with { type: 'text' };
 import panels from './0010_panels.sql' with { type: 'text' };
 import sightings from './0011_sightings.sql' with { type: 'text' };
+import auditFolds from './0012_audit_folds.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly string[] = [
   hashes,
   panels,
   sightings,
+  auditFolds,
 ];

@@ -20,6 +20,7 @@ import userPage from './0016_user_page.sql' with { type: 'text' };
 import hashes from './0017_hashes_and_phones.sql' with { type: 'text' };
 import panels from './0018_panels.sql' with { type: 'text' };
 import sightings from './0019_sightings.sql' with { type: 'text' };
+import auditFolds from './0020_audit_folds.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -42,4 +43,5 @@ export const MIGRATIONS: readonly string[] = [
   hashes,
   panels,
   sightings,
+  auditFolds,
 ];
