@@ -89,7 +89,7 @@ export const provider = sqliteTable(
     /** When the minute began in which sends are counted, and how many there were in it. */
     sends_from_ms: integer().notNull().default(0),
     send_count: integer().notNull().default(0),
-    /** The minute and day of its entries in the audit log, and their numbers: core/audit/listed.ts. */
+    /** The minute and day of its entries in the audit log: core/audit/listed.ts. */
     changes_from_ms: integer().notNull().default(0),
     change_count: integer().notNull().default(0),
     alone_count: integer().notNull().default(0),

@@ -7,7 +7,7 @@ import { isRefused, type Misfit, Refused } from '../outcome.ts';
 import type { Account, Passkey } from '../port/account.ts';
 import { hashKey } from '../secret.ts';
 import { readLabel } from './formats.ts';
-import { accountActor, type Browser, openSession, ownerOf } from './session.ts';
+import { accountOwner, type Browser, openSession } from './session.ts';
 
 const CHALLENGE_MS = 300_000;
 /** The most open challenges, over all callers. */
@@ -113,8 +113,7 @@ export async function signInByPasskey(
   const isRight = passkey !== null && (await isProven(core, site, passkey, response, nowMs));
   const account = isRight ? await core.store.readAccount(passkey.accountId) : null;
   if (account === null) return new Refused('sign_in_wrong');
-  const signedIn = { owner: ownerOf(account), actor: accountActor(account) };
-  return openSession(core, browser, signedIn, 'passkey', nowMs);
+  return openSession(core, browser, await accountOwner(core, account), 'passkey', nowMs);
 }
 
 async function isProven(

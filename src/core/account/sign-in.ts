@@ -9,7 +9,7 @@ import { authenticate } from '../provider.ts';
 import { hashKey, randomToken, sameHash } from '../secret.ts';
 import { readAccountName } from './formats.ts';
 import { isGoodCode } from './second-factor.ts';
-import { accountActor, type Browser, openSession, ownerOf, providerActor } from './session.ts';
+import { accountOwner, type Browser, openSession, providerActor } from './session.ts';
 
 /** The time for which an entry or invitation is valid, ms. */
 const LINK_MS = 600_000;
@@ -80,10 +80,10 @@ export async function signInByPassword(
   const isRight = await passwords.verify(browser.client, typed.password, hash);
   if (isRight === null) return new Refused('too_many_requests');
   if (!isRight || account === null) return wrong();
-  const actor = accountActor(account);
+  const signedIn = await accountOwner(core, account);
   if (account.totpSinceMs !== null) {
     if (typed.code === '') return new Refused('code_needed');
-    const as = actingAs(core, () => ({ ...actor, from: browser.client }));
+    const as = actingAs(core, () => ({ ...signedIn.actor, from: browser.client }));
     const isGood = await wrongCodes.attempt(
       account.name,
       nowMs,
@@ -93,7 +93,7 @@ export async function signInByPassword(
     if (isGood === null) return new Refused('too_many_requests');
     if (!isGood) return new Refused('code_wrong', { recordId: account.id });
   }
-  return openSession(core, browser, { owner: ownerOf(account), actor }, 'password', nowMs);
+  return openSession(core, browser, signedIn, 'password', nowMs);
 }
 
 /** Signs in to the account of an entry, once. Refuses an unknown, used or expired entry. */
@@ -108,8 +108,7 @@ export async function signInByEntry(
   const entry = await core.store.takeOneTime('entry', hashKey(secret), nowMs);
   const account = entry?.accountId == null ? null : await core.store.readAccount(entry.accountId);
   if (account === null) return wrong();
-  const signedIn = { owner: ownerOf(account), actor: accountActor(account) };
-  return openSession(core, browser, signedIn, 'link', nowMs);
+  return openSession(core, browser, await accountOwner(core, account), 'link', nowMs);
 }
 
 /**
@@ -138,8 +137,8 @@ export async function signInByInvitation(
   const added = await core.store.addAccount(draft, actAt(as, nowMs));
   if (added === 'invitation_used') return wrong();
   if (typeof added === 'string') return new Refused(added);
-  const owner = { accountId: added.id, providerId: null, keyHash: null };
-  return openSession(core, browser, { owner, actor }, 'link', nowMs);
+  const signedIn = await accountOwner(core, { id: added.id, name });
+  return openSession(core, browser, signedIn, 'link', nowMs);
 }
 
 /** Makes an invitation to a role. Returns its secret, shown once, or `one_time_limit_reached`. */

@@ -170,14 +170,29 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/audit/listed.ts',
-    tests: ['test/core/audit/listed.test.ts'],
+    tests: ['test/core/audit/listed.test.ts', 'test/http/audit-share.test.ts'],
     changes: [
       ['atMs < fromMs + LISTED_WINDOW_MS', 'atMs <= fromMs + LISTED_WINDOW_MS'],
       ['atMs > fromMs - HOUR_MS', 'atMs >= fromMs - HOUR_MS'],
+      ['today === day - 1', 'false'],
       ['count >= LISTED_MAX', 'count > LISTED_MAX'],
-      ['unlisted: unlisted + 1', 'unlisted: 1'],
-      ["kind === 'provider' && ", ''],
+      ['aloneCount >= ALONE_MAX', 'aloneCount > ALONE_MAX'],
+      ['dayCount >= dayCountMax(entriesMax)) {\n    return', 'false) {\n    return'],
+      [' || aloneDayCount >= dayCountMax(entriesMax)', ''],
+      ['return { after: { ...tally, dayCount: dayCount + 1 }', 'return { after: tally'],
+      ["kind === 'account' && staffOf !== null", "kind === 'account'"],
       ["  'install.update',\n", ''],
+      ["  'session.open',\n", ''],
+      ["new Set<Action>(['domain.add'])", 'new Set<Action>()'],
+    ],
+  },
+  {
+    file: 'src/core/audit/fold.ts',
+    tests: ['test/core/audit/listed.test.ts', 'test/store/contract/change.test.ts'],
+    changes: [
+      ['firstId: before === null ? idIn(deed) : before.firstId', 'firstId: idIn(deed)'],
+      ['Object.keys(actors).length < ACTORS_MAX', 'true'],
+      ["'folded' in object", 'false'],
     ],
   },
   {
