@@ -23,8 +23,19 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/audit/deeds.ts',
-    tests: ['test/core/audit/deeds.test.ts', 'test/store/contract', 'test/cli/audit.test.ts'],
+    tests: [
+      'test/core/audit/deeds.test.ts',
+      'test/core/audit/settings.test.ts',
+      'test/store/contract',
+      'test/cli/audit.test.ts',
+    ],
     changes: [
+      ['  same_phone: own.samePhone,\n', ''],
+      ['  page_color: own.myColor,\n', ''],
+      ['own.rideDesktop === 1 ? 1 : null', 'null'],
+      ["'page_name', before.myName !== after.myName", "'page_name', false"],
+      ['max_links: installCountMax', 'max_links: null'],
+      ["...(hasKey && { subscription_key: 'set' }),", ''],
       ['before.note !== after.note', 'before.note === after.note'],
       ['before.name !== after.name,', 'before.name === after.name,'],
       ['hwids === 0 ? null :', 'hwids > 0 ? null :'],
