@@ -89,10 +89,14 @@ export const provider = sqliteTable(
     /** When the minute began in which sends are counted, and how many there were in it. */
     sends_from_ms: integer().notNull().default(0),
     send_count: integer().notNull().default(0),
-    /** The window and the number of entries about repeatable changes: core/audit/listed.ts. */
+    /** The minute and day of its entries in the audit log: core/audit/listed.ts. */
     changes_from_ms: integer().notNull().default(0),
     change_count: integer().notNull().default(0),
-    /** Repeatable changes without an entry since the last one. */
+    alone_count: integer().notNull().default(0),
+    audit_day: integer().notNull().default(0),
+    change_day_count: integer().notNull().default(0),
+    alone_day_count: integer().notNull().default(0),
+    /** Deeds that 0.18.0 and earlier counted without an entry; the next entry has their number. */
     unlisted_count: integer().notNull().default(0),
     ...policy(),
     slot_end_count: integer().notNull().default(0),
@@ -218,6 +222,20 @@ export const auditAnchor = sqliteTable(
     until_ms: integer().notNull(),
   },
   (t) => [check('audit_anchor_once', sql`${t.id} = 1`)],
+);
+
+/** Deeds of one action that get one entry together. By code: they outlive their provider. */
+export const auditFold = sqliteTable(
+  'audit_fold',
+  {
+    provider: text().notNull(),
+    action: text().notNull(),
+    from_ms: integer().notNull(),
+    deed_count: integer().notNull(),
+    /** The rest as JSON: core/audit/fold.ts. */
+    fold: text().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.provider, t.action] })],
 );
 
 /** An upstream of the gate that was added in the console; others are in the configuration. */

@@ -10,6 +10,9 @@ type StoreKind = 'sqlite' | 'postgres';
 
 /** Files that run once on SQLite and once on PostgreSQL. */
 const ON_BOTH = new Set([
+  'core/audit/listed.test.ts',
+  'core/audit/old-log.test.ts',
+  'core/audit/settings.test.ts',
   'core/door.test.ts',
   'core/job.test.ts',
   'core/message/cancel.test.ts',
@@ -37,6 +40,7 @@ const ON_BOTH = new Set([
   'e2e/race.test.ts',
   'e2e/ride-soak.test.ts',
   'e2e/slot-life.test.ts',
+  'http/audit-share.test.ts',
   'http/bounds.test.ts',
   'http/credentials.test.ts',
   'http/messaging-ack.test.ts',

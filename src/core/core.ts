@@ -35,6 +35,8 @@ export interface Limits extends SendBounds, Reach, Ways, PageSites {
   webhooksPerOwnerMax: number;
   /** Cap on messages of one provider that wait for one device. */
   waitingPerDeviceMax: number;
+  /** The most entries of the audit log, of which a provider has a share of a day. */
+  auditEntriesMax: number;
 }
 
 /** Returns the core with another actor. */

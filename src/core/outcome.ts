@@ -3,7 +3,7 @@
  * throw a fault.
  */
 
-import { WriteFailed } from './port/store.ts';
+import { TooManyDeeds, WriteFailed } from './port/store.ts';
 
 /** A reason for the operator's log; the caller gets only `says`. */
 export type Reason = 'link_domain_not_bound' | 'key_ambiguous';
@@ -61,7 +61,10 @@ export function fromStore<T>(
     : (answer as Exclude<T, string> | Extract<T, 'ok'>);
 }
 
-/** Waits for a step of the store. Returns the refusal `says` if it could not be saved. */
+/**
+ * Waits for a step of the store. Returns the refusal `says` if it could not be saved, or if the
+ * provider changed too much in a short time.
+ */
 export async function saving<T, K extends string>(
   says: K,
   step: Promise<T>,
@@ -70,6 +73,7 @@ export async function saving<T, K extends string>(
     return await step;
   } catch (fault) {
     if (fault instanceof WriteFailed) return new Refused(says, { fault });
+    if (fault instanceof TooManyDeeds) return new Refused(says, { detail: fault.message });
     throw fault;
   }
 }

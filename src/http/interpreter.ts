@@ -8,7 +8,7 @@ import { authenticateDevice } from '../core/device.ts';
 import { REQUEST_BOUNDS } from '../core/json-input.ts';
 import { innermostReason, isRefused, type Reason, type Refused } from '../core/outcome.ts';
 import { after, type Maybe } from '../core/port/maybe.ts';
-import { isAway, isBusy } from '../core/port/store.ts';
+import { isAway, isBusy, TooManyDeeds } from '../core/port/store.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { accessOf } from './access.ts';
 import { isLarge, nameOf } from './answer/large.ts';
@@ -109,6 +109,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
   }
 
   function answerToFault(call: IncomingCall, fault: unknown): Answered {
+    if (fault instanceof TooManyDeeds) return { says: 'unknown_error', detail: fault.message };
     return fault instanceof CallerGone ? UNHEARD : faulty(call, 'unknown_error', fault);
   }
 

@@ -124,13 +124,17 @@ export async function forgetSessions(
   await repeat(() => core.store.forgetSessions(nowMs), signal);
 }
 
-/** Deletes entries of the audit log that are older than `auditDays` or exceed the maximum. */
+/**
+ * Adds the entries of folded deeds to the audit log, and deletes entries that are older than
+ * `auditDays` or exceed the maximum.
+ */
 export async function keepAuditBounded(
   core: Core,
   { auditDays, auditEntriesMax }: Pick<KeepSettings, 'auditDays' | 'auditEntriesMax'>,
   nowMs: number,
   signal?: AbortSignal,
 ): Promise<void> {
+  await repeat(() => core.store.endFolds(nowMs, auditEntriesMax), signal);
   const bounds = { beforeMs: nowMs - auditDays * DAY_MS, entriesMax: auditEntriesMax };
   await pruneAudit(core, bounds, actAt(core, nowMs), signal);
 }

@@ -61,6 +61,7 @@ test.each(['expire', 'prune', 'forget-strangers', 'prune-audit'])(
       expireRecipients: async () => Number(await step()),
       pruneLedger: async () => ((await step()) ? ({} as FinishedCursor) : null),
       forgetStrangers: async () => ((await step()) ? ({} as StrangerCursor) : null),
+      endFolds: step,
       pruneAudit: step,
     });
     const jobs = startJobs({

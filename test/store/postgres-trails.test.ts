@@ -185,18 +185,22 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
 
   test("a provider's repeated changes are counted over all nodes", async () => {
     const actor = { kind: 'provider', name: 'Provide1', from: '127.0.0.1' } as const;
-    const change: Deed = { action: 'domain.rename', object: { id: 1 } };
+    const changes = (['install.update', 'domain.rename'] as const).map((action): Deed => ({
+      ...{ action, object: { id: 1 } },
+    }));
     const nodes = [one, open()];
     await Promise.all(
       upTo(20).map((n) =>
         (nodes[n % 2] as Context).write(async (w) => {
-          w.notes.audit({ actor, atMs: NOW_MS }, change, PROVIDER);
-          w.notes.audit({ actor, atMs: NOW_MS }, change, PROVIDER);
+          for (const change of [...changes, ...changes]) {
+            w.notes.audit({ actor, atMs: NOW_MS }, change, PROVIDER);
+          }
         }),
       ),
     );
-    const [row] = await database.sql`SELECT change_count::integer AS count FROM provider`;
-    expect(row.count).toBe(40);
+    const [row] = await database.sql`
+      SELECT change_count::integer AS folding, alone_count::integer AS alone FROM provider`;
+    expect(row).toEqual({ folding: 40, alone: 40 });
   });
 
   async function addWebhook(id: number, { kinds = '', waiting = 0 } = {}): Promise<void> {

@@ -14,6 +14,7 @@ export const WIDE_LIMITS: Limits = {
   domainsPerProviderMax: 100_000,
   unboundCommandsPerDayMax: 10,
   waitingPerDeviceMax: 1_000,
+  auditEntriesMax: 1_000_000,
   outgoingAllow: [],
   outgoingAllowHttp: false,
   webhooksPerOwnerMax: 10,

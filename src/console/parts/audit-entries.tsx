@@ -101,7 +101,7 @@ const clocks = kept((tag) => new Intl.DateTimeFormat(tag, { timeStyle: 'short' }
 
 function Item({ entry }: { entry: Entry }) {
   const words = texts.activity;
-  const unlisted = Number(entry.object['unlisted_before'] ?? 0);
+  const { by = '', folded = 1, unlisted_before: unlisted = 0 } = entry.object;
   const sentence = words.sentences[entry.action](aboutOf(entry));
   const record = recordOf(entry);
   return (
@@ -118,7 +118,12 @@ function Item({ entry }: { entry: Entry }) {
             <bdi>{text}</bdi>
           </p>
         ))}
-        {unlisted > 0 && <p class="hint">{words.unlisted(unlisted)}</p>}
+        {Number(folded) > 1 && (
+          <p class="hint" dir="auto">
+            {words.folded(Number(folded), `${by}`)}
+          </p>
+        )}
+        {Number(unlisted) > 0 && <p class="hint">{words.unlisted(Number(unlisted))}</p>}
       </div>
       <p class="activity-actor">
         <bdi>{actorOf(entry)}</bdi>

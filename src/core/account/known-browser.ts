@@ -7,7 +7,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Core } from '../core.ts';
 import type { Account } from '../port/account.ts';
-import { accountActor, type Browser, openSession, ownerOf } from './session.ts';
+import { accountOwner, type Browser, openSession } from './session.ts';
 
 export const MARK_MS = 30 * 24 * 3_600_000;
 const MARK = /^[0-9a-z]{1,9}\.[-_A-Za-z0-9]{43}$/;
@@ -26,8 +26,7 @@ export async function openFully(
   method: 'password' | 'passkey',
   nowMs: number,
 ): Promise<FullSignIn> {
-  const signedIn = { owner: ownerOf(account), actor: accountActor(account) };
-  const token = await openSession(core, browser, signedIn, method, nowMs);
+  const token = await openSession(core, browser, await accountOwner(core, account), method, nowMs);
   const until = (nowMs + MARK_MS).toString(36);
   return { token, mark: `${until}.${(await macOf(core, account, until)).toString('base64url')}` };
 }

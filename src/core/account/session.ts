@@ -59,9 +59,29 @@ export async function openSession(
   return token;
 }
 
-export const accountActor = ({ name }: Account): SignedIn['actor'] => ({ kind: 'account', name });
+/** Returns the actor of an account with these roles, at least one. */
+const accountActor = (
+  { name }: Pick<Account, 'name'>,
+  grants: readonly NamedGrant[],
+): SignedIn['actor'] => ({
+  ...{ kind: 'account', name },
+  staffOf: grants.every(({ providerId }) => providerId !== null)
+    ? (grants[0]?.providerCode ?? null)
+    : null,
+});
 
-export const ownerOf = ({ id }: Account): SessionOwner => ({
+/** Returns an account as the owner of a new session. */
+export async function accountOwner(
+  { store }: Core,
+  account: Pick<Account, 'id' | 'name'>,
+): Promise<{ owner: SessionOwner; actor: SignedIn['actor'] }> {
+  return {
+    owner: ownerOf(account),
+    actor: accountActor(account, await store.listGrants(account.id)),
+  };
+}
+
+export const ownerOf = ({ id }: Pick<Account, 'id'>): SessionOwner => ({
   ...{ accountId: id, providerId: null, keyHash: null },
 });
 
@@ -111,7 +131,7 @@ async function ownedBy(store: Core['store'], session: Session): Promise<SignedIn
       store.readAccount(accountId),
       store.listGrants(accountId),
     ]);
-    return account && { session, account, grants, actor: accountActor(account) };
+    return account && { session, account, grants, actor: accountActor(account, grants) };
   }
   if (providerCode === null || keyHash === null) return null;
   const provider = await store.findProvider(providerCode);

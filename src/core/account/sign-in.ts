@@ -11,7 +11,7 @@ import { hashKey, randomToken, sameHash } from '../secret.ts';
 import { readAccountName } from './formats.ts';
 import { type FullSignIn, isMarkOf, openFully } from './known-browser.ts';
 import { isGoodCode } from './second-factor.ts';
-import { accountActor, type Browser, openSession, ownerOf, providerActor } from './session.ts';
+import { accountOwner, type Browser, openSession, providerActor } from './session.ts';
 
 /** The time for which an entry or invitation is valid, ms. */
 const LINK_MS = 600_000;
@@ -139,7 +139,8 @@ async function tryPassword(
   if (!isRight || account === null) return wrong();
   if (account.totpSinceMs !== null) {
     if (code === '') return new Refused('code_needed');
-    const as = actingAs(core, () => ({ ...accountActor(account), from: browser.client }));
+    const { actor } = await accountOwner(core, account);
+    const as = actingAs(core, () => ({ ...actor, from: browser.client }));
     const check = () => isGoodCode(as, account, code, nowMs);
     const isGood = of.isKnown
       ? await check()
@@ -162,8 +163,7 @@ export async function signInByEntry(
   const entry = await core.store.takeOneTime('entry', hashKey(secret), nowMs);
   const account = entry?.accountId == null ? null : await core.store.readAccount(entry.accountId);
   if (account === null) return wrong();
-  const signedIn = { owner: ownerOf(account), actor: accountActor(account) };
-  return openSession(core, browser, signedIn, 'link', nowMs);
+  return openSession(core, browser, await accountOwner(core, account), 'link', nowMs);
 }
 
 /**
@@ -192,8 +192,8 @@ export async function signInByInvitation(
   const added = await core.store.addAccount(draft, actAt(as, nowMs));
   if (added === 'invitation_used') return wrong();
   if (typeof added === 'string') return new Refused(added);
-  const owner = { accountId: added.id, providerId: null, keyHash: null };
-  return openSession(core, browser, { owner, actor }, 'link', nowMs);
+  const signedIn = await accountOwner(core, { id: added.id, name });
+  return openSession(core, browser, signedIn, 'link', nowMs);
 }
 
 /**

@@ -89,6 +89,10 @@ class CoreAct implements Act {
     readonly atMs: number,
   ) {}
 
+  get entriesMax(): number {
+    return this.core.limits.auditEntriesMax;
+  }
+
   get actor(): Actor {
     this.#actor ??= this.core.actor();
     return this.#actor;

@@ -43,7 +43,8 @@ export async function jobStep(
   const times = { nowMs, leaseUntilMs: nowMs + LEASE_MS };
   const job = await core.store.claimJob(owner, times, WAITING_EVENTS_MAX);
   if (job === null) return false;
-  const hold = { id: job.id, providerId: job.providerId, owner, afterId: job.afterId };
+  const { auditEntriesMax: entriesMax } = core.limits;
+  const hold = { id: job.id, providerId: job.providerId, owner, afterId: job.afterId, entriesMax };
   try {
     await step(core, hold, job, nowMs);
     if (faults.id === job.id) faults.count = 0;

@@ -12,6 +12,11 @@ export interface Actor {
   key?: string;
   /** The client's address in the form of the limits; for an operator `local` or `ssh ADDRESS`. */
   from: string;
+  /**
+   * For an account: a provider of which it is staff, where a record does not tell; null: it has a
+   * role at the appliance. No entry has it.
+   */
+  staffOf?: string | null;
 }
 
 /** The actor and the time of a deed. */
@@ -19,6 +24,8 @@ export interface Act {
   /** Throws if the caller has disconnected: the step must not change anything then. */
   readonly actor: Actor;
   readonly atMs: number;
+  /** The setting `audit.entries_max`, of which a provider has a share; absent: its default. */
+  readonly entriesMax?: number;
   /** True for a part of a job, which has a single entry at its end. */
   readonly isOfJob?: boolean;
 }
@@ -69,6 +76,12 @@ export interface AuditStore {
    * nothing to delete.
    */
   pruneAudit(bounds: PruneBounds, act: Act): Promise<boolean>;
+  /**
+   * Adds the entry of deeds of one action by a provider that were folded for a minute, for some
+   * providers. Those of a provider that used up its share of the day wait. Returns false if there
+   * was nothing to add.
+   */
+  endFolds(nowMs: number, entriesMax: number): Promise<boolean>;
   /** Adds the entry of an account of the appliance that opened a provider's pages. */
   noteVisit(providerId: number, act: Act): Promise<void>;
   /** Adds the entry of a database copy that was made for a download. */

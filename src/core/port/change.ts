@@ -23,7 +23,7 @@ export interface NewestOfProvider {
   /** The newest distributions, and unfinished ones. */
   messages: Marked[];
   jobs: (Marked & { isOver: number })[];
-  /** Changes with each deed without an entry in the audit log. */
+  /** Changes with each deed that has no entry in the audit log yet. */
   unlisted: string;
   /** Changes with the figures about messages of the day. */
   figures: string;

@@ -61,6 +61,8 @@ export interface JobHold {
   providerId: number;
   owner: string;
   afterId: number;
+  /** As `entriesMax` of an act, for the entry at the end. */
+  entriesMax?: number;
 }
 
 /** A step of a bulk change. */

@@ -124,6 +124,15 @@ export class WriteFailed extends Error {
   override readonly name = 'WriteFailed';
 }
 
+/** The fault of a change that is not saved, by a provider that made too many. */
+export class TooManyDeeds extends Error {
+  override readonly name = 'TooManyDeeds';
+
+  constructor() {
+    super('the provider has changed as much as it may: try again in a minute, or tomorrow');
+  }
+}
+
 /**
  * The fault of a database outage, which the store logs once. As the cause of a {@link WriteFailed}:
  * whether the change was saved may be unknown.

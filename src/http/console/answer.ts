@@ -17,6 +17,7 @@ import { readProviderCode } from '../../core/formats.ts';
 import { REQUEST_BOUNDS } from '../../core/json-input.ts';
 import { isRefused, malformed, Refused } from '../../core/outcome.ts';
 import type { Provider } from '../../core/port/provider.ts';
+import { TooManyDeeds } from '../../core/port/store.ts';
 import { isLarge, nameOf } from '../answer/large.ts';
 import { reportFault } from '../interpreter.ts';
 import { dropBody, readBody } from '../request/body.ts';
@@ -166,6 +167,15 @@ function answering(
     return mayCall(name, grants, provider?.id ?? null) ? provider : new Refused('no_right');
   }
 
+  function refusalOf(fault: unknown, request: Request): Refused<'fault' | 'too_many_requests'> {
+    if (fault instanceof CallerGone) return new Refused('fault');
+    if (fault instanceof TooManyDeeds) {
+      return new Refused('too_many_requests', { detail: fault.message });
+    }
+    const id = traffic.requestIdOf(request);
+    return new Refused('fault', { detail: reportFault(log, pathOf(name), fault, id) });
+  }
+
   return async (request) => {
     const startMs = clock.steadyMs();
     const headers = new Headers(HEADERS);
@@ -181,10 +191,7 @@ function answering(
           ? await outcomeOf(request, { setMark, setToken }, about)
           : new Refused('wrong_method', { detail: 'calls of the console are POST' });
     } catch (fault) {
-      const id = traffic.requestIdOf(request);
-      const isGone = fault instanceof CallerGone;
-      const detail = isGone ? undefined : reportFault(log, pathOf(name), fault, id);
-      outcome = new Refused('fault', { detail });
+      outcome = refusalOf(fault, request);
     }
     const says = outcome instanceof Refused ? outcome.says : 'ok';
     const requestId = traffic.count(tally, { request, says, tookMs: clock.steadyMs() - startMs });

@@ -2,9 +2,18 @@
 
 import { sql } from 'drizzle-orm';
 import { type Deed, type EntryText, entryText } from '../../core/audit/entry.ts';
-import { type ChangeCount, countDeed, isCounted } from '../../core/audit/listed.ts';
+import { type Fold, foldDeed } from '../../core/audit/fold.ts';
+import {
+  type AuditTally,
+  countAlone,
+  countFolding,
+  isAlone,
+  isBounded,
+  mayFold,
+} from '../../core/audit/listed.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { Statements, Step } from '../backend.ts';
+import { columns, insertInto } from '../statement-text.ts';
 
 interface Note {
   act: Act;
@@ -13,17 +22,34 @@ interface Note {
   providerId: number | null;
 }
 
+/** Codes of providers by id. */
+type Codes = ReadonlyMap<number, string>;
+
+/** A saved fold; `fold` is the rest of it as JSON. */
+interface FoldRow {
+  action: string;
+  fold: string;
+}
+
 export type AuditStatements = ReturnType<typeof auditStatements>;
 
 export function auditStatements({ prepare, among, locked }: Statements) {
   return {
-    changesOf: prepare<ChangeCount>(sql`
-        SELECT changes_from_ms AS "fromMs", change_count AS count, unlisted_count AS unlisted
-        FROM provider WHERE code = :name ${locked}`),
-    setChanges: prepare(sql`
+    tally: prepare<AuditTally>(sql`
+        SELECT changes_from_ms AS "fromMs", change_count AS count, ${columns`aloneCount`},
+          audit_day AS day, change_day_count AS "dayCount", ${columns`aloneDayCount`},
+          unlisted_count AS unlisted
+        FROM provider WHERE code = :code ${locked}`),
+    setTally: prepare(sql`
         UPDATE provider SET changes_from_ms = :fromMs, change_count = :count,
-          unlisted_count = :unlisted
-        WHERE code = :name`),
+          alone_count = :aloneCount, audit_day = :day, change_day_count = :dayCount,
+          alone_day_count = :aloneDayCount, unlisted_count = :unlisted
+        WHERE code = :code`),
+    folds: prepare<FoldRow>(sql`SELECT action, fold FROM audit_fold WHERE provider = :code`),
+    setFold: prepare(sql`
+        ${insertInto('audit_fold')`provider = :code, action, fromMs, deedCount, fold`}
+        ON CONFLICT (provider, action) DO UPDATE SET deed_count = excluded.deed_count,
+          fold = excluded.fold`),
     codes: prepare<{ id: number; code: string }>(sql`
         SELECT id, code FROM provider WHERE id ${among('ids')}`),
   };
@@ -31,10 +57,23 @@ export function auditStatements({ prepare, among, locked }: Statements) {
 
 /** True for an entry that needs nothing from the database. */
 const isPlain = ({ act, deed, providerId }: Note) =>
-  providerId === null && !isCounted(act.actor, deed);
+  providerId === null && !(isBounded(act.actor) && mayFold(deed));
+
+/** Returns the provider whose credentials did the deed; null: none, or it is unknown. */
+function holderOf({ act, deed, providerId }: Note, codes: Codes): string | null {
+  const { actor } = act;
+  if (!isBounded(actor)) return null;
+  if (actor.kind === 'provider') return actor.name;
+  const ofRecord = providerId === null ? deed.provider : codes.get(providerId);
+  return ofRecord ?? actor.staffOf ?? null;
+}
 
 export class AuditNotes {
   #notes: Note[] = [];
+  /** The notes of earlier writes of this commit. */
+  #endedCount = 0;
+  /** True: {@link endWrite} has something to do. */
+  mayRefuse = false;
   readonly #on: AuditStatements;
 
   constructor(on: AuditStatements) {
@@ -53,59 +92,102 @@ export class AuditNotes {
     if (deed === null || act.isOfJob === true) return;
     const { actor } = act;
     this.#notes.push({ act, deed, providerId: actor.kind === 'provider' ? null : providerId });
+    this.mayRefuse ||= isAlone(deed) && isBounded(actor);
   }
 
   /** Drops the notes after the first `count`. */
   trim(count: number): void {
     this.#notes.length = count;
+    this.#endedCount = Math.min(this.#endedCount, count);
+  }
+
+  /** Counts the deeds of a write that never fold. Throws `TooManyDeeds` for those beyond. */
+  *endWrite(): Step<void> {
+    const own = this.#notes.slice(this.#endedCount);
+    const alone = own.filter(({ act, deed }) => isAlone(deed) && isBounded(act.actor));
+    this.#endedCount = this.#notes.length;
+    this.mayRefuse = false;
+    if (alone.length === 0) return;
+    const codes = yield* this.#codes(alone);
+    const holders = alone.map((note) => ({ note, code: holderOf(note, codes) }));
+    const tallies = yield* this.#tallies(holders.map(({ code }) => code));
+    for (const { note, code } of holders) {
+      const tally = code === null ? undefined : tallies.get(code);
+      if (code === null || tally === undefined) continue;
+      tallies.set(code, countAlone(tally, note.act.atMs, note.act.entriesMax));
+    }
+    yield* this.#save(tallies);
   }
 
   /** Makes the entries, within the transaction. */
   *entries(): Step<EntryText[]> {
     if (this.#notes.every(isPlain)) return this.#notes.map(({ act, deed }) => entryText(act, deed));
-    const codes = yield* this.#codes();
-    const listed = yield* this.#listed();
+    const codes = yield* this.#codes(this.#notes);
+    const listed = yield* this.#listed(codes);
     return listed.map(({ act, deed, providerId }) => {
       const provider = providerId === null ? undefined : codes.get(providerId);
       return entryText(act, provider === undefined ? deed : { ...deed, provider });
     });
   }
 
-  *#codes(): Step<Map<number, string>> {
-    const ids = this.#notes.flatMap(({ providerId }) => providerId ?? []);
+  *#codes(notes: readonly Note[]): Step<Codes> {
+    const ids = notes.flatMap(({ providerId }) => providerId ?? []);
     if (ids.length === 0) return new Map();
     const found = yield* this.#on.codes.all({ ids: [...new Set(ids)] });
     return new Map(found.map(({ id, code }) => [id, code]));
   }
 
-  /** The notes that have an entry, each with the number of earlier notes without one. */
-  *#listed(): Step<Note[]> {
-    const counts = yield* this.#counts();
+  /** The notes that have an entry of their own; the others are folded. */
+  *#listed(codes: Codes): Step<Note[]> {
+    const holders = this.#notes.map((note) => (mayFold(note.deed) ? holderOf(note, codes) : null));
+    const tallies = yield* this.#tallies(holders);
+    const folding = new Map<string, Note[]>();
     const listed: Note[] = [];
-    for (const note of this.#notes) {
+    for (const [at, note] of this.#notes.entries()) {
       const { act, deed } = note;
-      const before = isCounted(act.actor, deed) ? counts.get(act.actor.name) : undefined;
-      if (before === undefined) {
+      const code = holders[at] ?? null;
+      const before = code === null ? undefined : tallies.get(code);
+      if (code === null || before === undefined) {
         listed.push(note);
         continue;
       }
-      const counted = countDeed(before, act.atMs, deed);
-      counts.set(act.actor.name, counted.after);
+      const counted = countFolding(before, act.atMs, deed, act.entriesMax);
+      tallies.set(code, counted.after);
       if (counted.listed !== null) listed.push({ ...note, deed: counted.listed });
+      else folding.set(code, [...(folding.get(code) ?? []), note]);
     }
-    for (const [name, count] of counts) yield* this.#on.setChanges.run({ name, ...count });
+    yield* this.#save(tallies);
+    for (const [code, notes] of folding) yield* this.#fold(code, notes);
     return listed;
   }
 
-  /** Counted changes by code, for the providers that made any. */
-  *#counts(): Step<Map<string, ChangeCount>> {
-    const counts = new Map<string, ChangeCount>();
-    for (const { act, deed } of this.#notes) {
-      const { name } = act.actor;
-      if (!isCounted(act.actor, deed) || counts.has(name)) continue;
-      const found = yield* this.#on.changesOf.get({ name });
-      if (found !== null) counts.set(name, found);
+  *#fold(code: string, notes: readonly Note[]): Step<void> {
+    const rows = yield* this.#on.folds.all({ code });
+    const folds = new Map<string, Fold>(rows.map(({ action, fold }) => [action, JSON.parse(fold)]));
+    for (const { act, deed } of notes) {
+      folds.set(deed.action, foldDeed(folds.get(deed.action) ?? null, act, deed));
     }
-    return counts;
+    for (const action of new Set(notes.map(({ deed }) => deed.action))) {
+      const fold = folds.get(action);
+      if (fold === undefined) continue;
+      const { count: deedCount, fromMs } = fold;
+      yield* this.#on.setFold.run({
+        ...{ code, action, fromMs, deedCount, fold: JSON.stringify(fold) },
+      });
+    }
+  }
+
+  /** Reads and locks the tallies of providers, in one order for all writes. */
+  *#tallies(codes: readonly (string | null)[]): Step<Map<string, AuditTally>> {
+    const tallies = new Map<string, AuditTally>();
+    for (const code of [...new Set(codes)].sort()) {
+      const found = code === null ? null : yield* this.#on.tally.get({ code });
+      if (code !== null && found !== null) tallies.set(code, found);
+    }
+    return tallies;
+  }
+
+  *#save(tallies: ReadonlyMap<string, AuditTally>): Step<void> {
+    for (const [code, tally] of tallies) yield* this.#on.setTally.run({ code, ...tally });
   }
 }

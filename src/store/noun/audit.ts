@@ -3,7 +3,10 @@
 import { sql } from 'drizzle-orm';
 import { NO_ANCHOR } from '../../core/audit/chain.ts';
 import * as deeds from '../../core/audit/deeds.ts';
+import { deedOfFold, type Fold } from '../../core/audit/fold.ts';
+import { dayCountMax, LISTED_WINDOW_MS } from '../../core/audit/listed.ts';
 import { blocksToPrune } from '../../core/audit/prune.ts';
+import { DAY_MS, HOUR_MS } from '../../core/calendar.ts';
 import type { AuditAnchor, AuditBlock, AuditStore, PruneBounds } from '../../core/port/audit.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import type { Backend, Reader } from '../backend.ts';
@@ -11,6 +14,9 @@ import { columns, insertInto } from '../statement-text.ts';
 
 /** Blocks and entries that a step of pruning deletes: it must not delay the writes of others. */
 const STEP = { blocks: 500, entries: 5_000 };
+
+/** Providers whose folded deeds get an entry in a step. */
+const FOLD_STEP = 100;
 
 const COLUMNS = columns`lastNumber AS number, atMs, prevHash, hash, entries`;
 
@@ -41,7 +47,7 @@ export function auditReader(backend: Reader): AuditStore['readAudit'] {
   };
 }
 
-function statements({ prepare }: Backend) {
+function statements({ prepare, lockOnly, locked }: Backend) {
   return {
     before: prepare<AuditBlock>(sql`
         SELECT ${COLUMNS} FROM audit WHERE last_number < :number
@@ -55,6 +61,16 @@ function statements({ prepare }: Backend) {
       sql`SELECT max(last_number) AS number FROM audit`,
     ),
     drop: prepare(sql`DELETE FROM audit WHERE last_number <= :number`),
+    /** The first of the folds that are due of each provider with room in its share of the day. */
+    dueFolds: prepare<{ provider: string; action: string }>(sql`
+        SELECT f.provider, min(f.action) AS action FROM audit_fold f
+        LEFT JOIN provider p ON p.code = f.provider
+        WHERE (f.from_ms <= :beforeMs OR f.from_ms > :nowMs + ${HOUR_MS}) AND (p.code IS NULL
+          OR p.audit_day NOT IN (:day, :day + 1) OR p.change_day_count < :dayCountMax)
+        GROUP BY f.provider ORDER BY f.provider LIMIT ${FOLD_STEP}`),
+    takeFold: prepare<{ fold: string }>(sql`
+        DELETE FROM audit_fold WHERE provider = :provider AND action = :action RETURNING fold`),
+    lockCode: lockOnly(sql`SELECT 1 FROM provider WHERE code = :provider ${locked}`),
     moveAnchor: prepare(sql`
         ${insertInto('audit_anchor')`hash, untilMs, id = 1, lastNumber = :number`}
         ON CONFLICT (id) DO UPDATE SET last_number = excluded.last_number, hash = excluded.hash,
@@ -89,6 +105,26 @@ export function auditNoun(backend: Backend, seal: () => Maybe<void>): AuditStore
         yield* backend.lockAuditLog();
         notes.audit(act, deeds.downloadDatabase());
       }),
+
+    endFolds: async (nowMs, entriesMax) => {
+      const day = Math.floor(nowMs / DAY_MS);
+      const beforeMs = nowMs - LISTED_WINDOW_MS;
+      const due = { nowMs, beforeMs, day, dayCountMax: dayCountMax(entriesMax) };
+      // A read first: it costs no write.
+      if ((await backend.read(() => on.dueFolds.all(due))).length === 0) return false;
+      return backend.write(function* (notes) {
+        const found = yield* on.dueFolds.all(due);
+        for (const { provider, action } of found) {
+          yield* on.lockCode.get({ provider });
+          const taken = yield* on.takeFold.get({ provider, action });
+          if (taken === null) continue;
+          const fold: Fold = JSON.parse(taken.fold);
+          const act = { actor: fold.last.actor, atMs: nowMs, entriesMax };
+          notes.audit(act, { ...deedOfFold(fold), provider });
+        }
+        return found.length > 0;
+      });
+    },
 
     readAudit: async (afterNumber, countMax) => {
       await seal();

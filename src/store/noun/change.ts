@@ -39,7 +39,8 @@ export function changeNoun(backend: Backend): Omit<ChangeStore, 'readCommitMark'
           CAST(ended_at_ms IS NOT NULL AS integer) AS "isOver"
         FROM job WHERE ${ofProvider} ORDER BY id DESC LIMIT ${MARKED_COUNT}`),
     counts: prepare<{ unlisted: string; figures: string }>(sql`
-        SELECT concat(p.unlisted_count) AS unlisted,
+        SELECT (SELECT concat_ws(':', count(*), sum(deed_count)) FROM audit_fold
+            WHERE provider = p.code) AS unlisted,
           concat_ws(':', d.sends, d.recipients, d.delivered, d.received, d.opened, d.executed,
             d.failed, d.expired, d.carried) AS figures
         FROM provider p LEFT JOIN provider_day d ON d.provider_id = p.id AND d.day = :day

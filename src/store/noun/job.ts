@@ -82,16 +82,30 @@ type JobEnd = Pick<Job, 'id' | 'providerId' | 'kind' | 'actor' | 'seenCount' | '
   stoppedBy?: string;
 };
 
+/** The act of a job's owner. */
+const actOf = ({ entriesMax }: JobHold, { actor }: Job, atMs: number): Act => ({
+  ...{ actor, atMs },
+  ...(entriesMax !== undefined && { entriesMax }),
+});
+
 type On = ReturnType<typeof statements>;
 
 /** Steps that end a job and find the job of a claim. */
 function jobSteps(backend: Backend, on: On) {
   return {
     /** Ends a job. A job that changed many links adds its audit entry now. */
-    *end(notes: Notes, job: JobEnd, nowMs: number): Step<void> {
-      yield* on.end.run({ ...job, actor: null, problem: job.problem ?? null, nowMs });
+    *end(
+      notes: Notes,
+      job: JobEnd,
+      { atMs, entriesMax }: Pick<Act, 'atMs' | 'entriesMax'>,
+    ): Step<void> {
+      yield* on.end.run({ ...job, actor: null, problem: job.problem ?? null, nowMs: atMs });
       const deed = job.changedCount > 0 ? deeds.endJob(job) : null;
-      notes.audit({ actor: job.actor, atMs: nowMs }, deed, job.providerId);
+      notes.audit(
+        { ...{ actor: job.actor, atMs }, ...(entriesMax && { entriesMax }) },
+        deed,
+        job.providerId,
+      );
     },
 
     /** Locks the provider, and returns the job if the claim and its position hold. */
@@ -163,7 +177,11 @@ function work(
         }
         const seenCount = job.seenCount + linkIds.length;
         if (nextId === null)
-          yield* end(notes, { ...job, seenCount, changedCount, state: 'done' }, nowMs);
+          yield* end(
+            notes,
+            { ...job, seenCount, changedCount, state: 'done' },
+            actOf(hold, job, nowMs),
+          );
         else
           yield* on.move.run({ id: job.id, nextId, seenCount, changedCount, behindMs: nowMs + 1 });
         return true;
@@ -176,14 +194,14 @@ function work(
       return backend.write(function* (notes) {
         const job = yield* held(hold);
         if (job === null) return 'lost';
-        const act = { actor: job.actor, atMs: nowMs };
+        const act = actOf(hold, job, nowMs);
         const ended = yield* endSlots(notes, asked, { providerId, claimed }, act);
         if (ended === 'install_code_exists') return ended;
         const problem = typeof ended === 'string' ? ended : null;
         const state = problem === null ? 'done' : 'failed';
         // The change has its own entry.
         const counts = { seenCount: 1, changedCount: 0 };
-        yield* end(notes, { ...job, ...counts, state, problem }, nowMs);
+        yield* end(notes, { ...job, ...counts, state, problem }, act);
         return { deviceIds: typeof ended === 'string' ? [] : ended };
       });
     },
@@ -191,7 +209,8 @@ function work(
     failJob: (hold, problem, nowMs) =>
       backend.write(function* (notes) {
         const job = yield* held(hold);
-        if (job !== null) yield* end(notes, { ...job, state: 'failed', problem }, nowMs);
+        if (job === null) return;
+        yield* end(notes, { ...job, state: 'failed', problem }, actOf(hold, job, nowMs));
       }),
   };
 }
@@ -226,13 +245,14 @@ export function jobNoun(backend: Backend): JobStore {
       return [...open, ...ended].sort((one, other) => other.id - one.id);
     },
 
-    cancelJob: (providerId, id, { actor, atMs }) =>
+    cancelJob: (providerId, id, act) =>
       backend.write(function* (notes) {
         yield* backend.lockProvider(providerId);
         const job = yield* on.lock.get({ providerId, id });
         if (job === null) return 'job_not_found';
         if (job.state !== 'waiting' && job.state !== 'running') return 'job_ended';
-        yield* steps.end(notes, { ...job, state: 'cancelled', stoppedBy: actor.name }, atMs);
+        const stoppedBy = act.actor.name;
+        yield* steps.end(notes, { ...job, state: 'cancelled', stoppedBy }, act);
         return 'ok';
       }),
 

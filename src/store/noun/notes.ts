@@ -122,13 +122,14 @@ export class WriteNotes implements Notes {
   }
 
   /** False: {@link endWrite} has nothing to do. */
-  get hasEvents(): boolean {
-    return !this.#events.isEmpty;
+  get hasEnd(): boolean {
+    return !this.#events.isEmpty || this.#audit.mayRefuse;
   }
 
-  /** Saves the events of a write at its end. */
-  endWrite(): Step<void> {
-    return this.#events.save();
+  /** Ends a write: counts its deeds, of which too many are a fault, and saves its events. */
+  *endWrite(): Step<void> {
+    yield* this.#audit.endWrite();
+    yield* this.#events.save();
   }
 
   /** Saves at the end of a commit the notes that are saved once a commit. */

@@ -33,7 +33,7 @@ export function batchNotes(notes: WriteNotes): BatchNotes {
     mark: () => notes.mark(),
     undo: (mark) => notes.undo(mark),
     endWrite: () => {
-      if (notes.hasEvents) runNow(notes.endWrite());
+      if (notes.hasEnd) runNow(notes.endWrite());
     },
     seal: () => runNow(notes.seal()),
     clear: (isSaved) => notes.clear(isSaved),

@@ -1,18 +1,27 @@
-/** A provider that repeats a change pushes no entries about others out of the log. */
+/** The deeds of one provider push no entries of others out of the log, and hide none. */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Deed } from '../../../src/core/audit/entry.ts';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { addKey } from '../../../src/core/account/keys.ts';
+import { ACTIONS, type Action, actAt, type Deed } from '../../../src/core/audit/entry.ts';
 import {
-  countDeed,
-  isCounted,
+  ALONE_MAX,
+  type AuditTally,
+  countAlone,
+  countFolding,
+  isAlone,
   LISTED_MAX,
   LISTED_WINDOW_MS,
+  mayFold,
 } from '../../../src/core/audit/listed.ts';
 import { verifyAudit } from '../../../src/core/audit/verify.ts';
-import { HOUR_MS } from '../../../src/core/calendar.ts';
-import type { Act, Actor } from '../../../src/core/port/audit.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/core/calendar.ts';
+import { actingAs, type Core } from '../../../src/core/core.ts';
+import type { Actor } from '../../../src/core/port/audit.ts';
 import type { Provider } from '../../../src/core/port/provider.ts';
+import { TooManyDeeds } from '../../../src/core/port/store.ts';
+import { removeProvider } from '../../../src/core/provider.ts';
 import { NO_TERMS } from '../../../src/core/slot.ts';
+import { keepAuditBounded } from '../../../src/jobs/keep.ts';
 import { ACT } from '../../support/actor.ts';
 import { auditEntries } from '../../support/audit.ts';
 import { type Engine, makeProvider, openEngine } from '../../support/delivery.ts';
@@ -23,118 +32,294 @@ setDefaultTimeout(4 * PATIENCE_MS);
 let engine: Engine;
 let looping: Provider;
 let other: Provider;
-beforeAll(async () => {
+beforeEach(async () => {
   engine = await openEngine();
   looping = await makeProvider(engine);
   other = await makeProvider(engine);
 });
-afterAll(() => engine.close());
+afterEach(() => engine.close());
 
-const actOf = ({ code: name }: Provider): Act => {
-  const actor: Actor = { kind: 'provider', name, key: 'aaaaaaaa', from: '203.0.113.7' };
-  return { actor, atMs: engine.clock.nowMs() };
-};
+const BOUNDS = { auditDays: 365, auditEntriesMax: 1_000_000 };
+const FROM = '203.0.113.7';
+const keyOf = ({ code: name }: Provider): Actor => ({
+  ...{ kind: 'provider', name, key: 'aaaaaaaa', from: FROM },
+});
 
-async function addLink({ id: providerId, ...rest }: Provider, installCode: string) {
+/** The core as `actor` acts in it; `auditEntriesMax`: the setting. */
+function as(actor: Actor, auditEntriesMax = BOUNDS.auditEntriesMax): Core {
+  const { core } = engine;
+  return actingAs({ ...core, limits: { ...core.limits, auditEntriesMax } }, () => actor);
+}
+
+const now = () => engine.clock.nowMs();
+
+let linkCount = 0;
+
+async function addLink(to: Provider, core = as(keyOf(to))): Promise<number> {
+  linkCount += 1;
+  const installCode = `Link${String(linkCount).padStart(8, '0')}`;
   const facts = { installCode, installLimit: 2, note: null, createdAtMs: 0 };
-  const link = { ...NO_TERMS, providerId, ...facts };
-  const act = actOf({ id: providerId, ...rest });
-  const added = await engine.core.store.addInstall({ ...link, installCountMax: 99 }, act);
+  const draft = { ...NO_TERMS, providerId: to.id, ...facts, installCountMax: 99 };
+  const added = await core.store.addInstall(draft, actAt(core, now()));
   if (typeof added === 'string') throw new Error(added);
   return added.id;
 }
 
-const DEED: Deed = { action: 'install.update', object: { id: 1 } };
-
 let changeCount = 0;
 
 /** Changes the limit of a link so many times, each to another one. */
-async function change(by: Provider, id: number, count: number, act = actOf(by)): Promise<void> {
+async function change(of: Provider, id: number, count: number, core = as(keyOf(of))) {
   await Promise.all(
     Array.from({ length: count }, () => {
       const installLimit = 10 + (changeCount++ % 89);
-      return engine.core.store.updateInstall(by.id, id, { installLimit }, act);
+      return core.store.updateInstall(of.id, id, { installLimit }, actAt(core, now()));
     }),
   );
 }
 
-async function changesOf({ code }: Provider) {
+const key = (of: Provider, core = as(keyOf(of))) =>
+  addKey(core, of.id, { name: 'bot', scope: 'read', untilMs: null }, now());
+
+async function entriesOf(action: Action, name: string) {
   const entries = await auditEntries(engine.core);
-  return entries.filter(({ name, action }) => name === code && action === 'install.update');
+  return entries.filter((entry) => entry.name === name && entry.action === action);
 }
 
-const unlistedBefore = (entries: Awaited<ReturnType<typeof changesOf>>) =>
-  entries.flatMap(({ object }) => object['unlisted_before'] ?? []);
+/** The job that runs each minute. */
+const keep = (settings = BOUNDS) => keepAuditBounded(engine.core, settings, now());
 
-test('600 changes a minute have an entry each, and the next entry counts those beyond', async () => {
-  const id = await addLink(looping, 'LoopingCode1');
-  await change(looping, id, LISTED_MAX + 20);
-  expect(await changesOf(looping)).toHaveLength(LISTED_MAX);
-  expect(unlistedBefore(await changesOf(looping))).toEqual([]);
+async function problem(): Promise<string | null> {
+  const measure = { expected: [], nowMs: now(), ...BOUNDS };
+  return (await verifyAudit(engine.core, measure)).problem;
+}
 
-  const otherId = await addLink(other, 'OtherCode001');
+test('600 changes a minute have an entry each, and those beyond one together', async () => {
+  const id = await addLink(looping);
+  await change(looping, id, LISTED_MAX + 19);
+  const freed = await addLink(looping);
+  await engine.core.store.removeInstall(looping.id, freed, actAt(as(keyOf(looping)), now()));
+  expect(await entriesOf('install.update', looping.code)).toHaveLength(LISTED_MAX - 1);
+  const until = new Date(now()).toISOString();
+
+  // Others have their own bound, and the operator none.
+  const otherId = await addLink(other);
   await change(other, otherId, 1);
-  expect(await changesOf(other)).toHaveLength(1);
-  // Additions, and changes by an operator, always have an entry.
-  expect(isCounted({ kind: 'operator', name: looping.code, from: 'local' }, DEED)).toBe(false);
-  await addLink(looping, 'LoopingCode2');
-  await change(looping, id, 3, ACT);
-  const all = await auditEntries(engine.core);
-  expect(
-    all.filter(({ name, action }) => name === looping.code && action === 'install.add'),
-  ).toHaveLength(2);
-  expect(
-    all.filter(({ name, action }) => name === ACT.actor.name && action === 'install.update'),
-  ).toHaveLength(3);
+  await change(looping, id, 3, as(ACT.actor));
+  expect(await entriesOf('install.update', other.code)).toHaveLength(1);
+  expect(await entriesOf('install.update', ACT.actor.name)).toHaveLength(3);
 
+  await keep();
+  expect(await entriesOf('install.remove', looping.code)).toEqual([]);
   engine.clock.advance(LISTED_WINDOW_MS);
+  await keep();
+  const at = new Date(now()).toISOString();
+  const by = `${looping.code} (key aaaaaaaa)`;
+  const folded = (await entriesOf('install.update', looping.code)).at(-1);
+  expect(folded).toMatchObject({ at, who: 'provider', key: 'aaaaaaaa', from: FROM });
+  expect(folded?.object).toEqual({
+    ...{ id, folded: 20, first_id: id, last_id: id, since: until, until, by: `${by}: 20` },
+  });
+  expect(await entriesOf('install.add', looping.code)).toHaveLength(2);
+  expect((await entriesOf('install.remove', looping.code)).map(({ object }) => object)).toEqual([
+    {
+      ...{ id: freed, hwids: 0, folded: 1, first_id: freed, last_id: freed },
+      ...{ since: until, until, by: `${by}: 1` },
+    },
+  ]);
+  const count = (await auditEntries(engine.core)).length;
   await change(looping, id, 2);
-  expect(await changesOf(looping)).toHaveLength(LISTED_MAX + 2);
-  expect(unlistedBefore(await changesOf(looping))).toEqual([20]);
-  const bounds = { auditDays: 365, auditEntriesMax: 1_000_000 };
-  const measure = { expected: [], nowMs: engine.clock.nowMs(), ...bounds };
-  expect((await verifyAudit(engine.core, measure)).problem).toBeNull();
+  await keep();
+  expect(await auditEntries(engine.core)).toHaveLength(count + 2);
+  expect(await problem()).toBeNull();
 });
 
-describe('the window', () => {
-  const NOW_MS = 1_000_000_000;
-  const FULL = { fromMs: NOW_MS, count: LISTED_MAX, unlisted: 7 };
-  const isListed = (atMs: number) => countDeed(FULL, atMs, DEED).listed !== null;
+test('an entry of folded deeds tells who did how many', async () => {
+  const id = await addLink(looping);
+  const staff = (name: string): Actor => ({ kind: 'account', name, from: FROM, staffOf: null });
+  const { staffOf: _, ...anna } = staff('anna');
+  await change(looping, id, LISTED_MAX);
+  await change(looping, id, 5);
+  await change(looping, id, 2, as(anna));
+  for (let n = 1; n <= 9; n++) await change(looping, id, 1, as({ ...anna, name: `staff-${n}` }));
+  // An account of the appliance is the operator's.
+  await change(looping, id, 4, as(staff('root')));
+  expect(await entriesOf('install.update', 'root')).toHaveLength(4);
+  engine.clock.advance(LISTED_WINDOW_MS);
+  await keep();
+  const entry = (await auditEntries(engine.core)).at(-1);
+  expect(entry).toMatchObject({ who: 'account', name: 'staff-9', provider: looping.code });
+  const names = [1, 2, 3, 4, 5, 6].map((n) => `staff-${n}: 1`).join(', ');
+  expect(entry?.object['by']).toBe(
+    `${looping.code} (key aaaaaaaa): 6, anna: 2, ${names}, others: 3`,
+  );
+});
 
-  test('takes its last entry', () => {
-    const { after, listed } = countDeed({ ...FULL, count: LISTED_MAX - 1 }, NOW_MS, DEED);
-    expect(after).toEqual({ ...FULL, unlisted: 0 });
-    expect(listed?.object).toEqual({ id: 1, unlisted_before: 7 });
+test('a deed about keys is not hidden among many of another kind', async () => {
+  const id = await addLink(looping);
+  await change(looping, id, LISTED_MAX + 50);
+  const added = await key(looping);
+  expect(await entriesOf('key.add', looping.code)).toMatchObject([{ object: { id: 1 } }]);
+  expect(added).toMatchObject({ id: 1 });
+});
+
+test('60 such deeds a minute, each with its entry; then the deed is refused', async () => {
+  const core = as(keyOf(looping));
+  const keys = () => core.store.listKeys(looping.id);
+  for (let n = 0; n < ALONE_MAX / 2; n++) {
+    const made = await key(looping);
+    await core.store.removeKey(looping.id, 'id' in made ? made.id : 0, actAt(core, now()));
+  }
+  await expect(key(looping)).rejects.toThrow(TooManyDeeds);
+  expect(await keys()).toEqual([]);
+  // It holds for staff of the provider, and not for the operator, nor for another provider.
+  const anna: Actor = { kind: 'account', name: 'anna', from: FROM };
+  await expect(key(looping, as(anna))).rejects.toThrow(TooManyDeeds);
+  await key(looping, as({ ...anna, staffOf: null }));
+  await key(looping, as(ACT.actor));
+  await key(other);
+  expect(await entriesOf('key.add', looping.code)).toHaveLength(ALONE_MAX / 2);
+  expect(await entriesOf('key.remove', looping.code)).toHaveLength(ALONE_MAX / 2);
+  engine.clock.advance(LISTED_WINDOW_MS);
+  await key(looping);
+  expect(await keys()).toHaveLength(3);
+  expect(await problem()).toBeNull();
+});
+
+test("staff who change what is no provider's count at theirs", async () => {
+  const anna: Actor = { kind: 'account', name: 'anna', from: FROM, staffOf: looping.code };
+  const open = async () => {
+    const core = as(anna, 1_000);
+    const owner = { accountId: null, providerId: looping.id, keyHash: looping.keyHash };
+    const draft = { owner, tokenHash: crypto.getRandomValues(new Uint8Array(32)), method: 'key' };
+    const facts = { client: FROM, agent: '', createdAtMs: now(), untilMs: now() + 1, countMax: 20 };
+    const own = { ...draft, ...facts } as Parameters<typeof core.store.openSession>[0];
+    await core.store.openSession(own, actAt(core, now()));
+  };
+  for (let n = 0; n < 53; n++) await open();
+  expect(await entriesOf('session.open', 'anna')).toHaveLength(50);
+});
+
+describe('a share of a day', () => {
+  const MAX = { ...BOUNDS, auditEntriesMax: 1_000 };
+
+  test('is a tenth, half of it for each kind; folded deeds wait for another day', async () => {
+    const core = as(keyOf(looping), MAX.auditEntriesMax);
+    const id = await addLink(looping, core);
+    for (let minute = 0; minute < 3; minute++) {
+      await change(looping, id, 40, core);
+      engine.clock.advance(LISTED_WINDOW_MS);
+      await keep(MAX);
+    }
+    expect(await entriesOf('install.update', looping.code)).toHaveLength(49);
+    for (let n = 0; n < 50; n++) await key(looping, core);
+    engine.clock.advance(LISTED_WINDOW_MS);
+    await expect(core.store.removeKey(looping.id, 1, actAt(core, now()))).rejects.toThrow(
+      TooManyDeeds,
+    );
+    const own = (await auditEntries(engine.core)).filter(({ name }) => name === looping.code);
+    expect(own).toHaveLength(100);
+
+    engine.clock.advance(DAY_MS);
+    await keep(MAX);
+    const last = (await auditEntries(engine.core)).at(-1);
+    expect(last).toMatchObject({ action: 'install.update', object: { folded: 71 } });
+    await change(looping, id, 1, core);
+    await core.store.removeKey(looping.id, 1, actAt(core, now()));
+  });
+});
+
+test('folded deeds of a removed provider get their entry', async () => {
+  const id = await addLink(looping);
+  await change(looping, id, LISTED_MAX);
+  await removeProvider(engine.core, looping.code, now());
+  expect(await engine.core.store.findProvider(looping.code)).toBeNull();
+  engine.clock.advance(LISTED_WINDOW_MS);
+  await keep();
+  expect((await auditEntries(engine.core)).at(-1)).toMatchObject({ object: { folded: 1 } });
+});
+
+test('the next entry counts deeds that an older version left without one', async () => {
+  const id = await addLink(looping);
+  engine.db.query(`UPDATE provider SET unlisted_count = 7 WHERE id = ${looping.id}`).run();
+  await change(looping, id, 2);
+  const entries = await entriesOf('install.update', looping.code);
+  expect(entries.map(({ object }) => object)).toEqual([{ id, unlisted_before: 7 }, { id }]);
+});
+
+describe('a minute and a day', () => {
+  const NOW_MS = 400 * DAY_MS + HOUR_MS;
+  const FULL: AuditTally = {
+    ...{ fromMs: NOW_MS, count: LISTED_MAX, aloneCount: ALONE_MAX, unlisted: 0 },
+    ...{ day: 400, dayCount: LISTED_MAX, aloneDayCount: ALONE_MAX },
+  };
+  const DEED: Deed = { action: 'install.update', object: { id: 1 } };
+  const isListed = (atMs: number, tally = FULL, entriesMax?: number) =>
+    countFolding(tally, atMs, DEED, entriesMax).listed !== null;
+  const isTaken = (atMs: number, tally = FULL, entriesMax?: number) => {
+    try {
+      return countAlone(tally, atMs, entriesMax).aloneCount > 0;
+    } catch {
+      return false;
+    }
+  };
+
+  test.each([
+    ['folding', isListed],
+    ['refused', isTaken],
+  ])('deeds that are %s: the last of a minute, and the first of the next', (_, fits) => {
+    const less = { ...FULL, count: LISTED_MAX - 1, aloneCount: ALONE_MAX - 1 };
+    expect(fits(NOW_MS, less)).toBe(true);
+    expect(fits(NOW_MS + LISTED_WINDOW_MS - 1)).toBe(false);
+    expect(fits(NOW_MS + LISTED_WINDOW_MS)).toBe(true);
+    // A request that took long has no room; a clock set back by an hour begins again.
+    expect(fits(NOW_MS - LISTED_WINDOW_MS)).toBe(false);
+    expect(fits(NOW_MS - HOUR_MS + 1)).toBe(false);
+    expect(fits(NOW_MS - HOUR_MS)).toBe(true);
   });
 
-  test('counts a deed beyond it', () => {
-    const { after, listed } = countDeed(FULL, NOW_MS + LISTED_WINDOW_MS - 1, DEED);
-    expect(after).toEqual({ ...FULL, unlisted: 8 });
-    expect(listed).toBeNull();
+  test.each([
+    ['folding', isListed],
+    ['refused', isTaken],
+  ])('deeds that are %s: half of the share of a day', (_, fits) => {
+    const inDay = (n: number) => ({
+      ...FULL,
+      ...{ count: 0, aloneCount: 0, dayCount: n, aloneDayCount: n },
+    });
+    expect(fits(NOW_MS, inDay(49), 1_000)).toBe(true);
+    expect(fits(NOW_MS, inDay(50), 1_000)).toBe(false);
+    expect(fits(NOW_MS, inDay(49_999))).toBe(true);
+    expect(fits(NOW_MS, inDay(50_000))).toBe(false);
+    expect(fits(NOW_MS + DAY_MS, inDay(50), 1_000)).toBe(true);
+    // A request from before midnight has no room of its own.
+    expect(fits(NOW_MS - 2 * HOUR_MS, inDay(50), 1_000)).toBe(false);
+    expect(fits(NOW_MS - 2 * DAY_MS, inDay(50), 1_000)).toBe(true);
   });
 
-  test('ends after a minute', () => {
-    const atMs = NOW_MS + LISTED_WINDOW_MS;
-    const { after, listed } = countDeed(FULL, atMs, DEED);
-    expect(after).toEqual({ fromMs: atMs, count: 1, unlisted: 0 });
-    expect(listed?.object).toEqual({ id: 1, unlisted_before: 7 });
-  });
-
-  test('has room for no request that took long, but ends with a clock set back by an hour', () => {
-    expect(isListed(NOW_MS - LISTED_WINDOW_MS)).toBe(false);
-    expect(isListed(NOW_MS - HOUR_MS + 1)).toBe(false);
-    expect(isListed(NOW_MS - HOUR_MS)).toBe(true);
+  test('deeds about links, messages and sessions fold; no others, and bindings have a cap', () => {
+    const deeds = Object.keys(ACTIONS).map((action) => ({ action: action as Action, object: {} }));
+    const named = (all: readonly Deed[]) => all.map(({ action }) => action);
+    const folding = deeds.filter(mayFold);
+    expect(named(folding)).toEqual([
+      ...(['install.add', 'install.update', 'install.import', 'install.free'] as const),
+      ...(['install.revoke', 'install.remove', 'install.update-many'] as const),
+      ...(['install.remove-many', 'hwid.delete', 'notification.send', 'command.send'] as const),
+      ...(['distribution.cancel', 'session.open', 'session.end'] as const),
+    ]);
+    const others = deeds.filter((deed) => !folding.includes(deed));
+    expect(named(others.filter((deed) => !isAlone(deed)))).toEqual(['domain.add']);
+    expect(folding.some(isAlone)).toBe(false);
   });
 });
 
 test('a change that is taken back is not counted', async () => {
-  const before = engine.db.query('SELECT change_count, unlisted_count FROM provider').all();
-  const id = await addLink(other, 'OtherCode002');
+  const id = await addLink(other);
+  const tallies = () =>
+    engine.db.query('SELECT change_count, alone_count FROM provider ORDER BY id').all();
+  const before = tallies();
+  const core = as(keyOf(other));
   const broken = { installLimit: 1_000 };
   await expect(
-    engine.core.store.updateInstall(other.id, id, broken, actOf(other)),
+    core.store.updateInstall(other.id, id, broken, actAt(core, now())),
   ).rejects.toThrow();
-  expect(engine.db.query('SELECT change_count, unlisted_count FROM provider').all()).toEqual(
-    before,
-  );
+  expect(tallies()).toEqual(before);
 });

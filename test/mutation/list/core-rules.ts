@@ -23,8 +23,19 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/audit/deeds.ts',
-    tests: ['test/core/audit/deeds.test.ts', 'test/store/contract', 'test/cli/audit.test.ts'],
+    tests: [
+      'test/core/audit/deeds.test.ts',
+      'test/core/audit/settings.test.ts',
+      'test/store/contract',
+      'test/cli/audit.test.ts',
+    ],
     changes: [
+      ['  same_phone: own.samePhone,\n', ''],
+      ['  page_color: own.myColor,\n', ''],
+      ['own.rideDesktop === 1 ? 1 : null', 'null'],
+      ["'page_name', before.myName !== after.myName", "'page_name', false"],
+      ['max_links: installCountMax', 'max_links: null'],
+      ["...(hasKey && { subscription_key: 'set' }),", ''],
       ['before.note !== after.note', 'before.note === after.note'],
       ['before.name !== after.name,', 'before.name === after.name,'],
       ['hwids === 0 ? null :', 'hwids > 0 ? null :'],
@@ -170,14 +181,29 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/audit/listed.ts',
-    tests: ['test/core/audit/listed.test.ts'],
+    tests: ['test/core/audit/listed.test.ts', 'test/http/audit-share.test.ts'],
     changes: [
       ['atMs < fromMs + LISTED_WINDOW_MS', 'atMs <= fromMs + LISTED_WINDOW_MS'],
       ['atMs > fromMs - HOUR_MS', 'atMs >= fromMs - HOUR_MS'],
+      ['today === day - 1', 'false'],
       ['count >= LISTED_MAX', 'count > LISTED_MAX'],
-      ['unlisted: unlisted + 1', 'unlisted: 1'],
-      ["kind === 'provider' && ", ''],
+      ['aloneCount >= ALONE_MAX', 'aloneCount > ALONE_MAX'],
+      ['dayCount >= dayCountMax(entriesMax)) {\n    return', 'false) {\n    return'],
+      [' || aloneDayCount >= dayCountMax(entriesMax)', ''],
+      ['return { after: { ...tally, dayCount: dayCount + 1 }', 'return { after: tally'],
+      ["kind === 'account' && staffOf !== null", "kind === 'account'"],
       ["  'install.update',\n", ''],
+      ["  'session.open',\n", ''],
+      ["new Set<Action>(['domain.add'])", 'new Set<Action>()'],
+    ],
+  },
+  {
+    file: 'src/core/audit/fold.ts',
+    tests: ['test/core/audit/listed.test.ts', 'test/store/contract/change.test.ts'],
+    changes: [
+      ['firstId: before === null ? idIn(deed) : before.firstId', 'firstId: idIn(deed)'],
+      ['Object.keys(actors).length < ACTORS_MAX', 'true'],
+      ["'folded' in object", 'false'],
     ],
   },
   {

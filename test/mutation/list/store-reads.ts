@@ -17,6 +17,9 @@ export const storeReads: readonly MutatedFile[] = [
     changes: [
       [`providerId: actor.kind === 'provider' ? null : providerId`, `providerId: null`],
       ['if (counted.listed !== null) listed', 'if (counted.listed === null) listed'],
+      ['return ofRecord ?? actor.staffOf ?? null;', 'return ofRecord ?? null;'],
+      ['this.mayRefuse ||= isAlone(deed) && isBounded(actor);', ''],
+      ['tallies.set(code, countAlone(', 'void (countAlone('],
     ],
   },
   {
@@ -26,6 +29,9 @@ export const storeReads: readonly MutatedFile[] = [
       ['notes.audit(act, deeds.pruneAudit(anchor, last));', ''],
       ['last_number < :number', 'last_number <= :number'],
       ['return !isAll;', 'return isAll;'],
+      [' OR p.change_day_count < :dayCountMax)', ')'],
+      ['if (taken === null) continue;', 'if (taken === null) break;'],
+      ['f.from_ms <= :beforeMs OR f', 'f'],
     ],
   },
   {

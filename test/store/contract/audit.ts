@@ -14,7 +14,13 @@ import {
   type Suite,
 } from './fixture.ts';
 
-type Method = 'readAudit' | 'readAuditBack' | 'pruneAudit' | 'noteVisit' | 'noteDownload';
+type Method =
+  | 'readAudit'
+  | 'readAuditBack'
+  | 'pruneAudit'
+  | 'endFolds'
+  | 'noteVisit'
+  | 'noteDownload';
 
 const END = Number.MAX_SAFE_INTEGER;
 const HOUR_MS = 3_600_000;
@@ -299,6 +305,91 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
       expect(anchor.number).toBe(1_100);
       expect(blocks.flatMap(entriesOf).every(({ action }) => action === 'audit.prune')).toBe(true);
       expect((await provider(store, 'Provide1')).installCountMax).toBe(1_099);
+    });
+  },
+
+  endFolds(opened) {
+    const MINUTE_MS = 60_000;
+
+    /** Adds and removes links, `count` deeds, of a provider whose share of a day is 50. */
+    async function loop(store: Store, code: string, count: number, entriesMax = 1_000) {
+      const { id: providerId } = await addProvider(store, code);
+      const actor = { kind: 'provider', name: code, key: 'aaaaaaaa', from: '203.0.113.7' } as const;
+      const act = { actor, atMs: NOW_MS, entriesMax };
+      for (let n = 0; n < count / 2; n++) {
+        const link = await store.addInstall(
+          installDraft(providerId, { installCode: `${code}${n + 100}` }),
+          act,
+        );
+        await store.removeInstall(providerId, (link as { id: number }).id, act);
+      }
+    }
+
+    const lastOf = async (store: Store) =>
+      (await store.readAuditBack(END, 1)).flatMap(entriesOf).map(({ name, action, object }) => ({
+        ...{ name, action, folded: object['folded'] },
+      }));
+
+    test('nothing is folded, or for less than a minute: nothing is written', async () => {
+      const { store } = opened();
+      expect(await store.endFolds(NOW_MS, 1_000_000)).toBe(false);
+      await loop(store, 'Provide1', 54);
+      const before = await numbersOf(store);
+      expect(await store.endFolds(NOW_MS + MINUTE_MS - 1, 1_000_000)).toBe(false);
+      expect(await numbersOf(store)).toEqual(before);
+    });
+
+    test('each action of each provider gets one entry, once', async () => {
+      const { store, openBeside } = opened();
+      const beside = await openBeside();
+      await loop(store, 'Provide1', 54);
+      await loop(beside, 'Provide2', 52);
+      const count = async () => (await store.readAudit(0, 1_000)).blocks.flatMap(entriesOf).length;
+      const before = await count();
+      const ends = [store, beside, store, beside].map(async (each) => {
+        while (await each.endFolds(NOW_MS + MINUTE_MS, 1_000_000));
+      });
+      await Promise.all(ends);
+      const all = (await store.readAudit(0, 1_000)).blocks.flatMap(entriesOf);
+      expect(all).toHaveLength(before + 4);
+      const told = all
+        .slice(before)
+        .map(({ name, action, object }) => `${name} ${action} ${object['folded']}`);
+      expect(told.sort()).toEqual([
+        'Provide1 install.add 2',
+        'Provide1 install.remove 2',
+        'Provide2 install.add 1',
+        'Provide2 install.remove 1',
+      ]);
+    });
+
+    test('a provider without room in its day waits, and keeps no other waiting', async () => {
+      const { store } = opened();
+      await loop(store, 'Provide1', 62, 1_200);
+      await loop(store, 'Provide2', 52);
+      expect(await store.endFolds(NOW_MS + MINUTE_MS, 1_020)).toBe(true);
+      expect(await lastOf(store)).toMatchObject([{ name: 'Provide2', action: 'install.add' }]);
+      // The entry took the room of the next one.
+      expect(await store.endFolds(NOW_MS + MINUTE_MS, 1_020)).toBe(false);
+      expect(await store.endFolds(NOW_MS + 24 * HOUR_MS, 1_020)).toBe(true);
+      expect(await store.endFolds(NOW_MS + 24 * HOUR_MS, 1_020)).toBe(true);
+      expect(await store.endFolds(NOW_MS + 24 * HOUR_MS, 1_020)).toBe(false);
+      const told = (await store.readAudit(0, 1_000)).blocks
+        .flatMap(entriesOf)
+        .filter(({ object }) => 'folded' in object);
+      expect(told.map(({ name }) => name).sort()).toEqual([
+        'Provide1',
+        'Provide1',
+        'Provide2',
+        'Provide2',
+      ]);
+    });
+
+    test('a clock that was set back tells them too', async () => {
+      const { store } = opened();
+      await loop(store, 'Provide1', 51);
+      expect(await store.endFolds(NOW_MS - HOUR_MS, 1_000_000)).toBe(false);
+      expect(await store.endFolds(NOW_MS - HOUR_MS - 1, 1_000_000)).toBe(true);
     });
   },
 

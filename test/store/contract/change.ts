@@ -78,6 +78,28 @@ export const changeContract: Record<keyof ChangeStore, Suite> = {
       );
     });
 
+    test('a deed without an entry of its own may be about any link, as is the entry of many', async () => {
+      const { store } = opened();
+      const { installId, look, providerId, sealed } = await watched(store);
+      const actor = { kind: 'provider', name: 'Provide1', from: '203.0.113.7' } as const;
+      // A share of a day of one entry.
+      const act = { actor, atMs: NOW_MS, entriesMax: 20 };
+      const change = (installLimit: number) =>
+        store.updateInstall(providerId, installId, { installLimit }, act);
+      await change(50);
+      await sealed();
+      expect(await look()).toEqual({ links: [installId] });
+      for (const limit of [51, 52]) {
+        await change(limit);
+        await sealed();
+        expect(await look()).toEqual({ links: ALL });
+      }
+      expect(await store.endFolds(NOW_MS + 60_000, 1_000_000)).toBe(true);
+      await sealed();
+      expect(await look()).toEqual({ links: ALL });
+      expect(await look()).toEqual({});
+    });
+
     test('a new slot, its end and a change of the link name the link', async () => {
       const { store } = opened();
       const { installId, look, providerId, sealed } = await watched(store);

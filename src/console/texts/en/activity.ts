@@ -36,6 +36,7 @@ export const activity = {
   },
   byKey: (key: string) => `key ${key}`,
   from: (address: string) => `from ${address}`,
+  folded: (n: number, by: string) => `${n} such changes together, the last one shown; by ${by}`,
   unlisted: (n: number) => `${count(n, 'change', 'changes')} before it had no entry`,
   none: 'Nothing here yet',
   noneHint: 'Each change leaves an entry: of links, domains, messages, keys and staff.',

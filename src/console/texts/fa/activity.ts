@@ -36,6 +36,8 @@ export const activity: Like<typeof english> = {
   },
   byKey: (key) => `کلید ${apart(key)}`,
   from: (address) => `از ${apart(address)}`,
+  folded: (n, by) =>
+    `${number.format(n)} تغییر از این دست با هم؛ آخرین آن‌ها نشان داده شده است؛ از ${by}`,
   unlisted: (n) => `پیش از این ${number.format(n)} تغییر بی‌ثبت ماند`,
   none: 'هنوز چیزی اینجا نیست',
   noneHint: 'هر تغییر پیوندها، دامنه‌ها، پیام‌ها، کلیدها و کارکنان اینجا ثبت می‌شود.',

@@ -30,6 +30,7 @@ export const activity: Like<typeof english> = {
   },
   byKey: (key) => `密钥 ${key}`,
   from: (address) => `来自 ${address}`,
+  folded: (n, by) => `共 ${n} 次同类更改，显示最后一次；来自 ${by}`,
   unlisted: (n) => `此前有 ${n} 次更改未留记录`,
   none: '这里还没有内容',
   noneHint: '链接、域名、消息、密钥和人员的每次更改都会留下记录。',
