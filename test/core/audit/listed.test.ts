@@ -97,6 +97,7 @@ test('600 changes a minute have an entry each, and those beyond one together', a
   const id = await addLink(looping);
   await change(looping, id, LISTED_MAX + 19);
   const freed = await addLink(looping);
+  await change(looping, freed, 1);
   await engine.core.store.removeInstall(looping.id, freed, actAt(as(keyOf(looping)), now()));
   expect(await entriesOf('install.update', looping.code)).toHaveLength(LISTED_MAX - 1);
   const until = new Date(now()).toISOString();
@@ -117,7 +118,7 @@ test('600 changes a minute have an entry each, and those beyond one together', a
   const folded = (await entriesOf('install.update', looping.code)).at(-1);
   expect(folded).toMatchObject({ at, who: 'provider', key: 'aaaaaaaa', from: FROM });
   expect(folded?.object).toEqual({
-    ...{ id, folded: 20, first_id: id, last_id: id, since: until, until, by: `${by}: 20` },
+    ...{ id: freed, folded: 21, first_id: id, last_id: freed, since: until, until, by: `${by}: 21` },
   });
   expect(await entriesOf('install.add', looping.code)).toHaveLength(2);
   expect((await entriesOf('install.remove', looping.code)).map(({ object }) => object)).toEqual([

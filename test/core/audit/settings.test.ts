@@ -49,7 +49,7 @@ const POLICY = {
   coolDownHours: [null, 48, { cool_down_hours: [null, 48] }],
   enforce: [null, 0, { enforce: [null, 0] }],
   withoutHwid: [null, 'refuse', { without_hwid: [null, 'refuse'] }],
-  samePhone: [null, 'apart', { same_phone: [null, 'apart'] }],
+  samePhone: [null, 'ask', { same_phone: [null, 'ask'] }],
   supportUrl: [null, SUPPORT, { support_url: [null, SUPPORT] }],
   webPageUrl: [null, SITE, { web_page_url: [null, SITE] }],
 } as const;

@@ -1,6 +1,7 @@
 /** Webhooks: test, deliveries, replay. */
 
 import type { EventSenders, Verdict } from '../../../src/core/outbox/carrier.ts';
+import type { Settlement } from '../../../src/core/port/outbox.ts';
 import {
   aLink,
   asked,
@@ -22,6 +23,8 @@ const saying = (verdict: Verdict): EventSenders => {
   return { webhook: eventSender, telegram: eventSender };
 };
 const PROBLEM = 'the receiver answered 404: there is nothing at this URL';
+
+type MakeSettlement = (id: number, nowMs: number) => Settlement;
 
 const testScenarios: Scenario[] = [
   ...gateScenarios(TEST, { id: 1 }, [aWebhook()], 'findWebhook'),
@@ -77,24 +80,34 @@ const aDelivery = (id: number, more: object = {}) =>
   });
 const listed = (...rows: string[]) => `{"rc":1,"msg":"Ok","data":[${rows.join(',')}]}`;
 
+/** What became of the first attempt at the first event, at the second, and so on. */
+const attempted =
+  (...settlements: MakeSettlement[]): Given =>
+  async ({ core, clock }) => {
+    const nowMs = clock.nowMs();
+    const lease = { owner: 'test', nowMs, leaseMs: 30_000 };
+    const [destination] = await core.store.claimDestinations(lease, ['webhook'], 1, 1, []);
+    if (destination === undefined) throw new Error('given: nothing waits');
+    const { id: destinationId } = destination;
+    const found = await core.store.listDispatches(destinationId, nowMs, settlements.length, null);
+    await core.store.settleDispatches(
+      { ...lease, destinationId },
+      settlements.map((make, n) => make(found[n]?.id ?? 0, nowMs)),
+      { failureCount: 1, failingSinceMs: nowMs, retryAtMs: 0, stoppedAtMs: null, problem: PROBLEM },
+      null,
+    );
+    await core.store.releaseDestinations('test', null);
+  };
+
+const BUSY = 'the receiver answered 503';
+const accepted: MakeSettlement = (id) => ({ id, outcome: 'accepted' });
+const failed: MakeSettlement = (id) => ({ id, outcome: 'failed', problem: PROBLEM });
+const retried: MakeSettlement = (id, nowMs) => ({
+  ...{ id, outcome: 'retry', nextAtMs: nowMs + 61_000, problem: BUSY },
+});
+
 /** The first event was delivered, the second was given up. */
-const ended: Given = async ({ core, clock }) => {
-  const nowMs = clock.nowMs();
-  const lease = { owner: 'test', nowMs, leaseMs: 30_000 };
-  const [destination] = await core.store.claimDestinations(lease, ['webhook'], 1, 1, []);
-  if (destination === undefined) throw new Error('given: nothing waits');
-  const [first, second] = await core.store.listDispatches(destination.id, nowMs, 2, null);
-  await core.store.settleDispatches(
-    { ...lease, destinationId: destination.id },
-    [
-      { id: first?.id ?? 0, outcome: 'accepted' },
-      { id: second?.id ?? 0, outcome: 'failed', problem: PROBLEM },
-    ],
-    { failureCount: 1, failingSinceMs: nowMs, retryAtMs: 0, stoppedAtMs: null, problem: PROBLEM },
-    null,
-  );
-  await core.store.releaseDestinations('test', null);
-};
+const ended = attempted(accepted, failed);
 
 const THREE_LINKS = [1, 2, 3].map((n) => aLink(`LinkCode000${n}`));
 
@@ -111,6 +124,17 @@ const deliveryScenarios: Scenario[] = [
       aDelivery(3),
       aDelivery(2, { state: 'failed', attempts: 1, problem: PROBLEM }),
       aDelivery(1, { state: 'delivered', attempts: 1 }),
+    ),
+  },
+  {
+    name: 'those that are tried again: how often, when next, and why not before',
+    path: DELIVERIES,
+    says: 'ok',
+    given: [aWebhook(), ...THREE_LINKS, attempted(retried, failed)],
+    request: { id: 1, state: 'waiting' },
+    answer: listed(
+      aDelivery(3),
+      aDelivery(1, { attempts: 1, state_at: '2026-11-20 15:01:01', problem: BUSY }),
     ),
   },
   {

@@ -181,7 +181,11 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/audit/listed.ts',
-    tests: ['test/core/audit/listed.test.ts', 'test/http/audit-share.test.ts'],
+    tests: [
+      'test/core/audit/listed.test.ts',
+      'test/store/contract/audit.test.ts',
+      'test/http/audit-share.test.ts',
+    ],
     changes: [
       ['atMs < fromMs + LISTED_WINDOW_MS', 'atMs <= fromMs + LISTED_WINDOW_MS'],
       ['atMs > fromMs - HOUR_MS', 'atMs >= fromMs - HOUR_MS'],

@@ -54,8 +54,13 @@ export const storeReads: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/webhook-delivery.ts',
-    tests: ['test/store/webhook-room.test.ts', 'test/store/contract/event.test.ts'],
+    tests: [
+      'test/store/webhook-room.test.ts',
+      'test/store/contract/event.test.ts',
+      'test/http/coverage/webhook.test.ts',
+    ],
     changes: [
+      ['o.nextAtMs AS stateAtMs, o.problem`', 'o.queuedAtMs AS stateAtMs, NULL AS problem`'],
       ['if (eventIds.length >= room) return', 'if (eventIds.length > room) return'],
       ['if (isWaiting === 0) eventIds', 'eventIds'],
       ['    if (!isWanted) continue;\n', ''],

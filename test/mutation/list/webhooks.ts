@@ -115,8 +115,10 @@ export const webhooks: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/endpoints/webhook-deliveries.ts',
-    tests: ['test/http/webhook-replay.test.ts'],
+    tests: ['test/http/webhook-replay.test.ts', 'test/http/coverage/webhook.test.ts'],
     changes: [
+      ['Math.max(delivery.stateAtMs, delivery.atMs)', 'delivery.atMs'],
+      ['attempts: delivery.attemptCount', 'attempts: 0'],
       ['running.has(provider) || !perMinute', '!perMinute'],
       ['running.delete(provider);', ''],
     ],
