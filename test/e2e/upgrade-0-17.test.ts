@@ -153,7 +153,7 @@ test('doctor says what to do, once the server saw a day of requests', async () =
       `gatepost link enable --disabled-by-import --provider ${code}`,
     ]),
     // Marzban and Hiddify know no limit of a user: anna, boris and clara got 100 by the import.
-    ...['SHOPMARZ', 'SHOPHIDD'].map((code) => `3 links of provider ${code} have the limit 100`),
+    ...['SHOPMARZ', 'SHOPHIDD'].map((code) => `3 links of provider ${code} with the limit 100`),
     '--unlimited-as 3 --apply-to-existing',
     'nearly all keys of hiddify.example.com are UUIDs',
     'key = "hiddify"',
