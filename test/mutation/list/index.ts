@@ -35,6 +35,7 @@ import { storeMove } from './store-move.ts';
 import { storePostgres } from './store-postgres.ts';
 import { storeReads } from './store-reads.ts';
 import { storeWrites } from './store-writes.ts';
+import { strangers } from './strangers.ts';
 import { upstream } from './upstream.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -65,6 +66,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...storeDevices,
   ...figures,
   ...events,
+  ...strangers,
   ...upstream,
   ...http,
   ...outbox,
