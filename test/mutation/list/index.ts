@@ -29,6 +29,7 @@ import { passing } from './passing.ts';
 import { rides } from './rides.ts';
 import { rim } from './rim.ts';
 import { roomFiles } from './rooms.ts';
+import { shown } from './shown.ts';
 import { storeDevices } from './store-devices.ts';
 import { storeMessages } from './store-messages.ts';
 import { storeMove } from './store-move.ts';
@@ -67,6 +68,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...figures,
   ...events,
   ...strangers,
+  ...shown,
   ...upstream,
   ...http,
   ...outbox,
