@@ -224,7 +224,6 @@ async function startParts(beginning: Beginning): Promise<App> {
   const secrets = new SecretFiles();
   secrets.prepare(settings)();
   const strangerPage = new LiveStrangerPage({ settings, outgoing, log });
-  strangerPage.prepare(settings)();
   const outbox = gateways.worker(core, eventSenders, log, tallies);
   parts.push({ name: 'outbox', stop: () => outbox.stop() });
   const listenOptions = { host: settings.host, port: settings.port, tls: tls?.first ?? null };
@@ -246,8 +245,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   const working = { worker, jobWorker, outbox, upstreams, strangerPage };
   const jobs = startJobs({ core, clock, log, ...working, tls, settings, node });
   parts.push({ name: 'jobs', stop: () => jobs.stop().then(leave) });
-  void jobs.run('node');
-  void jobs.run('stranger-page');
+  for (const name of ['node', 'stranger-page']) void jobs.run(name);
   worker.wake();
   void outbox.resume();
   readiness.serving();

@@ -50,7 +50,10 @@ export class LiveStrangerPage {
   #source = '';
   #hasFailed = false;
 
-  constructor(private readonly parts: StrangerPageParts) {}
+  /** Reads the file of the settings; throws as {@link prepare} does. */
+  constructor(private readonly parts: StrangerPageParts) {
+    this.prepare(parts.settings)();
+  }
 
   /** Returns the page; null: there is none now. */
   current = (): StrangerPage | null => this.#page;
