@@ -37,8 +37,11 @@ put 644 packaging/gatepost.sysusers /usr/lib/sysusers.d/gatepost.conf
 
 # The example with one line of its own: where the data of the packaged service is.
 install -d -m 750 "$root/etc/gatepost"
-sed 's|^#data = .*|data = "/var/lib/gatepost"|' packaging/gatepost.toml >"$root/etc/gatepost/gatepost.toml"
+# What new installations alone set is set by postinst: an upgrade replaces an unchanged file.
+sed -e 's|^#data = .*|data = "/var/lib/gatepost"|' -e 's|^strangers = "quiet"$|#strangers = "answer"|' \
+  packaging/gatepost.toml >"$root/etc/gatepost/gatepost.toml"
 grep -q '^data = "/var/lib/gatepost"$' "$root/etc/gatepost/gatepost.toml"
+grep -q '^#strangers = "answer"$' "$root/etc/gatepost/gatepost.toml"
 chmod 640 "$root/etc/gatepost/gatepost.toml"
 
 "$bun" packaging/man.ts "$version" "$date" | gzip -9n | made /usr/share/man/man1/gatepost.1.gz

@@ -20,6 +20,7 @@ import { makeWorker } from './jobs/deliver.ts';
 import { type JobWorker, makeJobWorker } from './jobs/link-jobs.ts';
 import { startJobs } from './jobs/table.ts';
 import { LiveGateways } from './live-gateways.ts';
+import { LiveStrangerPage } from './live-stranger-page.ts';
 import { LiveUpstreams } from './live-upstreams.ts';
 import { type Log, makeLog } from './log.ts';
 import { makeMetrics } from './monitor/metrics.ts';
@@ -222,6 +223,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   gateways.prepare(settings, log)();
   const secrets = new SecretFiles();
   secrets.prepare(settings)();
+  const strangerPage = new LiveStrangerPage({ settings, outgoing, log });
   const outbox = gateways.worker(core, eventSenders, log, tallies);
   parts.push({ name: 'outbox', stop: () => outbox.stop() });
   const listenOptions = { host: settings.host, port: settings.port, tls: tls?.first ?? null };
@@ -230,7 +232,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   const appliance = startAppliance(beginning, { ...known, upstreams }, backups);
   const server = await startServer({
     ...{ core, clock, log, settings, eventSenders, consoleFiles: consoleFiles() },
-    ...{ appliance, secretOf: secrets.of, ...listenOptions },
+    ...{ appliance, secretOf: secrets.of, strangerPage: strangerPage.current, ...listenOptions },
   });
   // Before all others: its requests create work for them.
   parts.unshift({ name: 'server', stop: () => server.stop(LAST_CALL_MS) });
@@ -240,10 +242,10 @@ async function startParts(beginning: Beginning): Promise<App> {
   const leave = () => core.store.removeNode().catch(() => undefined);
   const node = { name: nodeNameOf(settings), address: server.url, version: VERSION, startedAtMs };
   const jobWorker = startJobWorker(beginning, clock);
-  const working = { worker, jobWorker, outbox, upstreams };
+  const working = { worker, jobWorker, outbox, upstreams, strangerPage };
   const jobs = startJobs({ core, clock, log, ...working, tls, settings, node });
   parts.push({ name: 'jobs', stop: () => jobs.stop().then(leave) });
-  void jobs.run('node');
+  for (const name of ['node', 'stranger-page']) void jobs.run(name);
   worker.wake();
   void outbox.resume();
   readiness.serving();
@@ -257,9 +259,12 @@ async function startParts(beginning: Beginning): Promise<App> {
       const live = withLiveSettings(settings, next.config);
       const replaceGateways = gateways.prepare(live, log);
       const replaceSecrets = secrets.prepare(live);
+      const replaceStrangerPage = strangerPage.prepare(live);
       Object.assign(settings, live);
       const renewed = replaceGateways();
       replaceSecrets();
+      replaceStrangerPage();
+      void jobs.run('stranger-page');
       if (renewed.length > 0) log.info('gateways_renewed', { gateways: renewed.join(', ') });
       void outbox.resume();
       backups.reschedule();

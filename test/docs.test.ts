@@ -152,3 +152,15 @@ test('the table of folders of ARCHITECTURE.md has every folder of src', () => {
 test('ARCHITECTURE.md is short', () => {
   expect(architecture.split('\n').length).toBeLessThanOrEqual(132);
 });
+
+test('each printed configuration of the server answers strangers quietly', () => {
+  const blocks = committedFiles()
+    .filter((path) => path === 'README.md' || /^docs\/(?!decisions).*\.(?:md|toml)$/.test(path))
+    .flatMap((path) =>
+      [...readText(path).matchAll(/^\[server\]\n((?:.+\n)*)/gm)].map(([, lines = '']) => ({
+        ...{ path, isQuiet: /^strangers = "quiet"/m.test(lines) },
+      })),
+    );
+  expect(blocks.length).toBeGreaterThan(8);
+  expect(blocks.filter(({ isQuiet }) => !isQuiet)).toEqual([]);
+});

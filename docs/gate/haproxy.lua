@@ -11,7 +11,8 @@ local WORDS = {
   "user-agent", "accept-language", "x-device-locale",
 }
 local ANSWERS = {
-  "x-hwid-not-supported", "x-hwid-max-devices-reached", "x-error-detail", "announce",
+  "x-hwid-active", "x-hwid-not-supported", "x-hwid-max-devices-reached", "x-error-detail",
+  "announce",
 }
 
 -- Headers of Gatepost's answer that go to the app with each answer of the panel that it may have, and

@@ -47,6 +47,9 @@ expect 'its user' "$(chroot "$root" getent passwd gatepost | cut -d: -f5-)" \
   'Gatepost:/var/lib/gatepost:/usr/sbin/nologin'
 expect 'the executable' "$(owned /usr/bin/gatepost)" '755 root:root'
 expect 'the configuration' "$(owned /etc/gatepost/gatepost.toml)" '640 root:gatepost'
+expect 'what new installations alone set' \
+  "$(grep '^[a-z]' "$root/etc/gatepost/gatepost.toml" | tr '\n' ' ')" \
+  'data = "/var/lib/gatepost" strangers = "quiet" '
 expect 'its directory' "$(owned /etc/gatepost)" '750 root:gatepost'
 expect 'the data directory' "$(owned /var/lib/gatepost)" '700 gatepost:gatepost'
 holds 'the service is enabled' \

@@ -4,7 +4,7 @@ import { CronPattern } from 'croner';
 import { readOneLine, readProviderCode } from '../core/formats.ts';
 import { hostName } from '../core/host-name.ts';
 import { type KeyPath, type PassPath, readKeyPath, readPassPath } from '../core/key-path.ts';
-import { readNetwork } from '../core/outbox/address.ts';
+import { readNetwork, readOperatorUrl } from '../core/outbox/address.ts';
 import { isRefused, type Misfit } from '../core/outcome.ts';
 import type { Network } from '../core/port/reach.ts';
 import { parseTrustedProxies, type TrustedProxies } from '../http/request/address.ts';
@@ -151,6 +151,14 @@ export function baseUrl(given: string): string {
     throw new RangeError('it is not an http or https URL without user, query and fragment');
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}
+
+/** A page: the path of a file, or an http or https address; empty for none. */
+export function pageSource(given: string): string {
+  if (given === '' || !/^https?:/i.test(given)) return given === '' ? given : notEmpty(given);
+  const url = readOperatorUrl(given);
+  if (url instanceof URL) return url.href;
+  throw new RangeError(`it ${url.detail}`);
 }
 
 export const optionalBaseUrl = (given: string): string => (given === '' ? '' : baseUrl(given));

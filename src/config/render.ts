@@ -31,7 +31,7 @@ export function shownSettings({ sources }: LoadedConfig): ShownSetting[] {
   });
 }
 
-/** Returns a file that sets nothing and explains every setting. */
+/** Returns a file that explains every setting; it sets those with a value for new installations. */
 export function exampleFile(): string {
   const head = [
     '# The configuration of Gatepost. Lines that are commented out show the defaults.',
@@ -56,7 +56,8 @@ function bySection(): [string, string[]][] {
     if (row.tables) {
       lines.push(`#${heading(row.key, row.tables)}`);
       lines.push(...Object.values(row.tables.keys).flatMap(tableKeyLines));
-    } else lines.push(`#${name} = ${asToml(row, row.default)}`);
+    } else if (row.fresh !== undefined) lines.push(`${name} = ${asToml(row, row.fresh)}`);
+    else lines.push(`#${name} = ${asToml(row, row.default)}`);
     sections.set(section, lines);
   }
   return [...sections];

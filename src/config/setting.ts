@@ -14,6 +14,8 @@ export interface Setting<T> extends ValueForm<T> {
   tables?: TableForm;
   /** A change takes effect on SIGHUP, without a restart. */
   isLive?: true;
+  /** The value that the example file sets, for new installations; absent: it sets none. */
+  fresh?: string;
   /** The value is never shown. */
   isSecret?: true;
   /** Returns the text to show, if a part of it may be secret. */

@@ -72,6 +72,14 @@ export function settleHwid(
   });
 }
 
+/** Returns whether a call names a link that is bound to its host, whatever its HWID. */
+export function namesLink(core: Core, call: DeviceCall, nowMs: number): Maybe<boolean> {
+  return after(
+    judgeLink(core, { ...call, hwid: ANY_HWID }, nowMs),
+    (judged) => !isRefused(judged) && judged.says !== 'link_domain_not_bound',
+  );
+}
+
 /**
  * Returns the policy of a provider about apps without a HWID, for a key without a link. No app
  * passes if the key would make no link: without an active subscription, or an active binding.

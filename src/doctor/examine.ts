@@ -30,6 +30,7 @@ import { checkOutside } from './outside.ts';
 import { checkApis, checkDisabled } from './panel-api.ts';
 import { checkAddress, checkDescriptors, findServer } from './server.ts';
 import { checkSightings } from './sightings.ts';
+import { checkStrangers } from './strangers.ts';
 
 interface Patient {
   loaded: LoadedConfig;
@@ -70,6 +71,7 @@ export async function examine({
   const backups = kind.file === null ? NO_BACKUPS : checkBackups(config, nowMs);
   const times = [database.newestMs, backups.newestMs].filter((ms) => ms !== null);
   const newestMs = times.length > 0 ? Math.max(...times) : null;
+  const names = certifiedNames(config, nowMs);
   const hasTls = config.tlsCertificate !== '' || config.acmeDomains.length > 0;
   return [
     ...checkConfiguration(loaded),
@@ -84,6 +86,7 @@ export async function examine({
     ...backups.findings,
     ...checkCertificate(config, nowMs, uid),
     ...checkAddress(server, config, hasTls),
+    ...checkStrangers(loaded, config, names),
     ...checkProxies(loaded),
     ...checkLongHeads(loaded),
     ...checkJunk(database.junk),
@@ -97,7 +100,7 @@ export async function examine({
     ...checkDisabled(database.disabledByImport, config),
     ...checkUnlimited(database.unlimited),
     ...checkPagePath(config, database.paged),
-    ...checkNames(config, certifiedNames(config, nowMs)),
+    ...checkNames(config, names),
     ...(await checkUpstreams(config, database.hosts)),
     ...(await checkApis(config, secretsOf(loaded))),
     ...(await checkOutside({

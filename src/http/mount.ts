@@ -18,7 +18,7 @@
  */
 
 import { Elysia } from 'elysia';
-import type { Maybe } from '../core/port/maybe.ts';
+import { after, type Maybe } from '../core/port/maybe.ts';
 import { answerPreflight, isPreflight } from './answer/cors.ts';
 import { respond } from './answer/respond.ts';
 import { type ConsoleDeps, callAnswers } from './console/answer.ts';
@@ -34,6 +34,7 @@ import { GATE_PATH } from './gate/gate.ts';
 import { interpret, reportFault } from './interpreter.ts';
 import type { MyDoor } from './my/door.ts';
 import type { CallDeps } from './request/call.ts';
+import { bare, type Strangers } from './strangers.ts';
 import { STREAM_PATH } from './stream/device-stream.ts';
 import type { Streams } from './stream/stream.ts';
 import type { EndpointTally, Traffic } from './traffic.ts';
@@ -58,6 +59,7 @@ interface DeviceParts {
   gate: Answering;
   proxy: PanelProxy;
   my: MyDoor;
+  strangers: Strangers;
 }
 
 /** Null if the request became a WebSocket. */
@@ -66,15 +68,21 @@ type Answering = (request: Request) => Maybe<Response | null>;
 /** Assembles the plugins, and answers to all other requests. */
 export function mount(
   deps: CallDeps,
-  { streams, gate, proxy, my }: DeviceParts,
+  { streams, gate, proxy, my, strangers }: DeviceParts,
   console: ConsoleParts,
 ): Elysia {
-  const { clientOf, core, crowd, log, traffic } = deps;
+  const { clientOf, clock, core, crowd, log, traffic } = deps;
   // By default Elysia expects the path after a host name of at least four letters.
   const app = new Elysia({ handler: { standardHostname: false } });
   const preflight = (path: string, request: Request) =>
     counted(traffic, traffic.tallyOf(path), request, answerPreflight());
-  const doors = { elsewhere: elsewhereOf(traffic), preflight, proxied: proxy.answer, my };
+  const other = traffic.tallyOf(null);
+  const stranger = (request: Request) => {
+    traffic.count(other, { request, says: 'stranger', tookMs: null });
+    return strangers.answer(request, clock.steadyMs());
+  };
+  const elsewhere = elsewhereOf(traffic);
+  const doors = { elsewhere, preflight, proxied: proxy.answer, my, strangers, stranger };
   const paths = new Paths(doors, (request, answer) =>
     crowd.begin(request, (begun) => core.store.onBehalfOf(begun, clientOf, answer)),
   );
@@ -99,6 +107,7 @@ export function mount(
     const tally = traffic.tallyOf(paths.has(path) ? path : null);
     const detail = reportFault(log, tally.endpoint, error, requestId);
     traffic.count(tally, { request, says: 'unknown_error', tookMs: null, requestId });
+    if (!strangers.areServed(request)) return bare(new Response(null, { status: 500 }));
     return respond('unknown_error', { detail, requestId });
   });
   return app;
@@ -114,6 +123,9 @@ interface Doors {
   proxied: PanelProxy['answer'];
   /** Answers the page of users, also at the hosts of panels; null for another path. */
   my: MyDoor;
+  strangers: Strangers;
+  /** Gives a stranger the one answer. */
+  stranger(request: Request): Promise<Response>;
 }
 
 /** Handlers by path. Every request passes `begin`, which queues it and sets its client as party. */
@@ -133,7 +145,8 @@ class Paths {
   handler(path: string, answer: Answering): Answering {
     this.#answers.set(path, answer);
     const here: Answering = (request) =>
-      this.#outside(request) ?? (isAt(path, request.url) ? answer(request) : this.#answer(request));
+      this.#outside(request) ??
+      (isAt(path, request.url) ? this.#quietly(request, answer(request)) : this.#answer(request));
     return (request) => this.begin(request, here);
   }
 
@@ -144,18 +157,36 @@ class Paths {
   #anywhere: Answering = (request) => this.#outside(request) ?? this.#answer(request);
 
   #outside(request: Request): Promise<Response> | null {
-    const { my, proxied } = this.doors;
-    return my(request) ?? proxied(request);
+    const { my, proxied, stranger, strangers } = this.doors;
+    if (strangers.areServed(request)) {
+      const page = my(request);
+      return page === null ? proxied(request) : this.#quietly(request, page);
+    }
+    const isAsked = plainPath(request.url) === GATE_PATH;
+    // Proxies ask by any host; the gate knows them by their address.
+    return proxied(request) ?? (isAsked ? null : stranger(request));
+  }
+
+  /** Replaces the answer to a wrong method by that of strangers. */
+  #quietly<R extends Response | null>(request: Request, answer: Promise<R>): Promise<R | Response>;
+  #quietly(request: Request, answer: Maybe<Response | null>): Maybe<Response | null>;
+  #quietly(request: Request, answer: Maybe<Response | null>): Maybe<Response | null> {
+    const { stranger, strangers } = this.doors;
+    if (!strangers.isQuiet) return answer;
+    return after(answer, (response) => (response?.status === 405 ? stranger(request) : response));
   }
 
   #answer(request: Request): Maybe<Response | null> {
     const path = plainPath(request.url);
     const answer = this.#answers.get(path);
-    if (answer === undefined) return this.doors.elsewhere(path, request);
+    if (answer === undefined) {
+      const { elsewhere, stranger, strangers } = this.doors;
+      return strangers.isQuiet ? stranger(request) : elsewhere(path, request);
+    }
     if (path.startsWith(DEVICE_PATHS) && isPreflight(request)) {
       return this.doors.preflight(path, request);
     }
-    return answer(request);
+    return this.#quietly(request, answer(request));
   }
 }
 

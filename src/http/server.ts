@@ -24,6 +24,7 @@ import { clientAddress, countedAs, plainIPv4 } from './request/address.ts';
 import { BODY_TIME_MAX_MS } from './request/body.ts';
 import type { CallDeps } from './request/call.ts';
 import { RideDesk, type RideSettings } from './ride/desk.ts';
+import { type StrangerPage, type StrangerSettings, Strangers } from './strangers.ts';
 import { makeStreams, PING_INTERVAL_MS } from './stream/stream.ts';
 import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts';
 import { gatePanel } from './upstream/gate-panel.ts';
@@ -39,6 +40,7 @@ export interface ServerSettings
     GateSettings,
     RideSettings,
     MySettings,
+    StrangerSettings,
     UpstreamSettings {
   /** The banner on each page of the console. */
   readonly consoleBanner: string | undefined;
@@ -70,6 +72,8 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   hasher?: Hasher;
   /** Returns the secret in a file of the settings; null: there is none. */
   secretOf?(file: string): string | null;
+  /** Returns the answer to strangers that the operator chose; null: there is none now. */
+  strangerPage?(): StrangerPage | null;
   /** The pause between two pings of a stream, ms. */
   pingIntervalMs?: number;
 }
@@ -107,6 +111,14 @@ const limitsOfWebhooks = (): Pick<CallDeps['limits'], 'webhookTests' | 'webhookR
     running: new Set(),
   },
 });
+
+function strangersOf(
+  { clock, settings, strangerPage: page = () => null }: ServerOptions,
+  connectionOf: (request: Request) => Connection,
+): { strangers: Strangers } {
+  const isTrusted = (request: Request) => connectionOf(request).isTrusted;
+  return { strangers: new Strangers({ settings, clock, page, isTrusted }) };
+}
 
 const connection = (
   peer: string,
@@ -158,7 +170,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       listener.serverOf(request).upgrade(request, { data, headers }),
   });
   const { consoleFiles: files = new Map(), secretOf = () => null } = options;
-  const own = { core, clock, log, settings, secretOf };
+  const own = { ...strangersOf(options, connectionOf), core, clock, log, settings, secretOf };
   const doors = { ...own, traffic, guessed, rides: new RideDesk(own), panels: makeFollowers(own) };
   const proxy = makeProxy({
     ...{ ...doors, servesStrangers: options.servesStrangers ?? servesStrangers },
@@ -173,7 +185,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const live = new LiveStreams(site);
   const my = makeMy({ ...deps, settings, proxy, guessed, secretOf, connectionOf });
   const gate = makeGate({ ...doors, peerOf, panel: gatePanel(settings, doors.panels) });
-  const app = mount(deps, { streams, gate, proxy, my }, { ...site, live, files, settings });
+  const app = mount(deps, { ...own, streams, gate, proxy, my }, { ...site, live, files, settings });
   const listener = listen(
     app,
     { ...options, tls: options.tls ?? null },

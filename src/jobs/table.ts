@@ -32,6 +32,8 @@ interface JobDeps {
   outbox: Pick<Outbox, 'tick'>;
   /** The upstreams of the gate that the database keeps. */
   upstreams: { refresh(): Promise<void> };
+  /** The answer to strangers. */
+  strangerPage: { refresh(signal: AbortSignal): Promise<void> };
   /** Null: plain HTTP. */
   tls: { check(): Promise<void>; expiresAtMs(): number } | null;
   /** This process, as other nodes on its database see it. */
@@ -58,6 +60,7 @@ function jobs({
   jobWorker,
   outbox,
   upstreams,
+  strangerPage,
   tls,
   settings,
   node,
@@ -71,6 +74,7 @@ function jobs({
     // Takes over jobs of a killed node; one read.
     job('left-jobs', '*/5 * * * * *', async () => jobWorker.wake()),
     job('upstreams', '*/5 * * * * *', () => upstreams.refresh()),
+    job('stranger-page', '5 * * * * *', strangerPage.refresh),
     job('node', '*/5 * * * * *', () => core.store.noteNode(node)),
     job('end-handed-over', '30 * * * * *', (signal) => endHandedOver(core, nowMs(), signal)),
     job('expire', '20 * * * * *', (signal) => expireMessages(core, nowMs(), signal)),

@@ -85,9 +85,10 @@ describe('a configuration file', () => {
 });
 
 describe('the example file', () => {
-  test('sets nothing', () => {
+  test('sets what new installations have otherwise than old ones, and nothing else', () => {
     const { values, problems } = readConfigFile(exampleFile());
-    expect({ size: values.size, problems }).toEqual({ size: 0, problems: [] });
+    const set = [...values].map(([name, { text }]) => [name, text]);
+    expect({ set, problems }).toEqual({ set: [['strangers', 'quiet']], problems: [] });
   });
 
   test('without its comment signs sets every setting to its default', () => {
@@ -98,7 +99,7 @@ describe('the example file', () => {
       settingRows.filter(([, row]) => (row.tables !== undefined) === isTable),
     );
     const texts = plain?.map(([name]) => [name, values.get(name)?.text]);
-    expect(texts).toEqual(plain?.map(([name, row]) => [name, row.default]));
+    expect(texts).toEqual(plain?.map(([name, row]) => [name, row.fresh ?? row.default]));
     // A table has no default; the example is one that is read, with every key.
     for (const [name, { tables: form, read }] of tables ?? []) {
       const text = values.get(name)?.text ?? '';

@@ -14,6 +14,7 @@ import {
   checkProxies,
   checkSecrets,
 } from '../../src/doctor/gate.ts';
+import { checkStrangers } from '../../src/doctor/strangers.ts';
 import { freshFolder } from '../support/app.ts';
 import { NOW_MS } from '../support/backup.ts';
 import { filesIn, selfSigned, writePair } from '../support/certificate.ts';
@@ -134,4 +135,38 @@ test('names the line of nginx where messages ride through proxies', () => {
   expect(found({ ...trusted, GATEPOST_GATE_RIDE: 'notifications' })).toMatchObject([
     { level: 'ok', what: expect.stringContaining('upstream sent too big header') },
   ]);
+});
+
+test('offers the quiet answer where strangers reach the server, and names its hosts', () => {
+  const upstream = { url: 'http://127.0.0.1:1', provider: PROVIDER, default_limit: 1 };
+  const panel = JSON.stringify([{ ...upstream, host: 'sub.example.org' }]);
+  const found = (env: Record<string, string>, names: string[] | null = null) => {
+    const loaded = loadConfig({}, { ...NONE, ...env });
+    return checkStrangers(loaded, loaded.config, names).map(({ level, what, todo }) => ({
+      ...{ level, what, todo: todo ?? '' },
+    }));
+  };
+  // Only the machine itself reaches it.
+  expect(found({})).toEqual([]);
+  const ways = [
+    { GATEPOST_HOST: '0.0.0.0' },
+    { GATEPOST_TRUSTED_PROXIES: '127.0.0.1' },
+    { GATEPOST_GATE_UPSTREAM: panel },
+  ];
+  for (const way of ways) {
+    const [offered] = found(way);
+    expect(offered).toMatchObject({ level: 'warning' });
+    expect(offered?.todo).toContain('set strangers = "quiet" and hosts = ["bot.example.com"]');
+    const quiet = { ...way, GATEPOST_STRANGERS: 'quiet' };
+    const [empty] = found(quiet, ['sub.example.org', 'shop.example.org', '*.example.org']);
+    expect(empty?.what).toStartWith('server.hosts is empty');
+    expect(empty?.todo).toContain(
+      way.GATEPOST_GATE_UPSTREAM === undefined
+        ? 'hosts = ["sub.example.org","shop.example.org"]'
+        : 'hosts = ["shop.example.org"]',
+    );
+    expect(found({ ...quiet, GATEPOST_HOSTS: 'Shop.example.org' })).toMatchObject([
+      { level: 'ok', what: expect.stringContaining('at shop.example.org') },
+    ]);
+  }
 });

@@ -26,6 +26,7 @@ function jobsOf({ core, clock }: Engine) {
     log: makeLog({ logFormat: 'human', logLevel: 'error' }, clock.nowMs, () => {}),
     worker: { wake: () => undefined, tick: async () => undefined, stop: async () => undefined },
     outbox: { tick: () => undefined },
+    strangerPage: { refresh: async () => undefined },
     upstreams: { refresh: async () => undefined },
     jobWorker: { tick: () => undefined, wake: () => undefined },
     node: { name: 'one', address: '', version: '', startedAtMs: 0 },

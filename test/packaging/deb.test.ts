@@ -66,7 +66,7 @@ withDpkg('the first installation names the next three commands, an upgrade none'
   const stubs = ['systemd-sysusers', 'install', 'dpkg-statoverride', 'deb-systemd-helper'];
   const bin = join(folder, 'bin');
   await Bun.$`mkdir ${bin}`;
-  for (const name of [...stubs, 'deb-systemd-invoke', 'systemctl']) {
+  for (const name of [...stubs, 'sed', 'deb-systemd-invoke', 'systemctl']) {
     writeFileSync(join(bin, name), '#!/bin/sh\n', { mode: 0o755 });
   }
   const env = { PATH: `${bin}:${process.env['PATH']}` };
@@ -81,4 +81,16 @@ withDpkg('the first installation names the next three commands, an upgrade none'
   const unknown = lines.filter((line) => !known.some((path) => `${line} `.startsWith(`${path} `)));
   expect(unknown).toEqual([]);
   expect(await Bun.$`sh ${postinst} configure 1.2.2`.env(env).text()).toBe('');
+});
+
+withDpkg('the first installation alone sets how strangers are answered', async () => {
+  // dpkg replaces a file that was not changed, so the file of the package sets nothing of it.
+  const file = join(root, 'etc/gatepost/gatepost.toml');
+  const set = () => readFileSync(file, 'utf8').match(/^strangers = .*/gm);
+  expect(set()).toBeNull();
+  const postinst = readFileSync(join(root, 'DEBIAN/postinst'), 'utf8');
+  const first = /if \[ -z "\$2" \]; then\n([\s\S]*?)\n {2}fi\n/.exec(postinst)?.[1] ?? '';
+  const [line = ''] = first.match(/^ *sed .*$/m) ?? [];
+  await Bun.$`sh -c ${line.replace('/etc/gatepost/gatepost.toml', file)}`;
+  expect(set()).toEqual(['strangers = "quiet"']);
 });

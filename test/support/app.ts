@@ -148,6 +148,7 @@ const USUAL: Writable<ServerSettings> = {
   authFailuresPerMinuteMax: 1_000_000,
   registrationsPerMinuteMax: 1_000_000,
   streamCountMax: 20_000,
+  ...{ strangers: 'answer', ownHosts: [] },
   ...{ pollSecondsMax: 60, pingSecondsMax: 600 },
   logRequests: false,
   gateKeyPaths: [],

@@ -347,6 +347,12 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: [],
     reason: 'the part of app.ts that holds the gateways',
   },
+  'src/live-stranger-page.ts': {
+    ours: ['src/outgoing/', ...LEAVES],
+    types: ['src/config/', 'src/http/strangers.ts'],
+    packages: ['node:path'],
+    reason: 'the part of app.ts that holds the answer to strangers',
+  },
   'src/live-upstreams.ts': {
     ours: ['src/config/', 'src/core/', 'src/doctor/', 'src/http/upstream/', ...LEAVES],
     types: ['src/http/console/appliance.ts'],

@@ -1,4 +1,13 @@
-import { array, integer, networks, notEmpty, utcOffset } from '../readers.ts';
+import {
+  array,
+  hostList,
+  integer,
+  networks,
+  notEmpty,
+  oneOf,
+  pageSource,
+  utcOffset,
+} from '../readers.ts';
 import { live, setting } from '../setting.ts';
 
 export const serverSettings = {
@@ -28,5 +37,21 @@ export const serverSettings = {
   // Any client can send X-Forwarded-For.
   trustedProxies: live('server.trusted_proxies', '', array(networks), [
     'Networks whose `X-Forwarded-For` is trusted; see also `gate.proxies`.',
+  ]),
+  // An installation that has nothing set answers as it did before; a new one sets it.
+  strangers: {
+    ...live('server.strangers', 'answer', oneOf('answer', 'quiet'), [
+      'What an unknown path, host or key gets. `quiet`: all of them get one answer, which says',
+      'nothing of Gatepost: `server.stranger_page`. `answer`: an answer that says what is wrong.',
+    ]),
+    fresh: 'quiet',
+  },
+  strangerPage: live('server.stranger_page', '', pageSource, [
+    'That answer. A file: its bytes with the status 404. An http or https address: its answer, which',
+    'is fetched once a minute. Empty, or while the address does not answer: an empty 404.',
+  ]),
+  ownHosts: live('server.hosts', '', array(hostList), [
+    'With `server.strangers = "quiet"` the hosts by which bots, apps and people reach Gatepost',
+    'itself: the API, the console, `/docs`, `/my`. Empty: every host that is not of a panel.',
   ]),
 } as const;

@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net';
 import type { Site } from '../../core/account/passkeys.ts';
+import { authorityOf } from '../request/hosts.ts';
 
 /** The connection of a request. */
 export interface Connection {
@@ -24,8 +25,7 @@ export const INSECURE =
 
 /** Returns the site of a request; null: the connection is not secure. */
 export function siteOf({ headers }: Request, { peer, isTrusted, scheme }: Connection): Site | null {
-  const forwarded = isTrusted ? headers.get('x-forwarded-host') : null;
-  const authority = (forwarded ?? headers.get('host') ?? '').trim().toLowerCase();
+  const authority = authorityOf(headers, isTrusted);
   const host = authority.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   if (host === '') return null;
   const isHttps = isTrusted ? headers.get('x-forwarded-proto') === 'https' : scheme === 'https';

@@ -10,8 +10,7 @@
 
 import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
-import { AT_DOOR, admitDevice, type DeviceCall, judgeDevice } from '../../core/door.ts';
-import { HWID } from '../../core/formats.ts';
+import { admitDevice, type DeviceCall, judgeDevice } from '../../core/door.ts';
 import { callOfKey } from '../../core/former-key.ts';
 import { type KeyInPath, type KeyPath, keyIn, type Path } from '../../core/key-path.ts';
 import { isRefused } from '../../core/outcome.ts';
@@ -24,12 +23,10 @@ import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { PageSites } from '../../core/port/my.ts';
 import type { Ways } from '../../core/port/way.ts';
 import type { Riders } from '../../core/ride/riding.ts';
-import { PASSES, settleHwid } from '../../core/without-hwid.ts';
+import { namesLink, PASSES, settleHwid } from '../../core/without-hwid.ts';
 import type { Log } from '../../log.ts';
-import { respond } from '../answer/respond.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { reportFault, settle } from '../interpreter.ts';
-import type { MessageKey } from '../messages.ts';
 import { addressOfFetch, addressOfRefusal } from '../my/address.ts';
 import type { TrustedProxies } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
@@ -37,10 +34,23 @@ import { Hosts } from '../request/hosts.ts';
 import { type Query, valueIn } from '../request/query.ts';
 import { intervalHeader, replacingButtons } from '../ride/answer.ts';
 import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
+import { bare, type Strangers } from '../strangers.ts';
 import type { Traffic } from '../traffic.ts';
+import {
+  ADMITTED,
+  type Conclusion,
+  FORGED,
+  isGuess,
+  isOfStranger,
+  LET_THROUGH_HEADERS,
+  letThrough,
+  refusalOf,
+  UNKNOWN,
+  UNKNOWN_UNNAMED,
+} from './conclusion.ts';
 import { type GatePanel, panelAdmits } from './gate-panel.ts';
 import { type OriginalRequest, readOriginal } from './original.ts';
-import { announcing, hasText, type TextSettings, textFor } from './texts.ts';
+import type { TextSettings } from './texts.ts';
 import { deviceWords } from './words.ts';
 
 /** Settings that are read for each request, so that a change applies at once. */
@@ -69,6 +79,7 @@ interface GateDeps {
   settings: GateSettings;
   traffic: Traffic;
   rides: RideDesk;
+  strangers: Strangers;
   panel: GatePanel;
   /** Returns the secret in a file of the settings; null: there is none. */
   secretOf(file: string): string | null;
@@ -81,19 +92,6 @@ interface GateDeps {
 export const GATE_PATH = '/gate';
 
 type LinkInCall = Pick<DeviceCall, 'installCode' | 'subscriptionKey'>;
-
-interface Conclusion {
-  says: MessageKey;
-  /** A detail instead of the message's own. */
-  detail?: string | undefined;
-  /** A more precise reason than the message, for the log and the metrics. */
-  reason?: string | undefined;
-  requestId?: string;
-  /** True if it reveals to a guesser that there is no such link. */
-  isGuess?: boolean;
-  /** Headers for the answer of the panel, if the device takes a slot. */
-  headers?: Record<string, string>;
-}
 
 /** Makes the handler of `/gate`. It logs and counts nothing that it reads. */
 export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> {
@@ -121,10 +119,16 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   ): Maybe<Conclusion> {
     if (method !== 'GET' && method !== 'HEAD') return { says: 'gate_method' };
     const words = deviceWords(request);
-    if ('says' in words) return words;
+    if ('says' in words) return { ...words, isUnnamed: true };
     const { facts, hwid, junkHwid } = words;
     const device = { domainHash: host.hash, hwid, junkHwid, providerCode };
     const decide = (link: LinkInCall, named: KeyInPath | null = null) =>
+      after(judgeCall(link, named), (conclusion): Maybe<Conclusion> => {
+        if (!deps.strangers.isQuiet || conclusion.says !== 'hwid_required') return conclusion;
+        const isNamed = namesLink(core, { ...device, ...link }, nowMs);
+        return after(isNamed, (is) => (is ? conclusion : { ...conclusion, isUnnamed: true }));
+      });
+    const judgeCall = (link: LinkInCall, named: KeyInPath | null) =>
       after(settleHwid(core, { ...device, ...link }, nowMs), (call): Maybe<Conclusion> => {
         if (call === PASSES) return ADMITTED;
         if (isRefused(call)) return call;
@@ -245,7 +249,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     conclusion: Conclusion,
     page: string | null,
   ): Maybe<Response> {
-    const { says, reason = says, detail = DETAILS[says] } = conclusion;
+    const { says, reason = says } = conclusion;
     const tookMs = clock.steadyMs() - startMs;
     const requestId = traffic.count(tally, {
       request,
@@ -253,20 +257,13 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       tookMs,
       requestId: conclusion.requestId,
     });
-    if (says === 'ok') {
-      const { headers } = conclusion;
-      return new Response(null, headers === undefined ? LET_THROUGH : { status: 204, headers });
-    }
+    if (says === 'ok') return letThrough(conclusion);
     dropBody(request);
-    const { body, headers } = respond(says, { detail, requestId });
-    headers.set('x-hwid-active', 'true');
-    if (hasText(says)) {
-      const forPeople = announcing(textFor(settings, says, request.headers), page);
-      for (const [name, value] of Object.entries(forPeople)) headers.set(name, value);
-    }
-    const refusal = new Response(body, { status: says === 'unknown_error' ? 500 : 403, headers });
-    const isGuess = says === 'link_not_found' || conclusion.isGuess;
-    const delayMs = isGuess ? deps.guessed(request) : 0;
+    const isQuiet = deps.strangers.isQuiet && isOfStranger(conclusion);
+    if (isQuiet && says === 'gate_untrusted') return deps.strangers.answer(request, startMs);
+    const told = refusalOf(conclusion, request, { settings, page, requestId });
+    const refusal = isQuiet ? bare(told) : told;
+    const delayMs = isGuess(conclusion) ? deps.guessed(request) : 0;
     return delayMs === 0 ? refusal : clock.sleep(delayMs).then(() => refusal);
   }
 
@@ -292,24 +289,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
  * complete then.
  */
 const RIDES_HEADER = 'x-gatepost-rides';
-const ADMITTED: Conclusion = { says: 'ok' };
-/** The refusal of a key that no link has. */
-const UNKNOWN: Conclusion = AT_DOOR.link_not_found;
-/** The refusal of a token that the panel did not sign, identical to that of an unknown key. */
-const FORGED: Conclusion = { says: 'link_not_found' };
-const UNKNOWN_UNNAMED: Conclusion = { says: 'hwid_required', isGuess: true };
-
 function textIn(query: Query, name: string): string | null {
   const value = valueIn(query, name);
   return typeof value === 'string' ? value : null;
 }
-
-const LET_THROUGH_HEADERS = { 'x-hwid-active': 'true', 'cache-control': 'no-store' };
-const LET_THROUGH = { status: 204, headers: new Headers(LET_THROUGH_HEADERS) };
-
-/** Details in place of those of messages that were written for another call. */
-const DETAILS: Readonly<Partial<Record<MessageKey, string>>> = {
-  hwid_required: `the app tells no device: x-hwid must be ${HWID.rule}`,
-  link_not_found:
-    'the request names no limited link, or its host is not actively bound to the provider',
-};

@@ -27,3 +27,9 @@ export class Hosts {
     return host;
   }
 }
+
+/** Returns the host and port that the client asked for; a trusted proxy reports them. */
+export function authorityOf(headers: Headers, isTrusted: boolean): string {
+  const forwarded = isTrusted ? headers.get('x-forwarded-host') : null;
+  return (forwarded ?? headers.get('host') ?? '').trim().toLowerCase();
+}

@@ -49,9 +49,29 @@ const HEADERS: Readonly<Record<number, Record<string, string>>> = {
 };
 
 /** Builds the answer to a request that cannot be passed on. */
-export function obstacle(kind: Obstacle): Response {
+function obstacle(kind: Obstacle): Response {
   const { status, text } = OBSTACLES[kind];
   return new Response(`${text}\n`, { status, headers: { ...PLAIN, ...HEADERS[status] } });
+}
+
+export interface Answered {
+  /** The name under which the answer is counted. */
+  outcome: Outcome;
+  response: Response;
+  /** True if the answer reveals to a guesser that there is no such link. */
+  isGuess?: boolean;
+  /**
+   * Hides Gatepost from a caller that names no link, where strangers are answered quietly: `all`
+   * stands for the one answer to strangers; `text` keeps the status, by which apps of new customers
+   * learn that the panel is away.
+   */
+  hides?: 'all' | 'text' | undefined;
+}
+
+/** Makes the answer to a request that cannot be passed on; `hasLink`: it names a link. */
+export function hindered(kind: Obstacle, hasLink: boolean): Answered {
+  const hides = kind === 'wrong_method' || kind === 'bad_request' ? 'all' : 'text';
+  return { outcome: kind, response: obstacle(kind), ...(!hasLink && { hides }) };
 }
 
 /**

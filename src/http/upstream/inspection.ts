@@ -3,6 +3,7 @@
 import { HEAD_BYTES } from '../../core/app-moves.ts';
 import type { SightingKind, SightingStore } from '../../core/port/sighting.ts';
 import { serversIn } from '../../core/servers-in-text.ts';
+import { isSuccess } from './admission.ts';
 import { Decoder } from './decoder.ts';
 import type { Answer } from './exchange.ts';
 import type { MoveGuard } from './moves.ts';
@@ -27,8 +28,18 @@ export class Inspection {
 
   constructor(private readonly deps: Deps) {}
 
+  /** Looks into an answer of success; `isForAll`: it has no limit. */
+  of(answer: Answer, upstream: Upstream, isForAll: boolean, nowMs: number): Answer {
+    if (!isSuccess(answer)) return answer;
+    const isPage = /^\s*text\/html\b/i.test(answer.headers.get('content-type') ?? '');
+    const kind = isForAll ? 'pass_path_with_servers' : 'page_with_servers';
+    return isPage || isForAll
+      ? this.#pages(answer, upstream, kind, nowMs)
+      : this.#heads(answer, upstream, nowMs);
+  }
+
   /** Counts the servers in an answer without a limit: a page, or one at a path of `pass_paths`. */
-  pages(
+  #pages(
     answer: Answer,
     { host }: Upstream,
     kind: Extract<SightingKind, 'page_with_servers' | 'pass_path_with_servers'>,
@@ -42,7 +53,7 @@ export class Inspection {
   }
 
   /** Looks at the head of a subscription, now and then. */
-  heads(answer: Answer, upstream: Upstream, nowMs: number): Answer {
+  #heads(answer: Answer, upstream: Upstream, nowMs: number): Answer {
     const lastMs = this.#headsAtMs.get(upstream.host) ?? Number.NEGATIVE_INFINITY;
     if (Math.abs(nowMs - lastMs) < HEAD_PAUSE_MS) return answer;
     this.#headsAtMs.set(upstream.host, nowMs);

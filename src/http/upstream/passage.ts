@@ -23,6 +23,7 @@ import type { AdmittedDevice } from '../../core/port/install.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import {
   admitNewKeyWithoutHwid,
+  namesLink,
   PASSES,
   settleHwid,
   wayOfNewKeys,
@@ -189,7 +190,9 @@ async function judgeVisit(
     const judged = isRefused(call) ? call : await judgeDevice(core, call, nowMs, facts);
     if (judged === AT_DOOR.link_not_found) return null;
     if (isRefused(judged) || isRefused(call)) {
-      return { ...denied(judged as RefusedAtDoor), opensPage };
+      const isMute = judged === AT_DOOR.hwid_required;
+      const isUnnamed = isMute && !(await namesLink(core, named, nowMs));
+      return { ...denied(judged as RefusedAtDoor), opensPage, ...(isUnnamed && { isUnnamed }) };
     }
     const { holdsSlot } = judged;
     return { ...grant(() => admitDevice(core, call, facts, nowMs), judged), holdsSlot };

@@ -21,6 +21,8 @@ export interface Denied {
   /** The name under which it is counted, unless that is `reason`. */
   outcome?: Outcome;
   isGuess?: boolean;
+  /** True if no link was looked for, or none has the name. */
+  isUnnamed?: boolean;
   /** The refusal of a full link. */
   full?: FullLinkRefused;
   /** True for a browser at the address of an open link: the page of users opens by it. */
@@ -94,3 +96,7 @@ export const FOR_PAGE: Passage = { ...JUDGED, isForPage: true };
 /** The refusal of a key that is not known, to a device with this HWID. */
 export const unknownTo = (hwid: string | null): Denied =>
   hwid === null ? UNKNOWN_UNNAMED : UNKNOWN;
+
+/** Returns whether a refusal is that of a request that names no link. */
+export const isOfStranger = ({ isGuess, isUnnamed, reason }: Denied): boolean =>
+  reason === 'link_not_found' || isGuess === true || isUnnamed === true;

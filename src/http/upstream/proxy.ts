@@ -18,11 +18,11 @@ import { reportFault } from '../interpreter.ts';
 import { addressOfRefusal, addressOfRequest, originOf } from '../my/address.ts';
 import { dropBody } from '../request/body.ts';
 import { parseQuery } from '../request/query.ts';
-import { addRiders, intervalHeader } from '../ride/answer.ts';
-import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
+import type { RideDesk } from '../ride/desk.ts';
+import { bare, type Strangers } from '../strangers.ts';
 import type { EndpointTally, Traffic } from '../traffic.ts';
-import { admissionOf, isSuccess, isTrue } from './admission.ts';
-import { type Obstacle, type Outcome, obstacle, passedOn, refusal, toPage } from './answers.ts';
+import { admissionOf, isSuccess } from './admission.ts';
+import { type Answered, hindered, type Obstacle, passedOn, refusal, toPage } from './answers.ts';
 import { type AskDeps, ask, meansUnknown } from './asking.ts';
 import { type Answer, Failure } from './exchange.ts';
 import { keepFresh, keepFromSharedCaches } from './headers.ts';
@@ -33,7 +33,8 @@ import { askForUser, infoPathOf } from './old-token.ts';
 import type { PanelFollowers } from './panel-followers.ts';
 import { type Panel, Panels } from './panels.ts';
 import { passageOf } from './passage.ts';
-import { type Denied, FREELY, type LinkLimit, type Passage } from './permit.ts';
+import { type Denied, FREELY, isOfStranger, type LinkLimit, type Passage } from './permit.ts';
+import { addRides } from './riders.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
 
 interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
@@ -41,6 +42,7 @@ interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
   settings: UpstreamSettings & Pick<PageSites, 'myPath'> & Pick<Ways, 'rideHosts'>;
   traffic: Traffic;
   rides: RideDesk;
+  strangers: Strangers;
   /** Returns the secret in a file of the settings; null: there is none. */
   secretOf(file: string): string | null;
   panels: PanelFollowers;
@@ -71,14 +73,6 @@ export interface PanelProxy {
 const ENDPOINT = 'upstream';
 /** The time of questions in flight when the server stops, ms. */
 const LAST_MS = 3_000;
-
-interface Answered {
-  /** The name under which the answer is counted. */
-  outcome: Outcome;
-  response: Response;
-  /** True if the answer reveals to a guesser that there is no such link. */
-  isGuess?: boolean;
-}
 
 export function makeProxy(options: ProxyOptions): PanelProxy {
   const panels = new Panels(options.settings);
@@ -124,21 +118,26 @@ async function conclude(
   } catch (fault) {
     requestId = traffic.requestIdOf(request);
     reportFault(log, ENDPOINT, fault, requestId);
-    answered = { outcome: 'fault', response: obstacle('fault') };
+    answered = hindered('fault', false);
   }
   const { outcome, response, isGuess } = answered;
   const tookMs = clock.steadyMs() - startMs;
   traffic.count(tally, { request, says: outcome, tookMs, requestId });
-  const delayMs = isGuess ? deps.guessed(request) : 0;
+  const hides = deps.strangers.isQuiet ? answered.hides : undefined;
+  // Paths count as keys do, so that no delay tells the one from the other.
+  const delayMs = isGuess || hides === 'all' ? deps.guessed(request) : 0;
   if (delayMs > 0) await clock.sleep(delayMs);
-  return response;
+  if (hides === 'all') return deps.strangers.answer(request, startMs);
+  return hides === 'text' ? bare(response) : response;
 }
 
 async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promise<Answered> {
-  const { settings } = deps;
+  const { settings, strangers } = deps;
   const { upstream } = panel;
   const { headers, method } = request;
-  const origin = () => originOf(request, deps.provenanceOf(request));
+  // The page of users has no address at a host at which it does not answer.
+  const origin = () =>
+    strangers.areServed(request) ? originOf(request, deps.provenanceOf(request)) : '';
   const refuse = async (denied: Denied): Promise<Answered> => {
     const { reason, outcome, isGuess, full, opensPage } = denied;
     const at = deps.clock.nowMs();
@@ -146,25 +145,19 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
     if (own !== null) return { outcome: outcome ?? reason, response: toPage(own) };
     const page = await addressOfRefusal(deps.core, settings, full, origin(), at);
     const response = refusal(reason, request, upstream, settings, page);
-    return { outcome: outcome ?? reason, response, ...(isGuess && { isGuess }) };
+    const hides = isOfStranger(denied) ? 'all' : undefined;
+    return { outcome: outcome ?? reason, response, hides, ...(isGuess && { isGuess }) };
   };
-  if (method !== 'GET' && method !== 'HEAD') {
-    return { outcome: 'wrong_method', response: obstacle('wrong_method') };
-  }
-  // Two Host headers, or a host that differs from the URL: servers would choose differently.
-  const host = headers.get('host') ?? '';
-  const isOdd = host !== upstream.host && hostName(host) !== upstream.host;
-  if (isOdd || headers.has('upgrade')) {
-    return { outcome: 'bad_request', response: obstacle('bad_request') };
-  }
+  if (method !== 'GET' && method !== 'HEAD') return hindered('wrong_method', false);
+  if (isOdd(headers, upstream)) return hindered('bad_request', false);
   const target = targetOf(request.url);
   const path = readRequestPath(target.split('?', 1)[0] ?? '');
   if (path === null) return refuse({ reason: 'link_not_found' });
   const passage = await passageFor(deps, request, panel, { path, target });
-  if (typeof passage === 'string') return { outcome: passage, response: obstacle(passage) };
+  if (typeof passage === 'string') return hindered(passage, false);
   if ('reason' in passage) return refuse(passage);
-
   const { isShared, link } = passage;
+  const hasLink = !passage.isNewKey && !passage.isForAll;
   const nowMs = deps.clock.nowMs();
   const pageUrl = () =>
     passage.opensPage ? addressOfRequest(settings, origin(), upstream.host, target) : null;
@@ -176,14 +169,14 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   const isWhole = passage.judge !== null || isNew || before?.isDue === true;
   const question = { path: target, isWhole };
   const answer = await ask(deps, request, panel, question, passage);
-  if (typeof answer === 'string') return { outcome: answer, response: obstacle(answer) };
+  if (typeof answer === 'string') return hindered(answer, hasLink);
   if (answer instanceof Failure) {
     const { isDropped, kind } = answer;
     const unknown = meansUnknown(answer, panel, passage, deps.clock);
-    if (unknown === 'path') return { outcome: 'passed', response: new Response(null, NOT_FOUND) };
+    if (unknown === 'path') return absent();
     if (unknown === 'key') return refuse({ reason: 'link_not_found', isGuess: true });
     const isGuess = isDropped && passage.isOtherPath;
-    return { outcome: kind, response: obstacle(kind), isGuess };
+    return { ...hindered(kind, hasLink), isGuess };
   }
   const isUnknown = answer.status >= 400 && answer.status < 500;
   const isGuess = isUnknown && (passage.isNewKey || passage.isOtherPath);
@@ -193,23 +186,41 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   const admitted = await admissionOf(passage, answer, { clock: deps.clock, onOther, onProof });
   if (typeof admitted === 'string') {
     answer.cancel();
-    return { outcome: admitted, response: obstacle(admitted) };
+    return hindered(admitted, hasLink);
   }
   if (admitted !== null && 'reason' in admitted) {
     answer.cancel();
-    return refuse({ ...admitted, isGuess: isGuess || admitted.isGuess === true });
+    const isUnnamed = passage.isForPage && passage.isNewKey;
+    return refuse({ ...admitted, isUnnamed, isGuess: isGuess || admitted.isGuess === true });
+  }
+  const isStrange = strangers.isQuiet && admitted === null && provesNoKey(passage, answer);
+  if (isStrange && isUnknown && !(await passage.passesUnproven())) {
+    answer.cancel();
+    return refuse({ ...passage.unknown, isGuess });
   }
   const isAdmitted = admitted !== null && isSuccess(answer);
   await deps.moves.check(answer.headers, upstream, nowMs);
-  if (!passage.isForAll) keepFromSharedCaches(answer.headers);
+  if (!passage.isForAll && !isStrange) keepFromSharedCaches(answer.headers);
   // Also without a message: a cache must not hide the next one.
   if (isAdmitted && upstream.ride !== 'off') keepFresh(answer.headers);
   if (isAdmitted) await addRides(deps, { ...fetch, link: admitted }, upstream, answer);
+  const looked = deps.inspection.of(answer, upstream, passage.isForAll, deps.clock.nowMs());
   return {
     outcome: isAdmitted ? 'admitted' : 'passed',
-    response: passedOn(inspected(deps, answer, upstream, passage), isAdmitted),
+    response: passedOn(looked, isAdmitted),
     isGuess,
   };
+}
+
+/** Returns whether an answer proves no key of a link: it shows nothing of Gatepost to strangers. */
+const provesNoKey = ({ isNewKey }: Passage, { status }: Answer): boolean =>
+  isNewKey && status >= 300 && status !== NOT_MODIFIED;
+
+/** Returns whether servers could choose differently: two hosts, one not of the URL, an upgrade. */
+function isOdd(headers: Headers, upstream: Upstream): boolean {
+  const host = headers.get('host') ?? '';
+  const isOther = host !== upstream.host && hostName(host) !== upstream.host;
+  return isOther || headers.has('upgrade');
 }
 
 /** Returns the address of the page of users for a browser; null: the provider has none. */
@@ -222,22 +233,6 @@ async function pageOf(
   const provider = await core.store.findProvider(code);
   if (provider === null || !hasPages(provider, clock.nowMs())) return null;
   return addressOfRequest(settings, origin, host, targetOf(request.url));
-}
-
-/** Has an answer looked into while it passes. */
-function inspected(
-  { clock, inspection }: ProxyDeps,
-  answer: Answer,
-  upstream: Upstream,
-  { isForAll }: Passage,
-): Answer {
-  const nowMs = clock.nowMs();
-  const isPage = /^\s*text\/html\b/i.test(answer.headers.get('content-type') ?? '');
-  const kind = isForAll ? 'pass_path_with_servers' : 'page_with_servers';
-  if (!isSuccess(answer)) return answer;
-  return isPage || isForAll
-    ? inspection.pages(answer, upstream, kind, nowMs)
-    : inspection.heads(answer, upstream, nowMs);
 }
 
 /** Notes for the doctor what the panel answered to a device without a slot. */
@@ -263,7 +258,7 @@ function passageFor(
     core.store.noteSighting({ host, kind: 'keys_are_uuids', subject }, clock.nowMs());
   }
   const words = deviceWords(request);
-  if ('says' in words) return { reason: 'hwid_required' };
+  if ('says' in words) return { reason: 'hwid_required', isUnnamed: true };
   const visit = {
     ...{ ...words, path, query: parseQuery(target, true), takesSlot: request.method === 'GET' },
     nowMs: clock.nowMs(),
@@ -279,31 +274,16 @@ function passageFor(
   return passageOf(core, panel, visit, clock.nowMs());
 }
 
-/** Adds the headers that ride now: a message may have begun or ended since the panel was asked. */
-async function addRides(
-  { clock, rides }: ProxyDeps,
-  fetch: AdmittedFetch,
-  upstream: Upstream,
-  { headers }: Answer,
-): Promise<void> {
-  const interval = intervalHeader(upstream.updateIntervalHours);
-  for (const [name, value] of Object.entries(interval)) headers.set(name, value);
-  // Beside this header, apps read `announce` as the reason of a refusal.
-  if (isTrue(headers, 'x-hwid-limit')) return;
-  const nowMs = clock.nowMs();
-  const riders = await rides.on(fetch, upstream, panelOf(upstream), nowMs);
-  if (riders === null) return;
-  const carried = addRiders(headers, riders, upstream.announce);
-  rides.note(carried, fetch.link, riders.app?.toLowerCase() ?? UNKNOWN_APP, nowMs);
-}
-
-const NOT_FOUND = { status: 404 };
+const absent = (): Answered => {
+  const response = new Response(null, { status: 404 });
+  return { outcome: 'passed', response, hides: 'all' };
+};
+const NOT_MODIFIED = 304;
 /** An old token opens no link until the panel names its user. */
 const FOR_TOKEN = {
   ...{ isForAll: false, isNewKey: false, isOtherPath: false, holdsSlot: false },
   judge: null,
 };
-const UNKNOWN_APP = 'unknown app';
 /** Returns path and query of a request's URL, without a fragment. */
 function targetOf(url: string): string {
   const target = url.slice(url.indexOf('/', url.indexOf('://') + 3));

@@ -157,9 +157,19 @@ export const gate: readonly MutatedFile[] = [
       ["former, method === 'GET', nowMs", 'former, true, nowMs'],
       ['|| !named.isProven) return FORGED', ') return FORGED'],
       ["judged.holdsSlot ? ADMITTED : { says: 'gate_no_slot' }", 'ADMITTED'],
+      ['isGuess(conclusion) ? deps.guessed(request) : 0', '0'],
+    ],
+  },
+  {
+    file: 'src/http/gate/conclusion.ts',
+    tests: [
+      'test/http/gate.test.ts',
+      'test/http/gate-texts.test.ts',
+      'test/http/gate-trust.test.ts',
+    ],
+    changes: [
       ["says === 'unknown_error' ? 500 : 403", '403'],
-      ['isGuess ? deps.guessed(request) : 0', '0'],
-      [' || conclusion.isGuess', ''],
+      [' || conclusion.isGuess === true', ''],
       ["headers.set('x-hwid-active', 'true');", ''],
       ['detail = DETAILS[says]', 'detail'],
     ],

@@ -29,12 +29,14 @@ import { passing } from './passing.ts';
 import { rides } from './rides.ts';
 import { rim } from './rim.ts';
 import { roomFiles } from './rooms.ts';
+import { shown } from './shown.ts';
 import { storeDevices } from './store-devices.ts';
 import { storeMessages } from './store-messages.ts';
 import { storeMove } from './store-move.ts';
 import { storePostgres } from './store-postgres.ts';
 import { storeReads } from './store-reads.ts';
 import { storeWrites } from './store-writes.ts';
+import { strangers } from './strangers.ts';
 import { upstream } from './upstream.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -65,6 +67,8 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...storeDevices,
   ...figures,
   ...events,
+  ...strangers,
+  ...shown,
   ...upstream,
   ...http,
   ...outbox,

@@ -167,7 +167,7 @@ export const upstream: readonly MutatedFile[] = [
     file: 'src/http/upstream/proxy.ts',
     tests: [...PASSING, ...REAL, ...RIDING, ...TOKENS, 'test/http/upstream/misbehaving.test.ts'],
     changes: [
-      ['if (!passage.isForAll) keepFromSharedCaches(answer.headers);', ''],
+      ['if (!passage.isForAll && !isStrange) keepFromSharedCaches(answer.headers);', ''],
       ["if (unknown === 'path') return", 'if (false) return'],
       ["if (unknown === 'key') return", 'if (false) return'],
       ['passage.takesSlot && !passage.holdsSlot', 'false'],
@@ -177,12 +177,10 @@ export const upstream: readonly MutatedFile[] = [
       ['isNew || before?.isDue === true', 'isNew'],
       ['passage.judge !== null || isNew', 'isNew'],
       ['passage.opensPage ? addressOfRequest', 'true ? addressOfRequest'],
-      ["  if (isTrue(headers, 'x-hwid-limit')) return;\n", ''],
       ["if (isAdmitted && upstream.ride !== 'off') keepFresh(answer.headers);", ''],
-      ['intervalHeader(upstream.updateIntervalHours)', 'intervalHeader(0)'],
       ['if (mayPass(passPaths, keyPaths, path)) return FREELY;', ''],
       ['host !== upstream.host && hostName(host) !== upstream.host', 'false'],
-      ["isOdd || headers.has('upgrade')", 'isOdd'],
+      ["isOther || headers.has('upgrade')", 'isOther'],
       ['if (path === null) return', 'if (false) return'],
       ['isUnknown && (passage.isNewKey || passage.isOtherPath)', 'isUnknown'],
       ['answer.status >= 400 && answer.status < 500', 'false'],
@@ -310,6 +308,14 @@ export const upstream: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/upstream/riders.ts',
+    tests: [...RIDING],
+    changes: [
+      ["  if (isTrue(headers, 'x-hwid-limit')) return;\n", ''],
+      ['intervalHeader(upstream.updateIntervalHours)', 'intervalHeader(0)'],
+    ],
+  },
+  {
     file: 'src/http/upstream/answers.ts',
     tests: ['test/http/upstream/proxy.test.ts'],
     changes: [['`${readable(wording.text)}\\n${address}`', '`${wording.text}\\n${address}`']],
@@ -318,7 +324,7 @@ export const upstream: readonly MutatedFile[] = [
     file: 'src/http/mount.ts',
     tests: ['test/http/upstream/proxy.test.ts'],
     changes: [
-      ['this.#outside(request) ?? (isAt', '(isAt'],
+      ['      this.#outside(request) ??\n', ''],
       ['=> this.#outside(request) ?? this.#answer(request);', '=> this.#answer(request);'],
     ],
   },

@@ -1,0 +1,29 @@
+/** Adds the messages that ride to an answer of the panel. */
+
+import type { Clock } from '../../clock.ts';
+import { panelOf } from '../../core/panel/kind.ts';
+import { addRiders, intervalHeader } from '../ride/answer.ts';
+import type { AdmittedFetch, RideDesk } from '../ride/desk.ts';
+import { isTrue } from './admission.ts';
+import type { Answer } from './exchange.ts';
+import type { Upstream } from './settings.ts';
+
+const UNKNOWN_APP = 'unknown app';
+
+/** Adds the headers that ride now: a message may have begun or ended since the panel was asked. */
+export async function addRides(
+  { clock, rides }: { clock: Clock; rides: RideDesk },
+  fetch: AdmittedFetch,
+  upstream: Upstream,
+  { headers }: Answer,
+): Promise<void> {
+  const interval = intervalHeader(upstream.updateIntervalHours);
+  for (const [name, value] of Object.entries(interval)) headers.set(name, value);
+  // Beside this header, apps read `announce` as the reason of a refusal.
+  if (isTrue(headers, 'x-hwid-limit')) return;
+  const nowMs = clock.nowMs();
+  const riders = await rides.on(fetch, upstream, panelOf(upstream), nowMs);
+  if (riders === null) return;
+  const carried = addRiders(headers, riders, upstream.announce);
+  rides.note(carried, fetch.link, riders.app?.toLowerCase() ?? UNKNOWN_APP, nowMs);
+}
