@@ -91,17 +91,21 @@ choose_platform() {
   fi
 }
 
-# fetch NAME BYTES_MAX: into $work.
+# fetch NAME BYTES_MAX: into $work. A server need not say how long a file is, so that head ends a
+# download that is too long.
 fetch() {
-  if has curl; then
-    curl --fail --silent --show-error --location --connect-timeout 15 --max-time 1800 \
-      --max-filesize "$2" --output "$work/$1" "$url/$1" || fail "cannot download $url/$1: nothing is installed"
-  else
-    # The shell bounds what wget does not: in blocks of 512 bytes, or 1024 in some shells.
-    (ulimit -f $(($2 / 512 + 1)) && exec wget -q -T 60 -O "$work/$1" "$url/$1") ||
-      fail "cannot download $url/$1: nothing is installed"
-  fi
+  { download "$url/$1" || : >"$work/failed"; } | head -c $(($2 + 1)) >"$work/$1"
   [ "$(wc -c <"$work/$1")" -le "$2" ] || fail "$url/$1 has more than $2 bytes: nothing is installed"
+  [ ! -e "$work/failed" ] || fail "cannot download $url/$1: nothing is installed"
+}
+
+# download URL: to stdout.
+download() {
+  if has curl; then
+    curl --fail --silent --show-error --location --connect-timeout 15 --max-time 1800 "$1"
+  else
+    wget -q -T 60 -O - "$1"
+  fi
 }
 
 verify_list() {

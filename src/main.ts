@@ -9,6 +9,9 @@ import { exampleFile, shownSettings } from './config/render.ts';
 import { loadBesideServer } from './config/server-note.ts';
 import { moveOf, openCore, storeKindOf } from './open-core.ts';
 import { Output } from './output.ts';
+import { ownCommand } from './own-program.ts';
+import { PANEL_READER } from './panel/reader-line.ts';
+import { readPanelInProcess } from './panel/reader-process.ts';
 import { serviceManager } from './systemd.ts';
 
 // Only the owner may read the files of the program.
@@ -19,6 +22,14 @@ for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {
 
 // Only the commands that use these load them: all others start a third sooner.
 const outgoing = () => import('./open-outgoing.ts');
+
+// Not a command: an import starts it.
+if (process.argv[2] === PANEL_READER) {
+  const { readForImport } = await import('./panel/reader-main.ts');
+  process.exit(
+    await readForImport(process.argv[3] ?? '', { sleep: systemClock.sleep, exit: process.exit }),
+  );
+}
 
 const output = new Output(process.stdout);
 
@@ -46,6 +57,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   operator: () => operatorActor(process.env),
   backup: (config) => backupTools(storeKindOf(config)),
   moveOf,
+  readPanel: readPanelInProcess(ownCommand(), process.env),
   openGateway: async (config, gateway) => (await outgoing()).openGateway(config, gateway),
   newestRelease: async (config) => {
     const { newestRelease } = await import('./release.ts');

@@ -3,7 +3,7 @@
 /** Returns the command line of this program: the executable, or Bun with its source. */
 export function ownCommand(): string[] {
   const isCompiled = Bun.main.startsWith('/$bunfs/');
-  return isCompiled ? [process.execPath] : [process.execPath, Bun.main];
+  return isCompiled ? [process.execPath] : [process.execPath, `${import.meta.dir}/main.ts`];
 }
 
 /** The output of a command, and how it ended. */

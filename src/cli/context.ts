@@ -13,6 +13,7 @@ import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../core/port/registration.ts';
 import type { Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
+import type { ReadPanel } from '../panel/reader-process.ts';
 import type { NewestRelease } from '../release.ts';
 import type { Move } from '../store/move/job.ts';
 import type { ServiceManager } from '../systemd.ts';
@@ -49,6 +50,8 @@ export interface CliContext {
   openGateway(config: Config, gateway: PushGateway): Promise<OpenGateway>;
   /** Asks the release page. Throws `OperatorError` if none is set or its release is refused. */
   newestRelease(config: Config): Promise<NewestRelease>;
+  /** Reads the users of a panel. */
+  readPanel: ReadPanel;
   /** Checks data, machine and settings; asks the hosts of `outside` as well. */
   examine(loaded: LoadedConfig, outside?: readonly URL[]): Promise<Finding[]>;
   /**

@@ -6,7 +6,6 @@ import type { Core } from '../core/core.ts';
 import { counted } from '../core/counted.ts';
 import { INSTALL_LIMIT } from '../core/formats.ts';
 import { Mover } from '../core/moving/import.ts';
-import { PANEL_SCHEMAS } from '../core/moving/panel.ts';
 import { importPanel } from '../core/moving/panel-import.ts';
 import { isMany, type PanelPlan, planPanel } from '../core/moving/panel-plan.ts';
 import { PanelTally } from '../core/moving/panel-tally.ts';
@@ -14,10 +13,8 @@ import type { PanelUser } from '../core/moving/panel-user.ts';
 import { Tally } from '../core/moving/tally.ts';
 import { type PanelKind, panelOf } from '../core/panel/kind.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
-import { type PanelApiOptions, readPanelApi } from '../panel/panel-api.ts';
-import { readPanelFile } from '../panel/panel-file.ts';
+import type { PanelJob } from '../panel/panel-read.ts';
 import { firstLineOfSecret } from '../permissions.ts';
-import { VERSION } from '../version.ts';
 import { print, withCore } from './context.ts';
 import { type ImportOptions, type ImportRun, warnIfOpen } from './import-origin.ts';
 import { panelSummaryJson, panelSummaryText } from './import-panel-summary.ts';
@@ -31,6 +28,7 @@ export interface PanelImportOptions extends ImportOptions {
   disableGone?: boolean;
   disableDisabled?: boolean;
   yes?: boolean;
+  memory: number;
 }
 
 /** Options of an import from a server of this API, which do not apply to a panel. */
@@ -41,7 +39,7 @@ const NOT_FOR_PANELS = [
 /** Options that apply only to a panel. */
 const FOR_PANELS = [
   ...['--label', '--unlimited-as', '--apply-to-existing', '--check'],
-  ...['--disable-gone', '--disable-disabled', '--yes'],
+  ...['--disable-gone', '--disable-disabled', '--yes', '--memory'],
 ];
 
 /** Refuses options that have no effect; ignoring them would hide a mistake. */
@@ -64,7 +62,7 @@ type PanelRun = ImportRun & { options: PanelImportOptions };
 
 /** Reads the whole panel, then stores its users. */
 export async function importFromPanel(run: PanelRun, path: string | undefined): Promise<void> {
-  const { context, options, signal } = run;
+  const { context, progress, options, signal } = run;
   const { panel, code } = options;
   if (panel === undefined) throw new UsageError('--panel is needed');
   if (code === undefined)
@@ -72,11 +70,11 @@ export async function importFromPanel(run: PanelRun, path: string | undefined): 
   if (options.applyToExisting && options.unlimitedAs === 'skip') {
     throw new UsageError('--apply-to-existing needs a limit: --unlimited-as is skip');
   }
-  const { rows, view } =
-    path === undefined
-      ? await readPanelApi(panel, apiOptions(run))
-      : { rows: await readPanelFile(path, panel, () => signal.aborted), view: '' };
-  const users = PANEL_SCHEMAS[panel].readUsers(rows);
+  const job: PanelJob = path === undefined ? apiJob(run, panel) : { panel, path };
+  const { users, view } = await context.readPanel(job, {
+    ...{ signal, memoryMaxMib: options.memory },
+    onProgress: (done, total) => progress.show(done, total),
+  });
   await withCore(context, options, (core, config) => {
     const unlimitedAs = options.unlimitedAs ?? unlimitedAsOf(config, code, panel);
     return bringUsers(run, core, users, { kind: panel, code, view, unlimitedAs });
@@ -91,16 +89,11 @@ function unlimitedAsOf({ gateUpstreams }: Config, code: string, kind: PanelKind)
   return upstream?.unlimitedAs ?? INSTALL_LIMIT.maximum;
 }
 
-function apiOptions({ context, progress, options, signal }: PanelRun): PanelApiOptions {
+function apiJob({ context, options }: PanelRun, panel: PanelKind): PanelJob {
   const { from: url = '', keyFile, rate } = options;
   if (keyFile === undefined) throw new UsageError('--key-file is needed: a file with the token');
   warnIfOpen(context, url);
-  return {
-    ...{ url, token: firstLineOfSecret(keyFile), callsPerSecondMax: rate, signal },
-    userAgent: `gatepost-import/${VERSION}`,
-    sleep: context.sleep,
-    onProgress: (done, total) => progress.show(done, total),
-  };
+  return { panel, url, token: firstLineOfSecret(keyFile), callsPerSecondMax: rate };
 }
 
 /** The panel and the rules of an import. */

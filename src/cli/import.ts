@@ -27,6 +27,7 @@ import {
   fileValue,
   idRangeValue,
   labelValue,
+  memoryValue,
   providerCodeValue,
   unlimitedValue,
   zoneValue,
@@ -189,6 +190,7 @@ export function addImportCommands(program: Command, context: CliContext): void {
     .option('--disable-gone', 'disable links of users that the panel no longer has')
     .option('--disable-disabled', 'disable links of users that the panel has disabled')
     .option('--yes', 'end links even if they are over a tenth of all')
+    .option('--memory <mib>', 'the most memory to read the panel, MiB', memoryValue, 512)
     .option('--update', 'overwrite notes, names, limits and states of existing records')
     .action((path: string | undefined, options: PanelImportOptions, command: Command) =>
       importProvider(context, path, options, command),

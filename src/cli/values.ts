@@ -70,6 +70,7 @@ function numberValue(pattern: RegExp, meaning: string): (text: string) => number
 
 export const countValue = numberValue(/^[1-9]\d{0,6}$/, 'from 1 to 9999999');
 export const callsValue = numberValue(/^[1-9]\d{0,4}$/, 'from 1 to 99999');
+export const memoryValue = numberValue(/^[1-9]\d{2,5}$/, 'of MiB from 100 to 999999');
 export const secondsValue = numberValue(/^[1-9]\d{0,5}$/, 'of seconds');
 export const portValue = numberValue(/^(?:0|[1-9]\d{0,4})$/, 'from 0 to 65535');
 /** A factor of 0.01 to 10. */

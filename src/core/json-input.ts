@@ -47,7 +47,7 @@ export function readJsonObject(
 }
 
 /** Returns the broken bound as a phrase after "must not"; null: none. */
-function boundBrokenBy(
+export function boundBrokenBy(
   json: Uint8Array | string,
   { bytesMax, valuesMax }: JsonBounds,
 ): string | null {

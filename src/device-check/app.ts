@@ -25,6 +25,8 @@ export const DOMAIN_HASH = 'c'.repeat(64);
 
 /** A line of a driver must end before this many characters. */
 const LINE_LENGTH_MAX = 1_000_000;
+/** The most lines that are no lines of the driver. */
+const NOISE_MAX = 10;
 
 /** A driver: one process that reads orders and writes results, as lines of JSON. */
 export class Driver {
@@ -122,7 +124,7 @@ export class Driver {
     if (line.trim() === '') return;
     const said = recordIn(line);
     if (said === null) {
-      this.noise.push(line);
+      if (this.noise.length < NOISE_MAX) this.noise.push(line);
       return;
     }
     const text = (name: string) => textOf(said[name]);

@@ -2,7 +2,8 @@
 
 import { systemClock } from '../clock.ts';
 import type { Driver, Terms } from './app.ts';
-import type { Item, Sent, Stage } from './stage.ts';
+import type { Item } from './sent.ts';
+import type { Sent, Stage } from './stage.ts';
 
 const { steadyMs } = systemClock;
 

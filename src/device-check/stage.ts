@@ -5,14 +5,9 @@
 
 import type { Server, ServerWebSocket } from 'bun';
 import { systemClock } from '../clock.ts';
+import { areFit, bodyOf, fieldsOf, type Item, itemsIn, itemsOf, subprotocolToken } from './sent.ts';
 
 const { steadyMs } = systemClock;
-
-export interface Item {
-  id: number;
-  state: string;
-  detail?: string;
-}
 
 /** A request or frame of an app. Times are of the steady clock, ms. */
 export type Deed =
@@ -43,13 +38,14 @@ type Said = Response | Promise<Response> | null;
 const PING_INTERVAL_MS = 9_000;
 /** The most bytes of a request. */
 const BODY_BYTES_MAX = 64 * 1024;
-/** The most deeds that are kept, for an app that never rests. */
+/** The most deeds that are kept, for an app that never rests, and the most characters of all. */
 const DEEDS_MAX = 100_000;
-
+const DEEDS_LENGTH_MAX = 16 * 1024 ** 2;
 type Socket = ServerWebSocket<{ token: string }>;
 
 export class Stage {
   readonly deeds: Deed[] = [];
+  #length = 0;
   /** Scripted answers in place of the rules. */
   script: {
     register?(): Said;
@@ -180,7 +176,9 @@ export class Stage {
   }
 
   #note(deed: Deed): void {
-    if (this.deeds.length < DEEDS_MAX) this.deeds.push(deed);
+    const query = deed.kind === 'stream' ? deed.query.toString() : '';
+    this.#length += JSON.stringify(deed).length + query.length;
+    if (this.deeds.length < DEEDS_MAX && this.#length <= DEEDS_LENGTH_MAX) this.deeds.push(deed);
     this.#tell();
   }
 
@@ -193,7 +191,7 @@ export class Stage {
     const atMs = steadyMs();
     switch (`${request.method} ${pathname}`) {
       case 'POST /device/register': {
-        this.#note({ kind: 'register', atMs, token, body: await bodyOf(request) });
+        this.#note({ kind: 'register', atMs, token, body: fieldsOf(await bodyOf(request)) });
         return (await this.script.register?.()) ?? this.#register(token);
       }
       case 'GET /device/inbox': {
@@ -280,36 +278,3 @@ function wholeOf({ id, ...rest }: Sent): Sent {
   const times = { created_at: '2026-01-01 00:00:00', expires_at: '2036-01-01 00:00:00' };
   return { id, notification_type: 10, ...times, payload: { body: `text ${id}` }, ...rest };
 }
-
-const subprotocolToken = (request: Request): string | null =>
-  /(?:^|[ ,])bearer\.([\w-]+)/.exec(request.headers.get('sec-websocket-protocol') ?? '')?.[1] ??
-  null;
-
-async function bodyOf(request: Request): Promise<Record<string, unknown>> {
-  const body: unknown = await request.json().catch(() => null);
-  return typeof body === 'object' && body !== null ? { ...body } : {};
-}
-
-/** Reads a frame of acknowledgements; returns none if it is malformed. */
-function itemsIn(frame: string): Item[] {
-  try {
-    const { items } = JSON.parse(frame) as { items: unknown };
-    return itemsOf(items);
-  } catch {
-    return [];
-  }
-}
-
-/** Reads a list of items from any JSON; one without the right form is an invalid item. */
-function itemsOf(items: unknown): Item[] {
-  return Array.isArray(items) ? items.map((item: unknown) => ({ ...UNFIT, ...Object(item) })) : [];
-}
-
-const UNFIT: Item = { id: 0, state: '' };
-
-const areFit = (items: readonly Item[]): boolean =>
-  items.length >= 1 &&
-  items.length <= 100 &&
-  items.every(({ id, state }) => Number.isSafeInteger(id) && id > 0 && STATES.has(state));
-
-const STATES: ReadonlySet<string> = new Set(['received', 'opened', 'executed', 'failed']);

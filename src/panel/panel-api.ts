@@ -3,20 +3,19 @@
  * Sends GET only.
  */
 
-import { isRecord, readInteger } from '../core/json-input.ts';
+import { boundBrokenBy, isRecord, readInteger } from '../core/json-input.ts';
 import { PANEL_SCHEMAS, type PanelRows } from '../core/moving/panel.ts';
 import { asText } from '../core/moving/panel-user.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
 import { OperatorError } from '../operator-error.ts';
-import { RowSink } from './rows.ts';
+import { type Reading, RowSink } from './rows.ts';
 
-export interface PanelApiOptions {
+interface PanelApiOptions extends Reading {
   /** The address before `/api`; for 3x-ui and Hiddify with the secret path. */
   url: string;
   token: string;
   callsPerSecondMax: number;
   userAgent: string;
-  signal: AbortSignal;
   sleep(ms: number): Promise<void>;
   onProgress(done: number, total: number): void;
 }
@@ -26,7 +25,8 @@ type Json = Readonly<Record<string, unknown>>;
 /** Users or devices of one call: no panel returns more than 1,000. */
 const PAGE = 500;
 const TIMEOUT_MS = 30_000;
-const BYTES_MAX = 64 * 1024 ** 2;
+/** The bounds of an answer. */
+const ANSWER = { bytesMax: 64 * 1024 ** 2, valuesMax: 5_000_000 };
 const ATTEMPTS_MAX = 4;
 /** The scope in a role of PasarGuard that reaches the users of all admins. */
 const SCOPE_ALL = 2;
@@ -40,8 +40,7 @@ interface PanelView {
 
 /** Reads the users of a panel. Throws {@link OperatorError}; its text never has the token. */
 export async function readPanelApi(kind: PanelKind, options: PanelApiOptions): Promise<PanelView> {
-  const { url, signal } = options;
-  const sink = new RowSink(PANEL_SCHEMAS[kind], url, () => signal.aborted);
+  const sink = new RowSink(PANEL_SCHEMAS[kind], options.url, options);
   const api = new PanelApi(options, sink);
   await api[kind]();
   return { rows: sink.finish(kind), view: api.view };
@@ -166,6 +165,7 @@ class PanelApi {
     const { callsPerSecondMax, signal, sleep } = this.options;
     for (let attempt = 1; ; attempt++) {
       await sleep(1_000 / callsPerSecondMax);
+      this.options.onSign();
       if (signal.aborted) throw new OperatorError('stopped', 'interrupted');
       const got = await this.#attempt(path);
       if (typeof got === 'object') return got.json;
@@ -179,7 +179,7 @@ class PanelApi {
     const { url, userAgent, signal } = this.options;
     const patience = AbortSignal.timeout(TIMEOUT_MS);
     let response: Response;
-    let text: string;
+    let body: Buffer;
     try {
       response = await fetch(`${url}${path}`, {
         headers: { ...this.#headers, accept: 'application/json', 'user-agent': userAgent },
@@ -187,7 +187,7 @@ class PanelApi {
         redirect: 'manual',
         signal: AbortSignal.any([signal, patience]),
       });
-      text = await this.#boundedText(response);
+      body = await this.#boundedBody(response);
     } catch (error) {
       if (error instanceof OperatorError) throw error;
       return patience.aborted ? `it took longer than ${TIMEOUT_MS / 1000} s` : 'it is not reached';
@@ -196,22 +196,25 @@ class PanelApi {
     if (status === 429 || status >= 500) return `it answers HTTP ${status}`;
     if (status === 401 || status === 403) throw this.#failed(`it refuses the token (${status})`);
     if (status !== 200) throw this.#failed(`it answers HTTP ${status} at ${path.split('?')[0]}`);
+    const broken = boundBrokenBy(body, ANSWER);
+    if (broken !== null)
+      throw this.#failed(`its answer to ${path.split('?')[0]} must not ${broken}`);
     try {
-      return { json: JSON.parse(text) };
+      return { json: JSON.parse(body.toString()) };
     } catch {
       throw this.#unusable(path);
     }
   }
 
-  async #boundedText(response: Response): Promise<string> {
+  async #boundedBody(response: Response): Promise<Buffer> {
     const chunks: Uint8Array[] = [];
     let size = 0;
     for await (const chunk of response.body ?? []) {
       size += chunk.length;
-      if (size > BYTES_MAX) throw this.#failed('it sends more than 64 MiB for one list');
+      if (size > ANSWER.bytesMax) throw this.#failed('it sends more than 64 MiB for one list');
       chunks.push(chunk);
     }
-    return Buffer.concat(chunks).toString();
+    return Buffer.concat(chunks);
   }
 
   #unusable(path: string): OperatorError {

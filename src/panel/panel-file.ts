@@ -2,8 +2,9 @@
 
 import { PANEL_SCHEMAS, type PanelRows } from '../core/moving/panel.ts';
 import type { PanelKind } from '../core/panel/kind.ts';
+import { nextTurn } from '../core/turn.ts';
 import { OperatorError } from '../operator-error.ts';
-import { RowSink } from './rows.ts';
+import { type Reading, RowSink } from './rows.ts';
 import { readSqlDump } from './sql-dump.ts';
 import { readSqliteFile, SQLITE_MAGIC } from './sqlite-file.ts';
 
@@ -12,6 +13,10 @@ const ARCHIVE_MAGIC = 'PGDMP';
 const GZIP = [0x1f, 0x8b];
 /** The bytes by which the kind of a file is known. */
 const HEAD_BYTES = 16;
+/** The longest text of a dump, which a small gzipped file can hold. */
+const TEXT_BYTES_MAX = 64 * 1024 ** 3;
+/** Time between two signs while stdin has nothing, ms: `pg_dump` may ask for a password. */
+const SIGN_MS = 1_000;
 
 /**
  * Reads the tables of a panel; `-` is a dump on stdin. Throws {@link OperatorError} if the file is
@@ -20,14 +25,14 @@ const HEAD_BYTES = 16;
 export async function readPanelFile(
   path: string,
   panel: PanelKind,
-  isStopped: () => boolean,
+  reading: Reading,
 ): Promise<PanelRows> {
   const origin = path === '-' ? 'stdin' : path;
-  const sink = new RowSink(PANEL_SCHEMAS[panel], origin, isStopped);
+  const sink = new RowSink(PANEL_SCHEMAS[panel], origin, reading);
   try {
     const magic = path === '-' ? '' : await Bun.file(path).slice(0, HEAD_BYTES).text();
     if (magic === SQLITE_MAGIC) await readSqliteFile(path, sink);
-    else await readDump(path === '-' ? Bun.stdin.stream() : Bun.file(path).stream(), sink);
+    else await readDump(path === '-' ? streamOf(stdinChunks(sink)) : Bun.file(path).stream(), sink);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`cannot read ${origin}: ${(error as Error).message}`);
@@ -49,7 +54,7 @@ async function readDump(bytes: ReadableStream<Uint8Array>, sink: RowSink): Promi
       `${sink.origin} is an archive of pg_dump: make a text of it by pg_restore -f`,
     );
   }
-  await readSqlDump(textOf(plain.chunks), sink);
+  await readSqlDump(textOf(plain.chunks, sink.origin), sink);
 }
 
 /** Reads the first bytes of a stream; `chunks` has all of it. */
@@ -93,8 +98,29 @@ const streamOf = (chunks: AsyncGenerator<Uint8Array>) =>
     },
   });
 
-async function* textOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+/** Yields standard input; gives signs while it has nothing. */
+async function* stdinChunks({ reading }: RowSink): AsyncGenerator<Uint8Array> {
+  const reader = Bun.stdin.stream().getReader();
+  for (;;) {
+    const waiting = setInterval(reading.onSign, SIGN_MS);
+    const { done, value } = await reader.read();
+    clearInterval(waiting);
+    if (done) return;
+    yield value;
+  }
+}
+
+async function* textOf(chunks: AsyncIterable<Uint8Array>, origin: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8');
-  for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true });
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    // A file is read without a turn: without one no timer would run.
+    await nextTurn();
+    if (size > TEXT_BYTES_MAX) {
+      throw new OperatorError(`${origin} has more than 64 GiB of text: dump only the users`);
+    }
+    yield decoder.decode(chunk, { stream: true });
+  }
   yield decoder.decode();
 }

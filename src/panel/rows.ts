@@ -7,16 +7,25 @@ import { OperatorError } from '../operator-error.ts';
 /** The most rows in memory, and the most characters in them. */
 const ROWS_MAX = 2_000_000;
 const LENGTH_MAX = 512 * 1024 ** 2;
+const ROWS_PER_SIGN = 1024;
+
+export interface Reading {
+  /** Stops the reading. */
+  signal: AbortSignal;
+  /** Is called while rows come, or are waited for. */
+  onSign(): void;
+}
 
 export class RowSink {
   readonly #rows = new Map<string, Cells[]>();
   #count = 0;
   #length = 0;
+  #passed = 0;
 
   constructor(
     readonly schema: PanelSchema,
     readonly origin: string,
-    readonly isStopped: () => boolean,
+    readonly reading: Reading,
   ) {}
 
   /** Returns the columns to read of a table; null: skip the table. */
@@ -41,9 +50,20 @@ export class RowSink {
         `${this.origin} has more than ${ROWS_MAX} users and devices, or 512 MiB`,
       );
     }
-    if (this.#count % 1024 === 0 && this.isStopped()) {
-      throw new OperatorError(`stopped while reading ${this.origin}`, 'interrupted');
-    }
+    this.pass();
+  }
+
+  /** Notes a row or a piece that is read and not kept. */
+  pass(): void {
+    this.#passed += 1;
+    if (this.#passed % ROWS_PER_SIGN === 0) this.sign();
+  }
+
+  /** Shows that the reading goes on. Throws {@link OperatorError} if it is stopped. */
+  sign(): void {
+    this.reading.onSign();
+    if (!this.reading.signal.aborted) return;
+    throw new OperatorError(`stopped while reading ${this.origin}`, 'interrupted');
   }
 
   /** True once a table of users came, perhaps an empty one. */

@@ -119,17 +119,23 @@ class DumpReader {
     return this.#at < this.#text.length;
   }
 
+  /** Doubles the buffer at least: what is read again after it costs no more than what is new. */
   async #more(): Promise<void> {
-    const next = await this.chunks.next();
-    if (next.done) {
-      this.#isOver = true;
-      return;
-    }
     const rest = this.#text.slice(this.#at);
     if (rest.length > ROW_MAX) {
       throw new OperatorError(`${this.sink.origin} has a row of more than 16 MiB`);
     }
-    this.#text = rest + next.value;
+    const pieces = [rest];
+    const wanted = Math.min(2 * rest.length, ROW_MAX);
+    for (let length = rest.length; !this.#isOver && length <= wanted; ) {
+      const next = await this.chunks.next();
+      if (next.done) this.#isOver = true;
+      else {
+        pieces.push(next.value);
+        length += next.value.length;
+      }
+    }
+    this.#text = pieces.join('');
     this.#at = 0;
   }
 
@@ -169,7 +175,8 @@ class DumpReader {
     while (await this.#has(1)) {
       const line = await this.#line();
       if (line === '\\.') return;
-      take?.(line.split('\t').map(copied));
+      if (take === null) this.sink.pass();
+      else take(line.split('\t').map(copied));
     }
     throw new OperatorError(`${this.sink.origin} is truncated in the table ${table}`);
   }
@@ -186,7 +193,8 @@ class DumpReader {
         throw new OperatorError(`${this.sink.origin} is truncated in the table ${table}`);
       }
       this.#at = row.end;
-      take?.(row.values);
+      if (take === null) this.sink.pass();
+      else take(row.values);
       await this.#has(1024);
       if (this.#match(/\s*,\s*/y) === null) return this.#skipLine();
     }

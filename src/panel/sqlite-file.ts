@@ -1,7 +1,7 @@
 /** Reads the SQLite file of a panel, which may be running. Writes nothing to it. */
 
 import { Database, constants as sqlite } from 'bun:sqlite';
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,6 +11,8 @@ import type { RowSink } from './rows.ts';
 /** The byte of the header that shows whether the file has a write-ahead log. */
 const MODE_AT = 18;
 const MODE_WAL = 2;
+/** The most bytes of a value: the settings of an inbound of 3x-ui hold all its clients. */
+const VALUE_BYTES_MAX = 16 * 1024 ** 2;
 /** The longest wait for writes of the panel, ms. */
 const BUSY_MS = 10_000;
 
@@ -23,9 +25,11 @@ export async function readSqliteFile(path: string, sink: RowSink): Promise<void>
       .slice(0, MODE_AT + 1)
       .arrayBuffer(),
   );
-  const opened = open(path, header[MODE_AT] === MODE_WAL);
+  const opened = await open(path, header[MODE_AT] === MODE_WAL, sink);
   try {
     opened.db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    // The definitions in the file may have been made by a stranger.
+    opened.db.run('PRAGMA trusted_schema = OFF');
     opened.db.run('BEGIN');
     for (const name of Object.keys(sink.schema.tables)) readTable(opened.db, name, sink);
   } catch (error) {
@@ -36,7 +40,12 @@ export async function readSqliteFile(path: string, sink: RowSink): Promise<void>
   }
 }
 
-function open(path: string, hasLog: boolean): { db: Database; close(): void } {
+interface Opened {
+  db: Database;
+  close(): void;
+}
+
+async function open(path: string, hasLog: boolean, sink: RowSink): Promise<Opened> {
   const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite;
   try {
     if (hasLog && !existsSync(`${path}-wal`)) {
@@ -45,7 +54,7 @@ function open(path: string, hasLog: boolean): { db: Database; close(): void } {
       const db = new Database(url, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
       return { db, close: () => db.close() };
     }
-    if (hasLog && !existsSync(`${path}-shm`)) return openCopy(path);
+    if (hasLog && !existsSync(`${path}-shm`)) return await openCopy(path, sink);
     const db = new Database(path, SQLITE_OPEN_READONLY);
     return { db, close: () => db.close() };
   } catch (error) {
@@ -54,13 +63,17 @@ function open(path: string, hasLog: boolean): { db: Database; close(): void } {
 }
 
 /** Opens a copy: SQLite would have to recover the log that a killed panel or a file copy left. */
-function openCopy(path: string): { db: Database; close(): void } {
+async function openCopy(path: string, sink: RowSink): Promise<Opened> {
   const folder = mkdtempSync(join(tmpdir(), 'gatepost-import-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     const copy = join(folder, 'panel.db');
-    copyFileSync(path, copy);
-    copyFileSync(`${path}-wal`, `${copy}-wal`);
+    for (const end of ['', '-wal']) {
+      for await (const chunk of Bun.file(path + end).stream()) {
+        appendFileSync(copy + end, chunk);
+        sink.pass();
+      }
+    }
     const db = new Database(copy);
     return {
       db,
@@ -75,8 +88,14 @@ function openCopy(path: string): { db: Database; close(): void } {
   }
 }
 
+const IS_TABLE = `SELECT 1 FROM sqlite_schema
+  WHERE type = 'table' AND rootpage > 0 AND name = ? COLLATE NOCASE`;
+
 function readTable(db: Database, table: string, sink: RowSink): void {
   const wanted = sink.columnsOf(table) ?? [];
+  // A view or a virtual table runs what its maker wrote.
+  if (db.query(IS_TABLE).get(table) === null) return;
+  // It lists no generated columns, which compute.
   const there = db
     .query<{ name: string }, [string]>('SELECT name FROM pragma_table_info(?)')
     .all(table)
@@ -85,6 +104,10 @@ function readTable(db: Database, table: string, sink: RowSink): void {
   sink.table(table);
   const names = wanted.filter((name) => there.includes(name)).map((name) => `"${name}"`);
   if (names.length === 0) return;
+  const isLong = names.map((name) => `octet_length(${name}) > ${VALUE_BYTES_MAX}`).join(' OR ');
+  if (db.query(`SELECT 1 FROM "${table}" WHERE ${isLong}`).get() !== null) {
+    throw new OperatorError(`${sink.origin} has a value of more than 16 MiB in ${table}`);
+  }
   // By rowid: the order in which the panel added them.
   for (const row of db.query(`SELECT ${names.join(', ')} FROM "${table}"`).iterate()) {
     sink.add(table, row as Record<string, unknown>);

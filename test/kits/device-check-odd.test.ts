@@ -4,6 +4,8 @@ import { expect, test } from 'bun:test';
 import { lineOf } from '../../src/cli/device-check.ts';
 import { CASES, checkDriver, type Verdict } from '../../src/device-check/check.ts';
 import { Stage } from '../../src/device-check/stage.ts';
+import { binary, plainEnv, residentMib } from '../support/process.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 
 const quoted = (lines: readonly string[]) => lines.map((line) => `'${line}'`).join(' ');
 
@@ -44,6 +46,57 @@ test('acknowledgements that are none are noted as such, and a wait that is none 
     const headers = { authorization: `Bearer ${stage.token}` };
     const inbox = await fetch(`${stage.url}/device/inbox?wait=soon`, { headers });
     expect(await inbox.json()).toEqual({ rc: 1, msg: 'Ok', data: [] });
+  } finally {
+    stage.stop();
+  }
+});
+
+test(
+  '6,000 registrations of 60 KB each take less than 300 MB',
+  async () => {
+    const child = Bun.spawn([binary(), 'device', 'check', '--listen', '0'], {
+      env: plainEnv(),
+      ...{ stdout: 'ignore', stderr: 'pipe' },
+    });
+    try {
+      const { value } = await child.stderr.getReader().read();
+      const url = /http:\/\/\S+(?=,)/.exec(new TextDecoder().decode(value))?.[0];
+      const long = 'x'.repeat(60_000);
+      const bodies = [{ hwid: 'a'.repeat(16), note: long }, { hwid: long }];
+      const texts = bodies.map((body) => JSON.stringify(body));
+      let rest = 6_000;
+      const post = async () => {
+        for (; rest > 0; rest -= 1) {
+          const body = texts[rest % 2];
+          expect((await fetch(`${url}/device/register`, { method: 'POST', body })).status).toBe(
+            200,
+          );
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, post));
+      expect(await residentMib(child.pid)).toBeLessThan(300);
+    } finally {
+      child.kill('SIGKILL');
+      await child.exited;
+    }
+  },
+  PATIENCE_MS,
+);
+
+test('what an app sends is kept up to a bound, and only what the cases read', async () => {
+  const stage = new Stage('127.0.0.1', 0, 0.03);
+  try {
+    const post = async (path: string, body: unknown) => {
+      const text = JSON.stringify(body);
+      expect((await fetch(`${stage.url}${path}`, { method: 'POST', body: text })).status).toBe(200);
+    };
+    await post('/device/register', { hwid: 'h', os: 'x'.repeat(9_000), note: 'x'.repeat(9_000) });
+    expect(stage.of('register')[0]?.body).toEqual({ hwid: 'h', os: '9002 characters' });
+    const items = Array.from({ length: 20 }, () => ({ id: 1, state: 'x'.repeat(3_000) }));
+    for (let n = 0; n < 400; n++) await post('/device/ack', { items });
+    const { length } = stage.of('ack');
+    expect(length).toBeGreaterThan(200);
+    expect(length).toBeLessThan(300);
   } finally {
     stage.stop();
   }

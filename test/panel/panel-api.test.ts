@@ -6,6 +6,7 @@ import { PANELS, type PanelKind } from '../../src/core/panel/kind.ts';
 import { readPanelApi } from '../../src/panel/panel-api.ts';
 import type { Row } from '../support/panel-tables.ts';
 import { makeUser, tablesOf } from '../support/panel-world.ts';
+import { READING } from '../support/reading.ts';
 
 const TOKEN = 'secret-token';
 let server: ReturnType<typeof Bun.serve> | null = null;
@@ -101,7 +102,7 @@ function serve(answer: (url: URL, request: Request) => Response): string {
 function read(kind: PanelKind, url: string) {
   return readPanelApi(kind, {
     ...{ url, token: TOKEN, callsPerSecondMax: 1e6, userAgent: 'test' },
-    signal: new AbortController().signal,
+    ...READING,
     sleep: async () => {},
     onProgress: () => {},
   });
@@ -119,11 +120,11 @@ test.each([...PANELS])('%s', async (kind) => {
   const schema = PANEL_SCHEMAS[kind];
   const { rows, view } = await read(kind, url);
   expect(view).toBe('');
-  const users = schema.readUsers(rows);
+  const users = [...schema.readUsers(rows)];
   const tables = TABLES(kind);
   // The API of 3x-ui does not tell the hashes of devices.
   if (kind === '3x-ui') tables.delete('client_hwids');
-  expect(users).toEqual(schema.readUsers(tables));
+  expect(users).toEqual([...schema.readUsers(tables)]);
   expect(users).toHaveLength(USERS.length);
   expect([...methods]).toEqual(['GET']);
 });

@@ -17,10 +17,11 @@ import { readSqliteFile } from '../../src/panel/sqlite-file.ts';
 import { freshFolder } from '../support/app.ts';
 import { writeSqlite } from '../support/panel-tables.ts';
 import { makeUser, tablesOf, writePanel } from '../support/panel-world.ts';
+import { READING } from '../support/reading.ts';
 
 const USERS = [0, 1, 2].map(makeUser);
 const read = async (file: string, panel: 'marzban' | 'remnawave' = 'marzban') =>
-  (await readPanelFile(file, panel, () => false)).get('users')?.length;
+  (await readPanelFile(file, panel, READING)).get('users')?.length;
 
 /** The files of a folder with their contents. */
 const contentsOf = (folder: string) =>
@@ -64,7 +65,7 @@ test('all tables of one moment, though the panel writes between two of them', as
       if (name === 'users') panel.run(device);
       super.table(name);
     }
-  })(PANEL_SCHEMAS.remnawave, file, () => false);
+  })(PANEL_SCHEMAS.remnawave, file, READING);
   await readSqliteFile(file, sink);
   panel.close();
   expect(sink.finish('remnawave').get('hwid_user_devices')).toEqual([]);
@@ -93,7 +94,7 @@ test('a dump whose letters lie across two reads of the file', async () => {
   const name = 'ю'.repeat(1024 ** 2);
   for (const pad of ['', 'x']) {
     writeFileSync(file, `${begin}${head}${pad}${name}\n\\.\n${end}`);
-    const rows = (await readPanelFile(file, 'marzban', () => false)).get('users');
+    const rows = (await readPanelFile(file, 'marzban', READING)).get('users');
     expect(rows?.[0]?.['username'] === pad + name).toBe(true);
   }
 });

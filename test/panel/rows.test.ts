@@ -3,10 +3,10 @@
 import { expect, test } from 'bun:test';
 import { PANEL_SCHEMAS } from '../../src/core/moving/panel.ts';
 import { RowSink } from '../../src/panel/rows.ts';
+import { READING } from '../support/reading.ts';
 
 const BOUND = 'has more than 2000000 users and devices, or 512 MiB';
-const sinkOf = (isStopped = () => false) =>
-  new RowSink(PANEL_SCHEMAS.marzban, 'dump.sql', isStopped);
+const sinkOf = (reading = READING) => new RowSink(PANEL_SCHEMAS.marzban, 'dump.sql', reading);
 
 /** Adds the same row again and again. */
 function addMany(sink: RowSink, count: number, row: Record<string, string>): void {
@@ -26,6 +26,6 @@ test('512 MiB are read, and no more', () => {
 });
 
 test('a stop is noticed within 1,024 rows', () => {
-  const sink = sinkOf(() => true);
+  const sink = sinkOf({ ...READING, signal: AbortSignal.abort() });
   expect(() => addMany(sink, 1_024, {})).toThrow('stopped while reading dump.sql');
 });

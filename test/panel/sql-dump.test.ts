@@ -5,10 +5,11 @@ import { PANEL_SCHEMAS } from '../../src/core/moving/panel.ts';
 import { RowSink } from '../../src/panel/rows.ts';
 import { readSqlDump } from '../../src/panel/sql-dump.ts';
 import { mysqlDump, pgDump, pgInserts } from '../support/panel-tables.ts';
+import { READING } from '../support/reading.ts';
 
 /** Reads a dump in chunks of that many characters. */
 async function rowsOf(text: string, chunk = 7) {
-  const sink = new RowSink(PANEL_SCHEMAS.marzban, 'dump.sql', () => false);
+  const sink = new RowSink(PANEL_SCHEMAS.marzban, 'dump.sql', READING);
   async function* chunks() {
     for (let at = 0; at < text.length; at += chunk) yield text.slice(at, at + chunk);
   }

@@ -17,10 +17,12 @@ import { openApiDocument } from '../../src/http/document/openapi.ts';
 import { moveOf, openCore, storeKindOf } from '../../src/open-core.ts';
 import { openEventSenders, openGateway, openOutgoing } from '../../src/open-outgoing.ts';
 import type { ErrorCode } from '../../src/operator-error.ts';
+import { readPanel } from '../../src/panel/panel-read.ts';
 import { newestRelease } from '../../src/release.ts';
 import { ACT } from './actor.ts';
 import { freshFolder } from './app.ts';
 import { plainEnv } from './process.ts';
+import { READING } from './reading.ts';
 
 export interface CommandLine {
   dataDir: string;
@@ -65,6 +67,10 @@ function contextOf(
     openApiDocument: async () => openApiDocument(),
     openCore,
     moveOf,
+    readPanel: async (job, watch) => {
+      const { users, view } = await readPanel(job, { ...READING, ...watch, sleep: async () => {} });
+      return { users: [...users], view };
+    },
     openGateway,
     newestRelease: (config) => newestRelease(config, openOutgoing(config)),
     operator: () => operatorActor(env),

@@ -31,7 +31,8 @@ export interface PanelSchema {
   readonly tables: Readonly<Record<string, readonly string[]>>;
   /** The tables of users, of which one must exist. */
   readonly userTables: readonly string[];
-  readUsers(rows: PanelRows): PanelUser[];
+  /** Yields users one by one: a copy of all would double the memory. */
+  readUsers(rows: PanelRows): Iterable<PanelUser>;
 }
 
 const rowsOf = (rows: PanelRows, table: string) => rows.get(table) ?? [];
@@ -86,33 +87,35 @@ const REMNAWAVE: PanelSchema = {
     );
     const ownerOf = (row: Cells) => asText(row['user_id']) || asText(row['user_uuid']);
     const devices = groupsBy(rowsOf(rows, 'hwid_user_devices'), ownerOf);
-    return rowsOf(rows, 'users').map((row) => {
-      const [id, uuid] = [asText(row['id']) || asText(row['t_id']), asText(row['uuid'])];
-      const own = numberIn(row['hwid_device_limit']);
-      // A squad without its own settings has those of the panel.
-      const settings = ofSquad.get(asText(row['external_squad_uuid'])) ?? common;
-      const createdAtMs = asTime(row['created_at']);
-      return {
-        // Older versions call it t_id, and refer to devices by the UUID.
-        id: id || uuid,
-        key: asText(row['short_uuid']),
-        name: asText(row['username']),
-        note: noteOf(row['username'], row['description']),
-        limit: limitOf(remnawaveLimit(own, settings)),
-        isDisabled: isDisabled(row),
-        ...{ createdAtMs, panelCreatedAtMs: createdAtMs },
-        devices: [...(devices.get(id) ?? []), ...(devices.get(uuid) ?? [])].map((device) => ({
-          hwid: asText(device['hwid']),
-          isHash: false,
-          os: asText(device['platform']),
-          osVersion: asText(device['os_version']),
-          deviceName: asText(device['device_model']),
-          userAgent: asText(device['user_agent']),
-          firstSeenAtMs: asTime(device['created_at']),
-          lastSeenAtMs: asTime(device['updated_at']),
-        })),
-      };
-    });
+    return rowsOf(rows, 'users')
+      .values()
+      .map((row) => {
+        const [id, uuid] = [asText(row['id']) || asText(row['t_id']), asText(row['uuid'])];
+        const own = numberIn(row['hwid_device_limit']);
+        // A squad without its own settings has those of the panel.
+        const settings = ofSquad.get(asText(row['external_squad_uuid'])) ?? common;
+        const createdAtMs = asTime(row['created_at']);
+        return {
+          // Older versions call it t_id, and refer to devices by the UUID.
+          id: id || uuid,
+          key: asText(row['short_uuid']),
+          name: asText(row['username']),
+          note: noteOf(row['username'], row['description']),
+          limit: limitOf(remnawaveLimit(own, settings)),
+          isDisabled: isDisabled(row),
+          ...{ createdAtMs, panelCreatedAtMs: createdAtMs },
+          devices: [...(devices.get(id) ?? []), ...(devices.get(uuid) ?? [])].map((device) => ({
+            hwid: asText(device['hwid']),
+            isHash: false,
+            os: asText(device['platform']),
+            osVersion: asText(device['os_version']),
+            deviceName: asText(device['device_model']),
+            userAgent: asText(device['user_agent']),
+            firstSeenAtMs: asTime(device['created_at']),
+            lastSeenAtMs: asTime(device['updated_at']),
+          })),
+        };
+      });
   },
 };
 
@@ -141,37 +144,39 @@ const X_UI: PanelSchema = {
   readUsers(rows) {
     const subOf = (row: Cells) => asText(row['sub_id']).trim();
     const devices = groupsBy(rowsOf(rows, 'client_hwids'), subOf);
-    return [...groupsBy(clientsOf(rows), subOf)].map(([key, clients]) => {
-      const limits = clients.map((client) => ({
-        isEnabled: isTrue(client['enable']),
-        limit: numberIn(client['limit_hwid']),
-      }));
-      const emails = [...new Set(clients.map(({ email }) => asText(email)))];
-      const times = clients.map((client) => asTime(client['created_at']) ?? Infinity);
-      const createdAtMs = Math.min(...times.slice(0, 100));
-      const comment = clients.map((client) => asText(client['comment'])).find(Boolean);
-      return {
-        id: null,
-        key,
-        name: emails[0] ?? '',
-        note: noteOf(emails.slice(0, 10).join(', '), comment),
-        limit: limitOf(threeXUiLimit(limits)),
-        isDisabled: !limits.some(({ isEnabled }) => isEnabled),
-        createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
-        // Clients of a subscription come and go, and a migration of the panel changes their dates.
-        panelCreatedAtMs: null,
-        devices: (devices.get(key) ?? []).map((device) => ({
-          hwid: asText(device['hwid_hash']).toLowerCase(),
-          isHash: true,
-          os: asText(device['device_os']),
-          osVersion: asText(device['os_version']),
-          deviceName: asText(device['device_model']),
-          userAgent: asText(device['user_agent']),
-          firstSeenAtMs: asTime(device['first_seen']),
-          lastSeenAtMs: asTime(device['last_seen']),
-        })),
-      };
-    });
+    return groupsBy(clientsOf(rows), subOf)
+      .entries()
+      .map(([key, clients]) => {
+        const limits = clients.map((client) => ({
+          isEnabled: isTrue(client['enable']),
+          limit: numberIn(client['limit_hwid']),
+        }));
+        const emails = [...new Set(clients.map(({ email }) => asText(email)))];
+        const times = clients.map((client) => asTime(client['created_at']) ?? Infinity);
+        const createdAtMs = Math.min(...times.slice(0, 100));
+        const comment = clients.map((client) => asText(client['comment'])).find(Boolean);
+        return {
+          id: null,
+          key,
+          name: emails[0] ?? '',
+          note: noteOf(emails.slice(0, 10).join(', '), comment),
+          limit: limitOf(threeXUiLimit(limits)),
+          isDisabled: !limits.some(({ isEnabled }) => isEnabled),
+          createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
+          // Clients of a subscription come and go, and a migration changes their dates.
+          panelCreatedAtMs: null,
+          devices: (devices.get(key) ?? []).map((device) => ({
+            hwid: asText(device['hwid_hash']).toLowerCase(),
+            isHash: true,
+            os: asText(device['device_os']),
+            osVersion: asText(device['os_version']),
+            deviceName: asText(device['device_model']),
+            userAgent: asText(device['user_agent']),
+            firstSeenAtMs: asTime(device['first_seen']),
+            lastSeenAtMs: asTime(device['last_seen']),
+          })),
+        };
+      });
   },
 };
 
@@ -208,32 +213,34 @@ const PASARGUARD: PanelSchema = {
     const { enabled, fallback_limit: limit } = jsonIn(rowsOf(rows, 'settings')[0]?.['hwid']);
     const common = { isOn: enabled !== false, fallback: numberIn(limit) };
     const devices = groupsBy(rowsOf(rows, 'user_hwids'), (row) => asText(row['user_id']));
-    return rowsOf(rows, 'users').map((row) => {
-      const id = asText(row['id']);
-      const own = numberIn(row['hwid_limit']);
-      const createdAtMs = asTime(row['created_at']);
-      return {
-        id,
-        key: id,
-        name: asText(row['username']),
-        note: noteOf(row['username'], row['note']),
-        limit: limitOf(pasarguardLimit(own, roleOf(asText(row['admin_id'])), common)),
-        isDisabled: isDisabled(row),
-        ...{ createdAtMs, panelCreatedAtMs: createdAtMs },
-        devices: (devices.get(id) ?? []).map(
-          (device): PanelDevice => ({
-            hwid: asText(device['hwid']),
-            isHash: false,
-            os: asText(device['device_os']),
-            osVersion: asText(device['os_version']),
-            deviceName: asText(device['device_model']),
-            userAgent: '',
-            firstSeenAtMs: asTime(device['created_at']),
-            lastSeenAtMs: asTime(device['last_used_at']),
-          }),
-        ),
-      };
-    });
+    return rowsOf(rows, 'users')
+      .values()
+      .map((row) => {
+        const id = asText(row['id']);
+        const own = numberIn(row['hwid_limit']);
+        const createdAtMs = asTime(row['created_at']);
+        return {
+          id,
+          key: id,
+          name: asText(row['username']),
+          note: noteOf(row['username'], row['note']),
+          limit: limitOf(pasarguardLimit(own, roleOf(asText(row['admin_id'])), common)),
+          isDisabled: isDisabled(row),
+          ...{ createdAtMs, panelCreatedAtMs: createdAtMs },
+          devices: (devices.get(id) ?? []).map(
+            (device): PanelDevice => ({
+              hwid: asText(device['hwid']),
+              isHash: false,
+              os: asText(device['device_os']),
+              osVersion: asText(device['os_version']),
+              deviceName: asText(device['device_model']),
+              userAgent: '',
+              firstSeenAtMs: asTime(device['created_at']),
+              lastSeenAtMs: asTime(device['last_used_at']),
+            }),
+          ),
+        };
+      });
   },
 };
 
@@ -241,16 +248,18 @@ const MARZBAN: PanelSchema = {
   tables: { users: ['username', 'status', 'note', 'created_at'] },
   userTables: ['users'],
   readUsers: (rows) =>
-    rowsOf(rows, 'users').map((row) => ({
-      id: asText(row['username']),
-      key: asText(row['username']),
-      name: asText(row['username']),
-      note: noteOf(row['username'], row['note']),
-      limit: null,
-      isDisabled: isDisabled(row),
-      ...{ createdAtMs: asTime(row['created_at']), panelCreatedAtMs: asTime(row['created_at']) },
-      devices: [],
-    })),
+    rowsOf(rows, 'users')
+      .values()
+      .map((row) => ({
+        id: asText(row['username']),
+        key: asText(row['username']),
+        name: asText(row['username']),
+        note: noteOf(row['username'], row['note']),
+        limit: null,
+        isDisabled: isDisabled(row),
+        ...{ createdAtMs: asTime(row['created_at']), panelCreatedAtMs: asTime(row['created_at']) },
+        devices: [],
+      })),
 };
 
 /** Returns true for a user that Hiddify has marked as deleted, by a flag or by a time. */
@@ -270,6 +279,7 @@ const HIDDIFY: PanelSchema = {
   userTables: ['user'],
   readUsers: (rows) =>
     rowsOf(rows, 'user')
+      .values()
       .filter((row) => !isDeleted(row))
       .map((row) => ({
         id: asText(row['id']) || null,

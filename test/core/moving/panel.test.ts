@@ -11,8 +11,9 @@ import {
 import type { PanelKind } from '../../../src/core/panel/kind.ts';
 import { subscriptionKeyHash } from '../../../src/core/secret.ts';
 
-const usersOf = (kind: PanelKind, tables: Record<string, Cells[]>) =>
-  PANEL_SCHEMAS[kind].readUsers(new Map(Object.entries(tables)));
+const usersOf = (kind: PanelKind, tables: Record<string, Cells[]>) => [
+  ...PANEL_SCHEMAS[kind].readUsers(new Map(Object.entries(tables))),
+];
 const limitsOf = (users: PanelUser[]) => users.map(({ limit }) => limit);
 
 const settings = (limit: unknown, enabled: unknown = true) =>

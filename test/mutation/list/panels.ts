@@ -144,7 +144,7 @@ export const panelFiles: readonly MutatedFile[] = [
     changes: [
       ['this.#count > ROWS_MAX || ', ''],
       [' || this.#length > LENGTH_MAX', ''],
-      ['this.#count % 1024 === 0 && this.isStopped()', 'false'],
+      ['this.#passed % ROWS_PER_SIGN === 0', 'false'],
     ],
   },
   {
@@ -161,7 +161,7 @@ export const panelFiles: readonly MutatedFile[] = [
     file: 'src/panel/sqlite-file.ts',
     tests: ['test/panel/panel-file.test.ts'],
     changes: [
-      ['if (hasLog && !existsSync(`${path}-shm`)) return openCopy(path);', ''],
+      ['if (hasLog && !existsSync(`${path}-shm`)) return await openCopy(path, sink);', ''],
       ['if (hasLog && !existsSync(`${path}-wal`)) {', 'if (false) {'],
       ["    opened.db.run('BEGIN');\n", ''],
       ['  if (names.length === 0) return;\n', ''],
@@ -178,5 +178,44 @@ export const panelFiles: readonly MutatedFile[] = [
       ["this.view = seesAll ? '' :", 'this.view ='],
       ['scope === SCOPE_ALL', 'scope !== undefined'],
     ],
+  },
+  {
+    file: 'src/panel/sqlite-file.ts',
+    tests: ['test/e2e/import-hostile.test.ts'],
+    changes: [
+      ["WHERE type = 'table' AND rootpage > 0 AND", "WHERE type = 'table' AND"],
+      ["WHERE type = 'table' AND rootpage > 0 AND", 'WHERE'],
+      [
+        'if (db.query(`SELECT 1 FROM "${table}" WHERE ${isLong}`).get() !== null) {',
+        'if (false) {',
+      ],
+    ],
+  },
+  {
+    file: 'src/panel/panel-api.ts',
+    tests: ['test/e2e/import-hostile.test.ts'],
+    changes: [['if (broken !== null)', 'if (false)']],
+  },
+  {
+    file: 'src/panel/reader-process.ts',
+    tests: ['test/e2e/import-hostile.test.ts'],
+    changes: [
+      ['if (memoryMibOf(child.pid) > watch.memoryMaxMib) kill', 'if (false) kill'],
+      ['    rmSync(folder, { recursive: true, force: true });', ''],
+    ],
+  },
+  {
+    file: 'src/panel/reader-process.ts',
+    tests: ['test/e2e/import-reader.test.ts'],
+    changes: [
+      ['kill(this.#tooQuiet()), this.quietMs)', '{}, this.quietMs)'],
+      ["watch.signal.addEventListener('abort', stop);", ''],
+      ['if (!this.#isWhole) throw', 'if (false) throw'],
+    ],
+  },
+  {
+    file: 'src/panel/reader-main.ts',
+    tests: ['test/e2e/import-reader.test.ts'],
+    changes: [['if (process.ppid !== importPid) out.leave();', '']],
   },
 ];

@@ -263,6 +263,16 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/device-check/stage.ts',
+    tests: ['test/kits/device-check-odd.test.ts'],
+    changes: [[' && this.#length <= DEEDS_LENGTH_MAX', '']],
+  },
+  {
+    file: 'src/device-check/sent.ts',
+    tests: ['test/kits/device-check-odd.test.ts'],
+    changes: [['length > FIELD_LENGTH_MAX ?', 'length > 1e9 ?']],
+  },
+  {
     file: 'src/device-check/check.ts',
     tests: ['test/kits/device-check.test.ts'],
     changes: [

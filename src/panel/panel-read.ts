@@ -1,0 +1,43 @@
+/** Reads the users of a panel from its database or its API. */
+
+import { PANEL_SCHEMAS } from '../core/moving/panel.ts';
+import type { PanelUser } from '../core/moving/panel-user.ts';
+import type { PanelKind } from '../core/panel/kind.ts';
+import { VERSION } from '../version.ts';
+import { readPanelApi } from './panel-api.ts';
+import { readPanelFile } from './panel-file.ts';
+import type { Reading } from './rows.ts';
+
+/** The panel to read: a file, with `-` for standard input, or an API. */
+export type PanelJob = { panel: PanelKind } & (
+  | { path: string }
+  | { url: string; token: string; callsPerSecondMax: number }
+);
+
+/** The users of a panel, and the admin who alone sees them; empty: these are all users. */
+export interface PanelReading<Users = PanelUser[]> {
+  users: Users;
+  view: string;
+}
+
+interface PanelCalls extends Reading {
+  sleep(ms: number): Promise<void>;
+  onProgress(done: number, total: number): void;
+}
+
+/** Returns the name of the source in messages. */
+export const originOf = (job: PanelJob): string =>
+  'url' in job ? job.url : job.path === '-' ? 'stdin' : job.path;
+
+/** Reads all users. Throws `OperatorError`; its text never has the token. */
+export async function readPanel(
+  job: PanelJob,
+  reading: PanelCalls,
+): Promise<PanelReading<Iterable<PanelUser>>> {
+  const { panel } = job;
+  const { rows, view } =
+    'url' in job
+      ? await readPanelApi(panel, { ...job, ...reading, userAgent: `gatepost-import/${VERSION}` })
+      : { rows: await readPanelFile(job.path, panel, reading), view: '' };
+  return { users: PANEL_SCHEMAS[panel].readUsers(rows), view };
+}

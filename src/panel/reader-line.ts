@@ -1,0 +1,28 @@
+/** The lines of JSON by which the process that reads a panel reports to the import. */
+
+import type { PanelUser } from '../core/moving/panel-user.ts';
+import type { ErrorCode } from '../operator-error.ts';
+import type { PanelJob } from './panel-read.ts';
+
+/** The first word of the command line of that process. */
+export const PANEL_READER = 'panel-reader';
+
+/** The argument after that word, as JSON. */
+export interface ReaderTask {
+  /** Without the token of an API, which comes on stdin: process lists show arguments. */
+  job: PanelJob;
+  /** Is removed at the end of the import. */
+  folder: string;
+  importPid: number;
+}
+
+/** A line; an empty one says that rows come. */
+export interface ReaderLine {
+  /** Records of an API that are read, and their number. */
+  progress?: [done: number, total: number];
+  view?: string;
+  user?: PanelUser;
+  failed?: { code: ErrorCode; message: string };
+  /** The last line. */
+  isWhole?: true;
+}
