@@ -5,7 +5,6 @@
  */
 
 import { type AuditEntry, providerOf } from './audit/entry.ts';
-import { isFold } from './audit/fold.ts';
 import { DAY_MS } from './calendar.ts';
 import { type Marked, NEWEST_COUNT, type NewestOfProvider } from './port/change.ts';
 import type { Provider } from './port/provider.ts';
@@ -125,8 +124,7 @@ function linksIn(text: string | null): { code: string | null; link: number | 'al
     const { action, object } = entry;
     const id = action === 'hwid.delete' ? object['install_id'] : object['id'];
     const isLink = action.startsWith('install.') || action === 'hwid.delete';
-    if (!isLink || typeof id !== 'number') return [];
-    return [{ code: providerOf(entry), link: isFold(entry) ? 'all' : id }];
+    return isLink && typeof id === 'number' ? [{ code: providerOf(entry), link: id }] : [];
   });
 }
 
