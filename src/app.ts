@@ -78,7 +78,7 @@ export async function startApp(loaded: LoadedConfig, signal: AbortSignal): Promi
   const gateways = new LiveGateways({ settings, outgoing, clock: systemClock });
   const log = makeLog(settings, systemClock.nowMs, undefined, tallies.onEvent);
   const outages = new Outages(log);
-  const { onAway, onBack } = outages;
+  const { onAway, onBack, onTrouble } = outages;
   const onWaiting = (problem: string) => log.warn('database_awaited', { problem });
   const onMigration = async (from: number, to: number) => {
     const isCopied = settings.databaseUrl === null && settings.backupBeforeMigration;
@@ -88,7 +88,7 @@ export async function startApp(loaded: LoadedConfig, signal: AbortSignal): Promi
       : 'none';
     log.info('database_migrates', { from, to, backup });
   };
-  const observers = { onMigration, onAway, onBack, waiting: { signal, onWaiting } };
+  const observers = { onMigration, onAway, onBack, onTrouble, waiting: { signal, onWaiting } };
   const core = await openCore(settings, true, true, tallies, gateways, observers);
   const parts: Part[] = [];
   const last: Part[] = [

@@ -55,9 +55,18 @@ function quoteIfNeeded(text: string): string {
   return /^[\w.:/@+-]+$/.test(text) ? text : visible(JSON.stringify(text));
 }
 
-/** Formats a fault with its causes. */
+/** Formats a fault with its causes; without stacks if the innermost one has none. */
 export function reasonOf(fault: unknown): string {
+  const causes = [fault];
+  for (let at = fault; at instanceof Error && at.cause !== undefined; at = at.cause) {
+    causes.push(at.cause);
+  }
+  const last = causes.at(-1);
+  const hasStacks = !(last instanceof Error) || Boolean(last.stack);
+  return causes.map((cause) => traceOf(cause, hasStacks)).join('\ncaused by ');
+}
+
+function traceOf(fault: unknown, hasStacks: boolean): string {
   if (!(fault instanceof Error)) return String(fault);
-  const trace = fault.stack || `${fault.name}: ${fault.message}`;
-  return fault.cause === undefined ? trace : `${trace}\ncaused by ${reasonOf(fault.cause)}`;
+  return (hasStacks && fault.stack) || `${fault.name}: ${fault.message}`;
 }

@@ -106,7 +106,10 @@ function passwordIn(file: string): string {
 }
 
 /** Observers of migrations and outages, and the wait for the database at the start. */
-type StartObservers = Pick<StoreOptions, 'onMigration' | 'onAway' | 'onBack' | 'waiting'>;
+type StartObservers = Pick<
+  StoreOptions,
+  'onMigration' | 'onAway' | 'onBack' | 'onTrouble' | 'waiting'
+>;
 
 /**
  * Opens the core; only the server migrates an old database. Throws `OperatorError` if the data

@@ -8,7 +8,8 @@ export const ERROR_CODES = {
   database_moved:
     'The data moved elsewhere, or its move is incomplete; the message says what to do.',
   database_damaged: 'The database is damaged.',
-  locked: 'Another process has locked the database: a restore, or one that a restore waits for.',
+  locked:
+    'Another process has locked the database; the message names it as far as known. Also a restore, or what it waits for.',
   disk_full: 'No space is left on a disk.',
   not_saved: 'The database could not save the change.',
   interrupted: 'A signal ended the command; running it again continues or restarts it.',
@@ -69,6 +70,9 @@ export class UsageError extends OperatorError {
     super(message, 'usage');
   }
 }
+
+/** Returns the sentence for a database whose lock another process holds. */
+export const busyText = (problem: string) => `database is busy: ${problem}; try again in a moment`;
 
 /** Returns the message of a fault. */
 export function messageOf(fault: unknown): string {

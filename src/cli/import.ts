@@ -9,7 +9,7 @@ import { SourceUnusable } from '../core/moving/source.ts';
 import { Tally } from '../core/moving/tally.ts';
 import { innermostReason } from '../core/outcome.ts';
 import { PANELS } from '../core/panel/kind.ts';
-import { WriteFailed } from '../core/port/store.ts';
+import { isBusy, WriteFailed } from '../core/port/store.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import { addressOf, checkFile, checkServer, type ImportRun, type Origin } from './import-origin.ts';
@@ -117,7 +117,7 @@ function explain(error: unknown): unknown {
   if (error instanceof CallFailed || error instanceof SourceUnusable) {
     return new OperatorError(error.message, 'source_unusable');
   }
-  if (error instanceof WriteFailed) {
+  if (error instanceof WriteFailed && !isBusy(error)) {
     const reason = innermostReason(error);
     return new OperatorError(
       `the import could not be saved: ${reason}; earlier records stay`,

@@ -2,8 +2,8 @@
 
 import { CommanderError } from 'commander';
 import { innermostReason, isRefused, type Refused } from '../core/outcome.ts';
-import { WriteFailed } from '../core/port/store.ts';
-import { type ErrorCode, OperatorError, UsageError } from '../operator-error.ts';
+import { isBusy, WriteFailed } from '../core/port/store.ts';
+import { busyText, type ErrorCode, OperatorError, UsageError } from '../operator-error.ts';
 
 /** The sentence of each refusal, for the code, HWID or id that was refused. */
 const SENTENCES = {
@@ -59,6 +59,7 @@ interface Failure {
 export function failureOf(error: unknown): Failure {
   if (error instanceof OperatorError) return error;
   if (error instanceof CommanderError) return { code: 'usage', message: plainMessage(error) };
+  if (isBusy(error)) return { code: 'locked', message: busyText(innermostReason(error)) };
   if (error instanceof WriteFailed) {
     return {
       code: 'not_saved',

@@ -8,7 +8,7 @@ import { authenticateDevice } from '../core/device.ts';
 import { REQUEST_BOUNDS } from '../core/json-input.ts';
 import { innermostReason, isRefused, type Reason, type Refused } from '../core/outcome.ts';
 import { after, type Maybe } from '../core/port/maybe.ts';
-import { isAway, isBusy, TooManyDeeds } from '../core/port/store.ts';
+import { isAway, isBusy, isFull, TooManyDeeds } from '../core/port/store.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { accessOf } from './access.ts';
 import { isLarge, nameOf } from './answer/large.ts';
@@ -210,13 +210,19 @@ function isGuess({ device, provider }: IncomingCall, says: MessageKey): boolean 
   return GUESSES.has(says) && device === undefined && provider === undefined;
 }
 
+/** Returns for callers why the database cannot serve a call now; null: the fault is another. */
+export function whyNotNow(fault: unknown): string | null {
+  if (isFull(fault)) return "the server's disk is full: nothing new can be saved";
+  if (isBusy(fault)) return 'the database is busy: try again in a moment';
+  return isAway(fault) ? 'the database does not answer now' : null;
+}
+
 /** Logs a fault under the id of the request; returns the detail for the client. */
 export function reportFault(log: Log, path: string, fault: unknown, id: string): string {
-  if (isAway(fault)) {
+  const detail = whyNotNow(fault);
+  if (detail !== null) {
     log.debug('call_refused', { id, path, reason: innermostReason(fault) });
-    return isBusy(fault)
-      ? 'too many calls wait for the database: try again in a moment'
-      : 'the database does not answer now';
+    return detail;
   }
   log.error('fault', { id, path, reason: reasonOf(fault) });
   return `internal fault ${id}, see the log of the server`;

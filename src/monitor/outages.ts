@@ -1,5 +1,6 @@
-/** Outages of the database: logs the start and the end of each. */
+/** Outages of the database: logs the start and the end of each, and why calls fail otherwise. */
 
+import type { Trouble } from '../core/port/store.ts';
 import type { Log } from '../log.ts';
 
 export class Outages {
@@ -7,7 +8,7 @@ export class Outages {
   onChange: () => void = () => undefined;
   #isAway = false;
 
-  constructor(private readonly log: Pick<Log, 'error' | 'info'>) {}
+  constructor(private readonly log: Pick<Log, 'error' | 'warn' | 'info'>) {}
 
   get isAway(): boolean {
     return this.#isAway;
@@ -25,5 +26,11 @@ export class Outages {
     this.#isAway = false;
     this.log.info('database_back', { ms: Math.round(awayMs), refused: refusedCount });
     this.onChange();
+  };
+
+  /** Logs why calls fail. */
+  onTrouble = (trouble: Trouble, problem: string): void => {
+    if (trouble === 'busy') this.log.warn('database_busy', { problem });
+    else this.log.warn('database_full', { problem });
   };
 }

@@ -23,6 +23,8 @@ const WARNINGS = [
   'check_failed',
   'config_needs_restart',
   'database_awaited',
+  'database_busy',
+  'database_full',
   'gate_untrusted',
   'gateway_failing',
   'metrics_incomplete',
@@ -89,7 +91,7 @@ export class Tallies {
     rows: new Histogram([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]),
   }));
   /** Retried statements and transactions by reason. */
-  readonly retries = new Counts(['40001', '40P01', 'connection']);
+  readonly retries = new Counts(['40001', '40P01', '55P03', 'connection']);
   /** Signals of other processes. */
   signalCount = 0;
   /** Warnings and errors. */

@@ -8,7 +8,7 @@ import type { Act } from '../core/port/audit.ts';
 import type { Figure } from '../core/port/figure.ts';
 import type { StatementKind } from '../core/port/health.ts';
 import type { SeenSighting } from '../core/port/sighting.ts';
-import type { Store } from '../core/port/store.ts';
+import type { Store, Trouble } from '../core/port/store.ts';
 import type { KeptUpstream } from '../core/port/upstream.ts';
 import type { Finding } from '../finding.ts';
 
@@ -47,6 +47,8 @@ export interface StoreOptions {
   onAway?: (problem: string) => void;
   /** Called at the end of an outage, with its time, ms, and the calls that failed. */
   onBack?: (awayMs: number, refusedCount: number) => void;
+  /** Called once a minute while calls fail for such a reason. */
+  onTrouble?: (trouble: Trouble, problem: string) => void;
   /** Waits for the server until `signal`, and reports the wait once. Absent: waits some seconds. */
   waiting?: { signal: AbortSignal; onWaiting: (problem: string) => void };
   /**

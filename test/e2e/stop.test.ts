@@ -34,7 +34,8 @@ test('while a write waits for another process: it is refused and told so', async
   expect(await answer).toEqual({ rc: 0, msg: 'Unknown error' });
   other.run('ROLLBACK');
   expect(await end).toEqual(IN_ORDER);
-  expect(server.stderr()).toContain('the database could not be locked for writing');
+  expect(server.stderr()).toContain(`warn database_busy problem="process ${process.pid} (`);
+  expect(server.stderr()).not.toContain('\n    at ');
   expect(server.stderr()).toContain(' warn stop_late parts=');
   expect(server.stderr()).toMatch(/ info stopped ms=\d{4}\n$/);
   other.close();

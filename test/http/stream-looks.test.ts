@@ -34,7 +34,7 @@ function start() {
   const looker = (id: number) => ({
     device: { id } as AuthenticDevice,
     found: (glance: Glance) => said.push([id, String(glance)]),
-    failed: (fault: unknown) => said.push([id, String(fault)]),
+    missed: (fault: unknown) => said.push([id, String(fault)]),
   });
   /** Answers a look. */
   const end = async (look: Look | undefined) => {
@@ -145,6 +145,7 @@ test('a stream saves what its device acknowledged after the looks, and leaves th
   const rest = Promise.withResolvers<void>();
   const looks: Record<keyof Looks, (...given: never[]) => unknown> = {
     add: (stream: unknown) => looking.add(stream),
+    addLater: (stream: unknown) => looking.add(stream),
     remove: (stream: unknown) => looking.delete(stream),
     save: (work: () => unknown) => rest.promise.then(work),
   };

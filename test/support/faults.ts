@@ -8,6 +8,8 @@ export type FaultyMethod = keyof Store | 'pushKey';
 export class Faults {
   #method: FaultyMethod | null = null;
   #error: unknown = null;
+  /** Calls of the store that gave way. */
+  count = 0;
 
   /** Lets `method` throw `error` from now on. */
   arm(method: FaultyMethod, error: unknown): void {
@@ -28,7 +30,10 @@ export class Faults {
     store: new Proxy(core.store, {
       get: (store, name) =>
         name === this.#method
-          ? () => Promise.reject(this.#error)
+          ? () => {
+              this.count += 1;
+              return Promise.reject(this.#error);
+            }
           : Reflect.get(store, name).bind(store),
     }),
   });

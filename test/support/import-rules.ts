@@ -97,6 +97,12 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: [],
     reason: 'what stores share has no SQL',
   },
+  'src/store/troubles.ts': {
+    ours: ['src/core/port/store.ts', ...LEAVES],
+    types: ['src/store/kind.ts'],
+    packages: [],
+    reason: 'what stores share has no SQL',
+  },
   'src/store/cursor.ts': {
     ours: [],
     types: ['src/core/port/'],
@@ -125,7 +131,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...['src/store/sqlite/', 'src/store/noun/', 'src/store/backend.ts', 'src/store/refusal.ts'],
       ...['src/store/cursor.ts', 'src/store/status.ts', 'src/store/kind.ts'],
       ...['src/store/webhook-row.ts', 'src/store/findings.ts', 'src/store/rounds.ts'],
-      'src/store/statement-text.ts',
+      ...['src/store/statement-text.ts', 'src/store/troubles.ts'],
       ...['src/core/', 'migrations/sqlite/', ...LEAVES],
     ],
     // bun:ffi: wal-index.ts reads memory that SQLite shares.
@@ -140,7 +146,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...['src/store/postgres/', 'src/store/noun/', 'src/store/backend.ts', 'src/store/refusal.ts'],
       ...['src/store/cursor.ts', 'src/store/status.ts', 'src/store/kind.ts'],
       ...['src/store/webhook-row.ts', 'src/store/findings.ts', 'src/store/rounds.ts'],
-      'src/store/statement-text.ts',
+      ...['src/store/statement-text.ts', 'src/store/troubles.ts'],
       ...['src/core/', 'migrations/postgres/', ...LEAVES],
     ],
     // bun: the types of its SQL client, which `Bun.SQL` loads at first use.

@@ -139,11 +139,29 @@ export class TooManyDeeds extends Error {
  */
 export class StoreAway extends Error {
   override readonly name: string = 'StoreAway';
+  /** Without one: it is no fault of the program. */
+  override readonly stack = '';
 }
 
-/** The fault of a call with too many calls before it in the queue; the database is up. */
+/** `busy`: another process holds a lock, which the problem names. `full`: the disk is. */
+export type Trouble = 'busy' | 'full';
+
+/**
+ * The fault of a call that had no turn: too many calls are before it, or another process holds a
+ * lock for too long. The database is up. The message is for the operator.
+ */
 export class StoreBusy extends StoreAway {
   override readonly name = 'StoreBusy';
+}
+
+/** The fault of a change for which there is no room on the disk of the database. */
+export class StoreFull extends StoreAway {
+  override readonly name = 'StoreFull';
+}
+
+/** Returns true if a fault comes from {@link StoreFull}. */
+export function isFull(fault: unknown): boolean {
+  return hasCause(fault, StoreFull);
 }
 
 /** Returns true if a fault comes from {@link StoreBusy}. */

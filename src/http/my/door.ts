@@ -19,7 +19,7 @@ import { languagesOf } from '../../core/ride/languages.ts';
 import type { Log } from '../../log.ts';
 import type { MinuteLimiter } from '../bound/limiter.ts';
 import type { Connection } from '../console/site.ts';
-import { reportFault } from '../interpreter.ts';
+import { reportFault, whyNotNow } from '../interpreter.ts';
 import { dropBody, readForm } from '../request/body.ts';
 import type { Traffic } from '../traffic.ts';
 import type { PanelProxy } from '../upstream/proxy.ts';
@@ -171,7 +171,10 @@ export function makeMy(deps: MyDeps): MyDoor {
     } catch (fault) {
       requestId = traffic.requestIdOf(request);
       const text = `${reportFault(log, ENDPOINT, fault, requestId)}\n`;
-      answered = { says: 'fault', response: new Response(text, { status: 500, headers: SAFE }) };
+      const isLater = whyNotNow(fault) !== null;
+      const headers = isLater ? { ...SAFE, 'retry-after': '5' } : SAFE;
+      const response = new Response(text, { status: isLater ? 503 : 500, headers });
+      answered = { says: isLater ? 'not_now' : 'fault', response };
     }
     const { says, response, isGuess } = answered;
     const tookMs = clock.steadyMs() - startMs;

@@ -12,6 +12,7 @@ import { readAckItems } from '../../core/message/device-input.ts';
 import { ACK_COUNT_MAX, acknowledge, INBOX_LIMITS, readInbox } from '../../core/message/inbox.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
 import type { AckItem, Glance, Message } from '../../core/port/inbox.ts';
+import { isAway } from '../../core/port/store.ts';
 import type { Log } from '../../log.ts';
 import { nameOf } from '../answer/large.ts';
 import { messageText, senderOf } from '../answer/message-view.ts';
@@ -134,7 +135,7 @@ export class DeviceStream {
     try {
       await noteSeen(core, this.device, nowMs);
     } catch (fault) {
-      this.failed(fault);
+      if (!isAway(fault)) this.failed(fault);
     }
   }
 
@@ -164,7 +165,12 @@ export class DeviceStream {
     this.#isAcknowledging = true;
     try {
       while (this.#inHand.length > 0) {
-        await this.deps.looks.save(() => this.#acknowledge(this.#takeFrames()));
+        let frames: AckItem[][] | null = null;
+        const save = () => {
+          frames ??= this.#takeFrames();
+          return this.#acknowledge(frames);
+        };
+        await this.deps.looks.save(save, () => !this.isClosed);
       }
     } catch (fault) {
       this.failed(fault);
@@ -223,7 +229,7 @@ export class DeviceStream {
       this.#isMoreWaiting = false;
       this.#sendFresh(glance).then(
         () => this.#looked(),
-        (fault) => this.failed(fault),
+        (fault) => this.missed(fault),
       );
     }
   }
@@ -238,7 +244,7 @@ export class DeviceStream {
       await this.#sendFresh(messages);
       this.#looked();
     } catch (fault) {
-      this.failed(fault);
+      this.missed(fault);
     }
   }
 
@@ -276,10 +282,16 @@ export class DeviceStream {
     this.#write(text);
   }
 
+  /** Looks later if the database is away; any other fault ends the stream. */
+  missed(fault: unknown): void {
+    if (isAway(fault)) this.deps.looks.addLater(this);
+    else this.failed(fault);
+  }
+
   /** Logs a fault and ends the stream: the device reconnects and reads its inbox again. */
   failed(fault: unknown): void {
-    reportFault(this.deps.log, STREAM_PATH, fault, this.socket.data.requestId);
-    this.end(CLOSE_FAULT, 'internal fault');
+    const detail = reportFault(this.deps.log, STREAM_PATH, fault, this.socket.data.requestId);
+    this.end(CLOSE_FAULT, isAway(fault) ? detail : 'internal fault');
   }
 
   /** Ends the stream with a close code and its reason. */

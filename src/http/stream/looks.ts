@@ -8,6 +8,7 @@ import type { Core } from '../../core/core.ts';
 import type { AuthenticDevice } from '../../core/device.ts';
 import { glanceInboxes } from '../../core/message/inbox.ts';
 import type { Glance } from '../../core/port/inbox.ts';
+import { isAway } from '../../core/port/store.ts';
 import type { Turns } from '../bound/turns.ts';
 
 /** The most streams of one look, which delays calls of others. */
@@ -18,6 +19,10 @@ const IN_FLIGHT_MAX = 3;
 const SAVES_MAX = 512;
 /** The longest time for which saves wait for looks, ms. */
 const REST_MAX_MS = 250;
+/** Pause before a look or save is repeated because the database was away, ms. */
+const PAUSE_MS = 1_000;
+/** The time for which devices wait for the answer to an acknowledgement, ms. */
+const ACK_MS = 30_000;
 /** The party of all streams in queues. */
 const PARTY = 'streams';
 
@@ -26,11 +31,13 @@ interface Looker {
   /** Takes what a look found. */
   found(glance: Glance): void;
   /** Receives the fault of the look. */
-  failed(fault: unknown): void;
+  missed(fault: unknown): void;
 }
 
 export class Looks {
   readonly #waiting = new Set<Looker>();
+  /** Streams whose look is repeated after a pause. */
+  readonly #paused = new Set<Looker>();
   #inFlightCount = 0;
   /** Callers that wait for the end of all looks. */
   readonly #resting = new Set<() => void>();
@@ -52,17 +59,40 @@ export class Looks {
     if (this.#inFlightCount < IN_FLIGHT_MAX) void this.#run();
   }
 
+  /** Queues a look after a pause: the database was away. */
+  addLater(looker: Looker): void {
+    this.#paused.add(looker);
+    void this.deps.clock.sleep(PAUSE_MS).then(() => {
+      if (this.#paused.delete(looker)) this.add(looker);
+    });
+  }
+
   /** Removes a closed stream from the queue. */
   remove(looker: Looker): void {
+    this.#paused.delete(looker);
     this.#waiting.delete(looker);
     this.#beginSaves();
   }
 
   /**
    * Saves acknowledgements, in turn with others. Waits while streams wait for a look, at most
-   * {@link REST_MAX_MS}: people notice a late message, not a late acknowledgement.
+   * {@link REST_MAX_MS}: people notice a late message, not a late acknowledgement. Repeats `work`
+   * while the database is away and the device waits: `isAwaited` says whether it is still there.
    */
-  async save<T>(work: () => Promise<T>): Promise<T> {
+  async save<T>(work: () => Promise<T>, isAwaited: () => boolean = () => true): Promise<T> {
+    const { clock } = this.deps;
+    const endMs = clock.steadyMs() + ACK_MS;
+    for (;;) {
+      try {
+        return await this.#saveOnce(work);
+      } catch (fault) {
+        if (!isAway(fault) || !isAwaited() || clock.steadyMs() >= endMs) throw fault;
+      }
+      await clock.sleep(PAUSE_MS);
+    }
+  }
+
+  async #saveOnce<T>(work: () => Promise<T>): Promise<T> {
     const { clock } = this.deps;
     await new Promise<void>((begin) => {
       const isFirst = this.#resting.size === 0;
@@ -107,7 +137,7 @@ export class Looks {
         const glances = await core.store.onBehalfOf(PARTY, String, look);
         for (const [n, looker] of lookers.entries()) looker.found(glances[n] ?? []);
       } catch (fault) {
-        for (const looker of lookers) looker.failed(fault);
+        for (const looker of lookers) looker.missed(fault);
       }
       this.#beginSaves();
     }

@@ -13,6 +13,7 @@ export type Obstacle =
   | 'wrong_method'
   | 'upstream_busy'
   | 'new_link_limit_reached'
+  | 'not_now'
   | 'fault';
 
 /** The names under which answers are counted. */
@@ -32,6 +33,8 @@ const OBSTACLES: Readonly<Record<Obstacle, { status: number; text: string }>> = 
   wrong_method: { status: 405, text: 'only GET and HEAD are passed on' },
   new_link_limit_reached: { status: 429, text: 'too many new subscriptions from this address' },
   fault: { status: 500, text: 'internal fault, see the log of the server' },
+  // With the reason.
+  not_now: { status: 503, text: '' },
   upstream_away: { status: 502, text: 'the panel cannot be reached' },
   upstream_malformed: { status: 502, text: 'the panel gave an answer that is no HTTP' },
   upstream_too_large: { status: 502, text: 'the panel gave an answer that is too large' },
@@ -49,8 +52,8 @@ const HEADERS: Readonly<Record<number, Record<string, string>>> = {
 };
 
 /** Builds the answer to a request that cannot be passed on. */
-function obstacle(kind: Obstacle): Response {
-  const { status, text } = OBSTACLES[kind];
+function obstacle(kind: Obstacle, text = OBSTACLES[kind].text): Response {
+  const { status } = OBSTACLES[kind];
   return new Response(`${text}\n`, { status, headers: { ...PLAIN, ...HEADERS[status] } });
 }
 
@@ -68,10 +71,13 @@ export interface Answered {
   hides?: 'all' | 'text' | undefined;
 }
 
-/** Makes the answer to a request that cannot be passed on; `hasLink`: it names a link. */
-export function hindered(kind: Obstacle, hasLink: boolean): Answered {
+/**
+ * Makes the answer to a request that cannot be passed on; `hasLink`: it names a link. `text`: the
+ * reason, where it is not that of the kind.
+ */
+export function hindered(kind: Obstacle, hasLink: boolean, text?: string): Answered {
   const hides = kind === 'wrong_method' || kind === 'bad_request' ? 'all' : 'text';
-  return { outcome: kind, response: obstacle(kind), ...(!hasLink && { hides }) };
+  return { outcome: kind, response: obstacle(kind, text), ...(!hasLink && { hides }) };
 }
 
 /**

@@ -14,7 +14,7 @@ import type { Maybe } from '../../core/port/maybe.ts';
 import type { PageSites } from '../../core/port/my.ts';
 import type { Ways } from '../../core/port/way.ts';
 import { deviceWords } from '../gate/words.ts';
-import { reportFault } from '../interpreter.ts';
+import { reportFault, whyNotNow } from '../interpreter.ts';
 import { addressOfRefusal, addressOfRequest, originOf } from '../my/address.ts';
 import { dropBody } from '../request/body.ts';
 import { parseQuery } from '../request/query.ts';
@@ -118,7 +118,8 @@ async function conclude(
   } catch (fault) {
     requestId = traffic.requestIdOf(request);
     reportFault(log, ENDPOINT, fault, requestId);
-    answered = hindered('fault', false);
+    const reason = whyNotNow(fault);
+    answered = hindered(reason === null ? 'fault' : 'not_now', false, reason ?? undefined);
   }
   const { outcome, response, isGuess } = answered;
   const tookMs = clock.steadyMs() - startMs;

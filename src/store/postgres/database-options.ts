@@ -20,7 +20,7 @@ interface DatabaseTls {
   isNameChecked: boolean;
 }
 
-type Observers = Pick<StoreOptions, 'onAway' | 'onBack' | 'onStatement' | 'onRetry'>;
+type Observers = Pick<StoreOptions, 'onAway' | 'onBack' | 'onTrouble' | 'onStatement' | 'onRetry'>;
 
 export interface DatabaseOptions extends Observers {
   host: string;
@@ -50,14 +50,24 @@ export interface DatabaseOptions extends Observers {
 /** Returns the connections for transactions: half of all. Single statements use the others. */
 export const transactionsOf = ({ connections }: DatabaseOptions) => Math.floor(connections / 2);
 
+/**
+ * Longest wait of a single statement for a lock before it is sent again, ms: those behind it on its
+ * connection wait as long, and must not take it for a silent server.
+ */
+export const plainLockMs = ({ statementMs }: DatabaseOptions) => Math.ceil(statementMs / 20);
+
 /** Returns options of a pool. All are given, because Bun takes missing ones from PGDATABASE etc. */
-export function poolOptions(options: DatabaseOptions, max: number): SQL.PostgresOrMySQLOptions {
+export function poolOptions(
+  options: DatabaseOptions,
+  max: number,
+  lockMs = Math.min(LOCK_WAIT_MS, options.statementMs),
+): SQL.PostgresOrMySQLOptions {
   const { host, port, socket, user, database, password, tls } = options;
   const { statementMs, isPooled, node } = options;
   const settings = {
     application_name: `gatepost/${node}`,
     statement_timeout: String(statementMs),
-    lock_timeout: String(Math.min(LOCK_WAIT_MS, statementMs)),
+    lock_timeout: String(lockMs),
     idle_in_transaction_session_timeout: String(LOCK_WAIT_MS),
     TimeZone: 'UTC',
     // Groups differ in length, so each run would make a new plan …

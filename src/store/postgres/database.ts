@@ -5,12 +5,23 @@ import { systemClock } from '../../clock.ts';
 import { StoreAway, StoreBusy, WriteFailed } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { type Countdown, Deadlines } from '../../deadline.ts';
+import { messageOf } from '../../operator-error.ts';
 import { type Leave, Places } from '../../queue.ts';
 import { OutcomeUnknown } from '../refusal.ts';
-import { type Ban, type DatabaseOptions, transactionsOf } from './database-options.ts';
-import { isConflict, isLost, isRefusedBefore, isStorageFault, retryReason } from './fault.ts';
+import { Troubles } from '../troubles.ts';
+import { type Ban, type DatabaseOptions, plainLockMs, transactionsOf } from './database-options.ts';
+import {
+  isConflict,
+  isLocked,
+  isLost,
+  isRefusedBefore,
+  isStorageFault,
+  isTooLong,
+  retryReason,
+} from './fault.ts';
 import { TOO_LONG, TOO_MANY } from './group.ts';
-import { Outages } from './outage.ts';
+import { findHolder } from './holder.ts';
+import { Outages, type Place } from './outage.ts';
 import { currentParty } from './party.ts';
 import { answerOf, type Connection, Pools, sendOn } from './pools.ts';
 import type { Answer, Bound, Runner } from './statement.ts';
@@ -34,6 +45,7 @@ export class Database implements Runner {
   #onIdle: (() => void)[] = [];
   readonly #pools: Pools;
   readonly #outages: Outages;
+  readonly #troubles: Troubles<Promise<string | null>>;
   /** Places of transactions, one for each connection, and of single statements. */
   readonly #transactions: Places;
   readonly #statements: Places;
@@ -53,6 +65,7 @@ export class Database implements Runner {
     this.#transactions = new Places(() => ({ placesMax, waitingMax: WAITING_MAX }));
     this.#statements = new Places(() => ({ placesMax: plainMax, waitingMax: WAITING_MAX }));
     this.#pools = new Pools(options);
+    this.#troubles = new Troubles(() => findHolder(this.#pools), options.onTrouble);
     const { steadyMs } = systemClock;
     const silenceMs = options.statementMs + SILENCE_MS;
     this.#deadlines = new Deadlines(silenceMs, steadyMs, () => this.#outages.noteSilence());
@@ -188,8 +201,8 @@ export class Database implements Runner {
   }
 
   /**
-   * Repeats statements that conflict with others, and those that `mayRepeat` after a lost
-   * connection.
+   * Repeats statements that conflict with others, those that `mayRepeat` after a lost connection,
+   * and until the deadline those that wait for a lock: in between others on the connection run.
    */
   #askAgain<Row>(
     kind: 'read' | 'write',
@@ -203,8 +216,10 @@ export class Database implements Runner {
           return await this.#askOnce<Row>(kind, text, params, call);
         } catch (fault) {
           const isOver = attempt >= ATTEMPTS_MAX;
-          if (isOver || !(isConflict(fault) || mayRepeat(fault)))
-            throw this.#outages.meet(fault, 'plain');
+          const isRepeated = isLocked(fault)
+            ? call.leftMs() > 2 * plainLockMs(this.options)
+            : !isOver && (isConflict(fault) || mayRepeat(fault));
+          if (!isRepeated) throw await this.#meet(fault, 'plain');
           this.options.onRetry?.(retryReason(fault));
         }
       }
@@ -242,13 +257,20 @@ export class Database implements Runner {
       isOver = true;
       const isUnanswered = isLost(fault) || fault instanceof StoreAway;
       if (!isLost(fault)) await send('ROLLBACK').catch(() => undefined);
-      const met = this.#outages.meet(fault, 'transacting');
+      const met = await this.#meet(fault, 'transacting');
       if (!isCommitting || !isUnanswered) throw met;
       throw new OutcomeUnknown('it is unknown whether it was committed', { cause: met });
     } finally {
       isOver = true;
       connection.release();
     }
+  }
+
+  /** Returns the error for the caller. */
+  async #meet(fault: unknown, place: Place): Promise<unknown> {
+    if (!isTooLong(fault)) return this.#outages.meet(fault, place);
+    const holder = await this.#troubles.holder();
+    return this.#troubles.busy([messageOf(fault), holder].filter(Boolean).join('; '));
   }
 
   async #reserve(): Promise<Connection> {

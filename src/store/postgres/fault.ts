@@ -29,6 +29,9 @@ export const isReadOnly = (fault: unknown) => sqlStateOf(fault) === '25006';
 /** Returns true if the server lacks disk or memory, or its disk fails. */
 export const isOutOfMeans = (fault: unknown) => /^(53(?!300)|58)/.test(sqlStateOf(fault));
 
+/** Returns true if the server's disk is full. */
+export const isFullDisk = (fault: unknown) => sqlStateOf(fault) === '53100';
+
 /** Returns true if an administrator ended this connection; others may still work. */
 export const isTerminated = (fault: unknown) => sqlStateOf(fault) === '57P01';
 
@@ -68,12 +71,18 @@ export function isConflict(fault: unknown): boolean {
   return /^(install_pkey|domain_pkey|install_install_code_unique)$/.test(constraintOf(fault));
 }
 
+/** Returns true if a lock was not to be had in time. */
+export const isLocked = (fault: unknown) => sqlStateOf(fault) === '55P03';
+
+/** Returns true if a lock, or the statement itself, took longer than it may. */
+export const isTooLong = (fault: unknown) => /^(55P03|57014)$/.test(sqlStateOf(fault));
+
 /** Returns true if a constraint was broken; then the whole statement was rolled back. */
 export const isBroken = (fault: unknown) => sqlStateOf(fault).startsWith('23');
 
 /** Returns the reason of a retry for the metrics: a SQLSTATE, or `connection`. */
 export function retryReason(fault: unknown): string {
-  if (sqlStateOf(fault) === '40P01') return '40P01';
+  if (/^(40P01|55P03)$/.test(sqlStateOf(fault))) return sqlStateOf(fault);
   return isConflict(fault) ? '40001' : 'connection';
 }
 

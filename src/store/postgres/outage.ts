@@ -2,10 +2,11 @@
 
 import { systemClock } from '../../clock.ts';
 import type { Unfitness } from '../../core/port/health.ts';
-import { StoreAway } from '../../core/port/store.ts';
+import { StoreAway, StoreFull } from '../../core/port/store.ts';
 import { messageOf } from '../../operator-error.ts';
 import type { Ban, DatabaseOptions } from './database-options.ts';
 import {
+  isFullDisk,
   isLost,
   isOutOfMeans,
   isReadOnly,
@@ -93,7 +94,8 @@ export class Outages {
     else if (isLost(fault)) this.#reconnect();
     else return fault;
     if (this.#present !== null) this.#present.refusedCount += 1;
-    return new StoreAway(this.#present?.problem ?? problem, { cause: fault });
+    const Away = isFullDisk(fault) ? StoreFull : StoreAway;
+    return new Away(this.#present?.problem ?? problem, { cause: fault });
   }
 
   /** Begins an outage because no answer comes; replaces all connections. */

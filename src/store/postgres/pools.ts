@@ -1,7 +1,12 @@
 /** The connections of a node, and the driver's statements and answers. */
 
 import type { SQL } from 'bun';
-import { type DatabaseOptions, poolOptions, transactionsOf } from './database-options.ts';
+import {
+  type DatabaseOptions,
+  plainLockMs,
+  poolOptions,
+  transactionsOf,
+} from './database-options.ts';
 import type { Answer, Bound, Runner } from './statement.ts';
 
 /** A connection for one transaction, until it is released. */
@@ -34,8 +39,12 @@ export class Pools {
 
   #open(): [plain: SQL, transacting: SQL] {
     const count = transactionsOf(this.options);
-    const open = (max: number) => new Bun.SQL(poolOptions(this.options, max));
-    return [open(this.options.connections - count), open(count)];
+    const plain = poolOptions(
+      this.options,
+      this.options.connections - count,
+      plainLockMs(this.options),
+    );
+    return [new Bun.SQL(plain), new Bun.SQL(poolOptions(this.options, count))];
   }
 }
 

@@ -6,7 +6,13 @@
  */
 
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
+import { dirname } from 'node:path';
 import type { SQL } from 'drizzle-orm';
+import { fullDisk } from '../../disk/fault.ts';
+import { isBusy } from '../../disk/lock.ts';
+import { describeLock } from '../../disk/lock-holder.ts';
+import type { StoreOptions } from '../kind.ts';
+import { Troubles } from '../troubles.ts';
 import { type Statement as Prepared, statementOn } from './statement.ts';
 import type { WalIndex } from './wal-index.ts';
 
@@ -26,11 +32,14 @@ export class Connection {
   #endsWithTurn = false;
   /** The error of a rollback: until a rollback succeeds, reads would see unfinished writes. */
   #stuckBy: unknown = null;
+  readonly #troubles: Troubles<string>;
 
   constructor(
     readonly native: Database,
     index: WalIndex | null = null,
+    onTrouble?: StoreOptions['onTrouble'],
   ) {
+    this.#troubles = new Troubles(() => describeLock(native.filename), onTrouble);
     this.#begin = this.compile('BEGIN');
     this.#end = this.compile('COMMIT');
     this.#rollback = this.compile('ROLLBACK');
@@ -39,6 +48,13 @@ export class Connection {
 
   get inTransaction(): boolean {
     return this.native.inTransaction;
+  }
+
+  /** Returns the error for the caller: of a held lock or a full disk it is the store's own. */
+  met(error: unknown): unknown {
+    if (isBusy(error)) return this.#troubles.busy(this.#troubles.holder());
+    const full = fullDisk(error, dirname(this.native.filename));
+    return full === null ? error : this.#troubles.full(full.message);
   }
 
   /** Compiles a statement; it lives as long as the connection. */

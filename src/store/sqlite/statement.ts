@@ -25,6 +25,7 @@ export interface Statement<Row> {
 interface Runner {
   readonly native: Database;
   read(): void;
+  met(error: unknown): unknown;
   compile<Row>(text: string): Compilation<Row, SQLQueryBindings[]>;
 }
 
@@ -37,17 +38,17 @@ export function statementOn<Row>(db: Runner, query: SQL): Statement<Row> {
     compiled ??= compile<Row>(db, query);
     return compiled;
   };
+  const reading = <Result>(work: (on: Compiled<Row>) => Result): Result => {
+    try {
+      db.read();
+      return work(at());
+    } catch (error) {
+      throw db.met(error);
+    }
+  };
   return {
-    all: (values = {}) => {
-      db.read();
-      const { native, bind } = at();
-      return native.all(bind(values));
-    },
-    get: (values = {}) => {
-      db.read();
-      const { native, bind } = at();
-      return native.get(bind(values));
-    },
+    all: (values = {}) => reading(({ native, bind }) => native.all(bind(values))),
+    get: (values = {}) => reading(({ native, bind }) => native.get(bind(values))),
     run: (values = {}) => {
       const { native, bind } = at();
       return native.run(bind(values)).changes;

@@ -36,12 +36,12 @@ const LAST_WAIT_MS = 1_000;
 export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const { dataDir, create, migrates, commitBatchMax, onCommit, onFigure, onOutbox } = options;
   const { clock = systemClock, onDistributionEnd } = options;
-  const { onMigration } = options;
+  const { onMigration, onTrouble } = options;
   const older = onMigration && (migrates ?? create) ? olderSchema(dataDir, create) : null;
   if (older !== null) await onMigration?.(older, SCHEMA_VERSION);
   const opened = openDatabase(dataDir, create, migrates);
   const index = WalIndex.of(opened.db);
-  const db = new Connection(opened.db, index);
+  const db = new Connection(opened.db, index, onTrouble);
   const chain = new AuditChain(db);
   const on = noteStatements(sqliteStatements(db));
   const figures = new FigureCounter(onFigure);

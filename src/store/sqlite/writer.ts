@@ -5,7 +5,7 @@
  */
 
 import { SQLiteError } from 'bun:sqlite';
-import { WriteFailed } from '../../core/port/store.ts';
+import { StoreAway, WriteFailed } from '../../core/port/store.ts';
 import { isBusy } from '../../disk/lock.ts';
 import type { CommitObserver } from '../kind.ts';
 import { Refusal } from '../refusal.ts';
@@ -149,7 +149,7 @@ export class GroupWriter {
       this.#options.later(() => this.#turn(), LOCK_PAUSE_MS * (1 + 2 * Math.random()));
       return;
     } else {
-      const cause = obstacle;
+      const cause = this.db.met(obstacle);
       this.#refuse(
         batch,
         new WriteFailed('the database could not be locked for writing', { cause }),
@@ -215,8 +215,8 @@ export class GroupWriter {
       this.#options.notes?.seal();
       this.#sql.commit.run();
       isSaved = true;
-    } catch (cause) {
-      fault = new WriteFailed('the commit failed', { cause });
+    } catch (error) {
+      fault = new WriteFailed('the commit failed', { cause: this.db.met(error) });
       this.db.rollBack();
     } finally {
       this.#options.notes?.clear(isSaved);
@@ -258,8 +258,9 @@ export class GroupWriter {
         this.#sql.release.run();
       }
       if (error instanceof Refusal) return { value: error.value };
+      const cause = this.db.met(error);
       return {
-        fault: isStorageFault(error) ? new WriteFailed('a write failed', { cause: error }) : error,
+        fault: isStorageFault(cause) ? new WriteFailed('a write failed', { cause }) : error,
       };
     }
   }
@@ -289,10 +290,9 @@ type Sql = ReturnType<Connection['compile']>;
 
 /** Returns true for an error of the storage, as opposed to a broken constraint. */
 function isStorageFault(error: unknown): boolean {
+  if (error instanceof StoreAway) return true;
   return (
     error instanceof SQLiteError &&
-    /^SQLITE_(FULL|IOERR|BUSY|LOCKED|READONLY|CORRUPT|NOMEM|CANTOPEN|PROTOCOL)/.test(
-      error.code ?? '',
-    )
+    /^SQLITE_(FULL|IOERR|LOCKED|READONLY|CORRUPT|NOMEM|CANTOPEN|PROTOCOL)/.test(error.code ?? '')
   );
 }

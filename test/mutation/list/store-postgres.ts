@@ -35,6 +35,19 @@ export const storePostgres: readonly MutatedFile[] = [
     changes: [['await runOn(runner, STATEMENTS.lockAuditLog());', '']],
   },
   {
+    file: 'src/store/postgres/database.ts',
+    tests: ['test/store/held-lock.test.ts'],
+    changes: [
+      ['if (!isTooLong(fault)) return', 'return'],
+      ['? call.leftMs() > 2 * plainLockMs(this.options)', '? attempt < 2'],
+    ],
+  },
+  {
+    file: 'src/store/postgres/database-options.ts',
+    tests: ['test/store/held-lock.test.ts'],
+    changes: [['statementMs / 20', 'statementMs / 2']],
+  },
+  {
     file: 'src/store/postgres/fault.ts',
     tests: ['test/store/postgres-database.test.ts', 'test/store/postgres-outage.test.ts'],
     changes: [
@@ -79,10 +92,7 @@ export const storePostgres: readonly MutatedFile[] = [
     changes: [
       ['if (!isCommitting || !isUnanswered) throw met;', 'throw met;'],
       ["if (isOver) return Promise.reject(new Error('the transaction is over'));", ''],
-      [
-        'if (isOver || !(isConflict(fault) || mayRepeat(fault)))',
-        'if (isOver || !isConflict(fault))',
-      ],
+      ['!isOver && (isConflict(fault) || mayRepeat(fault))', '!isOver && isConflict(fault)'],
     ],
   },
   {

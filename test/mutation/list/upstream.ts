@@ -347,10 +347,7 @@ export const upstream: readonly MutatedFile[] = [
       'test/http/stream-looks.test.ts',
     ],
     changes: [
-      [
-        'this.deps.looks.save(() => this.#acknowledge(this.#takeFrames()))',
-        'this.#acknowledge(this.#takeFrames())',
-      ],
+      ['await this.deps.looks.save(save, () => !this.isClosed);', 'await save();'],
       ['this.#mustLookAgain = this.#isLooking;', ''],
       ['this.deps.looks.remove(this);', ''],
       ['if (this.#inHand.length >= FRAMES_IN_HAND_MAX) {', 'if (false) {'],
@@ -380,7 +377,7 @@ export const upstream: readonly MutatedFile[] = [
       ['restedMs < REST_MAX_MS', 'restedMs < 100 * REST_MAX_MS'],
       ['if (this.#savingCount === SAVES_MAX) return;', ''],
       ['this.#savingCount -= 1;', ''],
-      ['for (const looker of lookers) looker.failed(fault);', ''],
+      ['for (const looker of lookers) looker.missed(fault);', ''],
     ],
   },
   {

@@ -14,7 +14,8 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fullDisk, isReadOnly } from '../../../disk/fault.ts';
 import { isBusy, takeLock } from '../../../disk/lock.ts';
-import { messageOf, OperatorError } from '../../../operator-error.ts';
+import { describeLock } from '../../../disk/lock-holder.ts';
+import { busyText, messageOf, OperatorError } from '../../../operator-error.ts';
 import { makeOwnFile, makeOwnFolder } from '../../../permissions.ts';
 import {
   migrate,
@@ -265,6 +266,7 @@ function explain(error: unknown, file: string): Error {
   if (error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '')) {
     return damaged(file, error.message);
   }
+  if (isBusy(error)) return new OperatorError(busyText(describeLock(file)), 'locked');
   return (
     fullDisk(error, dirname(file)) ?? new OperatorError(`cannot open ${file}: ${messageOf(error)}`)
   );
