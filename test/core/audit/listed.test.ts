@@ -120,7 +120,15 @@ test('600 changes a minute have an entry each, and those beyond one together', a
   const folded = (await entriesOf('install.update', looping.code)).at(-1);
   expect(folded).toMatchObject({ at, who: 'provider', key: 'aaaaaaaa', from: FROM });
   expect(folded?.object).toEqual({
-    ...{ id: freed, folded: 21, first_id: id, last_id: freed, since: until, until, by: `${by}: 21` },
+    ...{
+      id: freed,
+      folded: 21,
+      first_id: id,
+      last_id: freed,
+      since: until,
+      until,
+      by: `${by}: 21`,
+    },
   });
   expect(await entriesOf('install.add', looping.code)).toHaveLength(2);
   expect((await entriesOf('install.remove', looping.code)).map(({ object }) => object)).toEqual([
