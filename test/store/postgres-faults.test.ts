@@ -3,7 +3,8 @@
  * say that nothing was saved, some begin an outage, and a broken rule stays the caller's own fault.
  */
 
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';
+import type { SQL } from 'bun';
 import { sql } from 'drizzle-orm';
 import { WriteFailed } from '../../src/core/port/store.ts';
 import { FigureCounter } from '../../src/store/noun/figure-counter.ts';
@@ -14,6 +15,7 @@ import { prepare } from '../../src/store/postgres/statement.ts';
 import { write } from '../../src/store/postgres/write.ts';
 import { describePostgres } from '../support/needs.ts';
 import { type OwnPostgres, startPostgres } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
 
 /** Fails in this way so many times; a sequence counts also the attempts that were undone. */
 const FAIL = `
@@ -35,28 +37,36 @@ const EVER = 1_000;
 describePostgres('an error of PostgreSQL', () => {
   let server: OwnPostgres;
   let db: Database;
+  let admin: SQL;
   let told: string[];
 
   beforeAll(async () => {
     server = await startPostgres();
-    const admin = server.connect();
-    await admin.unsafe(FAIL).simple();
-    await admin.close();
+    const first = server.connect();
+    await first.unsafe(FAIL).simple();
+    await first.close();
   }, 60_000);
   afterAll(() => server.stop('crash'));
-  afterEach(() => db.close());
+  afterEach(async () => {
+    await db.close();
+    await admin.close();
+  });
 
-  /** Writes, with an error behind the row; returns the fault, the rows, and why it was repeated. */
-  async function meet(state: string, broken: string, times: number) {
+  beforeEach(async () => {
     told = [];
     db = new Database({
       ...{ host: '127.0.0.1', port: server.port, socket: null, user: 'postgres' },
       ...{ database: 'postgres', password: () => null, tls: null, connections: 2 },
       ...{ isPooled: false, node: 'one', statementMs: 5_000 },
       onAway: (problem) => told.push(problem),
+      onBack: () => told.push('back'),
     });
-    const admin = server.connect();
+    admin = server.connect();
     await admin.unsafe("TRUNCATE saved; SELECT setval('attempt', 1, false)").simple();
+  });
+
+  /** Writes, with an error behind the row; returns the fault, the rows, and why it was repeated. */
+  async function meet(state: string, broken: string, times: number) {
     const sealer = new Sealer(db, () => Promise.reject(new Error('nothing is noted here')));
     const repeats: string[] = [];
     const parts = { db, figures: new FigureCounter(), sealer, signals: new Signals() };
@@ -69,7 +79,6 @@ describePostgres('an error of PostgreSQL', () => {
       (thrown) => thrown,
     );
     const [row] = await admin`SELECT count(*)::integer AS count FROM saved`;
-    await admin.close();
     return { fault, rows: row.count, repeats };
   }
 
@@ -111,6 +120,22 @@ describePostgres('an error of PostgreSQL', () => {
     expect(fault).toBeInstanceOf(WriteFailed);
     expect(rows).toBe(0);
     expect(told).toEqual(['made by the test']);
+  });
+
+  test('a disk with room for a probe alone: one outage, until no write failed for seconds', async () => {
+    const probes = new Set<number>();
+    await until('it looked three times', async () => {
+      const { fault } = await meet('53100', '', EVER);
+      expect(fault).toBeInstanceOf(WriteFailed);
+      const rows = await admin`
+        SELECT extract(epoch FROM query_start)::float8 AS at FROM pg_stat_activity
+        WHERE query LIKE '%gatepost_room%' AND pid <> pg_backend_pid()`;
+      for (const { at } of rows) probes.add(at);
+      return probes.size >= 3;
+    });
+    expect(told).toEqual(['made by the test']);
+    await until('it is over', () => told.length > 1);
+    expect(told).toEqual(['made by the test', 'back']);
   });
 
   test('a server that takes no writes: an outage of its own name', async () => {
