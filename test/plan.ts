@@ -77,6 +77,7 @@ const WAITING = new Set([
   'outgoing/answer.test.ts',
   'outgoing/http2.test.ts',
   'store/postgres-database.test.ts',
+  'store/postgres-faults.test.ts',
   'store/postgres-full-disk.test.ts',
   'store/postgres-opening.test.ts',
   'store/postgres-outage.test.ts',

@@ -4,8 +4,13 @@ import type { MutatedFile } from '../mutation.ts';
 export const known: readonly MutatedFile[] = [
   {
     file: 'src/store/postgres/outage.ts',
-    tests: ['test/store/postgres-outage.test.ts', 'test/store/postgres-full-disk.test.ts'],
+    tests: [
+      'test/store/postgres-faults.test.ts',
+      'test/store/postgres-outage.test.ts',
+      'test/store/postgres-full-disk.test.ts',
+    ],
     changes: [
+      ['const QUIET_MS = 3_000;', 'const QUIET_MS = 0;'],
       [
         "const refuses = place === 'plain' ? 'all' : 'transactions';",
         "const refuses: Outage['refuses'] = 'all';",

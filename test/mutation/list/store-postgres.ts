@@ -49,8 +49,17 @@ export const storePostgres: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/postgres/fault.ts',
-    tests: ['test/store/postgres-database.test.ts', 'test/store/postgres-outage.test.ts'],
+    tests: [
+      'test/store/postgres-faults.test.ts',
+      'test/store/postgres-database.test.ts',
+      'test/store/postgres-outage.test.ts',
+    ],
     changes: [
+      ['install_pkey|domain_pkey|', 'install_pkey|'],
+      ['/^(53(?!300)|58)/', '/^(58)/'],
+      ['/^(08004|28|3D|53300)/', '/^(08004|53300)/'],
+      ['/^(25006|53|55P03|57014|58|XX)/', '/^(25006|53|57014|58|XX)/'],
+      ["return '40P01';", "return '40001';"],
       ['/^(40001|40P01)$/', '/^(40001)$/'],
       ['/^(08|57P0)/', '/^(08)/'],
       ["=== '25006'", "=== '25007'"],

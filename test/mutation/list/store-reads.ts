@@ -30,7 +30,6 @@ export const storeReads: readonly MutatedFile[] = [
       ['last_number < :number', 'last_number <= :number'],
       ['return !isAll;', 'return isAll;'],
       [' OR p.change_day_count < :dayCountMax)', ')'],
-      ['if (taken === null) continue;', 'if (taken === null) break;'],
       ['f.from_ms <= :beforeMs OR f', 'f'],
     ],
   },
