@@ -13,6 +13,7 @@ import hashes from './0009_hashes_and_phones.sql' with { type: 'text' };
 import panels from './0010_panels.sql' with { type: 'text' };
 import sightings from './0011_sightings.sql' with { type: 'text' };
 import signingKey from './0012_signing_key.sql' with { type: 'text' };
+import steadyTime from './0013_steady_time.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly string[] = [
   panels,
   sightings,
   signingKey,
+  steadyTime,
 ];

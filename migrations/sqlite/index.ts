@@ -21,6 +21,7 @@ import hashes from './0017_hashes_and_phones.sql' with { type: 'text' };
 import panels from './0018_panels.sql' with { type: 'text' };
 import sightings from './0019_sightings.sql' with { type: 'text' };
 import signingKey from './0020_signing_key.sql' with { type: 'text' };
+import steadyTime from './0021_steady_time.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -44,4 +45,5 @@ export const MIGRATIONS: readonly string[] = [
   panels,
   sightings,
   signingKey,
+  steadyTime,
 ];
