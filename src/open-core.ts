@@ -105,8 +105,11 @@ function passwordIn(file: string): string {
   }
 }
 
-/** Observers of migrations and outages, and the wait for the database at the start. */
-type StartObservers = Pick<StoreOptions, 'onMigration' | 'onAway' | 'onBack' | 'waiting'>;
+/** Observers of migrations and outages, the wait for the database, and the guard of the clock. */
+type StartObservers = Pick<
+  StoreOptions,
+  'leastMs' | 'onMigration' | 'onAway' | 'onBack' | 'waiting'
+>;
 
 /**
  * Opens the core; only the server migrates an old database. Throws `OperatorError` if the data
@@ -143,6 +146,7 @@ export async function openCore(
     limits: config,
     gateways: gateways.names,
     rides: () => ridesOf(config),
+    leastMs: start.leastMs ?? ((atMs) => atMs),
     pushKey: gateways.pushKey,
   };
 }

@@ -35,11 +35,13 @@ import { storeMove } from './store-move.ts';
 import { storePostgres } from './store-postgres.ts';
 import { storeReads } from './store-reads.ts';
 import { storeWrites } from './store-writes.ts';
+import { timeFiles } from './time.ts';
 import { upstream } from './upstream.ts';
 import { webhooks } from './webhooks.ts';
 
 export const mutatedFiles: readonly MutatedFile[] = [
   ...known,
+  ...timeFiles,
   ...jobFiles,
   ...composeFiles,
   ...roomFiles,
