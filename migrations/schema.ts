@@ -267,6 +267,18 @@ export const sighting = sqliteTable(
   ],
 );
 
+/** The time by the steady clock of each machine that serves: src/core/leap.ts. */
+export const steadyTime = sqliteTable('steady_time', {
+  /** Name of the node; empty: the one machine of a file. */
+  name: text().primaryKey(),
+  at_ms: integer().notNull(),
+  ran_ms: integer().notNull(),
+  /** The leap of its clock as JSON; null: none. */
+  leap: text(),
+  /** Suspended time by day as JSON. */
+  spent: text().notNull(),
+});
+
 /** Counts of the whole appliance, kept by triggers. One row. */
 export const appliance = sqliteTable(
   'appliance',

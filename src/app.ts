@@ -31,6 +31,7 @@ import { Tallies } from './monitor/tallies.ts';
 import { nodeNameOf, openCore } from './open-core.ts';
 import { openMonitor } from './open-monitor.ts';
 import { openOutgoing } from './open-outgoing.ts';
+import { openTimekeeper } from './open-timekeeper.ts';
 import type { Outgoing } from './outgoing/outgoing.ts';
 import { ownCommand, type RunOwn, runOwn } from './own-program.ts';
 import { checkDataDirectory } from './permissions.ts';
@@ -88,7 +89,16 @@ export async function startApp(loaded: LoadedConfig, signal: AbortSignal): Promi
       : 'none';
     log.info('database_migrates', { from, to, backup });
   };
-  const observers = { onMigration, onAway, onBack, onTrouble, waiting: { signal, onWaiting } };
+  const timekeeper = openTimekeeper(settings, log);
+  const { leastMs } = timekeeper;
+  const observers = {
+    leastMs,
+    onMigration,
+    onAway,
+    onBack,
+    onTrouble,
+    waiting: { signal, onWaiting },
+  };
   const core = await openCore(settings, true, true, tallies, gateways, observers);
   const parts: Part[] = [];
   const last: Part[] = [
@@ -97,7 +107,8 @@ export async function startApp(loaded: LoadedConfig, signal: AbortSignal): Promi
   ];
   const stop = () => stopInOrder(parts, last, log);
   try {
-    const outer = { outgoing, gateways, core, log, signal, outages };
+    await timekeeper.begin(core.store);
+    const outer = { outgoing, gateways, core, log, signal, outages, timekeeper };
     return await startParts({ loaded, settings, tallies, parts, last, stop, ...outer });
   } catch (error) {
     await stop();
@@ -113,6 +124,7 @@ interface Beginning {
   gateways: LiveGateways;
   outages: Outages;
   core: Core;
+  timekeeper: ReturnType<typeof openTimekeeper>;
   log: Log;
   /** Running parts; they stop at the same time. */
   parts: Part[];
@@ -191,7 +203,8 @@ function prepareFolders({ loaded, settings, log }: Beginning): void {
 async function startParts(beginning: Beginning): Promise<App> {
   const { loaded, settings, tallies, outgoing, gateways, core, log, parts, last, stop, signal } =
     beginning;
-  const clock = systemClock;
+  const { timekeeper } = beginning;
+  const clock = { ...systemClock, nowMs: timekeeper.nowMs };
   const startedAtMs = clock.nowMs();
   let current = loaded;
   prepareFolders(beginning);
@@ -203,14 +216,14 @@ async function startParts(beginning: Beginning): Promise<App> {
   const certificateExpiresAtMs = () => tls?.expiresAtMs() ?? null;
   const metrics = makeMetrics({
     ...{ nowMs: clock.nowMs, startedAtMs, store: core.store, tallies, log },
-    http: () => listening,
     certificateExpiresAtMs,
     isDatabaseUp: () => (settings.databaseUrl === null ? null : !beginning.outages.isAway),
     lastBackup: () => backups.history.lastSuccess,
+    ...{ http: () => listening, leap: () => timekeeper.leap() },
   });
   const backups = scheduleBackups(core, settings, log);
   parts.push({ name: 'backup', stop: backups.stop });
-  const tls = await startTls(settings, clock, log, signal);
+  const tls = await startTls(settings, systemClock, log, signal);
   if (tls) parts.push({ name: 'certificate', stop: tls.stop });
   const monitor = openMonitor(loaded, { readiness, metrics, log });
   // Last, so that it serves until then.
@@ -224,7 +237,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   const secrets = new SecretFiles();
   secrets.prepare(settings)();
   const strangerPage = new LiveStrangerPage({ settings, outgoing, log });
-  const outbox = gateways.worker(core, eventSenders, log, tallies);
+  const outbox = gateways.worker(core, clock, eventSenders, log, tallies);
   parts.push({ name: 'outbox', stop: () => outbox.stop() });
   const listenOptions = { host: settings.host, port: settings.port, tls: tls?.first ?? null };
   const known = { loaded: () => current, startedAtMs, readiness, certificateExpiresAtMs };
@@ -243,7 +256,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   const node = { name: nodeNameOf(settings), address: server.url, version: VERSION, startedAtMs };
   const jobWorker = startJobWorker(beginning, clock);
   const working = { worker, jobWorker, outbox, upstreams, strangerPage };
-  const jobs = startJobs({ core, clock, log, ...working, tls, settings, node });
+  const jobs = startJobs({ core, clock, timekeeper, log, ...working, tls, settings, node });
   parts.push({ name: 'jobs', stop: () => jobs.stop().then(leave) });
   for (const name of ['node', 'stranger-page']) void jobs.run(name);
   worker.wake();

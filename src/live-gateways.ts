@@ -52,9 +52,18 @@ export class LiveGateways {
     };
   }
 
-  /** Makes the worker; `resume` starts it. */
-  worker(core: Core, eventSenders: EventSenders, log: Log, { onAttempt }: Tallies): Outbox {
-    const { settings, clock } = this.parts;
+  /**
+   * Makes the worker; `resume` starts it. `clock` is the server's, which a leap does not set back;
+   * gateways sign by the machine's.
+   */
+  worker(
+    core: Core,
+    clock: Clock,
+    eventSenders: EventSenders,
+    log: Log,
+    { onAttempt }: Tallies,
+  ): Outbox {
+    const { settings } = this.parts;
     const gateways = () => this.#gateways.all;
     return new Outbox({
       ...{ core, clock, log, settings, gateways, eventSenders, onAttempt },

@@ -105,10 +105,10 @@ function passwordIn(file: string): string {
   }
 }
 
-/** Observers of migrations and outages, and the wait for the database at the start. */
+/** Observers of migrations and outages, the wait for the database, and the guard of the clock. */
 type StartObservers = Pick<
   StoreOptions,
-  'onMigration' | 'onAway' | 'onBack' | 'onTrouble' | 'waiting'
+  'leastMs' | 'onMigration' | 'onAway' | 'onBack' | 'onTrouble' | 'waiting'
 >;
 
 /**
@@ -146,6 +146,7 @@ export async function openCore(
     limits: config,
     gateways: gateways.names,
     rides: () => ridesOf(config),
+    leastMs: start.leastMs ?? ((atMs) => atMs),
     pushKey: gateways.pushKey,
   };
 }

@@ -14,6 +14,7 @@ import panels from './0010_panels.sql' with { type: 'text' };
 import sightings from './0011_sightings.sql' with { type: 'text' };
 import signingKey from './0012_signing_key.sql' with { type: 'text' };
 import auditFolds from './0013_audit_folds.sql' with { type: 'text' };
+import steadyTime from './0014_steady_time.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly string[] = [
   sightings,
   signingKey,
   auditFolds,
+  steadyTime,
 ];

@@ -22,6 +22,7 @@ import panels from './0018_panels.sql' with { type: 'text' };
 import sightings from './0019_sightings.sql' with { type: 'text' };
 import signingKey from './0020_signing_key.sql' with { type: 'text' };
 import auditFolds from './0021_audit_folds.sql' with { type: 'text' };
+import steadyTime from './0022_steady_time.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -46,4 +47,5 @@ export const MIGRATIONS: readonly string[] = [
   sightings,
   signingKey,
   auditFolds,
+  steadyTime,
 ];

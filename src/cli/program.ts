@@ -6,6 +6,7 @@ import { visibleLines } from '../visible.ts';
 import { addAccountCommands } from './account.ts';
 import { addAuditCommands } from './audit.ts';
 import { addBackupCommands } from './backup.ts';
+import { addClockCommands } from './clock.ts';
 import { addConfigCommand } from './config.ts';
 import { addConformanceCommand } from './conformance.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
@@ -72,6 +73,7 @@ export function buildProgram(context: CliContext): Command {
   addWebhookCommands(program, context);
   addAccountCommands(program, context);
   addNodeCommands(program, context);
+  addClockCommands(program, context);
   addStatsCommand(program, context);
   addReadyCommand(program, context);
   addAuditCommands(program, context);

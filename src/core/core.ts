@@ -20,6 +20,11 @@ export interface Core {
   gateways: () => readonly PushGateway[];
   /** Returns the rules of rides: the highest level over all ways to a panel. */
   rides: () => RideRules;
+  /**
+   * Returns a time, or during a leap of the clock the earliest that may be right. What begins,
+   * moves or expires after a while asks it: docs/time.md.
+   */
+  leastMs: (atMs: number) => number;
   /** Returns the public key of Web Push, base64url; null: it is not configured. */
   pushKey: () => string | null;
 }

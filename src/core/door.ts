@@ -83,7 +83,7 @@ export function admitDevice(
   const { hwid } = key;
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return AT_DOOR[door];
-    const verdict = judge(door, nowMs);
+    const verdict = judge(door, core.leastMs(nowMs));
     const { link, device, byHash } = door;
     if (!isAdmitted(verdict)) return refuse(core, { says: verdict, link, door }, caller, nowMs);
     const facts = factsFrom(reported, device);
@@ -130,7 +130,7 @@ export function verdictOn(
   const key = keyOf(call, reported);
   if (isRefused(key)) return key;
   return after(core.store.findSlot(key), (door) =>
-    typeof door === 'string' ? AT_DOOR[door] : { verdict: judge(door, nowMs), door },
+    typeof door === 'string' ? AT_DOOR[door] : { verdict: judge(door, core.leastMs(nowMs)), door },
   );
 }
 
@@ -263,7 +263,7 @@ function refuse(
   { hwid, facts }: Caller,
   nowMs: number,
 ): RefusedAtDoor {
-  const former = formerHwid(door?.full ?? null, nowMs);
+  const former = formerHwid(door?.full ?? null, core.leastMs(nowMs));
   core.store.countRefusal(link, says, nowMs, refusedDevice(hwid ?? '', facts, former));
   return says === 'link_limit_reached' ? new FullLinkRefused(link, hwid) : AT_DOOR[says];
 }

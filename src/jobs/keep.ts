@@ -1,5 +1,6 @@
 /**
- * Housekeeping: expires messages, and prunes whatever is older than its setting. Every function
+ * Housekeeping: expires messages, and prunes whatever is older than its setting. `ageMs` is the
+ * time by which something is old, 0 while that is suspended: core/timekeeper.ts. Every function
  * works in small steps with a turn of the event loop between two, and returns early when `signal`
  * is aborted; the next run of its job continues.
  */
@@ -41,12 +42,12 @@ const TOMBSTONE_DAYS = 365;
 const EVENTS_MAX = 100_000;
 
 /** Marks messages as expired that their devices did not fetch in time. */
-export const expireMessages = (core: Core, nowMs: number, signal?: AbortSignal): Promise<void> =>
-  repeat(async () => (await core.store.expireRecipients(nowMs)) !== null, signal);
+export const expireMessages = (core: Core, ageMs: number, signal?: AbortSignal): Promise<void> =>
+  repeat(async () => (await core.store.expireRecipients(ageMs)) !== null, signal);
 
 /** Ends distributions that wait for nothing but gateways, and have expired. */
-export const endHandedOver = (core: Core, nowMs: number, signal?: AbortSignal): Promise<void> =>
-  repeat(() => core.store.endHandedOver(nowMs), signal);
+export const endHandedOver = (core: Core, ageMs: number, signal?: AbortSignal): Promise<void> =>
+  repeat(() => core.store.endHandedOver(ageMs), signal);
 
 /**
  * Prunes what is kept for days: ledgers, distributions, visits, stories, figures, destinations,
@@ -55,36 +56,36 @@ export const endHandedOver = (core: Core, nowMs: number, signal?: AbortSignal): 
 export async function prune(
   core: Core,
   settings: Pick<KeepSettings, 'ledgerDays' | 'distributionDays' | 'deviceDays'>,
-  nowMs: number,
+  ageMs: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  await pruneDistributions(core, settings, nowMs, signal);
-  await repeat(() => core.store.forgetVisits(nowMs - settings.deviceDays * DAY_MS), signal);
-  await repeat(() => core.store.forgetSlotEnds(nowMs - STORY_DAYS * DAY_MS), signal);
-  await repeat(() => core.store.forgetRefused(nowMs - STORY_DAYS * DAY_MS), signal);
-  await repeat(() => core.store.forgetSightings(nowMs - SIGHTING_DAYS * DAY_MS), signal);
-  await repeat(() => core.store.forgetRides(nowMs - RIDE_DAYS * DAY_MS), signal);
-  await repeat(() => core.store.forgetTombstones(nowMs - TOMBSTONE_DAYS * DAY_MS), signal);
-  const { fromDay } = lastDays(FIGURE_DAYS, nowMs);
+  await pruneDistributions(core, settings, ageMs, signal);
+  await repeat(() => core.store.forgetVisits(ageMs - settings.deviceDays * DAY_MS), signal);
+  await repeat(() => core.store.forgetSlotEnds(ageMs - STORY_DAYS * DAY_MS), signal);
+  await repeat(() => core.store.forgetRefused(ageMs - STORY_DAYS * DAY_MS), signal);
+  await repeat(() => core.store.forgetSightings(ageMs - SIGHTING_DAYS * DAY_MS), signal);
+  await repeat(() => core.store.forgetRides(ageMs - RIDE_DAYS * DAY_MS), signal);
+  await repeat(() => core.store.forgetTombstones(ageMs - TOMBSTONE_DAYS * DAY_MS), signal);
+  const { fromDay } = lastDays(FIGURE_DAYS, ageMs);
   await repeat(() => core.store.forgetFigures(fromDay), signal);
   await repeat(() => core.store.forgetDestinations(), signal);
-  await repeat(() => core.store.forgetMade(nowMs - ANSWER_KEPT_MS), signal);
-  await repeat(() => core.store.forgetJobs(nowMs - JOB_DAYS * DAY_MS), signal);
+  await repeat(() => core.store.forgetMade(ageMs - ANSWER_KEPT_MS), signal);
+  await repeat(() => core.store.forgetJobs(ageMs - JOB_DAYS * DAY_MS), signal);
 }
 
 /** Deletes ledger and content `ledgerDays` after the end, and the rest after `distributionDays`. */
 async function pruneDistributions(
   core: Core,
   { ledgerDays, distributionDays }: Pick<KeepSettings, 'ledgerDays' | 'distributionDays'>,
-  nowMs: number,
+  ageMs: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  const finishedBeforeMs = nowMs - ledgerDays * DAY_MS;
+  const finishedBeforeMs = ageMs - ledgerDays * DAY_MS;
   await repeatFrom<FinishedCursor>(
-    (at) => core.store.pruneLedger(finishedBeforeMs, nowMs, at),
+    (at) => core.store.pruneLedger(finishedBeforeMs, ageMs, at),
     signal,
   );
-  const forgetBeforeMs = nowMs - Math.max(ledgerDays, distributionDays) * DAY_MS;
+  const forgetBeforeMs = ageMs - Math.max(ledgerDays, distributionDays) * DAY_MS;
   await repeat(() => core.store.forgetDistributions(forgetBeforeMs), signal);
 }
 
@@ -96,10 +97,10 @@ async function pruneDistributions(
 export async function forgetStrangers(
   core: Core,
   { deviceDays, strangersMax: countMax }: Pick<KeepSettings, 'deviceDays' | 'strangersMax'>,
-  nowMs: number,
+  ageMs: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  const bounds = { seenBeforeMs: nowMs - deviceDays * DAY_MS, countMax };
+  const bounds = { seenBeforeMs: ageMs - deviceDays * DAY_MS, countMax };
   await repeatFrom<StrangerCursor>((at) => core.store.forgetStrangers(bounds, at), signal);
 }
 
@@ -107,21 +108,21 @@ export async function forgetStrangers(
 export async function forgetEvents(
   core: Core,
   { webhookKeepDays }: Pick<KeepSettings, 'webhookKeepDays'>,
-  nowMs: number,
+  ageMs: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  const bounds = { beforeMs: nowMs - webhookKeepDays * DAY_MS, countMax: EVENTS_MAX };
+  const bounds = { beforeMs: ageMs - webhookKeepDays * DAY_MS, countMax: EVENTS_MAX };
   await repeatFrom<EventCursor>((at) => core.store.forgetEvents(bounds, at), signal);
-  await repeat(() => core.store.forgetOldSecrets(nowMs), signal);
+  await repeat(() => core.store.forgetOldSecrets(ageMs), signal);
 }
 
 /** Deletes ended sessions of the console, and expired links for one use. */
 export async function forgetSessions(
   core: Core,
-  nowMs: number,
+  ageMs: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  await repeat(() => core.store.forgetSessions(nowMs), signal);
+  await repeat(() => core.store.forgetSessions(ageMs), signal);
 }
 
 /**
@@ -131,12 +132,15 @@ export async function forgetSessions(
 export async function keepAuditBounded(
   core: Core,
   { auditDays, auditEntriesMax }: Pick<KeepSettings, 'auditDays' | 'auditEntriesMax'>,
+  ageMs: number,
   nowMs: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  await repeat(() => core.store.endFolds(nowMs, auditEntriesMax), signal);
-  const bounds = { beforeMs: nowMs - auditDays * DAY_MS, entriesMax: auditEntriesMax };
-  await pruneAudit(core, bounds, actAt(core, nowMs), signal);
+  // An entry of the future would end the proof: src/core/audit/verify.ts.
+  const atMs = core.leastMs(nowMs);
+  await repeat(() => core.store.endFolds(atMs, auditEntriesMax), signal);
+  const bounds = { beforeMs: ageMs - auditDays * DAY_MS, entriesMax: auditEntriesMax };
+  await pruneAudit(core, bounds, actAt(core, atMs), signal);
 }
 
 /** Logs the head of the audit chain: a copy of the log elsewhere proves the chain. */

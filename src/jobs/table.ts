@@ -6,6 +6,7 @@ import type { Core } from '../core/core.ts';
 import { countMixes } from '../core/device-mix.ts';
 import type { NodeFacts } from '../core/port/node.ts';
 import { isAway } from '../core/port/store.ts';
+import type { Timekeeper } from '../core/timekeeper.ts';
 import { type Log, reasonOf } from '../log.ts';
 import type { Worker } from './deliver.ts';
 import {
@@ -26,6 +27,8 @@ import type { Outbox } from './outbox/worker.ts';
 interface JobDeps {
   core: Core;
   clock: Clock;
+  /** The guard of what deletes by the clock. */
+  timekeeper: Pick<Timekeeper, 'ageMs' | 'keep'>;
   log: Log;
   worker: Worker;
   jobWorker: Pick<JobWorker, 'tick' | 'wake'>;
@@ -55,6 +58,7 @@ const job = (name: string, pattern: string, run: Job['run']): Job => ({ name, pa
 function jobs({
   core,
   clock,
+  timekeeper,
   log,
   worker,
   jobWorker,
@@ -66,6 +70,8 @@ function jobs({
   node,
 }: JobDeps): Job[] {
   const { nowMs } = clock;
+  const { ageMs } = timekeeper;
+  const leastMs = () => core.leastMs(nowMs());
   return [
     // Work that was postponed waits for at most a second.
     job('deliver', '* * * * * *', () => worker.tick()),
@@ -76,23 +82,25 @@ function jobs({
     job('upstreams', '*/5 * * * * *', () => upstreams.refresh()),
     job('stranger-page', '5 * * * * *', strangerPage.refresh),
     job('node', '*/5 * * * * *', () => core.store.noteNode(node)),
-    job('end-handed-over', '30 * * * * *', (signal) => endHandedOver(core, nowMs(), signal)),
-    job('expire', '20 * * * * *', (signal) => expireMessages(core, nowMs(), signal)),
+    // Before what it guards.
+    job('time', '* * * * * *', () => timekeeper.keep(core.store)),
+    job('end-handed-over', '30 * * * * *', (signal) => endHandedOver(core, leastMs(), signal)),
+    job('expire', '20 * * * * *', (signal) => expireMessages(core, leastMs(), signal)),
     ...(tls ? [job('certificate', '50 * * * * *', async () => void tls.check())] : []),
-    job('prune', '40 7 * * * *', (signal) => prune(core, settings, nowMs(), signal)),
+    job('prune', '40 7 * * * *', (signal) => prune(core, settings, ageMs(), signal)),
     // A kill loses at most the figures of ten seconds.
     job('figures', '*/10 * * * * *', () => core.store.saveFigures()),
     // Each minute, as callers can add devices, change and cause events at full speed.
     job('forget-strangers', '10 * * * * *', (signal) =>
-      forgetStrangers(core, settings, nowMs(), signal),
+      forgetStrangers(core, settings, ageMs(), signal),
     ),
     job('prune-audit', '50 * * * * *', (signal) =>
-      keepAuditBounded(core, settings, nowMs(), signal),
+      keepAuditBounded(core, settings, ageMs(), nowMs(), signal),
     ),
-    job('forget-events', '25 * * * * *', (signal) => forgetEvents(core, settings, nowMs(), signal)),
-    job('forget-sessions', '15 * * * * *', (signal) => forgetSessions(core, nowMs(), signal)),
+    job('forget-events', '25 * * * * *', (signal) => forgetEvents(core, settings, ageMs(), signal)),
+    job('forget-sessions', '15 * * * * *', (signal) => forgetSessions(core, ageMs(), signal)),
     job('notices', '30 * * * * *', async (signal) => {
-      await noticeSubscriptions(core, settings, nowMs(), signal);
+      await noticeSubscriptions(core, settings, leastMs(), signal);
       await noticeAppliance(core, tls?.expiresAtMs() ?? null, nowMs());
     }),
     // Once a day for each provider; one that was counted today costs one read.

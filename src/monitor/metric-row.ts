@@ -2,6 +2,7 @@
 
 import type { QueueFacts, ServerFacts, StorageFacts } from '../core/port/health.ts';
 import type { OutboxTotals } from '../core/port/outbox.ts';
+import type { LeapFacts } from '../core/timekeeper.ts';
 import type { Counts, Histogram } from '../counts.ts';
 import type { ProcessFacts } from './process.ts';
 import type { Tallies } from './tallies.ts';
@@ -37,6 +38,8 @@ export interface Snapshot {
   http: HttpFacts | null;
   certificateExpiresAtMs: number | null;
   lastBackup: BackupFacts | null;
+  /** Null: the clock has not leapt. */
+  leap: Pick<LeapFacts, 'isSuspended' | 'leadMs'> | null;
   tallies: Tallies;
 }
 

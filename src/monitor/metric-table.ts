@@ -56,6 +56,18 @@ const REQUESTS: MetricRow[] = [
     help: 'End of the served certificate.',
     read: ({ certificateExpiresAtMs: atMs }) => one(atMs && atMs / 1000),
   }),
+  row({
+    name: 'gatepost_clock_lead_seconds',
+    type: 'gauge',
+    help: 'Time by which a clock that leapt is ahead, below 0 behind; 0: it has not leapt.',
+    read: ({ leap }) => one((leap?.leadMs ?? 0) / 1000),
+  }),
+  row({
+    name: 'gatepost_deletion_suspended',
+    type: 'gauge',
+    help: 'Whether a leap of the clock suspends deletion: 1 or 0.',
+    read: ({ leap }) => one(Number(leap?.isSuspended ?? false)),
+  }),
 ];
 
 const DATABASE: MetricRow[] = [

@@ -23,6 +23,8 @@ interface MetricSources {
   certificateExpiresAtMs(): number | null;
   /** Returns the last good backup; null: there is none. */
   lastBackup(): BackupFacts | null;
+  /** Returns the leap of the clock; null: none. */
+  leap?(): Snapshot['leap'];
   tallies: Tallies;
   log: Log;
 }
@@ -74,5 +76,6 @@ async function takeSnapshot(sources: MetricSources): Promise<Snapshot> {
     isDatabaseUp: sources.isDatabaseUp?.() ?? null,
     certificateExpiresAtMs: sources.certificateExpiresAtMs(),
     lastBackup: sources.lastBackup(),
+    leap: sources.leap?.() ?? null,
   };
 }

@@ -21,6 +21,8 @@ const WARNINGS = [
   'backups_not_seen',
   'certificate_expires',
   'check_failed',
+  'clock_leapt',
+  'clock_trusted',
   'config_needs_restart',
   'database_awaited',
   'database_busy',

@@ -182,6 +182,8 @@ export interface Backend extends Statements {
   read<T>(step: () => Step<T>): Maybe<T>;
   /** The clock of leases, UTC ms: the database's clock where several nodes share it. */
   storeNowMs(): number;
+  /** Returns `atMs`, or during a leap of the clock the earliest time that may be right. */
+  leastMs(atMs: number): number;
   /** Converts `atMs` of this machine's clock into that clock. */
   storeMs(atMs: number): number;
 }

@@ -21,6 +21,9 @@ export interface StoreKind {
   file: DatabaseFile | null;
 }
 
+/** Returns a time, or during a leap of the clock the earliest that may be right. */
+export type LeastMs = (atMs: number) => number;
+
 export interface StoreOptions {
   dataDir: string;
   /** Permission to create or migrate the database if needed. */
@@ -61,6 +64,8 @@ export interface StoreOptions {
   onSignal?: () => void;
   /** Default: the machine's. */
   clock?: Clock;
+  /** As `leastMs` of src/core/timekeeper.ts; returns its argument by default. */
+  leastMs?: LeastMs;
 }
 
 /**

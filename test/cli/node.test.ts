@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { type CommandLine, commandLine, runHere } from '../support/command-line.ts';
 import { describePostgres } from '../support/needs.ts';
+import { openPlace } from '../support/place.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { temporaryFolder } from '../support/process.ts';
 import { useProcesses } from '../support/use-processes.ts';
@@ -19,6 +20,22 @@ describe('with a file', () => {
   test('there is one node', async () => {
     expect((await line.run('node', 'list')).stdout).toContain('with one node');
     expect((await line.run('node', 'list', '--json')).stdout).toBe('[]\n');
+  });
+
+  test('a clock that leapt is shown, and taken for right once', async () => {
+    const store = await openPlace({ dataDir: line.dataDir, databaseUrl: null });
+    const leap = { leadMs: -7_200_000, sinceRanMs: 0, slackMs: 0 };
+    await store.saveTime({ name: '', atMs: 0, ranMs: 5, leap, spentMs: {} }, null);
+    await store.close();
+    expect((await line.run('clock', 'show')).stdout).toMatch(
+      /^machine .*\nthis +1970-\S+ +it is 2 h behind +suspended\n$/,
+    );
+    expect(JSON.parse((await line.run('clock', 'show', '--json')).stdout)).toMatchObject([
+      { machine: 'this', lead_seconds: -7_200, deletion: 'suspended' },
+    ]);
+    expect((await line.run('clock', 'trust')).stdout).toContain('The clock is taken for right.');
+    expect((await line.run('clock', 'trust', '--json')).stdout).toBe('{"trusted":0}\n');
+    expect((await line.run('clock', 'show')).stdout).toContain('the clock has not leapt');
   });
 });
 

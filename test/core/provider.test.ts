@@ -9,6 +9,7 @@ import { Signals } from '../../src/core/signals.ts';
 import { NO_POLICY, NO_RIDE_TERMS } from '../../src/core/slot.ts';
 import { ACT } from '../support/actor.ts';
 import { WIDE_LIMITS } from '../support/bounds.ts';
+import { noLeap } from '../support/no-leap.ts';
 import { NO_RIDES } from '../support/no-rides.ts';
 
 const KEY = 'k'.repeat(32);
@@ -54,6 +55,7 @@ function coreOf(asked: string[]) {
     limits: WIDE_LIMITS,
     gateways: () => [],
     rides: () => NO_RIDES,
+    leastMs: noLeap,
     pushKey: () => null,
     actor: () => ACT.actor,
   };

@@ -178,6 +178,29 @@ describe('the clock', () => {
     expect(await problems({}, NOW_MS + 3_600_000)).toEqual([]);
   });
 
+  test('that has leapt, until the leap has ended', async () => {
+    const db = new Database(join(dataDir, 'gatepost.db'));
+    const leap = { leadMs: 5 * 86_400_000, sinceRanMs: 3_600_000, slackMs: 0 };
+    const time = (leapt: typeof leap | null, spent: Record<string, number>) =>
+      db.run(
+        `INSERT OR REPLACE INTO steady_time (name, at_ms, ran_ms, leap, spent)
+         VALUES ('one', 0, 7300000, ?, ?)`,
+        [leapt && JSON.stringify(leapt), JSON.stringify(spent)],
+      );
+    const what = 'clock leap of one: the clock leapt: it is 5 days ahead';
+    time(leap, {});
+    expect(await problems()).toEqual([
+      `${what}; nothing is deleted by it, and in 23 h the clock is taken for right`,
+    ]);
+    time(leap, { 0: 48 * 3_600_000 });
+    expect(await problems()).toEqual([
+      `${what}; deletion goes on by the earlier clock: leaps suspended it for 48 h of the last 30 days`,
+    ]);
+    time(null, { 0: 48 * 3_600_000 });
+    expect(await problems()).toEqual([]);
+    db.close();
+  });
+
   test('that is at its beginning, as on a machine without a battery', async () => {
     expect((await problems({}, 86_400_000))[0]).toContain('before this program was written');
     expect((await problems({}, Date.UTC(2150, 0, 1)))[0]).toContain('2150');

@@ -7,6 +7,7 @@ import { startJobs } from '../../src/jobs/table.ts';
 import { makeLog } from '../../src/log.ts';
 import { addDoor } from '../store/contract/fixture.ts';
 import { DAY_MS, type Engine, openEngine } from '../support/delivery.ts';
+import { noLeapKeeper } from '../support/no-leap.ts';
 
 const SETTINGS = {
   ...{ auditDays: 1, auditEntriesMax: 1, ledgerDays: 1 },
@@ -22,7 +23,7 @@ afterEach(() => engine.close());
 
 function jobsOf({ core, clock }: Engine) {
   return startJobs({
-    ...{ core, clock, tls: null, settings: SETTINGS },
+    ...{ core, clock, tls: null, settings: SETTINGS, timekeeper: noLeapKeeper(clock) },
     log: makeLog({ logFormat: 'human', logLevel: 'error' }, clock.nowMs, () => {}),
     worker: { wake: () => undefined, tick: async () => undefined, stop: async () => undefined },
     outbox: { tick: () => undefined },

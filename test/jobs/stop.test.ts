@@ -20,6 +20,7 @@ import { ACT } from '../support/actor.ts';
 import { freshFolder } from '../support/app.ts';
 import { WIDE_LIMITS } from '../support/bounds.ts';
 import { FakeClock } from '../support/clock.ts';
+import { noLeap, noLeapKeeper } from '../support/no-leap.ts';
 import { NO_RIDES } from '../support/no-rides.ts';
 import { until } from '../support/until.ts';
 
@@ -44,6 +45,7 @@ function coreOn(store: Partial<Store>): Core {
     limits: WIDE_LIMITS,
     gateways: () => [],
     rides: () => NO_RIDES,
+    leastMs: noLeap,
     pushKey: () => null,
   };
 }
@@ -65,6 +67,7 @@ test.each(['expire', 'prune', 'forget-strangers', 'prune-audit'])(
       pruneAudit: step,
     });
     const jobs = startJobs({
+      timekeeper: noLeapKeeper(clock),
       ...{ core, clock, log, tls: null },
       worker: { wake: () => undefined, tick: async () => undefined, stop: async () => undefined },
       outbox: { tick: () => undefined },
@@ -91,6 +94,7 @@ test('a job that fails, however it does, is run again at its next time', async (
     throw new Error('before it could begin');
   };
   const jobs = startJobs({
+    timekeeper: noLeapKeeper(clock),
     ...{ core: coreOn({}), clock, log, tls: null },
     worker: { wake: () => undefined, tick: ring, stop: async () => undefined },
     outbox: { tick: () => undefined },
@@ -115,6 +119,7 @@ test('a job runs once at a time, and an outage of the database is not logged by 
     await outage.promise;
   };
   const jobs = startJobs({
+    timekeeper: noLeapKeeper(clock),
     ...{ core: coreOn({}), clock, log, tls: null },
     worker: { wake: () => undefined, tick, stop: async () => undefined },
     outbox: { tick: () => undefined },

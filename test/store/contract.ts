@@ -75,6 +75,7 @@ import { sessionContract } from './contract/session.ts';
 import { sightingContract } from './contract/sighting.ts';
 import { slotContract } from './contract/slot.ts';
 import { targetContract } from './contract/target.ts';
+import { timeContract } from './contract/time.ts';
 import { upstreamContract } from './contract/upstream.ts';
 import { watchContract } from './contract/watch.ts';
 import { webhookContract } from './contract/webhook.ts';
@@ -107,7 +108,7 @@ export const PARTS = {
     ...{ listPanelLinks: panelContract, findPanelFacts: panelUserContract },
   },
   audit: { ...auditContract, ...operatorContract },
-  node: { ...nodeContract, ...healthContract, ...watchContract },
+  node: { ...nodeContract, ...healthContract, ...watchContract, ...timeContract },
   distribution: { ...distributionContract, ...laneContract, ...namedContract },
   delivery: { ...deliveryContract, ...rideContract },
   recipient: loading,

@@ -20,6 +20,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { GroupWriter } from '../../src/store/sqlite/writer.ts';
 import { freshFolder } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
+import { noLeap } from '../support/no-leap.ts';
 import { notesOn } from '../support/write-notes.ts';
 import { addProvider, NOW_MS } from './contract/fixture.ts';
 import { send } from './contract/message-fixture.ts';
@@ -42,7 +43,7 @@ beforeEach(() => {
   const counter = new FigureCounter();
   notes = notesOn(db, { figures: counter });
   writer = new GroupWriter(db, 100, { notes: batchNotes(notes) });
-  const backend = sqliteBackend({ db, writer, notes, clock: systemClock });
+  const backend = sqliteBackend({ db, writer, notes, clock: systemClock, leastMs: noLeap });
   figures = figureNoun(backend, counter, noteStatements(sqliteStatements(db)).events);
 });
 

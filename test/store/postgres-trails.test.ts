@@ -19,6 +19,7 @@ import { NOTES, type Write, write } from '../../src/store/postgres/write.ts';
 import { OutcomeUnknown } from '../../src/store/refusal.ts';
 import { ACT } from '../support/actor.ts';
 import { describePostgres } from '../support/needs.ts';
+import { noLeap } from '../support/no-leap.ts';
 import { placeOf } from '../support/place.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { until } from '../support/until.ts';
@@ -61,6 +62,7 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
       clock: CLOCK,
       storeNowMs: () => NOW_MS,
       storeMs: (atMs) => atMs,
+      leastMs: noLeap,
     };
     return context;
   }
@@ -185,9 +187,11 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
 
   test("a provider's repeated changes are counted over all nodes", async () => {
     const actor = { kind: 'provider', name: 'Provide1', from: '127.0.0.1' } as const;
-    const changes = (['install.update', 'domain.rename'] as const).map((action): Deed => ({
-      ...{ action, object: { id: 1 } },
-    }));
+    const changes = (['install.update', 'domain.rename'] as const).map(
+      (action): Deed => ({
+        ...{ action, object: { id: 1 } },
+      }),
+    );
     const nodes = [one, open()];
     await Promise.all(
       upTo(20).map((n) =>

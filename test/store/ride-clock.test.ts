@@ -12,6 +12,7 @@ import { Connection } from '../../src/store/sqlite/connection.ts';
 import { migrate } from '../../src/store/sqlite/file/migrate.ts';
 import { GroupWriter } from '../../src/store/sqlite/writer.ts';
 import { ACT } from '../support/actor.ts';
+import { noLeap } from '../support/no-leap.ts';
 import { notesOn } from '../support/write-notes.ts';
 
 const BEHIND_MS = 3_000;
@@ -30,7 +31,7 @@ test('a block by one node is in the past of another one', async () => {
   const db = new Connection(native);
   const notes = notesOn(db);
   const writer = new GroupWriter(db, 1, { notes: batchNotes(notes) });
-  const store = sqliteBackend({ db, writer, notes, clock: systemClock });
+  const store = sqliteBackend({ db, writer, notes, clock: systemClock, leastMs: noLeap });
   const nodeBy = (aheadMs: number): Backend => ({ ...store, storeMs: (atMs) => atMs + aheadMs });
 
   await distributionNoun(nodeBy(0)).blockDistribution(1, [], 50_000, ACT);

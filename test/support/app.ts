@@ -14,6 +14,7 @@ import type { RideRules } from '../../src/core/port/ride.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { addProvider, type Credentials, type ProviderDraft } from '../../src/core/provider.ts';
 import { Signals } from '../../src/core/signals.ts';
+import { Timekeeper } from '../../src/core/timekeeper.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import {
@@ -23,7 +24,7 @@ import {
   startServer,
 } from '../../src/http/server.ts';
 import { makeWorker, type Worker } from '../../src/jobs/deliver.ts';
-import { makeLog } from '../../src/log.ts';
+import { type Log, makeLog } from '../../src/log.ts';
 import { type Metrics, makeMetrics } from '../../src/monitor/metrics.ts';
 import { Tallies } from '../../src/monitor/tallies.ts';
 import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
@@ -42,6 +43,9 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export interface TestApp {
   core: Core;
   clock: FakeClock;
+  /** The guard of the clock. Only a test that moves the two clocks apart calls it. */
+  timekeeper: Timekeeper;
+  log: Log;
   metrics: Metrics;
   url: string;
   /** The settings in force: a test may change them, as SIGHUP does. */
@@ -172,7 +176,7 @@ const TAKING_ALL: EventSenders = {
 };
 
 function coreOn(
-  { store, signals, limits }: Pick<Core, 'limits' | 'signals' | 'store'>,
+  { store, signals, leastMs, limits }: Pick<Core, 'leastMs' | 'limits' | 'signals' | 'store'>,
   pushKey: string | null,
   rides: RideRules,
 ): Core {
@@ -181,6 +185,7 @@ function coreOn(
     actor: () => ACT.actor,
     gateways: () => [],
     rides: () => rides,
+    leastMs,
     pushKey: () => pushKey,
   };
 }
@@ -189,6 +194,13 @@ const LOGGING = { logFormat: 'json', logLevel: 'info' } as const;
 
 /** Most panels of tests serve any key: they are not asked whether they serve made-up ones. */
 const IS_NEVER_ASKED = false;
+
+/** Makes the guard of a clock, and the clock by it, as a server has them. */
+function guarded(clock: FakeClock) {
+  const timekeeper = new Timekeeper(clock, '', () => {});
+  const { leastMs, nowMs } = timekeeper;
+  return { timekeeper, leastMs, ownClock: { ...clock, nowMs } };
+}
 
 /** Starts an appliance. `wrap` may put something around the store, such as a fault. */
 export async function startTestApp(
@@ -213,25 +225,27 @@ export async function startTestApp(
   const signals = new Signals();
   const onOutbox = () => signals.outboxFilled();
   const observers = { onCommit, onFigure, onOutbox, onDistributionEnd };
-  const opened = await openPlace(place, { ...OPENING, ...observers, clock });
+  const { timekeeper, ownClock, leastMs } = guarded(clock);
+  const opened = await openPlace(place, { ...OPENING, ...observers, clock, leastMs });
   const store = strictStore(tallies.counting(strictStore(opened)), { isSlow });
-  const core = coreOn({ store, signals, limits: { ...WIDE_LIMITS, ...bounds } }, pushKey, rides);
+  const limits = { ...WIDE_LIMITS, ...bounds };
+  const core = coreOn({ store, signals, leastMs, limits }, pushKey, rides);
   const onLine = (line: string) => logLines.push(line);
   const log = makeLog(LOGGING, clock.nowMs, onLine, tallies.onEvent);
   const served = wrap(core);
-  const worker = hasWorker ? makeWorker(served, clock, log) : null;
+  const worker = hasWorker ? makeWorker(served, ownClock, log) : null;
   if (worker) core.signals.onWork(worker.wake);
   const settings = { ...USUAL, ...options };
   const server: RunningServer = await startServer({
     core: served,
-    clock,
+    clock: ownClock,
     log,
     host: '127.0.0.1',
     port: 0,
     ...{
       eventSenders: TAKING_ALL,
       servesStrangers: async () => IS_NEVER_ASKED,
-      appliance: testAppliance(testUpstreams(served, clock, log, settings)),
+      appliance: testAppliance(testUpstreams(served, ownClock, log, settings)),
     },
     ...options,
     settings,
@@ -239,16 +253,11 @@ export async function startTestApp(
   const { nowMs } = clock;
   const startedAtMs = nowMs();
   const sources = { nowMs, startedAtMs, store: served.store, tallies, log };
-  const metrics = makeMetrics({
-    ...sources,
-    http: () => server,
-    certificateExpiresAtMs: () => null,
-    lastBackup: () => null,
-  });
+  const absent = { certificateExpiresAtMs: () => null, lastBackup: () => null };
+  const leap = () => timekeeper.leap();
+  const metrics = makeMetrics({ ...sources, ...absent, http: () => server, leap });
   return {
-    core,
-    clock,
-    metrics,
+    ...{ core, clock, timekeeper, log, metrics },
     url: server.url,
     settings,
     logLines,
@@ -257,7 +266,7 @@ export async function startTestApp(
     place,
     openBeside: () => openPlace(place, { clock }),
     deliver: async () => {
-      while (await deliverStep(core, 'test', clock.nowMs())) await nextTurn();
+      while (await deliverStep(core, 'test', ownClock.nowMs())) await nextTurn();
     },
     worker,
     server,

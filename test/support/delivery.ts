@@ -16,6 +16,7 @@ import { freshPlace } from './app.ts';
 import { type Beside, besideOf, type Looked } from './beside.ts';
 import { WIDE_LIMITS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
+import { noLeap } from './no-leap.ts';
 import { NO_RIDES } from './no-rides.ts';
 import { openPlace, type Place } from './place.ts';
 
@@ -63,6 +64,7 @@ export async function openCoreOn(place: Place, clock: Clock): Promise<Core> {
     limits: WIDE_LIMITS,
     gateways: () => [],
     rides: () => NO_RIDES,
+    leastMs: noLeap,
     pushKey: () => null,
     actor: () => ACT.actor,
   };

@@ -25,6 +25,7 @@ import { makeLog } from '../../src/log.ts';
 import { ACT } from './actor.ts';
 import { WIDE_LIMITS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
+import { noLeap } from './no-leap.ts';
 import { NO_RIDES } from './no-rides.ts';
 
 const HOUR_MS = 3_600_000;
@@ -313,6 +314,8 @@ export class OutboxBench {
   readonly webhook = new Scripted(4);
   readonly telegram = new Scripted(1, 1_000);
   readonly signals = new Signals();
+  /** As of the guard of the clock; no leap by default. */
+  leastMs = noLeap;
 
   get fcm(): Scripted {
     return this.gateways.fcm as Scripted;
@@ -335,7 +338,8 @@ export class OutboxBench {
     } as unknown as Store;
     const core: Core = {
       ...{ store, signals: this.signals, actor: () => ACT.actor, limits: WIDE_LIMITS },
-      ...{ gateways: () => [], rides: () => NO_RIDES, pushKey: () => null },
+      ...{ gateways: () => [], rides: () => NO_RIDES },
+      ...{ leastMs: (atMs) => this.leastMs(atMs), pushKey: () => null },
     };
     const write = (line: string) => this.logLines.push(line.replace(/^\S+ /, '').trimEnd());
     return new Outbox({

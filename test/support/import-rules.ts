@@ -344,6 +344,12 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: [],
     reason: 'the part of app.ts that opens what calls out',
   },
+  'src/open-timekeeper.ts': {
+    ours: ['src/core/', 'src/open-core.ts', ...LEAVES],
+    types: ['src/config/'],
+    packages: [],
+    reason: 'the part of app.ts that opens the guard of the clock',
+  },
   'src/live-gateways.ts': {
     ours: [
       ...['src/core/', 'src/gateway/', 'src/jobs/outbox/', 'src/monitor/', 'src/outgoing/'],

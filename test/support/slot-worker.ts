@@ -6,6 +6,7 @@ import { Signals } from '../../src/core/signals.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './actor.ts';
 import { WIDE_LIMITS } from './bounds.ts';
+import { noLeap } from './no-leap.ts';
 import { NO_RIDES } from './no-rides.ts';
 import { Random } from './random.ts';
 
@@ -33,6 +34,7 @@ async function work(order: SlotWorkerOrder): Promise<SlotWorkerReport> {
     limits: WIDE_LIMITS,
     gateways: () => [],
     rides: () => NO_RIDES,
+    leastMs: noLeap,
     pushKey: () => null,
     actor: () => ACT.actor,
   };

@@ -200,6 +200,8 @@ export const forgetDevice = (hwid: string) =>
   deed('device.forget', { hwid_sha256: hwidHash(hwid) });
 
 /** `momentMs`: the time of the backup. */
+export const trustClocks = (count: number) => deed('clock.trust', { count });
+
 export const restoreDatabase = (momentMs: number) =>
   deed('database.restore', { moment: isoTime(momentMs) });
 

@@ -63,6 +63,7 @@ export const ACTIONS = {
   'database.restore': 'this database was put in place from a backup',
   'database.move': 'this database took over all data of one of the other kind',
   'database.download': 'a copy of the database was made for a download in the console',
+  'clock.trust': 'clocks of machines that leapt were taken for right',
   'audit.prune': 'old entries of this log were deleted',
 } as const;
 

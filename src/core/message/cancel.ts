@@ -18,12 +18,13 @@ export async function cancelDistribution(
   id: number,
   nowMs: number,
 ): Promise<'ok' | Refused<'notification_not_found' | 'cancel_too_late' | 'cancel_failed'>> {
+  const dueFromMs = core.leastMs(nowMs) + CANCEL_CUTOFF_MS;
   const outcome = await saving(
     'cancel_failed',
     core.store.cancelDistribution(
       provider.id,
       id,
-      { from: statusesBefore(CANCELLED), dueFromMs: nowMs + CANCEL_CUTOFF_MS, nowMs },
+      { from: statusesBefore(CANCELLED), dueFromMs, nowMs },
       actAt(core, nowMs),
     ),
   );

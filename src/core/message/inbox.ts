@@ -58,7 +58,11 @@ export async function readInbox(
   try {
     for (;;) {
       acknowledged.clear();
-      const { messages, isCut } = await core.store.listInbox(device, nowMs, INBOX_LIMITS);
+      const { messages, isCut } = await core.store.listInbox(
+        device,
+        core.leastMs(nowMs),
+        INBOX_LIMITS,
+      );
       const left = messages.filter(({ id }) => !acknowledged.has(id));
       // All of them are acknowledged, but the inbox has more.
       if (left.length > 0 || !isCut) return { messages: left, isCut };
@@ -84,7 +88,7 @@ export async function glanceInboxes(
     }),
   );
   try {
-    const glances = await core.store.glanceInboxes(devices, nowMs);
+    const glances = await core.store.glanceInboxes(devices, core.leastMs(nowMs));
     if (acknowledged.size === 0) return glances;
     return glances.map((glance, n) => {
       const gone = acknowledged.get(devices[n] as AuthenticDevice);

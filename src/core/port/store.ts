@@ -45,6 +45,7 @@ import type { RideStore } from './ride.ts';
 import type { SessionStore } from './session.ts';
 import type { SightingStore } from './sighting.ts';
 import type { SlotStore } from './slot.ts';
+import type { TimeStore } from './time.ts';
 import type { UpstreamStore } from './upstream.ts';
 import type { WebhookStore } from './webhook.ts';
 
@@ -58,6 +59,7 @@ export interface Store
     LinkEndStore,
     LinkJoinStore,
     SlotStore,
+    TimeStore,
     MyStore,
     BrowserStore,
     DomainStore,

@@ -52,7 +52,7 @@ export const linkCalls = {
       if (isRefused(installLimit)) return installLimit;
       const note = given.note === '' ? null : readNote(given.note);
       if (isRefused(note)) return note;
-      const keyed = readKeyedCall('add-install', once, given, nowMs);
+      const keyed = readKeyedCall('add-install', once, given, core.leastMs(nowMs));
       if (isRefused(keyed)) return keyed;
       const added = await addInstall(
         core,

@@ -72,7 +72,7 @@ export const linkFileCalls = {
     async (staff, given) => {
       const drafts: LinkDraft[] = [];
       for (const one of given.drafts) {
-        const read = readDraft(one, staff.nowMs);
+        const read = readDraft(one, staff.core.leastMs(staff.nowMs));
         if (isRefused(read)) return read;
         drafts.push(read);
       }

@@ -55,7 +55,7 @@ async function keyOf(
   kind: 'notification' | 'command',
   { body: given, once }: Sending,
 ) {
-  const keyed = readKeyedCall(kind, once ?? null, given, nowMs);
+  const keyed = readKeyedCall(kind, once ?? null, given, core.leastMs(nowMs));
   if (keyed === null || isRefused(keyed)) return keyed;
   const made = await findMade(core, provider, keyed);
   if (made === null || isRefused(made)) return made ?? keyed;

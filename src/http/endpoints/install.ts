@@ -104,7 +104,8 @@ const addInstallEndpoint = providerEndpoint({
   handle({ core, provider, params, nowMs }) {
     const { install_code: installCode, install_limit: installLimit, note } = params;
     const { idempotency_key: key } = params;
-    const keyed = key === null ? null : readKeyedCall('add-install', null, params, nowMs);
+    const keyed =
+      key === null ? null : readKeyedCall('add-install', null, params, core.leastMs(nowMs));
     if (isRefused(keyed)) return keyed;
     const draft = { ...termsOf(params), installCode, installLimit, note, keyed };
     return after(addInstall(core, provider, draft, nowMs), (added) => {

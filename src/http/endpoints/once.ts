@@ -36,7 +36,7 @@ export async function sendOnce<K extends string>(
   call: 'notification' | 'command',
   send: (keyed: KeyedCall | null) => Promise<Reply<'ok'> | Refused<K>>,
 ): Promise<Reply<'ok'> | Refused<K | 'malformed'>> {
-  const keyed = readKeyedCall(call, params.idempotency_key, body, nowMs);
+  const keyed = readKeyedCall(call, params.idempotency_key, body, core.leastMs(nowMs));
   if (keyed === null) return send(null);
   if (isRefused(keyed)) return keyed;
   const made = await findMade(core, provider, keyed);

@@ -6,6 +6,7 @@
  */
 
 import type { Clock } from '../../clock.ts';
+import type { Core } from '../../core/core.ts';
 import { type Judgement, judgeAttempt, judgeTrial } from '../../core/outbox/judge.ts';
 import type {
   Destination,
@@ -30,6 +31,7 @@ const WAIT_MAX_MS = 5_000;
 export interface RunHost {
   store: Pick<OutboxStore, 'hastenDispatches' | 'listDispatches' | 'settleDispatches'>;
   clock: Clock;
+  leastMs: Core['leastMs'];
   owner: string;
   random: () => number;
   paces: Paces;
@@ -268,7 +270,13 @@ export class OutboxRun {
       const call = { beganMs, endedMs: host.clock.steadyMs() };
       const verdict = this.#pace.observe(result.verdict, call, destination.webhookId !== null);
       const nowMs = host.clock.nowMs();
-      const attempt = { ...result, dispatch, kind: destination.kind, verdict, nowMs };
+      // By a clock that leapt ahead nothing grows old.
+      const aheadMs = nowMs - host.leastMs(nowMs);
+      const attempt = {
+        ...{ kind: destination.kind, verdict, nowMs },
+        dispatch: { ...dispatch, queuedAtMs: dispatch.queuedAtMs + aheadMs },
+        expiresAtMs: result.expiresAtMs && result.expiresAtMs + aheadMs,
+      };
       const judge = this.#isTrial ? judgeTrial : judgeAttempt;
       const judgement = judge(attempt, this.#health, host.random);
       this.#isTrial = false;

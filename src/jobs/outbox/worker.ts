@@ -172,7 +172,8 @@ export class Outbox {
     const { core, clock, random, log } = this.deps;
     const { isShared, paces } = pool;
     return {
-      ...{ store: core.store, clock, owner: this.#owner, random, paces, isShared },
+      ...{ store: core.store, leastMs: core.leastMs, clock, owner: this.#owner },
+      ...{ random, paces, isShared },
       ...this.#dispatcher.limitsOf(kind),
       takePlace: (run) => this.#takePlace(pool, run),
       mustYield: (beganMs) =>

@@ -84,11 +84,11 @@ export function auditNoun(backend: Backend, seal: () => Maybe<void>): AuditStore
   const read = auditReader(backend);
 
   /** Finds the blocks to prune next. */
-  function* next(bounds: PruneBounds) {
+  function* next(bounds: PruneBounds, nowMs: number) {
     const anchor = (yield* on.anchor.get()) ?? NO_ANCHOR;
     const oldest = yield* on.oldest.all();
     const newest = (yield* on.newestNumber.get())?.number ?? 0;
-    const { gone, isAll } = blocksToPrune({ anchor, oldest, newest }, bounds, STEP);
+    const { gone, isAll } = blocksToPrune({ anchor, oldest, newest }, bounds, STEP, nowMs);
     return { anchor, last: gone.at(-1), isAll };
   }
 
@@ -139,10 +139,10 @@ export function auditNoun(backend: Backend, seal: () => Maybe<void>): AuditStore
     pruneAudit: async (bounds, act) => {
       await seal();
       // A read first: it costs no write.
-      if ((await backend.read(() => next(bounds))).last === undefined) return false;
+      if ((await backend.read(() => next(bounds, act.atMs))).last === undefined) return false;
       return backend.write(function* (notes) {
         yield* backend.lockAuditLog();
-        const { anchor, last, isAll } = yield* next(bounds);
+        const { anchor, last, isAll } = yield* next(bounds, act.atMs);
         if (last === undefined) return false;
         const { number, hash, atMs: untilMs } = last;
         yield* on.drop.run({ number });

@@ -24,7 +24,7 @@ type DispatchNoun = Pick<OutboxStore, 'listDispatches' | 'findPushMessage'>;
 const DISPATCH = columns`o.id, o.nextAtMs, o.queuedAtMs, o.attemptCount`;
 
 export function dispatchNoun(backend: Backend): DispatchNoun {
-  const { prepare, once, join, fence } = backend;
+  const { prepare, once, join, fence, leastMs } = backend;
   const behind = sql`o.destination_id = ${once('destinationId')}
     AND (o.next_at_ms, o.id) > (${once('afterMs')}, ${once('afterId')})
     AND o.next_at_ms <= ${once('toMs')} ORDER BY o.next_at_ms, o.id LIMIT ${once('countMax')}`;
@@ -61,7 +61,9 @@ export function dispatchNoun(backend: Backend): DispatchNoun {
           if (wanted.countMax === 0) break;
           if (isGateway) {
             for (const { status, ...row } of yield* on.pushes.all(wanted)) {
-              found.push(pushDispatch({ ...row, isBlocked: status === BLOCKED }, to, nowMs));
+              found.push(
+                pushDispatch({ ...row, isBlocked: status === BLOCKED }, to, leastMs(nowMs)),
+              );
             }
           } else found.push(...(yield* on.events.all(wanted)).map(eventDispatch));
         }

@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import { type Home, movesHome } from '../../core/ride/home.ts';
-import type { Statements, Step } from '../backend.ts';
+import type { Backend, Step } from '../backend.ts';
 import { shared } from './shared.ts';
 
 /**
@@ -10,7 +10,7 @@ import { shared } from './shared.ts';
  * A node of 0.10.0 that runs beside newer ones admits devices without a home; this step gives them
  * one.
  */
-export const homeSteps = shared(({ prepare, greatest }: Statements) => {
+export const homeSteps = shared(({ prepare, greatest, leastMs }: Backend) => {
   const ofPair = sql`device_id = :deviceId AND provider_id = :providerId`;
   const slotSeen = sql`(SELECT ${greatest(
     sql.raw('s.last_seen_at_ms'),
@@ -30,9 +30,9 @@ export const homeSteps = shared(({ prepare, greatest }: Statements) => {
     nowMs: number,
   ): Step<void> {
     const home = yield* away.get(key);
-    if (home === null || !movesHome({ ...home, isRegistered: home.isRegistered === 1 }, nowMs)) {
-      return;
-    }
+    if (home === null) return;
+    const isRegistered = home.isRegistered === 1;
+    if (!movesHome({ ...home, isRegistered }, leastMs(nowMs))) return;
     yield* move.run({ ...key, nowMs });
   };
 });

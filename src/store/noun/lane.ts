@@ -23,13 +23,20 @@ const BULKY_COUNT_MAX = 4;
 /** Condition: the worker holds the row's lease. */
 export const HELD = sql`id = :id AND lease_owner = :owner`;
 
-/** A lease by the store's clock: its time, its end, and the time up to which schedules are due. */
-type Hold<L = Omit<Lease, 'id'>> = L & { clockMs: number; untilMs: number; dueByMs: number };
+/** A lease by the store's clock: its time and its end; what begins now begins at `begunMs`. */
+type Hold<L = Omit<Lease, 'id'>> = L & {
+  clockMs: number;
+  untilMs: number;
+  begunMs: number;
+  /** The time up to which schedules are due: earlier than `begunMs` while the clock is ahead. */
+  dueByMs: number;
+};
 
 export function held<L extends Omit<Lease, 'id'>>(backend: Backend, lease: L): Hold<L> {
   const clockMs = backend.storeNowMs();
-  const dueByMs = backend.storeMs(lease.nowMs);
-  return { ...lease, clockMs, untilMs: clockMs + lease.leaseMs, dueByMs };
+  const begunMs = backend.storeMs(lease.nowMs);
+  const times = { clockMs, begunMs, dueByMs: backend.leastMs(begunMs) };
+  return { ...lease, ...times, untilMs: clockMs + lease.leaseMs };
 }
 
 function moveStatements({ prepare, lockOnly, locked, among }: Backend) {
@@ -175,7 +182,7 @@ export function laneNoun(backend: Backend): LaneNoun {
         const { id } = lease;
         if (to === LOAD) yield* on.lockLane.run({ id });
         const hold = held(backend, lease);
-        const plans = to === LOAD ? yield* rides.plan([id], rules, hold.dueByMs) : [];
+        const plans = to === LOAD ? yield* rides.plan([id], rules, hold.begunMs) : [];
         const moved = yield* steps.move(notes, hold, [id], { from, to });
         yield* rides.begin(plans, moved);
         return moved.length > 0;

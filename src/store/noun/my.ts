@@ -69,7 +69,7 @@ export function myNoun(backend: Backend): MyStore {
         const row = yield* on.lock.get({ installId });
         if (row === null) return 'slot_gone';
         if ((yield* on.slot.get({ installId, hwid, registeredAtMs })) === null) return 'slot_gone';
-        if (act.atMs < freeFromMs(linkOf(row))) return 'cooling_down';
+        if (backend.leastMs(act.atMs) < freeFromMs(linkOf(row))) return 'cooling_down';
         const selector = { installCode: null, installId };
         yield* free(notes, { providerId, selector, hwid }, act);
         yield* on.freed.run({ installId, nowMs: act.atMs });

@@ -114,7 +114,7 @@ function namedDelivery(backend: Backend) {
     done: NamedDeliveries,
   ): Step<boolean> {
     const hold = held(backend, order.lease);
-    const plans = yield* rides.plan(idsOf(all), order.rules.rides, hold.dueByMs);
+    const plans = yield* rides.plan(idsOf(all), order.rules.rides, hold.begunMs);
     const claimed = yield* lanes.claim(idsOf(all), hold);
     const lost = all.findIndex(({ id }) => !claimed.has(id));
     const batch = lost === -1 ? all : all.slice(0, lost);

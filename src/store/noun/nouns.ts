@@ -54,6 +54,7 @@ import { sightingNoun } from './sighting.ts';
 import { slotNoun } from './slot.ts';
 import { strangerNoun } from './stranger.ts';
 import { targetNoun } from './targets.ts';
+import { timeNoun } from './time.ts';
 import { tokenNoun } from './token.ts';
 import { upstreamNoun } from './upstream.ts';
 import { webhookNoun } from './webhook.ts';
@@ -97,6 +98,7 @@ export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) 
     ...linkJoinNoun(backend),
     ...jobNoun(backend),
     ...slotNoun(backend),
+    ...timeNoun(backend),
     ...myNoun(backend),
     ...browserNoun(backend),
     ...removalNoun(backend),

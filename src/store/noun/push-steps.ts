@@ -9,7 +9,7 @@ import { type PushStanding, whyPushFailed, withProblem } from '../../core/messag
 import { endOf } from '../../core/message/status.ts';
 import { destinationOf, type GatewayKey } from '../../core/outbox/destination.ts';
 import type { PushAddress } from '../../core/port/registration.ts';
-import type { Notes, Statements, Step } from '../backend.ts';
+import type { Backend, Notes, Statements, Step } from '../backend.ts';
 import { columns } from '../statement-text.ts';
 import { AT_GATEWAYS } from '../status.ts';
 import { distributionEnds } from './distribution-end.ts';
@@ -103,7 +103,7 @@ function pushStatements(statements: Statements) {
 }
 
 /** Steps of pushes, each part of a write that has locked their distributions. */
-export const pushSteps = shared((statements: Statements) => {
+export const pushSteps = shared((statements: Backend) => {
   const on = pushStatements(statements);
   const { destinationsOf, put, queue } = pushQueue(statements);
   const noteEnds = distributionEnds(statements);
@@ -161,7 +161,7 @@ export const pushSteps = shared((statements: Statements) => {
     for (const push of pushes) {
       const now = standings.get(push.id);
       if (now === undefined) continue;
-      const why = whyPushFailed(push, now, nowMs);
+      const why = whyPushFailed(push, now, statements.leastMs(nowMs));
       const key = now.push && destinationOf(JSON.parse(now.push) as PushAddress);
       if (why !== null) ends.push(failed(push, why));
       else if (key) elsewhere.push({ push, key });

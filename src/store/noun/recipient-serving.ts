@@ -176,7 +176,7 @@ export const recipientServing = shared((backend: Backend) => {
     const work = yield* on.lock.get({ id, owner, statuses: [SENDING] });
     if (work === null) return null;
     const { providerId, cursorId, expiresAtMs, replacesId } = work;
-    const isLate = expiresAtMs <= nowMs;
+    const isLate = expiresAtMs <= backend.leastMs(nowMs);
     const countMax = countBehind(cursorId);
     // A correction is silent: the devices already had the push of the corrected message.
     const gateways = replacesId === null ? bounds.gateways : [];

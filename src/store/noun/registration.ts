@@ -85,7 +85,7 @@ function evidenceStep(backend: Backend) {
     if (shown.kind === 'link') {
       const door = yield* findDoorLocked({ ...shown, hwid });
       if (typeof door === 'string') return 'link_not_found';
-      const admission = judgeAtDoor(door, nowMs);
+      const admission = judgeAtDoor(door, backend.leastMs(nowMs));
       if (!isAdmitted(admission)) return admission;
       return { ...nothing, providerId: door.link.providerId, entry: { door, admission } };
     }
@@ -177,6 +177,7 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
         const evidence = yield* evidenceOf(wanted);
         if (typeof evidence === 'string') return evidence;
         const { providerId, entry } = evidence;
+        const ageMs = backend.leastMs(nowMs);
         // The device stays locked from here on; a refusal rolls this back.
         const deviceId = yield* known.see(hwid, nowMs);
         const held =
@@ -187,7 +188,7 @@ export function registrationNoun(backend: Backend): Pick<Store, 'registerDevice'
         const firstSlot = isClaim ? yield* on.firstSlot.get({ deviceId, providerId }) : null;
         const installId = entry?.door.link.installId ?? null;
         const shown = isClaim ? (installId ?? 'binding') : 'nothing';
-        const verdict = judge({ shown, place, firstSlot, shownTokenId: heldId, nowMs });
+        const verdict = judge({ shown, place, firstSlot, shownTokenId: heldId, nowMs: ageMs });
         if (verdict === 'refused') return notes.refuse('registration_refused');
 
         yield* attach(notes, deviceId, evidence, wanted, heldId);

@@ -11,7 +11,7 @@ import type {
   SlotStore,
 } from '../../core/port/slot.ts';
 import { type Admission, isAdmitted, judge } from '../../core/slot.ts';
-import type { Backend, Notes, Statements, Step } from '../backend.ts';
+import type { Backend, Notes, Step } from '../backend.ts';
 import { type DoorHere, doorSteps, factsAt } from './door.ts';
 import { homeSteps } from './home.ts';
 import { linkStatements } from './install-rows.ts';
@@ -23,7 +23,7 @@ import { slotEndSteps } from './slot-end.ts';
 const FORGET_STEP = 1_000;
 
 /** Returns the steps of writes in which a device takes a slot. */
-export const slotSteps = shared((backend: Statements) => {
+export const slotSteps = shared((backend: Backend) => {
   const rows = linkStatements(backend);
   const keep = knownDeviceSteps(backend);
   const { findDoorLocked } = doorSteps(backend);
@@ -110,7 +110,7 @@ export const slotSteps = shared((backend: Statements) => {
       if (typeof door === 'string') return door;
       const { link } = door;
       const { hwid } = key;
-      const verdict = judge(door, nowMs);
+      const verdict = judge(door, backend.leastMs(nowMs));
       if (!isAdmitted(verdict)) return { says: verdict, link };
       const who = { hwid, knownId: door.knownId };
       const visitor = yield* keep.visit(notes, who, link.providerId, factsAt(door, facts), nowMs);

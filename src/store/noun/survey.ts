@@ -7,6 +7,7 @@ import { JUNK_WORDS } from '../../core/junk-hwid.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { PANELS } from '../../core/panel/kind.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
+import type { KeptTime } from '../../core/port/time.ts';
 import type { KeptUpstream } from '../../core/port/upstream.ts';
 import { DISABLED_BY_OWNER } from '../../core/port/webhook.ts';
 import type { Finding } from '../../finding.ts';
@@ -15,10 +16,12 @@ import type { DisabledWebhook } from '../findings.ts';
 import type { BoundHost, DatabaseReport, HostOfProvider, HostsOf } from '../kind.ts';
 import { DISABLED_BY_IMPORT } from './panel-link.ts';
 import { seenSightings } from './sighting.ts';
+import { keptTimes, timesIn } from './time.ts';
 import { keptUpstreams } from './upstream.ts';
 
 export type Contents = Omit<DatabaseReport, 'findings' | 'newestMs' | 'bytes'> & {
   disabled: DisabledWebhook[];
+  times: KeptTime[];
   kept: KeptUpstream[];
 };
 
@@ -34,6 +37,7 @@ export const NO_CONTENTS: Contents = {
   unlimited: [],
   paged: [],
   sightings: [],
+  times: [],
   junk: [],
   disabled: [],
   kept: [],
@@ -42,7 +46,7 @@ export const NO_CONTENTS: Contents = {
 /** Makes a report; without contents that of a database which could not be read. */
 export function reportOf(
   findings: Finding[],
-  { disabled: _webhooks, kept: _kept, ...contents } = NO_CONTENTS,
+  { disabled: _webhooks, times: _times, kept: _kept, ...contents } = NO_CONTENTS,
   facts: Pick<DatabaseReport, 'newestMs' | 'bytes'> = { newestMs: null, bytes: 0 },
 ): DatabaseReport {
   return { findings, ...contents, ...facts };
@@ -132,6 +136,7 @@ function* readContents(statements: Statements): Step<Omit<Contents, 'hosts'>> {
     disabled: yield* disabled.all(),
     kept: yield* keptUpstreams(statements).all(),
     sightings: yield* seenSightings(statements).all(),
+    times: timesIn(yield* keptTimes(statements).all()),
     junk: yield* heldByJunk(statements).all(),
   };
 }

@@ -12,7 +12,7 @@ const CALLS_MAX = 64;
 const SIZE_MAX = 128;
 
 export function postgresBackend(context: Context): Backend {
-  const { db } = context;
+  const { db, leastMs } = context;
   return {
     ...STATEMENTS,
     write: (step) => context.write((w) => runOn(w, step(w.notes))),
@@ -21,6 +21,7 @@ export function postgresBackend(context: Context): Backend {
     read: (step) => runOn(db, step()),
     storeNowMs: () => context.storeNowMs(),
     storeMs: (atMs) => context.storeMs(atMs),
+    leastMs,
   };
 }
 

@@ -34,7 +34,7 @@ export async function openPostgresStore(
   options: StoreOptions,
   database: DatabaseOptions,
 ): Promise<Store> {
-  const { clock = systemClock, create, migrates = create } = options;
+  const { clock = systemClock, create, leastMs = (atMs) => atMs, migrates = create } = options;
   await openPatiently(
     database,
     () =>
@@ -61,6 +61,7 @@ export async function openPostgresStore(
     clock,
     storeNowMs: () => databaseClock.nowMs(),
     storeMs: (atMs) => databaseClock.of(atMs),
+    leastMs,
     statementMs: database.statementMs,
   };
   const watching = new Watching(context);

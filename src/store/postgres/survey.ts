@@ -6,6 +6,7 @@ import { about, type Finding } from '../../finding.ts';
 import { messageOf } from '../../operator-error.ts';
 import { disabledFinding, olderSchemaFinding } from '../findings.ts';
 import type { DatabaseReport, HostsOf } from '../kind.ts';
+import { leapFindings } from '../noun/leap-findings.ts';
 import { reportOf, surveyContents } from '../noun/survey.ts';
 import { type DatabaseOptions, poolOptions } from './database-options.ts';
 import { runOn, STATEMENTS } from './dialect.ts';
@@ -44,6 +45,7 @@ export async function surveyPostgres(
       ...(await sequenceFindings(sql)),
       ...(await sealFindings(sql)),
       ...contents.disabled.map(disabledFinding),
+      ...leapFindings(contents.times),
     ];
     return reportOf(findings, contents, facts);
   } catch (error) {

@@ -11,7 +11,7 @@
 import { type Clock, systemClock } from '../../clock.ts';
 import { StoreAway, StoreBusy, WriteFailed } from '../../core/port/store.ts';
 import type { Countdown } from '../../deadline.ts';
-import type { StoreOptions } from '../kind.ts';
+import type { LeastMs, StoreOptions } from '../kind.ts';
 import type { FigureCounter } from '../noun/figure-counter.ts';
 import { noteStatements, WriteNotes } from '../noun/notes.ts';
 import { Refusal } from '../refusal.ts';
@@ -51,6 +51,7 @@ export interface Context extends WriteParts {
   storeNowMs(): number;
   /** Returns the database's time, UTC ms, when this machine's clock says `atMs`. */
   storeMs(atMs: number): number;
+  leastMs: LeastMs;
 }
 
 /** Statements of notes, the same in every transaction. */

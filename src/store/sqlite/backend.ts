@@ -9,7 +9,7 @@ import type { BatchNotes } from './writer.ts';
 
 /** Makes the backend. `idle` settles when no calls of a turn wait for the writer. */
 export function sqliteBackend(context: Context): Backend & { idle(): Promise<unknown> } {
-  const { db, writer, notes, clock } = context;
+  const { db, writer, notes, clock, leastMs } = context;
   const waiting: (() => Promise<void>)[] = [];
   return {
     ...sqliteStatements(db),
@@ -23,6 +23,7 @@ export function sqliteBackend(context: Context): Backend & { idle(): Promise<unk
     read: (step) => runNow(step()),
     storeNowMs: () => clock.nowMs(),
     storeMs: (atMs) => atMs,
+    leastMs,
     idle: () => Promise.all(waiting.map((idle) => idle())),
   };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import type { LeastMs } from '../kind.ts';
 import type { WriteNotes } from '../noun/notes.ts';
 import type { Connection } from './connection.ts';
 import type { GroupWriter } from './writer.ts';
@@ -10,4 +11,5 @@ export interface Context {
   notes: WriteNotes;
   /** The store's own clock, which leases use. */
   clock: Clock;
+  leastMs: LeastMs;
 }

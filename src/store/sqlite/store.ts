@@ -35,7 +35,7 @@ const LAST_WAIT_MS = 1_000;
  */
 export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const { dataDir, create, migrates, commitBatchMax, onCommit, onFigure, onOutbox } = options;
-  const { clock = systemClock, onDistributionEnd } = options;
+  const { clock = systemClock, leastMs = (atMs) => atMs, onDistributionEnd } = options;
   const { onMigration, onTrouble } = options;
   const older = onMigration && (migrates ?? create) ? olderSchema(dataDir, create) : null;
   if (older !== null) await onMigration?.(older, SCHEMA_VERSION);
@@ -61,7 +61,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     onCommit,
     requests,
   });
-  const context: Context = { db, writer, notes, clock };
+  const context: Context = { db, writer, notes, clock, leastMs };
   const backend = sqliteBackend(context);
   const nouns = nounsOf(backend, { figures, events: on.events, seal: () => undefined });
   const knownProviders = new AnswerCache(db, (code: string) => nouns.findProvider(code));

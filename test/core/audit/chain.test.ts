@@ -49,6 +49,7 @@ const prune = (bounds = BOUNDS) =>
     actingAs(app.core, () => SYSTEM),
     bounds,
     app.clock.nowMs(),
+    app.clock.nowMs(),
   );
 
 const verify = (expected: readonly string[] = [], bounds = BOUNDS) =>

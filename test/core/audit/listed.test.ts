@@ -87,7 +87,7 @@ async function entriesOf(action: Action, name: string) {
 }
 
 /** The job that runs each minute. */
-const keep = (settings = BOUNDS) => keepAuditBounded(engine.core, settings, now());
+const keep = (settings = BOUNDS) => keepAuditBounded(engine.core, settings, now(), now());
 
 async function problem(): Promise<string | null> {
   const measure = { expected: [], nowMs: now(), ...BOUNDS };

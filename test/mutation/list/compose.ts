@@ -17,7 +17,7 @@ export const composeFiles: readonly MutatedFile[] = [
     changes: [
       ['const core = rehearsing(staff.core);', 'const core = staff.core;'],
       ['one.title ?? title', "one.title ?? ''"],
-      ['readKeyedCall(kind, once ?? null, given, nowMs)', 'null'],
+      ['readKeyedCall(kind, once ?? null, given, core.leastMs(nowMs))', 'null'],
     ],
   },
   {

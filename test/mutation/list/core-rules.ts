@@ -83,7 +83,7 @@ export const coreRules: readonly MutatedFile[] = [
     file: 'src/core/message/cancel.ts',
     tests: ['test/core/message/cancel.test.ts'],
     changes: [
-      ['dueFromMs: nowMs + CANCEL_CUTOFF_MS', 'dueFromMs: nowMs'],
+      ['core.leastMs(nowMs) + CANCEL_CUTOFF_MS', 'core.leastMs(nowMs)'],
       ["isTerminal(outcome) ? 'cancel_failed'", "!isTerminal(outcome) ? 'cancel_failed'"],
     ],
   },

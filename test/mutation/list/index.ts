@@ -37,11 +37,13 @@ import { storePostgres } from './store-postgres.ts';
 import { storeReads } from './store-reads.ts';
 import { storeWrites } from './store-writes.ts';
 import { strangers } from './strangers.ts';
+import { timeFiles } from './time.ts';
 import { upstream } from './upstream.ts';
 import { webhooks } from './webhooks.ts';
 
 export const mutatedFiles: readonly MutatedFile[] = [
   ...known,
+  ...timeFiles,
   ...jobFiles,
   ...composeFiles,
   ...roomFiles,

@@ -93,7 +93,7 @@ export const myFiles: readonly MutatedFile[] = [
     tests: ['test/store/contract/link.test.ts'],
     changes: [
       ['i.status = ${INSTALL_ACTIVE} AND o.my = 1 AND o.suspended_at_ms IS NULL', 'o.my = 1'],
-      ["if (act.atMs < freeFromMs(linkOf(row))) return 'cooling_down';", ''],
+      ['backend.leastMs(act.atMs) < freeFromMs(linkOf(row))', 'false'],
       ['          AND s.registered_at_ms = :registeredAtMs', ''],
     ],
   },

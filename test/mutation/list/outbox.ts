@@ -140,9 +140,9 @@ export const outbox: readonly MutatedFile[] = [
     ],
     changes: [
       ['const STORY_DAYS = 90;', 'const STORY_DAYS = 91;'],
-      ['nowMs - ledgerDays * DAY_MS;', 'nowMs;'],
+      ['ageMs - ledgerDays * DAY_MS;', 'ageMs;'],
       ['Math.max(ledgerDays, distributionDays) * DAY_MS', 'ledgerDays * DAY_MS'],
-      ['seenBeforeMs: nowMs - deviceDays * DAY_MS', 'seenBeforeMs: 0'],
+      ['seenBeforeMs: ageMs - deviceDays * DAY_MS', 'seenBeforeMs: 0'],
       ['    at = await step(at);\n', '    await step(at);\n'],
     ],
   },

@@ -133,6 +133,7 @@ export const activity = {
     'device.forget': () => 'A device removed from everywhere',
     'database.restore': () => 'Database restored from a backup',
     'database.move': () => 'Database moved to another kind',
+    'clock.trust': ({ count }) => `Clocks taken for right: ${count}`,
     'audit.prune': ({ entries }) => `${entries} old entries deleted`,
   } satisfies Sentences as Sentences,
 };

@@ -135,6 +135,7 @@ export const activity: Like<typeof english> = {
     'device.forget': () => 'یک دستگاه از همه‌جا حذف شد',
     'database.restore': () => 'پایگاه داده از پشتیبان بازگردانده شد',
     'database.move': () => 'پایگاه داده به گونهٔ دیگر منتقل شد',
+    'clock.trust': ({ count }) => `${number.format(Number(count))} ساعت درست دانسته شد`,
     'audit.prune': ({ entries }) => `${number.format(Number(entries))} ثبت کهنه پاک شد`,
   },
 };

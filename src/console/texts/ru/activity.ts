@@ -131,6 +131,7 @@ export const activity: Like<typeof english> = {
     'device.forget': () => 'Устройство удалено отовсюду',
     'database.restore': () => 'База восстановлена из резервной копии',
     'database.move': () => 'База перенесена в другой вид',
+    'clock.trust': ({ count }) => `Часы признаны верными: ${count}`,
     'audit.prune': ({ entries }) => `Удалено старых записей: ${entries}`,
   },
 };

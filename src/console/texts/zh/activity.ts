@@ -123,6 +123,7 @@ export const activity: Like<typeof english> = {
     'device.forget': () => '一台设备已从各处移除',
     'database.restore': () => '数据库已从备份恢复',
     'database.move': () => '数据库已迁至另一种',
+    'clock.trust': ({ count }) => `${count} 个时钟已确认正确`,
     'audit.prune': ({ entries }) => `删除 ${entries} 条旧记录`,
   },
 };

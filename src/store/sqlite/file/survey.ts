@@ -8,6 +8,7 @@ import { about, type Finding } from '../../../finding.ts';
 import { messageOf } from '../../../operator-error.ts';
 import { disabledFinding, olderSchemaFinding } from '../../findings.ts';
 import type { DatabaseReport, HostsOf } from '../../kind.ts';
+import { leapFindings } from '../../noun/leap-findings.ts';
 import { type Contents, NO_CONTENTS, reportOf, surveyContents } from '../../noun/survey.ts';
 import { Connection } from '../connection.ts';
 import { runNow, sqliteStatements } from '../dialect.ts';
@@ -59,7 +60,7 @@ function findingsOf({ schema, foreign, damage, contents }: FileFacts, walBytes: 
     const todo = 'end what holds it open for long: a shell of SQLite, a backup that hangs';
     findings.push(say.warning(`its write-ahead log has ${mib(walBytes)} MiB`, todo));
   }
-  return [...findings, ...contents.disabled.map(disabledFinding)];
+  return [...findings, ...contents.disabled.map(disabledFinding), ...leapFindings(contents.times)];
 }
 
 function sizeOf(file: string): number {

@@ -1,0 +1,26 @@
+/** Findings of the doctor about clocks that leapt: docs/time.md. */
+
+import { HOUR_MS } from '../../core/calendar.ts';
+import { isSpent, isSuspended, LEAP_LASTS_MS, leadText } from '../../core/leap.ts';
+import type { KeptTime } from '../../core/port/time.ts';
+import { about, type Finding } from '../../finding.ts';
+
+const REMEDY =
+  "set the clock; or if it is right, run 'gatepost clock trust': then deletion goes on at once";
+
+/** Reports each machine whose clock has leapt, by the times that servers stored. */
+export function leapFindings(times: readonly KeptTime[]): Finding[] {
+  return times.flatMap((time) => {
+    const say = about(time.name === '' ? 'clock leap' : `clock leap of ${time.name}`);
+    if (time.leap === null) return [];
+    const what = `the clock leapt: ${leadText(time.leap.leadMs)}`;
+    if (isSuspended(time)) {
+      const leftMs = LEAP_LASTS_MS - (time.ranMs - time.leap.sinceRanMs);
+      const hours = Math.max(1, Math.ceil(leftMs / HOUR_MS));
+      const until = `in ${hours} h the clock is taken for right`;
+      return [say.problem(`${what}; nothing is deleted by it, and ${until}`, REMEDY)];
+    }
+    const spent = isSpent(time) ? ': leaps suspended it for 48 h of the last 30 days' : '';
+    return [say.problem(`${what}; deletion goes on by the earlier clock${spent}`, REMEDY)];
+  });
+}
