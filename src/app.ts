@@ -35,7 +35,7 @@ import { openTimekeeper } from './open-timekeeper.ts';
 import type { Outgoing } from './outgoing/outgoing.ts';
 import { ownCommand, type RunOwn, runOwn } from './own-program.ts';
 import { checkDataDirectory } from './permissions.ts';
-import { type Part, stopInOrder } from './stopping.ts';
+import { drain, type Part, stopInOrder } from './stopping.ts';
 import { startTls } from './tls/tls.ts';
 import { COMMIT, VERSION } from './version.ts';
 import { makeEventSenders } from './webhook/senders.ts';
@@ -287,7 +287,7 @@ async function startParts(beginning: Beginning): Promise<App> {
       void upstreams.apply();
       return change;
     },
-    drain: (signal) => drain(beginning, { readiness, server, signal }),
+    drain: (signal) => drain({ settings, log, readiness, server }, signal),
     close: async () => {
       const stopMs = clock.steadyMs();
       readiness.stopping();
@@ -296,26 +296,6 @@ async function startParts(beginning: Beginning): Promise<App> {
       log.info('stopped', { ms: Math.round(clock.steadyMs() - stopMs) });
     },
   };
-}
-
-async function drain(
-  { settings, log }: Beginning,
-  {
-    readiness,
-    server,
-    signal,
-  }: { readiness: Readiness; server: RunningServer; signal: AbortSignal },
-): Promise<void> {
-  const seconds = settings.drainSeconds;
-  if (seconds === 0) return;
-  readiness.stopping();
-  log.info('draining', { seconds });
-  server.drain();
-  await Promise.race([systemClock.sleep(seconds * 1_000), aborted(signal)]);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 }
 
 function scheduleBackups(core: Core, settings: Config, log: Log): BackupJob {

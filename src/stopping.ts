@@ -1,5 +1,6 @@
-/** Stops the parts of the server in order and in time, also if one of them fails or hangs. */
+/** Drains the server, and stops its parts in order and in time, also if one fails or hangs. */
 
+import { systemClock } from './clock.ts';
 import { type Log, reasonOf } from './log.ts';
 
 export interface Part {
@@ -38,6 +39,29 @@ export async function stopInOrder(
   for (const part of last) await end(part);
   // Callers that waited for a lock of another process were just refused: send their answers.
   if (late.size > 0) await within(LAST_ANSWERS_MS, ended);
+}
+
+interface Draining {
+  settings: { readonly drainSeconds: number };
+  log: Log;
+  readiness: { stopping(): void };
+  server: { drain(): void };
+}
+
+/** Keeps serving, but not ready, for `server.drain_seconds`; `signal` ends it early. */
+export async function drain(
+  { settings, log, readiness, server }: Draining,
+  signal: AbortSignal,
+): Promise<void> {
+  const seconds = settings.drainSeconds;
+  if (seconds === 0) return;
+  readiness.stopping();
+  log.info('draining', { seconds });
+  server.drain();
+  const aborted = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve());
+  });
+  await Promise.race([systemClock.sleep(seconds * 1_000), aborted]);
 }
 
 /** Waits for a promise that does not reject, but no longer than `ms`. */

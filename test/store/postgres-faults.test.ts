@@ -1,6 +1,7 @@
 /**
- * The kinds of PostgreSQL's errors, as a caller meets them: some writes are repeated and saved, some
- * say that nothing was saved, some begin an outage, and a broken rule stays the caller's own fault.
+ * The kinds of PostgreSQL's errors, as a caller meets them: some writes are repeated and saved,
+ * some say that nothing was saved, some begin an outage, and a broken rule stays the caller's own
+ * fault.
  */
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test';

@@ -49,7 +49,7 @@ export const timeFiles: readonly MutatedFile[] = [
   {
     file: 'src/jobs/keep.ts',
     tests: ['test/jobs/leap.test.ts'],
-    changes: [['actAt(core, core.leastMs(nowMs))', 'actAt(core, nowMs)']],
+    changes: [['const atMs = core.leastMs(nowMs);', 'const atMs = nowMs;']],
   },
   {
     file: 'src/core/message/cancel.ts',
