@@ -15,7 +15,7 @@ useProcesses();
 /** Bytes that are read for many minutes. */
 const ENDLESS = 4e12;
 
-/** The longest time in which an import ends on a busy machine, ms: a file may be quiet for longer. */
+/** The longest time in which an import ends on a busy machine, ms: below that of a quiet file. */
 const SOON_MS = 10_000;
 
 test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
