@@ -1,8 +1,9 @@
 /** A dump on stdin: as text, gzipped, and in forms that only a file can have. */
 
 import { expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startImport } from '../support/panel-import.ts';
 import { makeUser, writePanel } from '../support/panel-world.ts';
 import {
   addProviderByCommand,
@@ -61,4 +62,18 @@ test('a dump on stdin is known by its bytes', async () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(JSON.parse(stderr).error.message).toStartWith(message);
   }
+});
+
+test('a hostile file ends the process that the executable starts', async () => {
+  const file = join(temporaryFolder(), 'panel');
+  const settings = `'${'['.repeat(15e6)}'`;
+  writeFileSync(
+    file,
+    `BEGIN TRANSACTION;\nINSERT INTO inbounds (settings) VALUES (${settings});\nCOMMIT;\n`,
+  );
+  const { ended, tmp } = await startImport([file, '--panel', '3x-ui', '--memory', '300'], 'binary');
+  const { stdout, stderr, exitCode } = await ended;
+  expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });
+  expect(JSON.parse(stderr).error.message).toContain('takes more than 300 MiB of memory');
+  expect(readdirSync(tmp)).toEqual([]);
 });

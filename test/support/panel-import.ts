@@ -1,8 +1,10 @@
 /** Imports of panels in processes of their own, whose temporary files and memory are looked at. */
 
+import { expect } from 'bun:test';
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addProviderByCommand, binary, databaseOf, plainEnv, temporaryFolder } from './process.ts';
+import { ownCommand } from '../../src/own-program.ts';
+import { binary, databaseOf, plainEnv, run, temporaryFolder } from './process.ts';
 
 /** Writes a text, and so many bytes of NUL behind it, which take no room on the disk. */
 export function writeEndless(file: string, text: string, bytes: number): void {
@@ -10,24 +12,29 @@ export function writeEndless(file: string, text: string, bytes: number): void {
   truncateSync(file, bytes);
 }
 
-let shop: ReturnType<typeof addShop> | undefined;
+const SHOP = 'MYSHOP01';
+const COMMANDS = { binary: () => [binary()], source: ownCommand };
+/** A data directory with a shop. */
+let place: Promise<string> | undefined;
 
-async function addShop() {
+async function openPlace(): Promise<string> {
   const dataDir = join(temporaryFolder(), 'data');
-  return { dataDir, code: (await addProviderByCommand(dataDir)).code };
+  const words = ['provider', 'add', '--name', 'shop', '--code', SHOP, '--data', dataDir];
+  expect(await run(words, { from: 'source' })).toMatchObject({ code: 0 });
+  return dataDir;
 }
 
-/** Starts an import as a check; its temporary files are in `tmp`. */
+/** Starts an import as a check, from source by default; its temporary files are in `tmp`. */
 export async function startImport(
   words: readonly string[],
-  command: readonly string[] = [binary()],
+  from: keyof typeof COMMANDS = 'source',
 ) {
-  shop ??= addShop();
-  const { dataDir, code } = await shop;
+  place ??= openPlace();
+  const dataDir = await place;
   const tmp = temporaryFolder();
   const url = (await databaseOf(dataDir))?.url;
-  const all = ['import', ...words, '--code', code, '--check', '--json', '--data', dataDir];
-  const child = Bun.spawn([...command, ...all], {
+  const all = ['import', ...words, '--code', SHOP, '--check', '--json', '--data', dataDir];
+  const child = Bun.spawn([...COMMANDS[from](), ...all], {
     env: plainEnv({ TMPDIR: tmp, ...(url !== undefined && { GATEPOST_DATABASE_URL: url }) }),
     ...{ stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
   });
