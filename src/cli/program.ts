@@ -127,8 +127,14 @@ export async function runCli(
   argv: readonly string[],
   outer: Omit<CliContext, 'terminal'>,
 ): Promise<number> {
+  let dataDir: string | null = null;
   const context: CliContext = {
     ...outer,
+    loadConfig: (flags) => {
+      const loaded = outer.loadConfig(flags);
+      ({ dataDir } = loaded.config);
+      return loaded;
+    },
     terminal: outer,
     stdout: (text) => outer.stdout(visibleLines(text)),
     stderr: (text) => outer.stderr(visibleLines(text)),
@@ -138,7 +144,7 @@ export async function runCli(
     return EXIT_OK;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT_OK;
-    const failure = failureOf(error);
+    const failure = failureOf(error, dataDir);
     // A group without a command prints its help.
     const isHelp = error instanceof CommanderError && error.code === 'commander.help';
     if (!isHelp) context.stderr(failureText(failure, wantsJson(argv)));
