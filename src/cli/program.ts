@@ -1,6 +1,7 @@
 /** The command line: its commands, and their exit codes. */
 
 import { Command, CommanderError, Help, type Option } from 'commander';
+import type { Flags } from '../config/load.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { visibleLines } from '../visible.ts';
 import { addAccountCommands } from './account.ts';
@@ -130,8 +131,16 @@ export async function runCli(
   outer: Omit<CliContext, 'terminal' | 'warn'>,
 ): Promise<number> {
   const warnings = new Set<string>();
+  let dataDir: string | null = null;
+  const noting = (load: CliContext['loadConfig']) => (flags: Flags) => {
+    const loaded = load(flags);
+    ({ dataDir } = loaded.config);
+    return loaded;
+  };
   const context: CliContext = {
     ...outer,
+    loadConfig: noting(outer.loadConfig),
+    loadServerConfig: noting(outer.loadServerConfig),
     terminal: outer,
     stdout: (text) => outer.stdout(visibleLines(text)),
     stderr: (text) => outer.stderr(visibleLines(text)),
@@ -145,7 +154,7 @@ export async function runCli(
     return EXIT_OK;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT_OK;
-    const failure = failureOf(error);
+    const failure = failureOf(error, dataDir);
     // A group without a command prints its help.
     const isHelp = error instanceof CommanderError && error.code === 'commander.help';
     if (!isHelp) context.stderr(failureText(failure, wantsJson(argv)));
