@@ -2,7 +2,6 @@
 
 import { describe, expect, test } from 'bun:test';
 import type { Core } from '../../src/core/core.ts';
-import type { Verdict } from '../../src/core/outbox/carrier.ts';
 import { makeWorker } from '../../src/jobs/deliver.ts';
 import type { Outbox } from '../../src/jobs/outbox/worker.ts';
 import { makeLog } from '../../src/log.ts';
@@ -117,30 +116,6 @@ describe('handing over', () => {
       worker.tick();
     }
     expect(bench.outbox.calls.filter((method) => method === 'claim').length).toBeLessThan(25);
-    await bench.stop(worker);
-  });
-
-  test('by a clock that leapt ahead no message expires, and no push is given up', async () => {
-    const bench = new OutboxBench();
-    const aheadMs = 3_653 * 86_400_000;
-    bench.leastMs = (atMs) => atMs - aheadMs;
-    const fcm = bench.outbox.addDestination('fcm');
-    const queuedAtMs = bench.clock.nowMs() - aheadMs;
-    const expiresAtMs = queuedAtMs + 3_600_000;
-    const { findPushMessage } = bench.outbox;
-    bench.outbox.findPushMessage = async (id) => {
-      const found = await findPushMessage(id);
-      return found && { ...found, expiresAtMs };
-    };
-    const [late = 0] = bench.outbox.add(fcm, 1, { queuedAtMs });
-    const [often = 0] = bench.outbox.add(fcm, 1, { queuedAtMs, attemptCount: 9 });
-    bench.fcm.auto = () => ({ ...BUSY, isOfOne: true }) as Verdict;
-    const worker = bench.worker();
-    worker.wake();
-    await bench.until('both were tried', () =>
-      bench.outbox.waiting.every(({ nextAtMs }) => nextAtMs > 0),
-    );
-    expect(bench.outbox.waiting.map(({ id }) => id).sort()).toEqual([late, often]);
     await bench.stop(worker);
   });
 
