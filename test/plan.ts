@@ -28,6 +28,7 @@ const ON_BOTH = new Set([
   'core/message/send-interval.test.ts',
   'core/model.test.ts',
   'core/slot-model.test.ts',
+  'core/timekeeper.test.ts',
   'e2e/console-appliance.test.ts',
   'e2e/console-links.test.ts',
   'e2e/console-newcomer.test.ts',
@@ -35,6 +36,7 @@ const ON_BOTH = new Set([
   'e2e/crash.test.ts',
   'e2e/delivery-kill.test.ts',
   'e2e/job-kill.test.ts',
+  'e2e/leap.test.ts',
   'e2e/never-stale.test.ts',
   'e2e/outbox-kill.test.ts',
   'e2e/race.test.ts',
@@ -43,6 +45,7 @@ const ON_BOTH = new Set([
   'http/audit-share.test.ts',
   'http/bounds.test.ts',
   'http/credentials.test.ts',
+  'http/leap.test.ts',
   'http/messaging-ack.test.ts',
   'http/messaging-inbox.test.ts',
   'http/messaging-register.test.ts',
@@ -52,8 +55,10 @@ const ON_BOTH = new Set([
   'http/stream-once.test.ts',
   'http/stream.test.ts',
   'http/webhook-replay.test.ts',
+  'jobs/leap.test.ts',
   'kits/real-nginx.test.ts',
   'kits/real.test.ts',
+  'store/future-cuts.test.ts',
 ]);
 /** Folders whose files run on both. */
 const FOLDERS_ON_BOTH = ['http/coverage/', 'store/contract/'];

@@ -58,7 +58,7 @@ export const timeFiles: readonly MutatedFile[] = [
   },
   {
     file: 'src/jobs/outbox/run.ts',
-    tests: ['test/jobs/outbox.test.ts'],
+    tests: ['test/jobs/outbox-leap.test.ts'],
     changes: [
       ['result.expiresAtMs && result.expiresAtMs + aheadMs', 'result.expiresAtMs'],
       ['queuedAtMs: dispatch.queuedAtMs + aheadMs', 'queuedAtMs: dispatch.queuedAtMs'],
