@@ -25,7 +25,7 @@ export function notEmpty(given: string): string {
 
 function wholeNumber(minimum: number, maximum: number): (given: string) => number {
   return (given) => {
-    const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
+    const value = /^\d{1,16}$/.test(given) ? Number(given) : Number.NaN;
     if (value >= minimum && value <= maximum) return value;
     throw new RangeError(`'${given}' is not a whole number from ${minimum} to ${maximum}`);
   };

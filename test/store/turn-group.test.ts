@@ -1,12 +1,19 @@
 /** Groups of calls: deadlines, bounds and faults, without a database. */
 
+import { heapStats } from 'bun:jsc';
 import { afterEach, expect, test } from 'bun:test';
 import { StoreBusy } from '../../src/core/port/store.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { TOO_MANY, TurnGroup } from '../../src/store/postgres/group.ts';
+import { onBehalfOf } from '../../src/store/postgres/party.ts';
 
 /** Calls of one party that wait: half of those of all parties. */
 const WAITING_OF_PARTY = 4_000;
+
+function usedBytes(): number {
+  Bun.gc(true);
+  return heapStats().heapSize;
+}
 
 const ends: (() => void)[] = [];
 afterEach(() => {
@@ -77,4 +84,27 @@ test('a run that leaves a call without an answer is a fault', async () => {
   );
   const [call] = await Promise.allSettled([group.ask(1)]);
   expect(call).toMatchObject({ status: 'rejected' });
+});
+
+test('a group keeps nothing of parties whose calls were answered', async () => {
+  const group = new TurnGroup<number, number>(
+    { callMs: 60_000, onClose: (end) => ends.push(end) },
+    { itemsMax: 64, run: async (items) => [...items] },
+  );
+  // Each party has a name of its own, as each device or address has.
+  const ask = (from: number) =>
+    Promise.all(
+      Array.from({ length: 2_000 }, (_, n) =>
+        onBehalfOf(
+          from + n,
+          (party) => `${party}`.padEnd(10_000, 'x'),
+          () => group.ask(n),
+        ),
+      ),
+    );
+  await ask(0);
+  const before = usedBytes();
+  for (let n = 1; n <= 4; n++) await ask(n * 2_000);
+  // 80 MB of names.
+  expect(usedBytes() - before).toBeLessThan(20_000_000);
 });

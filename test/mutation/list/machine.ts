@@ -66,6 +66,19 @@ export const machine: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/config/settings/limits.ts',
+    tests: ['test/config/ranges.test.ts'],
+    changes: [['integer(15, 600)', 'integer(14, 600)']],
+  },
+  {
+    file: 'src/config/readers.ts',
+    tests: ['test/config/ranges.test.ts'],
+    changes: [
+      ['value >= minimum && value <= maximum', 'value >= minimum'],
+      ['{1,16}$/.test(given)', '{1,15}$/.test(given)'],
+    ],
+  },
+  {
     file: 'src/config/conflicts.ts',
     tests: [...DATABASE, 'test/config/tables.test.ts'],
     changes: [

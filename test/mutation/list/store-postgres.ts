@@ -27,6 +27,7 @@ export const storePostgres: readonly MutatedFile[] = [
       ['if (answers.length !== calls.length) {', 'if (false) {'],
       ['calls.length === 1 || isStorageFault(fault)', 'true'],
       ['if (this.#waiting.size > 0) this.#schedule();', ''],
+      ['if (runs === 0) this.#runsOf', 'if (runs < 0) this.#runsOf'],
     ],
   },
   {
