@@ -44,7 +44,7 @@ export const ERROR_CODES = {
   release_refused:
     'The release page is not signed by `update.key`, or has an older version than this.',
   test_failed: 'The test message or event was not accepted; the message says why.',
-  fault: 'An internal fault of Gatepost; the message is its stack.',
+  fault: 'An internal fault of Gatepost; the message names what and where.',
   failed: 'Anything else: the message says what.',
 } as const;
 

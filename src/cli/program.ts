@@ -130,8 +130,14 @@ export async function runCli(
   outer: Omit<CliContext, 'terminal' | 'warn'>,
 ): Promise<number> {
   const warnings = new Set<string>();
+  let dataDir: string | null = null;
   const context: CliContext = {
     ...outer,
+    loadConfig: (flags) => {
+      const loaded = outer.loadConfig(flags);
+      ({ dataDir } = loaded.config);
+      return loaded;
+    },
     terminal: outer,
     stdout: (text) => outer.stdout(visibleLines(text)),
     stderr: (text) => outer.stderr(visibleLines(text)),
@@ -145,7 +151,7 @@ export async function runCli(
     return EXIT_OK;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT_OK;
-    const failure = failureOf(error);
+    const failure = failureOf(error, dataDir);
     // A group without a command prints its help.
     const isHelp = error instanceof CommanderError && error.code === 'commander.help';
     if (!isHelp) context.stderr(failureText(failure, wantsJson(argv)));

@@ -2,7 +2,8 @@
 
 import { CommanderError } from 'commander';
 import { innermostReason, isRefused, type Refused } from '../core/outcome.ts';
-import { isBusy, WriteFailed } from '../core/port/store.ts';
+import { isAway, isBusy, WriteFailed } from '../core/port/store.ts';
+import { machineFault } from '../disk/fault.ts';
 import { busyText, type ErrorCode, OperatorError, UsageError } from '../operator-error.ts';
 
 /** The sentence of each refusal, for the code, HWID or id that was refused. */
@@ -55,8 +56,11 @@ interface Failure {
   message: string;
 }
 
-/** Returns code and message of anything that commands throw: a stack for a fault of Gatepost. */
-export function failureOf(error: unknown): Failure {
+/**
+ * Returns code and message of anything that commands throw: always one sentence. `dataDir` is the
+ * data directory if it is known.
+ */
+export function failureOf(error: unknown, dataDir: string | null = null): Failure {
   if (error instanceof OperatorError) return error;
   if (error instanceof CommanderError) return { code: 'usage', message: plainMessage(error) };
   if (isBusy(error)) return { code: 'locked', message: busyText(innermostReason(error)) };
@@ -66,8 +70,23 @@ export function failureOf(error: unknown): Failure {
       message: `the change could not be saved: ${innermostReason(error)}`,
     };
   }
-  const stack = error instanceof Error ? error.stack : undefined;
-  return { code: 'fault', message: stack ?? String(error) };
+  if (isAway(error)) {
+    return { code: 'failed', message: `the database does not answer: ${innermostReason(error)}` };
+  }
+  const folders = dataDir === null ? [] : [dataDir];
+  return machineFault(error, ...folders) ?? { code: 'fault', message: internalFault(error) };
+}
+
+/** Functions of the stack that are named. */
+const NAMED_MAX = 5;
+
+/** Describes a fault of the program in one line, with the functions in which it happened. */
+function internalFault(error: unknown): string {
+  if (!(error instanceof Error)) return `internal fault: ${String(error)}`;
+  const calls = [...(error.stack ?? '').matchAll(/^ +at (?:async )?([\w.#]+) \(/gm)];
+  const names = calls.map(([, name]) => name).slice(0, NAMED_MAX);
+  const where = names.length === 0 ? '' : ` (in ${names.join(' < ')})`;
+  return `internal fault: ${error.name}: ${error.message}`.replaceAll('\n', ' ') + where;
 }
 
 /** Commander's message for a value outside of the choices. */

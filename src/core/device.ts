@@ -3,12 +3,11 @@
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
 import { readDeviceToken, readDomainHash, readOwnHwid, readProviderCode } from './formats.ts';
-import { isRefused, Refused } from './outcome.ts';
+import { isRefused, orUnsaved, Refused } from './outcome.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
 import type { RefusedDevice } from './port/figure.ts';
 import type { TokenHolder } from './port/inbox.ts';
 import { after, type Maybe } from './port/maybe.ts';
-import { WriteFailed } from './port/store.ts';
 import { hashKey } from './secret.ts';
 import { tidyFact } from './text.ts';
 
@@ -125,8 +124,9 @@ export function checkIn(
     const calledToday = seenAtMs !== null && sameUtcDay(seenAtMs, nowMs);
     if (calledToday && !isNewLink) return standingOf(isLinked);
     if (seenAtMs === null && !admitsNew()) return standingOf(isLinked);
-    return after(core.store.recordCheckIn(key, tidyFacts(facts), nowMs), (recorded) =>
-      recorded === 'ok' ? standingOf(isLinked || isNewLink) : PROVIDER_NOT_FOUND,
+    const recording = core.store.recordCheckIn(key, tidyFacts(facts), nowMs);
+    return after(orUnsaved(seenAtMs !== null && !isNewLink, recording), (recorded) =>
+      recorded === 'provider_not_found' ? PROVIDER_NOT_FOUND : standingOf(isLinked || isNewLink),
     );
   });
 }
@@ -169,9 +169,5 @@ export async function noteSeen(
   { id, tokenId }: Pick<AuthenticDevice, 'id' | 'tokenId'>,
   nowMs: number,
 ): Promise<void> {
-  try {
-    await core.store.noteSeen(id, tokenId, nowMs);
-  } catch (fault) {
-    if (!(fault instanceof WriteFailed)) throw fault;
-  }
+  await orUnsaved(true, core.store.noteSeen(id, tokenId, nowMs));
 }

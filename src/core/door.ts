@@ -15,7 +15,7 @@ import {
 } from './formats.ts';
 import { FullLinkRefused } from './full-link.ts';
 import { newInstall } from './install.ts';
-import { isRefused, type Misfit, Refused } from './outcome.ts';
+import { isRefused, type Misfit, orUnsaved, Refused } from './outcome.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
 import type { AdmittedDevice } from './port/install.ts';
 import { after, type Maybe } from './port/maybe.ts';
@@ -58,7 +58,7 @@ export const AT_DOOR = {
   link_limit_reached: new Refused('link_limit_reached'),
 } satisfies Record<AdmitRefusal, Refused<string>>;
 
-/** Placeholders for missing parameters when only the link is looked up. */
+/** Placeholders when only the link is looked up. */
 export const ANY_HWID = '?';
 const NO_HASH = '0'.repeat(64);
 
@@ -80,19 +80,20 @@ export function admitDevice(
   const key = keyOf(call, reported);
   const caller = { hwid: call.hwid, facts: reported };
   if (isRefused(key)) return countMisfit(core, call, key, reported, nowMs);
-  const { hwid } = key;
   return after(core.store.findSlot(key), (door) => {
     if (typeof door === 'string') return AT_DOOR[door];
     const verdict = judge(door, core.leastMs(nowMs));
     const { link, device, byHash } = door;
     if (!isAdmitted(verdict)) return refuse(core, { says: verdict, link, door }, caller, nowMs);
     const facts = factsFrom(reported, device);
-    const isToday = device !== null && !byHash && sameUtcDay(device.lastSeenAtMs, nowMs);
-    if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts, hwid);
-    return after(core.store.takeSlot(key, facts, nowMs), (taken) => {
+    const isKnown = device !== null && !byHash;
+    const isToday = isKnown && sameUtcDay(device.lastSeenAtMs, nowMs);
+    if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts, key.hwid);
+    return after(orUnsaved(isKnown, core.store.takeSlot(key, facts, nowMs)), (taken) => {
+      if (taken === null) return withFacts(link, device, facts, key.hwid);
       const answer = answerOf<AdmittedDevice>(core, taken, caller, nowMs);
       if (isRefused(answer) || link.rides === undefined) return answer;
-      return withFacts({ ...answer, rides: link.rides }, device, facts, hwid);
+      return withFacts({ ...answer, rides: link.rides }, device, facts, key.hwid);
     });
   });
 }

@@ -3,6 +3,7 @@
  * throw a fault.
  */
 
+import type { Maybe } from './port/maybe.ts';
 import { TooManyDeeds, WriteFailed } from './port/store.ts';
 
 /** A reason for the operator's log; the caller gets only `says`. */
@@ -76,6 +77,18 @@ export async function saving<T, K extends string>(
     if (fault instanceof TooManyDeeds) return new Refused(says, { detail: fault.message });
     throw fault;
   }
+}
+
+/**
+ * Waits for a step of the store. Null: it could not be saved, and is `optional`: what a known
+ * device gets does not depend on it.
+ */
+export function orUnsaved<T>(optional: boolean, step: Maybe<T>): Maybe<T | null> {
+  if (!optional || !(step instanceof Promise)) return step;
+  return step.catch((fault) => {
+    if (fault instanceof WriteFailed) return null;
+    throw fault;
+  });
 }
 
 /** Returns the message of the innermost cause, such as "database or disk is full". */

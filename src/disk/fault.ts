@@ -1,7 +1,7 @@
 /** Sentences for disks that are full, broken, read-only or inaccessible. */
 
 import { accessSync, constants } from 'node:fs';
-import { OperatorError } from '../operator-error.ts';
+import { busyText, OperatorError } from '../operator-error.ts';
 import { freeBytes } from './room.ts';
 
 /** Returns whether a path is on a read-only disk, which the system makes of faulty ones. */
@@ -33,16 +33,54 @@ export function asDiskFault(fault: unknown, ...folders: string[]): unknown {
 
 /** Returns the sentence for a fault from a full disk of `folders`, else null. */
 export function fullDisk(fault: unknown, ...folders: string[]): OperatorError | null {
-  const code = codeOf(fault);
-  // SQLite reports an I/O error if it cannot create its shared memory.
-  if (!/^(ENOSPC|EDQUOT|SQLITE_(FULL|IOERR|CANTOPEN).*)$/.test(code)) return null;
-  const isCertain = /^(ENOSPC|EDQUOT|SQLITE_FULL)$/.test(code);
-  const where = folders.find(isFull) ?? (isCertain ? folders.join(' or ') : null);
+  const where = whereFull(fault, folders);
   if (where === null) return null;
   return new OperatorError(
     `no space left on the disk of ${where}: nothing was changed`,
     'disk_full',
   );
+}
+
+/** Returns which folders have the full disk that a fault comes from; null: none. */
+function whereFull(fault: unknown, folders: readonly string[]): string | null {
+  const code = codeOf(fault);
+  // SQLite reports an I/O error if it cannot create its shared memory.
+  if (!/^(ENOSPC|EDQUOT|SQLITE_(FULL|IOERR|CANTOPEN).*)$/.test(code)) return null;
+  const isCertain = /^(ENOSPC|EDQUOT|SQLITE_FULL)$/.test(code);
+  return folders.find(isFull) ?? (isCertain ? folders.join(' or ') : null);
+}
+
+/** Faults that no program causes: of the system, of SQLite, of a connection to PostgreSQL … */
+const MACHINE = [
+  /^E[A-Z]+$/,
+  /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|CORRUPT|NOTADB|NOMEM|PROTOCOL)/,
+  /^ERR_POSTGRES_(?!SERVER)/,
+];
+/** … and of PostgreSQL by SQLSTATE: connection, rights, means, locks, operator, system. */
+const SERVER = /^(08|25006|28|3D|42501|53|55P03|57|58|XX)/;
+
+/**
+ * Returns the sentence for a fault of the machine or of a database server; null: it is a fault of
+ * the program. `folders` may be on a full disk.
+ */
+export function machineFault(fault: unknown, ...folders: string[]): OperatorError | null {
+  if (!(fault instanceof Error)) return null;
+  const inner = machineFault(fault.cause, ...folders);
+  if (inner !== null) return inner;
+  const where = whereFull(fault, folders);
+  if (where !== null) {
+    const disk = where === '' ? 'a disk' : `the disk of ${where}`;
+    return new OperatorError(`no space left on ${disk}`, 'disk_full');
+  }
+  const code = codeOf(fault);
+  if (code.startsWith('SQLITE_BUSY')) {
+    return new OperatorError(busyText('another process holds its lock'), 'locked');
+  }
+  const state = 'errno' in fault ? String(fault.errno) : '';
+  const isServer = code === 'ERR_POSTGRES_SERVER_ERROR' && SERVER.test(state);
+  if (!MACHINE.some((kind) => kind.test(code)) && !isServer) return null;
+  const of = code.startsWith('SQLITE_') ? 'the database: ' : isServer ? 'PostgreSQL: ' : '';
+  return new OperatorError(`${of}${fault.message.replaceAll('\n', ' ')}`);
 }
 
 function codeOf(fault: unknown): string {

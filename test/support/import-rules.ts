@@ -172,6 +172,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       'src/config/unseen.ts',
       'src/conformance/',
       'src/device-check/',
+      'src/disk/fault.ts',
       'sdk/typescript/',
       ...LEAVES,
     ],
@@ -179,6 +180,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...['src/app.ts', 'src/backup/', 'src/config/', 'src/doctor/', 'src/systemd.ts'],
       ...['src/release.ts', 'src/store/move/job.ts'],
     ],
+    // src/disk/fault.ts: sentences for faults of the machine.
     // node:fs: an export goes into a file, with the rights and the care that such a file needs;
     // and who runs a command, for the audit log, is in a file. node:zlib: QR codes as PNG.
     packages: ['commander', 'node:readline', 'node:fs', 'node:zlib', 'uqr'],

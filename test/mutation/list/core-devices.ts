@@ -108,7 +108,7 @@ export const coreDevices: readonly MutatedFile[] = [
         "  core.store.countRefusal(link, says, nowMs, refusedDevice(hwid ?? '', facts, former));\n",
         '',
       ],
-      ['device !== null && !byHash && sameUtcDay', 'device !== null && sameUtcDay'],
+      ['isKnown && sameUtcDay', 'device !== null && sameUtcDay'],
       ['if (facts !== null) key.reported = facts;', ''],
       [
         'if (isRefused(key)) return countMisfit(core, call, key, reported, nowMs);',
@@ -119,7 +119,7 @@ export const coreDevices: readonly MutatedFile[] = [
         "if (reason !== '' || ",
       ],
       [
-        'if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts, hwid);',
+        'if (isToday && changesNoFact(device, facts)) return withFacts(link, device, facts, key.hwid);',
         '',
       ],
       ["return isHidden ? { ...facts, userAgent: '' } : facts;", 'return facts;'],
