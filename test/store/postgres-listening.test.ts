@@ -47,3 +47,30 @@ test('a connection that delivers not even own signals is replaced', async () => 
   expect({ closed, pings }).toEqual({ closed: 1, pings: 1 });
   watching.close();
 });
+
+test.each([
+  ['gatepost_schema', 'never answered'],
+  ['gatepost_schema', 'refused'],
+  ['FROM destination', 'never answered'],
+  ['FROM destination', 'refused'],
+])('while LISTEN is awaited, the first check finds messages; %s is %s', async (held, how) => {
+  const clock = new FakeClock();
+  const never = new Promise<never>(() => undefined);
+  const row = { readableFrom: 0, move: null, mark: '1', hasMessages: true, tokenId: 1 };
+  const db = {
+    isPooled: false,
+    connectBeside: () => ({ listen: () => never, close: async () => undefined }),
+    ban: () => undefined,
+    ask: async (text: string) => {
+      if (text.includes(held)) await (how === 'refused' ? Promise.reject(new Error(how)) : never);
+      return { rows: [row], count: 1 };
+    },
+  };
+  const context = { db, clock, signals: new Signals(), observers: {}, storeNowMs: () => 0 };
+  const watching = new Watching(context as unknown as Context);
+  const told: unknown[] = [];
+  watching.watch((deviceIds) => told.push(deviceIds));
+  clock.advance(1_000);
+  await until('polls are told', () => told.includes('all'));
+  watching.close();
+});

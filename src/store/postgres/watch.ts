@@ -113,17 +113,25 @@ export class Watching {
     for (const { onChange } of this.#watchers) onChange(deviceIds);
   }
 
-  /** Checks once. Never rejects. */
+  /**
+   * Checks once. Never rejects. A check that fails or is slow, as on the first connections of a
+   * process, holds up no other: else a message that came before LISTEN would wait for all three.
+   */
   async #check(): Promise<void> {
-    try {
-      await this.#checkBan();
-      await this.#checkWork();
-      await this.#checkMessages();
-      this.#hasMissed = false;
-    } catch {
-      this.#mark = null;
-      this.#hasMissed = true;
-    }
+    await Promise.all([
+      this.#checkBan().catch(() => undefined),
+      this.#checkWork().catch(() => {
+        this.#mark = null;
+      }),
+      this.#checkMessages().then(
+        () => {
+          this.#hasMissed = false;
+        },
+        () => {
+          this.#hasMissed = true;
+        },
+      ),
+    ]);
   }
 
   /** Refuses all later calls if it finds a ban. */

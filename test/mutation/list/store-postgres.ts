@@ -82,6 +82,7 @@ export const storePostgres: readonly MutatedFile[] = [
     changes: [
       ['if (this.#quietChecks >= DEAF_CHECKS) this.#drop(this.#connection);', ''],
       ['if (deviceIds !== null) this.#report(deviceIds);', ''],
+      ['this.#checkBan().catch(() => undefined),', 'await this.#checkBan(),'],
       ["          this.#report('all');\n        },", '        },'],
     ],
   },
