@@ -118,7 +118,8 @@ export class Timekeeper {
 
   async #save(store: TimeStore, bootMs: number): Promise<void> {
     const state = this.#state;
-    if (await store.saveTime({ ...state, name: this.name }, this.#stored)) {
+    const [atMs, ranMs] = [Math.round(state.atMs), Math.round(state.ranMs)];
+    if (await store.saveTime({ ...state, atMs, ranMs, name: this.name }, this.#stored)) {
       this.#stored = state.leap;
       this.#savedMs = bootMs;
       return;
@@ -131,7 +132,8 @@ export class Timekeeper {
 
   #look() {
     const wallMs = this.machine.nowMs();
-    const atMs = this.#state.atMs + this.machine.steadyMs() - this.#steadyMs;
+    // Times are whole milliseconds; the steady clocks are finer.
+    const atMs = Math.round(this.#state.atMs + this.machine.steadyMs() - this.#steadyMs);
     const isLeap = this.#state.leap !== null || Math.abs(wallMs - atMs) > LEAP_MS;
     return { wallMs, atMs, isLeap };
   }

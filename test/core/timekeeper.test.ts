@@ -55,6 +55,22 @@ test('each clock, before it is looked at again', async () => {
   expect([keeper.nowMs(), keeper.ageMs()]).toEqual([right + HOUR_MS, right + HOUR_MS]);
 });
 
+test('clocks that are finer than a millisecond give whole ones, and their time is stored', async () => {
+  const { clock, core } = engine;
+  const fine = { steadyMs: () => clock.steadyMs() * 1.0001, bootMs: () => clock.bootMs() * 1.0001 };
+  const keeper = new Timekeeper({ ...clock, nowMs: clock.nowMs, ...fine }, '', () => undefined);
+  await keeper.begin(core.store);
+  for (const aheadMs of [0, -DAY_MS]) {
+    clock.leap(aheadMs);
+    clock.advance(61_234);
+    await keeper.keep(core.store);
+    clock.advance(1_234);
+    for (const ms of [keeper.nowMs(), keeper.leastMs(keeper.nowMs())]) expect(ms % 1).toBe(0);
+    const [stored] = await core.store.listTimes();
+    expect([stored?.atMs, stored?.ranMs].map((ms) => (ms ?? 0.5) % 1)).toEqual([0, 0]);
+  }
+});
+
 test('the time is stored each minute, and at each change', async () => {
   const { clock, core } = engine;
   const keeper = await start();
