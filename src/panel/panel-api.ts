@@ -111,6 +111,8 @@ class PanelApi {
       return { ...answer, users };
     });
     for (const [at, id] of ids.entries()) {
+      // A text could lead to another path.
+      if (!/^\d+$/.test(id)) throw this.#unusable('/api/users');
       const { hwids } = recordIn(await this.#get(`/api/user/${id}/hwids`));
       for (const hwid of listIn(hwids)) this.#add('user_hwids', { ...hwid, user_id: id });
       this.options.onProgress(at + 1, ids.length);

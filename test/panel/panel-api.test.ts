@@ -147,6 +147,22 @@ test.each([
   expect((await read(kind, url)).view).toBe(view);
 });
 
+test.each(['..', '../admin', 'a?b', '', -1])('pasarguard: %p is the id of no path', async (id) => {
+  const asked: string[] = [];
+  const url = serve(({ pathname }) => {
+    asked.push(pathname);
+    const users = pathname === '/api/users' ? [{ id, username: 'anna' }] : [];
+    return Response.json({ users, total: users.length, admins: [], hwids: [] });
+  });
+  const failed = read('pasarguard', url).catch((error: Error) => error.message);
+  expect(await failed).toContain('its answer to /api/users is not that of');
+  expect(
+    asked.filter(
+      (path) => !['/api/admin', '/api/settings', '/api/admins', '/api/users'].includes(path),
+    ),
+  ).toEqual([]);
+});
+
 test.each([
   ['a refused token', () => new Response('', { status: 401 }), 'it refuses the token (401)'],
   ['another page', () => new Response('<html>'), 'its answer to /api/admin is not that of'],

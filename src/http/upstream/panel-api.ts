@@ -5,14 +5,14 @@
  */
 
 import type { Clock } from '../../clock.ts';
-import { type AskPanel, Silent } from '../../core/panel/api.ts';
+import { type AskPanel, isStatusOfPanel, Silent } from '../../core/panel/api.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { knowsUsersOf, type PanelKind, panelOf } from '../../core/panel/kind.ts';
 import { panelApiUser, panelLimitOf } from '../../core/panel/user.ts';
 import type { Log } from '../../log.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { UpstreamClient } from './ask.ts';
-import { Failure } from './exchange.ts';
+import { Failure, type FailureKind } from './exchange.ts';
 import type { Upstream } from './settings.ts';
 
 export interface PanelApiDeps {
@@ -80,8 +80,8 @@ export class PanelApi {
   }
 
   /**
-   * Asks a question of several parts. Throws {@link Silent} without an answer; the API is left
-   * alone for a minute then, unless the fault is of this user alone.
+   * Asks a question of several parts. Throws {@link Silent} without an answer; if that speaks of
+   * the panel, the API is left alone for a minute.
    */
   async ask<T>(question: (parts: Parts) => Promise<T>): Promise<T> {
     const { clock, log, secretOf } = this.deps;
@@ -98,9 +98,9 @@ export class PanelApi {
         statusOf: (path) => statusOf(client, path, signal),
       });
     } catch (fault) {
-      if (!(fault instanceof Silent) || !fault.isOfPanel) throw fault;
+      if (!(fault instanceof Silent)) throw fault;
       const nowMs = clock.steadyMs();
-      this.#pauseUntilMs = nowMs + PAUSE_MS;
+      if (fault.isOfPanel) this.#pauseUntilMs = nowMs + PAUSE_MS;
       const count = this.#failures.due(nowMs);
       const about = { host: host || 'gate', kind: 'panel_api', code: fault.code, count };
       if (count > 0) log.warn('panel_api_failed', about);
@@ -188,22 +188,31 @@ async function get(
   signal: AbortSignal,
 ) {
   const headers = { host: client.host, accept: 'application/json', ...own };
-  const question = { method: 'GET' as const, path, headers, signal, onEnd: () => {} };
+  let ended: Failure | null = null;
+  const onEnd = (failure: Failure | null) => {
+    ended = failure;
+  };
+  const question = { method: 'GET' as const, path, headers, signal, onEnd };
   const bounds = { timeoutMs: ASK_MAX_MS, answerBytesMax: ANSWER_BYTES_MAX };
   const answer = await client.ask(bounds, question);
-  if (answer instanceof Failure) throw new Silent(signal.aborted ? 'API_SLOW' : answer.code);
-  return answer;
+  const silence = ({ kind, code }: Failure) =>
+    new Silent(signal.aborted ? 'API_SLOW' : code, !OF_QUESTION.includes(kind));
+  if (answer instanceof Failure) throw silence(answer);
+  const text = () =>
+    new Response(answer.body()).text().catch((fault) => {
+      throw ended === null ? fault : silence(ended);
+    });
+  return { status: answer.status, cancel: answer.cancel, text };
 }
+
+/** Failures that one user of a panel can cause. */
+const OF_QUESTION: readonly FailureKind[] = ['upstream_too_large', 'bad_request'];
 
 async function statusOf(client: UpstreamClient, path: string, signal: AbortSignal) {
   const answer = await get(client, path, {}, signal);
   answer.cancel();
   return answer.status;
 }
-
-/** Statuses that speak of the API, and not of one user. */
-const isOfPanel = (status: number) =>
-  status < 400 || status >= 500 || [401, 403, 404, 429].includes(status);
 
 /** Asks the API for a path; null: it has no such user. */
 async function askApi(
@@ -219,14 +228,14 @@ async function askApi(
   const { status } = answer;
   if (status !== 200 && status !== 404) {
     answer.cancel();
-    throw new Silent(`API_${status}`, isOfPanel(status));
+    throw new Silent(`API_${status}`, isStatusOfPanel(status));
   }
+  const text = await answer.text();
   let json: unknown;
   try {
-    json = await new Response(answer.body()).json();
+    json = JSON.parse(text);
   } catch {
-    const code = status === 200 ? 'API_ANSWER' : 'API_404';
-    throw new Silent(signal.aborted ? 'API_SLOW' : code);
+    throw new Silent(status === 200 ? 'API_ANSWER' : 'API_404');
   }
   if (status === 200) return json;
   // A path that the server does not have means a wrong URL, and not that the user is gone.
