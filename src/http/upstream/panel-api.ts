@@ -13,6 +13,7 @@ import type { Log } from '../../log.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { UpstreamClient } from './ask.ts';
 import { Failure, type FailureKind } from './exchange.ts';
+import { plainFor } from './plain-answer.ts';
 import type { Upstream } from './settings.ts';
 
 export interface PanelApiDeps {
@@ -198,9 +199,12 @@ async function get(
   const silence = ({ kind, code }: Failure) =>
     new Silent(signal.aborted ? 'API_SLOW' : code, !OF_QUESTION.includes(kind));
   if (answer instanceof Failure) throw silence(answer);
+  const reading = { ...bounds, accepted: null, onFailure: onEnd };
+  const plain = await plainFor(answer, reading);
+  if (plain instanceof Failure) throw silence(plain);
   const text = () =>
-    new Response(answer.body()).text().catch((fault) => {
-      throw ended === null ? fault : silence(ended);
+    new Response(plain.body()).text().catch(() => {
+      throw ended === null ? new Silent('API_ANSWER') : silence(ended);
     });
   return { status: answer.status, cancel: answer.cancel, text };
 }

@@ -88,7 +88,7 @@ test.each([
   let linkCount = 0;
   for (const [n, row] of ANSWERS.entries()) {
     const [what, [, body]] = row;
-    const got = await site.get(`/sub/row-${n}`, 'a');
+    const got = await site.get(`/sub/row-${n}`, 'a', { 'Accept-Encoding': '*' });
     const gives = row[at];
     if (gives) linkCount += 1;
     const isAsItIs = got.body === Buffer.from(body).toString('latin1');

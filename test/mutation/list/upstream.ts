@@ -41,6 +41,27 @@ export const upstream: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/upstream/plain-answer.ts',
+    tests: ['test/http/upstream/plain-answer.test.ts'],
+    changes: [
+      ['status === PARTIAL || acceptsCoding(', 'acceptsCoding('],
+      ['  describeDecoded(headers);\n', ''],
+      ["  varyBy(headers, ['accept-encoding']);\n", ''],
+      ['Math.min(answerBytesMax, bytesMax)', 'answerBytesMax'],
+      ['Math.min(answerBytesMax, bytesMax)', 'bytesMax'],
+      ['if (isCut) throw fault;', ''],
+      ['    onFailure(broken.failure);\n', ''],
+    ],
+  },
+  {
+    file: 'src/http/request/coding.ts',
+    tests: ['test/http/upstream/plain-answer.test.ts'],
+    changes: [
+      ['!parameters.some((parameter) => /^q=0(?:\\.0*)?$/.test(parameter))', 'true'],
+      ["?? taken.get('*')", ''],
+    ],
+  },
+  {
     file: 'src/http/upstream/passage.ts',
     tests: [...PASSING, ...REAL, ...RIDING, ...TOKENS],
     changes: [
@@ -88,7 +109,7 @@ export const upstream: readonly MutatedFile[] = [
       ["upstream.hostHeader === 'upstream' ?", 'false ?'],
       ['isSubscription ? withKnownQuery', 'false ? withKnownQuery'],
       ['const isSubscription = !passage.isForAll;', 'const isSubscription = false;'],
-      ['if (!(answer instanceof Failure)) panel', 'panel'],
+      ['if (answer instanceof Failure) return answer;\n  panel.noteAnswer', 'panel.noteAnswer'],
     ],
   },
   {
@@ -117,7 +138,7 @@ export const upstream: readonly MutatedFile[] = [
     changes: [
       ['part.subarray(0, this.bytesMax - this.#length)', 'part'],
       ['if (this.#length >= this.bytesMax) this.end();', ''],
-      ["name === '' || name === 'identity'", "name === ''"],
+      ["name === 'identity' ? '' : name", 'name'],
     ],
   },
   {
@@ -167,7 +188,6 @@ export const upstream: readonly MutatedFile[] = [
     file: 'src/http/upstream/proxy.ts',
     tests: [...PASSING, ...REAL, ...RIDING, ...TOKENS, 'test/http/upstream/misbehaving.test.ts'],
     changes: [
-      ['if (!passage.isForAll && !isStrange) keepFromSharedCaches(answer.headers);', ''],
       ["if (unknown === 'path') return", 'if (false) return'],
       ["if (unknown === 'key') return", 'if (false) return'],
       ['passage.takesSlot && !passage.holdsSlot', 'false'],
@@ -177,7 +197,6 @@ export const upstream: readonly MutatedFile[] = [
       ['isNew || before?.isDue === true', 'isNew'],
       ['passage.judge !== null || isNew', 'isNew'],
       ['passage.opensPage ? addressOfRequest', 'true ? addressOfRequest'],
-      ["if (isAdmitted && upstream.ride !== 'off') keepFresh(answer.headers);", ''],
       ['if (mayPass(passPaths, keyPaths, path)) return FREELY;', ''],
       ['host !== upstream.host && hostName(host) !== upstream.host', 'false'],
       ["isOther || headers.has('upgrade')", 'isOther'],
@@ -185,6 +204,14 @@ export const upstream: readonly MutatedFile[] = [
       ['isUnknown && (passage.isNewKey || passage.isOtherPath)', 'isUnknown'],
       ['answer.status >= 400 && answer.status < 500', 'false'],
       ["return target.split('#', 1)[0] ?? '';", 'return target;'],
+    ],
+  },
+  {
+    file: 'src/http/upstream/pass-on.ts',
+    tests: [...PASSING, ...REAL, ...RIDING],
+    changes: [
+      ['if (!isForAll && !isStrange) keepFromSharedCaches(plain.headers);', ''],
+      ["if (rider !== null && upstream.ride !== 'off') keepFresh(plain.headers);", ''],
     ],
   },
   {
@@ -228,8 +255,8 @@ export const upstream: readonly MutatedFile[] = [
       ["    '_',\n", ''],
       ["    '^x-request-ur[il]$',\n", ''],
       ["    '(?:client|connecting|real)-?ip(?:v6)?$',\n", ''],
-      ["name === '*' || ", ''],
-      ["[...varying, 'x-hwid'].join(', ')", "'x-hwid'"],
+      ["named.has('*') ? [] :", ''],
+      ["[...varying, ...missing].join(', ')", "missing.join(', ')"],
       [
         'if (directives.some((directive) => /^(?:private|no-store)$/i.test(directive))) return;',
         '',
