@@ -42,7 +42,10 @@ function readToken(token: string): { name: string; signedAtMs: number } | null {
 }
 
 /** A panel with anna, her imported link, and an appliance that a proxy asks about it. */
-async function openGate(panel: PanelKind, { status = 10, isTyped = false, limit = 2 } = {}) {
+async function openGate(
+  panel: PanelKind,
+  { status = 10, isTyped = false, limit = 2, hasGateway = false } = {},
+) {
   const api = startPanelApi(panel, [ANNA], readToken);
   closers.push(() => api.stop());
   const isSigned = panel === 'marzban' || panel === 'pasarguard';
@@ -51,7 +54,13 @@ async function openGate(panel: PanelKind, { status = 10, isTyped = false, limit 
     gateKeyPaths: [readKeyPath('/sub/{key}') as KeyPath],
     ...{ gateKey: isSigned ? panel : 'plain', gateKeySecretFile: isSigned ? '/secret' : '' },
     ...{ gatePanel: panel, gatePanelUrl: api.url, gatePanelTokenFile: '/token' },
-    secretOf: (file: string) => (file === '/token' ? API_TOKEN : file && SECRET) || null,
+    gatePanelHeadersFile: hasGateway ? '/headers' : '',
+    secretOf: (file: string) =>
+      (file === '/headers'
+        ? 'X-Access: let-in\n'
+        : file === '/token'
+          ? API_TOKEN
+          : file && SECRET) || null,
   });
   closers.push(() => app.close());
   const own = await seedProvider(app);
@@ -157,6 +166,13 @@ describe.each(['marzban', 'pasarguard'] as const)('%s: tokens', (panel) => {
     api.passesInfo = false;
     expect(await ask(token(CREATED_S + 10), 'phone')).toBe('admitted');
     expect(api.tokensAsked).toEqual([token(CREATED_S + 10), 'fresh-of-anna']);
+  });
+
+  test('a panel behind an access gateway is asked with its headers, for tokens too', async () => {
+    const { api, ask } = await openGate(panel, { hasGateway: true });
+    expect(await ask(token(CREATED_S + 10), 'phone')).toBe('admitted');
+    expect([api.asked.length, api.tokensAsked.length]).toEqual([1, 1]);
+    expect(api.access).toEqual(['let-in', 'let-in']);
   });
 
   test('16 tokens of a link are asked about in an hour, and no more', async () => {

@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from '../../clock.ts';
+import { readAccessHeaders } from '../../core/panel/access-headers.ts';
 import { type AskPanel, isStatusOfPanel, Silent } from '../../core/panel/api.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { knowsUsersOf, type PanelKind, panelOf } from '../../core/panel/kind.ts';
@@ -19,8 +20,7 @@ import type { Upstream } from './settings.ts';
 export interface PanelApiDeps {
   clock: Clock;
   log: Log;
-  /** Returns the secret in a file of the settings; null: there is none. */
-  secretOf(file: string): string | null;
+  secretOf: SecretOf;
 }
 
 /** The API of a panel, as the settings name it. */
@@ -30,14 +30,27 @@ export interface PanelSource {
   readonly panel: PanelKind;
   readonly url: string;
   readonly tokenFile: string;
+  /** The file with further headers; empty: none. */
+  readonly headersFile: string;
+}
+
+/** Returns the secret in a file of the settings; null: there is none. */
+type SecretOf = (file: string) => string | null;
+
+/** Returns the headers for an access gateway, and all of them with the token, which wins. */
+function headersFor({ headersFile, panel, tokenFile }: PanelSource, secretOf: SecretOf) {
+  const access = readAccessHeaders(secretOf(headersFile) ?? '') ?? {};
+  const token = PANEL_TRAITS[panel].api.headersOf(secretOf(tokenFile) ?? '');
+  return { access, all: { ...access, ...token } };
 }
 
 /** Returns the API of the panel of an upstream; null: the settings name none for its keys. */
 export function sourceOf(upstream: Upstream): PanelSource | null {
   const { host, key, panelTokenFile: tokenFile, panelUrl, url } = upstream;
+  const headersFile = upstream.panelHeadersFile;
   const panel = panelOf(upstream);
   if (panel === null || tokenFile === '' || !knowsUsersOf(panel, key)) return null;
-  return { host, panel, url: panelUrl || url, tokenFile };
+  return { host, panel, url: panelUrl || url, tokenFile, headersFile };
 }
 
 /** The pause after a failure of the API, ms. */
@@ -86,17 +99,17 @@ export class PanelApi {
    */
   async ask<T>(question: (parts: Parts) => Promise<T>): Promise<T> {
     const { clock, log, secretOf } = this.deps;
-    const token = secretOf(this.source.tokenFile) ?? '';
-    const { host, panel, url } = this.source;
+    const { host, url } = this.source;
     const client = new UpstreamClient(url);
+    const { access, all } = headersFor(this.source, secretOf);
     const signal = AbortSignal.timeout(ASK_MAX_MS);
-    const ask = (path: string) => askApi(client, { panel, token, path, signal });
+    const ask = (path: string) => askApi(client, path, all, signal);
     this.#inFlight += 1;
     try {
       return await question({
         ask,
         settings: (path) => this.#shared(path, ask),
-        statusOf: (path) => statusOf(client, path, signal),
+        statusOf: (path) => statusOf(client, path, access, signal),
       });
     } catch (fault) {
       if (!(fault instanceof Silent)) throw fault;
@@ -212,8 +225,13 @@ async function get(
 /** Failures that one user of a panel can cause. */
 const OF_QUESTION: readonly FailureKind[] = ['upstream_too_large', 'bad_request'];
 
-async function statusOf(client: UpstreamClient, path: string, signal: AbortSignal) {
-  const answer = await get(client, path, {}, signal);
+async function statusOf(
+  client: UpstreamClient,
+  path: string,
+  access: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+) {
+  const answer = await get(client, path, access, signal);
   answer.cancel();
   return answer.status;
 }
@@ -221,14 +239,11 @@ async function statusOf(client: UpstreamClient, path: string, signal: AbortSigna
 /** Asks the API for a path; null: it has no such user. */
 async function askApi(
   client: UpstreamClient,
-  {
-    panel,
-    token,
-    path,
-    signal,
-  }: { panel: PanelKind; token: string; path: string; signal: AbortSignal },
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
 ): Promise<unknown> {
-  const answer = await get(client, path, PANEL_TRAITS[panel].api.headersOf(token), signal);
+  const answer = await get(client, path, headers, signal);
   const { status } = answer;
   if (status !== 200 && status !== 404) {
     answer.cancel();
@@ -260,11 +275,12 @@ function saysNoUser(json: unknown): boolean {
  * Asks the API of a panel for a user that it does not have. Returns the code of the failure; null:
  * it answers.
  */
-export async function lookAtApi(source: PanelSource, token: string): Promise<string | null> {
+export async function lookAtApi(source: PanelSource, secretOf: SecretOf): Promise<string | null> {
   const client = new UpstreamClient(source.url);
   const signal = AbortSignal.timeout(ASK_MAX_MS);
   const { panel } = source;
-  const ask = (path: string) => askApi(client, { panel, token, path, signal });
+  const { all } = headersFor(source, secretOf);
+  const ask = (path: string) => askApi(client, path, all, signal);
   try {
     const user = await panelApiUser(panel, PANEL_TRAITS[panel].api.strangersKey(), ask);
     await panelLimitOf(panel, user, ask);

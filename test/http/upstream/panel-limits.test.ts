@@ -183,7 +183,8 @@ test.each([
   ['remnawave', 'key-of-the-panel', null],
 ] as const)('%s: the token %s goes as x-api-key: %s', async (panel, token, sent) => {
   const api = startApi({});
-  await lookAtApi({ host: 'sub.example.org', panel, url: api.url, tokenFile: '/t' }, token);
+  const source = { host: 'sub.example.org', panel, url: api.url, tokenFile: '/t', headersFile: '' };
+  await lookAtApi(source, (file) => (file === '/t' ? token : null));
   expect(api.apiKeys.at(-1)).toBe(sent);
 });
 

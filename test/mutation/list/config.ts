@@ -37,7 +37,7 @@ export const config: readonly MutatedFile[] = [
     file: 'src/config/secret-files.ts',
     tests: ['test/config/secret-files.test.ts'],
     changes: [
-      ['if (pattern.test(line)) return line;', 'return line;'],
+      ['if (fits(secret)) return secret;', 'return secret;'],
       [".filter((file) => file !== '')", '.slice(0, 1)'],
       ['of.gateUpstreams.map((one) => one.keySecretFile)', '[]'],
       ['/^[\\x21-\\x7e]{16,256}$/', '/^[\\x21-\\x7e]{1,256}$/'],

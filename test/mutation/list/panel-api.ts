@@ -18,6 +18,16 @@ export const panelApi: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/panel/access-headers.ts',
+    tests: ['test/config/secret-files.test.ts'],
+    changes: [
+      [' || NOT_THEIRS.test(name)) return', ') return'],
+      ['lines.length === 0 || lines.length > HEADERS_MAX', 'lines.length > HEADERS_MAX'],
+      ['lines.length === 0 || lines.length > HEADERS_MAX', 'lines.length === 0'],
+      ['if (Object.hasOwn(headers, name.toLowerCase())) return null;', ''],
+    ],
+  },
+  {
     file: 'src/core/panel/three-x-ui.ts',
     tests: [...LIMITS, ...BACK],
     changes: [
@@ -60,7 +70,7 @@ export const panelApi: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/upstream/panel-api.ts',
-    tests: [...LIMITS, ...BACK, ...ENTRY, ...FAULTS],
+    tests: [...LIMITS, ...BACK, ...ENTRY, ...FAULTS, 'test/http/upstream/access-headers.test.ts'],
     changes: [
       ['>= this.holdsMs &&', '>= 0 &&'],
       ['if (this.deps.clock.steadyMs() < this.#pauseUntilMs) return false;', ''],
@@ -72,6 +82,8 @@ export const panelApi: readonly MutatedFile[] = [
       ["if (!saysNoUser(json)) throw new Silent('API_404');", ''],
       ['new Silent(`API_${status}`, isStatusOfPanel(status))', 'new Silent(`API_${status}`, true)'],
       ['!OF_QUESTION.includes(kind)', 'true'],
+      ['{ ...access, ...token }', '{ ...token, ...access }'],
+      ['statusOf(client, path, access, signal)', 'statusOf(client, path, {}, signal)'],
     ],
   },
   {

@@ -249,6 +249,7 @@ export const upstream: readonly MutatedFile[] = [
     file: 'src/http/upstream/headers.ts',
     tests: [
       ...['test/http/upstream/headers.test.ts', 'test/http/ride-answer.test.ts', ...REAL],
+      'test/http/upstream/passed-on.test.ts',
       ...RIDING,
     ],
     changes: [
