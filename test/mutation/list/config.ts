@@ -57,9 +57,10 @@ export const config: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/upstream/look.ts',
-    tests: ['test/doctor/gate.test.ts'],
+    tests: ['test/doctor/gate.test.ts', 'test/http/upstream/ipv6.test.ts'],
     changes: [
-      ['isPort && (hostname === host || LOOPBACK.test(hostname))', 'isPort && hostname === host'],
+      ['(hostname === hostInUrl(host) || LOOPBACK.test(hostname))', 'hostname === hostInUrl(host)'],
+      ['hostname === hostInUrl(host)', 'hostname === host'],
       ["{ method: 'HEAD', path", "{ method: 'GET', path"],
       ['const OF_CERTIFICATE = /CERT|SIGNATURE|ISSUER|CRL/;', 'const OF_CERTIFICATE = /CRL/;'],
       ['outcome >= 200 && outcome < 300', 'false'],
