@@ -126,6 +126,10 @@ export function keepFresh(headers: Headers): void {
   headers.set('cache-control', `private, no-cache${isKept ? '' : ', no-store'}`);
 }
 
+/** Returns whether an answer is a page of HTML. */
+export const isPage = (headers: Headers): boolean =>
+  /^\s*text\/html\b/i.test(headers.get('content-type') ?? '');
+
 /** Adds names to `Vary`. */
 export function varyBy(headers: Headers, names: readonly string[]): void {
   const varying = itemsOf(headers, 'vary');

@@ -41,27 +41,6 @@ export const upstream: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/upstream/plain-answer.ts',
-    tests: ['test/http/upstream/plain-answer.test.ts'],
-    changes: [
-      ['status === PARTIAL || acceptsCoding(', 'acceptsCoding('],
-      ['  describeDecoded(headers);\n', ''],
-      ["  varyBy(headers, ['accept-encoding']);\n", ''],
-      ['Math.min(answerBytesMax, bytesMax)', 'answerBytesMax'],
-      ['Math.min(answerBytesMax, bytesMax)', 'bytesMax'],
-      ['if (isCut) throw fault;', ''],
-      ['    onFailure(broken.failure);\n', ''],
-    ],
-  },
-  {
-    file: 'src/http/request/coding.ts',
-    tests: ['test/http/upstream/plain-answer.test.ts'],
-    changes: [
-      ['!parameters.some((parameter) => /^q=0(?:\\.0*)?$/.test(parameter))', 'true'],
-      ["?? taken.get('*')", ''],
-    ],
-  },
-  {
     file: 'src/http/upstream/passage.ts',
     tests: [...PASSING, ...REAL, ...RIDING, ...TOKENS],
     changes: [
@@ -125,10 +104,10 @@ export const upstream: readonly MutatedFile[] = [
     tests: PROOFS,
     changes: [
       ["if (status !== 200) return 'none';", ''],
-      ['const isNamed = !isPage && ', 'const isNamed = '],
+      ['const isNamed = !isHtml && ', 'const isNamed = '],
       ["if (isEmpty) return 'none';", ''],
-      ['lists !== null || !(waits || isPage || isEmpty)', 'true'],
-      ["return isPage ? 'none' : 'other';", "return 'other';"],
+      ['lists !== null || !(waits || isHtml || isEmpty)', 'true'],
+      ["return isHtml ? 'none' : 'other';", "return 'other';"],
       ['if (failure !== null) return failure.kind;', ''],
     ],
   },
@@ -207,6 +186,11 @@ export const upstream: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/upstream/headers.ts',
+    tests: PROOFS,
+    changes: [['/^\\s*text\\/html\\b/i', '/^\\s*text\\/html$/i']],
+  },
+  {
     file: 'src/http/upstream/pass-on.ts',
     tests: [...PASSING, ...REAL, ...RIDING],
     changes: [
@@ -220,7 +204,7 @@ export const upstream: readonly MutatedFile[] = [
     changes: [
       ['status < 300 && !isRefusal(headers)', 'status < 300'],
       ['return status >= 200 && status < 300 && ', 'return status >= 200 && status < 400 && '],
-      ['return isPage ? null :', 'return true ? null :'],
+      ['return isPage(headers) ? null :', 'return true ? null :'],
       ['if (first.admit === null || !isSeen) return', 'if (first.admit === null) return'],
       ['isGood || answer.status === NOT_MODIFIED', 'isGood'],
       ['if (!isGood) return null;', ''],
