@@ -57,7 +57,10 @@ export const config: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/upstream/look.ts',
-    tests: ['test/doctor/gate.test.ts', 'test/http/upstream/ipv6.test.ts'],
+    tests: [
+      ...['test/http/upstream/look.test.ts', 'test/http/upstream/ipv6.test.ts'],
+      'test/doctor/gate.test.ts',
+    ],
     changes: [
       ['(hostname === hostInUrl(host) || LOOPBACK.test(hostname))', 'hostname === hostInUrl(host)'],
       ['hostname === hostInUrl(host)', 'hostname === host'],
@@ -67,6 +70,10 @@ export const config: readonly MutatedFile[] = [
       ['return isGood && panelOf(upstream) === null;', 'return isGood;'],
       ['answers.length === 0 ? outcome >= 500 : answers.some(isFault)', 'false'],
       ['? !outcome.isDropped :', '? true :'],
+      ['if (makesLink) return true;', ''],
+      ["fails ? 'fails' : 'answers'", "'answers'"],
+      ['origin: `https://${upstream.host}`', "origin: 'null'"],
+      ["protocol === 'https:' ? 443 : 80", '80'],
     ],
   },
   {

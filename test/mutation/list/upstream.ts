@@ -34,6 +34,7 @@ export const upstream: readonly MutatedFile[] = [
       ['status < 200 || status > 599', 'status < 200'],
       ["else if (code.startsWith('HPE_'))", 'else if (false)'],
       ['this.#controller?.error(undefined);', 'this.#controller?.close();'],
+      ['if (this.#isOver) controller.error(undefined);', ''],
       ['    this.#message?.pause();\n', ''],
       ['cancel: this.#leave,\n      },', '},'],
       ['if (failure !== STALE) this.question.onEnd(failure);', 'this.question.onEnd(failure);'],
