@@ -21,3 +21,6 @@ export const visible = (text: string): string => text.replace(UNSEEN, escaped);
 /** Escapes as {@link visible} does, but keeps line feeds. */
 export const visibleLines = (text: string): string =>
   text.replace(UNSEEN, (sign) => (sign === LINE_FEED ? sign : escaped(sign)));
+
+/** Replaces each invisible character by a blank: for a person, who needs no code of it. */
+export const withoutUnseen = (text: string): string => text.replace(UNSEEN, ' ');

@@ -32,6 +32,12 @@ export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
+/** The addresses that reach a server that listens on all addresses of this machine. */
+const ANY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** Returns a host for a URL at which this machine reaches a server that listens on `host`. */
+export const hereInUrl = (host: string): string => hostInUrl(ANY_ADDRESS[host] ?? host);
+
 /** Writes the address of the monitor for {@link notedMonitor}; the last of several servers wins. */
 export function noteMonitor(dataDir: string, url: string): void {
   const path = join(dataDir, MONITOR_FILE);

@@ -51,6 +51,45 @@ test.each(MISTAKES)('%s: stderr shows the signs', async (_, words) => {
   command.close();
 });
 
+test('an export on a terminal has the signs shown; to another program it goes as it is', async () => {
+  const own = commandLine();
+  const onTerminal = commandLine({ dataDir: own.dataDir, columns: 80 });
+  const add = [
+    'provider',
+    'add',
+    '--code',
+    'Provide1',
+    '--plan',
+    'enterprise',
+    '--name',
+    'a\u202eb',
+  ];
+  expect((await own.run(...add)).code).toBe(0);
+  const piped = await own.run('export', 'Provide1');
+  const shown = await onTerminal.run('export', 'Provide1');
+  expect(piped.stdout).toContain('a\u202eb');
+  expect(shown.stdout).toContain('a\\u202eb');
+  expect(shown.stdout).not.toContain('\u202e');
+  const [one, other] = [piped, shown].map(({ stdout }) =>
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  );
+  expect(other).toEqual(one);
+  own.close();
+});
+
+test('a mistake in a file of links forges no line', async () => {
+  const command = commandLine();
+  await command.run('provider', 'add', '--code', 'Provide1', '--plan', 'enterprise', '--name', 'n');
+  const file = command.secretFile('code,limit,"no\nte: \u001b[2J"\nLinkCode0001,1,x\n');
+  const { code, stderr } = await command.run('link', 'import', file, '--provider', 'Provide1');
+  expect(code).not.toBe(0);
+  expect(stderr).toContain('no\\u000ate: \\u001b[2j');
+  command.close();
+});
+
 test.each(['=1+1', '+1', '-1', '@x', '＝1+1', '＋1', '－1', '＠x', '\t=1'])(
   'a spreadsheet takes %s for a text, and reading it gives it back',
   (text) => {

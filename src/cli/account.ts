@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { readAccountName } from '../core/account/formats.ts';
 import { endAllSessions, makeOperatorEntry, resetAccount } from '../core/account/operator.ts';
 import { isRefused } from '../core/outcome.ts';
-import { hostInUrl } from '../whereabouts.ts';
+import { hereInUrl } from '../whereabouts.ts';
 import {
   type CliContext,
   type CommonOptions,
@@ -38,7 +38,7 @@ function accountName(text: string): string {
 /** Prints a link for one use. The secret is in the fragment, which is sent to no server. */
 function printLink(context: CliContext, options: UrlOptions, name: string, secret: string): void {
   const config = settingsFor(context, options);
-  const here = `http://${hostInUrl(config.host === '0.0.0.0' ? '127.0.0.1' : config.host)}`;
+  const here = `http://${hereInUrl(config.host)}`;
   const base = options.url?.replace(/\/+$/, '') ?? `${here}:${config.port}`;
   const link = `${base}/console#entry=${secret}`;
   const note = `It signs ${name} in once, within ten minutes.`;

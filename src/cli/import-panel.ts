@@ -11,10 +11,11 @@ import { isMany, type PanelPlan, planPanel } from '../core/moving/panel-plan.ts'
 import { PanelTally } from '../core/moving/panel-tally.ts';
 import type { PanelUser } from '../core/moving/panel-user.ts';
 import { Tally } from '../core/moving/tally.ts';
+import { ACCESS_HEADERS_RULE, readAccessHeaders } from '../core/panel/access-headers.ts';
 import { type PanelKind, panelOf } from '../core/panel/kind.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import type { PanelJob } from '../panel/panel-read.ts';
-import { firstLineOfSecret } from '../permissions.ts';
+import { firstLineOfSecret, secretIn } from '../permissions.ts';
 import { print, withCore } from './context.ts';
 import { type ImportOptions, type ImportRun, warnIfOpen } from './import-origin.ts';
 import { panelSummaryJson, panelSummaryText } from './import-panel-summary.ts';
@@ -29,6 +30,7 @@ export interface PanelImportOptions extends ImportOptions {
   disableDisabled?: boolean;
   yes?: boolean;
   memory: number;
+  headersFile?: string;
 }
 
 /** Options of an import from a server of this API, which do not apply to a panel. */
@@ -38,7 +40,7 @@ const NOT_FOR_PANELS = [
 ];
 /** Options that apply only to a panel. */
 const FOR_PANELS = [
-  ...['--label', '--unlimited-as', '--apply-to-existing', '--check'],
+  ...['--label', '--unlimited-as', '--apply-to-existing', '--check', '--headers-file'],
   ...['--disable-gone', '--disable-disabled', '--yes', '--memory'],
 ];
 
@@ -90,10 +92,17 @@ function unlimitedAsOf({ gateUpstreams }: Config, code: string, kind: PanelKind)
 }
 
 function apiJob({ context, options }: PanelRun, panel: PanelKind): PanelJob {
-  const { from: url = '', keyFile, rate } = options;
+  const { from: url = '', headersFile, keyFile, rate: callsPerSecondMax } = options;
   if (keyFile === undefined) throw new UsageError('--key-file is needed: a file with the token');
   warnIfOpen(context, url);
-  return { panel, url, token: firstLineOfSecret(keyFile), callsPerSecondMax: rate };
+  const headers = headersFile === undefined ? {} : accessHeadersIn(headersFile);
+  return { panel, url, token: firstLineOfSecret(keyFile), headers, callsPerSecondMax };
+}
+
+function accessHeadersIn(file: string) {
+  const headers = readAccessHeaders(secretIn(file));
+  if (headers === null) throw new OperatorError(`${file} is not ${ACCESS_HEADERS_RULE}`);
+  return headers;
 }
 
 /** The panel and the rules of an import. */

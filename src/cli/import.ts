@@ -175,6 +175,11 @@ export function addImportCommands(program: Command, context: CliContext): void {
       new Option('--panel <panel>', 'import users of a panel, from its database').choices(PANELS),
     )
     .option(
+      '--headers-file <file>',
+      'headers for an access gateway before the panel, NAME: VALUE in each line',
+      fileValue,
+    )
+    .option(
       '--label <name>',
       'the name of this panel, if there are several of its kind',
       labelValue,

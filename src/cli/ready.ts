@@ -2,12 +2,11 @@
 
 import type { Command } from 'commander';
 import { OperatorError } from '../operator-error.ts';
-import { hostInUrl, IDENTITY_HEADER, identityOf, notedMonitor } from '../whereabouts.ts';
+import { hereInUrl, IDENTITY_HEADER, identityOf, notedMonitor } from '../whereabouts.ts';
 import { type CliContext, type CommonOptions, print, settingsFor } from './context.ts';
 
 /** The longest wait for the monitor, ms. */
 const ANSWER_MAX_MS = 3_000;
-const ANY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 async function ready(context: CliContext, options: CommonOptions): Promise<void> {
   const { dataDir, monitorHost, monitorPort } = settingsFor(context, options);
@@ -37,8 +36,7 @@ async function ready(context: CliContext, options: CommonOptions): Promise<void>
 /** Returns the configured address; null: the monitor is off, or its port is chosen at the start. */
 function addressOf(monitorHost: string, port: number | null): string | null {
   if (port === null || port === 0) return null;
-  const host = ANY_ADDRESS[monitorHost] ?? monitorHost;
-  return `http://${hostInUrl(host)}:${port}`;
+  return `http://${hereInUrl(monitorHost)}:${port}`;
 }
 
 interface Answer {

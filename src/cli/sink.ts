@@ -18,7 +18,11 @@ export async function writeTo<T>(
   path: string | undefined,
   use: (write: Write) => Promise<T>,
 ): Promise<T> {
-  if (path === undefined) return use(context.terminal.stdout);
+  if (path === undefined) {
+    // To another program the bytes go as they are; on a terminal JSON stays JSON of the same value.
+    const { columns, stdout, terminal } = context;
+    return use(columns === null ? terminal.stdout : stdout);
+  }
   const file = await open(path, 'wx', 0o600).catch((error: unknown) => refuse(path, error));
   try {
     const result = await use(async (text) => {

@@ -96,6 +96,10 @@ function gatePanelConflicts(config: Config): string[] {
       !asks && url !== '',
       'gate.panel_url needs gate.panel_token_file, the token of that API',
     ),
+    ...when(
+      !asks && config.gatePanelHeadersFile !== '',
+      'gate.panel_headers_file needs gate.panel_token_file, the token of that API',
+    ),
     ...(asks && panel !== null ? strangeKey(panel, key, 'gate.') : []),
   ];
 }
@@ -113,9 +117,15 @@ function strangeKey(panel: PanelKind, key: string, place = ''): string[] {
 
 /** Returns a sentence for each setting that `limits` or `refused_as` of an upstream lacks. */
 export function panelConflicts(upstream: Config['gateUpstreams'][number]): string[] {
-  const { key, limits, panel, panelTokenFile, refusedAs } = upstream;
+  const { key, limits, panel, panelHeadersFile, panelTokenFile, refusedAs } = upstream;
   const nameless = 'refused_as = "panel" needs panel, the kind of panel to imitate';
-  if (limits === 'own') return when(refusedAs === 'panel' && panel === '', nameless);
+  if (limits === 'own') {
+    const tokenless = 'panel_headers_file needs panel_token_file, the token of the API';
+    return [
+      ...when(refusedAs === 'panel' && panel === '', nameless),
+      ...when(panelHeadersFile !== '' && panelTokenFile === '', tokenless),
+    ];
+  }
   const asked = panelOf(upstream);
   return [
     ...when(asked === null, 'limits = "panel" needs panel, the kind of panel to ask'),

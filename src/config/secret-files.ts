@@ -1,16 +1,19 @@
-/** Secrets of one line in files that settings name, read at the start and on SIGHUP. */
+/** Secrets in files that settings name, read at the start and on SIGHUP. */
 
+import { ACCESS_HEADERS_RULE, readAccessHeaders } from '../core/panel/access-headers.ts';
 import { OperatorError } from '../operator-error.ts';
-import { firstLineOfSecret } from '../permissions.ts';
+import { firstLineOfSecret, secretIn } from '../permissions.ts';
 
 interface Settings {
   readonly gateProviderIdFile: string;
   readonly gateKeySecretFile: string;
   readonly gatePanelTokenFile: string;
+  readonly gatePanelHeadersFile: string;
   readonly gateUpstreams: readonly {
     readonly providerIdFile: string;
     readonly keySecretFile: string;
     readonly panelTokenFile: string;
+    readonly panelHeadersFile: string;
   }[];
 }
 
@@ -18,32 +21,45 @@ interface Kind {
   /** The key of the settings, for messages. */
   key: string;
   filesOf(settings: Settings): string[];
-  pattern: RegExp;
+  /** True: the secret is the whole file, not its first line. */
+  isWhole?: true;
+  fits(secret: string): boolean;
   /** The rule after "is not". */
   rule: string;
 }
+
+const fitting = (pattern: RegExp) => (line: string) => pattern.test(line);
 
 const KINDS: readonly Kind[] = [
   {
     // The Provider ID of Happ. Apps take it from a header, so it has no blanks and no line breaks.
     key: 'provider_id_file',
     filesOf: (of) => [of.gateProviderIdFile, ...of.gateUpstreams.map((one) => one.providerIdFile)],
-    pattern: /^[\w-]{1,64}$/,
+    fits: fitting(/^[\w-]{1,64}$/),
     rule: '1 to 64 letters, digits, - and _',
   },
   {
     // The secret that signs a panel's tokens: Marzban and PasarGuard make 64 hexadecimal digits.
     key: 'key_secret_file',
     filesOf: (of) => [of.gateKeySecretFile, ...of.gateUpstreams.map((one) => one.keySecretFile)],
-    pattern: /^[\x21-\x7e]{16,256}$/,
+    fits: fitting(/^[\x21-\x7e]{16,256}$/),
     rule: '16 to 256 visible ASCII characters',
   },
   {
     // A token of a panel's API; a JWT is long.
     key: 'panel_token_file',
     filesOf: (of) => [of.gatePanelTokenFile, ...of.gateUpstreams.map((one) => one.panelTokenFile)],
-    pattern: /^[\x21-\x7e]{8,4096}$/,
+    fits: fitting(/^[\x21-\x7e]{8,4096}$/),
     rule: '8 to 4096 visible ASCII characters',
+  },
+  {
+    key: 'panel_headers_file',
+    filesOf: (of) => [
+      ...[of.gatePanelHeadersFile, ...of.gateUpstreams.map((one) => one.panelHeadersFile)],
+    ],
+    isWhole: true,
+    fits: (text) => readAccessHeaders(text) !== null,
+    rule: ACCESS_HEADERS_RULE,
   },
 ];
 
@@ -63,7 +79,7 @@ export class SecretFiles {
     const byFile = new Map<string, string>();
     for (const kind of KINDS) {
       const files = kind.filesOf(settings).filter((file) => file !== '');
-      for (const file of files) byFile.set(file, secretIn(file, kind));
+      for (const file of files) byFile.set(file, readSecret(file, kind));
     }
     return () => {
       this.#byFile = byFile;
@@ -71,15 +87,16 @@ export class SecretFiles {
   }
 }
 
-function secretIn(file: string, { key, pattern, rule }: Kind): string {
-  let line: string;
+function readSecret(file: string, { key, isWhole, fits, rule }: Kind): string {
+  let secret: string;
   try {
-    line = firstLineOfSecret(file).trim();
+    secret = isWhole ? secretIn(file) : firstLineOfSecret(file).trim();
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     throw new OperatorError(`${key}: ${error.message}`);
   }
-  // The line may be another secret by mistake, so the message does not repeat it.
-  if (pattern.test(line)) return line;
-  throw new OperatorError(`${key}: the first line of ${file} is not ${rule}`);
+  // It may be another secret by mistake, so the message does not repeat it.
+  if (fits(secret)) return secret;
+  const part = isWhole ? file : `the first line of ${file}`;
+  throw new OperatorError(`${key}: ${part} is not ${rule}`);
 }

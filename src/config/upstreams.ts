@@ -14,8 +14,11 @@ export type Upstream = Config['gateUpstreams'][number];
 const { gateUpstreams: SETTING } = gateSettings;
 /** Files with secrets are read at the start, so only the configuration may name them. */
 const KEYS = Object.values(GATE_TABLES.upstreamKeys).map(({ key }) => key);
-const { keySecretFile, panelTokenFile, providerIdFile } = GATE_TABLES.upstreamKeys;
-const OF_FILE = [keySecretFile.key, panelTokenFile.key, providerIdFile.key];
+const { keySecretFile, panelHeadersFile, panelTokenFile, providerIdFile } =
+  GATE_TABLES.upstreamKeys;
+const OF_FILE = [keySecretFile, panelHeadersFile, panelTokenFile, providerIdFile].map(
+  ({ key }) => key,
+);
 
 /** Reads an upstream from its keys, by the rules of the configuration. Throws RangeError. */
 export function readUpstream(keys: UpstreamKeys): Upstream {

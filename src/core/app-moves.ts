@@ -28,10 +28,9 @@ export const APP_MOVES: readonly AppMove[] = [
  * Returns the header of {@link APP_MOVES} as which apps read a name; null: it is none. Clod Clash
  * reads names with any prefix: `a-new-url`.
  */
-export function moveNamed(name: string): string | null {
-  const found = APP_MOVES.find(({ header }) => name === header || name.endsWith(`-${header}`));
-  return found?.header ?? null;
-}
+export const moveNamed = (name: string): string | null => MOVE.exec(name)?.[1] ?? null;
+
+const MOVE = new RegExp(`(?:^|-)(${APP_MOVES.map(({ header }) => header).join('|')})$`);
 
 /** A header that changes the HWIDs of all apps that read it: Happ. */
 export const ALTERNATIVE_HWID = 'subscription-alternative-hwid-enabled';

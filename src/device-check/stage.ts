@@ -93,7 +93,8 @@ export class Stage {
   }
 
   get url(): string {
-    return `http://${this.#server.hostname}:${this.#server.port}`;
+    const { hostname = '', port } = this.#server;
+    return `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;
   }
 
   get isOpen(): boolean {

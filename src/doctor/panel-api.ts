@@ -41,9 +41,8 @@ async function checkApi(
   place: string,
   secretOf: (file: string) => string | null,
 ): Promise<Finding[]> {
-  const token = source && secretOf(source.tokenFile);
-  if (source === null || token === null) return [];
-  const code = await lookAtApi(source, token);
+  if (source === null || secretOf(source.tokenFile) === null) return [];
+  const code = await lookAtApi(source, secretOf);
   if (code === null) return [say.ok(`${name} ${follows ? 'returns limits' : 'answers'}`)];
   const isRefused = code === 'API_401' || code === 'API_403';
   return [

@@ -14,6 +14,8 @@ interface PanelApiOptions extends Reading {
   /** The address before `/api`; for 3x-ui and Hiddify with the secret path. */
   url: string;
   token: string;
+  /** Further headers, for an access gateway. */
+  headers: Readonly<Record<string, string>>;
   callsPerSecondMax: number;
   userAgent: string;
   sleep(ms: number): Promise<void>;
@@ -111,6 +113,8 @@ class PanelApi {
       return { ...answer, users };
     });
     for (const [at, id] of ids.entries()) {
+      // A text could lead to another path.
+      if (!/^\d+$/.test(id)) throw this.#unusable('/api/users');
       const { hwids } = recordIn(await this.#get(`/api/user/${id}/hwids`));
       for (const hwid of listIn(hwids)) this.#add('user_hwids', { ...hwid, user_id: id });
       this.options.onProgress(at + 1, ids.length);
@@ -176,13 +180,18 @@ class PanelApi {
 
   /** Returns the answer, or the reason of a retry. */
   async #attempt(path: string): Promise<{ json: unknown } | string> {
-    const { url, userAgent, signal } = this.options;
+    const { headers, url, userAgent, signal } = this.options;
     const patience = AbortSignal.timeout(TIMEOUT_MS);
     let response: Response;
     let body: Buffer;
     try {
       response = await fetch(`${url}${path}`, {
-        headers: { ...this.#headers, accept: 'application/json', 'user-agent': userAgent },
+        headers: {
+          ...headers,
+          ...this.#headers,
+          accept: 'application/json',
+          'user-agent': userAgent,
+        },
         // A redirect must not send the token to another server.
         redirect: 'manual',
         signal: AbortSignal.any([signal, patience]),

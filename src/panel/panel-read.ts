@@ -11,7 +11,13 @@ import type { Reading } from './rows.ts';
 /** The panel to read: a file, with `-` for standard input, or an API. */
 export type PanelJob = { panel: PanelKind } & (
   | { path: string }
-  | { url: string; token: string; callsPerSecondMax: number }
+  | {
+      url: string;
+      token: string;
+      /** Further headers, for an access gateway. */
+      headers: Readonly<Record<string, string>>;
+      callsPerSecondMax: number;
+    }
 );
 
 /** The users of a panel, and the admin who alone sees them; empty: these are all users. */

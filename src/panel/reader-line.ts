@@ -9,7 +9,7 @@ export const PANEL_READER = 'panel-reader';
 
 /** The argument after that word, as JSON. */
 export interface ReaderTask {
-  /** Without the token of an API, which comes on stdin: process lists show arguments. */
+  /** Without the secrets of an API, which come on stdin: process lists show arguments. */
   job: PanelJob;
   /** Is removed at the end of the import. */
   folder: string;

@@ -37,7 +37,7 @@ export async function readForImport(text: string, { sleep, exit }: Program): Pro
     if (process.ppid !== importPid) out.leave();
   }, LOOK_MS);
   try {
-    if ('url' in job) job.token = readFileSync(STDIN, 'utf8');
+    if ('url' in job) Object.assign(job, JSON.parse(readFileSync(STDIN, 'utf8')));
     const { users, view } = await readPanel(job, {
       // The import kills this process to stop it.
       signal: new AbortController().signal,

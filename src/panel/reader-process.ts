@@ -68,11 +68,11 @@ class Reader {
     const { job, watch } = this;
     const isApi = 'url' in job;
     const task: ReaderTask = {
-      job: isApi ? { ...job, token: '' } : job,
+      job: isApi ? { ...job, ...NO_SECRETS } : job,
       ...{ folder, importPid: process.pid },
     };
     const child = Bun.spawn([...program, PANEL_READER, JSON.stringify(task)], {
-      stdin: isApi ? Buffer.from(job.token) : job.path === '-' ? 'inherit' : 'ignore',
+      stdin: isApi ? secretsOf(job) : job.path === '-' ? 'inherit' : 'ignore',
       ...{ stdout: 'pipe', stderr: 'ignore', env },
     });
     const kill = (problem: OperatorError) => {
@@ -137,6 +137,10 @@ class Reader {
     );
   }
 }
+
+const NO_SECRETS = { token: '', headers: {} };
+const secretsOf = ({ token, headers }: typeof NO_SECRETS) =>
+  Buffer.from(JSON.stringify({ token, headers }));
 
 /** Adds the folder of the process; makes its runtime collect garbage early. */
 const environment = (env: Environment, folder: string, memoryMaxMib: number) => ({

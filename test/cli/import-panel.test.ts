@@ -110,6 +110,46 @@ test('by the API, with a token in a file', async () => {
   await panel.stop(true);
 });
 
+test('by the API behind an access gateway, whose headers go to no other host', async () => {
+  const users = [{ email: 'e', subId: 's1', enable: true, limitHwid: 4, comment: '' }];
+  const seen: (string | null)[] = [];
+  const other = Bun.serve({
+    ...{ hostname: '127.0.0.1', port: 0 },
+    fetch: ({ headers }) => {
+      seen.push(headers.get('cf-access-client-secret'));
+      return Response.json({ success: true, obj: users });
+    },
+  });
+  let leads = false;
+  const panel = Bun.serve({
+    ...{ hostname: '127.0.0.1', port: 0 },
+    fetch: ({ headers }) => {
+      if (leads) return Response.redirect(`${other.url}`, 307);
+      const isLetIn = headers.get('cf-access-client-secret') === 'PLANTED';
+      const isBearer = headers.get('authorization') === 'Bearer my-token';
+      if (!isLetIn || !isBearer) return new Response('sign in', { status: 403 });
+      return Response.json({ success: true, obj: users });
+    },
+  });
+  const from = ['--from', panel.url.origin, '--panel', '3x-ui', '--code', 'MYSHOP01'];
+  const words = ['import', ...from, '--key-file', line.secretFile('my-token\n')];
+  expect((await line.run(...words)).code).toBe(1);
+  const headers = line.secretFile('CF-Access-Client-Secret: PLANTED\nAuthorization: Basic x\n');
+  expect(await line.run(...words, '--headers-file', headers)).toMatchObject({
+    code: 0,
+    stderr: '',
+  });
+  expect(await limits()).toEqual([4]);
+  leads = true;
+  const led = await line.run(...words, '--headers-file', headers);
+  expect([led.code, seen]).toEqual([1, []]);
+  const wrong = await line.run(...words, '--headers-file', line.secretFile('PLANTED\n'));
+  expect(wrong.code).toBe(1);
+  expect(wrong.stderr).toContain('is not 1 to 16 lines NAME: VALUE');
+  expect(`${led.stdout}${led.stderr}${wrong.stderr}`).not.toContain('PLANTED');
+  await Promise.all([panel.stop(true), other.stop(true)]);
+});
+
 test.each([
   [['--panel', 'marzban'], 2, '--code is needed'],
   [['--panel', 'other', '--code', 'MYSHOP01'], 2, '--panel is one of remnawave, 3x-ui'],

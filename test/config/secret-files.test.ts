@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SecretFiles } from '../../src/config/secret-files.ts';
+import { readAccessHeaders } from '../../src/core/panel/access-headers.ts';
 import { upstreamTo } from '../support/upstream.ts';
 
 let folder: string;
@@ -20,12 +21,22 @@ function fileWith(text: string, mode = 0o600): string {
 }
 
 const settings = (gateProviderIdFile: string, providerIdFile = '') => ({
-  ...{ gateProviderIdFile, gateKeySecretFile: '', gatePanelTokenFile: '' },
+  ...{
+    gateProviderIdFile,
+    gateKeySecretFile: '',
+    gatePanelTokenFile: '',
+    gatePanelHeadersFile: '',
+  },
   gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { providerIdFile })],
 });
 
 const ofPanel = (gateKeySecretFile: string, keySecretFile = '') => ({
-  ...{ gateProviderIdFile: '', gateKeySecretFile, gatePanelTokenFile: '' },
+  ...{
+    gateProviderIdFile: '',
+    gateKeySecretFile,
+    gatePanelTokenFile: '',
+    gatePanelHeadersFile: '',
+  },
   gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { keySecretFile })],
 });
 
@@ -78,7 +89,12 @@ test('the secret of a panel has its own rule, in the gate and in an upstream', (
 
 test("the token of a panel's API has its own rule, in the gate and in an upstream", () => {
   const ofApi = (gatePanelTokenFile: string, panelTokenFile = '') => ({
-    ...{ gateProviderIdFile: '', gateKeySecretFile: '', gatePanelTokenFile },
+    ...{
+      gateProviderIdFile: '',
+      gateKeySecretFile: '',
+      gatePanelTokenFile,
+      gatePanelHeadersFile: '',
+    },
     gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { panelTokenFile })],
   });
   const [gate, upstream] = [fileWith('a'.repeat(8)), fileWith(`${'b'.repeat(4_095)}\n`)];
@@ -88,4 +104,52 @@ test("the token of a panel's API has its own rule, in the gate and in an upstrea
   for (const settingsWith of [ofApi(fileWith('Secret1')), ofApi('', fileWith('Secret1'))]) {
     expect(() => secrets.prepare(settingsWith)).toThrow('panel_token_file: the first line of');
   }
+});
+
+describe('headers for the API of a panel', () => {
+  const ofGateway = (gatePanelHeadersFile: string, panelHeadersFile = '') => ({
+    ...{ gateProviderIdFile: '', gateKeySecretFile: '', gatePanelTokenFile: '' },
+    gatePanelHeadersFile,
+    gateUpstreams: [upstreamTo('http://127.0.0.1:1', 'EXAMPLE1', { panelHeadersFile })],
+  });
+
+  test('are all lines of the file, in the gate and in an upstream', () => {
+    const text = 'CF-Access-Client-Id: a.access\n\nCF-Access-Client-Secret:  s3cret =\r\n';
+    const [gate, upstream] = [fileWith(text), fileWith('Cookie: a=b; c=d')];
+    const secrets = new SecretFiles();
+    secrets.prepare(ofGateway(gate, upstream))();
+    expect(readAccessHeaders(secrets.of(gate) ?? '')).toEqual({
+      'cf-access-client-id': 'a.access',
+      'cf-access-client-secret': 's3cret =',
+    });
+    expect(readAccessHeaders(secrets.of(upstream) ?? '')).toEqual({ cookie: 'a=b; c=d' });
+  });
+
+  test.each([
+    ['', 'is not'],
+    ['Secret1', 'is not'],
+    ['a b: Secret1', 'is not'],
+    ['a:', 'is not'],
+    ['a: Secret1\u001b', 'is not'],
+    ['a: Secret1\u00e9', 'is not'],
+    ['a: Secret1\rb: c', 'is not'],
+    ['a: Secret1\nA: Secret1', 'is not'],
+    ['Host: Secret1', 'is not'],
+    ['transfer-encoding: Secret1', 'is not'],
+    ['Proxy-Authorization: Secret1', 'is not'],
+    [Array.from({ length: 17 }, (_, n) => `a${n}: Secret1\n`).join(''), 'is not'],
+    [`a: Secret1${'x'.repeat(5_000)}`, 'larger than 4096 bytes'],
+  ])('%j is refused, and not shown', (text, reason) => {
+    for (const wrong of [ofGateway(fileWith(text)), ofGateway('', fileWith(text))]) {
+      const prepare = () => new SecretFiles().prepare(wrong);
+      expect(prepare).toThrow(reason);
+      expect(prepare).toThrow('panel_headers_file: ');
+      expect(prepare).not.toThrow('Secret1');
+    }
+  });
+
+  test('a file that others can read is refused', () => {
+    const open = ofGateway(fileWith('a: Secret1', 0o644));
+    expect(() => new SecretFiles().prepare(open)).toThrow('has mode 0644');
+  });
 });

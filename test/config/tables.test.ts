@@ -205,6 +205,10 @@ test.each([
     'gate.panel_url needs gate.panel_token_file, the token of that API',
   ],
   [
+    ['panel_headers_file = "/h"'],
+    'gate.panel_headers_file needs gate.panel_token_file, the token of that API',
+  ],
+  [
     ['panel = "marzban"', 'panel_token_file = "/t"', 'panel_url = "http://127.0.0.1:1"'],
     'gate.panel = "marzban" needs gate.key = "marzban": its API knows users, not tokens',
   ],
@@ -315,6 +319,12 @@ test.each([
   expect(mistakes(load)[0]).toBe(`gate.upstream: ${sentence} (sub.example.org)`);
 });
 
+test('headers of an access gateway need the token of the API', () => {
+  const load = () => loaded(...UPSTREAM, 'panel_headers_file = "/h"');
+  const sentence = 'panel_headers_file needs panel_token_file, the token of the API';
+  expect(mistakes(load)[0]).toBe(`gate.upstream: ${sentence} (sub.example.org)`);
+});
+
 test('refusals as of a panel need its name', () => {
   const load = () => loaded(...UPSTREAM, 'refused_as = "panel"');
   const sentence = 'refused_as = "panel" needs panel, the kind of panel to imitate';
@@ -338,6 +348,7 @@ test('tables are shown by their keys, each with its origin', () => {
     ['gate.upstream.1.panel', '', 'default'],
     ['gate.upstream.1.panel_url', '', 'default'],
     ['gate.upstream.1.panel_token_file', '', 'default'],
+    ['gate.upstream.1.panel_headers_file', '', 'default'],
     ['gate.upstream.1.enforce', 'true', 'default'],
     ['gate.upstream.1.browsers', 'refuse', 'default'],
     ['gate.upstream.1.other_paths', 'refuse', 'default'],

@@ -39,6 +39,8 @@ const CONTENT = {
 const CONFIGURED = {
   passphrase: 'PLANTED-backup-passphrase-long',
   eabKey: 'PLANTED-eab-key-of-an-account',
+  panelToken: 'PLANTED-token-of-the-panel',
+  panelHeader: 'PLANTED-header-of-the-gateway',
 };
 const CODE = 'Planted9';
 const HASH = 'b'.repeat(64);
@@ -60,6 +62,19 @@ passphrase = "${CONFIGURED.passphrase}"
 eab_key = "${CONFIGURED.eabKey}"
 ${more}`;
 
+/** A panel behind an access gateway, with its secrets in files. */
+function panelIn(folder: string): string {
+  const [token, headers] = [join(folder, 'panel-token'), join(folder, 'panel-headers')];
+  writeFileSync(token, CONFIGURED.panelToken, { mode: 0o600 });
+  writeFileSync(headers, `X-Access: ${CONFIGURED.panelHeader}`, { mode: 0o600 });
+  return `[gate]
+panel = "remnawave"
+panel_url = "http://127.0.0.1:9"
+panel_token_file = "${token}"
+panel_headers_file = "${headers}"
+`;
+}
+
 const withLimits = testWith('prlimit');
 
 test('the search finds what it is for', () => {
@@ -75,7 +90,7 @@ describe.each(['human', 'json'])('with everything told, %s', (format) => {
     const [dataDir, file] = [join(folder, 'data'), join(folder, 'planted.toml')];
     const identity = ['--code', CODE, '--key', KEYS.key, '--plan', 'enterprise'];
     await run(['provider', 'add', '--name', 'n', '--data', dataDir, ...identity]);
-    writeFileSync(file, configOf(format), { mode: 0o600 });
+    writeFileSync(file, configOf(format, panelIn(folder)), { mode: 0o600 });
     const server = await startServe({
       dataDir,
       executable: withoutFileSizeSignal(folder),

@@ -42,7 +42,10 @@ function readToken(token: string): { name: string; signedAtMs: number } | null {
 }
 
 /** A panel with anna, her imported link, and an appliance that a proxy asks about it. */
-async function openGate(panel: PanelKind, { status = 10, isTyped = false, limit = 2 } = {}) {
+async function openGate(
+  panel: PanelKind,
+  { status = 10, isTyped = false, limit = 2, hasGateway = false } = {},
+) {
   const api = startPanelApi(panel, [ANNA], readToken);
   closers.push(() => api.stop());
   const isSigned = panel === 'marzban' || panel === 'pasarguard';
@@ -51,7 +54,13 @@ async function openGate(panel: PanelKind, { status = 10, isTyped = false, limit 
     gateKeyPaths: [readKeyPath('/sub/{key}') as KeyPath],
     ...{ gateKey: isSigned ? panel : 'plain', gateKeySecretFile: isSigned ? '/secret' : '' },
     ...{ gatePanel: panel, gatePanelUrl: api.url, gatePanelTokenFile: '/token' },
-    secretOf: (file: string) => (file === '/token' ? API_TOKEN : file && SECRET) || null,
+    gatePanelHeadersFile: hasGateway ? '/headers' : '',
+    secretOf: (file: string) =>
+      (file === '/headers'
+        ? 'X-Access: let-in\n'
+        : file === '/token'
+          ? API_TOKEN
+          : file && SECRET) || null,
   });
   closers.push(() => app.close());
   const own = await seedProvider(app);
@@ -139,17 +148,17 @@ describe.each(['marzban', 'pasarguard'] as const)('%s: tokens', (panel) => {
   });
 
   test.each([
-    ['refuses the token of the API', () => Response.json({}, { status: 403 })],
-    ['has a fault', () => new Response('', { status: 502 })],
-    ['has no such path', () => Response.json({ detail: 'Not Found' }, { status: 404 })],
-    ['leads elsewhere', () => Response.redirect('http://127.0.0.1:1/', 302)],
-    ['says nothing', () => new Promise<Response>(() => {})],
-  ])('a panel that %s: devices are admitted, and it is left alone', async (_, odd) => {
+    ['refuses the token of the API', () => Response.json({}, { status: 403 }), 1],
+    ['has a fault', () => new Response('', { status: 502 }), 1],
+    ['says nothing', () => new Promise<Response>(() => {}), 1],
+    ['has no such path', () => Response.json({ detail: 'Not Found' }, { status: 404 }), 2],
+    ['leads elsewhere', () => Response.redirect('http://127.0.0.1:1/', 302), 2],
+  ])('a panel that %s: devices are admitted, and it is left alone', async (_, odd, asked) => {
     const { api, ask } = await openGate(panel);
     api.odd = odd;
     expect(await ask(token(CREATED_S + 10), 'phone')).toBe('admitted');
     expect(await ask(token(CREATED_S + 20), 'tablet')).toBe('admitted');
-    expect(api.asked).toHaveLength(1);
+    expect(api.asked).toHaveLength(asked);
   });
 
   test('a server that does not pass the address of tokens on refuses no device', async () => {
@@ -157,6 +166,13 @@ describe.each(['marzban', 'pasarguard'] as const)('%s: tokens', (panel) => {
     api.passesInfo = false;
     expect(await ask(token(CREATED_S + 10), 'phone')).toBe('admitted');
     expect(api.tokensAsked).toEqual([token(CREATED_S + 10), 'fresh-of-anna']);
+  });
+
+  test('a panel behind an access gateway is asked with its headers, for tokens too', async () => {
+    const { api, ask } = await openGate(panel, { hasGateway: true });
+    expect(await ask(token(CREATED_S + 10), 'phone')).toBe('admitted');
+    expect([api.asked.length, api.tokensAsked.length]).toEqual([1, 1]);
+    expect(api.access).toEqual(['let-in', 'let-in']);
   });
 
   test('16 tokens of a link are asked about in an hour, and no more', async () => {

@@ -101,7 +101,7 @@ function serve(answer: (url: URL, request: Request) => Response): string {
 
 function read(kind: PanelKind, url: string) {
   return readPanelApi(kind, {
-    ...{ url, token: TOKEN, callsPerSecondMax: 1e6, userAgent: 'test' },
+    ...{ url, token: TOKEN, headers: {}, callsPerSecondMax: 1e6, userAgent: 'test' },
     ...READING,
     sleep: async () => {},
     onProgress: () => {},
@@ -145,6 +145,22 @@ test.each([
     Response.json(/\/admin(?:\/me\/)?$/.test(pathname) ? admin : users),
   );
   expect((await read(kind, url)).view).toBe(view);
+});
+
+test.each(['..', '../admin', 'a?b', '', -1])('pasarguard: %p is the id of no path', async (id) => {
+  const asked: string[] = [];
+  const url = serve(({ pathname }) => {
+    asked.push(pathname);
+    const users = pathname === '/api/users' ? [{ id, username: 'anna' }] : [];
+    return Response.json({ users, total: users.length, admins: [], hwids: [] });
+  });
+  const failed = read('pasarguard', url).catch((error: Error) => error.message);
+  expect(await failed).toContain('its answer to /api/users is not that of');
+  expect(
+    asked.filter(
+      (path) => !['/api/admin', '/api/settings', '/api/admins', '/api/users'].includes(path),
+    ),
+  ).toEqual([]);
 });
 
 test.each([

@@ -157,7 +157,7 @@ const USUAL: Writable<ServerSettings> = {
   logRequests: false,
   gateKeyPaths: [],
   ...{ gateKey: 'plain', gateKeySecretFile: '' },
-  ...{ gatePanel: '', gatePanelUrl: '', gatePanelTokenFile: '' },
+  ...{ gatePanel: '', gatePanelUrl: '', gatePanelTokenFile: '', gatePanelHeadersFile: '' },
   gateUpstreams: [],
   gateTexts: {},
   gateLanguage: 'en',

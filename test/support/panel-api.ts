@@ -121,6 +121,8 @@ export interface PanelApiServer {
   /** The tokens whose `info` was asked. */
   tokensAsked: string[];
   users: ApiUser[];
+  /** The header `X-Access` of each question that had one. */
+  access: string[];
   /** Answers instead of the API; null: the API answers. */
   odd: (() => Response | Promise<Response>) | null;
   /** False: a proxy in front passes no `info` on. */
@@ -148,6 +150,8 @@ export function startPanelApi(
     ...{ hostname: '127.0.0.1', port: 0 },
     fetch(request) {
       const url = new URL(request.url);
+      const access = request.headers.get('x-access');
+      if (access !== null) api.access.push(access);
       const token = /^\/sub\/(.+)\/info$/.exec(url.pathname)?.[1];
       if (token === undefined) api.asked.push(url.pathname + url.search);
       else api.tokensAsked.push(token);
@@ -161,7 +165,7 @@ export function startPanelApi(
   });
   const api: PanelApiServer = {
     ...{ url: `http://127.0.0.1:${server.port}`, asked: [], tokensAsked: [], users },
-    ...{ odd: null, passesInfo: true },
+    ...{ odd: null, passesInfo: true, access: [] },
     stop: () => server.stop(true),
   };
   return api;

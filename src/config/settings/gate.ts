@@ -87,6 +87,10 @@ const upstreamKeys = {
   panelTokenFile: exampleKey('panel_token_file', '', '/etc/gatepost/panel-token', text, [
     'The file with a token for that API (mode 0600).',
   ]),
+  panelHeadersFile: exampleKey('panel_headers_file', '', '/etc/gatepost/panel-headers', text, [
+    'A file with further headers for that API (mode 0600), each a line `NAME: VALUE`: for a panel',
+    'behind an access gateway.',
+  ]),
   enforce: tableKey('enforce', 'true', boolean, [
     'Whether full links refuse new devices; `false` only counts those over the limit. A link or a',
     'provider with `enforce` of its own decides for itself.',
@@ -204,6 +208,9 @@ export const gateSettings = {
   ]),
   gatePanelTokenFile: live('gate.panel_token_file', '', text, [
     'The file with a token for that API (mode 0600). Empty: the panel is not asked.',
+  ]),
+  gatePanelHeadersFile: live('gate.panel_headers_file', '', text, [
+    'A file with further headers for that API (mode 0600): as `panel_headers_file` of an upstream.',
   ]),
   gateLanguage: live('gate.language', 'en', languageTag, [
     'The language of refusals for apps that ask for no language that has texts: most apps ask for',

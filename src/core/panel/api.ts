@@ -11,8 +11,8 @@ export class Silent extends Error {
   constructor(
     /** The code for the log: `API_401`, `ECONNREFUSED`. */
     readonly code: string,
-    /** False: the API answers, but not the question about this user. */
-    readonly isOfPanel = true,
+    /** True: other questions would fail too. False: only the one about this user. */
+    readonly isOfPanel = false,
   ) {
     super(code);
   }
@@ -48,6 +48,17 @@ export interface PanelApi {
   /** A key that no user has. */
   strangersKey(): string;
 }
+
+/**
+ * Returns whether a status speaks of the API, and not of the user in the question. One key could
+ * cause any other status; the API must stay open for all others.
+ */
+export const isStatusOfPanel = (status: number): boolean =>
+  status >= 500 || [401, 403, 429].includes(status);
+
+/** Returns a name as a segment of a path; null: servers would read another path. */
+export const segmentOf = (name: string): string | null =>
+  /(?:^|[/\\])\.{1,2}(?:$|[/\\])/.test(name) ? null : encodeURIComponent(name);
 
 /** Returns the fault of an answer that is not that of the panel. */
 export const unexpected = (): Silent => new Silent('API_ANSWER');

@@ -1,6 +1,6 @@
 /** Marzban 0.8.4 (`app/routers/user.py`, `app/dependencies.py`). */
 
-import { bearer, type PanelApi, unexpected } from './api.ts';
+import { bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import { idIn, isEmpty, recordIn, timeIn } from './record.ts';
 import type { PanelTraits } from './traits.ts';
 
@@ -10,8 +10,8 @@ const api: PanelApi = {
   headersOf: bearer,
   idIn: nameIn,
   userPath(key) {
-    const name = nameIn(key);
-    return name === undefined ? null : `/api/user/${encodeURIComponent(name)}`;
+    const name = segmentOf(nameIn(key) ?? '');
+    return name ? `/api/user/${name}` : null;
   },
   userIn(answer) {
     const record = recordIn(answer);

@@ -1,6 +1,6 @@
 /** PasarGuard 5.2.1 (`app/routers/user.py`, `app/operation/subscription.py`). */
 
-import { type AskPanel, bearer, type PanelApi, unexpected } from './api.ts';
+import { type AskPanel, bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import { type HwidRole, type HwidSettings, pasarguardLimit } from './limit-rule.ts';
 import { countIn, idIn, isEmpty, type PanelRecord, recordIn, timeIn } from './record.ts';
 import type { PanelTraits } from './traits.ts';
@@ -31,9 +31,9 @@ const api: PanelApi = {
   headersOf: (token) => ({ ...bearer(token), ...(!token.includes('.') && { 'x-api-key': token }) }),
   idIn: (key) => KEY.exec(key)?.[1],
   userPath(key) {
-    const [, id, name] = KEY.exec(key) ?? [];
-    if (id === undefined && name === undefined) return null;
-    return `/api/user/${id === undefined ? encodeURIComponent(name ?? '') : `by-id/${id}`}`;
+    const [, id, name = ''] = KEY.exec(key) ?? [];
+    const segment = id === undefined ? segmentOf(name) : `by-id/${id}`;
+    return segment ? `/api/user/${segment}` : null;
   },
   userIn(answer) {
     const record = recordIn(answer);

@@ -1,6 +1,6 @@
 /** Remnawave 3.3.2 and its subscription page (`modules/users`, `modules/subscription`). */
 
-import { bearer, type PanelApi, unexpected } from './api.ts';
+import { bearer, type PanelApi, segmentOf, unexpected } from './api.ts';
 import { type HwidSettings, remnawaveLimit } from './limit-rule.ts';
 import { countIn, idIn, isEmpty, recordIn, timeIn } from './record.ts';
 import type { PanelTraits } from './traits.ts';
@@ -19,7 +19,10 @@ const api: PanelApi = {
     ...{ ...bearer(token), 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'https' },
   }),
   idIn: () => undefined,
-  userPath: (key) => `/api/users/by-short-uuid/${encodeURIComponent(key)}`,
+  userPath(key) {
+    const segment = segmentOf(key);
+    return segment ? `/api/users/by-short-uuid/${segment}` : null;
+  },
   userIn(answer) {
     if (answer === null) return null;
     const record = recordIn(recordIn(answer)['response']);
@@ -35,14 +38,12 @@ const api: PanelApi = {
   async limitOf(record, settings) {
     const own = countIn(record['hwidDeviceLimit']);
     if (own !== null) return remnawaveLimit(own, null);
-    const squad = record['externalSquadUuid'];
-    const ofSquad =
-      typeof squad === 'string'
-        ? hwidSettingsIn(await settings(`/api/external-squads/${encodeURIComponent(squad)}`))
-        : null;
+    const squad = segmentOf(idIn(record['externalSquadUuid']));
+    if (squad === null) throw unexpected();
+    const ofSquad = squad && hwidSettingsIn(await settings(`/api/external-squads/${squad}`));
     return remnawaveLimit(
       null,
-      ofSquad ?? hwidSettingsIn(await settings('/api/subscription-settings')),
+      ofSquad || hwidSettingsIn(await settings('/api/subscription-settings')),
     );
   },
   strangersKey: () => crypto.randomUUID(),

@@ -16,7 +16,7 @@ const api: PanelApi = {
     if (success !== true || !Array.isArray(items)) throw unexpected();
     const clients = items.map(recordIn).filter((client) => client['subId'] === key);
     // Another page may have more clients of this key.
-    if (Number(filtered) > items.length) throw new Silent('API_MANY', false);
+    if (Number(filtered) > items.length) throw new Silent('API_MANY');
     if (clients.length === 0) return null;
     const times = clients.map((client) => timeIn(client['createdAt']) ?? Number.POSITIVE_INFINITY);
     const createdAtMs = Math.min(...times);

@@ -15,7 +15,7 @@ export async function panelApiUser(
 ): Promise<PanelApiUser | null> {
   const { api } = PANEL_TRAITS[panel];
   const path = api.userPath(key);
-  if (path === null) throw new Silent('API_KEY', false);
+  if (path === null) throw new Silent('API_KEY');
   return api.userIn(await ask(path), key);
 }
 

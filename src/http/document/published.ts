@@ -1,5 +1,6 @@
 /** The published texts: the OpenAPI document, its page, and the page at `/`. */
 
+import { acceptsCoding } from '../request/coding.ts';
 import { renderDocsPage } from './docs-page.ts';
 import { SEARCH } from './docs-search.ts';
 import { STYLE } from './docs-style.ts';
@@ -97,9 +98,7 @@ function publish({
     if (isKnown(requestHeaders.get('if-none-match'), made.tag)) {
       return new Response(null, { status: 304, headers });
     }
-    const isGzipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(
-      requestHeaders.get('accept-encoding') ?? '',
-    );
+    const isGzipped = acceptsCoding(requestHeaders.get('accept-encoding'), 'gzip');
     if (isGzipped) headers['content-encoding'] = 'gzip';
     return new Response(isGzipped ? made.gzipped : made.plain, { headers });
   };

@@ -67,6 +67,7 @@ export interface GateSettings
   readonly gatePanel: PanelKind | '';
   readonly gatePanelUrl: string;
   readonly gatePanelTokenFile: string;
+  readonly gatePanelHeadersFile: string;
   /** Networks that may ask; null: those of `trustedProxies`. */
   readonly gateProxies: TrustedProxies | null;
   readonly trustedProxies: TrustedProxies;

@@ -5,6 +5,7 @@ import type { AdmittedDevice } from '../../core/port/install.ts';
 import { SUBSCRIPTION_HEADERS } from '../../core/subscription.ts';
 import type { Obstacle } from './answers.ts';
 import type { Answer } from './exchange.ts';
+import { isPage } from './headers.ts';
 import type { Denied, Passage } from './permit.ts';
 import { isProof, proofIn } from './proof.ts';
 
@@ -67,8 +68,7 @@ function isLink(admitted: AdmittedDevice | Denied | Obstacle): admitted is Admit
 }
 
 function forPage({ headers }: Answer): Denied | null {
-  const isPage = /^text\/html\b/i.test(headers.get('content-type') ?? '');
-  return isPage ? null : { reason: 'hwid_required' };
+  return isPage(headers) ? null : { reason: 'hwid_required' };
 }
 
 async function orCancel<T>(answer: Answer, judged: Promise<T>): Promise<T> {

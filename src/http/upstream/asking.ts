@@ -11,6 +11,7 @@ import { type Provenance, requestHeaders } from './headers.ts';
 import { withKnownQuery } from './known-query.ts';
 import type { Panel } from './panels.ts';
 import type { Passage } from './permit.ts';
+import { plainFor } from './plain-answer.ts';
 
 export interface AskDeps {
   clock: Clock;
@@ -84,14 +85,18 @@ export async function ask(
     leave();
     return 'upstream_busy';
   }
-  const onEnd = (failure: Failure | null) => {
-    leave();
-    if (failure === null || !failure.kind.startsWith('upstream_')) return;
+  const onFailure = (failure: Failure) => {
+    if (!failure.kind.startsWith('upstream_')) return;
     if (meansUnknown(failure, panel, passage, clock) !== null) return;
     panel.logFailure(failure, log, clock.steadyMs());
   };
+  const onEnd = (failure: Failure | null) => {
+    leave();
+    if (failure !== null) onFailure(failure);
+  };
   const asking = isSubscription ? withKnownQuery(path, panelOf(upstream)) : path;
   const answer = await client.ask(upstream, { method, path: asking, headers, signal, onEnd });
-  if (!(answer instanceof Failure)) panel.noteAnswer(clock.steadyMs());
-  return answer;
+  if (answer instanceof Failure) return answer;
+  panel.noteAnswer(clock.steadyMs());
+  return isInfo ? plainFor(answer, { ...upstream, accepted: null, onFailure }) : answer;
 }

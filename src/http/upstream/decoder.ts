@@ -8,13 +8,27 @@ import {
   createZstdDecompress,
 } from 'node:zlib';
 
-const DECODERS: Readonly<Record<string, () => Transform>> = {
+type Decoding = Transform & { readonly bytesWritten: number };
+
+const DECODERS: Readonly<Record<string, () => Decoding>> = {
   gzip: createGunzip,
-  'x-gzip': createGunzip,
   deflate: createInflate,
   br: createBrotliDecompress,
   zstd: createZstdDecompress,
 };
+
+/** Returns the name of a `Content-Encoding` in its common form; empty: there is none. */
+export function codingOf(encoding: string | null): string {
+  const name = (encoding ?? '')
+    .trim()
+    .toLowerCase()
+    .replace(/^x-gzip$/, 'gzip');
+  return name === 'identity' ? '' : name;
+}
+
+/** Makes the decoder for a name that {@link codingOf} returned; null: it is unknown. */
+export const makeDecoder = (coding: string) =>
+  (Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined)?.() ?? null;
 
 /** A body of which the first bytes are decoded; the rest is discarded. */
 export class Decoder {
@@ -24,20 +38,20 @@ export class Decoder {
   #wake: (() => void) | null = null;
 
   private constructor(
-    make: (() => Transform) | null,
+    stream: Transform | null,
     private readonly bytesMax: number,
   ) {
-    this.#stream = make === null ? null : make();
+    this.#stream = stream;
     this.#stream?.on('data', (part: Buffer) => this.#keep(part));
     for (const event of ['error', 'close']) this.#stream?.on(event, () => this.#wake?.());
   }
 
   /** Returns the decoder for a `Content-Encoding`; null: it is unknown. */
   static of(encoding: string | null, bytesMax: number): Decoder | null {
-    const name = (encoding ?? '').trim().toLowerCase();
-    if (name === '' || name === 'identity') return new Decoder(null, bytesMax);
-    const make = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
-    return make === undefined ? null : new Decoder(make, bytesMax);
+    const coding = codingOf(encoding);
+    if (coding === '') return new Decoder(null, bytesMax);
+    const stream = makeDecoder(coding);
+    return stream && new Decoder(stream, bytesMax);
   }
 
   /** True if no more bytes are decoded. */

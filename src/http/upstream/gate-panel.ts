@@ -6,14 +6,18 @@ import type { GatePanel } from '../gate/gate-panel.ts';
 import type { PanelSource } from './panel-api.ts';
 import type { PanelFollowers } from './panel-followers.ts';
 
-type Settings = Pick<GateSettings, 'gateKey' | 'gatePanel' | 'gatePanelUrl' | 'gatePanelTokenFile'>;
+type Settings = Pick<
+  GateSettings,
+  'gateKey' | 'gatePanel' | 'gatePanelUrl' | 'gatePanelTokenFile' | 'gatePanelHeadersFile'
+>;
 
 /** Returns the API of that panel; null: the settings name none for its keys. */
 export function gateSource(settings: Settings): PanelSource | null {
   const { gateKey: key, gatePanelTokenFile: tokenFile, gatePanelUrl: url } = settings;
+  const headersFile = settings.gatePanelHeadersFile;
   const panel = panelOf({ panel: settings.gatePanel, key });
   if (panel === null || tokenFile === '' || url === '' || !knowsUsersOf(panel, key)) return null;
-  return { host: '', panel, url, tokenFile };
+  return { host: '', panel, url, tokenFile, headersFile };
 }
 
 export function gatePanel(settings: Settings, { entry, users }: PanelFollowers): GatePanel {

@@ -109,9 +109,7 @@ export function answerHeaders(raw: readonly string[]): Headers | null {
  */
 export function keepFromSharedCaches(headers: Headers): void {
   for (const name of OF_SHARED_CACHES) headers.delete(name);
-  const varying = itemsOf(headers, 'vary');
-  const isVarying = varying.some((name) => name === '*' || name.toLowerCase() === 'x-hwid');
-  if (!isVarying) headers.set('vary', [...varying, 'x-hwid'].join(', '));
+  varyBy(headers, ['x-hwid']);
   const directives = itemsOf(headers, 'cache-control');
   if (directives.some((directive) => /^(?:private|no-store)$/i.test(directive))) return;
   const kept = directives.filter((directive) => !/^(?:public$|s-maxage\b)/i.test(directive));
@@ -123,12 +121,35 @@ const OF_PERSON = ['x-hwid', 'accept-language', 'x-device-locale', 'user-agent']
 
 /** Keeps caches from showing a message to another person, or after it ends. */
 export function keepFresh(headers: Headers): void {
-  const varying = itemsOf(headers, 'vary');
-  const named = new Set(varying.map((name) => name.toLowerCase()));
-  const missing = named.has('*') ? [] : OF_PERSON.filter((name) => !named.has(name));
-  headers.set('vary', [...varying, ...missing].join(', '));
+  varyBy(headers, OF_PERSON);
   const isKept = !itemsOf(headers, 'cache-control').some((one) => /^no-store$/i.test(one));
   headers.set('cache-control', `private, no-cache${isKept ? '' : ', no-store'}`);
+}
+
+/** Returns whether an answer is a page of HTML. */
+export const isPage = (headers: Headers): boolean =>
+  /^\s*text\/html\b/i.test(headers.get('content-type') ?? '');
+
+/** Adds names to `Vary`. */
+export function varyBy(headers: Headers, names: readonly string[]): void {
+  const varying = itemsOf(headers, 'vary');
+  const named = new Set(varying.map((name) => name.toLowerCase()));
+  const missing = named.has('*') ? [] : names.filter((name) => !named.has(name));
+  if (missing.length > 0) headers.set('vary', [...varying, ...missing].join(', '));
+}
+
+/** Headers about the encoded bytes of an answer. */
+const OF_ENCODED = [
+  ...['content-encoding', 'content-length', 'accept-ranges'],
+  ...['content-md5', 'digest', 'content-digest', 'repr-digest'],
+];
+
+/** Makes the headers of an encoded answer those of the decoded one. */
+export function describeDecoded(headers: Headers): void {
+  for (const name of OF_ENCODED) headers.delete(name);
+  const tag = headers.get('etag') ?? '';
+  // Other bytes than those of the panel have no strong tag of it.
+  if (tag.startsWith('"')) headers.set('etag', `W/${tag}`);
 }
 
 /** Returns the names of headers that `Connection` lists. */

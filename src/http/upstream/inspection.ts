@@ -6,6 +6,7 @@ import { serversIn } from '../../core/servers-in-text.ts';
 import { isSuccess } from './admission.ts';
 import { Decoder } from './decoder.ts';
 import type { Answer } from './exchange.ts';
+import { isPage } from './headers.ts';
 import type { MoveGuard } from './moves.ts';
 import type { Upstream } from './settings.ts';
 
@@ -31,9 +32,8 @@ export class Inspection {
   /** Looks into an answer of success; `isForAll`: it has no limit. */
   of(answer: Answer, upstream: Upstream, isForAll: boolean, nowMs: number): Answer {
     if (!isSuccess(answer)) return answer;
-    const isPage = /^\s*text\/html\b/i.test(answer.headers.get('content-type') ?? '');
     const kind = isForAll ? 'pass_path_with_servers' : 'page_with_servers';
-    return isPage || isForAll
+    return isForAll || isPage(answer.headers)
       ? this.#pages(answer, upstream, kind, nowMs)
       : this.#heads(answer, upstream, nowMs);
   }

@@ -1,6 +1,7 @@
 /** Asks a panel whether it answers, for the doctor and for an operator who adds an upstream. */
 
 import { panelOf } from '../../core/panel/kind.ts';
+import { hostInUrl } from '../../whereabouts.ts';
 import { Failure } from './exchange.ts';
 import { type Probe, probe, told } from './probe.ts';
 import type { Upstream } from './settings.ts';
@@ -62,7 +63,7 @@ const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/;
 function isOwnAddress({ url }: Upstream, host: string, port: number): boolean {
   const { hostname, port: panelPort, protocol } = new URL(url);
   const isPort = Number(panelPort || (protocol === 'https:' ? 443 : 80)) === port;
-  return isPort && (hostname === host || LOOPBACK.test(hostname));
+  return isPort && (hostname === hostInUrl(host) || LOOPBACK.test(hostname));
 }
 
 const HEAD: Probe = { method: 'HEAD', path: '/' };

@@ -24,6 +24,13 @@ interface Deps {
   settings: Pick<UpstreamSettings, 'gateUpstreams'> & Pick<Ways, 'rideHosts'>;
 }
 
+/** Returns the names of headers that move apps. Nearly all answers have none: nothing is copied. */
+function movesIn(headers: Headers): readonly string[] {
+  const found: string[] = [];
+  for (const name of headers.keys()) if (moveNamed(name) !== null) found.push(name);
+  return found;
+}
+
 /** The most things that were logged and are remembered. */
 const LOGGED_MAX = 1_000;
 
@@ -40,9 +47,8 @@ export class MoveGuard {
     if (headers.has(ALTERNATIVE_HWID)) {
       core.store.noteSighting({ host, kind: 'alternative_hwid', subject: '' }, nowMs);
     }
-    // A copy: headers are dropped meanwhile.
-    for (const [header, value] of [...headers].filter(([name]) => moveNamed(name) !== null)) {
-      const foreign = await this.#foreignIn(value, upstream);
+    for (const header of movesIn(headers)) {
+      const foreign = await this.#foreignIn(headers.get(header) ?? '', upstream);
       if (foreign === null) continue;
       headers.delete(header);
       const subject = `${header} ${foreign}`;

@@ -5,21 +5,22 @@
  */
 
 import type { Clock } from '../../clock.ts';
-import { type AskPanel, Silent } from '../../core/panel/api.ts';
+import { readAccessHeaders } from '../../core/panel/access-headers.ts';
+import { type AskPanel, isStatusOfPanel, Silent } from '../../core/panel/api.ts';
 import { PANEL_TRAITS } from '../../core/panel/index.ts';
 import { knowsUsersOf, type PanelKind, panelOf } from '../../core/panel/kind.ts';
 import { panelApiUser, panelLimitOf } from '../../core/panel/user.ts';
 import type { Log } from '../../log.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { UpstreamClient } from './ask.ts';
-import { Failure } from './exchange.ts';
+import { Failure, type FailureKind } from './exchange.ts';
+import { plainFor } from './plain-answer.ts';
 import type { Upstream } from './settings.ts';
 
 export interface PanelApiDeps {
   clock: Clock;
   log: Log;
-  /** Returns the secret in a file of the settings; null: there is none. */
-  secretOf(file: string): string | null;
+  secretOf: SecretOf;
 }
 
 /** The API of a panel, as the settings name it. */
@@ -29,14 +30,27 @@ export interface PanelSource {
   readonly panel: PanelKind;
   readonly url: string;
   readonly tokenFile: string;
+  /** The file with further headers; empty: none. */
+  readonly headersFile: string;
+}
+
+/** Returns the secret in a file of the settings; null: there is none. */
+type SecretOf = (file: string) => string | null;
+
+/** Returns the headers for an access gateway, and all of them with the token, which wins. */
+function headersFor({ headersFile, panel, tokenFile }: PanelSource, secretOf: SecretOf) {
+  const access = readAccessHeaders(secretOf(headersFile) ?? '') ?? {};
+  const token = PANEL_TRAITS[panel].api.headersOf(secretOf(tokenFile) ?? '');
+  return { access, all: { ...access, ...token } };
 }
 
 /** Returns the API of the panel of an upstream; null: the settings name none for its keys. */
 export function sourceOf(upstream: Upstream): PanelSource | null {
   const { host, key, panelTokenFile: tokenFile, panelUrl, url } = upstream;
+  const headersFile = upstream.panelHeadersFile;
   const panel = panelOf(upstream);
   if (panel === null || tokenFile === '' || !knowsUsersOf(panel, key)) return null;
-  return { host, panel, url: panelUrl || url, tokenFile };
+  return { host, panel, url: panelUrl || url, tokenFile, headersFile };
 }
 
 /** The pause after a failure of the API, ms. */
@@ -80,27 +94,27 @@ export class PanelApi {
   }
 
   /**
-   * Asks a question of several parts. Throws {@link Silent} without an answer; the API is left
-   * alone for a minute then, unless the fault is of this user alone.
+   * Asks a question of several parts. Throws {@link Silent} without an answer; if that speaks of
+   * the panel, the API is left alone for a minute.
    */
   async ask<T>(question: (parts: Parts) => Promise<T>): Promise<T> {
     const { clock, log, secretOf } = this.deps;
-    const token = secretOf(this.source.tokenFile) ?? '';
-    const { host, panel, url } = this.source;
+    const { host, url } = this.source;
     const client = new UpstreamClient(url);
+    const { access, all } = headersFor(this.source, secretOf);
     const signal = AbortSignal.timeout(ASK_MAX_MS);
-    const ask = (path: string) => askApi(client, { panel, token, path, signal });
+    const ask = (path: string) => askApi(client, path, all, signal);
     this.#inFlight += 1;
     try {
       return await question({
         ask,
         settings: (path) => this.#shared(path, ask),
-        statusOf: (path) => statusOf(client, path, signal),
+        statusOf: (path) => statusOf(client, path, access, signal),
       });
     } catch (fault) {
-      if (!(fault instanceof Silent) || !fault.isOfPanel) throw fault;
+      if (!(fault instanceof Silent)) throw fault;
       const nowMs = clock.steadyMs();
-      this.#pauseUntilMs = nowMs + PAUSE_MS;
+      if (fault.isOfPanel) this.#pauseUntilMs = nowMs + PAUSE_MS;
       const count = this.#failures.due(nowMs);
       const about = { host: host || 'gate', kind: 'panel_api', code: fault.code, count };
       if (count > 0) log.warn('panel_api_failed', about);
@@ -188,45 +202,59 @@ async function get(
   signal: AbortSignal,
 ) {
   const headers = { host: client.host, accept: 'application/json', ...own };
-  const question = { method: 'GET' as const, path, headers, signal, onEnd: () => {} };
+  let ended: Failure | null = null;
+  const onEnd = (failure: Failure | null) => {
+    ended = failure;
+  };
+  const question = { method: 'GET' as const, path, headers, signal, onEnd };
   const bounds = { timeoutMs: ASK_MAX_MS, answerBytesMax: ANSWER_BYTES_MAX };
   const answer = await client.ask(bounds, question);
-  if (answer instanceof Failure) throw new Silent(signal.aborted ? 'API_SLOW' : answer.code);
-  return answer;
+  const silence = ({ kind, code }: Failure) =>
+    new Silent(signal.aborted ? 'API_SLOW' : code, !OF_QUESTION.includes(kind));
+  if (answer instanceof Failure) throw silence(answer);
+  const reading = { ...bounds, accepted: null, onFailure: onEnd };
+  const plain = await plainFor(answer, reading);
+  if (plain instanceof Failure) throw silence(plain);
+  const text = () =>
+    new Response(plain.body()).text().catch(() => {
+      throw ended === null ? new Silent('API_ANSWER') : silence(ended);
+    });
+  return { status: answer.status, cancel: answer.cancel, text };
 }
 
-async function statusOf(client: UpstreamClient, path: string, signal: AbortSignal) {
-  const answer = await get(client, path, {}, signal);
+/** Failures that one user of a panel can cause. */
+const OF_QUESTION: readonly FailureKind[] = ['upstream_too_large', 'bad_request'];
+
+async function statusOf(
+  client: UpstreamClient,
+  path: string,
+  access: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+) {
+  const answer = await get(client, path, access, signal);
   answer.cancel();
   return answer.status;
 }
 
-/** Statuses that speak of the API, and not of one user. */
-const isOfPanel = (status: number) =>
-  status < 400 || status >= 500 || [401, 403, 404, 429].includes(status);
-
 /** Asks the API for a path; null: it has no such user. */
 async function askApi(
   client: UpstreamClient,
-  {
-    panel,
-    token,
-    path,
-    signal,
-  }: { panel: PanelKind; token: string; path: string; signal: AbortSignal },
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
 ): Promise<unknown> {
-  const answer = await get(client, path, PANEL_TRAITS[panel].api.headersOf(token), signal);
+  const answer = await get(client, path, headers, signal);
   const { status } = answer;
   if (status !== 200 && status !== 404) {
     answer.cancel();
-    throw new Silent(`API_${status}`, isOfPanel(status));
+    throw new Silent(`API_${status}`, isStatusOfPanel(status));
   }
+  const text = await answer.text();
   let json: unknown;
   try {
-    json = await new Response(answer.body()).json();
+    json = JSON.parse(text);
   } catch {
-    const code = status === 200 ? 'API_ANSWER' : 'API_404';
-    throw new Silent(signal.aborted ? 'API_SLOW' : code);
+    throw new Silent(status === 200 ? 'API_ANSWER' : 'API_404');
   }
   if (status === 200) return json;
   // A path that the server does not have means a wrong URL, and not that the user is gone.
@@ -247,11 +275,12 @@ function saysNoUser(json: unknown): boolean {
  * Asks the API of a panel for a user that it does not have. Returns the code of the failure; null:
  * it answers.
  */
-export async function lookAtApi(source: PanelSource, token: string): Promise<string | null> {
+export async function lookAtApi(source: PanelSource, secretOf: SecretOf): Promise<string | null> {
   const client = new UpstreamClient(source.url);
   const signal = AbortSignal.timeout(ASK_MAX_MS);
   const { panel } = source;
-  const ask = (path: string) => askApi(client, { panel, token, path, signal });
+  const { all } = headersFor(source, secretOf);
+  const ask = (path: string) => askApi(client, path, all, signal);
   try {
     const user = await panelApiUser(panel, PANEL_TRAITS[panel].api.strangersKey(), ask);
     await panelLimitOf(panel, user, ask);

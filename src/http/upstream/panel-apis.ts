@@ -12,8 +12,8 @@ export class PanelApis {
 
   /** Returns the API of a source. Changed settings make a new one, without memory. */
   of(source: PanelSource): PanelApi {
-    const { host, panel, url, tokenFile } = source;
-    const name = [host, panel, url, tokenFile].join('\n');
+    const { host, panel, url, tokenFile, headersFile } = source;
+    const name = [host, panel, url, tokenFile, headersFile].join('\n');
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
     if (this.#byName.size >= APIS_MAX) this.#byName.clear();

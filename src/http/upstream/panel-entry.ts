@@ -7,7 +7,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
 import type { SignedToken } from '../../core/key-path.ts';
-import { type PanelApiUser, Silent } from '../../core/panel/api.ts';
+import { isStatusOfPanel, type PanelApiUser, Silent } from '../../core/panel/api.ts';
 import { isProvedBy } from '../../core/panel/proof.ts';
 import { panelApiUser } from '../../core/panel/user.ts';
 import { subscriptionKeyHash } from '../../core/secret.ts';
@@ -137,7 +137,7 @@ async function isTokenOf(
   const folder = fresh.slice(0, fresh.lastIndexOf('/'));
   const status = await infoOf(`${folder}/${token.text}`);
   if (status === 200) return true;
-  if (status !== 404) throw new Silent(`API_${status}`, status >= 500);
+  if (status !== 404) throw new Silent(`API_${status}`, isStatusOfPanel(status));
   // A server that does not pass this address on to the panel answers 404 to each token.
   if ((await infoOf(fresh)) !== 200) throw new Silent('API_INFO');
   return false;

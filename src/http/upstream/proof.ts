@@ -3,6 +3,7 @@
 import { listsServers, SUBSCRIPTION_HEADERS } from '../../core/subscription.ts';
 import { Decoder } from './decoder.ts';
 import type { Answer, FailureKind } from './exchange.ts';
+import { isPage } from './headers.ts';
 
 /** The decoded bytes of a body that are read. */
 const LOOK_BYTES = 64 * 1024;
@@ -33,8 +34,8 @@ export async function proofIn(
   waits: boolean,
 ): Promise<Proof | FailureKind> {
   if (status !== 200) return 'none';
-  const isPage = /^\s*text\/html\b/i.test(headers.get('content-type') ?? '');
-  const isNamed = !isPage && SUBSCRIPTION_HEADERS.some((name) => headers.has(name));
+  const isHtml = isPage(headers);
+  const isNamed = !isHtml && SUBSCRIPTION_HEADERS.some((name) => headers.has(name));
   const decoder = Decoder.of(headers.get('content-encoding'), LOOK_BYTES);
   let isEmpty = true;
   let lists = decoder === null ? false : (null as boolean | null);
@@ -49,14 +50,14 @@ export async function proofIn(
       lists = listsServers(decoder.bytes.toString(), isAll);
       decideFrom = decoder.length * 1.25;
     }
-    return lists !== null || !(waits || isPage || isEmpty);
+    return lists !== null || !(waits || isHtml || isEmpty);
   });
   const start = decoder?.bytes.toString() ?? '';
   decoder?.end();
   if (failure !== null) return failure.kind;
   if (isEmpty) return 'none';
   if (isNamed || lists === true) return 'subscription';
-  if (lists === null && !waits && !isPage) return 'unclear';
+  if (lists === null && !waits && !isHtml) return 'unclear';
   if (lists === null && listsServers(start, true)) return 'subscription';
-  return isPage ? 'none' : 'other';
+  return isHtml ? 'none' : 'other';
 }

@@ -22,19 +22,18 @@ import type { RideDesk } from '../ride/desk.ts';
 import { bare, type Strangers } from '../strangers.ts';
 import type { EndpointTally, Traffic } from '../traffic.ts';
 import { admissionOf, isSuccess } from './admission.ts';
-import { type Answered, hindered, type Obstacle, passedOn, refusal, toPage } from './answers.ts';
+import { type Answered, hindered, type Obstacle, refusal, toPage } from './answers.ts';
 import { type AskDeps, ask, meansUnknown } from './asking.ts';
 import { type Answer, Failure } from './exchange.ts';
-import { keepFresh, keepFromSharedCaches } from './headers.ts';
 import { Inspection } from './inspection.ts';
 import { MoveGuard } from './moves.ts';
 import { NewLinks } from './new-links.ts';
 import { askForUser, infoPathOf } from './old-token.ts';
 import type { PanelFollowers } from './panel-followers.ts';
 import { type Panel, Panels } from './panels.ts';
+import { passOn } from './pass-on.ts';
 import { passageOf } from './passage.ts';
 import { type Denied, FREELY, isOfStranger, type LinkLimit, type Passage } from './permit.ts';
-import { addRides } from './riders.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
 
 interface ProxyOptions extends Omit<AskDeps, 'isEnding'> {
@@ -199,18 +198,11 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
     answer.cancel();
     return refuse({ ...passage.unknown, isGuess });
   }
-  const isAdmitted = admitted !== null && isSuccess(answer);
   await deps.moves.check(answer.headers, upstream, nowMs);
-  if (!passage.isForAll && !isStrange) keepFromSharedCaches(answer.headers);
-  // Also without a message: a cache must not hide the next one.
-  if (isAdmitted && upstream.ride !== 'off') keepFresh(answer.headers);
-  if (isAdmitted) await addRides(deps, { ...fetch, link: admitted }, upstream, answer);
-  const looked = deps.inspection.of(answer, upstream, passage.isForAll, deps.clock.nowMs());
-  return {
-    outcome: isAdmitted ? 'admitted' : 'passed',
-    response: passedOn(looked, isAdmitted),
-    isGuess,
-  };
+  const isAdmitted = admitted !== null && isSuccess(answer);
+  const rider = isAdmitted ? { ...fetch, link: admitted } : null;
+  const passing = { answer, passage, rider, isStrange };
+  return { ...(await passOn(deps, request, panel, passing)), isGuess };
 }
 
 /** Returns whether an answer proves no key of a link: it shows nothing of Gatepost to strangers. */

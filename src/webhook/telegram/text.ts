@@ -2,6 +2,7 @@
 
 import { type EventData, type StoredEvent, TEST_EVENT } from '../../core/port/event.ts';
 import type { WEBHOOK_LOCALES } from '../../core/port/webhook.ts';
+import { withoutUnseen } from '../../visible.ts';
 import { EN, type Words } from './en.ts';
 import { FA } from './fa.ts';
 import { Formats } from './formats.ts';
@@ -24,9 +25,6 @@ const WORDS_MAX = 20;
 const RIGHT_TO_LEFT_MARK = '\u200F';
 const FIRST_STRONG_ISOLATE = '\u2068';
 const POP_DIRECTIONAL_ISOLATE = '\u2069';
-
-/** Control characters, and marks by which a value could reverse the text around it. */
-const UNREADABLE = /[\p{Cc}\u200E\u200F\u061C\u202A-\u202E\u2066-\u2069\u2028\u2029]/gu;
 
 /**
  * Returns the text of an event, as HTML of the Bot API (`parse_mode` HTML). `page`: the address of
@@ -250,7 +248,7 @@ class Lines {
 }
 
 function escaped(value: string): string {
-  const readable = value.replace(UNREADABLE, ' ').toWellFormed();
+  const readable = withoutUnseen(value).toWellFormed();
   const characters = [...readable];
   const short =
     characters.length > VALUE_LENGTH_MAX

@@ -94,6 +94,19 @@ test('a small answer in chunks is there as a whole', async () => {
   expect((await read(body)).bytes.toString()).toBe('abcde');
 });
 
+test('an answer that breaks off before it is read is cut, not whole', async () => {
+  const { promise: begun, resolve: onBegun } = Promise.withResolvers<void>();
+  const asked = await ask(async ({ send, socket }) => {
+    await send(`HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc`);
+    await begun;
+    socket.destroy();
+  });
+  onBegun();
+  const { body, look } = answered(asked);
+  expect(await look(async () => false)).toMatchObject({ kind: 'upstream_away' });
+  expect(await read(body())).toMatchObject({ isWhole: false });
+});
+
 test('an answer that comes in pieces is there as a whole, with its length', async () => {
   // A busy machine may put a longer pause between two pieces; not each time.
   let body: ReturnType<Answer['body']> = new ReadableStream();

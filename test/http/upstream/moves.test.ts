@@ -131,7 +131,7 @@ test.each([
   'a line of a body that sends apps away passes, and is noted: %s',
   async (_, headers, body) => {
     const at = await front(sending(headers, body));
-    const got = await at.get(`/sub/${KEY}`, 'a');
+    const got = await at.get(`/sub/${KEY}`, 'a', { 'Accept-Encoding': '*' });
     expect(Buffer.from(got.body, 'latin1').equals(Buffer.from(body))).toBe(true);
     await until('a sighting', async () => (await sightings(at)).length > 0);
     expect(await sightings(at)).toEqual(['moving_line new-url evil.example 1']);
@@ -141,7 +141,7 @@ test.each([
 describe('pages that list servers', () => {
   const page = `<ul>${'<li>vless://u@node.example.com:443#one</li>'.repeat(3)}<li>trojan://p@n.example:1</li></ul>`;
   const html = { 'Content-Type': 'text/html; charset=utf-8' };
-  const asBrowser = { Accept: 'text/html' };
+  const asBrowser = { Accept: 'text/html', 'Accept-Encoding': '*' };
   const readPath = (text: string) => {
     const read = readPassPath(text);
     if (isRefused(read)) throw new Error(read.detail);

@@ -88,7 +88,7 @@ test.each([
   let linkCount = 0;
   for (const [n, row] of ANSWERS.entries()) {
     const [what, [, body]] = row;
-    const got = await site.get(`/sub/row-${n}`, 'a');
+    const got = await site.get(`/sub/row-${n}`, 'a', { 'Accept-Encoding': '*' });
     const gives = row[at];
     if (gives) linkCount += 1;
     const isAsItIs = got.body === Buffer.from(body).toString('latin1');
@@ -273,8 +273,8 @@ test.each(['gzip', 'br', 'deflate', 'zstd'])('a bomb by %s decodes to its bound'
     zstd: zstdCompressSync,
   };
   const bomb = make[name as keyof typeof make](ZEROS.subarray(0, 20_000_000));
-  const decoder = Decoder.of(name, 65_536);
+  const decoder = Decoder.of(name, 60_000);
   await decoder?.add(bomb);
   await decoder?.add(bomb);
-  expect([decoder?.isFull, decoder?.bytes.length]).toEqual([true, 65_536]);
+  expect([decoder?.isFull, decoder?.bytes.length]).toEqual([true, 60_000]);
 });

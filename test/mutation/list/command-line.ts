@@ -150,6 +150,11 @@ export const commandLineFiles: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/cli/sink.ts',
+    tests: ['test/visible.test.ts'],
+    changes: [['columns === null ? terminal.stdout : stdout', 'terminal.stdout']],
+  },
+  {
     file: 'src/visible.ts',
     tests: ['test/visible.test.ts'],
     changes: [

@@ -37,7 +37,7 @@ export const config: readonly MutatedFile[] = [
     file: 'src/config/secret-files.ts',
     tests: ['test/config/secret-files.test.ts'],
     changes: [
-      ['if (pattern.test(line)) return line;', 'return line;'],
+      ['if (fits(secret)) return secret;', 'return secret;'],
       [".filter((file) => file !== '')", '.slice(0, 1)'],
       ['of.gateUpstreams.map((one) => one.keySecretFile)', '[]'],
       ['/^[\\x21-\\x7e]{16,256}$/', '/^[\\x21-\\x7e]{1,256}$/'],
@@ -57,15 +57,23 @@ export const config: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/upstream/look.ts',
-    tests: ['test/doctor/gate.test.ts'],
+    tests: [
+      ...['test/http/upstream/look.test.ts', 'test/http/upstream/ipv6.test.ts'],
+      'test/doctor/gate.test.ts',
+    ],
     changes: [
-      ['isPort && (hostname === host || LOOPBACK.test(hostname))', 'isPort && hostname === host'],
+      ['(hostname === hostInUrl(host) || LOOPBACK.test(hostname))', 'hostname === hostInUrl(host)'],
+      ['hostname === hostInUrl(host)', 'hostname === host'],
       ["{ method: 'HEAD', path", "{ method: 'GET', path"],
       ['const OF_CERTIFICATE = /CERT|SIGNATURE|ISSUER|CRL/;', 'const OF_CERTIFICATE = /CRL/;'],
       ['outcome >= 200 && outcome < 300', 'false'],
       ['return isGood && panelOf(upstream) === null;', 'return isGood;'],
       ['answers.length === 0 ? outcome >= 500 : answers.some(isFault)', 'false'],
       ['? !outcome.isDropped :', '? true :'],
+      ['if (makesLink) return true;', ''],
+      ["fails ? 'fails' : 'answers'", "'answers'"],
+      ['origin: `https://${upstream.host}`', "origin: 'null'"],
+      ["protocol === 'https:' ? 443 : 80", '80'],
     ],
   },
   {

@@ -21,12 +21,17 @@ export const coreLinks: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/message/device-input.ts',
-    tests: ['test/http/messaging-register.test.ts', 'test/http/coverage'],
+    tests: ['test/core/message/device-input.test.ts'],
     changes: [
       [
         `if (isRefused(hwid)) return new Refused('hwid_required');`,
         `if (!isRefused(hwid)) return new Refused('hwid_required');`,
       ],
+      ["osVersion: text.os_version ?? ''", "osVersion: ''"],
+      ["appVersion: text.app_version ?? ''", "appVersion: ''"],
+      ['locale: text.locale ?? null', 'locale: null'],
+      ['value.length > ACK_COUNT_MAX', 'false'],
+      ['tidyFact(detail, ACK_DETAIL_LENGTH_MAX)', 'detail'],
     ],
   },
   {

@@ -273,6 +273,11 @@ export const machine: readonly MutatedFile[] = [
     changes: [['if (notedMonitor(dataDir) === url) rmSync', 'rmSync']],
   },
   {
+    file: 'src/whereabouts.ts',
+    tests: ['test/http/upstream/ipv6.test.ts'],
+    changes: [['hostInUrl(ANY_ADDRESS[host] ?? host)', 'hostInUrl(host)']],
+  },
+  {
     file: 'src/output.ts',
     tests: ['test/cli/output.test.ts'],
     changes: [["if (error && error.code !== 'EPIPE')", 'if (error)']],

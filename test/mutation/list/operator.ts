@@ -165,7 +165,10 @@ export const operatorFiles: readonly MutatedFile[] = [
     tests: ['test/http/console/operator-upstreams.test.ts'],
     changes: [
       ['if (named !== undefined) throw', 'if (false) throw'],
-      ['[keySecretFile.key, panelTokenFile.key, providerIdFile.key]', '[providerIdFile.key]'],
+      [
+        '[keySecretFile, panelHeadersFile, panelTokenFile, providerIdFile]',
+        '[providerIdFile, panelTokenFile]',
+      ],
       ['kept.filter(({ host }) => !taken.has(host))', 'kept'],
       ['onMistake(host, error.message);', ''],
     ],

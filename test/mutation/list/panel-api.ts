@@ -5,8 +5,28 @@ import type { MutatedFile } from '../mutation.ts';
 const LIMITS = ['test/http/upstream/panel-limits.test.ts'];
 const BACK = ['test/http/upstream/coming-back.test.ts'];
 const ENTRY = ['test/http/gate-panel.test.ts'];
+const FAULTS = ['test/http/upstream/panel-api-faults.test.ts'];
 
 export const panelApi: readonly MutatedFile[] = [
+  {
+    file: 'src/core/panel/api.ts',
+    tests: FAULTS,
+    changes: [
+      ['[401, 403, 429].includes(status)', '[400, 401, 403, 429].includes(status)'],
+      ['[401, 403, 429].includes(status)', 'false'],
+      ['.test(name) ? null :', '.test(name) && false ? null :'],
+    ],
+  },
+  {
+    file: 'src/core/panel/access-headers.ts',
+    tests: ['test/config/secret-files.test.ts'],
+    changes: [
+      [' || NOT_THEIRS.test(name)) return', ') return'],
+      ['lines.length === 0 || lines.length > HEADERS_MAX', 'lines.length > HEADERS_MAX'],
+      ['lines.length === 0 || lines.length > HEADERS_MAX', 'lines.length === 0'],
+      ['if (Object.hasOwn(headers, name.toLowerCase())) return null;', ''],
+    ],
+  },
   {
     file: 'src/core/panel/three-x-ui.ts',
     tests: [...LIMITS, ...BACK],
@@ -50,7 +70,7 @@ export const panelApi: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/upstream/panel-api.ts',
-    tests: [...LIMITS, ...BACK, ...ENTRY],
+    tests: [...LIMITS, ...BACK, ...ENTRY, ...FAULTS, 'test/http/upstream/access-headers.test.ts'],
     changes: [
       ['>= this.holdsMs &&', '>= 0 &&'],
       ['if (this.deps.clock.steadyMs() < this.#pauseUntilMs) return false;', ''],
@@ -60,7 +80,10 @@ export const panelApi: readonly MutatedFile[] = [
         'const signal = new AbortController().signal;\n    const ask',
       ],
       ["if (!saysNoUser(json)) throw new Silent('API_404');", ''],
-      ['[401, 403, 404, 429].includes(status)', 'true'],
+      ['new Silent(`API_${status}`, isStatusOfPanel(status))', 'new Silent(`API_${status}`, true)'],
+      ['!OF_QUESTION.includes(kind)', 'true'],
+      ['{ ...access, ...token }', '{ ...token, ...access }'],
+      ['statusOf(client, path, access, signal)', 'statusOf(client, path, {}, signal)'],
     ],
   },
   {

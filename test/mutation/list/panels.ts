@@ -173,6 +173,7 @@ export const panelFiles: readonly MutatedFile[] = [
     changes: [
       ['if (records.length === 0 || done > total) {', 'if (done > total) {'],
       ['if (success !== true) throw', 'if (false) throw'],
+      ["if (!/^\\d+$/.test(id)) throw this.#unusable('/api/users');", ''],
       ["redirect: 'manual',", ''],
       ['if (attempt === ATTEMPTS_MAX) throw', 'if (attempt === 1) throw'],
       ["this.view = seesAll ? '' :", 'this.view ='],

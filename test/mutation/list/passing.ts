@@ -3,6 +3,27 @@ import type { MutatedFile } from '../mutation.ts';
 /** The filter of a panel's answers, and the notes about them. */
 export const passing: readonly MutatedFile[] = [
   {
+    file: 'src/http/upstream/plain-answer.ts',
+    tests: ['test/http/upstream/plain-answer.test.ts'],
+    changes: [
+      ['status === PARTIAL || acceptsCoding(', 'acceptsCoding('],
+      ['  describeDecoded(headers);\n', ''],
+      ["  varyBy(headers, ['accept-encoding']);\n", ''],
+      ['Math.min(answerBytesMax, bytesMax)', 'answerBytesMax'],
+      ['Math.min(answerBytesMax, bytesMax)', 'bytesMax'],
+      ['if (isCut) throw fault;', ''],
+      ['    onFailure(broken.failure);\n', ''],
+    ],
+  },
+  {
+    file: 'src/http/request/coding.ts',
+    tests: ['test/http/upstream/plain-answer.test.ts'],
+    changes: [
+      ['!parameters.some((parameter) => /^q=0(?:\\.0*)?$/.test(parameter))', 'true'],
+      ["?? taken.get('*')", ''],
+    ],
+  },
+  {
     file: 'src/http/upstream/moves.ts',
     tests: ['test/http/upstream/moves.test.ts'],
     changes: [

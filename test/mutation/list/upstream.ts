@@ -34,6 +34,7 @@ export const upstream: readonly MutatedFile[] = [
       ['status < 200 || status > 599', 'status < 200'],
       ["else if (code.startsWith('HPE_'))", 'else if (false)'],
       ['this.#controller?.error(undefined);', 'this.#controller?.close();'],
+      ['if (this.#isOver) controller.error(undefined);', ''],
       ['    this.#message?.pause();\n', ''],
       ['cancel: this.#leave,\n      },', '},'],
       ['if (failure !== STALE) this.question.onEnd(failure);', 'this.question.onEnd(failure);'],
@@ -88,7 +89,7 @@ export const upstream: readonly MutatedFile[] = [
       ["upstream.hostHeader === 'upstream' ?", 'false ?'],
       ['isSubscription ? withKnownQuery', 'false ? withKnownQuery'],
       ['const isSubscription = !passage.isForAll;', 'const isSubscription = false;'],
-      ['if (!(answer instanceof Failure)) panel', 'panel'],
+      ['if (answer instanceof Failure) return answer;\n  panel.noteAnswer', 'panel.noteAnswer'],
     ],
   },
   {
@@ -104,10 +105,10 @@ export const upstream: readonly MutatedFile[] = [
     tests: PROOFS,
     changes: [
       ["if (status !== 200) return 'none';", ''],
-      ['const isNamed = !isPage && ', 'const isNamed = '],
+      ['const isNamed = !isHtml && ', 'const isNamed = '],
       ["if (isEmpty) return 'none';", ''],
-      ['lists !== null || !(waits || isPage || isEmpty)', 'true'],
-      ["return isPage ? 'none' : 'other';", "return 'other';"],
+      ['lists !== null || !(waits || isHtml || isEmpty)', 'true'],
+      ["return isHtml ? 'none' : 'other';", "return 'other';"],
       ['if (failure !== null) return failure.kind;', ''],
     ],
   },
@@ -117,7 +118,7 @@ export const upstream: readonly MutatedFile[] = [
     changes: [
       ['part.subarray(0, this.bytesMax - this.#length)', 'part'],
       ['if (this.#length >= this.bytesMax) this.end();', ''],
-      ["name === '' || name === 'identity'", "name === ''"],
+      ["name === 'identity' ? '' : name", 'name'],
     ],
   },
   {
@@ -167,7 +168,6 @@ export const upstream: readonly MutatedFile[] = [
     file: 'src/http/upstream/proxy.ts',
     tests: [...PASSING, ...REAL, ...RIDING, ...TOKENS, 'test/http/upstream/misbehaving.test.ts'],
     changes: [
-      ['if (!passage.isForAll && !isStrange) keepFromSharedCaches(answer.headers);', ''],
       ["if (unknown === 'path') return", 'if (false) return'],
       ["if (unknown === 'key') return", 'if (false) return'],
       ['passage.takesSlot && !passage.holdsSlot', 'false'],
@@ -177,7 +177,6 @@ export const upstream: readonly MutatedFile[] = [
       ['isNew || before?.isDue === true', 'isNew'],
       ['passage.judge !== null || isNew', 'isNew'],
       ['passage.opensPage ? addressOfRequest', 'true ? addressOfRequest'],
-      ["if (isAdmitted && upstream.ride !== 'off') keepFresh(answer.headers);", ''],
       ['if (mayPass(passPaths, keyPaths, path)) return FREELY;', ''],
       ['host !== upstream.host && hostName(host) !== upstream.host', 'false'],
       ["isOther || headers.has('upgrade')", 'isOther'],
@@ -188,12 +187,25 @@ export const upstream: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/upstream/headers.ts',
+    tests: PROOFS,
+    changes: [['/^\\s*text\\/html\\b/i', '/^\\s*text\\/html$/i']],
+  },
+  {
+    file: 'src/http/upstream/pass-on.ts',
+    tests: [...PASSING, ...REAL, ...RIDING],
+    changes: [
+      ['if (!isForAll && !isStrange) keepFromSharedCaches(plain.headers);', ''],
+      ["if (rider !== null && upstream.ride !== 'off') keepFresh(plain.headers);", ''],
+    ],
+  },
+  {
     file: 'src/http/upstream/admission.ts',
     tests: [...PASSING, ...REAL, ...RIDING, ...TOKENS],
     changes: [
       ['status < 300 && !isRefusal(headers)', 'status < 300'],
       ['return status >= 200 && status < 300 && ', 'return status >= 200 && status < 400 && '],
-      ['return isPage ? null :', 'return true ? null :'],
+      ['return isPage(headers) ? null :', 'return true ? null :'],
       ['if (first.admit === null || !isSeen) return', 'if (first.admit === null) return'],
       ['isGood || answer.status === NOT_MODIFIED', 'isGood'],
       ['if (!isGood) return null;', ''],
@@ -222,14 +234,15 @@ export const upstream: readonly MutatedFile[] = [
     file: 'src/http/upstream/headers.ts',
     tests: [
       ...['test/http/upstream/headers.test.ts', 'test/http/ride-answer.test.ts', ...REAL],
+      'test/http/upstream/passed-on.test.ts',
       ...RIDING,
     ],
     changes: [
       ["    '_',\n", ''],
       ["    '^x-request-ur[il]$',\n", ''],
       ["    '(?:client|connecting|real)-?ip(?:v6)?$',\n", ''],
-      ["name === '*' || ", ''],
-      ["[...varying, 'x-hwid'].join(', ')", "'x-hwid'"],
+      ["named.has('*') ? [] :", ''],
+      ["[...varying, ...missing].join(', ')", "missing.join(', ')"],
       [
         'if (directives.some((directive) => /^(?:private|no-store)$/i.test(directive))) return;',
         '',

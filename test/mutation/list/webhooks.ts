@@ -47,7 +47,7 @@ export const webhooks: readonly MutatedFile[] = [
     tests: ['test/webhook/telegram-text.test.ts'],
     changes: [
       [".replaceAll('<', '&lt;')", ''],
-      ["replace(UNREADABLE, ' ')", "replace('', '')"],
+      ['withoutUnseen(value)', 'value'],
       ['characters.length > VALUE_LENGTH_MAX', 'false'],
       ["words.isRightToLeft ? RIGHT_TO_LEFT_MARK : ''", "''"],
       ['if (!this.language.isRightToLeft) return value;', 'return value;'],
