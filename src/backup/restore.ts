@@ -118,6 +118,7 @@ async function compare(arrival: Arrival, manifest: Manifest): Promise<void> {
   const tables = new Set([...Object.keys(rows), ...Object.keys(manifest.rows)]);
   const other = [...tables].find((table) => rows[table] !== manifest.rows[table]);
   if (other === undefined) return;
-  const found = `${other} has ${counted(rows[other] ?? 0, 'row')}, ${manifest.rows[other]} in the backup`;
+  const wanted = manifest.rows[other] ?? 0;
+  const found = `${other} has ${counted(rows[other] ?? 0, 'row')}, ${wanted} in the backup`;
   throw new OperatorError(found);
 }

@@ -37,6 +37,7 @@ const WARNINGS = [
   'rides_not_read',
   'settings_not_noted',
   'stop_late',
+  'stranger_page_failed',
   'upstream_binding_disabled',
   'panel_api_failed',
   'upstream_failed',

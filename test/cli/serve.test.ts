@@ -31,7 +31,7 @@ test('SIGHUP before the server is ready does not end it: it reloads once it is',
     },
   };
   const context: Partial<CliContext> = {
-    loadServerConfig: () => ({}) as LoadedConfig,
+    loadServerConfig: () => ({ config: {} }) as LoadedConfig,
     startApp: async () => {
       for (const _ of [1, 2]) process.emit('SIGHUP');
       events.push('started');

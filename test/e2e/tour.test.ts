@@ -39,18 +39,18 @@ const telegram = Bun.serve({
 
 let server: ServerProcess;
 let folder: string;
+/** The settings of the server and of each command. */
+let env: Record<string, string>;
 beforeAll(async () => {
   folder = temporaryFolder();
   const dataDir = join(folder, 'data');
   const { code: provider } = await addProviderByCommand(dataDir);
   const upstream = { host: HOST, url: `http://127.0.0.1:${panel.port}`, provider };
-  server = await startServe({
-    dataDir,
-    env: {
-      GATEPOST_GATE_UPSTREAM: JSON.stringify([{ ...upstream, default_limit: 1 }]),
-      GATEPOST_WEBHOOK_TELEGRAM_ENDPOINT: `http://127.0.0.1:${telegram.port}`,
-    },
-  });
+  env = {
+    GATEPOST_GATE_UPSTREAM: JSON.stringify([{ ...upstream, default_limit: 1 }]),
+    GATEPOST_WEBHOOK_TELEGRAM_ENDPOINT: `http://127.0.0.1:${telegram.port}`,
+  };
+  server = await startServe({ dataDir, env });
 });
 afterAll(async () => {
   await cleanUp();
@@ -62,7 +62,6 @@ let commands: string[][] = [];
 
 async function gatepost(...words: string[]): Promise<string> {
   commands.push(words);
-  const env = { GATEPOST_WEBHOOK_TELEGRAM_ENDPOINT: `http://127.0.0.1:${telegram.port}` };
   const { code, stdout, stderr } = await run([...words, '--data', server.dataDir], { env });
   expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: '' });
   return stdout;

@@ -28,7 +28,8 @@ function start() {
       open.push({ ids: devices.map(({ id }) => id), answer, fail });
     });
   const onBehalfOf = (_party: unknown, _nameOf: unknown, work: () => unknown) => work();
-  const core = { store: { glanceInboxes, onBehalfOf }, signals: new Signals() };
+  const leastMs = (atMs: number) => atMs;
+  const core = { store: { glanceInboxes, onBehalfOf }, signals: new Signals(), leastMs };
   const turns = new Turns(clock as never);
   const looks = new Looks({ core: core as unknown as Core, clock: clock as never, turns });
   const looker = (id: number) => ({

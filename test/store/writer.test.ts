@@ -177,7 +177,7 @@ describe('a storage that gives way', () => {
     const faults = await Promise.all(writes.map(faultOf));
     for (const fault of faults) {
       expect(fault).toBeInstanceOf(WriteFailed);
-      expect(Bun.inspect(fault)).toContain('SQLITE_FULL');
+      expect(Bun.inspect(fault)).toContain('no space left on the disk');
     }
     expect(at.visible()).toEqual([]);
     await writer.run(() => at.add(4));

@@ -1,6 +1,6 @@
 /**
  * The bounds of the entries that the credentials of one provider can make, so that they push no
- * entries of others out of the log. Deeds about links, messages and sessions fold beyond
+ * entries of others out of the log. Deeds about links, domains, messages and sessions fold beyond
  * {@link LISTED_MAX} a minute: those of one action get one entry together. All others, such as
  * those about keys, staff and settings, never fold, so that none can be hidden among many: beyond
  * {@link ALONE_MAX} a minute they are refused. Each kind has half of a provider's share of a day.
@@ -33,6 +33,10 @@ const FOLDING: ReadonlySet<Action> = new Set<Action>([
   'install.update-many',
   'install.remove-many',
   'hwid.delete',
+  // Their calls answer as the contract has it: none is refused because of the log.
+  'domain.activate',
+  'domain.rename',
+  'domain.delete',
   'notification.send',
   'command.send',
   'distribution.cancel',

@@ -316,14 +316,15 @@ describe('a minute and a day', () => {
     expect(fits(NOW_MS - 2 * DAY_MS, inDay(50), 1_000)).toBe(true);
   });
 
-  test('deeds about links, messages and sessions fold; no others, and bindings have a cap', () => {
+  test('deeds about links, domains, messages and sessions fold; no others, and bindings have a cap', () => {
     const deeds = Object.keys(ACTIONS).map((action) => ({ action: action as Action, object: {} }));
     const named = (all: readonly Deed[]) => all.map(({ action }) => action);
     const folding = deeds.filter(mayFold);
     expect(named(folding)).toEqual([
       ...(['install.add', 'install.update', 'install.import', 'install.free'] as const),
       ...(['install.revoke', 'install.remove', 'install.update-many'] as const),
-      ...(['install.remove-many', 'hwid.delete', 'notification.send', 'command.send'] as const),
+      ...(['install.remove-many', 'hwid.delete', 'domain.activate', 'domain.rename'] as const),
+      ...(['domain.delete', 'notification.send', 'command.send'] as const),
       ...(['distribution.cancel', 'session.open', 'session.end'] as const),
     ]);
     const others = deeds.filter((deed) => !folding.includes(deed));

@@ -75,7 +75,7 @@ testIt('the doctor and the import reach it', async () => {
   const { rows } = await readPanelApi('3x-ui', {
     ...{ url: baseUrlValue(`${url}/`), token: 't', headers: {}, callsPerSecondMax: 1e6 },
     ...{ userAgent: 'test', signal: new AbortController().signal },
-    ...{ sleep: async () => {}, onProgress: () => {} },
+    ...{ sleep: async () => {}, onProgress: () => {}, onSign: () => {} },
   });
   expect(rows.get('clients')).toMatchObject([{ sub_id: 's1' }]);
   // A panel at the server's own address would be asked by itself for ever.

@@ -4,6 +4,9 @@ import type { Database } from 'bun:sqlite';
 import { findDamage, quoted, tableNames } from './copy.ts';
 import { APPLICATION_ID, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
 
+/** Tables of which nothing is lost: a server stores the time by itself, and a key signs for days. */
+const OWN = new Set(['steady_time', 'signing_key']);
+
 /** Returns the rows of `present` that the file `other` lacks, or null. Throws SQLite's error. */
 export function lossOf(present: Database, other: string): string | null {
   if (findDamage(present, 'quick_check') !== null) return 'it is damaged';
@@ -19,7 +22,7 @@ export function lossOf(present: Database, other: string): string | null {
   }
   const lost = tableNames(present)
     // A replicator's own tables, which change without Gatepost.
-    .filter((table) => !table.startsWith('_litestream_'))
+    .filter((table) => !table.startsWith('_litestream_') && !OWN.has(table))
     .map((table) => ({ table, count: changedRows(present, table) }))
     .filter(({ count }) => count > 0)
     .map(({ table, count }) => `${count} of ${table}`);
