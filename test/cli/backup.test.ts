@@ -52,7 +52,7 @@ test('a backup of a running server, moved to another place', async () => {
   const list = await call(moved, '/api/list-install', credentials);
   expect(list.json.data).toMatchObject([{ install_code: 'beforeBackup' }]);
   expect(await moved.stop()).toMatchObject({ code: 0 });
-  // What a server stores by itself is nothing to lose.
+  // A server that ran since has stored the time, which is nothing to lose.
   const fresh = join(folder, 'fresh');
   expect(await run(['restore', file, '--data', fresh])).toMatchObject({ code: 0, stderr: '' });
   await (await startServe({ dataDir: fresh })).stop();

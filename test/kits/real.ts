@@ -148,8 +148,7 @@ const TROUBLES: readonly ((server: Server, random: Random) => Promise<void> | vo
   ({ clock }, random) => clock.setBack(random.int(MINUTE_MS, HOUR_MS)),
   (server) => server.restart('SIGTERM'),
   async (server, random) => {
-    // More than the time between two that are stored.
-    server.clock.setBack(random.int(3 * MINUTE_MS, HOUR_MS));
+    server.clock.setBack(random.int(MINUTE_MS, HOUR_MS));
     await server.restart('SIGKILL');
   },
 ];

@@ -21,7 +21,9 @@ interface PassDeps {
 
 interface Passing {
   answer: Answer;
-  passage: Pick<Passage, 'isForAll' | 'isNewKey'>;
+  passage: Passage;
+  /** True: the request names a link. */
+  hasLink: boolean;
   /** The fetch that rides; null: no device is admitted. */
   rider: AdmittedFetch | null;
   /** True: the answer shows nothing of Gatepost. */
@@ -33,21 +35,20 @@ export async function passOn(
   deps: PassDeps,
   { headers }: Request,
   panel: Panel,
-  { answer, passage, rider, isStrange }: Passing,
+  { answer, passage, hasLink, rider, isStrange }: Passing,
 ): Promise<Answered> {
   const { clock, inspection, log } = deps;
   const { upstream } = panel;
-  const { isForAll, isNewKey } = passage;
   const plain = await plainFor(answer, {
     ...{ ...upstream, accepted: headers.get('accept-encoding') },
     onFailure: (failure) => panel.logFailure(failure, log, clock.steadyMs()),
   });
-  if (plain instanceof Failure) return hindered(plain.kind, !isNewKey && !isForAll);
-  if (!isForAll && !isStrange) keepFromSharedCaches(plain.headers);
+  if (plain instanceof Failure) return hindered(plain.kind, hasLink);
+  if (!passage.isForAll && !isStrange) keepFromSharedCaches(plain.headers);
   // Also without a message: a cache must not hide the next one.
   if (rider !== null && upstream.ride !== 'off') keepFresh(plain.headers);
   if (rider !== null) await addRides(deps, rider, upstream, plain);
-  const looked = inspection.of(plain, upstream, isForAll, clock.nowMs());
+  const looked = inspection.of(plain, upstream, passage.isForAll, clock.nowMs());
   return {
     outcome: rider === null ? 'passed' : 'admitted',
     response: passedOn(looked, rider !== null),

@@ -201,7 +201,7 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   await deps.moves.check(answer.headers, upstream, nowMs);
   const isAdmitted = admitted !== null && isSuccess(answer);
   const rider = isAdmitted ? { ...fetch, link: admitted } : null;
-  const passing = { answer, passage, rider, isStrange };
+  const passing = { answer, passage, hasLink, rider, isStrange };
   return { ...(await passOn(deps, request, panel, passing)), isGuess };
 }
 

@@ -94,6 +94,18 @@ test('a small answer in chunks is there as a whole', async () => {
   expect((await read(body)).bytes.toString()).toBe('abcde');
 });
 
+test.each([
+  ['without a byte', '', true],
+  ['in the middle of its head', 'HTTP/1.1 200 OK\r\nContent-', false],
+])('a panel that closes the connection %s has dropped the question: %p', async (...of) => {
+  const [, bytes, isDropped] = of;
+  const { outcome } = await ask(async ({ send, socket }) => {
+    if (bytes !== '') await send(bytes);
+    socket.destroy();
+  });
+  expect(outcome).toMatchObject({ kind: 'upstream_away', isDropped });
+});
+
 test('an answer that breaks off before it is read is cut, not whole', async () => {
   const { promise: begun, resolve: onBegun } = Promise.withResolvers<void>();
   const asked = await ask(async ({ send, socket }) => {

@@ -9,6 +9,7 @@ import { lookAtPanel } from '../../../src/http/upstream/look.ts';
 import { lookAtApi, sourceOf } from '../../../src/http/upstream/panel-api.ts';
 import { readPanelApi } from '../../../src/panel/panel-api.ts';
 import { hereInUrl } from '../../../src/whereabouts.ts';
+import { READING } from '../../support/reading.ts';
 import { KEY, startFronted, upstreamTo } from '../../support/upstream.ts';
 
 /** Whether this machine has IPv6. */
@@ -74,8 +75,8 @@ testIt('the doctor and the import reach it', async () => {
   expect(source && (await lookAtApi(source, () => 'token'))).toBeNull();
   const { rows } = await readPanelApi('3x-ui', {
     ...{ url: baseUrlValue(`${url}/`), token: 't', headers: {}, callsPerSecondMax: 1e6 },
-    ...{ userAgent: 'test', signal: new AbortController().signal },
-    ...{ sleep: async () => {}, onProgress: () => {}, onSign: () => {} },
+    ...{ userAgent: 'test', ...READING },
+    ...{ sleep: async () => {}, onProgress: () => {} },
   });
   expect(rows.get('clients')).toMatchObject([{ sub_id: 's1' }]);
   // A panel at the server's own address would be asked by itself for ever.

@@ -3,7 +3,14 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { answer, behaveWell, GZIPPED, type PanelCall, SUBSCRIPTION } from '../../support/panel.ts';
 import { until } from '../../support/until.ts';
-import { exchange, type Fronted, HOST, KEY, startFronted } from '../../support/upstream.ts';
+import {
+  exchange,
+  type Fronted,
+  HOST,
+  KEY,
+  sendRaw,
+  startFronted,
+} from '../../support/upstream.ts';
 
 let fronted: Fronted | null = null;
 afterEach(async () => {
@@ -183,8 +190,12 @@ describe('an answer that breaks off is cut there for the client too', () => {
       dying.push(question);
       await question.send(`HTTP/1.1 200 OK\r\n${head}`);
     });
-    const got = at.get(`/sub/${KEY}`, 'a');
-    await until('the slot is taken', async () => (await slots(at)) === 1);
+    const port = Number(new URL(at.app.url).port);
+    const asking = `GET /sub/${KEY} HTTP/1.1\r\nHost: ${HOST}\r\nX-HWID: a\r\nConnection: close\r\n\r\n`;
+    const { promise: begun, resolve: onPart } = Promise.withResolvers<void>();
+    const got = sendRaw(port, asking, false, () => onPart());
+    await begun;
+    expect(await slots(at)).toBe(1);
     dying[0]?.socket.destroy();
     expect(await got).toMatchObject({ status: 200, body: 'abc', isWhole: false });
   });

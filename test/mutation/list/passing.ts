@@ -3,6 +3,22 @@ import type { MutatedFile } from '../mutation.ts';
 /** The filter of a panel's answers, and the notes about them. */
 export const passing: readonly MutatedFile[] = [
   {
+    file: 'src/http/upstream/headers.ts',
+    tests: ['test/http/upstream/proof.test.ts'],
+    changes: [['/^\\s*text\\/html\\b/i', '/^\\s*text\\/html$/i']],
+  },
+  {
+    file: 'src/http/upstream/pass-on.ts',
+    tests: [
+      ...['test/http/upstream/proxy.test.ts', 'test/http/upstream/rides.test.ts'],
+      ...['test/http/upstream/real-panels.test.ts', 'test/http/rides-doors.test.ts'],
+    ],
+    changes: [
+      ['if (!passage.isForAll && !isStrange) keepFromSharedCaches(plain.headers);', ''],
+      ["if (rider !== null && upstream.ride !== 'off') keepFresh(plain.headers);", ''],
+    ],
+  },
+  {
     file: 'src/http/upstream/plain-answer.ts',
     tests: ['test/http/upstream/plain-answer.test.ts'],
     changes: [

@@ -43,10 +43,14 @@ export const strangers: readonly MutatedFile[] = [
       ['strangers.areServed(request) ? originOf', 'true ? originOf'],
       ['if (isStrange && isUnknown && !(await passage.passesUnproven())) {', 'if (false) {'],
       ['isStrange && isUnknown && !(await passage.passesUnproven())', 'isStrange && isUnknown'],
-      ['&& !isStrange) keepFromSharedCaches', ') keepFromSharedCaches'],
       ['const hasLink = !passage.isNewKey && !passage.isForAll;', 'const hasLink = true;'],
       ['const hasLink = !passage.isNewKey && !passage.isForAll;', 'const hasLink = false;'],
     ],
+  },
+  {
+    file: 'src/http/upstream/pass-on.ts',
+    tests: PROBED,
+    changes: [['&& !isStrange) keepFromSharedCaches', ') keepFromSharedCaches']],
   },
   {
     file: 'src/http/upstream/permit.ts',

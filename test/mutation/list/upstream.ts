@@ -187,19 +187,6 @@ export const upstream: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/upstream/headers.ts',
-    tests: PROOFS,
-    changes: [['/^\\s*text\\/html\\b/i', '/^\\s*text\\/html$/i']],
-  },
-  {
-    file: 'src/http/upstream/pass-on.ts',
-    tests: [...PASSING, ...REAL, ...RIDING],
-    changes: [
-      ['if (!isForAll && !isStrange) keepFromSharedCaches(plain.headers);', ''],
-      ["if (rider !== null && upstream.ride !== 'off') keepFresh(plain.headers);", ''],
-    ],
-  },
-  {
     file: 'src/http/upstream/admission.ts',
     tests: [...PASSING, ...REAL, ...RIDING, ...TOKENS],
     changes: [

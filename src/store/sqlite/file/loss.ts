@@ -4,7 +4,7 @@ import type { Database } from 'bun:sqlite';
 import { findDamage, quoted, tableNames } from './copy.ts';
 import { APPLICATION_ID, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
 
-/** Tables of which nothing is lost: a server stores the time by itself, and a key signs for days. */
+/** Tables of which nothing is lost: a server stores the time itself, and a key signs for days. */
 const OWN = new Set(['steady_time', 'signing_key']);
 
 /** Returns the rows of `present` that the file `other` lacks, or null. Throws SQLite's error. */
