@@ -187,7 +187,7 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
 
   test("a provider's repeated changes are counted over all nodes", async () => {
     const actor = { kind: 'provider', name: 'Provide1', from: '127.0.0.1' } as const;
-    const changes = (['install.update', 'domain.rename'] as const).map(
+    const changes = (['install.update', 'webhook.update'] as const).map(
       (action): Deed => ({
         ...{ action, object: { id: 1 } },
       }),
