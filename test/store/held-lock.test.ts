@@ -4,20 +4,15 @@ import { Database as File } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { sql } from 'drizzle-orm';
 import { failureOf } from '../../src/cli/refusal.ts';
-import { isAway, isBusy, type Store, StoreBusy, WriteFailed } from '../../src/core/port/store.ts';
+import { isAway, isBusy, type Store, WriteFailed } from '../../src/core/port/store.ts';
 import { describeLock } from '../../src/disk/lock-holder.ts';
 import { makeLog, reasonOf } from '../../src/log.ts';
 import { Outages } from '../../src/monitor/outages.ts';
-import { Database } from '../../src/store/postgres/database.ts';
-import { prepare } from '../../src/store/postgres/statement.ts';
 import { ACT } from '../support/actor.ts';
 import { freshPlace } from '../support/app.ts';
 import { holdDatabase } from '../support/held-database.ts';
-import { describePostgres } from '../support/needs.ts';
 import { openPlace, STORE } from '../support/place.ts';
-import { type Postgres, sharedPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { faultOf } from '../support/writer-database.ts';
 import { addProvider } from './contract/fixture.ts';
@@ -104,59 +99,5 @@ describe.skipIf(STORE !== 'sqlite')('SQLite', () => {
       message: 'database is busy: another process holds its lock; try again in a moment',
     });
     rmSync(dataDir, { recursive: true });
-  });
-});
-
-describePostgres('PostgreSQL', () => {
-  let server: Postgres;
-  const away: string[] = [];
-  const troubles: string[] = [];
-  const bump = prepare(sql`UPDATE held SET n = n + 1 WHERE id = :id`);
-  const read = prepare<{ n: number }>(sql`SELECT n FROM held WHERE id = :id`);
-  const sleep = prepare(sql`SELECT pg_sleep(:seconds::float8)`);
-
-  beforeAll(async () => {
-    server = await sharedPostgres();
-  });
-
-  function open(statementMs: number): Database {
-    return new Database({
-      ...{ host: '127.0.0.1', port: server.port, socket: null, user: 'postgres' },
-      ...{ database: 'postgres', password: () => null, tls: null, isPooled: false, node: 'one' },
-      ...{ statementMs, connections: 2 },
-      onAway: (problem) => away.push(problem),
-      onTrouble: (_, problem) => troubles.push(problem),
-    });
-  }
-
-  test('statements that all wait on one connection are no outage, and reads go on', async () => {
-    const db = open(2_000);
-    await db.ask('CREATE TABLE IF NOT EXISTS held (id bigint PRIMARY KEY, n bigint)', []);
-    await db.ask('INSERT INTO held VALUES (1, 1) ON CONFLICT DO NOTHING', []);
-    const holder = await server.connect().reserve();
-    await holder.unsafe('BEGIN');
-    await holder.unsafe('UPDATE held SET n = 5 WHERE id = 1');
-    const writes = Array.from({ length: 8 }, () => faultOf(bump.run(db.writing, { id: 1 })));
-    const found = await read.get(db, { id: 1 });
-    const faults = await Promise.all(writes);
-    await holder.unsafe('ROLLBACK');
-    holder.release();
-    expect(found?.n).toBe(1);
-    expect(faults.filter((fault) => !isBusy(fault))).toEqual([]);
-    expect(away).toEqual([]);
-    expect(troubles).toHaveLength(1);
-    expect(troubles[0]).toStartWith('canceling statement due to lock timeout; process ');
-    expect(troubles[0]).toMatch(/\(postgres, idle in transaction for \d+ s\) holds a lock$/);
-    await bump.run(db.writing, { id: 1 });
-    await db.close();
-  });
-
-  test('a statement that takes too long is busy as well', async () => {
-    const db = open(200);
-    const fault = await faultOf(sleep.get(db, { seconds: 30 }));
-    expect(fault).toBeInstanceOf(StoreBusy);
-    expect(String(fault)).toContain('canceling statement due to statement timeout');
-    expect(away).toEqual([]);
-    await db.close();
   });
 });

@@ -37,7 +37,7 @@ export const storePostgres: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/postgres/database.ts',
-    tests: ['test/store/held-lock.test.ts'],
+    tests: ['test/store/postgres-held-lock.test.ts'],
     changes: [
       ['if (!isTooLong(fault)) return', 'return'],
       ['? call.leftMs() > 2 * plainLockMs(this.options)', '? attempt < 2'],
@@ -45,7 +45,7 @@ export const storePostgres: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/postgres/database-options.ts',
-    tests: ['test/store/held-lock.test.ts'],
+    tests: ['test/store/postgres-held-lock.test.ts'],
     changes: [['statementMs / 20', 'statementMs / 2']],
   },
   {
