@@ -9,9 +9,10 @@ import { isAway, isBusy, type Store, WriteFailed } from '../../src/core/port/sto
 import { describeLock } from '../../src/disk/lock-holder.ts';
 import { makeLog, reasonOf } from '../../src/log.ts';
 import { Outages } from '../../src/monitor/outages.ts';
+import { Troubles } from '../../src/store/troubles.ts';
 import { ACT } from '../support/actor.ts';
 import { freshPlace } from '../support/app.ts';
-import { holdDatabase } from '../support/held-database.ts';
+import { holdDatabase, holdFile } from '../support/held-database.ts';
 import { openPlace, STORE } from '../support/place.ts';
 import { until } from '../support/until.ts';
 import { faultOf } from '../support/writer-database.ts';
@@ -86,6 +87,19 @@ describe.skipIf(STORE !== 'sqlite')('SQLite', () => {
     rmSync(dataDir, { recursive: true });
   });
 
+  test('names neither a process that only reads, nor itself', async () => {
+    const at = await freshPlace();
+    const { dataDir } = at.place;
+    const file = join(dataDir, 'gatepost.db');
+    const own = new File(file);
+    own.run('BEGIN IMMEDIATE');
+    const reader = await holdFile(dataDir, 'BEGIN; SELECT count(*) FROM provider');
+    expect(describeLock(file)).toBe('another process holds its lock');
+    await reader.release();
+    own.close();
+    rmSync(dataDir, { recursive: true });
+  });
+
   test('does not open a file that another process has for itself, in one sentence', async () => {
     const at = await freshPlace();
     const { dataDir } = at.place;
@@ -100,4 +114,15 @@ describe.skipIf(STORE !== 'sqlite')('SQLite', () => {
     });
     rmSync(dataDir, { recursive: true });
   });
+});
+
+test('each trouble is reported once a minute, and each call gets its fault', () => {
+  const told: string[] = [];
+  const troubles = new Troubles(
+    () => null,
+    (trouble, problem) => told.push(`${trouble}: ${problem}`),
+  );
+  const faults = [troubles.busy('one'), troubles.busy('two'), troubles.full('three')];
+  expect(faults.map(({ message }) => message)).toEqual(['one', 'two', 'three']);
+  expect(told).toEqual(['busy: one', 'full: three']);
 });

@@ -11,19 +11,22 @@ interface Held {
   release(): Promise<void>;
 }
 
-/** Begins a write in the file and waits for the end of its input. */
+/** Begins a transaction in the file and waits for the end of its input. */
 const HOLD = `
   const db = new (require('bun:sqlite').Database)(process.argv[1]);
-  db.run('BEGIN IMMEDIATE');
+  db.run(process.argv[2]);
   console.log('held');
   process.stdin.on('data', () => {}).on('end', () => db.run('ROLLBACK'));`;
 
 /** Holds it until it is released; reads are answered. */
-export async function holdDatabase({ dataDir, database }: Looked): Promise<Held> {
-  if (database !== null) return holdTables(database.port, database.name);
-  const child = Bun.spawn([process.execPath, '-e', HOLD, join(dataDir, 'gatepost.db')], {
-    ...{ stdin: 'pipe', stdout: 'pipe' },
-  });
+export function holdDatabase({ dataDir, database }: Looked): Promise<Held> {
+  return database === null ? holdFile(dataDir) : holdTables(database.port, database.name);
+}
+
+/** Begins a transaction in the file by `begin`: against writers unless it is given. */
+export async function holdFile(dataDir: string, begin = 'BEGIN IMMEDIATE'): Promise<Held> {
+  const words = [process.execPath, '-e', HOLD, join(dataDir, 'gatepost.db'), begin];
+  const child = Bun.spawn(words, { stdin: 'pipe', stdout: 'pipe' });
   await child.stdout.getReader().read();
   return {
     pid: child.pid,
