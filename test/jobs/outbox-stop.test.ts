@@ -1,7 +1,6 @@
 /** The worker of the outbox when something comes to an end: the process, a lease, the disk. */
 
 import { expect, test } from 'bun:test';
-import type { Verdict } from '../../src/core/outbox/carrier.ts';
 import { ACCEPTED, BUSY, OutboxBench, Scripted } from '../support/fake-outbox.ts';
 
 const SECOND_MS = 1_000;
@@ -246,29 +245,5 @@ test('credentials that were mended before a refusal of the old ones is saved sto
   bench.fcm.auto = () => ACCEPTED;
   await worker.resume();
   await bench.until('it went out', () => bench.outbox.waiting.length === 0);
-  await bench.stop(worker);
-});
-
-test('by a clock that leapt ahead no message expires, and no push is given up', async () => {
-  const bench = new OutboxBench();
-  const aheadMs = 3_653 * 86_400_000;
-  bench.leastMs = (atMs) => atMs - aheadMs;
-  const fcm = bench.outbox.addDestination('fcm');
-  const queuedAtMs = bench.clock.nowMs() - aheadMs;
-  const expiresAtMs = queuedAtMs + 3_600_000;
-  const { findPushMessage } = bench.outbox;
-  bench.outbox.findPushMessage = async (id) => {
-    const found = await findPushMessage(id);
-    return found && { ...found, expiresAtMs };
-  };
-  const [late = 0] = bench.outbox.add(fcm, 1, { queuedAtMs });
-  const [often = 0] = bench.outbox.add(fcm, 1, { queuedAtMs, attemptCount: 9 });
-  bench.fcm.auto = () => ({ ...BUSY, isOfOne: true }) as Verdict;
-  const worker = bench.worker();
-  worker.wake();
-  await bench.until('both were tried', () =>
-    bench.outbox.waiting.every(({ nextAtMs }) => nextAtMs > 0),
-  );
-  expect(bench.outbox.waiting.map(({ id }) => id).sort()).toEqual([late, often]);
   await bench.stop(worker);
 });
