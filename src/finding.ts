@@ -1,6 +1,10 @@
 /** Findings of `gatepost doctor`. */
 
 export interface Finding {
+  /** The cause, in snake_case; it stays the same over versions. Of an `ok`: that of the check. */
+  name: string;
+  /** The host, provider or webhook that the finding is about; null: the installation. */
+  subject: string | null;
   /** Subject of the check, in a word or two. */
   check: string;
   level: 'ok' | 'warning' | 'problem';
@@ -12,9 +16,15 @@ export interface Finding {
 
 /** Returns functions that make the findings of a check. */
 export function about(check: string) {
+  const fault =
+    (level: 'warning' | 'problem') =>
+    (name: string, what: string, todo: string, subject: string | null = null): Finding => ({
+      ...{ name, subject, check, level, what, todo },
+    });
+  const name = check.replaceAll(' ', '_');
   return {
-    ok: (what: string): Finding => ({ check, level: 'ok', what, todo: null }),
-    warning: (what: string, todo: string): Finding => ({ check, level: 'warning', what, todo }),
-    problem: (what: string, todo: string): Finding => ({ check, level: 'problem', what, todo }),
+    ok: (what: string): Finding => ({ name, subject: null, check, level: 'ok', what, todo: null }),
+    warning: fault('warning'),
+    problem: fault('problem'),
   };
 }

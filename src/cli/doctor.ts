@@ -36,7 +36,7 @@ function load(
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     const todo = "fix it; 'gatepost config --example' prints every setting";
-    findings.push({ check: 'configuration', level: 'problem', what: error.message, todo });
+    findings.push(about('configuration').problem('configuration_invalid', error.message, todo));
   }
   try {
     return context.loadConfig({ ...flagsOf(options), configFile: 'none' });
@@ -55,6 +55,7 @@ function unseenIn({ unseen, unseenFile }: LoadedConfig): Finding[] {
       ? []
       : [
           warning(
+            'configuration_unreadable_here',
             `${unseenFileText(unseenFile)}: ${checked}`,
             'run the doctor as the user of the service',
           ),
@@ -63,6 +64,7 @@ function unseenIn({ unseen, unseenFile }: LoadedConfig): Finding[] {
       ? []
       : [
           warning(
+            'environment_of_server_unseen',
             `${unseenText(unseen)}: ${checked}`,
             'set them here too, or put these settings in the file',
           ),

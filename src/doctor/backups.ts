@@ -26,7 +26,10 @@ export function checkBackups(settings: BackupSettings, nowMs: number): BackupsRe
   const newestMs = newest === undefined ? null : momentOf(newest);
   if (settings.backupAt === '') {
     const todo = 'set backup.at, such as "03:30", and backup.directory, preferably on another disk';
-    return { findings: [say.warning('no backups are scheduled', todo)], newestMs };
+    return {
+      findings: [say.warning('backups_not_scheduled', 'no backups are scheduled', todo)],
+      newestMs,
+    };
   }
   return {
     findings: [...age(settings.backupAt, newestMs, nowMs, folder), ...place(settings, folder)],
@@ -38,18 +41,30 @@ function age(pattern: string, newestMs: number | null, nowMs: number, folder: st
   const todo = "check that 'gatepost serve' runs, and look for backup_failed in its log";
   const cron = new Cron(pattern, { timezone: 'UTC' });
   if (cron.nextRun(new Date(nowMs)) === null) {
-    return [say.problem(`backup.at (${pattern}) never falls due`, 'set a time such as "03:30"')];
+    return [
+      say.problem(
+        'backup_never_due',
+        `backup.at (${pattern}) never falls due`,
+        'set a time such as "03:30"',
+      ),
+    ];
   }
   if (newestMs === null) {
     const wait =
       "wait for the first backup, or look for backup_failed in the log of 'gatepost serve'";
-    return [say.warning(`${folder} has no backup yet`, wait)];
+    return [say.warning('backup_never_made', `${folder} has no backup yet`, wait)];
   }
   // By the second scheduled time after it, at least one backup was missed.
   const [, second] = cron.nextRuns(2, new Date(newestMs));
   const shown = new Date(newestMs).toISOString();
   if (second !== undefined && second.getTime() + HOUR_MS < nowMs) {
-    return [say.problem(`the last backup is from ${shown}, and several are missing since`, todo)];
+    return [
+      say.problem(
+        'backup_overdue',
+        `the last backup is from ${shown}, and several are missing since`,
+        todo,
+      ),
+    ];
   }
   return [say.ok(`the last backup is from ${shown}`)];
 }
@@ -59,6 +74,10 @@ function place({ dataDir }: BackupSettings, folder: string): Finding[] {
   if (statSync(folder).dev !== statSync(dataDir).dev) return [];
   const todo = 'set backup.directory to another disk, or copy the files to another machine';
   return [
-    say.warning('the backups are on the disk of the database and would be lost with it', todo),
+    say.warning(
+      'backups_on_same_disk',
+      'the backups are on the disk of the database and would be lost with it',
+      todo,
+    ),
   ];
 }

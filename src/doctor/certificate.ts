@@ -25,10 +25,22 @@ export function checkCertificate(settings: TlsSettings, nowMs: number, uid: numb
     const what = `${settings.tlsCertificate} is valid for ${names.join(', ')} until ${utc(expiresAtMs)}`;
     return nowMs < warningTimeMs(certificate)
       ? [say.ok(what)]
-      : [say.warning(what, 'renew it: a running server loads the new one by itself')];
+      : [
+          say.warning(
+            'certificate_ends_soon',
+            what,
+            'renew it: a running server loads the new one by itself',
+          ),
+        ];
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    return [say.problem(error.message, "fix it: 'gatepost serve' does not start until then")];
+    return [
+      say.problem(
+        'certificate_invalid',
+        error.message,
+        "fix it: 'gatepost serve' does not start until then",
+      ),
+    ];
   }
 }
 
@@ -42,6 +54,7 @@ function checkAcme({ certificate, failure, problem }: AcmeState, nowMs: number):
     const { atMs, nextTryMs, reason } = failure;
     return [
       level(
+        'certificate_order_failed',
         `${held}; the last order failed on ${utc(atMs)}: ${reason}`,
         `fix the reason: the running server retries on ${utc(nextTryMs)}, a restart retries at once`,
       ),
@@ -51,6 +64,7 @@ function checkAcme({ certificate, failure, problem }: AcmeState, nowMs: number):
   return isLate || problem !== null
     ? [
         level(
+          'certificate_renewal_overdue',
           held,
           "its renewal is overdue: run 'gatepost serve', which renews it, and read the log",
         ),
@@ -76,6 +90,7 @@ function hiddenFromService({ dataDir, tlsKey }: TlsSettings, uid: number): Findi
   const key = statSync(tlsKey);
   if (mayRead(service.uid, key)) return null;
   return say.problem(
+    'certificate_key_unreadable',
     `${tlsKey} cannot be read by user ${service.uid}, the owner of ${dataDir}`,
     `run 'chgrp ${service.gid} ${tlsKey} && chmod 640 ${tlsKey}'`,
   );

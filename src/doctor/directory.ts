@@ -18,13 +18,20 @@ export function checkDirectory(dataDir: string, uid: number): Finding[] {
   if (stats === undefined) {
     return [
       say.problem(
+        'data_directory_missing',
         `${dataDir} does not exist`,
         "'gatepost serve' creates it; or give another with --data",
       ),
     ];
   }
   if (!stats.isDirectory()) {
-    return [say.problem(`${dataDir} is not a directory`, 'give another with --data')];
+    return [
+      say.problem(
+        'data_directory_is_a_file',
+        `${dataDir} is not a directory`,
+        'give another with --data',
+      ),
+    ];
   }
   const findings = [
     ...checkUser(dataDir, stats, uid),
@@ -40,6 +47,7 @@ function checkUser(dataDir: string, { uid: owner }: Stats, uid: number): Finding
   if (uid === owner) return [];
   return [
     say.warning(
+      'doctor_runs_as_other_user',
       `${dataDir} belongs to user ${owner}, but the doctor runs as user ${uid}: findings about permissions are for user ${uid}`,
       `run it as the user of the service: sudo -u '#${owner}' gatepost doctor`,
     ),
@@ -51,6 +59,7 @@ function checkMode(dataDir: string): Finding[] {
   if (findings.length > 0 && isFreshDirectory(dataDir)) {
     return [
       say.warning(
+        'data_directory_open',
         `${dataDir} is empty, and open to other users`,
         "'gatepost serve' makes it private",
       ),
@@ -62,7 +71,9 @@ function checkMode(dataDir: string): Finding[] {
 /** Splits a finding about permissions, which ends with the command that fixes it. */
 function asFinding({ problem, isRefused }: Permission): Finding {
   const [what = problem, todo = 'chmod'] = problem.split(': run ');
-  return isRefused ? say.problem(what, `run ${todo}`) : say.warning(what, `run ${todo}`);
+  return isRefused
+    ? say.problem('data_directory_mode', what, `run ${todo}`)
+    : say.warning('data_directory_mode', what, `run ${todo}`);
 }
 
 /** Returns the files of Gatepost with their owners. */
@@ -85,8 +96,10 @@ function checkOwners(dataDir: string, { uid: owner }: Stats, uid: number): Findi
     .filter((file) => file.uid !== owner)
     .map((file) =>
       say.problem(
+        'data_file_of_other_user',
         `${file.path} belongs to user ${file.uid}, its directory to user ${owner}`,
         `run 'chown ${owner} ${file.path}'`,
+        file.path,
       ),
     );
 }
@@ -108,21 +121,28 @@ function writingProblem(dataDir: string, error: unknown): Finding {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     return say.problem(
+      'disk_full',
       `the disk of ${dataDir} is full: nothing can be saved`,
       'free space or enlarge the disk; the server then accepts writes by itself',
     );
   }
   if (code === 'EROFS') {
     return say.problem(
+      'disk_read_only',
       `${dataDir} is on a disk that is mounted read-only`,
       'see the kernel log (dmesg) for the reason, then mount it for writing again',
     );
   }
   if (code === 'EACCES' || code === 'EPERM') {
     return say.problem(
+      'data_directory_not_writable',
       `this user may not write to ${dataDir}`,
       `run gatepost as its owner, or 'chmod u+rwx ${dataDir}'`,
     );
   }
-  return say.problem(`${dataDir} is not writable: ${messageOf(error)}`, 'check its disk');
+  return say.problem(
+    'data_directory_unusable',
+    `${dataDir} is not writable: ${messageOf(error)}`,
+    'check its disk',
+  );
 }

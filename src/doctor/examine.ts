@@ -131,17 +131,31 @@ function checkConfiguration({ file, config }: LoadedConfig): Finding[] {
   const say = about('configuration');
   const path = config.backupPassphraseFile;
   if (path !== '' && !existsSync(path)) {
-    return [say.problem(`${path} does not exist`, 'create it, or correct backup.passphrase_file')];
+    return [
+      say.problem(
+        'backup_passphrase_missing',
+        `${path} does not exist`,
+        'create it, or correct backup.passphrase_file',
+      ),
+    ];
   }
   const open = path === '' ? [] : checkSecretFile(path);
   if (open.length > 0) {
-    return open.map(({ problem }) => say.problem(problem, 'fix it: backups fail until then'));
+    return open.map(({ problem }) =>
+      say.problem('backup_passphrase_open', problem, 'fix it: backups fail until then'),
+    );
   }
   try {
     new SecretFiles().prepare(config);
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    return [say.problem(error.message, 'fix it: Gatepost neither starts nor reloads until then')];
+    return [
+      say.problem(
+        'secret_file_invalid',
+        error.message,
+        'fix it: Gatepost neither starts nor reloads until then',
+      ),
+    ];
   }
   const what =
     file === null ? 'there is no file; the environment variables are valid' : `${file} is valid`;

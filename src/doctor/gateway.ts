@@ -43,11 +43,11 @@ export async function checkGateways(
   /** Checks one gateway alone, so that each has its own finding. */
   const check = async (name: string, own: Partial<Config>, endpoint: string | null) => {
     const problem = problemOf({ ...config, ...NONE, ...own }, outgoing);
-    if (problem !== null) return say.problem(problem, MEND);
+    if (problem !== null) return say.problem('gateway_invalid', problem, MEND, name);
     return endpoint === null ? say.ok(`${name} is configured`) : reach(name, endpoint, outgoing);
   };
   const halted = stopped.map(({ gateway, problem }) =>
-    say.problem(`${gateway} is stopped: ${problem}`, RELOAD),
+    say.problem('gateway_stopped', `${gateway} is stopped: ${problem}`, RELOAD, gateway),
   );
   try {
     const checked = await Promise.all([
@@ -69,7 +69,11 @@ async function checkWebPush(
   const path = vapidFileOf(config);
   // The usual check would create the file.
   if (!existsSync(path) && hasSubscriptions) {
-    return say.problem(`devices have subscribed with a VAPID key, and ${path} is missing`, FETCH);
+    return say.problem(
+      'vapid_key_missing',
+      `devices have subscribed with a VAPID key, and ${path} is missing`,
+      FETCH,
+    );
   }
   if (!existsSync(path)) return say.ok(`Web Push is configured; 'gatepost serve' creates ${path}`);
   return check('Web Push', { webpushSubject: config.webpushSubject }, null);
@@ -81,7 +85,7 @@ function openOutgoing(settings: Config): Outgoing | Finding {
     return new Outgoing({ settings, clock: systemClock, ca });
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    return say.problem(error.message, MEND);
+    return say.problem('vapid_key_invalid', error.message, MEND);
   }
 }
 
@@ -107,5 +111,10 @@ async function reach(name: string, endpoint: string, outgoing: Outgoing): Promis
   );
   if (!(answer instanceof OutgoingFailure)) return say.ok(`${name} is configured, and answers`);
   const todo = 'allow this machine to connect to it; pushes wait until then';
-  return say.warning(`${name} cannot be reached: ${answer.problem}`, todo);
+  return say.warning(
+    'gateway_unreachable',
+    `${name} cannot be reached: ${answer.problem}`,
+    todo,
+    name,
+  );
 }

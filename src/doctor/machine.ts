@@ -26,22 +26,35 @@ export function checkSpace(name: string, folder: string, needBytes: number): Fin
     const what = `${mib(free)} MiB are free on the disk of ${present}`;
     const todo = 'free space or enlarge the disk';
     if (free < SPACE_BYTES_MIN)
-      return [say.problem(`the disk is full, or nearly full: ${what}`, todo)];
+      return [say.problem('disk_full', `the disk is full, or nearly full: ${what}`, todo, present)];
     if (files > 0 && ffree < INODES_MIN) {
       return [
         say.problem(
+          'disk_files_full',
           `the disk of ${present} has room for only ${counted(ffree, 'more file')}`,
           todo,
+          present,
         ),
       ];
     }
     if (free < needBytes * 2 || free < SPACE_BYTES_LOW) {
-      return [say.warning(`${what}, the database has ${mib(needBytes)} MiB`, todo)];
+      return [
+        say.warning(
+          'disk_nearly_full',
+          `${what}, the database has ${mib(needBytes)} MiB`,
+          todo,
+          present,
+        ),
+      ];
     }
     return [say.ok(what)];
   } catch (error) {
     return [
-      say.warning(`the space of ${present} is unknown: ${messageOf(error)}`, 'check with df'),
+      say.warning(
+        'disk_space_unknown',
+        `the space of ${present} is unknown: ${messageOf(error)}`,
+        'check with df',
+      ),
     ];
   }
 }
@@ -64,13 +77,19 @@ export function checkClock(nowMs: number, newestMs: number | null): Finding[] {
   const shown = new Date(nowMs).toISOString();
   const todo = 'set the clock, and enable NTP (timedatectl set-ntp true)';
   if (nowMs < EARLIEST_MS) {
-    return [say.problem(`the clock shows ${shown}, a time before this program was written`, todo)];
+    return [
+      say.problem(
+        'clock_behind',
+        `the clock shows ${shown}, a time before this program was written`,
+        todo,
+      ),
+    ];
   }
-  if (nowMs > LATEST_MS) return [say.problem(`the clock shows ${shown}`, todo)];
+  if (nowMs > LATEST_MS) return [say.problem('clock_ahead', `the clock shows ${shown}`, todo)];
   if (newestMs !== null && newestMs > nowMs + DRIFT_MAX_MS) {
     const latest = new Date(newestMs).toISOString();
     const what = `the clock shows ${shown}, but a record has the time ${latest}: the clock is slow, or was fast`;
-    return [say.problem(what, todo)];
+    return [say.problem('clock_behind_records', what, todo)];
   }
   return [say.ok(`the clock shows ${shown}, later than all records`)];
 }

@@ -37,7 +37,13 @@ export async function checkOutside(outside: Outside): Promise<Finding[]> {
   if (places.length === 0) return [];
   if (upstreams.length === 0) {
     const todo = 'run it where gate.upstream names the panel';
-    return [say.warning('there is no upstream whose panel could be compared with', todo)];
+    return [
+      say.warning(
+        'outside_no_upstream',
+        'there is no upstream whose panel could be compared with',
+        todo,
+      ),
+    ];
   }
   const found = await Promise.all(upstreams.map((upstream) => checkUpstream(upstream, outside)));
   return found.flat();
@@ -50,8 +56,10 @@ async function checkUpstream(upstream: Upstream, outside: Outside): Promise<Find
   if (path === null || typeof own === 'string') {
     return [
       say.warning(
+        'outside_panel_silent',
         `the panel of ${host} gives no answer to a made-up key (${own}): no host was compared with it`,
         'ask the hosts from another network, with the path of a subscription: no servers may come',
+        host,
       ),
     ];
   }
@@ -84,12 +92,22 @@ async function checkPlace(
   const panel = `the panel of ${upstream.host}`;
   if (upstreams.some(({ host }) => host === place.hostname)) {
     const todo = 'name hosts and addresses of the panel';
-    return say.warning(`${name} is a host of the gate: it was not asked`, todo);
+    return say.warning(
+      'outside_host_is_ours',
+      `${name} is a host of the gate: it was not asked`,
+      todo,
+      name,
+    );
   }
   const answer = await askOutside(place, path, { allow, resolve });
   if (answer === NOT_PUBLIC) {
     const todo = 'name the public addresses of the panel, and hosts that have one';
-    return say.warning(`${name} has no public address: it was not asked`, todo);
+    return say.warning(
+      'outside_not_public',
+      `${name} has no public address: it was not asked`,
+      todo,
+      name,
+    );
   }
   if (typeof answer === 'string') {
     return say.ok(`${panel} is not reached there: ${answer}`);
@@ -105,8 +123,10 @@ async function checkPlace(
   if (!isSame)
     return say.ok(`${name} answers a made-up key otherwise than ${panel}: ${show(seen)}`);
   return say.problem(
+    'panel_reached_beside_gate',
     `${name} answers a made-up key as ${panel} does (${show(own)}): the panel is reached beside the gate`,
     'let the panel answer the address of the gate alone: docs/gate.md, "The way beside"',
+    name,
   );
 }
 

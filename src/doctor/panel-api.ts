@@ -47,8 +47,10 @@ async function checkApi(
   const isRefused = code === 'API_401' || code === 'API_403';
   return [
     say.warning(
+      'panel_api_refused',
       `${name} ${isRefused ? 'refuses the token' : 'gives an unexpected answer'} (${code})`,
       `check panel_url and panel_token_file ${place}; ${effect}`,
+      name,
     ),
   ];
 }
@@ -65,10 +67,12 @@ export function checkDisabled(
     const list = `gatepost link enable --disabled-by-import --provider ${code}`;
     const place = own.length > 0 ? 'panel and panel_token_file of gate.upstream' : 'gate.panel';
     return say.warning(
+      'links_disabled_by_import',
       `an import disabled ${counted(count, 'link')} of provider ${code}, and their devices are refused`,
       asks
         ? `a link comes back at the next request once the API of the panel says that its user is active; '${list}' lists them`
         : `'${list}' lists them, and enables them with --all; or set ${place}: a link then comes back once its user is active`,
+      code,
     );
   });
 }

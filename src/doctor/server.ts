@@ -76,6 +76,7 @@ export function compareDescriptors(
   if (!(Number(limit) < need)) return [say.ok(what)];
   return [
     say.warning(
+      'open_files_too_few',
       `${what}, limits.streams_max would need ${need}`,
       `raise it (ulimit -n ${need}; LimitNOFILE=${need} in the systemd unit) or lower the setting`,
     ),
@@ -130,7 +131,9 @@ export function checkAddress(
   const findings: Finding[] = [];
   if (!hasTls && !/^(127\.|::1$|localhost$)/.test(host)) {
     const todo = 'set a TLS certificate, or listen on 127.0.0.1 behind a proxy with TLS';
-    findings.push(say.warning(`${shown} is open to the network without TLS`, todo));
+    findings.push(
+      say.warning('address_without_tls', `${shown} is open to the network without TLS`, todo),
+    );
   }
   if (server !== null && server.ports.length > 0) {
     const which = `the server (process ${server.pid}) listens on port ${server.ports.join(', ')}`;
@@ -154,12 +157,16 @@ function tryAddress(host: string, port: number, shown: string): Finding {
       if (holder === null || holder.name === read('/proc/self/comm').trim()) {
         return say.ok(`${shown} is in use, perhaps by the server itself`);
       }
-      return say.problem(`${shown} is in use by ${describeHolder(holder)}`, `stop it, or ${todo}`);
+      return say.problem(
+        'port_in_use',
+        `${shown} is in use by ${describeHolder(holder)}`,
+        `stop it, or ${todo}`,
+      );
     }
     if (code === 'EACCES' && port < FREE_PORT_MIN) {
       const right = 'a unit needs AmbientCapabilities=CAP_NET_BIND_SERVICE for it';
       return say.ok(`${shown} was not checked, because this user may not listen there; ${right}`);
     }
-    return say.problem(`${shown} cannot be listened on (${code})`, todo);
+    return say.problem('port_not_usable', `${shown} cannot be listened on (${code})`, todo);
   }
 }

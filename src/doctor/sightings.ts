@@ -78,7 +78,14 @@ export function checkSightings(
       .join(', ');
     const last = new Date(Math.max(...group.map(({ lastSeenAtMs }) => lastSeenAtMs)));
     const level = first.kind === 'stranger_served' ? say.problem : say.warning;
-    return [level(`${what(subjects, first.host)}; last seen ${showTime(last)}`, todo(group))];
+    return [
+      level(
+        `panel_${first.kind}`,
+        `${what(subjects, first.host)}; last seen ${showTime(last)}`,
+        todo(group),
+        first.host,
+      ),
+    ];
   });
 }
 

@@ -26,6 +26,7 @@ export function checkStrangers(
   if (strangers === 'answer') {
     return [
       say.warning(
+        'strangers_answered',
         'one request for a wrong path shows each prober that this server is Gatepost',
         `set strangers = "quiet" and hosts = ${hosts} in [server]: name ${all}, or they stop`,
       ),
@@ -34,6 +35,7 @@ export function checkStrangers(
   if (ownHosts.length === 0) {
     return [
       say.warning(
+        'hosts_not_named',
         'server.hosts is empty: the console, /docs and the API answer at each host that is of no panel, and by the address',
         `set hosts = ${hosts} in [server]: name ${all}, or they stop`,
       ),

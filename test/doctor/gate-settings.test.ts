@@ -38,6 +38,8 @@ test('proposes the secret of each panel that signs', () => {
   const { config } = loadConfig({}, { ...NONE, GATEPOST_GATE_UPSTREAM: tables });
   expect(checkSecrets(config)).toEqual([
     {
+      name: 'panel_token_secret_unknown',
+      subject: 'a.example.org',
       check: 'gate',
       level: 'warning',
       what: 'the panel of a.example.org signs tokens, and its secret is not known here: each guess is asked of the panel',

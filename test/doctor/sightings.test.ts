@@ -19,6 +19,8 @@ test('one finding for a kind at a host, with its subjects, their counts and the 
   ];
   expect(checkSightings(sightings, [HOST])).toEqual([
     {
+      name: 'panel_page_with_servers',
+      subject: HOST,
       check: 'gate',
       level: 'warning',
       what: `pages of ${HOST} list servers (trojan 1 time, vless 7 times): each browser that has the address gets them without a slot; last seen 2026-11-20T12:00:01Z`,

@@ -5,6 +5,8 @@ import { disabledFinding, olderSchemaFinding } from '../../src/store/findings.ts
 
 test('a schema that is older than the program is a warning with what to do', () => {
   expect(olderSchemaFinding(7, 9)).toEqual({
+    name: 'schema_older',
+    subject: null,
     level: 'warning',
     check: 'database',
     what: 'it has schema 7, this program needs 9',

@@ -16,9 +16,30 @@ import { LiveUpstreams } from '../../src/live-upstreams.ts';
 import type { Log } from '../../src/log.ts';
 
 export const FINDINGS: readonly Finding[] = [
-  { check: 'clock', level: 'ok', what: 'the clock shows 2026-11-23T12:00:00.000Z', todo: null },
-  { check: 'backups', level: 'warning', what: 'none is scheduled', todo: 'set backup.at' },
-  { check: 'disk space', level: 'problem', what: 'it is full', todo: 'free space' },
+  {
+    name: 'clock',
+    subject: null,
+    check: 'clock',
+    level: 'ok',
+    what: 'the clock shows 2026-11-23T12:00:00.000Z',
+    todo: null,
+  },
+  {
+    name: 'backups_not_scheduled',
+    subject: null,
+    check: 'backups',
+    level: 'warning',
+    what: 'none is scheduled',
+    todo: 'set backup.at',
+  },
+  {
+    name: 'disk_full',
+    subject: null,
+    check: 'disk space',
+    level: 'problem',
+    what: 'it is full',
+    todo: 'free space',
+  },
 ];
 
 function checkupOf<T>(result: T) {

@@ -18,9 +18,23 @@ export function leapFindings(times: readonly KeptTime[]): Finding[] {
       const leftMs = LEAP_LASTS_MS - (time.ranMs - time.leap.sinceRanMs);
       const hours = Math.max(1, Math.ceil(leftMs / HOUR_MS));
       const until = `in ${hours} h the clock is taken for right`;
-      return [say.problem(`${what}; nothing is deleted by it, and ${until}`, REMEDY)];
+      return [
+        say.problem(
+          'clock_leapt',
+          `${what}; nothing is deleted by it, and ${until}`,
+          REMEDY,
+          time.name,
+        ),
+      ];
     }
     const spent = isSpent(time) ? ': leaps suspended it for 48 h of the last 30 days' : '';
-    return [say.problem(`${what}; deletion goes on by the earlier clock${spent}`, REMEDY)];
+    return [
+      say.problem(
+        'clock_leapt',
+        `${what}; deletion goes on by the earlier clock${spent}`,
+        REMEDY,
+        time.name,
+      ),
+    ];
   });
 }

@@ -88,11 +88,17 @@ function versionFindings({ major, settings, hasOtherCollation }: Server): (Findi
   const refresh = 'ALTER DATABASE … REFRESH COLLATION VERSION, once others in it are reindexed';
   const collation = "the system's collation is another than when it was made";
   return [
-    major < MAJOR_MIN ? say.problem(`it is PostgreSQL ${version}`, newer) : null,
+    major < MAJOR_MIN
+      ? say.problem('postgres_too_old', `it is PostgreSQL ${version}`, newer)
+      : null,
     encoding === 'UTF8'
       ? null
-      : say.problem(`its encoding is ${encoding}`, "make a database with ENCODING 'UTF8'"),
-    hasOtherCollation ? say.warning(collation, refresh) : null,
+      : say.problem(
+          'postgres_encoding',
+          `its encoding is ${encoding}`,
+          "make a database with ENCODING 'UTF8'",
+        ),
+    hasOtherCollation ? say.warning('postgres_collation', collation, refresh) : null,
   ];
 }
 
@@ -105,13 +111,17 @@ const LOSSES = [
 
 function durabilityFindings({ settings }: Server): Finding[] {
   const findings = LOSSES.filter(([name]) => settings[name] === 'off').map(([name, loss]) =>
-    say.problem(`${name} is off: ${loss}`, `set ${name} = on`),
+    say.problem('postgres_not_durable', `${name} is off: ${loss}`, `set ${name} = on`),
   );
   if (settings['data_checksums'] !== 'off') return findings;
   const todo = "stop it and run 'pg_checksums --enable'";
   return [
     ...findings,
-    say.warning('it has no data checksums: damage on disk goes unnoticed', todo),
+    say.warning(
+      'postgres_no_checksums',
+      'it has no data checksums: damage on disk goes unnoticed',
+      todo,
+    ),
   ];
 }
 
@@ -119,19 +129,27 @@ function standbyFinding({ isStandby, standbyCount, settings }: Server): Finding 
   const { synchronous_standby_names: standbys, synchronous_commit: commit } = settings;
   if (isStandby) {
     const todo = 'name the address behind which the present leader answers';
-    return say.problem('it is a standby, which takes no writes', todo);
+    return say.problem('postgres_standby', 'it is a standby, which takes no writes', todo);
   }
   if (standbyCount === 0) return null;
   if (standbys !== '' && commit !== 'local') return say.ok(`a commit waits for ${standbys}`);
   const what = 'its standbys are asynchronous: a failover loses what was answered as saved';
-  return say.warning(what, 'name one standby in synchronous_standby_names');
+  return say.warning(
+    'postgres_asynchronous',
+    what,
+    'name one standby in synchronous_standby_names',
+  );
 }
 
 function wayFinding({ isEncrypted }: Server, { host, socket, tls }: DatabaseOptions) {
   const isNear = socket !== null || /^(localhost|127\..*|::1)$/.test(host);
   if (isNear || (tls !== null && isEncrypted)) return null;
   const todo = 'take database.insecure out, and give database.ca_file';
-  return say.warning('passwords and keys cross the network in the clear', todo);
+  return say.warning(
+    'postgres_in_clear',
+    'passwords and keys cross the network in the clear',
+    todo,
+  );
 }
 
 function connectionFinding(
@@ -148,7 +166,11 @@ function connectionFinding(
     return say.ok(`${connectionCount} of ${countMax} connections are taken`);
   }
   const what = `${counted(nodes, 'node')} with ${counted(perNode, 'connection')} each, and ${SPARE_COUNT} to spare, need ${needed}; it takes ${countMax}`;
-  return say.warning(what, 'raise max_connections, or lower database.connections');
+  return say.warning(
+    'postgres_connections',
+    what,
+    'raise max_connections, or lower database.connections',
+  );
 }
 
 /** Behind a pooler a node cannot set timeouts, so the role must have them. */
@@ -166,17 +188,25 @@ function poolerFinding({ settings }: Server, { user, statementMs }: DatabaseOpti
   if (missing.length === 0) return null;
   const what = `behind the pooler nothing sets ${missing.map(([name]) => name).join(', ')}: a statement that hangs holds its connection, and what it locked`;
   const todo = missing.map(([name, value]) => `ALTER ROLE ${user} SET ${name} = '${value}'`);
-  return say.warning(what, `${todo.join('; ')}; then reconnect the pooler`);
+  return say.warning('postgres_pooler', what, `${todo.join('; ')}; then reconnect the pooler`);
 }
 
 function backupFinding({ settings, archivedMs, archiveFailedMs }: Server): Finding {
   if (archiveFailedMs !== null && archiveFailedMs > (archivedMs ?? 0)) {
     const what = `its last archiving of a log failed, at ${instant(archiveFailedMs)}`;
-    return say.problem(what, "look into PostgreSQL's log; its disk fills up meanwhile");
+    return say.problem(
+      'postgres_archiving_failed',
+      what,
+      "look into PostgreSQL's log; its disk fills up meanwhile",
+    );
   }
   if (settings['archive_mode'] === 'off') {
     const todo = 'make backups with pg_dump, or archive its logs (archive_mode = on)';
-    return say.warning('it archives no log: it cannot be brought back to any moment', todo);
+    return say.warning(
+      'postgres_no_archive',
+      'it archives no log: it cannot be brought back to any moment',
+      todo,
+    );
   }
   const last = archivedMs === null ? 'none yet' : `the last at ${instant(archivedMs)}`;
   return say.ok(`it archives its logs: ${last}`);
@@ -187,7 +217,11 @@ function clockFinding(offsetMs: number): Finding | null {
   if (awayMs <= CLOCK_WARN_MS) return null;
   const seconds = `${awayMs / 1000} s ${offsetMs > 0 ? 'ahead of' : 'behind'}`;
   const level = awayMs > CLOCK_OFF_MS ? 'problem' : 'warning';
-  return say[level](`its clock is ${seconds} this machine's`, 'have both set by NTP');
+  return say[level](
+    'postgres_clock',
+    `its clock is ${seconds} this machine's`,
+    'have both set by NTP',
+  );
 }
 
 const instant = (epochMs: number) => `${new Date(epochMs).toISOString().slice(0, 19)}Z`;

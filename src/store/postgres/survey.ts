@@ -29,7 +29,7 @@ export async function surveyPostgres(
     const state = await schemaOf((text) => sql.unsafe(text).simple());
     if (state === null) {
       const todo = "'gatepost serve' makes it, 'gatepost move-database' fills it";
-      const finding = say.warning('there is no Gatepost in the database', todo);
+      const finding = say.warning('database_missing', 'there is no Gatepost in the database', todo);
       return reportOf([finding, ...(await surveyServer(sql, place, 0, systemClock))]);
     }
     if (state.move !== null) return reportOf([moveFinding(state.move)]);
@@ -51,7 +51,9 @@ export async function surveyPostgres(
   } catch (error) {
     const todo =
       'check that PostgreSQL runs, that database.url is right, and that the role may log in';
-    return reportOf([say.problem(`it cannot be asked: ${messageOf(error)}`, todo)]);
+    return reportOf([
+      say.problem('database_unreachable', `it cannot be asked: ${messageOf(error)}`, todo),
+    ]);
   } finally {
     await sql.close({ timeout: 0 });
   }
@@ -59,14 +61,22 @@ export async function surveyPostgres(
 
 function moveFinding(move: MoveMark): Finding {
   return move === 'left'
-    ? say.problem('its data moved to a file', 'leave out database.url, or move them back')
-    : say.problem('its data have not all arrived', "run 'gatepost move-database' again");
+    ? say.problem(
+        'database_moved',
+        'its data moved to a file',
+        'leave out database.url, or move them back',
+      )
+    : say.problem(
+        'database_move_unfinished',
+        'its data have not all arrived',
+        "run 'gatepost move-database' again",
+      );
 }
 
 function schemaFinding(schema: number): Finding {
   if (schema < SCHEMA_VERSION) return olderSchemaFinding(schema, SCHEMA_VERSION);
   const what = `it has schema ${schema}, this program knows up to ${SCHEMA_VERSION}`;
-  return say.problem(what, 'use the version of gatepost that the other nodes have');
+  return say.problem('schema_newer', what, 'use the version of gatepost that the other nodes have');
 }
 
 interface SeenNode {
@@ -86,10 +96,10 @@ function nodeFindings(nodes: readonly SeenNode[], serving: readonly SeenNode[]):
   const todo = "look at that machine; 'gatepost node list' forgets it an hour after its last sign";
   const silent = nodes
     .filter((node) => !serving.includes(node))
-    .map(
-      ({ name, silentMs }) => `node ${name} has been silent for ${Math.round(silentMs / 1000)} s`,
-    )
-    .map((what) => say.warning(what, todo));
+    .map(({ name, silentMs }) => {
+      const what = `node ${name} has been silent for ${Math.round(silentMs / 1000)} s`;
+      return say.warning('node_silent', what, todo, name);
+    });
   const names = serving.map(({ name, version }) => `${name} (${version})`).join(', ');
   return serving.length > 0 ? [say.ok(`it is served by ${names}`), ...silent] : silent;
 }
@@ -113,7 +123,7 @@ async function sequenceFindings(sql: SQL): Promise<Finding[]> {
     const what = `the next id of ${name} is taken: the sequence is at ${last}, the rows at ${max}`;
     // Only forward: a sequence that is set back would give ids twice.
     const todo = `SELECT max(nextval('${sequence}')) FROM generate_series(1, ${max - last})`;
-    findings.push(say.problem(what, todo));
+    findings.push(say.problem('sequence_behind', what, todo, name));
   }
   return findings;
 }
@@ -125,7 +135,7 @@ async function sealFindings(sql: SQL): Promise<Finding[]> {
   if (ageMs < 60_000) return [];
   const what = `entries of the audit log have waited for the chain for ${Math.round(ageMs / 1000)} s`;
   const todo = "a server puts them there, and so does 'gatepost audit list'";
-  return [say.warning(what, todo)];
+  return [say.warning('audit_not_sealed', what, todo)];
 }
 
 async function readFacts(sql: SQL): Promise<Pick<DatabaseReport, 'newestMs' | 'bytes'>> {

@@ -28,7 +28,7 @@ export function surveyDatabase(dataDir: string, hostsOf: HostsOf): DatabaseRepor
   const ofFault = (finding: Finding) => reportOf([finding], NO_CONTENTS, { newestMs: null, bytes });
   if (!existsSync(file)) {
     const todo = "'gatepost serve' makes one, 'gatepost restore' puts a backup there";
-    return ofFault(say.warning(`there is no database in ${dataDir}`, todo));
+    return ofFault(say.warning('database_missing', `there is no database in ${dataDir}`, todo));
   }
   try {
     const facts = read(file, hostsOf);
@@ -39,7 +39,7 @@ export function surveyDatabase(dataDir: string, hostsOf: HostsOf): DatabaseRepor
   } catch (error) {
     const todo =
       "mend the data directory first; if the file is damaged, 'gatepost restore' puts a backup there";
-    return ofFault(say.problem(messageOf(error), todo));
+    return ofFault(say.problem('database_unreadable', messageOf(error), todo));
   }
 }
 
@@ -50,15 +50,17 @@ function findingsOf({ schema, foreign, damage, contents }: FileFacts, walBytes: 
   if (foreign !== null) {
     const what = `it has ${foreign}, which is not Gatepost's: no backup is made of it`;
     const todo = 'stop the server, see who put it there, and drop it with a shell of SQLite';
-    findings.push(say.problem(what, todo));
+    findings.push(say.problem('database_foreign_part', what, todo));
   }
   if (damage !== null) {
     const todo = "stop the server and put the last good backup in place with 'gatepost restore'";
-    findings.push(say.problem(`it is damaged (${damage})`, todo));
+    findings.push(say.problem('database_damaged', `it is damaged (${damage})`, todo));
   }
   if (walBytes > WAL_BYTES_MAX) {
     const todo = 'end what holds it open for long: a shell of SQLite, a backup that hangs';
-    findings.push(say.warning(`its write-ahead log has ${mib(walBytes)} MiB`, todo));
+    findings.push(
+      say.warning('database_log_large', `its write-ahead log has ${mib(walBytes)} MiB`, todo),
+    );
   }
   return [...findings, ...contents.disabled.map(disabledFinding), ...leapFindings(contents.times)];
 }
