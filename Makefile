@@ -74,8 +74,8 @@ check: ## format, lint, types, tidiness
 format: ## put the sources into the common format
 	@$(BUN) node_modules/@biomejs/biome/bin/biome check --write .
 
-test: build ## run every test; the last line is the count
-	@$(BUN) test/run.ts
+test: build ## run every test; the last line is the count (FILE='door slot', CHANGED=1: only some)
+	@TEST_CHANGED=$(CHANGED) $(BUN) test/run.ts $(FILE)
 
 # A panel that no variable names is skipped: test/panels/README.md says how each is started.
 panel-tests: build ## try real panels behind Gatepost (TEST_PANEL_MARZBAN=http://… and others)
@@ -113,8 +113,10 @@ mutation: ## make each mistake of a list and see whether a test notices (MUTATIO
 	@.ci/bun >/dev/null
 	@$(BUN) test/mutation/run.ts $(MUTATION)
 
+# The next one is made from the newest snapshot alone.
 migration: ## write the next migration from the schema: make migration NAME=what_changes
 	@$(BUN) node_modules/drizzle-kit/bin.cjs generate --config migrations/drizzle.config.ts --name $(NAME)
+	@cd migrations/sqlite/meta && ls *_snapshot.json | head -n -1 | xargs -r rm
 
 generate: ## write packaging/gatepost.toml, docs/api.md and the tables of docs/ from those of the program
 	@$(BUN) packaging/generate.ts
