@@ -2,7 +2,7 @@
 
 import { visible } from './visible.ts';
 
-export type Fields = Readonly<Record<string, string | number | boolean | null>>;
+type Fields = Readonly<Record<string, string | number | boolean | null>>;
 type LogFormat = 'human' | 'json';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 

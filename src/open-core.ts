@@ -31,7 +31,7 @@ export function storeKindOf(config: Config): StoreKind {
 }
 
 /** Returns the address of a PostgreSQL database. Throws `OperatorError` for an invalid file. */
-export function placeOf(config: Config, url: NonNullable<Config['databaseUrl']>): DatabaseOptions {
+function placeOf(config: Config, url: NonNullable<Config['databaseUrl']>): DatabaseOptions {
   const { host, port, socket, user, database } = url;
   const { databaseCaFile, databaseInsecure, databasePasswordFile: passwordFile } = config;
   const isTls =

@@ -10,7 +10,7 @@ export interface Part {
 }
 
 /** Time for running work, ms. */
-export const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 5_000;
 /** Time for the answers of the last writes, ms. */
 const LAST_ANSWERS_MS = 500;
 

@@ -4,12 +4,16 @@
  *
  *   bun test/run.ts [PART OF A PATH …] [-- OPTION OF bun test …]
  *
+ * `make test FILE='door slot'` runs the files with these parts of a path, `make test CHANGED=1`
+ * those that import what differs from the last commit, `make test CHANGED=main` from another one.
+ *
  * Some files run a second time with PostgreSQL as the store, on one server that all files share (by
  * hand: `TEST_STORE=postgres bun test ./test/FILE`).
  *
  * | Variable | Effect |
  * |---|---|
  * | `TEST_WORKERS` | processes at a time, beside one that waits; default: processors |
+ * | `TEST_CHANGED` | only tests that import what differs from this commit; 1: from HEAD |
  * | `TEST_LONG=1` | kills, races and models run for longer (test/support/scale.ts) |
  * | `STORE_SET=off` | the PostgreSQL store runs without its grouped statements |
  * | `TEST_POSTGRES` | the port of a running server; default: one is started |
@@ -18,6 +22,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { testsSince } from './changed.ts';
 import { planRuns, type Run } from './plan.ts';
 import { memoryFolder } from './support/memory-folder.ts';
 import { noPostgres, startPostgres } from './support/postgres.ts';
@@ -56,7 +61,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-const files = [...new Bun.Glob('**/*.test.ts').scanSync(join(root, 'test'))].filter(
+const since = process.env['TEST_CHANGED'] ?? '';
+const all =
+  since === ''
+    ? [...new Bun.Glob('**/*.test.ts').scanSync(join(root, 'test'))]
+    : testsSince(since === '1' ? 'HEAD' : since);
+const files = all.filter(
   (file) => wanted.length === 0 || wanted.some((part) => `test/${file}`.includes(part)),
 );
 const runs = planRuns(files, noPostgres === null ? ['sqlite', 'postgres'] : ['sqlite']);
@@ -88,7 +98,9 @@ if (failures.size > 0) {
 }
 const { passed, failed, skipped } = total;
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
-process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+// No file imports what changed, or no file was selected by mistake.
+const isEmpty = since !== '' && files.length === 0;
+process.exitCode = failed === 0 && (passed > 0 || isEmpty) ? 0 : 1;
 
 function printSlowest(): void {
   const slowest = [...seconds].sort(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);

@@ -37,7 +37,7 @@ async function* read(path: string): AsyncGenerator<ExportLine> {
 }
 
 /** The contents of a file: its provider, its counts, and its highest ids. */
-export interface Contents {
+interface Contents {
   newcomer: Newcomer;
   counts: ExportCounts;
   highest: { installId: number; domainId: number };

@@ -100,7 +100,7 @@ export function addMany(command: Command): Command {
 }
 
 /** The links of a command. */
-export interface Chosen {
+interface Chosen {
   links: OwnedLink[];
   /** True: a filter chose them, or a part of a note. */
   isByFilter: boolean;
@@ -151,7 +151,7 @@ export async function preview(
 }
 
 /** The outcome for a link. */
-export interface Outcome {
+interface Outcome {
   link: OwnedLink;
   /** The reason of a refusal; null: done. */
   refused: string | null;

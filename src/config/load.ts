@@ -17,7 +17,7 @@ import type { Unseen } from './unseen.ts';
 export type Flags = Partial<Record<SettingName | 'configFile', string | undefined>>;
 
 /** Origin of a value: the name of a flag or variable, a file with the line, or `default`. */
-export type Origin = string;
+type Origin = string;
 /** The origin of a default. */
 export const DEFAULT: Origin = 'default';
 

@@ -73,7 +73,7 @@ export function utcOffset(given: string): number {
   throw new RangeError(`'${given}' is not an offset from UTC such as +03:00`);
 }
 
-export function list(given: string): string[] {
+function list(given: string): string[] {
   return given
     .split(',')
     .map((item) => item.trim())

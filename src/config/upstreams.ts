@@ -9,7 +9,7 @@ import { GATE_TABLES, gateSettings } from './settings/gate.ts';
 import type { Config } from './settings/index.ts';
 import { TableMistakes } from './tables.ts';
 
-export type Upstream = Config['gateUpstreams'][number];
+type Upstream = Config['gateUpstreams'][number];
 
 const { gateUpstreams: SETTING } = gateSettings;
 /** Files with secrets are read at the start, so only the configuration may name them. */

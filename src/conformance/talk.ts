@@ -28,7 +28,7 @@ export interface Request {
   body: string | null;
 }
 
-export interface Answer {
+interface Answer {
   status: number;
   headers: Headers;
   /** The object in the JSON; a text if it is none; null: empty. */

@@ -10,7 +10,7 @@ export interface Difference {
   got: unknown;
 }
 
-export type Values = Map<string, unknown>;
+type Values = Map<string, unknown>;
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const drawn = (length: number, letters = LETTERS) =>

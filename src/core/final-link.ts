@@ -7,7 +7,7 @@
  * hiddify-app, karing.app, sing-box.sagernet.org (clients), Clash Verge Rev.
  */
 
-export interface Subscription {
+interface Subscription {
   /** An `http` or `https` URL without a fragment. */
   url: string;
   /** The name that apps show; null: the host. */

@@ -30,9 +30,9 @@ interface ShownDevice extends Omit<LinkDevice, 'userAgent'> {
  * The remedy of a refusal: `now`: none is needed any more; `enable` the link; `domain`: bind the
  * domain; `room`: a free slot; `hwid`: an app that sends a HWID.
  */
-export type Remedy = 'now' | 'enable' | 'domain' | 'room' | 'hwid';
+type Remedy = 'now' | 'enable' | 'domain' | 'room' | 'hwid';
 
-export interface ShownRefusal extends KeptRefusal {
+interface ShownRefusal extends KeptRefusal {
   remedy: Remedy;
   /** The HWID of a silent slot of the same model and system. */
   wasHwid: string | null;

@@ -26,7 +26,7 @@ export function phoneIn(reported: DeviceFacts | undefined): PhoneFacts | null {
 export const isSameApp = ({ app }: PhoneFacts, userAgent: string) => app === appIn(userAgent);
 
 /** A device with the times when it was first and last seen. */
-export interface Seen {
+interface Seen {
   hwid: string;
   deviceName: string;
   os: string;

@@ -27,7 +27,7 @@ export const NO_POLICY: OwnPolicy = {
   withoutHwid: null,
   samePhone: null,
 };
-export const NO_BUTTONS: Buttons = { supportUrl: null, webPageUrl: null };
+const NO_BUTTONS: Buttons = { supportUrl: null, webPageUrl: null };
 export const NO_TERMS: InstallTerms = { ...NO_POLICY, ...NO_BUTTONS, subscriptionKeyHash: null };
 export const NO_RIDE_TERMS: OwnRideTerms = {
   ...NO_BUTTONS,

@@ -13,7 +13,7 @@ export interface Terms {
   locale?: string;
 }
 
-export interface Handled {
+interface Handled {
   id: number;
   title: string;
   text: string;

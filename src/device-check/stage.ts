@@ -10,7 +10,7 @@ import { areFit, bodyOf, fieldsOf, type Item, itemsIn, itemsOf, subprotocolToken
 const { steadyMs } = systemClock;
 
 /** A request or frame of an app. Times are of the steady clock, ms. */
-export type Deed =
+type Deed =
   | {
       kind: 'register';
       atMs: number;
@@ -271,7 +271,7 @@ export class Stage {
   }
 }
 
-export const OK = { rc: 1, msg: 'Ok' };
+const OK = { rc: 1, msg: 'Ok' };
 export const UNKNOWN = { rc: 0, msg: 'Unknown error' };
 const TOKEN_ERROR = { rc: 0, msg: 'Device token error' };
 

@@ -7,7 +7,7 @@ import { describeHolder, findPortHolder, portsOf } from '../port-holder.ts';
 import { IDENTITY_HEADER, identityOf, notedMonitor } from '../whereabouts.ts';
 
 /** A server that runs on the data directory. */
-export interface RunningServer {
+interface RunningServer {
   pid: number;
   /** Ports on which it listens, that of its monitor not included. */
   ports: readonly number[];

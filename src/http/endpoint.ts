@@ -98,7 +98,7 @@ export interface Reply<K extends MessageKey> {
  */
 export type Audience = 'provider' | 'app' | 'device';
 
-export type Method = 'GET' | 'POST';
+type Method = 'GET' | 'POST';
 /** The plan that a provider needs beside an active subscription. */
 type PlanGate = 'pro' | 'enterprise';
 
@@ -109,7 +109,7 @@ type PlanGate = 'pro' | 'enterprise';
  */
 export type Repeat = 'reads' | 'same' | 'noted' | 'again' | 'keyed';
 
-export interface Call<P extends Record<string, Param>> {
+interface Call<P extends Record<string, Param>> {
   core: Core;
   params: Values<P>;
   /** The JSON object that a POST carried; empty for a GET. */

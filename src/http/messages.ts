@@ -5,7 +5,7 @@
 
 import { DOMAIN_HASH, HWID, INSTALL_LIMIT, INSTALL_STATUS } from '../core/formats.ts';
 
-export interface Message {
+interface Message {
   /** 1 success, 2 already exists, 0 error. */
   rc: 0 | 1 | 2;
   msg: string;

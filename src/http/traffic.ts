@@ -48,7 +48,7 @@ interface TrafficOptions {
 }
 
 /** A request with its answer. */
-export interface Answered {
+interface Answered {
   request: Request;
   /** The key of the message, or a more precise reason. */
   says: string;

@@ -6,7 +6,7 @@ import { type Log, reasonOf } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
 
 /** A scheduled backup. */
-export interface Made {
+interface Made {
   file: string;
   bytes: number;
   removed: readonly string[];

@@ -15,7 +15,7 @@ const ADDRESSES_KEPT_MS = 30_000;
 const WAITING_MAX = 1_000;
 
 /** The bounds under which a call takes a place. */
-export interface Entry {
+interface Entry {
   /** Most calls at a time. */
   concurrency: number;
   /** Most calls that begin in a second; null: no bound. */

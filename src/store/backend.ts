@@ -28,7 +28,7 @@ import type { Maybe } from '../core/port/maybe.ts';
 export type Step<T> = Iterable<unknown, T, unknown>;
 
 /** A value of a statement. Lists are for {@link Dialect.among} and the other fragments of lists. */
-export type Value = string | number | null | Uint8Array | readonly (string | number)[];
+type Value = string | number | null | Uint8Array | readonly (string | number)[];
 export type Values = Readonly<Record<string, Value>>;
 
 /** A prepared statement. Each `:name` in it is a value that each run fills in. */

@@ -43,13 +43,23 @@ export interface Import {
   specifier: string;
   /** The file it names, from the root; null: a package or something built in. */
   file: string | null;
+  /** The names that it takes; null: all. */
+  names: readonly string[] | null;
   isTypeOnly: boolean;
   /** It is loaded when the code comes there. */
   isLazy: boolean;
 }
 
-const STATIC = /^(?:import|export)\b(?<type> type\b)?(?:[^;'"()]*?\bfrom)? '(?<from>[^']+)'/gm;
-const DYNAMIC = /\bimport\((['"`])(?<from>[^'"`]+)\1\)/g;
+const STATIC =
+  /^(?:import|export)\b(?<type> type\b)?(?:(?<clause>[^;'"()]*?)\bfrom)? '(?<from>[^']+)'/gm;
+const DYNAMIC = /\bimport\((['"`])(?<from>[^'"`]+)\1\)(?:\.(?<clause>\w+))?/g;
+
+/** The names in `{ one, type two as three }`, or in `one` of `import('…').one`. */
+function namesIn(clause: string): string[] | null {
+  if (clause.includes('*')) return null;
+  const names = clause.split(/[{},]/).map((part) => part.trim().replace(/^type /, ''));
+  return names.map((name) => name.split(' as ')[0] ?? '').filter((name) => name !== '');
+}
 
 /** The imports of a source, in any of the ways the language has. */
 export function importsOf(path: string): Import[] {
@@ -58,7 +68,8 @@ export function importsOf(path: string): Import[] {
     [...text.matchAll(pattern)].map(({ groups }) => {
       const specifier = groups?.['from'] ?? '';
       const file = specifier.startsWith('.') ? join(path, '..', specifier) : null;
-      return { specifier, file, isTypeOnly: groups?.['type'] !== undefined, isLazy };
+      const names = namesIn(groups?.['clause'] ?? (isLazy ? '*' : ''));
+      return { specifier, file, names, isTypeOnly: groups?.['type'] !== undefined, isLazy };
     });
   return [...found(STATIC, false), ...found(DYNAMIC, true)];
 }

@@ -16,7 +16,7 @@ import { Funnel } from './message-funnel.tsx';
 import { Ledger } from './message-ledger.tsx';
 import { actionName, StateBadge, targetsInFull, titleOf } from './message-words.tsx';
 
-export type Shown = Got<'messages.show'>;
+type Shown = Got<'messages.show'>;
 
 interface CancelProps {
   at: string;

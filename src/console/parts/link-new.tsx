@@ -18,7 +18,7 @@ const COUNT_MAX = 1_000;
 const DRAFTS_MAX = 100;
 
 /** Returns the note of a link: its number replaces `{n}`, or follows the text. */
-export function noteOf(pattern: string, n: number, count: number): string | null {
+function noteOf(pattern: string, n: number, count: number): string | null {
   if (pattern === '') return null;
   if (count === 1) return pattern;
   const digits = String(n).padStart(String(count).length, '0');

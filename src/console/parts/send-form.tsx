@@ -98,7 +98,7 @@ export function Targets({ at, hwids = '', os }: TargetsProps) {
 /** The time zone of the API. */
 const ZONE = '+03:00';
 
-export function Schedule() {
+function Schedule() {
   const when = useSignal('');
   const words = texts.compose;
   const atMs = Date.parse(`${when.value}:00${ZONE}`);

@@ -6,7 +6,7 @@ import { isRefused, type Misfit, malformed } from '../outcome.ts';
 const ACCOUNT_NAME_RULE = '2 to 64 letters a to z, digits and . _ @ + -';
 const PASSWORD_LENGTH_MIN = 10;
 const PASSWORD_LENGTH_MAX = 200;
-export const LABEL_LENGTH_MAX = 64;
+const LABEL_LENGTH_MAX = 64;
 const PASSPHRASE_LENGTH_MIN = 12;
 
 /**

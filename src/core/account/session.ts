@@ -81,7 +81,7 @@ export async function accountOwner(
   };
 }
 
-export const ownerOf = ({ id }: Pick<Account, 'id'>): SessionOwner => ({
+const ownerOf = ({ id }: Pick<Account, 'id'>): SessionOwner => ({
   ...{ accountId: id, providerId: null, keyHash: null },
 });
 

@@ -31,7 +31,7 @@ interface AuditPlace {
   entry: number;
 }
 
-export interface AuditPage {
+interface AuditPage {
   /** The provider; null: entries of any provider and of none. */
   providerCode: string | null;
   /** The kind of actor; null: any. */

@@ -20,7 +20,7 @@ interface FailingGateway {
 }
 
 /** The reason why a message has not ended. */
-export type Waiting =
+type Waiting =
   | { why: 'scheduled'; untilMs: number }
   /** Its provider may not send such messages now, so it will be blocked when it is due. */
   | { why: 'subscription' }

@@ -19,7 +19,7 @@ import { type AskSource, Source, type SourceOptions } from './source.ts';
 import type { SourceInstall } from './source-record.ts';
 import type { Tally } from './tally.ts';
 
-export interface ImportOptions extends SourceOptions {
+interface ImportOptions extends SourceOptions {
   /** True: also reads the HWIDs of links whose count is equal here. */
   rechecks: boolean;
   /** Ids of links to ask for one by one too; null: none. */

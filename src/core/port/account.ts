@@ -62,7 +62,7 @@ export interface Member {
 }
 
 /** The second factor: a secret that is stored, or (with its time) confirmed; null: none. */
-export type SecondFactor = Pick<Account, 'totpSecret' | 'totpSinceMs' | 'recovery'>;
+type SecondFactor = Pick<Account, 'totpSecret' | 'totpSinceMs' | 'recovery'>;
 
 export interface Passkey {
   id: number;

@@ -6,7 +6,7 @@
  * shortens the text again; 200 of them take at most 600 bytes.
  */
 export const TEXT_LENGTH_MAX = 200;
-export const TEXT_LINES_MAX = 5;
+const TEXT_LINES_MAX = 5;
 
 const ELLIPSIS = '\u2026';
 const BASE64 = 'base64:';

@@ -21,7 +21,7 @@ import { type Row, type RowList, restOfList } from './list-text.ts';
 import { textOf } from './respond.ts';
 
 /** The caller of an answer or body. */
-export interface Caller {
+interface Caller {
   provider?: Provider | undefined;
   device?: AuthenticDevice | undefined;
   /** The session of the console. */

@@ -12,7 +12,7 @@ import type { Finding } from '../../finding.ts';
 import type { PanelLook } from '../upstream/look.ts';
 
 /** A setting with its effective value; a secret is masked. */
-export interface ShownSetting {
+interface ShownSetting {
   key: string;
   variable: string;
   value: string;

@@ -48,7 +48,7 @@ export type Owner = Caller & { signedIn: SignedIn };
 export type Staff = Owner & { provider: Provider };
 
 /** The caller of a call about its own account. */
-export type Self = Owner & { account: Account };
+type Self = Owner & { account: Account };
 
 /** A record as the server reads it. */
 export interface AnyCall {

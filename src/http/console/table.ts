@@ -24,7 +24,7 @@ import { staffCalls } from './staff-calls.ts';
 import { userPageCalls } from './user-page-calls.ts';
 import { webhookCalls } from './webhook-calls.ts';
 
-export const CALLS = {
+const CALLS = {
   ...sessionCalls,
   ...accountCalls,
   ...overviewCalls,

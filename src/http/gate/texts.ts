@@ -66,7 +66,7 @@ interface TextInLanguage {
 export const hasText = (says: string): says is GateReason => Object.hasOwn(BUILT_IN.en, says);
 
 /** Returns a text with the address of a page behind it. */
-export const withPage = ({ text }: TextInLanguage, page: string | null): string =>
+const withPage = ({ text }: TextInLanguage, page: string | null): string =>
   page === null ? text : `${cutText(text, TEXT_LENGTH_MAX - page.length - 1)}\n${page}`;
 
 /** Returns the headers by which apps show a text beside the subscription; `page` may be null. */

@@ -8,14 +8,14 @@ import { bearerToken } from '../request/call.ts';
 import { parseQuery, valueIn } from '../request/query.ts';
 
 /** The subprotocol that the server selects. */
-export const SUBPROTOCOL = 'gatepost';
+const SUBPROTOCOL = 'gatepost';
 /** A subprotocol with this prefix carries the token. It is never selected: answers are logged. */
 const TOKEN_PREFIX = 'bearer.';
 
 /** The header of the answer to `?ping=`: the seconds between two pings. */
 export const PING_HEADER = 'x-ping-interval';
 
-export interface Handshake {
+interface Handshake {
   /** The token; null: it is missing or has a wrong form. */
   token: string | null;
   /** False: the first frame must carry the token. */

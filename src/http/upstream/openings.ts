@@ -4,7 +4,7 @@ import { signs } from '../../core/panel/token.ts';
 import type { Log } from '../../log.ts';
 import type { Upstream } from './settings.ts';
 
-export type Opening = 'browsers' | 'pass_paths';
+type Opening = 'browsers' | 'pass_paths';
 
 /** The segment under which all panels have their API, some with the servers of each user. */
 const API = 'api';

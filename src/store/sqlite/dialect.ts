@@ -48,7 +48,7 @@ const NO_LOCK: Prepared<unknown> = {
 
 const EMPTY = sql.raw('');
 
-export const DIALECT: Dialect = {
+const DIALECT: Dialect = {
   locked: EMPTY,
   lockedUnlessBusy: EMPTY,
   deletableUnlessBusy: EMPTY,

@@ -1,0 +1,40 @@
+/**
+ * Finds the test files that import a changed file, directly or through others. A test that only
+ * starts the executable imports none of `src`: it is not found by a change there.
+ */
+
+import { execFileSync } from 'node:child_process';
+import { committedFiles, importsOf, isThere, ROOT } from './support/tree.ts';
+
+/** Returns the files that differ from a commit, and those that git does not know yet. */
+function changedFiles(commit: string): string[] {
+  const git = (...words: string[]) =>
+    execFileSync('git', words, { cwd: ROOT, encoding: 'utf8' }).split('\n').filter(Boolean);
+  return [
+    ...git('diff', '--name-only', commit, '--'),
+    ...git('ls-files', '--others', '--exclude-standard'),
+  ];
+}
+
+/** Returns the test files among `changed`, and those that import a changed file. */
+export function affectedTests(
+  changed: readonly string[],
+  importers: ReadonlyMap<string, readonly string[]>,
+): string[] {
+  const seen = new Set(changed);
+  for (const file of seen) for (const importer of importers.get(file) ?? []) seen.add(importer);
+  return [...seen].filter((file) => file.endsWith('.test.ts')).sort();
+}
+
+/** Returns the test files, below `test`, that the changes since a commit affect. */
+export function testsSince(commit: string): string[] {
+  const importers = new Map<string, string[]>();
+  for (const path of committedFiles().filter((file) => /\.tsx?$/.test(file))) {
+    for (const { file } of importsOf(path)) {
+      if (file !== null) importers.set(file, [...(importers.get(file) ?? []), path]);
+    }
+  }
+  return affectedTests(changedFiles(commit), importers)
+    .filter(isThere)
+    .map((file) => file.replace(/^test\//, ''));
+}
