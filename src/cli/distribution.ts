@@ -20,9 +20,10 @@ import { visible } from '../visible.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addReceiptsCommand } from './distribution-receipts.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
+import { codeOf, OF_PROVIDER } from './provider-name.ts';
 import { granted, refusal } from './refusal.ts';
 import { sheet, table } from './table.ts';
-import { distributionIdValue, providerCodeValue, showTime, showTimeOrNull } from './values.ts';
+import { distributionIdValue, showTime, showTimeOrNull } from './values.ts';
 
 interface ListOptions extends CommonOptions, LimitOptions {
   provider?: string;
@@ -61,12 +62,14 @@ function targetCell(hwid: string): string {
 }
 
 async function list(context: CliContext, options: ListOptions): Promise<void> {
-  const providerCode = options.provider ?? null;
   const countMax = countMaxOf(options);
-  const { found, count } = await withCore(context, options, async ({ store }) => ({
-    found: await store.listAllDistributions({ providerCode, countMax }),
-    count: await store.countDistributions(providerCode),
-  }));
+  const { found, count } = await withCore(context, options, async (core) => {
+    const providerCode = await codeOf(core, options);
+    return {
+      found: await core.store.listAllDistributions({ providerCode, countMax }),
+      count: await core.store.countDistributions(providerCode),
+    };
+  });
   printTable(context, options, found.map(view), {
     ID: 'id',
     PROVIDER: 'provider_code',
@@ -235,7 +238,7 @@ export function addDistributionCommands(program: Command, context: CliContext): 
   const listing = distribution
     .command('list')
     .description('list distributions, the newest first')
-    .option('--provider <code>', 'only of this provider', providerCodeValue);
+    .option(...OF_PROVIDER);
   addLimit(listing).action((options: ListOptions) => list(context, options));
 
   const showing = distribution
