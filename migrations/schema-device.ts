@@ -71,6 +71,8 @@ export const deviceToken = sqliteTable(
     nobody_after_recipient_id: integer(),
     /** Time at which the token was last shown; a UTC day writes it once. */
     last_seen_at_ms: integer().notNull().default(0),
+    /** 1: its app opened a stream, so that it gets messages by streams. */
+    has_stream: integer().notNull().default(0),
   },
   (t) => [
     index('device_token_by_device').on(t.device_id),

@@ -44,6 +44,7 @@ const ON_BOTH = new Set([
   'e2e/slot-life.test.ts',
   'http/audit-share.test.ts',
   'http/bounds.test.ts',
+  'http/console/recipients.test.ts',
   'http/credentials.test.ts',
   'http/held-database.test.ts',
   'http/leap.test.ts',

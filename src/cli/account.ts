@@ -13,7 +13,7 @@ import {
   settingsFor,
   withCore,
 } from './context.ts';
-import { PROVIDER, providerOf } from './provider-name.ts';
+import { listOwned, OF_PROVIDER, ownerName, type ProviderOptions } from './provider-name.ts';
 import { granted } from './refusal.ts';
 import { baseUrlValue, showTime } from './values.ts';
 
@@ -25,9 +25,7 @@ interface LinkOptions extends UrlOptions {
   account: string;
 }
 
-interface ListOptions extends CommonOptions {
-  provider?: string;
-}
+type ListOptions = CommonOptions & ProviderOptions;
 
 function accountName(text: string): string {
   const name = readAccountName(text);
@@ -68,19 +66,20 @@ async function endSessions(context: CliContext, name: string, options: CommonOpt
 }
 
 async function list(context: CliContext, options: ListOptions): Promise<void> {
-  const members = await withCore(context, options, async (core) => {
-    const { provider } = options;
-    const place = provider === undefined ? null : (await providerOf(core, { provider })).id;
-    return core.store.listMembers(place);
+  const members = await withCore(context, options, (core) => {
+    const read = (place: number | null) => core.store.listMembers(place);
+    return listOwned(core, options, read, () => read(null));
   });
   const shown = members.map((one) => ({
-    ...{ name: one.name, role: one.role, passkeys: one.passkeyCount },
+    ...{ name: one.name, provider_code: one.providerCode },
+    ...{ role: one.role, passkeys: one.passkeyCount },
     password: one.hasPassword ? 'yes' : 'no',
     second_factor: one.hasTotp ? 'yes' : 'no',
     signed_in_at: one.signedInAtMs === null ? '' : showTime(one.signedInAtMs),
   }));
   printTable(context, options, shown, {
-    ...{ name: 'name', role: 'role', password: 'password', passkeys: 'passkeys' },
+    ...{ name: 'name', at: ownerName, role: 'role' },
+    ...{ password: 'password', passkeys: 'passkeys' },
     ...{ 'second factor': 'second_factor', 'signed in at': 'signed_in_at' },
   });
 }
@@ -102,8 +101,8 @@ export function addAccountCommands(program: Command, context: CliContext): void 
   const account = program.command('account').description('accounts of the console');
   account
     .command('list')
-    .description('list the accounts with a role at the appliance or at a provider')
-    .option(PROVIDER[0], 'the accounts of a provider', PROVIDER[2])
+    .description('list the accounts by where they have a role: at the appliance, at each provider')
+    .option(...OF_PROVIDER)
     .action((options: ListOptions) => list(context, options));
   account
     .command('reset')

@@ -12,6 +12,7 @@ import { type CliContext, type CommonOptions, print, printTable, withCore } from
 import { addDeviceCheckCommand } from './device-check.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { findLink, type LinkName, linkNameValue } from './link-name.ts';
+import { codeOf } from './provider-name.ts';
 import { granted, refusal } from './refusal.ts';
 import { addSimulateCommand } from './simulate.ts';
 import { sheet, table } from './table.ts';
@@ -65,10 +66,11 @@ function detailView({ device, installs, domains, seenBy, tokens }: DeviceDetail)
 }
 
 async function list(context: CliContext, options: ListOptions): Promise<void> {
-  const { link, provider: providerCode = null, os } = options;
+  const { link, os } = options;
   const countMax = countMaxOf(options);
   const { devices, count } = await withCore(context, options, async (core) => {
     const installCode = link === undefined ? null : (await findLink(core, link)).installCode;
+    const providerCode = await codeOf(core, options);
     const filter = { providerCode, installCode, os: os === undefined ? null : osName(os) };
     return {
       devices: await core.store.listDevices({ ...filter, countMax }),

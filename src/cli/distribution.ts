@@ -15,14 +15,17 @@ import { TARGET_HWID_COUNT_MAX } from '../core/message/target.ts';
 import { fromStore, isRefused } from '../core/outcome.ts';
 import { type DistributionDetail, PUSH } from '../core/port/distribution.ts';
 import type { LedgerRow, LedgerTotals } from '../core/port/ledger.ts';
+import { countRecipients } from '../core/target-count.ts';
 import { OperatorError } from '../operator-error.ts';
 import { visible } from '../visible.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addReceiptsCommand } from './distribution-receipts.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
+import { codeOf, OF_PROVIDER } from './provider-name.ts';
 import { granted, refusal } from './refusal.ts';
 import { sheet, table } from './table.ts';
-import { distributionIdValue, providerCodeValue, showTime, showTimeOrNull } from './values.ts';
+import { distributionIdValue, showTime, showTimeOrNull } from './values.ts';
+import { waysFacts, waysTable } from './ways.ts';
 
 interface ListOptions extends CommonOptions, LimitOptions {
   provider?: string;
@@ -61,12 +64,14 @@ function targetCell(hwid: string): string {
 }
 
 async function list(context: CliContext, options: ListOptions): Promise<void> {
-  const providerCode = options.provider ?? null;
   const countMax = countMaxOf(options);
-  const { found, count } = await withCore(context, options, async ({ store }) => ({
-    found: await store.listAllDistributions({ providerCode, countMax }),
-    count: await store.countDistributions(providerCode),
-  }));
+  const { found, count } = await withCore(context, options, async (core) => {
+    const providerCode = await codeOf(core, options);
+    return {
+      found: await core.store.listAllDistributions({ providerCode, countMax }),
+      count: await core.store.countDistributions(providerCode),
+    };
+  });
   printTable(context, options, found.map(view), {
     ID: 'id',
     PROVIDER: 'provider_code',
@@ -154,34 +159,36 @@ function ledgerText(distribution: DistributionDetail, totals: LedgerTotals, rows
 }
 
 async function show(context: CliContext, id: number, options: ShowOptions): Promise<void> {
-  const { found, reach } = await withCore(context, options, async ({ store }) => ({
-    found: await store.findDistribution(id, countMaxOf(options)),
-    reach: await store.countReach(id, REACH_ROWS),
-  }));
-  if (found === null) throw refusal('distribution_not_found', id);
+  const { found, count } = await withCore(context, options, async (core) => {
+    const found = await core.store.findDistribution(id, countMaxOf(options));
+    const code = found?.distribution.providerCode ?? '';
+    const provider = found && (await core.store.findProvider(code));
+    if (found === null || provider === null) throw refusal('distribution_not_found', id);
+    return { found, count: await countRecipients(core, provider, found.distribution, REACH_ROWS) };
+  });
   const { distribution, totals } = found;
-  const isCounted = distribution.beganAtMs !== null && !distribution.isPruned;
-  const facts = {
-    ...view(distribution),
-    reachable: isCounted ? reach.reachable : null,
-    now: isCounted ? reach.now : null,
-    by_push: isCounted ? reach.push : null,
-    at_next_fetch: isCounted ? reach.fetch : null,
-    cannot: isCounted ? reach.none : null,
-    reachable_at_least: isCounted ? reach.isAtLeast : null,
-  };
+  const facts = view(distribution);
+  const ways = { ...waysFacts(count), reachable_at_least: count?.isAtLeast ?? null };
   const missing = found.missing.map(missingView);
   const payload: unknown = JSON.parse(distribution.payload);
   const { atGateway, ...inboxes } = totals;
   const ledgerOf = { ...inboxes, at_gateway: atGateway };
-  const json = { ...facts, payload, ledger: ledgerOf, pruned: distribution.isPruned, missing };
+  const json = {
+    ...facts,
+    ...ways,
+    payload,
+    ledger: ledgerOf,
+    pruned: distribution.isPruned,
+    missing,
+  };
   const ledger = ledgerText(distribution, totals, found.missing);
-  const { reachable_at_least: isAtLeast, ...shown } = facts;
-  const text = sheet({
-    ...shown,
-    reachable: `${isAtLeast ? 'at least ' : ''}${shown.reachable ?? '-'}`,
-  });
-  print(context, options, json, [text, messageText(payload), ledger].join('\n\n'));
+  const parts = [
+    sheet(facts),
+    ...(count === null ? [] : [waysTable(count)]),
+    messageText(payload),
+    ledger,
+  ];
+  print(context, options, json, parts.join('\n\n'));
   const { queued, sent, failed, expired, received } = totals;
   noteRest(context, missing.length, queued + sent + failed + expired - received, 'recipient');
 }
@@ -235,7 +242,7 @@ export function addDistributionCommands(program: Command, context: CliContext): 
   const listing = distribution
     .command('list')
     .description('list distributions, the newest first')
-    .option('--provider <code>', 'only of this provider', providerCodeValue);
+    .option(...OF_PROVIDER);
   addLimit(listing).action((options: ListOptions) => list(context, options));
 
   const showing = distribution

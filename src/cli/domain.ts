@@ -7,7 +7,15 @@ import { isRefused } from '../core/outcome.ts';
 import { DOMAIN_ACTIVE, type Domain } from '../core/port/domain.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
-import { PROVIDER, type ProviderOptions, providerOf } from './provider-name.ts';
+import {
+  listOwned,
+  OF_PROVIDER,
+  type Owned,
+  ownerName,
+  PROVIDER,
+  type ProviderOptions,
+  providerOf,
+} from './provider-name.ts';
 import { granted, refusal } from './refusal.ts';
 import { type DomainName, domainValue, lineValue, showTime } from './values.ts';
 
@@ -18,8 +26,9 @@ interface AddOptions extends CommonOptions, ProviderOptions {
 type ListOptions = CommonOptions & ProviderOptions & LimitOptions;
 type RemoveOptions = CommonOptions & ProviderOptions;
 
-function view(domain: Domain) {
+function view(domain: Owned<Domain>) {
   return {
+    provider_code: domain.providerCode,
     id: domain.id,
     domain_name: domain.domainName,
     domain_hash: domain.domainHash,
@@ -49,20 +58,22 @@ async function add(context: CliContext, { host, hash }: DomainName, options: Add
 }
 
 async function list(context: CliContext, options: ListOptions): Promise<void> {
-  // All domains: a provider has at most a thousand, unless the operator raised the limit.
-  const all = { id: null, beforeId: null, countMax: Number.MAX_SAFE_INTEGER };
-  const domains = await withCore(context, options, async (core) =>
-    core.store.listDomains((await providerOf(core, options)).id, all),
+  const countMax = countMaxOf(options);
+  // One more than shown, to learn whether there are more.
+  const page = { id: null, beforeId: null, countMax: countMax + 1 };
+  const domains = await withCore(context, options, (core) =>
+    listOwned(core, options, (providerId) => core.store.listDomains(providerId, page)),
   );
-  const shown = domains.slice(0, countMaxOf(options));
+  const shown = domains.sort((a, b) => b.id - a.id).slice(0, countMax);
   printTable(context, options, shown.map(view), {
     ID: 'id',
+    PROVIDER: ownerName,
     NAME: 'domain_name',
     STATE: ({ active }) => (active ? 'active' : 'disabled'),
     CREATED: 'created_at',
     HASH: 'domain_hash',
   });
-  noteRest(context, shown.length, domains.length, 'domain');
+  if (domains.length > countMax) noteRest(context, countMax, null, 'domain');
 }
 
 type Selector = { id: number } | DomainName;
@@ -106,8 +117,8 @@ export function addDomainCommands(program: Command, context: CliContext): void {
 
   const listing = domain
     .command('list')
-    .description('list the domains of a provider, the newest first')
-    .option(...PROVIDER);
+    .description('list the domains of all providers, or of one, the newest first')
+    .option(...OF_PROVIDER);
   addLimit(listing).action((options: ListOptions) => list(context, options));
 
   domain

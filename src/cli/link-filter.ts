@@ -9,9 +9,9 @@ import { UsageError } from '../operator-error.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { findNamed, LINKS_ARGUMENT, type LinkName } from './link-name.ts';
-import { refusal } from './refusal.ts';
+import { codeOf, OF_PROVIDER } from './provider-name.ts';
 import { table } from './table.ts';
-import { linkSearchValue, providerCodeValue, showTime } from './values.ts';
+import { linkSearchValue, showTime } from './values.ts';
 
 export interface FilterOptions {
   provider?: string;
@@ -25,7 +25,7 @@ export interface FilterOptions {
 /** Adds the options of a filter. */
 export function addFilter(command: Command): Command {
   return command
-    .option('--provider <code>', 'only of this provider', providerCodeValue)
+    .option(...OF_PROVIDER)
     .option('--full', 'only links without a free slot')
     .option('--over', 'only links with more HWIDs than their limit')
     .option('--active', 'only active links')
@@ -38,14 +38,11 @@ export function addFilter(command: Command): Command {
 }
 
 /** Reads the filter. Throws `provider_not_found`. */
-export async function filterOf({ store }: Core, options: FilterOptions): Promise<LinkFilter> {
-  const { provider, full, over, active, disabled, search } = options;
+export async function filterOf(core: Core, options: FilterOptions): Promise<LinkFilter> {
+  const { full, over, active, disabled, search } = options;
   if (active && disabled) throw new UsageError('--active and --disabled exclude each other');
-  if (provider !== undefined && (await store.findProvider(provider)) === null) {
-    throw refusal('provider_not_found', provider);
-  }
   return {
-    providerCode: provider ?? null,
+    providerCode: await codeOf(core, options),
     isFull: full ?? false,
     isOver: over ?? false,
     status: active ? INSTALL_ACTIVE : disabled ? INSTALL_DISABLED : null,

@@ -2,7 +2,6 @@
 
 import { type Command, Option } from 'commander';
 import type { Core } from '../core/core.ts';
-import { counted } from '../core/counted.ts';
 import { EXPIRE_DAYS, PUSH_TYPE } from '../core/formats.ts';
 import { isRecord } from '../core/json-input.ts';
 import { noteOn } from '../core/message/command.ts';
@@ -29,6 +28,7 @@ import {
 import { previewOf } from './send-preview.ts';
 import { sendRefusal, sent } from './send-refusal.ts';
 import { distributionIdValue, expireDaysValue, fileValue, showTimeOrNull } from './values.ts';
+import { waysFacts, waysTable } from './ways.ts';
 
 interface NotifyOptions extends SendOptions {
   title?: string;
@@ -149,13 +149,15 @@ async function run(
     provider_code: code,
     due_at: dueAt,
     recipients: count?.recipients ?? null,
-    reachable: count?.reachable ?? null,
-    ...reachFacts(count),
+    ...waysFacts(count),
     at_least: count?.isAtLeast ?? null,
   };
   const time = dueAt === null ? '' : ` for ${dueAt}`;
   const done = isSent ? `${id} accepted${time}` : `would be sent${time}`;
-  const lines = [`${kind} ${done}`, ...(count === null ? [] : countLines(count))];
+  const lines = [
+    `${kind} ${done}`,
+    ...(count === null ? [] : [recipientsLine(count), waysTable(count)]),
+  ];
   lines.push(
     isSent
       ? `'gatepost distribution show ${id}' shows the devices that received it.`
@@ -165,36 +167,8 @@ async function run(
   print(context, options, facts, lines.join('\n'));
 }
 
-/** Returns the ways to the recipients, as JSON. */
-function reachFacts(count: TargetCount | null) {
-  const { ways, withinHours, isGuess } = count ?? {};
-  return {
-    now: ways?.now ?? null,
-    by_push: ways?.push ?? null,
-    at_next_fetch: ways?.fetch ?? null,
-    within_hours: withinHours ?? null,
-    within_is_guess: isGuess ?? null,
-    cannot: ways?.none ?? null,
-  };
-}
-
-/** Returns sentences with the number of recipients, and of those without a way. */
-function countLines(count: TargetCount): string[] {
-  const { recipients, reachable, ways, isAtLeast } = count;
-  const least = isAtLeast ? 'at least ' : '';
-  const lines = [
-    `Recipients: ${least}${recipients}, of which ${least}${reachable} can get messages.`,
-  ];
-  if (reachable > 0) lines.push(`Now: ${least}${ways.now}. By push: ${least}${ways.push}.`);
-  if (ways.fetch > 0) lines.push(fetchLine(count, least));
-  const silent = `Their apps never asked for messages: ${least}${ways.none}. They get nothing.`;
-  return ways.none === 0 ? lines : [...lines, silent];
-}
-
-function fetchLine({ ways, withinHours, isGuess }: TargetCount, least: string): string {
-  const source = isGuess ? ', if the panel sets no other interval' : '';
-  return `At the next fetch of their subscription: ${least}${ways.fetch}, within ${counted(withinHours ?? 0, 'hour')}${source}.`;
-}
+const recipientsLine = ({ recipients, isAtLeast }: TargetCount) =>
+  `Recipients: ${isAtLeast ? 'at least ' : ''}${recipients}`;
 
 const FILE = '--file <file>';
 

@@ -18,6 +18,7 @@ import { UsageError } from '../operator-error.ts';
 import { secretIn } from '../permissions.ts';
 import { type ConfirmOptions, confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
+import { listOwned, OF_PROVIDER, type Owned, ownerName } from './provider-name.ts';
 import { granted, refusal } from './refusal.ts';
 import { sheet } from './table.ts';
 import {
@@ -120,10 +121,11 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
   printSecret(context, options, added, added.secret);
 }
 
-function view(webhook: Webhook, nowMs: number) {
+function view(webhook: Owned<Webhook>, nowMs: number) {
   const shown = webhookView(webhook, nowMs);
   return {
     id: shown.id,
+    provider_code: webhook.providerCode,
     kind: shown.kind,
     url: shown.url,
     url_fingerprint: shown.urlFingerprint,
@@ -142,13 +144,15 @@ function view(webhook: Webhook, nowMs: number) {
 }
 
 async function list(context: CliContext, options: OwnerOptions): Promise<void> {
-  const webhooks = await withCore(context, options, async (core) =>
-    core.store.listWebhooks(await ownerOf(core, options.provider)),
-  );
+  const webhooks = await withCore(context, options, (core) => {
+    const read = (owner: OwnerId) => core.store.listWebhooks(owner);
+    return listOwned(core, options, read, () => read(null));
+  });
   const nowMs = context.nowMs();
   const rows = webhooks.map((webhook) => view(webhook, nowMs));
   printTable(context, options, rows, {
     ID: 'id',
+    OWNER: ownerName,
     KIND: 'kind',
     TO: ({ url, chat, locale: language }) => url ?? `chat ${chat} (${language})`,
     EVENTS: ({ events }) => (events.length === 0 ? 'all' : events.join(',')),
@@ -249,8 +253,8 @@ export function addWebhookCommands(program: Command, context: CliContext): void 
 
   webhook
     .command('list')
-    .description('list the webhooks of the operator, or of a provider')
-    .option('--provider <code>', 'the owner; the operator if omitted', providerCodeValue)
+    .description('list the webhooks of the operator and of all providers, or of one provider')
+    .option(...OF_PROVIDER)
     .action((options: OwnerOptions) => list(context, options));
 
   webhook

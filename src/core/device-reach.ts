@@ -1,4 +1,4 @@
-/** The ways of a message to devices: at once, by push, with their next fetch, or none. */
+/** The ways of a message to devices: by inbox, stream, push, with their next fetch, or none. */
 
 import { COMMAND, type DistributionType, PUSH } from './port/distribution.ts';
 import type { ReachGroup, ReachWays } from './port/message-reach.ts';
@@ -12,7 +12,7 @@ import type { RidingTerms } from './ride/ways.ts';
 /** The apps to which a message rides, by name; null stands for unknown apps. */
 type Carriers = ReadonlySet<string | null>;
 
-export const NO_WAYS: ReachWays = { now: 0, push: 0, fetch: 0, none: 0 };
+export const NO_WAYS: ReachWays = { inbox: 0, stream: 0, push: 0, fetch: 0, none: 0 };
 
 /** The facts that decide the way, besides the devices. */
 export interface ReachRules {
@@ -23,20 +23,24 @@ export interface ReachRules {
   isForHomes: boolean;
 }
 
+/** Returns the devices that get a message when they ask, or by their stream. */
+export const nowOf = ({ inbox, stream }: ReachWays): number => inbox + stream;
+
 /** Adds devices to counts. */
 export function addWays(
-  { now, push, fetch, none }: ReachWays,
+  ways: ReachWays,
   groups: readonly ReachGroup[],
   rules: ReachRules,
 ): ReachWays {
-  const sum = { now, push, fetch, none };
+  const sum = { ...ways };
   for (const group of groups) sum[wayTo(group, rules)] += group.count;
   return sum;
 }
 
 function wayTo(group: ReachGroup, { gateways, carriers, isForHomes }: ReachRules) {
-  const { gateway, isReachable, userAgent } = group;
-  if (isReachable) return gateway !== null && gateways.includes(gateway) ? 'push' : 'now';
+  const { gateway, hasStream, isReachable, userAgent } = group;
+  if (isReachable && gateway !== null && gateways.includes(gateway)) return 'push';
+  if (isReachable) return hasStream ? 'stream' : 'inbox';
   const mayRide = isForHomes ? group.isAtHome : group.hasSlot;
   return mayRide && carriers.has(appOf(userAgent)?.name ?? null) ? 'fetch' : 'none';
 }

@@ -145,6 +145,13 @@ export interface AuthenticDevice extends TokenHolder {
   tokenId: number;
   /** The first provider that the token reads messages of; null: of none. */
   providerId: number | null;
+  /** True: its app opened a stream before. */
+  hasStream: boolean;
+}
+
+/** Saves that the app of a token opened a stream, once. Ignores a failure. */
+export async function noteStream(core: Core, device: AuthenticDevice): Promise<void> {
+  if (!device.hasStream) await orUnsaved(true, core.store.noteStream(device.tokenId));
 }
 
 /** Finds the device of a token. Returns null if the token is malformed or unknown. */
@@ -158,9 +165,9 @@ export async function authenticateDevice(
   const tokenHash = hashKey(token);
   const found = await core.store.findDeviceByToken(tokenHash);
   if (found === null) return null;
-  const { lastSeenAtMs, ...device } = found;
+  const { lastSeenAtMs, hasStream, ...device } = found;
   if (!sameUtcDay(lastSeenAtMs, nowMs)) await noteSeen(core, device, nowMs);
-  return { ...device, tokenHash };
+  return { ...device, tokenHash, hasStream: hasStream === 1 };
 }
 
 /** Saves a device's call, once a day. Ignores a failure. */

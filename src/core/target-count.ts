@@ -7,13 +7,15 @@ import type { Targets } from './message/target.ts';
 import { Refused } from './outcome.ts';
 import {
   COMMAND,
+  type DistributionDetail,
   type DistributionType,
   type TargetCursor,
   type TargetDevice,
   type TargetStep,
 } from './port/distribution.ts';
-import type { ReachWays } from './port/message-reach.ts';
+import { type ReachWays, WAYS } from './port/message-reach.ts';
 import type { Provider } from './port/provider.ts';
+import type { LedgerReach } from './port/receipt.ts';
 import type { RidingPayload } from './ride/parts.ts';
 import { ridingOf } from './ride/ways.ts';
 import { nextTurn } from './turn.ts';
@@ -165,4 +167,26 @@ async function countSome(
     if (counted.recipients >= countMax || isOver) return { ...counted, isAtLeast: true };
     at = step.next;
   }
+}
+
+/**
+ * Counts the recipients of a message that is being delivered or was, `rowsMax` at most, by the ways
+ * of {@link countTargets}. Returns null before delivery begins and without a ledger.
+ */
+export async function countRecipients(
+  core: Core,
+  provider: Pick<Provider, 'code' | 'ride'>,
+  message: DistributionDetail,
+  rowsMax: number,
+): Promise<(TargetCount & Pick<LedgerReach, 'carried'>) | null> {
+  const { beganAtMs, id, isPruned, notificationType: type, targetOs } = message;
+  if (beganAtMs === null || isPruned) return null;
+  const terms = ridingOf(core.limits, provider);
+  const payload: RidingPayload = JSON.parse(message.payload);
+  const carriers = carriersOf(type, payload, targetOs !== null, terms);
+  const counted = await core.store.countReach(id, rowsMax, carriers);
+  const { carried, isAtLeast, reachable, received: _, ...ways } = counted;
+  const recipients = WAYS.reduce((sum, way) => sum + ways[way], 0);
+  const { isGuess, withinHours } = terms;
+  return { recipients, reachable, ways, withinHours, isGuess, isAtLeast, carried };
 }

@@ -26,6 +26,7 @@ test('add binds the hash of the host, whatever its case, and names it after the 
   expect(await list()).toEqual([
     {
       id: 1,
+      provider_code: 'Provide1',
       domain_name: 'sub.example.com',
       domain_hash: hostHash('sub.example.com'),
       active: true,

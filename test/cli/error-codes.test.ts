@@ -174,7 +174,7 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
     async () => {
       await addProvider();
       expect(await line.run('provider', 'add', '--name', 'n')).toMatchObject({ code: 0 });
-      return ['domain', 'list'];
+      return ['domain', 'add', 'example.com'];
     },
   ],
   provider_code_exists: [

@@ -50,16 +50,20 @@ test('a dry run says how many devices get it, and sends nothing', async () => {
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: `notification would be sent
-Recipients: 2, of which 1 can get messages.
-Now: 1. By push: 0.
-Their apps never asked for messages: 1. They get nothing.
+Recipients: 2
+HOW                RECIPIENTS  WHEN
+by inbox           1           when their apps ask for messages
+by stream          0           at once while their apps hold a stream, else when they ask
+by push            0           a gateway wakes their apps
+at the next fetch  0           within 12 hours
+never              1           their apps neither ask for messages nor show any of a subscription
 Nothing was sent.
 `,
   });
   expect(await json('command', 'update-subscription', '--os', 'android', '--dry-run')).toEqual({
     ...{ id: null, provider_code: 'Provide1', due_at: null },
     ...{ recipients: 1, reachable: 1, at_least: false },
-    ...{ now: 1, by_push: 0, at_next_fetch: 0, cannot: 0 },
+    ...{ now: 1, by_inbox: 1, by_stream: 0, by_push: 0, at_next_fetch: 0, cannot: 0 },
     ...{ within_hours: 12, within_is_guess: false },
   });
   expect(await sends()).toEqual([]);
@@ -72,9 +76,13 @@ test('a dry run says who gets it by push, and who with the next fetch, and when'
   const riding = file('ride.toml', settings);
   const words = ['notify', '--all', '--body', 'x', '--dry-run', '--config', riding];
   expect((await line.run(...words)).stdout).toBe(`notification would be sent
-Recipients: 4, of which 2 can get messages.
-Now: 1. By push: 1.
-At the next fetch of their subscription: 2, within 12 hours, if the panel sets no other interval.
+Recipients: 4
+HOW                RECIPIENTS  WHEN
+by inbox           1           when their apps ask for messages
+by stream          0           at once while their apps hold a stream, else when they ask
+by push            1           a gateway wakes their apps
+at the next fetch  2           within 12 hours, if the panel sets no other interval
+never              0           their apps neither ask for messages nor show any of a subscription
 Nothing was sent.
 `);
   const command = ['command', 'update-subscription', '--all', '--dry-run', '--config', riding];

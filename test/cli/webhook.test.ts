@@ -141,16 +141,17 @@ describe('add', () => {
 });
 
 describe('list', () => {
-  test("the operator's own, or those of a provider", async () => {
+  test("the operator's own and those of all providers, or those of one", async () => {
     await aWebhook();
     await aChat();
     expect(await hook('list')).toBe(
-      'ID  KIND      TO               EVENTS  STATE\n' +
-        ' 2  telegram  chat -1001 (fa)  all     enabled\n',
+      'ID  OWNER     KIND      TO                         EVENTS  STATE\n' +
+        ' 2  operator  telegram  chat -1001 (fa)            all     enabled\n' +
+        ' 1  Provide1  webhook   https://bot.example.com/…  all     enabled\n',
     );
     expect(await hook('list', '--provider', CODE)).toBe(
-      'ID  KIND     TO                         EVENTS  STATE\n' +
-        ' 1  webhook  https://bot.example.com/…  all     enabled\n',
+      'ID  OWNER     KIND     TO                         EVENTS  STATE\n' +
+        ' 1  Provide1  webhook  https://bot.example.com/…  all     enabled\n',
     );
   });
 
@@ -159,6 +160,7 @@ describe('list', () => {
     expect(await json('list')).toEqual([
       {
         id: 1,
+        provider_code: null,
         kind: 'telegram',
         url: null,
         url_fingerprint: null,

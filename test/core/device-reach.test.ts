@@ -13,7 +13,14 @@ import type { RideLevel } from '../../src/core/port/ride.ts';
 
 const HAPP = 'Happ/3.1';
 const silent = {
-  ...{ isReachable: false, gateway: null, userAgent: HAPP, hasSlot: true, isAtHome: true },
+  ...{
+    isReachable: false,
+    hasStream: false,
+    gateway: null,
+    userAgent: HAPP,
+    hasSlot: true,
+    isAtHome: true,
+  },
 } as const;
 const rules = { gateways: ['fcm'], carriers: new Set(['Happ']), isForHomes: true } as const;
 const note = { body: 'x', type_push: 'optional', expire_days: 1 } as const;
@@ -22,9 +29,10 @@ const terms = (level: RideLevel) => ({
 });
 
 test.each([
-  ['now', { isReachable: true }, {}],
-  ['now', { isReachable: true, gateway: 'apns' }, {}],
-  ['push', { isReachable: true, gateway: 'fcm' }, {}],
+  ['inbox', { isReachable: true }, {}],
+  ['stream', { isReachable: true, hasStream: true }, {}],
+  ['inbox', { isReachable: true, gateway: 'apns' }, {}],
+  ['push', { isReachable: true, hasStream: true, gateway: 'fcm' }, {}],
   ['fetch', {}, {}],
   ['none', { isAtHome: false }, {}],
   ['fetch', { isAtHome: false }, { isForHomes: false }],

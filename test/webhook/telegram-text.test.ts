@@ -159,6 +159,9 @@ describe('whole texts', () => {
     ]);
     expect(line(sent(120, true), 'en')).toBe('Can get messages: at least 14 of 120');
     expect(line(sent(0), 'en')).toStartWith('Time:');
+    // On subscriptions it comes too.
+    const riding = { recipients: 120, reachable: 14, at_next_fetch: 80 };
+    expect(line(event('distribution.finished', riding), 'en')).toBe('Can get messages: 94 of 120');
   });
 
   test('a quota that is nearly used up is no limit that is reached', () => {

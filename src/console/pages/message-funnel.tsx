@@ -6,6 +6,7 @@ import type { Got } from '../../http/console/table.ts';
 import { call } from '../call.ts';
 import { Button } from '../parts/button.tsx';
 import { kept, number } from '../parts/format.ts';
+import { Ways } from '../parts/ways.tsx';
 import { Problem } from '../parts/work.tsx';
 import { texts, wordsFor } from '../state.ts';
 
@@ -89,27 +90,6 @@ function Bar({ look, most, name, text, value }: BarProps) {
   );
 }
 
-function Ways({ reach }: { reach: NonNullable<Shown['reach']> }) {
-  const words = texts.messages;
-  const ways = (['now', 'push', 'fetch', 'none'] as const).filter((way) => reach[way] > 0);
-  if (ways.length === 0) return null;
-  return (
-    <>
-      <h4>{words.ways}</h4>
-      <ul class="ways-list">
-        {ways.map((way) => (
-          <li key={way}>
-            <strong>
-              {reach.isAtLeast ? words.atLeast(number(reach[way])) : number(reach[way])}
-            </strong>{' '}
-            {words.way[way]}
-          </li>
-        ))}
-      </ul>
-    </>
-  );
-}
-
 function More({ counted: { count: so, isDone, totals } }: { counted: Counted }) {
   const words = texts.messages;
   const { accepted, failed } = totals.atGateway;
@@ -172,7 +152,12 @@ export function Funnel({ at, shown, turn }: { at: string; shown: Shown; turn: nu
       {!isSmall && counted.value?.isDone && (
         <Button label={words.again} onClick={() => (asked.value += 1)} />
       )}
-      {reach && <Ways reach={reach} />}
+      {reach && (
+        <>
+          <h4>{words.ways}</h4>
+          <Ways of={reach} />
+        </>
+      )}
     </>
   );
 }

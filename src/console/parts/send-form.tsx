@@ -13,6 +13,7 @@ import { Field, Form, givenIn, Hidden } from './form.tsx';
 import { number } from './format.ts';
 import { SendTime } from './send-time.tsx';
 import { TargetFilter } from './target-filter.tsx';
+import { Ways } from './ways.tsx';
 import { Problem } from './work.tsx';
 
 type Checked = Got<'send.check'>;
@@ -116,33 +117,15 @@ function Schedule() {
   );
 }
 
-function Way({ count, label, kind }: { count: number; label: string; kind: string }) {
-  return (
-    <div class={`way ${kind}`}>
-      <dt>{label}</dt>
-      <dd>{number(count)}</dd>
-    </div>
-  );
-}
-
 /** Shows prominently how many devices the message reaches. */
 function Reach({ of }: { of: Count }) {
   const words = texts.compose;
-  const { isAtLeast, isGuess, recipients, ways, withinHours } = of;
+  const { isAtLeast, recipients, ways } = of;
   const least = (count: number) => (isAtLeast ? words.atLeast(number(count)) : number(count));
   return (
     <section class="reach" aria-label={words.reach}>
       <h2>{words.reaches(least(recipients), recipients)}</h2>
-      <dl class="ways-of">
-        <Way kind="good" count={ways.now} label={words.now} />
-        <Way kind="good" count={ways.push} label={words.push} />
-        <Way
-          kind="late"
-          count={ways.fetch}
-          label={isGuess ? words.fetchGuess(withinHours) : words.fetch(withinHours)}
-        />
-        <Way kind={ways.none > 0 ? 'bad' : ''} count={ways.none} label={words.never} />
-      </dl>
+      <Ways of={of} />
       {ways.none > 0 && (
         <p class="problem">{words.cannot(least(ways.none), ways.none, recipients)}</p>
       )}

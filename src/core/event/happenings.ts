@@ -6,6 +6,7 @@
 
 import type { Deed } from '../audit/entry.ts';
 import { DAY_MS, isoTime } from '../calendar.ts';
+import { nowOf } from '../device-reach.ts';
 import { BLOCKED, CANCELLED, FAILED } from '../message/status.ts';
 import { type DistributionType, PUSH } from '../port/distribution.ts';
 import type { EventData, EventKind, Happening } from '../port/event.ts';
@@ -156,7 +157,7 @@ export const distributionEnded = (ended: EndedDistribution, reach: LedgerReach) 
     sent: ended.sentCount,
     failed: ended.failedCount,
     reachable: reach.reachable,
-    now: reach.now,
+    now: nowOf(reach),
     by_push: reach.push,
     at_next_fetch: reach.fetch,
     cannot: reach.none,

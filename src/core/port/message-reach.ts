@@ -6,6 +6,8 @@ import type { PushGateway } from './registration.ts';
 export interface ReachFacts {
   /** True: an app registered the device, so it can get messages of the provider. */
   isReachable: boolean;
+  /** True: the app opened a stream before. */
+  hasStream: boolean;
   /** The gateway of the app's push address; null: none. */
   gateway: PushGateway | null;
   /** The `User-Agent` of its last call; empty: unknown. */
@@ -23,11 +25,22 @@ export interface ReachGroup extends ReachFacts {
 
 /** The number of devices by the way of a message to them; each device counts once. */
 export interface ReachWays {
-  /** The app polls, or holds a stream open. */
-  now: number;
+  /** The app asks for the messages of its inbox. */
+  inbox: number;
+  /** The app gets them by a stream: at once while it is open. */
+  stream: number;
   /** A gateway wakes the app. */
   push: number;
   /** The message rides on the subscription. */
   fetch: number;
   none: number;
 }
+
+/** The ways, in the order in which they are shown. */
+export const WAYS = [
+  'inbox',
+  'stream',
+  'push',
+  'fetch',
+  'none',
+] as const satisfies readonly (keyof ReachWays)[];

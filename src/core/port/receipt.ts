@@ -77,8 +77,15 @@ export interface ReceiptStore {
   ): Promise<{ totals: LedgerTotals; nextId: number | null } | 'receipt_not_found'>;
   /** Lists the provider's distributions with their counts, newest first. */
   listReaches(providerId: number, page: Page, rowsMax: number): Promise<DistributionReach[]>;
-  /** Counts the recipients of a distribution, `rowsMax` at most. */
-  countReach(distributionId: number, rowsMax: number): Promise<LedgerReach>;
+  /**
+   * Counts the recipients of a distribution, `rowsMax` at most. While it rides, it rides to the
+   * apps of `carriers`; null: to each that may carry one of its parts.
+   */
+  countReach(
+    distributionId: number,
+    rowsMax: number,
+    carriers?: ReadonlySet<string | null> | null,
+  ): Promise<LedgerReach>;
   /**
    * Lists receipts of a provider's distribution, those of the newest devices first; none if the
    * provider has no such distribution. Returns `receipt_not_found` if `after` is no receipt of it:

@@ -58,7 +58,8 @@ export interface RegistrationStore {
   /**
    * Finds the device of a token; null: none. `lastSeenAtMs` is the earliest of the times at which
    * the token was last shown, and its providers last saw the device and each of its slots;
-   * `providerId` is the first provider that the token reads messages of, null: of none.
+   * `providerId` is the first provider that the token reads messages of, null: of none;
+   * `hasStream` is 1 if {@link noteStream} was called.
    */
   findDeviceByToken(tokenHash: Uint8Array): Promise<{
     id: number;
@@ -66,7 +67,10 @@ export interface RegistrationStore {
     tokenId: number;
     lastSeenAtMs: number;
     providerId: number | null;
+    hasStream: number;
   } | null>;
+  /** Records that the app of a token opened a stream. */
+  noteStream(tokenId: number): Promise<void>;
   /** Lists the push addresses of a device's tokens. Returns null if no device has the HWID. */
   listPushAddresses(hwid: string): Promise<{ push: PushAddress; locale: string | null }[] | null>;
 }

@@ -13,6 +13,7 @@ import {
 } from '../../core/message/sent.ts';
 import { fromStore, isRefused, Refused } from '../../core/outcome.ts';
 import { type DistributionDetail, PUSH } from '../../core/port/distribution.ts';
+import { countRecipients } from '../../core/target-count.ts';
 import { paidCall, type Staff, staffCall } from './call.ts';
 import { anyOf, atProvider, id, nullable } from './inputs.ts';
 
@@ -74,17 +75,12 @@ export const messageCalls = {
   'messages.show': staffCall(atProvider({ id }), async (staff, given) => {
     const message = await messageOf(staff, given.id);
     if (isRefused(message)) return message;
-    const hasLedger = message.beganAtMs !== null && !message.isPruned;
-    const reach = hasLedger ? await staff.core.store.countReach(message.id, REACH_ROWS) : null;
     return {
       ...rowOf(message),
       ...{ content: contentOf(message), isPruned: message.isPruned },
       ...{ replacesId: message.replacesId, nowMs: staff.nowMs },
-      /** The number of devices by the way to them; null before delivery, and without a ledger. */
-      reach: reach && {
-        ...{ now: reach.now, push: reach.push, fetch: reach.fetch, none: reach.none },
-        isAtLeast: reach.isAtLeast,
-      },
+      /** The devices by the ways to them; null before delivery, and without a ledger. */
+      reach: await countRecipients(staff.core, staff.provider, message, REACH_ROWS),
     };
   }),
   'messages.cancel': paidCall(atProvider({ id }), ({ core, nowMs, provider }, given) =>

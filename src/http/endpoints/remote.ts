@@ -1,6 +1,7 @@
 /** Notifications and commands: specification, from "Notifications and commands (common)" on. */
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { nowOf } from '../../core/device-reach.ts';
 import { isAbsent } from '../../core/json-input.ts';
 import { cancelDistribution } from '../../core/message/cancel.ts';
 import { noteOn } from '../../core/message/command.ts';
@@ -102,7 +103,7 @@ function reachOf(count: TargetCount) {
   const { recipients, reachable, ways, withinHours, isGuess, isAtLeast } = count;
   const within =
     ways.fetch === 0 ? '' : `; within-hours=${withinHours}${isGuess ? '; guess=1' : ''}`;
-  const all = `recipients=${recipients}; reachable=${reachable}; now=${ways.now}; push=${ways.push}`;
+  const all = `recipients=${recipients}; reachable=${reachable}; now=${nowOf(ways)}; push=${ways.push}`;
   const bound = isAtLeast ? '; at-least=1' : '';
   return { 'x-reach': `${all}; fetch=${ways.fetch}; cannot=${ways.none}${within}${bound}` };
 }
@@ -277,7 +278,7 @@ function countsOf(record: DistributionReach, offsetMinutes: number) {
     failed: record.failedCount,
     reachable: reach?.reachable ?? null,
     received: reach?.received ?? null,
-    now: reach?.now ?? null,
+    now: reach && nowOf(reach),
     by_push: reach?.push ?? null,
     at_next_fetch: reach?.fetch ?? null,
     cannot: reach?.none ?? null,

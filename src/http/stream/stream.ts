@@ -3,7 +3,8 @@
  * and counts the sockets; `device-stream.ts` is one of them.
  */
 
-import { type AuthenticDevice, authenticateDevice } from '../../core/device.ts';
+import { type AuthenticDevice, authenticateDevice, noteStream } from '../../core/device.ts';
+import { isAway } from '../../core/port/store.ts';
 import { respond } from '../answer/respond.ts';
 import { reportFault } from '../interpreter.ts';
 import type { MessageKey } from '../messages.ts';
@@ -146,6 +147,10 @@ export function makeStreams(deps: StreamDeps): Streams {
     startPings(stream);
     deps.log.debug('stream_opened', { device: device.id });
     stream.open();
+    // May be lost: counts of a message's ways alone depend on it.
+    deps.core.store.onBehalfOf(socket.data.client, String, () => {
+      noteStream(deps.core, device).catch((fault) => isAway(fault) || stream.failed(fault));
+    });
     return true;
   }
 

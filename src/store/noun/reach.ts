@@ -7,21 +7,26 @@ import type { LedgerReach } from '../../core/port/receipt.ts';
 import { PUSH_GATEWAYS } from '../../core/port/registration.ts';
 import type { Statements, Step } from '../backend.ts';
 import { shared } from './shared.ts';
-import { FETCH_COLUMNS, reachFacts } from './targets.ts';
+import { FETCH_COLUMNS, OWN_TOKEN, reachFacts, streamOf } from './targets.ts';
 
 /** The registration `p` that reads the inbox of a row `r` of a ledger. */
 export const READER = sql`LEFT JOIN device_provider p
   ON p.device_id = r.device_id AND p.provider_id = r.inbox`;
 
+/** Condition: the token `t` reads the unattached inbox of such a row. */
+const UNATTACHED = sql`t.device_id = r.device_id AND t.nobody_after_distribution_id IS NOT NULL`;
+
 /** Condition: the device of such a row got the message, or an app can fetch it. */
 export const REACHABLE = sql`(r.received_at_ms IS NOT NULL OR p.token_id IS NOT NULL
-  OR r.inbox < 0 AND EXISTS (SELECT 1 FROM device_token t
-    WHERE t.device_id = r.device_id AND t.nobody_after_distribution_id IS NOT NULL))`;
+  OR r.inbox < 0 AND EXISTS (SELECT 1 FROM device_token t WHERE ${UNATTACHED}))`;
 
 type Row = Parameters<typeof reachFacts>[0] &
   Record<'isCarried' | 'count' | 'receivedCount', number>;
 
-/** Returns the step that counts the first `rowsMax` recipients of a distribution. */
+/**
+ * Returns the step that counts the first `rowsMax` recipients of a distribution. It rides to those
+ * of `carriers` (null: all) that carry a part that rides still.
+ */
 export const reachSteps = shared(({ prepare, once }: Statements) => {
   const find = prepare<{ type: DistributionType; targetOs: string | null }>(sql`
       SELECT notification_type AS type, target_os AS "targetOs" FROM distribution WHERE id = :id`);
@@ -29,24 +34,31 @@ export const reachSteps = shared(({ prepare, once }: Statements) => {
       SELECT DISTINCT part FROM ride WHERE distribution_id = :id AND until_ms > :nowMs`);
   /** A queued push shows that the device had an address, at whichever gateway. */
   const groups = prepare<Row>(sql`
-      SELECT "userAgent", "hasSlot", "isAtHome", gateway, "isReachable", "isCarried",
+      SELECT "userAgent", "hasSlot", "isAtHome", gateway, "isReachable", "isCarried", "hasStream",
         count(*) AS count, count(received_at_ms) AS "receivedCount"
       FROM (
         SELECT r.received_at_ms, ${FETCH_COLUMNS},
           CASE WHEN r.push_state IS NOT NULL THEN 'fcm' END AS gateway,
           CAST(${REACHABLE} AS integer) AS "isReachable",
-          CAST(r.carried_at_ms IS NOT NULL AS integer) AS "isCarried"
+          CAST(r.carried_at_ms IS NOT NULL AS integer) AS "isCarried",
+          CASE WHEN r.inbox < 0 THEN ${streamOf(UNATTACHED)} ELSE ${streamOf(OWN_TOKEN)} END
+            AS "hasStream"
         FROM recipient r ${READER} WHERE r.distribution_id = ${once('id')}
         ORDER BY r.device_id LIMIT ${once('rowsMax')}) counted
-      GROUP BY 1, 2, 3, 4, 5, 6`);
+      GROUP BY 1, 2, 3, 4, 5, 6, 7`);
 
-  return function* (id: number, rowsMax: number, nowMs: number): Step<LedgerReach> {
+  return function* (
+    id: number,
+    rowsMax: number,
+    nowMs: number,
+    carriers: ReadonlySet<string | null> | null = null,
+  ): Step<LedgerReach> {
     const about = yield* find.get({ id });
     const isToAll = about?.targetOs != null;
     const riding = (yield* parts.all({ id, nowMs })).map(({ part }) => part);
     const rules = {
       gateways: PUSH_GATEWAYS,
-      carriers: carriersOfParts(riding),
+      carriers: riding.length === 0 ? new Set<null>() : (carriers ?? carriersOfParts(riding)),
       isForHomes: isForHomes(about?.type ?? PUSH, isToAll),
     };
     const rows = yield* groups.all({ id, rowsMax });

@@ -98,8 +98,8 @@ export function receiptNoun(backend: Backend): ReceiptNoun {
         return found;
       }),
 
-    countReach: async (distributionId, rowsMax) =>
-      backend.read(() => countReach(distributionId, rowsMax, backend.storeNowMs())),
+    countReach: async (distributionId, rowsMax, carriers) =>
+      backend.read(() => countReach(distributionId, rowsMax, backend.storeNowMs(), carriers)),
 
     listReceipts: async (of, after, countMax) =>
       backend.read(function* () {

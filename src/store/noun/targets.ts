@@ -1,6 +1,6 @@
 /** The devices of a provider: found by HWID, or searched in bounded steps. */
 
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { ReachFacts } from '../../core/port/message-reach.ts';
 import { PUSH_GATEWAYS, type PushGateway } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
@@ -42,9 +42,15 @@ const GATEWAY = sql`(SELECT CASE ${sql.join(
   sql.raw(' '),
 )} END FROM device_token t WHERE t.id = p.token_id)`;
 
+/** Whether an app of a token opened a stream, for tokens that match a condition. */
+export const streamOf = (condition: SQL) =>
+  sql`coalesce((SELECT max(t.has_stream) FROM device_token t WHERE ${condition}), 0)`;
+export const OWN_TOKEN = sql`t.id = p.token_id`;
+
 interface GroupRow {
   userAgent: string | null;
   isReachable: number;
+  hasStream: number;
   gateway: PushGateway | null;
   hasSlot: number | null;
   isAtHome: number | null;
@@ -53,6 +59,7 @@ interface GroupRow {
 /** Returns the facts of a row for the port; without a row at the provider they are empty. */
 export const reachFacts = (row: GroupRow): ReachFacts => ({
   isReachable: row.isReachable === 1,
+  hasStream: row.hasStream === 1,
   gateway: row.gateway,
   userAgent: row.userAgent ?? '',
   hasSlot: row.hasSlot === 1,
@@ -130,9 +137,13 @@ export function targetNoun(backend: Backend): TargetNoun {
         CAST(CASE WHEN linked THEN token_id IS NOT NULL ELSE EXISTS (
           SELECT 1 FROM device_token t
           WHERE t.device_id = e.id AND t.nobody_after_distribution_id IS NOT NULL) END AS integer)
-          AS "isReachable"
+          AS "isReachable",
+        CASE WHEN linked THEN "hasStream" ELSE ${streamOf(
+          sql`t.device_id = e.id AND t.nobody_after_distribution_id IS NOT NULL`,
+        )} END AS "hasStream"
       FROM (SELECT d.id AS id, d.hwid AS hwid, p.token_id AS token_id, ${FETCH_COLUMNS},
-              ${GATEWAY} AS gateway, coalesce(${linkedRow(backend)}, FALSE) AS linked,
+              ${GATEWAY} AS gateway, ${streamOf(OWN_TOKEN)} AS "hasStream",
+              coalesce(${linkedRow(backend)}, FALSE) AS linked,
               CAST(p.browser_install_id IS NOT NULL AS integer) AS "isBrowser"
             FROM device d LEFT JOIN device_provider p
               ON p.device_id = d.id AND p.provider_id = ${backend.once('providerId')}
@@ -140,8 +151,9 @@ export function targetNoun(backend: Backend): TargetNoun {
   );
   const groups = backend.prepare<GroupRow & { count: number }>(sql`
       SELECT ${FETCH_COLUMNS}, ${GATEWAY} AS gateway,
-        CAST(p.token_id IS NOT NULL AS integer) AS "isReachable", count(*) AS count
-      FROM ${inRange(backend)} GROUP BY 1, 2, 3, 4, 5`);
+        CAST(p.token_id IS NOT NULL AS integer) AS "isReachable",
+        ${streamOf(OWN_TOKEN)} AS "hasStream", count(*) AS count
+      FROM ${inRange(backend)} GROUP BY 1, 2, 3, 4, 5, 6`);
 
   return {
     findTargets: async (providerId, hwids) => {

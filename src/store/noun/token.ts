@@ -44,11 +44,12 @@ interface TokenRow {
   tokenId: number;
   lastSeenAtMs: number;
   providerId: number | null;
+  hasStream: number;
 }
 
 export function tokenNoun(
   backend: Backend,
-): Pick<Store, 'findDeviceByToken' | 'listPushAddresses'> {
+): Pick<Store, 'findDeviceByToken' | 'listPushAddresses' | 'noteStream'> {
   const { prepare, least, join } = backend;
   const { deviceId: findDevice } = lookUpStatements(backend);
   const deviceSeen = sql.raw('d.last_seen_at_ms');
@@ -57,7 +58,7 @@ export function tokenNoun(
     ${deviceSeen})`;
   // Returns the earliest of the times: on a later UTC day the caller writes all of them.
   const find = prepare<TokenRow>(sql`
-      SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId",
+      SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId", t.has_stream AS "hasStream",
         ${least(least(deviceSeen, sql.raw('t.last_seen_at_ms')), inboxesSeen)} AS "lastSeenAtMs",
         (SELECT min(p.provider_id) FROM device_provider p WHERE p.token_id = t.id) AS "providerId"
       FROM device_token t ${join} device d ON d.id = t.device_id WHERE t.token_hash = :tokenHash`);
@@ -65,7 +66,11 @@ export function tokenNoun(
       SELECT push, locale FROM device_token
       WHERE device_id = :deviceId AND push IS NOT NULL ORDER BY id`);
 
+  const stream = prepare(sql`UPDATE device_token SET has_stream = 1 WHERE id = :tokenId`);
+
   return {
+    noteStream: async (tokenId) => void (await backend.change(() => stream.run({ tokenId }))),
+
     findDeviceByToken: async (tokenHash) => backend.read(() => find.get({ tokenHash })),
 
     listPushAddresses: async (hwid) =>

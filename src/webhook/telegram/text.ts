@@ -130,11 +130,11 @@ function places(lines: Lines): string | null {
   return lines.line('places', lines.of(lines.formats.number(count), lines.formats.number(limit)));
 }
 
-/** Returns the line of the recipients whose apps can get messages. */
+/** Returns the line of the recipients that a message can come to in some way. */
 function reachable(lines: Lines): string | null {
-  const { recipients, reachable: count, at_least: isAtLeast } = lines.data;
+  const { recipients, reachable: count, at_next_fetch: fetch, at_least: isAtLeast } = lines.data;
   if (typeof count !== 'number' || typeof recipients !== 'number' || recipients === 0) return null;
-  const shown = lines.formats.number(count);
+  const shown = lines.formats.number(count + (typeof fetch === 'number' ? fetch : 0));
   const part = isAtLeast === true ? lines.atLeast(shown) : shown;
   return lines.line('reachable', lines.of(part, lines.formats.number(recipients)));
 }

@@ -3,8 +3,16 @@ import type { MutatedFile } from '../mutation.ts';
 export const commandLineFiles: readonly MutatedFile[] = [
   {
     file: 'src/cli/provider-name.ts',
-    tests: ['test/cli/domain.test.ts', 'test/cli/error-codes.test.ts'],
-    changes: [['if (others.length === 0) return only;', 'return only;']],
+    tests: ['test/cli/domain.test.ts', 'test/cli/error-codes.test.ts', 'test/cli/owners.test.ts'],
+    changes: [
+      ['if (others.length === 0) return only;', 'return only;'],
+      ['await readOperators?.()', 'undefined'],
+      [
+        'await store.listProviders() : [await',
+        '(await store.listProviders()).slice(0, 1) : [await',
+      ],
+      ['(await named(store, code)).code', 'code'],
+    ],
   },
   {
     file: 'src/cli/domain.ts',

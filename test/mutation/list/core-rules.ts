@@ -309,8 +309,13 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/target-count.ts',
-    tests: ['test/core/target-count.test.ts', 'test/http/coverage'],
+    tests: [
+      'test/core/target-count.test.ts',
+      'test/http/coverage',
+      'test/http/console/recipients.test.ts',
+    ],
     changes: [
+      ['targetOs !== null, terms)', 'targetOs === null, terms)'],
       [
         'devices.filter(({ isLinked }) => !isLinked).length',
         'devices.filter((d) => d.isLinked).length',

@@ -16,6 +16,7 @@ export const nounMessages: readonly MutatedFile[] = [
       'test/store/contract/pushing.test.ts',
       'test/cli/send.test.ts',
       'test/core/device-reach.test.ts',
+      'test/http/console/recipients.test.ts',
     ],
     changes: [
       ['isForHomes ? group.isAtHome : group.hasSlot', 'group.hasSlot'],
@@ -23,6 +24,8 @@ export const nounMessages: readonly MutatedFile[] = [
       [' && partsTo(isToAll, type, payload).length > 0', ''],
       ['type === COMMAND || !isToAll', '!isToAll'],
       ['carriers.has(appOf(userAgent)?.name ?? null)', 'true'],
+      ["hasStream ? 'stream' : 'inbox'", "'inbox'"],
+      ['inbox + stream;', 'inbox;'],
     ],
   },
   {
@@ -126,6 +129,7 @@ export const nounMessages: readonly MutatedFile[] = [
       ['counted === rowsMax', 'counted > rowsMax'],
       ['AND until_ms > :nowMs', ''],
       ['const isFetched = isCarried === 1 && !facts.isReachable;', 'const isFetched = false;'],
+      ['(carriers ?? carriersOfParts(riding))', 'carriersOfParts(riding)'],
     ],
   },
   {

@@ -39,7 +39,8 @@ async function crowd(store: Store) {
   await store.updateInstall(providerId, door.installId, { installLimit: 9 }, ACT);
   await registerAt(store, 'pushed', fcm('token'));
   await knock(store, 'asks');
-  await register(store, 'asks', onLink());
+  const { tokenHash } = await register(store, 'asks', onLink());
+  await store.noteStream((await store.findDeviceByToken(tokenHash))?.tokenId ?? 0);
   for (const hwid of ['happ-1', 'happ-2']) await knock(store, hwid, CODE, by('Happ/1.0'));
   await knock(store, 'karing', CODE, by('Karing/2.0'));
   // Known by its binding alone, it fetches no subscription here.
@@ -65,8 +66,14 @@ async function ride(store: Store, id: number) {
 }
 
 const summary = ({ userAgent, count, ...rest }: ReachGroup) => {
-  const { isReachable, gateway, hasSlot, isAtHome } = rest;
-  const flags = [isReachable && 'reachable', gateway, hasSlot && 'slot', isAtHome && 'home'];
+  const { isReachable, hasStream, gateway, hasSlot, isAtHome } = rest;
+  const flags = [
+    isReachable && 'reachable',
+    hasStream && 'stream',
+    gateway,
+    hasSlot && 'slot',
+    isAtHome && 'home',
+  ];
   return `${count} ${userAgent}: ${flags.filter(Boolean).join(' ')}`;
 };
 
@@ -83,7 +90,7 @@ export const reachSuite: Suite = (opened) => {
     expect(groups.map(summary).sort()).toEqual([
       '1 App/2.1.0: ',
       '1 App/2.1.0: reachable fcm slot home',
-      '1 App/2.1.0: reachable slot home',
+      '1 App/2.1.0: reachable stream slot home',
       '1 Happ/1.0: slot',
       '1 Karing/2.0: slot home',
       '2 Happ/1.0: slot home',
@@ -92,7 +99,7 @@ export const reachSuite: Suite = (opened) => {
     const named = found.map((device) => device && summary({ ...device, count: 1 }));
     expect(named).toEqual([
       '1 App/2.1.0: reachable fcm slot home',
-      '1 App/2.1.0: reachable slot home',
+      '1 App/2.1.0: reachable stream slot home',
       '1 Happ/1.0: slot home',
       '1 Karing/2.0: slot home',
       '1 Happ/1.0: slot',
@@ -106,14 +113,29 @@ export const reachSuite: Suite = (opened) => {
     await ride(store, general);
     const counts = { reachable: 2, received: 0, isAtLeast: false, carried: 0 };
     expect(await store.countReach(general, 99)).toEqual({
-      ...{ ...counts, now: 2, push: 0, fetch: 3, none: 2 },
+      ...{ ...counts, inbox: 1, stream: 1, push: 0, fetch: 3, none: 2 },
     });
     const named = await send(store, providerId, to(...hwids));
     await ride(store, named);
-    expect(await store.countReach(named, 99)).toMatchObject({ now: 2, fetch: 1, none: 2 });
+    expect(await store.countReach(named, 99)).toMatchObject({
+      inbox: 1,
+      stream: 1,
+      fetch: 1,
+      none: 2,
+    });
+    // Apps that show nothing of this message are no way, though their parts ride.
+    expect(await store.countReach(named, 99, new Set(['INCY']))).toMatchObject({
+      fetch: 0,
+      none: 3,
+    });
     const silent = await send(store, providerId);
     await bringTo(store, silent, 100);
-    expect(await store.countReach(silent, 99)).toMatchObject({ now: 2, fetch: 0, none: 5 });
+    expect(await store.countReach(silent, 99)).toMatchObject({
+      inbox: 1,
+      stream: 1,
+      fetch: 0,
+      none: 5,
+    });
     const happ = await deviceId(store, providerId, 'happ-1');
     const stamp = { distributionId: general, deviceId: happ, hwid: '', atMs: NOW_MS };
     store.noteCarried([{ ...stamp, carried: 'Happ: x' }]);

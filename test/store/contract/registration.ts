@@ -29,7 +29,7 @@ import {
   tokenHash,
 } from './message-fixture.ts';
 
-type Method = 'registerDevice' | 'findDeviceByToken' | 'listPushAddresses';
+type Method = 'registerDevice' | 'findDeviceByToken' | 'listPushAddresses' | 'noteStream';
 
 const REFUSED = 'registration_refused';
 
@@ -357,6 +357,23 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       await addDoor(store, 'Provide2', OTHER_CODE);
       await register(store, 'a', onLink(OTHER_CODE));
       expect(await store.listPushAddresses('a')).toEqual([{ push, locale: 'ru' }]);
+    });
+  },
+
+  noteStream(opened) {
+    test('is kept through renewals, and is that of the one token', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      const shown = async ({ tokenHash: hash }: TokenHolder) => store.findDeviceByToken(hash);
+      const a = await register(store, 'a', onLink());
+      const b = await register(store, 'b', onLink());
+      expect(await shown(a)).toMatchObject({ hasStream: 0 });
+      await store.noteStream((await shown(a))?.tokenId ?? 0);
+      expect(await shown(a)).toMatchObject({ hasStream: 1 });
+      expect(await shown(b)).toMatchObject({ hasStream: 0 });
+      expect(await shown(await register(store, 'a', onLink(), a))).toMatchObject({ hasStream: 1 });
+      // A token that ended meanwhile is no fault.
+      await store.noteStream(9_999);
     });
   },
 

@@ -62,6 +62,7 @@ export const targetContract: Record<Method & keyof Store, Suite> = {
       const [same] = await store.findTargets(two.providerId, ['on-link']);
       expect(same).toEqual({
         ...{ id: first?.id ?? 0, isLinked: false, isReachable: false, gateway: null },
+        hasStream: false,
         ...{ userAgent: '', hasSlot: false, isAtHome: false },
       });
       expect(first).toMatchObject({ hasSlot: true, isAtHome: true });

@@ -46,6 +46,7 @@ interface Shown {
   tokenId: number;
   lastSeenAtMs: number;
   providerId: number | null;
+  hasStream: number;
 }
 
 const on = {
@@ -55,7 +56,7 @@ const on = {
       SELECT ${INSTALL_COLUMNS}, provider_id AS "providerId" FROM install
       WHERE id = ANY(:ids::bigint[])`),
   tokens: prepare<Shown>(sql`
-      SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId",
+      SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId", t.has_stream AS "hasStream",
         least(d.last_seen_at_ms, t.last_seen_at_ms, (SELECT min(${allSeen(DIALECT)})
           FROM device_provider p WHERE p.token_id = t.id)) AS "lastSeenAtMs",
         (SELECT min(p.provider_id) FROM device_provider p WHERE p.token_id = t.id) AS "providerId"

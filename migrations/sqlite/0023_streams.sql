@@ -1,0 +1,1 @@
+ALTER TABLE `device_token` ADD `has_stream` integer DEFAULT 0 NOT NULL;
