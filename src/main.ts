@@ -1,15 +1,18 @@
 import { backupTools } from './backup/tools.ts';
 import { askTerminal } from './cli/confirm.ts';
+import { flagsOf } from './cli/context.ts';
 import { operatorActor } from './cli/operator.ts';
 import { EXIT_ERROR, runCli, wantsJson } from './cli/program.ts';
 import { failureText } from './cli/refusal.ts';
 import { systemClock } from './clock.ts';
+import { dataDirectory } from './config/files.ts';
 import { leaveEnvironment, loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
 import { loadBesideServer } from './config/server-note.ts';
+import { OUTPUT_WRITER } from './handover/output-line.ts';
 import { moveOf, openCore, storeKindOf } from './open-core.ts';
 import { Output } from './output.ts';
-import { ownCommand } from './own-program.ts';
+import { IS_PACKAGED, keepSettings, ownCommand } from './own-program.ts';
 import { PANEL_READER } from './panel/reader-line.ts';
 import { readPanelInProcess } from './panel/reader-process.ts';
 import { serviceManager } from './systemd.ts';
@@ -31,30 +34,53 @@ if (process.argv[2] === PANEL_READER) {
   );
 }
 
+if (process.argv[2] === OUTPUT_WRITER) {
+  const { writeOutputs } = await import('./handover/output-writer.ts');
+  const complain = (problem: string) => void process.stderr.write(problem);
+  process.exit(await writeOutputs(process.argv[3] ?? '', complain));
+}
+
 const output = new Output(process.stdout);
+/** The environment of the caller: a command of root gives up what is no setting. */
+const env = { ...process.env };
+const asker = { isPackaged: IS_PACKAGED, serves: false };
+let operator = () => operatorActor(env);
 
 const exitCode = await runCli(process.argv.slice(2), {
   nowMs: systemClock.nowMs,
   sleep: systemClock.sleep,
-  loadConfig: (flags) => loadBesideServer(flags, process.env),
-  loadServerConfig: (flags) => loadConfig(flags, process.env),
+  loadConfig: (flags) => loadBesideServer(flags, env, asker),
+  loadServerConfig: (flags) => loadConfig(flags, env, { ...asker, serves: true }),
   loadOwnConfig: (flags) => {
     leaveEnvironment(process.env);
-    return loadConfig(flags, {});
+    return loadConfig(flags, {}, asker);
   },
   shownSettings,
   exampleConfig: exampleFile,
   openApiDocument: async () => (await import('./http/document/openapi.ts')).openApiDocument(),
   openCore,
+  asOwner: async (command, isJson) => {
+    const { asOwner } = await import('./handover/handover.ts');
+    return asOwner(command, {
+      isJson,
+      dataDir: () => dataDirectory(flagsOf(command.opts()), env, asker),
+      own: process.env,
+      onHandover: () => {
+        const caller = operator();
+        operator = () => caller;
+        keepSettings(env);
+      },
+    });
+  },
   startApp: async (loaded, signal) => (await import('./app.ts')).startApp(loaded, signal),
   openEventSenders: async (config) => (await outgoing()).openEventSenders(config),
   serviceManager: () =>
     serviceManager({
-      notifySocket: process.env['NOTIFY_SOCKET'],
-      watchdogUsec: process.env['WATCHDOG_USEC'],
-      watchdogPid: process.env['WATCHDOG_PID'],
+      notifySocket: env['NOTIFY_SOCKET'],
+      watchdogUsec: env['WATCHDOG_USEC'],
+      watchdogPid: env['WATCHDOG_PID'],
     }),
-  operator: () => operatorActor(process.env),
+  operator: () => operator(),
   backup: (config) => backupTools(storeKindOf(config)),
   moveOf,
   readPanel: readPanelInProcess(ownCommand(), process.env),

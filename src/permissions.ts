@@ -28,6 +28,7 @@ export interface Finding {
 }
 
 const WORLD_ANY = 0o007;
+const WORLD_WRITE = 0o002;
 const GROUP_ANY = 0o070;
 const GROUP_WRITE = 0o020;
 
@@ -239,8 +240,22 @@ function foreignOwner(path: string, stats: Stats): Finding[] {
   return [{ path, problem, isRefused: true }];
 }
 
+/**
+ * Returns a sentence with the remedy if another user than `owners` could change a file or folder;
+ * null: none can.
+ */
+export function foreignHand(path: string, stats: Stats, owners: readonly number[]): string | null {
+  if (!owners.includes(stats.uid)) {
+    const wanted = owners.length > 1 ? `user ${owners.join(' or ')}` : `user ${owners[0]}`;
+    return `${path} belongs to user ${stats.uid}, not to ${wanted}: run 'chown ${owners[0]} ${path}'`;
+  }
+  const open = stats.mode & WORLD_WRITE ? 'all users' : stats.mode & GROUP_WRITE ? 'its group' : '';
+  const wanted = stats.isDirectory() ? '750' : '640';
+  return open === '' ? null : refused(path, stats, path, `${open} (to write)`, wanted).problem;
+}
+
 /** Returns the facts of a file, following symbolic links; null: missing or inaccessible. */
-function statOf(path: string): Stats | null {
+export function statOf(path: string): Stats | null {
   try {
     return statSync(path, { throwIfNoEntry: false }) ?? null;
   } catch {

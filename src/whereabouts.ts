@@ -3,7 +3,14 @@
  * server may use the configured address.
  */
 
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  type BigIntStats,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { giveToOwnerOfFolder } from './permissions.ts';
 
@@ -14,11 +21,15 @@ const MONITOR_FILE = 'gatepost.monitor';
 
 /**
  * Returns an identifier of this data directory on this machine, the same for every path, another
- * for a copy; null: it does not exist.
+ * for a copy; null: it does not exist, or is out of reach.
  */
 export function identityOf(dataDir: string): string | null {
-  const stats = statSync(dataDir, { bigint: true, throwIfNoEntry: false });
-  if (stats === undefined) return null;
+  let stats: BigIntStats;
+  try {
+    stats = statSync(dataDir, { bigint: true });
+  } catch {
+    return null;
+  }
   const hash = new Bun.CryptoHasher('sha256').update(`${stats.dev}:${stats.ino}`);
   return hash.digest('hex').slice(0, 16);
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test';
 import { apiPage } from '../packaging/api-page.ts';
 import { RIDE_FILES } from '../packaging/ride-files.ts';
 import { TABLES } from '../packaging/tables.ts';
-import { CONFIG_VARIABLE } from '../src/config/load.ts';
+import { CONFIG_VARIABLE } from '../src/config/files.ts';
 import { exampleFile } from '../src/config/render.ts';
 import { SETTINGS } from '../src/config/settings/index.ts';
 import { committedFiles, isThere, readText } from './support/tree.ts';

@@ -1,10 +1,11 @@
 /** Makes a backup: copies, checks, packs, reads back, and then gives the file its name. */
 
 import { createHash } from 'node:crypto';
-import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { asDiskFault } from '../disk/fault.ts';
-import { removeLeftovers, Scratch, syncFolder } from '../disk/scratch.ts';
+import { giveName, nameTaken } from '../disk/give-name.ts';
+import { removeLeftovers, Scratch } from '../disk/scratch.ts';
 import { OperatorError } from '../operator-error.ts';
 import { refuseOpenData } from '../permissions.ts';
 import type { DatabaseFile, Snapshot } from '../store/kind.ts';
@@ -107,24 +108,9 @@ async function describe(
   };
 }
 
-function nameTaken(file: string): OperatorError {
-  return new OperatorError(`${file} exists: choose another name, or --force`, 'file_exists');
-}
-
 async function compare(packed: string, passphrase: string | null, made: Manifest): Promise<void> {
   const found = await readContainer(packed, passphrase, () => () => undefined);
   if (!Bun.deepEquals(found, made)) {
     throw new OperatorError('the backup could not be read back: check the disk');
   }
-}
-
-/** Gives the file its name, which must be free unless `replaces`. */
-function giveName(packed: string, file: string, replaces: boolean): void {
-  try {
-    if (replaces) renameSync(packed, file);
-    else linkSync(packed, file);
-  } catch (error) {
-    throw !replaces && existsSync(file) ? nameTaken(file) : error;
-  }
-  syncFolder(dirname(file));
 }

@@ -1,8 +1,10 @@
 /** The context of commands: access to the program, and their output. */
 
+import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import type { BackupTools } from '../backup/tools.ts';
-import type { Flags, LoadedConfig } from '../config/load.ts';
+import type { Flags } from '../config/files.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import type { ShownSetting } from '../config/render.ts';
 import type { Config } from '../config/settings/index.ts';
 import { type Unseen, unseenFileText, unseenText } from '../config/unseen.ts';
@@ -12,6 +14,7 @@ import type { Actor } from '../core/port/audit.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../core/port/registration.ts';
 import type { Finding } from '../finding.ts';
+import type { Handover } from '../handover/handover.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ReadPanel } from '../panel/reader-process.ts';
 import type { NewestRelease } from '../release.ts';
@@ -35,6 +38,8 @@ export interface CliContext {
   startApp(loaded: LoadedConfig, signal: AbortSignal): Promise<App>;
   /** Sends events to webhooks. */
   openEventSenders(config: Config): Promise<{ eventSenders: EventSenders; close(): void }>;
+  /** As root for the data of another user: becomes that user. Returns null for all others. */
+  asOwner(command: Command, isJson: boolean): Promise<Handover | null>;
   /** The manager that started the program and receives its state. */
   serviceManager(): ServiceManager;
   /** The actor of the audit log. */

@@ -7,6 +7,7 @@ import { counted } from '../core/counted.ts';
 import { about, type Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf } from './context.ts';
+import { failureOf } from './refusal.ts';
 import { outsideValue } from './values.ts';
 
 interface DoctorOptions extends CommonOptions {
@@ -17,7 +18,7 @@ async function doctor(context: CliContext, options: DoctorOptions): Promise<void
   const findings: Finding[] = [];
   const loaded = load(context, options, findings);
   if (loaded !== null) {
-    findings.push(...unseenIn(loaded), ...(await context.examine(loaded, options.outside)));
+    findings.push(...unseenIn(loaded), ...(await examined(context, loaded, options)));
   }
   if (options.json) context.stdout(`${JSON.stringify({ findings })}\n`);
   else context.stdout(`${findings.map(asText).join('\n')}\n`);
@@ -43,6 +44,21 @@ function load(
   } catch {
     // The errors are in the environment: the finding above names them.
     return null;
+  }
+}
+
+/** Runs the checks. A fault of the program in one of them becomes a finding too. */
+async function examined(
+  context: CliContext,
+  loaded: LoadedConfig,
+  { outside }: DoctorOptions,
+): Promise<Finding[]> {
+  try {
+    return await context.examine(loaded, outside);
+  } catch (error) {
+    const { message } = failureOf(error, loaded.config.dataDir);
+    const todo = 'run the doctor as root; if it ends so again, report it as a fault';
+    return [about('doctor').problem('doctor_failed', message, todo)];
   }
 }
 

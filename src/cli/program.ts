@@ -1,7 +1,8 @@
 /** The command line: its commands, and their exit codes. */
 
 import { Command, CommanderError, Help, type Option } from 'commander';
-import type { Flags } from '../config/load.ts';
+import type { Flags } from '../config/files.ts';
+import type { Handover } from '../handover/handover.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { visibleLines } from '../visible.ts';
 import { addAccountCommands } from './account.ts';
@@ -137,20 +138,33 @@ export async function runCli(
     ({ dataDir } = loaded.config);
     return loaded;
   };
+  let handover: Handover | null = null;
+  /** Output until the files that it names are in their places. */
+  let held = '';
+  const shown = (text: string) => visibleLines(handover?.named(text) ?? text);
   const context: CliContext = {
     ...outer,
     loadConfig: noting(outer.loadConfig),
     loadServerConfig: noting(outer.loadServerConfig),
     terminal: outer,
-    stdout: (text) => outer.stdout(visibleLines(text)),
-    stderr: (text) => outer.stderr(visibleLines(text)),
+    stdout: async (text) => {
+      if (!handover?.delivers) return outer.stdout(shown(text));
+      held += shown(text);
+      return true;
+    },
+    stderr: (text) => outer.stderr(shown(text)),
     warn: (text) => {
       if (!warnings.has(text)) context.stderr(`warning: ${text}\n`);
       warnings.add(text);
     },
   };
   try {
-    await buildProgram(context).parseAsync([...argv], { from: 'user' });
+    const program = buildProgram(context).hook('preAction', async (_, command) => {
+      handover = await outer.asOwner(command, wantsJson(argv));
+    });
+    await program.parseAsync([...argv], { from: 'user' });
+    await (handover as Handover | null)?.deliver();
+    if (held !== '') outer.stdout(held);
     return EXIT_OK;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT_OK;
@@ -160,5 +174,7 @@ export async function runCli(
     if (!isHelp) context.stderr(failureText(failure, wantsJson(argv)));
     if (failure.code === 'usage') return EXIT_USAGE;
     return failure.code === 'users_not_served' ? EXIT_PARTIAL : EXIT_ERROR;
+  } finally {
+    (handover as Handover | null)?.drop();
   }
 }

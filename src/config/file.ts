@@ -15,7 +15,7 @@ export interface FileValue {
 
 interface FileContent {
   /** Values by the names of their settings. */
-  values: ReadonlyMap<string, FileValue>;
+  values: ReadonlyMap<SettingName, FileValue>;
   /** Errors as `line: problem`, in the order of the lines. */
   problems: string[];
 }
@@ -25,7 +25,7 @@ const SECTIONS = new Set(settingRows.map(([, row]) => row.key.split('.').slice(0
 
 /** Reads the text of a configuration file. Never throws: errors are in `problems`. */
 export function readConfigFile(source: string): FileContent {
-  const values = new Map<string, FileValue>();
+  const values = new Map<SettingName, FileValue>();
   const problems: string[] = [];
   let program: AST.TOMLProgram;
   try {

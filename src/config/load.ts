@@ -3,18 +3,21 @@
  * defaults. Reports every error at once.
  */
 
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
 import { databaseConflicts, gateConflicts } from './conflicts.ts';
-import { type FileValue, readConfigFile } from './file.ts';
+import {
+  type Asker,
+  CONFIG_VARIABLE,
+  type Environment,
+  type Flags,
+  type OpenedFiles,
+  openFiles,
+  usualData,
+} from './files.ts';
 import { type Config, SETTINGS, type SettingName, settingRows } from './settings/index.ts';
 import { TableMistakes } from './tables.ts';
 import type { Unseen } from './unseen.ts';
-
-/** Values of the command line, unparsed. */
-export type Flags = Partial<Record<SettingName | 'configFile', string | undefined>>;
 
 /** Origin of a value: the name of a flag or variable, a file with the line, or `default`. */
 type Origin = string;
@@ -33,6 +36,8 @@ export interface LoadedConfig {
   config: Config;
   /** File that was read, or null. */
   file: string | null;
+  /** That file and those of the folder beside it, in their order. */
+  files: readonly string[];
   sources: Readonly<Record<SettingName, Source>>;
   /** File that a flag or variable names, {@link NO_FILE} for none, or null: the usual ones. */
   named: string | null;
@@ -44,19 +49,8 @@ export interface LoadedConfig {
   unseenFile: string | null;
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Variable with the name of the file to read instead of the usual ones. */
-export const CONFIG_VARIABLE = 'GATEPOST_CONFIG';
-/** The value for no file. */
-export const NO_FILE = 'none';
-const FILE_NAME = 'gatepost.toml';
-const SYSTEM_FILE = '/etc/gatepost/gatepost.toml';
-
-interface OpenedFile {
-  path: string;
-  values: ReadonlyMap<string, FileValue>;
-}
+/** A command of a program at no place of the package. */
+export const ASKER: Asker = { isPackaged: false, serves: false };
 
 /** Settings, and proxies: Bun's `fetch` sends even requests to this machine through them. */
 const OUTER_VARIABLE = /^(?:GATEPOST_.*|(?:http|https|all)_proxy)$/i;
@@ -75,24 +69,31 @@ export function leaveEnvironment(environment: Record<string, string | undefined>
  * Loads the effective configuration. Throws {@link OperatorError} with every problem, or
  * {@link UsageError} if only flags are wrong.
  */
-export function loadConfig(flags: Flags, environment: Environment): LoadedConfig {
+export function loadConfig(
+  flags: Flags,
+  environment: Environment,
+  asker: Asker = ASKER,
+): LoadedConfig {
   const { env, ignoredVariables } = withoutNeighbours(environment);
   const problems = unknownVariables(env);
-  const file = openFile(flags, env, problems);
+  const opened = openFiles(flags, env, asker, problems);
   const config: Record<string, unknown> = {};
   const sources: Record<string, Source> = {};
   for (const [name, row] of settingRows) {
-    const source = sourceOf(name, flags, env, file);
+    const source = sourceOf(name, flags, env, opened) ?? {
+      text: name === 'dataDir' ? usualData(asker) : row.default,
+      origin: DEFAULT,
+    };
     sources[name] = source;
     try {
       config[name] = row.read(source.text);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      const isOfFile = source.origin.startsWith(`${file?.path}:`);
+      const isOfFile = source === opened.values.get(name);
       problems.push(...mistakesIn(isOfFile ? [row.key] : [], source, error));
     }
   }
-  problems.push(...openSecrets(file, sources));
+  problems.push(...openSecrets(opened));
   if (problems.length === 0) {
     problems.push(...databaseConflicts(config as Config), ...gateConflicts(config as Config));
   }
@@ -103,7 +104,8 @@ export function loadConfig(flags: Flags, environment: Environment): LoadedConfig
   }
   return {
     config: config as Config,
-    file: file?.path ?? null,
+    file: opened.files[0]?.path ?? null,
+    files: opened.files.map(({ path }) => path),
     named: flags.configFile || env[CONFIG_VARIABLE] || null,
     sources: sources as LoadedConfig['sources'],
     ignoredVariables,
@@ -128,13 +130,16 @@ export function originOf({ origin, origins }: Source, place: string): Origin {
   return origins?.get(place) ?? origin;
 }
 
-/** Returns a problem if the file holds a secret and others can read it. */
-function openSecrets(file: OpenedFile | null, sources: Readonly<Record<string, { text: string }>>) {
-  const holdsSecret = settingRows.some(([name, { isSecret, mask }]) => {
-    const text = (file?.values.has(name) && sources[name]?.text) || '';
-    return isSecret ? text !== '' : mask !== undefined && mask(text) !== text;
+/** Returns a problem for each file that holds a secret and that others can read. */
+function openSecrets({ files }: OpenedFiles): string[] {
+  const holdsSecret = ({ values }: OpenedFiles['files'][number]) =>
+    settingRows.some(([name, { isSecret, mask }]) => {
+      const text = values.get(name)?.text ?? '';
+      return isSecret ? text !== '' : mask !== undefined && mask(text) !== text;
+    });
+  return files.filter(holdsSecret).flatMap(({ path }) => {
+    return checkSecretFile(path).map(({ problem }) => problem);
   });
-  return file && holdsSecret ? checkSecretFile(file.path).map(({ problem }) => problem) : [];
 }
 
 /**
@@ -172,84 +177,23 @@ function unknownVariables(env: Environment): string[] {
     .map((name) => `unknown setting ${name}`);
 }
 
+/** Returns the value of a setting; null: the default. */
 function sourceOf(
   name: SettingName,
   flags: Flags,
   env: Environment,
-  file: OpenedFile | null,
-): Source {
+  { values }: OpenedFiles,
+): Source | null {
   const row = SETTINGS[name];
   const flag = flags[name];
   // An empty one counts as absent: a unit file may pass on an unset variable.
   if (flag) return { text: flag, origin: `--${FLAG_NAMES[name] ?? name}` };
   const variable = env[row.env];
   if (variable) return { text: variable, origin: row.env };
-  const value = file?.values.get(name);
-  if (value) {
-    const placed = [...(value.lines ?? [])].map(([place, line]): [string, Origin] => [
-      place,
-      `${file?.path}:${line}`,
-    ]);
-    return { text: value.text, origin: `${file?.path}:${value.line}`, origins: new Map(placed) };
-  }
-  return { text: row.default, origin: DEFAULT };
+  return values.get(name) ?? null;
 }
 
 const FLAG_NAMES: Partial<Record<SettingName, string>> = { dataDir: 'data' };
-
-/** Reads the configuration file; adds its errors to `problems`. */
-function openFile(flags: Flags, env: Environment, problems: string[]): OpenedFile | null {
-  const named = flags.configFile || env[CONFIG_VARIABLE];
-  if (named === NO_FILE) return null;
-  const dataDir = flags.dataDir || env[SETTINGS.dataDir.env] || SETTINGS.dataDir.default;
-  const inData = join(dataDir, FILE_NAME);
-  for (const path of named ? [named] : [inData, SYSTEM_FILE]) {
-    const source = sourceText(path, named !== undefined && named !== '', problems);
-    if (source === null) continue;
-    const content = readConfigFile(source);
-    problems.push(...content.problems.map((problem) => `${path}:${problem}`));
-    const values = new Map(content.values);
-    const data = values.get('dataDir');
-    if (path === inData && data) {
-      // The location of the file depends on this setting.
-      problems.push(`${path}:${data.line}: data cannot be set by the file in the data directory`);
-      values.delete('dataDir');
-    }
-    return { path, values };
-  }
-  return null;
-}
-
-/** The largest configuration file. */
-const BYTES_MAX = 1024 ** 2;
-
-function sourceText(path: string, isNeeded: boolean, problems: string[]): string | null {
-  try {
-    if (statSync(path).size > BYTES_MAX) {
-      problems.push(`${path} is larger than 1 MiB`);
-      return null;
-    }
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
-  } catch (error) {
-    if (error instanceof TypeError) {
-      problems.push(`${path} is not text in UTF-8`);
-      return null;
-    }
-    const code = (error as { code?: unknown }).code;
-    const isAbsent = code === 'ENOENT' || code === 'ENOTDIR';
-    if (isNeeded || !isAbsent) {
-      problems.push(`cannot read ${path}: ${READ_FAILURES[String(code)] ?? code}`);
-    }
-    return null;
-  }
-}
-
-const READ_FAILURES: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'there is no such file',
-  EISDIR: 'it is a directory',
-  EACCES: 'permission denied; run the command as the user of the service',
-};
 
 function listed(problems: string[]): string {
   const [first = '', ...more] = problems;

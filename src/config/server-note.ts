@@ -14,13 +14,14 @@ import { type Log, reasonOf } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
 import { giveToOwnerOfFolder } from '../permissions.ts';
 import {
+  type Asker,
   CONFIG_VARIABLE,
+  dataDirectory,
   type Environment,
   type Flags,
-  type LoadedConfig,
-  loadConfig,
   NO_FILE,
-} from './load.ts';
+} from './files.ts';
+import { ASKER, type LoadedConfig, loadConfig } from './load.ts';
 import { SETTINGS, type SettingName, settingRows } from './settings/index.ts';
 import { unseenText } from './unseen.ts';
 
@@ -124,10 +125,13 @@ const isPath = (file: unknown): file is string =>
  * far as the command can see it, unless a flag or variable names another file. Throws as
  * {@link loadConfig} does.
  */
-export function loadBesideServer(flags: Flags, environment: Environment): LoadedConfig {
-  const own = attempt(() => loadConfig(flags, environment));
-  const { env, default: standard } = SETTINGS.dataDir;
-  const dataDir = own.loaded?.config.dataDir ?? (flags.dataDir || environment[env] || standard);
+export function loadBesideServer(
+  flags: Flags,
+  environment: Environment,
+  asker: Asker = ASKER,
+): LoadedConfig {
+  const own = attempt(() => loadConfig(flags, environment, asker));
+  const dataDir = own.loaded?.config.dataDir ?? dataDirectory(flags, environment, asker);
   const named = flags.configFile || environment[CONFIG_VARIABLE] || null;
   const note = readNote(dataDir);
   const isOther = named !== null && (named === NO_FILE ? named : resolve(named)) !== note?.file;
@@ -138,7 +142,9 @@ export function loadBesideServer(flags: Flags, environment: Environment): Loaded
   }
   const isSame = typeof own.loaded?.file === 'string' && resolve(own.loaded.file) === file;
   const place = isSame ? {} : { dataDir, configFile: file ?? undefined };
-  const whole = attempt(() => loadConfig({ ...note.flags, ...flags, ...place }, environment));
+  const whole = attempt(() => {
+    return loadConfig({ ...note.flags, ...flags, ...place }, environment, asker);
+  });
   const unseen = note.variables
     .map((name) => ({ name, key: SETTINGS[name].key, variable: SETTINGS[name].env }))
     .filter(({ name, variable }) => !environment[variable] && !flags[name]);

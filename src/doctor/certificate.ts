@@ -6,6 +6,7 @@
 import { type Stats, statSync } from 'node:fs';
 import { about, type Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
+import { statOf } from '../permissions.ts';
 import { utc } from '../tls/certificate.ts';
 import { warningTimeMs } from '../tls/keeper.ts';
 import { type AcmeState, acmeState, operatorCertificate, type TlsSettings } from '../tls/tls.ts';
@@ -85,8 +86,8 @@ export function certifiedNames(settings: TlsSettings, nowMs: number): readonly s
 
 /** Finds a key that root can read, but not the user of the service, who owns the data. */
 function hiddenFromService({ dataDir, tlsKey }: TlsSettings, uid: number): Finding | null {
-  const service = statSync(dataDir, { throwIfNoEntry: false });
-  if (uid !== 0 || service === undefined || service.uid === 0) return null;
+  const service = statOf(dataDir);
+  if (uid !== 0 || service === null || service.uid === 0) return null;
   const key = statSync(tlsKey);
   if (mayRead(service.uid, key)) return null;
   return say.problem(

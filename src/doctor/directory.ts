@@ -14,7 +14,18 @@ import {
 const say = about('data directory');
 
 export function checkDirectory(dataDir: string, uid: number): Finding[] {
-  const stats = statSync(dataDir, { throwIfNoEntry: false });
+  let stats: Stats | undefined;
+  try {
+    stats = statSync(dataDir, { throwIfNoEntry: false });
+  } catch {
+    return [
+      say.problem(
+        'data_directory_out_of_reach',
+        `user ${uid} may not enter a folder on the way to ${dataDir}`,
+        'run the doctor in another folder, as root, or with --data',
+      ),
+    ];
+  }
   if (stats === undefined) {
     return [
       say.problem(
@@ -36,7 +47,7 @@ export function checkDirectory(dataDir: string, uid: number): Finding[] {
   const findings = [
     ...checkUser(dataDir, stats, uid),
     ...checkMode(dataDir),
-    ...checkOwners(dataDir, stats, uid),
+    ...checkOwners(dataDir, stats),
     ...checkWriting(dataDir),
   ];
   return findings.length > 0 ? findings : [say.ok(`${dataDir} is private and writable`)];
@@ -79,19 +90,21 @@ function asFinding({ problem, isRefused }: Permission): Finding {
 /** Returns the files of Gatepost with their owners. */
 function filesOf(dataDir: string) {
   try {
-    return readdirSync(dataDir)
-      .filter((name) => name.startsWith('gatepost'))
-      .map((name) => join(dataDir, name))
-      .map((path) => ({ path, uid: statSync(path).uid }));
+    return (
+      readdirSync(dataDir)
+        // Root may own the configuration, which is only read.
+        .filter((name) => /^gatepost(?!\.(?:toml|d)$)/.test(name))
+        .map((name) => join(dataDir, name))
+        .map((path) => ({ path, uid: statSync(path).uid }))
+    );
   } catch {
     // checkWriting reports a directory that cannot be read.
     return [];
   }
 }
 
-/** Finds, as root, files that the user of the service could not use. */
-function checkOwners(dataDir: string, { uid: owner }: Stats, uid: number): Finding[] {
-  if (uid !== 0) return [];
+/** Finds files that the user of the service could not use. */
+function checkOwners(dataDir: string, { uid: owner }: Stats): Finding[] {
   return filesOf(dataDir)
     .filter((file) => file.uid !== owner)
     .map((file) =>

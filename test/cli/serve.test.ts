@@ -32,6 +32,7 @@ test('SIGHUP before the server is ready does not end it: it reloads once it is',
   };
   const context: Partial<CliContext> = {
     loadServerConfig: () => ({ config: {} }) as LoadedConfig,
+    asOwner: async () => null,
     startApp: async () => {
       for (const _ of [1, 2]) process.emit('SIGHUP');
       events.push('started');

@@ -84,6 +84,7 @@ function contextOf(
         ...(outside && { outside }),
       }),
     startApp: noServer,
+    asOwner: async () => null,
     openEventSenders: async (config) => openEventSenders(config),
     serviceManager: noServer,
     isTerminal: false,

@@ -24,6 +24,9 @@ const LEAVES = [
 
 const JSON_READER = ['src/core/json-input.ts', 'src/core/outcome.ts'];
 
+/** Leaves, and what starts this program again. */
+const PROGRAM = ['src/own-program.ts', ...LEAVES];
+
 const RULES: Readonly<Record<string, Rule>> = {
   'src/core': {
     ours: ['src/core/'],
@@ -178,7 +181,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ],
     types: [
       ...['src/app.ts', 'src/backup/', 'src/config/', 'src/doctor/', 'src/systemd.ts'],
-      ...['src/release.ts', 'src/store/move/job.ts'],
+      ...['src/release.ts', 'src/store/move/job.ts', 'src/handover/'],
     ],
     // src/disk/fault.ts: sentences for faults of the machine.
     // node:fs: an export goes into a file, with the rights and the care that such a file needs;
@@ -373,6 +376,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: ['node:dns'],
     reason: 'the part of app.ts that holds the upstreams; the configuration reads what is kept too',
   },
+  'src/handover': {
+    ours: ['src/backup/container.ts', 'src/config/', 'src/disk/', 'src/handover/', ...PROGRAM],
+    packages: ['commander', 'node:fs', 'node:os', 'node:path', 'node:stream/promises'],
+    reason: 'what root does before it becomes another user is in one place',
+  },
   'src/release.ts': {
     ours: ['src/outgoing/', ...LEAVES],
     types: ['src/config/'],
@@ -392,7 +400,7 @@ const RULES: Readonly<Record<string, Rule>> = {
         'src/http/',
         'src/panel/',
       ],
-      ...['src/output.ts', 'src/own-program.ts', 'src/release.ts', 'src/systemd.ts', ...LEAVES],
+      ...['src/handover/', 'src/output.ts', 'src/release.ts', 'src/systemd.ts', ...PROGRAM],
     ],
     packages: [],
     reason: 'main hands the commands what app has put together',
