@@ -118,8 +118,11 @@ export interface DatabaseReport {
 export interface DatabaseFile {
   /** Copies the database while servers run; blocks. Throws `OperatorError` or a disk error. */
   takeSnapshot(dataDir: string): Snapshot;
-  /** Throws `OperatorError`, naming `file`, for a schema newer than this program's. */
-  refuseNewer(file: string, schema: number): void;
+  /**
+   * Throws `OperatorError` for a schema newer than this program's, with `file` and the version that
+   * made it.
+   */
+  refuseNewer(file: string, schema: number, program: string): void;
   /** Receives a database for inspection in the first of `folders` with room. */
   inspect(folders: readonly string[]): Arrival;
   /**
