@@ -9,6 +9,7 @@ import { OperatorError, UsageError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
 import { databaseConflicts, gateConflicts } from './conflicts.ts';
 import { type FileValue, readConfigFile } from './file.ts';
+import { nearest } from './nearest.ts';
 import { type Config, SETTINGS, type SettingName, settingRows } from './settings/index.ts';
 import { TableMistakes } from './tables.ts';
 import type { Unseen } from './unseen.ts';
@@ -43,6 +44,9 @@ export interface LoadedConfig {
   /** File of the running server that cannot be read here, or null. */
   unseenFile: string | null;
 }
+
+/** The beginning of each variable's name. */
+const PREFIX = 'GATEPOST_';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -166,10 +170,16 @@ function withoutNeighbours(env: Environment) {
 }
 
 function unknownVariables(env: Environment): string[] {
-  const known = new Set([CONFIG_VARIABLE, ...settingRows.map(([, row]) => row.env)]);
+  const known = [CONFIG_VARIABLE, ...settingRows.map(([, row]) => row.env)];
   return Object.keys(env)
-    .filter((name) => name.startsWith('GATEPOST_') && !known.has(name))
-    .map((name) => `unknown setting ${name}`);
+    .filter((name) => name.startsWith(PREFIX) && !known.includes(name))
+    .map((name) => {
+      const near = nearest(
+        name.slice(PREFIX.length),
+        known.map((one) => one.slice(PREFIX.length)),
+      );
+      return `unknown setting ${name}${near === null ? '' : `; the nearest is ${PREFIX}${near}`}`;
+    });
 }
 
 function sourceOf(

@@ -112,6 +112,8 @@ export interface DatabaseReport {
   newestMs: number | null;
   /** Its size; 0: there is no database. */
   bytes: number;
+  /** Names of other nodes that serve the database. */
+  otherNodes: string[];
 }
 
 /** Copies, inspects and replaces a database that is one file. */

@@ -134,7 +134,7 @@ describe('settings', () => {
     expect(result.code).toBe(1);
     expect(result.stdout).toBe('');
     for (const part of [
-      'unknown setting GATEPOST_PROT',
+      'unknown setting GATEPOST_PROT; the nearest is GATEPOST_PORT',
       "--port: '65536' is not a whole number from 0 to 65535",
       "GATEPOST_OUTPUT_ZONE: 'Moscow' is not an offset from UTC such as +03:00",
       "GATEPOST_TRUSTED_PROXIES: '10.0.0.0/99' is not a network",

@@ -47,7 +47,8 @@ export async function surveyPostgres(
       ...contents.disabled.map(disabledFinding),
       ...leapFindings(contents.times),
     ];
-    return reportOf(findings, contents, facts);
+    const others = serving.filter(({ name }) => name !== place.node);
+    return reportOf(findings, contents, { ...facts, otherNodes: others.map(({ name }) => name) });
   } catch (error) {
     const todo =
       'check that PostgreSQL runs, that database.url is right, and that the role may log in';
