@@ -279,13 +279,17 @@ export const steadyTime = sqliteTable('steady_time', {
   spent: text().notNull(),
 });
 
-/** Counts of the whole appliance, kept by triggers. One row. */
+/** Counts of the whole appliance, kept by triggers, and facts about the file. One row. */
 export const appliance = sqliteTable(
   'appliance',
   {
     id: integer().primaryKey(),
     /** Devices on no link and tied to no binding. */
     stranger_count: integer().notNull(),
+    /** The version of the program that migrated it last, for older ones. */
+    program: text(),
+    /** Where the data moved, for people; null: they did not. */
+    moved_to: text(),
   },
   (t) => [check('appliance_once', sql`${t.id} = 1`)],
 );

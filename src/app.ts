@@ -189,8 +189,8 @@ function watchDelays({ last, tallies }: Beginning, clock: Clock): void {
   last.push({ name: 'event loop', stop: async () => stop() });
 }
 
-/** Deletes leftovers, and logs problems of folders and environment. */
-function prepareFolders({ loaded, settings, log }: Beginning): void {
+/** Deletes leftovers, logs problems of folders and environment, and notes the settings. */
+function prepareFolders({ loaded, settings, log, last }: Beginning, startedAtMs: number) {
   clearUp(settings);
   for (const { path, problem } of checkDataDirectory(settings.dataDir)) {
     log.warn('open_to_group', { path, problem });
@@ -198,6 +198,9 @@ function prepareFolders({ loaded, settings, log }: Beginning): void {
   if (loaded.ignoredVariables.length > 0) {
     log.info('environment_ignored', { variables: loaded.ignoredVariables.join(',') });
   }
+  const note = keepNote(loaded, startedAtMs, log);
+  last.push({ name: 'note', stop: note.stop });
+  return note;
 }
 
 async function startParts(beginning: Beginning): Promise<App> {
@@ -207,9 +210,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   const clock = { ...systemClock, nowMs: timekeeper.nowMs };
   const startedAtMs = clock.nowMs();
   let current = loaded;
-  prepareFolders(beginning);
-  const note = keepNote(loaded, log);
-  last.push({ name: 'note', stop: note.stop });
+  const note = prepareFolders(beginning, startedAtMs);
   const readiness = new Readiness(core.store, clock, log);
   beginning.outages.onChange = () => readiness.askAgain();
   let listening: RunningServer | null = null;
@@ -250,6 +251,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   // Before all others: its requests create work for them.
   parts.unshift({ name: 'server', stop: () => server.stop(LAST_CALL_MS) });
   listening = server;
+  note.listens(server.url);
   tls?.begin(server.replaceCertificate);
   // After a while the database removes a node that could not remove itself.
   const leave = () => core.store.removeNode().catch(() => undefined);

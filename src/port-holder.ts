@@ -19,6 +19,8 @@ interface ListeningSocket {
   port: number;
   /** As links in `/proc/PID/fd` name it. */
   link: string;
+  /** Its user. */
+  uid: number;
 }
 
 /**
@@ -26,11 +28,7 @@ interface ListeningSocket {
  * if the system does not show it: only root sees processes of other users.
  */
 export function findPortHolder(host: string, port: number): PortHolder | null {
-  const links = new Set(
-    listeningSockets()
-      .filter((socket) => socket.port === port && areInConflict(socket.address, host))
-      .map(({ link }) => link),
-  );
+  const links = new Set(socketsAt(host, port).map(({ link }) => link));
   if (links.size === 0) return null;
   for (const pid of list('/proc')) {
     if (!/^\d+$/.test(pid) || !openLinks(pid).some((link) => links.has(link))) continue;
@@ -38,6 +36,16 @@ export function findPortHolder(host: string, port: number): PortHolder | null {
   }
   return null;
 }
+
+/** Returns the user of the socket that listens there, as all users may see it; null: none does. */
+export function portOwner(host: string, port: number): number | null {
+  return socketsAt(host, port)[0]?.uid ?? null;
+}
+
+const socketsAt = (host: string, port: number): ListeningSocket[] =>
+  listeningSockets().filter(
+    (socket) => socket.port === port && areInConflict(socket.address, host),
+  );
 
 /** Lists the ports on which a process listens, in their order. */
 export function portsOf(pid: number): number[] {
@@ -64,9 +72,10 @@ function listeningSockets(): ListeningSocket[] {
     .flatMap((file) => read(file).split('\n').slice(1))
     .map((line) => line.trim().split(/\s+/))
     .filter((fields) => fields[3] === LISTENING)
-    .map(({ 1: local = '', 9: inode }) => {
+    .map(({ 1: local = '', 7: uid, 9: inode }) => {
       const [address = '', port = ''] = local.split(':');
-      return { address, port: Number.parseInt(port, 16), link: `socket:[${inode}]` };
+      const link = `socket:[${inode}]`;
+      return { address, port: Number.parseInt(port, 16), link, uid: Number(uid) };
     });
 }
 

@@ -16,6 +16,7 @@ import signingKey from './0012_signing_key.sql' with { type: 'text' };
 import auditFolds from './0013_audit_folds.sql' with { type: 'text' };
 import steadyTime from './0014_steady_time.sql' with { type: 'text' };
 import streams from './0015_streams.sql' with { type: 'text' };
+import programAndMove from './0016_program_and_move.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -34,4 +35,5 @@ export const MIGRATIONS: readonly string[] = [
   auditFolds,
   steadyTime,
   streams,
+  programAndMove,
 ];

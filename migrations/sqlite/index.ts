@@ -24,6 +24,7 @@ import signingKey from './0020_signing_key.sql' with { type: 'text' };
 import auditFolds from './0021_audit_folds.sql' with { type: 'text' };
 import steadyTime from './0022_steady_time.sql' with { type: 'text' };
 import streams from './0023_streams.sql' with { type: 'text' };
+import programAndMove from './0024_program_and_move.sql' with { type: 'text' };
 
 export const MIGRATIONS: readonly string[] = [
   tables,
@@ -50,4 +51,5 @@ export const MIGRATIONS: readonly string[] = [
   auditFolds,
   steadyTime,
   streams,
+  programAndMove,
 ];

@@ -99,7 +99,7 @@ async function unpack(
   arrival: Arrival,
 ): Promise<Manifest> {
   const manifest = await readContainer(file, passphrase, (promised) => {
-    database.refuseNewer(file, promised.schema);
+    database.refuseNewer(file, promised.schema, promised.gatepost);
     return arrival.begin(promised.database_bytes);
   });
   try {

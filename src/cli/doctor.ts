@@ -15,35 +15,38 @@ interface DoctorOptions extends CommonOptions {
 }
 
 async function doctor(context: CliContext, options: DoctorOptions): Promise<void> {
-  const findings: Finding[] = [];
-  const loaded = load(context, options, findings);
-  if (loaded !== null) {
-    findings.push(...unseenIn(loaded), ...(await examined(context, loaded, options)));
-  }
+  const loaded = load(context, options);
+  const findings =
+    'level' in loaded
+      ? [loaded]
+      : [...unseenIn(loaded), ...(await examined(context, loaded, options))];
   if (options.json) context.stdout(`${JSON.stringify({ findings })}\n`);
   else context.stdout(`${findings.map(asText).join('\n')}\n`);
   const problems = findings.filter(({ level }) => level === 'problem').length;
   if (problems > 0) throw new OperatorError(counted(problems, 'problem'));
 }
 
-/** Loads the configuration. Errors become a finding, and the checks continue without the file. */
-function load(
-  context: CliContext,
-  options: CommonOptions,
-  findings: Finding[],
-): LoadedConfig | null {
+const say = about('configuration');
+
+/**
+ * Loads the configuration. Returns the only finding if it cannot be read, or the database of the
+ * running server is unknown: checks of the defaults would be about another installation.
+ */
+function load(context: CliContext, options: CommonOptions): LoadedConfig | Finding {
+  const todo = "fix it; 'gatepost config --example' prints every setting";
+  const stop = 'run the doctor as the user of the service';
   try {
-    return context.loadConfig(flagsOf(options));
+    const loaded = context.loadConfig(flagsOf(options));
+    const { unseen, unseenFile } = loaded;
+    if (unseenFile !== null) {
+      return say.problem('configuration_unreadable_here', unseenFileText(unseenFile), stop);
+    }
+    const database = unseen.find(({ name }) => name === 'databaseUrl');
+    if (database === undefined) return loaded;
+    return say.problem('database_of_server_unseen', unseenText([database]), SET_HERE);
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    const todo = "fix it; 'gatepost config --example' prints every setting";
-    findings.push(about('configuration').problem('configuration_invalid', error.message, todo));
-  }
-  try {
-    return context.loadConfig({ ...flagsOf(options), configFile: 'none' });
-  } catch {
-    // The errors are in the environment: the finding above names them.
-    return null;
+    return say.problem('configuration_invalid', error.message, todo);
   }
 }
 
@@ -62,30 +65,13 @@ async function examined(
   }
 }
 
+const SET_HERE = 'set them here too, or put these settings in the file';
+
 /** Warns of settings of the running server that the checks cannot use. */
-function unseenIn({ unseen, unseenFile }: LoadedConfig): Finding[] {
-  const { warning } = about('configuration');
-  const checked = 'what follows is checked without them';
-  return [
-    ...(unseenFile === null
-      ? []
-      : [
-          warning(
-            'configuration_unreadable_here',
-            `${unseenFileText(unseenFile)}: ${checked}`,
-            'run the doctor as the user of the service',
-          ),
-        ]),
-    ...(unseen.length === 0
-      ? []
-      : [
-          warning(
-            'environment_of_server_unseen',
-            `${unseenText(unseen)}: ${checked}`,
-            'set them here too, or put these settings in the file',
-          ),
-        ]),
-  ];
+function unseenIn({ unseen }: LoadedConfig): Finding[] {
+  if (unseen.length === 0) return [];
+  const what = `${unseenText(unseen)}: what follows is checked without them`;
+  return [say.warning('environment_of_server_unseen', what, SET_HERE)];
 }
 
 const MARKS = { ok: 'ok      ', warning: 'warning ', problem: 'PROBLEM ' } as const;

@@ -1,6 +1,7 @@
 /** The configuration file: TOML, read with the line of each value for error messages. */
 
 import { type AST, ParseError, parseTOML } from 'toml-eslint-parser';
+import { nearestText } from './nearest.ts';
 import { type SettingName, settingRows } from './settings/index.ts';
 import { heading } from './tables.ts';
 import { inWords, textOf } from './value-form.ts';
@@ -95,7 +96,8 @@ function unknown(path: string): string {
   const tables = BY_KEY.get(path)?.row.tables;
   if (tables) return `${path} is a table: write ${heading(path, tables)}`;
   if (SECTIONS.has(path)) return `${path} is a section: write [${path}], once`;
-  return `there is no setting ${JSON.stringify(path).slice(1, -1)}`;
+  const known = [...BY_KEY.keys(), ...SECTIONS].filter(Boolean);
+  return `there is no setting ${JSON.stringify(path).slice(1, -1)}${nearestText(path, known)}`;
 }
 
 /** A table that belongs to a setting. */

@@ -15,6 +15,7 @@ import {
   openFiles,
   usualData,
 } from './files.ts';
+import { nearest } from './nearest.ts';
 import { type Config, SETTINGS, type SettingName, settingRows } from './settings/index.ts';
 import { TableMistakes } from './tables.ts';
 import type { Unseen } from './unseen.ts';
@@ -51,6 +52,9 @@ export interface LoadedConfig {
 
 /** A command of a program at no place of the package. */
 export const ASKER: Asker = { isPackaged: false, serves: false };
+
+/** The beginning of each variable's name. */
+const PREFIX = 'GATEPOST_';
 
 /** Settings, and proxies: Bun's `fetch` sends even requests to this machine through them. */
 const OUTER_VARIABLE = /^(?:GATEPOST_.*|(?:http|https|all)_proxy)$/i;
@@ -171,10 +175,16 @@ function withoutNeighbours(env: Environment) {
 }
 
 function unknownVariables(env: Environment): string[] {
-  const known = new Set([CONFIG_VARIABLE, ...settingRows.map(([, row]) => row.env)]);
+  const known = [CONFIG_VARIABLE, ...settingRows.map(([, row]) => row.env)];
   return Object.keys(env)
-    .filter((name) => name.startsWith('GATEPOST_') && !known.has(name))
-    .map((name) => `unknown setting ${name}`);
+    .filter((name) => name.startsWith(PREFIX) && !known.includes(name))
+    .map((name) => {
+      const near = nearest(
+        name.slice(PREFIX.length),
+        known.map((one) => one.slice(PREFIX.length)),
+      );
+      return `unknown setting ${name}${near === null ? '' : `; the nearest is ${PREFIX}${near}`}`;
+    });
 }
 
 /** Returns the value of a setting; null: the default. */

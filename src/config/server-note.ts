@@ -10,6 +10,7 @@ import { accessSync, constants, lstatSync, readFileSync, renameSync, writeFileSy
 import { isAbsolute, join, resolve } from 'node:path';
 import { isRecord } from '../core/json-input.ts';
 import { takeLock } from '../disk/lock.ts';
+import { sharersOf } from '../disk/lock-holder.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
 import { giveToOwnerOfFolder } from '../permissions.ts';
@@ -32,7 +33,14 @@ interface ServerNote {
   flags: Flags;
   /** Settings of which it has the variable. The values may be secrets, so they are not noted. */
   variables: readonly SettingName[];
+  /** When it started, UTC ms; null: an older program, which does not say so. */
+  startedAtMs: number | null;
+  /** Where it listens; null: not yet, or it is an older program. */
+  url: string | null;
 }
+
+/** The facts of a server besides its settings. */
+type Serving = Pick<ServerNote, 'startedAtMs' | 'url'>;
 
 const NOTE_FILE = 'gatepost.settings';
 /** The lock that tells the note of a running server from that of a killed one. */
@@ -46,13 +54,17 @@ const PATH_LENGTH_MAX = 4096;
 const SERVE_FLAGS = ['host', 'port'] as const;
 
 /** Notes the settings of a server; the last of several servers wins. Throws on a full disk. */
-export function noteSettings({ config, file, named, sources }: LoadedConfig): void {
+export function noteSettings(
+  { config, file, named, sources }: LoadedConfig,
+  serving: Serving,
+): void {
   const isFrom = (name: SettingName, origin: string) => sources[name].origin === origin;
   const flags = SERVE_FLAGS.filter((name) => isFrom(name, `--${name}`));
   const note = {
     file: file === null ? named : resolve(file),
     flags: Object.fromEntries(flags.map((name) => [name, sources[name].text])),
     variables: settingRows.filter(([name, { env }]) => isFrom(name, env)).map(([, { env }]) => env),
+    ...serving,
   };
   const path = join(config.dataDir, NOTE_FILE);
   const draft = `${path}.new`;
@@ -70,7 +82,9 @@ export function holdNote(dataDir: string): () => void {
 }
 
 /** Notes the settings of a server while it runs. A full disk is logged. */
-export function keepNote(loaded: LoadedConfig, log: Log) {
+export function keepNote(loaded: LoadedConfig, startedAtMs: number, log: Log) {
+  let current = loaded;
+  const serving: Serving = { startedAtMs, url: null };
   const unlessFull = <T>(write: () => T): T | undefined => {
     try {
       return write();
@@ -79,23 +93,53 @@ export function keepNote(loaded: LoadedConfig, log: Log) {
       return undefined;
     }
   };
-  unlessFull(() => noteSettings(loaded));
+  const write = () => unlessFull(() => noteSettings(current, serving));
+  write();
   const release = unlessFull(() => holdNote(loaded.config.dataDir));
   return {
-    replace: (next: LoadedConfig) => unlessFull(() => noteSettings(next)),
+    replace: (next: LoadedConfig) => {
+      current = next;
+      write();
+    },
+    listens: (url: string) => {
+      serving.url = url;
+      write();
+    },
     stop: async () => release?.(),
   };
 }
 
-/** Reads the note of a running server; null: none runs, or the note cannot be read. */
-function readNote(dataDir: string): ServerNote | null {
-  const [note, lock] = [join(dataDir, NOTE_FILE), join(dataDir, LOCK_FILE)];
+/** A server on a data directory. */
+export interface NotedServer {
+  /** Null: it left none that can be read. */
+  note: ServerNote | null;
+  /** The processes that serve, as far as the system shows them. */
+  pids: readonly number[];
+}
+
+/** Finds the server of a data directory. `unknown`: this user may not see whether one runs. */
+export function serverOn(dataDir: string): NotedServer | 'absent' | 'unknown' {
+  const lock = join(dataDir, LOCK_FILE);
   try {
-    if (![note, lock].every((path) => lstatSync(path).isFile())) return null;
-    if (lstatSync(note).size > NOTE_BYTES_MAX) return null;
+    if (!lstatSync(lock).isFile()) return 'absent';
     const unlock = takeLock(lock, 'exclusive', LOOK_WAIT_MAX_MS);
     unlock?.();
-    return unlock === null ? noteIn(JSON.parse(readFileSync(note, 'utf8'))) : null;
+    if (unlock !== null) return 'absent';
+  } catch (fault) {
+    const { code } = fault as { code?: unknown };
+    if (code === 'ENOENT' || code === 'ENOTDIR') return 'absent';
+    // Such as a file that this user may not write to: the system may show who holds its lock.
+    if (sharersOf(lock).length === 0) return 'unknown';
+  }
+  return { note: readNote(dataDir), pids: sharersOf(lock) };
+}
+
+function readNote(dataDir: string): ServerNote | null {
+  const path = join(dataDir, NOTE_FILE);
+  try {
+    const { size } = lstatSync(path);
+    const isFile = lstatSync(path).isFile() && size <= NOTE_BYTES_MAX;
+    return isFile ? noteIn(JSON.parse(readFileSync(path, 'utf8'))) : null;
   } catch {
     return null;
   }
@@ -103,7 +147,7 @@ function readNote(dataDir: string): ServerNote | null {
 
 function noteIn(read: unknown): ServerNote | null {
   if (!isRecord(read)) return null;
-  const { file, flags, variables } = read;
+  const { file, flags, variables, startedAtMs, url } = read;
   if (file !== null && file !== NO_FILE && !isPath(file)) return null;
   const given = isRecord(flags) ? flags : {};
   const known = SERVE_FLAGS.filter((name) => typeof given[name] === 'string');
@@ -114,6 +158,8 @@ function noteIn(read: unknown): ServerNote | null {
     variables: settingRows
       .filter(([name, { env }]) => name !== 'dataDir' && names.has(env))
       .map(([name]) => name),
+    startedAtMs: typeof startedAtMs === 'number' ? startedAtMs : null,
+    url: typeof url === 'string' && /^https?:\/\/[^\s/]+$/.test(url) ? url : null,
   };
 }
 
@@ -133,7 +179,8 @@ export function loadBesideServer(
   const own = attempt(() => loadConfig(flags, environment, asker));
   const dataDir = own.loaded?.config.dataDir ?? dataDirectory(flags, environment, asker);
   const named = flags.configFile || environment[CONFIG_VARIABLE] || null;
-  const note = readNote(dataDir);
+  const server = serverOn(dataDir);
+  const note = typeof server === 'string' ? null : server.note;
   const isOther = named !== null && (named === NO_FILE ? named : resolve(named)) !== note?.file;
   if (note === null || isOther) return outcomeOf(own);
   const { file } = note;

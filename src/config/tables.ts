@@ -4,6 +4,7 @@
  */
 
 import { isRecord } from '../core/json-input.ts';
+import { nearestText } from './nearest.ts';
 import { inWords, type Reader, readerOf, textOf, type ValueForm } from './value-form.ts';
 
 /** A key of a table. */
@@ -147,7 +148,8 @@ function readTable<K extends TableKeys>(
 ): Table<K> {
   const known = new Set(Object.values(keys).map(({ key }) => key));
   for (const key of Object.keys(written).filter((other) => !known.has(other))) {
-    mistakes.push({ place: `${name}.${key}`, reason: 'there is no such key' });
+    const reason = `there is no such key${nearestText(key, [...known])}`;
+    mistakes.push({ place: `${name}.${key}`, reason });
   }
   const values = Object.entries(keys).map(([property, row]) => {
     const text = Object.hasOwn(written, row.key)

@@ -26,21 +26,60 @@ export function describeLock(file: string): string {
   const pids = PLACES.map(({ suffix, from, to }) => holderOf(`${file}${suffix}`, from, to));
   const pid = pids.find((one) => one !== null);
   if (pid === undefined) return 'another process holds its lock';
+  return `${describeProcess(pid)} holds its lock`;
+}
+
+/** Returns a process with its program, and with its state if it does not run. */
+export function describeProcess(pid: number): string {
   const [, name = '', state = ''] = read(`/proc/${pid}/stat`).match(/\((.*)\) (\S)/s) ?? [];
-  return `process ${pid} (${name || 'a program'}${STATES[state] ?? ''}) holds its lock`;
+  return `process ${pid} (${name || 'a program'}${STATES[state] ?? ''})`;
 }
 
 /** Returns the other process with a lock for writing on some of these bytes of a file. */
 function holderOf(file: string, from: number, to: number): number | null {
-  const inode = statSync(file, { throwIfNoEntry: false })?.ino;
-  for (const line of read('/proc/locks').split('\n')) {
-    // 1: POSIX  ADVISORY  WRITE 4711 00:2f:1234 120 120
-    const [, , , kind, pid, place, first, last] = line.trim().split(/\s+/);
-    if (kind !== 'WRITE' || place?.split(':')[2] !== String(inode)) continue;
-    const isThere = Number(first) <= to && (last === 'EOF' || Number(last) >= from);
-    if (isThere && Number(pid) > 0 && Number(pid) !== process.pid) return Number(pid);
+  const found = locksOn(file).find(
+    ({ kind, first, last }) => kind === 'WRITE' && first <= to && last >= from,
+  );
+  return found?.pid ?? null;
+}
+
+/** Returns the other processes with a shared lock on a file, as far as the system shows them. */
+export function sharersOf(file: string): number[] {
+  const shared = locksOn(file).filter(({ kind }) => kind === 'READ');
+  return [...new Set(shared.map(({ pid }) => pid))];
+}
+
+interface Lock {
+  kind: string;
+  pid: number;
+  /** The first and the last of the locked bytes. */
+  first: number;
+  last: number;
+}
+
+/** Lists the locks of other processes on a file. */
+function locksOn(file: string): Lock[] {
+  const inode = inodeOf(file);
+  return (
+    read('/proc/locks')
+      .split('\n')
+      // 1: POSIX  ADVISORY  WRITE 4711 00:2f:1234 120 120
+      .map((line) => line.trim().split(/\s+/))
+      .filter(({ 5: place }) => place?.split(':')[2] === inode)
+      .map(({ 3: kind = '', 4: pid, 6: first, 7: last }) => ({
+        ...{ kind, pid: Number(pid), first: Number(first) },
+        last: last === 'EOF' ? Number.POSITIVE_INFINITY : Number(last),
+      }))
+      .filter(({ pid }) => pid > 0 && pid !== process.pid)
+  );
+}
+
+function inodeOf(file: string): string {
+  try {
+    return String(statSync(file).ino);
+  } catch {
+    return 'none';
   }
-  return null;
 }
 
 function read(file: string): string {

@@ -2,7 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { counted } from '../core/counted.ts';
 import { about, type Finding } from '../finding.ts';
 import { messageOf } from '../operator-error.ts';
 import {
@@ -104,17 +105,20 @@ function filesOf(dataDir: string) {
 }
 
 /** Finds files that the user of the service could not use. */
-function checkOwners(dataDir: string, { uid: owner }: Stats): Finding[] {
-  return filesOf(dataDir)
-    .filter((file) => file.uid !== owner)
-    .map((file) =>
-      say.problem(
-        'data_file_of_other_user',
-        `${file.path} belongs to user ${file.uid}, its directory to user ${owner}`,
-        `run 'chown ${owner} ${file.path}'`,
-        file.path,
-      ),
-    );
+function checkOwners(dataDir: string, { uid: owner, gid }: Stats): Finding[] {
+  const foreign = filesOf(dataDir).filter((file) => file.uid !== owner);
+  const [first] = foreign;
+  if (first === undefined) return [];
+  const more = foreign.length > 1 ? ` and ${counted(foreign.length - 1, 'more file')}` : '';
+  const chown = `sudo chown ${owner}:${gid}`;
+  return [
+    say.problem(
+      'data_file_of_other_user',
+      `${first.path}${more} belong${more === '' ? 's' : ''} to user ${first.uid}, the directory to user ${owner}`,
+      `run '${chown} ${foreign.map(({ path }) => path).join(' ')}'`,
+      resolve(dataDir),
+    ),
+  ];
 }
 
 function checkWriting(dataDir: string): Finding[] {
@@ -137,6 +141,7 @@ function writingProblem(dataDir: string, error: unknown): Finding {
       'disk_full',
       `the disk of ${dataDir} is full: nothing can be saved`,
       'free space or enlarge the disk; the server then accepts writes by itself',
+      resolve(dataDir),
     );
   }
   if (code === 'EROFS') {

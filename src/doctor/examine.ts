@@ -1,7 +1,7 @@
 /** All checks of `gatepost doctor`, in their order. */
 
 import { existsSync } from 'node:fs';
-import { backupFolder } from '../backup/shelf.ts';
+import { backupFolder, newestScheduled } from '../backup/shelf.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { SecretFiles } from '../config/secret-files.ts';
 import { mergeUpstreams } from '../config/upstreams.ts';
@@ -9,7 +9,9 @@ import { about, type Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
 import type { StoreKind } from '../store/kind.ts';
+import { checkAddress } from './address.ts';
 import { checkBackups } from './backups.ts';
+import { causesOf, withBackup } from './causes.ts';
 import { certifiedNames, checkCertificate } from './certificate.ts';
 import { checkDirectory } from './directory.ts';
 import {
@@ -26,9 +28,10 @@ import {
 } from './gate.ts';
 import { checkGateways } from './gateway.ts';
 import { checkClock, checkSpace } from './machine.ts';
+import { checkDescriptors, hasUnit } from './open-files.ts';
 import { checkOutside } from './outside.ts';
 import { checkApis, checkDisabled } from './panel-api.ts';
-import { checkAddress, checkDescriptors, findServer } from './server.ts';
+import { checkServer, findServer } from './server.ts';
 import { checkSightings } from './sightings.ts';
 import { checkStrangers } from './strangers.ts';
 
@@ -73,16 +76,19 @@ export async function examine({
   const newestMs = times.length > 0 ? Math.max(...times) : null;
   const names = certifiedNames(config, nowMs);
   const hasTls = config.tlsCertificate !== '' || config.acmeDomains.length > 0;
-  return [
+  const { otherNodes } = database;
+  const pid = typeof server === 'string' ? null : server.pid;
+  return causesOf([
     ...checkConfiguration(loaded),
+    ...checkServer(server, { dataDir, otherNodes, hasUnit: hasUnit() }),
     ...directory,
-    ...database.findings,
+    ...withBackup(database.findings, newestScheduled(config)?.file ?? null),
     ...checkSpace('disk space', dataDir, kind.file === null ? 0 : database.bytes),
     ...(kind.file === null
       ? []
       : checkSpace('disk space of backups', backupFolder(config), database.bytes)),
     ...checkClock(nowMs, newestMs),
-    ...checkDescriptors(server, config.streamCountMax),
+    ...checkDescriptors(pid, config.streamCountMax),
     ...backups.findings,
     ...checkCertificate(config, nowMs, uid),
     ...checkAddress(server, config, hasTls),
@@ -109,7 +115,7 @@ export async function examine({
       allow: config.outgoingAllow,
     })),
     ...(await checkGateways(config, database)),
-  ];
+  ]);
 }
 
 /**

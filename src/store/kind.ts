@@ -112,14 +112,19 @@ export interface DatabaseReport {
   newestMs: number | null;
   /** Its size; 0: there is no database. */
   bytes: number;
+  /** Names of other nodes that serve the database. */
+  otherNodes: string[];
 }
 
 /** Copies, inspects and replaces a database that is one file. */
 export interface DatabaseFile {
   /** Copies the database while servers run; blocks. Throws `OperatorError` or a disk error. */
   takeSnapshot(dataDir: string): Snapshot;
-  /** Throws `OperatorError`, naming `file`, for a schema newer than this program's. */
-  refuseNewer(file: string, schema: number): void;
+  /**
+   * Throws `OperatorError` for a schema newer than this program's, with `file` and the version that
+   * made it.
+   */
+  refuseNewer(file: string, schema: number, program: string): void;
   /** Receives a database for inspection in the first of `folders` with room. */
   inspect(folders: readonly string[]): Arrival;
   /**

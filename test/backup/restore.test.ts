@@ -294,8 +294,10 @@ test('a newer schema there is in the way', async () => {
 });
 
 test('a backup of a newer schema cannot be used, forced or not', async () => {
-  const file = await forged(backed, { more: { schema: 999 } });
-  expect(await refusal(() => restore({ file, isForced: true }))).toContain('use a newer gatepost');
+  const file = await forged(backed, { more: { schema: 999, gatepost: '7.1.0' } });
+  expect(await refusal(() => restore({ file, isForced: true }))).toContain(
+    'gatepost 7.1.0 made it',
+  );
 });
 
 test('a backup whose database is not the one that was counted cannot be used', async () => {

@@ -163,14 +163,16 @@ test('a server makes scheduled backups by itself', async () => {
 test('doctor: exit code 1 and a way out for each problem', async () => {
   const { dataDir } = await makeData();
   const env = { GATEPOST_PORT: '0' };
+  const server = await startServe({ dataDir });
   const well = await run(['doctor', '--data', dataDir, '--json'], { env });
   expect(well).toMatchObject({ code: 0, stderr: '' });
+  await server.stop();
   const { findings } = JSON.parse(well.stdout);
   expect(findings.length).toBeGreaterThan(6);
   writeFileSync(join(dataDir, 'gatepost.toml'), 'nonsense = 1\n');
   const ill = await run(['doctor', '--data', dataDir], { env: { ...env, GATEPOST_CONFIG: '' } });
   expect(ill).toMatchObject({ code: 1, stderr: 'gatepost: 1 problem\n' });
-  expect(ill.stdout).toContain('PROBLEM   configuration: ');
-  expect(ill.stdout).toContain('ok        database: ');
+  // No default is judged in place of the file.
+  expect(ill.stdout).toMatch(/^PROBLEM {3}configuration: .*\n.*\n$/);
   expect(existsSync(join(dataDir, 'gatepost.toml'))).toBe(true);
 });

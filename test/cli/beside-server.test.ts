@@ -51,7 +51,9 @@ update_interval_hours = 6\nenforce = false\n`,
 
 /** A server runs with these settings. */
 function serve(env: Record<string, string>, flags: Flags = {}): void {
-  noteSettings(loadConfig({ ...flags, dataDir: line.dataDir }, env));
+  noteSettings(loadConfig({ ...flags, dataDir: line.dataDir }, env), {
+    ...{ startedAtMs: 1, url: null },
+  });
   release = holdNote(line.dataDir);
 }
 
@@ -116,7 +118,7 @@ describe('the file', () => {
     const later = await line.run('notify', ...words, '--dry-run');
     expect(later.code).toBe(0);
     expect(later.stderr.split(warning).length).toBe(2);
-    expect((await line.run('doctor')).stdout).toContain(`warning   configuration: ${warning}`);
+    expect((await line.run('doctor')).stdout).toStartWith(`PROBLEM   configuration: ${warning}`);
     expect((await line.run('config')).stderr).toBe(`warning: ${warning}\n`);
   });
 
@@ -146,6 +148,7 @@ describe('variables', () => {
       file: null,
       flags: {},
       variables: ['GATEPOST_GATEWAY_WEBPUSH_SUBJECT'],
+      ...{ startedAtMs: 1, url: null },
     });
   });
 
@@ -251,6 +254,7 @@ describe('a server', () => {
       file: path,
       flags: { port: '0' },
       variables: ['GATEPOST_DATA'],
+      ...{ startedAtMs: expect.any(Number), url: app.url },
     });
     await app.close();
     app = null;

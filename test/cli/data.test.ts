@@ -57,7 +57,10 @@ describe('data that cannot be used is one sentence, exit 1, and stays as it is',
     const db = new Database(join(dataDir, FILE));
     db.run('PRAGMA user_version = 999');
     db.close();
-    await expectRefusal(dataDir, /has schema 999, this program knows up to \d+: use a newer/);
+    await expectRefusal(
+      dataDir,
+      /has schema 999, this program knows up to \d+: gatepost \S+ made it: use/,
+    );
   });
 
   test('a database of another program', async () => {
@@ -131,7 +134,7 @@ describe('settings', () => {
     expect(result.code).toBe(1);
     expect(result.stdout).toBe('');
     for (const part of [
-      'unknown setting GATEPOST_PROT',
+      'unknown setting GATEPOST_PROT; the nearest is GATEPOST_PORT',
       "--port: '65536' is not a whole number from 0 to 65535",
       "GATEPOST_OUTPUT_ZONE: 'Moscow' is not an offset from UTC such as +03:00",
       "GATEPOST_TRUSTED_PROXIES: '10.0.0.0/99' is not a network",

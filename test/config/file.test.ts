@@ -53,13 +53,13 @@ describe('a configuration file', () => {
     // The last line is a mistake to TOML itself: an array is no table.
     const { problems } = readConfigFile(source.replace('\n[log]', ''));
     expect(problems).toEqual([
-      '1: there is no setting prot',
+      '1: there is no setting prot; the nearest is server.port',
       '3: server.port must be a whole number',
       '4: server.host must be a string',
       '5: server.trusted_proxies must be an array of strings',
-      '6: there is no setting sever',
+      '6: there is no setting sever; the nearest is server',
       '8: log is a section: write [log], once',
-      '10: there is no setting server.tls',
+      '10: there is no setting server.tls; the nearest is tls',
     ]);
   });
 

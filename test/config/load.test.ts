@@ -136,8 +136,8 @@ describe('mistakes', () => {
     const env = { GATEPOST_CONFIG: file, GATEPOST_PROT: '1', GATEPOST_LOG_FORMAT: 'xml' };
     expect(mistakesOf({ outputOffsetMinutes: 'x' }, env).split('\n  ')).toEqual([
       '7 errors in the configuration:',
-      'unknown setting GATEPOST_PROT',
-      `${file}:2: there is no setting server.prot`,
+      'unknown setting GATEPOST_PROT; the nearest is GATEPOST_PORT',
+      `${file}:2: there is no setting server.prot; the nearest is server.port`,
       `${file}:4: server.host must be a string`,
       `${file}:3: server.port: '70000' is not a whole number from 0 to 65535`,
       "--outputOffsetMinutes: 'x' is not an offset from UTC such as +03:00",

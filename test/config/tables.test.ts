@@ -102,7 +102,7 @@ describe('[[gate.upstream]]', () => {
       'refused_status = { code = 404 }',
     ];
     expect(mistakesOf(...UPSTREAM, ...wrong)).toEqual([
-      '14: gate.upstream.2.hots: there is no such key',
+      '14: gate.upstream.2.hots: there is no such key; the nearest is host',
       "7: gate.upstream.2.host: 'https://sub.example.org' is not a host name",
       '8: gate.upstream.2.url: it is not an http or https URL without user, query and fragment',
       "9: gate.upstream.2.provider: 'Ab3' must be 8 letters and digits",

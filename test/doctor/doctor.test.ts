@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { checkBackups } from '../../src/doctor/backups.ts';
 import { checkDirectory } from '../../src/doctor/directory.ts';
 import { examine } from '../../src/doctor/examine.ts';
-import { checkDescriptors, compareDescriptors } from '../../src/doctor/server.ts';
+import { checkDescriptors, compareDescriptors } from '../../src/doctor/open-files.ts';
 import type { Finding } from '../../src/finding.ts';
 import { SQLITE } from '../../src/store/sqlite/kind.ts';
 import { freshFolder } from '../support/app.ts';
@@ -40,9 +40,11 @@ function look(env: Record<string, string> = {}, nowMs = NOW_MS): Promise<Finding
   return examine({ loaded: loadConfig({}, settings), kind: SQLITE, nowMs, uid });
 }
 
-/** The findings of one level, as `check: what`. */
+/** The findings of one level, as `check: what`, but for that no server runs here. */
 function said(findings: Finding[], level: Finding['level']): string[] {
-  return findings.filter((f) => f.level === level).map(({ check, what }) => `${check}: ${what}`);
+  return findings
+    .filter((f) => f.level === level && f.name !== 'server_not_running')
+    .map(({ check, what }) => `${check}: ${what}`);
 }
 
 const problems = async (env?: Record<string, string>, nowMs?: number) =>
@@ -99,7 +101,7 @@ describe('the data directory', () => {
     chownSync(dataDir, 12_345, 12_345);
     const file = join(dataDir, 'gatepost.db');
     expect(await problems()).toContain(
-      `data directory: ${file} belongs to user 0, its directory to user 12345`,
+      `data directory: ${file} and 1 more file belong to user 0, the directory to user 12345`,
     );
   });
 
@@ -113,7 +115,6 @@ describe('the data directory', () => {
       expect(await problems({ GATEPOST_DATA: data })).toEqual(
         expect.arrayContaining([
           `data directory: the disk of ${data} is full: nothing can be saved`,
-          `disk space: the disk is full, or nearly full: 0 MiB are free on the disk of ${data}`,
         ]),
       );
       disk.clear();

@@ -3,6 +3,7 @@
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, setDefaultTimeout } from 'bun:test';
 import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { APPLICATION_ID, ARRIVING_ID, pragmaNumber } from '../../src/store/sqlite/file/migrate.ts';
 import { freshFolder } from '../support/app.ts';
@@ -138,7 +139,7 @@ describePostgres('move-database', () => {
     expect(report.audit.problem).toBeNull();
 
     expect(await line.run('provider', 'list', '--json')).toMatchObject(
-      refused('database_moved', 'moved to PostgreSQL'),
+      refused('database_moved', `moved to PostgreSQL .database ${database.name} at 127.0.0.1:`),
     );
     const listed = await line.run('audit', 'list', '--json', '--config', configFile());
     expect(JSON.parse(listed.stdout)[0]).toMatchObject({
@@ -152,11 +153,11 @@ describePostgres('move-database', () => {
     expect(contents(true)).toEqual(before);
     expect(await line.run('audit', 'verify')).toMatchObject({ code: 0 });
     expect(await line.run('provider', 'list', '--json', '--config', configFile())).toMatchObject(
-      refused('database_moved', 'moved to a file'),
+      refused('database_moved', `moved to a file in ${line.dataDir} on ${hostname()}`),
     );
     expect(await line.run('doctor', '--config', configFile())).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('its data moved to a file'),
+      stdout: expect.stringContaining(`its data moved to a file in ${line.dataDir} on `),
     });
     expect(await line.run('provider', 'list')).toMatchObject({ code: 0 });
     // The way is open again, over what was left behind.

@@ -134,12 +134,19 @@ test('a stop waits for nobody else: what could not be locked is refused, and the
 
 describe('a database that is not ours to use', () => {
   test('newer than the program', async () => {
-    await makeDatabase((db) => db.run(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`));
-    const sentence =
-      `DIR/gatepost.db has schema ${SCHEMA_VERSION + 1}, this program knows up to ` +
-      `${SCHEMA_VERSION}: use a newer gatepost; nothing was changed`;
+    const start = `DIR/gatepost.db has schema ${SCHEMA_VERSION + 1}, this program knows up to ${SCHEMA_VERSION}`;
+    await makeDatabase((db) => {
+      db.run(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
+      db.run("UPDATE appliance SET program = '7.1.0'");
+    });
+    const sentence = `${start}: gatepost 7.1.0 made it: use that version or a newer one; nothing was changed`;
     expect(await refusal(folder)).toBe(sentence);
     expect(await refusal(folder, false)).toBe(sentence);
+    // As programs before 0.20.0 left it.
+    const db = new Database(file);
+    db.run('ALTER TABLE appliance DROP COLUMN program');
+    db.close();
+    expect(await refusal(folder)).toBe(`${start}: use a newer gatepost; nothing was changed`);
   });
 
   test('made newer between the look at it and the lock: it is not marked as older', async () => {

@@ -12,6 +12,7 @@ import {
   schemaOf,
   withConnection,
 } from '../../src/store/postgres/migrate.ts';
+import { VERSION } from '../../src/version.ts';
 import { describePostgres, testPostgres } from '../support/needs.ts';
 import { bareDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { PATIENCE_MS } from '../support/until.ts';
@@ -67,7 +68,8 @@ describePostgres('an empty database', () => {
       expect(await on(database, schemaOf)).toEqual({
         version: SCHEMA_VERSION,
         readableFrom: READABLE_FROM,
-        move: null,
+        program: VERSION,
+        ...{ move: null, movedTo: null },
       });
     }),
   );
@@ -140,9 +142,14 @@ describePostgres('a database of another program', () => {
       await migrateIn(database);
       expect((await on(database, schemaOf))?.version).toBe(SCHEMA_VERSION + 2);
       await becomes(database, SCHEMA_VERSION + 2, SCHEMA_VERSION + 1);
+      await database.sql`UPDATE gatepost_schema SET program = '7.1.0'`;
+      const words = `the database has schema ${SCHEMA_VERSION + 2}, this program knows up to ${SCHEMA_VERSION}`;
       expect(await refusal(database)).toBe(
-        `the database has schema ${SCHEMA_VERSION + 2}, this program knows up to ${SCHEMA_VERSION}: use a newer gatepost; nothing was changed`,
+        `${words}: gatepost 7.1.0 made it: use that version or a newer one; nothing was changed`,
       );
+      // As programs before 0.20.0 left it.
+      await database.sql`ALTER TABLE gatepost_schema DROP COLUMN program`;
+      expect(await refusal(database)).toBe(`${words}: use a newer gatepost; nothing was changed`);
       expect((await on(database, schemaOf))?.version).toBe(SCHEMA_VERSION + 2);
     }),
   );

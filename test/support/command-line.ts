@@ -94,15 +94,15 @@ function contextOf(
   };
 }
 
-/** Runs a command line as the executable does with these variables, by the clock. */
+/** Runs a command line as the executable does with these variables, by the clock unless given. */
 export async function runHere(
   argv: readonly string[],
-  { env = {} }: { env?: Record<string, string> } = {},
+  { env = {}, nowMs }: { env?: Record<string, string>; nowMs?: number } = {},
 ): Promise<Printed> {
   let stdout = '';
   let stderr = '';
   const code = await runCli(argv, {
-    ...contextOf(systemClock.nowMs, plainEnv(env)),
+    ...contextOf(nowMs === undefined ? systemClock.nowMs : () => nowMs, plainEnv(env)),
     stdout: async (text) => {
       stdout += text;
       return true;

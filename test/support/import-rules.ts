@@ -245,6 +245,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...['src/doctor/', 'src/backup/', 'src/gateway/', 'src/outgoing/', 'src/tls/'],
       // The doctor asks panels as the proxy does.
       ...['src/http/upstream/', 'src/config/secret-files.ts', 'src/config/upstreams.ts', ...LEAVES],
+      'src/config/server-note.ts',
       'src/core/counted.ts',
       'src/core/outbox/address.ts',
     ],

@@ -9,6 +9,7 @@ import { entryText } from '../../core/audit/entry.ts';
 import type { Act } from '../../core/port/audit.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { makeOwnFile } from '../../permissions.ts';
+import { VERSION } from '../../version.ts';
 import type { Reader } from '../backend.ts';
 import { AuditChain } from '../sqlite/audit-chain.ts';
 import { Connection } from '../sqlite/connection.ts';
@@ -17,6 +18,7 @@ import { findDamage } from '../sqlite/file/copy.ts';
 import {
   APPLICATION_ID,
   ARRIVING_ID,
+  factOf,
   LEFT_ID,
   pragmaNumber,
   refuseMark,
@@ -86,11 +88,14 @@ export class FileSide implements Side {
     return given.get(name)?.seq ?? 0;
   }
 
-  /** Sets the mark of a move and syncs it; null: the file is in use. */
-  mark(mark: 'left' | null): void {
+  /** Marks that the data moved to a place, and syncs it; null: the file is in use. */
+  mark(movedTo: string | null): void {
     this.connection.endReads();
     this.db.run('PRAGMA synchronous = FULL');
-    this.db.run(`PRAGMA application_id = ${mark === null ? APPLICATION_ID : LEFT_ID}`);
+    this.db.transaction(() => {
+      this.db.run('UPDATE appliance SET moved_to = ?', [movedTo]);
+      this.db.run(`PRAGMA application_id = ${movedTo === null ? APPLICATION_ID : LEFT_ID}`);
+    })();
   }
 }
 
@@ -107,8 +112,8 @@ export function stateOfFile(dataDir: string): FileState {
     if (id === ARRIVING_ID) return 'arriving';
     const schema = pragmaNumber(db, 'user_version');
     if (schema === 0) return 'blank';
-    refuseMark(file, id);
-    refuseNewer(file, schema);
+    refuseMark(file, db);
+    refuseNewer(file, schema, factOf(db, 'program'));
     refuseOlder(file, schema);
     return 'atWork';
   } finally {
@@ -163,8 +168,11 @@ export class NewFile extends FileSide implements Target {
     for (const [name, id] of lastIds) if (id > 0) give.run(name, id);
     give.finalize();
     for (const text of this.#later) this.db.run(text);
-    this.db.run(`UPDATE appliance
-      SET stranger_count = (SELECT count(*) FROM device WHERE holder_count = 0)`);
+    this.db.run(
+      `UPDATE appliance SET program = ?,
+         stranger_count = (SELECT count(*) FROM device WHERE holder_count = 0)`,
+      [VERSION],
+    );
     this.db.run('COMMIT');
     const wrong = findDamage(this.db);
     if (wrong !== null) throw new Error(`the new file is not sound: ${wrong}`);

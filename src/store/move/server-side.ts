@@ -173,6 +173,14 @@ export class ServerSide implements Target {
 
   /** Sets the mark of a move; null: the database is in use. */
   async mark(mark: MoveMark | null): Promise<void> {
-    await this.ask(`UPDATE gatepost_schema SET move = ${mark === null ? 'NULL' : `'${mark}'`}`);
+    // A move that is given up leaves the place of the one before.
+    const place = mark === null ? ', moved_to = NULL' : '';
+    const value = mark === null ? 'NULL' : `'${mark}'`;
+    await this.ask(`UPDATE gatepost_schema SET move = ${value}${place}`);
+  }
+
+  /** Marks that the data moved to a place. */
+  async markLeft(movedTo: string): Promise<void> {
+    await this.db`UPDATE gatepost_schema SET move = 'left', moved_to = ${movedTo}`;
   }
 }

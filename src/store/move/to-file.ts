@@ -4,6 +4,7 @@
  */
 
 import { rmSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { hasRoom, noRoom } from '../../disk/room.ts';
 import { removeLeftovers } from '../../disk/scratch.ts';
 import { OperatorError } from '../../operator-error.ts';
@@ -43,7 +44,7 @@ export async function moveToFile(places: MovePlaces, job: MoveJob): Promise<Move
     // A killed move leaves a file as large as the database.
     removeLeftovers(dataDir, () => false);
     return await whileHeld(dataDir, async (holder) => {
-      const report = await server.transaction(() => copy(server, holder, job));
+      const report = await server.transaction(() => copy(server, places, holder, job));
       job.onStep('marking');
       releaseFile(dataDir);
       if (fileState !== 'arriving' || report.kept === null) return report;
@@ -97,6 +98,7 @@ async function check(server: ServerSide, dataDir: string, job: MoveJob): Promise
 
 async function copy(
   server: ServerSide,
+  { dataDir, place }: MovePlaces,
   holder: ReplacementFile,
   job: MoveJob,
 ): Promise<MoveReport> {
@@ -112,7 +114,7 @@ async function copy(
   const report = await copyAll(server, made, tables, job);
   made.sync();
   const kept = holder.takePlace(job.act.atMs);
-  await server.mark('left');
+  await server.markLeft(`a file in ${resolve(dataDir)} on ${place.node}`);
   return { ...report, kept };
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { OperatorError } from '../../operator-error.ts';
+import type { DatabaseOptions } from '../postgres/database-options.ts';
 import {
   type MoveMark,
   migrate,
@@ -21,6 +22,7 @@ import { copyAll, finishMove, hasHead, holdingsOf, progressOf } from './side.ts'
 import type { MovedTable } from './tables.ts';
 
 interface Sides {
+  place: DatabaseOptions;
   file: FileSide;
   server: ServerSide;
   tables: readonly MovedTable[];
@@ -48,13 +50,19 @@ export async function moveToServer({ dataDir, place }: MovePlaces, job: MoveJob)
     using file = FileSide.open(dataDir, job.isCheck);
     const tables = file.tables();
     return await ServerSide.with(place, (server) => {
-      const sides = { file, server, tables };
+      const sides = { place, file, server, tables };
       if (state === 'left') return finish(sides, job);
       return job.isCheck ? check(sides, job) : move(sides, job);
     });
   } finally {
     await release();
   }
+}
+
+/** Returns the address of a database for people: without the user, who is another at each node. */
+function addressOf({ host, port, socket, database }: DatabaseOptions): string {
+  const at = socket === null ? `${host}:${port}` : `the socket in ${socket}`;
+  return `PostgreSQL (database ${database} at ${at})`;
 }
 
 async function check(sides: Sides, job: MoveJob): Promise<MoveReport> {
@@ -99,7 +107,7 @@ async function refuseFilled(
 }
 
 async function move(sides: Sides, job: MoveJob): Promise<MoveReport> {
-  const { file, server } = sides;
+  const { file, place, server } = sides;
   await migrate(server.ask, { create: true, migrates: true, moves: true });
   // Committed first, so that no node starts on the database meanwhile.
   const mark = await server.transaction(async () => {
@@ -114,7 +122,7 @@ async function move(sides: Sides, job: MoveJob): Promise<MoveReport> {
       throw fault;
     });
   job.onStep('marking');
-  file.mark('left');
+  file.mark(addressOf(place));
   await server.mark(null);
   return report;
 }

@@ -19,7 +19,10 @@ import { seenSightings } from './sighting.ts';
 import { keptTimes, timesIn } from './time.ts';
 import { keptUpstreams } from './upstream.ts';
 
-export type Contents = Omit<DatabaseReport, 'findings' | 'newestMs' | 'bytes'> & {
+/** The facts of a report besides the contents. */
+type Facts = Pick<DatabaseReport, 'newestMs' | 'bytes' | 'otherNodes'>;
+
+export type Contents = Omit<DatabaseReport, 'findings' | keyof Facts> & {
   disabled: DisabledWebhook[];
   times: KeptTime[];
   kept: KeptUpstream[];
@@ -47,9 +50,9 @@ export const NO_CONTENTS: Contents = {
 export function reportOf(
   findings: Finding[],
   { disabled: _webhooks, times: _times, kept: _kept, ...contents } = NO_CONTENTS,
-  facts: Pick<DatabaseReport, 'newestMs' | 'bytes'> = { newestMs: null, bytes: 0 },
+  facts: Partial<Facts> = {},
 ): DatabaseReport {
-  return { findings, ...contents, ...facts };
+  return { findings, ...contents, ...{ newestMs: null, bytes: 0, otherNodes: [] }, ...facts };
 }
 
 /** Reads what the doctor looks for; of an older schema the hosts alone. */

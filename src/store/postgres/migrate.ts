@@ -8,6 +8,8 @@ import type { SQL } from 'bun';
 import { sql } from 'drizzle-orm';
 import { MIGRATIONS } from '../../../migrations/postgres/index.ts';
 import { messageOf, OperatorError } from '../../operator-error.ts';
+import { VERSION } from '../../version.ts';
+import { newerText } from '../findings.ts';
 import type { StoreOptions } from '../kind.ts';
 import type { Ban } from './database-options.ts';
 import { sqlStateOf } from './fault.ts';
@@ -41,6 +43,10 @@ interface SchemaState {
   readableFrom: number;
   /** Null: it is in use. */
   move: MoveMark | null;
+  /** The version of the program that migrated it last; null: unknown. */
+  program: string | null;
+  /** Where the data moved, for people; null: unknown. */
+  movedTo: string | null;
 }
 
 /** Permission to create the schema in an empty database, and to migrate an older one. */
@@ -69,18 +75,24 @@ export async function withConnection<T>(
 export async function schemaOf(ask: Ask): Promise<SchemaState | null> {
   const [found] = await ask(`SELECT to_regclass('gatepost_schema') IS NOT NULL AS "isThere"`);
   if (found?.['isThere'] !== true) return null;
-  const [row] = await ask('SELECT version, readable_from, move FROM gatepost_schema');
+  // The columns of another schema may be others.
+  const [row] = await ask('SELECT * FROM gatepost_schema');
   if (row === undefined) return null;
-  const { version, readable_from: readableFrom, move } = row;
+  const { version, readable_from: readableFrom, move, program, moved_to: movedTo } = row;
   return {
     version: Number(version),
     readableFrom: Number(readableFrom),
     move: move === 'left' || move === 'arriving' ? move : null,
+    program: typeof program === 'string' ? program : null,
+    movedTo: typeof movedTo === 'string' ? movedTo : null,
   };
 }
 
 /** Returns true if this program can use the schema. */
-export function isUsable({ version, readableFrom }: Omit<SchemaState, 'move'>): boolean {
+export function isUsable({
+  version,
+  readableFrom,
+}: Pick<SchemaState, 'version' | 'readableFrom'>): boolean {
   return version === SCHEMA_VERSION || (version > SCHEMA_VERSION && readableFrom <= SCHEMA_VERSION);
 }
 
@@ -136,11 +148,11 @@ export async function migrate(ask: Ask, rights: MigrationRights): Promise<void> 
   }
 }
 
-function refuseMoved({ move }: SchemaState): void {
+function refuseMoved({ move, movedTo }: SchemaState): void {
   if (move === null) return;
   throw new OperatorError(
     move === 'left'
-      ? `the data of this database moved to a file: leave out database.url, or bring them back with 'gatepost move-database'`
+      ? `the data of this database moved to ${movedTo ?? 'a file'}: leave out database.url, or bring them back with 'gatepost move-database'`
       : `the data of this database have not all arrived: run 'gatepost move-database' again, or name another database`,
     'database_moved',
   );
@@ -149,10 +161,8 @@ function refuseMoved({ move }: SchemaState): void {
 /** Throws {@link OperatorError} for the schema of a newer program that this program cannot use. */
 function refuseNewer(state: SchemaState): void {
   if (state.version <= SCHEMA_VERSION || isUsable(state)) return;
-  throw new OperatorError(
-    `the database has schema ${state.version}, this program knows up to ${SCHEMA_VERSION}: use a newer gatepost; nothing was changed`,
-    'database_newer',
-  );
+  const text = newerText(state.version, SCHEMA_VERSION, state.program);
+  throw new OperatorError(`the database has ${text}; nothing was changed`, 'database_newer');
 }
 
 /** Throws {@link OperatorError} if the server is unfit for the schema. */
@@ -191,15 +201,15 @@ async function runMissing(ask: Ask): Promise<void> {
     }
     await ask('SELECT FROM gatepost_schema FOR UPDATE');
     // Read again under the lock: another node may have migrated meanwhile.
-    const state = (await schemaOf(ask)) ?? { version: 0, readableFrom: 0, move: null };
-    refuseNewer(state);
+    const state = await schemaOf(ask);
+    if (state !== null) refuseNewer(state);
     // A statement that waits for a table delays all later statements on it.
     await ask(`SET LOCAL lock_timeout = ${TABLE_WAIT_MS}`);
-    const missing = MIGRATIONS.slice(state.version);
+    const missing = MIGRATIONS.slice(state?.version ?? 0);
     for (const migration of missing) await ask(migration);
     if (missing.length > 0) {
       await ask(`UPDATE gatepost_schema
-        SET version = ${SCHEMA_VERSION}, readable_from = ${READABLE_FROM}`);
+        SET version = ${SCHEMA_VERSION}, readable_from = ${READABLE_FROM}, program = '${VERSION}'`);
       // Nodes of older programs check at once whether they can still use it.
       await ask(`SELECT pg_notify('${CHANNEL}', '${SCHEMA_CHANGED}')`);
     }

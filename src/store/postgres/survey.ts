@@ -4,7 +4,7 @@ import type { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
 import { about, type Finding } from '../../finding.ts';
 import { messageOf } from '../../operator-error.ts';
-import { disabledFinding, olderSchemaFinding } from '../findings.ts';
+import { disabledFinding, newerSchemaFinding, olderSchemaFinding } from '../findings.ts';
 import type { DatabaseReport, HostsOf } from '../kind.ts';
 import { leapFindings } from '../noun/leap-findings.ts';
 import { reportOf, surveyContents } from '../noun/survey.ts';
@@ -32,8 +32,8 @@ export async function surveyPostgres(
       const finding = say.warning('database_missing', 'there is no Gatepost in the database', todo);
       return reportOf([finding, ...(await surveyServer(sql, place, 0, systemClock))]);
     }
-    if (state.move !== null) return reportOf([moveFinding(state.move)]);
-    if (!isUsable(state)) return reportOf([schemaFinding(state.version)]);
+    if (state.move !== null) return reportOf([moveFinding(state.move, state.movedTo)]);
+    if (!isUsable(state)) return reportOf([schemaFinding(state.version, state.program)]);
     const contents = await runOn(runnerOn(sql), surveyContents(STATEMENTS, hostsOf));
     const facts = await readFacts(sql);
     const nodes = await listNodes(sql);
@@ -47,7 +47,8 @@ export async function surveyPostgres(
       ...contents.disabled.map(disabledFinding),
       ...leapFindings(contents.times),
     ];
-    return reportOf(findings, contents, facts);
+    const others = serving.filter(({ name }) => name !== place.node);
+    return reportOf(findings, contents, { ...facts, otherNodes: others.map(({ name }) => name) });
   } catch (error) {
     const todo =
       'check that PostgreSQL runs, that database.url is right, and that the role may log in';
@@ -59,12 +60,12 @@ export async function surveyPostgres(
   }
 }
 
-function moveFinding(move: MoveMark): Finding {
+function moveFinding(move: MoveMark, movedTo: string | null): Finding {
   return move === 'left'
     ? say.problem(
         'database_moved',
-        'its data moved to a file',
-        'leave out database.url, or move them back',
+        `its data moved to ${movedTo ?? 'a file'}`,
+        "leave out database.url there, or bring them back with 'gatepost move-database'",
       )
     : say.problem(
         'database_move_unfinished',
@@ -73,10 +74,9 @@ function moveFinding(move: MoveMark): Finding {
       );
 }
 
-function schemaFinding(schema: number): Finding {
+function schemaFinding(schema: number, program: string | null): Finding {
   if (schema < SCHEMA_VERSION) return olderSchemaFinding(schema, SCHEMA_VERSION);
-  const what = `it has schema ${schema}, this program knows up to ${SCHEMA_VERSION}`;
-  return say.problem('schema_newer', what, 'use the version of gatepost that the other nodes have');
+  return newerSchemaFinding(schema, SCHEMA_VERSION, program);
 }
 
 interface SeenNode {

@@ -102,7 +102,7 @@ export const config: readonly MutatedFile[] = [
       ['=> isFrom(name, env)).map', '=> isFrom(name, env) || true).map'],
       ['if (note === null || isOther)', 'if (note === null)'],
       ['!environment[variable] && !flags[name]', 'false'],
-      ['unlessFull(() => noteSettings(next))', 'undefined'],
+      ['current = next;\n      write();', ''],
       ['isAbsolute(file) && ', ''],
     ],
   },

@@ -173,7 +173,7 @@ export const machine: readonly MutatedFile[] = [
     tests: ['test/backup/restore.test.ts', 'test/backup/forged.test.ts'],
     changes: [
       ['isForced ? null : replacement.loss()', 'null as string | null'],
-      ['database.refuseNewer(file, promised.schema);', ''],
+      ['database.refuseNewer(file, promised.schema, promised.gatepost);', ''],
       ['rows[table] !== manifest.rows[table]', 'false'],
     ],
   },

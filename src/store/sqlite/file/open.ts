@@ -18,6 +18,7 @@ import { describeLock } from '../../../disk/lock-holder.ts';
 import { busyText, messageOf, OperatorError } from '../../../operator-error.ts';
 import { makeOwnFile, makeOwnFolder } from '../../../permissions.ts';
 import {
+  factOf,
   migrate,
   pragmaNumber,
   refuseMark,
@@ -214,8 +215,8 @@ export function inspect(file: string): number {
     const tables = db.query('SELECT count(*) AS count FROM sqlite_schema').get();
     // A crash during creation leaves an empty database.
     if (schema === 0 && (tables as { count: number }).count === 0) return 0;
-    refuseMark(file, pragmaNumber(db, 'application_id'));
-    refuseNewer(file, schema);
+    refuseMark(file, db);
+    refuseNewer(file, schema, factOf(db, 'program'));
     return schema;
   } catch (error) {
     throw explain(error, file);

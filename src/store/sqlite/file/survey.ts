@@ -5,7 +5,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { mib } from '../../../disk/room.ts';
 import { about, type Finding } from '../../../finding.ts';
-import { messageOf } from '../../../operator-error.ts';
+import { type ErrorCode, messageOf, OperatorError } from '../../../operator-error.ts';
 import { disabledFinding, olderSchemaFinding } from '../../findings.ts';
 import type { DatabaseReport, HostsOf } from '../../kind.ts';
 import { leapFindings } from '../../noun/leap-findings.ts';
@@ -37,10 +37,30 @@ export function surveyDatabase(dataDir: string, hostsOf: HostsOf): DatabaseRepor
     const fine = say.ok(`${file} is whole, schema ${schema}, ${mib(bytes)} MiB`);
     return reportOf(findings.length > 0 ? findings : [fine], contents, { newestMs, bytes });
   } catch (error) {
-    const todo =
-      "mend the data directory first; if the file is damaged, 'gatepost restore' puts a backup there";
-    return ofFault(say.problem('database_unreadable', messageOf(error), todo));
+    return ofFault(faultFinding(error));
   }
+}
+
+const RESTORE = "stop the server and put the last good backup in place with 'gatepost restore'";
+/** Findings of a database that cannot be opened, and their remedies if the error has none. */
+const FAULTS: Partial<Record<ErrorCode, { name: string; todo?: string }>> = {
+  database_newer: { name: 'schema_newer' },
+  database_moved: { name: 'database_moved' },
+  database_damaged: { name: 'database_damaged', todo: RESTORE },
+  locked: { name: 'database_locked', todo: 'end that process if it hangs' },
+};
+
+/** Explains why a database cannot be opened. Many errors have their remedy after a colon. */
+function faultFinding(error: unknown): Finding {
+  const fault = error instanceof OperatorError ? FAULTS[error.code] : undefined;
+  const message = messageOf(error).replace('; nothing was changed', '');
+  if (fault === undefined) {
+    const todo = "see that the file is Gatepost's, and that its disk works (dmesg)";
+    return say.problem('database_unreadable', message, todo);
+  }
+  const { name, todo } = fault;
+  const [what = message, ...remedy] = name === 'database_locked' ? [message] : message.split(': ');
+  return say.problem(name, what, todo ?? remedy.join(': '));
 }
 
 function findingsOf({ schema, foreign, damage, contents }: FileFacts, walBytes: number): Finding[] {
@@ -53,8 +73,7 @@ function findingsOf({ schema, foreign, damage, contents }: FileFacts, walBytes: 
     findings.push(say.problem('database_foreign_part', what, todo));
   }
   if (damage !== null) {
-    const todo = "stop the server and put the last good backup in place with 'gatepost restore'";
-    findings.push(say.problem('database_damaged', `it is damaged (${damage})`, todo));
+    findings.push(say.problem('database_damaged', `it is damaged (${damage})`, RESTORE));
   }
   if (walBytes > WAL_BYTES_MAX) {
     const todo = 'end what holds it open for long: a shell of SQLite, a backup that hangs';

@@ -1,0 +1,2 @@
+ALTER TABLE `appliance` ADD `program` text;
+ALTER TABLE `appliance` ADD `moved_to` text;
