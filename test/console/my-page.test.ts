@@ -80,12 +80,12 @@ async function freeAPlace(browser: Browser, app: TestApp): Promise<void> {
   await page.goto(`${app.url}/my`);
   await page.getByRole('textbox').fill(LINK);
   await page.getByRole('button').click();
-  await page.getByText('9 of 10 places taken').waitFor();
+  await page.getByText('Devices: 9 of 10').waitFor();
   const last = page.getByRole('listitem').filter({ hasText: 'iPhone 16' });
   await last.locator('summary').click();
   await last.getByRole('button').click();
   await page.getByRole('status').waitFor();
-  expect(await page.getByText('8 of 10 places taken').count()).toBe(1);
+  expect(await page.getByText('Devices: 8 of 10').count()).toBe(1);
   expect(await page.getByText('iPhone 16').count()).toBe(0);
   expect(await page.locator('summary').count()).toBe(0);
   expect(troubles).toEqual([]);

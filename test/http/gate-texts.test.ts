@@ -1,7 +1,7 @@
 /** The text of a refusal, by the languages that a request names. */
 
 import { describe, expect, test } from 'bun:test';
-import { type GateTexts, textFor } from '../../src/http/gate/texts.ts';
+import { announcing, type GateTexts, textFor } from '../../src/http/gate/texts.ts';
 
 const OWN: GateTexts = {
   de: { link_disabled: 'Abgeschaltet.' },
@@ -51,4 +51,38 @@ test("the operator's text goes before the built-in one, reason by reason", () =>
   const other = textFor(settings, 'link_limit_reached', headers);
   expect(other.language).toBe('ru');
   expect(other.text).toContain('лимит');
+});
+
+describe('a full link', () => {
+  const settings = { gateTexts: {}, gateLanguage: 'en' };
+  const page = `https://sub.example.com/my?link=CodeOfLink01&this=${'x'.repeat(50)}`;
+  const REMOVES = { en: /Remove/, ru: /Удалить/, fa: /حذف/, zh: /删除/ };
+  const SUPPORT = { en: /support/, ru: /поддержку/, fa: /پشتیبانی/, zh: /客服/ };
+
+  test.each(['en', 'ru', 'fa', 'zh'] as const)(
+    'asks in %s for what its user can do',
+    (language) => {
+      const headers = new Headers({ 'accept-language': language });
+      const textOf = (address: string | null) => {
+        const wording = textFor(settings, 'link_limit_reached', headers, address);
+        const { announce = '' } = announcing(wording, address);
+        return Buffer.from(announce.replace('base64:', ''), 'base64').toString();
+      };
+      const off = textOf(null);
+      expect(off).toMatch(SUPPORT[language]);
+      expect(off).not.toMatch(REMOVES[language]);
+      const [said = '', address] = textOf(page).split('\n');
+      expect(said).toMatch(REMOVES[language]);
+      expect(said).toMatch(/[:：]$/);
+      expect(address).toBe(page);
+      // An address that stands in the button alone is not pointed at.
+      expect(textOf(`${page}${'y'.repeat(40)}`)).toBe(off);
+    },
+  );
+
+  test('has the text of the operator with the page, too', () => {
+    const gateTexts = { en: { link_limit_reached: 'Full.' } };
+    const own = textFor({ ...settings, gateTexts }, 'link_limit_reached', new Headers(), page);
+    expect(own.text).toBe('Full.');
+  });
 });

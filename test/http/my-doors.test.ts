@@ -57,7 +57,7 @@ describe('a refusal', () => {
     await at.app.core.store.saveFigures();
     const page = await at.get(new URL(address).pathname + new URL(address).search, null);
     expect(page.status).toBe(200);
-    expect(page.body).toContain('Model new has no place');
+    expect(page.body).toContain('Model new cannot connect');
     expect(page.body).toContain('Northwind');
     // Of the panel nothing was asked.
     expect(page.headers.get('x-hwid-active')).toBeUndefined();

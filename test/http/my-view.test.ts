@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/calendar.ts';
 import { sharedHwid } from '../../src/core/formats.ts';
 import type { MyPage, MyPlace } from '../../src/core/my.ts';
+import { MY_TEXTS } from '../../src/http/my/texts.ts';
 import { linkView, PLACES_EACH, type Said } from '../../src/http/my/view.ts';
 
 /** An hour after midnight: what was seen two hours ago was seen yesterday. */
@@ -105,7 +106,7 @@ test.each([
 test('the head says whose page it is, and how many places are taken', () => {
   const own = view(pageOf([place()], {}, { myName: 'Northwind', installLimit: 3 }));
   expect(own).toContain('<title>Northwind</title>');
-  expect(own).toContain('1 of 3 places taken');
+  expect(own).toContain('Devices: 1 of 3');
   expect(view(pageOf([place()]))).not.toContain('<title></title>');
 });
 
@@ -118,10 +119,37 @@ test('the ways on are shown where there are any', () => {
   expect(ways).toContain('href="/my/news?link=CodeOfLink01"');
 });
 
-test('who waits is named until something was done', () => {
-  const waiting = { deviceName: 'Galaxy S25', os: 'android' };
-  expect(view(pageOf([place()], { waiting }))).toContain('Galaxy S25');
-  const done = view(pageOf([place()], { waiting }), { said: 'freed' });
+const WAITING = { deviceName: 'Galaxy S25', os: 'android' };
+const FULL = { installLimit: 1 };
+
+test('who waits is named until something was done, or there is room again', () => {
+  const waits = { waiting: WAITING };
+  expect(view(pageOf([place()], waits, FULL))).toContain('Galaxy S25');
+  const done = view(pageOf([place()], waits, FULL), { said: 'freed' });
   expect(done).not.toContain('Galaxy S25');
   expect(done).toContain('role="status"');
+  expect(view(pageOf([place()], waits, { installLimit: 2 }))).not.toContain('Galaxy S25');
 });
+
+test.each(['en', 'ru', 'fa', 'zh'] as const)(
+  'who waits is pointed at a button in %s only where there is one',
+  (language) => {
+    const of = { language, path: '/my', nowMs: NOW_MS };
+    const pageAt = (freeFromMs: number) => {
+      const page = pageOf([place()], { waiting: WAITING, freeFromMs }, FULL);
+      const { text } = linkView(page, of, { from: 0, said: null, hasNews: false });
+      return { text, said: /role="status"><bdi>([^<]*)/.exec(text)?.[1] ?? '' };
+    };
+    const texts = MY_TEXTS[language];
+    const now = pageAt(NOW_MS);
+    expect(now.text).toContain(`>${texts.free}</summary>`);
+    expect(now.said).toBe(texts.waiting('Galaxy S25'));
+    const later = pageAt(NOW_MS + 24 * HOUR_MS);
+    expect(later.text).not.toContain('<summary');
+    const inADay = new Intl.RelativeTimeFormat(language).format(24, 'hour');
+    expect(later.said).toBe(texts.waitingLater('Galaxy S25', inADay));
+    expect(later.said).toContain(SUPPORT[language]);
+  },
+);
+
+const SUPPORT = { en: 'contact support', ru: 'напишите в поддержку', fa: 'پشتیبانی', zh: '客服' };

@@ -115,10 +115,10 @@ describe('the page', () => {
   });
 
   test.each([
-    ['ru', 'Занято мест', 'ltr'],
-    ['zh-CN', '已占用', 'ltr'],
-    ['fa', 'جا', 'rtl'],
-    ['de', 'places taken', 'ltr'],
+    ['ru', 'Устройств:', 'ltr'],
+    ['zh-CN', '设备：', 'ltr'],
+    ['fa', 'دستگاه از', 'rtl'],
+    ['de', 'Devices:', 'ltr'],
   ])('speaks %p', async (language, text, direction) => {
     const html = await (await open(undefined, { 'accept-language': language })).text();
     expect(html).toContain(text);
@@ -173,7 +173,9 @@ describe('a place', () => {
     const freed = await post({ link: LINK, free });
     expect(freed.headers.get('location')).toBe(`/my?link=${LINK}&said=freed`);
     expect((await knock('new')).json.rc).toBe(1);
-    expect(await (await open(`?link=${LINK}&said=freed`)).text()).toContain('The place is free');
+    expect(await (await open(`?link=${LINK}&said=freed`)).text()).toContain(
+      'The device is removed',
+    );
   });
 
   test('is freed once in the cool-down, however many users free those of others', async () => {
@@ -227,7 +229,7 @@ describe('a place', () => {
     const here = at('one');
     expect(await (await open(here)).text()).toContain('this one');
     expect(await (await open()).text()).not.toContain('this one');
-    expect(await (await open(at('waiting'))).text()).toContain('iPhone 17 has no place');
+    expect(await (await open(at('waiting'))).text()).toContain('iPhone 17 cannot connect');
     app.clock.advance(16 * 60_000);
     expect(await (await open(here)).text()).not.toContain('this one');
   });

@@ -172,7 +172,7 @@ const textKeys = {
   ),
   link_limit_reached: textKey(
     'link_limit_reached',
-    'All devices of this subscription are taken. Write to @support.',
+    'Device limit reached for this subscription. Write to @support.',
     'All slots of the link are taken.',
   ),
 };

@@ -77,7 +77,7 @@ export function refusalOf(
   const { body, headers } = respond(says, { detail, requestId });
   headers.set('x-hwid-active', 'true');
   if (hasText(says)) {
-    const forPeople = announcing(textFor(settings, says, request.headers), page);
+    const forPeople = announcing(textFor(settings, says, request.headers, page), page);
     for (const [name, value] of Object.entries(forPeople)) headers.set(name, value);
   }
   return new Response(body, { status: says === 'unknown_error' ? 500 : 403, headers });

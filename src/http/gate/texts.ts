@@ -25,34 +25,45 @@ type AllTexts = Readonly<Record<GateReason, string>>;
 const BUILT_IN: { en: AllTexts } & Readonly<Record<string, AllTexts>> = {
   en: {
     hwid_required:
-      'Open this link in an app that tells its device (HWID). Some do once it is turned on in their settings.',
-    link_not_found: 'This subscription is not known here. Ask your provider for a new link.',
-    link_disabled: 'This subscription is switched off. Ask your provider.',
+      'This app does not send a device ID (HWID). Turn it on in the settings of the app, or use another app.',
+    link_not_found: 'Subscription not found. Ask support for a new link.',
+    link_disabled: 'This subscription is disabled. Contact support.',
     link_limit_reached:
-      'All devices of this subscription are taken. Remove one, or ask your provider for more.',
+      'Device limit reached for this subscription. Contact support to replace a device.',
   },
   ru: {
     hwid_required:
-      'Откройте ссылку в приложении, которое передаёт идентификатор устройства (HWID). В некоторых его нужно включить в настройках.',
-    link_not_found: 'Такая подписка здесь неизвестна. Попросите у провайдера новую ссылку.',
-    link_disabled: 'Эта подписка отключена. Обратитесь к провайдеру.',
+      'Приложение не передаёт идентификатор устройства (HWID). Включите его в настройках приложения или возьмите другое приложение.',
+    link_not_found: 'Подписка не найдена. Попросите новую ссылку в поддержке.',
+    link_disabled: 'Подписка отключена. Напишите в поддержку.',
     link_limit_reached:
-      'Достигнут лимит устройств этой подписки. Удалите одно из них или обратитесь к провайдеру.',
+      'Достигнут лимит устройств. Чтобы заменить устройство, напишите в поддержку.',
   },
   zh: {
-    hwid_required: '请在会发送设备标识（HWID）的应用中打开此链接。有些应用需要先在设置中启用。',
-    link_not_found: '此处没有该订阅。请向服务商索取新的链接。',
-    link_disabled: '该订阅已停用。请联系服务商。',
-    link_limit_reached: '该订阅的设备数量已达上限。请移除一台设备，或联系服务商。',
+    hwid_required: '此应用未发送设备标识（HWID）。请在应用设置中启用，或换用其他应用。',
+    link_not_found: '未找到该订阅。请向客服索取新的链接。',
+    link_disabled: '该订阅已禁用。请联系客服。',
+    link_limit_reached: '此订阅的设备数已满。如需更换设备，请联系客服。',
   },
   fa: {
     hwid_required:
-      'این پیوند را در برنامه‌ای باز کنید که شناسهٔ دستگاه (HWID) را می‌فرستد. در برخی برنامه‌ها باید آن را در تنظیمات روشن کنید.',
-    link_not_found: 'این اشتراک اینجا شناخته نیست. از ارائه‌دهنده پیوند تازه بخواهید.',
-    link_disabled: 'این اشتراک غیرفعال است. با ارائه‌دهنده تماس بگیرید.',
+      'این برنامه شناسهٔ دستگاه (HWID) را نمی‌فرستد. آن را در تنظیمات برنامه روشن کنید یا از برنامهٔ دیگری استفاده کنید.',
+    link_not_found: 'اشتراک پیدا نشد. از پشتیبانی لینک جدید بخواهید.',
+    link_disabled: 'این اشتراک غیرفعال است. به پشتیبانی پیام دهید.',
     link_limit_reached:
-      'ظرفیت دستگاه‌های این اشتراک پر است. یکی را حذف کنید یا با ارائه‌دهنده تماس بگیرید.',
+      'ظرفیت دستگاه‌های این اشتراک پر است. برای جابه‌جایی دستگاه به پشتیبانی پیام دهید.',
   },
+};
+
+/**
+ * The texts for `link_limit_reached` before the address of the page of users: only there can a user
+ * remove a device.
+ */
+const REMOVE_HERE: Readonly<Record<string, string>> = {
+  en: 'Device limit reached for this subscription. Remove a device here:',
+  ru: 'Достигнут лимит устройств. Удалить устройство можно здесь:',
+  zh: '此订阅的设备数已满。可在此删除设备：',
+  fa: 'ظرفیت دستگاه‌های این اشتراک پر است. اینجا می‌توانید دستگاهی را حذف کنید:',
 };
 
 const FALLBACK = 'en';
@@ -75,10 +86,8 @@ export function announcing(
   page: string | null = null,
 ): Record<string, string> {
   const { language } = wording;
-  // An app that shortens the address still has the link of the text, or the button.
-  const isShort = page !== null && page.length <= PAGE_LENGTH_MAX;
   return {
-    ...announcement(withPage(wording, isShort ? page : null)),
+    ...announcement(withPage(wording, isShort(page) ? page : null)),
     ...(page !== null && { 'announce-url': page, [WEB_PAGE_URL]: page }),
     'content-language': language,
   };
@@ -87,23 +96,32 @@ export function announcing(
 /** The most characters of an address in a text, so that the text stays readable. */
 const PAGE_LENGTH_MAX = 120;
 
+/** Without it in the text, an app that shortens the address still has the button. */
+const isShort = (page: string | null): page is string =>
+  page !== null && page.length <= PAGE_LENGTH_MAX;
+
 /**
  * Returns the text for a reason, in the first of these languages that has one: those of the request
  * (see {@link languagesOf}), that of the settings, English. `zh-TW` falls back to `zh`. A text of
- * the operator takes precedence over a built-in one.
+ * the operator takes precedence over a built-in one. `page`: the address that stands behind the
+ * text (see {@link announcing}), by which a built-in text says what the user can do; null: none.
  */
 export function textFor(
   { gateTexts, gateLanguage }: TextSettings,
   reason: GateReason,
   headers: Headers,
+  page: string | null = null,
 ): TextInLanguage {
+  const isHere = reason === 'link_limit_reached' && isShort(page);
+  const builtIn = (language: string) =>
+    isHere ? REMOVE_HERE[language] : BUILT_IN[language]?.[reason];
   for (const tag of [...languagesOf(headers), gateLanguage]) {
     for (const language of fromNarrow(tag)) {
-      const text = gateTexts[language]?.[reason] ?? BUILT_IN[language]?.[reason];
+      const text = gateTexts[language]?.[reason] ?? builtIn(language);
       if (text) return { text, language };
     }
   }
-  return { text: BUILT_IN[FALLBACK]?.[reason] ?? '', language: FALLBACK };
+  return { text: builtIn(FALLBACK) ?? '', language: FALLBACK };
 }
 
 /** Returns a tag and its shorter forms: `zh-Hant-TW`, `zh-Hant`, `zh`. */

@@ -186,6 +186,20 @@ const wayTo = (url: string, text: string): Html =>
 const newsCard = (installCode: string, { language, path }: ViewOf): Html =>
   wayTo(`${path}/news?link=${installCode}`, NEWS_TEXTS[language].lead);
 
+const isFull = ({ deviceCount, installLimit }: MyPage['link']) => deviceCount >= installLimit;
+
+/** Returns what the refused device, from which the page was opened, waits for. */
+function waitingText(
+  { freeFromMs }: MyPage,
+  waiting: NonNullable<MyPage['waiting']>,
+  view: ViewOf,
+): string {
+  const texts = MY_TEXTS[view.language];
+  const name = nameOf(waiting, texts);
+  if (view.nowMs >= freeFromMs) return texts.waiting(name);
+  return texts.waitingLater(name, inText(freeFromMs - view.nowMs, view.language));
+}
+
 /** Writes the page of a link, from slot number `from` on. */
 export function linkView(
   page: MyPage,
@@ -195,9 +209,9 @@ export function linkView(
   const texts = MY_TEXTS[view.language];
   const { link, waiting } = page;
   const { myColor: color, supportUrl } = link;
-  const refused = waiting && texts.waiting(nameOf(waiting, texts));
+  const refused = waiting && isFull(link) ? waitingText(page, waiting, view) : null;
   const cards = html`${said === null ? '' : note('status', texts[said])}${
-    refused && said === null ? note('status', html`<bdi>${refused}</bdi>`) : ''
+    refused !== null && said === null ? note('status', html`<bdi>${refused}</bdi>`) : ''
   }${placeList(page, view, from)}${hasNews ? newsCard(link.installCode, view) : ''}${
     supportUrl === null ? '' : wayTo(supportUrl, texts.support)
   }`;

@@ -91,7 +91,9 @@ export function refusal(
   settings: UpstreamSettings,
   page: string | null,
 ): Response {
-  const wording = textFor(settings, reason, request.headers);
+  const wording = textFor(settings, reason, request.headers, page);
+  // The name of a server has no room for the address.
+  const { text: name } = textFor(settings, reason, request.headers);
   const { pathname } = new URL(request.url);
   const says: MessageKey = reason;
   const headers = {
@@ -102,13 +104,12 @@ export function refusal(
   };
   if (refusedAs === 'panel' && panel !== '') {
     const manner = mannerOf(panel, reason);
-    const own =
-      manner.body === null ? placeholderFor(request.headers, pathname, wording.text) : null;
+    const own = manner.body === null ? placeholderFor(request.headers, pathname, name) : null;
     const type = own === null ? {} : { 'content-type': own.type };
     const all = { ...headers, ...manner.headers, ...type };
     return new Response(own?.body ?? manner.body, { status: manner.status, headers: all });
   }
-  const inApp = placeholder ? placeholderFor(request.headers, pathname, wording.text) : null;
+  const inApp = placeholder ? placeholderFor(request.headers, pathname, name) : null;
   if (inApp !== null) {
     return new Response(inApp.body, { headers: { ...headers, 'content-type': inApp.type } });
   }

@@ -130,7 +130,7 @@ describe.each([
       const got = await site.get(forged(n), `made-up-${n}`);
       expect([got.status, got.body]).toEqual([
         404,
-        'This subscription is not known here. Ask your provider for a new link.\n',
+        'Subscription not found. Ask support for a new link.\n',
       ]);
     }
     expect(await site.links()).toEqual([]);

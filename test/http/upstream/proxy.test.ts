@@ -195,7 +195,7 @@ describe('a link', () => {
     const got = await at.get(`/sub/${KEY}`, 'a');
     expect([got.status, got.body.trim()]).toEqual([
       404,
-      'This subscription is switched off. Ask your provider.',
+      'This subscription is disabled. Contact support.',
     ]);
     expect(at.panel.calls).toHaveLength(1);
   });

@@ -83,7 +83,7 @@ describe('a connection that the panel drops', () => {
     const got = await at.get('/sub/guess-1', 'a');
     expect([got.status, got.body]).toEqual([
       403,
-      'This subscription is not known here. Ask your provider for a new link.\n',
+      'Subscription not found. Ask support for a new link.\n',
     ]);
     const late = at.get('/sub/guess-2', 'a');
     await until('the guess waits', () => at.app.clock.sleeperCount === 1);
