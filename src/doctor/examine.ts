@@ -43,7 +43,11 @@ interface Patient {
   outside?: readonly URL[];
 }
 
-const NO_BACKUPS = { findings: [], newestMs: null };
+/** Gatepost makes no backups of a PostgreSQL server. */
+const NO_BACKUPS = {
+  findings: [about('backups').ok('those of PostgreSQL are made by its own tools, not by Gatepost')],
+  newestMs: null,
+};
 
 /**
  * Runs all checks. Creates and removes one file, changes nothing else, and calls only the server's
@@ -67,8 +71,7 @@ export async function examine({
     return gateUpstreams;
   });
   const config = { ...own, gateUpstreams };
-  // Gatepost makes no backups of a PostgreSQL server.
-  const backups = kind.file === null ? NO_BACKUPS : checkBackups(config, nowMs);
+  const backups = kind.file === null ? NO_BACKUPS : checkBackups(config, database.upkeep, nowMs);
   const times = [database.newestMs, backups.newestMs].filter((ms) => ms !== null);
   const newestMs = times.length > 0 ? Math.max(...times) : null;
   const names = certifiedNames(config, nowMs);

@@ -150,10 +150,11 @@ export const outbox: readonly MutatedFile[] = [
     file: 'src/jobs/backup.ts',
     tests: ['test/jobs/stop.test.ts', 'test/backup/shelf.test.ts'],
     changes: [
-      ['if (!stopping.signal.aborted) await report', 'await report'],
+      ['if (!stopping.signal.aborted) {', '{'],
       ['      stopping.abort();\n', ''],
-      ['        noteNewest();\n', ''],
-      ['  noteNewest();\n  reschedule();', '  reschedule();'],
+      ['        await noteNewest();\n', ''],
+      ['  await noteNewest();\n  await reschedule();', '  await reschedule();'],
+      ['if (found.atMs <= (known', 'if (found.atMs < (known'],
     ],
   },
   {

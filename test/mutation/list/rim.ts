@@ -352,8 +352,16 @@ export const rim: readonly MutatedFile[] = [
   },
   {
     file: 'src/doctor/backups.ts',
-    tests: ['test/doctor/doctor.test.ts'],
-    changes: [['second.getTime() + HOUR_MS < nowMs', 'second.getTime() + 90 * HOUR_MS < nowMs']],
+    tests: ['test/backup/told.test.ts'],
+    changes: [
+      ['due + graceMs < nowMs', 'due + 24 * graceMs < nowMs'],
+      ['Math.max(HOUR_MS, 2 *', 'Math.max(HOUR_MS, 0 *'],
+      ['goodMs + SAME_TIME_MS', 'goodMs'],
+      ['failure.atMs >= goodMs', 'true'],
+      ['failure !== null && failure', 'false && failure'],
+      ['row?.schedule === pattern ? row.scheduledAtMs : 0', '0'],
+      ["code !== 'disk_read_only'", 'true'],
+    ],
   },
   {
     file: 'src/doctor/gateway.ts',
