@@ -1,6 +1,7 @@
 /** The composition root: puts the parts of the program together. */
 
 import { type ApplianceParts, makeAppliance, serverFlags } from './appliance.ts';
+import { runAfter } from './backup/after.ts';
 import { backUpBeforeMigration } from './backup/before-migration.ts';
 import { BackupDesk } from './backup/desk.ts';
 import { addScheduledBackup, backupByChild, clearUp, newestScheduled } from './backup/shelf.ts';
@@ -15,6 +16,7 @@ import { certifiedNames } from './doctor/certificate.ts';
 import type { Appliance } from './http/console/appliance.ts';
 import { type RunningServer, startServer } from './http/server.ts';
 import { type BackupJob, startBackupJob } from './jobs/backup.ts';
+import { makeBackupCopies } from './jobs/backup-copy.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import { type JobWorker, makeJobWorker } from './jobs/link-jobs.ts';
 import { noticeUpkeep } from './jobs/notice.ts';
@@ -218,8 +220,7 @@ async function startParts(beginning: Beginning): Promise<App> {
     isDatabaseUp: () => (settings.databaseUrl === null ? null : !beginning.outages.isAway),
     ...{ http: () => listening, leap: () => timekeeper.leap() },
   });
-  const backups = await scheduleBackups(core, settings, log);
-  parts.push({ name: 'backup', stop: backups.stop });
+  const backups = await scheduleBackups(beginning);
   const tls = await startTls(settings, systemClock, log, signal);
   if (tls) parts.push({ name: 'certificate', stop: tls.stop });
   const monitor = openMonitor(loaded, { readiness, metrics, log });
@@ -295,15 +296,23 @@ async function startParts(beginning: Beginning): Promise<App> {
   };
 }
 
-function scheduleBackups(core: Core, settings: Config, log: Log): Promise<BackupJob> {
+/** Starts the backups by the clock, and what copies them elsewhere. */
+async function scheduleBackups({ core, settings, log, parts }: Beginning): Promise<BackupJob> {
   const run = backupByChild(ownCommand());
-  return startBackupJob({
-    settings,
+  const common = {
+    ...{ settings, store: core.store, clock: systemClock, log },
+    onNoted: () => noticeUpkeep(core, systemClock.nowMs()),
+  };
+  const copies = makeBackupCopies({
+    ...common,
+    copy: (file, signal) => runAfter(settings, file, signal),
+  });
+  const job = await startBackupJob({
+    ...common,
     newest: () => newestScheduled(settings),
     make: (nowMs, signal) => addScheduledBackup(settings, nowMs, run, signal),
-    onNoted: () => noticeUpkeep(core, systemClock.nowMs()),
-    store: core.store,
-    clock: systemClock,
-    log,
+    onMade: () => void copies.catchUp(),
   });
+  parts.push({ name: 'backup', stop: () => job.stop().then(copies.stop) });
+  return job;
 }

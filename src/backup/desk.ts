@@ -28,6 +28,7 @@ const WORK_TIME_MAX_MS = 1_800_000;
 const COPIES_FOLDER = 'downloads';
 
 interface DeskSettings extends ShelfSettings {
+  readonly backupAfter: readonly string[];
   readonly backupAt: string;
 }
 
@@ -77,6 +78,8 @@ export class BackupDesk {
   async list() {
     const { job, settings, store } = this.#parts;
     const { backupAt, backupKeep, backupPassphrase, backupPassphraseFile } = settings;
+    const upkeep = await store.listUpkeep();
+    const copied = upkeepOf(upkeep, 'copy');
     const folder = backupFolder(settings);
     const names = scheduledBackups(folder).slice(0, SHOWN_MAX);
     const files = await Promise.all(
@@ -88,7 +91,11 @@ export class BackupDesk {
     return {
       ...{ folder, files, schedule: backupAt, keep: backupKeep, nextMs: job.nextMs() },
       isEncrypted: backupPassphrase !== '' || backupPassphraseFile !== '',
-      lastFailure: failureOf(upkeepOf(await store.listUpkeep(), 'backup')),
+      lastFailure: failureOf(upkeepOf(upkeep, 'backup')),
+      copies:
+        settings.backupAfter.length === 0
+          ? null
+          : { lastMs: copied?.success?.atMs ?? null, lastFailure: failureOf(copied) },
     };
   }
 

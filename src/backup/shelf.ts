@@ -1,7 +1,7 @@
 /** The folder of scheduled backups: adds new ones and deletes the oldest. */
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { timeInName } from '../core/calendar.ts';
 import { asDiskFault } from '../disk/fault.ts';
 import { takeLock } from '../disk/lock.ts';
@@ -31,8 +31,9 @@ const LOCK_FILE = '.gatepost-backup.lock';
 /** Age up to which a backup of another server counts as the one that is due, ms. */
 export const SAME_TIME_MS = 50_000;
 
+/** Returns the absolute path of the folder of scheduled backups. */
 export function backupFolder(settings: Pick<ShelfSettings, 'dataDir' | 'backupDirectory'>): string {
-  return settings.backupDirectory || join(settings.dataDir, 'backups');
+  return resolve(settings.backupDirectory || join(settings.dataDir, 'backups'));
 }
 
 /** Lists the names of the scheduled backups in a folder, the newest first. */

@@ -7,7 +7,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
-import { databaseConflicts, gateConflicts } from './conflicts.ts';
+import { commandFileProblems } from './command-file.ts';
+import { backupConflicts, databaseConflicts, gateConflicts } from './conflicts.ts';
 import { type FileValue, readConfigFile } from './file.ts';
 import { type Config, SETTINGS, type SettingName, settingRows } from './settings/index.ts';
 import { TableMistakes } from './tables.ts';
@@ -94,7 +95,9 @@ export function loadConfig(flags: Flags, environment: Environment): LoadedConfig
   }
   problems.push(...openSecrets(file, sources));
   if (problems.length === 0) {
-    problems.push(...databaseConflicts(config as Config), ...gateConflicts(config as Config));
+    const valid = config as Config;
+    problems.push(...databaseConflicts(valid), ...gateConflicts(valid), ...backupConflicts(valid));
+    problems.push(...openCommands(valid, sources));
   }
   if (problems.length > 0) {
     const isUsage = problems.every((problem) => problem.startsWith('--'));
@@ -135,6 +138,13 @@ function openSecrets(file: OpenedFile | null, sources: Readonly<Record<string, {
     return isSecret ? text !== '' : mask !== undefined && mask(text) !== text;
   });
   return file && holdsSecret ? checkSecretFile(file.path).map(({ problem }) => problem) : [];
+}
+
+/** Returns a problem if another user may change the file that names a command. */
+function openCommands({ backupAfter, dataDir }: Config, sources: Readonly<Record<string, Source>>) {
+  if (backupAfter.length === 0) return [];
+  const path = (sources['backupAfter']?.origin ?? '').replace(/:\d+$/, '');
+  return commandFileProblems(SETTINGS.backupAfter.key, path, dataDir);
 }
 
 /**

@@ -9,6 +9,7 @@ import { about, type Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
 import type { StoreKind } from '../store/kind.ts';
+import { checkCopies } from './backup-copy.ts';
 import { checkBackups } from './backups.ts';
 import { certifiedNames, checkCertificate } from './certificate.ts';
 import { checkDirectory } from './directory.ts';
@@ -87,6 +88,7 @@ export async function examine({
     ...checkClock(nowMs, newestMs),
     ...checkDescriptors(server, config.streamCountMax),
     ...backups.findings,
+    ...checkCopies(config, database.upkeep, nowMs),
     ...checkCertificate(config, nowMs, uid),
     ...checkAddress(server, config, hasTls),
     ...checkStrangers(loaded, config, names),

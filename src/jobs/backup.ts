@@ -23,6 +23,8 @@ interface BackupJobDeps {
   make(nowMs: number, signal: AbortSignal): Promise<Made | null>;
   /** Called after a success or failure was noted. */
   onNoted(): Promise<void>;
+  /** Called after a backup was made, and when the settings may have changed. */
+  onMade(): void;
   clock: Clock;
   log: Log;
 }
@@ -42,7 +44,7 @@ export interface BackupJob {
 }
 
 export async function startBackupJob(deps: BackupJobDeps): Promise<BackupJob> {
-  const { settings, store, newest, make, onNoted, clock, log } = deps;
+  const { settings, store, newest, make, onNoted, onMade, clock, log } = deps;
   const stopping = new AbortController();
   let pattern = '';
   let cron: Cron | null = null;
@@ -61,6 +63,7 @@ export async function startBackupJob(deps: BackupJobDeps): Promise<BackupJob> {
       const tookMs = clock.nowMs() - atMs;
       log.info('backup_made', { file, bytes, took_ms: tookMs, removed: removed.join(' ') });
       await noting(() => store.noteSuccess('backup', { atMs, result: file, bytes, tookMs }));
+      onMade();
       return null;
     } catch (fault) {
       const isKnown = fault instanceof OperatorError;
@@ -117,6 +120,7 @@ export async function startBackupJob(deps: BackupJobDeps): Promise<BackupJob> {
             });
     }
     await noting(() => store.noteSchedule('backup', pattern, clock.nowMs()));
+    onMade();
   }
 
   await noteNewest();

@@ -34,7 +34,7 @@ afterEach(() => {
 const desk = () =>
   new BackupDesk({
     settings: {
-      ...{ dataDir, backupDirectory: '', backupKeep: 7, backupAt: '03:30' },
+      ...{ dataDir, backupDirectory: '', backupKeep: 7, backupAt: '03:30', backupAfter: [] },
       ...{ backupPassphrase: 'secret', backupPassphraseFile: '' },
     },
     job: { nextMs: () => 5, run: async () => failure },
@@ -63,6 +63,7 @@ test('the list has the files of the folder and the schedule, and no secret', asy
     folder: join(dataDir, 'backups'),
     files: [{ name: NAME, atMs: Date.UTC(2026, 10, 20, 3, 30), bytes: 5 }],
     ...{ schedule: '03:30', keep: 7, nextMs: 5, isEncrypted: true, lastFailure: null },
+    copies: null,
   });
   expect(JSON.stringify(listed)).not.toContain('secret');
 });

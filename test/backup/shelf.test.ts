@@ -224,6 +224,7 @@ test('the job logs each backup, and notes the last success and failure', async (
       return { file: 'x.backup', bytes: 6, removed: [] };
     },
     onNoted: async () => void notedCount++,
+    onMade: () => undefined,
     clock,
     log,
   });

@@ -186,6 +186,7 @@ test('a backup in a process that does not listen', async () => {
   const backups = await startBackupJob({
     ...{ clock, log, store, settings: { backupAt: '' }, newest: () => null },
     onNoted: async () => {},
+    onMade: () => undefined,
     make: async (_, signal) => {
       await run(join(folder, 'backup'), folder, null, signal);
       return null;

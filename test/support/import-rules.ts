@@ -17,7 +17,8 @@ interface Rule {
 
 const LEAVES = [
   ...['src/clock.ts', 'src/counts.ts', 'src/deadline.ts', 'src/disk/', 'src/finding.ts'],
-  ...['src/log.ts', 'src/operator-error.ts', 'src/permissions.ts', 'src/queue.ts'],
+  ...['src/log.ts', 'src/operator-error.ts', 'src/operator-program.ts'],
+  ...['src/permissions.ts', 'src/queue.ts'],
   ...['src/port-holder.ts', 'src/slices.ts'],
   ...['src/version.ts', 'src/visible.ts', 'src/whereabouts.ts'],
 ];

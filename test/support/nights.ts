@@ -2,12 +2,15 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runAfter } from '../../src/backup/after.ts';
 import { BackupDesk } from '../../src/backup/desk.ts';
 import { addScheduledBackup, newestScheduled } from '../../src/backup/shelf.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { nextTurn } from '../../src/core/turn.ts';
+import { checkCopies } from '../../src/doctor/backup-copy.ts';
 import { checkBackups } from '../../src/doctor/backups.ts';
 import { type BackupJob, startBackupJob } from '../../src/jobs/backup.ts';
+import { type BackupCopies, makeBackupCopies } from '../../src/jobs/backup-copy.ts';
 import { noticeUpkeep } from '../../src/jobs/notice.ts';
 import { Outbox } from '../../src/jobs/outbox/worker.ts';
 import { makeLog } from '../../src/log.ts';
@@ -46,6 +49,11 @@ export class Nights {
   readonly #chats = new Map<string, FakeChat>();
   readonly #outbox: Outbox;
   #job: BackupJob | null = null;
+  #copies: BackupCopies | null = null;
+  /** The time limit of the command of `backup.after`, ms. */
+  copyMaxMs = 60_000;
+  /** The bytes of the next backup. */
+  contents = 'age-encryption.org/v1\n';
   /** The error of a backup; null: it succeeds. */
   error: OperatorError | null = null;
 
@@ -73,11 +81,21 @@ export class Nights {
     await this.#job?.stop();
     const { settings } = this;
     const { core, clock } = this.engine;
-    this.#job = await startBackupJob({
+    await this.#copies?.stop();
+    const common = {
       ...{ settings, clock, log: this.log, store: core.store },
+      onNoted: () => noticeUpkeep(core, clock.nowMs()),
+    };
+    const copies = makeBackupCopies({
+      ...common,
+      copy: (file, signal) => runAfter(settings, file, signal, this.copyMaxMs),
+    });
+    this.#copies = copies;
+    this.#job = await startBackupJob({
+      ...common,
       newest: () => newestScheduled(settings),
       make: (nowMs, signal) => addScheduledBackup(settings, nowMs, this.#make, signal),
-      onNoted: () => noticeUpkeep(core, clock.nowMs()),
+      onMade: () => void copies.catchUp(),
     });
     return this.#job;
   }
@@ -85,8 +103,8 @@ export class Nights {
   readonly #make = async (file: string) => {
     this.engine.clock.advance(1_500);
     if (this.error !== null) throw this.error;
-    writeFileSync(file, 'backup');
-    return { bytes: 6 };
+    writeFileSync(file, this.contents);
+    return { bytes: this.contents.length };
   };
 
   get folder(): string {
@@ -119,6 +137,9 @@ export class Nights {
     return { status, headers: new Headers(), text: answer, isWhole: true } as never;
   }
 
+  /** Waits for the copies in progress. */
+  copied = () => this.#copies?.catchUp();
+
   /** Sends what waits for the chats. */
   async deliver(): Promise<void> {
     const waiting = 'SELECT count(*) AS n FROM outbox';
@@ -138,7 +159,11 @@ export class Nights {
     const kind =
       database === null ? SQLITE : postgresKind(() => placeOf(place.databaseUrl as string));
     const { upkeep } = await kind.survey(dataDir, () => []);
-    return checkBackups(this.settings, upkeep, clock.nowMs()).findings;
+    const nowMs = clock.nowMs();
+    return [
+      ...checkBackups(this.settings, upkeep, nowMs).findings,
+      ...checkCopies(this.settings, upkeep, nowMs),
+    ];
   }
 
   metrics(): Promise<string> {
@@ -162,6 +187,7 @@ export class Nights {
 
   async close(): Promise<void> {
     await this.#job?.stop();
+    await this.#copies?.stop();
     const stopping = this.#outbox.stop();
     this.engine.clock.advance(10_000);
     await stopping;

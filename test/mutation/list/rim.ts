@@ -205,11 +205,12 @@ export const rim: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/tls/hook.ts',
-    tests: ['test/tls/acme.test.ts'],
+    file: 'src/operator-program.ts',
+    tests: ['test/tls/acme.test.ts', 'test/backup/after.test.ts'],
     changes: [
-      [`  endGroup(child.pid, 'SIGKILL');\n  const`, '  const'],
-      ['env: HOOK_ENV,', ''],
+      [`  endGroup(child.pid, 'SIGKILL');\n  return`, '  return'],
+      ['env: ENVIRONMENT,', ''],
+      ['exitCode === 0 && mayLeaveRest', 'exitCode === 0'],
     ],
   },
   {
@@ -348,6 +349,34 @@ export const rim: readonly MutatedFile[] = [
       ['[...limits].at(-1)', '[...limits].at(0)'],
       ['[...dropIns.keys()].sort()', '[...dropIns.keys()]'],
       [".filter((one) => one.endsWith('.conf'))", ''],
+    ],
+  },
+  {
+    file: 'src/backup/after.ts',
+    tests: ['test/backup/after.test.ts'],
+    changes: [
+      ['!backupAfterClear &&', 'false &&'],
+      ["'--', file", 'file'],
+      ['mayLeaveRest: false', 'mayLeaveRest: true'],
+      ['exited with ${exitCode}`', 'exited with ${exitCode}`.slice(1)'],
+    ],
+  },
+  {
+    file: 'src/config/command-file.ts',
+    tests: ['test/config/command-file.test.ts'],
+    changes: [
+      ['0o022', '0o020'],
+      ['[path, dirname(path)]', '[path]'],
+      ['!owners.has(stats.uid)', 'false'],
+      ['place !== path && ', ''],
+    ],
+  },
+  {
+    file: 'src/doctor/backup-copy.ts',
+    tests: ['test/backup/after.test.ts'],
+    changes: [
+      ["!backupAfterClear || backupPassphrase !== ''", '!backupAfterClear'],
+      ['madeMs + PATIENCE_MS < nowMs', 'false'],
     ],
   },
   {

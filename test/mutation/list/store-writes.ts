@@ -11,7 +11,6 @@ export const storeWrites: readonly MutatedFile[] = [
         'THEN u.failing_since_ms ELSE excluded.failed_at_ms END',
         'THEN excluded.failed_at_ms ELSE excluded.failed_at_ms END',
       ],
-      ['WHERE u.schedule <> excluded.schedule', ''],
     ],
   },
   {
